@@ -1,0 +1,557 @@
+/*
+ * libelizainference: constrained generation for a language model in the same process.
+ *
+ * The library works on the logits: it lets through only the tokens that continue one of the
+ * caller's names (a token trie) and costs next to nothing. Sections, from simple to advanced:
+ *
+ *   1  library        version, strings, log
+ *   2  errors         status codes
+ *   3  limits         every bound on what a caller may pass
+ *   4  vocabulary     token ids and their bytes          (any engine)
+ *   5  constraint     a compiled payload, immutable      (any engine)
+ *   6  matcher        the state of one output            (any engine)
+ *   7  libllama       which copy is used
+ *   8  context        a model in this process            (llama.cpp)
+ *   9  stream         one generation                     (llama.cpp)
+ *   10 token trie     constraining a stream              (llama.cpp)
+ *   11 sampler        constraining a foreign chain       (llama.cpp)
+ *
+ * Conventions
+ *   - A function that returns `int` returns ELIZA_OK (0), a positive result where it says so, or a
+ *     negative ELIZA_ERR_* status. No function exits, throws or crashes on a NULL handle, a NULL
+ *     buffer or a zero length: it returns a status. A function that returns a pointer returns NULL
+ *     on failure.
+ *   - `char **out_error` may be NULL. On failure it receives a message in UTF-8 that names the
+ *     offending thing; free it with eliza_inference_free_string. On success it receives NULL.
+ *   - Strings from the caller are pointer + length and need no terminator, except where the
+ *     parameter is a plain `const char *` alone. They are read during the call only.
+ *   - A struct of this library begins with `uint32_t struct_size`: set it to sizeof the struct. A
+ *     smaller value than the first version of the struct is ELIZA_ERR_INVALID_ARG; a larger one is
+ *     accepted, and only the part that the library knows is read or written.
+ *   - "Borrowed" memory belongs to the handle and is valid until the next call that changes it.
+ *   - Threads: a vocabulary and a constraint may be used by any number of threads. A matcher, a
+ *     context's settings and a stream belong to one thread at a time. Only
+ *     eliza_inference_llm_stream_cancel may come from another thread, and never concurrently with
+ *     eliza_inference_llm_stream_close. There is no thread-local state.
+ *   - Streams and contexts are looked up in a table, so that a closed one is told from an open one
+ *     (ELIZA_ERR_CLOSED). Using a freed vocabulary, constraint or matcher is undefined, as with
+ *     free(); freeing NULL does nothing.
+ */
+#ifndef ELIZA_INFERENCE_H
+#define ELIZA_INFERENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- 1. Library ---------------------------------------------------------------------------- */
+
+/* The shapes of the context and stream functions are those of the host's ABI 15. What this library
+ * adds to them is told by symbol: look a function up before using it with an older build. */
+#define ELIZA_INFERENCE_ABI_VERSION 15
+
+/* The ABI version in decimal, "15". Static. */
+const char *eliza_inference_abi_version(void);
+
+/* The version of this library, "1.2.3". Static. */
+const char *eliza_inference_version(void);
+
+/* Frees a string that this library returned through `out_error`. NULL does nothing. */
+void eliza_inference_free_string(char *string);
+
+/* The name of a status, "ELIZA_ERR_INVALID_ARG". Static; "ELIZA_ERR_UNKNOWN" for any other value. */
+const char *eliza_inference_status_name(int status);
+
+/* Log levels. */
+#define ELIZA_LOG_ERROR 0
+#define ELIZA_LOG_WARN 1
+#define ELIZA_LOG_INFO 2
+
+/* Receives a message of `length` bytes (also NUL-terminated), valid during the call only. May be
+ * called from any thread that calls this library. */
+typedef void (*eliza_log_callback)(int32_t level, const char *message, size_t length, void *user_data);
+
+/* Sets the receiver of log messages for the whole process; NULL turns logging off (the default).
+ * The callback and `user_data` must stay valid until they are replaced. */
+void eliza_inference_set_log_callback(eliza_log_callback callback, void *user_data);
+
+/* ---- 2. Errors ----------------------------------------------------------------------------- */
+
+#define ELIZA_OK 0
+#define ELIZA_ERR_NOT_IMPLEMENTED (-1) /* a setting that this build does not serve */
+#define ELIZA_ERR_INVALID_ARG (-2)     /* NULL, out of range, wrong struct_size */
+#define ELIZA_ERR_BUNDLE_INVALID (-3)  /* the model file is missing or damaged */
+#define ELIZA_ERR_FFI_FAULT (-4)       /* libllama failed: the message says in which call */
+#define ELIZA_ERR_OOM (-5)             /* memory could not be allocated; nothing changed */
+#define ELIZA_ERR_ABI_MISMATCH (-6)    /* libllama is missing, of unknown layout, or lacks a symbol */
+#define ELIZA_ERR_CANCELLED (-7)       /* eliza_inference_llm_stream_cancel was called */
+#define ELIZA_ERR_BUSY (-8)            /* not allowed inside a token callback */
+#define ELIZA_ERR_CLOSED (-9)          /* the handle was closed, or is not one of this kind */
+#define ELIZA_ERR_PAYLOAD (-10)        /* the payload is malformed: the message gives the path */
+#define ELIZA_ERR_LIMIT (-11)          /* the payload is beyond one of the limits below */
+#define ELIZA_ERR_MODEL_MISMATCH (-12) /* the payload or the slot file is for another model */
+#define ELIZA_ERR_UNKNOWN_PATH (-13)   /* no descriptor has this path */
+#define ELIZA_ERR_CONTEXT_FULL (-14)   /* the tokens do not fit the context; nothing was decoded */
+#define ELIZA_ERR_IO (-15)             /* a slot file cannot be read or written */
+#define ELIZA_ERR_STATE (-16)          /* not possible now, such as `next` before `prefill` */
+
+/* ---- 3. Limits ----------------------------------------------------------------------------- */
+
+#define ELIZA_PAYLOAD_BYTES_MAX 67108864  /* bytes of one payload (64 MiB) */
+#define ELIZA_PAYLOAD_DEPTH_MAX 64        /* nesting of arrays and objects */
+#define ELIZA_DESCRIPTORS_MAX 4096        /* descriptors in a payload */
+#define ELIZA_LEAVES_MAX 1048576          /* leaves in a payload, all descriptors together */
+#define ELIZA_LEAF_TOKENS_MAX 4096        /* tokens of one leaf */
+#define ELIZA_TOKENS_MAX 16777216         /* tokens in a payload, all leaves together */
+#define ELIZA_TRIGGERS_MAX 64             /* triggers of one descriptor */
+#define ELIZA_TRIGGER_TOKENS_MAX 64       /* tokens of one trigger */
+#define ELIZA_END_TOKENS_MAX 16           /* end tokens of one descriptor */
+#define ELIZA_NAME_BYTES_MAX 65535        /* bytes of a name, a path or a model id */
+#define ELIZA_SPAN_TIMEOUT_TOKENS 500     /* default span timeout */
+#define ELIZA_ROLLBACK_TOKENS_MAX 65536   /* tokens that a matcher can take back */
+#define ELIZA_TRIE_CACHE_ENTRIES 128      /* compiled payloads kept */
+#define ELIZA_TRIE_CACHE_BYTES 33554432   /* default bound of the cache (32 MiB) */
+
+/* ---- 4. Vocabulary ------------------------------------------------------------------------- */
+
+typedef struct eliza_vocab eliza_vocab;
+
+#define ELIZA_TOKEN_SPECIAL 1u           /* a control token: its text is not output */
+#define ELIZA_TOKEN_END_OF_GENERATION 2u /* ends the generation */
+#define ELIZA_TOKEN_UNUSED 4u            /* never produced */
+
+typedef struct eliza_vocab_config_t {
+    uint32_t struct_size;
+    int32_t n_tokens;        /* vocabulary size: token ids are 0 .. n_tokens-1; at least 1 */
+    const char *model_id;    /* compared with a payload's modelId; NULL or length 0: unknown */
+    size_t model_id_len;     /* bytes */
+    const uint8_t *bytes;    /* bytes of all tokens, one after the other; NULL: not known */
+    const uint64_t *offsets; /* n_tokens+1 ascending offsets into `bytes`; NULL with `bytes` NULL */
+    const uint8_t *flags;    /* n_tokens sets of ELIZA_TOKEN_*; NULL: all 0 */
+} eliza_vocab_config_t;
+
+/* Copies everything. The caller owns *out_vocab (eliza_inference_vocab_free). */
+int eliza_inference_vocab_create(const eliza_vocab_config_t *config, eliza_vocab **out_vocab, char **out_error);
+
+/* Drops the caller's reference; constraints made from it keep their own. */
+void eliza_inference_vocab_free(eliza_vocab *vocab);
+
+/* Number of tokens, or a negative status. */
+int eliza_inference_vocab_size(const eliza_vocab *vocab);
+
+/* Lends the bytes of one token (not terminated; length 0 where they are not known) and its
+ * ELIZA_TOKEN_* flags. `out_bytes`, `out_len` and `out_flags` may each be NULL. */
+int eliza_inference_vocab_token(const eliza_vocab *vocab, int32_t token, const uint8_t **out_bytes, size_t *out_len,
+                                uint32_t *out_flags);
+
+/* ---- 5. Constraint ------------------------------------------------------------------------- */
+
+/* Compiled, immutable, reference-counted. */
+typedef struct eliza_constraint eliza_constraint;
+
+/*
+ * Compiles a TokenTreePayload, or finds it in the cache (a hit does no parsing).
+ *
+ *   { "modelId": string,
+ *     "descriptors": [ { "path": string,
+ *                        "leaves": [ { "name": string, "tokens": [id, ...] }, ... ],
+ *                        "trigger": [[id, ...], ...],      optional
+ *                        "end": [id, ...] }, ... ] }       optional
+ *
+ * as JSON (UTF-8, no BOM; first byte `{` or white space) or as MessagePack (first byte a map). The
+ * same tree in both gives the same constraint. Unknown keys are ignored, with what they hold. Ids
+ * are JSON integers without fraction or exponent, or MessagePack integers. Errors: a missing,
+ * wrongly typed or repeated key of the format; no descriptor, no leaf, a leaf, a trigger or an
+ * `end` without tokens; two descriptors with one path; one trigger in two descriptors; an id
+ * outside the vocabulary; an end token that is also a child of a leaf's node; trailing bytes;
+ * anything beyond the limits. If two leaves have the same tokens, the smaller name stays (by its
+ * UTF-8 bytes).
+ *
+ * Spans. With one descriptor and no trigger the span is active at once. Otherwise it is activated
+ * by path, or when the tokens accepted since the last span end with a trigger: the first to
+ * complete fires, of several on one token the longest. A leaf that no other continues ends the
+ * span. At a leaf that is a prefix of another, with `end`: the children and the end tokens are
+ * legal, and an end token ends the span; without `end`: everything is allowed for one token, which
+ * either continues another leaf or is not part of the span, and ends it.
+ */
+int eliza_inference_constraint_create_token_trie(const eliza_vocab *vocab, const char *payload, size_t payload_len,
+                                                 eliza_constraint **out_constraint, char **out_error);
+
+/* Drops the caller's reference; matchers keep their own. */
+void eliza_inference_constraint_free(eliza_constraint *constraint);
+
+typedef struct eliza_constraint_info_t {
+    uint32_t struct_size;
+    uint32_t n_descriptors;
+    uint32_t n_leaves;            /* distinct token sequences, all descriptors */
+    uint32_t n_nodes;             /* trie nodes, roots and end nodes included */
+    uint32_t longest_leaf_tokens; /* tokens of the longest leaf */
+    uint32_t widest_node;         /* most legal tokens at one node */
+    uint64_t retained_bytes;      /* memory kept, the copy of the payload included */
+} eliza_constraint_info_t;
+
+int eliza_inference_constraint_info(const eliza_constraint *constraint, eliza_constraint_info_t *out_info);
+
+/* Lends the path of a descriptor (UTF-8, not terminated; lives as long as the constraint). */
+int eliza_inference_constraint_path(const eliza_constraint *constraint, uint32_t descriptor, const char **out_path,
+                                    size_t *out_len);
+
+typedef struct eliza_trie_cache_stats_t {
+    uint32_t struct_size;
+    uint32_t entries;
+    uint64_t bytes;     /* retained by the entries */
+    uint64_t bytes_max; /* the bound in force */
+    uint64_t hits;
+    uint64_t misses;
+    uint64_t evictions;
+} eliza_trie_cache_stats_t;
+
+/* The cache is one for the process and safe from any thread. A payload larger than the bound is
+ * compiled but not kept. An entry in use outlives its eviction. */
+int eliza_inference_trie_cache_stats(eliza_trie_cache_stats_t *out_stats);
+int eliza_inference_trie_cache_set_limit(uint64_t bytes_max); /* evicts at once; 0 keeps nothing */
+
+/* ---- 6. Matcher ---------------------------------------------------------------------------- */
+
+/* Where one output stands in a constraint. Cheap to make and to clone. */
+typedef struct eliza_matcher eliza_matcher;
+
+/* A fresh matcher with the default span timeout. ELIZA_ERR_LIMIT if a leaf is longer than it. */
+int eliza_inference_matcher_create(const eliza_constraint *constraint, eliza_matcher **out_matcher, char **out_error);
+
+/* Copies the position, the rollback history and the generator. */
+int eliza_inference_matcher_clone(const eliza_matcher *matcher, eliza_matcher **out_matcher);
+
+void eliza_inference_matcher_free(eliza_matcher *matcher);
+
+/* Text of the last failed call on this matcher; "" if there was none. Borrowed. */
+const char *eliza_inference_matcher_last_error(const eliza_matcher *matcher);
+
+/* What an accepted token did: a set of bits, the result of eliza_inference_matcher_accept. A token
+ * outside any span that starts none gives 0. */
+#define ELIZA_STEP_IN_SPAN 1      /* the token belongs to a span (an end token included) */
+#define ELIZA_STEP_SPAN_ENDED 2   /* a span is over: after this token, or before it if not IN_SPAN */
+#define ELIZA_STEP_SPAN_STARTED 4 /* a trigger fired: a span is open after this token */
+#define ELIZA_STEP_TIMED_OUT 8    /* the span reached its timeout (with SPAN_ENDED) */
+#define ELIZA_STEP_REFUSED 16     /* not allowed here: nothing changed */
+
+/* Takes one token. A set of ELIZA_STEP_* bits, or ELIZA_ERR_INVALID_ARG for an id outside the
+ * vocabulary. An end-of-generation token is a token like any other here. */
+int eliza_inference_matcher_accept(eliza_matcher *matcher, int32_t token);
+
+/* Takes back the last n_tokens accepted tokens with all that they did: activations, ends,
+ * triggers, timeouts, counters. At most what was accepted since the last reset, and at most
+ * ELIZA_ROLLBACK_TOKENS_MAX; otherwise ELIZA_ERR_INVALID_ARG and nothing changed. */
+int eliza_inference_matcher_rollback(eliza_matcher *matcher, size_t n_tokens);
+
+/* Back to the state right after creation, counters included. Seed and timeout stay. */
+int eliza_inference_matcher_reset(eliza_matcher *matcher);
+
+/* Opens a span at the root of the descriptor with this path; an open span starts over. */
+int eliza_inference_matcher_activate(eliza_matcher *matcher, const char *path, size_t path_len);
+
+/* Ends an open span without a leaf; triggers go on. */
+int eliza_inference_matcher_deactivate(eliza_matcher *matcher);
+
+/* Tokens after which a span that did not end is deactivated; at least 1. In force at once. */
+int eliza_inference_matcher_set_span_timeout(eliza_matcher *matcher, uint32_t n_tokens);
+
+/* Sets the state of the generator that eliza_inference_matcher_sample draws from (default 0). */
+int eliza_inference_matcher_set_seed(eliza_matcher *matcher, uint64_t seed);
+
+typedef struct eliza_span_state_t {
+    uint32_t struct_size;
+    int32_t active;          /* 1 in a span */
+    int32_t descriptor;      /* index of the active descriptor, -1 outside a span */
+    int32_t can_stop;        /* 1 outside a span and where a leaf is complete */
+    int32_t constrained;     /* 1 if the next token is restricted */
+    uint32_t n_allowed;      /* legal next tokens if constrained, else 0 */
+    uint32_t span_tokens;    /* tokens accepted in the open span */
+    int32_t leaf_descriptor; /* descriptor of `leaf`, or -1 */
+    int32_t leaf;            /* index in the payload of the leaf that is complete here, or, outside a
+                                span, that the last span ended with; -1: none */
+    uint32_t reserved;
+    uint64_t spans_started;  /* counters since creation or reset */
+    uint64_t spans_ended;    /* timeouts, refusals and deactivations included */
+    uint64_t timeouts;
+    uint64_t illegal;        /* spans that an illegal token ended (adapters only: matchers refuse) */
+} eliza_span_state_t;
+
+int eliza_inference_matcher_state(const eliza_matcher *matcher, eliza_span_state_t *out_state);
+
+/* Lends the name of `leaf` of the state (not terminated); length 0 and NULL if there is none. */
+int eliza_inference_matcher_leaf(const eliza_matcher *matcher, const char **out_name, size_t *out_len);
+
+#define ELIZA_ALLOWED_ALL 0
+#define ELIZA_ALLOWED_LIST 1
+
+/* The legal next tokens in their natural form. Returns ELIZA_ALLOWED_ALL (*out_ids NULL), or
+ * ELIZA_ALLOWED_LIST with *out_n ascending ids, lent until the constraint is freed. */
+int eliza_inference_matcher_allowed(const eliza_matcher *matcher, const int32_t **out_ids, size_t *out_n);
+
+/* 1 if the output may stop here (outside a span, or at a complete leaf), else 0. */
+int eliza_inference_matcher_can_stop(const eliza_matcher *matcher);
+
+/* The tokens that must follow: a run in which each step has one legal token and no choice to
+ * stop. Writes up to `cap` ids; *out_n receives the length of the whole run, also if it is more
+ * than `cap`. `out_tokens` may be NULL with cap 0. */
+int eliza_inference_matcher_forced(const eliza_matcher *matcher, int32_t *out_tokens, size_t cap, size_t *out_n);
+
+/* Writes -inf to every logit that is not legal; nothing if everything is allowed. `n_logits` is the
+ * length of the array, at least the vocabulary size; what is beyond the vocabulary is masked too. */
+int eliza_inference_matcher_mask_logits(const eliza_matcher *matcher, float *logits, size_t n_logits);
+
+#define ELIZA_MODE_GREEDY 0  /* the highest legal logit, of equal ones the smallest id */
+#define ELIZA_MODE_SAMPLED 1 /* temperature, then top-p, over the legal tokens; then a draw */
+
+typedef struct eliza_sampling_t {
+    uint32_t struct_size;
+    int32_t mode;      /* ELIZA_MODE_* */
+    float temperature; /* <= 0: greedy */
+    float top_p;       /* in (0, 1]; 1 or more: off; the most likely token always stays */
+} eliza_sampling_t;
+
+/* Chooses among the legal tokens from `n_logits` (at least the vocabulary size) logits; does not
+ * accept. NaN counts as -inf; if no legal token is above -inf, they count as equal. A single legal
+ * token, and greedy mode, draw no random number. Returns ELIZA_OK and *out_token.
+ *
+ * The generator is SplitMix64 (Steele, Lea, Flood 2014) from the seed as state; a draw is its upper
+ * 53 bits / 2^53. Probabilities are computed without the C library, so the same logits and seed
+ * give the same tokens on every platform. */
+int eliza_inference_matcher_sample(eliza_matcher *matcher, const float *logits, size_t n_logits,
+                                   const eliza_sampling_t *sampling, int32_t *out_token);
+
+/* ---- 7. libllama --------------------------------------------------------------------------- */
+
+/* Loads libllama from this file (path_len > 0), or searches: the environment variable
+ * ELIZA_INFERENCE_LLAMA, a copy that is already in the process, then the folder of this library. Once
+ * loaded it stays, and another explicit path is ELIZA_ERR_STATE. A version whose struct layouts are
+ * not known is refused (ELIZA_ERR_ABI_MISMATCH) with a message that names it and those supported.
+ * The functions of sections 8 to 10 search by themselves; section 11 uses only a copy that the
+ * process has loaded, since the host's pointers belong to it. */
+int eliza_inference_llama_load(const char *path, size_t path_len, char **out_error);
+
+typedef struct eliza_llama_info_t {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *path;    /* of the loaded file, static */
+    const char *version; /* what the library says of itself, or "unknown"; static */
+    const char *layout;  /* name of the struct layout in use; static */
+} eliza_llama_info_t;
+
+/* ELIZA_ERR_STATE if no libllama is loaded yet. */
+int eliza_inference_llama_info(eliza_llama_info_t *out_info);
+
+/* ---- 8. Context ---------------------------------------------------------------------------- */
+
+typedef struct EliInferenceContext EliInferenceContext;
+
+/* Opens a model: a GGUF file, or a folder with one under `text/` (the first by name). The host's
+ * `bundle_dir` is a NUL-terminated path. */
+EliInferenceContext *eliza_inference_create(const char *bundle_dir, char **out_error);
+
+/* Closes the context. Its open streams keep the model until they are closed. */
+void eliza_inference_destroy(EliInferenceContext *ctx);
+
+/* Names the model; payloads with another modelId are then refused. Length 0: unknown. */
+int eliza_inference_set_model_id(EliInferenceContext *ctx, const char *model_id, size_t model_id_len);
+
+/* A vocabulary (section 4) with the model's token bytes, flags and id. */
+int eliza_inference_vocab_from_context(EliInferenceContext *ctx, eliza_vocab **out_vocab, char **out_error);
+
+/* Tokenises UTF-8 text. *out_tokens is to be freed with eliza_inference_free_tokens. */
+int eliza_inference_tokenize(EliInferenceContext *ctx, const char *text, size_t text_len, int add_special,
+                             int parse_special, int **out_tokens, size_t *out_n, char **out_error);
+void eliza_inference_free_tokens(int *tokens);
+
+/* Writes the text of the tokens with a terminator. Returns its length in bytes; if that is
+ * max_text_bytes or more, nothing but the terminator was written, and a buffer of the result + 1 is
+ * needed. `out_text` may be NULL with max_text_bytes 0. */
+int eliza_inference_detokenize(EliInferenceContext *ctx, const int *tokens, size_t n_tokens, int remove_special,
+                               int unparse_special, char *out_text, size_t max_text_bytes, char **out_error);
+
+/* 1 if a libllama that this library can drive is loaded or found, else 0. */
+int eliza_inference_llm_stream_supported(void);
+int eliza_inference_llm_mtp_supported(void);      /* 0: speculative drafting is not in this build */
+int eliza_inference_llm_kv_quant_supported(void); /* 1 if streams are supported: cache_type_k and _v are served */
+
+/* ---- 9. Stream ----------------------------------------------------------------------------- */
+
+typedef struct EliLlmStream EliLlmStream;
+
+/* The host's struct: no struct_size. 88 bytes with 64-bit pointers, 64 with 32-bit ones. */
+typedef struct eliza_llm_stream_config_t {
+    int32_t max_tokens;           /* tokens to emit; 0: no bound */
+    float temperature;            /* <= 0: greedy */
+    float top_p;                  /* 1 or more, or <= 0: off */
+    int32_t top_k;                /* <= 0: off */
+    float repeat_penalty;         /* over the last 64 tokens; 1 or <= 0: off */
+    int32_t slot_id;              /* accepted, not used: each stream has its own KV cache */
+    const char *prompt_cache_key; /* accepted, not used */
+    int32_t draft_min;            /* no meaning without a drafter */
+    int32_t draft_max;
+    const char *mtp_drafter_path; /* non-empty: ELIZA_ERR_NOT_IMPLEMENTED */
+    const char *gbnf_grammar;     /* llama.cpp grammar with a rule `root`; NULL or "": none */
+    int32_t disable_thinking;     /* 1: <think> is never sampled */
+    int32_t n_gpu_layers;         /* layers on the GPU; 0 or less: as the model was loaded */
+    const char *cache_type_k;     /* "f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", */
+    const char *cache_type_v;     /* "q5_1"; NULL or "": f16 */
+    int32_t context_size;         /* tokens; 0 or less: what the model was trained with */
+} eliza_llm_stream_config_t;
+
+/* Opens a stream on the context. The config and its strings are read during the call only. */
+EliLlmStream *eliza_inference_llm_stream_open(EliInferenceContext *ctx, const eliza_llm_stream_config_t *cfg,
+                                              char **out_error);
+
+/* Decodes prompt tokens, together with output tokens not yet decoded; logits are ready after it.
+ * May be called again at any time: the tokens are appended. They never reach the trie, the grammar
+ * or the triggers. If they do not fit, ELIZA_ERR_CONTEXT_FULL and nothing changed. */
+int eliza_inference_llm_stream_prefill(EliLlmStream *stream, const int32_t *token_ids, size_t num_tokens,
+                                       char **out_error);
+
+/* One step: forced tokens, at most one forward pass, one chosen token and the tokens that it
+ * forces; at most `tokens_cap` tokens. A step ends with the token that starts or ends a span.
+ * Returns 0 (more), 1 (final: see eliza_inference_llm_stream_stop_reason) or a status.
+ *
+ * `text_out` receives whole characters of UTF-8 and a terminator; it may be NULL with text_cap 0,
+ * else text_cap is at least 5. An incomplete character is held back; at the end it becomes U+FFFD.
+ * A token whose text does not fit is delivered by the next call. If it does not fit a whole buffer,
+ * it comes in parts: calls that return 0 with *num_tokens_out 0, the token with its last part.
+ * The end-of-generation token is not emitted. `drafter_*_out` receive 0; they may be NULL. */
+int eliza_inference_llm_stream_next(EliLlmStream *stream, int32_t *tokens_out, size_t tokens_cap,
+                                    size_t *num_tokens_out, char *text_out, size_t text_cap,
+                                    int32_t *drafter_drafted_out, int32_t *drafter_accepted_out, char **out_error);
+
+/* A non-zero return stops the generation. `token_text` is whole characters, NUL-terminated, valid
+ * during the call only. Inside: set, clear, activate, the settings and cancel are allowed and act
+ * before the next token; prefill, next, generate, reset, save, restore and close are
+ * ELIZA_ERR_BUSY. */
+typedef int (*eliza_llm_token_callback)(int32_t token_id, const char *token_text, void *user_data);
+
+/* Steps until the end or until `max_tokens` tokens (0: as configured) were emitted. Returns 0 on
+ * every ordinary end, ELIZA_ERR_CANCELLED on cancel. */
+int eliza_inference_llm_stream_generate(EliLlmStream *stream, int32_t max_tokens, eliza_llm_token_callback on_token,
+                                        void *user_data, char **out_error);
+
+/* Makes the running and all later steps return ELIZA_ERR_CANCELLED until reset. Any thread. */
+int eliza_inference_llm_stream_cancel(EliLlmStream *stream);
+
+/* Empties the KV cache and goes back to the state right after open; a token trie stays set and
+ * returns to the state right after set. `reset_keep` keeps the first n_keep tokens of the context. */
+int eliza_inference_llm_stream_reset(EliLlmStream *stream);
+int eliza_inference_llm_stream_reset_keep(EliLlmStream *stream, int32_t n_keep);
+
+/* Closes the stream. NULL and a stream that is already closed do nothing. */
+void eliza_inference_llm_stream_close(EliLlmStream *stream);
+
+/* Stores the tokens and llama.cpp's sequence state in a file, after decoding what is pending. */
+int eliza_inference_llm_stream_save_slot(EliLlmStream *stream, const char *filename, char **out_error);
+
+/* Restores them: checks model and context size, refills the penalty window, clears any trie and
+ * switches the grammar off (logged). A failed restore leaves an empty, usable stream. */
+int eliza_inference_llm_stream_restore_slot(EliLlmStream *stream, const char *filename, char **out_error);
+
+/* Text of the last failed call on this stream; "" if there was none or it is closed. Borrowed. */
+const char *eliza_inference_llm_stream_last_error(EliLlmStream *stream);
+
+/* Settings that the host's config lacks. They act from the next token on. */
+int eliza_inference_llm_stream_set_seed(EliLlmStream *stream, uint64_t seed);             /* default 0 */
+int eliza_inference_llm_stream_set_sampling(EliLlmStream *stream, const eliza_sampling_t *sampling); /* `mode` is not read */
+int eliza_inference_llm_stream_set_time_budget_ms(EliLlmStream *stream, uint64_t ms);     /* from the first step after prefill; 0: none */
+int eliza_inference_llm_stream_set_span_timeout(EliLlmStream *stream, uint32_t n_tokens); /* at least 1 */
+int eliza_inference_llm_stream_set_stop_at_span_end(EliLlmStream *stream, int on);        /* default 0; 1: that step is final */
+int eliza_inference_llm_stream_set_skip_ahead(EliLlmStream *stream, int on);              /* default 1; 0: forced tokens are decoded one by one */
+int eliza_inference_llm_stream_set_threads(EliLlmStream *stream, int32_t n_threads);      /* at least 1 */
+
+#define ELIZA_STOP_NONE 0 /* not ended */
+#define ELIZA_STOP_END_OF_GENERATION 1
+#define ELIZA_STOP_MAX_TOKENS 2
+#define ELIZA_STOP_SPAN_END 3
+#define ELIZA_STOP_CALLBACK 4
+#define ELIZA_STOP_TIME_BUDGET 5
+#define ELIZA_STOP_CANCELLED 6
+#define ELIZA_STOP_CONTEXT_FULL 7
+
+/* Why the last step was final, or a negative status. `prefill`, `set`, `activate` and `generate`
+ * take a finished stream up again, except after the end of generation, which needs `prefill`. */
+int eliza_inference_llm_stream_stop_reason(EliLlmStream *stream);
+
+typedef struct eliza_llm_stream_stats_t {
+    uint32_t struct_size;
+    int32_t grammar_off;        /* 1: the grammar was switched off (a trie's token it refuses, a restore) */
+    uint64_t prefill_passes;    /* calls of the model for prompts */
+    uint64_t forward_passes;    /* calls of the model for output tokens */
+    uint64_t decoded_tokens;    /* tokens in all of these calls */
+    uint64_t emitted_tokens;
+    uint64_t sampled_tokens;    /* tokens that were chosen from logits */
+    uint64_t forced_tokens;     /* tokens that needed no logits */
+    uint64_t constrained_steps; /* sampled tokens inside a span */
+    uint64_t skipped_candidates;/* sum over constrained steps of vocabulary size - legal tokens */
+    uint64_t fallbacks;         /* constrained steps in which no legal logit was above -inf */
+    uint64_t grammar_rejections;/* free tokens that the grammar refused, so that the full grammar ran */
+    uint64_t sample_ns;         /* time in choosing tokens, forced ones included */
+    uint64_t decode_ns;         /* time in the model */
+    uint64_t context_tokens;    /* tokens in the KV cache */
+    uint64_t pending_tokens;    /* accepted, not yet decoded */
+} eliza_llm_stream_stats_t;
+
+/* Counters since open or reset. */
+int eliza_inference_llm_stream_stats(EliLlmStream *stream, eliza_llm_stream_stats_t *out_stats);
+
+/* ---- 10. Token trie on a stream ------------------------------------------------------------ */
+
+typedef EliLlmStream *FfiLlmHandle;
+
+/* Constrains the stream by a TokenTreePayload (section 5). mode: ELIZA_MODE_*; sampled uses the
+ * stream's temperature, top_p and seed on the legal tokens only. Inside a span, penalties, top_k and
+ * the grammar do not choose, but are fed. A failed call changes nothing. The message of a failure
+ * is eliza_inference_llm_stream_last_error. */
+int eliza_inference_set_token_trie(FfiLlmHandle handle, const char *payload, size_t payload_len, int mode);
+
+/* Removes the trie: back to grammar-only sampling. Nothing happens if none is set. */
+int eliza_inference_clear_token_trie(FfiLlmHandle handle);
+
+/* As eliza_inference_matcher_activate, on the stream's trie. ELIZA_ERR_STATE without a trie. */
+int eliza_inference_llm_stream_activate(EliLlmStream *stream, const char *path, size_t path_len);
+
+/* The span of the stream; all zero, -1 where an index is meant, without a trie. */
+int eliza_inference_llm_stream_state(EliLlmStream *stream, eliza_span_state_t *out_state);
+
+/* Lends the name of the complete leaf, as eliza_inference_matcher_leaf, until set or clear. */
+int eliza_inference_llm_stream_leaf(EliLlmStream *stream, const char **out_name, size_t *out_len);
+
+/* ---- 11. Sampler for a foreign chain ------------------------------------------------------- */
+
+struct llama_vocab;
+struct llama_sampler;
+
+/*
+ * A llama_sampler that constrains the chain it is added to. Put it first, before truncating
+ * samplers. mode 0: the best legal token is selected, whatever follows. mode 1: only the legal
+ * candidates stay, and the chain goes on with them. On the array of the whole vocabulary in id order
+ * this costs O(legal). Freed with the chain, or with llama_sampler_free. NULL on a parse error or an
+ * empty leaf set.
+ */
+struct llama_sampler *llama_sampler_init_token_trie(const struct llama_vocab *vocab, const char *trie_descriptor_json,
+                                                    int mode);
+
+/* The same with a length, so that MessagePack works, and with a message. */
+struct llama_sampler *eliza_inference_sampler_init_token_trie(const struct llama_vocab *vocab, const char *payload,
+                                                              size_t payload_len, int mode, char **out_error);
+
+/* The functions below take such a sampler only; any other gives ELIZA_ERR_INVALID_ARG. */
+int eliza_inference_sampler_set_token_trie(struct llama_sampler *sampler, const char *payload, size_t payload_len,
+                                           int mode, char **out_error);
+int eliza_inference_sampler_clear_token_trie(struct llama_sampler *sampler);
+int eliza_inference_sampler_activate(struct llama_sampler *sampler, const char *path, size_t path_len,
+                                     char **out_error);
+int eliza_inference_sampler_state(const struct llama_sampler *sampler, eliza_span_state_t *out_state);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ELIZA_INFERENCE_H */
