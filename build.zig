@@ -1,0 +1,74 @@
+//! One build: the shared library, its tests, the formatting check.
+//!
+//!     python -m ziglang build -Doptimize=fast     zig-out/lib/libelizainference.so and the header
+//!     python -m ziglang build test                unit tests, header check, conformance cases
+//!     python -m ziglang build fmt                 fails if a file is not formatted
+const std = @import("std");
+const manifest = @import("build.zig.zon");
+
+pub fn build(b: *std.Build) void {
+    // Baseline CPU: the library is shipped, so it must not depend on the machine that built it.
+    const target = b.standardTargetOptions(.{ .default_target = .{ .cpu_model = .baseline } });
+    const optimize = b.standardOptimizeOption(.{});
+
+    const options = b.addOptions();
+    options.addOption([]const u8, "version", manifest.version);
+
+    addLibrary(b, target, optimize, options);
+    addTests(b, target, optimize, options);
+
+    const formatted = b.addFmt(.{ .paths = &.{ b.path("native"), b.path("tests/native"), b.path("build.zig") }, .check = true });
+    b.step("fmt", "Fail if a Zig file is not formatted").dependOn(&formatted.step);
+}
+
+fn addLibrary(
+    b: *std.Build,
+    target: std.Build.ResolvedTarget,
+    optimize: std.lang.OptimizeMode,
+    options: *std.Build.Step.Options,
+) void {
+    const module = b.createModule(.{
+        .root_source_file = b.path("native/src/root.zig"),
+        .target = target,
+        .optimize = optimize,
+        .link_libc = true,
+        .pic = true,
+        .strip = optimize != .debug,
+        // Windows keeps its tables: without them the bundled mingw sources do not assemble.
+        .unwind_tables = if (optimize == .debug or target.result.os.tag == .windows) null else .none,
+    });
+    module.addOptions("config", options);
+    const library = b.addLibrary(.{ .name = "elizainference", .linkage = .dynamic, .root_module = module });
+    if (target.result.ofmt == .elf) {
+        library.setVersionScript(b.path("native/abi/eliza_inference.map"));
+        library.link_z_max_page_size = 16384; // Android devices with 16 KiB pages
+        library.link_gc_sections = true;
+    }
+    library.installHeader(b.path("native/include/eliza_inference.h"), "eliza_inference.h");
+    b.installArtifact(library);
+}
+
+fn addTests(
+    b: *std.Build,
+    target: std.Build.ResolvedTarget,
+    optimize: std.lang.OptimizeMode,
+    options: *std.Build.Step.Options,
+) void {
+    const header = b.addTranslateC(.{
+        .root_source_file = b.path("native/include/eliza_inference.h"),
+        .target = target,
+        .optimize = optimize,
+        .link_libc = false,
+    });
+    const module = b.createModule(.{
+        .root_source_file = b.path("native/src/root.zig"),
+        .target = target,
+        .optimize = optimize,
+        .link_libc = true,
+        .imports = &.{.{ .name = "header", .module = header.createModule() }},
+    });
+    module.addOptions("config", options);
+    const filters = b.option([]const []const u8, "test-filter", "Run only the tests whose name contains this") orelse &.{};
+    const units = b.addTest(.{ .root_module = module, .filters = filters });
+    b.step("test", "Run the unit tests and the conformance cases").dependOn(&b.addRunArtifact(units).step);
+}

@@ -1,0 +1,351 @@
+//! The format of a TokenTreePayload: which keys there are, what they hold, in which order errors
+//! are found. Written once for both readers (value.zig says what a reader offers).
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("../diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const quoted = diagnostic.quoted;
+const limits = @import("limits.zig");
+const value = @import("value.zig");
+const payload = @import("payload.zig");
+const Payload = payload.Payload;
+const Range = payload.Range;
+const Place = payload.Place;
+
+pub fn decode(comptime Reader: type, gpa: Allocator, bytes: []const u8, diag: *Diagnostic) diagnostic.Error!Payload {
+    var decoder: Decoder(Reader) = .{ .reader = .init(bytes, limits.depth_max), .gpa = gpa, .diag = diag };
+    defer decoder.scratch.deinit(gpa);
+    errdefer decoder.out.deinit(gpa);
+    decoder.document() catch |e| return switch (e) {
+        error.Failed => error.Failed,
+        error.Malformed => decoder.malformed(),
+        error.TooDeep => diag.fail(.limit, "{f}: nested deeper than {d} levels", .{ decoder.path, limits.depth_max }),
+        error.OutOfMemory => diag.outOfMemory(),
+    };
+    return decoder.out;
+}
+
+/// Where the decoder stands, as `descriptors[2].leaves[7].tokens[1]`.
+const Path = struct {
+    segments: [8]Segment = undefined,
+    len: usize = 0,
+
+    const Segment = union(enum) { key: []const u8, index: u32 };
+
+    fn push(path: *Path, segment: Segment) void {
+        path.segments[path.len] = segment;
+        path.len += 1;
+    }
+
+    fn pop(path: *Path) void {
+        path.len -= 1;
+    }
+
+    pub fn format(path: Path, writer: *std.Io.Writer) std.Io.Writer.Error!void {
+        if (path.len == 0) return writer.writeAll("payload");
+        for (path.segments[0..path.len], 0..) |segment, i| switch (segment) {
+            .key => |key| try writer.print("{s}{s}", .{ if (i == 0) "" else ".", key }),
+            .index => |index| try writer.print("[{d}]", .{index}),
+        };
+    }
+};
+
+fn Decoder(comptime Reader: type) type {
+    return struct {
+        reader: Reader,
+        gpa: Allocator,
+        diag: *Diagnostic,
+        path: Path = .{},
+        out: Payload = .{},
+        scratch: std.ArrayList(u8) = .empty,
+
+        const Self = @This();
+        const Error = value.Error || diagnostic.Error;
+
+        fn document(d: *Self) Error!void {
+            var fields: Fields(enum { modelId, descriptors }) = try .open(d);
+            while (try fields.next(d)) |key| switch (key) {
+                .modelId => d.out.model_id = try d.name(),
+                .descriptors => try d.descriptors(),
+            };
+            try fields.require(d, &.{ .modelId, .descriptors });
+            try d.reader.end();
+            try d.checkPaths();
+            try d.checkTriggers();
+        }
+
+        fn descriptors(d: *Self) Error!void {
+            var array = try d.open(.array);
+            while (try d.element(&array, d.descriptorIndex())) {
+                if (d.out.descriptors.items.len == limits.descriptors_max) return d.beyond("descriptors", limits.descriptors_max);
+                const one = try d.descriptor();
+                try d.out.descriptors.append(d.gpa, one);
+                d.path.pop();
+            }
+            if (d.out.descriptors.items.len == 0) return d.fail("expected at least one descriptor", .{});
+        }
+
+        fn descriptor(d: *Self) Error!payload.Descriptor {
+            const nothing: Range = .{ .start = 0, .len = 0 };
+            var one: payload.Descriptor = .{ .path = nothing, .leaves = nothing, .triggers = nothing, .end = nothing };
+            var fields: Fields(enum { path, leaves, trigger, end }) = try .open(d);
+            while (try fields.next(d)) |key| switch (key) {
+                .path => one.path = try d.name(),
+                .leaves => one.leaves = try d.leaves(),
+                .trigger => one.triggers = try d.triggers(),
+                .end => one.end = try d.endTokens(),
+            };
+            try fields.require(d, &.{ .path, .leaves });
+            return one;
+        }
+
+        fn leaves(d: *Self) Error!Range {
+            const start: u32 = @intCast(d.out.leaves.items.len);
+            var array = try d.open(.array);
+            var index: u32 = 0;
+            while (try d.element(&array, index)) : (index += 1) {
+                if (d.out.leaves.items.len == limits.leaves_max) return d.beyond("leaves in the payload", limits.leaves_max);
+                const one = try d.leaf(index);
+                try d.out.leaves.append(d.gpa, one);
+                d.path.pop();
+            }
+            if (index == 0) return d.fail("expected at least one leaf", .{});
+            return .{ .start = start, .len = index };
+        }
+
+        fn leaf(d: *Self, index: u32) Error!payload.Leaf {
+            var one: payload.Leaf = undefined;
+            var fields: Fields(enum { name, tokens }) = try .open(d);
+            while (try fields.next(d)) |key| switch (key) {
+                .name => one.name = try d.name(),
+                .tokens => {
+                    const place: Place = .{ .descriptor = d.descriptorIndex(), .list = .leaves, .item = index };
+                    one.tokens = try d.tokens(place, limits.leaf_tokens_max);
+                    if (one.tokens.len > d.out.longest.tokens) d.out.longest = .{ .tokens = one.tokens.len, .place = place };
+                },
+            };
+            try fields.require(d, &.{ .name, .tokens });
+            return one;
+        }
+
+        fn triggers(d: *Self) Error!Range {
+            const start: u32 = @intCast(d.out.triggers.items.len);
+            var array = try d.open(.array);
+            var index: u32 = 0;
+            while (try d.element(&array, index)) : (index += 1) {
+                if (index == limits.triggers_max) return d.beyond("triggers", limits.triggers_max);
+                const place: Place = .{ .descriptor = d.descriptorIndex(), .list = .trigger, .item = index };
+                const one = try d.tokens(place, limits.trigger_tokens_max);
+                try d.out.triggers.append(d.gpa, one);
+                d.path.pop();
+            }
+            if (index == 0) return d.fail("expected at least one trigger", .{});
+            return .{ .start = start, .len = index };
+        }
+
+        fn endTokens(d: *Self) Error!Range {
+            var range = try d.tokens(.{ .descriptor = d.descriptorIndex(), .list = .end }, limits.end_tokens_max);
+            const ids = range.of(d.out.tokens.items);
+            std.mem.sort(i32, ids, {}, std.sort.asc(i32));
+            var kept: u32 = 1;
+            for (ids[1..]) |id| {
+                if (id == ids[kept - 1]) continue;
+                ids[kept] = id;
+                kept += 1;
+            }
+            d.out.tokens.shrinkRetainingCapacity(range.start + kept);
+            range.len = kept;
+            return range;
+        }
+
+        /// An array of at least one token id, appended to `out.tokens`.
+        fn tokens(d: *Self, place: Place, comptime count_max: u32) Error!Range {
+            const start: u32 = @intCast(d.out.tokens.items.len);
+            var array = try d.open(.array);
+            var count: u32 = 0;
+            while (try d.element(&array, count)) : (count += 1) {
+                if (count == count_max) return d.beyond("tokens", count_max);
+                if (start + count == limits.tokens_max) return d.beyond("tokens in the payload", limits.tokens_max);
+                const id = try d.tokenId();
+                d.path.pop();
+                try d.out.tokens.append(d.gpa, id);
+                if (id > d.out.largest.token) {
+                    d.out.largest = .{ .token = id, .place = place };
+                    d.out.largest.place.token = count;
+                }
+            }
+            if (count == 0) return d.fail("expected at least one token", .{});
+            return .{ .start = start, .len = count };
+        }
+
+        fn tokenId(d: *Self) Error!i32 {
+            try d.expect(.integer);
+            const integer = try d.reader.integer();
+            if (integer.saturated) return d.fail("a number beyond 64 bits is outside 0..{d}", .{std.math.maxInt(i32)});
+            if (integer.value < 0 or integer.value > std.math.maxInt(i32)) {
+                return d.fail("{d} is outside 0..{d}", .{ integer.value, std.math.maxInt(i32) });
+            }
+            return @intCast(integer.value);
+        }
+
+        /// A string, appended to `out.text`.
+        fn name(d: *Self) Error!Range {
+            const start: u32 = @intCast(d.out.text.items.len);
+            try d.expect(.string);
+            try d.reader.text(&d.out.text, d.gpa);
+            const length = d.out.text.items.len - start;
+            if (length > limits.name_bytes_max) return d.beyond("bytes", limits.name_bytes_max);
+            return .{ .start = start, .len = @intCast(length) };
+        }
+
+        fn open(d: *Self, kind: value.Kind) Error!value.Container {
+            try d.expect(kind);
+            return d.reader.open(kind);
+        }
+
+        fn expect(d: *Self, expected: value.Kind) Error!void {
+            const found = try d.reader.kind();
+            if (found != expected) return d.fail("expected {s}, found {s}", .{ expected.phrase(), found.phrase() });
+        }
+
+        /// The keys of one object, as an enum.
+        fn Fields(comptime Key: type) type {
+            return struct {
+                map: value.Container,
+                seen: std.enums.EnumSet(Key) = .empty,
+                on_path: bool = false,
+
+                fn open(d: *Self) Error!@This() {
+                    return .{ .map = try d.open(.map) };
+                }
+
+                /// The next key of the format; it is on the path until the next call. Other keys
+                /// are skipped with what they hold.
+                fn next(fields: *@This(), d: *Self) Error!?Key {
+                    if (fields.on_path) d.path.pop();
+                    fields.on_path = false;
+                    while (try d.reader.more(&fields.map)) {
+                        d.scratch.clearRetainingCapacity();
+                        try d.reader.key(&d.scratch, d.gpa);
+                        if (std.meta.stringToEnum(Key, d.scratch.items)) |key| {
+                            if (fields.seen.contains(key)) return d.fail("repeated key \"{t}\"", .{key});
+                            fields.seen.insert(key);
+                            d.path.push(.{ .key = @tagName(key) });
+                            fields.on_path = true;
+                            return key;
+                        }
+                        try d.reader.skip(&d.scratch, d.gpa);
+                    }
+                    return null;
+                }
+
+                fn require(fields: @This(), d: *Self, keys: []const Key) Error!void {
+                    for (keys) |key| if (!fields.seen.contains(key)) return d.fail("missing \"{t}\"", .{key});
+                }
+            };
+        }
+
+        /// True if an element follows; its index is then on the path until the caller pops it.
+        fn element(d: *Self, array: *value.Container, index: u32) Error!bool {
+            if (!try d.reader.more(array)) return false;
+            d.path.push(.{ .index = index });
+            return true;
+        }
+
+        fn descriptorIndex(d: *const Self) u32 {
+            return @intCast(d.out.descriptors.items.len);
+        }
+
+        fn checkPaths(d: *Self) Error!void {
+            var first: std.StringHashMapUnmanaged(u32) = .empty;
+            defer first.deinit(d.gpa);
+            for (d.out.descriptors.items, 0..) |one, i| {
+                const path = one.path.of(d.out.text.items);
+                const entry = try first.getOrPut(d.gpa, path);
+                if (entry.found_existing) return d.diag.fail(
+                    .payload,
+                    "descriptors[{d}].path: {f} is also the path of descriptors[{d}]",
+                    .{ i, quoted(path), entry.value_ptr.* },
+                );
+                entry.value_ptr.* = @intCast(i);
+            }
+        }
+
+        fn checkTriggers(d: *Self) Error!void {
+            var first: std.StringHashMapUnmanaged(u32) = .empty;
+            defer first.deinit(d.gpa);
+            for (d.out.descriptors.items, 0..) |one, i| {
+                for (one.triggers.of(d.out.triggers.items), 0..) |trigger, j| {
+                    const entry = try first.getOrPut(d.gpa, std.mem.sliceAsBytes(trigger.of(d.out.tokens.items)));
+                    if (entry.found_existing and entry.value_ptr.* != i) return d.diag.fail(
+                        .payload,
+                        "descriptors[{d}].trigger[{d}]: also a trigger of descriptors[{d}]",
+                        .{ i, j, entry.value_ptr.* },
+                    );
+                    entry.value_ptr.* = @intCast(i);
+                }
+            }
+        }
+
+        fn malformed(d: *Self) diagnostic.Error {
+            const problem = d.reader.problem;
+            return d.diag.fail(.payload, "{f}: {s} at byte {d}", .{ d.path, problem.what, problem.at });
+        }
+
+        /// The path then ends with what is one too many.
+        fn beyond(d: *Self, what: []const u8, count_max: usize) diagnostic.Error {
+            return d.diag.fail(.limit, "{f}: more than {d} {s}", .{ d.path, count_max, what });
+        }
+
+        fn fail(d: *Self, comptime format: []const u8, args: anytype) diagnostic.Error {
+            return d.diag.fail(.payload, "{f}: " ++ format, .{d.path} ++ args);
+        }
+    };
+}
+
+const testing = std.testing;
+
+fn expectFailure(bytes: []const u8, status: @import("../status.zig").Status, message: []const u8) !void {
+    var diag: Diagnostic = .{};
+    try testing.expectError(error.Failed, Payload.parse(testing.allocator, bytes, &diag));
+    try testing.expectEqualStrings(message, diag.message());
+    try testing.expectEqual(status, diag.status);
+}
+
+test "an error names its place" {
+    const head = "{\"modelId\":\"m\",\"descriptors\":[{\"path\":\"p\",\"leaves\":[{\"name\":\"A\",\"tokens\":";
+    try expectFailure(head ++ "[1,2.5]}]}]}", .payload, "descriptors[0].leaves[0].tokens[1]: expected an integer, found a float");
+    try expectFailure(head ++ "[-1]}]}]}", .payload, "descriptors[0].leaves[0].tokens[0]: -1 is outside 0..2147483647");
+    try expectFailure(head ++ "[]}]}]}", .payload, "descriptors[0].leaves[0].tokens: expected at least one token");
+    try expectFailure(head ++ "[1]},{\"name\":\"B\"}]}]}", .payload, "descriptors[0].leaves[1]: missing \"tokens\"");
+    try expectFailure(head ++ "[1]}]},{\"path\":\"p\",\"leaves\":[{\"name\":\"A\",\"tokens\":[1]}]}]}", .payload, "descriptors[1].path: \"p\" is also the path of descriptors[0]");
+    try expectFailure(head ++ "[1", .payload, "descriptors[0].leaves[0].tokens: the payload ends too early at byte 75");
+    try expectFailure("x", .payload, "payload: neither JSON nor MessagePack: first byte 0x78");
+    try expectFailure("{\"modelId\":1}", .payload, "modelId: expected a string, found an integer");
+}
+
+test "both formats give the same payload" {
+    const text = "{\"modelId\":\"m\",\"descriptors\":[{\"leaves\":[{\"tokens\":[300,2],\"name\":\"A\"}],\"path\":\"p\"}]}";
+    const packed_bytes = "\x82\xa7modelId\xa1m\xabdescriptors\x91\x82\xa6leaves\x91\x82\xa6tokens\x92\xcd\x01\x2c\x02\xa4name\xa1A\xa4path\xa1p";
+    for ([_][]const u8{ text, packed_bytes }) |bytes| {
+        var diag: Diagnostic = .{};
+        var one = try Payload.parse(testing.allocator, bytes, &diag);
+        defer one.deinit(testing.allocator);
+        try testing.expectEqualSlices(i32, &.{ 300, 2 }, one.tokens.items);
+        try testing.expectEqualStrings("mAp", one.text.items);
+        try testing.expectEqual(300, one.largest.token);
+        try testing.expectEqual(2, one.longest.tokens);
+    }
+}
+
+fn parseOnce(gpa: Allocator, bytes: []const u8) !void {
+    var diag: Diagnostic = .{};
+    var one = Payload.parse(gpa, bytes, &diag) catch return if (diag.status == .oom) error.OutOfMemory else error.Unexpected;
+    one.deinit(gpa);
+}
+
+test "out of memory anywhere is reported and loses nothing" {
+    const text = "{\"modelId\":\"m\",\"x\":[{\"y\":\"z\"}],\"descriptors\":[{\"path\":\"p\",\"trigger\":[[1,2]],\"end\":[9],\"leaves\":[{\"name\":\"A\",\"tokens\":[1]}]}]}";
+    try testing.checkAllAllocationFailures(testing.allocator, parseOnce, .{text});
+}

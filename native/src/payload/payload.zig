@@ -1,0 +1,82 @@
+//! A TokenTreePayload in flat arrays, as JSON or MessagePack gave it, in the payload's order. What
+//! depends on a vocabulary is not checked here.
+
+const std = @import("std");
+const Diagnostic = @import("../diagnostic.zig").Diagnostic;
+const diagnostic = @import("../diagnostic.zig");
+const decode = @import("decode.zig");
+const json = @import("json.zig");
+const msgpack = @import("msgpack.zig");
+const limits = @import("limits.zig");
+
+/// A run of elements in one of the arrays.
+pub const Range = struct {
+    start: u32,
+    len: u32,
+
+    pub fn of(range: Range, items: anytype) @TypeOf(items[0..]) {
+        return items[range.start..][0..range.len];
+    }
+};
+
+pub const Leaf = struct { name: Range, tokens: Range };
+
+pub const Descriptor = struct {
+    path: Range,
+    leaves: Range,
+    triggers: Range,
+    /// Sorted, without repetitions; empty if the descriptor has no `end`.
+    end: Range,
+};
+
+/// Where a token stands in the payload.
+pub const Place = struct {
+    descriptor: u32 = 0,
+    list: enum { leaves, trigger, end } = .leaves,
+    item: u32 = 0,
+    token: u32 = 0,
+
+    pub fn format(place: Place, writer: *std.Io.Writer) std.Io.Writer.Error!void {
+        try writer.print("descriptors[{d}].", .{place.descriptor});
+        switch (place.list) {
+            .leaves => try writer.print("leaves[{d}].tokens[{d}]", .{ place.item, place.token }),
+            .trigger => try writer.print("trigger[{d}][{d}]", .{ place.item, place.token }),
+            .end => try writer.print("end[{d}]", .{place.token}),
+        }
+    }
+};
+
+pub const Payload = struct {
+    /// The model id, then all paths and names, one after the other.
+    text: std.ArrayList(u8) = .empty,
+    tokens: std.ArrayList(i32) = .empty,
+    leaves: std.ArrayList(Leaf) = .empty,
+    /// Ranges of `tokens`.
+    triggers: std.ArrayList(Range) = .empty,
+    descriptors: std.ArrayList(Descriptor) = .empty,
+    model_id: Range = .{ .start = 0, .len = 0 },
+    largest: struct { token: i32 = -1, place: Place = .{} } = .{},
+    longest: struct { tokens: u32 = 0, place: Place = .{} } = .{},
+
+    /// Decodes either format, told apart by the first byte.
+    pub fn parse(gpa: std.mem.Allocator, bytes: []const u8, diag: *Diagnostic) diagnostic.Error!Payload {
+        if (bytes.len == 0) return diag.fail(.payload, "payload: empty", .{});
+        if (bytes.len > limits.payload_bytes_max) {
+            return diag.fail(.limit, "payload: {d} bytes are more than {d}", .{ bytes.len, limits.payload_bytes_max });
+        }
+        return switch (bytes[0]) {
+            0x80...0x8f, 0xde, 0xdf => decode.decode(msgpack.Reader, gpa, bytes, diag),
+            '{', ' ', '\t', '\n', '\r' => decode.decode(json.Reader, gpa, bytes, diag),
+            else => diag.fail(.payload, "payload: neither JSON nor MessagePack: first byte 0x{x:0>2}", .{bytes[0]}),
+        };
+    }
+
+    pub fn deinit(p: *Payload, gpa: std.mem.Allocator) void {
+        p.text.deinit(gpa);
+        p.tokens.deinit(gpa);
+        p.leaves.deinit(gpa);
+        p.triggers.deinit(gpa);
+        p.descriptors.deinit(gpa);
+        p.* = undefined;
+    }
+};

@@ -1,0 +1,28 @@
+//! Monotonic time, in nanoseconds from an arbitrary start.
+
+const std = @import("std");
+const builtin = @import("builtin");
+
+pub fn nowNs() u64 {
+    if (builtin.os.tag == .windows) return windowsNs();
+    var now: std.c.timespec = undefined;
+    _ = std.c.clock_gettime(.MONOTONIC, &now);
+    return @as(u64, @intCast(now.sec)) * std.time.ns_per_s + @as(u64, @intCast(now.nsec));
+}
+
+extern "kernel32" fn QueryPerformanceCounter(*i64) callconv(.winapi) c_int;
+extern "kernel32" fn QueryPerformanceFrequency(*i64) callconv(.winapi) c_int;
+
+fn windowsNs() u64 {
+    var ticks: i64 = undefined;
+    var ticks_per_second: i64 = undefined;
+    _ = QueryPerformanceCounter(&ticks);
+    _ = QueryPerformanceFrequency(&ticks_per_second);
+    const ns = @as(u128, @intCast(ticks)) * std.time.ns_per_s / @as(u64, @intCast(ticks_per_second));
+    return @intCast(ns);
+}
+
+test "time does not go back" {
+    const before = nowNs();
+    try std.testing.expect(nowNs() >= before);
+}

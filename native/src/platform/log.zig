@@ -1,0 +1,41 @@
+//! Log messages go to the receiver that the host has set, or nowhere.
+
+const std = @import("std");
+const builtin = @import("builtin");
+const Mutex = @import("mutex.zig").Mutex;
+
+pub const Level = enum(i32) { err = 0, warn = 1, info = 2 };
+
+pub const Callback = fn (level: i32, message: [*:0]const u8, length: usize, user_data: ?*anyopaque) callconv(.c) void;
+
+const Receiver = struct { callback: ?*const Callback = null, user_data: ?*anyopaque = null };
+
+var mutex: Mutex = .{};
+var receiver: Receiver = .{};
+
+pub fn setReceiver(callback: ?*const Callback, user_data: ?*anyopaque) void {
+    mutex.lock();
+    defer mutex.unlock();
+    receiver = .{ .callback = callback, .user_data = user_data };
+}
+
+/// Formats at most `message_bytes_max` bytes; the rest is cut.
+pub fn write(level: Level, comptime format: []const u8, args: anytype) void {
+    const to = current();
+    const callback = to.callback orelse return;
+    var buffer: [message_bytes_max + 1]u8 = undefined;
+    var writer: std.Io.Writer = .fixed(buffer[0..message_bytes_max]);
+    writer.print(format, args) catch {};
+    const length = writer.buffered().len;
+    buffer[length] = 0;
+    callback(@backingInt(level), buffer[0..length :0], length, to.user_data);
+}
+
+const message_bytes_max = 1023;
+
+// Copied out, so that a receiver may itself set another one.
+fn current() Receiver {
+    mutex.lock();
+    defer mutex.unlock();
+    return receiver;
+}
