@@ -1,0 +1,464 @@
+"""What the library must do, written the slow and obvious way.
+
+The oracle is the other half of a comparison: it knows nothing of the library's code, only of the rules in
+`conformance/decisions.json` and the C header. Tries are dictionaries from a prefix to the tokens that follow it,
+states are copied at every token, and payloads are read with Python's own JSON module and the msgpack package.
+
+    tree = decode(payload)                        the tree of a payload, or Refusal
+    constraint = Constraint(tree, vocab_size=100, model_id="")
+    matcher = Matcher(constraint)
+    matcher.accept(5)                             the set of step names
+
+`Refusal.status` is the name of the status that the library must return.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgpack
+
+PAYLOAD_BYTES_MAX = 67108864
+PAYLOAD_DEPTH_MAX = 64
+DESCRIPTORS_MAX = 4096
+LEAVES_MAX = 1048576
+LEAF_TOKENS_MAX = 4096
+TOKENS_MAX = 16777216
+TRIGGERS_MAX = 64
+TRIGGER_TOKENS_MAX = 64
+END_TOKENS_MAX = 16
+NAME_BYTES_MAX = 65535
+SPAN_TIMEOUT_TOKENS = 500
+ROLLBACK_TOKENS_MAX = 65536
+
+INT32_MAX = 2**31 - 1
+
+
+class Refusal(Exception):
+    """A call that the library must refuse, with the name of the status."""
+
+    def __init__(self, status: str, why: str) -> None:
+        super().__init__(f"{status}: {why}")
+        self.status = status
+
+
+def malformed(why: str) -> Refusal:
+    return Refusal("ELIZA_ERR_PAYLOAD", why)
+
+
+def beyond(why: str) -> Refusal:
+    return Refusal("ELIZA_ERR_LIMIT", why)
+
+
+# ---- Payload: bytes to a tree ----------------------------------------------------------------------------------------
+
+
+class Pairs(list):  # type: ignore[type-arg]
+    """An object of the payload: its keys and values in order, so that a repeated key can be seen."""
+
+
+def decode(payload: bytes) -> Any:
+    """The tree of a payload: Pairs, lists, strings, integers and whatever unknown keys hold."""
+    if len(payload) > PAYLOAD_BYTES_MAX:
+        raise beyond("payload bytes")
+    if not payload:
+        raise malformed("empty")
+    first = payload[0]
+    if 0x80 <= first <= 0x8F or first in (0xDE, 0xDF):
+        tree = decode_message_pack(payload)
+    elif first in b"{ \t\r\n":
+        tree = decode_json(payload)
+    else:
+        raise malformed("neither JSON nor MessagePack")
+    check_depth(tree, 0)
+    check_strings(tree)
+    return tree
+
+
+def decode_json(payload: bytes) -> Any:
+    def refuse_constant(text: str) -> None:
+        raise malformed(text)
+
+    try:
+        tree = json.loads(
+            payload.decode("utf-8"),
+            object_pairs_hook=Pairs,
+            parse_int=integer,
+            parse_constant=refuse_constant,
+        )
+    except RecursionError as error:
+        raise beyond("nesting") from error
+    except ValueError as error:
+        raise malformed(str(error)) from error
+    return tree
+
+
+def integer(digits: str) -> int:
+    """The value of an integer of any length; one that no int32 can hold counts as out of range."""
+    return int(digits) if len(digits) < 20 else INT32_MAX + 1
+
+
+def decode_message_pack(payload: bytes) -> Any:
+    try:
+        return msgpack.unpackb(
+            payload,
+            object_pairs_hook=Pairs,
+            ext_hook=lambda code, data: Extension(code),
+            strict_map_key=False,
+            timestamp=0,
+        )
+    except msgpack.exceptions.StackError as error:
+        raise beyond("nesting") from error
+    except (ValueError, msgpack.exceptions.UnpackException) as error:
+        raise malformed(str(error)) from error
+
+
+@dataclass(frozen=True)
+class Extension:
+    code: int
+
+
+def check_strings(tree: Any) -> None:
+    """JSON can spell half of a surrogate pair, which has no UTF-8; MessagePack has keys that are not strings."""
+    if isinstance(tree, str):
+        if any(0xD800 <= ord(character) <= 0xDFFF for character in tree):
+            raise malformed("lone surrogate")
+    elif isinstance(tree, (list, tuple)):
+        if isinstance(tree, Pairs) and not all(isinstance(key, str) for key, _ in tree):
+            raise malformed("a key is not a string")
+        for item in tree:
+            check_strings(item)
+
+
+def check_depth(tree: Any, above: int) -> None:
+    """`above` is the number of arrays and objects around the tree."""
+    if not isinstance(tree, list):
+        return
+    if above + 1 > PAYLOAD_DEPTH_MAX:
+        raise beyond("nesting")
+    for item in tree:
+        values = item if isinstance(tree, Pairs) else (item,)
+        for value in values:
+            check_depth(value, above + 1)
+
+
+# ---- Constraint: a tree to tries -------------------------------------------------------------------------------------
+
+
+def field(pairs: Any, key: str, *, optional: bool = False) -> Any:
+    """The value of the one pair with this key, None if an optional one is absent."""
+    if not isinstance(pairs, Pairs):
+        raise malformed("not an object")
+    values = [value for name, value in pairs if name == key]
+    if len(values) > 1:
+        raise malformed(f"{key} repeated")
+    if not values:
+        if optional:
+            return None
+        raise malformed(f"{key} missing")
+    if values[0] is None:
+        raise malformed(f"{key} is null")
+    return values[0]
+
+
+def text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise malformed("not a string")
+    if len(value.encode()) > NAME_BYTES_MAX:
+        raise beyond("name bytes")
+    return value
+
+
+def items(value: Any, *, at_most: int) -> list[Any]:
+    if not isinstance(value, list) or isinstance(value, Pairs):
+        raise malformed("not an array")
+    if not value:
+        raise malformed("empty")
+    if len(value) > at_most:
+        raise beyond("items")
+    return value
+
+
+def token_ids(value: Any, vocab_size: int, *, at_most: int) -> tuple[int, ...]:
+    ids = items(value, at_most=at_most)
+    for token in ids:
+        if isinstance(token, bool) or not isinstance(token, int):
+            raise malformed("not an integer")
+        if not 0 <= token < vocab_size:
+            raise malformed("not in the vocabulary")
+    return tuple(ids)
+
+
+class Descriptor:
+    """One set of names: `follow[prefix]` holds the tokens after a prefix, `leaves[sequence]` the index of its name."""
+
+    def __init__(self, tree: Any, vocab_size: int) -> None:
+        self.path = text(field(tree, "path"))
+        self.names: list[str] = []
+        self.leaves: dict[tuple[int, ...], int] = {}
+        self.follow: dict[tuple[int, ...], set[int]] = {}
+        self.n_tokens = 0
+        for index, leaf in enumerate(items(field(tree, "leaves"), at_most=LEAVES_MAX)):
+            self.add_leaf(index, leaf, vocab_size)
+
+        trigger = field(tree, "trigger", optional=True)
+        self.triggers = {
+            token_ids(sequence, vocab_size, at_most=TRIGGER_TOKENS_MAX)
+            for sequence in (items(trigger, at_most=TRIGGERS_MAX) if trigger is not None else ())
+        }
+        end = field(tree, "end", optional=True)
+        self.end = set(token_ids(end, vocab_size, at_most=END_TOKENS_MAX)) if end is not None else set()
+        for sequence in self.leaves:
+            if self.follow[sequence] & self.end:
+                raise malformed("an end token continues a leaf")
+
+    def add_leaf(self, index: int, tree: Any, vocab_size: int) -> None:
+        name = text(field(tree, "name"))
+        sequence = token_ids(field(tree, "tokens"), vocab_size, at_most=LEAF_TOKENS_MAX)
+        self.names.append(name)
+        self.n_tokens += len(sequence)
+        for length, token in enumerate(sequence):
+            self.follow.setdefault(sequence[:length], set()).add(token)
+        self.follow.setdefault(sequence, set())
+        other = self.leaves.get(sequence)
+        if other is None or name.encode() < self.names[other].encode():
+            self.leaves[sequence] = index
+
+    def is_prefix_leaf(self, prefix: tuple[int, ...]) -> bool:
+        return prefix in self.leaves and bool(self.follow[prefix])
+
+    def legal(self, prefix: tuple[int, ...]) -> set[int] | None:
+        """The tokens that may follow; None if any token may."""
+        if not self.is_prefix_leaf(prefix):
+            return self.follow[prefix]
+        return self.follow[prefix] | self.end if self.end else None
+
+
+class Constraint:
+    def __init__(self, tree: Any, *, vocab_size: int, model_id: str = "") -> None:
+        payload_model = text(field(tree, "modelId"))
+        descriptors = items(field(tree, "descriptors"), at_most=DESCRIPTORS_MAX)
+        self.vocab_size = vocab_size
+        self.descriptors = [Descriptor(descriptor, vocab_size) for descriptor in descriptors]
+        self.check_whole()
+        if model_id and payload_model and model_id != payload_model:
+            raise Refusal("ELIZA_ERR_MODEL_MISMATCH", payload_model)
+
+    def check_whole(self) -> None:
+        paths = [descriptor.path for descriptor in self.descriptors]
+        if len(set(paths)) < len(paths):
+            raise malformed("a path twice")
+        triggers = [trigger for descriptor in self.descriptors for trigger in descriptor.triggers]
+        if len(set(triggers)) < len(triggers):
+            raise malformed("a trigger in two descriptors")
+        if sum(len(descriptor.names) for descriptor in self.descriptors) > LEAVES_MAX:
+            raise beyond("leaves")
+        if sum(descriptor.n_tokens for descriptor in self.descriptors) > TOKENS_MAX:
+            raise beyond("tokens")
+
+    @property
+    def longest_leaf(self) -> int:
+        return max(len(sequence) for descriptor in self.descriptors for sequence in descriptor.leaves)
+
+    def info(self) -> dict[str, int]:
+        descriptors = self.descriptors
+        return {
+            "n_descriptors": len(descriptors),
+            "n_leaves": sum(len(descriptor.leaves) for descriptor in descriptors),
+            "longest_leaf_tokens": self.longest_leaf,
+            "widest_node": max(
+                len(descriptor.legal(prefix) or ()) for descriptor in descriptors for prefix in descriptor.follow
+            ),
+        }
+
+
+# ---- Matcher: a walk through spans -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class State:
+    descriptor: int | None = None  # None outside a span
+    span: tuple[int, ...] = ()  # tokens of the open span
+    free: tuple[int, ...] = ()  # tokens since the last span
+    ended_with: tuple[int, int] | None = None  # descriptor and leaf of the last span
+    spans_started: int = 0
+    spans_ended: int = 0
+    timeouts: int = 0
+
+
+class Matcher:
+    def __init__(self, constraint: Constraint) -> None:
+        if constraint.longest_leaf > SPAN_TIMEOUT_TOKENS:
+            raise Refusal("ELIZA_ERR_LIMIT", "a leaf is longer than the span timeout")
+        self.constraint = constraint
+        self.timeout = SPAN_TIMEOUT_TOKENS
+        self.generator = SplitMix64(0)
+        self.state = State()
+        self.before: list[State] = []  # the states before each accepted token
+        self.reset()
+
+    def clone(self) -> Matcher:
+        copy = Matcher(self.constraint)
+        copy.timeout = self.timeout
+        copy.generator = SplitMix64(self.generator.state)
+        copy.state = self.state
+        copy.before = list(self.before)
+        return copy
+
+    def reset(self) -> None:
+        self.state = State()
+        self.before = []
+        if len(self.constraint.descriptors) == 1 and not self.constraint.descriptors[0].triggers:
+            self.open(0)
+
+    def set_seed(self, seed: int) -> None:
+        self.generator = SplitMix64(seed)
+
+    # Spans
+
+    def open(self, descriptor: int) -> None:
+        self.close(None)
+        self.state = replace(
+            self.state,
+            descriptor=descriptor,
+            span=(),
+            free=(),
+            ended_with=None,
+            spans_started=self.state.spans_started + 1,
+        )
+
+    def close(self, leaf: tuple[int, int] | None) -> None:
+        if self.state.descriptor is None:
+            return
+        self.state = replace(
+            self.state, descriptor=None, span=(), free=(), ended_with=leaf, spans_ended=self.state.spans_ended + 1
+        )
+
+    def activate(self, path: str) -> None:
+        for index, descriptor in enumerate(self.constraint.descriptors):
+            if descriptor.path == path:
+                self.open(index)
+                return
+        raise Refusal("ELIZA_ERR_UNKNOWN_PATH", path)
+
+    def deactivate(self) -> None:
+        self.close(None)
+
+    # Tokens
+
+    def accept(self, token: int) -> set[str]:
+        if not 0 <= token < self.constraint.vocab_size:
+            raise Refusal("ELIZA_ERR_INVALID_ARG", f"token {token}")
+        legal = self.legal()
+        if legal is not None and token not in legal:
+            return {"refused"}
+        self.before.append(self.state)
+        del self.before[:-ROLLBACK_TOKENS_MAX]
+        if self.state.descriptor is None:
+            return self.accept_outside(token)
+        return self.accept_inside(self.constraint.descriptors[self.state.descriptor], token)
+
+    def accept_outside(self, token: int) -> set[str]:
+        free = (*self.state.free, token)
+        self.state = replace(self.state, free=free)
+        complete = [
+            (len(trigger), index)
+            for index, descriptor in enumerate(self.constraint.descriptors)
+            for trigger in descriptor.triggers
+            if free[-len(trigger) :] == trigger
+        ]
+        if not complete:
+            return set()
+        self.open(max(complete)[1])
+        return {"span_started"}
+
+    def accept_inside(self, descriptor: Descriptor, token: int) -> set[str]:
+        if token not in descriptor.follow[self.state.span]:
+            leaf = self.leaf()
+            self.close(leaf)
+            if token in descriptor.end:
+                return {"in_span", "span_ended"}
+            return {"span_ended"} | self.accept_outside(token)
+        self.state = replace(self.state, span=(*self.state.span, token))
+        if not descriptor.follow[self.state.span]:
+            self.close(self.leaf())
+            return {"in_span", "span_ended"}
+        if len(self.state.span) >= self.timeout:
+            self.close(self.leaf())
+            self.state = replace(self.state, timeouts=self.state.timeouts + 1)
+            return {"in_span", "span_ended", "timed_out"}
+        return {"in_span"}
+
+    def rollback(self, n: int) -> None:
+        if n > len(self.before):
+            raise Refusal("ELIZA_ERR_INVALID_ARG", f"rollback of {n} tokens")
+        if n:
+            self.state = self.before[-n]
+            del self.before[-n:]
+
+    # What may follow
+
+    def legal(self) -> set[int] | None:
+        if self.state.descriptor is None:
+            return None
+        return self.constraint.descriptors[self.state.descriptor].legal(self.state.span)
+
+    def leaf(self) -> tuple[int, int] | None:
+        """Descriptor and index of the leaf that is complete here, or that the last span ended with."""
+        if self.state.descriptor is None:
+            return self.state.ended_with
+        index = self.constraint.descriptors[self.state.descriptor].leaves.get(self.state.span)
+        return None if index is None else (self.state.descriptor, index)
+
+    def forced(self) -> list[int]:
+        """Follows single legal tokens on a copy until there is a choice, a place to stop, or no span."""
+        ahead = self.clone()
+        run: list[int] = []
+        while not ahead.can_stop():
+            legal = ahead.legal()
+            assert legal is not None
+            if len(legal) != 1:
+                break
+            run.append(min(legal))
+            ahead.accept(run[-1])
+        return run
+
+    def can_stop(self) -> bool:
+        return self.state.descriptor is None or self.leaf() is not None
+
+    def look(self) -> dict[str, Any]:
+        """The state, with the keys of `expect` in the conformance cases."""
+        legal, leaf = self.legal(), self.leaf()
+        return {
+            "active": self.state.descriptor is not None,
+            "descriptor": -1 if self.state.descriptor is None else self.state.descriptor,
+            "can_stop": self.can_stop(),
+            "constrained": legal is not None,
+            "allowed": "all" if legal is None else sorted(legal),
+            "forced": self.forced(),
+            "leaf": None if leaf is None else self.constraint.descriptors[leaf[0]].names[leaf[1]],
+            "span_tokens": len(self.state.span),
+            "spans_started": self.state.spans_started,
+            "spans_ended": self.state.spans_ended,
+            "timeouts": self.state.timeouts,
+            "illegal": 0,
+        }
+
+    # Choosing
+
+    def kept(self, n_logits: int) -> list[int] | str:
+        """The ids that a mask leaves, or "all"."""
+        legal = self.legal()
+        return "all" if legal is None else sorted(token for token in legal if token < n_logits)
+
+    def candidates(self, logits: list[float]) -> list[tuple[int, float]]:
+        """The legal ids in ascending order with their logits, all equal if none is above -inf."""
+        legal = self.legal()
+        ids = range(self.constraint.vocab_size) if legal is None else sorted(legal)
+        pairs = [(token, -math.inf if math.isnan(logits[token]) else logits[token]) for token in ids]
+        if all(logit == -math.inf for _, logit in pairs):
+            return [(token, 0.0) for token, _ in pairs]
+        return pairs
