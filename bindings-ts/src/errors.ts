@@ -1,0 +1,41 @@
+/** Failures: a status of the C ABI and the message that came with it. */
+import * as abi from "./abi.generated";
+
+/** A call failed. `message` is the library's own text and says what is wrong and where. */
+export class ElizaInferenceError extends Error {
+  override readonly name = "ElizaInferenceError";
+  /** An `ELIZA_ERR_*` value, negative. */
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+
+  /** The name of the status, such as `ELIZA_ERR_PAYLOAD`. */
+  get statusName(): string {
+    return statusNames.get(this.status) ?? "ELIZA_ERR_UNKNOWN";
+  }
+}
+
+const statusNames = new Map<number, string>(
+  Object.entries(abi).flatMap(([name, value]) =>
+    name.startsWith("ELIZA_ERR_") && typeof value === "number" ? [[value, name]] : [],
+  ),
+);
+
+export function invalidArgument(message: string): ElizaInferenceError {
+  return new ElizaInferenceError(abi.ELIZA_ERR_INVALID_ARG, message);
+}
+
+/** bun:ffi wraps numbers silently; what is no integer, or out of range, must not reach the library. */
+export function checkInteger(value: number, name: string, min: number, max: number): number {
+  if (!Number.isInteger(value) || value < min || value > max) {
+    throw invalidArgument(`${name}: ${value} is not an integer from ${min} to ${max}`);
+  }
+  return value;
+}
+
+export const INT32_MIN = -0x80000000;
+export const INT32_MAX = 0x7fffffff;
+export const UINT32_MAX = 0xffffffff;

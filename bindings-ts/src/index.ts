@@ -1,0 +1,10 @@
+export * from "./constraint";
+export { ElizaInferenceError } from "./errors";
+export { type Library, type SymbolName, hasSymbols, loadLibrary } from "./library";
+export { Matcher, type MatcherOptions, Step } from "./matcher";
+export { type Payload, encodePayload } from "./payload";
+export { Mode, type SamplingOptions } from "./sampling";
+export type { SpanState } from "./span-state";
+export * from "./token-tree";
+export * from "./tokenizer-client";
+export { TokenFlag, Vocabulary, type VocabularyOptions } from "./vocabulary";

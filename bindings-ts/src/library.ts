@@ -1,0 +1,89 @@
+/** Finding and loading libelizainference. */
+import { type Pointer, dlopen } from "bun:ffi";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { ELIZA_ERR_ABI_MISMATCH, ELIZA_ERR_NOT_IMPLEMENTED, declarations } from "./abi.generated";
+import { ElizaInferenceError } from "./errors";
+
+export type SymbolName = keyof typeof declarations;
+export type Symbols = ReturnType<typeof dlopen<typeof declarations>>["symbols"];
+
+/** A handle of the library as bun:ffi passes it: an address. 0 stands for a closed one. */
+export type Handle = Pointer;
+
+export interface Library {
+  /** The file. */
+  readonly path: string;
+  /** Every function of the header. One that this build lacks throws ELIZA_ERR_NOT_IMPLEMENTED when it is called. */
+  readonly symbols: Symbols;
+  /** Functions of the header that this build lacks: it is older than this package. */
+  readonly missing: ReadonlySet<SymbolName>;
+}
+
+/**
+ * Loads the library from `path`, or searches: the environment variable ELIZA_INFERENCE_LIBRARY, `native/<platform>-<arch>/`
+ * beside this package's `src`, then `../zig-out/` of a checkout. Loaded once for a path, and never unloaded.
+ */
+export function loadLibrary(path: string = findLibrary()): Library {
+  const file = resolve(path);
+  const known = loaded.get(file);
+  if (known) return known;
+  const library = open(file);
+  loaded.set(file, library);
+  return library;
+}
+
+/** Whether this build has all of these functions. */
+export function hasSymbols(library: Library, ...names: SymbolName[]): boolean {
+  return names.every((name) => !library.missing.has(name));
+}
+
+const loaded = new Map<string, Library>();
+
+function findLibrary(): string {
+  const explicit = process.env["ELIZA_INFERENCE_LIBRARY"];
+  if (explicit) return explicit;
+  const [folder, file] =
+    process.platform === "win32"
+      ? ["bin", "elizainference.dll"]
+      : ["lib", `libelizainference.${process.platform === "darwin" ? "dylib" : "so"}`];
+  const candidates = [
+    join(import.meta.dir, "..", "native", `${process.platform}-${process.arch}`, file),
+    join(import.meta.dir, "..", "..", "zig-out", folder, file),
+  ];
+  const found = candidates.find((candidate) => existsSync(candidate));
+  if (found) return found;
+  throw new ElizaInferenceError(
+    ELIZA_ERR_ABI_MISMATCH,
+    `libelizainference was not found: set ELIZA_INFERENCE_LIBRARY, or put it in ${candidates.join(" or ")}`,
+  );
+}
+
+function open(path: string): Library {
+  try {
+    return { path, symbols: dlopen(path, declarations).symbols, missing: new Set() };
+  } catch {
+    return openOlder(path);
+  }
+}
+
+/** Symbol by symbol, since one that is missing fails the whole of a dlopen. */
+function openOlder(path: string): Library {
+  const missing = new Set<SymbolName>();
+  const symbols: Record<string, unknown> = {};
+  for (const [name, declaration] of Object.entries(declarations)) {
+    try {
+      symbols[name] = dlopen(path, { [name]: declaration }).symbols[name];
+    } catch (error) {
+      // Without the oldest function of all, the file cannot be loaded, or is something else.
+      if (name === "eliza_inference_abi_version") {
+        throw new ElizaInferenceError(ELIZA_ERR_ABI_MISMATCH, `${path} is not a libelizainference: ${(error as Error).message}`);
+      }
+      missing.add(name as SymbolName);
+      symbols[name] = () => {
+        throw new ElizaInferenceError(ELIZA_ERR_NOT_IMPLEMENTED, `${path} is an older build: it lacks ${name}`);
+      };
+    }
+  }
+  return { path, symbols: symbols as Symbols, missing };
+}

@@ -1,0 +1,210 @@
+/** Where one output stands in a constraint, and the choice among the legal tokens. */
+import {
+  ELIZA_ALLOWED_ALL,
+  ELIZA_ERR_INVALID_ARG,
+  ELIZA_STEP_IN_SPAN,
+  ELIZA_STEP_REFUSED,
+  ELIZA_STEP_SPAN_ENDED,
+  ELIZA_STEP_SPAN_STARTED,
+  ELIZA_STEP_TIMED_OUT,
+  eliza_span_state_t,
+} from "./abi.generated";
+import { toArrayBuffer } from "bun:ffi";
+import type { Constraint } from "./constraint";
+import { ElizaInferenceError, UINT32_MAX, checkInteger, invalidArgument } from "./errors";
+import type { Handle, Symbols } from "./library";
+import { OutError, OutSlot, encodeUtf8, readText } from "./memory";
+import { Adopted, Owned } from "./owned";
+import { type SamplingOptions, Mode, samplingStruct } from "./sampling";
+import { type SpanState, readSpanState } from "./span-state";
+import { bytesOf, newStruct } from "./structs";
+
+/** Bits of what an accepted token did. A token outside any span that starts none gives 0. */
+export const Step = {
+  /** The token belongs to a span (an end token included). */
+  IN_SPAN: ELIZA_STEP_IN_SPAN,
+  /** A span is over: after this token, or before it if not IN_SPAN. */
+  SPAN_ENDED: ELIZA_STEP_SPAN_ENDED,
+  /** A trigger fired: a span is open after this token. */
+  SPAN_STARTED: ELIZA_STEP_SPAN_STARTED,
+  /** The span reached its timeout (with SPAN_ENDED). */
+  TIMED_OUT: ELIZA_STEP_TIMED_OUT,
+  /** Not allowed here: nothing changed. */
+  REFUSED: ELIZA_STEP_REFUSED,
+} as const;
+
+export interface MatcherOptions {
+  /** State of the generator that `sample` draws from; 0 by default. */
+  seed?: number | bigint | undefined;
+  /** Tokens after which a span that did not end is given up; 500 by default. */
+  spanTimeout?: number | undefined;
+}
+
+/** Cheap to make and to clone. Belongs to one thread. */
+export class Matcher extends Owned {
+  readonly #constraint: Constraint;
+  readonly #symbols: Symbols;
+
+  constructor(constraint: Constraint, options?: MatcherOptions);
+  /** @internal */
+  constructor(constraint: Constraint, adopted: Adopted);
+  constructor(constraint: Constraint, options: MatcherOptions | Adopted = {}) {
+    const handle = options instanceof Adopted ? options.handle : createNative(constraint);
+    super(constraint.library, handle, "matcher", "eliza_inference_matcher_free");
+    this.#constraint = constraint;
+    this.#symbols = constraint.library.symbols;
+    if (options instanceof Adopted) return;
+    if (options.seed !== undefined) this.setSeed(options.seed);
+    if (options.spanTimeout !== undefined) this.setSpanTimeout(options.spanTimeout);
+  }
+
+  /**
+   * Takes one token: a set of Step bits. A token that is not legal here is refused (Step.REFUSED); an id outside the
+   * vocabulary throws. Both change nothing.
+   */
+  accept(token: number): number {
+    const handle = this.handle;
+    if ((token | 0) !== token) throw invalidArgument(`token: ${token} is not a 32-bit integer`);
+    const result = this.#symbols.eliza_inference_matcher_accept(handle, token);
+    if (result < 0) throw this.#error(result);
+    return result;
+  }
+
+  /** Takes back the last accepted tokens with all that they did; at most what was accepted since the last `reset`. */
+  rollback(nTokens = 1): void {
+    checkInteger(nTokens, "nTokens", 0, Number.MAX_SAFE_INTEGER);
+    this.#check(this.#symbols.eliza_inference_matcher_rollback(this.handle, nTokens));
+  }
+
+  /** Back to the state right after creation, counters included. Seed and timeout stay. */
+  reset(): void {
+    this.#check(this.#symbols.eliza_inference_matcher_reset(this.handle));
+  }
+
+  /** An independent copy: position, rollback history and generator. */
+  clone(): Matcher {
+    const out = new OutSlot();
+    this.#check(this.#symbols.eliza_inference_matcher_clone(this.handle, out.view));
+    return new Matcher(this.#constraint, new Adopted(this.library, out.handle));
+  }
+
+  /** Opens a span at the descriptor with this path; an open span starts over. */
+  activate(path: string): void {
+    const bytes = encodeUtf8(path);
+    this.#check(this.#symbols.eliza_inference_matcher_activate(this.handle, bytes, bytes.length));
+  }
+
+  /** Ends an open span without a leaf; triggers go on. */
+  deactivate(): void {
+    this.#check(this.#symbols.eliza_inference_matcher_deactivate(this.handle));
+  }
+
+  /**
+   * The legal next tokens, ascending, or null if every token is. The array lends the library's memory: do not write to it,
+   * and do not use it after both the constraint and its matchers were closed. Collection never frees what is in use.
+   */
+  allowed(): Int32Array | null {
+    const ids = new OutSlot();
+    const count = new OutSlot();
+    const form = this.#check(this.#symbols.eliza_inference_matcher_allowed(this.handle, ids.view, count.view));
+    if (form === ELIZA_ALLOWED_ALL) return null;
+    const view = new Int32Array(toArrayBuffer(ids.handle, 0, count.value * Int32Array.BYTES_PER_ELEMENT));
+    lenders.set(view, this);
+    return view;
+  }
+
+  /** The tokens that must follow: a run in which each step has one legal token and no choice to stop. */
+  forced(): Int32Array {
+    let tokens = new Int32Array(32);
+    const count = new OutSlot();
+    const read = (): number => {
+      const { eliza_inference_matcher_forced: forced } = this.#symbols;
+      this.#check(forced(this.handle, tokens, tokens.length, count.view));
+      return count.value;
+    };
+    if (read() > tokens.length) {
+      tokens = new Int32Array(count.value);
+      read();
+    }
+    return tokens.subarray(0, count.value);
+  }
+
+  /** Whether the output may stop here: outside a span, or at a complete leaf. */
+  get canStop(): boolean {
+    return this.#check(this.#symbols.eliza_inference_matcher_can_stop(this.handle)) === 1;
+  }
+
+  /**
+   * Writes -Infinity to every logit that is not legal, in place; nothing if everything is allowed. `logits` is at least as
+   * long as the vocabulary; what is beyond the vocabulary is masked too.
+   */
+  maskLogits(logits: Float32Array): void {
+    checkLogits(logits);
+    this.#check(this.#symbols.eliza_inference_matcher_mask_logits(this.handle, logits, logits.length));
+  }
+
+  /**
+   * Chooses among the legal tokens; does not accept. `logits` is as for `maskLogits` and is not written to. NaN counts as
+   * -Infinity; if no legal token is above that, they count as equal. The same logits and seed give the same tokens on every
+   * platform.
+   */
+  sample(logits: Float32Array, mode: number = Mode.GREEDY, options: SamplingOptions = {}): number {
+    checkLogits(logits);
+    const sampling = bytesOf(samplingStruct(mode, options));
+    const token = new Int32Array(1);
+    this.#check(this.#symbols.eliza_inference_matcher_sample(this.handle, logits, logits.length, sampling, token));
+    return token[0]!;
+  }
+
+  /** Sets the state of the generator that `sample` draws from: the low 64 bits. */
+  setSeed(seed: number | bigint): void {
+    this.#check(this.#symbols.eliza_inference_matcher_set_seed(this.handle, BigInt.asUintN(64, BigInt(seed))));
+  }
+
+  /** Tokens after which a span that did not end is given up; at least 1. In force at once. */
+  setSpanTimeout(nTokens: number): void {
+    checkInteger(nTokens, "nTokens", 0, UINT32_MAX);
+    this.#check(this.#symbols.eliza_inference_matcher_set_span_timeout(this.handle, nTokens));
+  }
+
+  /** The span and its counters. */
+  get state(): SpanState {
+    const view = newStruct(eliza_span_state_t);
+    this.#check(this.#symbols.eliza_inference_matcher_state(this.handle, bytesOf(view)));
+    return readSpanState(view);
+  }
+
+  /** The name that is complete here, or, outside a span, that the last span ended with. */
+  get leaf(): string | null {
+    const name = new OutSlot();
+    const length = new OutSlot();
+    this.#check(this.#symbols.eliza_inference_matcher_leaf(this.handle, name.view, length.view));
+    return name.value === 0 ? null : readText(name.handle, length.value);
+  }
+
+  #check(status: number): number {
+    if (status < 0) throw this.#error(status);
+    return status;
+  }
+
+  #error(status: number): ElizaInferenceError {
+    return new ElizaInferenceError(status, this.#symbols.eliza_inference_matcher_last_error(this.handle) ?? "");
+  }
+}
+
+/** Keeps a matcher, and so what it keeps, for as long as an array lends its memory. */
+const lenders = new WeakMap<Int32Array, Matcher>();
+
+function createNative(constraint: Constraint): Handle {
+  const { library } = constraint;
+  const out = new OutSlot();
+  const error = new OutError();
+  const status = library.symbols.eliza_inference_matcher_create(constraint.handle, out.view, error.view);
+  if (status < 0) throw error.take(library, status, "the matcher could not be made");
+  return out.handle;
+}
+
+/** The library reads 4 bytes for each element, so that another kind of array would be read beyond its end. */
+function checkLogits(logits: Float32Array): void {
+  if (!(logits instanceof Float32Array)) throw new ElizaInferenceError(ELIZA_ERR_INVALID_ARG, "logits: not a Float32Array");
+}

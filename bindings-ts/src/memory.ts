@@ -1,0 +1,76 @@
+/** What crosses the border besides numbers: strings, out-parameters, lent memory. */
+import { CString, ptr, toArrayBuffer } from "bun:ffi";
+import { ELIZA_ERR_CLOSED, ELIZA_OK } from "./abi.generated";
+import { ElizaInferenceError, invalidArgument } from "./errors";
+import type { Handle, Library } from "./library";
+
+export const CLOSED = 0 as Handle;
+
+const encoder = new TextEncoder();
+// A name may begin with U+FEFF, which is a mark of byte order only by default.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+export function encodeUtf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+export function decodeUtf8(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
+/** For parameters that C reads up to a NUL: a text with a NUL inside would be cut short in silence. */
+export function checkNoNul(text: string, name: string): string {
+  if (text.includes("\0")) throw invalidArgument(`${name}: a NUL character at index ${text.indexOf("\0")}`);
+  return text;
+}
+
+/** A slot that a call writes a pointer, or a size, to. */
+export class OutSlot {
+  readonly view = new BigUint64Array(1);
+
+  get value(): number {
+    return Number(this.view[0]);
+  }
+
+  get handle(): Handle {
+    return this.value as Handle;
+  }
+}
+
+/** The `char **out_error` of one call. */
+export class OutError extends OutSlot {
+  /** The error of this status; takes the message out of the slot and frees it. */
+  take(library: Library, status: number, fallback: string): ElizaInferenceError {
+    const address = this.handle;
+    if (address === CLOSED) return new ElizaInferenceError(status, fallback);
+    const message = CString(address);
+    library.symbols.eliza_inference_free_string(address);
+    this.view[0] = 0n;
+    return new ElizaInferenceError(status, message);
+  }
+}
+
+/** A copy of lent bytes. */
+export function copyBytes(address: Handle, length: number): Uint8Array {
+  if (length === 0) return new Uint8Array(0);
+  return new Uint8Array(toArrayBuffer(address, 0, length)).slice();
+}
+
+export function readText(address: Handle, length: number): string {
+  return length === 0 ? "" : decodeUtf8(copyBytes(address, length));
+}
+
+/** The address of a buffer, to be written into a struct. The caller keeps the buffer alive until after the call. */
+export function addressOf(view: NodeJS.TypedArray): number {
+  return ptr(view);
+}
+
+/** Throws for a failed status of a handle that has no error text of its own. */
+export function checkStatus(library: Library, status: number, call: string): number {
+  if (status >= ELIZA_OK) return status;
+  throw new ElizaInferenceError(status, `${call}: ${library.symbols.eliza_inference_status_name(status)}`);
+}
+
+export function closedError(what: string): ElizaInferenceError {
+  return new ElizaInferenceError(ELIZA_ERR_CLOSED, `the ${what} is closed`);
+}

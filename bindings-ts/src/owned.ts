@@ -1,0 +1,63 @@
+/** Objects of the library that JavaScript owns: freed when disposed, at the latest when collected. */
+import { closedError, CLOSED } from "./memory";
+import type { Handle, Library } from "./library";
+
+type FreeSymbol =
+  | "eliza_inference_vocab_free"
+  | "eliza_inference_constraint_free"
+  | "eliza_inference_matcher_free"
+  | "eliza_inference_destroy"
+  | "eliza_inference_llm_stream_close";
+
+/** A handle that a call of the library has just made, for a constructor to take over in place of making one. */
+export class Adopted {
+  readonly library: Library;
+  readonly handle: Handle;
+
+  constructor(library: Library, handle: Handle) {
+    this.library = library;
+    this.handle = handle;
+  }
+}
+
+export abstract class Owned implements Disposable {
+  readonly library: Library;
+  readonly #what: string;
+  readonly #free: FreeSymbol;
+  #handle: Handle;
+
+  /** Takes over `handle`. `what` names the object in messages. */
+  protected constructor(library: Library, handle: Handle, what: string, free: FreeSymbol) {
+    this.library = library;
+    this.#handle = handle;
+    this.#what = what;
+    this.#free = free;
+    collected.register(this, { library, handle, free }, this);
+  }
+
+  /** The address of the native object. Throws ELIZA_ERR_CLOSED after `close`. */
+  get handle(): Handle {
+    if (this.#handle === CLOSED) throw closedError(this.#what);
+    return this.#handle;
+  }
+
+  get closed(): boolean {
+    return this.#handle === CLOSED;
+  }
+
+  /** Frees the native object now. A second call does nothing. */
+  close(): void {
+    if (this.#handle === CLOSED) return;
+    collected.unregister(this);
+    this.library.symbols[this.#free](this.#handle);
+    this.#handle = CLOSED;
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+const collected = new FinalizationRegistry<{ library: Library; handle: Handle; free: FreeSymbol }>(
+  ({ library, handle, free }) => library.symbols[free](handle),
+);

@@ -1,0 +1,26 @@
+/** How a token is chosen among the legal ones. */
+import { ELIZA_MODE_GREEDY, ELIZA_MODE_SAMPLED, eliza_sampling_t } from "./abi.generated";
+import { INT32_MAX, INT32_MIN, checkInteger } from "./errors";
+import { newStruct, writeStruct } from "./structs";
+
+export const Mode = {
+  /** The highest logit, of equal ones the smallest id. */
+  GREEDY: ELIZA_MODE_GREEDY,
+  /** Temperature, then top-p, over the legal tokens; then a draw. */
+  SAMPLED: ELIZA_MODE_SAMPLED,
+} as const;
+
+export interface SamplingOptions {
+  /** 0 or less: greedy. 1 by default. */
+  temperature?: number | undefined;
+  /** 1 or more: off, the default. */
+  topP?: number | undefined;
+}
+
+/** An `eliza_sampling_t`. */
+export function samplingStruct(mode: number, { temperature = 1, topP = 1 }: SamplingOptions): DataView {
+  checkInteger(mode, "mode", INT32_MIN, INT32_MAX);
+  const view = newStruct(eliza_sampling_t);
+  writeStruct(eliza_sampling_t, view, { mode, temperature, top_p: topP });
+  return view;
+}

@@ -1,0 +1,66 @@
+/** Reading and writing the C structs of abi.generated.ts in buffers of JavaScript. */
+
+type FieldType = "i32" | "u32" | "f32" | "u64" | "ptr";
+
+export interface StructLayout {
+  /** Bytes. */
+  readonly size: number;
+  readonly fields: { readonly [name: string]: { readonly offset: number; readonly type: FieldType } };
+}
+
+export type StructValues<L extends StructLayout> = { [K in keyof L["fields"]]: number };
+
+/** A zeroed buffer for one struct, with `struct_size` set where the struct has it. */
+export function newStruct(layout: StructLayout): DataView {
+  const view = new DataView(new ArrayBuffer(layout.size));
+  const structSize = layout.fields["struct_size"];
+  if (structSize) view.setUint32(structSize.offset, layout.size, true);
+  return view;
+}
+
+/** The struct as an argument of a call. */
+export function bytesOf(view: DataView): Uint8Array {
+  return new Uint8Array(view.buffer);
+}
+
+/** Pointers and 64-bit counters come as numbers, exact below 2^53. */
+export function readStruct<L extends StructLayout>(layout: L, view: DataView): StructValues<L> {
+  const values: Record<string, number> = {};
+  for (const [name, { offset, type }] of Object.entries(layout.fields)) values[name] = readField(view, offset, type);
+  return values as StructValues<L>;
+}
+
+export function writeStruct<L extends StructLayout>(layout: L, view: DataView, values: Partial<StructValues<L>>): void {
+  for (const [name, value] of Object.entries(values) as [string, number][]) {
+    const { offset, type } = layout.fields[name]!;
+    writeField(view, offset, type, value);
+  }
+}
+
+function readField(view: DataView, offset: number, type: FieldType): number {
+  switch (type) {
+    case "i32":
+      return view.getInt32(offset, true);
+    case "u32":
+      return view.getUint32(offset, true);
+    case "f32":
+      return view.getFloat32(offset, true);
+    case "u64":
+    case "ptr":
+      return Number(view.getBigUint64(offset, true));
+  }
+}
+
+function writeField(view: DataView, offset: number, type: FieldType, value: number): void {
+  switch (type) {
+    case "i32":
+      return view.setInt32(offset, value, true);
+    case "u32":
+      return view.setUint32(offset, value, true);
+    case "f32":
+      return view.setFloat32(offset, value, true);
+    case "u64":
+    case "ptr":
+      return view.setBigUint64(offset, BigInt(value), true);
+  }
+}
