@@ -1,11 +1,42 @@
+//! The shared library: everything that the header declares is exported from `abi/`. The engines are
+//! public so that Zig tests can drive them as the C boundary does.
+
 const std = @import("std");
+const builtin = @import("builtin");
+
+pub const diagnostic = @import("diagnostic.zig");
+pub const vocabulary = @import("vocabulary.zig");
+pub const constraint = @import("constraint.zig");
+pub const matcher = @import("matcher.zig");
+pub const sampling = @import("sampling/sampling.zig");
+pub const cache = @import("trie/cache.zig");
+pub const Status = @import("status.zig").Status;
+
+/// A library must not take over its host's signals, nor bring stack traces with it.
+pub const std_options: std.Options = .{
+    .enable_segfault_handler = false,
+    .signal_stack_size = null,
+    .allow_stack_tracing = builtin.mode == .debug,
+};
+
+comptime {
+    _ = @import("abi/library.zig");
+    _ = @import("abi/vocabulary.zig");
+    _ = @import("abi/constraint.zig");
+    _ = @import("abi/matcher.zig");
+}
+
 test {
-    _ = @import("status.zig");
-    _ = @import("diagnostic.zig");
-    _ = @import("platform/mutex.zig");
+    std.testing.refAllDecls(@This());
     _ = @import("platform/log.zig");
     _ = @import("payload/payload.zig");
-    _ = @import("payload/decode.zig");
     _ = @import("payload/json.zig");
     _ = @import("payload/msgpack.zig");
+    _ = @import("payload/decode.zig");
+    _ = @import("trie/trie.zig");
+    _ = @import("trie/build.zig");
+    _ = @import("trie/trigger.zig");
+    _ = @import("trie/span.zig");
+    _ = @import("sampling/rng.zig");
+    _ = @import("header_test.zig");
 }

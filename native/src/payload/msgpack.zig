@@ -169,11 +169,11 @@ const testing = std.testing;
 
 test "every form of an integer" {
     const cases = .{
-        .{ "\x07", 7 },                                             .{ "\xff", -1 },
-        .{ "\xcc\xff", 255 },                                       .{ "\xcd\x01\x00", 256 },
-        .{ "\xce\x80\x00\x00\x00", 2147483648 },                    .{ "\xcf\x00\x00\x00\x01\x00\x00\x00\x00", 4294967296 },
-        .{ "\xd0\x80", -128 },                                      .{ "\xd1\x80\x00", -32768 },
-        .{ "\xd2\x80\x00\x00\x00", -2147483648 },                   .{ "\xd3\xff\xff\xff\xff\xff\xff\xff\xff", -1 },
+        .{ "\x07", 7 },                                                    .{ "\xff", -1 },
+        .{ "\xcc\xff", 255 },                                              .{ "\xcd\x01\x00", 256 },
+        .{ "\xce\x80\x00\x00\x00", 2147483648 },                           .{ "\xcf\x00\x00\x00\x01\x00\x00\x00\x00", 4294967296 },
+        .{ "\xd0\x80", -128 },                                             .{ "\xd1\x80\x00", -32768 },
+        .{ "\xd2\x80\x00\x00\x00", -2147483648 },                          .{ "\xd3\xff\xff\xff\xff\xff\xff\xff\xff", -1 },
         .{ "\xcf\x7f\xff\xff\xff\xff\xff\xff\xff", std.math.maxInt(i64) },
     };
     inline for (cases) |case| {
@@ -191,11 +191,11 @@ test "every form of an integer" {
 test "skip takes exactly one value of every form" {
     const sixteen: [16]u8 = @splat(0xff);
     const values = [_][]const u8{
-        "\xc0",             "\xc2",                     "\xca\x00\x00\x00\x00", "\xcb\x00\x00\x00\x00\x00\x00\x00\x00",
-        "\xa1x",            "\xd9\x01x",                "\xda\x00\x01x",        "\xdb\x00\x00\x00\x01x",
-        "\xc4\x01\xff",     "\xc5\x00\x01\xff",         "\xc6\x00\x00\x00\x01\xff", "\xd4\x01\xff",
-        "\xd8\x01" ++ sixteen, "\xc7\x02\x01\xff\xff", "\xc8\x00\x01\x01\xff", "\xc9\x00\x00\x00\x01\x01\xff",
-        "\x92\x01\x91\xc3", "\xdc\x00\x01\x05",         "\xdd\x00\x00\x00\x01\x05", "\x81\xa1k\x80",
+        "\xc0",                  "\xc2",                          "\xca\x00\x00\x00\x00",     "\xcb\x00\x00\x00\x00\x00\x00\x00\x00",
+        "\xa1x",                 "\xd9\x01x",                     "\xda\x00\x01x",            "\xdb\x00\x00\x00\x01x",
+        "\xc4\x01\xff",          "\xc5\x00\x01\xff",              "\xc6\x00\x00\x00\x01\xff", "\xd4\x01\xff",
+        "\xd8\x01" ++ sixteen,   "\xc7\x02\x01\xff\xff",          "\xc8\x00\x01\x01\xff",     "\xc9\x00\x00\x00\x01\x01\xff",
+        "\x92\x01\x91\xc3",      "\xdc\x00\x01\x05",              "\xdd\x00\x00\x00\x01\x05", "\x81\xa1k\x80",
         "\xde\x00\x01\xa1k\x01", "\xdf\x00\x00\x00\x01\xa1k\x01",
     };
     var list: std.ArrayList(u8) = .empty;

@@ -9,9 +9,13 @@ const system = switch (builtin.os.tag) {
     else => @compileError("no dynamic loading for this system"),
 };
 
-/// Never closed: a library that was opened or found stays for the life of the process.
+/// Stays for the life of the process unless it is closed.
 pub const Library = struct {
     handle: *anyopaque,
+
+    pub fn close(library: Library) void {
+        system.release(library.handle);
+    }
 
     pub fn lookup(library: Library, name: [*:0]const u8) ?*anyopaque {
         return system.lookup(library.handle, name);
@@ -194,7 +198,7 @@ const windows = struct {
         return GetProcAddress(module, name);
     }
 
-    /// Listing the modules does not reference them.
+    /// Listing modules takes no reference, so none may be given back: what was opened stays.
     fn release(_: Module) void {}
 
     fn loadedLibraries(gpa: std.mem.Allocator) error{OutOfMemory}!std.ArrayList(Module) {

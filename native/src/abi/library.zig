@@ -1,0 +1,28 @@
+//! Header, sections 1 and 2: version, strings, log.
+
+const config = @import("config");
+const boundary = @import("boundary.zig");
+const log = @import("../platform/log.zig");
+const std = @import("std");
+
+pub const abi_version = 15;
+
+export fn eliza_inference_abi_version() [*:0]const u8 {
+    return std.fmt.comptimePrint("{d}", .{abi_version});
+}
+
+export fn eliza_inference_version() [*:0]const u8 {
+    return config.version ++ "";
+}
+
+export fn eliza_inference_free_string(string: boundary.Message) void {
+    boundary.freeMessage(string);
+}
+
+export fn eliza_inference_status_name(status: c_int) [*:0]const u8 {
+    return boundary.Status.nameOf(status);
+}
+
+export fn eliza_inference_set_log_callback(callback: ?*const log.Callback, user_data: ?*anyopaque) void {
+    log.setReceiver(callback, user_data);
+}

@@ -1,0 +1,216 @@
+//! Header, section 6: matcher.
+
+const std = @import("std");
+const boundary = @import("boundary.zig");
+const gpa = boundary.gpa;
+const Constraint = @import("../constraint.zig").Constraint;
+const Matcher = @import("../matcher.zig").Matcher;
+const TokenTrie = @import("../trie/trie.zig").TokenTrie;
+const Span = @import("../trie/span.zig").Span;
+const sampling = @import("../sampling/sampling.zig");
+
+const invalid_arg = boundary.Status.invalid_arg.code();
+
+pub const SpanState = extern struct {
+    struct_size: u32 = @sizeOf(SpanState),
+    active: i32 = 0,
+    descriptor: i32 = -1,
+    can_stop: i32 = 0,
+    constrained: i32 = 0,
+    n_allowed: u32 = 0,
+    span_tokens: u32 = 0,
+    leaf_descriptor: i32 = -1,
+    leaf: i32 = -1,
+    reserved: u32 = 0,
+    spans_started: u64 = 0,
+    spans_ended: u64 = 0,
+    timeouts: u64 = 0,
+    illegal: u64 = 0,
+
+    pub fn of(span: *const Span, trie: *const TokenTrie) SpanState {
+        const allowed = span.allowed(trie);
+        const leaf = span.leaf(trie);
+        return .{
+            .active = @intFromBool(span.isActive()),
+            .descriptor = if (span.isActive()) @intCast(span.descriptor) else -1,
+            .can_stop = @intFromBool(span.canStop(trie)),
+            .constrained = @intFromBool(allowed != null),
+            .n_allowed = if (allowed) |ids| @intCast(ids.len) else 0,
+            .span_tokens = span.tokens,
+            .leaf_descriptor = if (leaf) |l| @intCast(l.descriptor) else -1,
+            .leaf = if (leaf) |l| @intCast(l.index) else -1,
+            .spans_started = span.started,
+            .spans_ended = span.ended,
+            .timeouts = span.timeouts,
+            .illegal = span.illegal,
+        };
+    }
+};
+
+pub const Sampling = extern struct {
+    struct_size: u32,
+    mode: i32,
+    temperature: f32,
+    top_p: f32,
+};
+
+export fn eliza_inference_matcher_create(
+    constraint: ?*const Constraint,
+    out_matcher: ?*?*Matcher,
+    out_error: ?*boundary.Message,
+) c_int {
+    boundary.begin(out_error);
+    const out = out_matcher orelse return boundary.reject(out_error, "out_matcher is NULL");
+    out.* = null;
+    const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
+    var diag: boundary.Diagnostic = .{};
+    out.* = Matcher.create(gpa, c, &diag) catch return boundary.fail(out_error, &diag);
+    return 0;
+}
+
+export fn eliza_inference_matcher_clone(matcher: ?*const Matcher, out_matcher: ?*?*Matcher) c_int {
+    const out = out_matcher orelse return invalid_arg;
+    out.* = null;
+    const m = matcher orelse return invalid_arg;
+    out.* = m.clone() catch return boundary.Status.oom.code();
+    return 0;
+}
+
+export fn eliza_inference_matcher_free(matcher: ?*Matcher) void {
+    if (matcher) |m| m.destroy();
+}
+
+export fn eliza_inference_matcher_last_error(matcher: ?*const Matcher) [*:0]const u8 {
+    return if (matcher) |m| m.diag.message() else "";
+}
+
+export fn eliza_inference_matcher_accept(matcher: ?*Matcher, token: i32) c_int {
+    const m = matcher orelse return invalid_arg;
+    const step = m.accept(token) catch return m.diag.status.code();
+    return @bitCast(step);
+}
+
+export fn eliza_inference_matcher_rollback(matcher: ?*Matcher, n_tokens: usize) c_int {
+    const m = matcher orelse return invalid_arg;
+    m.rollback(n_tokens) catch return m.diag.status.code();
+    return 0;
+}
+
+export fn eliza_inference_matcher_reset(matcher: ?*Matcher) c_int {
+    const m = matcher orelse return invalid_arg;
+    m.reset();
+    return 0;
+}
+
+export fn eliza_inference_matcher_activate(matcher: ?*Matcher, path: ?[*]const u8, path_len: usize) c_int {
+    const m = matcher orelse return invalid_arg;
+    activate(m, path, path_len) catch return m.diag.status.code();
+    return 0;
+}
+
+fn activate(m: *Matcher, path: ?[*]const u8, path_len: usize) boundary.Error!void {
+    const text = boundary.slice(u8, path, path_len) orelse return m.diag.fail(.invalid_arg, "path is NULL", .{});
+    return m.activate(text);
+}
+
+export fn eliza_inference_matcher_deactivate(matcher: ?*Matcher) c_int {
+    const m = matcher orelse return invalid_arg;
+    m.span.deactivate();
+    return 0;
+}
+
+export fn eliza_inference_matcher_set_span_timeout(matcher: ?*Matcher, n_tokens: u32) c_int {
+    const m = matcher orelse return invalid_arg;
+    m.setTimeout(n_tokens) catch return m.diag.status.code();
+    return 0;
+}
+
+export fn eliza_inference_matcher_set_seed(matcher: ?*Matcher, seed: u64) c_int {
+    const m = matcher orelse return invalid_arg;
+    m.sampler.rng = .{ .state = seed };
+    return 0;
+}
+
+export fn eliza_inference_matcher_state(matcher: ?*const Matcher, out_state: ?*SpanState) c_int {
+    const m = matcher orelse return invalid_arg;
+    return if (boundary.fill(SpanState, out_state, .of(&m.span, m.trie()))) 0 else invalid_arg;
+}
+
+export fn eliza_inference_matcher_leaf(matcher: ?*const Matcher, out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
+    const m = matcher orelse return invalid_arg;
+    return lendLeaf(&m.span, m.trie(), out_name, out_len);
+}
+
+pub fn lendLeaf(span: *const Span, trie: *const TokenTrie, out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
+    const name_out = out_name orelse return invalid_arg;
+    const len_out = out_len orelse return invalid_arg;
+    name_out.* = null;
+    len_out.* = 0;
+    const leaf = span.leaf(trie) orelse return 0;
+    const name = trie.leafName(leaf.descriptor, leaf.index);
+    name_out.* = name.ptr;
+    len_out.* = name.len;
+    return 0;
+}
+
+const allowed_all = 0;
+const allowed_list = 1;
+
+export fn eliza_inference_matcher_allowed(matcher: ?*const Matcher, out_ids: ?*?[*]const i32, out_n: ?*usize) c_int {
+    const m = matcher orelse return invalid_arg;
+    const ids_out = out_ids orelse return invalid_arg;
+    const n_out = out_n orelse return invalid_arg;
+    ids_out.* = null;
+    n_out.* = 0;
+    const ids = m.span.allowed(m.trie()) orelse return allowed_all;
+    ids_out.* = ids.ptr;
+    n_out.* = ids.len;
+    return allowed_list;
+}
+
+export fn eliza_inference_matcher_can_stop(matcher: ?*const Matcher) c_int {
+    const m = matcher orelse return invalid_arg;
+    return @intFromBool(m.span.canStop(m.trie()));
+}
+
+export fn eliza_inference_matcher_forced(matcher: ?*const Matcher, out_tokens: ?[*]i32, cap: usize, out_n: ?*usize) c_int {
+    const m = matcher orelse return invalid_arg;
+    const n_out = out_n orelse return invalid_arg;
+    n_out.* = 0;
+    if (out_tokens == null and cap > 0) return invalid_arg;
+    n_out.* = m.forced(if (out_tokens) |tokens| tokens[0..cap] else &.{});
+    return 0;
+}
+
+export fn eliza_inference_matcher_mask_logits(matcher: ?*Matcher, logits: ?[*]f32, n_logits: usize) c_int {
+    const m = matcher orelse return invalid_arg;
+    maskLogits(m, logits, n_logits) catch return m.diag.status.code();
+    return 0;
+}
+
+fn maskLogits(m: *Matcher, logits: ?[*]f32, n_logits: usize) boundary.Error!void {
+    const array = logits orelse return m.diag.fail(.invalid_arg, "logits is NULL", .{});
+    return m.maskLogits(array[0..n_logits]);
+}
+
+export fn eliza_inference_matcher_sample(
+    matcher: ?*Matcher,
+    logits: ?[*]const f32,
+    n_logits: usize,
+    how: ?*const Sampling,
+    out_token: ?*i32,
+) c_int {
+    const m = matcher orelse return invalid_arg;
+    const out = out_token orelse return invalid_arg;
+    out.* = sample(m, logits, n_logits, how) catch return m.diag.status.code();
+    return 0;
+}
+
+fn sample(m: *Matcher, logits: ?[*]const f32, n_logits: usize, how: ?*const Sampling) boundary.Error!i32 {
+    const array = logits orelse return m.diag.fail(.invalid_arg, "logits is NULL", .{});
+    const s = how orelse return m.diag.fail(.invalid_arg, "sampling is NULL", .{});
+    if (s.struct_size < @sizeOf(Sampling)) return m.diag.fail(.invalid_arg, "sampling.struct_size is too small", .{});
+    const mode = std.enums.fromInt(sampling.Mode, s.mode) orelse
+        return m.diag.fail(.invalid_arg, "sampling.mode {d} is neither 0 (greedy) nor 1 (sampled)", .{s.mode});
+    return m.sample(array[0..n_logits], .{ .mode = mode, .temperature = s.temperature, .top_p = s.top_p });
+}

@@ -1,0 +1,50 @@
+//! The Zig side against the header, through translate-c: struct sizes, field offsets, constants.
+
+const std = @import("std");
+const header = @import("header");
+const limits = @import("payload/limits.zig");
+
+const pairs = .{
+    .{ @import("abi/vocabulary.zig").Config, header.eliza_vocab_config_t },
+    .{ @import("abi/constraint.zig").Info, header.eliza_constraint_info_t },
+    .{ @import("abi/constraint.zig").CacheStats, header.eliza_trie_cache_stats_t },
+    .{ @import("abi/matcher.zig").SpanState, header.eliza_span_state_t },
+    .{ @import("abi/matcher.zig").Sampling, header.eliza_sampling_t },
+};
+
+test "structs have the layout of the header" {
+    inline for (pairs) |pair| {
+        try std.testing.expectEqual(@sizeOf(pair[1]), @sizeOf(pair[0]));
+        inline for (comptime std.meta.fieldNames(pair[1])) |field| {
+            try std.testing.expectEqual(@offsetOf(pair[1], field), @offsetOf(pair[0], field));
+            try std.testing.expectEqual(@sizeOf(@FieldType(pair[1], field)), @sizeOf(@FieldType(pair[0], field)));
+        }
+    }
+}
+
+test "limits are those of the header" {
+    try std.testing.expectEqual(header.ELIZA_INFERENCE_ABI_VERSION, @import("abi/library.zig").abi_version);
+    try std.testing.expectEqual(header.ELIZA_PAYLOAD_BYTES_MAX, limits.payload_bytes_max);
+    try std.testing.expectEqual(header.ELIZA_PAYLOAD_DEPTH_MAX, limits.depth_max);
+    try std.testing.expectEqual(header.ELIZA_DESCRIPTORS_MAX, limits.descriptors_max);
+    try std.testing.expectEqual(header.ELIZA_LEAVES_MAX, limits.leaves_max);
+    try std.testing.expectEqual(header.ELIZA_LEAF_TOKENS_MAX, limits.leaf_tokens_max);
+    try std.testing.expectEqual(header.ELIZA_TOKENS_MAX, limits.tokens_max);
+    try std.testing.expectEqual(header.ELIZA_TRIGGERS_MAX, limits.triggers_max);
+    try std.testing.expectEqual(header.ELIZA_TRIGGER_TOKENS_MAX, limits.trigger_tokens_max);
+    try std.testing.expectEqual(header.ELIZA_END_TOKENS_MAX, limits.end_tokens_max);
+    try std.testing.expectEqual(header.ELIZA_NAME_BYTES_MAX, limits.name_bytes_max);
+    try std.testing.expectEqual(header.ELIZA_SPAN_TIMEOUT_TOKENS, @import("constraint.zig").span_timeout_default);
+    try std.testing.expectEqual(header.ELIZA_ROLLBACK_TOKENS_MAX, @import("matcher.zig").rollback_tokens_max);
+    try std.testing.expectEqual(header.ELIZA_TRIE_CACHE_ENTRIES, @import("trie/cache.zig").entries_max);
+    try std.testing.expectEqual(header.ELIZA_TRIE_CACHE_BYTES, @import("trie/cache.zig").bytes_max_default);
+}
+
+test "status codes are those of the header" {
+    const Status = @import("status.zig").Status;
+    inline for (comptime std.meta.fieldNames(Status)) |name| {
+        const status = @field(Status, name);
+        const in_header = @field(header, Status.nameOf(status.code()));
+        try std.testing.expectEqual(@as(c_int, in_header), status.code());
+    }
+}

@@ -1,0 +1,170 @@
+//! What this library calls in libllama: one list of names drives the search for the symbols. An
+//! optional pointer is a function that not every supported build has.
+
+const std = @import("std");
+const Layout = @import("layout.zig").Layout;
+
+pub const Model = opaque {};
+pub const Context = opaque {};
+pub const Vocab = opaque {};
+pub const Memory = opaque {};
+
+pub const TokenData = extern struct { id: i32, logit: f32, p: f32 };
+
+pub const TokenDataArray = extern struct {
+    data: [*]TokenData,
+    size: usize,
+    selected: i64,
+    sorted: bool,
+};
+
+pub const Batch = extern struct {
+    n_tokens: i32,
+    token: ?[*]const i32,
+    embd: ?[*]f32 = null,
+    /// Null: positions follow those in the memory.
+    pos: ?[*]i32 = null,
+    /// Null: sequence 0.
+    n_seq_id: ?[*]i32 = null,
+    seq_id: ?[*][*]i32 = null,
+    /// Null: logits of the last token only.
+    logits: ?[*]i8 = null,
+};
+
+pub const Sampler = extern struct { iface: *const SamplerInterface, ctx: ?*anyopaque };
+
+/// The members of the first known build. Later builds append members for sampling on a device,
+/// which are left out by being null, so the table is followed by more nulls than any build reads.
+pub const SamplerInterface = extern struct {
+    name: *const fn (*const Sampler) callconv(.c) [*:0]const u8,
+    accept: *const fn (*Sampler, i32) callconv(.c) void,
+    apply: *const fn (*Sampler, *TokenDataArray) callconv(.c) void,
+    reset: *const fn (*Sampler) callconv(.c) void,
+    clone: *const fn (*const Sampler) callconv(.c) ?*Sampler,
+    free: *const fn (*Sampler) callconv(.c) void,
+    absent: [26]?*const anyopaque = @splat(null),
+};
+
+pub const LogCallback = fn (level: c_int, text: [*:0]const u8, user_data: ?*anyopaque) callconv(.c) void;
+pub const AbortCallback = fn (data: ?*anyopaque) callconv(.c) bool;
+
+/// Bits of llama_vocab_get_attr.
+pub const TokenAttribute = packed struct(c_int) {
+    unknown: bool,
+    unused: bool,
+    normal: bool,
+    control: bool,
+    user_defined: bool,
+    _: u27,
+};
+
+pub const Api = struct {
+    // Passed and returned by value: called through the functions below only.
+    llama_model_default_params: *const anyopaque,
+    llama_context_default_params: *const anyopaque,
+    llama_model_load_from_file: *const anyopaque,
+    llama_init_from_model: *const anyopaque,
+
+    llama_backend_init: *const fn () callconv(.c) void,
+    llama_log_set: *const fn (?*const LogCallback, ?*anyopaque) callconv(.c) void,
+    llama_supports_gpu_offload: *const fn () callconv(.c) bool,
+    llama_version: ?*const fn () callconv(.c) [*:0]const u8,
+    ggml_version: ?*const fn () callconv(.c) [*:0]const u8,
+    ggml_commit: ?*const fn () callconv(.c) [*:0]const u8,
+
+    llama_model_free: *const fn (*Model) callconv(.c) void,
+    llama_model_get_vocab: *const fn (*const Model) callconv(.c) *const Vocab,
+    llama_model_n_ctx_train: *const fn (*const Model) callconv(.c) i32,
+    llama_model_n_layer: *const fn (*const Model) callconv(.c) i32,
+    llama_model_n_embd: *const fn (*const Model) callconv(.c) i32,
+    llama_model_n_params: *const fn (*const Model) callconv(.c) u64,
+    llama_model_size: *const fn (*const Model) callconv(.c) u64,
+    llama_model_desc: *const fn (*const Model, [*]u8, usize) callconv(.c) i32,
+    llama_model_has_encoder: *const fn (*const Model) callconv(.c) bool,
+
+    llama_vocab_n_tokens: *const fn (*const Vocab) callconv(.c) i32,
+    llama_vocab_get_attr: *const fn (*const Vocab, i32) callconv(.c) TokenAttribute,
+    llama_vocab_is_eog: *const fn (*const Vocab, i32) callconv(.c) bool,
+    llama_vocab_is_control: *const fn (*const Vocab, i32) callconv(.c) bool,
+    llama_tokenize: *const fn (*const Vocab, [*]const u8, i32, ?[*]i32, i32, bool, bool) callconv(.c) i32,
+    llama_detokenize: *const fn (*const Vocab, ?[*]const i32, i32, [*]u8, i32, bool, bool) callconv(.c) i32,
+    llama_token_to_piece: *const fn (*const Vocab, i32, [*]u8, i32, i32, bool) callconv(.c) i32,
+
+    llama_free: *const fn (*Context) callconv(.c) void,
+    llama_n_ctx: *const fn (*const Context) callconv(.c) u32,
+    llama_n_batch: *const fn (*const Context) callconv(.c) u32,
+    llama_set_n_threads: *const fn (*Context, i32, i32) callconv(.c) void,
+    llama_set_abort_callback: *const fn (*Context, ?*const AbortCallback, ?*anyopaque) callconv(.c) void,
+    llama_decode: *const fn (*Context, Batch) callconv(.c) i32,
+    llama_get_logits_ith: *const fn (*Context, i32) callconv(.c) ?[*]f32,
+    llama_get_memory: *const fn (*const Context) callconv(.c) ?*Memory,
+    llama_memory_clear: *const fn (?*Memory, bool) callconv(.c) void,
+    llama_memory_seq_rm: *const fn (?*Memory, i32, i32, i32) callconv(.c) bool,
+    llama_state_seq_get_size: *const fn (*Context, i32) callconv(.c) usize,
+    llama_state_seq_get_data: *const fn (*Context, [*]u8, usize, i32) callconv(.c) usize,
+    llama_state_seq_set_data: *const fn (*Context, [*]const u8, usize, i32) callconv(.c) usize,
+
+    llama_sampler_init: *const fn (*const SamplerInterface, ?*anyopaque) callconv(.c) ?*Sampler,
+    llama_sampler_apply: *const fn (*Sampler, *TokenDataArray) callconv(.c) void,
+    llama_sampler_accept: *const fn (*Sampler, i32) callconv(.c) void,
+    llama_sampler_reset: *const fn (*Sampler) callconv(.c) void,
+    llama_sampler_free: *const fn (*Sampler) callconv(.c) void,
+    llama_sampler_init_dist: *const fn (u32) callconv(.c) ?*Sampler,
+    llama_sampler_init_top_k: *const fn (i32) callconv(.c) ?*Sampler,
+    llama_sampler_init_top_p: *const fn (f32, usize) callconv(.c) ?*Sampler,
+    llama_sampler_init_temp: *const fn (f32) callconv(.c) ?*Sampler,
+    llama_sampler_init_grammar: *const fn (*const Vocab, [*:0]const u8, [*:0]const u8) callconv(.c) ?*Sampler,
+
+    /// Fills the table; the name of the first required function that is missing, if any.
+    pub fn load(api: *Api, library: anytype) ?[:0]const u8 {
+        const fields = @typeInfo(Api).@"struct";
+        inline for (fields.field_names, fields.field_types) |name, Pointer| {
+            const address = library.lookup(name);
+            if (@typeInfo(Pointer) == .optional) {
+                @field(api, name) = @ptrCast(@alignCast(address));
+            } else {
+                @field(api, name) = @ptrCast(@alignCast(address orelse return name));
+            }
+        }
+        return null;
+    }
+
+    pub fn loadModel(api: *const Api, layout: *const Layout, path: [*:0]const u8, params: *const ParamWords) ?*Model {
+        return switch (layout.model_params_bytes) {
+            inline 72, 80 => |bytes| {
+                const call: *const fn ([*:0]const u8, ByValue(bytes)) callconv(.c) ?*Model =
+                    @ptrCast(api.llama_model_load_from_file);
+                return call(path, .{ .words = params[0 .. bytes / 4].* });
+            },
+            else => unreachable,
+        };
+    }
+
+    pub fn newContext(api: *const Api, layout: *const Layout, model: *Model, params: *const ParamWords) ?*Context {
+        return switch (layout.context_params_bytes) {
+            inline 120, 136, 160 => |bytes| {
+                const call: *const fn (*Model, ByValue(bytes)) callconv(.c) ?*Context =
+                    @ptrCast(api.llama_init_from_model);
+                return call(model, .{ .words = params[0 .. bytes / 4].* });
+            },
+            else => unreachable,
+        };
+    }
+};
+
+/// A parameter struct as the probe read it, with room for any.
+pub const ParamWords = [256]u32;
+
+/// Above 16 bytes every calling convention passes a struct by its bytes alone, whatever its members.
+fn ByValue(comptime bytes: usize) type {
+    return extern struct { words: [bytes / 4]u32 align(8) };
+}
+
+comptime {
+    if (@sizeOf(usize) == 8) {
+        std.debug.assert(@sizeOf(TokenData) == 12);
+        std.debug.assert(@sizeOf(TokenDataArray) == 32);
+        std.debug.assert(@sizeOf(Batch) == 56);
+        std.debug.assert(@sizeOf(ByValue(72)) == 72);
+    }
+}

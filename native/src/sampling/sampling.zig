@@ -1,0 +1,287 @@
+//! Choosing one of the legal tokens from the logits: greedy, or temperature and top-p and a draw.
+//! The exponential is computed here, from additions and multiplications in a fixed order, so that
+//! a seed gives the same tokens on every platform.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const SplitMix64 = @import("rng.zig").SplitMix64;
+
+pub const Mode = enum(c_int) { greedy = 0, sampled = 1 };
+
+pub const Choice = struct {
+    token: i32,
+    /// No legal logit was above -inf: the legal tokens counted as equal.
+    fallback: bool = false,
+};
+
+/// Legal tokens: a list, or all of the vocabulary.
+pub const Legal = union(enum) {
+    list: []const i32,
+    all: u32,
+
+    fn len(legal: Legal) usize {
+        return switch (legal) {
+            .list => |ids| ids.len,
+            .all => |n| n,
+        };
+    }
+
+    fn id(legal: Legal, i: usize) i32 {
+        return switch (legal) {
+            .list => |ids| ids[i],
+            .all => @intCast(i),
+        };
+    }
+};
+
+/// The highest logit; of equal ones the smallest id. NaN counts as -inf.
+pub fn greedy(logits: [*]const f32, legal: Legal) Choice {
+    return switch (legal) {
+        .list => |ids| highest(logits, ids),
+        .all => |n| highestOfAll(logits[0..n]),
+    };
+}
+
+fn highest(logits: [*]const f32, ids: []const i32) Choice {
+    var best = ids[0];
+    var best_logit = -std.math.inf(f32);
+    for (ids) |id| {
+        const logit = logits[@intCast(id)];
+        if (logit > best_logit) {
+            best = id;
+            best_logit = logit;
+        }
+    }
+    return .{ .token = best, .fallback = best_logit == -std.math.inf(f32) };
+}
+
+fn highestOfAll(logits: []const f32) Choice {
+    var best: usize = 0;
+    var best_logit = -std.math.inf(f32);
+    for (logits, 0..) |logit, id| if (logit > best_logit) {
+        best = id;
+        best_logit = logit;
+    };
+    return .{ .token = @intCast(best), .fallback = best_logit == -std.math.inf(f32) };
+}
+
+/// Draws with temperature and top-p. Owns the scratch memory for the widest set it has seen.
+pub const Sampler = struct {
+    rng: SplitMix64 = .{},
+    temperature: f32 = 1,
+    top_p: f32 = 1,
+    weights: std.ArrayList(f32) = .empty,
+    order: std.ArrayList(u32) = .empty,
+
+    pub fn deinit(s: *Sampler, gpa: Allocator) void {
+        s.weights.deinit(gpa);
+        s.order.deinit(gpa);
+    }
+
+    /// Afterwards `draw` among at most `n` tokens does not allocate.
+    pub fn reserve(s: *Sampler, gpa: Allocator, n: usize) Allocator.Error!void {
+        try s.weights.ensureTotalCapacity(gpa, n);
+        try s.order.ensureTotalCapacity(gpa, n);
+    }
+
+    /// Needs `reserve`. A single legal token and a temperature of 0 or less draw no number.
+    pub fn draw(s: *Sampler, logits: [*]const f32, legal: Legal) Choice {
+        if (s.temperature <= 0 or std.math.isNan(s.temperature) or legal.len() == 1) return greedy(logits, legal);
+        const fallback = s.weigh(logits, legal);
+        const weights = s.weights.items;
+        const total = sum(weights);
+        const target = s.rng.unit();
+        const i = if (s.top_p < 1) s.pickNucleus(total, target) else pick(weights, target * total);
+        return .{ .token = legal.id(i), .fallback = fallback };
+    }
+
+    /// Weights relative to the most likely token. True if no logit was above -inf.
+    fn weigh(s: *Sampler, logits: [*]const f32, legal: Legal) bool {
+        const n = legal.len();
+        const weights = s.weights.allocatedSlice()[0..n];
+        s.weights.items = weights;
+        switch (legal) {
+            .list => |ids| for (weights, ids) |*weight, id| {
+                weight.* = finite(logits[@intCast(id)]);
+            },
+            .all => for (weights, logits[0..n]) |*weight, logit| {
+                weight.* = finite(logit);
+            },
+        }
+        var top = -std.math.inf(f32);
+        for (weights) |logit| top = @max(top, logit);
+        if (top == -std.math.inf(f32)) {
+            @memset(weights, 1);
+            return true;
+        }
+        const scale = 1 / s.temperature;
+        var i: usize = 0;
+        while (i + lanes <= n) : (i += lanes) {
+            const chunk: Vector = weights[i..][0..lanes].*;
+            weights[i..][0..lanes].* = exp((chunk - @as(Vector, @splat(top))) * @as(Vector, @splat(scale)));
+        }
+        while (i < n) : (i += 1) weights[i] = exp(@as(Vector, @splat((weights[i] - top) * scale)))[0];
+        return false;
+    }
+
+    /// The most likely tokens, until they have `top_p` of the whole weight: a heap gives them in
+    /// order, of equal weights the smaller index first, without sorting the rest.
+    fn pickNucleus(s: *Sampler, total: f64, target: f64) usize {
+        const weights = s.weights.items;
+        var heap: Heap = .init(s.order.allocatedSlice()[0..weights.len], weights);
+        var mass: f64 = 0;
+        var count: usize = 0;
+        const wanted = total * @max(s.top_p, 0);
+        while (true) {
+            mass += weights[heap.pop()];
+            count += 1;
+            if (mass >= wanted or count == weights.len) break;
+        }
+        var left = target * mass;
+        const nucleus = heap.popped(count);
+        for (0..count) |k| {
+            const i = nucleus[count - 1 - k];
+            left -= weights[i];
+            if (left < 0) return i;
+        }
+        return nucleus[0];
+    }
+};
+
+/// A maximum heap of indices; what is popped gathers behind the heap, the last one first.
+const Heap = struct {
+    indices: []u32,
+    len: usize,
+    weights: []const f32,
+
+    fn init(indices: []u32, weights: []const f32) Heap {
+        for (indices, 0..) |*index, i| index.* = @intCast(i);
+        var heap: Heap = .{ .indices = indices, .len = indices.len, .weights = weights };
+        var i = indices.len / 2;
+        while (i > 0) {
+            i -= 1;
+            heap.sink(i);
+        }
+        return heap;
+    }
+
+    fn pop(heap: *Heap) u32 {
+        heap.len -= 1;
+        std.mem.swap(u32, &heap.indices[0], &heap.indices[heap.len]);
+        heap.sink(0);
+        return heap.indices[heap.len];
+    }
+
+    fn popped(heap: *const Heap, count: usize) []const u32 {
+        return heap.indices[heap.len..][0..count];
+    }
+
+    fn sink(heap: *Heap, from: usize) void {
+        var i = from;
+        while (2 * i + 1 < heap.len) {
+            var larger = 2 * i + 1;
+            if (larger + 1 < heap.len and heap.before(larger + 1, larger)) larger += 1;
+            if (!heap.before(larger, i)) return;
+            std.mem.swap(u32, &heap.indices[i], &heap.indices[larger]);
+            i = larger;
+        }
+    }
+
+    fn before(heap: *const Heap, a: usize, b: usize) bool {
+        const x = heap.indices[a];
+        const y = heap.indices[b];
+        return heap.weights[x] > heap.weights[y] or (heap.weights[x] == heap.weights[y] and x < y);
+    }
+};
+
+fn pick(weights: []const f32, target: f64) usize {
+    var left = target;
+    for (weights, 0..) |weight, i| {
+        left -= weight;
+        if (left < 0) return i;
+    }
+    // Rounding took the target past the end: the last token that has any weight.
+    var i = weights.len - 1;
+    while (i > 0 and weights[i] == 0) i -= 1;
+    return i;
+}
+
+fn sum(weights: []const f32) f64 {
+    var total: f64 = 0;
+    for (weights) |weight| total += weight;
+    return total;
+}
+
+fn finite(logit: f32) f32 {
+    return if (std.math.isNan(logit)) -std.math.inf(f32) else @min(logit, std.math.floatMax(f32));
+}
+
+const lanes = 8;
+const Vector = @Vector(lanes, f32);
+
+/// e^x for x <= 0, within 2 units in the last place; 0 below -87. Splits x into n ln 2 + r, |r| <=
+/// ln 2 / 2 with ln 2 in two parts (Cody, Waite 1980); e^r is its Taylor polynomial of degree 7.
+fn exp(x: Vector) Vector {
+    const low: Vector = @splat(-87);
+    const clamped = @max(x, low);
+    const n = @round(clamped * @as(Vector, @splat(std.math.log2e)));
+    const r = (clamped - n * @as(Vector, @splat(0.693145751953125))) - n * @as(Vector, @splat(1.42860682030941723212e-6));
+    var e: Vector = @splat(1.0 / 5040.0);
+    inline for (.{ 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 1.0 / 2.0, 1.0, 1.0 }) |coefficient| {
+        e = e * r + @as(Vector, @splat(coefficient));
+    }
+    const exponent: @Vector(lanes, u32) = @bitCast(@as(@Vector(lanes, i32), @intFromFloat(n)) + @as(@Vector(lanes, i32), @splat(127)));
+    const power: Vector = @bitCast(exponent << @splat(23));
+    return @select(f32, x < low, @as(Vector, @splat(0)), e * power);
+}
+
+const testing = std.testing;
+
+test "exp agrees with the library" {
+    var x: f32 = 0;
+    while (x > -86) : (x -= 0.37) {
+        const expected = @exp(@as(f64, x));
+        const found: f64 = exp(@splat(x))[0];
+        try testing.expect(@abs(found - expected) <= expected * 3e-7);
+    }
+    try testing.expectEqual(1, exp(@splat(0))[3]);
+    try testing.expectEqual(0, exp(@splat(-std.math.inf(f32)))[0]);
+}
+
+test "draws follow the probabilities" {
+    var s: Sampler = .{ .temperature = 0.5 };
+    defer s.deinit(testing.allocator);
+    try s.reserve(testing.allocator, 4);
+    const logits = [_]f32{ 0, 0.5 * @log(3.0), -std.math.inf(f32), 0, std.math.nan(f32) };
+    var counts: [5]u32 = @splat(0);
+    for (0..40_000) |_| counts[@intCast(s.draw(&logits, .{ .list = &.{ 0, 1, 2, 4 } }).token)] += 1;
+    try testing.expectEqual(0, counts[2] + counts[3] + counts[4]);
+    try testing.expectApproxEqAbs(0.75, @as(f64, @floatFromInt(counts[1])) / 40_000, 0.01);
+}
+
+test "top-p keeps the shortest prefix that reaches it" {
+    var s: Sampler = .{ .top_p = 0.6 };
+    defer s.deinit(testing.allocator);
+    try s.reserve(testing.allocator, 4);
+    const logits = [_]f32{ @log(0.2), @log(0.4), @log(0.3), @log(0.1) };
+    var counts: [4]u32 = @splat(0);
+    for (0..10_000) |_| counts[@intCast(s.draw(&logits, .{ .all = 4 }).token)] += 1;
+    try testing.expectEqual(0, counts[0] + counts[3]);
+    try testing.expectApproxEqAbs(4.0 / 7.0, @as(f64, @floatFromInt(counts[1])) / 10_000, 0.02);
+}
+
+test "nothing above -inf: legal tokens count as equal" {
+    const logits = [_]f32{ 1, -std.math.inf(f32), std.math.nan(f32) };
+    const choice = greedy(&logits, .{ .list = &.{ 1, 2 } });
+    try testing.expect(choice.token == 1 and choice.fallback);
+    var s: Sampler = .{};
+    defer s.deinit(testing.allocator);
+    try s.reserve(testing.allocator, 2);
+    var seen: [3]bool = @splat(false);
+    for (0..100) |_| {
+        const drawn = s.draw(&logits, .{ .list = &.{ 1, 2 } });
+        try testing.expect(drawn.fallback);
+        seen[@intCast(drawn.token)] = true;
+    }
+    try testing.expect(!seen[0] and seen[1] and seen[2]);
+}

@@ -1,0 +1,132 @@
+//! Compiled payloads, kept for the next call with the same bytes: least recently used, bounded by
+//! count and by memory, one for the process. The lock is held for the look-up only; compiling and
+//! comparing payloads happen outside it.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const Mutex = @import("../platform/mutex.zig").Mutex;
+const diagnostic = @import("../diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const TokenTrie = @import("trie.zig").TokenTrie;
+
+pub const entries_max = 128;
+pub const bytes_max_default = 32 << 20;
+
+pub const Stats = struct {
+    entries: u32 = 0,
+    bytes: u64 = 0,
+    bytes_max: u64 = bytes_max_default,
+    hits: u64 = 0,
+    misses: u64 = 0,
+    evictions: u64 = 0,
+};
+
+pub const Cache = struct {
+    mutex: Mutex = .{},
+    hashes: [entries_max]u64 = undefined,
+    entries: [entries_max]Entry = undefined,
+    clock: u64 = 0,
+    counts: Stats = .{},
+
+    const Entry = struct { trie: *TokenTrie, bytes: u64, last_used: u64 };
+
+    /// The compiled payload; one reference belongs to the caller.
+    pub fn get(cache: *Cache, gpa: Allocator, source: []const u8, diag: *Diagnostic) diagnostic.Error!*TokenTrie {
+        const hash = std.hash.Wyhash.hash(0, source);
+        if (cache.find(hash)) |trie| {
+            if (std.mem.eql(u8, trie.source, source)) {
+                cache.count(.hits);
+                return trie;
+            }
+            trie.release();
+        }
+        cache.count(.misses);
+        const trie = try TokenTrie.compile(gpa, source, diag);
+        cache.keep(hash, trie);
+        return trie;
+    }
+
+    pub fn setLimit(cache: *Cache, bytes_max: u64) void {
+        var dropped: Dropped = .{};
+        defer dropped.release();
+        cache.mutex.lock();
+        defer cache.mutex.unlock();
+        cache.counts.bytes_max = bytes_max;
+        cache.evict(&dropped);
+    }
+
+    pub fn stats(cache: *Cache) Stats {
+        cache.mutex.lock();
+        defer cache.mutex.unlock();
+        return cache.counts;
+    }
+
+    fn find(cache: *Cache, hash: u64) ?*TokenTrie {
+        cache.mutex.lock();
+        defer cache.mutex.unlock();
+        const i = std.mem.findScalar(u64, cache.hashes[0..cache.counts.entries], hash) orelse return null;
+        cache.clock += 1;
+        cache.entries[i].last_used = cache.clock;
+        return cache.entries[i].trie.retain();
+    }
+
+    fn count(cache: *Cache, comptime which: enum { hits, misses }) void {
+        cache.mutex.lock();
+        defer cache.mutex.unlock();
+        @field(cache.counts, @tagName(which)) += 1;
+    }
+
+    /// A trie larger than the bound is not kept. Another thread may have kept the same payload in
+    /// the meantime: the later one takes its place.
+    fn keep(cache: *Cache, hash: u64, trie: *TokenTrie) void {
+        var dropped: Dropped = .{};
+        defer dropped.release();
+        const bytes = trie.retainedBytes();
+        cache.mutex.lock();
+        defer cache.mutex.unlock();
+        if (bytes > cache.counts.bytes_max) return;
+        if (std.mem.findScalar(u64, cache.hashes[0..cache.counts.entries], hash)) |i| cache.remove(i, &dropped);
+        if (cache.counts.entries == entries_max) cache.removeOldest(&dropped);
+        cache.clock += 1;
+        cache.hashes[cache.counts.entries] = hash;
+        cache.entries[cache.counts.entries] = .{ .trie = trie.retain(), .bytes = bytes, .last_used = cache.clock };
+        cache.counts.entries += 1;
+        cache.counts.bytes += bytes;
+        cache.evict(&dropped);
+    }
+
+    fn evict(cache: *Cache, dropped: *Dropped) void {
+        while (cache.counts.bytes > cache.counts.bytes_max) cache.removeOldest(dropped);
+    }
+
+    fn removeOldest(cache: *Cache, dropped: *Dropped) void {
+        var oldest: usize = 0;
+        for (cache.entries[0..cache.counts.entries], 0..) |entry, i| {
+            if (entry.last_used < cache.entries[oldest].last_used) oldest = i;
+        }
+        cache.counts.evictions += 1;
+        cache.remove(oldest, dropped);
+    }
+
+    fn remove(cache: *Cache, i: usize, dropped: *Dropped) void {
+        dropped.tries[dropped.len] = cache.entries[i].trie;
+        dropped.len += 1;
+        cache.counts.bytes -= cache.entries[i].bytes;
+        cache.counts.entries -= 1;
+        cache.hashes[i] = cache.hashes[cache.counts.entries];
+        cache.entries[i] = cache.entries[cache.counts.entries];
+    }
+
+    /// Removed tries, freed after the lock is given back.
+    const Dropped = struct {
+        tries: [entries_max]*TokenTrie = undefined,
+        len: usize = 0,
+
+        fn release(dropped: *Dropped) void {
+            for (dropped.tries[0..dropped.len]) |trie| trie.release();
+        }
+    };
+};
+
+/// The cache of the process.
+pub var shared: Cache = .{};

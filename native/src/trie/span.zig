@@ -1,0 +1,139 @@
+//! The span state machine: where one output stands in a token trie. A plain value: copying it is a
+//! checkpoint, which is how matchers roll back and clone.
+
+const std = @import("std");
+const trie_module = @import("trie.zig");
+const TokenTrie = trie_module.TokenTrie;
+const Node = trie_module.Node;
+const Mark = trie_module.Mark;
+const TriggerAutomaton = @import("trigger.zig").TriggerAutomaton;
+
+/// What an accepted token did: ELIZA_STEP_* of the header.
+pub const Step = packed struct(c_int) {
+    in_span: bool = false,
+    span_ended: bool = false,
+    span_started: bool = false,
+    timed_out: bool = false,
+    refused: bool = false,
+    _: u27 = 0,
+
+    /// True if the token started or ended a span.
+    pub fn isBorder(step: Step) bool {
+        return step.span_ended or step.span_started;
+    }
+};
+
+/// What to do with a token that is not legal.
+pub const Illegal = enum { refuse, end_span };
+
+pub const Leaf = struct { descriptor: u32, index: u32 };
+
+pub const Span = struct {
+    /// The position in the active trie; `inactive` outside a span.
+    node: Node = inactive,
+    descriptor: u32 = 0,
+    /// Tokens accepted in the open span.
+    tokens: u32 = 0,
+    /// Progress towards a trigger, outside a span.
+    trigger: u32 = TriggerAutomaton.start,
+    /// The leaf that the last span ended with.
+    ended_with: ?Leaf = null,
+
+    started: u32 = 0,
+    ended: u32 = 0,
+    timeouts: u32 = 0,
+    illegal: u32 = 0,
+
+    const inactive = std.math.maxInt(Node);
+
+    pub fn init(trie: *const TokenTrie) Span {
+        var span: Span = .{};
+        if (trie.isActiveAtOnce()) span.activate(0);
+        return span;
+    }
+
+    /// Opens a span at the root of a descriptor; an open one ends without a leaf.
+    pub fn activate(span: *Span, descriptor: u32) void {
+        span.deactivate();
+        span.node = descriptor; // the roots are the first nodes
+        span.descriptor = descriptor;
+        span.tokens = 0;
+        span.ended_with = null;
+        span.started +%= 1;
+    }
+
+    pub fn deactivate(span: *Span) void {
+        if (span.isActive()) span.close(null);
+    }
+
+    /// Takes one token of the output.
+    pub fn accept(span: *Span, trie: *const TokenTrie, token: i32, timeout: u32, illegal: Illegal) Step {
+        if (!span.isActive()) return span.acceptOutside(trie, token);
+        if (trie.child(span.node, token)) |next| return span.advance(trie, next, timeout);
+        if (trie.marks[span.node].steps_back) {
+            span.close(span.leaf(trie));
+        } else {
+            if (illegal == .refuse) return .{ .refused = true };
+            span.close(null);
+            span.illegal +%= 1;
+        }
+        var step = span.acceptOutside(trie, token);
+        step.span_ended = true;
+        return step;
+    }
+
+    pub fn isActive(span: *const Span) bool {
+        return span.node != inactive;
+    }
+
+    /// The legal next tokens, ascending; null if everything is allowed.
+    pub fn allowed(span: *const Span, trie: *const TokenTrie) ?[]const i32 {
+        if (!span.isActive() or trie.marks[span.node].steps_back) return null;
+        return trie.children(span.node);
+    }
+
+    pub fn forced(span: *const Span, trie: *const TokenTrie) ?i32 {
+        return if (span.isActive()) trie.forced(span.node) else null;
+    }
+
+    pub fn canStop(span: *const Span, trie: *const TokenTrie) bool {
+        return !span.isActive() or trie.marks[span.node].leaf != Mark.no_leaf;
+    }
+
+    /// The leaf that is complete here or, outside a span, that the last one ended with.
+    pub fn leaf(span: *const Span, trie: *const TokenTrie) ?Leaf {
+        if (!span.isActive()) return span.ended_with;
+        const index = trie.marks[span.node].leaf;
+        return if (index == Mark.no_leaf) null else .{ .descriptor = span.descriptor, .index = index };
+    }
+
+    fn advance(span: *Span, trie: *const TokenTrie, next: Node, timeout: u32) Step {
+        span.node = next;
+        span.tokens += 1;
+        if (trie.isLast(next)) {
+            span.close(span.leaf(trie));
+            return .{ .in_span = true, .span_ended = true };
+        }
+        if (span.tokens >= timeout) {
+            span.close(span.leaf(trie));
+            span.timeouts +%= 1;
+            return .{ .in_span = true, .span_ended = true, .timed_out = true };
+        }
+        return .{ .in_span = true };
+    }
+
+    fn acceptOutside(span: *Span, trie: *const TokenTrie, token: i32) Step {
+        span.trigger = trie.triggers.step(span.trigger, token);
+        const descriptor = trie.triggers.fired(span.trigger) orelse return .{};
+        span.activate(descriptor);
+        return .{ .span_started = true };
+    }
+
+    fn close(span: *Span, with: ?Leaf) void {
+        span.ended_with = with;
+        span.node = inactive;
+        span.tokens = 0;
+        span.trigger = TriggerAutomaton.start;
+        span.ended +%= 1;
+    }
+};

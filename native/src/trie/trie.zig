@@ -1,0 +1,153 @@
+//! The token tries of one payload: one per descriptor, in flat arrays, 12 bytes a node.
+//!
+//! Nodes are numbered level by level, the roots of all descriptors first. So the children of a node
+//! are contiguous, `first_child` ascends, and the children of node i end where those of node i+1
+//! begin. A node's legal ids are a slice of `tokens`: asking for them copies nothing.
+//!
+//! An `end` token of a descriptor is an ordinary child, without children of its own, of each node
+//! where a leaf is complete and another goes on: taking it closes the span like any last token.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("../diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const payload = @import("../payload/payload.zig");
+const Payload = payload.Payload;
+const Place = payload.Place;
+const Range = payload.Range;
+const TriggerAutomaton = @import("trigger.zig").TriggerAutomaton;
+const build = @import("build.zig");
+
+pub const Node = u32;
+
+/// What is complete at a node.
+pub const Mark = packed struct(u32) {
+    /// Index of the leaf in its descriptor; `no_leaf` if none is complete here.
+    leaf: u31 = no_leaf,
+    /// The leaf is a prefix of another and its descriptor has no `end`: here the constraint steps
+    /// back for one token.
+    steps_back: bool = false,
+
+    pub const no_leaf = std.math.maxInt(u31);
+};
+
+pub const TokenTrie = struct {
+    references: std.atomic.Value(u32) = .init(1),
+    gpa: Allocator,
+
+    /// The token that leads to a node; -1 for a root.
+    tokens: []const i32,
+    /// One more than there are nodes.
+    first_child: []const u32,
+    marks: []const Mark,
+    descriptors: []const Descriptor,
+    triggers: TriggerAutomaton,
+    /// Model id, paths and names.
+    text: []const u8,
+    /// Ranges of `text`, all leaves of the payload.
+    names: []const Range,
+    /// A copy of the payload that was compiled: the key in the cache.
+    source: []const u8,
+
+    model_id: Range,
+    n_leaves: u32,
+    widest: u32,
+    largest: @FieldType(Payload, "largest"),
+    longest: @FieldType(Payload, "longest"),
+
+    pub const Descriptor = struct {
+        path: Range,
+        /// Ranges of `names`, in the order of the payload.
+        leaves: Range,
+    };
+
+    /// Compiles a payload. One reference belongs to the caller.
+    pub fn compile(gpa: Allocator, source: []const u8, diag: *Diagnostic) diagnostic.Error!*TokenTrie {
+        var decoded = try Payload.parse(gpa, source, diag);
+        defer decoded.deinit(gpa);
+        return build.build(gpa, source, &decoded, diag) catch |e| switch (e) {
+            error.OutOfMemory => diag.outOfMemory(),
+            error.Failed => error.Failed,
+        };
+    }
+
+    pub fn retain(trie: *TokenTrie) *TokenTrie {
+        _ = trie.references.fetchAdd(1, .monotonic);
+        return trie;
+    }
+
+    pub fn release(trie: *TokenTrie) void {
+        if (trie.references.fetchSub(1, .acq_rel) != 1) return;
+        const gpa = trie.gpa;
+        gpa.free(trie.tokens);
+        gpa.free(trie.first_child);
+        gpa.free(trie.marks);
+        gpa.free(trie.descriptors);
+        trie.triggers.deinit(gpa);
+        gpa.free(trie.text);
+        gpa.free(trie.names);
+        gpa.free(trie.source);
+        gpa.destroy(trie);
+    }
+
+    /// The legal next tokens at a node, ascending.
+    pub fn children(trie: *const TokenTrie, node: Node) []const i32 {
+        return trie.tokens[trie.first_child[node]..trie.first_child[node + 1]];
+    }
+
+    /// The node after a token; null if the token is not legal.
+    pub fn child(trie: *const TokenTrie, node: Node, token: i32) ?Node {
+        const first = trie.first_child[node];
+        const ids = trie.children(node);
+        if (ids.len <= linear_max) {
+            for (ids, 0..) |id, i| if (id == token) return first + @as(u32, @intCast(i));
+            return null;
+        }
+        const i = std.sort.lowerBound(i32, ids, token, order);
+        return if (i < ids.len and ids[i] == token) first + @as(u32, @intCast(i)) else null;
+    }
+
+    /// Up to here a scan is faster than a binary search.
+    const linear_max = 8;
+
+    fn order(token: i32, id: i32) std.math.Order {
+        return std.math.order(token, id);
+    }
+
+    pub fn isLast(trie: *const TokenTrie, node: Node) bool {
+        return trie.first_child[node] == trie.first_child[node + 1];
+    }
+
+    /// The token that must follow: the only legal one, where the span cannot stop.
+    pub fn forced(trie: *const TokenTrie, node: Node) ?i32 {
+        const ids = trie.children(node);
+        return if (ids.len == 1 and trie.marks[node].leaf == Mark.no_leaf) ids[0] else null;
+    }
+
+    pub fn findPath(trie: *const TokenTrie, path: []const u8) ?u32 {
+        for (trie.descriptors, 0..) |descriptor, i| {
+            if (std.mem.eql(u8, descriptor.path.of(trie.text), path)) return @intCast(i);
+        }
+        return null;
+    }
+
+    pub fn leafName(trie: *const TokenTrie, descriptor: u32, leaf: u32) []const u8 {
+        return trie.descriptors[descriptor].leaves.of(trie.names)[leaf].of(trie.text);
+    }
+
+    /// True if a span is open from the start.
+    pub fn isActiveAtOnce(trie: *const TokenTrie) bool {
+        return trie.descriptors.len == 1 and trie.triggers.isEmpty();
+    }
+
+    pub fn retainedBytes(trie: *const TokenTrie) u64 {
+        return @sizeOf(TokenTrie) + trie.tokens.len * @sizeOf(i32) + trie.first_child.len * @sizeOf(u32) +
+            trie.marks.len * @sizeOf(Mark) + trie.descriptors.len * @sizeOf(Descriptor) + trie.triggers.retainedBytes() +
+            trie.text.len + trie.names.len * @sizeOf(Range) + trie.source.len;
+    }
+};
+
+comptime {
+    const node_bytes = @sizeOf(i32) + @sizeOf(u32) + @sizeOf(Mark);
+    std.debug.assert(node_bytes <= 16);
+}

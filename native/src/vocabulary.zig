@@ -1,0 +1,86 @@
+//! The tokens of a model: how many there are, their bytes and what they are for.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+
+/// ELIZA_TOKEN_* of the header.
+pub const Flags = packed struct(u8) {
+    special: bool = false,
+    end_of_generation: bool = false,
+    unused: bool = false,
+    _: u5 = 0,
+};
+
+pub const Vocabulary = struct {
+    references: std.atomic.Value(u32) = .init(1),
+    gpa: Allocator,
+    n_tokens: u32,
+    /// "" if unknown.
+    model_id: []const u8,
+    bytes: []const u8,
+    /// n_tokens + 1 of them; empty if the bytes are not known.
+    offsets: []const u64,
+    /// Empty if all are 0.
+    flags: []const Flags,
+
+    pub const Source = struct {
+        n_tokens: u32,
+        model_id: []const u8 = "",
+        bytes: []const u8 = "",
+        offsets: []const u64 = &.{},
+        flags: []const Flags = &.{},
+    };
+
+    /// Copies everything. One reference belongs to the caller.
+    pub fn create(gpa: Allocator, from: Source, diag: *Diagnostic) diagnostic.Error!*Vocabulary {
+        return copy(gpa, from) catch diag.outOfMemory();
+    }
+
+    fn copy(gpa: Allocator, from: Source) Allocator.Error!*Vocabulary {
+        const v = try gpa.create(Vocabulary);
+        errdefer gpa.destroy(v);
+        const model_id = try gpa.dupe(u8, from.model_id);
+        errdefer gpa.free(model_id);
+        const bytes = try gpa.dupe(u8, from.bytes);
+        errdefer gpa.free(bytes);
+        const offsets = try gpa.dupe(u64, from.offsets);
+        errdefer gpa.free(offsets);
+        const flags = try gpa.dupe(Flags, from.flags);
+        v.* = .{
+            .gpa = gpa,
+            .n_tokens = from.n_tokens,
+            .model_id = model_id,
+            .bytes = bytes,
+            .offsets = offsets,
+            .flags = flags,
+        };
+        return v;
+    }
+
+    pub fn retain(v: *const Vocabulary) *const Vocabulary {
+        _ = @constCast(v).references.fetchAdd(1, .monotonic);
+        return v;
+    }
+
+    pub fn release(v: *const Vocabulary) void {
+        const owned = @constCast(v);
+        if (owned.references.fetchSub(1, .acq_rel) != 1) return;
+        const gpa = v.gpa;
+        gpa.free(v.model_id);
+        gpa.free(v.bytes);
+        gpa.free(v.offsets);
+        gpa.free(v.flags);
+        gpa.destroy(owned);
+    }
+
+    pub fn tokenBytes(v: *const Vocabulary, token: u32) []const u8 {
+        if (v.offsets.len == 0) return "";
+        return v.bytes[@intCast(v.offsets[token])..@intCast(v.offsets[token + 1])];
+    }
+
+    pub fn tokenFlags(v: *const Vocabulary, token: u32) Flags {
+        return if (v.flags.len == 0) .{} else v.flags[token];
+    }
+};
