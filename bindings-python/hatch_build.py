@@ -1,0 +1,75 @@
+"""Builds the native library and the cffi declarations into the wheel, tagged py3-none-<platform>."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+PACKAGE = "eliza_inference"
+
+# Zig target -> (wheel tag, file that the build installs). The oldest system that a wheel runs on
+# is decided here and nowhere else.
+TARGETS = {
+    "x86_64-linux-gnu.2.17": ("manylinux_2_17_x86_64.manylinux2014_x86_64", "lib/libelizainference.so"),
+    "aarch64-linux-gnu.2.17": ("manylinux_2_17_aarch64.manylinux2014_aarch64", "lib/libelizainference.so"),
+    "x86_64-linux-musl": ("musllinux_1_2_x86_64", "lib/libelizainference.so"),
+    "aarch64-linux-musl": ("musllinux_1_2_aarch64", "lib/libelizainference.so"),
+    "x86_64-macos.11.0": ("macosx_11_0_x86_64", "lib/libelizainference.dylib"),
+    "aarch64-macos.11.0": ("macosx_11_0_arm64", "lib/libelizainference.dylib"),
+    "x86_64-windows-gnu": ("win_amd64", "bin/elizainference.dll"),
+    "aarch64-windows-gnu": ("win_arm64", "bin/elizainference.dll"),
+}
+
+# What the demo runs on, from the tests' model.
+DEMO_DATA = ("eliza-router.gguf", "actions.txt", "heldout.tsv")
+
+
+def host_target() -> str:
+    """The Zig target of the machine that builds."""
+    machine = platform.machine().lower()
+    arch = {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
+    if sys.platform == "linux":
+        return f"{arch}-linux-" + ("gnu.2.17" if platform.libc_ver()[0] == "glibc" else "musl")
+    return {"darwin": f"{arch}-macos.11.0", "win32": f"{arch}-windows-gnu"}.get(sys.platform, sys.platform)
+
+
+class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
+    """Compiles with the `ziglang` wheel: no compiler is needed on the machine."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        target = host_target()
+        if target not in TARGETS:
+            raise RuntimeError(f"no native library can be built for {target}; supported: {', '.join(TARGETS)}")
+        tag, installed = TARGETS[target]
+        here = Path(self.root)
+        # The sources lie beside this folder in the repository, and inside it in a source archive.
+        project = here if (here / "build.zig").is_file() else here.parent
+        prefix = here / "build" / target
+
+        self._run("-m", "ziglang", "build", "-Doptimize=fast", f"-Dtarget={target}", "--prefix", prefix, cwd=project)
+        header = project / "native" / "include" / "eliza_inference.h"
+        self._run(here / "declarations.py", header, prefix / "_abi.py", cwd=here)
+
+        library = prefix / installed
+        contents = {library.resolve(): library.name, prefix / "_abi.py": "_abi.py"}
+        contents |= {project / "tests" / "models" / name: f"data/{name}" for name in DEMO_DATA}
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{tag}"
+        for source, name in contents.items():
+            if version == "editable":
+                destination = here / "src" / PACKAGE / name
+                destination.parent.mkdir(exist_ok=True)
+                shutil.copyfile(source, destination)
+            else:
+                build_data["force_include"][str(source)] = f"{PACKAGE}/{name}"
+
+    def _run(self, *arguments: str | Path, cwd: Path) -> None:
+        command = [sys.executable, *map(str, arguments)]
+        self.app.display_info(" ".join(command))
+        subprocess.run(command, cwd=cwd, check=True)

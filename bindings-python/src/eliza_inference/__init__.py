@@ -1,0 +1,139 @@
+"""Constrained generation for a language model in the same process: only legal names come out.
+
+    from eliza_inference import Model
+
+    with Model("model.gguf") as model, model.stream() as stream:
+        tree = model.token_tree(["REPLY", "SEND_MESSAGE", "SET_TIMER"])
+        stream.prefill("User: wake me at noon\\nAction:")
+        print(stream.choose(tree))
+
+- `TokenTree` says which names are legal, as token ids.
+- `Model` and `Stream` generate with llama.cpp (any libllama that `load_llama` finds).
+- `Vocabulary`, `Constraint` and `Matcher` do the same for any other engine, on its logits.
+- Every failure is an `ElizaError`.
+
+The library logs to `logging.getLogger("eliza_inference")`.
+"""
+
+from eliza_inference import limits
+from eliza_inference._library import library_path, library_version
+from eliza_inference.constraint import (
+    Constraint,
+    ConstraintInfo,
+    Payload,
+    TrieCacheStats,
+    set_trie_cache_limit,
+    trie_cache_stats,
+)
+from eliza_inference.errors import (
+    AbiMismatchError,
+    BusyError,
+    CancelledError,
+    ClosedError,
+    ContextFullError,
+    ElizaError,
+    InvalidArgumentError,
+    LibraryError,
+    LimitError,
+    LlamaError,
+    ModelFileError,
+    ModelMismatchError,
+    NotServedError,
+    OutOfMemoryError,
+    PayloadError,
+    SlotFileError,
+    StateError,
+    Status,
+    UnknownPathError,
+)
+from eliza_inference.llama import LlamaInfo, find_llama, llama_info, load_llama
+from eliza_inference.matcher import Matcher, Mode, SpanState, Step
+from eliza_inference.model import Model
+from eliza_inference.sampler import (
+    activate_sampler,
+    clear_sampler_trie,
+    sampler_state,
+    set_sampler_trie,
+    token_trie_sampler,
+)
+from eliza_inference.stream import Span, StopReason, Stream, StreamStats, StreamStep, TokenCallback
+from eliza_inference.token_tree import (
+    TRIE_ROOT_TOKEN_ID,
+    Tokenizer,
+    TokenSequence,
+    TokenTree,
+    TokenTreeDescriptor,
+    TokenTrieNode,
+    build_token_tree_descriptor,
+    build_token_trie,
+    count_terminals,
+    has_prefix_leaf,
+    is_unique_continuation,
+    step,
+)
+from eliza_inference.vocabulary import TokenFlag, Vocabulary
+
+__all__ = [
+    "AbiMismatchError",
+    "BusyError",
+    "CancelledError",
+    "ClosedError",
+    "Constraint",
+    "ConstraintInfo",
+    "ContextFullError",
+    "ElizaError",
+    "InvalidArgumentError",
+    "LibraryError",
+    "LimitError",
+    "LlamaError",
+    "LlamaInfo",
+    "Matcher",
+    "Mode",
+    "Model",
+    "ModelFileError",
+    "ModelMismatchError",
+    "NotServedError",
+    "OutOfMemoryError",
+    "Payload",
+    "PayloadError",
+    "SlotFileError",
+    "Span",
+    "SpanState",
+    "StateError",
+    "Status",
+    "Step",
+    "StopReason",
+    "Stream",
+    "StreamStats",
+    "StreamStep",
+    "TRIE_ROOT_TOKEN_ID",
+    "TokenCallback",
+    "TokenFlag",
+    "TokenSequence",
+    "TokenTree",
+    "TokenTreeDescriptor",
+    "TokenTrieNode",
+    "Tokenizer",
+    "TrieCacheStats",
+    "UnknownPathError",
+    "Vocabulary",
+    "activate_sampler",
+    "build_token_tree_descriptor",
+    "build_token_trie",
+    "clear_sampler_trie",
+    "count_terminals",
+    "find_llama",
+    "has_prefix_leaf",
+    "is_unique_continuation",
+    "library_path",
+    "library_version",
+    "limits",
+    "llama_info",
+    "load_llama",
+    "sampler_state",
+    "set_sampler_trie",
+    "set_trie_cache_limit",
+    "step",
+    "token_trie_sampler",
+    "trie_cache_stats",
+]

@@ -1,0 +1,122 @@
+"""The native library: finding it, calling it, and turning its statuses into exceptions.
+
+`lib.eliza_inference_...` are the functions of the C header. The file is opened at the first use of
+one, so that importing the package works (and `eliza-inference doctor` can speak) without it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from eliza_inference._abi import ffi
+from eliza_inference._constants import constant
+from eliza_inference.errors import LibraryError, error_from_status
+
+__all__ = ["CData", "call", "ffi", "lent_text", "lib", "library_path", "library_version", "new_struct", "take_message"]
+
+CData = Any
+"""A value of cffi; it has no useful static type."""
+
+_LOGGER = logging.getLogger("eliza_inference")
+_LOG_LEVELS = {
+    constant("ELIZA_LOG_ERROR"): logging.ERROR,
+    constant("ELIZA_LOG_WARN"): logging.WARNING,
+    constant("ELIZA_LOG_INFO"): logging.INFO,
+}
+_ABI_VERSION = constant("ELIZA_INFERENCE_ABI_VERSION")
+
+
+def library_path() -> Path:
+    """The file of the native library: `ELIZA_INFERENCE_LIBRARY`, or the one inside this package."""
+    override = os.environ.get("ELIZA_INFERENCE_LIBRARY")
+    if override:
+        return Path(override)
+    names = {"win32": "elizainference.dll", "darwin": "libelizainference.dylib"}
+    return Path(__file__).with_name(names.get(sys.platform, "libelizainference.so"))
+
+
+def library_version() -> str:
+    """The version of the native library, such as "1.2.3"."""
+    return str(ffi.string(lib.eliza_inference_version()).decode())
+
+
+def call(function: Callable[..., int], *arguments: Any) -> int:
+    """Calls a function that ends with `char **out_error`; raises its status, else returns it."""
+    out_error = ffi.new("char **")
+    status = function(*arguments, out_error)
+    if status < 0:
+        raise error_from_status(status, take_message(out_error))
+    return status
+
+
+def take_message(out_error: CData) -> str:
+    """Reads and frees the message behind a `char **out_error`."""
+    if not out_error[0]:
+        return "no message"
+    try:
+        return str(ffi.string(out_error[0]).decode("utf-8", "replace"))
+    finally:
+        lib.eliza_inference_free_string(out_error[0])
+
+
+def new_struct(name: str) -> CData:
+    """A zeroed struct of the library, with its `struct_size` set."""
+    struct = ffi.new(f"{name} *")
+    struct.struct_size = ffi.sizeof(name)
+    return struct
+
+
+def lent_text(pointer: CData, length: int) -> str | None:
+    """Copies text that the library lends; None for a NULL pointer."""
+    return str(ffi.buffer(pointer, length)[:].decode("utf-8")) if pointer else None
+
+
+class _Library:
+    """Opens the library at the first function and keeps each function as an attribute."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._opened: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith(("eliza_", "llama_")):
+            raise AttributeError(name)
+        with self._lock:
+            if self._opened is None:
+                self._opened = _open(library_path())
+        try:
+            function = getattr(self._opened, name)
+        except AttributeError:
+            raise LibraryError(f"{library_path()}: this build has no function {name}") from None
+        setattr(self, name, function)
+        return function
+
+
+def _open(path: Path) -> Any:
+    try:
+        # Objects may still be freed while the interpreter goes down: the library is never unloaded.
+        opened = ffi.dlopen(str(path), ffi.RTLD_NOW | getattr(ffi, "RTLD_NODELETE", 0))
+        found = ffi.string(opened.eliza_inference_abi_version()).decode()
+    except (OSError, AttributeError) as error:
+        raise LibraryError(f"{path}: not a usable libelizainference: {error}") from error
+    if found != str(_ABI_VERSION):
+        raise LibraryError(f"{path}: ABI version {found}, this package needs {_ABI_VERSION}")
+    opened.eliza_inference_set_log_callback(_log, ffi.NULL)
+    atexit.register(opened.eliza_inference_set_log_callback, ffi.NULL, ffi.NULL)
+    return opened
+
+
+@ffi.callback("eliza_log_callback")  # type: ignore[untyped-decorator]
+def _log(level: int, message: CData, length: int, _user_data: CData) -> None:
+    text = ffi.buffer(message, length)[:].decode("utf-8", "replace")
+    _LOGGER.log(_LOG_LEVELS.get(level, logging.INFO), "%s", text)
+
+
+lib = _Library()

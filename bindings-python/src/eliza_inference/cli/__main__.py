@@ -1,0 +1,5 @@
+"""`python -m eliza_inference.cli`."""
+
+from eliza_inference.cli import main
+
+main()

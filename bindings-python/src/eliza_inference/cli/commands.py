@@ -1,0 +1,104 @@
+"""The commands and their options; the work is in the modules beside this one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from eliza_inference.cli import demo as demo_command
+from eliza_inference.cli import doctor as doctor_command
+from eliza_inference.cli import generate as generate_command
+from eliza_inference.cli import trie as trie_command
+from eliza_inference.errors import ElizaError
+
+FILE = click.Path(exists=True, path_type=Path)
+
+
+class _Commands(click.Group):
+    """Tells the errors of the library as messages, without a traceback."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except ElizaError as error:
+            raise click.ClickException(error.message) from error
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="eliza-inference")
+def commands() -> None:
+    """Constrained generation for a language model in the same process."""
+
+
+@commands.command()
+def demo() -> None:
+    """Route messages to 30 actions with the model that ships, in every way there is."""
+    demo_command.run(Console())
+
+
+@commands.command()
+@click.option("--model", type=FILE, required=True, help="GGUF file, or a folder with one under text/.")
+@click.option("--prompt", required=True, help="Text that the model continues.")
+@click.option("--trie", type=FILE, help="Token tree in JSON or MessagePack: only its names come out.")
+@click.option("--path", "span_path", metavar="PATH", help="Descriptor of the tree, if it has several.")
+@click.option("--grammar", type=FILE, help="llama.cpp grammar (GBNF) for output without a trie.")
+@click.option("--max-tokens", type=click.IntRange(min=0), default=128, show_default=True, help="0: no bound.")
+@click.option("--temperature", type=float, default=0.0, show_default=True, help="0: the likeliest token.")
+@click.option("--top-p", type=float, default=1.0, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True)
+@click.option("--context-size", type=int, default=0, show_default=True, help="Tokens; 0: as trained.")
+def generate(
+    model: Path,
+    prompt: str,
+    trie: Path | None,
+    span_path: str | None,
+    grammar: Path | None,
+    max_tokens: int,
+    temperature: float,
+    top_p: float,
+    seed: int,
+    context_size: int,
+) -> None:
+    """Generate text, or one name of a token tree.
+
+    The text goes to standard output as it comes, the counters to standard error.
+    """
+    if span_path is not None and trie is None:
+        raise click.UsageError("--path needs --trie")
+    generate_command.run(
+        Console(stderr=True),
+        model,
+        prompt,
+        trie=trie,
+        path=span_path,
+        grammar=grammar.read_text(encoding="utf-8") if grammar else None,
+        max_tokens=max_tokens,
+        temperature=temperature,
+        top_p=top_p,
+        seed=seed,
+        context_size=context_size,
+    )
+
+
+@commands.group()
+def trie() -> None:
+    """Look at token trees."""
+
+
+@trie.command()
+@click.argument("payload", type=FILE)
+@click.option("--model", type=FILE, help="Show the texts of this model's tokens instead of ids.")
+def show(payload: Path, model: Path | None) -> None:
+    """Draw a token tree (a JSON or MessagePack file) with its forced runs and its names."""
+    trie_command.show(Console(), payload, model)
+
+
+@commands.command()
+@click.pass_context
+def doctor(context: click.Context) -> None:
+    """Tell whether the library and a libllama are found, and what to do if not."""
+    if not doctor_command.run(Console()):
+        context.exit(1)

@@ -1,0 +1,197 @@
+"""The exceptions of this package: one per status of the C library.
+
+Every one derives from `ElizaError` and, where there is a natural one, from a built-in exception, so
+that code which knows nothing of this package still catches it (`except ValueError`).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from eliza_inference._constants import constant
+
+__all__ = [
+    "AbiMismatchError",
+    "BusyError",
+    "CancelledError",
+    "ClosedError",
+    "ContextFullError",
+    "ElizaError",
+    "InvalidArgumentError",
+    "LibraryError",
+    "LimitError",
+    "LlamaError",
+    "ModelFileError",
+    "ModelMismatchError",
+    "NotServedError",
+    "OutOfMemoryError",
+    "PayloadError",
+    "SlotFileError",
+    "StateError",
+    "Status",
+    "UnknownPathError",
+]
+
+
+class Status(IntEnum):
+    """The status codes of the C library."""
+
+    OK = constant("ELIZA_OK")
+    NOT_IMPLEMENTED = constant("ELIZA_ERR_NOT_IMPLEMENTED")
+    INVALID_ARG = constant("ELIZA_ERR_INVALID_ARG")
+    BUNDLE_INVALID = constant("ELIZA_ERR_BUNDLE_INVALID")
+    FFI_FAULT = constant("ELIZA_ERR_FFI_FAULT")
+    OOM = constant("ELIZA_ERR_OOM")
+    ABI_MISMATCH = constant("ELIZA_ERR_ABI_MISMATCH")
+    CANCELLED = constant("ELIZA_ERR_CANCELLED")
+    BUSY = constant("ELIZA_ERR_BUSY")
+    CLOSED = constant("ELIZA_ERR_CLOSED")
+    PAYLOAD = constant("ELIZA_ERR_PAYLOAD")
+    LIMIT = constant("ELIZA_ERR_LIMIT")
+    MODEL_MISMATCH = constant("ELIZA_ERR_MODEL_MISMATCH")
+    UNKNOWN_PATH = constant("ELIZA_ERR_UNKNOWN_PATH")
+    CONTEXT_FULL = constant("ELIZA_ERR_CONTEXT_FULL")
+    IO = constant("ELIZA_ERR_IO")
+    STATE = constant("ELIZA_ERR_STATE")
+
+
+class ElizaError(Exception):
+    """A failed call. After it the object is as it was before, unless the call says otherwise.
+
+    `status` is the `Status` and `message` says what is wrong and where; `str(error)` is the message.
+    """
+
+    default_status = Status.FFI_FAULT
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = self.default_status if status is None else status
+
+
+class NotServedError(ElizaError, NotImplementedError):
+    """A setting that this build of the library does not serve; the message names it."""
+
+    default_status = Status.NOT_IMPLEMENTED
+
+
+class InvalidArgumentError(ElizaError, ValueError):
+    """An argument is out of range."""
+
+    default_status = Status.INVALID_ARG
+
+
+class ModelFileError(ElizaError, OSError):
+    """The model file is missing or damaged."""
+
+    default_status = Status.BUNDLE_INVALID
+
+
+class LlamaError(ElizaError, RuntimeError):
+    """llama.cpp failed; the message says in which call."""
+
+    default_status = Status.FFI_FAULT
+
+
+class OutOfMemoryError(ElizaError, MemoryError):
+    """Memory could not be allocated; nothing changed."""
+
+    default_status = Status.OOM
+
+
+class AbiMismatchError(ElizaError, OSError):
+    """libllama is missing or of an unknown version, or a library lacks a function."""
+
+    default_status = Status.ABI_MISMATCH
+
+
+class LibraryError(AbiMismatchError):
+    """The native library of this package cannot be loaded."""
+
+
+class CancelledError(ElizaError, RuntimeError):
+    """`Stream.cancel` was called; `Stream.reset` makes the stream usable again."""
+
+    default_status = Status.CANCELLED
+
+
+class BusyError(ElizaError, RuntimeError):
+    """The call is not allowed inside a token callback."""
+
+    default_status = Status.BUSY
+
+
+class ClosedError(ElizaError, ValueError):
+    """The object was closed."""
+
+    default_status = Status.CLOSED
+
+
+class PayloadError(ElizaError, ValueError):
+    """The token tree is malformed; the message gives the place, as in `descriptors[2].leaves[7]`."""
+
+    default_status = Status.PAYLOAD
+
+
+class LimitError(ElizaError, ValueError):
+    """The token tree is beyond one of the limits in `eliza_inference.limits`."""
+
+    default_status = Status.LIMIT
+
+
+class ModelMismatchError(ElizaError, ValueError):
+    """The token tree or the slot file is for another model."""
+
+    default_status = Status.MODEL_MISMATCH
+
+
+class UnknownPathError(ElizaError, LookupError):
+    """No descriptor has this path; the message lists those that there are."""
+
+    default_status = Status.UNKNOWN_PATH
+
+
+class ContextFullError(ElizaError, RuntimeError):
+    """The tokens do not fit the context; nothing was decoded."""
+
+    default_status = Status.CONTEXT_FULL
+
+
+class SlotFileError(ElizaError, OSError):
+    """A slot file cannot be read or written."""
+
+    default_status = Status.IO
+
+
+class StateError(ElizaError, RuntimeError):
+    """Not possible now, such as a step before any prompt."""
+
+    default_status = Status.STATE
+
+
+_BY_STATUS: dict[int, type[ElizaError]] = {
+    error.default_status: error
+    for error in (
+        NotServedError,
+        InvalidArgumentError,
+        ModelFileError,
+        LlamaError,
+        OutOfMemoryError,
+        AbiMismatchError,
+        CancelledError,
+        BusyError,
+        ClosedError,
+        PayloadError,
+        LimitError,
+        ModelMismatchError,
+        UnknownPathError,
+        ContextFullError,
+        SlotFileError,
+        StateError,
+    )
+}
+
+
+def error_from_status(status: int, message: str) -> ElizaError:
+    """The exception for a negative status."""
+    return _BY_STATUS.get(status, ElizaError)(message, status)

@@ -1,0 +1,36 @@
+"""Bounds on what a caller may pass; beyond one of them is a `LimitError`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from eliza_inference._constants import constant
+
+PAYLOAD_BYTES_MAX: Final = constant("ELIZA_PAYLOAD_BYTES_MAX")
+"""Bytes of one payload."""
+PAYLOAD_DEPTH_MAX: Final = constant("ELIZA_PAYLOAD_DEPTH_MAX")
+"""Nesting of arrays and objects in a payload."""
+DESCRIPTORS_MAX: Final = constant("ELIZA_DESCRIPTORS_MAX")
+"""Descriptors in a payload."""
+LEAVES_MAX: Final = constant("ELIZA_LEAVES_MAX")
+"""Leaves in a payload, all descriptors together."""
+LEAF_TOKENS_MAX: Final = constant("ELIZA_LEAF_TOKENS_MAX")
+"""Tokens of one leaf."""
+TOKENS_MAX: Final = constant("ELIZA_TOKENS_MAX")
+"""Tokens in a payload, all leaves together."""
+TRIGGERS_MAX: Final = constant("ELIZA_TRIGGERS_MAX")
+"""Triggers of one descriptor."""
+TRIGGER_TOKENS_MAX: Final = constant("ELIZA_TRIGGER_TOKENS_MAX")
+"""Tokens of one trigger."""
+END_TOKENS_MAX: Final = constant("ELIZA_END_TOKENS_MAX")
+"""End tokens of one descriptor."""
+NAME_BYTES_MAX: Final = constant("ELIZA_NAME_BYTES_MAX")
+"""Bytes of a name, a path or a model id."""
+ROLLBACK_TOKENS_MAX: Final = constant("ELIZA_ROLLBACK_TOKENS_MAX")
+"""Tokens that a matcher can take back."""
+SPAN_TIMEOUT_TOKENS: Final = constant("ELIZA_SPAN_TIMEOUT_TOKENS")
+"""Default span timeout, in tokens."""
+TRIE_CACHE_ENTRIES: Final = constant("ELIZA_TRIE_CACHE_ENTRIES")
+"""Compiled token trees kept for the process."""
+TRIE_CACHE_BYTES: Final = constant("ELIZA_TRIE_CACHE_BYTES")
+"""Default bound of the bytes that they retain."""

@@ -1,0 +1,213 @@
+"""A model in this process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+
+from eliza_inference._library import CData, call, ffi, lib, take_message
+from eliza_inference.errors import ClosedError, ModelFileError, error_from_status
+from eliza_inference.llama import load_llama
+from eliza_inference.stream import Stream
+from eliza_inference.token_tree import TokenTree, TokenTreeDescriptor, build_token_trie, has_prefix_leaf
+from eliza_inference.vocabulary import Vocabulary
+
+__all__ = ["Model"]
+
+
+class Model:
+    """An open model: a GGUF file, or a folder with one under `text/`.
+
+    A context manager; `close` frees it, and streams that are still open keep what they need.
+    Tokenising may be done by any thread, changing `model_id` by one at a time. Raises
+    `ModelFileError` if the file is missing or damaged, and `AbiMismatchError` without a libllama
+    (see `load_llama`).
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, model_id: str = "") -> None:
+        load_llama()
+        out_error = ffi.new("char **")
+        handle = lib.eliza_inference_create(os.fsencode(path), out_error)
+        if not handle:
+            raise ModelFileError(take_message(out_error))
+        self._native = ffi.gc(handle, lib.eliza_inference_destroy)
+        self._vocabulary: Vocabulary | None = None
+        self._model_id = ""
+        if model_id:
+            self.model_id = model_id
+
+    @property
+    def model_id(self) -> str:
+        """The name of the model; "" if it is not known. Once set, token trees for a model with
+        another id are refused (`ModelMismatchError`)."""
+        return self._model_id
+
+    @model_id.setter
+    def model_id(self, model_id: str) -> None:
+        encoded = model_id.encode()
+        status = lib.eliza_inference_set_model_id(self._handle, encoded, len(encoded))
+        if status < 0:
+            raise error_from_status(status, f"model_id: {model_id!r} was refused")
+        self._model_id = model_id
+        self._vocabulary = None
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The token ids, their bytes and their kinds."""
+        if self._vocabulary is None:
+            self._vocabulary = Vocabulary.from_model(self)
+        return self._vocabulary
+
+    def tokenize(self, text: str, *, add_special: bool = False, parse_special: bool = False) -> list[int]:
+        """The token ids of a text.
+
+        `add_special` adds the tokens with which the model begins (and ends) a text, as at the start
+        of a prompt. `parse_special` reads the names of control tokens in the text as these tokens.
+        """
+        encoded = text.encode()
+        tokens, count = ffi.new("int **"), ffi.new("size_t *")
+        call(
+            lib.eliza_inference_tokenize, self._handle, encoded, len(encoded), add_special, parse_special, tokens, count
+        )
+        try:
+            return list(ffi.unpack(tokens[0], count[0])) if count[0] else []
+        finally:
+            lib.eliza_inference_free_tokens(tokens[0])
+
+    def detokenize(
+        self, tokens: Sequence[int], *, remove_special: bool = False, unparse_special: bool = False
+    ) -> str:
+        """The text of token ids; bytes that are not UTF-8 become U+FFFD.
+
+        `remove_special` leaves out the tokens that `add_special` adds. `unparse_special` writes
+        control tokens by their names.
+        """
+        ids = ffi.new("int[]", list(tokens))
+        capacity = 8 * len(ids) + 64
+        while True:
+            text = ffi.new("char[]", capacity)
+            length = call(
+                lib.eliza_inference_detokenize,
+                self._handle,
+                ids,
+                len(ids),
+                remove_special,
+                unparse_special,
+                text,
+                capacity,
+            )
+            if length < capacity:
+                return str(ffi.buffer(text, length)[:].decode("utf-8", "replace"))
+            capacity = length + 1
+
+    def token_tree(
+        self,
+        names: Iterable[str] | Mapping[str, Iterable[str]],
+        *,
+        path: str = "action",
+        prefix: str = " ",
+        trigger: Iterable[Iterable[int]] = (),
+    ) -> TokenTree:
+        """A token tree of names, or of a mapping from paths to names, in this model's tokens.
+
+        `prefix` is what stands between the text before the name and the name: it is tokenised with
+        it. Where a name is the beginning of another, the tokens that end a generation end it.
+        """
+        tree = TokenTree.from_names(
+            names, self.tokenize, path=path, prefix=prefix, trigger=trigger, model_id=self.model_id
+        )
+        return TokenTree(tuple(map(self._with_end, tree.descriptors)), tree.model_id)
+
+    def stream(
+        self,
+        *,
+        max_tokens: int = 0,
+        temperature: float = 0.0,
+        top_p: float = 1.0,
+        top_k: int = 0,
+        repeat_penalty: float = 1.0,
+        grammar: str | None = None,
+        context_size: int = 0,
+        seed: int = 0,
+        threads: int | None = None,
+        time_budget_ms: int = 0,
+        span_timeout: int | None = None,
+        skip_ahead: bool = True,
+        disable_thinking: bool = False,
+        gpu_layers: int = 0,
+        cache_type_k: str | None = None,
+        cache_type_v: str | None = None,
+    ) -> Stream:
+        """Opens a stream: one generation, with a KV cache of its own.
+
+        - `max_tokens`: tokens to emit; 0: no bound.
+        - `temperature` (0 or less: greedy), `top_p` (1 or more, or 0 or less: off), `top_k` (0 or
+          less: off), `repeat_penalty` (over the last 64 tokens; 1, or 0 or less: off) and `seed`
+          choose the tokens.
+        - `grammar`: a llama.cpp grammar (GBNF) with a rule `root`, for the output outside spans.
+        - `context_size`: tokens; 0 or less: what the model was trained with.
+        - `threads`: at least 1; None: as llama.cpp chooses.
+        - `time_budget_ms`: milliseconds from the first step after a prompt; 0: none.
+        - `span_timeout`: tokens after which a span that did not end is given up (500).
+        - `skip_ahead`: whether tokens without a choice are decoded together.
+        - `disable_thinking`: whether `<think>` is never sampled.
+        - `gpu_layers`: layers on the GPU; 0 or less: as the model was loaded.
+        - `cache_type_k`, `cache_type_v`: such as "q8_0"; None: f16.
+
+        Raises `InvalidArgumentError`, also for a grammar that does not parse.
+        """
+        stream = Stream(
+            self,
+            {
+                "max_tokens": max_tokens,
+                "temperature": temperature,
+                "top_p": top_p,
+                "top_k": top_k,
+                "repeat_penalty": repeat_penalty,
+                "gbnf_grammar": grammar,
+                "disable_thinking": disable_thinking,
+                "n_gpu_layers": gpu_layers,
+                "cache_type_k": cache_type_k,
+                "cache_type_v": cache_type_v,
+                "context_size": context_size,
+            },
+        )
+        try:
+            stream.set_seed(seed)
+            stream.set_time_budget_ms(time_budget_ms)
+            stream.set_skip_ahead(skip_ahead)
+            if threads is not None:
+                stream.set_threads(threads)
+            if span_timeout is not None:
+                stream.set_span_timeout(span_timeout)
+        except BaseException:
+            stream.close()
+            raise
+        return stream
+
+    def close(self) -> None:
+        """Closes the model; twice does nothing."""
+        handle, self._native = self._native, ffi.NULL
+        if handle:
+            ffi.release(handle)
+
+    def __enter__(self) -> Model:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def _handle(self) -> CData:
+        if not self._native:
+            raise ClosedError("the model is closed")
+        return self._native
+
+    def _with_end(self, descriptor: TokenTreeDescriptor) -> TokenTreeDescriptor:
+        if not has_prefix_leaf(build_token_trie(descriptor.leaves)):
+            return descriptor
+        end = self.vocabulary.end_of_generation_tokens()
+        return TokenTreeDescriptor(descriptor.path, descriptor.leaves, descriptor.trigger, end)

@@ -1,0 +1,73 @@
+"""A llama.cpp sampler that constrains a chain which someone else owns, such as llama-cpp-python's.
+
+    sampler = token_trie_sampler(vocab, tree)               # vocab: address of a llama_vocab
+    llama_cpp.llama_sampler_chain_add(chain, sampler)       # put it first; the chain frees it
+
+The functions work on addresses, as ctypes does, and only with the libllama that is already loaded in
+the process. Put the sampler before truncating samplers. With `Mode.GREEDY` the best legal token is
+selected, whatever follows; with `Mode.SAMPLED` only legal candidates stay for what follows.
+"""
+
+from __future__ import annotations
+
+from eliza_inference._library import CData, call, ffi, lib, new_struct, take_message
+from eliza_inference.constraint import Payload, payload_bytes
+from eliza_inference.errors import PayloadError, error_from_status
+from eliza_inference.matcher import Mode, SpanState, span_state
+
+__all__ = [
+    "activate_sampler",
+    "clear_sampler_trie",
+    "sampler_state",
+    "set_sampler_trie",
+    "token_trie_sampler",
+]
+
+
+def token_trie_sampler(vocab: int, tree: Payload, mode: Mode = Mode.GREEDY) -> int:
+    """Makes a sampler for the `llama_vocab` at this address; returns the address of the sampler.
+
+    The caller owns it until it is added to a chain (or frees it with `llama_sampler_free`).
+    """
+    payload = payload_bytes(tree)
+    out_error = ffi.new("char **")
+    sampler = lib.eliza_inference_sampler_init_token_trie(
+        ffi.cast("struct llama_vocab *", vocab), ffi.from_buffer("char[]", payload), len(payload), mode, out_error
+    )
+    if not sampler:
+        raise PayloadError(take_message(out_error))
+    return int(ffi.cast("uintptr_t", sampler))
+
+
+def set_sampler_trie(sampler: int, tree: Payload, mode: Mode = Mode.GREEDY) -> None:
+    """Constrains such a sampler by another tree. If it fails, nothing changed."""
+    payload = payload_bytes(tree)
+    data = ffi.from_buffer("char[]", payload)
+    call(lib.eliza_inference_sampler_set_token_trie, _sampler(sampler), data, len(payload), mode)
+
+
+def clear_sampler_trie(sampler: int) -> None:
+    """Removes the tree: the sampler lets everything through."""
+    _check(lib.eliza_inference_sampler_clear_token_trie(_sampler(sampler)))
+
+
+def activate_sampler(sampler: int, path: str) -> None:
+    """Opens a span at the descriptor with this path; an open span starts over."""
+    encoded = path.encode()
+    call(lib.eliza_inference_sampler_activate, _sampler(sampler), encoded, len(encoded))
+
+
+def sampler_state(sampler: int) -> SpanState:
+    """The span of the sampler."""
+    state = new_struct("eliza_span_state_t")
+    _check(lib.eliza_inference_sampler_state(_sampler(sampler), state))
+    return span_state(state)
+
+
+def _sampler(address: int) -> CData:
+    return ffi.cast("struct llama_sampler *", address)
+
+
+def _check(status: int) -> None:
+    if status < 0:
+        raise error_from_status(status, "not a token trie sampler")

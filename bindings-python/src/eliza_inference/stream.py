@@ -1,0 +1,421 @@
+"""One generation of a model, free or constrained by a token tree."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from eliza_inference._constants import constant
+from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struct, take_message
+from eliza_inference.constraint import Payload, payload_bytes
+from eliza_inference.errors import (
+    BusyError,
+    ClosedError,
+    ElizaError,
+    InvalidArgumentError,
+    StateError,
+    error_from_status,
+)
+from eliza_inference.matcher import Mode, SpanState, span_state
+
+if TYPE_CHECKING:
+    from eliza_inference.model import Model
+
+__all__ = ["Span", "StopReason", "Stream", "StreamStats", "StreamStep", "TokenCallback"]
+
+TokenCallback = Callable[[int, str], bool | None]
+"""Receives a token id and its text; True stops the generation."""
+
+
+class StopReason(IntEnum):
+    """Why the last step was final."""
+
+    NONE = constant("ELIZA_STOP_NONE")
+    """Not ended."""
+    END_OF_GENERATION = constant("ELIZA_STOP_END_OF_GENERATION")
+    MAX_TOKENS = constant("ELIZA_STOP_MAX_TOKENS")
+    SPAN_END = constant("ELIZA_STOP_SPAN_END")
+    CALLBACK = constant("ELIZA_STOP_CALLBACK")
+    TIME_BUDGET = constant("ELIZA_STOP_TIME_BUDGET")
+    CANCELLED = constant("ELIZA_STOP_CANCELLED")
+    CONTEXT_FULL = constant("ELIZA_STOP_CONTEXT_FULL")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamStep:
+    """What one step emitted."""
+
+    tokens: tuple[int, ...]
+    text: str
+    """Whole characters; those of a token that are still incomplete come with the next step."""
+    done: bool
+    """True for the final step: `Stream.stop_reason` says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamStats:
+    """Counters of a stream since it was opened or reset."""
+
+    grammar_off: bool
+    """The grammar was switched off: a tree's token that it refuses, or a restored slot."""
+    prefill_passes: int
+    """Calls of the model for prompts."""
+    forward_passes: int
+    """Calls of the model for output tokens."""
+    decoded_tokens: int
+    """Tokens in all of these calls."""
+    emitted_tokens: int
+    sampled_tokens: int
+    """Tokens that were chosen from logits."""
+    forced_tokens: int
+    """Tokens that needed no logits."""
+    constrained_steps: int
+    """Sampled tokens inside a span."""
+    skipped_candidates: int
+    """Sum over constrained steps of the vocabulary size less the legal tokens."""
+    fallbacks: int
+    """Constrained steps in which no legal logit was above -inf."""
+    grammar_rejections: int
+    """Free tokens that the grammar refused, so that the full grammar ran."""
+    sample_ns: int
+    """Nanoseconds in choosing tokens, forced ones included."""
+    decode_ns: int
+    """Nanoseconds in the model."""
+    context_tokens: int
+    """Tokens in the KV cache."""
+    pending_tokens: int
+    """Tokens accepted and not yet decoded."""
+
+
+class Stream:
+    """One generation of a model, with a KV cache of its own. `Model.stream` opens it.
+
+        stream.prefill("User: draw a cat\\nAction:")
+        for step in stream:
+            print(step.text, end="")
+
+    A context manager and an iterator of steps. Belongs to one thread at a time; `cancel` alone may
+    come from any. Inside a token callback the settings, `set_token_trie`, `clear_token_trie`,
+    `activate` and `cancel` are allowed and act before the next token; everything that decodes, and
+    `close`, is a `BusyError`.
+    """
+
+    def __init__(self, model: Model, config: Mapping[str, int | float | str | None]) -> None:
+        struct, strings = ffi.new("eliza_llm_stream_config_t *"), []
+        for name, value in config.items():
+            if isinstance(value, str):
+                strings.append(ffi.new("char[]", value.encode()))
+                setattr(struct, name, strings[-1])
+            elif value is not None:
+                setattr(struct, name, value)
+        out_error = ffi.new("char **")
+        handle = lib.eliza_inference_llm_stream_open(model._handle, struct, out_error)
+        if not handle:
+            raise InvalidArgumentError(take_message(out_error))
+        self.model = model
+        self._handle = ffi.gc(handle, lib.eliza_inference_llm_stream_close)
+        self._closing = threading.RLock()
+        self._generating = False
+        self._stops_at_span_end = False
+
+    # Prompt and output
+
+    def prefill(self, prompt: str | Sequence[int], *, add_special: bool | None = None) -> int:
+        """Decodes a prompt, text or tokens; returns its number of tokens.
+
+        May be called again at any time: the tokens are appended to what is there. They never reach
+        the token tree, the grammar or the triggers. `add_special` is for text: whether the tokens
+        with which the model begins a text are added; None: if nothing was decoded yet. If they do
+        not fit, `ContextFullError`, and nothing changed.
+        """
+        if isinstance(prompt, str):
+            if add_special is None:
+                stats = self.stats
+                add_special = stats.context_tokens + stats.pending_tokens == 0
+            prompt = self.model.tokenize(prompt, add_special=add_special)
+        tokens = ffi.new("int32_t[]", list(prompt))
+        self._call(lib.eliza_inference_llm_stream_prefill, tokens, len(tokens))
+        return len(tokens)
+
+    def step(self, *, max_tokens: int = 32, max_text_bytes: int = 1024) -> StreamStep:
+        """One step: at most one forward pass, one chosen token, and the tokens without a choice.
+
+        A step ends with the token that starts or ends a span. A token whose text does not fit
+        `max_text_bytes` (at least 5) comes with the next step; text that does not fit a whole step
+        comes in parts, in steps without tokens. Raises `CancelledError` after `cancel`.
+        """
+        tokens, count = ffi.new("int32_t[]", max_tokens), ffi.new("size_t *")
+        text = ffi.new("char[]", max_text_bytes)
+        status = self._call(
+            lib.eliza_inference_llm_stream_next,
+            tokens,
+            max_tokens,
+            count,
+            text,
+            max_text_bytes,
+            ffi.NULL,
+            ffi.NULL,
+        )
+        return StreamStep(tuple(ffi.unpack(tokens, count[0])), ffi.string(text).decode(), status == 1)
+
+    def __iter__(self) -> Iterator[StreamStep]:
+        """Steps until the final one, which comes too, even if it is empty."""
+        done = False
+        while not done:
+            step = self.step()
+            done = step.done
+            yield step
+
+    def generate(self, on_token: TokenCallback | None = None, *, max_tokens: int = 0) -> str:
+        """Generates until the end, or until `max_tokens` tokens (0: as the stream was opened with);
+        returns the text.
+
+        `on_token` receives each token id and its text, and stops the generation by returning True
+        or by raising, which `generate` then raises too. Raises `CancelledError` after `cancel`.
+        """
+        run = _Run(on_token)
+        user_data = ffi.new_handle(run)
+        with self._closing:
+            was_generating, self._generating = self._generating, True
+        try:
+            self._call(lib.eliza_inference_llm_stream_generate, max_tokens, _on_token, user_data)
+        finally:
+            self._generating = was_generating
+            if run.error is not None:
+                raise run.error
+        return "".join(run.text)
+
+    def cancel(self) -> None:
+        """Makes the running step and all later ones raise `CancelledError` until `reset`. May be
+        called from any thread."""
+        with self._closing:
+            self._check(lib.eliza_inference_llm_stream_cancel(self._handle))
+
+    def reset(self, keep: int | None = None) -> None:
+        """Empties the KV cache and goes back to the state right after opening; a token tree stays
+        set and starts over. `keep` keeps the first tokens of the context."""
+        if keep is None:
+            self._check(lib.eliza_inference_llm_stream_reset(self._handle))
+        else:
+            self._check(lib.eliza_inference_llm_stream_reset_keep(self._handle, keep))
+
+    @property
+    def stop_reason(self) -> StopReason:
+        """Why the last step was final. `prefill`, `set_token_trie`, `activate` and `generate` take a
+        finished stream up again, except after the end of generation, which needs `prefill`."""
+        return StopReason(self._check(lib.eliza_inference_llm_stream_stop_reason(self._handle)))
+
+    @property
+    def stats(self) -> StreamStats:
+        """Counters since opening or `reset`."""
+        stats = new_struct("eliza_llm_stream_stats_t")
+        self._check(lib.eliza_inference_llm_stream_stats(self._handle, stats))
+        values = {field.name: getattr(stats, field.name) for field in fields(StreamStats)}
+        return StreamStats(**values | {"grammar_off": bool(stats.grammar_off)})
+
+    # Token tree
+
+    def choose(self, tree: Payload, *, path: str | None = None, mode: Mode = Mode.GREEDY) -> str:
+        """Generates one name of the tree and returns it: `span` and `generate` in one.
+
+        `StateError` if the generation ended before a name was complete, such as by `max_tokens`.
+        """
+        with self.span(tree, path=path, mode=mode) as span:
+            self.generate()
+            reason = self.stop_reason
+        if span.leaf is None:
+            raise StateError(f"no name was complete when the generation ended: {reason.name}")
+        return span.leaf
+
+    def span(self, tree: Payload, *, path: str | None = None, mode: Mode = Mode.GREEDY) -> Span:
+        """A context in which the output is constrained by the tree, and stops at the end of a span.
+
+            with stream.span(tree, path="action") as span:
+                stream.generate()
+            print(span.leaf)
+
+        `path` opens the span of that descriptor; a tree with one descriptor and no trigger opens by
+        itself. Afterwards no tree is set. Spans do not nest.
+        """
+        return Span(self, tree, path, mode)
+
+    def set_token_trie(self, tree: Payload, mode: Mode = Mode.GREEDY) -> None:
+        """Constrains the stream by a token tree, in place of the one before. `Mode.SAMPLED` uses the
+        stream's temperature, top-p and seed on the legal tokens alone. If it fails, nothing changed.
+        """
+        payload = payload_bytes(tree)
+        data = ffi.from_buffer("char[]", payload)
+        self._check(lib.eliza_inference_set_token_trie(self._handle, data, len(payload), mode))
+
+    def clear_token_trie(self) -> None:
+        """Removes the token tree: back to the grammar, if there is one."""
+        self._check(lib.eliza_inference_clear_token_trie(self._handle))
+
+    def activate(self, path: str) -> None:
+        """Opens a span at the descriptor with this path; an open span starts over."""
+        encoded = path.encode()
+        self._check(lib.eliza_inference_llm_stream_activate(self._handle, encoded, len(encoded)))
+
+    @property
+    def state(self) -> SpanState:
+        """The span; all zero, -1 where an index is meant, without a token tree."""
+        state = new_struct("eliza_span_state_t")
+        self._check(lib.eliza_inference_llm_stream_state(self._handle, state))
+        return span_state(state)
+
+    @property
+    def leaf(self) -> str | None:
+        """The name that is complete here, or, outside a span, that the last span ended with."""
+        name, length = ffi.new("const char **"), ffi.new("size_t *")
+        self._check(lib.eliza_inference_llm_stream_leaf(self._handle, name, length))
+        return lent_text(name[0], length[0])
+
+    # Settings: they act from the next token on
+
+    def set_seed(self, seed: int) -> None:
+        """The state of the generator that tokens are drawn from (0)."""
+        self._check(lib.eliza_inference_llm_stream_set_seed(self._handle, seed))
+
+    def set_sampling(self, *, temperature: float, top_p: float = 1.0) -> None:
+        """Temperature (0 or less: greedy) and top-p (1 or more: off)."""
+        sampling = new_struct("eliza_sampling_t")
+        sampling.temperature, sampling.top_p = temperature, top_p
+        self._check(lib.eliza_inference_llm_stream_set_sampling(self._handle, sampling))
+
+    def set_time_budget_ms(self, milliseconds: int) -> None:
+        """Wall-clock time from the first step after a prompt; 0: none."""
+        self._check(lib.eliza_inference_llm_stream_set_time_budget_ms(self._handle, milliseconds))
+
+    def set_span_timeout(self, n_tokens: int) -> None:
+        """Tokens after which a span that did not end is given up; at least 1."""
+        self._check(lib.eliza_inference_llm_stream_set_span_timeout(self._handle, n_tokens))
+
+    def set_stop_at_span_end(self, on: bool) -> None:
+        """Whether the step that ends a span is final (not by default)."""
+        self._check(lib.eliza_inference_llm_stream_set_stop_at_span_end(self._handle, on))
+        self._stops_at_span_end = on
+
+    def set_skip_ahead(self, on: bool) -> None:
+        """Whether tokens without a choice are decoded together (as by default)."""
+        self._check(lib.eliza_inference_llm_stream_set_skip_ahead(self._handle, on))
+
+    def set_threads(self, n_threads: int) -> None:
+        """CPU threads of the model; at least 1."""
+        self._check(lib.eliza_inference_llm_stream_set_threads(self._handle, n_threads))
+
+    # Slots
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Stores the tokens and the model's state in a file, after decoding what is pending."""
+        self._call(lib.eliza_inference_llm_stream_save_slot, os.fsencode(path))
+
+    def restore(self, path: str | os.PathLike[str]) -> None:
+        """Restores them. Clears the token tree and switches the grammar off. After a failure
+        (`SlotFileError`, `ModelMismatchError`) the stream is empty and usable."""
+        self._call(lib.eliza_inference_llm_stream_restore_slot, os.fsencode(path))
+
+    def close(self) -> None:
+        """Frees the stream; twice does nothing. Waits for a `cancel` in another thread."""
+        with self._closing:
+            if self._generating:
+                raise BusyError("the stream cannot be closed inside a token callback")
+            handle, self._handle = self._handle, ffi.NULL
+        if handle:
+            ffi.release(handle)
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def _is_open(self) -> bool:
+        return bool(self._handle)
+
+    def _call(self, function: Callable[..., int], *arguments: object) -> int:
+        if not self._handle:
+            raise ClosedError("the stream is closed")
+        return call(function, self._handle, *arguments)
+
+    def _check(self, status: int) -> int:
+        if status < 0:
+            raise self._error(status)
+        return status
+
+    def _error(self, status: int) -> ElizaError:
+        if not self._handle:
+            return ClosedError("the stream is closed")
+        message = ffi.string(lib.eliza_inference_llm_stream_last_error(self._handle)).decode("utf-8", "replace")
+        return error_from_status(status, message)
+
+
+class Span:
+    """The context manager that `Stream.span` returns."""
+
+    def __init__(self, stream: Stream, tree: Payload, path: str | None, mode: Mode) -> None:
+        self._stream = stream
+        self._tree = tree
+        self._path = path
+        self._mode = mode
+        self._leaf: str | None = None
+        self._entered = False
+
+    @property
+    def leaf(self) -> str | None:
+        """The name that came out, also after the context; None as long as there is none."""
+        return self._stream.leaf if self._entered else self._leaf
+
+    def __enter__(self) -> Span:
+        stream = self._stream
+        stream.set_token_trie(self._tree, self._mode)
+        try:
+            if self._path is not None:
+                stream.activate(self._path)
+            self._stopped_before = stream._stops_at_span_end
+            stream.set_stop_at_span_end(True)
+        except BaseException:
+            stream.clear_token_trie()
+            raise
+        self._entered = True
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._entered = False
+        if not self._stream._is_open:
+            return
+        self._leaf = self._stream.leaf
+        self._stream.clear_token_trie()
+        self._stream.set_stop_at_span_end(self._stopped_before)
+
+
+class _Run:
+    """What the C callback of `Stream.generate` works on."""
+
+    def __init__(self, on_token: TokenCallback | None) -> None:
+        self.on_token = on_token
+        self.text: list[str] = []
+        self.error: BaseException | None = None
+
+    def receive(self, token: int, text: str) -> bool:
+        self.text.append(text)
+        return self.on_token is not None and bool(self.on_token(token, text))
+
+
+@ffi.callback("eliza_llm_token_callback")  # type: ignore[untyped-decorator]
+def _on_token(token: int, text: CData, user_data: CData) -> int:
+    run: _Run = ffi.from_handle(user_data)
+    try:
+        return run.receive(token, ffi.string(text).decode())
+    except BaseException as error:  # KeyboardInterrupt too: it must pass through C to the caller
+        run.error = error
+        return 1

@@ -1,0 +1,284 @@
+"""Token trees: which names may come out, as sequences of token ids.
+
+A `TokenTree` is what the library calls a payload: one or several descriptors, each with a path (the
+place in the output that it is for, such as `action` or `parameters.unit`) and its leaves (the names
+with their tokens). It is plain data; compiling it is the work of `Constraint` and of a stream.
+
+Ids depend on the tokenizer and on the context of the text: " REPLY" after "Action:" is another token
+sequence than "REPLY" at the start of a line. Tokenise the names as they will stand in the output.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from eliza_inference.errors import PayloadError
+
+__all__ = [
+    "TRIE_ROOT_TOKEN_ID",
+    "Tokenizer",
+    "TokenSequence",
+    "TokenTree",
+    "TokenTreeDescriptor",
+    "TokenTrieNode",
+    "build_token_tree_descriptor",
+    "build_token_trie",
+    "count_terminals",
+    "has_prefix_leaf",
+    "is_unique_continuation",
+    "step",
+]
+
+TRIE_ROOT_TOKEN_ID = -1
+"""The token id of a root, which stands for no token."""
+
+Tokenizer = Callable[[str], Sequence[int]]
+"""Text to token ids, without special tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSequence:
+    """A leaf: one name and its token ids."""
+
+    name: str
+    tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTreeDescriptor:
+    """The names that are legal at one place of the output.
+
+    `trigger` holds token sequences that open the span by themselves when the output ends with one
+    of them. `end` holds the tokens that close a name which is also the beginning of another (such as
+    `REPLY` beside `REPLY_THREAD`); without them any token may follow such a name.
+    """
+
+    path: str
+    leaves: tuple[TokenSequence, ...]
+    trigger: tuple[tuple[int, ...], ...] = ()
+    end: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class TokenTrieNode:
+    """A node of the trie that `build_token_trie` makes."""
+
+    token_id: int
+    children: dict[int, TokenTrieNode] = field(default_factory=dict)
+    is_terminal: bool = False
+    leaf_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTree:
+    """Descriptors and the model whose token ids they use ("" if it is not known)."""
+
+    descriptors: tuple[TokenTreeDescriptor, ...]
+    model_id: str = ""
+
+    @classmethod
+    def from_names(
+        cls,
+        names: Iterable[str] | Mapping[str, Iterable[str]],
+        tokens: Tokenizer | Mapping[str, Sequence[int]],
+        *,
+        path: str = "action",
+        prefix: str = "",
+        trigger: Iterable[Iterable[int]] = (),
+        end: Iterable[int] = (),
+        model_id: str = "",
+    ) -> TokenTree:
+        """Builds a tree from names.
+
+        `names` are those of one descriptor with the path `path`, or a mapping from paths to names.
+        `tokens` is a tokenizer, called with `prefix + name`, or a mapping from names to ids. Names
+        without tokens are left out, and a descriptor without names is too; `PayloadError` if none
+        is left. `trigger` and `end` go to every descriptor, so `trigger` needs a single one.
+        """
+        by_path = names if isinstance(names, Mapping) else {path: names}
+        triggers, ends = tuple(map(tuple, trigger)), tuple(end)
+        descriptors = []
+        for each_path, each_names in by_path.items():
+            listed = list(each_names)
+            ids = tokens if isinstance(tokens, Mapping) else {name: tokens(prefix + name) for name in listed}
+            descriptor = build_token_tree_descriptor(each_path, listed, ids, trigger=triggers, end=ends)
+            if descriptor is not None:
+                descriptors.append(descriptor)
+        if not descriptors:
+            raise PayloadError("no name has any tokens, so the tree would be empty")
+        return cls(tuple(descriptors), model_id)
+
+    @classmethod
+    def from_json(cls, payload: str | bytes) -> TokenTree:
+        """Reads a payload in JSON. `PayloadError` says where it is malformed."""
+        try:
+            decoded = json.loads(payload)
+        except ValueError as error:
+            raise PayloadError(f"not JSON: {error}") from error
+        return cls._from_object(decoded)
+
+    @classmethod
+    def from_msgpack(cls, payload: bytes) -> TokenTree:
+        """Reads a payload in MessagePack. Needs the extra `msgpack`."""
+        try:
+            decoded = _msgpack().unpackb(payload)
+        except ValueError as error:
+            raise PayloadError(f"not MessagePack: {error}") from error
+        return cls._from_object(decoded)
+
+    def to_json(self) -> str:
+        """The payload in JSON."""
+        return json.dumps(self._to_object(), ensure_ascii=False, separators=(",", ":"))
+
+    def to_msgpack(self) -> bytes:
+        """The payload in MessagePack: smaller than JSON, and read faster. Needs the extra `msgpack`."""
+        return bytes(_msgpack().packb(self._to_object()))
+
+    def _to_object(self) -> dict[str, Any]:
+        return {"modelId": self.model_id, "descriptors": [_descriptor_to_object(each) for each in self.descriptors]}
+
+    @classmethod
+    def _from_object(cls, decoded: object) -> TokenTree:
+        payload = _Place(decoded, "payload")
+        descriptors = tuple(
+            TokenTreeDescriptor(
+                path=each.key("path").text(),
+                leaves=tuple(
+                    TokenSequence(leaf.key("name").text(), leaf.key("tokens").ids())
+                    for leaf in each.key("leaves").items()
+                ),
+                trigger=tuple(trigger.ids() for trigger in each.key("trigger", []).items()),
+                end=each.key("end", []).ids(),
+            )
+            for each in payload.key("descriptors").items()
+        )
+        return cls(descriptors, payload.key("modelId").text())
+
+
+def build_token_trie(sequences: Iterable[TokenSequence]) -> TokenTrieNode:
+    """The root of a trie of the sequences.
+
+    Empty sequences are skipped. If two names have the same tokens, the smaller one stays.
+    """
+    root = TokenTrieNode(TRIE_ROOT_TOKEN_ID)
+    for sequence in sequences:
+        if not sequence.tokens:
+            continue
+        node = root
+        for token in sequence.tokens:
+            node = node.children.setdefault(token, TokenTrieNode(token))
+        if node.leaf_name is None or sequence.name < node.leaf_name:
+            node.leaf_name = sequence.name
+        node.is_terminal = True
+    return root
+
+
+def build_token_tree_descriptor(
+    path: str,
+    names: Iterable[str],
+    token_map: Mapping[str, Sequence[int]],
+    *,
+    trigger: Iterable[Iterable[int]] = (),
+    end: Iterable[int] = (),
+) -> TokenTreeDescriptor | None:
+    """A descriptor of the names that have tokens in `token_map`, sorted by name, each once.
+
+    None if no name is left.
+    """
+    leaves = tuple(TokenSequence(name, tuple(token_map[name])) for name in sorted(set(names)) if token_map.get(name))
+    return TokenTreeDescriptor(path, leaves, tuple(map(tuple, trigger)), tuple(end)) if leaves else None
+
+
+def step(node: TokenTrieNode, token_id: int) -> TokenTrieNode | None:
+    """The child for a token, or None if the token is not legal at the node."""
+    return node.children.get(token_id)
+
+
+def is_unique_continuation(node: TokenTrieNode) -> bool:
+    """Whether the node ends a name that no other name continues."""
+    return node.is_terminal and not node.children
+
+
+def count_terminals(node: TokenTrieNode) -> int:
+    """Names that end at the node or below it."""
+    return sum(each.is_terminal for each in _nodes(node))
+
+
+def has_prefix_leaf(node: TokenTrieNode) -> bool:
+    """Whether a name at the node or below it is the beginning of another."""
+    return any(each.is_terminal and each.children for each in _nodes(node))
+
+
+def _nodes(node: TokenTrieNode) -> Iterator[TokenTrieNode]:
+    """The node and all below it; without recursion, since a leaf may have thousands of tokens."""
+    waiting = [node]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        waiting.extend(current.children.values())
+
+
+def _descriptor_to_object(descriptor: TokenTreeDescriptor) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "path": descriptor.path,
+        "leaves": [{"name": leaf.name, "tokens": list(leaf.tokens)} for leaf in descriptor.leaves],
+    }
+    if descriptor.trigger:
+        result["trigger"] = [list(tokens) for tokens in descriptor.trigger]
+    if descriptor.end:
+        result["end"] = list(descriptor.end)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A decoded value and where it stands, for messages that say where."""
+
+    value: object
+    where: str
+
+    def key(self, name: str, default: object = None) -> _Place:
+        value = self._expect(dict, "an object").get(name, default)
+        if value is None:
+            raise PayloadError(f"{self.where}: the key {name} is missing")
+        return _Place(value, name if self.where == "payload" else f"{self.where}.{name}")
+
+    def items(self) -> Iterator[_Place]:
+        for index, value in enumerate(self._expect(list, "an array")):
+            yield _Place(value, f"{self.where}[{index}]")
+
+    def text(self) -> str:
+        return str(self._expect(str, "a string"))
+
+    def ids(self) -> tuple[int, ...]:
+        return tuple(item._id() for item in self.items())
+
+    def _id(self) -> int:
+        # A bool is an int in Python, but not in the formats.
+        if type(self.value) is not int:
+            raise PayloadError(f"{self.where}: expected an integer, got {_kind(self.value)}")
+        return self.value
+
+    def _expect(self, kind: type, expected: str) -> Any:
+        if not isinstance(self.value, kind):
+            raise PayloadError(f"{self.where}: expected {expected}, got {_kind(self.value)}")
+        return self.value
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", type(None): "null"}
+    return names.get(type(value), type(value).__name__)
+
+
+def _msgpack() -> ModuleType:
+    try:
+        return importlib.import_module("msgpack")
+    except ImportError as error:
+        raise ModuleNotFoundError(
+            "MessagePack needs the package msgpack: pip install 'eliza-inference[msgpack]'", name="msgpack"
+        ) from error
