@@ -130,3 +130,64 @@ pub const Cache = struct {
 
 /// The cache of the process.
 pub var shared: Cache = .{};
+
+const testing = std.testing;
+
+fn payloadOf(buffer: []u8, token: usize) []const u8 {
+    const format = "{{\"modelId\":\"\",\"descriptors\":[{{\"path\":\"p\",\"leaves\":[{{\"name\":\"A\",\"tokens\":[{d}]}}]}}]}}";
+    return std.fmt.bufPrint(buffer, format, .{token}) catch unreachable;
+}
+
+fn getAndRelease(cache: *Cache, token: usize) !void {
+    var buffer: [128]u8 = undefined;
+    var diag: Diagnostic = .{};
+    const trie = try cache.get(testing.allocator, payloadOf(&buffer, token), &diag);
+    try testing.expectEqual(@as(i32, @intCast(token)), trie.children(0)[0]);
+    trie.release();
+}
+
+test "a second look-up is a hit, and 128 payloads are kept, the least recently used leaving" {
+    var cache: Cache = .{};
+    defer cache.setLimit(0);
+    for (0..entries_max) |token| try getAndRelease(&cache, token);
+    try getAndRelease(&cache, 0);
+    try testing.expectEqual(1, cache.stats().hits);
+    try getAndRelease(&cache, entries_max); // evicts 1: 0 was used since
+    try testing.expectEqual(entries_max, cache.stats().entries);
+    try testing.expectEqual(1, cache.stats().evictions);
+    try getAndRelease(&cache, 0);
+    try testing.expectEqual(2, cache.stats().hits);
+    try getAndRelease(&cache, 1);
+    try testing.expectEqual(2, cache.stats().hits);
+}
+
+test "an entry in use outlives its eviction, and a larger one than the bound is not kept" {
+    var cache: Cache = .{};
+    var buffer: [128]u8 = undefined;
+    var diag: Diagnostic = .{};
+    const trie = try cache.get(testing.allocator, payloadOf(&buffer, 5), &diag);
+    cache.setLimit(10);
+    try testing.expectEqual(0, cache.stats().entries);
+    try testing.expectEqual(0, cache.stats().bytes);
+    try testing.expectEqual(5, trie.children(0)[0]);
+    trie.release();
+    try getAndRelease(&cache, 6);
+    try testing.expectEqual(0, cache.stats().entries);
+}
+
+test "threads share one cache" {
+    const Work = struct {
+        fn run(cache: *Cache, failed: *std.atomic.Value(bool)) void {
+            for (0..400) |i| getAndRelease(cache, i * 7 % 200) catch failed.store(true, .monotonic);
+        }
+    };
+    var cache: Cache = .{};
+    defer cache.setLimit(0);
+    var failed: std.atomic.Value(bool) = .init(false);
+    var threads: [4]std.Thread = undefined;
+    for (&threads) |*thread| thread.* = try std.Thread.spawn(.{}, Work.run, .{ &cache, &failed });
+    for (threads) |thread| thread.join();
+    try testing.expect(!failed.load(.monotonic));
+    const stats = cache.stats();
+    try testing.expectEqual(1600, stats.hits + stats.misses);
+}

@@ -151,3 +151,43 @@ comptime {
     const node_bytes = @sizeOf(i32) + @sizeOf(u32) + @sizeOf(Mark);
     std.debug.assert(node_bytes <= 16);
 }
+
+const testing = std.testing;
+
+fn compileOnce(gpa: Allocator, source: []const u8) !void {
+    var diag: Diagnostic = .{};
+    const trie = TokenTrie.compile(gpa, source, &diag) catch return if (diag.status == .oom) error.OutOfMemory else error.Unexpected;
+    trie.release();
+}
+
+test "out of memory anywhere is reported and loses nothing" {
+    const source =
+        \\{"modelId":"m","descriptors":[
+        \\ {"path":"a","trigger":[[1,2],[3]],"end":[9],"leaves":[{"name":"A","tokens":[4]},{"name":"B","tokens":[4,5]}]},
+        \\ {"path":"b","leaves":[{"name":"C","tokens":[6,7,8]}]}]}
+    ;
+    try testing.checkAllAllocationFailures(testing.allocator, compileOnce, .{source});
+}
+
+test "children are found among few and among many" {
+    var source: std.Io.Writer.Allocating = .init(testing.allocator);
+    defer source.deinit();
+    try source.writer.writeAll("{\"modelId\":\"m\",\"descriptors\":[{\"path\":\"p\",\"leaves\":[");
+    for (0..200) |i| {
+        const separator = if (i == 0) "" else ",";
+        const token = 3 * (i * 77 % 200); // out of order, with gaps
+        try source.writer.print("{s}{{\"name\":\"N{d}\",\"tokens\":[{d},{d}]}}", .{ separator, i, token, i % 3 });
+    }
+    try source.writer.writeAll("]}]}");
+    var diag: Diagnostic = .{};
+    const trie = try TokenTrie.compile(testing.allocator, source.written(), &diag);
+    defer trie.release();
+    try testing.expectEqual(200, trie.children(0).len);
+    try testing.expectEqual(401, trie.tokens.len);
+    for (0..600) |token| {
+        const node = trie.child(0, @intCast(token));
+        try testing.expectEqual(token % 3 == 0, node != null);
+        if (node) |n| try testing.expectEqual(1, trie.children(n).len);
+    }
+    try testing.expectEqual(null, trie.child(0, 600));
+}
