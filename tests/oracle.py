@@ -462,3 +462,84 @@ class Matcher:
         if all(logit == -math.inf for _, logit in pairs):
             return [(token, 0.0) for token, _ in pairs]
         return pairs
+
+    def sample(self, logits: list[float], mode: int, temperature: float = 1.0, top_p: float = 1.0) -> set[int]:
+        """The tokens that may be chosen: one, but for a draw that lies on the border of two.
+
+        The library's exponential is good to about seven digits, so a draw nearer to a border than
+        that may go either way.
+        """
+        if len(logits) < self.constraint.vocab_size:
+            raise Refusal("ELIZA_ERR_INVALID_ARG", f"{len(logits)} logits")
+        if mode not in (0, 1):
+            raise Refusal("ELIZA_ERR_INVALID_ARG", f"mode {mode}")
+        pairs = self.candidates(logits)
+        best = max(pairs, key=lambda pair: (pair[1], -pair[0]))
+        if mode == 0 or temperature <= 0 or len(pairs) == 1:
+            return {best[0]}
+        shares = probabilities(pairs, temperature)
+        draw = self.generator.unit()
+        chosen = set()
+        for kept in nuclei(shares, top_p):
+            chosen |= at(kept, draw)
+        return chosen
+
+
+class SplitMix64:
+    """Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014)."""
+
+    MASK = 2**64 - 1
+
+    def __init__(self, seed: int) -> None:
+        self.state = seed
+
+    def next(self) -> int:
+        self.state = (self.state + 0x9E3779B97F4A7C15) & self.MASK
+        mixed = self.state
+        mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & self.MASK
+        mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & self.MASK
+        return mixed ^ (mixed >> 31)
+
+    def unit(self) -> float:
+        """Uniform in [0, 1): the upper 53 bits."""
+        return (self.next() >> 11) / 2**53
+
+
+BORDER = 1e-5
+
+
+def probabilities(pairs: list[tuple[int, float]], temperature: float) -> list[tuple[int, float]]:
+    """Softmax at a temperature, in the order of the pairs. Infinities share everything."""
+    top = max(logit for _, logit in pairs)
+    weights = [1.0 if logit == top else math.exp((logit - top) / temperature) for _, logit in pairs]
+    if math.inf in (top, temperature):
+        weights = [float(logit == top if top == math.inf else logit > -math.inf) for _, logit in pairs]
+    total = math.fsum(weights)
+    return [(token, weight / total) for (token, _), weight in zip(pairs, weights, strict=True)]
+
+
+def nuclei(shares: list[tuple[int, float]], top_p: float) -> list[list[tuple[int, float]]]:
+    """What top-p leaves: the most likely tokens, as few as reach it, in this order, of equal ones
+    the smaller id first. Two answers where the sum is as good as top_p."""
+    if top_p >= 1:
+        return [shares]
+    ordered = sorted(shares, key=lambda share: (-share[1], share[0]))
+    found = []
+    for count in range(1, len(ordered) + 1):
+        mass = math.fsum(share for _, share in ordered[:count])
+        if mass >= top_p - BORDER or count == len(ordered):
+            found.append(ordered[:count])
+        if mass >= top_p + BORDER:
+            break
+    return found
+
+
+def at(shares: list[tuple[int, float]], draw: float) -> set[int]:
+    """The tokens at a point of [0, 1) that the shares divide among them."""
+    target = draw * math.fsum(share for _, share in shares)
+    found, start = set(), 0.0
+    for token, share in shares:
+        if share > 0 and start - BORDER <= target < start + share + BORDER:
+            found.add(token)
+        start += share
+    return found

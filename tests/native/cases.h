@@ -1,0 +1,108 @@
+/* The conformance cases as C data: what tests/native/generate.py writes and conformance.c reads. */
+#ifndef CASES_H
+#define CASES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes that stand `count` times. */
+typedef struct {
+    const char *bytes;
+    size_t length;
+    size_t count;
+} case_part;
+
+/* A call that must fail. `status` 0: it must not. */
+typedef struct {
+    int status;
+    const char *message;
+} case_error;
+
+/* Bits of case_expect.given. */
+enum {
+    GIVEN_ACTIVE = 1 << 0,
+    GIVEN_CAN_STOP = 1 << 1,
+    GIVEN_CONSTRAINED = 1 << 2,
+    GIVEN_DESCRIPTOR = 1 << 3,
+    GIVEN_ALLOWED = 1 << 4,
+    GIVEN_FORCED = 1 << 5,
+    GIVEN_LEAF = 1 << 6,
+    GIVEN_SPAN_TOKENS = 1 << 7,
+    GIVEN_SPANS_STARTED = 1 << 8,
+    GIVEN_SPANS_ENDED = 1 << 9,
+    GIVEN_TIMEOUTS = 1 << 10,
+    GIVEN_ILLEGAL = 1 << 11,
+};
+
+typedef struct {
+    unsigned given;
+    int active, can_stop, constrained, descriptor;
+    const int32_t *allowed; /* NULL: all */
+    size_t n_allowed;
+    const int32_t *forced;
+    size_t n_forced;
+    const char *leaf; /* NULL: none */
+    size_t leaf_length;
+    uint32_t span_tokens;
+    uint64_t spans_started, spans_ended, timeouts, illegal;
+} case_expect;
+
+typedef struct {
+    int32_t id;
+    float value;
+} case_logit;
+
+typedef enum {
+    STEP_ACCEPT,
+    STEP_ROLLBACK,
+    STEP_ACTIVATE,
+    STEP_DEACTIVATE,
+    STEP_RESET,
+    STEP_CLONE,
+    STEP_SET_SPAN_TIMEOUT,
+    STEP_SET_SEED,
+    STEP_MASK,
+    STEP_SAMPLE,
+} step_kind;
+
+typedef struct {
+    step_kind kind;
+    int32_t token;    /* accept */
+    int result;       /* accept: ELIZA_STEP_* bits */
+    uint64_t n;       /* rollback, set_span_timeout, set_seed; mask and sample: length of the logits */
+    const char *path; /* activate */
+    size_t path_length;
+    float fill; /* mask, sample */
+    const case_logit *logits;
+    size_t n_logits;
+    const int32_t *ids; /* mask: ids that keep their logit, NULL: all; sample: the tokens drawn */
+    size_t n_ids;
+    int mode; /* sample */
+    float temperature, top_p;
+    case_error error;
+    case_expect expect;
+} case_step;
+
+/* Fields of eliza_constraint_info_t; -1: not compared. */
+typedef struct {
+    int64_t n_descriptors, n_leaves, n_nodes, longest_leaf_tokens, widest_node;
+} case_info;
+
+typedef struct {
+    const char *name; /* with its file and its format */
+    int32_t vocab_size;
+    const char *model_id; /* NULL: unknown */
+    size_t model_id_length;
+    const case_part *payload;
+    size_t n_parts;
+    case_error error;
+    case_info info;
+    case_expect expect;
+    const case_step *steps;
+    size_t n_steps;
+} conformance_case;
+
+extern const conformance_case conformance_cases[];
+extern const size_t n_conformance_cases;
+
+#endif

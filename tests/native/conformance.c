@@ -1,0 +1,290 @@
+/* Walks the conformance cases through the C ABI. */
+#include "cases.h"
+#include "check.h"
+#include "eliza_inference.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is being checked, for messages. */
+static const char *current_name;
+static size_t current_step; /* 0: before the first */
+
+static void fail(const char *what) {
+    checks_failed++;
+    fprintf(stderr, "%s: step %zu: %s\n", current_name, current_step, what);
+}
+
+static void expect_number(const char *what, long long actual, long long expected) {
+    if (actual == expected) {
+        checks_passed++;
+        return;
+    }
+    char text[160];
+    snprintf(text, sizeof text, "%s is %lld, expected %lld", what, actual, expected);
+    fail(text);
+}
+
+static void expect_ids(const char *what, const int32_t *actual, size_t n_actual, const int32_t *expected,
+                       size_t n_expected) {
+    if (n_actual != n_expected) {
+        expect_number(what, (long long)n_actual, (long long)n_expected);
+        return;
+    }
+    for (size_t i = 0; i < n_actual; i++) {
+        if (actual[i] != expected[i]) {
+            expect_number(what, actual[i], expected[i]);
+            return;
+        }
+    }
+    checks_passed++;
+}
+
+static void expect_failure(int status, const char *message, const case_error *error) {
+    expect_number("status", status, error->status);
+    if (strcmp(message ? message : "no message", error->message) == 0) {
+        checks_passed++;
+    } else {
+        fail("another message than expected:");
+        fprintf(stderr, "    is       %s\n    expected %s\n", message ? message : "(none)", error->message);
+    }
+}
+
+/* The state */
+
+/* What a matcher shows of itself, to tell whether it changed. */
+typedef struct {
+    eliza_span_state_t state;
+    const int32_t *allowed;
+    size_t n_allowed, n_forced;
+} look_of;
+
+static look_of look(const eliza_matcher *matcher) {
+    look_of seen = {.state = {.struct_size = sizeof seen.state}};
+    expect_number("state", eliza_inference_matcher_state(matcher, &seen.state), ELIZA_OK);
+    expect_number("allowed", eliza_inference_matcher_allowed(matcher, &seen.allowed, &seen.n_allowed) >= 0, 1);
+    expect_number("forced", eliza_inference_matcher_forced(matcher, NULL, 0, &seen.n_forced), ELIZA_OK);
+    return seen;
+}
+
+static int same_look(const look_of *a, const look_of *b) {
+    return memcmp(&a->state, &b->state, sizeof a->state) == 0 && a->allowed == b->allowed &&
+           a->n_allowed == b->n_allowed && a->n_forced == b->n_forced;
+}
+
+static void expect_allowed(const eliza_matcher *matcher, const case_expect *expect) {
+    const int32_t *ids = NULL;
+    size_t n_ids = 0;
+    int form = eliza_inference_matcher_allowed(matcher, &ids, &n_ids);
+    expect_number("form of the allowed set", form, expect->allowed ? ELIZA_ALLOWED_LIST : ELIZA_ALLOWED_ALL);
+    if (form == ELIZA_ALLOWED_LIST && expect->allowed)
+        expect_ids("allowed", ids, n_ids, expect->allowed, expect->n_allowed);
+}
+
+static void expect_forced(const eliza_matcher *matcher, const case_expect *expect) {
+    size_t length = 0;
+    expect_number("forced", eliza_inference_matcher_forced(matcher, NULL, 0, &length), ELIZA_OK);
+    int32_t *run = malloc((length + 1) * sizeof *run);
+    run[length] = 12345;
+    expect_number("forced", eliza_inference_matcher_forced(matcher, run, length, &length), ELIZA_OK);
+    expect_ids("forced", run, length, expect->forced, expect->n_forced);
+    expect_number("what is behind the forced run", run[length], 12345);
+    free(run);
+}
+
+static void expect_leaf(const eliza_matcher *matcher, const case_expect *expect) {
+    const char *name = "";
+    size_t length = 1;
+    expect_number("leaf", eliza_inference_matcher_leaf(matcher, &name, &length), ELIZA_OK);
+    expect_number("leaf is none", name == NULL, expect->leaf == NULL);
+    expect_number("length of the leaf's name", (long long)length, (long long)expect->leaf_length);
+    if (name && expect->leaf && length == expect->leaf_length)
+        expect_number("leaf's name", memcmp(name, expect->leaf, length), 0);
+}
+
+static void expect_state(const eliza_matcher *matcher, const case_expect *expect) {
+    eliza_span_state_t state = {.struct_size = sizeof state};
+    expect_number("state", eliza_inference_matcher_state(matcher, &state), ELIZA_OK);
+    if (expect->given & GIVEN_ACTIVE) expect_number("active", state.active, expect->active);
+    if (expect->given & GIVEN_CAN_STOP) {
+        expect_number("can_stop", state.can_stop, expect->can_stop);
+        expect_number("can_stop", eliza_inference_matcher_can_stop(matcher), expect->can_stop);
+    }
+    if (expect->given & GIVEN_CONSTRAINED) expect_number("constrained", state.constrained, expect->constrained);
+    if (expect->given & GIVEN_DESCRIPTOR) expect_number("descriptor", state.descriptor, expect->descriptor);
+    if (expect->given & GIVEN_ALLOWED) {
+        expect_allowed(matcher, expect);
+        expect_number("n_allowed", state.n_allowed, (long long)expect->n_allowed);
+    }
+    if (expect->given & GIVEN_FORCED) expect_forced(matcher, expect);
+    if (expect->given & GIVEN_LEAF) expect_leaf(matcher, expect);
+    if (expect->given & GIVEN_SPAN_TOKENS) expect_number("span_tokens", state.span_tokens, expect->span_tokens);
+    if (expect->given & GIVEN_SPANS_STARTED)
+        expect_number("spans_started", (long long)state.spans_started, (long long)expect->spans_started);
+    if (expect->given & GIVEN_SPANS_ENDED)
+        expect_number("spans_ended", (long long)state.spans_ended, (long long)expect->spans_ended);
+    if (expect->given & GIVEN_TIMEOUTS)
+        expect_number("timeouts", (long long)state.timeouts, (long long)expect->timeouts);
+    if (expect->given & GIVEN_ILLEGAL)
+        expect_number("illegal", (long long)state.illegal, (long long)expect->illegal);
+}
+
+/* The steps */
+
+static float *make_logits(const case_step *step) {
+    float *logits = malloc((step->n + 1) * sizeof *logits);
+    for (size_t i = 0; i < step->n; i++) logits[i] = step->fill;
+    for (size_t i = 0; i < step->n_logits; i++) logits[step->logits[i].id] = step->logits[i].value;
+    return logits;
+}
+
+static int is_kept(const case_step *step, int32_t id) {
+    if (!step->ids) return step->n_ids == 0;
+    for (size_t i = 0; i < step->n_ids; i++)
+        if (step->ids[i] == id) return 1;
+    return 0;
+}
+
+static int run_mask(eliza_matcher *matcher, const case_step *step) {
+    float *before = make_logits(step), *after = make_logits(step);
+    int status = eliza_inference_matcher_mask_logits(matcher, after, step->n);
+    for (size_t i = 0; status == ELIZA_OK && i < step->n; i++) {
+        int right = is_kept(step, (int32_t)i) ? memcmp(&before[i], &after[i], sizeof before[i]) == 0
+                                              : after[i] == -INFINITY;
+        if (!right) expect_number("wrong logit after mask, of token", (long long)i, -1);
+    }
+    free(before);
+    free(after);
+    return status;
+}
+
+static int run_sample(eliza_matcher *matcher, const case_step *step) {
+    eliza_sampling_t sampling = {sizeof sampling, step->mode, step->temperature, step->top_p};
+    float *logits = make_logits(step);
+    int status = ELIZA_OK;
+    size_t draws = step->error.status ? 1 : step->n_ids;
+    for (size_t i = 0; i < draws && status == ELIZA_OK; i++) {
+        int32_t token = -1;
+        status = eliza_inference_matcher_sample(matcher, logits, step->n, &sampling, &token);
+        if (status == ELIZA_OK && i < step->n_ids) expect_number("sampled token", token, step->ids[i]);
+    }
+    free(logits);
+    return status;
+}
+
+static int run_call(eliza_matcher *matcher, const case_step *step) {
+    switch (step->kind) {
+    case STEP_ACCEPT: return eliza_inference_matcher_accept(matcher, step->token);
+    case STEP_ROLLBACK: return eliza_inference_matcher_rollback(matcher, step->n);
+    case STEP_ACTIVATE: return eliza_inference_matcher_activate(matcher, step->path, step->path_length);
+    case STEP_DEACTIVATE: return eliza_inference_matcher_deactivate(matcher);
+    case STEP_RESET: return eliza_inference_matcher_reset(matcher);
+    case STEP_CLONE: return ELIZA_OK; /* by run_steps */
+    case STEP_SET_SPAN_TIMEOUT: return eliza_inference_matcher_set_span_timeout(matcher, (uint32_t)step->n);
+    case STEP_SET_SEED: return eliza_inference_matcher_set_seed(matcher, step->n);
+    case STEP_MASK: return run_mask(matcher, step);
+    case STEP_SAMPLE: return run_sample(matcher, step);
+    }
+    return ELIZA_OK;
+}
+
+/* An original keeps its look while its clone goes on, and is freed after it. */
+static eliza_matcher *run_steps(eliza_matcher *matcher, const conformance_case *c, size_t first) {
+    for (size_t i = first; i < c->n_steps; i++) {
+        const case_step *step = &c->steps[i];
+        current_step = i + 1;
+        if (step->kind == STEP_CLONE) {
+            look_of before = look(matcher);
+            eliza_matcher *copy = NULL;
+            expect_number("clone", eliza_inference_matcher_clone(matcher, &copy), ELIZA_OK);
+            look_of cloned = look(copy);
+            expect_number("the clone is like the original", same_look(&before, &cloned), 1);
+            expect_state(copy, &step->expect);
+            eliza_inference_matcher_free(run_steps(copy, c, i + 1));
+            look_of after = look(matcher);
+            expect_number("the original is unchanged", same_look(&before, &after), 1);
+            return matcher;
+        }
+        look_of before = look(matcher);
+        int result = run_call(matcher, step);
+        if (step->error.status) {
+            expect_failure(result, eliza_inference_matcher_last_error(matcher), &step->error);
+            look_of after = look(matcher);
+            expect_number("the state is unchanged", same_look(&before, &after), 1);
+        } else {
+            expect_number("result", result, step->kind == STEP_ACCEPT ? step->result : ELIZA_OK);
+        }
+        expect_state(matcher, &step->expect);
+    }
+    return matcher;
+}
+
+/* The cases */
+
+static char *join_payload(const conformance_case *c, size_t *length) {
+    *length = 0;
+    for (size_t i = 0; i < c->n_parts; i++) *length += c->payload[i].length * c->payload[i].count;
+    char *payload = malloc(*length + 1), *end = payload;
+    for (size_t i = 0; i < c->n_parts; i++) {
+        const case_part *part = &c->payload[i];
+        for (size_t j = 0; j < part->count; j++, end += part->length) memcpy(end, part->bytes, part->length);
+    }
+    return payload;
+}
+
+static void expect_info(const eliza_constraint *constraint, const case_info *expect) {
+    eliza_constraint_info_t info = {.struct_size = sizeof info};
+    expect_number("info", eliza_inference_constraint_info(constraint, &info), ELIZA_OK);
+    if (expect->n_descriptors >= 0) expect_number("n_descriptors", info.n_descriptors, expect->n_descriptors);
+    if (expect->n_leaves >= 0) expect_number("n_leaves", info.n_leaves, expect->n_leaves);
+    if (expect->n_nodes >= 0) expect_number("n_nodes", info.n_nodes, expect->n_nodes);
+    if (expect->longest_leaf_tokens >= 0)
+        expect_number("longest_leaf_tokens", info.longest_leaf_tokens, expect->longest_leaf_tokens);
+    if (expect->widest_node >= 0) expect_number("widest_node", info.widest_node, expect->widest_node);
+}
+
+static void run_case(const conformance_case *c) {
+    current_name = c->name;
+    current_step = 0;
+    eliza_vocab_config_t config = {.struct_size = sizeof config,
+                                   .n_tokens = c->vocab_size,
+                                   .model_id = c->model_id,
+                                   .model_id_len = c->model_id_length};
+    eliza_vocab *vocab = NULL;
+    eliza_constraint *constraint = NULL;
+    eliza_matcher *matcher = NULL;
+    char *error = NULL;
+    expect_number("vocabulary", eliza_inference_vocab_create(&config, &vocab, NULL), ELIZA_OK);
+
+    size_t length;
+    char *payload = join_payload(c, &length);
+    int status = eliza_inference_constraint_create_token_trie(vocab, payload, length, &constraint, &error);
+    free(payload); /* nothing of it may be used from here on */
+    if (status == ELIZA_OK) {
+        expect_info(constraint, &c->info);
+        status = eliza_inference_matcher_create(constraint, &matcher, &error);
+    }
+    eliza_inference_vocab_free(vocab); /* matchers and constraints keep what they need */
+    eliza_inference_constraint_free(constraint);
+
+    if (c->error.status) {
+        expect_failure(status, error, &c->error);
+    } else {
+        expect_number("status", status, ELIZA_OK);
+        if (error) fail(error);
+    }
+    eliza_inference_free_string(error);
+    if (matcher) {
+        expect_state(matcher, &c->expect);
+        run_steps(matcher, c, 0);
+    }
+    eliza_inference_matcher_free(matcher);
+}
+
+int main(void) {
+    for (size_t i = 0; i < n_conformance_cases; i++) run_case(&conformance_cases[i]);
+    eliza_inference_trie_cache_set_limit(0); /* so that a leak checker sees an empty cache */
+    printf("conformance: %zu cases\n", n_conformance_cases);
+    return check_report("conformance");
+}
