@@ -101,32 +101,33 @@ fn Decoder(comptime Reader: type) type {
         }
 
         fn leaves(d: *Self) Error!Range {
-            const start: u32 = @intCast(d.out.leaves.items.len);
+            const start: u32 = @intCast(d.out.names.items.len);
             var array = try d.open(.array);
             var index: u32 = 0;
             while (try d.element(&array, index)) : (index += 1) {
-                if (d.out.leaves.items.len == limits.leaves_max) return d.beyond("leaves in the payload", limits.leaves_max);
-                const one = try d.leaf(index);
-                try d.out.leaves.append(d.gpa, one);
+                if (d.out.names.items.len == limits.leaves_max) return d.beyond("leaves in the payload", limits.leaves_max);
+                try d.leaf(index);
                 d.path.pop();
             }
             if (index == 0) return d.fail("expected at least one leaf", .{});
             return .{ .start = start, .len = index };
         }
 
-        fn leaf(d: *Self, index: u32) Error!payload.Leaf {
-            var one: payload.Leaf = undefined;
+        fn leaf(d: *Self, index: u32) Error!void {
+            var name_range: Range = undefined;
+            var sequence: Range = undefined;
             var fields: Fields(enum { name, tokens }) = try .open(d);
             while (try fields.next(d)) |key| switch (key) {
-                .name => one.name = try d.name(),
+                .name => name_range = try d.name(),
                 .tokens => {
                     const place: Place = .{ .descriptor = d.descriptorIndex(), .list = .leaves, .item = index };
-                    one.tokens = try d.tokens(place, limits.leaf_tokens_max);
-                    if (one.tokens.len > d.out.longest.tokens) d.out.longest = .{ .tokens = one.tokens.len, .place = place };
+                    sequence = try d.tokens(place, limits.leaf_tokens_max);
+                    if (sequence.len > d.out.longest.tokens) d.out.longest = .{ .tokens = sequence.len, .place = place };
                 },
             };
             try fields.require(d, &.{ .name, .tokens });
-            return one;
+            try d.out.names.append(d.gpa, name_range);
+            try d.out.sequences.append(d.gpa, sequence);
         }
 
         fn triggers(d: *Self) Error!Range {
@@ -164,19 +165,27 @@ fn Decoder(comptime Reader: type) type {
             const start: u32 = @intCast(d.out.tokens.items.len);
             var array = try d.open(.array);
             var count: u32 = 0;
-            while (try d.element(&array, count)) : (count += 1) {
+            var largest: i32 = -1;
+            while (try d.nextToken(&array, count)) |id| : (count += 1) {
                 if (count == count_max) return d.beyond("tokens", count_max);
                 if (start + count == limits.tokens_max) return d.beyond("tokens in the payload", limits.tokens_max);
-                const id = try d.tokenId();
-                d.path.pop();
                 try d.out.tokens.append(d.gpa, id);
-                if (id > d.out.largest.token) {
-                    d.out.largest = .{ .token = id, .place = place };
-                    d.out.largest.place.token = count;
-                }
+                largest = @max(largest, id);
             }
             if (count == 0) return d.fail("expected at least one token", .{});
+            if (largest > d.out.largest.token) {
+                d.out.largest = .{ .token = largest, .place = place };
+                d.out.largest.place.token = @intCast(std.mem.findScalar(i32, d.out.tokens.items[start..], largest).?);
+            }
             return .{ .start = start, .len = count };
+        }
+
+        fn nextToken(d: *Self, array: *value.Container, index: u32) Error!?i32 {
+            if (d.reader.plainToken(array)) |id| return id;
+            if (!try d.element(array, index)) return null;
+            defer d.path.pop();
+            errdefer d.path.len += 1; // an error is reported with the index
+            return try d.tokenId();
         }
 
         fn tokenId(d: *Self) Error!i32 {
@@ -226,9 +235,7 @@ fn Decoder(comptime Reader: type) type {
                     if (fields.on_path) d.path.pop();
                     fields.on_path = false;
                     while (try d.reader.more(&fields.map)) {
-                        d.scratch.clearRetainingCapacity();
-                        try d.reader.key(&d.scratch, d.gpa);
-                        if (std.meta.stringToEnum(Key, d.scratch.items)) |key| {
+                        if (std.meta.stringToEnum(Key, try d.reader.key(&d.scratch, d.gpa))) |key| {
                             if (fields.seen.contains(key)) return d.fail("repeated key \"{t}\"", .{key});
                             fields.seen.insert(key);
                             d.path.push(.{ .key = @tagName(key) });

@@ -58,12 +58,22 @@ pub const Reader = struct {
         return true;
     }
 
-    /// A key: a string and the colon.
-    pub fn key(r: *Reader, list: *std.ArrayList(u8), gpa: std.mem.Allocator) Error!void {
-        try r.text(list, gpa);
+    /// Copied to `scratch` only if it has escapes.
+    pub fn key(r: *Reader, scratch: *std.ArrayList(u8), gpa: std.mem.Allocator) Error![]const u8 {
+        const first = r.at + 1;
+        const run = r.plainRun(first);
+        const name = if (run.end < r.bytes.len and r.bytes[run.end] == '"' and run.ascii) name: {
+            r.at = run.end + 1;
+            break :name r.bytes[first..run.end];
+        } else name: {
+            scratch.clearRetainingCapacity();
+            try r.text(scratch, gpa);
+            break :name scratch.items;
+        };
         r.skipSpace();
         if (r.peek() != ':') return r.unexpected("expected ':'");
         r.at += 1;
+        return name;
     }
 
     pub fn text(r: *Reader, list: *std.ArrayList(u8), gpa: std.mem.Allocator) Error!void {
@@ -71,10 +81,12 @@ pub const Reader = struct {
         const first = r.at;
         r.at += 1;
         const start = list.items.len;
+        var ascii = true;
         while (true) {
-            const run = r.at;
-            while (r.at < r.bytes.len and plain[r.bytes[r.at]]) r.at += 1;
-            try list.appendSlice(gpa, r.bytes[run..r.at]);
+            const run = r.plainRun(r.at);
+            try list.appendSlice(gpa, r.bytes[r.at..run.end]);
+            ascii = ascii and run.ascii;
+            r.at = run.end;
             if (r.at == r.bytes.len) return r.ended();
             switch (r.bytes[r.at]) {
                 '"' => break,
@@ -83,8 +95,30 @@ pub const Reader = struct {
             }
         }
         r.at += 1;
-        if (!std.unicode.utf8ValidateSlice(list.items[start..])) return r.malformedAt(first, "string is not valid UTF-8");
+        if (!ascii and !std.unicode.utf8ValidateSlice(list.items[start..])) return r.malformedAt(first, "string is not valid UTF-8");
     }
+
+    pub fn plainToken(r: *Reader, array: *Container) ?i32 {
+        var i = r.at;
+        if (!array.first) {
+            if (i >= r.bytes.len or r.bytes[i] != ',') return null;
+            i += 1;
+        }
+        const first = i;
+        var id: u32 = 0;
+        while (i < r.bytes.len and std.ascii.isDigit(r.bytes[i])) : (i += 1) {
+            if (i - first == plain_digits_max) return null;
+            id = id * 10 + (r.bytes[i] - '0');
+        }
+        if (i == first or i == r.bytes.len or (r.bytes[first] == '0' and i - first > 1)) return null;
+        if (r.bytes[i] != ',' and r.bytes[i] != ']') return null;
+        array.first = false;
+        r.at = i;
+        return @intCast(id);
+    }
+
+    /// No id of so many digits is beyond 31 bits.
+    const plain_digits_max = 9;
 
     pub fn integer(r: *Reader) Error!value.Integer {
         const negative = r.peek() == '-';
@@ -109,8 +143,7 @@ pub const Reader = struct {
             .map, .array => |container_kind| {
                 var container = try r.open(container_kind);
                 while (try r.more(&container)) {
-                    scratch.clearRetainingCapacity();
-                    if (container_kind == .map) try r.key(scratch, gpa);
+                    if (container_kind == .map) _ = try r.key(scratch, gpa);
                     try r.skip(scratch, gpa);
                 }
             },
@@ -133,6 +166,14 @@ pub const Reader = struct {
 
     fn peek(r: *const Reader) u8 {
         return if (r.at < r.bytes.len) r.bytes[r.at] else 0;
+    }
+
+    /// The bytes from `start` that stand for themselves.
+    fn plainRun(r: *const Reader, start: usize) struct { end: usize, ascii: bool } {
+        var i = start;
+        var all: u8 = 0;
+        while (i < r.bytes.len and plain[r.bytes[i]]) : (i += 1) all |= r.bytes[i];
+        return .{ .end = i, .ascii = all < 0x80 };
     }
 
     fn skipSpace(r: *Reader) void {

@@ -57,15 +57,28 @@ pub const Reader = struct {
         return true;
     }
 
-    pub fn key(r: *Reader, list: *std.ArrayList(u8), gpa: std.mem.Allocator) Error!void {
-        return r.text(list, gpa);
+    pub fn key(r: *Reader, _: *std.ArrayList(u8), _: std.mem.Allocator) Error![]const u8 {
+        return r.string();
     }
 
     pub fn text(r: *Reader, list: *std.ArrayList(u8), gpa: std.mem.Allocator) Error!void {
-        const first = r.at;
-        const bytes = try r.blob();
-        if (!std.unicode.utf8ValidateSlice(bytes)) return r.malformedAt(first, "string is not valid UTF-8");
-        try list.appendSlice(gpa, bytes);
+        try list.appendSlice(gpa, try r.string());
+    }
+
+    pub fn plainToken(r: *Reader, array: *Container) ?i32 {
+        if (array.remaining == 0 or r.bytes.len - r.at < 5) return null;
+        const bytes = r.bytes[r.at..][0..5];
+        const length: usize, const id: u32 = switch (bytes[0]) {
+            0x00...0x7f => .{ 1, bytes[0] },
+            0xcc => .{ 2, bytes[1] },
+            0xcd => .{ 3, std.mem.readInt(u16, bytes[1..3], .big) },
+            0xce => .{ 5, std.mem.readInt(u32, bytes[1..5], .big) },
+            else => return null,
+        };
+        if (id > std.math.maxInt(i32)) return null;
+        array.remaining -= 1;
+        r.at += length;
+        return @intCast(id);
     }
 
     pub fn integer(r: *Reader) Error!value.Integer {
@@ -94,15 +107,11 @@ pub const Reader = struct {
             .map, .array => |container_kind| {
                 var container = try r.open(container_kind);
                 while (try r.more(&container)) {
-                    scratch.clearRetainingCapacity();
-                    if (container_kind == .map) try r.key(scratch, gpa);
+                    if (container_kind == .map) _ = try r.key(scratch, gpa);
                     try r.skip(scratch, gpa);
                 }
             },
-            .string => {
-                scratch.clearRetainingCapacity();
-                try r.text(scratch, gpa);
-            },
+            .string => _ = try r.string(),
             .integer => _ = try r.integer(),
             .float => _ = try r.slice(if (try r.take(u8) == 0xca) 4 else 8),
             .boolean, .null => r.at += 1,
@@ -113,6 +122,13 @@ pub const Reader = struct {
 
     pub fn end(r: *Reader) Error!void {
         if (r.at != r.bytes.len) return r.malformed("trailing bytes");
+    }
+
+    fn string(r: *Reader) Error![]const u8 {
+        const first = r.at;
+        const bytes = try r.blob();
+        if (!std.unicode.utf8ValidateSlice(bytes)) return r.malformedAt(first, "string is not valid UTF-8");
+        return bytes;
     }
 
     /// The bytes of a string or of binary data.

@@ -19,10 +19,9 @@ pub const Range = struct {
     }
 };
 
-pub const Leaf = struct { name: Range, tokens: Range };
-
 pub const Descriptor = struct {
     path: Range,
+    /// Of `names` and of `sequences`.
     leaves: Range,
     triggers: Range,
     /// Sorted, without repetitions; empty if the descriptor has no `end`.
@@ -50,7 +49,10 @@ pub const Payload = struct {
     /// The model id, then all paths and names, one after the other.
     text: std.ArrayList(u8) = .empty,
     tokens: std.ArrayList(i32) = .empty,
-    leaves: std.ArrayList(Leaf) = .empty,
+    /// The name of each leaf, in `text`.
+    names: std.ArrayList(Range) = .empty,
+    /// The tokens of each leaf, in `tokens`.
+    sequences: std.ArrayList(Range) = .empty,
     /// Ranges of `tokens`.
     triggers: std.ArrayList(Range) = .empty,
     descriptors: std.ArrayList(Descriptor) = .empty,
@@ -74,7 +76,8 @@ pub const Payload = struct {
     pub fn deinit(p: *Payload, gpa: std.mem.Allocator) void {
         p.text.deinit(gpa);
         p.tokens.deinit(gpa);
-        p.leaves.deinit(gpa);
+        p.names.deinit(gpa);
+        p.sequences.deinit(gpa);
         p.triggers.deinit(gpa);
         p.descriptors.deinit(gpa);
         p.* = undefined;

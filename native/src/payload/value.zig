@@ -6,8 +6,11 @@
 //!     kind()                          what comes next, without taking it
 //!     open(.map) / open(.array)       enters a container
 //!     more(&container)                true if another element (for maps: another key) follows
+//!     key(scratch, gpa)               a key, lent until the next call
 //!     text(list, gpa)                 appends the bytes of a string, as valid UTF-8
 //!     integer()                       takes an integer
+//!     plainToken(&container)          takes an array element that is a token id in its usual
+//!                                     spelling; null, and nothing taken, for anything else
 //!     skip()                          takes any value with what it holds
 //!     end()                           checks that nothing follows
 //!

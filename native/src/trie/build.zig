@@ -18,9 +18,10 @@ const TriggerAutomaton = @import("trigger.zig").TriggerAutomaton;
 pub const Error = Allocator.Error || diagnostic.Error;
 
 pub fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnostic) Error!*TokenTrie {
-    var layout: Layout = try .init(gpa, from, diag);
+    var sorted: Sorted = try .init(gpa, from);
+    defer sorted.deinit(gpa);
+    var layout: Layout = .{ .gpa = gpa, .from = from, .sorted = &sorted, .diag = diag };
     defer layout.deinit();
-    try layout.sortAll();
     try layout.layOut();
 
     // Every allocation that the result owns, in one place, so that a failure frees those before it.
@@ -28,14 +29,14 @@ pub fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnost
     errdefer gpa.destroy(result);
     const descriptors = try gpa.alloc(TokenTrie.Descriptor, from.descriptors.items.len);
     errdefer gpa.free(descriptors);
-    const names = try gpa.alloc(Range, from.leaves.items.len);
-    errdefer gpa.free(names);
     var triggers = try TriggerAutomaton.init(gpa, from);
     errdefer triggers.deinit(gpa);
     const copy = try gpa.dupe(u8, source);
     errdefer gpa.free(copy);
-    const text = try gpa.dupe(u8, from.text.items);
+    const text = try from.text.toOwnedSlice(gpa);
     errdefer gpa.free(text);
+    const names = try from.names.toOwnedSlice(gpa);
+    errdefer gpa.free(names);
     const tokens = try layout.tokens.toOwnedSlice(gpa);
     errdefer gpa.free(tokens);
     const first_child = try layout.first_child.toOwnedSlice(gpa);
@@ -43,7 +44,6 @@ pub fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnost
     const marks = try layout.marks.toOwnedSlice(gpa);
 
     for (descriptors, from.descriptors.items) |*to, one| to.* = .{ .path = one.path, .leaves = one.leaves };
-    for (names, from.leaves.items) |*to, one| to.* = one.name;
     result.* = .{
         .gpa = gpa,
         .tokens = tokens,
@@ -63,58 +63,71 @@ pub fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnost
     return result;
 }
 
-const Layout = struct {
-    gpa: Allocator,
-    from: *const Payload,
-    diag: *Diagnostic,
+/// The leaves, each descriptor's run ordered by tokens. The token sequences are copied in that
+/// order, so that laying out the levels reads memory forwards.
+const Sorted = struct {
+    leaves: []u32,
+    /// Where the sequence of a leaf of `leaves` starts; one more at the end.
+    starts: []u32,
+    tokens: []i32,
 
-    /// Leaves of the payload, each descriptor's run sorted by its tokens.
-    sorted: []u32,
-    /// For each node the run of `sorted` that passes through it; empty for end nodes.
-    runs: std.ArrayList(Range) = .empty,
+    fn init(gpa: Allocator, from: *const Payload) Allocator.Error!Sorted {
+        const leaves = try gpa.alloc(u32, from.sequences.items.len);
+        errdefer gpa.free(leaves);
+        for (leaves, 0..) |*leaf, i| leaf.* = @intCast(i);
+        try sortLeaves(gpa, from, leaves);
 
-    tokens: std.ArrayList(i32) = .empty,
-    first_child: std.ArrayList(u32) = .empty,
-    marks: std.ArrayList(Mark) = .empty,
-    n_leaves: u32 = 0,
-    widest: u32 = 0,
-
-    fn init(gpa: Allocator, from: *const Payload, diag: *Diagnostic) Allocator.Error!Layout {
-        const sorted = try gpa.alloc(u32, from.leaves.items.len);
-        for (sorted, 0..) |*leaf, i| leaf.* = @intCast(i);
-        return .{ .gpa = gpa, .from = from, .diag = diag, .sorted = sorted };
+        const starts = try gpa.alloc(u32, leaves.len + 1);
+        errdefer gpa.free(starts);
+        const tokens = try gpa.alloc(i32, from.tokens.items.len);
+        var at: u32 = 0;
+        for (leaves, starts[0..leaves.len]) |leaf, *start| {
+            const ids = sequenceOf(from, leaf);
+            @memcpy(tokens[at..][0..ids.len], ids);
+            start.* = at;
+            at += @intCast(ids.len);
+        }
+        starts[leaves.len] = at;
+        return .{ .leaves = leaves, .starts = starts, .tokens = tokens };
     }
 
-    fn deinit(l: *Layout) void {
-        l.gpa.free(l.sorted);
-        l.runs.deinit(l.gpa);
-        l.tokens.deinit(l.gpa);
-        l.first_child.deinit(l.gpa);
-        l.marks.deinit(l.gpa);
+    fn deinit(s: *Sorted, gpa: Allocator) void {
+        gpa.free(s.leaves);
+        gpa.free(s.starts);
+        gpa.free(s.tokens);
     }
 
-    fn sequence(l: *const Layout, leaf: u32) []const i32 {
-        return l.from.leaves.items[leaf].tokens.of(l.from.tokens.items);
+    /// Tokens of the leaf at position `i`.
+    fn len(s: *const Sorted, i: u32) u32 {
+        return s.starts[i + 1] - s.starts[i];
+    }
+
+    fn token(s: *const Sorted, i: u32, depth: u32) i32 {
+        return s.tokens[s.starts[i] + depth];
+    }
+
+    fn sequenceOf(from: *const Payload, leaf: u32) []const i32 {
+        return from.sequences.items[leaf].of(from.tokens.items);
     }
 
     /// Sorts by two tokens at a time: the pair, as one 64-bit key, goes through a radix sort; runs
     /// of equal pairs are sorted by their next two.
-    fn sortAll(l: *Layout) Allocator.Error!void {
+    fn sortLeaves(gpa: Allocator, from: *const Payload, all: []u32) Allocator.Error!void {
         var widest: usize = 0;
-        for (l.from.descriptors.items) |one| widest = @max(widest, one.leaves.len);
-        const keyed = try l.gpa.alloc(Keyed, 2 * widest);
-        defer l.gpa.free(keyed);
+        for (from.descriptors.items) |one| widest = @max(widest, one.leaves.len);
+        const keyed = try gpa.alloc(Keyed, 2 * widest);
+        defer gpa.free(keyed);
         var work: std.ArrayList(Work) = .empty;
-        defer work.deinit(l.gpa);
+        defer work.deinit(gpa);
 
-        for (l.from.descriptors.items) |one| try work.append(l.gpa, .{ .run = one.leaves, .depth = 0 });
+        for (from.descriptors.items) |one| try work.append(gpa, .{ .run = one.leaves, .depth = 0 });
         while (work.pop()) |item| {
-            const leaves = item.run.of(l.sorted);
+            const leaves = item.run.of(all);
             const keys = keyed[0..leaves.len];
-            for (keys, leaves) |*key, leaf| key.* = .{ .key = pairAt(l.sequence(leaf), item.depth), .leaf = leaf };
+            for (keys, leaves) |*key, leaf| key.* = .{ .key = pairAt(sequenceOf(from, leaf), item.depth), .leaf = leaf };
             sortKeys(keys, keyed[widest..][0..leaves.len]);
             for (leaves, keys) |*leaf, key| leaf.* = key.leaf;
-            try pushEqualRuns(l.gpa, &work, keys, item);
+            try pushEqualRuns(gpa, &work, keys, item);
         }
     }
 
@@ -184,10 +197,38 @@ const Layout = struct {
     fn lessKey(_: void, a: Keyed, b: Keyed) bool {
         return a.key < b.key;
     }
+};
 
-    /// One descriptor's nodes are not contiguous below the roots, so the level of a node tells its
-    /// depth and the descriptor comes with its run.
+const Layout = struct {
+    gpa: Allocator,
+    from: *const Payload,
+    sorted: *const Sorted,
+    diag: *Diagnostic,
+
+    /// For each node the run of sorted leaves that passes through it; empty for end nodes.
+    runs: std.ArrayList(Range) = .empty,
+    tokens: std.ArrayList(i32) = .empty,
+    first_child: std.ArrayList(u32) = .empty,
+    marks: std.ArrayList(Mark) = .empty,
+    /// Of tokens, runs and marks.
+    capacity: usize = 0,
+    n_leaves: u32 = 0,
+    widest: u32 = 0,
+
+    fn deinit(l: *Layout) void {
+        l.runs.deinit(l.gpa);
+        l.tokens.deinit(l.gpa);
+        l.first_child.deinit(l.gpa);
+        l.marks.deinit(l.gpa);
+    }
+
+    /// Level by level. The level of a node tells its depth; its descriptor comes with its run.
     fn layOut(l: *Layout) Error!void {
+        // At most a node for each token, end nodes apart; pages that stay unused cost nothing.
+        const nodes_expected = l.from.descriptors.items.len + l.sorted.tokens.len;
+        try l.reserve(nodes_expected);
+        try l.first_child.ensureTotalCapacity(l.gpa, nodes_expected + 1);
+
         for (l.from.descriptors.items) |one| try l.addNode(-1, one.leaves, .{});
         var node: u32 = 0;
         var depth: u32 = 0;
@@ -204,57 +245,63 @@ const Layout = struct {
     }
 
     fn addNode(l: *Layout, token: i32, run: Range, mark: Mark) Allocator.Error!void {
-        try l.tokens.append(l.gpa, token);
-        try l.runs.append(l.gpa, run);
-        try l.marks.append(l.gpa, mark);
+        if (l.tokens.items.len == l.capacity) try l.reserve(l.capacity + l.capacity / 2 + 1);
+        l.tokens.appendAssumeCapacity(token);
+        l.runs.appendAssumeCapacity(run);
+        l.marks.appendAssumeCapacity(mark);
+    }
+
+    fn reserve(l: *Layout, capacity: usize) Allocator.Error!void {
+        try l.tokens.ensureTotalCapacityPrecise(l.gpa, capacity);
+        try l.runs.ensureTotalCapacityPrecise(l.gpa, capacity);
+        try l.marks.ensureTotalCapacityPrecise(l.gpa, capacity);
+        l.capacity = capacity;
     }
 
     fn expand(l: *Layout, node: u32, depth: u32) Error!void {
         const run = l.runs.items[node];
-        const through = run.of(l.sorted);
         var ended: u32 = 0; // sequences that end here sort first
-        while (ended < through.len and l.sequence(through[ended]).len == depth) ended += 1;
+        while (ended < run.len and l.sorted.len(run.start + ended) == depth) ended += 1;
         if (ended == 0) return l.addChildren(run, depth, &.{}, .{});
 
-        const descriptor = l.descriptorOf(through[0]);
-        const leaf = l.smallestName(through[0..ended]) - descriptor.leaves.start;
+        const complete = l.sorted.leaves[run.start..][0..ended];
+        const descriptor = l.from.descriptors.items[l.descriptorOf(complete[0])];
+        const leaf = l.smallestName(complete) - descriptor.leaves.start;
         const has_end = descriptor.end.len > 0;
         l.n_leaves += 1;
-        l.marks.items[node] = .{ .leaf = @intCast(leaf), .steps_back = ended < through.len and !has_end };
-        if (ended == through.len) return;
-        const rest: Range = .{ .start = run.start + ended, .len = run.len - ended };
-        return l.addChildren(rest, depth, descriptor.end.of(l.from.tokens.items), .{ .leaf = @intCast(leaf) });
+        l.marks.items[node] = .{ .leaf = @intCast(leaf), .steps_back = ended < run.len and !has_end };
+        if (ended == run.len) return;
+        const longer: Range = .{ .start = run.start + ended, .len = run.len - ended };
+        return l.addChildren(longer, depth, descriptor.end.of(l.from.tokens.items), .{ .leaf = @intCast(leaf) });
     }
 
     /// Merges the next tokens of a run with the end tokens, ascending.
     fn addChildren(l: *Layout, run: Range, depth: u32, end_tokens: []const i32, end_mark: Mark) Error!void {
         const nothing: Range = .{ .start = 0, .len = 0 };
-        const through = run.of(l.sorted);
+        const stop = run.start + run.len;
         var ends = end_tokens;
-        var start: u32 = 0;
-        while (start < through.len) {
-            const token = l.sequence(through[start])[depth];
-            var stop = start + 1;
-            while (stop < through.len and l.sequence(through[stop])[depth] == token) stop += 1;
+        var i = run.start;
+        while (i < stop) {
+            const first = i;
+            const token = l.sorted.token(first, depth);
+            i += 1;
+            while (i < stop and l.sorted.token(i, depth) == token) i += 1;
             while (ends.len > 0 and ends[0] < token) : (ends = ends[1..]) try l.addNode(ends[0], nothing, end_mark);
-            if (ends.len > 0 and ends[0] == token) return l.endIsChild(token, through[start], depth, end_mark.leaf);
-            try l.addNode(token, .{ .start = run.start + start, .len = stop - start }, .{});
-            start = stop;
+            if (ends.len > 0 and ends[0] == token) return l.endIsChild(token, l.sorted.leaves[first], depth, end_mark.leaf);
+            try l.addNode(token, .{ .start = first, .len = i - first }, .{});
         }
         for (ends) |end_token| try l.addNode(end_token, nothing, end_mark);
     }
 
     fn endIsChild(l: *Layout, token: i32, longer: u32, depth: u32, shorter: u31) diagnostic.Error {
-        const descriptor = l.descriptorOf(longer);
-        const index = for (l.from.descriptors.items, 0..) |one, i| {
-            if (one.path.start == descriptor.path.start) break i;
-        } else unreachable;
+        const index = l.descriptorOf(longer);
+        const leaves = l.from.descriptors.items[index].leaves;
         return l.diag.fail(.payload, "descriptors[{d}].end: {d} is also tokens[{d}] of the leaf {f}, which continues {f}", .{
             index,
             token,
             depth,
-            quoted(l.from.leaves.items[longer].name.of(l.from.text.items)),
-            quoted(descriptor.leaves.of(l.from.leaves.items)[shorter].name.of(l.from.text.items)),
+            quoted(l.nameOf(longer)),
+            quoted(l.nameOf(leaves.start + shorter)),
         });
     }
 
@@ -262,20 +309,24 @@ const Layout = struct {
     fn smallestName(l: *const Layout, leaves: []const u32) u32 {
         var best = leaves[0];
         for (leaves[1..]) |leaf| {
-            const name = l.from.leaves.items[leaf].name.of(l.from.text.items);
-            if (std.mem.lessThan(u8, name, l.from.leaves.items[best].name.of(l.from.text.items))) best = leaf;
+            if (std.mem.lessThan(u8, l.nameOf(leaf), l.nameOf(best))) best = leaf;
         }
         return best;
     }
 
-    fn descriptorOf(l: *const Layout, leaf: u32) payload.Descriptor {
+    fn nameOf(l: *const Layout, leaf: u32) []const u8 {
+        return l.from.names.items[leaf].of(l.from.text.items);
+    }
+
+    /// Index of the descriptor that a leaf belongs to.
+    fn descriptorOf(l: *const Layout, leaf: u32) u32 {
         const all = l.from.descriptors.items;
-        var low: usize = 0;
-        var high = all.len;
+        var low: u32 = 0;
+        var high: u32 = @intCast(all.len);
         while (high - low > 1) {
             const middle = low + (high - low) / 2;
             if (all[middle].leaves.start <= leaf) low = middle else high = middle;
         }
-        return all[low];
+        return low;
     }
 };

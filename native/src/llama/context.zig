@@ -1,0 +1,154 @@
+//! A context of the C interface: a model with its name, and what is done with its vocabulary.
+
+const std = @import("std");
+const Model = @import("model.zig").Model;
+const loader = @import("loader.zig");
+const diagnostic = @import("../diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const vocabulary = @import("../vocabulary.zig");
+const Vocabulary = vocabulary.Vocabulary;
+const file = @import("../platform/file.zig");
+const gpa = @import("../platform/memory.zig").gpa;
+
+pub const Context = struct {
+    references: std.atomic.Value(u32) = .init(1),
+    model: *Model,
+    /// "" if unknown.
+    model_id: []const u8 = "",
+
+    /// Opens a GGUF file, or the first one under `text/` of a folder.
+    pub fn create(bundle: [:0]const u8, d: *Diagnostic) diagnostic.Error!*Context {
+        const runtime = try loader.load("", d);
+        const in_folder = modelInFolder(bundle) catch return d.outOfMemory();
+        defer if (in_folder) |path| gpa.free(path);
+        const context = gpa.create(Context) catch return d.outOfMemory();
+        errdefer gpa.destroy(context);
+        context.* = .{ .model = try .load(runtime, in_folder orelse bundle, null, d) };
+        return context;
+    }
+
+    pub fn retain(context: *Context) *Context {
+        _ = context.references.fetchAdd(1, .monotonic);
+        return context;
+    }
+
+    pub fn release(context: *Context) void {
+        if (context.references.fetchSub(1, .acq_rel) != 1) return;
+        context.model.release();
+        gpa.free(context.model_id);
+        gpa.destroy(context);
+    }
+
+    pub fn setModelId(context: *Context, model_id: []const u8) error{OutOfMemory}!void {
+        const copy = try gpa.dupe(u8, model_id);
+        gpa.free(context.model_id);
+        context.model_id = copy;
+    }
+
+    /// The model with this many layers on the GPU: the one at hand, or loaded anew in its place.
+    pub fn modelWithGpuLayers(context: *Context, n_gpu_layers: i32, d: *Diagnostic) diagnostic.Error!*Model {
+        if (n_gpu_layers > 0 and !context.model.hasLayersOnGpu(n_gpu_layers)) {
+            const loaded = try Model.load(context.model.runtime, context.model.path, n_gpu_layers, d);
+            context.model.release();
+            context.model = loaded;
+        }
+        return context.model.retain();
+    }
+
+    /// All tokens with their bytes and flags. One reference belongs to the caller.
+    pub fn vocabularyOf(context: *const Context, d: *Diagnostic) diagnostic.Error!*Vocabulary {
+        return context.copyVocabulary(d) catch |e| switch (e) {
+            error.OutOfMemory => d.outOfMemory(),
+            error.Failed => error.Failed,
+        };
+    }
+
+    fn copyVocabulary(context: *const Context, d: *Diagnostic) error{ OutOfMemory, Failed }!*Vocabulary {
+        const model = context.model;
+        const offsets = try gpa.alloc(u64, model.n_tokens + 1);
+        defer gpa.free(offsets);
+        const flags = try gpa.alloc(vocabulary.Flags, model.n_tokens);
+        defer gpa.free(flags);
+        var bytes: std.ArrayList(u8) = .empty;
+        defer bytes.deinit(gpa);
+        for (flags, offsets[0..model.n_tokens], 0..) |*token_flags, *offset, i| {
+            const token: i32 = @intCast(i);
+            offset.* = bytes.items.len;
+            try model.appendBytes(token, true, &bytes);
+            const attribute = model.api().llama_vocab_get_attr(model.vocab, token);
+            token_flags.* = .{
+                .special = attribute.control or attribute.unknown,
+                .end_of_generation = model.isEndOfGeneration(token),
+                .unused = attribute.unused,
+            };
+        }
+        offsets[model.n_tokens] = bytes.items.len;
+        return Vocabulary.create(gpa, .{
+            .n_tokens = model.n_tokens,
+            .model_id = context.model_id,
+            .bytes = bytes.items,
+            .offsets = offsets,
+            .flags = flags,
+        }, d);
+    }
+
+    /// The caller frees the tokens.
+    pub fn tokenize(
+        context: *const Context,
+        text: []const u8,
+        add_special: bool,
+        parse_special: bool,
+        d: *Diagnostic,
+    ) diagnostic.Error![]i32 {
+        const length = std.math.cast(i32, text.len) orelse
+            return d.fail(.invalid_arg, "text: {d} bytes are more than libllama takes", .{text.len});
+        if (!std.unicode.utf8ValidateSlice(text)) return d.fail(.invalid_arg, "text is not valid UTF-8", .{});
+        const model = context.model;
+        var tokens = gpa.alloc(i32, text.len + 2) catch return d.outOfMemory();
+        errdefer gpa.free(tokens);
+        const room = std.math.lossyCast(i32, tokens.len);
+        var n = model.api().llama_tokenize(model.vocab, text.ptr, length, tokens.ptr, room, add_special, parse_special);
+        if (n < 0 and n != std.math.minInt(i32)) {
+            tokens = gpa.realloc(tokens, @abs(n)) catch return d.outOfMemory();
+            n = model.api().llama_tokenize(model.vocab, text.ptr, length, tokens.ptr, -n, add_special, parse_special);
+        }
+        if (n < 0) return d.fail(.ffi_fault, "llama_tokenize failed for {d} bytes of text", .{text.len});
+        tokens = gpa.realloc(tokens, @intCast(n)) catch return d.outOfMemory();
+        return tokens;
+    }
+
+    /// The caller frees the text.
+    pub fn detokenize(
+        context: *const Context,
+        tokens: []const i32,
+        remove_special: bool,
+        unparse_special: bool,
+        d: *Diagnostic,
+    ) diagnostic.Error![]u8 {
+        const n_tokens = std.math.cast(i32, tokens.len) orelse
+            return d.fail(.invalid_arg, "tokens: {d} are more than libllama takes", .{tokens.len});
+        const model = context.model;
+        try model.checkTokens("tokens", tokens, d);
+        var text = gpa.alloc(u8, tokens.len * 8 + 16) catch return d.outOfMemory();
+        errdefer gpa.free(text);
+        while (true) {
+            const room = std.math.lossyCast(i32, text.len);
+            const n = model.api().llama_detokenize(model.vocab, tokens.ptr, n_tokens, text.ptr, room, remove_special, unparse_special);
+            if (n == std.math.minInt(i32)) return d.fail(.ffi_fault, "llama_detokenize failed for {d} tokens", .{tokens.len});
+            if (n >= 0) return gpa.realloc(text, @intCast(n)) catch d.outOfMemory();
+            text = gpa.realloc(text, @abs(n)) catch return d.outOfMemory();
+        }
+    }
+};
+
+fn modelInFolder(bundle: []const u8) error{OutOfMemory}!?[]u8 {
+    const folder = try std.fmt.allocPrintSentinel(gpa, "{s}/text", .{bundle}, 0);
+    defer gpa.free(folder);
+    const name = try file.firstName(gpa, folder, isModelName) orelse return null;
+    defer gpa.free(name);
+    return try std.fmt.allocPrint(gpa, "{s}/{s}", .{ folder, name });
+}
+
+fn isModelName(name: []const u8) bool {
+    return std.ascii.endsWithIgnoreCase(name, ".gguf");
+}

@@ -1,0 +1,62 @@
+//! llama.cpp's own grammar sampler, kept in step with the output. It ends the process when it is
+//! made to accept a token that it refuses, so each token is tested first.
+
+const std = @import("std");
+const api_module = @import("api.zig");
+const Model = @import("model.zig").Model;
+const native_log = @import("native_log.zig");
+const diagnostic = @import("../diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const log = @import("../platform/log.zig");
+
+pub const Grammar = struct {
+    model: *const Model,
+    sampler: *api_module.Sampler,
+    /// Out of step with the output: it neither chooses nor is fed until the next generation.
+    off: bool = false,
+
+    /// `gbnf` is a grammar with a rule `root`.
+    pub fn init(model: *const Model, gbnf: [*:0]const u8, d: *Diagnostic) diagnostic.Error!Grammar {
+        native_log.forget();
+        const sampler = model.api().llama_sampler_init_grammar(model.vocab, gbnf, "root") orelse {
+            var buffer: [native_log.reason_bytes_max]u8 = undefined;
+            return d.fail(.invalid_arg, "gbnf_grammar is not a grammar with a rule `root`: {s}", .{native_log.reason(&buffer)});
+        };
+        return .{ .model = model, .sampler = sampler };
+    }
+
+    pub fn deinit(grammar: *Grammar) void {
+        grammar.model.api().llama_sampler_free(grammar.sampler);
+    }
+
+    pub fn restart(grammar: *Grammar) void {
+        grammar.model.api().llama_sampler_reset(grammar.sampler);
+        grammar.off = false;
+    }
+
+    pub fn allows(grammar: *Grammar, token: i32) bool {
+        var one = [_]api_module.TokenData{.{ .id = token, .logit = 1, .p = 0 }};
+        grammar.restrict(&one);
+        return one[0].logit != -std.math.inf(f32);
+    }
+
+    /// Gives every candidate that is not allowed a logit of -inf. All of a vocabulary takes
+    /// milliseconds, one candidate a microsecond.
+    pub fn restrict(grammar: *Grammar, candidates: []api_module.TokenData) void {
+        var array: api_module.TokenDataArray = .{ .data = candidates.ptr, .size = candidates.len, .selected = -1, .sorted = false };
+        grammar.model.api().llama_sampler_apply(grammar.sampler, &array);
+    }
+
+    /// Follows the output by one token.
+    pub fn accept(grammar: *Grammar, token: i32) void {
+        if (grammar.off) return;
+        if (!grammar.allows(token)) return grammar.switchOff("a token of the trie is not one that it allows");
+        grammar.model.api().llama_sampler_accept(grammar.sampler, token);
+    }
+
+    pub fn switchOff(grammar: *Grammar, comptime why: []const u8) void {
+        if (grammar.off) return;
+        grammar.off = true;
+        log.write(.warn, "the grammar is switched off for this generation: " ++ why, .{});
+    }
+};

@@ -1,0 +1,116 @@
+//! A model in memory, shared by a context and its streams.
+
+const std = @import("std");
+const api_module = @import("api.zig");
+const Api = api_module.Api;
+const Layout = @import("layout.zig").Layout;
+const Runtime = @import("loader.zig").Runtime;
+const native_log = @import("native_log.zig");
+const diagnostic = @import("../diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const file = @import("../platform/file.zig");
+const gpa = @import("../platform/memory.zig").gpa;
+
+pub const Model = struct {
+    references: std.atomic.Value(u32) = .init(1),
+    runtime: *const Runtime,
+    handle: *api_module.Model,
+    vocab: *const api_module.Vocab,
+    n_tokens: u32,
+    path: [:0]const u8,
+    /// As asked for; negative: all.
+    n_gpu_layers: i32,
+
+    /// Loads a GGUF file, with the library's own number of layers on the GPU unless one is given.
+    pub fn load(runtime: *const Runtime, path: []const u8, n_gpu_layers: ?i32, d: *Diagnostic) diagnostic.Error!*Model {
+        const own_path = gpa.dupeSentinel(u8, path, 0) catch return d.outOfMemory();
+        errdefer gpa.free(own_path);
+        try checkFile(own_path, d);
+        const model = gpa.create(Model) catch return d.outOfMemory();
+        errdefer gpa.destroy(model);
+
+        var params = runtime.defaults.model.words;
+        const layers = &params[Layout.n_gpu_layers / 4];
+        if (n_gpu_layers) |n| layers.* = @bitCast(n);
+        native_log.forget();
+        const handle = runtime.api.loadModel(runtime.layout, own_path, &params) orelse {
+            var buffer: [native_log.reason_bytes_max]u8 = undefined;
+            return d.fail(.bundle_invalid, "{s}: libllama cannot load it: {s}", .{ path, native_log.reason(&buffer) });
+        };
+        errdefer runtime.api.llama_model_free(handle);
+        const vocab = runtime.api.llama_model_get_vocab(handle);
+        const n_tokens = runtime.api.llama_vocab_n_tokens(vocab);
+        if (n_tokens < 1) return d.fail(.bundle_invalid, "{s}: the model has no vocabulary", .{path});
+        model.* = .{
+            .runtime = runtime,
+            .handle = handle,
+            .vocab = vocab,
+            .n_tokens = @intCast(n_tokens),
+            .path = own_path,
+            .n_gpu_layers = @bitCast(layers.*),
+        };
+        return model;
+    }
+
+    pub fn retain(model: *Model) *Model {
+        _ = model.references.fetchAdd(1, .monotonic);
+        return model;
+    }
+
+    pub fn release(model: *Model) void {
+        if (model.references.fetchSub(1, .acq_rel) != 1) return;
+        model.runtime.api.llama_model_free(model.handle);
+        gpa.free(model.path);
+        gpa.destroy(model);
+    }
+
+    pub fn api(model: *const Model) *const Api {
+        return &model.runtime.api;
+    }
+
+    /// Whether this many layers on the GPU come to the same as what was loaded.
+    pub fn hasLayersOnGpu(model: *const Model, n_gpu_layers: i32) bool {
+        if (!model.api().llama_supports_gpu_offload()) return true;
+        const most = model.api().llama_model_n_layer(model.handle) + 1;
+        const loaded = if (model.n_gpu_layers < 0) most else @min(model.n_gpu_layers, most);
+        return loaded == @min(n_gpu_layers, most);
+    }
+
+    pub fn isEndOfGeneration(model: *const Model, token: i32) bool {
+        return model.api().llama_vocab_is_eog(model.vocab, token);
+    }
+
+    /// Appends the bytes of a token: with `special`, those of control tokens too.
+    pub fn appendBytes(model: *const Model, token: i32, special: bool, out: *std.ArrayList(u8)) error{OutOfMemory}!void {
+        try out.ensureUnusedCapacity(gpa, usual_token_bytes);
+        while (true) {
+            const room = out.unusedCapacitySlice();
+            const capacity: i32 = @intCast(@min(room.len, std.math.maxInt(i32)));
+            const n = model.api().llama_token_to_piece(model.vocab, token, room.ptr, capacity, 0, special);
+            if (n >= 0) {
+                out.items.len += @intCast(n);
+                return;
+            }
+            try out.ensureUnusedCapacity(gpa, @abs(n));
+        }
+    }
+
+    const usual_token_bytes = 64;
+
+    /// Fails with the index of the first token that is not of this vocabulary.
+    pub fn checkTokens(model: *const Model, name: []const u8, tokens: []const i32, d: *Diagnostic) diagnostic.Error!void {
+        for (tokens, 0..) |token, i| {
+            if (token >= 0 and token < model.n_tokens) continue;
+            return d.fail(.invalid_arg, "{s}[{d}]: {d} is not a token of the vocabulary of {d}", .{ name, i, token, model.n_tokens });
+        }
+    }
+};
+
+/// Says what is wrong with a file that libllama would only refuse.
+fn checkFile(path: [:0]const u8, d: *Diagnostic) diagnostic.Error!void {
+    var start: [4]u8 = undefined;
+    const found = file.readStart(path, &start) orelse
+        return d.fail(.bundle_invalid, "{s}: there is no such file, or it cannot be opened", .{path});
+    if (std.mem.eql(u8, found, "GGUF")) return;
+    return d.fail(.bundle_invalid, "{s} is neither a GGUF file nor a folder with one under text/", .{path});
+}

@@ -1,0 +1,179 @@
+//! The tokens of one llama.cpp context: those in its KV cache, and behind them those that are
+//! pending. Pending tokens are decoded together, in pieces of at most n_batch, when logits are
+//! needed and not before.
+
+const std = @import("std");
+const api_module = @import("api.zig");
+const Api = api_module.Api;
+const Layout = @import("layout.zig").Layout;
+const Model = @import("model.zig").Model;
+const native_log = @import("native_log.zig");
+const diagnostic = @import("../diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const clock = @import("../platform/clock.zig");
+const gpa = @import("../platform/memory.zig").gpa;
+
+pub const Options = struct {
+    /// 0: what the model was trained with.
+    n_ctx: u32,
+    type_k: ?u32,
+    type_v: ?u32,
+};
+
+/// What interrupts a running decode. `cancelled` may be set by any thread.
+pub const Interrupt = struct {
+    cancelled: std.atomic.Value(bool) = .init(false),
+    /// On the monotonic clock; 0: none.
+    deadline_ns: u64 = 0,
+
+    pub fn isOver(interrupt: *const Interrupt) bool {
+        return interrupt.deadline_ns != 0 and clock.nowNs() >= interrupt.deadline_ns;
+    }
+
+    fn callback(data: ?*anyopaque) callconv(.c) bool {
+        const interrupt: *const Interrupt = @ptrCast(@alignCast(data.?));
+        return interrupt.cancelled.load(.monotonic) or interrupt.isOver();
+    }
+};
+
+pub const Counters = struct {
+    prefill_passes: u64 = 0,
+    forward_passes: u64 = 0,
+    decoded_tokens: u64 = 0,
+    decode_ns: u64 = 0,
+};
+
+pub const Purpose = enum { prompt, output };
+
+pub const Sequence = struct {
+    model: *Model,
+    context: *api_module.Context,
+    n_ctx: u32,
+    n_batch: u32,
+    /// Never more than n_ctx; the first `n_decoded` are in the KV cache.
+    tokens: std.ArrayList(i32),
+    n_decoded: usize = 0,
+    /// Of the last decoded token; gone with the next decode.
+    logits: ?[*]f32 = null,
+    interrupt: Interrupt = .{},
+    counters: Counters = .{},
+
+    /// The result keeps its address: libllama holds a pointer to `interrupt`. The caller's
+    /// reference to the model goes over to it.
+    pub fn init(s: *Sequence, model: *Model, options: Options, d: *Diagnostic) diagnostic.Error!void {
+        const api = model.api();
+        const layout = model.runtime.layout;
+        var params = model.runtime.defaults.context.words;
+        params[Layout.n_ctx / 4] = options.n_ctx;
+        if (options.type_k) |type_k| params[layout.type_k / 4] = type_k;
+        if (options.type_v) |type_v| params[layout.type_v / 4] = type_v;
+        // Only the last token's logits are ever read. A graph for a whole batch of them would take
+        // hundreds of megabytes with a large vocabulary.
+        if (layout.n_outputs_max) |offset| params[offset / 4] = 1;
+
+        native_log.forget();
+        const context = api.newContext(layout, model.handle, &params) orelse {
+            var buffer: [native_log.reason_bytes_max]u8 = undefined;
+            return d.fail(.ffi_fault, "llama_init_from_model failed for {s}: {s}", .{ model.path, native_log.reason(&buffer) });
+        };
+        errdefer api.llama_free(context);
+        const n_ctx = if (options.n_ctx == 0) api.llama_n_ctx(context) else @min(options.n_ctx, api.llama_n_ctx(context));
+        s.* = .{
+            .model = model,
+            .context = context,
+            .n_ctx = n_ctx,
+            .n_batch = api.llama_n_batch(context),
+            .tokens = std.ArrayList(i32).initCapacity(gpa, n_ctx) catch return d.outOfMemory(),
+        };
+        api.llama_set_abort_callback(context, Interrupt.callback, &s.interrupt);
+        s.setThreads(defaultThreads());
+    }
+
+    pub fn deinit(s: *Sequence) void {
+        s.model.api().llama_free(s.context);
+        s.tokens.deinit(gpa);
+        s.model.release();
+    }
+
+    pub fn setThreads(s: *Sequence, n_threads: i32) void {
+        s.model.api().llama_set_n_threads(s.context, n_threads, n_threads);
+    }
+
+    pub fn pending(s: *const Sequence) usize {
+        return s.tokens.items.len - s.n_decoded;
+    }
+
+    pub fn room(s: *const Sequence) usize {
+        return s.n_ctx - s.tokens.items.len;
+    }
+
+    /// The caller has checked that there is room.
+    pub fn append(s: *Sequence, tokens: []const i32) void {
+        s.tokens.appendSliceAssumeCapacity(tokens);
+    }
+
+    /// Keeps the first `n` tokens. A memory that cannot forget a part (a recurrent one) forgets
+    /// all, and the tokens that stay are pending again.
+    pub fn truncate(s: *Sequence, n: usize) void {
+        s.tokens.shrinkRetainingCapacity(n);
+        s.forgetDecoded(n);
+    }
+
+    pub const Outcome = enum { ready, cancelled, out_of_time };
+
+    /// Makes the logits of the last token available, with as few calls of the model as it takes.
+    pub fn evaluate(s: *Sequence, purpose: Purpose, d: *Diagnostic) diagnostic.Error!Outcome {
+        if (s.pending() == 0) {
+            if (s.logits != null) return .ready;
+            s.forgetDecoded(s.tokens.items.len - 1); // decoded, but its logits are gone
+        }
+        const start = clock.nowNs();
+        defer s.counters.decode_ns += clock.nowNs() - start;
+        while (s.pending() > 0) {
+            const outcome = try s.decodePiece(purpose, d);
+            if (outcome != .ready) return outcome;
+        }
+        s.logits = s.model.api().llama_get_logits_ith(s.context, -1) orelse
+            return d.fail(.ffi_fault, "llama_get_logits_ith returned no logits", .{});
+        return .ready;
+    }
+
+    fn decodePiece(s: *Sequence, purpose: Purpose, d: *Diagnostic) diagnostic.Error!Outcome {
+        const piece = s.tokens.items[s.n_decoded..][0..@min(s.pending(), s.n_batch)];
+        s.logits = null;
+        native_log.forget();
+        const result = s.model.api().llama_decode(s.context, .{ .n_tokens = @intCast(piece.len), .token = piece.ptr });
+        switch (purpose) {
+            .prompt => s.counters.prefill_passes += 1,
+            .output => s.counters.forward_passes += 1,
+        }
+        if (result == 0) {
+            s.n_decoded += piece.len;
+            s.counters.decoded_tokens += piece.len;
+            return .ready;
+        }
+        s.forgetDecoded(s.n_decoded); // what a failed call left behind
+        const aborted = 2;
+        if (result == aborted) return if (s.interrupt.cancelled.load(.monotonic)) .cancelled else .out_of_time;
+        var buffer: [native_log.reason_bytes_max]u8 = undefined;
+        return d.fail(.ffi_fault, "llama_decode returned {d} for {d} tokens after {d}: {s}", .{
+            result, piece.len, s.n_decoded, native_log.reason(&buffer),
+        });
+    }
+
+    fn forgetDecoded(s: *Sequence, from: usize) void {
+        const api = s.model.api();
+        const memory = api.llama_get_memory(s.context);
+        s.logits = null;
+        s.n_decoded = @min(s.n_decoded, from);
+        if (s.n_decoded > 0 and api.llama_memory_seq_rm(memory, 0, @intCast(s.n_decoded), -1)) return;
+        s.n_decoded = 0;
+        _ = api.llama_memory_seq_rm(memory, 0, -1, -1); // a whole sequence can always be removed
+    }
+};
+
+/// As many as libllama itself would start, but not more than there are processors.
+fn defaultThreads() i32 {
+    const usual = 4;
+    return @intCast(@min(usual, std.Thread.getCpuCount() catch usual));
+}

@@ -1,0 +1,169 @@
+//! The slot file: the tokens of a sequence and llama.cpp's state of it, with what they belong to.
+//!
+//!   Header, tokens (i32 each), state (bytes of llama_state_seq_get_data). Numbers as in memory:
+//!   the file is for the machine that wrote it.
+
+const std = @import("std");
+const diagnostic = @import("../diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const file = @import("../platform/file.zig");
+const gpa = @import("../platform/memory.zig").gpa;
+
+/// What a state fits only if it is the same.
+pub const Identity = extern struct {
+    /// Hash of the model's description.
+    model: u64,
+    /// Hash of libllama's version, since the state is in its own format.
+    library: u64,
+    n_ctx: u32,
+    n_tokens: u32,
+    type_k: u32,
+    type_v: u32,
+};
+
+pub fn hash(text: []const u8) u64 {
+    return std.hash.Wyhash.hash(0, text);
+}
+
+const Header = extern struct {
+    magic: [8]u8 = magic_bytes,
+    identity: Identity,
+    n_tokens: u64,
+    state_bytes: u64,
+    /// Of everything after the header.
+    checksum: u64,
+};
+
+const magic_bytes = "ELIZSLT1".*;
+
+pub fn write(path: [:0]const u8, identity: Identity, tokens: []const i32, state: []const u8, d: *Diagnostic) diagnostic.Error!void {
+    const header: Header = .{
+        .identity = identity,
+        .n_tokens = tokens.len,
+        .state_bytes = state.len,
+        .checksum = checksumOf(std.mem.sliceAsBytes(tokens), state),
+    };
+    file.writeAll(gpa, path, &.{ std.mem.asBytes(&header), std.mem.sliceAsBytes(tokens), state }) catch |e| return switch (e) {
+        error.OutOfMemory => d.outOfMemory(),
+        error.Unwritable => d.fail(.io, "{s}: the slot file cannot be written", .{path}),
+    };
+}
+
+pub const Slot = struct {
+    content: []u8,
+    n_tokens: usize,
+
+    pub fn deinit(slot: *const Slot) void {
+        gpa.free(slot.content);
+    }
+
+    /// Copies the tokens: in the file they need not be aligned.
+    pub fn copyTokens(slot: *const Slot, out: []i32) void {
+        @memcpy(std.mem.sliceAsBytes(out), slot.content[@sizeOf(Header)..][0 .. slot.n_tokens * @sizeOf(i32)]);
+    }
+
+    pub fn state(slot: *const Slot) []const u8 {
+        return slot.content[@sizeOf(Header) + slot.n_tokens * @sizeOf(i32) ..];
+    }
+};
+
+/// Reads a slot that was written for this identity; otherwise says what differs.
+pub fn read(path: [:0]const u8, identity: Identity, d: *Diagnostic) diagnostic.Error!Slot {
+    const content = file.readAll(gpa, path) catch |e| return switch (e) {
+        error.OutOfMemory => d.outOfMemory(),
+        error.Unreadable => d.fail(.io, "{s}: the slot file cannot be opened", .{path}),
+    };
+    errdefer gpa.free(content);
+    const header = try checkedHeader(path, content, d);
+    try checkIdentity(path, header.identity, identity, d);
+    return .{ .content = content, .n_tokens = @intCast(header.n_tokens) };
+}
+
+fn checkedHeader(path: []const u8, content: []const u8, d: *Diagnostic) diagnostic.Error!Header {
+    if (content.len < @sizeOf(Header)) return d.fail(.io, "{s} is not a slot file", .{path});
+    var header: Header = undefined;
+    @memcpy(std.mem.asBytes(&header), content[0..@sizeOf(Header)]);
+    if (!std.mem.eql(u8, &header.magic, &magic_bytes)) return d.fail(.io, "{s} is not a slot file", .{path});
+    const body = content[@sizeOf(Header)..];
+    const most = std.math.maxInt(u64) / 8;
+    if (header.n_tokens == 0 or header.n_tokens > most or header.state_bytes > most or
+        header.n_tokens * @sizeOf(i32) + header.state_bytes != body.len)
+    {
+        return d.fail(.io, "{s}: the slot file is damaged: its length is wrong", .{path});
+    }
+    const tokens_end: usize = @intCast(header.n_tokens * @sizeOf(i32));
+    if (checksumOf(body[0..tokens_end], body[tokens_end..]) != header.checksum) {
+        return d.fail(.io, "{s}: the slot file is damaged: its checksum is wrong", .{path});
+    }
+    return header;
+}
+
+fn checkIdentity(path: []const u8, found: Identity, wanted: Identity, d: *Diagnostic) diagnostic.Error!void {
+    if (found.model != wanted.model or found.n_tokens != wanted.n_tokens)
+        return d.fail(.model_mismatch, "{s}: the slot was saved with another model", .{path});
+    if (found.library != wanted.library)
+        return d.fail(.model_mismatch, "{s}: the slot was saved with another version of libllama", .{path});
+    if (found.n_ctx != wanted.n_ctx)
+        return d.fail(.model_mismatch, "{s}: the slot was saved with a context of {d} tokens, the stream has {d}", .{ path, found.n_ctx, wanted.n_ctx });
+    if (found.type_k != wanted.type_k or found.type_v != wanted.type_v)
+        return d.fail(.model_mismatch, "{s}: the slot was saved with other types of KV cache", .{path});
+}
+
+fn checksumOf(tokens: []const u8, state: []const u8) u64 {
+    var hasher: std.hash.Wyhash = .init(0);
+    hasher.update(tokens);
+    hasher.update(state);
+    return hasher.final();
+}
+
+const test_identity: Identity = .{ .model = 1, .library = 2, .n_ctx = 64, .n_tokens = 100, .type_k = 1, .type_v = 1 };
+
+fn testPath(folder: *const std.testing.TmpDir, buffer: []u8) ![:0]u8 {
+    return std.fmt.bufPrintSentinel(buffer, ".zig-cache/tmp/{s}/slot", .{folder.sub_path}, 0);
+}
+
+test "a slot is read back as written, and only where it belongs" {
+    var folder = std.testing.tmpDir(.{});
+    defer folder.cleanup();
+    var buffer: [256]u8 = undefined;
+    const path = try testPath(&folder, &buffer);
+    var d: Diagnostic = .{};
+    try write(path, test_identity, &.{ 7, 8, 9 }, "state", &d);
+
+    const slot = try read(path, test_identity, &d);
+    defer slot.deinit();
+    var tokens: [3]i32 = undefined;
+    slot.copyTokens(&tokens);
+    try std.testing.expectEqualSlices(i32, &.{ 7, 8, 9 }, &tokens);
+    try std.testing.expectEqualStrings("state", slot.state());
+
+    var other = test_identity;
+    other.n_ctx = 128;
+    try std.testing.expectError(error.Failed, read(path, other, &d));
+    try std.testing.expectEqual(.model_mismatch, d.status);
+    other = test_identity;
+    other.model = 3;
+    try std.testing.expectError(error.Failed, read(path, other, &d));
+    try std.testing.expectEqual(.model_mismatch, d.status);
+}
+
+test "a damaged slot file is refused wherever it is cut or changed" {
+    var folder = std.testing.tmpDir(.{});
+    defer folder.cleanup();
+    var buffer: [256]u8 = undefined;
+    const path = try testPath(&folder, &buffer);
+    var d: Diagnostic = .{};
+    try write(path, test_identity, &.{7}, "state", &d);
+    const whole = try file.readAll(gpa, path);
+    defer gpa.free(whole);
+    for (0..whole.len) |length| {
+        try file.writeAll(gpa, path, &.{whole[0..length]});
+        try std.testing.expectError(error.Failed, read(path, test_identity, &d));
+    }
+    for (whole) |*byte| {
+        byte.* ^= 0x10;
+        defer byte.* ^= 0x10;
+        try file.writeAll(gpa, path, &.{whole});
+        try std.testing.expectError(error.Failed, read(path, test_identity, &d));
+    }
+}

@@ -1,0 +1,96 @@
+//! Handles of the C interface for objects that a caller may use after closing them. A handle is
+//! not an address: it names a slot and how often the slot was used, so a closed one is told from
+//! an open one, also when the memory is used again.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const Mutex = @import("mutex.zig").Mutex;
+
+/// Safe from any thread. Whoever closes an object makes sure that no one else still uses it.
+pub fn Table(comptime T: type, comptime Handle: type) type {
+    return struct {
+        const Self = @This();
+
+        mutex: Mutex = .{},
+        slots: std.ArrayList(Slot) = .empty,
+        open: usize = 0,
+
+        const Slot = struct { object: ?*T = null, uses: u32 = 0 };
+
+        pub fn add(table: *Self, gpa: Allocator, object: *T) Allocator.Error!*Handle {
+            table.mutex.lock();
+            defer table.mutex.unlock();
+            const index = table.freeSlot() orelse try table.newSlot(gpa);
+            const slot = &table.slots.items[index];
+            slot.object = object;
+            slot.uses = if (slot.uses == uses_max) 1 else slot.uses + 1;
+            table.open += 1;
+            return encode(index, slot.uses);
+        }
+
+        /// The object of an open handle.
+        pub fn get(table: *Self, handle: ?*const Handle) ?*T {
+            table.mutex.lock();
+            defer table.mutex.unlock();
+            return (table.find(handle) orelse return null).object;
+        }
+
+        /// Closes a handle; its object, or null if it was not open.
+        pub fn take(table: *Self, handle: ?*const Handle) ?*T {
+            table.mutex.lock();
+            defer table.mutex.unlock();
+            const slot = table.find(handle) orelse return null;
+            defer slot.object = null;
+            table.open -= 1;
+            return slot.object;
+        }
+
+        fn find(table: *Self, handle: ?*const Handle) ?*Slot {
+            const value = @intFromPtr(handle orelse return null) / step;
+            const index = value % slots_max;
+            if (index >= table.slots.items.len) return null;
+            const slot = &table.slots.items[index];
+            return if (slot.object != null and slot.uses == value / slots_max) slot else null;
+        }
+
+        fn freeSlot(table: *Self) ?usize {
+            if (table.open == table.slots.items.len) return null;
+            for (table.slots.items, 0..) |slot, i| if (slot.object == null) return i;
+            unreachable;
+        }
+
+        fn newSlot(table: *Self, gpa: Allocator) Allocator.Error!usize {
+            if (table.slots.items.len == slots_max) return error.OutOfMemory;
+            try table.slots.append(gpa, .{});
+            return table.slots.items.len - 1;
+        }
+
+        fn encode(index: usize, uses: u32) *Handle {
+            return @ptrFromInt((@as(usize, uses) * slots_max + index) * step);
+        }
+    };
+}
+
+/// Handles are aligned as pointers are, and below 2^53, so that JavaScript can hold them as numbers.
+const step = 16;
+const slots_max = 1 << 12;
+const uses_max = std.math.maxInt(u32) >> (if (@sizeOf(usize) == 8) 0 else 16);
+
+test "a closed handle is told from an open one" {
+    const gpa = std.testing.allocator;
+    const Handle = opaque {};
+    var table: Table(u32, Handle) = .{};
+    defer table.slots.deinit(gpa);
+    var objects = [_]u32{ 1, 2, 3 };
+    const first = try table.add(gpa, &objects[0]);
+    const second = try table.add(gpa, &objects[1]);
+    try std.testing.expectEqual(&objects[1], table.get(second).?);
+    try std.testing.expectEqual(&objects[0], table.take(first).?);
+    try std.testing.expectEqual(null, table.take(first));
+    const third = try table.add(gpa, &objects[2]);
+    try std.testing.expect(third != first);
+    try std.testing.expectEqual(null, table.get(first));
+    try std.testing.expectEqual(&objects[2], table.get(third).?);
+    try std.testing.expectEqual(null, table.get(null));
+    try std.testing.expectEqual(null, table.get(@ptrFromInt(0x7fff_1234_5670)));
+}
