@@ -18,20 +18,9 @@ pub const Reader = struct {
         return .{ .bytes = bytes, .depth_max = depth_max };
     }
 
-    pub fn kind(r: *Reader) Error!Kind {
+    pub inline fn kind(r: *Reader) Error!Kind {
         if (r.at >= r.bytes.len) return r.ended();
-        return switch (r.bytes[r.at]) {
-            0x00...0x7f, 0xe0...0xff, 0xcc...0xcf, 0xd0...0xd3 => .integer,
-            0x80...0x8f, 0xde, 0xdf => .map,
-            0x90...0x9f, 0xdc, 0xdd => .array,
-            0xa0...0xbf, 0xd9...0xdb => .string,
-            0xc0 => .null,
-            0xc1 => r.malformed("byte 0xc1 is not MessagePack"),
-            0xc2, 0xc3 => .boolean,
-            0xc4...0xc6 => .binary,
-            0xc7...0xc9, 0xd4...0xd8 => .extension,
-            0xca, 0xcb => .float,
-        };
+        return kinds[r.bytes[r.at]] orelse r.malformed("byte 0xc1 is not MessagePack");
     }
 
     pub fn open(r: *Reader, container: Kind) Error!Container {
@@ -179,6 +168,25 @@ pub const Reader = struct {
         r.problem = .{ .what = what, .at = at };
         return error.Malformed;
     }
+};
+
+/// What the first byte of a value says; null where it begins none.
+const kinds: [256]?Kind = blk: {
+    var table: [256]?Kind = undefined;
+    for (&table, 0..) |*kind, byte| kind.* = switch (byte) {
+        0x00...0x7f, 0xe0...0xff, 0xcc...0xcf, 0xd0...0xd3 => .integer,
+        0x80...0x8f, 0xde, 0xdf => .map,
+        0x90...0x9f, 0xdc, 0xdd => .array,
+        0xa0...0xbf, 0xd9...0xdb => .string,
+        0xc0 => .null,
+        0xc1 => null,
+        0xc2, 0xc3 => .boolean,
+        0xc4...0xc6 => .binary,
+        0xc7...0xc9, 0xd4...0xd8 => .extension,
+        0xca, 0xcb => .float,
+        else => unreachable,
+    };
+    break :blk table;
 };
 
 const testing = std.testing;
