@@ -275,7 +275,7 @@ typedef struct eliza_span_state_t {
                                 span, that the last span ended with; -1: none */
     uint32_t reserved;
     uint64_t spans_started;  /* counters since creation or reset */
-    uint64_t spans_ended;    /* timeouts, refusals and deactivations included */
+    uint64_t spans_ended;    /* timeouts, deactivations and restarts of an open span included */
     uint64_t timeouts;
     uint64_t illegal;        /* spans that an illegal token ended (adapters only: matchers refuse) */
 } eliza_span_state_t;
@@ -318,9 +318,11 @@ typedef struct eliza_sampling_t {
  * accept. NaN counts as -inf; if no legal token is above -inf, they count as equal. A single legal
  * token, and greedy mode, draw no random number. Returns ELIZA_OK and *out_token.
  *
- * The generator is SplitMix64 (Steele, Lea, Flood 2014) from the seed as state; a draw is its upper
- * 53 bits / 2^53. Probabilities are computed without the C library, so the same logits and seed
- * give the same tokens on every platform. */
+ * Top-p keeps the most likely tokens, of equal ones the smaller id first, until their share reaches
+ * top_p. The draw walks what is kept: by ascending id, with top_p below 1 by descending share. The
+ * generator is SplitMix64 (Steele, Lea, Flood 2014) from the seed as state; a draw is its upper 53
+ * bits / 2^53. Probabilities are computed without the C library, so the same logits and seed give
+ * the same tokens on every platform. */
 int eliza_inference_matcher_sample(eliza_matcher *matcher, const float *logits, size_t n_logits,
                                    const eliza_sampling_t *sampling, int32_t *out_token);
 
