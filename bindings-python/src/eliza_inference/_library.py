@@ -93,7 +93,7 @@ class _Library:
                 self._opened = _open(library_path())
         try:
             function = getattr(self._opened, name)
-        except AttributeError:
+        except (AttributeError, ffi.error):
             raise LibraryError(f"{library_path()}: this build has no function {name}") from None
         setattr(self, name, function)
         return function
@@ -104,7 +104,7 @@ def _open(path: Path) -> Any:
         # Objects may still be freed while the interpreter goes down: the library is never unloaded.
         opened = ffi.dlopen(str(path), ffi.RTLD_NOW | getattr(ffi, "RTLD_NODELETE", 0))
         found = ffi.string(opened.eliza_inference_abi_version()).decode()
-    except (OSError, AttributeError) as error:
+    except (OSError, AttributeError, ffi.error) as error:
         raise LibraryError(f"{path}: not a usable libelizainference: {error}") from error
     if found != str(_ABI_VERSION):
         raise LibraryError(f"{path}: ABI version {found}, this package needs {_ABI_VERSION}")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from types import TracebackType
 
 from eliza_inference._library import CData, call, ffi, lib, take_message
 from eliza_inference.errors import ClosedError, ModelFileError, error_from_status
 from eliza_inference.llama import load_llama
 from eliza_inference.stream import Stream
-from eliza_inference.token_tree import TokenTree, TokenTreeDescriptor, build_token_trie, has_prefix_leaf
+from eliza_inference.token_tree import TokenTree, build_token_trie, has_prefix_leaf
 from eliza_inference.vocabulary import Vocabulary
 
 __all__ = ["Model"]
@@ -103,13 +104,13 @@ class Model:
 
     def token_tree(
         self,
-        names: Iterable[str] | Mapping[str, Iterable[str]],
+        names: Iterable[str],
         *,
         path: str = "action",
         prefix: str = " ",
         trigger: Iterable[Iterable[int]] = (),
     ) -> TokenTree:
-        """A token tree of names, or of a mapping from paths to names, in this model's tokens.
+        """A token tree of names in this model's tokens; `tree + other` puts several together.
 
         `prefix` is what stands between the text before the name and the name: it is tokenised with
         it. Where a name is the beginning of another, the tokens that end a generation end it.
@@ -117,7 +118,10 @@ class Model:
         tree = TokenTree.from_names(
             names, self.tokenize, path=path, prefix=prefix, trigger=trigger, model_id=self.model_id
         )
-        return TokenTree(tuple(map(self._with_end, tree.descriptors)), tree.model_id)
+        (descriptor,) = tree.descriptors
+        if has_prefix_leaf(build_token_trie(descriptor.leaves)):
+            descriptor = replace(descriptor, end=self.vocabulary.end_of_generation_tokens())
+        return replace(tree, descriptors=(descriptor,))
 
     def stream(
         self,
@@ -205,9 +209,3 @@ class Model:
         if not self._native:
             raise ClosedError("the model is closed")
         return self._native
-
-    def _with_end(self, descriptor: TokenTreeDescriptor) -> TokenTreeDescriptor:
-        if not has_prefix_leaf(build_token_trie(descriptor.leaves)):
-            return descriptor
-        end = self.vocabulary.end_of_generation_tokens()
-        return TokenTreeDescriptor(descriptor.path, descriptor.leaves, descriptor.trigger, end)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from eliza_inference.errors import PayloadError
+from eliza_inference.errors import ModelMismatchError, PayloadError
 
 __all__ = [
     "TRIE_ROOT_TOKEN_ID",
@@ -84,7 +84,7 @@ class TokenTree:
     @classmethod
     def from_names(
         cls,
-        names: Iterable[str] | Mapping[str, Iterable[str]],
+        names: Iterable[str],
         tokens: Tokenizer | Mapping[str, Sequence[int]],
         *,
         path: str = "action",
@@ -93,25 +93,23 @@ class TokenTree:
         end: Iterable[int] = (),
         model_id: str = "",
     ) -> TokenTree:
-        """Builds a tree from names.
+        """A tree with one descriptor; `tree + other` puts several together.
 
-        `names` are those of one descriptor with the path `path`, or a mapping from paths to names.
         `tokens` is a tokenizer, called with `prefix + name`, or a mapping from names to ids. Names
-        without tokens are left out, and a descriptor without names is too; `PayloadError` if none
-        is left. `trigger` and `end` go to every descriptor, so `trigger` needs a single one.
+        without tokens are left out; `PayloadError` if none is left.
         """
-        by_path = names if isinstance(names, Mapping) else {path: names}
-        triggers, ends = tuple(map(tuple, trigger)), tuple(end)
-        descriptors = []
-        for each_path, each_names in by_path.items():
-            listed = list(each_names)
-            ids = tokens if isinstance(tokens, Mapping) else {name: tokens(prefix + name) for name in listed}
-            descriptor = build_token_tree_descriptor(each_path, listed, ids, trigger=triggers, end=ends)
-            if descriptor is not None:
-                descriptors.append(descriptor)
-        if not descriptors:
-            raise PayloadError("no name has any tokens, so the tree would be empty")
-        return cls(tuple(descriptors), model_id)
+        listed = list(names)
+        token_map = tokens if isinstance(tokens, Mapping) else {name: tokens(prefix + name) for name in listed}
+        descriptor = build_token_tree_descriptor(path, listed, token_map, trigger=trigger, end=end)
+        if descriptor is None:
+            raise PayloadError(f"{path}: no name has any tokens")
+        return cls((descriptor,), model_id)
+
+    def __add__(self, other: TokenTree) -> TokenTree:
+        """A tree with the descriptors of both. `ModelMismatchError` if they are for two models."""
+        if self.model_id != other.model_id:
+            raise ModelMismatchError(f"trees for the models {self.model_id!r} and {other.model_id!r}")
+        return TokenTree(self.descriptors + other.descriptors, self.model_id)
 
     @classmethod
     def from_json(cls, payload: str | bytes) -> TokenTree:

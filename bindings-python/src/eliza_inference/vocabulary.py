@@ -51,17 +51,16 @@ class Vocabulary:
                 raise InvalidArgumentError(f"{name}: {len(values)} items for {n_tokens} tokens")
         config = new_struct("eliza_vocab_config_t")
         config.n_tokens = n_tokens
-        encoded_id = (model_id or "").encode()
-        lent = [ffi.from_buffer("char[]", encoded_id)]
-        config.model_id, config.model_id_len = lent[0], len(encoded_id)
+        # The struct only borrows: what it points to must have an owner here until the call is over.
+        owned_id = ffi.from_buffer("char[]", (model_id or "").encode())
+        config.model_id, config.model_id_len = owned_id, len(owned_id)
         if token_bytes is not None:
-            joined = ffi.from_buffer("uint8_t[]", b"".join(token_bytes))
-            offsets = ffi.new("uint64_t[]", list(accumulate(map(len, token_bytes), initial=0)))
-            config.bytes, config.offsets = joined, offsets
-            lent += [joined, offsets]
+            owned_bytes = ffi.from_buffer("uint8_t[]", b"".join(token_bytes))
+            owned_offsets = ffi.new("uint64_t[]", list(accumulate(map(len, token_bytes), initial=0)))
+            config.bytes, config.offsets = owned_bytes, owned_offsets
         if flags is not None:
-            config.flags = ffi.from_buffer("uint8_t[]", bytes(flags))
-            lent.append(config.flags)
+            owned_flags = ffi.from_buffer("uint8_t[]", bytes(flags))
+            config.flags = owned_flags
         out = ffi.new("eliza_vocab **")
         call(lib.eliza_inference_vocab_create, config, out)
         self._handle = ffi.gc(out[0], lib.eliza_inference_vocab_free)
@@ -97,4 +96,4 @@ class Vocabulary:
     def _token(self, token: int, data: CData, length: CData, flags: CData) -> None:
         status = lib.eliza_inference_vocab_token(self._handle, token, data, length, flags)
         if status < 0:
-            raise error_from_status(status, f"token {token} is not below the vocabulary size {len(self)}")
+            raise error_from_status(status, f"token {token} is outside 0..{len(self) - 1}")
