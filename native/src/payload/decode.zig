@@ -148,7 +148,7 @@ fn Decoder(comptime Reader: type) type {
         fn endTokens(d: *Self) Error!Range {
             var range = try d.tokens(.{ .descriptor = d.descriptorIndex(), .list = .end }, limits.end_tokens_max);
             const ids = range.of(d.out.tokens.items);
-            std.mem.sort(i32, ids, {}, std.sort.asc(i32));
+            std.sort.insertion(i32, ids, {}, std.sort.asc(i32));
             var kept: u32 = 1;
             for (ids[1..]) |id| {
                 if (id == ids[kept - 1]) continue;

@@ -27,7 +27,7 @@ pub const TriggerAutomaton = struct {
         var entries = try entriesOf(gpa, from);
         defer entries.deinit(gpa);
         if (entries.items.len == 0) return .{ .nodes = &.{}, .tokens = &.{} };
-        std.mem.sort(Entry, entries.items, {}, Entry.lessThan);
+        std.sort.heap(Entry, entries.items, {}, Entry.lessThan);
 
         var nodes: std.ArrayList(Node) = .empty;
         defer nodes.deinit(gpa);
