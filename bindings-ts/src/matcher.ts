@@ -15,7 +15,7 @@ import { ElizaInferenceError, UINT32_MAX, checkInteger, invalidArgument } from "
 import type { Handle, Symbols } from "./library";
 import { OutError, OutSlot, encodeUtf8, readText } from "./memory";
 import { Adopted, Owned } from "./owned";
-import { type SamplingOptions, Mode, samplingStruct } from "./sampling";
+import { type SamplingOptions, Mode, SamplingStruct } from "./sampling";
 import { type SpanState, readSpanState } from "./span-state";
 import { bytesOf, newStruct } from "./structs";
 
@@ -44,6 +44,9 @@ export interface MatcherOptions {
 export class Matcher extends Owned {
   readonly #constraint: Constraint;
   readonly #symbols: Symbols;
+  // What the calls of a sampling loop write to, made once.
+  readonly #sampling = new SamplingStruct();
+  readonly #token = new Int32Array(1);
 
   constructor(constraint: Constraint, options?: MatcherOptions);
   /** @internal */
@@ -150,8 +153,8 @@ export class Matcher extends Owned {
    */
   sample(logits: Float32Array, mode: number = Mode.GREEDY, options: SamplingOptions = {}): number {
     checkLogits(logits);
-    const sampling = bytesOf(samplingStruct(mode, options));
-    const token = new Int32Array(1);
+    const sampling = this.#sampling.fill(mode, options);
+    const token = this.#token;
     this.#check(this.#symbols.eliza_inference_matcher_sample(this.handle, logits, logits.length, sampling, token));
     return token[0]!;
   }

@@ -60,9 +60,12 @@ export function readText(address: Handle, length: number): string {
   return length === 0 ? "" : decodeUtf8(copyBytes(address, length));
 }
 
-/** The address of a buffer, to be written into a struct. The caller keeps the buffer alive until after the call. */
+/**
+ * The address of a buffer, to be written into a struct; 0 for an empty one, which has none. The caller keeps the buffer
+ * alive until after the call.
+ */
 export function addressOf(view: NodeJS.TypedArray): number {
-  return ptr(view);
+  return view.byteLength === 0 ? 0 : ptr(view);
 }
 
 /** Throws for a failed status of a handle that has no error text of its own. */

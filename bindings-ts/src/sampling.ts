@@ -1,7 +1,7 @@
 /** How a token is chosen among the legal ones. */
 import { ELIZA_MODE_GREEDY, ELIZA_MODE_SAMPLED, eliza_sampling_t } from "./abi.generated";
 import { INT32_MAX, INT32_MIN, checkInteger } from "./errors";
-import { newStruct, writeStruct } from "./structs";
+import { bytesOf, newStruct, writeStruct } from "./structs";
 
 export const Mode = {
   /** The highest logit, of equal ones the smallest id. */
@@ -17,10 +17,15 @@ export interface SamplingOptions {
   topP?: number | undefined;
 }
 
-/** An `eliza_sampling_t`. */
-export function samplingStruct(mode: number, { temperature = 1, topP = 1 }: SamplingOptions): DataView {
-  checkInteger(mode, "mode", INT32_MIN, INT32_MAX);
-  const view = newStruct(eliza_sampling_t);
-  writeStruct(eliza_sampling_t, view, { mode, temperature, top_p: topP });
-  return view;
+/** An `eliza_sampling_t`, to be used again. */
+export class SamplingStruct {
+  readonly #view = newStruct(eliza_sampling_t);
+  readonly #bytes = bytesOf(this.#view);
+
+  /** The struct as an argument of a call, until the next `fill`. */
+  fill(mode: number, { temperature = 1, topP = 1 }: SamplingOptions): Uint8Array {
+    checkInteger(mode, "mode", INT32_MIN, INT32_MAX);
+    writeStruct(eliza_sampling_t, this.#view, { mode, temperature, top_p: topP });
+    return this.#bytes;
+  }
 }

@@ -26,14 +26,17 @@ export function bytesOf(view: DataView): Uint8Array {
 /** Pointers and 64-bit counters come as numbers, exact below 2^53. */
 export function readStruct<L extends StructLayout>(layout: L, view: DataView): StructValues<L> {
   const values: Record<string, number> = {};
-  for (const [name, { offset, type }] of Object.entries(layout.fields)) values[name] = readField(view, offset, type);
+  for (const name in layout.fields) {
+    const { offset, type } = layout.fields[name]!;
+    values[name] = readField(view, offset, type);
+  }
   return values as StructValues<L>;
 }
 
 export function writeStruct<L extends StructLayout>(layout: L, view: DataView, values: Partial<StructValues<L>>): void {
-  for (const [name, value] of Object.entries(values) as [string, number][]) {
+  for (const name in values) {
     const { offset, type } = layout.fields[name]!;
-    writeField(view, offset, type, value);
+    writeField(view, offset, type, values[name]!);
   }
 }
 
@@ -47,7 +50,7 @@ function readField(view: DataView, offset: number, type: FieldType): number {
       return view.getFloat32(offset, true);
     case "u64":
     case "ptr":
-      return Number(view.getBigUint64(offset, true));
+      return view.getUint32(offset, true) + view.getUint32(offset + 4, true) * 2 ** 32;
   }
 }
 

@@ -81,6 +81,12 @@ export function countTerminals(node: TokenTrieNode): number {
   return count;
 }
 
+/** Whether a name at the node or below it is the beginning of another. */
+export function hasPrefixLeaf(node: TokenTrieNode): boolean {
+  for (const { isTerminal, children } of descendants(node)) if (isTerminal && children.size > 0) return true;
+  return false;
+}
+
 /** Roughly what the nodes at and below this one hold in memory, in bytes. */
 export function estimateTrieBytes(node: TokenTrieNode): number {
   let bytes = 0;

@@ -1,0 +1,100 @@
+/** libllama: the copy of llama.cpp that models and streams run on. It is loaded at run time. */
+import { CString } from "bun:ffi";
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { ELIZA_ERR_ABI_MISMATCH, eliza_llama_info_t } from "./abi.generated";
+import { ElizaInferenceError } from "./errors";
+import { type Handle, type Library, hasSymbols, loadLibrary } from "./library";
+import { OutError, encodeUtf8 } from "./memory";
+import { bytesOf, newStruct, readStruct } from "./structs";
+
+export interface LlamaInfo {
+  path: string;
+  /** What the library says of itself, or "unknown". */
+  version: string;
+  /** Name of the struct layout in use. */
+  layout: string;
+}
+
+/**
+ * Loads libllama for the process; `Model` does it by itself, without a path.
+ *
+ * Without `path` these are tried in turn: the copy loaded before, the environment variable ELIZA_INFERENCE_LLAMA, a copy that
+ * is already in the process, the folder of this library, and `node_modules/@node-llama-cpp/*` in the working directory, in
+ * this package's folder, and in the folders above these. Once loaded, it stays.
+ */
+export function loadLlama(path?: string, library: Library = loadLibrary()): LlamaInfo {
+  if (path !== undefined) load(library, path);
+  else if (!llamaInfo(library)) search(library);
+  return llamaInfo(library)!;
+}
+
+/** The libllama that is loaded, or null. */
+export function llamaInfo(library: Library = loadLibrary()): LlamaInfo | null {
+  const view = newStruct(eliza_llama_info_t);
+  if (library.symbols.eliza_inference_llama_info(bytesOf(view)) < 0) return null;
+  const info = readStruct(eliza_llama_info_t, view);
+  const text = (address: number): string => CString(address as Handle);
+  return { path: text(info.path), version: text(info.version), layout: text(info.layout) };
+}
+
+/** As `loadLlama`; does nothing with an older build, which has its own way to find libllama. */
+export function ensureLlama(library: Library): void {
+  if (hasSymbols(library, "eliza_inference_llama_load", "eliza_inference_llama_info")) loadLlama(undefined, library);
+}
+
+/** The libllama files of installed packages, best first: of `folder`, of this package's folder, and of those above. */
+export function findLlama(folder: string = process.cwd()): string[] {
+  return [folder, import.meta.dir].flatMap(foldersAbove).flatMap(packageFiles);
+}
+
+function load(library: Library, path: string): void {
+  const bytes = encodeUtf8(path);
+  const error = new OutError();
+  const status = library.symbols.eliza_inference_llama_load(bytes, bytes.length, error.view);
+  if (status < 0) throw error.take(library, status, `libllama cannot be loaded: ${path}`);
+}
+
+function search(library: Library): void {
+  const refused: string[] = [];
+  // A copy that was chosen must not be replaced by another behind the caller's back.
+  const candidates = process.env["ELIZA_INFERENCE_LLAMA"] ? [""] : ["", ...findLlama()];
+  for (const path of candidates) {
+    try {
+      return load(library, path);
+    } catch (error) {
+      if (!(error instanceof ElizaInferenceError) || error.status !== ELIZA_ERR_ABI_MISMATCH) throw error;
+      refused.push(error.message);
+    }
+  }
+  if (candidates.length === 1) {
+    refused.push("install the @node-llama-cpp package of this platform, or set ELIZA_INFERENCE_LLAMA to the file");
+  }
+  throw new ElizaInferenceError(ELIZA_ERR_ABI_MISMATCH, refused.join("; "));
+}
+
+function foldersAbove(folder: string): string[] {
+  const above = dirname(folder);
+  return above === folder ? [folder] : [folder, ...foldersAbove(above)];
+}
+
+/** node_modules/@node-llama-cpp/<package>/bins/<build>/libllama*.so of one folder. */
+function packageFiles(folder: string): string[] {
+  const scope = join(folder, "node_modules", "@node-llama-cpp");
+  const system = { darwin: "mac", win32: "win" }[process.platform as string] ?? process.platform;
+  const builds = entries(scope)
+    .filter((name) => name === `${system}-${process.arch}` || name.startsWith(`${system}-${process.arch}-`))
+    .flatMap((name) => entries(join(scope, name, "bins")).map((build) => join(scope, name, "bins", build)));
+  return builds.flatMap((build) =>
+    entries(build)
+      .filter((file) => LLAMA_FILE.test(file))
+      .map((file) => join(build, file)),
+  );
+}
+
+/** Tells libllama.so and libllama.v1.2.3.so from libllama-common.so. */
+const LLAMA_FILE = /^(lib)?llama(\.v[\d.]+)?\.(so|dylib|dll)$/;
+
+function entries(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder).sort() : [];
+}

@@ -1,0 +1,179 @@
+/** The stream functions of the library over plain handles, which `Stream` and the host's interfaces share. */
+import { ELIZA_ERR_BUNDLE_INVALID, ELIZA_ERR_INVALID_ARG, eliza_llm_stream_config_t } from "./abi.generated";
+import { ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, invalidArgument } from "./errors";
+import { type Handle, type Library, hasSymbols } from "./library";
+import { OutError, OutSlot, addressOf, checkNoNul, decodeUtf8, encodeUtf8 } from "./memory";
+import { bytesOf, newStruct, writeStruct } from "./structs";
+
+/** The host's stream settings, by its names. What is absent is off, or as the model has it. */
+export interface LlmStreamConfig {
+  /** Tokens to emit; 0: no bound. */
+  maxTokens?: number | undefined;
+  /** 0 or less: greedy. */
+  temperature?: number | undefined;
+  /** 1 or more: off. */
+  topP?: number | undefined;
+  /** 0 or less: off. */
+  topK?: number | undefined;
+  /** Over the last 64 tokens; 1: off. */
+  repeatPenalty?: number | undefined;
+  /** Accepted, not used: each stream has its own KV cache. */
+  slotId?: number | undefined;
+  promptCacheKey?: string | null | undefined;
+  draftMin?: number | undefined;
+  draftMax?: number | undefined;
+  /** A drafter is refused by builds without speculative decoding. */
+  mtpDrafterPath?: string | null | undefined;
+  /** Another name of `mtpDrafterPath`. */
+  draftModelPath?: string | null | undefined;
+  /** llama.cpp grammar with a rule `root`. */
+  gbnfGrammar?: string | null | undefined;
+  /** `<think>` is never sampled. */
+  disableThinking?: boolean | undefined;
+  /** Layers on the GPU; 0 or less: as the model was loaded. */
+  gpuLayers?: number | null | undefined;
+  /** Such as "q8_0"; f16 if absent. */
+  cacheTypeK?: string | null | undefined;
+  cacheTypeV?: string | null | undefined;
+  /** Tokens; 0: what the model was trained with. */
+  contextSize?: number | null | undefined;
+}
+
+/** What one step emitted. */
+export interface LlmStreamStep {
+  tokens: number[];
+  /** Whole characters; those of a token that are still incomplete come with the next step. */
+  text: string;
+  /** The final step. */
+  done: boolean;
+  drafterDrafted: number;
+  drafterAccepted: number;
+}
+
+export const DEFAULT_MAX_TOKENS_PER_STEP = 32;
+export const DEFAULT_MAX_TEXT_BYTES = 1024;
+
+export function createContext(library: Library, path: string): Handle {
+  const error = new OutError();
+  const handle = library.symbols.eliza_inference_create(checkNoNul(path, "path"), error.view);
+  if (!handle) throw error.take(library, ELIZA_ERR_BUNDLE_INVALID, `${path} cannot be opened`);
+  return Number(handle) as Handle;
+}
+
+export function openStream(library: Library, context: Handle, config: LlmStreamConfig): Handle {
+  const view = newStruct(eliza_llm_stream_config_t);
+  const lent = fillConfig(view, config);
+  const error = new OutError();
+  const handle = library.symbols.eliza_inference_llm_stream_open(context, bytesOf(view), error.view);
+  lent.length = 0; // read until here, so that the strings outlive the call
+  if (!handle) throw error.take(library, ELIZA_ERR_INVALID_ARG, "the stream cannot be opened");
+  return Number(handle) as Handle;
+}
+
+export function prefill(library: Library, stream: Handle, tokens: Int32Array): void {
+  if (!(tokens instanceof Int32Array)) throw invalidArgument("tokens: not an Int32Array");
+  const error = new OutError();
+  const status = library.symbols.eliza_inference_llm_stream_prefill(stream, tokens, tokens.length, error.view);
+  if (status < 0) throw error.take(library, status, "the prompt cannot be decoded");
+}
+
+export function next(
+  library: Library,
+  stream: Handle,
+  maxTokens: number = DEFAULT_MAX_TOKENS_PER_STEP,
+  maxTextBytes: number = DEFAULT_MAX_TEXT_BYTES,
+): LlmStreamStep {
+  checkInteger(maxTokens, "maxTokens", 1, INT32_MAX);
+  checkInteger(maxTextBytes, "maxTextBytes", 0, INT32_MAX);
+  const tokens = new Int32Array(maxTokens);
+  const text = new Uint8Array(maxTextBytes);
+  const drafter = new Int32Array(2);
+  const count = new OutSlot();
+  const error = new OutError();
+  const status = library.symbols.eliza_inference_llm_stream_next(
+    stream,
+    tokens,
+    maxTokens,
+    count.view,
+    text,
+    maxTextBytes,
+    drafter,
+    drafter.subarray(1),
+    error.view,
+  );
+  if (status < 0) throw error.take(library, status, "the step failed");
+  return {
+    tokens: Array.from(tokens.subarray(0, count.value)),
+    text: decodeUtf8(text.subarray(0, text.indexOf(0))),
+    done: status === 1,
+    drafterDrafted: drafter[0]!,
+    drafterAccepted: drafter[1]!,
+  };
+}
+
+export function setTokenTrie(library: Library, stream: Handle, payload: Uint8Array, mode: number): void {
+  checkInteger(mode, "mode", INT32_MIN, INT32_MAX);
+  const status = library.symbols.eliza_inference_set_token_trie(stream, payload, payload.length, mode);
+  if (status < 0) throw streamError(library, stream, status);
+}
+
+export function clearTokenTrie(library: Library, stream: Handle): void {
+  const status = library.symbols.eliza_inference_clear_token_trie(stream);
+  if (status < 0) throw streamError(library, stream, status);
+}
+
+export function saveSlot(library: Library, stream: Handle, filename: string): void {
+  const error = new OutError();
+  const { eliza_inference_llm_stream_save_slot: save } = library.symbols;
+  const status = save(stream, checkNoNul(filename, "filename"), error.view);
+  if (status < 0) throw error.take(library, status, `${filename} cannot be written`);
+}
+
+export function restoreSlot(library: Library, stream: Handle, filename: string): void {
+  const error = new OutError();
+  const { eliza_inference_llm_stream_restore_slot: restore } = library.symbols;
+  const status = restore(stream, checkNoNul(filename, "filename"), error.view);
+  if (status < 0) throw error.take(library, status, `${filename} cannot be read`);
+}
+
+/** The error of a failed call that has no `out_error`. */
+export function streamError(library: Library, stream: Handle, status: number): ElizaInferenceError {
+  const name = library.symbols.eliza_inference_status_name(status) ?? `status ${status}`;
+  const text = hasSymbols(library, "eliza_inference_llm_stream_last_error")
+    ? library.symbols.eliza_inference_llm_stream_last_error(stream)
+    : "";
+  return new ElizaInferenceError(status, text || name);
+}
+
+/** Returns the buffers of the strings, which must stay alive during the call. */
+function fillConfig(view: DataView, config: LlmStreamConfig): Uint8Array[] {
+  const lent: Uint8Array[] = [];
+  const integer = (name: string, value: number | null | undefined, absent = 0): number =>
+    checkInteger(value ?? absent, name, INT32_MIN, INT32_MAX);
+  const string = (name: string, text: string | null | undefined): number => {
+    if (!text) return 0;
+    const bytes = encodeUtf8(`${checkNoNul(text, name)}\0`);
+    lent.push(bytes);
+    return addressOf(bytes);
+  };
+  writeStruct(eliza_llm_stream_config_t, view, {
+    max_tokens: integer("maxTokens", config.maxTokens),
+    temperature: config.temperature ?? 0,
+    top_p: config.topP ?? 1,
+    top_k: integer("topK", config.topK),
+    repeat_penalty: config.repeatPenalty ?? 1,
+    slot_id: integer("slotId", config.slotId, -1),
+    prompt_cache_key: string("promptCacheKey", config.promptCacheKey),
+    draft_min: integer("draftMin", config.draftMin),
+    draft_max: integer("draftMax", config.draftMax),
+    mtp_drafter_path: string("mtpDrafterPath", config.mtpDrafterPath ?? config.draftModelPath),
+    gbnf_grammar: string("gbnfGrammar", config.gbnfGrammar),
+    disable_thinking: config.disableThinking ? 1 : 0,
+    // The host's older libraries read 0 as "on the CPU".
+    n_gpu_layers: integer("gpuLayers", config.gpuLayers, -1),
+    cache_type_k: string("cacheTypeK", config.cacheTypeK),
+    cache_type_v: string("cacheTypeV", config.cacheTypeV),
+    context_size: integer("contextSize", config.contextSize),
+  });
+  return lent;
+}

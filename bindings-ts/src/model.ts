@@ -1,0 +1,177 @@
+/** A model in this process. */
+import { ELIZA_ERR_PAYLOAD } from "./abi.generated";
+import { ElizaInferenceError } from "./errors";
+import { type Library, loadLibrary } from "./library";
+import { ensureLlama } from "./llama";
+import { type LlmStreamConfig, createContext } from "./llm-stream";
+import { OutError, OutSlot, checkStatus, copyBytes, decodeUtf8, encodeUtf8 } from "./memory";
+import { Adopted, Owned } from "./owned";
+import { Stream } from "./stream";
+import { type TokenTreePayload, buildTokenTreeDescriptor, buildTokenTrie, hasPrefixLeaf } from "./token-tree";
+import { TokenFlag, Vocabulary } from "./vocabulary";
+
+export interface ModelOptions {
+  /** The name of the model; token trees for a model with another id are then refused. */
+  modelId?: string | undefined;
+  library?: Library | undefined;
+}
+
+export interface StreamOptions extends Omit<LlmStreamConfig, "gbnfGrammar"> {
+  /** A llama.cpp grammar (GBNF) with a rule `root`, for the output outside spans. */
+  grammar?: string | undefined;
+  /** 0 by default. */
+  seed?: number | bigint | undefined;
+  /** CPU threads, at least 1; by default as llama.cpp chooses. */
+  threads?: number | undefined;
+  /** Milliseconds from the first step after a prompt; 0: none. */
+  timeBudgetMs?: number | undefined;
+  /** Tokens after which a span that did not end is given up; 500 by default. */
+  spanTimeout?: number | undefined;
+  /** Whether tokens without a choice are decoded together; true by default. */
+  skipAhead?: boolean | undefined;
+}
+
+export interface TokenTreeOptions {
+  /** The path of the names if they are a list; "action" by default. */
+  path?: string | undefined;
+  /** What stands between the text before a name and the name, tokenised with it; " " by default. */
+  prefix?: string | undefined;
+  /** Token sequences after which the span opens by itself. */
+  trigger?: number[][] | undefined;
+}
+
+/** An open model: a GGUF file, or a folder with one under `text/`. Streams that are still open keep what they need. */
+export class Model extends Owned {
+  #modelId = "";
+  #vocabulary: Vocabulary | null = null;
+
+  constructor(path: string, options: ModelOptions = {}) {
+    const library = options.library ?? loadLibrary();
+    ensureLlama(library);
+    super(library, createContext(library, path), "model", "eliza_inference_destroy");
+    if (options.modelId) this.modelId = options.modelId;
+  }
+
+  /** The name of the model; "" if it is not known. */
+  get modelId(): string {
+    return this.#modelId;
+  }
+
+  set modelId(modelId: string) {
+    const bytes = encodeUtf8(modelId);
+    const status = this.library.symbols.eliza_inference_set_model_id(this.handle, bytes, bytes.length);
+    checkStatus(this.library, status, `modelId ${JSON.stringify(modelId)}`);
+    this.#modelId = modelId;
+    this.#vocabulary = null;
+  }
+
+  /** The token ids, their bytes and their kinds. */
+  get vocabulary(): Vocabulary {
+    return (this.#vocabulary ??= this.#readVocabulary());
+  }
+
+  /**
+   * The token ids of a text. `addSpecial` adds the tokens with which the model begins (and ends) a text, as at the start of
+   * a prompt. `parseSpecial` reads the names of control tokens in the text as these tokens.
+   */
+  tokenize(
+    text: string,
+    { addSpecial = false, parseSpecial = false }: { addSpecial?: boolean | undefined; parseSpecial?: boolean | undefined } = {},
+  ): number[] {
+    const bytes = encodeUtf8(text);
+    const tokens = new OutSlot();
+    const count = new OutSlot();
+    const error = new OutError();
+    const { symbols } = this.library;
+    const [add, parse] = [addSpecial ? 1 : 0, parseSpecial ? 1 : 0];
+    const status = symbols.eliza_inference_tokenize(
+      this.handle, bytes, bytes.length, add, parse, tokens.view, count.view, error.view,
+    );
+    if (status < 0) throw error.take(this.library, status, "the text cannot be tokenised");
+    const copy = copyBytes(tokens.handle, count.value * Int32Array.BYTES_PER_ELEMENT);
+    symbols.eliza_inference_free_tokens(tokens.handle);
+    return Array.from(new Int32Array(copy.buffer));
+  }
+
+  /**
+   * The text of token ids; bytes that are not UTF-8 become U+FFFD. `removeSpecial` leaves out the tokens that `addSpecial`
+   * adds. `unparseSpecial` writes control tokens by their names.
+   */
+  detokenize(
+    tokens: ArrayLike<number>,
+    { removeSpecial = false, unparseSpecial = false }: { removeSpecial?: boolean | undefined; unparseSpecial?: boolean | undefined } = {},
+  ): string {
+    const ids = Int32Array.from(tokens);
+    const error = new OutError();
+    const [remove, unparse] = [removeSpecial ? 1 : 0, unparseSpecial ? 1 : 0];
+    const write = (text: Uint8Array): number => {
+      const { eliza_inference_detokenize: detokenize } = this.library.symbols;
+      const length = detokenize(this.handle, ids, ids.length, remove, unparse, text, text.length, error.view);
+      if (length < 0) throw error.take(this.library, length, "the tokens cannot be written as text");
+      return length;
+    };
+    let text = new Uint8Array(8 * ids.length + 64);
+    const length = write(text);
+    if (length >= text.length) write((text = new Uint8Array(length + 1)));
+    return decodeUtf8(text.subarray(0, length));
+  }
+
+  /**
+   * A token tree of names, or of a record from paths to names, in this model's tokens. Where a name is the beginning of
+   * another, the tokens that end a generation end it. ELIZA_ERR_PAYLOAD if no name has tokens.
+   */
+  tokenTree(
+    names: ReadonlyArray<string> | Readonly<Record<string, ReadonlyArray<string>>>,
+    { path = "action", prefix = " ", trigger }: TokenTreeOptions = {},
+  ): TokenTreePayload {
+    const byPath = Array.isArray(names) ? { [path]: names as string[] } : (names as Record<string, string[]>);
+    const descriptors = Object.entries(byPath).flatMap(([each, listed]) => {
+      const tokens = new Map(listed.map((name) => [name, this.tokenize(prefix + name)]));
+      const descriptor = buildTokenTreeDescriptor(each, listed, tokens);
+      if (!descriptor) return [];
+      if (trigger) descriptor.trigger = trigger;
+      if (hasPrefixLeaf(buildTokenTrie(descriptor.leaves))) descriptor.end = this.#endOfGenerationTokens();
+      return [descriptor];
+    });
+    if (descriptors.length === 0) {
+      throw new ElizaInferenceError(ELIZA_ERR_PAYLOAD, "no name has any tokens, so the tree would be empty");
+    }
+    return { modelId: this.modelId, descriptors };
+  }
+
+  /** Opens a stream: one generation, with a KV cache of its own. */
+  stream(options: StreamOptions = {}): Stream {
+    const { grammar, seed, threads, timeBudgetMs, spanTimeout, skipAhead, ...config } = options;
+    const stream = new Stream(this, { ...config, gbnfGrammar: grammar });
+    try {
+      if (seed !== undefined) stream.setSeed(seed);
+      if (threads !== undefined) stream.setThreads(threads);
+      if (timeBudgetMs !== undefined) stream.setTimeBudgetMs(timeBudgetMs);
+      if (spanTimeout !== undefined) stream.setSpanTimeout(spanTimeout);
+      if (skipAhead !== undefined) stream.setSkipAhead(skipAhead);
+      return stream;
+    } catch (error) {
+      stream.close();
+      throw error;
+    }
+  }
+
+  override close(): void {
+    this.#vocabulary?.close();
+    super.close();
+  }
+
+  #readVocabulary(): Vocabulary {
+    const out = new OutSlot();
+    const error = new OutError();
+    const status = this.library.symbols.eliza_inference_vocab_from_context(this.handle, out.view, error.view);
+    if (status < 0) throw error.take(this.library, status, "the vocabulary cannot be read");
+    return new Vocabulary(new Adopted(this.library, out.handle));
+  }
+
+  #endOfGenerationTokens(): number[] {
+    const { vocabulary } = this;
+    const tokens = Array.from({ length: vocabulary.size }, (_, token) => token);
+    return tokens.filter((token) => vocabulary.flags(token) & TokenFlag.END_OF_GENERATION);
+  }
+}

@@ -1,0 +1,184 @@
+/** FfiLlmStreamingAbi on this library. */
+import { ELIZA_ERR_BUSY, ELIZA_ERR_CLOSED, ELIZA_ERR_FFI_FAULT, ELIZA_OK } from "./abi.generated";
+import { TRIE_SYMBOLS } from "./aosp-binding";
+import { ElizaInferenceError } from "./errors";
+import { yieldToEventLoop } from "./event-loop";
+import type { FfiLlmHandle, FfiLlmStreamingAbi, TokenCallback } from "./host-abi";
+import { type Library, hasSymbols, loadLibrary } from "./library";
+import { Model } from "./model";
+import { Stream } from "./stream";
+
+/**
+ * The host's interface. What it reports as null, -1 or a status is in `lastError`. `generate` yields to the event loop
+ * between tokens, so that `cancel` works while it runs.
+ */
+export class NativeLlmStreaming implements FfiLlmStreamingAbi {
+  readonly #library: Library;
+  readonly #models = new Map<string, { model: Model; sessions: number }>();
+
+  /** Why the last `open`, `prefill` or `generate` failed; null if it did not. */
+  lastError: ElizaInferenceError | null = null;
+
+  /** Throws if the payload is refused; nothing changed then. Absent in a build without the trie sampler. */
+  eliza_inference_set_token_trie?: (handle: FfiLlmHandle, triePayload: string | Uint8Array, mode: number) => void;
+  eliza_inference_clear_token_trie?: (handle: FfiLlmHandle) => void;
+
+  constructor(library: Library = loadLibrary()) {
+    this.#library = library;
+    if (!hasSymbols(library, ...TRIE_SYMBOLS)) return;
+    this.eliza_inference_set_token_trie = (handle, payload, mode) => sessionOf(handle).stream.setTokenTrie(payload, mode);
+    this.eliza_inference_clear_token_trie = (handle) => sessionOf(handle).stream.clearTokenTrie();
+  }
+
+  /** Sessions on one path share the model. `numThreads` 0: as llama.cpp chooses. */
+  eliza_inference_llm_stream_open(
+    modelPath: string,
+    contextSizeTokens: number,
+    numThreads: number,
+    gpuLayers: number,
+  ): FfiLlmHandle | null {
+    return this.#report(null, () => {
+      const model = this.#acquire(modelPath);
+      try {
+        const threads = numThreads > 0 ? numThreads : undefined;
+        return new Session(modelPath, model.stream({ contextSize: contextSizeTokens, gpuLayers, threads }));
+      } catch (error) {
+        this.#release(modelPath);
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * Takes the whole prompt. With `slotId` below 0 it starts from empty; otherwise what it has in common with the tokens of
+   * the session so far is not decoded again.
+   */
+  eliza_inference_llm_stream_prefill(handle: FfiLlmHandle, promptTokens: Int32Array, slotId: number): number {
+    return this.#report(-1, () => {
+      sessionOf(handle).prefill(promptTokens, slotId >= 0);
+      return promptTokens.length;
+    });
+  }
+
+  async eliza_inference_llm_stream_generate(
+    handle: FfiLlmHandle,
+    maxNewTokens: number,
+    temperature: number,
+    topP: number,
+    tokenCallback: TokenCallback,
+  ): Promise<number> {
+    try {
+      this.lastError = null;
+      await sessionOf(handle).generate(maxNewTokens, temperature, topP, tokenCallback);
+      return ELIZA_OK;
+    } catch (error) {
+      if (!(error instanceof ElizaInferenceError)) throw error;
+      this.lastError = error;
+      return error.status;
+    }
+  }
+
+  /** The running generation ends with ELIZA_ERR_CANCELLED; the next `prefill` makes the session usable again. */
+  eliza_inference_llm_stream_cancel(handle: FfiLlmHandle): void {
+    sessionOf(handle).stream.cancel();
+  }
+
+  /** A second call does nothing. */
+  eliza_inference_llm_stream_close(handle: FfiLlmHandle): void {
+    const session = sessionOf(handle);
+    if (session.stream.closed) return;
+    session.stream.close();
+    this.#release(session.modelPath);
+  }
+
+  #acquire(path: string): Model {
+    let shared = this.#models.get(path);
+    if (!shared) this.#models.set(path, (shared = { model: new Model(path, { library: this.#library }), sessions: 0 }));
+    shared.sessions++;
+    return shared.model;
+  }
+
+  #release(path: string): void {
+    const shared = this.#models.get(path)!;
+    if (--shared.sessions > 0) return;
+    this.#models.delete(path);
+    shared.model.close();
+  }
+
+  /** The result of `call`, or `failed` with the error in `lastError`. */
+  #report<T>(failed: T, call: () => T): T {
+    try {
+      this.lastError = null;
+      return call();
+    } catch (error) {
+      this.lastError =
+        error instanceof ElizaInferenceError ? error : new ElizaInferenceError(ELIZA_ERR_FFI_FAULT, String(error));
+      return failed;
+    }
+  }
+}
+
+/** What a handle stands for. */
+class Session implements FfiLlmHandle {
+  readonly _brand = "FfiLlmHandle";
+  readonly modelPath: string;
+  readonly stream: Stream;
+  /** Prompt and output so far. */
+  #tokens: number[] = [];
+  #generating = false;
+
+  constructor(modelPath: string, stream: Stream) {
+    this.modelPath = modelPath;
+    this.stream = stream;
+  }
+
+  prefill(prompt: Int32Array, reuse: boolean): void {
+    this.#checkIdle();
+    const keep = reuse ? this.#reusable(prompt) : 0;
+    this.stream.reset(keep > 0 ? keep : undefined);
+    this.#tokens.length = keep;
+    this.stream.prefill(prompt.subarray(keep));
+    for (const token of prompt.subarray(keep)) this.#tokens.push(token);
+  }
+
+  async generate(maxNewTokens: number, temperature: number, topP: number, onToken: TokenCallback): Promise<void> {
+    this.#checkIdle();
+    this.stream.setSampling({ temperature, topP });
+    this.#generating = true;
+    let heldBack = "";
+    try {
+      for (let emitted = 0, done = false; !done && (maxNewTokens <= 0 || emitted < maxNewTokens); ) {
+        await yieldToEventLoop();
+        const step = this.stream.step({ maxTokens: 1 });
+        done = step.done;
+        heldBack += step.text;
+        for (const token of step.tokens) {
+          this.#tokens.push(token);
+          onToken(token, heldBack, false);
+          heldBack = "";
+          emitted++;
+        }
+      }
+    } finally {
+      this.#generating = false;
+      onToken(-1, heldBack, true);
+    }
+  }
+
+  /** Leading tokens of the prompt that are in the KV cache; one is left over, so that there are logits after it. */
+  #reusable(prompt: Int32Array): number {
+    const limit = Math.min(this.stream.stats.contextTokens, this.#tokens.length, prompt.length - 1);
+    let common = 0;
+    while (common < limit && this.#tokens[common] === prompt[common]) common++;
+    return common;
+  }
+
+  #checkIdle(): void {
+    if (this.#generating) throw new ElizaInferenceError(ELIZA_ERR_BUSY, "the session is generating");
+  }
+}
+
+function sessionOf(handle: FfiLlmHandle): Session {
+  if (handle instanceof Session) return handle;
+  throw new ElizaInferenceError(ELIZA_ERR_CLOSED, "the handle is not one of an open session");
+}

@@ -1,0 +1,383 @@
+/** One generation of a model, free or constrained by a token tree. */
+import { CString, FFIType, JSCallback } from "bun:ffi";
+import {
+  ELIZA_ERR_BUSY,
+  ELIZA_ERR_STATE,
+  ELIZA_STOP_CALLBACK,
+  ELIZA_STOP_CANCELLED,
+  ELIZA_STOP_CONTEXT_FULL,
+  ELIZA_STOP_END_OF_GENERATION,
+  ELIZA_STOP_MAX_TOKENS,
+  ELIZA_STOP_NONE,
+  ELIZA_STOP_SPAN_END,
+  ELIZA_STOP_TIME_BUDGET,
+  eliza_llm_stream_stats_t,
+  eliza_span_state_t,
+} from "./abi.generated";
+import { ElizaInferenceError, INT32_MAX, INT32_MIN, UINT32_MAX, checkInteger } from "./errors";
+import type { Handle } from "./library";
+import * as llm from "./llm-stream";
+import type { LlmStreamConfig, LlmStreamStep } from "./llm-stream";
+import { OutError, OutSlot, encodeUtf8, readText } from "./memory";
+import type { Model } from "./model";
+import { Owned } from "./owned";
+import { type Payload, payloadBytes } from "./payload";
+import { Mode, type SamplingOptions, SamplingStruct } from "./sampling";
+import { type SpanState, readSpanState } from "./span-state";
+import { bytesOf, newStruct, readStruct } from "./structs";
+
+/** Why the last step was final. */
+export const StopReason = {
+  /** Not ended. */
+  NONE: ELIZA_STOP_NONE,
+  END_OF_GENERATION: ELIZA_STOP_END_OF_GENERATION,
+  MAX_TOKENS: ELIZA_STOP_MAX_TOKENS,
+  SPAN_END: ELIZA_STOP_SPAN_END,
+  CALLBACK: ELIZA_STOP_CALLBACK,
+  TIME_BUDGET: ELIZA_STOP_TIME_BUDGET,
+  CANCELLED: ELIZA_STOP_CANCELLED,
+  CONTEXT_FULL: ELIZA_STOP_CONTEXT_FULL,
+} as const;
+
+/** Counters of a stream since it was opened or reset. */
+export interface StreamStats {
+  /** The grammar was switched off: a tree's token that it refuses, or a restored slot. */
+  grammarOff: boolean;
+  /** Calls of the model for prompts. */
+  prefillPasses: number;
+  /** Calls of the model for output tokens. */
+  forwardPasses: number;
+  /** Tokens in all of these calls. */
+  decodedTokens: number;
+  emittedTokens: number;
+  /** Tokens that were chosen from logits. */
+  sampledTokens: number;
+  /** Tokens that needed no logits. */
+  forcedTokens: number;
+  /** Sampled tokens inside a span. */
+  constrainedSteps: number;
+  /** Sum over constrained steps of the vocabulary size less the legal tokens. */
+  skippedCandidates: number;
+  /** Constrained steps in which no legal logit was above -Infinity. */
+  fallbacks: number;
+  /** Free tokens that the grammar refused, so that the full grammar ran. */
+  grammarRejections: number;
+  /** Nanoseconds in choosing tokens, forced ones included. */
+  sampleNs: number;
+  /** Nanoseconds in the model. */
+  decodeNs: number;
+  /** Tokens in the KV cache. */
+  contextTokens: number;
+  /** Tokens accepted and not yet decoded. */
+  pendingTokens: number;
+}
+
+export interface SpanOptions {
+  /** Opens the span of this descriptor; a tree with one descriptor and no trigger opens by itself. */
+  path?: string | undefined;
+  /** Mode.GREEDY by default. */
+  mode?: number | undefined;
+}
+
+/**
+ * `Model.stream` opens one; it has a KV cache of its own and belongs to one thread. Inside a token callback the settings,
+ * `setTokenTrie`, `clearTokenTrie`, `activate` and `cancel` are allowed and act before the next token; everything that
+ * decodes, and `close`, throws ELIZA_ERR_BUSY.
+ */
+export class Stream extends Owned implements Iterable<LlmStreamStep> {
+  readonly model: Model;
+  #generating = false;
+  #stopsAtSpanEnd = false;
+
+  /** See `Model.stream`. */
+  constructor(model: Model, config: LlmStreamConfig) {
+    const handle = llm.openStream(model.library, model.handle, config);
+    super(model.library, handle, "stream", "eliza_inference_llm_stream_close");
+    this.model = model;
+  }
+
+  /**
+   * Decodes a prompt, text or tokens; returns its number of tokens. May be called again at any time: the tokens are
+   * appended to what is there. They never reach the token tree, the grammar or the triggers. `addSpecial` is for text:
+   * whether the tokens with which the model begins a text are added; by default, if nothing was decoded yet.
+   */
+  prefill(prompt: string | ArrayLike<number>, options: { addSpecial?: boolean | undefined } = {}): number {
+    const tokens = Int32Array.from(typeof prompt === "string" ? this.#tokenize(prompt, options.addSpecial) : prompt);
+    llm.prefill(this.library, this.handle, tokens);
+    return tokens.length;
+  }
+
+  /**
+   * One step: at most one forward pass, one chosen token, and the tokens without a choice. A step ends with the token that
+   * starts or ends a span. A token whose text does not fit `maxTextBytes` (at least 5) comes with the next step; text that
+   * does not fit a whole step comes in parts, in steps without tokens.
+   */
+  step(options: { maxTokens?: number | undefined; maxTextBytes?: number | undefined } = {}): LlmStreamStep {
+    return llm.next(this.library, this.handle, options.maxTokens, options.maxTextBytes);
+  }
+
+  /** Steps until the final one, which comes too, even if it is empty. */
+  *[Symbol.iterator](): Generator<LlmStreamStep> {
+    for (let done = false; !done; ) {
+      const step = this.step();
+      done = step.done;
+      yield step;
+    }
+  }
+
+  /**
+   * Generates until the end, or until `maxTokens` tokens (0: as the stream was opened with); returns the text. It blocks:
+   * see FfiStreamingRunner for generating beside other work. `onToken` receives each token and its text, and stops the
+   * generation by returning true or by throwing, which `generate` then throws too.
+   */
+  generate(
+    onToken?: (token: number, text: string) => boolean | void,
+    options: { maxTokens?: number | undefined } = {},
+  ): string {
+    const maxTokens = checkInteger(options.maxTokens ?? 0, "maxTokens", INT32_MIN, INT32_MAX);
+    const parts: string[] = [];
+    let thrown: { error: unknown } | null = null;
+    const receive = (token: number, text: Handle): number => {
+      try {
+        parts.push(CString(text));
+        return onToken?.(token, parts[parts.length - 1]!) === true ? 1 : 0;
+      } catch (error) {
+        thrown = { error };
+        return 1;
+      }
+    };
+    const failure = this.#runGenerate(maxTokens, receive);
+    if (thrown) throw (thrown as { error: unknown }).error;
+    if (failure) throw failure;
+    return parts.join("");
+  }
+
+  /** Makes all later steps throw ELIZA_ERR_CANCELLED until `reset`; in a token callback, the running one too. */
+  cancel(): void {
+    this.#check(this.library.symbols.eliza_inference_llm_stream_cancel(this.handle));
+  }
+
+  /**
+   * Empties the KV cache and goes back to the state right after opening; a token tree stays set and starts over. `keep`
+   * keeps the first tokens of the context.
+   */
+  reset(keep?: number): void {
+    const { symbols } = this.library;
+    if (keep === undefined) {
+      this.#check(symbols.eliza_inference_llm_stream_reset(this.handle));
+    } else {
+      checkInteger(keep, "keep", INT32_MIN, INT32_MAX);
+      this.#check(symbols.eliza_inference_llm_stream_reset_keep(this.handle, keep));
+    }
+  }
+
+  /**
+   * One of StopReason. `prefill`, `setTokenTrie`, `activate` and `generate` take a finished stream up again, except after the
+   * end of generation, which needs `prefill`.
+   */
+  get stopReason(): number {
+    return this.#check(this.library.symbols.eliza_inference_llm_stream_stop_reason(this.handle));
+  }
+
+  get stats(): StreamStats {
+    const view = newStruct(eliza_llm_stream_stats_t);
+    this.#check(this.library.symbols.eliza_inference_llm_stream_stats(this.handle, bytesOf(view)));
+    const stats = readStruct(eliza_llm_stream_stats_t, view);
+    return {
+      grammarOff: stats.grammar_off === 1,
+      prefillPasses: stats.prefill_passes,
+      forwardPasses: stats.forward_passes,
+      decodedTokens: stats.decoded_tokens,
+      emittedTokens: stats.emitted_tokens,
+      sampledTokens: stats.sampled_tokens,
+      forcedTokens: stats.forced_tokens,
+      constrainedSteps: stats.constrained_steps,
+      skippedCandidates: stats.skipped_candidates,
+      fallbacks: stats.fallbacks,
+      grammarRejections: stats.grammar_rejections,
+      sampleNs: stats.sample_ns,
+      decodeNs: stats.decode_ns,
+      contextTokens: stats.context_tokens,
+      pendingTokens: stats.pending_tokens,
+    };
+  }
+
+  /**
+   * Generates one name of the tree and returns it: `span` and `generate` in one. ELIZA_ERR_STATE if the generation ended
+   * before a name was complete, such as by `maxTokens`.
+   */
+  choose(payload: Payload, options: SpanOptions = {}): string {
+    using span = this.span(payload, options);
+    this.generate();
+    if (span.leaf !== null) return span.leaf;
+    const reason = Object.entries(StopReason).find(([, value]) => value === this.stopReason)?.[0];
+    throw new ElizaInferenceError(ELIZA_ERR_STATE, `no name was complete when the generation ended: ${reason}`);
+  }
+
+  /**
+   * Constrains the output by the tree until the span is disposed, and stops at the end of a span:
+   *
+   *     using span = stream.span(payload, { path: "action" });
+   *     stream.generate();
+   *     console.log(span.leaf);
+   *
+   * Spans do not nest.
+   */
+  span(payload: Payload, options: SpanOptions = {}): Span {
+    this.setTokenTrie(payload, options.mode);
+    try {
+      if (options.path !== undefined) this.activate(options.path);
+      const stoppedBefore = this.#stopsAtSpanEnd;
+      this.setStopAtSpanEnd(true);
+      return new Span(this, () => this.setStopAtSpanEnd(stoppedBefore));
+    } catch (error) {
+      this.clearTokenTrie();
+      throw error;
+    }
+  }
+
+  /**
+   * Constrains the stream by a token tree, in place of the one before. Mode.SAMPLED uses the stream's temperature, top-p and
+   * seed on the legal tokens alone. If it fails, nothing changed.
+   */
+  setTokenTrie(payload: Payload, mode: number = Mode.GREEDY): void {
+    llm.setTokenTrie(this.library, this.handle, payloadBytes(payload), mode);
+  }
+
+  /** Removes the token tree: back to the grammar, if there is one. */
+  clearTokenTrie(): void {
+    llm.clearTokenTrie(this.library, this.handle);
+  }
+
+  /** Opens a span at the descriptor with this path; an open span starts over. */
+  activate(path: string): void {
+    const bytes = encodeUtf8(path);
+    this.#check(this.library.symbols.eliza_inference_llm_stream_activate(this.handle, bytes, bytes.length));
+  }
+
+  /** The span; all zero, -1 where an index is meant, without a token tree. */
+  get state(): SpanState {
+    const view = newStruct(eliza_span_state_t);
+    this.#check(this.library.symbols.eliza_inference_llm_stream_state(this.handle, bytesOf(view)));
+    return readSpanState(view);
+  }
+
+  /** The name that is complete here, or, outside a span, that the last span ended with. */
+  get leaf(): string | null {
+    const name = new OutSlot();
+    const length = new OutSlot();
+    this.#check(this.library.symbols.eliza_inference_llm_stream_leaf(this.handle, name.view, length.view));
+    return name.value === 0 ? null : readText(name.handle, length.value);
+  }
+
+  /** The state of the generator that tokens are drawn from (0): the low 64 bits. */
+  setSeed(seed: number | bigint): void {
+    const bits = BigInt.asUintN(64, BigInt(seed));
+    this.#check(this.library.symbols.eliza_inference_llm_stream_set_seed(this.handle, bits));
+  }
+
+  setSampling(options: SamplingOptions): void {
+    const sampling = new SamplingStruct().fill(Mode.GREEDY, options);
+    this.#check(this.library.symbols.eliza_inference_llm_stream_set_sampling(this.handle, sampling));
+  }
+
+  /** Wall-clock time from the first step after a prompt; 0: none. */
+  setTimeBudgetMs(milliseconds: number): void {
+    checkInteger(milliseconds, "milliseconds", 0, Number.MAX_SAFE_INTEGER);
+    this.#check(this.library.symbols.eliza_inference_llm_stream_set_time_budget_ms(this.handle, milliseconds));
+  }
+
+  /** Tokens after which a span that did not end is given up; at least 1. */
+  setSpanTimeout(nTokens: number): void {
+    checkInteger(nTokens, "nTokens", 0, UINT32_MAX);
+    this.#check(this.library.symbols.eliza_inference_llm_stream_set_span_timeout(this.handle, nTokens));
+  }
+
+  /** Whether the step that ends a span is final (not by default). */
+  setStopAtSpanEnd(on: boolean): void {
+    this.#check(this.library.symbols.eliza_inference_llm_stream_set_stop_at_span_end(this.handle, on ? 1 : 0));
+    this.#stopsAtSpanEnd = on;
+  }
+
+  /** Whether tokens without a choice are decoded together (as by default). */
+  setSkipAhead(on: boolean): void {
+    this.#check(this.library.symbols.eliza_inference_llm_stream_set_skip_ahead(this.handle, on ? 1 : 0));
+  }
+
+  /** CPU threads of the model; at least 1. */
+  setThreads(nThreads: number): void {
+    checkInteger(nThreads, "nThreads", INT32_MIN, INT32_MAX);
+    this.#check(this.library.symbols.eliza_inference_llm_stream_set_threads(this.handle, nThreads));
+  }
+
+  /** Stores the tokens and the model's state in a file, after decoding what is pending. */
+  save(path: string): void {
+    llm.saveSlot(this.library, this.handle, path);
+  }
+
+  /** Restores them; clears the token tree and switches the grammar off. After a failure the stream is empty and usable. */
+  restore(path: string): void {
+    llm.restoreSlot(this.library, this.handle, path);
+  }
+
+  override close(): void {
+    if (this.#generating) {
+      throw new ElizaInferenceError(ELIZA_ERR_BUSY, "the stream cannot be closed inside a token callback");
+    }
+    super.close();
+  }
+
+  #tokenize(text: string, addSpecial: boolean | undefined): number[] {
+    const { contextTokens, pendingTokens } = this.stats;
+    return this.model.tokenize(text, { addSpecial: addSpecial ?? contextTokens + pendingTokens === 0 });
+  }
+
+  #runGenerate(maxTokens: number, receive: (token: number, text: Handle) => number): ElizaInferenceError | null {
+    const error = new OutError();
+    const callback = new JSCallback(receive, { args: [FFIType.i32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 });
+    const wasGenerating = this.#generating;
+    this.#generating = true;
+    try {
+      const { eliza_inference_llm_stream_generate: generate } = this.library.symbols;
+      const status = generate(this.handle, maxTokens, callback.ptr, null, error.view);
+      return status < 0 ? error.take(this.library, status, "the generation failed") : null;
+    } finally {
+      this.#generating = wasGenerating;
+      callback.close();
+    }
+  }
+
+  #check(status: number): number {
+    if (status < 0) throw llm.streamError(this.library, this.handle, status);
+    return status;
+  }
+}
+
+/** What `Stream.span` returns; disposing it removes the tree. */
+export class Span implements Disposable {
+  readonly #stream: Stream;
+  readonly #restore: () => void;
+  #leaf: string | null = null;
+  #active = true;
+
+  /** @internal */
+  constructor(stream: Stream, restore: () => void) {
+    this.#stream = stream;
+    this.#restore = restore;
+  }
+
+  /** The name that came out, also after the end; null as long as there is none. */
+  get leaf(): string | null {
+    return this.#active ? this.#stream.leaf : this.#leaf;
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#active) return;
+    if (!this.#stream.closed) {
+      this.#leaf = this.#stream.leaf;
+      this.#stream.clearTokenTrie();
+      this.#restore();
+    }
+    this.#active = false;
+  }
+}

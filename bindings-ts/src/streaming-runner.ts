@@ -1,0 +1,319 @@
+/** Generation beside other work: the host's runner. */
+import { ElizaInferenceError } from "./errors";
+import { yieldToEventLoop } from "./event-loop";
+import type { FfiLlmHandle, FfiLlmStreamingAbi, LlmCtxHandle, LlmStreamHandle, LlmStreamingBinding } from "./host-abi";
+import { DEFAULT_MAX_TEXT_BYTES, DEFAULT_MAX_TOKENS_PER_STEP, type LlmStreamStep } from "./llm-stream";
+import { encodePayload } from "./payload";
+import { Mode } from "./sampling";
+import type { TokenTreePayload } from "./token-tree";
+
+export interface FfiStreamingGenerateArgs {
+  promptTokens: Int32Array;
+  /** Generations on one slot run one after the other; -1: no slot. */
+  slotId: number;
+  cacheKey?: string | undefined;
+  /** 0: no bound. */
+  maxTokens: number;
+  /** 0 or less: greedy. */
+  temperature: number;
+  topP: number;
+  topK: number;
+  repeatPenalty: number;
+  draftMin: number;
+  draftMax: number;
+  draftModelPath: string | null;
+  gpuLayers?: number | undefined;
+  cacheTypeK?: string | null | undefined;
+  cacheTypeV?: string | null | undefined;
+  contextSize?: number | undefined;
+  gbnfGrammar?: string | null | undefined;
+  /** Ends the generation, which then throws the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /** 32 by default. */
+  maxTokensPerStep?: number | undefined;
+  onTextChunk?: ((chunk: string) => void | Promise<void>) | undefined;
+  onVerifierEvent?: ((event: VerifierStreamEvent) => void | Promise<void>) | undefined;
+  /** Constrains the output, in place of the grammar. */
+  tokenTreePayload?: TokenTreePayload | undefined;
+  /** 0: greedy, the default; 1: sampled. */
+  tokenTreeMode?: number | undefined;
+}
+
+/** Tokens that were accepted in one step; the text is that of all of them, on the first. */
+export interface VerifierStreamEvent {
+  kind: "accept";
+  tokens: { index: number; text: string; id: number }[];
+}
+
+export interface FfiStreamingGenerateResult {
+  text: string;
+  slotId: number;
+  /** Milliseconds until the first text, prompt included; null if there was none. */
+  firstTokenMs: number | null;
+  drafted: number;
+  accepted: number;
+}
+
+export interface FfiStreamingRunnerOptions {
+  /** Receives the warning that a build has no trie sampler. `console.warn` by default. */
+  warn?: ((message: string) => void) | undefined;
+}
+
+/**
+ * Runs generations: prefill, set the token tree, generate, clear it, also when the generation throws or is aborted. It
+ * yields to the event loop at each step. A token tree that is refused throws; only a build without the trie sampler goes on
+ * with the grammar alone, with a warning.
+ *
+ * On a binding, each generation opens a stream of the context with all that `args` say. On a FfiLlmStreamingAbi it uses the
+ * open handle, and of the settings only maxTokens, temperature and topP.
+ */
+export class FfiStreamingRunner {
+  readonly #open: (args: FfiStreamingGenerateArgs) => Session;
+  readonly #warn: (message: string) => void;
+  readonly #slots = new Map<number, Promise<void>>();
+  readonly #binding: LlmStreamingBinding | null;
+
+  constructor(ffi: LlmStreamingBinding, ctx: LlmCtxHandle, options?: FfiStreamingRunnerOptions);
+  constructor(ffi: FfiLlmStreamingAbi, ctx: { handle: FfiLlmHandle }, options?: FfiStreamingRunnerOptions);
+  constructor(
+    ffi: LlmStreamingBinding | FfiLlmStreamingAbi,
+    ctx: LlmCtxHandle | { handle: FfiLlmHandle },
+    options: FfiStreamingRunnerOptions = {},
+  ) {
+    this.#warn = options.warn ?? ((message) => console.warn(message));
+    this.#binding = "llmStreamOpen" in ffi ? ffi : null;
+    this.#open =
+      "llmStreamOpen" in ffi
+        ? (args) => new BindingSession(ffi, ctx as LlmCtxHandle, args)
+        : (args) => new HandleSession(ffi, (ctx as { handle: FfiLlmHandle }).handle, args);
+  }
+
+  /** Generates to the end. */
+  async generateWithUsage(args: FfiStreamingGenerateArgs): Promise<FfiStreamingGenerateResult> {
+    const started = performance.now();
+    const result: FfiStreamingGenerateResult = { text: "", slotId: args.slotId, firstTokenMs: null, drafted: 0, accepted: 0 };
+    for await (const step of this.generateStream(args)) {
+      if (step.text !== "") result.firstTokenMs ??= performance.now() - started;
+      result.text += step.text;
+      result.drafted += step.drafterDrafted;
+      result.accepted += step.drafterAccepted;
+    }
+    return result;
+  }
+
+  /** The steps as they come; the callbacks of `args` are called too. Leaving the loop ends the generation. */
+  async *generateStream(args: FfiStreamingGenerateArgs): AsyncGenerator<LlmStreamStep> {
+    const leave = await this.#enterSlot(args.slotId);
+    try {
+      let index = 0;
+      for await (const step of this.#run(args)) {
+        if (step.text !== "") await args.onTextChunk?.(step.text);
+        if (step.tokens.length > 0) await args.onVerifierEvent?.(acceptEvent(step, index));
+        index += step.tokens.length;
+        yield step;
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  /** Stores what a stream of the binding has decoded in a file. */
+  saveSlot(stream: LlmStreamHandle, filename: string): void {
+    if (!this.#binding?.llmStreamSaveSlot) throw new Error("this build cannot save slots");
+    this.#binding.llmStreamSaveSlot({ stream, filename });
+  }
+
+  restoreSlot(stream: LlmStreamHandle, filename: string): void {
+    if (!this.#binding?.llmStreamRestoreSlot) throw new Error("this build cannot restore slots");
+    this.#binding.llmStreamRestoreSlot({ stream, filename });
+  }
+
+  async *#run(args: FfiStreamingGenerateArgs): AsyncGenerator<LlmStreamStep> {
+    const { signal } = args;
+    signal?.throwIfAborted();
+    const session = this.#open(args);
+    const cancel = (): void => session.cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    try {
+      session.prefill();
+      const clear = this.#constrain(session, args);
+      try {
+        for await (const step of session.steps()) {
+          signal?.throwIfAborted();
+          yield step;
+        }
+      } finally {
+        clear();
+      }
+    } catch (error) {
+      signal?.throwIfAborted(); // a step that failed because of it
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+      session.close();
+    }
+  }
+
+  /** Sets the token tree; returns what removes it. */
+  #constrain(session: Session, args: FfiStreamingGenerateArgs): () => void {
+    if (!args.tokenTreePayload) return () => {};
+    const { trie } = session;
+    if (!trie) {
+      this.#warn("this build of libelizainference has no token-trie sampler: generating with the grammar alone");
+      return () => {};
+    }
+    trie.set(encodePayload(args.tokenTreePayload), args.tokenTreeMode ?? Mode.GREEDY);
+    return () => trie.clear();
+  }
+
+  /** Waits for the generations on this slot that came before; returns what lets the next one in. */
+  async #enterSlot(slotId: number): Promise<() => void> {
+    if (slotId < 0) return () => {};
+    const before = this.#slots.get(slotId);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#slots.set(slotId, promise);
+    await before;
+    return () => {
+      if (this.#slots.get(slotId) === promise) this.#slots.delete(slotId);
+      resolve();
+    };
+  }
+}
+
+/** One generation on one of the host's interfaces. */
+interface Session {
+  /** Absent in a build without the trie sampler. */
+  readonly trie: { set(payloadJson: string, mode: number): void; clear(): void } | null;
+  prefill(): void;
+  steps(): AsyncGenerator<LlmStreamStep>;
+  cancel(): void;
+  close(): void;
+}
+
+class BindingSession implements Session {
+  readonly #ffi: LlmStreamingBinding;
+  readonly #args: FfiStreamingGenerateArgs;
+  readonly #stream: LlmStreamHandle;
+  readonly trie: Session["trie"];
+
+  constructor(ffi: LlmStreamingBinding, ctx: LlmCtxHandle, args: FfiStreamingGenerateArgs) {
+    this.#ffi = ffi;
+    this.#args = args;
+    const { maxTokens, temperature, topP, topK, repeatPenalty, slotId, draftMin, draftMax, draftModelPath } = args;
+    const { gpuLayers, cacheTypeK, cacheTypeV, contextSize } = args;
+    const stream = ffi.llmStreamOpen({
+      ctx,
+      config: {
+        ...{ maxTokens, temperature, topP, topK, repeatPenalty, slotId, draftMin, draftMax, draftModelPath },
+        ...{ gpuLayers, cacheTypeK, cacheTypeV, contextSize },
+        promptCacheKey: args.cacheKey ?? null,
+        mtpDrafterPath: draftModelPath,
+        gbnfGrammar: args.gbnfGrammar ?? null,
+      },
+    });
+    this.#stream = stream;
+    this.trie =
+      ffi.llmStreamSetTokenTrie && ffi.llmStreamClearTokenTrie
+        ? {
+            set: (triePayloadJson, mode) => ffi.llmStreamSetTokenTrie!({ stream, triePayloadJson, mode }),
+            clear: () => ffi.llmStreamClearTokenTrie!({ stream }),
+          }
+        : null;
+  }
+
+  prefill(): void {
+    this.#ffi.llmStreamPrefill({ stream: this.#stream, tokens: this.#args.promptTokens });
+  }
+
+  async *steps(): AsyncGenerator<LlmStreamStep> {
+    const maxTokensPerStep = this.#args.maxTokensPerStep ?? DEFAULT_MAX_TOKENS_PER_STEP;
+    for (let done = false; !done; ) {
+      await yieldToEventLoop();
+      const step = this.#ffi.llmStreamNext({ stream: this.#stream, maxTokensPerStep, maxTextBytes: DEFAULT_MAX_TEXT_BYTES });
+      done = step.done;
+      yield step;
+    }
+  }
+
+  cancel(): void {
+    this.#ffi.llmStreamCancel(this.#stream);
+  }
+
+  close(): void {
+    this.#ffi.llmStreamClose(this.#stream);
+  }
+}
+
+class HandleSession implements Session {
+  readonly #ffi: FfiLlmStreamingAbi & { readonly lastError?: ElizaInferenceError | null };
+  readonly #handle: FfiLlmHandle;
+  readonly #args: FfiStreamingGenerateArgs;
+  readonly trie: Session["trie"];
+
+  constructor(ffi: FfiLlmStreamingAbi, handle: FfiLlmHandle, args: FfiStreamingGenerateArgs) {
+    this.#ffi = ffi;
+    this.#handle = handle;
+    this.#args = args;
+    this.trie =
+      ffi.eliza_inference_set_token_trie && ffi.eliza_inference_clear_token_trie
+        ? {
+            set: (payloadJson, mode) => ffi.eliza_inference_set_token_trie!(handle, payloadJson, mode),
+            clear: () => ffi.eliza_inference_clear_token_trie!(handle),
+          }
+        : null;
+  }
+
+  prefill(): void {
+    const { promptTokens, slotId } = this.#args;
+    const count = this.#ffi.eliza_inference_llm_stream_prefill(this.#handle, promptTokens, slotId);
+    if (count < 0) throw this.#ffi.lastError ?? new Error(`prefill failed: ${count}`);
+  }
+
+  async *steps(): AsyncGenerator<LlmStreamStep> {
+    const steps: LlmStreamStep[] = [];
+    let running = true;
+    let wake = (): void => {};
+    const generation = this.#generate((step) => {
+      steps.push(step);
+      wake();
+    }).finally(() => {
+      running = false;
+      wake();
+    });
+    generation.catch(() => {}); // awaited below, but not before the steps that came first were taken
+    try {
+      while (running || steps.length > 0) {
+        const step = steps.shift();
+        if (step) yield step;
+        else await new Promise<void>((resolve) => (wake = resolve));
+      }
+      await generation;
+    } finally {
+      if (running) {
+        this.cancel();
+        await generation.catch(() => {});
+      }
+    }
+  }
+
+  cancel(): void {
+    this.#ffi.eliza_inference_llm_stream_cancel(this.#handle);
+  }
+
+  /** The handle is the caller's. */
+  close(): void {}
+
+  async #generate(onStep: (step: LlmStreamStep) => void): Promise<void> {
+    const { maxTokens, temperature, topP } = this.#args;
+    const onToken = (tokenId: number, text: string, done: boolean): void =>
+      onStep({ tokens: tokenId < 0 ? [] : [tokenId], text, done, drafterDrafted: 0, drafterAccepted: 0 });
+    const { eliza_inference_llm_stream_generate: generate } = this.#ffi;
+    const status = await generate.call(this.#ffi, this.#handle, maxTokens, temperature, topP, onToken);
+    if (status !== 0) throw this.#ffi.lastError ?? new Error(`generate failed: ${status}`);
+  }
+}
+
+function acceptEvent(step: LlmStreamStep, index: number): VerifierStreamEvent {
+  const tokens = step.tokens.map((id, i) => ({ index: index + i, text: i === 0 ? step.text : "", id }));
+  return { kind: "accept", tokens };
+}

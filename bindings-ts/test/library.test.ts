@@ -1,0 +1,89 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Constraint, ElizaInferenceError, Matcher, Vocabulary, hasSymbols, loadLibrary } from "../src";
+import * as abi from "../src/abi.generated";
+import { failure, olderBuild } from "./support";
+
+const folder = mkdtempSync(join(tmpdir(), "eliza-inference-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test("the library has every function of the header", () => {
+  const library = loadLibrary();
+  expect([...library.missing]).toEqual([]);
+  expect(library.symbols.eliza_inference_abi_version()).toBe(String(abi.ELIZA_INFERENCE_ABI_VERSION));
+  expect(loadLibrary(library.path)).toBe(library);
+});
+
+test("every status has the name that the library gives it", () => {
+  const { symbols } = loadLibrary();
+  const statuses = Object.entries(abi).filter(([name]) => name.startsWith("ELIZA_ERR_")) as [string, number][];
+  expect(statuses.length).toBe(16);
+  for (const [name, status] of statuses) {
+    expect(symbols.eliza_inference_status_name(status)).toBe(name);
+    expect(new ElizaInferenceError(status, "").statusName).toBe(name);
+  }
+  expect(new ElizaInferenceError(-99, "").statusName).toBe(symbols.eliza_inference_status_name(-99)!);
+});
+
+test("a missing file is named", () => {
+  const path = join(folder, "none.so");
+  const { statusName, message } = failure(() => loadLibrary(path));
+  expect(statusName).toBe("ELIZA_ERR_ABI_MISMATCH");
+  expect(message).toStartWith(`${path} is not a libelizainference: `);
+});
+
+test("a file that is no library is named", async () => {
+  const path = join(folder, "text.so");
+  await Bun.write(path, "not a library");
+  expect(failure(() => loadLibrary(path)).message).toStartWith(`${path} is not a libelizainference: `);
+});
+
+test("the environment variable chooses the library", async () => {
+  const { exitCode, stdout } = await loadInChild({ ELIZA_INFERENCE_LIBRARY: loadLibrary().path });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${loadLibrary().path}\n` });
+  const failed = await loadInChild({ ELIZA_INFERENCE_LIBRARY: "/nowhere/libelizainference.so" });
+  expect(failed.exitCode).not.toBe(0);
+  expect(failed.stderr).toContain("/nowhere/libelizainference.so is not a libelizainference");
+});
+
+test("a package without a library says where it looked", async () => {
+  const copy = join(folder, "node_modules", "eliza-inference");
+  await Bun.$`mkdir -p ${copy} && cp -r ${join(import.meta.dir, "../src")} ${copy} && cp -r ${join(import.meta.dir, "../node_modules/@msgpack")} ${join(folder, "node_modules")}`;
+  const { exitCode, stderr } = await loadInChild({ ELIZA_INFERENCE_LIBRARY: "" }, join(copy, "src"));
+  expect(exitCode).not.toBe(0);
+  expect(stderr).toContain("libelizainference was not found: set ELIZA_INFERENCE_LIBRARY, or put it in ");
+  expect(stderr).toContain(join(copy, "native"));
+
+  await Bun.$`mkdir -p ${join(copy, "native", `${process.platform}-${process.arch}`)}`;
+  const beside = join(copy, "native", `${process.platform}-${process.arch}`, loadLibrary().path.split("/").pop()!);
+  await Bun.write(beside, Bun.file(loadLibrary().path));
+  expect((await loadInChild({ ELIZA_INFERENCE_LIBRARY: "" }, join(copy, "src"))).stdout).toBe(`${beside}\n`);
+});
+
+test("an older build is used for what it has", async () => {
+  const library = loadLibrary(await olderBuild(folder, ["eliza_inference_matcher_sample", "eliza_inference_set_token_trie"]));
+  expect([...library.missing].sort()).toEqual(["eliza_inference_matcher_sample", "eliza_inference_set_token_trie"]);
+  expect(hasSymbols(library, "eliza_inference_matcher_accept")).toBe(true);
+  expect(hasSymbols(library, "eliza_inference_matcher_accept", "eliza_inference_matcher_sample")).toBe(false);
+  using vocabulary = new Vocabulary(100, { library });
+  const payload = { modelId: "", descriptors: [{ path: "action", leaves: [{ name: "A", tokens: [1] }] }] };
+  using matcher = new Matcher(new Constraint(vocabulary, payload));
+  expect(matcher.allowed()).toEqual(Int32Array.of(1));
+  expect(failure(() => matcher.sample(new Float32Array(100)))).toEqual({
+    statusName: "ELIZA_ERR_NOT_IMPLEMENTED",
+    message: `${library.path} is an older build: it lacks eliza_inference_matcher_sample`,
+  });
+});
+
+async function loadInChild(env: Record<string, string>, source = join(import.meta.dir, "../src")) {
+  const script = `import { loadLibrary } from ${JSON.stringify(join(source, "index.ts"))}; console.log(loadLibrary().path);`;
+  const child = Bun.spawn([process.execPath, "-e", script], { env: { ...process.env, ...env }, stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { stdout, stderr, exitCode };
+}
