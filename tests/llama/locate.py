@@ -6,7 +6,11 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 
-SYSTEMS = {"linux": ("linux", "libllama.v*.so"), "darwin": ("mac", "libllama.v*.dylib"), "win32": ("win", "llama.v*.dll")}
+SYSTEMS = {
+    "linux": ("linux", "libllama.v*.so"),
+    "darwin": ("mac", "libllama.v*.dylib"),
+    "win32": ("win", "llama.v*.dll"),
+}
 MACHINES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 
 

@@ -7,7 +7,7 @@ the model tests.
 from pathlib import Path
 
 import numpy as np
-from cffi import FFI
+from cffi import FFI  # type: ignore[import-untyped]
 from typing_extensions import Self
 
 DECLARATIONS = """
@@ -52,7 +52,6 @@ LAYOUT_VERSIONS = ("0.4.", "0.5.")
 """Versions of libllama whose parameter structs have the layout above."""
 
 
-
 class Library:
     """A loaded libllama with its CPU backends."""
 
@@ -60,16 +59,13 @@ class Library:
         self.ffi = FFI()
         self.ffi.cdef(DECLARATIONS)
         self.c = self.ffi.dlopen(str(path))
-        self.version = self._string(self.c.llama_version())
+        self.version = self.ffi.string(self.c.llama_version()).decode()
         if not self.version.startswith(LAYOUT_VERSIONS):
             raise RuntimeError(f"{path} is libllama {self.version}; the layouts known here are of {LAYOUT_VERSIONS}")
         self._silent = self.ffi.callback("void(int, char *, void *)", lambda _level, _text, _user_data: None)
         self.c.llama_log_set(self._silent, self.ffi.NULL)
         self.c.llama_backend_init()
         self.c.ggml_backend_load_all_from_path(str(path.resolve().parent).encode())
-
-    def _string(self, text: object) -> str:
-        return bytes(self.ffi.string(text)).decode()
 
 
 class Vocabulary:
@@ -86,7 +82,7 @@ class Vocabulary:
         if self._model == library.ffi.NULL:
             raise RuntimeError(f"libllama cannot load {path}")
         self._vocab = self._c.llama_model_get_vocab(self._model)
-        self.size: int = self._c.llama_vocab_n_tokens(self._vocab)
+        self.size = int(self._c.llama_vocab_n_tokens(self._vocab))
 
     def __enter__(self) -> Self:
         return self

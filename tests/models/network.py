@@ -35,7 +35,7 @@ class Vocabulary:
     """The tokeniser of a GGUF file: a byte-level BPE."""
 
     pieces: list[str]
-    types: list[int]
+    types: list[gguf.TokenType]
     merges: list[str]
     pre_tokenizer: str
     begin: int
@@ -107,9 +107,8 @@ class Block(nn.Module):
         def heads(projected: Tensor) -> Tensor:
             return projected.view(batch, time, self.shape.n_heads, self.shape.head_width).transpose(1, 2)
 
-        mixed = F.scaled_dot_product_attention(
-            rotate(heads(self.query(normed))), rotate(heads(self.key(normed))), heads(self.value(normed)), is_causal=True
-        )
+        query, key = rotate(heads(self.query(normed))), rotate(heads(self.key(normed)))
+        mixed = F.scaled_dot_product_attention(query, key, heads(self.value(normed)), is_causal=True)
         attended: Tensor = self.output(mixed.transpose(1, 2).reshape(batch, time, width))
         return attended
 
@@ -182,7 +181,9 @@ def _loss(network: Network, tokens: Tensor, weights: Tensor, n_zero_rows: int) -
     return (losses * weights.flatten()).sum() / weights.sum()
 
 
-def write_gguf(path: Path, name: str, shape: Shape, vocabulary: Vocabulary, network: Network | None, rows: list[int] | None = None) -> None:
+def write_gguf(
+    path: Path, name: str, shape: Shape, vocabulary: Vocabulary, network: Network | None, rows: list[int] | None = None
+) -> None:
     """Writes the model in Q8_0, or its vocabulary alone if there is no network yet.
 
     `rows` are the token ids that the network's embedding rows stand for; all, in order, by default.

@@ -81,7 +81,9 @@ def train_vocabulary(examples: Iterable[corpus.Example]) -> network.Vocabulary:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = bytes_and_words
     trainer = trainers.BpeTrainer(
-        vocab_size=VOCABULARY_SIZE - len(CONTROL + THINKING), initial_alphabet=bytes_and_words.alphabet(), show_progress=False
+        vocab_size=VOCABULARY_SIZE - len(CONTROL + THINKING),
+        initial_alphabet=bytes_and_words.alphabet(),
+        show_progress=False,
     )
     tokenizer.train_from_iterator((e.prompt + e.answer for e in examples), trainer)
     state = json.loads(tokenizer.to_str())["model"]
