@@ -1,0 +1,74 @@
+"""The quick starts of the README, run as written. A comment `prints: X` is what a line must print."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def quick_start(language: str) -> str:
+    blocks: list[str] = re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 1, f"{len(blocks)} blocks of {language}"
+    return blocks[0]
+
+
+def expected_output(code: str) -> str:
+    lines = re.findall(r"prints: (.*?)(?: \*/)?$", code, re.MULTILINE)
+    assert lines, "a quick start shows what it prints"
+    return "".join(line + "\n" for line in lines)
+
+
+def run(*command: str | os.PathLike[str]) -> str:
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def test_python_quick_start(tmp_path: Path) -> None:
+    code = quick_start("python")
+    script = tmp_path / "quick_start.py"
+    script.write_text(code, "utf-8")
+    assert run(sys.executable, script) == expected_output(code)
+
+
+def test_typescript_quick_start(tmp_path: Path) -> None:
+    code = quick_start("typescript")
+    script = tmp_path / "quick_start.ts"
+    script.write_text(code, "utf-8")
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "eliza-inference").symlink_to(ROOT / "bindings-ts", target_is_directory=True)
+    assert run(bun(), script) == expected_output(code)
+
+
+def test_c_quick_start(tmp_path: Path, native_library: Path) -> None:
+    code = quick_start("c")
+    source, program = tmp_path / "quick_start.c", tmp_path / "quick_start"
+    source.write_text(code, "utf-8")
+    compile_c = [sys.executable, "-m", "ziglang", "cc", "-std=c99", "-Wall", "-Wextra", "-Werror"]
+    include = f"-I{ROOT / 'native' / 'include'}"
+    run(*compile_c, include, source, native_library, f"-Wl,-rpath,{native_library.parent}", "-o", program)
+    assert run(program) == expected_output(code)
+
+
+@pytest.fixture
+def native_library() -> Path:
+    """The library that the Python package was installed with."""
+    from eliza_inference import library_path
+
+    return Path(library_path())
+
+
+def bun() -> str:
+    local = ROOT / "bindings-ts" / "node_modules" / ".bin" / "bun"
+    found = str(local) if local.exists() else shutil.which("bun")
+    assert found, "no bun: run npm ci in bindings-ts"
+    return found
