@@ -97,8 +97,8 @@ def decode_json(payload: bytes) -> Any:
 
 
 def integer(digits: str) -> int:
-    """The value of an integer of any length; one that no int32 can hold counts as out of range."""
-    return int(digits) if len(digits) < 20 else INT32_MAX + 1
+    """Python refuses to read thousands of digits; the value of such a number does not matter."""
+    return int(digits) if len(digits) < 100 else INT32_MAX + 1
 
 
 def decode_message_pack(payload: bytes) -> Any:
@@ -230,6 +230,10 @@ class Descriptor:
     def is_prefix_leaf(self, prefix: tuple[int, ...]) -> bool:
         return prefix in self.leaves and bool(self.follow[prefix])
 
+    def width(self, prefix: tuple[int, ...]) -> int:
+        """How many tokens go on from here, end tokens included."""
+        return len(self.follow[prefix]) + (len(self.end) if self.is_prefix_leaf(prefix) else 0)
+
     def legal(self, prefix: tuple[int, ...]) -> set[int] | None:
         """The tokens that may follow; None if any token may."""
         if not self.is_prefix_leaf(prefix):
@@ -269,9 +273,7 @@ class Constraint:
             "n_descriptors": len(descriptors),
             "n_leaves": sum(len(descriptor.leaves) for descriptor in descriptors),
             "longest_leaf_tokens": self.longest_leaf,
-            "widest_node": max(
-                len(descriptor.legal(prefix) or ()) for descriptor in descriptors for prefix in descriptor.follow
-            ),
+            "widest_node": max(descriptor.width(prefix) for descriptor in descriptors for prefix in descriptor.follow),
         }
 
 
@@ -313,6 +315,11 @@ class Matcher:
         self.before = []
         if len(self.constraint.descriptors) == 1 and not self.constraint.descriptors[0].triggers:
             self.open(0)
+
+    def set_span_timeout(self, n_tokens: int) -> None:
+        if n_tokens < 1:
+            raise Refusal("ELIZA_ERR_INVALID_ARG", "a timeout of no tokens")
+        self.timeout = n_tokens
 
     def set_seed(self, seed: int) -> None:
         self.generator = SplitMix64(seed)
@@ -451,8 +458,10 @@ class Matcher:
 
     def kept(self, n_logits: int) -> list[int] | str:
         """The ids that a mask leaves, or "all"."""
+        if n_logits < self.constraint.vocab_size:
+            raise Refusal("ELIZA_ERR_INVALID_ARG", f"{n_logits} logits")
         legal = self.legal()
-        return "all" if legal is None else sorted(token for token in legal if token < n_logits)
+        return "all" if legal is None else sorted(legal)
 
     def candidates(self, logits: list[float]) -> list[tuple[int, float]]:
         """The legal ids in ascending order with their logits, all equal if none is above -inf."""
@@ -464,10 +473,10 @@ class Matcher:
         return pairs
 
     def sample(self, logits: list[float], mode: int, temperature: float = 1.0, top_p: float = 1.0) -> set[int]:
-        """The tokens that may be chosen: one, but for a draw that lies on the border of two.
+        """The tokens that may be chosen: one, unless rounding decides.
 
-        The library's exponential is good to about seven digits, so a draw nearer to a border than
-        that may go either way.
+        The library's exponential is good to about seven digits, so a draw nearer than that to the
+        border of two tokens may go either way; and so may the order of two shares that are as near.
         """
         if len(logits) < self.constraint.vocab_size:
             raise Refusal("ELIZA_ERR_INVALID_ARG", f"{len(logits)} logits")
@@ -479,6 +488,8 @@ class Matcher:
             return {best[0]}
         shares = probabilities(pairs, temperature)
         draw = self.generator.unit()
+        if top_p < 1 and has_near_shares(shares):
+            return {token for token, share in shares if share > 0}
         chosen = set()
         for kept in nuclei(shares, top_p):
             chosen |= at(kept, draw)
@@ -516,6 +527,12 @@ def probabilities(pairs: list[tuple[int, float]], temperature: float) -> list[tu
         weights = [float(logit == top if top == math.inf else logit > -math.inf) for _, logit in pairs]
     total = math.fsum(weights)
     return [(token, weight / total) for (token, _), weight in zip(pairs, weights, strict=True)]
+
+
+def has_near_shares(shares: list[tuple[int, float]]) -> bool:
+    """Whether two shares differ, but not by more than rounding may."""
+    values = sorted(share for _, share in shares)
+    return any(low < high < low * (1 + BORDER) for low, high in zip(values, values[1:], strict=False))
 
 
 def nuclei(shares: list[tuple[int, float]], top_p: float) -> list[list[tuple[int, float]]]:

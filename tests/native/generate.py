@@ -1,60 +1,26 @@
 """Writes the conformance cases as C data (see cases.h), so that the C runner needs no JSON.
 
-    python tests/native/generate.py DIRECTORY_OF_CASES OUTPUT.c
+    python tests/native/generate.py OUTPUT.c
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
-STEPS = ["in_span", "span_ended", "span_started", "timed_out", "refused"]  # bits in the order of ELIZA_STEP_*
-INFO = ["n_descriptors", "n_leaves", "n_nodes", "longest_leaf_tokens", "widest_node"]
-COUNTERS = ["span_tokens", "spans_started", "spans_ended", "timeouts", "illegal"]
-FLAGS = ["active", "can_stop", "constrained"]
-CASE_KEYS = {
-    *("name", "decisions", "vocab_size", "model_id", "error", "info", "expect", "steps"),
-    *("payload", "payload_hex", "payload_parts", "payload_hex_parts"),
-}
-STEP_KEYS = {
-    "accept": {"token", "result"},
-    "rollback": {"n"},
-    "activate": {"path"},
-    "deactivate": set(),
-    "reset": set(),
-    "clone": set(),
-    "set_span_timeout": {"n"},
-    "set_seed": {"seed"},
-    "mask": {"logits", "fill", "n", "kept"},
-    "sample": {"logits", "fill", "n", "mode", "temperature", "top_p", "tokens"},
-}
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import conformance_cases as conformance  # noqa: E402
 
 
-def main(source: Path, output: Path) -> None:
+def main(output: Path) -> None:
     writer = Writer()
-    for path in sorted(source.glob("*.json")):
-        if path.name == "decisions.json":
-            continue
-        for case in json.loads(path.read_text("utf-8"))["cases"]:
-            for form, parts in payloads(case):
-                writer.case(f"{path.stem}: {case['name']} ({form})", case, parts)
+    for case in conformance.cases():
+        unknown = conformance.unknown_keys(case.data)
+        if unknown:
+            raise SystemExit(f"{case.id}: unknown: {unknown}")
+        writer.case(case)
     output.write_text(writer.text(), "utf-8")
-
-
-def payloads(case: dict[str, Any]) -> list[tuple[str, list[tuple[bytes, int]]]]:
-    """The payloads of a case, each as its parts: bytes and how often they stand."""
-    forms: list[tuple[str, list[tuple[bytes, int]]]] = []
-    if "payload" in case:
-        forms.append(("text", [(case["payload"].encode(), 1)]))
-    if "payload_parts" in case:
-        forms.append(("text", [(part.encode(), count) for part, count in case["payload_parts"]]))
-    if "payload_hex" in case:
-        forms.append(("hex", [(bytes.fromhex(case["payload_hex"]), 1)]))
-    if "payload_hex_parts" in case:
-        forms.append(("hex", [(bytes.fromhex(part), count) for part, count in case["payload_hex_parts"]]))
-    return forms
 
 
 class Writer:
@@ -76,30 +42,29 @@ class Writer:
         self.arrays.append(f"static const {kind} {name}[] = {{{', '.join(items)}}};\n")
         return name
 
-    def case(self, name: str, case: dict[str, Any], parts: list[tuple[bytes, int]]) -> None:
-        check_keys(case, CASE_KEYS, name)
-        part_array = self.array("case_part", [f"{{{c_bytes(part)}, {len(part)}, {count}}}" for part, count in parts])
-        steps = self.array("case_step", [self.step(step, case) for step in case.get("steps", [])])
-        model_id = case.get("model_id")
+    def case(self, case: conformance.Case) -> None:
+        data = case.data
+        parts = self.array("case_part", [f"{{{c_bytes(part)}, {len(part)}, {count}}}" for part, count in case.parts])
+        steps = self.array("case_step", [self.step(step, data) for step in data.get("steps", [])])
+        model_id = data.get("model_id")
         fields = [
-            f".name = {c_bytes(name.encode())}",
-            f".vocab_size = {case['vocab_size']}",
+            f".name = {c_text(case.id)}",
+            f".vocab_size = {data['vocab_size']}",
             f".model_id = {c_text(model_id)}, .model_id_length = {len((model_id or '').encode())}",
-            f".payload = {part_array}, .n_parts = {len(parts)}",
-            f".error = {c_error(case)}",
-            f".info = {c_info(case.get('info', {}))}",
-            f".expect = {self.expect(case.get('expect', {}))}",
-            f".steps = {steps}, .n_steps = {len(case.get('steps', []))}",
+            f".payload = {parts}, .n_parts = {len(case.parts)}",
+            f".error = {c_error(data)}",
+            f".info = {c_info(data.get('info', {}))}",
+            f".expect = {self.expect(data.get('expect', {}))}",
+            f".steps = {steps}, .n_steps = {len(data.get('steps', []))}",
         ]
         self.cases.append(f"    {{{', '.join(fields)}}},\n")
 
     def step(self, step: dict[str, Any], case: dict[str, Any]) -> str:
         kind = step["do"]
-        check_keys(step, {"do", "error", "expect", *STEP_KEYS[kind]}, case["name"])
         fields = [f".kind = STEP_{kind.upper()}", f".error = {c_error(step)}"]
         fields.append(f".expect = {self.expect(step.get('expect', {}))}")
         if kind == "accept":
-            bits = sum(1 << STEPS.index(name) for name in step.get("result", []))
+            bits = sum(1 << conformance.STEP_RESULTS.index(name) for name in step.get("result", []))
             fields.append(f".token = {c_int(step['token'])}, .result = {bits}")
         elif kind in ("rollback", "set_span_timeout", "set_seed"):
             fields.append(f".n = {step['seed' if kind == 'set_seed' else 'n']}u")
@@ -124,10 +89,10 @@ class Writer:
         return self.array("int32_t", [str(token) for token in ids])
 
     def expect(self, expect: dict[str, Any]) -> str:
-        check_keys(expect, {*FLAGS, *COUNTERS, "descriptor", "allowed", "forced", "leaf"}, "expect")
         given = " | ".join(f"GIVEN_{key.upper()}" for key in expect) or "0"
         fields = [f".given = {given}"]
-        fields += [f".{key} = {int(expect[key])}" for key in (*FLAGS, *COUNTERS, "descriptor") if key in expect]
+        plain = (*conformance.EXPECT_FLAGS, *conformance.EXPECT_NUMBERS)
+        fields += [f".{key} = {int(expect[key])}" for key in plain if key in expect]
         if expect.get("allowed", "all") != "all":
             fields.append(f".allowed = {self.ids(expect['allowed'])}, .n_allowed = {len(expect['allowed'])}")
         if expect.get("forced"):
@@ -137,12 +102,6 @@ class Writer:
         return f"{{{', '.join(fields)}}}"
 
 
-def check_keys(given: dict[str, Any], known: set[str], where: str) -> None:
-    unknown = given.keys() - known
-    if unknown:
-        raise SystemExit(f"{where}: unknown keys {sorted(unknown)}")
-
-
 def c_error(holder: dict[str, Any]) -> str:
     if "error" not in holder:
         return "{0, NULL}"
@@ -150,8 +109,7 @@ def c_error(holder: dict[str, Any]) -> str:
 
 
 def c_info(info: dict[str, int]) -> str:
-    check_keys(info, set(INFO), "info")
-    return "{" + ", ".join(str(info.get(key, -1)) for key in INFO) + "}"
+    return "{" + ", ".join(str(info.get(key, -1)) for key in conformance.INFO_KEYS) + "}"
 
 
 def c_int(value: int) -> str:
@@ -174,4 +132,4 @@ def c_bytes(value: bytes) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(Path(sys.argv[1]))
