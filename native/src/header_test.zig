@@ -10,6 +10,9 @@ const pairs = .{
     .{ @import("abi/constraint.zig").CacheStats, header.eliza_trie_cache_stats_t },
     .{ @import("abi/matcher.zig").SpanState, header.eliza_span_state_t },
     .{ @import("abi/matcher.zig").Sampling, header.eliza_sampling_t },
+    .{ @import("abi/llama.zig").Info, header.eliza_llama_info_t },
+    .{ @import("abi/stream.zig").Config, header.eliza_llm_stream_config_t },
+    .{ @import("abi/stream.zig").Stats, header.eliza_llm_stream_stats_t },
 };
 
 test "structs have the layout of the header" {

@@ -24,6 +24,10 @@ comptime {
     _ = @import("abi/vocabulary.zig");
     _ = @import("abi/constraint.zig");
     _ = @import("abi/matcher.zig");
+    _ = @import("abi/llama.zig");
+    _ = @import("abi/context.zig");
+    _ = @import("abi/stream.zig");
+    _ = @import("abi/sampler.zig");
 }
 
 test {
@@ -38,5 +42,18 @@ test {
     _ = @import("trie/trigger.zig");
     _ = @import("trie/span.zig");
     _ = @import("sampling/rng.zig");
+    _ = @import("platform/clock.zig");
+    _ = @import("platform/dynlib.zig");
+    _ = @import("platform/file.zig");
+    _ = @import("platform/handles.zig");
+    _ = @import("llama/layout.zig");
+    _ = @import("llama/loader.zig");
+    _ = @import("llama/native_log.zig");
+    _ = @import("llama/cache_type.zig");
+    _ = @import("llama/text.zig");
+    _ = @import("llama/outbox.zig");
+    _ = @import("llama/free.zig");
+    _ = @import("llama/slot.zig");
+    _ = @import("llama/sampler.zig");
     _ = @import("header_test.zig");
 }

@@ -44,8 +44,9 @@ pub const FreeSampler = struct {
         gpa.free(f.candidates);
     }
 
-    /// Draws start over from the seed.
+    /// Draws start over from the seed, counters from 0.
     pub fn restart(f: *FreeSampler) void {
+        f.rejections = 0;
         if (f.chain[draw]) |sampler| f.model.api().llama_sampler_reset(sampler);
     }
 

@@ -76,6 +76,23 @@ pub const Model = struct {
         return loaded == @min(n_gpu_layers, most);
     }
 
+    /// The same for every copy of a model, as far as its description tells.
+    pub fn fingerprint(model: *const Model) u64 {
+        const a = model.api();
+        var buffer: [256]u8 = undefined;
+        const length: usize = @intCast(std.math.clamp(a.llama_model_desc(model.handle, &buffer, buffer.len), 0, buffer.len - 1));
+        var hasher: std.hash.Wyhash = .init(0);
+        hasher.update(buffer[0..length]);
+        for ([_]u64{
+            a.llama_model_n_params(model.handle),
+            a.llama_model_size(model.handle),
+            @intCast(a.llama_model_n_layer(model.handle)),
+            @intCast(a.llama_model_n_embd(model.handle)),
+            @intCast(a.llama_model_n_ctx_train(model.handle)),
+        }) |number| hasher.update(std.mem.asBytes(&number));
+        return hasher.final();
+    }
+
     pub fn isEndOfGeneration(model: *const Model, token: i32) bool {
         return model.api().llama_vocab_is_eog(model.vocab, token);
     }

@@ -7,6 +7,7 @@ const api_module = @import("api.zig");
 const Api = api_module.Api;
 const Layout = @import("layout.zig").Layout;
 const Model = @import("model.zig").Model;
+const Slot = @import("slot.zig").Slot;
 const native_log = @import("native_log.zig");
 const diagnostic = @import("../diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
@@ -16,8 +17,9 @@ const gpa = @import("../platform/memory.zig").gpa;
 pub const Options = struct {
     /// 0: what the model was trained with.
     n_ctx: u32,
-    type_k: ?u32,
-    type_v: ?u32,
+    /// ggml_type of the KV cache.
+    type_k: u32,
+    type_v: u32,
 };
 
 /// What interrupts a running decode. `cancelled` may be set by any thread.
@@ -58,15 +60,16 @@ pub const Sequence = struct {
     interrupt: Interrupt = .{},
     counters: Counters = .{},
 
-    /// The result keeps its address: libllama holds a pointer to `interrupt`. The caller's
-    /// reference to the model goes over to it.
+    /// In place, since libllama keeps a pointer to `interrupt`. Takes over the caller's reference to
+    /// the model, also when it fails.
     pub fn init(s: *Sequence, model: *Model, options: Options, d: *Diagnostic) diagnostic.Error!void {
+        errdefer model.release();
         const api = model.api();
         const layout = model.runtime.layout;
         var params = model.runtime.defaults.context.words;
         params[Layout.n_ctx / 4] = options.n_ctx;
-        if (options.type_k) |type_k| params[layout.type_k / 4] = type_k;
-        if (options.type_v) |type_v| params[layout.type_v / 4] = type_v;
+        params[layout.type_k / 4] = options.type_k;
+        params[layout.type_v / 4] = options.type_v;
         // Only the last token's logits are ever read. A graph for a whole batch of them would take
         // hundreds of megabytes with a large vocabulary.
         if (layout.n_outputs_max) |offset| params[offset / 4] = 1;
@@ -138,6 +141,29 @@ pub const Sequence = struct {
         return .ready;
     }
 
+    /// llama.cpp's state of the decoded tokens; the caller frees it.
+    pub fn copyState(s: *Sequence, d: *Diagnostic) diagnostic.Error![]u8 {
+        const api = s.model.api();
+        const state = gpa.alloc(u8, api.llama_state_seq_get_size(s.context, 0)) catch return d.outOfMemory();
+        errdefer gpa.free(state);
+        const written = api.llama_state_seq_get_data(s.context, state.ptr, state.len, 0);
+        if (written == 0 or written > state.len) return d.fail(.ffi_fault, "llama_state_seq_get_data wrote {d} of {d} bytes", .{ written, state.len });
+        return gpa.realloc(state, written) catch d.outOfMemory();
+    }
+
+    /// Takes tokens and state of a slot; the sequence is empty, and stays so on failure.
+    pub fn restore(s: *Sequence, slot: *const Slot, d: *Diagnostic) diagnostic.Error!void {
+        errdefer s.truncate(0);
+        if (slot.n_tokens > s.n_ctx) return d.fail(.context_full, "{d} tokens of the slot do not fit the context of {d}", .{ slot.n_tokens, s.n_ctx });
+        slot.copyTokens(s.tokens.addManyAsSliceAssumeCapacity(slot.n_tokens));
+        try s.model.checkTokens("tokens of the slot", s.tokens.items, d);
+        const state = slot.state();
+        if (s.model.api().llama_state_seq_set_data(s.context, state.ptr, state.len, 0) == 0) {
+            return d.fail(.ffi_fault, "llama_state_seq_set_data refused the state of the slot", .{});
+        }
+        s.n_decoded = s.tokens.items.len;
+    }
+
     fn decodePiece(s: *Sequence, purpose: Purpose, d: *Diagnostic) diagnostic.Error!Outcome {
         const piece = s.tokens.items[s.n_decoded..][0..@min(s.pending(), s.n_batch)];
         s.logits = null;
@@ -161,6 +187,7 @@ pub const Sequence = struct {
         });
     }
 
+    /// Leaves the first `from` tokens in the KV cache, at most; the others are pending.
     fn forgetDecoded(s: *Sequence, from: usize) void {
         const api = s.model.api();
         const memory = api.llama_get_memory(s.context);

@@ -1,20 +1,16 @@
 //! A streaming session: prompt in, tokens and text out, constrained by a token trie where a span is
-//! open. While one is open no candidate array is built: the legal ids' logits are read where
-//! libllama keeps them, and tokens that must follow are emitted without logits and decoded together
-//! when logits are next needed.
+//! open. There no candidate array is built: the legal ids' logits are read where libllama keeps
+//! them. Tokens that must follow are emitted without logits, and are decoded together when logits
+//! are next needed.
 
 const std = @import("std");
 const Context = @import("context.zig").Context;
-const Model = @import("model.zig").Model;
-const sequence_module = @import("sequence.zig");
-const Sequence = sequence_module.Sequence;
+const Sequence = @import("sequence.zig").Sequence;
 const Grammar = @import("grammar.zig").Grammar;
-const free_module = @import("free.zig");
-const FreeSampler = free_module.FreeSampler;
-const Text = @import("text.zig").Text;
-const text_module = @import("text.zig");
-const slot_module = @import("slot.zig");
+const FreeSampler = @import("free.zig").FreeSampler;
+const Outbox = @import("outbox.zig").Outbox;
 const cache_type = @import("cache_type.zig");
+const slots = @import("slot.zig");
 const constraint = @import("../constraint.zig");
 const matcher = @import("../matcher.zig");
 const TokenTrie = @import("../trie/trie.zig").TokenTrie;
@@ -48,10 +44,12 @@ pub const Config = struct {
     repeat_penalty: f32,
     gbnf: ?[*:0]const u8,
     disable_thinking: bool,
+    /// 0 or less: as the model was loaded.
     n_gpu_layers: i32,
-    /// Names of KV cache types; "": as usual.
+    /// Names of KV cache types; "": f16.
     type_k: []const u8,
     type_v: []const u8,
+    /// 0: what the model was trained with.
     context_size: u32,
 };
 
@@ -67,117 +65,95 @@ pub const Counters = struct {
 
 pub const TokenCallback = fn (token: i32, text: [*:0]const u8, user_data: ?*anyopaque) callconv(.c) c_int;
 
+/// What one step delivered.
+pub const Delivery = struct { n_tokens: usize = 0, text_bytes: usize = 0, final: bool = false };
+
 pub const Stream = struct {
     context: *Context,
     sequence: Sequence,
+    grammar: ?Grammar = null,
     free: FreeSampler,
-    grammar: ?Grammar,
-    /// Chooses among the legal tokens.
-    sampler: sampling.Sampler,
-    seed: u64 = 0,
-    type_k: u32,
-    type_v: u32,
+    cache_types: [2]u32,
 
     trie: ?*TokenTrie = null,
     span: Span = .{},
     mode: sampling.Mode = .greedy,
+    /// Chooses among the legal tokens in mode `sampled`.
+    sampler: sampling.Sampler = .{},
+    seed: u64 = 0,
     timeout: u32 = constraint.span_timeout_default,
 
-    max_tokens: u64,
+    /// As configured; 0: no bound.
+    max_tokens: u32,
     budget_ns: u64 = 0,
     stop_at_span_end: bool = false,
     skip_ahead: bool = true,
 
     stop: Stop = .none,
-    /// Emitted since the prompt, or since a finished stream was taken up again.
-    run_tokens: u64 = 0,
-    run_tokens_max: u64 = std.math.maxInt(u64),
-    run_started_ns: u64 = 0,
-
-    text: Text = .{},
+    run: Run = .{},
     outbox: Outbox = .{},
+    /// Bytes of the token at hand.
+    piece: std.ArrayList(u8) = .empty,
     in_callback: bool = false,
     counters: Counters = .{},
     /// Of the last failed call.
     diag: Diagnostic = .{},
 
-    /// A token that is accepted and not yet delivered, and text not yet delivered.
-    const Outbox = struct {
-        token: ?i32 = null,
-        /// The token starts or ends a span, or is the last of a run: the step ends with it.
-        ends_step: bool = false,
-        ended_span: bool = false,
-        text: std.ArrayList(u8) = .empty,
-        /// Bytes of `text` that were delivered.
-        delivered: usize = 0,
-
-        fn waiting(outbox: *const Outbox) []const u8 {
-            return outbox.text.items[outbox.delivered..];
-        }
-
-        fn isEmpty(outbox: *const Outbox) bool {
-            return outbox.token == null and outbox.waiting().len == 0;
-        }
-
-        fn clear(outbox: *Outbox) void {
-            outbox.text.clearRetainingCapacity();
-            outbox.* = .{ .text = outbox.text };
-        }
+    /// What is bounded, from a prompt on, or since a finished stream was taken up again.
+    const Run = struct {
+        tokens: u64 = 0,
+        tokens_max: u64 = std.math.maxInt(u64),
+        /// When the first step began; 0: not yet.
+        started_ns: u64 = 0,
     };
 
-    // ---- Life
-
     pub fn open(context: *Context, config: Config, d: *Diagnostic) Error!*Stream {
-        const type_k = try cache_type.parse("cache_type_k", config.type_k, d);
-        const type_v = try cache_type.parse("cache_type_v", config.type_v, d);
-        const stream = gpa.create(Stream) catch return d.outOfMemory();
-        errdefer gpa.destroy(stream);
-        const model = try context.modelWithGpuLayers(config.n_gpu_layers, d);
-        if (model.api().llama_model_has_encoder(model.handle)) {
-            defer model.release();
-            return d.fail(.not_implemented, "{s}: models with an encoder are not served", .{model.path});
-        }
-        stream.sequence.init(model, .{ .n_ctx = config.context_size, .type_k = type_k, .type_v = type_v }, d) catch |e| {
-            model.release();
-            return e;
+        const types = [2]u32{
+            try cache_type.parse("cache_type_k", config.type_k, d),
+            try cache_type.parse("cache_type_v", config.type_v, d),
         };
-        errdefer stream.sequence.deinit();
-        var grammar: ?Grammar = if (config.gbnf) |gbnf| try .init(model, gbnf, d) else null;
-        errdefer if (grammar) |*g| g.deinit();
-        const sequence = stream.sequence;
-        stream.* = .{
-            .context = context.retain(),
-            .sequence = sequence,
-            .grammar = grammar,
+        const banned = if (config.disable_thinking) try thinkToken(context, d) else null;
+        const model = try context.modelWithGpuLayers(config.n_gpu_layers, d);
+        const s = gpa.create(Stream) catch {
+            model.release();
+            return d.outOfMemory();
+        };
+        errdefer gpa.destroy(s);
+        s.* = .{
+            .context = context,
+            .sequence = undefined,
             .free = .{ .model = model, .settings = .{
                 .temperature = config.temperature,
                 .top_p = config.top_p,
                 .top_k = config.top_k,
                 .repeat_penalty = config.repeat_penalty,
-                .banned = if (config.disable_thinking) thinkToken(context) else null,
+                .banned = banned,
                 .seed = 0,
             } },
-            .sampler = .{},
-            .type_k = type_k,
-            .type_v = type_v,
+            .cache_types = types,
             .max_tokens = config.max_tokens,
         };
-        stream.setSampling(config.temperature, config.top_p);
-        return stream;
+        try s.sequence.init(model, .{ .n_ctx = config.context_size, .type_k = types[0], .type_v = types[1] }, d);
+        errdefer s.sequence.deinit();
+        if (config.gbnf) |gbnf| s.grammar = try .init(model, gbnf, d);
+        s.setSampling(config.temperature, config.top_p);
+        _ = context.retain();
+        return s;
     }
 
     pub fn close(s: *Stream) void {
         s.clearTrie();
-        s.sampler.deinit(gpa);
+        if (s.grammar) |*grammar| grammar.deinit();
         s.free.deinit();
-        if (s.grammar) |*g| g.deinit();
-        s.outbox.text.deinit(gpa);
+        s.sampler.deinit(gpa);
+        s.outbox.deinit(gpa);
+        s.piece.deinit(gpa);
         s.sequence.deinit();
         s.context.release();
         gpa.destroy(s);
     }
 
-    /// Back to the state after `open` with the first `n_keep` tokens of the context; settings stay,
+    /// Back to the state after `open`, with the first `n_keep` tokens of the context. Settings stay,
     /// and a trie is as it was after it was set.
     pub fn reset(s: *Stream, n_keep: usize) Error!void {
         try s.refuseInCallback();
@@ -186,131 +162,190 @@ pub const Stream = struct {
         s.sequence.counters = .{};
         s.counters = .{};
         s.free.restart();
-        s.free.rejections = 0;
         s.sampler.rng = .{ .state = s.seed };
-        if (s.grammar) |*g| g.restart();
+        if (s.grammar) |*grammar| grammar.restart();
         if (s.trie) |trie| s.span = .init(trie);
-        s.forgetOutput();
+        s.outbox.clear();
+        s.startRun();
     }
 
-    /// Any thread.
+    /// From any thread.
     pub fn cancel(s: *Stream) void {
         s.sequence.interrupt.cancelled.store(true, .monotonic);
     }
 
-    // ---- Prompt
+    pub fn stopReason(s: *const Stream) Stop {
+        return if (s.isCancelled()) .cancelled else s.stop;
+    }
 
+    // ---- Prompt and steps
+
+    /// Appends prompt tokens; nothing has changed if it fails.
     pub fn prefill(s: *Stream, tokens: []const i32) Error!void {
         try s.refuseInCallback();
         try s.refuseCancelled();
-        try s.refuseUndelivered();
+        if (s.outbox.token != null) return s.diag.fail(.state, "a token is not delivered yet: call next with room for its text first", .{});
         if (tokens.len == 0) return s.diag.fail(.invalid_arg, "num_tokens is 0", .{});
         try s.sequence.model.checkTokens("token_ids", tokens, &s.diag);
         const before = s.sequence.tokens.items.len;
-        if (tokens.len > s.sequence.room()) return s.diag.fail(.context_full, "{d} tokens do not fit a context of {d} with {d} in use", .{
-            tokens.len, s.sequence.n_ctx, before,
-        });
+        if (tokens.len > s.sequence.room()) {
+            return s.diag.fail(.context_full, "{d} tokens do not fit the context of {d}, of which {d} are in use", .{ tokens.len, s.sequence.n_ctx, before });
+        }
         s.sequence.append(tokens);
         errdefer s.sequence.truncate(before);
         s.sequence.interrupt.deadline_ns = 0;
         if (try s.sequence.evaluate(.prompt, &s.diag) != .ready) return s.failCancelled();
-        if (s.stop == .end_of_generation) {
-            if (s.grammar) |*g| g.restart();
-        }
+        if (s.stop == .end_of_generation) if (s.grammar) |*grammar| grammar.restart();
         s.startRun();
     }
 
-    // ---- Steps
-
-    pub const Delivered = struct { n_tokens: usize = 0, text_bytes: usize = 0, final: bool = false };
-
-    /// One step. `text_out` has room for the terminator that the caller adds, or is null.
-    pub fn next(s: *Stream, tokens_out: []i32, text_out: ?[]u8) Error!Delivered {
+    /// One step. `text_out` is null if no text is wanted.
+    pub fn next(s: *Stream, tokens_out: []i32, text_out: ?[]u8) Error!Delivery {
         try s.beginStep(s.max_tokens);
-        var done: Delivered = .{};
-        var chosen = false;
+        var done: Delivery = .{};
+        var may_choose = true;
         while (true) {
             if (s.outbox.isEmpty()) {
-                s.outbox.clear();
                 if (s.stop != .none or done.n_tokens == tokens_out.len) break;
-                const produced = s.produce(!chosen) catch |e| {
-                    // What was delivered is not lost: the call that follows fails again.
-                    if (done.n_tokens == 0 or s.diag.status == .cancelled) return e;
-                    break;
+                const produced = s.produce(may_choose) catch |e| {
+                    if (done.n_tokens == 0) return e;
+                    break; // what was delivered is not lost, and the next call fails in the same way
                 };
-                if (produced == .nothing) {
-                    if (s.stop == .none) break;
-                    continue; // the end may have left text to deliver
-                }
-                if (produced == .chosen) chosen = true;
+                if (produced == .chosen) may_choose = false;
+                if (produced == .nothing and s.stop == .none) break;
+                continue;
             }
-            if (done.n_tokens == tokens_out.len) break;
             if (!s.deliverText(text_out, &done)) break;
             const token = s.outbox.token orelse continue;
             tokens_out[done.n_tokens] = token;
             done.n_tokens += 1;
-            const ends_step = s.outbox.ends_step;
-            s.delivered(token);
-            if (ends_step and s.stop == .none) break;
+            const is_border = s.outbox.step.isBorder();
+            s.deliverToken(token);
+            if (is_border) break;
         }
         done.final = s.stop != .none and s.outbox.isEmpty();
         return done;
     }
 
     /// Steps until an end. `max_tokens` 0: as configured.
-    pub fn generate(s: *Stream, max_tokens: u64, on_token: *const TokenCallback, user_data: ?*anyopaque) Error!void {
+    pub fn generate(s: *Stream, max_tokens: u32, on_token: *const TokenCallback, user_data: ?*anyopaque) Error!void {
         try s.refuseInCallback();
         s.takeUp();
-        s.run_tokens = 0;
+        s.run.tokens = 0;
         try s.beginStep(if (max_tokens > 0) max_tokens else s.max_tokens);
-        while (s.stop == .none or !s.outbox.isEmpty()) {
+        while (true) {
             if (s.outbox.isEmpty()) {
-                s.outbox.clear();
-                if (try s.produce(true) == .nothing) continue;
+                if (s.stop != .none) break;
+                _ = try s.produce(true);
+                continue;
             }
-            const stopped = try s.call(on_token, user_data);
-            if (s.outbox.token) |token| s.delivered(token) else s.outbox.clear();
-            if (stopped and s.stop == .none) s.finish(.callback);
+            const stopped = s.call(on_token, user_data);
+            s.outbox.dropText();
+            if (s.outbox.token) |token| s.deliverToken(token);
+            if (stopped and s.stop == .none) s.stop = .callback;
         }
-        s.outbox.clear();
     }
 
-    /// The callback sees the stream as it is after the token, so it may activate and set.
-    fn call(s: *Stream, on_token: *const TokenCallback, user_data: ?*anyopaque) Error!bool {
-        s.outbox.text.append(gpa, 0) catch return s.diag.outOfMemory();
-        const with_end = s.outbox.waiting();
-        s.outbox.text.items.len -= 1;
-        s.in_callback = true;
-        defer s.in_callback = false;
-        const no_token = -1; // text of the end alone
-        return on_token(s.outbox.token orelse no_token, with_end[0 .. with_end.len - 1 :0], user_data) != 0;
+    // ---- Constraint
+
+    /// Nothing has changed if it fails.
+    pub fn setTrie(s: *Stream, payload: []const u8, mode: sampling.Mode) Error!void {
+        const trie = try constraint.compile(gpa, payload, s.sequence.model.n_tokens, s.context.model_id, &s.diag);
+        errdefer trie.release();
+        try constraint.checkTimeout(trie, s.timeout, &s.diag);
+        s.sampler.reserve(gpa, trie.widest) catch return s.diag.outOfMemory();
+        s.clearTrie();
+        s.trie = trie;
+        s.span = .init(trie);
+        s.mode = mode;
+        s.takeUp();
     }
 
-    fn beginStep(s: *Stream, run_tokens_max: u64) Error!void {
+    pub fn clearTrie(s: *Stream) void {
+        const trie = s.trie orelse return;
+        trie.release();
+        s.trie = null;
+        s.span = .{};
+    }
+
+    pub fn activate(s: *Stream, path: []const u8) Error!void {
+        const trie = s.trie orelse return s.diag.fail(.state, "no token trie is set", .{});
+        s.span.activate(try matcher.findPath(trie, path, &s.diag));
+        s.takeUp();
+    }
+
+    // ---- Settings
+
+    pub fn setSeed(s: *Stream, seed: u64) void {
+        s.seed = seed;
+        s.sampler.rng = .{ .state = seed };
+        s.free.setSeed(seed);
+    }
+
+    pub fn setSampling(s: *Stream, temperature: f32, top_p: f32) void {
+        s.free.setSampling(temperature, top_p);
+        s.sampler.temperature = temperature;
+        s.sampler.top_p = if (top_p > 0) top_p else 1;
+    }
+
+    // ---- Slots
+
+    pub fn saveSlot(s: *Stream, path: [:0]const u8) Error!void {
         try s.refuseInCallback();
         try s.refuseCancelled();
-        if (s.sequence.tokens.items.len == 0) return s.diag.fail(.state, "there is no prompt yet: call prefill first", .{});
-        s.run_tokens_max = if (run_tokens_max == 0) std.math.maxInt(u64) else run_tokens_max;
-        if (s.run_started_ns == 0) s.run_started_ns = clock.nowNs();
-        s.sequence.interrupt.deadline_ns = if (s.budget_ns == 0) 0 else s.run_started_ns +| s.budget_ns;
+        if (s.sequence.tokens.items.len == 0) return s.diag.fail(.state, "the context is empty: there is nothing to save", .{});
+        s.sequence.interrupt.deadline_ns = 0;
+        if (s.sequence.pending() > 0 and try s.sequence.evaluate(.output, &s.diag) != .ready) return s.failCancelled();
+        const state = try s.sequence.copyState(&s.diag);
+        defer gpa.free(state);
+        try slots.write(path, s.slotIdentity(), s.sequence.tokens.items, state, &s.diag);
     }
 
+    /// Leaves an empty stream if it fails.
+    pub fn restoreSlot(s: *Stream, path: [:0]const u8) Error!void {
+        try s.refuseInCallback();
+        try s.refuseCancelled();
+        s.clearTrie();
+        s.outbox.clear();
+        s.sequence.truncate(0);
+        s.startRun();
+        const slot = try slots.read(path, s.slotIdentity(), &s.diag);
+        defer slot.deinit();
+        try s.sequence.restore(&slot, &s.diag);
+        if (s.grammar) |*grammar| grammar.switchOff("a slot was restored, whose output it has not seen");
+    }
+
+    fn slotIdentity(s: *const Stream) slots.Identity {
+        const model = s.sequence.model;
+        return .{
+            .model = model.fingerprint(),
+            .library = slots.hash(model.runtime.version),
+            .n_ctx = s.sequence.n_ctx,
+            .n_tokens = model.n_tokens,
+            .type_k = s.cache_types[0],
+            .type_v = s.cache_types[1],
+        };
+    }
+
+    // ---- Producing one token
+
     const Produced = enum {
-        /// A token is in the outbox that took logits.
+        /// The token in the outbox took logits, or a decode of its own.
         chosen,
-        /// A token is in the outbox that was the only one.
+        /// The token in the outbox was the only legal one.
         forced,
-        /// Nothing more in this step, or at all.
+        /// There is no token: the stream has stopped, or it may not choose in this step.
         nothing,
     };
 
-    /// Accepts the next token.
+    /// Chooses the next token, accepts it and puts it in the outbox.
     fn produce(s: *Stream, may_choose: bool) Error!Produced {
         try s.refuseCancelled();
         if (s.sequence.interrupt.isOver()) return s.end(.time_budget);
         if (s.sequence.room() == 0) return s.end(.context_full);
         const only = if (s.trie) |trie| s.span.forced(trie) else null;
-        if (only == null or !s.skip_ahead) {
+        const needs_model = only == null or !s.skip_ahead;
+        if (needs_model) {
             if (!may_choose) return .nothing;
             switch (try s.sequence.evaluate(.output, &s.diag)) {
                 .ready => {},
@@ -319,59 +354,147 @@ pub const Stream = struct {
             }
         }
         const start = clock.nowNs();
+        defer s.counters.sample_ns += clock.nowNs() - start;
         const token = only orelse try s.choose();
-        const is_end = s.sequence.model.isEndOfGeneration(token);
-        try s.accept(token, is_end);
-        s.counters.sample_ns += clock.nowNs() - start;
         if (only == null) s.counters.sampled_tokens += 1 else s.counters.forced_tokens += 1;
-        if (is_end) return s.end(.end_of_generation);
-        return if (only == null or !s.skip_ahead) .chosen else .forced;
+        if (s.sequence.model.isEndOfGeneration(token)) {
+            _ = s.acceptInSpan(token);
+            return s.end(.end_of_generation);
+        }
+        try s.accept(token);
+        return if (needs_model) .chosen else .forced;
     }
 
     fn choose(s: *Stream) Error!i32 {
         const logits = s.sequence.logits.?;
-        const legal = if (s.trie) |trie| s.span.allowed(trie) else null;
-        const ids = legal orelse
-            return s.free.choose(logits, s.sequence.tokens.items, if (s.grammar) |*g| g else null, &s.diag);
-        s.counters.constrained_steps += 1;
-        s.counters.skipped_candidates += s.sequence.model.n_tokens - ids.len;
+        const trie = s.trie orelse return s.chooseFreely();
+        const legal = s.span.allowed(trie) orelse return s.chooseFreely();
         const choice = switch (s.mode) {
-            .greedy => sampling.greedy(logits, .{ .list = ids }),
-            .sampled => s.sampler.draw(logits, .{ .list = ids }),
+            .greedy => sampling.greedy(logits, .{ .list = legal }),
+            .sampled => s.sampler.draw(logits, .{ .list = legal }),
         };
-        if (choice.fallback) {
-            if (s.counters.fallbacks == 0) log.write(.warn, "no legal token has a logit above -inf: one is chosen as if they were equal", .{});
-            s.counters.fallbacks += 1;
-        }
+        s.counters.constrained_steps += 1;
+        s.counters.skipped_candidates += s.sequence.model.n_tokens - legal.len;
+        if (choice.fallback) s.countFallback();
         return choice.token;
     }
 
-    /// The end-of-generation token ends a span like any other token, but is no output: it has no
-    /// text, and the grammar, which would have to be at its end, is not fed.
-    fn accept(s: *Stream, token: i32, is_end: bool) Error!void {
-        if (!is_end) {
-            if (s.grammar) |*g| g.accept(token);
-            s.outbox.text.clearRetainingCapacity();
-            try s.writeText(token);
-        }
-        const trie = s.trie orelse return s.post(token, is_end);
+    fn chooseFreely(s: *Stream) Error!i32 {
+        const grammar = if (s.grammar) |*grammar| grammar else null;
+        return s.free.choose(s.sequence.logits.?, s.sequence.tokens.items, grammar, &s.diag);
+    }
+
+    fn accept(s: *Stream, token: i32) Error!void {
+        s.piece.clearRetainingCapacity();
+        s.sequence.model.appendBytes(token, false, &s.piece) catch return s.diag.outOfMemory();
+        s.outbox.putText(gpa, s.piece.items) catch return s.diag.outOfMemory();
+        if (s.grammar) |*grammar| grammar.accept(token);
+        s.outbox.token = token;
+        s.outbox.step = s.acceptInSpan(token);
+        const is_last = s.run.tokens + 1 >= s.run.tokens_max or (s.outbox.step.span_ended and s.stop_at_span_end);
+        if (is_last) s.outbox.endText();
+    }
+
+    fn acceptInSpan(s: *Stream, token: i32) @FieldType(Outbox, "step") {
+        const trie = s.trie orelse return .{};
         const step = s.span.accept(trie, token, s.timeout, .end_span);
         if (step.timed_out) matcher.logTimeout(s.timeout);
-        s.outbox.ended_span = step.span_ended;
-        s.outbox.ends_step = step.isBorder();
-        return s.post(token, is_end);
+        return step;
     }
 
-    fn post(s: *Stream, token: i32, is_end: bool) Error!void {
-        if (is_end) return;
-        s.outbox.token = token;
-        const last = s.run_tokens + 1 >= s.run_tokens_max or (s.outbox.ended_span and s.stop_at_span_end);
-        if (last) s.text.finish(gpa, &s.outbox.text) catch return s.diag.outOfMemory();
+    fn countFallback(s: *Stream) void {
+        if (s.counters.fallbacks == 0) log.write(.warn, "no legal token had a logit above -inf: they counted as equal", .{});
+        s.counters.fallbacks += 1;
     }
 
-    fn writeText(s: *Stream, token: i32) Error!void {
-        var bytes: std.ArrayList(u8) = .initBuffer(&s.piece);
-        _ = &bytes;
-        _ = token;
+    // ---- Delivering it
+
+    /// True if no text is left that the token must wait for.
+    fn deliverText(s: *Stream, text_out: ?[]u8, done: *Delivery) bool {
+        const out = text_out orelse {
+            s.outbox.dropText();
+            return true;
+        };
+        var n: usize = undefined;
+        const is_empty = done.n_tokens == 0 and done.text_bytes == 0;
+        const whole = s.outbox.copyText(out[done.text_bytes..], is_empty, &n);
+        done.text_bytes += n;
+        return whole;
+    }
+
+    fn deliverToken(s: *Stream, token: i32) void {
+        s.sequence.append(&.{token});
+        s.counters.emitted_tokens += 1;
+        s.run.tokens += 1;
+        if (s.outbox.step.span_ended and s.stop_at_span_end) {
+            s.stop = .span_end;
+        } else if (s.run.tokens >= s.run.tokens_max) {
+            s.stop = .max_tokens;
+        }
+        s.outbox.takeToken();
+    }
+
+    /// The token is accepted before the call, so the callback may activate and set what acts on the
+    /// next one.
+    fn call(s: *Stream, on_token: *const TokenCallback, user_data: ?*anyopaque) bool {
+        s.in_callback = true;
+        defer s.in_callback = false;
+        const end_of_text = -1;
+        return on_token(s.outbox.token orelse end_of_text, s.outbox.terminated(), user_data) != 0;
+    }
+
+    // ---- Beginnings and ends
+
+    fn beginStep(s: *Stream, tokens_max: u32) Error!void {
+        try s.refuseInCallback();
+        try s.refuseCancelled();
+        if (s.sequence.tokens.items.len == 0) return s.diag.fail(.state, "there is no prompt: call prefill first", .{});
+        s.run.tokens_max = if (tokens_max == 0) std.math.maxInt(u64) else tokens_max;
+        s.sequence.interrupt.deadline_ns = 0;
+        if (s.budget_ns == 0) return;
+        if (s.run.started_ns == 0) s.run.started_ns = clock.nowNs();
+        s.sequence.interrupt.deadline_ns = s.run.started_ns +| s.budget_ns;
+    }
+
+    fn end(s: *Stream, reason: Stop) Produced {
+        s.outbox.endText();
+        s.stop = reason;
+        return .nothing;
+    }
+
+    /// A finished stream goes on, except after the end of generation.
+    fn takeUp(s: *Stream) void {
+        if (s.stop != .none and s.stop != .end_of_generation) s.startRun();
+    }
+
+    fn startRun(s: *Stream) void {
+        s.stop = .none;
+        s.run = .{};
+    }
+
+    fn isCancelled(s: *const Stream) bool {
+        return s.sequence.interrupt.cancelled.load(.monotonic);
+    }
+
+    fn refuseCancelled(s: *Stream) Error!void {
+        if (s.isCancelled()) return s.failCancelled();
+    }
+
+    fn failCancelled(s: *Stream) Error {
+        return s.diag.fail(.cancelled, "the stream was cancelled: reset it to go on", .{});
+    }
+
+    fn refuseInCallback(s: *Stream) Error!void {
+        if (s.in_callback) return s.diag.fail(.busy, "not allowed inside a token callback of this stream", .{});
     }
 };
+
+/// The one special token "<think>", if the vocabulary has it.
+fn thinkToken(context: *const Context, d: *Diagnostic) Error!?i32 {
+    const tokens = try context.tokenize("<think>", false, true, d);
+    defer gpa.free(tokens);
+    if (tokens.len != 1) return null;
+    const model = context.model;
+    const attribute = model.api().llama_vocab_get_attr(model.vocab, tokens[0]);
+    return if (attribute.control or attribute.user_defined) tokens[0] else null;
+}

@@ -18,11 +18,9 @@ pub const Text = struct {
         for (bytes) |byte| text.pushByte(out, byte);
     }
 
-    /// At the end an incomplete character is replaced.
-    pub fn finish(text: *Text, gpa: Allocator, out: *std.ArrayList(u8)) Allocator.Error!void {
-        if (text.held_len == 0) return;
-        try out.appendSlice(gpa, replacement);
-        text.held_len = 0;
+    /// At the end an incomplete character is replaced; `out` has room for it.
+    pub fn finish(text: *Text, out: *std.ArrayList(u8)) void {
+        if (text.held_len > 0) text.replaceHeld(out);
     }
 
     fn pushByte(text: *Text, out: *std.ArrayList(u8), byte: u8) void {
@@ -61,7 +59,8 @@ fn expectText(expected: []const u8, pieces: []const []const u8, finished: bool) 
     defer out.deinit(gpa);
     var text: Text = .{};
     for (pieces) |piece| try text.push(gpa, &out, piece);
-    if (finished) try text.finish(gpa, &out);
+    try out.ensureUnusedCapacity(gpa, Text.replacement.len);
+    if (finished) text.finish(&out);
     try std.testing.expectEqualStrings(expected, out.items);
 }
 

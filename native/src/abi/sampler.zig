@@ -1,0 +1,101 @@
+//! Header, section 11: sampler for a foreign chain.
+
+const std = @import("std");
+const boundary = @import("boundary.zig");
+const matcher_abi = @import("matcher.zig");
+const readMode = @import("stream.zig").readMode;
+const api = @import("../llama/api.zig");
+const loader = @import("../llama/loader.zig");
+const samplers = @import("../llama/sampler.zig");
+const TrieSampler = samplers.TrieSampler;
+
+const invalid_arg = boundary.Status.invalid_arg.code();
+
+export fn llama_sampler_init_token_trie(vocab: ?*const api.Vocab, trie_descriptor_json: ?[*:0]const u8, mode: c_int) ?*api.Sampler {
+    const json = std.mem.span(trie_descriptor_json orelse return null);
+    return eliza_inference_sampler_init_token_trie(vocab, json.ptr, json.len, mode, null);
+}
+
+export fn eliza_inference_sampler_init_token_trie(
+    vocab: ?*const api.Vocab,
+    payload: ?[*]const u8,
+    payload_len: usize,
+    mode: c_int,
+    out_error: ?*boundary.Message,
+) ?*api.Sampler {
+    boundary.begin(out_error);
+    var diag: boundary.Diagnostic = .{};
+    return create(vocab, payload, payload_len, mode, &diag) catch {
+        _ = boundary.fail(out_error, &diag);
+        return null;
+    };
+}
+
+fn create(
+    vocab: ?*const api.Vocab,
+    payload: ?[*]const u8,
+    payload_len: usize,
+    mode: c_int,
+    diag: *boundary.Diagnostic,
+) boundary.Error!*api.Sampler {
+    const of = vocab orelse return diag.fail(.invalid_arg, "vocab is NULL", .{});
+    const bytes = boundary.slice(u8, payload, payload_len) orelse return diag.fail(.invalid_arg, "payload is NULL", .{});
+    const known_mode = try readMode(mode, diag);
+    return samplers.create(try loader.ofProcess(diag), of, bytes, known_mode, diag);
+}
+
+fn find(sampler: ?*const api.Sampler, diag: *boundary.Diagnostic) boundary.Error!*TrieSampler {
+    const given = sampler orelse return diag.fail(.invalid_arg, "sampler is NULL", .{});
+    return samplers.stateOf(given) orelse diag.fail(.invalid_arg, "sampler is not a token trie sampler", .{});
+}
+
+export fn eliza_inference_sampler_set_token_trie(
+    sampler: ?*api.Sampler,
+    payload: ?[*]const u8,
+    payload_len: usize,
+    mode: c_int,
+    out_error: ?*boundary.Message,
+) c_int {
+    boundary.begin(out_error);
+    var diag: boundary.Diagnostic = .{};
+    set(sampler, payload, payload_len, mode, &diag) catch return boundary.fail(out_error, &diag);
+    return 0;
+}
+
+fn set(sampler: ?*api.Sampler, payload: ?[*]const u8, payload_len: usize, mode: c_int, diag: *boundary.Diagnostic) boundary.Error!void {
+    const t = try find(sampler, diag);
+    const bytes = boundary.slice(u8, payload, payload_len) orelse return diag.fail(.invalid_arg, "payload is NULL", .{});
+    return t.set(bytes, try readMode(mode, diag), diag);
+}
+
+export fn eliza_inference_sampler_clear_token_trie(sampler: ?*api.Sampler) c_int {
+    var diag: boundary.Diagnostic = .{};
+    const t = find(sampler, &diag) catch return diag.status.code();
+    t.clear();
+    return 0;
+}
+
+export fn eliza_inference_sampler_activate(
+    sampler: ?*api.Sampler,
+    path: ?[*]const u8,
+    path_len: usize,
+    out_error: ?*boundary.Message,
+) c_int {
+    boundary.begin(out_error);
+    var diag: boundary.Diagnostic = .{};
+    activate(sampler, path, path_len, &diag) catch return boundary.fail(out_error, &diag);
+    return 0;
+}
+
+fn activate(sampler: ?*api.Sampler, path: ?[*]const u8, path_len: usize, diag: *boundary.Diagnostic) boundary.Error!void {
+    const t = try find(sampler, diag);
+    const text = boundary.slice(u8, path, path_len) orelse return diag.fail(.invalid_arg, "path is NULL", .{});
+    return t.activate(text, diag);
+}
+
+export fn eliza_inference_sampler_state(sampler: ?*const api.Sampler, out_state: ?*matcher_abi.SpanState) c_int {
+    var diag: boundary.Diagnostic = .{};
+    const t = find(sampler, &diag) catch return diag.status.code();
+    const state: matcher_abi.SpanState = if (t.trie) |trie| .of(&t.span, trie) else .{};
+    return if (boundary.fill(matcher_abi.SpanState, out_state, state)) 0 else invalid_arg;
+}

@@ -1,0 +1,117 @@
+//! What a step has produced and the caller has not received: at most one token, accepted but not
+//! yet in the context, and text. It lets a token wait whose text does not fit the caller's buffer.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const Step = @import("../trie/span.zig").Step;
+const Text = @import("text.zig").Text;
+const fitting = @import("text.zig").fitting;
+
+pub const Outbox = struct {
+    token: ?i32 = null,
+    /// What the token did to the span.
+    step: Step = .{},
+    /// Whole characters; with room for what the end of the output adds.
+    text: std.ArrayList(u8) = .empty,
+    /// Bytes of `text` that were delivered.
+    delivered: usize = 0,
+    /// Bytes of an incomplete character.
+    held: Text = .{},
+
+    pub fn deinit(box: *Outbox, gpa: Allocator) void {
+        box.text.deinit(gpa);
+    }
+
+    pub fn isEmpty(box: *const Outbox) bool {
+        return box.token == null and box.waiting().len == 0;
+    }
+
+    pub fn waiting(box: *const Outbox) []const u8 {
+        return box.text.items[box.delivered..];
+    }
+
+    /// Puts the text of the next token in; the box is empty.
+    pub fn putText(box: *Outbox, gpa: Allocator, bytes: []const u8) Allocator.Error!void {
+        box.removeDelivered();
+        try box.text.ensureUnusedCapacity(gpa, bytes.len + room_for_end);
+        try box.held.push(gpa, &box.text, bytes);
+        try box.text.ensureUnusedCapacity(gpa, room_for_end);
+    }
+
+    /// The output ends here: what is held will not be completed. Needs no memory.
+    pub fn endText(box: *Outbox) void {
+        if (box.isEmpty()) box.removeDelivered();
+        box.held.finish(&box.text);
+    }
+
+    /// The waiting text with a terminator, valid until the box changes.
+    pub fn terminated(box: *Outbox) [:0]const u8 {
+        box.text.appendAssumeCapacity(0);
+        box.text.items.len -= 1;
+        return box.waiting().ptr[0..box.waiting().len :0];
+    }
+
+    /// Copies text that waits, if it fits whole, or if `in_parts` as much as fits. True if none is
+    /// left.
+    pub fn copyText(box: *Outbox, out: []u8, in_parts: bool, n_copied: *usize) bool {
+        const from = box.waiting();
+        n_copied.* = if (from.len <= out.len) from.len else if (in_parts) fitting(from, out.len) else 0;
+        @memcpy(out[0..n_copied.*], from[0..n_copied.*]);
+        box.delivered += n_copied.*;
+        return n_copied.* == from.len;
+    }
+
+    pub fn dropText(box: *Outbox) void {
+        box.delivered = box.text.items.len;
+    }
+
+    /// The token was delivered, with its text.
+    pub fn takeToken(box: *Outbox) void {
+        box.token = null;
+        box.step = .{};
+        box.removeDelivered();
+    }
+
+    pub fn clear(box: *Outbox) void {
+        box.takeToken();
+        box.text.clearRetainingCapacity();
+        box.delivered = 0;
+        box.held = .{};
+    }
+
+    fn removeDelivered(box: *Outbox) void {
+        if (box.waiting().len > 0) return;
+        box.text.clearRetainingCapacity();
+        box.delivered = 0;
+    }
+
+    const room_for_end = Text.replacement.len + 1;
+};
+
+test "text that does not fit waits, or comes in parts" {
+    const gpa = std.testing.allocator;
+    var box: Outbox = .{};
+    defer box.deinit(gpa);
+    try box.putText(gpa, "ab\u{20ac}");
+    box.token = 7;
+    var out: [4]u8 = undefined;
+    var n: usize = undefined;
+    try std.testing.expect(!box.copyText(&out, false, &n));
+    try std.testing.expectEqual(0, n);
+    try std.testing.expect(!box.copyText(&out, true, &n));
+    try std.testing.expectEqualStrings("ab", out[0..n]);
+    try std.testing.expect(box.copyText(&out, true, &n));
+    try std.testing.expectEqualStrings("\u{20ac}", out[0..n]);
+    box.takeToken();
+    try std.testing.expect(box.isEmpty());
+}
+
+test "the end replaces what is held" {
+    const gpa = std.testing.allocator;
+    var box: Outbox = .{};
+    defer box.deinit(gpa);
+    try box.putText(gpa, "a\xe2\x82");
+    try std.testing.expectEqualStrings("a", box.terminated());
+    box.endText();
+    try std.testing.expectEqualStrings("a\u{fffd}", box.terminated());
+}
