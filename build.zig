@@ -14,7 +14,8 @@ pub fn build(b: *std.Build) void {
     const options = b.addOptions();
     options.addOption([]const u8, "version", manifest.version);
 
-    addLibrary(b, target, optimize, options);
+    const strip = b.option(bool, "strip", "Leave out debug information (default: yes, except in debug builds)") orelse (optimize != .debug);
+    addLibrary(b, target, optimize, strip, options);
     addTests(b, target, optimize, options);
 
     const formatted = b.addFmt(.{ .paths = &.{ b.path("native"), b.path("tests/native"), b.path("build.zig") }, .check = true });
@@ -25,6 +26,7 @@ fn addLibrary(
     b: *std.Build,
     target: std.Build.ResolvedTarget,
     optimize: std.lang.OptimizeMode,
+    strip: bool,
     options: *std.Build.Step.Options,
 ) void {
     const module = b.createModule(.{
@@ -33,7 +35,7 @@ fn addLibrary(
         .optimize = optimize,
         .link_libc = true,
         .pic = true,
-        .strip = optimize != .debug,
+        .strip = strip,
         // Windows keeps its tables: without them the bundled mingw sources do not assemble.
         .unwind_tables = if (optimize == .debug or target.result.os.tag == .windows) null else .none,
     });
