@@ -17,6 +17,8 @@ from eliza_inference.llama import load_llama
 def run(console: Console) -> bool:
     """Prints the findings; True if streams can run."""
     table = Table(show_header=False, box=None)
+    table.add_column()
+    table.add_column(overflow="fold")
     table.add_row("package", version("eliza-inference"))
     table.add_row("library", Text(str(library_path())))
     problem = _add_library(table) or _add_llama(table)

@@ -1,0 +1,162 @@
+"""The command line, driven as a user does."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from conftest import MODEL_FILE
+from eliza_inference import LlamaInfo, Model, TokenTree
+from eliza_inference.cli.commands import commands
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner(env={"COLUMNS": "200"}).invoke(commands, [str(each) for each in arguments])
+
+
+@pytest.fixture
+def tree_file(tmp_path: Path) -> Path:
+    names = {"REPLY": [5, 6], "REPLY_THREAD": [5, 6, 7], "SEND": [8, 9, 10, 11]}
+    file = tmp_path / "tree.json"
+    file.write_text(TokenTree.from_names(names, names, trigger=[[3, 4]], end=[2], model_id="m").to_json())
+    return file
+
+
+def test_the_demo_says_only_valid_names_in_trie_modes(llama: LlamaInfo) -> None:
+    result = run("demo")
+    assert result.exit_code == 0, result.output
+    rows = {line.split("│")[1].strip(): line.split("│")[2:] for line in result.stdout.splitlines() if "│" in line}
+    assert set(rows) == {"free", "grammar", "grammar, stopped at the name", "trie", "trie, skip-ahead"}
+    for way in ("trie", "trie, skip-ahead"):
+        valid, _, total = rows[way][0].split()
+        assert valid == total
+    passes = {way: float(cells[2]) for way, cells in rows.items()}
+    assert passes["trie, skip-ahead"] <= 0.5 * passes["grammar"]
+    assert passes["trie, skip-ahead"] <= 0.75 * passes["grammar, stopped at the name"]
+    assert rows["trie"][1] == rows["trie, skip-ahead"][1]
+    assert "10 of 30 actions: 200 of 200 names valid" in result.stdout
+
+
+def test_generate_writes_text_to_stdout_and_counters_to_stderr(llama: LlamaInfo) -> None:
+    result = run("generate", "--model", MODEL_FILE, "--prompt", "User: mute the dev room\nAction:")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == " MUTE_ROOM\n"
+    assert "END_OF_GENERATION" in result.stderr
+
+
+@pytest.mark.parametrize("form", ["json", "msgpack"])
+def test_generate_with_a_trie(llama: LlamaInfo, model: Model, tmp_path: Path, form: str) -> None:
+    tree = model.token_tree(["NONE"]) + model.token_tree(["PLAY_MUSIC", "SET_TIMER"], path="other")
+    file = tmp_path / "tree"
+    file.write_bytes(tree.to_json().encode() if form == "json" else tree.to_msgpack())
+    arguments = ["generate", "--model", MODEL_FILE, "--prompt", "User: hello\nAction:", "--trie", file, "--path", "other"]
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.strip() in ("PLAY_MUSIC", "SET_TIMER")
+    assert f"name {result.stdout.strip()}" in result.stderr
+    assert "SPAN_END" in result.stderr
+
+
+def test_generate_with_a_grammar(llama: LlamaInfo, tmp_path: Path) -> None:
+    grammar = tmp_path / "grammar.gbnf"
+    grammar.write_text('root ::= " NONE"')
+    result = run("generate", "--model", MODEL_FILE, "--prompt", "User: hello\nAction:", "--grammar", grammar)
+    assert result.stdout == " NONE\n"
+
+
+def test_a_path_without_a_trie_is_a_usage_error() -> None:
+    result = run("generate", "--model", MODEL_FILE, "--prompt", "x", "--path", "action")
+    assert result.exit_code == 2
+    assert "--path needs --trie" in result.stderr
+
+
+def test_an_error_is_a_message_without_a_traceback(llama: LlamaInfo, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.gguf"
+    damaged.write_bytes(b"GGUF")
+    result = run("generate", "--model", damaged, "--prompt", "x")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+    assert "damaged.gguf" in result.stderr
+
+
+def test_trie_show_draws_choices_forced_runs_and_names(tree_file: Path) -> None:
+    result = run("trie", "show", tree_file)
+    assert result.exit_code == 0, result.output
+    summary, *drawing = result.stdout.rstrip().splitlines()
+    assert summary.startswith("for the model m: 3 names, ")
+    assert [line.rstrip() for line in drawing] == [
+        "action  3 names  after 3 4",
+        "├── 5 → 6  REPLY  may end here with 2",
+        "│   └── 7  REPLY_THREAD",
+        "└── 8 → 9 10 11  SEND",
+    ]
+
+
+def test_trie_show_with_a_model_shows_texts(llama: LlamaInfo, model: Model, tmp_path: Path) -> None:
+    file = tmp_path / "tree.json"
+    file.write_text(model.token_tree(["SET_TIMER"]).to_json())
+    result = run("trie", "show", file, "--model", MODEL_FILE)
+    assert result.exit_code == 0, result.output
+    line = result.stdout.rstrip().splitlines()[-1]
+    pieces = line.removeprefix("└── ").removesuffix("  SET_TIMER").replace(" → ", " ").split(" ")
+    assert "".join(pieces) == "␣SET_TIMER"
+    assert len(pieces) == len(model.tokenize(" SET_TIMER"))
+
+
+@pytest.mark.parametrize(("payload", "message"), [(b"{", "not JSON"), (b"\x81", "not MessagePack"), (b"", "not JSON"), (b'{"modelId":"","descriptors":[{"path":"a","leaves":[]}]}', "descriptors[0].leaves")])
+def test_trie_show_of_a_bad_payload_says_where(tmp_path: Path, payload: bytes, message: str) -> None:
+    file = tmp_path / "bad"
+    file.write_bytes(payload)
+    result = run("trie", "show", file)
+    assert result.exit_code == 1
+    assert message in result.stderr
+
+
+def test_doctor_tells_what_is_found(llama: LlamaInfo) -> None:
+    result = run("doctor")
+    assert result.exit_code == 0, result.output
+    assert "ABI" in result.stdout
+    assert Path(llama.path).name in result.stdout
+    assert llama.version in result.stdout
+    assert "all is well" in result.stdout
+
+
+def eliza_inference(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "eliza_inference.cli", *arguments],
+        env=os.environ | {"COLUMNS": "300"} | environment,
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_doctor_tells_what_to_do_without_a_libllama() -> None:
+    result = eliza_inference("doctor", ELIZA_INFERENCE_LLAMA="/missing/libllama.so")
+    assert result.returncode == 1
+    assert "/missing/libllama.so" in result.stdout
+
+
+def test_doctor_tells_that_the_library_is_missing() -> None:
+    result = eliza_inference("doctor", ELIZA_INFERENCE_LIBRARY="/missing/libelizainference.so")
+    assert result.returncode == 1
+    assert "/missing/libelizainference.so: not a usable libelizainference" in result.stdout
+
+
+def test_doctor_tells_that_a_library_is_another_one(llama: LlamaInfo) -> None:
+    result = eliza_inference("doctor", ELIZA_INFERENCE_LIBRARY=llama.path)
+    assert result.returncode == 1
+    assert "not a usable libelizainference" in result.stdout
+
+
+def test_without_the_extra_the_command_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("raise ModuleNotFoundError('no click', name='click')")
+    result = eliza_inference("doctor", PYTHONPATH=os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    assert result.returncode == 1
+    assert "pip install 'eliza-inference[cli]'" in result.stderr
+
+

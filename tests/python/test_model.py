@@ -1,0 +1,85 @@
+"""Opening models, and text to tokens and back."""
+
+from pathlib import Path
+
+import pytest
+from conftest import MODEL_FILE
+from eliza_inference import ClosedError, LlamaInfo, Model, ModelFileError, StateError, find_llama, llama_info, load_llama
+
+
+def test_text_comes_back_from_its_tokens(model: Model) -> None:
+    text = "User: héllo 😀\nAction:"
+    tokens = model.tokenize(text)
+    assert model.detokenize(tokens) == text
+    assert model.tokenize(text, add_special=True) != [] and model.tokenize("") == []
+    assert model.detokenize([]) == ""
+
+
+def test_a_text_longer_than_the_first_guess_comes_back(model: Model) -> None:
+    text = "remind me to summarize the conversation " * 200
+    assert model.detokenize(model.tokenize(text)) == text
+
+
+def test_a_missing_model_is_an_error_that_names_the_file(llama: LlamaInfo, tmp_path: Path) -> None:
+    with pytest.raises(ModelFileError, match="missing.gguf") as caught:
+        Model(tmp_path / "missing.gguf")
+    assert isinstance(caught.value, OSError)
+
+
+def test_a_damaged_model_is_an_error_that_names_the_file(llama: LlamaInfo, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.gguf"
+    damaged.write_bytes(MODEL_FILE.read_bytes()[:5000])
+    with pytest.raises(ModelFileError, match="damaged.gguf"):
+        Model(damaged)
+
+
+def test_a_folder_with_a_model_under_text_is_a_bundle(llama: LlamaInfo, tmp_path: Path) -> None:
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text" / "model.gguf").symlink_to(MODEL_FILE)
+    with Model(tmp_path) as model:
+        assert model.tokenize("a")
+
+
+def test_a_closed_model_says_so(llama: LlamaInfo) -> None:
+    with Model(MODEL_FILE) as model:
+        pass
+    model.close()
+    for call in (lambda: model.tokenize("a"), lambda: model.detokenize([1]), lambda: model.vocabulary, model.stream):
+        with pytest.raises(ClosedError, match="the model is closed"):
+            call()
+
+
+def test_a_stream_outlives_its_model(llama: LlamaInfo) -> None:
+    with Model(MODEL_FILE) as model:
+        stream = model.stream(context_size=64, max_tokens=4)
+        prompt = model.tokenize("User: hello\nAction:", add_special=True)
+    with stream:
+        stream.prefill(prompt)
+        assert stream.generate()
+
+
+def test_names_that_begin_others_get_the_end_of_generation(model: Model) -> None:
+    (end,) = model.vocabulary.end_of_generation_tokens()
+    (descriptor,) = model.token_tree(["REPLY", "REPLY_THREAD"]).descriptors
+    assert descriptor.end == (end,)
+    assert [list(leaf.tokens) for leaf in descriptor.leaves] == [model.tokenize(" REPLY"), model.tokenize(" REPLY_THREAD")]
+    assert model.token_tree(["REPLY", "NONE"]).descriptors[0].end == ()
+
+
+def test_the_llama_in_use_is_told(llama: LlamaInfo) -> None:
+    assert Path(llama.path).is_file()
+    assert llama.version
+    assert llama.layout
+    assert llama_info() == load_llama() == llama
+
+
+def test_another_llama_is_refused(llama: LlamaInfo) -> None:
+    with pytest.raises(StateError, match="already loaded"):
+        load_llama("/elsewhere/libllama.so")
+
+
+def test_packages_near_the_working_directory_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).resolve().parents[1] / "llama" / "node_modules")
+    found = find_llama()
+    assert found
+    assert all("libllama-common" not in file.name for file in found)

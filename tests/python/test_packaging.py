@@ -1,0 +1,79 @@
+"""The generated declarations, the types, and the version."""
+
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import eliza_inference
+import pytest
+from eliza_inference import LibraryError, Step, library_version
+from eliza_inference._library import ffi, lib
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_declarations_are_those_of_the_header(tmp_path: Path) -> None:
+    generated = tmp_path / "_abi.py"
+    script = ROOT / "bindings-python" / "declarations.py"
+    header = ROOT / "native" / "include" / "eliza_inference.h"
+    subprocess.run([sys.executable, script, header, generated], check=True)
+    installed = Path(eliza_inference.__file__).with_name("_abi.py")
+    assert installed.read_text() == generated.read_text(), "stale: install the package again"
+
+
+def test_every_function_of_the_header_is_exported() -> None:
+    text = (ROOT / "native" / "include" / "eliza_inference.h").read_text()
+    code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    functions = re.findall(r"\b((?:eliza_inference|llama_sampler_init)_\w+)\(", code)
+    assert len(functions) > 60
+    for name in functions:
+        assert getattr(lib, name)
+
+
+def test_a_function_that_a_build_lacks_is_an_error_that_names_it() -> None:
+    with pytest.raises(LibraryError, match="no function eliza_inference_of_the_future"):
+        lib.eliza_inference_of_the_future()
+
+
+def test_the_stream_config_has_the_size_that_hosts_know() -> None:
+    assert ffi.sizeof("eliza_llm_stream_config_t") == {8: 88, 4: 64}[ffi.sizeof("void *")]
+
+
+def test_the_package_and_the_library_have_one_version() -> None:
+    assert version("eliza-inference") == library_version()
+
+
+def test_constants_come_from_the_header() -> None:
+    assert [step.name for step in Step] == ["IN_SPAN", "SPAN_ENDED", "SPAN_STARTED", "TIMED_OUT", "REFUSED"]
+    assert eliza_inference.limits.LEAF_TOKENS_MAX == 4096
+
+
+def test_mypy_strict_passes() -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "-p", "eliza_inference"],
+        cwd=ROOT / "bindings-python",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout
+
+
+def test_importing_the_package_needs_neither_numpy_nor_click() -> None:
+    code = "import sys, eliza_inference; print(sorted({'numpy', 'click', 'rich', 'msgpack'} & set(sys.modules)))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "[]\n"
+
+
+def test_without_numpy_allowed_ids_are_a_memoryview() -> None:
+    code = """
+import sys
+sys.modules["numpy"] = None
+from eliza_inference import Constraint, Matcher, TokenTree, Vocabulary
+allowed = Matcher(Constraint(Vocabulary(9), TokenTree.from_names("AB", {"A": [3], "B": [5]}))).allowed()
+print(type(allowed).__name__, allowed.tolist(), allowed.readonly)
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "memoryview [3, 5] True\n"

@@ -1,0 +1,267 @@
+"""The sampler in a chain of llama.cpp that the library does not own."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from cffi import FFI
+from conftest import MODEL_FILE, PROMPT, TESTS
+from eliza_inference import (
+    InvalidArgumentError,
+    LlamaInfo,
+    Mode,
+    PayloadError,
+    TokenTree,
+    UnknownPathError,
+    activate_sampler,
+    clear_sampler_trie,
+    sampler_state,
+    set_sampler_trie,
+    token_trie_sampler,
+)
+
+DECLARATIONS = """
+typedef struct { int32_t id; float logit; float p; } llama_token_data;
+typedef struct { llama_token_data *data; size_t size; int64_t selected; bool sorted; } llama_token_data_array;
+struct llama_sampler_chain_params { bool no_perf; };
+struct llama_sampler_chain_params llama_sampler_chain_default_params(void);
+void *llama_sampler_chain_init(struct llama_sampler_chain_params params);
+void llama_sampler_chain_add(void *chain, void *sampler);
+void *llama_sampler_init_greedy(void);
+void *llama_sampler_init_top_k(int32_t k);
+void *llama_sampler_init_dist(uint32_t seed);
+void llama_sampler_accept(void *sampler, int32_t token);
+void llama_sampler_apply(void *sampler, llama_token_data_array *candidates);
+void llama_sampler_reset(void *sampler);
+void *llama_sampler_clone(void *sampler);
+void llama_sampler_free(void *sampler);
+int32_t llama_sampler_sample(void *sampler, void *context, int32_t index);
+"""
+
+KEPT: list[object] = []
+"""The host's libraries: libllama goes on calling their log callback."""
+
+TREE = TokenTree.from_names(["ONE", "TWO", "THREE"], {"ONE": [10, 11], "TWO": [20, 21], "THREE": [20, 31]})
+
+
+class Chain:
+    """Samplers of libllama and arrays of candidates, called as a host calls them."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.vocab = int(model.library.ffi.cast("uintptr_t", model._vocab))
+        self.ffi = FFI()
+        self.ffi.cdef(DECLARATIONS)
+        self.c = self.ffi.dlopen(model.library.path)
+        self.samplers: list[Any] = []
+
+    def sampler(self, tree: TokenTree | str, mode: Mode = Mode.SAMPLED) -> int:
+        address = token_trie_sampler(self.vocab, tree, mode)
+        self.samplers.append(self.pointer(address))
+        return address
+
+    def pointer(self, address: int) -> Any:
+        return self.ffi.cast("void *", address)
+
+    def candidates(self, ids: list[int], logits: dict[int, float] | None = None, *, sorted: bool = False) -> Any:
+        """Candidates whose logits are their ids over 1000, but for those given."""
+        values = {id: id / 1000 for id in ids} | (logits or {})
+        self.data = self.ffi.new("llama_token_data[]", [{"id": id, "logit": values[id]} for id in ids])
+        return self.ffi.new("llama_token_data_array *", {"data": self.data, "size": len(ids), "selected": -1, "sorted": sorted})
+
+    def whole_vocabulary(self, logits: dict[int, float] | None = None) -> Any:
+        return self.candidates(list(range(self.model.size)), logits)
+
+    def apply(self, sampler: int, candidates: Any) -> list[int]:
+        self.c.llama_sampler_apply(self.pointer(sampler), candidates)
+        return [candidates.data[index].id for index in range(candidates.size)]
+
+    def accept(self, sampler: int, *tokens: int) -> None:
+        for token in tokens:
+            self.c.llama_sampler_accept(self.pointer(sampler), token)
+
+    def close(self) -> None:
+        for sampler in self.samplers:
+            self.c.llama_sampler_free(sampler)
+
+
+@pytest.fixture(scope="module")
+def host(llama: LlamaInfo) -> Iterator[Any]:
+    """A model that a host has opened with the same libllama, through a binding of its own."""
+    binding = load_binding()
+    library = binding.Library(Path(llama.path))
+    library.path = llama.path
+    KEPT.append(library)
+    with binding.Model(library, MODEL_FILE) as model:
+        yield model
+
+
+def load_binding() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("host_libllama", TESTS / "models" / "libllama.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def chain(host: Any) -> Iterator[Chain]:
+    opened = Chain(host)
+    yield opened
+    opened.close()
+
+
+def test_decision_04_on_the_whole_vocabulary_only_the_legal_candidates_stay(chain: Chain) -> None:
+    sampler = chain.sampler(TREE)
+    candidates = chain.whole_vocabulary({10: -5.0})
+    assert sorted(chain.apply(sampler, candidates)) == [10, 20]
+    logits = {candidates.data[index].id: candidates.data[index].logit for index in range(2)}
+    assert logits == {10: -5.0, 20: pytest.approx(0.02)}
+    assert candidates.selected == -1
+    assert not candidates.sorted
+
+
+def test_decision_04_any_other_array_keeps_its_order(chain: Chain) -> None:
+    sampler = chain.sampler(TREE)
+    candidates = chain.candidates([50, 20, 40, 10], {50: 4.0, 20: 3.0, 40: 2.0, 10: 1.0}, sorted=True)
+    assert chain.apply(sampler, candidates) == [20, 10]
+    assert candidates.sorted
+    assert [chain.data[index].logit for index in (2, 3)] == [-math.inf] * 2
+    assert {chain.data[index].id for index in (2, 3)} == {50, 40}
+
+
+@pytest.mark.parametrize("logits", [{10: -math.inf, 20: -math.inf}, {10: math.nan, 20: math.nan}])
+def test_decision_04_without_a_legal_logit_all_legal_tokens_are_equal(chain: Chain, logits: dict[int, float]) -> None:
+    sampler = chain.sampler(TREE)
+    candidates = chain.whole_vocabulary(logits)
+    assert sorted(chain.apply(sampler, candidates)) == [10, 20]
+    assert candidates.data[0].logit == candidates.data[1].logit
+    assert math.isfinite(candidates.data[0].logit)
+
+
+def test_decision_04_after_truncation_the_legal_tokens_come_back(chain: Chain) -> None:
+    sampler = chain.sampler(TREE)
+    candidates = chain.candidates([50, 51])
+    assert sorted(chain.apply(sampler, candidates)) == [10, 20]
+    empty = chain.candidates([])
+    chain.apply(sampler, empty)
+    assert sampler_state(sampler).span_tokens == 0
+
+
+def test_decision_04_applying_does_not_move(chain: Chain) -> None:
+    sampler = chain.sampler(TREE)
+    for _ in range(3):
+        assert sorted(chain.apply(sampler, chain.whole_vocabulary())) == [10, 20]
+    chain.accept(sampler, 20)
+    for _ in range(3):
+        assert sorted(chain.apply(sampler, chain.whole_vocabulary())) == [21, 31]
+
+
+def test_decision_05_greedy_selects_the_best_legal_candidate(chain: Chain) -> None:
+    sampler = chain.sampler(TREE, Mode.GREEDY)
+    candidates = chain.whole_vocabulary({10: 1.0, 20: 2.0, 50: 9.0})
+    assert chain.apply(sampler, candidates) == [20]
+    assert (candidates.selected, candidates.sorted) == (0, True)
+
+
+def test_a_name_that_is_complete_lets_everything_through(chain: Chain) -> None:
+    sampler = chain.sampler(TREE)
+    chain.accept(sampler, 20, 31)
+    assert sampler_state(sampler).leaf_descriptor == 0
+    assert len(chain.apply(sampler, chain.whole_vocabulary())) == chain.model.size
+
+
+def test_decision_13_an_illegal_token_ends_the_span(chain: Chain, caplog: pytest.LogCaptureFixture) -> None:
+    sampler = chain.sampler(TREE)
+    with caplog.at_level(logging.WARNING, logger="eliza_inference"):
+        chain.accept(sampler, 50)
+    state = sampler_state(sampler)
+    assert (state.active, state.illegal) == (False, 1)
+    assert len(caplog.records) == 1
+    assert len(chain.apply(sampler, chain.whole_vocabulary())) == chain.model.size
+
+
+def test_decision_13_the_illegal_token_is_tested_for_triggers(chain: Chain) -> None:
+    tokens = {"A": [10, 11], "B": [12]}
+    tree = TokenTree.from_names("A", tokens, trigger=[[7]]) + TokenTree.from_names("B", tokens, path="b", trigger=[[8]])
+    sampler = chain.sampler(tree)
+    chain.accept(sampler, 7, 8)
+    state = sampler_state(sampler)
+    assert (state.active, state.descriptor, state.illegal) == (True, 1, 1)
+
+
+def test_decision_01_reset_and_clone(chain: Chain) -> None:
+    sampler = chain.sampler(TREE)
+    chain.accept(sampler, 20)
+    copy = chain.c.llama_sampler_clone(chain.pointer(sampler))
+    chain.samplers.append(copy)
+    chain.c.llama_sampler_reset(chain.pointer(sampler))
+    assert sorted(chain.apply(sampler, chain.whole_vocabulary())) == [10, 20]
+    assert sorted(chain.apply(int(chain.ffi.cast("uintptr_t", copy)), chain.whole_vocabulary())) == [21, 31]
+
+
+def test_set_clear_and_activate(chain: Chain) -> None:
+    sampler = chain.sampler(TREE)
+    clear_sampler_trie(sampler)
+    assert len(chain.apply(sampler, chain.whole_vocabulary())) == chain.model.size
+    tokens = {"A": [40], "B": [50]}
+    set_sampler_trie(sampler, TokenTree.from_names("A", tokens) + TokenTree.from_names("B", tokens, path="b"))
+    activate_sampler(sampler, "b")
+    assert chain.apply(sampler, chain.whole_vocabulary()) == [50]
+    with pytest.raises(UnknownPathError, match='"nope"'):
+        activate_sampler(sampler, "nope")
+    with pytest.raises(PayloadError):
+        set_sampler_trie(sampler, "{}")
+    assert chain.apply(sampler, chain.whole_vocabulary()) == [50]
+
+
+@pytest.mark.parametrize("payload", ["", "{}", '{"modelId":"","descriptors":[]}'])
+def test_a_bad_payload_makes_no_sampler(chain: Chain, payload: str) -> None:
+    with pytest.raises(PayloadError):
+        chain.sampler(payload)
+
+
+def test_another_sampler_is_refused(chain: Chain) -> None:
+    greedy = chain.c.llama_sampler_init_greedy()
+    chain.samplers.append(greedy)
+    address = int(chain.ffi.cast("uintptr_t", greedy))
+    calls = (sampler_state, clear_sampler_trie, lambda it: activate_sampler(it, "a"), lambda it: set_sampler_trie(it, TREE))
+    for call in calls:
+        with pytest.raises(InvalidArgumentError):
+            call(address)
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_a_real_chain_says_only_names(chain: Chain, host: Any, actions: list[str], mode: Mode) -> None:
+    few = actions[2::3]
+    tree = TokenTree.from_names(few, host.tokenize, prefix=" ")
+    whole = chain.c.llama_sampler_chain_init(chain.c.llama_sampler_chain_default_params())
+    chain.samplers.append(whole)
+    sampler = token_trie_sampler(chain.vocab, tree, mode)
+    chain.c.llama_sampler_chain_add(whole, chain.pointer(sampler))
+    chain.c.llama_sampler_chain_add(whole, chain.c.llama_sampler_init_top_k(5))
+    chain.c.llama_sampler_chain_add(whole, chain.c.llama_sampler_init_dist(1))
+    for message in ("remind me to water the plants", "mute the dev room", "hello"):
+        chain.c.llama_sampler_reset(whole)
+        assert answer(chain, host, whole, sampler, PROMPT.format(message)) in [f" {name}" for name in few]
+
+
+def answer(chain: Chain, host: Any, whole: Any, sampler: int, prompt: str) -> str:
+    """What the host generates with its chain until the span is over."""
+    native, ffi = host.library.c, host.library.ffi
+    native.llama_memory_clear(native.llama_get_memory(host._context), True)
+    tokens, text = host.tokenize(prompt, add_special=True), b""
+    while sampler_state(sampler).active:
+        batch = ffi.new("llama_token[]", tokens)
+        assert native.llama_decode(host._context, native.llama_batch_get_one(batch, len(tokens))) == 0
+        context = chain.pointer(int(ffi.cast("uintptr_t", host._context)))
+        tokens = [chain.c.llama_sampler_sample(whole, context, -1)]
+        text += host.piece(tokens[0])
+    return text.decode()

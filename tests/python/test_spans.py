@@ -1,0 +1,380 @@
+"""Streams constrained by a token tree."""
+
+import logging
+from collections.abc import Callable
+
+import pytest
+from conftest import PROMPT, TESTS
+from eliza_inference import (
+    InvalidArgumentError,
+    LimitError,
+    Model,
+    ModelMismatchError,
+    Mode,
+    PayloadError,
+    StateError,
+    StopReason,
+    Stream,
+    TokenTree,
+    UnknownPathError,
+    trie_cache_stats,
+)
+
+OpenStream = Callable[..., Stream]
+
+
+def held_out(n: int) -> list[tuple[str, str]]:
+    lines = (TESTS / "models" / "heldout.tsv").read_text(encoding="utf-8").splitlines()
+    return [tuple(line.split("\t")) for line in lines[:: len(lines) // n]]
+
+
+def prefilled(open_stream: OpenStream, message: str = "remind me to water the plants", **options: object) -> Stream:
+    stream = open_stream(**options)
+    stream.prefill(PROMPT.format(message))
+    return stream
+
+
+def test_choose_gives_one_of_the_names(stream: Stream, action_tree: TokenTree) -> None:
+    assert stream.choose(action_tree) == "SEND_REMINDER"
+    assert stream.stop_reason == StopReason.SPAN_END
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_only_allowed_names_come_out_whatever_the_model_would_rather_say(
+    open_stream: OpenStream, model: Model, actions: list[str], mode: Mode
+) -> None:
+    few = actions[1::3]
+    tree = model.token_tree(few)
+    stream = open_stream(temperature=1.5, seed=5)
+    for message, _ in held_out(20):
+        stream.reset()
+        stream.prefill(PROMPT.format(message))
+        assert stream.choose(tree, mode=mode) in few
+
+
+def test_a_span_has_a_path_and_ends_by_itself(stream: Stream, model: Model, actions: list[str]) -> None:
+    tree = model.token_tree(actions) + model.token_tree(["high", "low"], path="parameters.priority")
+    with stream.span(tree, path="parameters.priority") as span:
+        assert stream.state.descriptor == 1
+        assert span.leaf is None
+        text = stream.generate()
+        assert span.leaf is not None
+    assert text == f" {span.leaf}"
+    assert span.leaf in ("high", "low")
+    assert stream.state.descriptor == -1 and not stream.state.active
+    assert stream.leaf is None, "no tree is set any more"
+
+
+def test_after_a_span_the_output_is_free_and_goes_on(stream: Stream, action_tree: TokenTree) -> None:
+    with stream.span(action_tree):
+        assert stream.generate() == " SEND_REMINDER"
+    assert stream.generate() == ""
+    assert stream.stop_reason == StopReason.END_OF_GENERATION
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_span_restores_the_setting_that_it_changes(stream: Stream, model: Model, before: bool) -> None:
+    stream.set_stop_at_span_end(before)
+    with stream.span(model.token_tree(["MUTE_ROOM"])):
+        pass
+    stream.set_token_trie(model.token_tree(["NONE"]))
+    stream.generate(max_tokens=8)
+    assert (stream.stop_reason == StopReason.SPAN_END) == before
+
+
+def test_a_span_that_fails_to_open_leaves_the_stream_as_it_was(stream: Stream, action_tree: TokenTree) -> None:
+    with pytest.raises(UnknownPathError, match='"nope"; known: "action"'), stream.span(action_tree, path="nope"):
+        pass
+    assert not stream.state.active
+    assert stream.generate() == " SEND_REMINDER"
+    assert stream.stop_reason == StopReason.END_OF_GENERATION
+
+
+def test_a_span_is_cleared_when_its_body_fails(stream: Stream, action_tree: TokenTree) -> None:
+    with pytest.raises(ZeroDivisionError), stream.span(action_tree):
+        1 / 0  # noqa: B018
+    assert not stream.state.active
+
+
+def test_a_stream_may_be_closed_inside_a_span(stream: Stream, action_tree: TokenTree) -> None:
+    with stream.span(action_tree) as span:
+        stream.close()
+    assert span.leaf is None
+
+
+def test_choose_without_a_complete_name_is_an_error(open_stream: OpenStream, action_tree: TokenTree) -> None:
+    stream = prefilled(open_stream, max_tokens=1)
+    with pytest.raises(StateError, match="MAX_TOKENS"):
+        stream.choose(action_tree)
+
+
+def test_activating_without_a_tree_is_an_error(stream: Stream) -> None:
+    with pytest.raises(StateError):
+        stream.activate("action")
+
+
+# Decision 1
+
+
+def test_decision_01_a_trigger_opens_a_span_in_the_output_but_not_in_the_prompt(stream: Stream, model: Model) -> None:
+    trigger = model.tokenize(" SEND_")
+    tree = model.token_tree(["MESSAGE"], prefix="", trigger=[trigger])
+    stream.set_token_trie(tree)
+    stream.prefill(" SEND_\nAction:")
+    assert not stream.state.active
+    stream.set_stop_at_span_end(True)
+    assert stream.generate() == " SEND_MESSAGE"
+    assert stream.leaf == "MESSAGE"
+    assert stream.state.spans_started == 1
+
+
+def test_decision_01_a_reset_goes_back_to_the_state_after_set(stream: Stream, action_tree: TokenTree) -> None:
+    stream.set_token_trie(action_tree)
+    after_set = stream.state
+    stream.generate(max_tokens=2)
+    assert stream.state != after_set
+    stream.reset()
+    assert stream.state == after_set
+
+
+def test_decision_01_activating_again_starts_the_span_over(stream: Stream, action_tree: TokenTree) -> None:
+    stream.set_token_trie(action_tree)
+    stream.set_stop_at_span_end(True)
+    assert stream.generate() == " SEND_REMINDER"
+    stream.activate("action")
+    assert stream.generate().startswith(" ")
+    assert stream.state.spans_ended == 2
+
+
+# Decision 2
+
+
+def test_decision_02_an_end_token_closes_a_name_that_begins_another(stream: Stream, model: Model) -> None:
+    tree = model.token_tree(["SEND_REMINDER", "SEND_REMINDER_NOW", "NONE"])
+    with stream.span(tree) as span:
+        assert stream.generate() == " SEND_REMINDER"
+    assert span.leaf == "SEND_REMINDER"
+    assert stream.stop_reason == StopReason.END_OF_GENERATION, "the end token of the tree is the model's own"
+
+
+def test_decision_02_without_end_tokens_the_output_is_free_for_one_token(stream: Stream, model: Model) -> None:
+    tree = TokenTree.from_names(["SEND", "SEND_MESSAGE"], {"SEND": model.tokenize(" SEND"), "SEND_MESSAGE": [*model.tokenize(" SEND"), *model.tokenize("MESSAGE")]})
+    stream.set_token_trie(tree)
+    assert stream.generate() == " SEND_REMINDER"
+    assert stream.leaf == "SEND"
+    assert stream.stats.constrained_steps == 0, "only the first token was forced; the rest was free"
+
+
+# Decision 3
+
+
+def test_decision_03_a_step_ends_with_the_token_that_ends_a_span(stream: Stream, model: Model) -> None:
+    stream.set_token_trie(model.token_tree(["SEND_TOKEN"]))
+    step = stream.step()
+    assert (step.text, step.done) == (" SEND_TOKEN", False)
+    assert stream.leaf == "SEND_TOKEN"
+    assert not stream.state.active
+
+
+def test_decision_03_a_step_ends_with_the_token_that_starts_a_span(stream: Stream, model: Model) -> None:
+    first, *_ = model.tokenize(" SEND_REMINDER")
+    stream.set_token_trie(model.token_tree(["REMINDER", "MESSAGE"], prefix="_", trigger=[[first]]))
+    step = stream.step()
+    assert step.tokens == (first,)
+    assert stream.state.active
+
+
+# Decision 5
+
+
+def test_decision_05_greedy_ignores_the_temperature_of_the_stream(open_stream: OpenStream, action_tree: TokenTree) -> None:
+    stream = open_stream(temperature=50.0)
+    for seed in range(5):
+        stream.reset()
+        stream.set_seed(seed)
+        stream.prefill(PROMPT.format("remind me to water the plants"))
+        assert stream.choose(action_tree, mode=Mode.GREEDY) == "SEND_REMINDER"
+
+
+def test_decision_05_sampled_draws_among_the_names_by_the_seed(open_stream: OpenStream, action_tree: TokenTree) -> None:
+    stream = open_stream(temperature=50.0)
+
+    def draw(seed: int) -> str:
+        stream.reset()
+        stream.set_seed(seed)
+        stream.prefill(PROMPT.format("remind me to water the plants"))
+        return stream.choose(action_tree, mode=Mode.SAMPLED)
+
+    draws = [draw(seed) for seed in range(20)]
+    assert draws == [draw(seed) for seed in range(20)]
+    assert len(set(draws)) > 5
+
+
+def test_decision_05_penalties_do_not_choose_inside_a_span(open_stream: OpenStream, action_tree: TokenTree) -> None:
+    stream = prefilled(open_stream, repeat_penalty=1000.0)
+    stream.prefill("SEND_REMINDER\nAction:")
+    expected = prefilled(open_stream)
+    expected.prefill("SEND_REMINDER\nAction:")
+    assert stream.choose(action_tree) == expected.choose(action_tree)
+
+
+def test_decision_05_another_mode_is_an_error(stream: Stream, action_tree: TokenTree) -> None:
+    with pytest.raises(InvalidArgumentError, match="mode"):
+        stream.set_token_trie(action_tree, 2)  # type: ignore[arg-type]
+
+
+# Decision 6
+
+
+def test_decision_06_tokens_without_a_choice_are_decoded_together(open_stream: OpenStream, model: Model) -> None:
+    tree = model.token_tree(["SUMMARIZE_CONVERSATION"])
+    n_tokens = len(model.tokenize(" SUMMARIZE_CONVERSATION"))
+    stream = prefilled(open_stream)
+    assert stream.choose(tree) == "SUMMARIZE_CONVERSATION"
+    stats = stream.stats
+    assert stats.forward_passes == 0, "no logits were needed after the prompt"
+    assert (stats.emitted_tokens, stats.forced_tokens, stats.pending_tokens) == (n_tokens, n_tokens, n_tokens)
+    stream.generate(max_tokens=1)
+    stats = stream.stats
+    assert stats.forward_passes == 1, "all pending tokens in one"
+    assert stats.decoded_tokens == stats.context_tokens
+
+
+def test_decision_06_skipping_ahead_changes_the_passes_and_not_the_names(
+    open_stream: OpenStream, action_tree: TokenTree
+) -> None:
+    messages = [message for message, _ in held_out(20)]
+
+    def answers(skip_ahead: bool) -> tuple[list[str], int]:
+        stream = open_stream(skip_ahead=skip_ahead)
+        names, passes = [], 0
+        for message in messages:
+            stream.reset()
+            stream.prefill(PROMPT.format(message))
+            names.append(stream.choose(action_tree))
+            passes += stream.stats.forward_passes
+        return names, passes
+
+    skipped, passes_skipped = answers(True)
+    stepped, passes_stepped = answers(False)
+    assert skipped == stepped
+    assert passes_skipped < passes_stepped
+
+
+def test_decision_06_what_follows_a_name_is_as_if_it_had_been_decoded_token_by_token(
+    open_stream: OpenStream, action_tree: TokenTree
+) -> None:
+    texts = []
+    for skip_ahead in (True, False):
+        stream = prefilled(open_stream, skip_ahead=skip_ahead)
+        stream.choose(action_tree)
+        stream.prefill("\n" + PROMPT.format("mute the dev room"), add_special=False)
+        texts.append(stream.generate())
+    assert texts[0] == texts[1]
+
+
+def test_decision_06_skipped_candidates_are_counted(stream: Stream, model: Model, action_tree: TokenTree) -> None:
+    stream.choose(action_tree)
+    stats = stream.stats
+    n_vocab = len(model.vocabulary)
+    assert 0 < stats.constrained_steps < stats.emitted_tokens
+    assert stats.constrained_steps * (n_vocab - 30) <= stats.skipped_candidates < stats.constrained_steps * n_vocab
+
+
+# Decisions 7, 8 and 10: payloads
+
+
+def test_decision_07_a_payload_that_fails_changes_nothing(stream: Stream, action_tree: TokenTree) -> None:
+    stream.set_token_trie(action_tree)
+    before = stream.state
+    with pytest.raises(PayloadError, match="descriptors"):
+        stream.set_token_trie('{"modelId":"eliza-router","descriptors":[]}')
+    assert stream.state == before
+    assert stream.generate() == " SEND_REMINDER"
+
+
+def test_decision_07_both_formats_constrain_alike(stream: Stream, action_tree: TokenTree) -> None:
+    assert stream.choose(action_tree.to_msgpack()) == "SEND_REMINDER"
+    stream.reset()
+    stream.prefill(PROMPT.format("remind me to water the plants"))
+    assert stream.choose(action_tree.to_json()) == "SEND_REMINDER"
+
+
+def test_decision_08_a_tree_for_another_model_is_refused(stream: Stream, model: Model) -> None:
+    names = ["NONE"]
+    other = TokenTree.from_names(names, model.tokenize, prefix=" ", model_id="other")
+    with pytest.raises(ModelMismatchError, match='"other"'):
+        stream.set_token_trie(other)
+    unknown = TokenTree.from_names(names, model.tokenize, prefix=" ")
+    assert stream.choose(unknown) == "NONE"
+
+
+def test_decision_10_setting_the_same_tree_again_is_a_cache_hit(stream: Stream, action_tree: TokenTree) -> None:
+    stream.set_token_trie(action_tree)
+    before = trie_cache_stats()
+    stream.set_token_trie(action_tree)
+    after = trie_cache_stats()
+    assert (after.hits, after.misses) == (before.hits + 1, before.misses)
+
+
+def test_decision_10_what_depends_on_the_stream_is_checked_on_a_hit_too(stream: Stream, model: Model) -> None:
+    tree = model.token_tree(["SUMMARIZE_CONVERSATION"])
+    stream.set_token_trie(tree)
+    stream.set_span_timeout(2)
+    with pytest.raises(LimitError):
+        stream.set_token_trie(tree)
+
+
+# Decision 9
+
+
+def test_decision_09_a_span_that_does_not_end_is_given_up(
+    stream: Stream, model: Model, action_tree: TokenTree, caplog: pytest.LogCaptureFixture
+) -> None:
+    stream.set_token_trie(action_tree)
+    stream.set_span_timeout(2)
+    with caplog.at_level(logging.WARNING, logger="eliza_inference"):
+        stream.generate()
+    assert stream.state.timeouts == 1
+    assert not stream.state.active
+    assert caplog.records
+
+
+def test_decision_09_max_tokens_counts_forced_tokens(open_stream: OpenStream, model: Model) -> None:
+    stream = prefilled(open_stream, max_tokens=3)
+    stream.set_token_trie(model.token_tree(["SUMMARIZE_CONVERSATION"]))
+    assert sum(len(step.tokens) for step in stream) == 3
+    assert stream.stop_reason == StopReason.MAX_TOKENS
+
+
+# Decision 11: the grammar
+
+
+GRAMMAR = 'root ::= " SEND_" ("MESSAGE" | "REMINDER") " to " [a-z]+'
+
+
+def test_a_grammar_alone(open_stream: OpenStream, actions: list[str]) -> None:
+    stream = prefilled(open_stream, grammar='root ::= " MUTE_ROOM" | " NONE"')
+    assert stream.generate() in (" MUTE_ROOM", " NONE")
+    assert stream.stats.grammar_rejections > 0
+    assert not stream.stats.grammar_off
+
+
+def test_decision_11_the_grammar_goes_on_in_step_after_a_span(open_stream: OpenStream, model: Model) -> None:
+    stream = prefilled(open_stream, grammar=GRAMMAR, max_tokens=12)
+    assert stream.choose(model.token_tree(["SEND_MESSAGE"])) == "SEND_MESSAGE"
+    assert stream.generate().startswith(" to ")
+    assert not stream.stats.grammar_off
+
+
+def test_decision_11_a_name_that_the_grammar_refuses_switches_it_off(
+    open_stream: OpenStream, model: Model, caplog: pytest.LogCaptureFixture
+) -> None:
+    stream = prefilled(open_stream, grammar=GRAMMAR)
+    with caplog.at_level(logging.WARNING, logger="eliza_inference"):
+        assert stream.choose(model.token_tree(["MUTE_ROOM"])) == "MUTE_ROOM"
+    assert stream.stats.grammar_off
+    assert any("grammar" in record.message for record in caplog.records)
+    assert not stream.generate().startswith(" to ")
+    stream.reset()
+    assert not stream.stats.grammar_off

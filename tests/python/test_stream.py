@@ -1,0 +1,421 @@
+"""Free generation: steps, callbacks, every way to end, cancelling, settings."""
+
+import gc
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+from conftest import PROMPT
+from eliza_inference import (
+    BusyError,
+    CancelledError,
+    ClosedError,
+    ContextFullError,
+    ElizaError,
+    InvalidArgumentError,
+    Model,
+    StateError,
+    StopReason,
+    Stream,
+    TokenTree,
+)
+from eliza_inference._library import ffi, lib
+
+OpenStream = Callable[..., Stream]
+
+ENDLESS = 'root ::= "ab" root'
+"""A grammar whose output never ends."""
+
+
+@pytest.fixture
+def endless(open_stream: OpenStream) -> Stream:
+    stream = open_stream(grammar=ENDLESS)
+    stream.prefill(PROMPT.format("hello"))
+    return stream
+
+
+def test_the_model_answers_with_a_name(stream: Stream) -> None:
+    assert stream.generate() == " SEND_REMINDER"
+    assert stream.stop_reason == StopReason.END_OF_GENERATION
+
+
+def test_iteration_gives_what_generate_gives(stream: Stream, model: Model) -> None:
+    steps = list(stream)
+    text = "".join(step.text for step in steps)
+    assert text == " SEND_REMINDER"
+    assert model.detokenize([token for step in steps for token in step.tokens]) == text
+    assert [step.done for step in steps] == [False] * (len(steps) - 1) + [True]
+
+
+def test_the_callback_gets_every_token_and_its_text(stream: Stream, model: Model) -> None:
+    received: list[tuple[int, str]] = []
+    text = stream.generate(lambda token, piece: received.append((token, piece)))
+    assert text == "".join(piece for _, piece in received)
+    assert model.detokenize([token for token, _ in received]) == text
+    assert stream.stats.emitted_tokens == len(received)
+
+
+def test_a_step_before_any_prompt_is_an_error(open_stream: OpenStream) -> None:
+    stream = open_stream()
+    with pytest.raises(StateError, match="prefill"):
+        stream.step()
+    with pytest.raises(StateError, match="prefill"):
+        stream.generate()
+    assert stream.stop_reason == StopReason.NONE
+
+
+def test_an_empty_prompt_and_an_unknown_token_are_errors(open_stream: OpenStream) -> None:
+    stream = open_stream()
+    with pytest.raises(InvalidArgumentError):
+        stream.prefill([])
+    with pytest.raises(InvalidArgumentError, match=r"token_ids\[1\]"):
+        stream.prefill([1, 10_000_000])
+    assert stream.stats.context_tokens == 0
+
+
+def test_a_prompt_begins_with_the_special_tokens_of_the_model_once(open_stream: OpenStream, model: Model) -> None:
+    stream = open_stream()
+    assert stream.prefill("User: hello") == len(model.tokenize("User: hello", add_special=True))
+    assert stream.prefill("\nAction:") == len(model.tokenize("\nAction:"))
+
+
+# Decision 9: every way to end.
+
+
+def test_decision_09_max_tokens_ends_a_run_and_the_next_goes_on(stream: Stream) -> None:
+    first = stream.generate(max_tokens=1)
+    assert stream.stop_reason == StopReason.MAX_TOKENS
+    assert stream.stats.emitted_tokens == 1
+    assert first + stream.generate() == " SEND_REMINDER"
+    assert stream.stop_reason == StopReason.END_OF_GENERATION
+
+
+def test_decision_09_max_tokens_of_the_stream(open_stream: OpenStream) -> None:
+    stream = open_stream(max_tokens=3, grammar=ENDLESS)
+    stream.prefill(PROMPT.format("hello"))
+    assert sum(len(step.tokens) for step in stream) == 3
+    assert stream.stop_reason == StopReason.MAX_TOKENS
+
+
+def test_decision_09_the_callback_ends_a_run(endless: Stream) -> None:
+    received = []
+    endless.generate(lambda token, _text: received.append(token) or len(received) == 4)
+    assert len(received) == 4
+    assert endless.stop_reason == StopReason.CALLBACK
+    assert endless.generate(max_tokens=1)
+
+
+def test_decision_09_the_time_budget_ends_a_run(endless: Stream) -> None:
+    endless.set_time_budget_ms(20)
+    received = []
+
+    def use_up_the_budget(token: int, _text: str) -> None:
+        received.append(token)
+        start = time.monotonic()
+        while time.monotonic() - start < 0.03:
+            pass
+
+    endless.generate(use_up_the_budget)
+    assert len(received) == 1
+    assert endless.stop_reason == StopReason.TIME_BUDGET
+
+
+def test_decision_09_a_full_context_ends_a_run_and_refuses_a_prompt(open_stream: OpenStream) -> None:
+    stream = open_stream(context_size=32, grammar=ENDLESS)
+    n_prompt = stream.prefill("User: hello\nAction:")
+    n_steps = sum(len(step.tokens) for step in stream)
+    assert stream.stop_reason == StopReason.CONTEXT_FULL
+    assert n_prompt + n_steps >= 32
+    with pytest.raises(ContextFullError, match="do not fit"):
+        stream.prefill("more")
+    stream.reset()
+    stream.prefill("User: hello\nAction:")
+    assert stream.generate(max_tokens=2)
+
+
+def test_decision_09_a_prompt_that_does_not_fit_changes_nothing(stream: Stream) -> None:
+    before = stream.stats
+    with pytest.raises(ContextFullError, match="256"):
+        stream.prefill("word " * 500)
+    assert stream.stats.context_tokens == before.context_tokens
+    assert stream.generate() == " SEND_REMINDER"
+
+
+def test_the_end_of_generation_needs_a_new_prompt(stream: Stream) -> None:
+    stream.generate()
+    assert stream.step().done
+    assert stream.generate() == ""
+    stream.prefill("\n" + PROMPT.format("draw a cat"), add_special=False)
+    assert stream.stop_reason == StopReason.NONE
+    assert stream.generate()
+
+
+# Decision 12: text.
+
+
+@pytest.mark.parametrize("max_text_bytes", [5, 6, 8, 1024])
+def test_decision_12_no_token_is_lost_when_the_text_does_not_fit(stream: Stream, model: Model, max_text_bytes: int) -> None:
+    steps, done = [], False
+    while not done:
+        steps.append(stream.step(max_text_bytes=max_text_bytes))
+        done = steps[-1].done
+    assert all(len(step.text.encode()) < max_text_bytes for step in steps)
+    assert "".join(step.text for step in steps) == " SEND_REMINDER"
+    assert model.detokenize([token for step in steps for token in step.tokens]) == " SEND_REMINDER"
+
+
+def test_decision_12_a_text_buffer_too_small_for_a_character_is_an_error(stream: Stream) -> None:
+    with pytest.raises(InvalidArgumentError, match="text_cap"):
+        stream.step(max_text_bytes=4)
+    assert stream.generate() == " SEND_REMINDER"
+
+
+def test_decision_12_characters_are_whole(open_stream: OpenStream, model: Model) -> None:
+    stream = open_stream(grammar='root ::= "😀€é" root', max_tokens=40)
+    stream.prefill(PROMPT.format("hello"))
+    steps = list(stream)
+    tokens = [token for step in steps for token in step.tokens]
+    assert len(tokens) > len("".join(step.text for step in steps)), "the characters should take several tokens each"
+    complete = "".join(step.text for step in steps).removesuffix("�")
+    assert ("😀€é" * 40).startswith(complete)
+    assert model.detokenize(tokens).startswith(complete)
+
+
+def test_decision_12_an_incomplete_character_at_the_end_is_replaced(open_stream: OpenStream, model: Model) -> None:
+    stream = open_stream(grammar='root ::= "😀" root', max_tokens=len(model.tokenize("😀")) - 1)
+    stream.prefill(PROMPT.format("hello"))
+    assert "".join(step.text for step in stream) == "�"
+
+
+# Decision 14: threads and re-entrancy.
+
+
+def test_decision_14_cancel_from_another_thread(endless: Stream) -> None:
+    started = threading.Event()
+
+    def cancel() -> None:
+        started.wait()
+        endless.cancel()
+
+    thread = threading.Thread(target=cancel)
+    thread.start()
+
+    def run_on_after_the_context(_token: int, _text: str) -> None:
+        started.set()
+        thread.join()
+
+    with pytest.raises(CancelledError):
+        endless.generate(run_on_after_the_context)
+    assert endless.stop_reason == StopReason.CANCELLED
+    for call in (endless.generate, endless.step, lambda: endless.prefill("more")):
+        with pytest.raises(CancelledError):
+            call()
+    endless.reset()
+    endless.prefill(PROMPT.format("hello"))
+    assert endless.generate(max_tokens=1)
+
+
+def test_decision_14_what_decodes_is_busy_inside_a_callback(stream: Stream, tmp_path: object) -> None:
+    refused = []
+
+    def reenter(_token: int, _text: str) -> bool:
+        calls = {
+            "prefill": lambda: stream.prefill([1]),
+            "step": stream.step,
+            "generate": stream.generate,
+            "reset": stream.reset,
+            "reset_keep": lambda: stream.reset(1),
+            "save": lambda: stream.save(f"{tmp_path}/slot"),
+            "restore": lambda: stream.restore(f"{tmp_path}/slot"),
+            "close": stream.close,
+        }
+        for name, call in calls.items():
+            with pytest.raises(BusyError):
+                call()
+            refused.append(name)
+        return True
+
+    stream.generate(reenter)
+    assert refused == ["prefill", "step", "generate", "reset", "reset_keep", "save", "restore", "close"]
+    assert stream.generate().endswith("REMINDER")
+
+
+def test_decision_14_settings_and_trees_act_inside_a_callback(stream: Stream, model: Model, action_tree: TokenTree) -> None:
+    tree = model.token_tree(["MUTE_ROOM"], prefix="")
+
+    def constrain(_token: int, _text: str) -> None:
+        if stream.state.spans_started == 0:
+            stream.set_token_trie(tree)
+            stream.set_stop_at_span_end(True)
+
+    text = stream.generate(constrain)
+    assert text.endswith("MUTE_ROOM")
+    assert stream.stop_reason == StopReason.SPAN_END
+    assert stream.leaf == "MUTE_ROOM"
+
+
+def test_decision_14_cancel_acts_inside_a_callback(endless: Stream) -> None:
+    received = []
+
+    def cancel(token: int, _text: str) -> None:
+        received.append(token)
+        endless.cancel()
+
+    with pytest.raises(CancelledError):
+        endless.generate(cancel)
+    assert len(received) == 1
+
+
+def test_an_exception_in_the_callback_reaches_the_caller(endless: Stream) -> None:
+    def fail(_token: int, _text: str) -> None:
+        raise KeyError("of the caller")
+
+    with pytest.raises(KeyError, match="of the caller"):
+        endless.generate(fail)
+    assert endless.stop_reason == StopReason.CALLBACK
+    assert endless.generate(max_tokens=1)
+
+
+def test_streams_run_side_by_side(open_stream: OpenStream) -> None:
+    answers: dict[str, str] = {}
+
+    def route(message: str) -> None:
+        with open_stream() as stream:
+            for _ in range(5):
+                stream.reset()
+                stream.prefill(PROMPT.format(message))
+                answers[message] = stream.generate()
+
+    threads = [threading.Thread(target=route, args=(each,)) for each in ("remind me to water the plants", "mute the dev room")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == {"remind me to water the plants": " SEND_REMINDER", "mute the dev room": " MUTE_ROOM"}
+
+
+# Settings
+
+
+def test_draws_repeat_with_the_seed(open_stream: OpenStream) -> None:
+    def texts(seed: int) -> list[str]:
+        stream = open_stream(temperature=3.0, seed=seed, max_tokens=16)
+        results = []
+        for _ in range(3):
+            stream.reset()
+            stream.prefill(PROMPT.format("hello"))
+            results.append(stream.generate())
+        return results
+
+    first = texts(7)
+    assert first == texts(7)
+    assert len(set(first)) == 1, "a reset goes back to the seed"
+    assert first != texts(8)
+
+
+@pytest.mark.parametrize("options", [{"temperature": 0.0}, {"temperature": 2.0, "top_k": 1}, {"temperature": 2.0, "top_p": 1e-6}])
+def test_settings_that_leave_only_the_likeliest_token(open_stream: OpenStream, options: dict[str, float]) -> None:
+    stream = open_stream(**options)
+    stream.prefill(PROMPT.format("remind me to water the plants"))
+    assert stream.generate() == " SEND_REMINDER"
+
+
+def test_sampling_can_be_changed_on_the_way(stream: Stream) -> None:
+    stream.set_sampling(temperature=5.0)
+    stream.set_seed(3)
+    assert stream.generate(max_tokens=16) != " SEND_REMINDER"
+    stream.reset()
+    stream.prefill(PROMPT.format("remind me to water the plants"))
+    stream.set_sampling(temperature=0.0)
+    assert stream.generate() == " SEND_REMINDER"
+
+
+def test_a_repeat_penalty_breaks_repetition(open_stream: OpenStream) -> None:
+    def n_distinct(penalty: float) -> int:
+        stream = open_stream(grammar="root ::= [a-z]+", repeat_penalty=penalty, max_tokens=8)
+        stream.prefill(PROMPT.format("hello"))
+        return len({token for step in stream for token in step.tokens})
+
+    assert n_distinct(1.0) < 8
+    assert n_distinct(100.0) == 8
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cache_type_k": "q9_9"}, "cache_type_k"),
+        ({"grammar": "root ::= ("}, "grammar"),
+        ({"grammar": 'other ::= "a"'}, "root"),
+        ({"threads": 0}, "threads"),
+        ({"span_timeout": 0}, "timeout"),
+    ],
+)
+def test_a_bad_setting_is_an_error_that_names_it(open_stream: OpenStream, options: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=message):
+        open_stream(**options)
+
+
+@pytest.mark.parametrize("cache_type", ["f32", "q8_0"])
+def test_other_cache_types_answer_alike(open_stream: OpenStream, cache_type: str) -> None:
+    stream = open_stream(cache_type_k=cache_type, cache_type_v=cache_type)
+    stream.prefill(PROMPT.format("remind me to water the plants"))
+    assert stream.generate() == " SEND_REMINDER"
+
+
+def test_decision_16_a_drafter_is_not_served(model: Model) -> None:
+    with pytest.raises(ElizaError, match="mtp_drafter_path"):
+        Stream(model, {"mtp_drafter_path": "drafter.gguf"})
+
+
+def test_counters(stream: Stream) -> None:
+    stream.generate()
+    stats = stream.stats
+    assert stats.prefill_passes == 1
+    assert stats.sampled_tokens == stats.emitted_tokens + 1, "the end of generation is chosen, not emitted"
+    assert stats.forward_passes == stats.emitted_tokens
+    assert stats.forced_tokens == stats.constrained_steps == 0
+    assert stats.decode_ns > 0
+
+
+def test_reset_can_keep_the_beginning_of_the_context(open_stream: OpenStream, model: Model) -> None:
+    stream = open_stream()
+    beginning = model.tokenize("User: remind me to", add_special=True)
+    stream.prefill(beginning)
+    stream.prefill(" mute the room\nAction:")
+    stream.generate()
+    stream.reset(keep=len(beginning))
+    assert stream.stats.context_tokens == len(beginning)
+    stream.prefill(model.tokenize(" water the plants\nAction:"))
+    assert stream.generate() == " SEND_REMINDER"
+
+
+# Life
+
+
+def test_a_closed_stream_says_so(stream: Stream, action_tree: TokenTree) -> None:
+    with stream:
+        stream.generate()
+    stream.close()
+    calls: list[Callable[[], object]] = [
+        stream.step, stream.generate, stream.reset, stream.cancel, stream.clear_token_trie,
+        lambda: stream.prefill([1]), lambda: stream.stop_reason, lambda: stream.stats, lambda: stream.state,
+        lambda: stream.leaf, lambda: stream.set_token_trie(action_tree), lambda: stream.set_seed(1),
+        lambda: stream.choose(action_tree), lambda: stream.save("slot"),
+    ]  # fmt: skip
+    for call in calls:
+        with pytest.raises(ClosedError, match="the stream is closed"):
+            call()
+
+
+def test_a_stale_handle_is_told_by_the_library(model: Model) -> None:
+    stream = model.stream(context_size=64)
+    handle = ffi.cast("EliLlmStream *", stream._handle)
+    stream.close()
+    assert lib.eliza_inference_llm_stream_cancel(handle) == ffi.integer_const("ELIZA_ERR_CLOSED")
+
+
+def test_a_forgotten_stream_is_freed(model: Model) -> None:
+    for _ in range(50):
+        model.stream(context_size=64)
+    gc.collect()
