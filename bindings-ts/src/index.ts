@@ -1,3 +1,4 @@
+export * as abi from "./abi.generated";
 export { loadAospStreamingLlmBinding } from "./aosp-binding";
 export * from "./constraint";
 export { ElizaInferenceError } from "./errors";

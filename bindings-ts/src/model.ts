@@ -32,7 +32,7 @@ export interface StreamOptions extends Omit<LlmStreamConfig, "gbnfGrammar"> {
 }
 
 export interface TokenTreeOptions {
-  /** The path of the names if they are a list; "action" by default. */
+  /** "action" by default. */
   path?: string | undefined;
   /** What stands between the text before a name and the name, tokenised with it; " " by default. */
   prefix?: string | undefined;
@@ -117,26 +117,19 @@ export class Model extends Owned {
   }
 
   /**
-   * A token tree of names, or of a record from paths to names, in this model's tokens. Where a name is the beginning of
-   * another, the tokens that end a generation end it. ELIZA_ERR_PAYLOAD if no name has tokens.
+   * A token tree of names in this model's tokens. Where a name is the beginning of another, the tokens that end a generation
+   * end it. ELIZA_ERR_PAYLOAD if no name has tokens. The descriptors of several trees may be put together in one payload.
    */
   tokenTree(
-    names: ReadonlyArray<string> | Readonly<Record<string, ReadonlyArray<string>>>,
+    names: ReadonlyArray<string>,
     { path = "action", prefix = " ", trigger }: TokenTreeOptions = {},
   ): TokenTreePayload {
-    const byPath = Array.isArray(names) ? { [path]: names as string[] } : (names as Record<string, string[]>);
-    const descriptors = Object.entries(byPath).flatMap(([each, listed]) => {
-      const tokens = new Map(listed.map((name) => [name, this.tokenize(prefix + name)]));
-      const descriptor = buildTokenTreeDescriptor(each, listed, tokens);
-      if (!descriptor) return [];
-      if (trigger) descriptor.trigger = trigger;
-      if (hasPrefixLeaf(buildTokenTrie(descriptor.leaves))) descriptor.end = this.#endOfGenerationTokens();
-      return [descriptor];
-    });
-    if (descriptors.length === 0) {
-      throw new ElizaInferenceError(ELIZA_ERR_PAYLOAD, "no name has any tokens, so the tree would be empty");
-    }
-    return { modelId: this.modelId, descriptors };
+    const tokens = new Map(names.map((name) => [name, this.tokenize(prefix + name)]));
+    const descriptor = buildTokenTreeDescriptor(path, names, tokens);
+    if (!descriptor) throw new ElizaInferenceError(ELIZA_ERR_PAYLOAD, `${path}: no name has any tokens`);
+    if (trigger) descriptor.trigger = trigger;
+    if (hasPrefixLeaf(buildTokenTrie(descriptor.leaves))) descriptor.end = this.#endOfGenerationTokens();
+    return { modelId: this.modelId, descriptors: [descriptor] };
   }
 
   /** Opens a stream: one generation, with a KV cache of its own. */

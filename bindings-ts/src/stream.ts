@@ -210,7 +210,8 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
     using span = this.span(payload, options);
     this.generate();
     if (span.leaf !== null) return span.leaf;
-    const reason = Object.entries(StopReason).find(([, value]) => value === this.stopReason)?.[0];
+    const { stopReason } = this;
+    const reason = Object.entries(StopReason).find(([, value]) => value === stopReason)?.[0];
     throw new ElizaInferenceError(ELIZA_ERR_STATE, `no name was complete when the generation ended: ${reason}`);
   }
 

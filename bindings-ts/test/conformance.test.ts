@@ -1,7 +1,7 @@
 /** The cases of tests/conformance: the same files run through Zig, C, Python and here. */
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import * as path from "node:path";
 import { Constraint, ElizaInferenceError, Matcher, Mode, Step, Vocabulary } from "../src";
 
 interface Failure {
@@ -15,6 +15,8 @@ interface Case {
   model_id?: string;
   payload?: string;
   payload_hex?: string;
+  payload_parts?: [string, number][];
+  payload_hex_parts?: [string, number][];
   error?: Failure;
   info?: Record<string, number>;
   expect?: Expectation;
@@ -41,21 +43,25 @@ interface CaseStep {
   expect?: Expectation;
 }
 
-const folder = join(import.meta.dir, "../../tests/conformance");
+const folder = path.join(import.meta.dir, "../../tests/conformance");
 const files = readdirSync(folder).filter((name) => name.endsWith(".json") && name !== "decisions.json");
 
 test("there are cases", () => expect(files.length).toBeGreaterThan(0));
 
 for (const file of files) {
-  const { cases }: { cases: Case[] } = await Bun.file(join(folder, file)).json();
+  const { cases }: { cases: Case[] } = await Bun.file(path.join(folder, file)).json();
   describe(file, () => {
     for (const each of cases) {
-      if (each.payload !== undefined) test(`${each.name} (text)`, () => run(each, each.payload!));
-      if (each.payload_hex !== undefined) {
-        test(`${each.name} (bytes)`, () => run(each, Uint8Array.from(Buffer.from(each.payload_hex!, "hex"))));
-      }
+      const text = each.payload_parts ?? (each.payload !== undefined ? [[each.payload, 1] as const] : null);
+      const hex = each.payload_hex_parts ?? (each.payload_hex !== undefined ? [[each.payload_hex, 1] as const] : null);
+      if (text) test(`${each.name} (text)`, () => run(each, join(text)));
+      if (hex) test(`${each.name} (bytes)`, () => run(each, Uint8Array.from(Buffer.from(join(hex), "hex"))));
     }
   });
+}
+
+function join(parts: ReadonlyArray<readonly [string, number]>): string {
+  return parts.map(([part, count]) => part.repeat(count)).join("");
 }
 
 function run(each: Case, payload: string | Uint8Array): void {

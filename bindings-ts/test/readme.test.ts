@@ -1,0 +1,31 @@
+/** The examples of the README, run as written. A comment `prints: X` is what a line must print. */
+import { afterAll, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { libllama } from "./support";
+
+const root = join(import.meta.dir, "../..");
+const readme = await Bun.file(join(root, "bindings-ts/README.md")).text();
+const examples = [...readme.matchAll(/^```ts\n(.*?)^```/gms)].map((match) => match[1]!);
+const folder = mkdtempSync(join(tmpdir(), "eliza-inference-"));
+mkdirSync(join(folder, "node_modules"));
+symlinkSync(join(root, "bindings-ts"), join(folder, "node_modules/eliza-inference"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test("there are examples", () => expect(examples.length).toBe(3));
+
+test.each(examples.entries().toArray())("example %i", async (index, code) => {
+  const file = join(folder, `example-${index}.ts`);
+  await Bun.write(file, code);
+  const child = Bun.spawn([process.execPath, file], {
+    cwd: root,
+    env: { ...process.env, ELIZA_INFERENCE_LLAMA: libllama() },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  expect(stderr).toBe("");
+  expect(await child.exited).toBe(0);
+  expect(stdout).toBe([...code.matchAll(/prints: (.*)$/gm)].map((match) => `${match[1]}\n`).join(""));
+});

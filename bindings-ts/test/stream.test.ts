@@ -1,0 +1,353 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Mode, Model, StopReason, type Stream, TokenFlag, encodePayload, llamaInfo, loadLlama } from "../src";
+import { actions, examples, failure, libraryWithLlama, modelPath } from "./support";
+
+let model: Model;
+const folder = mkdtempSync(join(tmpdir(), "eliza-inference-"));
+beforeAll(() => void (model = new Model(modelPath, { library: libraryWithLlama() })));
+afterAll(() => {
+  model.close();
+  rmSync(folder, { recursive: true });
+});
+
+const { prompt } = examples[0]!;
+
+function withPrompt(options: Parameters<Model["stream"]>[0] = {}): Stream {
+  const stream = model.stream(options);
+  stream.prefill(prompt);
+  return stream;
+}
+
+describe("libllama", () => {
+  test("the loaded copy is named, and asking again gives it", () => {
+    const info = llamaInfo()!;
+    expect(info.path).toContain("llama");
+    expect(info.layout).not.toBe("");
+    expect(loadLlama()).toEqual(info);
+  });
+
+  test("another copy is refused once one is loaded", () => {
+    expect(failure(() => loadLlama("/nowhere/libllama.so")).statusName).toBe("ELIZA_ERR_STATE");
+  });
+});
+
+describe("Model", () => {
+  test("text comes back from its tokens", () => {
+    for (const text of ["", prompt, "h\u00e9llo \u{1f600} \ufeff", "x".repeat(1000)]) {
+      expect(model.detokenize(model.tokenize(text))).toBe(text);
+    }
+  });
+
+  test("a text longer than the first buffer comes whole", () => {
+    const longest = [...Array(model.vocabulary.size).keys()].sort(
+      (a, b) => model.vocabulary.tokenBytes(b).length - model.vocabulary.tokenBytes(a).length,
+    )[0]!;
+    const piece = model.detokenize([longest]);
+    expect(model.detokenize(Array(500).fill(longest))).toBe(piece.repeat(500));
+  });
+
+  test("addSpecial adds what the model begins a text with", () => {
+    const plain = model.tokenize("a");
+    const special = model.tokenize("a", { addSpecial: true });
+    expect(special.slice(special.indexOf(plain[0]!))).toEqual(expect.arrayContaining(plain));
+    expect(model.detokenize(special, { removeSpecial: true })).toBe("a");
+  });
+
+  test("its vocabulary has the tokens' bytes and flags", () => {
+    const { vocabulary } = model;
+    expect(model.tokenize(" REPLY").map((token) => Buffer.from(vocabulary.tokenBytes(token)).toString()).join("")).toBe(" REPLY");
+    const ends = [...Array(vocabulary.size).keys()].filter((token) => vocabulary.flags(token) & TokenFlag.END_OF_GENERATION);
+    expect(ends.length).toBeGreaterThan(0);
+  });
+
+  test("a model id refuses trees for another model", () => {
+    using named = new Model(modelPath, { modelId: "router" });
+    expect(named.modelId).toBe("router");
+    const tree = named.tokenTree(["REPLY"]);
+    expect(tree.modelId).toBe("router");
+    using stream = named.stream();
+    stream.setTokenTrie(tree);
+    expect(failure(() => stream.setTokenTrie({ ...tree, modelId: "other" })).statusName).toBe("ELIZA_ERR_MODEL_MISMATCH");
+    named.modelId = "";
+    stream.prefill(prompt);
+  });
+
+  test("a tree of names where one is the beginning of another has end tokens", () => {
+    expect(model.tokenTree(["STOP", "WAIT"]).descriptors[0]!.end).toBeUndefined();
+    const { path, leaves, end } = model.tokenTree(["REPLY", "REPLY_ALL"], { path: "parameters.kind" }).descriptors[0]!;
+    expect(path).toBe("parameters.kind");
+    expect(leaves.map(({ name }) => name)).toEqual(["REPLY", "REPLY_ALL"]);
+    expect(leaves[0]!.tokens).toEqual(model.tokenize(" REPLY"));
+    expect(end!.every((token) => model.vocabulary.flags(token) & TokenFlag.END_OF_GENERATION)).toBe(true);
+    expect(failure(() => model.tokenTree([]))).toEqual({
+      statusName: "ELIZA_ERR_PAYLOAD",
+      message: "action: no name has any tokens",
+    });
+  });
+
+  test("a missing or damaged file is named", async () => {
+    const missing = join(folder, "none.gguf");
+    expect(failure(() => new Model(missing))).toEqual({
+      statusName: "ELIZA_ERR_BUNDLE_INVALID",
+      message: expect.stringContaining(missing),
+    });
+    const damaged = join(folder, "damaged.gguf");
+    await Bun.write(damaged, (await Bun.file(modelPath).bytes()).slice(0, 5000));
+    expect(failure(() => new Model(damaged)).statusName).toBe("ELIZA_ERR_BUNDLE_INVALID");
+    expect(failure(() => new Model(`${modelPath}\0.old`))).toEqual({
+      statusName: "ELIZA_ERR_INVALID_ARG",
+      message: `path: a NUL character at index ${modelPath.length}`,
+    });
+  });
+
+  test("a closed model is told, its streams go on", () => {
+    const closing = new Model(modelPath);
+    using stream = closing.stream();
+    closing.close();
+    closing.close();
+    expect(failure(() => closing.stream())).toEqual({ statusName: "ELIZA_ERR_CLOSED", message: "the model is closed" });
+    expect(failure(() => closing.tokenize("a")).statusName).toBe("ELIZA_ERR_CLOSED");
+    expect(failure(() => closing.vocabulary).statusName).toBe("ELIZA_ERR_CLOSED");
+    stream.prefill(model.tokenize(prompt));
+    expect(stream.choose(model.tokenTree(actions))).toBe(examples[0]!.action);
+  });
+});
+
+describe("Stream", () => {
+  test("steps give the text of their tokens, the last one is done", () => {
+    using stream = withPrompt();
+    const steps = [...stream];
+    expect(steps.map(({ done }) => done)).toEqual([...Array(steps.length - 1).fill(false), true]);
+    const tokens = steps.flatMap((step) => step.tokens);
+    expect(steps.map(({ text }) => text).join("")).toBe(model.detokenize(tokens));
+    expect(stream.stopReason).toBe(StopReason.END_OF_GENERATION);
+    expect(stream.stats.emittedTokens).toBe(tokens.length);
+  });
+
+  test("a small text buffer loses nothing", () => {
+    using whole = withPrompt();
+    const expected = whole.generate();
+    using stream = withPrompt();
+    let text = "";
+    for (let done = false; !done; ) {
+      const step = stream.step({ maxTextBytes: 5 });
+      expect(Buffer.byteLength(step.text)).toBeLessThan(5);
+      text += step.text;
+      done = step.done;
+    }
+    expect(text).toBe(expected);
+  });
+
+  test("generate gives each token to the callback, which stops it with true", () => {
+    using stream = withPrompt();
+    const seen: [number, string][] = [];
+    const text = stream.generate((token, piece) => {
+      seen.push([token, piece]);
+      return seen.length === 2;
+    });
+    expect(seen.length).toBe(2);
+    expect(text).toBe(seen.map(([, piece]) => piece).join(""));
+    expect(text).toBe(model.detokenize(seen.map(([token]) => token)));
+    expect(stream.stopReason).toBe(StopReason.CALLBACK);
+  });
+
+  test("what the callback throws comes out, and the stream goes on", () => {
+    using stream = withPrompt();
+    const error = new RangeError("enough");
+    expect(() => stream.generate(() => { throw error; })).toThrow(error);
+    stream.generate();
+    expect(stream.stopReason).toBe(StopReason.END_OF_GENERATION);
+  });
+
+  test("inside a callback decoding and closing are busy, settings are not", () => {
+    using stream = withPrompt();
+    const statuses: string[] = [];
+    stream.generate(() => {
+      for (const call of [
+        () => stream.step(), () => stream.prefill([1]), () => stream.generate(), () => stream.reset(),
+        () => stream.save(join(folder, "busy")), () => stream.close(),
+      ]) statuses.push(failure(call).statusName);
+      stream.setTokenTrie(model.tokenTree(["REPLY"]));
+      stream.clearTokenTrie();
+      stream.setSeed(1);
+      return true;
+    });
+    expect(statuses).toEqual(Array(6).fill("ELIZA_ERR_BUSY"));
+  });
+
+  test("cancel ends the generation, reset makes the stream usable", () => {
+    using stream = withPrompt();
+    expect(failure(() => stream.generate(() => stream.cancel())).statusName).toBe("ELIZA_ERR_CANCELLED");
+    expect(failure(() => stream.step()).statusName).toBe("ELIZA_ERR_CANCELLED");
+    expect(stream.stopReason).toBe(StopReason.CANCELLED);
+    stream.reset();
+    expect(failure(() => stream.step()).statusName).toBe("ELIZA_ERR_STATE");
+    stream.prefill(prompt);
+    stream.generate();
+  });
+
+  test("maxTokens bounds the stream and one generation", () => {
+    using bounded = withPrompt({ maxTokens: 2 });
+    bounded.generate();
+    expect(bounded.stopReason).toBe(StopReason.MAX_TOKENS);
+    expect(bounded.stats.emittedTokens).toBe(2);
+    using stream = withPrompt();
+    stream.generate(undefined, { maxTokens: 1 });
+    expect(stream.stats.emittedTokens).toBe(1);
+  });
+
+  test("a grammar constrains free output, one that does not parse is refused", () => {
+    using stream = withPrompt({ grammar: 'root ::= " " ("NONE" | "IGNORE")' });
+    expect(stream.generate()).toMatch(/^ (NONE|IGNORE)$/);
+    expect(failure(() => model.stream({ grammar: "root ::= (" })).message).toContain("gbnf_grammar");
+  });
+
+  test("settings that this build does not serve, or that are no numbers of C, are refused by name", () => {
+    expect(failure(() => model.stream({ mtpDrafterPath: "/drafter.gguf" })).message).toContain("mtp_drafter_path");
+    expect(failure(() => model.stream({ draftModelPath: "/drafter.gguf" })).message).toContain("mtp_drafter_path");
+    expect(failure(() => model.stream({ cacheTypeK: "q3_0" })).message).toContain("cache_type_k");
+    expect(failure(() => model.stream({ maxTokens: 2 ** 31 })).message).toStartWith("maxTokens: 2147483648 is not an integer");
+    expect(failure(() => model.stream({ topK: 0.5 })).message).toStartWith("topK: 0.5 is not an integer");
+    expect(failure(() => model.stream({ grammar: "a\0b" })).message).toBe("gbnfGrammar: a NUL character at index 1");
+  });
+
+  test("the settings act", () => {
+    using stream = withPrompt({ timeBudgetMs: 60_000, spanTimeout: 100, threads: 1, seed: 3, skipAhead: false });
+    stream.setTimeBudgetMs(0);
+    expect(failure(() => stream.setThreads(0)).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+    expect(failure(() => stream.setSpanTimeout(0)).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+    expect(failure(() => stream.setTimeBudgetMs(-1)).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+    stream.setSpanTimeout(1);
+    expect(failure(() => stream.setTokenTrie(model.tokenTree(actions))).statusName).toBe("ELIZA_ERR_LIMIT");
+  });
+
+  test("a prompt that does not fit is refused, and the stream goes on", () => {
+    using stream = model.stream({ contextSize: 64 });
+    expect(failure(() => stream.prefill(Array(100_000).fill(1))).statusName).toBe("ELIZA_ERR_CONTEXT_FULL");
+    expect(stream.stats.contextTokens).toBe(0);
+    expect(stream.prefill("a")).toBe(model.tokenize("a", { addSpecial: true }).length);
+    expect(stream.prefill("b")).toBe(model.tokenize("b").length);
+  });
+
+  test("a saved slot goes on where it was", () => {
+    using stream = withPrompt();
+    stream.step();
+    const path = join(folder, "slot");
+    stream.save(path);
+    const rest = stream.generate();
+    using other = model.stream();
+    other.restore(path);
+    expect(other.generate()).toBe(rest);
+    expect(failure(() => other.restore(join(folder, "none"))).statusName).toBe("ELIZA_ERR_IO");
+    other.prefill(prompt);
+  });
+
+  test("every method of a closed stream throws, closing twice does not", () => {
+    const stream = model.stream();
+    stream.close();
+    stream.close();
+    const calls = [
+      () => stream.prefill("a"), () => stream.prefill([1]), () => stream.step(), () => [...stream], () => stream.generate(),
+      () => stream.cancel(), () => stream.reset(), () => stream.reset(1), () => stream.stopReason, () => stream.stats,
+      () => stream.setTokenTrie(model.tokenTree(["A"])), () => stream.clearTokenTrie(), () => stream.activate("a"),
+      () => stream.state, () => stream.leaf, () => stream.setSeed(1), () => stream.setSampling({}), () => stream.save("a"),
+      () => stream.restore("a"),
+    ];
+    for (const call of calls) {
+      expect(failure(call)).toEqual({ statusName: "ELIZA_ERR_CLOSED", message: "the stream is closed" });
+    }
+  });
+
+  test("a handle that is no stream is told by the library", () => {
+    const { symbols } = model.library;
+    const stream = model.stream();
+    const { handle } = stream;
+    stream.close();
+    expect(symbols.eliza_inference_llm_stream_reset(handle)).toBe(-9);
+    expect(symbols.eliza_inference_llm_stream_reset(null)).toBeLessThan(0);
+  });
+});
+
+describe("a token tree on a stream", () => {
+  test("chooses the right name for messages that the model has not seen", () => {
+    using stream = model.stream();
+    const tree = model.tokenTree(actions);
+    for (const { prompt, action } of examples.slice(0, 20)) {
+      stream.reset();
+      stream.prefill(prompt);
+      expect(stream.choose(tree)).toBe(action);
+    }
+  });
+
+  test("only legal names come out, whatever the model would say, in both formats and modes", () => {
+    const few = actions.slice(0, 3);
+    const tree = model.tokenTree(few);
+    for (const payload of [tree, encodePayload(tree), encodePayload(tree, "msgpack")]) {
+      for (const mode of Object.values(Mode)) {
+        using stream = withPrompt({ temperature: 1.5, seed: 1 });
+        expect(few).toContain(stream.choose(payload, { mode }));
+      }
+    }
+  });
+
+  test("forced tokens need no pass of the model", () => {
+    using stream = withPrompt();
+    stream.choose(model.tokenTree(["REPLY", "SEARCH_MESSAGES"]));
+    const { forcedTokens, sampledTokens, emittedTokens, forwardPasses, constrainedSteps } = stream.stats;
+    expect(forcedTokens).toBeGreaterThan(0);
+    expect(forcedTokens + sampledTokens).toBe(emittedTokens);
+    expect(forwardPasses).toBeLessThan(emittedTokens);
+    expect(constrainedSteps).toBe(sampledTokens);
+  });
+
+  test("a span is opened by path, tells the leaf also afterwards, and leaves the stream free", () => {
+    using stream = withPrompt();
+    const [first, second] = [model.tokenTree(["REPLY"]), model.tokenTree(["NONE", "IGNORE"], { path: "kind" })];
+    const both = { modelId: "", descriptors: [...first.descriptors, ...second.descriptors] };
+    const span = stream.span(both, { path: "kind" });
+    expect(stream.state).toMatchObject({ active: true, descriptor: 1, constrained: true });
+    expect(span.leaf).toBeNull();
+    stream.generate();
+    expect(stream.stopReason).toBe(StopReason.SPAN_END);
+    expect(["NONE", "IGNORE"]).toContain(span.leaf!);
+    const { leaf } = span;
+    span[Symbol.dispose]();
+    span[Symbol.dispose]();
+    expect(span.leaf).toBe(leaf);
+    expect(stream.state).toMatchObject({ active: false, descriptor: -1 });
+    expect(stream.leaf).toBeNull();
+  });
+
+  test("an unknown path lists the known ones, and no tree is left", () => {
+    using stream = withPrompt();
+    const { statusName, message } = failure(() => stream.span(model.tokenTree(["REPLY"]), { path: "nowhere" }));
+    expect(statusName).toBe("ELIZA_ERR_UNKNOWN_PATH");
+    expect(message).toContain("action");
+    expect(failure(() => stream.activate("action")).statusName).toBe("ELIZA_ERR_STATE");
+  });
+
+  test("a refused tree changes nothing", () => {
+    using stream = withPrompt();
+    stream.setTokenTrie(model.tokenTree(["IGNORE"]));
+    const bad = { modelId: "", descriptors: [{ path: "a", leaves: [{ name: "A", tokens: [model.vocabulary.size] }] }] };
+    const { statusName, message } = failure(() => stream.setTokenTrie(bad));
+    expect(statusName).toBe("ELIZA_ERR_PAYLOAD");
+    expect(message).toContain("descriptors[0].leaves[0].tokens[0]");
+    expect(failure(() => stream.setTokenTrie("")).statusName).toBe("ELIZA_ERR_PAYLOAD");
+    expect(failure(() => stream.setTokenTrie(model.tokenTree(["A"]), 2)).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+    expect(stream.generate(undefined, { maxTokens: model.tokenize(" IGNORE").length })).toBe(" IGNORE");
+    expect(stream.leaf).toBe("IGNORE");
+  });
+
+  test("a generation that ends before a name is complete is an error", () => {
+    using stream = withPrompt({ maxTokens: 1 });
+    const choose = () => stream.choose(model.tokenTree(["SEARCH_MESSAGES"]));
+    expect(failure(choose)).toEqual({
+      statusName: "ELIZA_ERR_STATE",
+      message: "no name was complete when the generation ended: MAX_TOKENS",
+    });
+  });
+});
