@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Status = @import("status.zig").Status;
+const message_module = @import("message.zig");
 
 /// Every failure that has been written down in a Diagnostic.
 pub const Error = error{Failed};
@@ -15,9 +16,14 @@ pub const Diagnostic = struct {
     /// Longer messages are cut at a character.
     pub const message_bytes_max = 1023;
 
-    pub fn fail(d: *Diagnostic, status: Status, comptime format: []const u8, args: anytype) Error {
+    pub inline fn fail(d: *Diagnostic, status: Status, comptime format: []const u8, args: anytype) Error {
         var writer: std.Io.Writer = .fixed(&d.buffer);
-        writer.print(format, args) catch {};
+        message_module.print(&writer, format, args);
+        return d.keep(status, &writer);
+    }
+
+    noinline fn keep(d: *Diagnostic, status: Status, writer: *std.Io.Writer) Error {
+        @branchHint(.cold);
         d.status = status;
         d.len = wholeCharacters(writer.buffered());
         d.buffer[d.len] = 0;

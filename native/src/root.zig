@@ -32,6 +32,7 @@ comptime {
 
 test {
     std.testing.refAllDecls(@This());
+    _ = @import("message.zig");
     _ = @import("platform/log.zig");
     _ = @import("payload/payload.zig");
     _ = @import("payload/json.zig");

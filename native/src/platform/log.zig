@@ -3,6 +3,7 @@
 const std = @import("std");
 const builtin = @import("builtin");
 const Mutex = @import("mutex.zig").Mutex;
+const message = @import("../message.zig");
 
 pub const Level = enum(i32) { err = 0, warn = 1, info = 2 };
 
@@ -20,13 +21,17 @@ pub fn setReceiver(callback: ?*const Callback, user_data: ?*anyopaque) void {
 }
 
 /// Formats at most `message_bytes_max` bytes; the rest is cut.
-pub fn write(level: Level, comptime format: []const u8, args: anytype) void {
-    const to = current();
-    const callback = to.callback orelse return;
+pub inline fn write(level: Level, comptime format: []const u8, args: anytype) void {
     var buffer: [message_bytes_max + 1]u8 = undefined;
     var writer: std.Io.Writer = .fixed(buffer[0..message_bytes_max]);
-    writer.print(format, args) catch {};
-    const length = writer.buffered().len;
+    message.print(&writer, format, args);
+    send(level, &buffer, writer.buffered().len);
+}
+
+noinline fn send(level: Level, buffer: *[message_bytes_max + 1]u8, length: usize) void {
+    @branchHint(.cold);
+    const to = current();
+    const callback = to.callback orelse return;
     buffer[length] = 0;
     callback(@backingInt(level), buffer[0..length :0], length, to.user_data);
 }
