@@ -51,6 +51,7 @@ def test_typescript_quick_start(tmp_path: Path) -> None:
 
 def test_c_quick_start(tmp_path: Path, native_library: Path) -> None:
     code = quick_start("c")
+    assert code == (ROOT / "tests" / "native" / "example.c").read_text("utf-8")
     source, program = tmp_path / "quick_start.c", tmp_path / "quick_start"
     source.write_text(code, "utf-8")
     compile_c = [sys.executable, "-m", "ziglang", "cc", "-std=c99", "-Wall", "-Wextra", "-Werror"]
