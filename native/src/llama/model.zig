@@ -17,6 +17,8 @@ pub const Model = struct {
     handle: *api_module.Model,
     vocab: *const api_module.Vocab,
     n_tokens: u32,
+    /// The tokens that end a generation: a handful, looked at for every token of the output.
+    end_tokens: []const i32,
     path: [:0]const u8,
     /// As asked for; negative: all.
     n_gpu_layers: i32,
@@ -41,11 +43,13 @@ pub const Model = struct {
         const vocab = runtime.api.llama_model_get_vocab(handle);
         const n_tokens = runtime.api.llama_vocab_n_tokens(vocab);
         if (n_tokens < 1) return d.fail(.bundle_invalid, "{s}: the model has no vocabulary", .{path});
+        const end_tokens = findEndTokens(&runtime.api, vocab, n_tokens) catch return d.outOfMemory();
         model.* = .{
             .runtime = runtime,
             .handle = handle,
             .vocab = vocab,
             .n_tokens = @intCast(n_tokens),
+            .end_tokens = end_tokens,
             .path = own_path,
             .n_gpu_layers = @bitCast(layers.*),
         };
@@ -60,6 +64,7 @@ pub const Model = struct {
     pub fn release(model: *Model) void {
         if (model.references.fetchSub(1, .acq_rel) != 1) return;
         model.runtime.api.llama_model_free(model.handle);
+        gpa.free(model.end_tokens);
         gpa.free(model.path);
         gpa.destroy(model);
     }
@@ -94,7 +99,7 @@ pub const Model = struct {
     }
 
     pub fn isEndOfGeneration(model: *const Model, token: i32) bool {
-        return model.api().llama_vocab_is_eog(model.vocab, token);
+        return std.mem.findScalar(i32, model.end_tokens, token) != null;
     }
 
     /// Appends the bytes of a token: with `special`, those of control tokens too.
@@ -122,6 +127,16 @@ pub const Model = struct {
         }
     }
 };
+
+fn findEndTokens(api: *const Api, vocab: *const api_module.Vocab, n_tokens: i32) error{OutOfMemory}![]const i32 {
+    var found: std.ArrayList(i32) = .empty;
+    errdefer found.deinit(gpa);
+    var token: i32 = 0;
+    while (token < n_tokens) : (token += 1) {
+        if (api.llama_vocab_is_eog(vocab, token)) try found.append(gpa, token);
+    }
+    return found.toOwnedSlice(gpa);
+}
 
 /// Says what is wrong with a file that libllama would only refuse.
 fn checkFile(path: [:0]const u8, d: *Diagnostic) diagnostic.Error!void {

@@ -1,5 +1,6 @@
-//! What libllama logs: warnings and errors go to this library's log, and the last error is kept,
-//! since its functions report a failure as a null pointer and the reason only there.
+//! What libllama logs: warnings and errors go to this library's log, and the first error of a call
+//! is kept, since a failure is reported as a null pointer and the reason only there. What follows
+//! it says ever less.
 
 const std = @import("std");
 const log = @import("../platform/log.zig");
@@ -20,36 +21,38 @@ pub fn receive(level: c_int, text: [*:0]const u8, _: ?*anyopaque) callconv(.c) v
 pub fn forget() void {
     mutex.lock();
     defer mutex.unlock();
-    last_len = 0;
+    first_len = 0;
 }
 
-/// The last error since `forget`, copied to `buffer`; "no reason was logged" if there was none.
+/// The first error since `forget`, copied to `buffer`; "no reason was logged" if there was none.
 /// Calls on several threads at once may see each other's.
 pub fn reason(buffer: *[reason_bytes_max]u8) []const u8 {
     mutex.lock();
     defer mutex.unlock();
-    if (last_len == 0) return "no reason was logged";
-    @memcpy(buffer[0..last_len], last[0..last_len]);
-    return buffer[0..last_len];
+    if (first_len == 0) return "no reason was logged";
+    @memcpy(buffer[0..first_len], first[0..first_len]);
+    return buffer[0..first_len];
 }
 
 pub const reason_bytes_max = 512;
 
 var mutex: Mutex = .{};
-var last: [reason_bytes_max]u8 = undefined;
-var last_len: usize = 0;
+var first: [reason_bytes_max]u8 = undefined;
+var first_len: usize = 0;
 
 fn keep(message: []const u8) void {
     mutex.lock();
     defer mutex.unlock();
-    last_len = @min(message.len, last.len);
-    @memcpy(last[0..last_len], message[0..last_len]);
+    if (first_len > 0) return;
+    first_len = @min(message.len, first.len);
+    @memcpy(first[0..first_len], message[0..first_len]);
 }
 
-test "only errors are kept" {
+test "the first error is kept" {
     var buffer: [reason_bytes_max]u8 = undefined;
-    receive(level_error, "bad tensor\n", null);
     receive(level_warn, "slow\n", null);
+    receive(level_error, "bad tensor\n", null);
+    receive(level_error, "failed\n", null);
     try std.testing.expectEqualStrings("bad tensor", reason(&buffer));
     forget();
     try std.testing.expectEqualStrings("no reason was logged", reason(&buffer));

@@ -89,7 +89,7 @@ pub const Sequence = struct {
             .tokens = std.ArrayList(i32).initCapacity(gpa, n_ctx) catch return d.outOfMemory(),
         };
         api.llama_set_abort_callback(context, Interrupt.callback, &s.interrupt);
-        s.setThreads(defaultThreads());
+        s.setThreads(defaultThreads(model));
     }
 
     pub fn deinit(s: *Sequence) void {
@@ -199,8 +199,12 @@ pub const Sequence = struct {
     }
 };
 
-/// As many as libllama itself would start, but not more than there are processors.
-fn defaultThreads() i32 {
-    const usual = 4;
-    return @intCast(@min(usual, std.Thread.getCpuCount() catch usual));
+/// As many as libllama itself would start, but not more than there are processors. In a small
+/// model they would wait for each other for longer than they work.
+fn defaultThreads(model: *const Model) i32 {
+    if (model.api().llama_model_n_params(model.handle) < small_model_params) return 1;
+    return @intCast(@min(threads_max, std.Thread.getCpuCount() catch threads_max));
 }
+
+const small_model_params = 10_000_000;
+const threads_max = 4;
