@@ -10,13 +10,13 @@ export const outputPath = join(import.meta.dir, "../src/abi.generated.ts");
 /** The whole text of the generated module. */
 export function generate(headerText: string): string {
   const header = parseHeader(headerText);
-  return [
-    "// Generated from native/include/eliza_inference.h by `npm run generate`. Do not edit.\nimport { FFIType } from \"bun:ffi\";",
-    constants(header),
-    structs(header),
-    symbols(header),
-  ].join("\n\n");
+  return [preamble, constants(header), structs(header), symbols(header)].join("\n\n");
 }
+
+const preamble = [
+  "// Generated from native/include/eliza_inference.h by `npm run generate`. Do not edit.",
+  'import { FFIType } from "bun:ffi";',
+].join("\n");
 
 function constants(header: Header): string {
   return header.constants.map(({ name, value }) => `export const ${name} = ${value};`).join("\n");

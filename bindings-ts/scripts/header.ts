@@ -89,12 +89,19 @@ function parseParameters(text: string, callbacks: Set<string>): ArgType[] {
     if (parameter.includes("*")) return "ptr";
     const type = parameter.split(" ")[0]!;
     if (type === "FfiLlmHandle" || callbacks.has(type)) return "ptr";
-    const types: Record<string, ArgType> = { int: "i32", int32_t: "i32", uint32_t: "u32", uint64_t: "u64_fast", size_t: "u64_fast" };
-    const argType = types[type];
+    const argType = ARG_TYPES[type];
     if (!argType) throw new Error(`unknown parameter: ${parameter}`);
     return argType;
   });
 }
+
+const ARG_TYPES: Record<string, ArgType> = {
+  int: "i32",
+  int32_t: "i32",
+  uint32_t: "u32",
+  uint64_t: "u64_fast",
+  size_t: "u64_fast",
+};
 
 function returnType(text: string): ReturnType {
   const type = text.trim();

@@ -35,7 +35,7 @@ export class Constraint extends Owned {
   get info(): ConstraintInfo {
     const view = newStruct(eliza_constraint_info_t);
     const status = this.library.symbols.eliza_inference_constraint_info(this.handle, bytesOf(view));
-    checkStatus(this.library, status, "info");
+    checkStatus(status, "info");
     const info = readStruct(eliza_constraint_info_t, view);
     return {
       nDescriptors: info.n_descriptors,
@@ -54,7 +54,7 @@ export class Constraint extends Owned {
     return Array.from({ length: this.info.nDescriptors }, (_, index) => {
       const { symbols } = this.library;
       const status = symbols.eliza_inference_constraint_path(this.handle, index, address.view, length.view);
-      checkStatus(this.library, status, "paths");
+      checkStatus(status, "paths");
       return readText(address.handle, length.value);
     });
   }
@@ -91,7 +91,7 @@ export interface TrieCacheStats {
 export function trieCacheStats(library: Library = loadLibrary()): TrieCacheStats {
   const view = newStruct(eliza_trie_cache_stats_t);
   const status = library.symbols.eliza_inference_trie_cache_stats(bytesOf(view));
-  checkStatus(library, status, "trieCacheStats");
+  checkStatus(status, "trieCacheStats");
   const stats = readStruct(eliza_trie_cache_stats_t, view);
   return {
     entries: stats.entries,
@@ -106,5 +106,5 @@ export function trieCacheStats(library: Library = loadLibrary()): TrieCacheStats
 /** Bounds the cache, in bytes; evicts at once. 0 keeps nothing. */
 export function setTrieCacheLimit(bytesMax: number, library: Library = loadLibrary()): void {
   checkInteger(bytesMax, "bytesMax", 0, Number.MAX_SAFE_INTEGER);
-  checkStatus(library, library.symbols.eliza_inference_trie_cache_set_limit(bytesMax), "setTrieCacheLimit");
+  checkStatus(library.symbols.eliza_inference_trie_cache_set_limit(bytesMax), "setTrieCacheLimit");
 }

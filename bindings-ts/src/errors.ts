@@ -14,8 +14,12 @@ export class ElizaInferenceError extends Error {
 
   /** The name of the status, such as `ELIZA_ERR_PAYLOAD`. */
   get statusName(): string {
-    return statusNames.get(this.status) ?? "ELIZA_ERR_UNKNOWN";
+    return nameOfStatus(this.status);
   }
+}
+
+export function nameOfStatus(status: number): string {
+  return statusNames.get(status) ?? "ELIZA_ERR_UNKNOWN";
 }
 
 const statusNames = new Map<number, string>(

@@ -35,7 +35,7 @@ export interface FfiLlmStreamingAbi {
   eliza_inference_clear_token_trie?(handle: FfiLlmHandle): void;
 }
 
-/** The address of a context (`Model.handle`). */
+/** The address of a context: `Model.handle`, for as long as the model is open. */
 export type LlmCtxHandle = number | bigint;
 /** The address of a stream. */
 export type LlmStreamHandle = number | bigint;

@@ -7,7 +7,14 @@ export { type Library, type SymbolName, hasSymbols, loadLibrary } from "./librar
 export { type LlamaInfo, findLlama, llamaInfo, loadLlama } from "./llama";
 export type { LlmStreamConfig, LlmStreamStep } from "./llm-stream";
 export { Matcher, type MatcherOptions, Step } from "./matcher";
-export { Model, type ModelOptions, type StreamOptions, type TokenTreeOptions } from "./model";
+export {
+  type DetokenizeOptions,
+  Model,
+  type ModelOptions,
+  type StreamOptions,
+  type TokenTreeOptions,
+  type TokenizeOptions,
+} from "./model";
 export { NativeLlmStreaming } from "./native-llm-streaming";
 export { type Payload, encodePayload } from "./payload";
 export { Mode, type SamplingOptions } from "./sampling";

@@ -1,6 +1,6 @@
 /** The stream functions of the library over plain handles, which `Stream` and the host's interfaces share. */
 import { ELIZA_ERR_BUNDLE_INVALID, ELIZA_ERR_INVALID_ARG, eliza_llm_stream_config_t } from "./abi.generated";
-import { ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, invalidArgument } from "./errors";
+import { ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, invalidArgument, nameOfStatus } from "./errors";
 import { type Handle, type Library, hasSymbols } from "./library";
 import { OutError, OutSlot, addressOf, checkNoNul, decodeUtf8, encodeUtf8 } from "./memory";
 import { bytesOf, newStruct, writeStruct } from "./structs";
@@ -138,11 +138,10 @@ export function restoreSlot(library: Library, stream: Handle, filename: string):
 
 /** The error of a failed call that has no `out_error`. */
 export function streamError(library: Library, stream: Handle, status: number): ElizaInferenceError {
-  const name = library.symbols.eliza_inference_status_name(status) ?? `status ${status}`;
   const text = hasSymbols(library, "eliza_inference_llm_stream_last_error")
     ? library.symbols.eliza_inference_llm_stream_last_error(stream)
     : "";
-  return new ElizaInferenceError(status, text || name);
+  return new ElizaInferenceError(status, text || nameOfStatus(status));
 }
 
 /** Returns the buffers of the strings, which must stay alive during the call. */

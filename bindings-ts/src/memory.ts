@@ -1,7 +1,7 @@
 /** What crosses the border besides numbers: strings, out-parameters, lent memory. */
 import { CString, ptr, toArrayBuffer } from "bun:ffi";
 import { ELIZA_ERR_CLOSED, ELIZA_OK } from "./abi.generated";
-import { ElizaInferenceError, invalidArgument } from "./errors";
+import { ElizaInferenceError, invalidArgument, nameOfStatus } from "./errors";
 import type { Handle, Library } from "./library";
 
 export const CLOSED = 0 as Handle;
@@ -68,10 +68,10 @@ export function addressOf(view: NodeJS.TypedArray): number {
   return view.byteLength === 0 ? 0 : ptr(view);
 }
 
-/** Throws for a failed status of a handle that has no error text of its own. */
-export function checkStatus(library: Library, status: number, call: string): number {
+/** Throws for a failed status of a call that has no error text. */
+export function checkStatus(status: number, call: string): number {
   if (status >= ELIZA_OK) return status;
-  throw new ElizaInferenceError(status, `${call}: ${library.symbols.eliza_inference_status_name(status)}`);
+  throw new ElizaInferenceError(status, `${call}: ${nameOfStatus(status)}`);
 }
 
 export function closedError(what: string): ElizaInferenceError {

@@ -31,6 +31,20 @@ export interface StreamOptions extends Omit<LlmStreamConfig, "gbnfGrammar"> {
   skipAhead?: boolean | undefined;
 }
 
+export interface TokenizeOptions {
+  /** Adds the tokens with which the model begins (and ends) a text, as at the start of a prompt. */
+  addSpecial?: boolean | undefined;
+  /** Reads the names of control tokens in the text as these tokens. */
+  parseSpecial?: boolean | undefined;
+}
+
+export interface DetokenizeOptions {
+  /** Leaves out the tokens that `addSpecial` adds. */
+  removeSpecial?: boolean | undefined;
+  /** Writes control tokens by their names. */
+  unparseSpecial?: boolean | undefined;
+}
+
 export interface TokenTreeOptions {
   /** "action" by default. */
   path?: string | undefined;
@@ -60,7 +74,7 @@ export class Model extends Owned {
   set modelId(modelId: string) {
     const bytes = encodeUtf8(modelId);
     const status = this.library.symbols.eliza_inference_set_model_id(this.handle, bytes, bytes.length);
-    checkStatus(this.library, status, `modelId ${JSON.stringify(modelId)}`);
+    checkStatus(status, `modelId ${JSON.stringify(modelId)}`);
     this.#modelId = modelId;
     this.#vocabulary = null;
   }
@@ -70,36 +84,26 @@ export class Model extends Owned {
     return (this.#vocabulary ??= this.#readVocabulary());
   }
 
-  /**
-   * The token ids of a text. `addSpecial` adds the tokens with which the model begins (and ends) a text, as at the start of
-   * a prompt. `parseSpecial` reads the names of control tokens in the text as these tokens.
-   */
-  tokenize(
-    text: string,
-    { addSpecial = false, parseSpecial = false }: { addSpecial?: boolean | undefined; parseSpecial?: boolean | undefined } = {},
-  ): number[] {
+  /** The token ids of a text. */
+  tokenize(text: string, { addSpecial = false, parseSpecial = false }: TokenizeOptions = {}): number[] {
     const bytes = encodeUtf8(text);
     const tokens = new OutSlot();
     const count = new OutSlot();
     const error = new OutError();
     const { symbols } = this.library;
     const [add, parse] = [addSpecial ? 1 : 0, parseSpecial ? 1 : 0];
-    const status = symbols.eliza_inference_tokenize(
-      this.handle, bytes, bytes.length, add, parse, tokens.view, count.view, error.view,
-    );
+    const { eliza_inference_tokenize: tokenize } = symbols;
+    const status = tokenize(this.handle, bytes, bytes.length, add, parse, tokens.view, count.view, error.view);
     if (status < 0) throw error.take(this.library, status, "the text cannot be tokenised");
     const copy = copyBytes(tokens.handle, count.value * Int32Array.BYTES_PER_ELEMENT);
     symbols.eliza_inference_free_tokens(tokens.handle);
     return Array.from(new Int32Array(copy.buffer));
   }
 
-  /**
-   * The text of token ids; bytes that are not UTF-8 become U+FFFD. `removeSpecial` leaves out the tokens that `addSpecial`
-   * adds. `unparseSpecial` writes control tokens by their names.
-   */
+  /** The text of token ids; bytes that are not UTF-8 become U+FFFD. */
   detokenize(
     tokens: ArrayLike<number>,
-    { removeSpecial = false, unparseSpecial = false }: { removeSpecial?: boolean | undefined; unparseSpecial?: boolean | undefined } = {},
+    { removeSpecial = false, unparseSpecial = false }: DetokenizeOptions = {},
   ): string {
     const ids = Int32Array.from(tokens);
     const error = new OutError();

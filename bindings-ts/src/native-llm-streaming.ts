@@ -40,7 +40,8 @@ export class NativeLlmStreaming implements FfiLlmStreamingAbi {
     return this.#report(null, () => {
       const model = this.#acquire(modelPath);
       try {
-        const threads = numThreads > 0 ? numThreads : undefined;
+        const canSetThreads = hasSymbols(this.#library, "eliza_inference_llm_stream_set_threads");
+        const threads = numThreads > 0 && canSetThreads ? numThreads : undefined;
         return new Session(modelPath, model.stream({ contextSize: contextSizeTokens, gpuLayers, threads }));
       } catch (error) {
         this.#release(modelPath);
@@ -143,7 +144,7 @@ class Session implements FfiLlmHandle {
 
   async generate(maxNewTokens: number, temperature: number, topP: number, onToken: TokenCallback): Promise<void> {
     this.#checkIdle();
-    this.stream.setSampling({ temperature, topP });
+    this.#setSampling(temperature, topP);
     this.#generating = true;
     let heldBack = "";
     try {
@@ -165,8 +166,15 @@ class Session implements FfiLlmHandle {
     }
   }
 
+  #setSampling(temperature: number, topP: number): void {
+    // Streams are opened greedy, and older builds cannot change that.
+    if (temperature <= 0 && !hasSymbols(this.stream.library, "eliza_inference_llm_stream_set_sampling")) return;
+    this.stream.setSampling({ temperature, topP: topP > 0 ? topP : 1 });
+  }
+
   /** Leading tokens of the prompt that are in the KV cache; one is left over, so that there are logits after it. */
   #reusable(prompt: Int32Array): number {
+    if (!hasSymbols(this.stream.library, ...REUSE_SYMBOLS)) return 0;
     const limit = Math.min(this.stream.stats.contextTokens, this.#tokens.length, prompt.length - 1);
     let common = 0;
     while (common < limit && this.#tokens[common] === prompt[common]) common++;
@@ -177,6 +185,8 @@ class Session implements FfiLlmHandle {
     if (this.#generating) throw new ElizaInferenceError(ELIZA_ERR_BUSY, "the session is generating");
   }
 }
+
+const REUSE_SYMBOLS = ["eliza_inference_llm_stream_stats", "eliza_inference_llm_stream_reset_keep"] as const;
 
 function sessionOf(handle: FfiLlmHandle): Session {
   if (handle instanceof Session) return handle;

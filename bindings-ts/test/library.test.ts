@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { Constraint, ElizaInferenceError, Matcher, Vocabulary, hasSymbols, loadLibrary } from "../src";
 import * as abi from "../src/abi.generated";
 import { failure, olderBuild } from "./support";
@@ -50,15 +50,16 @@ test("the environment variable chooses the library", async () => {
 
 test("a package without a library says where it looked", async () => {
   const copy = join(folder, "node_modules", "eliza-inference");
-  await Bun.$`mkdir -p ${copy} && cp -r ${join(import.meta.dir, "../src")} ${copy} && cp -r ${join(import.meta.dir, "../node_modules/@msgpack")} ${join(folder, "node_modules")}`;
+  cpSync(join(import.meta.dir, "../src"), join(copy, "src"), { recursive: true });
+  const msgpack = "node_modules/@msgpack";
+  cpSync(join(import.meta.dir, "..", msgpack), join(folder, msgpack), { recursive: true });
   const { exitCode, stderr } = await loadInChild({ ELIZA_INFERENCE_LIBRARY: "" }, join(copy, "src"));
   expect(exitCode).not.toBe(0);
   expect(stderr).toContain("libelizainference was not found: set ELIZA_INFERENCE_LIBRARY, or put it in ");
   expect(stderr).toContain(join(copy, "native"));
 
-  await Bun.$`mkdir -p ${join(copy, "native", `${process.platform}-${process.arch}`)}`;
-  const beside = join(copy, "native", `${process.platform}-${process.arch}`, loadLibrary().path.split("/").pop()!);
-  await Bun.write(beside, Bun.file(loadLibrary().path));
+  const beside = join(copy, "native", `${process.platform}-${process.arch}`, basename(loadLibrary().path));
+  cpSync(loadLibrary().path, beside);
   expect((await loadInChild({ ELIZA_INFERENCE_LIBRARY: "" }, join(copy, "src"))).stdout).toBe(`${beside}\n`);
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type FfiLlmHandle, type FfiLlmStreamingAbi, Model, NativeLlmStreaming } from "../src";
+import { type FfiLlmHandle, type FfiLlmStreamingAbi, Model, NativeLlmStreaming, type TokenCallback } from "../src";
 import { actions, examples, failure, libraryWithLlama, modelPath } from "./support";
 
 let model: Model;
@@ -22,15 +22,17 @@ function tokenize(text: string): Int32Array {
   return Int32Array.from(model.tokenize(text, { addSpecial: true }));
 }
 
-async function generate(maxNewTokens = 32, temperature = 0): Promise<{ status: number; calls: [number, string, boolean][] }> {
-  const calls: [number, string, boolean][] = [];
-  const status = await abi.eliza_inference_llm_stream_generate(handle, maxNewTokens, temperature, 1, (...call) => void calls.push(call));
+async function generate(maxNewTokens = 32): Promise<{ status: number; calls: Parameters<TokenCallback>[] }> {
+  const calls: Parameters<TokenCallback>[] = [];
+  const onToken: TokenCallback = (...call) => void calls.push(call);
+  const status = await abi.eliza_inference_llm_stream_generate(handle, maxNewTokens, 0, 1, onToken);
   return { status, calls };
 }
 
 test("it has the shape of the host's interface", () => {
   const shaped: FfiLlmStreamingAbi = abi;
-  expect(Object.keys(shaped)).toEqual(expect.arrayContaining(["eliza_inference_set_token_trie", "eliza_inference_clear_token_trie"]));
+  const trie = ["eliza_inference_set_token_trie", "eliza_inference_clear_token_trie"];
+  expect(Object.keys(shaped)).toEqual(expect.arrayContaining(trie));
 });
 
 test("prefill gives the prompt's length, generate each token and at the end (-1, \"\", true)", async () => {
@@ -68,7 +70,8 @@ describe("a slot", () => {
       expect(abi.eliza_inference_llm_stream_prefill(handle, tokenize(prompt), slotId)).toBeGreaterThan(0);
       const first = await generate();
       const output = first.calls.slice(0, -1).map(([token]) => token);
-      for (const next of [tokenize(prompt), Int32Array.from([...tokenize(prompt), ...output, ...model.tokenize("\nUser: no\nAction:")])]) {
+      const longer = Int32Array.of(...tokenize(prompt), ...output, ...model.tokenize("\nUser: no\nAction:"));
+      for (const next of [tokenize(prompt), longer]) {
         using fresh = model.stream();
         fresh.prefill(next);
         const expected = fresh.generate(undefined, { maxTokens: 32 });

@@ -11,7 +11,9 @@ import {
   type LlmStreamingBinding,
   Model,
   NativeLlmStreaming,
+  type SymbolName,
   type VerifierStreamEvent,
+  abi,
   loadAospStreamingLlmBinding,
 } from "../src";
 import { actions, examples, libraryWithLlama, modelPath, olderBuild } from "./support";
@@ -219,7 +221,13 @@ describe("the flow on a binding", () => {
   test("all settings reach the stream", async () => {
     const runner = new FfiStreamingRunner(loadAospStreamingLlmBinding(model.library)!, model.handle);
     const { text } = await runner.generateWithUsage(
-      argsFor(examples[0]!, { gbnfGrammar: 'root ::= " " "NONE"', topK: 5, repeatPenalty: 1.1, contextSize: 128, cacheTypeK: "f16" }),
+      argsFor(examples[0]!, {
+        gbnfGrammar: 'root ::= " " "NONE"',
+        topK: 5,
+        repeatPenalty: 1.1,
+        contextSize: 128,
+        cacheTypeK: "f16",
+      }),
     );
     expect(text).toBe(" NONE");
     for (const [more, name] of [
@@ -256,9 +264,9 @@ describe("a build without the trie sampler", () => {
     expect(binding.llmStreamSupported()).toBe(true);
     expect(binding.llmStreamSetTokenTrie).toBeUndefined();
     expect(binding.llmStreamClearTokenTrie).toBeUndefined();
-    const abi = new NativeLlmStreaming(library);
-    expect(abi.eliza_inference_set_token_trie).toBeUndefined();
-    expect(abi.eliza_inference_clear_token_trie).toBeUndefined();
+    const olderNative = new NativeLlmStreaming(library);
+    expect(olderNative.eliza_inference_set_token_trie).toBeUndefined();
+    expect(olderNative.eliza_inference_clear_token_trie).toBeUndefined();
 
     const warnings: string[] = [];
     const warn = (message: string) => void warnings.push(message);
@@ -268,11 +276,32 @@ describe("a build without the trie sampler", () => {
     expect((await runner.generateWithUsage(args)).text).toMatch(/^ (NONE|IGNORE)$/);
     expect(warnings).toEqual(["this build of libelizainference has no token-trie sampler: generating with the grammar alone"]);
 
-    const olderHandle = abi.eliza_inference_llm_stream_open(modelPath, 0, 0, 0)!;
-    const onHandle = new FfiStreamingRunner(abi, { handle: olderHandle }, { warn });
+    const olderHandle = olderNative.eliza_inference_llm_stream_open(modelPath, 0, 0, 0)!;
+    const onHandle = new FfiStreamingRunner(olderNative, { handle: olderHandle }, { warn });
     expect((await onHandle.generateWithUsage(argsFor(examples[0]!, { tokenTreePayload }))).text).toBe(` ${examples[0]!.action}`);
     expect(warnings.length).toBe(2);
-    abi.eliza_inference_llm_stream_close(olderHandle);
+    olderNative.eliza_inference_llm_stream_close(olderHandle);
+  });
+
+  test("a build with the host's functions alone generates too", async () => {
+    const library = libraryWithLlama(await olderBuild(folder, SYMBOLS_OF_THIS_LIBRARY));
+    expect(library.missing.size).toBe(SYMBOLS_OF_THIS_LIBRARY.length);
+    using older = new Model(modelPath, { library });
+    const warn = () => {};
+    const runner = new FfiStreamingRunner(loadAospStreamingLlmBinding(library)!, older.handle, { warn });
+    const args = argsFor(examples[0]!, { tokenTreePayload: model.tokenTree(["REPLY"]) });
+    expect((await runner.generateWithUsage(args)).text).toBe(` ${examples[0]!.action}`);
+
+    const olderNative = new NativeLlmStreaming(library);
+    const olderHandle = olderNative.eliza_inference_llm_stream_open(modelPath, 0, 1, 0)!;
+    const onHandle = new FfiStreamingRunner(olderNative, { handle: olderHandle }, { warn });
+    for (const slotId of [-1, 0, 0]) {
+      expect((await onHandle.generateWithUsage({ ...args, slotId })).text).toBe(` ${examples[0]!.action}`);
+    }
+    await expect(onHandle.generateWithUsage({ ...args, temperature: 0.5 })).rejects.toThrow(
+      "is an older build: it lacks eliza_inference_llm_stream_set_sampling",
+    );
+    olderNative.eliza_inference_llm_stream_close(olderHandle);
   });
 
   test("a build without streams gives no binding", async () => {
@@ -280,3 +309,11 @@ describe("a build without the trie sampler", () => {
     expect(loadAospStreamingLlmBinding(library)).toBeNull();
   });
 });
+
+/** What a build of the host's ABI 15 does not have. */
+const SYMBOLS_OF_THIS_LIBRARY = (Object.keys(abi.declarations) as SymbolName[]).filter(
+  (name) =>
+    !/^eliza_inference_(abi_version|free_string|create|destroy|tokenize|free_tokens|detokenize)$/.test(name) &&
+    !/^eliza_inference_llm_(stream|mtp|kv_quant)_supported$/.test(name) &&
+    !/^eliza_inference_llm_stream_(open|prefill|next|generate|cancel|reset|reset_keep|close|save_slot|restore_slot)$/.test(name),
+);

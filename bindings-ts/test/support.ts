@@ -39,7 +39,8 @@ export function libllama(): string {
 /** The library, or another build of it, with its libllama. */
 export function libraryWithLlama(path?: string): Library {
   const library = loadLibrary(path);
-  loadLlama(libllama(), library);
+  // An older build finds the copy that is in the process.
+  if (!library.missing.has("eliza_inference_llama_load")) loadLlama(libllama(), library);
   return library;
 }
 
