@@ -1,0 +1,127 @@
+"""Compiles the C programs of this folder against the header and the library, and runs them.
+
+    python tests/native/build.py zig-out/lib/libelizainference.so
+    python tests/native/build.py LIBRARY --model MODEL.gguf      also the checks that need a model
+    python tests/native/build.py LIBRARY --valgrind              under memcheck; leaks are failures
+
+The compiler is that of the Python package ziglang. With --model, ELIZA_INFERENCE_LLAMA names the
+libllama. For --valgrind the library is to be built for a baseline CPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+INCLUDE = HERE.parents[1] / "native" / "include"
+HEADER = INCLUDE / "eliza_inference.h"
+
+VALGRIND = ["valgrind", "--quiet", "--leak-check=full", "--error-exitcode=9"]
+WARNINGS = ["-Wall", "-Wextra", "-Werror"]
+MADE_UP_ANSWER = "SEND_MAIL after 1 pass\n"
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("library", type=Path)
+    arguments.add_argument("--model", type=Path)
+    arguments.add_argument("--valgrind", action="store_true")
+    chosen = arguments.parse_args()
+    library = chosen.library.resolve()
+
+    failures = check_exports(library)
+    with tempfile.TemporaryDirectory() as folder:
+        programs = Programs(Path(folder), library, VALGRIND if chosen.valgrind else [])
+        failures += programs.run_example()
+        failures += programs.run_conformance()
+        failures += programs.run_abi_test([str(chosen.model.resolve())] if chosen.model else [])
+    print("native tests:", f"{failures} failed" if failures else "all passed")
+    return 1 if failures else 0
+
+
+# ---- What the library exports ------------------------------------------------------------------------------------------
+
+
+def check_exports(library: Path) -> int:
+    """The header declares exactly what the library exports, and the ABI test attacks all of it."""
+    declared, exported = declared_functions(HEADER), exported_symbols(library)
+    attacked = set(re.findall(r"\w+", (HERE / "abi_test.c").read_text("utf-8")))
+    problems = [
+        *(f"declared, not exported: {name}" for name in sorted(declared - exported)),
+        *(f"exported, not declared: {name}" for name in sorted(exported - declared)),
+        *(f"not in abi_test.c: {name}" for name in sorted(declared - attacked)),
+    ]
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    print(f"exports: {len(declared)} functions of the header, {len(problems)} problems")
+    return len(problems)
+
+
+def declared_functions(header: Path) -> set[str]:
+    code = re.sub(r"/\*.*?\*/", "", header.read_text("utf-8"), flags=re.DOTALL)
+    return set(re.findall(r"\b((?:eliza_inference|llama_sampler)_\w+)\(", code))
+
+
+def exported_symbols(library: Path) -> set[str]:
+    """The defined symbols of an ELF file's dynamic symbol table (64 bits, little-endian)."""
+    data = library.read_bytes()
+    if data[:6] != b"\x7fELF\x02\x01":
+        raise SystemExit(f"{library} is not a 64-bit ELF file")
+    sections_at = struct.unpack_from("<Q", data, 0x28)[0]
+    entry_size, count = struct.unpack_from("<HH", data, 0x3A)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", data, sections_at + i * entry_size) for i in range(count)]
+    found = set()
+    for _, kind, _, _, at, size, link, *_ in sections:
+        if kind != 11:  # SHT_DYNSYM
+            continue
+        names_at = sections[link][4]
+        for symbol in range(at, at + size, 24):
+            name, _, _, section = struct.unpack_from("<IBBH", data, symbol)
+            if section != 0:  # SHN_UNDEF
+                start = names_at + name
+                found.add(data[start : data.index(b"\0", start)].decode())
+    return found
+
+
+# ---- What the programs do ----------------------------------------------------------------------------------------------
+
+
+class Programs:
+    def __init__(self, folder: Path, library: Path, runner: list[str]) -> None:
+        self.folder, self.library, self.runner = folder, library, runner
+
+    def run_example(self) -> int:
+        program = self.compile("example", ["-std=c99", *WARNINGS], HERE / "example.c")
+        result = self.run(program, [], stdout=subprocess.PIPE, text=True)
+        print("example:", result.stdout, end="")
+        return int(result.returncode != 0 or result.stdout != MADE_UP_ANSWER)
+
+    def run_conformance(self) -> int:
+        cases = self.folder / "cases.c"
+        subprocess.run([sys.executable, HERE / "generate.py", cases], check=True)
+        program = self.compile("conformance", ["-std=c11", *WARNINGS], HERE / "conformance.c", cases)
+        return int(self.run(program, []).returncode != 0)
+
+    def run_abi_test(self, arguments: list[str]) -> int:
+        program = self.compile("abi_test", ["-std=c11", *WARNINGS], HERE / "abi_test.c")
+        return int(self.run(program, arguments).returncode != 0)
+
+    def compile(self, name: str, options: list[str], *sources: Path) -> Path:
+        program = self.folder / name
+        compiler = [sys.executable, "-m", "ziglang", "cc", "-g", "-O1", "-mcpu=baseline"]
+        linked = [self.library, f"-Wl,-rpath,{self.library.parent}", "-lm", "-lpthread"]
+        subprocess.run([*compiler, *options, f"-I{INCLUDE}", f"-I{HERE}", *sources, *linked, "-o", program], check=True)
+        return program
+
+    def run(self, program: Path, arguments: list[str], **options: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([*self.runner, str(program), *arguments], **options)  # type: ignore[call-overload, no-any-return]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
