@@ -1,0 +1,1 @@
+"""The benchmarks: `python -m bench --help`."""

@@ -1,0 +1,5 @@
+"""`python -m bench`: see README.md here."""
+
+from bench.cli import main
+
+main()

@@ -1,0 +1,33 @@
+"""Where things are, and which libraries are measured."""
+
+import os
+import sys
+from pathlib import Path
+
+from eliza_inference import library_path, load_llama
+
+ROOT = Path(__file__).resolve().parents[1]
+BENCH = ROOT / "bench"
+BUILD = BENCH / "build"
+"""Compiled harnesses and generated payloads; not part of the repository."""
+REPORTS = BENCH / "reports"
+
+MODEL = ROOT / "tests" / "models" / "eliza-router.gguf"
+ACTIONS = ROOT / "tests" / "models" / "actions.txt"
+MESSAGES = ROOT / "tests" / "models" / "heldout.tsv"
+
+sys.path[:0] = [str(ROOT / "tests" / "llama"), str(ROOT / "tests" / "models")]
+
+
+def use_llama() -> Path:
+    """Loads libllama for this process: `ELIZA_INFERENCE_LLAMA`, or the one that the tests run on."""
+    if "ELIZA_INFERENCE_LLAMA" not in os.environ:
+        from locate import libllama_path
+
+        os.environ["ELIZA_INFERENCE_LLAMA"] = str(libllama_path())
+    return Path(load_llama().path)
+
+
+def library() -> Path:
+    """The library that is measured from C, Python and bun alike: `ELIZA_INFERENCE_LIBRARY`, or the package's."""
+    return library_path().resolve()
