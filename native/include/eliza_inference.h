@@ -441,8 +441,8 @@ int eliza_inference_llm_stream_generate(EliLlmStream *stream, int32_t max_tokens
 /* Makes the running and all later steps return ELIZA_ERR_CANCELLED until reset. Any thread. */
 int eliza_inference_llm_stream_cancel(EliLlmStream *stream);
 
-/* Empties the KV cache and goes back to the state right after open; a token trie stays set and
- * returns to the state right after set. `reset_keep` keeps the first n_keep tokens of the context. */
+/* Empties the KV cache and goes back to the state right after open; the settings stay, and so does a
+ * token trie, in the state right after set. `reset_keep` keeps the first n_keep tokens of the context. */
 int eliza_inference_llm_stream_reset(EliLlmStream *stream);
 int eliza_inference_llm_stream_reset_keep(EliLlmStream *stream, int32_t n_keep);
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -46,7 +45,7 @@ def test_typescript_quick_start(tmp_path: Path) -> None:
     script.write_text(code, "utf-8")
     (tmp_path / "node_modules").mkdir()
     (tmp_path / "node_modules" / "eliza-inference").symlink_to(ROOT / "bindings-ts", target_is_directory=True)
-    assert run(bun(), script) == expected_output(code)
+    assert run("node", ROOT / "bindings-ts" / "scripts" / "bun.mjs", script) == expected_output(code)
 
 
 def test_c_quick_start(tmp_path: Path, native_library: Path) -> None:
@@ -66,10 +65,3 @@ def native_library() -> Path:
     from eliza_inference import library_path
 
     return Path(library_path())
-
-
-def bun() -> str:
-    local = ROOT / "bindings-ts" / "node_modules" / ".bin" / "bun"
-    found = str(local) if local.exists() else shutil.which("bun")
-    assert found, "no bun: run npm ci in bindings-ts"
-    return found

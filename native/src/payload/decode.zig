@@ -167,8 +167,7 @@ fn Decoder(comptime Reader: type) type {
             var count: u32 = 0;
             var largest: i32 = -1;
             while (try d.nextToken(&array, count)) |id| : (count += 1) {
-                if (count == count_max) return d.beyond("tokens", count_max);
-                if (start + count == limits.tokens_max) return d.beyond("tokens in the payload", limits.tokens_max);
+                if (count == count_max or start + count == limits.tokens_max) return d.tooManyTokens(count, count_max);
                 try d.out.tokens.append(d.gpa, id);
                 largest = @max(largest, id);
             }
@@ -178,6 +177,12 @@ fn Decoder(comptime Reader: type) type {
                 d.out.largest.place.token = @intCast(std.mem.findScalar(i32, d.out.tokens.items[start..], largest).?);
             }
             return .{ .start = start, .len = count };
+        }
+
+        fn tooManyTokens(d: *Self, count: u32, count_max: u32) diagnostic.Error {
+            d.path.push(.{ .index = count });
+            if (count == count_max) return d.beyond("tokens", count_max);
+            return d.beyond("tokens in the payload", limits.tokens_max);
         }
 
         fn nextToken(d: *Self, array: *value.Container, index: u32) Error!?i32 {
