@@ -196,7 +196,7 @@ fn Decoder(comptime Reader: type) type {
         fn tokenId(d: *Self) Error!i32 {
             try d.expect(.integer);
             const integer = try d.reader.integer();
-            if (integer.saturated) return d.fail("a number beyond 64 bits is outside 0..{d}", .{std.math.maxInt(i32)});
+            if (integer.saturated) return d.fail("the number is outside 0..{d}", .{std.math.maxInt(i32)});
             if (integer.value < 0 or integer.value > std.math.maxInt(i32)) {
                 return d.fail("{d} is outside 0..{d}", .{ integer.value, std.math.maxInt(i32) });
             }
@@ -333,7 +333,7 @@ test "an error names its place" {
     try expectFailure(head ++ "[1]},{\"name\":\"B\"}]}]}", .payload, "descriptors[0].leaves[1]: missing \"tokens\"");
     try expectFailure(head ++ "[1]}]},{\"path\":\"p\",\"leaves\":[{\"name\":\"A\",\"tokens\":[1]}]}]}", .payload, "descriptors[1].path: \"p\" is also the path of descriptors[0]");
     try expectFailure(head ++ "[1", .payload, "descriptors[0].leaves[0].tokens: the payload ends too early at byte 75");
-    try expectFailure("x", .payload, "payload: neither JSON nor MessagePack: first byte 0x78");
+    try expectFailure("x", .payload, "payload: expected a JSON object or a MessagePack map, found the first byte 0x78");
     try expectFailure("{\"modelId\":1}", .payload, "modelId: expected a string, found an integer");
 }
 

@@ -42,7 +42,7 @@ pub const Reader = struct {
             return false;
         }
         container.remaining -= 1;
-        if (container.kind == .map and try r.kind() != .string) return r.malformed("expected a key");
+        if (container.kind == .map and try r.kind() != .string) return r.malformed("a key is not a string");
         return true;
     }
 

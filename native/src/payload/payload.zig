@@ -69,7 +69,7 @@ pub const Payload = struct {
         return switch (bytes[0]) {
             0x80...0x8f, 0xde, 0xdf => decode.decode(msgpack.Reader, gpa, bytes, diag),
             '{', ' ', '\t', '\n', '\r' => decode.decode(json.Reader, gpa, bytes, diag),
-            else => diag.fail(.payload, "payload: neither JSON nor MessagePack: first byte 0x{x:0>2}", .{bytes[0]}),
+            else => diag.fail(.payload, "payload: expected a JSON object or a MessagePack map, found the first byte 0x{x:0>2}", .{bytes[0]}),
         };
     }
 
