@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from bench import end_to_end, paths
+from bench import end_to_end, gate, paths
 from bench.prompts import PREFIX, read_names, read_prompts
 from bench.ways import MODES, Mode, WayName
 
@@ -85,6 +85,35 @@ def descriptor(model: Path, names: Path, output: Path) -> None:
     paths.use_llama()
     with Model(model) as opened:
         output.write_text(opened.token_tree(read_names(names), prefix=PREFIX).to_json() + "\n", encoding="utf-8")
+
+
+@main.command("gate")
+@click.option("--record", is_flag=True, help="Make what is counted the new baseline.")
+def gate_command(record: bool) -> None:
+    """Counts the instructions of the hot paths and compares them with bench/baseline.json."""
+    counts = []
+    with console.status("counting") as status:
+        for count in gate.measure():
+            counts.append(count)
+            status.update(f"counted: {count.path}")
+    _print_counts(counts)
+    if record:
+        gate.record(counts)
+    elif not all(count.passes for count in counts):
+        raise click.ClickException(
+            f"more than {gate.TOLERANCE:.0%} above the baseline, or not in it; `gate --record` makes a new one on purpose"
+        )
+
+
+def _print_counts(counts: list[gate.Count]) -> None:
+    table = Table("path")
+    for heading in ("instructions", "recorded", "change"):
+        table.add_column(heading, justify="right")
+    for count in counts:
+        recorded = "" if count.recorded is None else f"{count.recorded:,.1f}"
+        change = "" if count.change is None else f"{count.change:+.1%}"
+        table.add_row(count.path, f"{count.instructions:,.1f}", recorded, change)
+    console.print(table)
 
 
 def _print_figures(figures: dict[str, Any]) -> None:

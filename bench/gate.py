@@ -1,0 +1,101 @@
+"""The gate: instructions of the hot paths, counted by callgrind, against those recorded in baseline.json.
+
+Instructions do not depend on what else the machine does, so a path that has become slower shows even
+where times are noisy. The library is built for a fixed target, since valgrind knows no AVX-512.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from eliza_inference import Model
+
+from bench import native, payloads
+from bench.micro import cpu_backend
+from bench.paths import ACTIONS, BENCH, BUILD, MODEL, ROOT, use_llama
+from bench.prompts import read_names
+
+BASELINE = BENCH / "baseline.json"
+TARGET = "x86_64-linux-gnu.2.28"
+TOLERANCE = 0.05
+"""The C library's share differs a little from system to system."""
+N_VOCABULARY = 128_256
+
+
+@dataclass(frozen=True, slots=True)
+class HotPath:
+    name: str
+    arguments: list[str | int | Path]
+    """Of the harness `hot`; the count goes behind the first one."""
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    path: str
+    instructions: float
+    """Of one pass of the path."""
+    recorded: float | None
+
+    @property
+    def change(self) -> float | None:
+        return None if self.recorded is None else self.instructions / self.recorded - 1
+
+    @property
+    def passes(self) -> bool:
+        return self.change is not None and self.change <= TOLERANCE
+
+
+def measure() -> Iterator[Count]:
+    """Counts each hot path."""
+    if shutil.which("valgrind") is None:
+        raise FileNotFoundError("valgrind is not installed: apt-get install valgrind")
+    program = native.build("hot", against=_build_library())
+    recorded: dict[str, float] = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
+    for path in _hot_paths():
+        once, twice = (_instructions(program, path, n * path.count) for n in (1, 2))
+        yield Count(path.name, (twice - once) / path.count, recorded.get(path.name))
+
+
+def record(counts: list[Count]) -> None:
+    """Makes these counts the baseline."""
+    BASELINE.write_text(json.dumps({count.path: round(count.instructions, 1) for count in counts}, indent=2) + "\n")
+
+
+def _hot_paths() -> list[HotPath]:
+    llama = use_llama()
+    with Model(MODEL) as model:
+        n_tokens = len(model.vocabulary)
+        names = payloads.write_json(payloads.named(model, read_names(ACTIONS)), "gate-names")
+    many = payloads.random_names(1000, N_VOCABULARY)
+    json_file, msgpack_file = payloads.write_json(many, "gate-1000"), payloads.write_msgpack(many, "gate-1000")
+    return [
+        HotPath("matcher sample and accept, 30 names", ["step", names, n_tokens], 10_000),
+        HotPath("sampler apply at the root, 30 names", ["apply", names, llama, cpu_backend(llama), MODEL], 10_000),
+        HotPath("cache hit, 30 names, JSON", ["hit", names, n_tokens], 1000),
+        HotPath("compile 30 names, JSON", ["compile", names, n_tokens], 100),
+        HotPath("compile 1,000 leaves, JSON", ["compile", json_file, N_VOCABULARY], 10),
+        HotPath("compile 1,000 leaves, MessagePack", ["compile", msgpack_file, N_VOCABULARY], 10),
+    ]
+
+
+def _build_library() -> Path:
+    prefix = BUILD / "gate"
+    command = ["build", "-Doptimize=fast", f"-Dtarget={TARGET}", "--prefix", str(prefix)]
+    subprocess.run([sys.executable, "-m", "ziglang", *command], cwd=ROOT, check=True)
+    return prefix / "lib" / "libelizainference.so"
+
+
+def _instructions(program: Path, path: HotPath, count: int) -> int:
+    output = BUILD / "callgrind.out"
+    scenario, *rest = path.arguments
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={output}", program, scenario, count, *rest]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{path.name}: {done.stderr}")
+    totals = [line for line in output.read_text().splitlines() if line.startswith("totals:")]
+    return int(totals[0].split()[1])
