@@ -43,6 +43,7 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
     """Compiles with the `ziglang` wheel: no compiler is needed on the machine."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Adds what the build makes to the wheel, or to the source folder for an editable install."""
         target = host_target()
         if target not in TARGETS:
             raise RuntimeError(f"no native library can be built for {target}; supported: {', '.join(TARGETS)}")

@@ -1,5 +1,6 @@
 """What the tests share: the libllama from npm, the model that ships, and vocabularies."""
 
+import os
 import runpy
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,11 +13,17 @@ MODEL_FILE = TESTS / "models" / "eliza-router.gguf"
 PROMPT = "User: {}\nAction:"
 
 
+def pytest_configure() -> None:
+    """Chooses the libllama that `npm ci` brought to tests/llama, unless another one was chosen; for
+    the processes that tests start, too."""
+    if not os.environ.get("ELIZA_INFERENCE_LLAMA"):
+        locate = runpy.run_path(str(TESTS / "llama" / "locate.py"))["libllama_path"]
+        os.environ["ELIZA_INFERENCE_LLAMA"] = str(locate())
+
+
 @pytest.fixture(scope="session")
 def llama() -> LlamaInfo:
-    """The libllama that `npm ci` brought to tests/llama, unless another one was chosen."""
-    locate = runpy.run_path(str(TESTS / "llama" / "locate.py"))["libllama_path"]
-    return load_llama(locate())
+    return load_llama()
 
 
 @pytest.fixture(scope="session")

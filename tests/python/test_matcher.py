@@ -212,6 +212,13 @@ def test_a_closed_matcher_says_so(matcher: Matcher) -> None:
     with matcher:
         matcher.accept(5)
     matcher.close()
-    for call in (lambda: matcher.accept(5), matcher.allowed, matcher.forced, matcher.reset, matcher.clone, lambda: matcher.state):
+    for call in (
+        lambda: matcher.accept(5),
+        matcher.allowed,
+        matcher.forced,
+        matcher.reset,
+        matcher.clone,
+        lambda: matcher.state,
+    ):
         with pytest.raises(ClosedError, match="the matcher is closed"):
             call()

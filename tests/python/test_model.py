@@ -4,7 +4,16 @@ from pathlib import Path
 
 import pytest
 from conftest import MODEL_FILE
-from eliza_inference import ClosedError, LlamaInfo, Model, ModelFileError, StateError, find_llama, llama_info, load_llama
+from eliza_inference import (
+    ClosedError,
+    LlamaInfo,
+    Model,
+    ModelFileError,
+    StateError,
+    find_llama,
+    llama_info,
+    load_llama,
+)
 
 
 def test_text_comes_back_from_its_tokens(model: Model) -> None:
@@ -62,7 +71,10 @@ def test_names_that_begin_others_get_the_end_of_generation(model: Model) -> None
     (end,) = model.vocabulary.end_of_generation_tokens()
     (descriptor,) = model.token_tree(["REPLY", "REPLY_THREAD"]).descriptors
     assert descriptor.end == (end,)
-    assert [list(leaf.tokens) for leaf in descriptor.leaves] == [model.tokenize(" REPLY"), model.tokenize(" REPLY_THREAD")]
+    assert [list(leaf.tokens) for leaf in descriptor.leaves] == [
+        model.tokenize(" REPLY"),
+        model.tokenize(" REPLY_THREAD"),
+    ]
     assert model.token_tree(["REPLY", "NONE"]).descriptors[0].end == ()
 
 

@@ -74,7 +74,9 @@ class Chain:
         """Candidates whose logits are their ids over 1000, but for those given."""
         values = {id: id / 1000 for id in ids} | (logits or {})
         self.data = self.ffi.new("llama_token_data[]", [{"id": id, "logit": values[id]} for id in ids])
-        return self.ffi.new("llama_token_data_array *", {"data": self.data, "size": len(ids), "selected": -1, "sorted": sorted})
+        return self.ffi.new(
+            "llama_token_data_array *", {"data": self.data, "size": len(ids), "selected": -1, "sorted": sorted}
+        )
 
     def whole_vocabulary(self, logits: dict[int, float] | None = None) -> Any:
         return self.candidates(list(range(self.model.size)), logits)
@@ -232,7 +234,12 @@ def test_another_sampler_is_refused(chain: Chain) -> None:
     greedy = chain.c.llama_sampler_init_greedy()
     chain.samplers.append(greedy)
     address = int(chain.ffi.cast("uintptr_t", greedy))
-    calls = (sampler_state, clear_sampler_trie, lambda it: activate_sampler(it, "a"), lambda it: set_sampler_trie(it, TREE))
+    calls = (
+        sampler_state,
+        clear_sampler_trie,
+        lambda it: activate_sampler(it, "a"),
+        lambda it: set_sampler_trie(it, TREE),
+    )
     for call in calls:
         with pytest.raises(InvalidArgumentError):
             call(address)

@@ -8,9 +8,9 @@ from conftest import PROMPT, TESTS
 from eliza_inference import (
     InvalidArgumentError,
     LimitError,
+    Mode,
     Model,
     ModelMismatchError,
-    Mode,
     PayloadError,
     StateError,
     StopReason,
@@ -158,7 +158,10 @@ def test_decision_02_an_end_token_closes_a_name_that_begins_another(stream: Stre
 
 
 def test_decision_02_without_end_tokens_the_output_is_free_for_one_token(stream: Stream, model: Model) -> None:
-    tree = TokenTree.from_names(["SEND", "SEND_MESSAGE"], {"SEND": model.tokenize(" SEND"), "SEND_MESSAGE": [*model.tokenize(" SEND"), *model.tokenize("MESSAGE")]})
+    tree = TokenTree.from_names(
+        ["SEND", "SEND_MESSAGE"],
+        {"SEND": model.tokenize(" SEND"), "SEND_MESSAGE": [*model.tokenize(" SEND"), *model.tokenize("MESSAGE")]},
+    )
     stream.set_token_trie(tree)
     assert stream.generate() == " SEND_REMINDER"
     assert stream.leaf == "SEND"
@@ -187,7 +190,9 @@ def test_decision_03_a_step_ends_with_the_token_that_starts_a_span(stream: Strea
 # Decision 5
 
 
-def test_decision_05_greedy_ignores_the_temperature_of_the_stream(open_stream: OpenStream, action_tree: TokenTree) -> None:
+def test_decision_05_greedy_ignores_the_temperature_of_the_stream(
+    open_stream: OpenStream, action_tree: TokenTree
+) -> None:
     stream = open_stream(temperature=50.0)
     for seed in range(5):
         stream.reset()

@@ -1,12 +1,14 @@
 """Free generation: steps, callbacks, every way to end, cancelling, settings."""
 
 import gc
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
 
 import pytest
-from conftest import PROMPT
+from conftest import MODEL_FILE, PROMPT
 from eliza_inference import (
     BusyError,
     CancelledError,
@@ -14,6 +16,7 @@ from eliza_inference import (
     ContextFullError,
     ElizaError,
     InvalidArgumentError,
+    LlamaInfo,
     Model,
     StateError,
     StopReason,
@@ -155,7 +158,9 @@ def test_the_end_of_generation_needs_a_new_prompt(stream: Stream) -> None:
 
 
 @pytest.mark.parametrize("max_text_bytes", [5, 6, 8, 1024])
-def test_decision_12_no_token_is_lost_when_the_text_does_not_fit(stream: Stream, model: Model, max_text_bytes: int) -> None:
+def test_decision_12_no_token_is_lost_when_the_text_does_not_fit(
+    stream: Stream, model: Model, max_text_bytes: int
+) -> None:
     steps, done = [], False
     while not done:
         steps.append(stream.step(max_text_bytes=max_text_bytes))
@@ -241,7 +246,9 @@ def test_decision_14_what_decodes_is_busy_inside_a_callback(stream: Stream, tmp_
     assert stream.generate().endswith("REMINDER")
 
 
-def test_decision_14_settings_and_trees_act_inside_a_callback(stream: Stream, model: Model, action_tree: TokenTree) -> None:
+def test_decision_14_settings_and_trees_act_inside_a_callback(
+    stream: Stream, model: Model, action_tree: TokenTree
+) -> None:
     tree = model.token_tree(["MUTE_ROOM"], prefix="")
 
     def constrain(_token: int, _text: str) -> None:
@@ -287,7 +294,9 @@ def test_streams_run_side_by_side(open_stream: OpenStream) -> None:
                 stream.prefill(PROMPT.format(message))
                 answers[message] = stream.generate()
 
-    threads = [threading.Thread(target=route, args=(each,)) for each in ("remind me to water the plants", "mute the dev room")]
+    threads = [
+        threading.Thread(target=route, args=(each,)) for each in ("remind me to water the plants", "mute the dev room")
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -314,7 +323,9 @@ def test_draws_repeat_with_the_seed(open_stream: OpenStream) -> None:
     assert first != texts(8)
 
 
-@pytest.mark.parametrize("options", [{"temperature": 0.0}, {"temperature": 2.0, "top_k": 1}, {"temperature": 2.0, "top_p": 1e-6}])
+@pytest.mark.parametrize(
+    "options", [{"temperature": 0.0}, {"temperature": 2.0, "top_k": 1}, {"temperature": 2.0, "top_p": 1e-6}]
+)
 def test_settings_that_leave_only_the_likeliest_token(open_stream: OpenStream, options: dict[str, float]) -> None:
     stream = open_stream(**options)
     stream.prefill(PROMPT.format("remind me to water the plants"))
@@ -351,7 +362,9 @@ def test_a_repeat_penalty_breaks_repetition(open_stream: OpenStream) -> None:
         ({"span_timeout": 0}, "timeout"),
     ],
 )
-def test_a_bad_setting_is_an_error_that_names_it(open_stream: OpenStream, options: dict[str, object], message: str) -> None:
+def test_a_bad_setting_is_an_error_that_names_it(
+    open_stream: OpenStream, options: dict[str, object], message: str
+) -> None:
     with pytest.raises(InvalidArgumentError, match=message):
         open_stream(**options)
 
@@ -419,3 +432,20 @@ def test_a_forgotten_stream_is_freed(model: Model) -> None:
     for _ in range(50):
         model.stream(context_size=64)
     gc.collect()
+
+
+def test_a_program_may_end_with_everything_open(llama: LlamaInfo) -> None:
+    code = """
+import sys
+from eliza_inference import Model, load_llama
+load_llama(sys.argv[1])
+model = Model(sys.argv[2])
+stream = model.stream(context_size=64)
+stream.set_token_trie(model.token_tree(["NONE"]))
+stream.prefill("User: hello")
+print(stream.generate())
+"""
+    command = [sys.executable, "-X", "dev", "-c", code, llama.path, str(MODEL_FILE)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(" NONE")

@@ -66,7 +66,9 @@ def test_empty_sequences_are_skipped() -> None:
     assert count_terminals(root) == 1
 
 
-@pytest.mark.parametrize(("names", "smaller"), [(("B", "A"), "A"), (("é", "z"), "z"), (("\U0001f600", "\uffff"), "\uffff")])
+@pytest.mark.parametrize(
+    ("names", "smaller"), [(("B", "A"), "A"), (("é", "z"), "z"), (("\U0001f600", "\uffff"), "\uffff")]
+)
 def test_of_two_names_with_the_same_tokens_the_smaller_in_utf8_stays(names: tuple[str, ...], smaller: str) -> None:
     root = build_token_trie(TokenSequence(name, (1,)) for name in names)
     assert root.children[1].leaf_name == smaller
@@ -75,7 +77,9 @@ def test_of_two_names_with_the_same_tokens_the_smaller_in_utf8_stays(names: tupl
 
 
 def test_a_descriptor_has_each_name_once_sorted_without_those_that_have_no_tokens() -> None:
-    descriptor = build_token_tree_descriptor("action", ["B", "A", "B", "EMPTY", "UNKNOWN"], {"A": [1], "B": [2], "EMPTY": []})
+    descriptor = build_token_tree_descriptor(
+        "action", ["B", "A", "B", "EMPTY", "UNKNOWN"], {"A": [1], "B": [2], "EMPTY": []}
+    )
     assert descriptor == TokenTreeDescriptor("action", (TokenSequence("A", (1,)), TokenSequence("B", (2,))))
 
 

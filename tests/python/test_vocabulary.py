@@ -5,7 +5,9 @@ from eliza_inference import InvalidArgumentError, Model, TokenFlag, Vocabulary
 
 
 def test_bytes_and_flags_come_back() -> None:
-    vocabulary = Vocabulary(3, [b"a", b"", b"\xff\x00"], [0, TokenFlag.SPECIAL, TokenFlag.SPECIAL | TokenFlag.END_OF_GENERATION])
+    vocabulary = Vocabulary(
+        3, [b"a", b"", b"\xff\x00"], [0, TokenFlag.SPECIAL, TokenFlag.SPECIAL | TokenFlag.END_OF_GENERATION]
+    )
     assert len(vocabulary) == 3
     assert [vocabulary.token_bytes(token) for token in range(3)] == [b"a", b"", b"\xff\x00"]
     assert vocabulary.flags(1) == TokenFlag.SPECIAL

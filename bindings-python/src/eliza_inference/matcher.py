@@ -66,7 +66,7 @@ class SpanState:
     ended with; -1: none."""
     spans_started: int
     spans_ended: int
-    """Timeouts, refusals and deactivations included."""
+    """Timeouts, deactivations and restarts of an open span included."""
     timeouts: int
     illegal: int
     """Spans that an illegal token ended; a matcher refuses such tokens instead."""
@@ -174,9 +174,7 @@ class Matcher:
         lent = _float_array(logits, writable=True)
         self._check(lib.eliza_inference_matcher_mask_logits(self._handle, lent, len(lent)))
 
-    def sample(
-        self, logits: Any, mode: Mode = Mode.GREEDY, *, temperature: float = 1.0, top_p: float = 1.0
-    ) -> int:
+    def sample(self, logits: Any, mode: Mode = Mode.GREEDY, *, temperature: float = 1.0, top_p: float = 1.0) -> int:
         """Chooses among the legal tokens; does not accept.
 
         `logits` is as for `mask_logits`, and is not written to. NaN counts as -inf; if no legal

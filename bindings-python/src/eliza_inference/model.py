@@ -76,9 +76,7 @@ class Model:
         finally:
             lib.eliza_inference_free_tokens(tokens[0])
 
-    def detokenize(
-        self, tokens: Sequence[int], *, remove_special: bool = False, unparse_special: bool = False
-    ) -> str:
+    def detokenize(self, tokens: Sequence[int], *, remove_special: bool = False, unparse_special: bool = False) -> str:
         """The text of token ids; bytes that are not UTF-8 become U+FFFD.
 
         `remove_special` leaves out the tokens that `add_special` adds. `unparse_special` writes
@@ -151,7 +149,7 @@ class Model:
           choose the tokens.
         - `grammar`: a llama.cpp grammar (GBNF) with a rule `root`, for the output outside spans.
         - `context_size`: tokens; 0 or less: what the model was trained with.
-        - `threads`: at least 1; None: as llama.cpp chooses.
+        - `threads`: of the CPU, at least 1; None: as suits the model.
         - `time_budget_ms`: milliseconds from the first step after a prompt; 0: none.
         - `span_timeout`: tokens after which a span that did not end is given up (500).
         - `skip_ahead`: whether tokens without a choice are decoded together.

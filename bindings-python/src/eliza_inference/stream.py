@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["Span", "StopReason", "Stream", "StreamStats", "StreamStep", "TokenCallback"]
 
 TokenCallback = Callable[[int, str], bool | None]
-"""Receives a token id and its text; True stops the generation."""
+"""Receives a token id and its text; True stops the generation. The id is -1 for what is left of a
+character that the end of the generation cut off."""
 
 
 class StopReason(IntEnum):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -72,16 +73,14 @@ def run(console: Console) -> None:
     _print_scores(console, scores, llama)
 
 
-def measure(
-    model: Model, messages: list[Message], actions: list[str], advance: Callable[[], None]
-) -> Iterator[Score]:
-    """One score per way; the last has every third action allowed."""
+def measure(model: Model, messages: list[Message], actions: list[str], advance: Callable[[], None]) -> Iterator[Score]:
+    """One score per way; the last way allows every third action only."""
     grammar = gbnf(actions)
     few = actions[::3]
     ways: list[tuple[str, list[str], str | None, bool, Way]] = [
         ("free", actions, None, True, _generate),
         ("grammar", actions, grammar, True, _generate),
-        ("grammar, stopped at the name", actions, grammar, True, _until(actions)),
+        ("grammar up to the name", actions, grammar, True, _until(actions)),
         ("trie", actions, None, False, _choose(model, actions)),
         ("trie, skip-ahead", actions, None, True, _choose(model, actions)),
         (f"trie, skip-ahead, {len(few)} of {len(actions)} actions", few, None, True, _choose(model, few)),
@@ -145,9 +144,13 @@ def _choose(model: Model, names: list[str]) -> Way:
 
 def _print_scores(console: Console, scores: list[Score], llama: LlamaInfo) -> None:
     *all_actions, few = scores
-    table = Table(title=f"{few.n_messages} messages, one of 30 actions each, greedy, libllama {llama.version}")
-    table.add_column("")
-    for heading in ("valid names", "exact names", "forward passes per answer", "ms per answer"):
+    table = Table(
+        title=f"{few.n_messages} messages, one of 30 actions each, greedy, libllama {llama.version}",
+        caption="Forward passes and milliseconds are per answer, with the prompt.",
+        box=SIMPLE_HEAD,
+    )
+    table.add_column("", no_wrap=True)
+    for heading in ("valid names", "exact names", "forward passes", "ms"):
         table.add_column(heading, justify="right")
     for score in all_actions:
         table.add_row(
@@ -164,4 +167,3 @@ def _print_scores(console: Console, scores: list[Score], llama: LlamaInfo) -> No
         f"{few.forward_passes / few.n_messages:.2f} forward passes, {1000 * few.seconds / few.n_messages:.2f} ms",
         highlight=False,
     )
-    console.print("Forward passes include the one that reads the prompt.", style="dim")

@@ -64,4 +64,5 @@ def _print_counters(console: Console, stream: Stream, span: Span | None) -> None
         style="dim",
         highlight=False,
         markup=False,
+        soft_wrap=True,
     )
