@@ -72,5 +72,22 @@ fn addTests(
     module.addOptions("config", options);
     const filters = b.option([]const []const u8, "test-filter", "Run only the tests whose name contains this") orelse &.{};
     const units = b.addTest(.{ .root_module = module, .filters = filters });
-    b.step("test", "Run the unit tests and the conformance cases").dependOn(&b.addRunArtifact(units).step);
+
+    const cases = b.addOptions();
+    cases.addOption([]const u8, "conformance_dir", "tests/conformance");
+    const runner = b.createModule(.{
+        .root_source_file = b.path("tests/native/conformance.zig"),
+        .target = target,
+        .optimize = optimize,
+        .imports = &.{.{ .name = "eliza", .module = module }},
+    });
+    runner.addOptions("conformance_options", cases);
+    const conformance = b.addTest(.{ .name = "conformance", .root_module = runner, .filters = filters });
+
+    const step = b.step("test", "Run the unit tests and the conformance cases");
+    step.dependOn(&b.addRunArtifact(units).step);
+    const run_cases = b.addRunArtifact(conformance);
+    run_cases.setCwd(b.path("."));
+    run_cases.has_side_effects = true; // the build does not see that a case file has changed
+    step.dependOn(&run_cases.step);
 }
