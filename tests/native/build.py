@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 INCLUDE = HERE.parents[1] / "native" / "include"
 HEADER = INCLUDE / "eliza_inference.h"
 
-VALGRIND = ["valgrind", "--quiet", "--leak-check=full", "--error-exitcode=9"]
+VALGRIND = ["valgrind", "--quiet", "--leak-check=full", "--error-exitcode=9", f"--suppressions={HERE / 'valgrind.supp'}"]
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 MADE_UP_ANSWER = "SEND_MAIL after 1 pass\n"
 
@@ -40,6 +40,7 @@ def main() -> int:
         programs = Programs(Path(folder), library, VALGRIND if chosen.valgrind else [])
         failures += programs.run_example()
         failures += programs.run_conformance()
+        failures += programs.run_oom_test()
         failures += programs.run_abi_test([str(chosen.model.resolve())] if chosen.model else [])
     print("native tests:", f"{failures} failed" if failures else "all passed")
     return 1 if failures else 0
@@ -111,6 +112,11 @@ class Programs:
     def run_abi_test(self, arguments: list[str]) -> int:
         program = self.compile("abi_test", ["-std=c11", *WARNINGS], HERE / "abi_test.c")
         return int(self.run(program, arguments).returncode != 0)
+
+    def run_oom_test(self) -> int:
+        """Has allocation functions of its own, so that it always runs without valgrind."""
+        program = self.compile("oom_test", ["-std=c11", *WARNINGS], HERE / "oom_test.c")
+        return int(subprocess.run([program]).returncode != 0)
 
     def compile(self, name: str, options: list[str], *sources: Path) -> Path:
         program = self.folder / name
