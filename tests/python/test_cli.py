@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from conftest import MODEL_FILE
+from conftest import MODEL_FILE, TESTS
 from eliza_inference import LlamaInfo, Model, TokenTree
 from eliza_inference.cli.commands import commands
 
@@ -143,22 +143,44 @@ def test_doctor_tells_what_is_found(llama: LlamaInfo) -> None:
     assert "all is well" in result.stdout
 
 
-def eliza_inference(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def eliza_inference(*arguments: str, cwd: str | Path = "/", **environment: str) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "eliza_inference.cli", *arguments],
         env=os.environ | {"COLUMNS": "300"} | environment,
-        cwd="/",
+        cwd=cwd,
         capture_output=True,
         text=True,
         check=False,
     )
 
 
+def with_python_path(folder: Path) -> str:
+    return os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+
+
 def test_doctor_tells_what_to_do_without_a_libllama() -> None:
     result = eliza_inference("doctor", ELIZA_INFERENCE_LLAMA="/missing/libllama.so")
     assert result.returncode == 1
     assert "/missing/libllama.so" in result.stdout
+
+
+def test_doctor_finds_the_libllama_of_an_installed_python_package(llama: LlamaInfo, tmp_path: Path) -> None:
+    package = tmp_path / "llama_cpp"
+    (package / "lib").mkdir(parents=True)
+    (package / "__init__.py").write_text("raise ImportError('the package is located, not imported')")
+    for file in Path(llama.path).parent.iterdir():
+        name = "libllama.so" if file == Path(llama.path) else file.name
+        (package / "lib" / name).symlink_to(file)
+    result = eliza_inference("doctor", ELIZA_INFERENCE_LLAMA="", PYTHONPATH=with_python_path(tmp_path))
+    assert result.returncode == 0, result.stdout
+    assert str(package / "lib" / "libllama.so") in result.stdout
+
+
+def test_doctor_finds_the_libllama_of_a_node_package(llama: LlamaInfo) -> None:
+    result = eliza_inference("doctor", cwd=TESTS / "llama", ELIZA_INFERENCE_LLAMA="")
+    assert result.returncode == 0, result.stdout
+    assert "@node-llama-cpp" in result.stdout
 
 
 def test_doctor_tells_that_the_library_is_missing() -> None:
@@ -175,6 +197,6 @@ def test_doctor_tells_that_a_library_is_another_one(llama: LlamaInfo) -> None:
 
 def test_without_the_extra_the_command_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "click.py").write_text("raise ModuleNotFoundError('no click', name='click')")
-    result = eliza_inference("doctor", PYTHONPATH=os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    result = eliza_inference("doctor", PYTHONPATH=with_python_path(tmp_path))
     assert result.returncode == 1
     assert "pip install 'eliza-inference[cli]'" in result.stderr

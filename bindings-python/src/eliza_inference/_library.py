@@ -7,6 +7,7 @@ one, so that importing the package works (and `eliza-inference doctor` can speak
 from __future__ import annotations
 
 import atexit
+import functools
 import logging
 import os
 import sys
@@ -68,9 +69,15 @@ def take_message(out_error: CData) -> str:
 
 def new_struct(name: str) -> CData:
     """A zeroed struct of the library, with its `struct_size` set."""
-    struct = ffi.new(f"{name} *")
-    struct.struct_size = ffi.sizeof(name)
+    pointer_type, size = _struct_type(name)
+    struct = ffi.new(pointer_type)
+    struct.struct_size = size
     return struct
+
+
+@functools.cache
+def _struct_type(name: str) -> tuple[CData, int]:
+    return ffi.typeof(f"{name} *"), ffi.sizeof(name)
 
 
 def lent_text(pointer: CData, length: int) -> str | None:

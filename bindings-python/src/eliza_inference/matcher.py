@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eliza_inference._constants import constant
 from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struct
@@ -44,8 +43,7 @@ class Mode(IntEnum):
     """Temperature, then top-p, over the legal tokens; then a draw."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpanState:
+class SpanState(NamedTuple):
     """The span of a matcher or of a stream."""
 
     active: bool

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import IntEnum
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from eliza_inference._constants import constant
 from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struct, take_message
@@ -47,8 +47,7 @@ class StopReason(IntEnum):
     CONTEXT_FULL = constant("ELIZA_STOP_CONTEXT_FULL")
 
 
-@dataclass(frozen=True, slots=True)
-class StreamStep:
+class StreamStep(NamedTuple):
     """What one step emitted."""
 
     tokens: tuple[int, ...]
