@@ -133,7 +133,7 @@ pub const Api = struct {
         return switch (layout.model_params_bytes) {
             inline 72, 80 => |bytes| {
                 const call: *const fn ([*:0]const u8, ByValue(bytes)) callconv(.c) ?*Model =
-                    @ptrCast(api.llama_model_load_from_file);
+                    @ptrCast(@alignCast(api.llama_model_load_from_file));
                 return call(path, .{ .words = params[0 .. bytes / 4].* });
             },
             else => unreachable,
@@ -144,7 +144,7 @@ pub const Api = struct {
         return switch (layout.context_params_bytes) {
             inline 120, 136, 160 => |bytes| {
                 const call: *const fn (*Model, ByValue(bytes)) callconv(.c) ?*Context =
-                    @ptrCast(api.llama_init_from_model);
+                    @ptrCast(@alignCast(api.llama_init_from_model));
                 return call(model, .{ .words = params[0 .. bytes / 4].* });
             },
             else => unreachable,
