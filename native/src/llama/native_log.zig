@@ -11,11 +11,16 @@ const level_error = 4;
 
 pub fn receive(level: c_int, text: [*:0]const u8, _: ?*anyopaque) callconv(.c) void {
     if (level != level_warn and level != level_error) return;
+    if (interrupted.load(.monotonic) > 0) return;
     const message = std.mem.trim(u8, std.mem.span(text), " \r\n");
     if (message.len == 0) return;
     if (level == level_error) keep(message);
     log.write(if (level == level_error) .err else .warn, "libllama: {s}", .{message});
 }
+
+/// Calls of the model that this library itself has interrupted and that are about to return: what
+/// libllama says of them is no news.
+pub var interrupted: std.atomic.Value(u32) = .init(0);
 
 /// Call before a function that may fail.
 pub fn forget() void {

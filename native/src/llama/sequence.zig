@@ -27,14 +27,22 @@ pub const Interrupt = struct {
     cancelled: std.atomic.Value(bool) = .init(false),
     /// On the monotonic clock; 0: none.
     deadline_ns: u64 = 0,
+    /// The running decode was told to stop.
+    fired: std.atomic.Value(bool) = .init(false),
 
     pub fn isOver(interrupt: *const Interrupt) bool {
         return interrupt.deadline_ns != 0 and clock.nowNs() >= interrupt.deadline_ns;
     }
 
     fn callback(data: ?*anyopaque) callconv(.c) bool {
-        const interrupt: *const Interrupt = @ptrCast(@alignCast(data.?));
-        return interrupt.cancelled.load(.monotonic) or interrupt.isOver();
+        const interrupt: *Interrupt = @ptrCast(@alignCast(data.?));
+        if (!interrupt.cancelled.load(.monotonic) and !interrupt.isOver()) return false;
+        if (!interrupt.fired.swap(true, .monotonic)) _ = native_log.interrupted.fetchAdd(1, .monotonic);
+        return true;
+    }
+
+    fn settle(interrupt: *Interrupt) void {
+        if (interrupt.fired.swap(false, .monotonic)) _ = native_log.interrupted.fetchSub(1, .monotonic);
     }
 };
 
@@ -169,6 +177,7 @@ pub const Sequence = struct {
         s.logits = null;
         native_log.forget();
         const result = s.model.api().llama_decode(s.context, .{ .n_tokens = @intCast(piece.len), .token = piece.ptr });
+        s.interrupt.settle();
         switch (purpose) {
             .prompt => s.counters.prefill_passes += 1,
             .output => s.counters.forward_passes += 1,
