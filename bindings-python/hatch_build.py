@@ -58,7 +58,7 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         self._run(here / "declarations.py", header, prefix / "_abi.py", cwd=here)
 
         library = prefix / installed
-        contents = {library.resolve(): library.name, prefix / "_abi.py": "_abi.py"}
+        contents = {library.resolve(): f"native/{library.name}", prefix / "_abi.py": "_abi.py"}
         contents |= {project / "tests" / "models" / name: f"data/{name}" for name in DEMO_DATA}
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{tag}"

@@ -40,7 +40,7 @@ def library_path() -> Path:
     if override:
         return Path(override)
     names = {"win32": "elizainference.dll", "darwin": "libelizainference.dylib"}
-    return Path(__file__).with_name(names.get(sys.platform, "libelizainference.so"))
+    return Path(__file__).parent / "native" / names.get(sys.platform, "libelizainference.so")
 
 
 def library_version() -> str:
