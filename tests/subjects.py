@@ -7,7 +7,6 @@ from typing import Any
 import conformance_cases as conformance
 import numpy as np
 import oracle
-
 from eliza_inference import Constraint, ElizaError, Matcher, Status, Step, Vocabulary
 
 

@@ -22,7 +22,13 @@ HERE = Path(__file__).resolve().parent
 INCLUDE = HERE.parents[1] / "native" / "include"
 HEADER = INCLUDE / "eliza_inference.h"
 
-VALGRIND = ["valgrind", "--quiet", "--leak-check=full", "--error-exitcode=9", f"--suppressions={HERE / 'valgrind.supp'}"]
+VALGRIND = [
+    "valgrind",
+    "--quiet",
+    "--leak-check=full",
+    "--error-exitcode=9",
+    f"--suppressions={HERE / 'valgrind.supp'}",
+]
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 MADE_UP_ANSWER = "SEND_MAIL after 1 pass\n"
 
@@ -46,7 +52,7 @@ def main() -> int:
     return 1 if failures else 0
 
 
-# ---- What the library exports ------------------------------------------------------------------------------------------
+# ---- What the library exports ----------------------------------------------------------------------------------------
 
 
 def check_exports(library: Path) -> int:
@@ -90,7 +96,7 @@ def exported_symbols(library: Path) -> set[str]:
     return found
 
 
-# ---- What the programs do ----------------------------------------------------------------------------------------------
+# ---- What the programs do --------------------------------------------------------------------------------------------
 
 
 class Programs:
@@ -120,9 +126,10 @@ class Programs:
 
     def compile(self, name: str, options: list[str], *sources: Path) -> Path:
         program = self.folder / name
-        compiler = [sys.executable, "-m", "ziglang", "cc", "-g", "-O1", "-mcpu=baseline"]
-        linked = [self.library, f"-Wl,-rpath,{self.library.parent}", "-lm", "-lpthread"]
-        subprocess.run([*compiler, *options, f"-I{INCLUDE}", f"-I{HERE}", *sources, *linked, "-o", program], check=True)
+        compiler = [sys.executable, "-m", "ziglang", "cc", "-g", "-O1", "-mcpu=baseline", f"-I{INCLUDE}", f"-I{HERE}"]
+        linked = [str(self.library), f"-Wl,-rpath,{self.library.parent}", "-lm", "-lpthread"]
+        command = [*compiler, *options, *map(str, sources), *linked, "-o", str(program)]
+        subprocess.run(command, check=True)
         return program
 
     def run(self, program: Path, arguments: list[str], **options: object) -> subprocess.CompletedProcess[str]:

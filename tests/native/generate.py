@@ -1,6 +1,6 @@
 """Writes the conformance cases as C data (see cases.h), so that the C runner needs no JSON.
 
-    python tests/native/generate.py OUTPUT.c
+python tests/native/generate.py OUTPUT.c
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Writer:
         self.cases: list[str] = []
 
     def text(self) -> str:
-        head = '/* Made by generate.py from the conformance cases. */\n#include "cases.h"\n#include "eliza_inference.h"\n#include <math.h>\n\n'
+        head = "/* Made by generate.py from the conformance cases. */\n"
+        head += '#include "cases.h"\n#include "eliza_inference.h"\n#include <math.h>\n\n'
         table = f"const conformance_case conformance_cases[] = {{\n{''.join(self.cases)}}};\n"
         count = f"const size_t n_conformance_cases = {len(self.cases)};\n"
         return head + "".join(self.arrays) + table + count

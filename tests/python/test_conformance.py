@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from eliza_inference import ElizaError
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -35,7 +34,7 @@ def test_oracle_agrees(case: conformance.Case) -> None:
     run(case, Oracle)
 
 
-# ---- One case ----------------------------------------------------------------------------------------------------------
+# ---- One case --------------------------------------------------------------------------------------------------------
 
 
 def run(case: conformance.Case, Subject: type[Library] | type[Oracle]) -> None:
@@ -75,7 +74,7 @@ def check(actual: dict[str, Any], expected: dict[str, Any], where: str) -> None:
             assert actual[key] == value, f"{where}: {key}"
 
 
-# ---- The files ---------------------------------------------------------------------------------------------------------
+# ---- The files -------------------------------------------------------------------------------------------------------
 
 
 def test_there_are_enough_cases() -> None:
@@ -127,9 +126,7 @@ def test_every_status_of_a_payload_has_cases() -> None:
 def test_every_limit_of_a_payload_has_cases() -> None:
     """A message of ELIZA_ERR_LIMIT names the limit; descriptors, whose paths must differ, are in the C test."""
     messages = " ".join(
-        case.data["error"]["message"]
-        for case in CASES
-        if case.data.get("error", {}).get("status") == "ELIZA_ERR_LIMIT"
+        case.data["error"]["message"] for case in CASES if case.data.get("error", {}).get("status") == "ELIZA_ERR_LIMIT"
     )
     limits = [
         oracle.PAYLOAD_BYTES_MAX,

@@ -9,13 +9,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import msgpack
+import msgpack  # type: ignore[import-untyped]
 import numpy as np
 import pytest
+from eliza_inference import Constraint, ElizaError, Matcher, Mode, Status, Vocabulary
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
-
-from eliza_inference import Constraint, ElizaError, Matcher, Mode, Status, Vocabulary
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import oracle
@@ -26,7 +25,7 @@ VOCAB_SIZE = 12
 thorough = settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
 short = settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
 
-# ---- Payloads ----------------------------------------------------------------------------------------------------------
+# ---- Payloads --------------------------------------------------------------------------------------------------------
 
 # Few tokens, so that leaves share beginnings, continue each other and meet end tokens and triggers.
 sequences = st.lists(st.integers(0, 3), min_size=1, max_size=4)
@@ -91,7 +90,7 @@ def compile_or_status(Subject: Any, payload: bytes) -> Any:
         return "ELIZA_ERR_" + Status(error.status).name
 
 
-# ---- Steps -------------------------------------------------------------------------------------------------------------
+# ---- Steps -----------------------------------------------------------------------------------------------------------
 
 logit = st.sampled_from([0.0, 1.0, -1.0, math.nan, math.inf, -math.inf]) | st.floats(-30, 30, width=32)
 
@@ -202,7 +201,7 @@ def test_random_walks_through_random_payloads(spelt: tuple[bytes, bytes], walk: 
         assert [subject.look() for subject in subjects] == [naive.look()] * 2, step
 
 
-# ---- Damaged bytes -----------------------------------------------------------------------------------------------------
+# ---- Damaged bytes ---------------------------------------------------------------------------------------------------
 
 edits = st.lists(
     st.one_of(
@@ -255,7 +254,7 @@ def test_arbitrary_bytes(payload: bytes) -> None:
     assert compile_or_status(Library, payload) in ("ELIZA_ERR_PAYLOAD", "ELIZA_ERR_LIMIT")
 
 
-# ---- Sampling ----------------------------------------------------------------------------------------------------------
+# ---- Sampling --------------------------------------------------------------------------------------------------------
 
 
 def test_generator_gives_the_published_sequence() -> None:
@@ -329,12 +328,15 @@ def test_extreme_logits(logits: list[float], temperature: float, top_p: float, s
         assert drawn in naive.sample(array.tolist(), 1, temperature, top_p)
 
 
-# ---- Size --------------------------------------------------------------------------------------------------------------
+# ---- Size ------------------------------------------------------------------------------------------------------------
 
 
 def test_history_is_as_long_as_promised() -> None:
     """Far more tokens than can be taken back, then as many as can."""
-    tree = {"modelId": "", "descriptors": [{"path": "p", "leaves": [{"name": "A", "tokens": [1]}], "trigger": [[2, 3]]}]}
+    tree = {
+        "modelId": "",
+        "descriptors": [{"path": "p", "leaves": [{"name": "A", "tokens": [1]}], "trigger": [[2, 3]]}],
+    }
     matcher = Matcher(Constraint(Vocabulary(VOCAB_SIZE), json.dumps(tree)))
     matcher.accept(2)
     for _ in range(3 * oracle.ROLLBACK_TOKENS_MAX):
