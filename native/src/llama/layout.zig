@@ -140,6 +140,8 @@ pub fn probe(default_params: *const anyopaque) Written {
     return first;
 }
 
+const x18_is_reserved = builtin.os.tag != .linux or builtin.abi.isAndroid();
+
 /// Every 64-bit convention passes the pointer for such a result as the first argument, but
 /// AArch64, which has a register of its own for it.
 fn callWithResultAt(function: *const anyopaque, result: *anyopaque) void {
@@ -148,66 +150,22 @@ fn callWithResultAt(function: *const anyopaque, result: *anyopaque) void {
             const call: *const fn (*anyopaque) callconv(.c) void = @ptrCast(function);
             call(result);
         },
+        // zig fmt: off
         .aarch64 => asm volatile ("blr %[function]"
             :
             : [function] "r" (function),
               [result] "{x8}" (result),
             : .{
-              .x0 = true,
-              .x1 = true,
-              .x2 = true,
-              .x3 = true,
-              .x4 = true,
-              .x5 = true,
-              .x6 = true,
-              .x7 = true,
-              .x8 = true,
-              .x9 = true,
-              .x10 = true,
-              .x11 = true,
-              .x12 = true,
-              .x13 = true,
-              .x14 = true,
-              .x15 = true,
-              .x16 = true,
-              .x17 = true,
-              .x18 = true,
-              .x30 = true,
-              .v0 = true,
-              .v1 = true,
-              .v2 = true,
-              .v3 = true,
-              .v4 = true,
-              .v5 = true,
-              .v6 = true,
-              .v7 = true,
-              .v8 = true,
-              .v9 = true,
-              .v10 = true,
-              .v11 = true,
-              .v12 = true,
-              .v13 = true,
-              .v14 = true,
-              .v15 = true,
-              .v16 = true,
-              .v17 = true,
-              .v18 = true,
-              .v19 = true,
-              .v20 = true,
-              .v21 = true,
-              .v22 = true,
-              .v23 = true,
-              .v24 = true,
-              .v25 = true,
-              .v26 = true,
-              .v27 = true,
-              .v28 = true,
-              .v29 = true,
-              .v30 = true,
-              .v31 = true,
-              .nzcv = true,
-              .memory = true,
+                .x0 = true, .x1 = true, .x2 = true, .x3 = true, .x4 = true, .x5 = true, .x6 = true, .x7 = true,
+                .x8 = true, .x9 = true, .x10 = true, .x11 = true, .x12 = true, .x13 = true, .x14 = true, .x15 = true,
+                .x16 = true, .x17 = true, .x18 = !x18_is_reserved, .x30 = true,
+                .v0 = true, .v1 = true, .v2 = true, .v3 = true, .v4 = true, .v5 = true, .v6 = true, .v7 = true,
+                .v8 = true, .v9 = true, .v10 = true, .v11 = true, .v12 = true, .v13 = true, .v14 = true, .v15 = true,
+                .v16 = true, .v17 = true, .v18 = true, .v19 = true, .v20 = true, .v21 = true, .v22 = true, .v23 = true,
+                .v24 = true, .v25 = true, .v26 = true, .v27 = true, .v28 = true, .v29 = true, .v30 = true, .v31 = true,
+                .nzcv = true, .memory = true,
             }),
+        // zig fmt: on
         else => unreachable, // callers check `supported`
     }
 }
