@@ -313,7 +313,7 @@ def test_frequencies_are_the_probabilities(temperature: float, top_p: float, n_l
 @short
 @given(
     logits=st.lists(st.floats(-(2.0**100), 2.0**100, width=32) | logit, min_size=9, max_size=9),
-    temperature=st.floats(-1, 2.0**100, width=32),
+    temperature=st.floats(-1, 0, width=32) | st.floats(2.0**-100, 2.0**100, width=32),
     top_p=st.floats(0.015625, 2, width=32),
     seed=st.integers(0, 2**64 - 1),
 )
