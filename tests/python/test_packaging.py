@@ -8,7 +8,7 @@ from pathlib import Path
 
 import eliza_inference
 import pytest
-from eliza_inference import LibraryError, Step, library_version
+from eliza_inference import LibraryError, LlamaInfo, Step, library_version
 from eliza_inference._library import ffi, lib
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,7 +46,9 @@ def test_the_package_and_the_library_have_one_version() -> None:
 
 
 def test_constants_come_from_the_header() -> None:
-    assert [step.name for step in Step] == ["IN_SPAN", "SPAN_ENDED", "SPAN_STARTED", "TIMED_OUT", "REFUSED"]
+    assert {name: int(step) for name, step in Step.__members__.items()} == {
+        "NONE": 0, "IN_SPAN": 1, "SPAN_ENDED": 2, "SPAN_STARTED": 4, "TIMED_OUT": 8, "REFUSED": 16,
+    }  # fmt: skip
     assert eliza_inference.limits.LEAF_TOKENS_MAX == 4096
 
 
@@ -77,3 +79,12 @@ print(type(allowed).__name__, allowed.tolist(), allowed.readonly)
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == "memoryview [3, 5] True\n"
+
+
+def test_the_examples_of_the_package_run_as_written(llama: LlamaInfo) -> None:
+    text = (ROOT / "bindings-python" / "README.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(examples) == 2
+    for example in examples:
+        result = subprocess.run([sys.executable, "-c", example], cwd=ROOT, capture_output=True, text=True, check=True)
+        assert result.stdout.split() == re.findall(r"print\(.*\)  # (\w+)", example)

@@ -4,7 +4,7 @@
 
     with Model("model.gguf") as model, model.stream() as stream:
         tree = model.token_tree(["REPLY", "SEND_MESSAGE", "SET_TIMER"])
-        stream.prefill("User: wake me at noon\\nAction:")
+        stream.prefill("User: set a timer for ten minutes\\nAction:")
         print(stream.choose(tree))
 
 - `TokenTree` says which names are legal, as token ids.

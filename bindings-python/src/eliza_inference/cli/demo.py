@@ -67,7 +67,8 @@ def run(console: Console) -> None:
     """Runs the demo and prints its tables."""
     llama = load_llama()
     messages, actions = read_messages(), read_actions()
-    with Model(DATA / "eliza-router.gguf") as model, Progress(console=console) as progress:
+    shown = Progress(console=Console(stderr=True), transient=True)
+    with Model(DATA / "eliza-router.gguf") as model, shown as progress:
         task = progress.add_task("routing messages", total=6 * len(messages))
         scores = list(measure(model, messages, actions, lambda: progress.advance(task)))
     _print_scores(console, scores, llama)
