@@ -410,7 +410,9 @@ EliLlmStream *eliza_inference_llm_stream_open(EliInferenceContext *ctx, const el
 
 /* Decodes prompt tokens, together with output tokens not yet decoded; logits are ready after it.
  * May be called again at any time: the tokens are appended. They never reach the trie, the grammar
- * or the triggers. If they do not fit, ELIZA_ERR_CONTEXT_FULL and nothing changed. */
+ * or the triggers. max_tokens and the time budget count from here. After the end of generation the
+ * grammar starts over. If the tokens do not fit, ELIZA_ERR_CONTEXT_FULL and nothing changed; while a
+ * token waits for room for its text, ELIZA_ERR_STATE. */
 int eliza_inference_llm_stream_prefill(EliLlmStream *stream, const int32_t *token_ids, size_t num_tokens,
                                        char **out_error);
 
@@ -428,7 +430,8 @@ int eliza_inference_llm_stream_next(EliLlmStream *stream, int32_t *tokens_out, s
                                     int32_t *drafter_drafted_out, int32_t *drafter_accepted_out, char **out_error);
 
 /* A non-zero return stops the generation. `token_text` is whole characters, NUL-terminated, valid
- * during the call only. Inside: set, clear, activate, the settings and cancel are allowed and act
+ * during the call only. If the output ends inside a character, a last call with token_id -1 brings
+ * the U+FFFD for it. Inside: set, clear, activate, the settings and cancel are allowed and act
  * before the next token; prefill, next, generate, reset, save, restore and close are
  * ELIZA_ERR_BUSY. */
 typedef int (*eliza_llm_token_callback)(int32_t token_id, const char *token_text, void *user_data);
