@@ -78,6 +78,16 @@ def test_generate_with_a_grammar(llama: LlamaInfo, tmp_path: Path) -> None:
     assert result.stdout == " NONE\n"
 
 
+def test_a_warning_of_the_library_is_shown(llama: LlamaInfo, model: Model, tmp_path: Path) -> None:
+    grammar, tree = tmp_path / "grammar.gbnf", tmp_path / "tree.json"
+    grammar.write_text('root ::= " NONE"')
+    tree.write_text(model.token_tree(["REPLY"]).to_json())
+    options = {"--model": MODEL_FILE, "--prompt": "User: hello\nAction:", "--grammar": grammar, "--trie": tree}
+    result = eliza_inference("generate", *(str(part) for option in options.items() for part in option))
+    assert result.stdout == " REPLY\n"
+    assert "warning: the grammar is switched off" in result.stderr
+
+
 def test_a_path_without_a_trie_is_a_usage_error() -> None:
     result = run("generate", "--model", MODEL_FILE, "--prompt", "x", "--path", "action")
     assert result.exit_code == 2

@@ -1,4 +1,4 @@
-"""The generated declarations, the types, and the version."""
+"""The generated declarations, the version, and what the package needs."""
 
 import re
 import subprocess
@@ -50,17 +50,6 @@ def test_constants_come_from_the_header() -> None:
         "NONE": 0, "IN_SPAN": 1, "SPAN_ENDED": 2, "SPAN_STARTED": 4, "TIMED_OUT": 8, "REFUSED": 16,
     }  # fmt: skip
     assert eliza_inference.limits.LEAF_TOKENS_MAX == 4096
-
-
-def test_mypy_strict_passes() -> None:
-    result = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "-p", "eliza_inference"],
-        cwd=ROOT / "bindings-python",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stdout
 
 
 def test_importing_the_package_needs_neither_numpy_nor_click() -> None:

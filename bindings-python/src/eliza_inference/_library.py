@@ -26,6 +26,7 @@ CData = Any
 """A value of cffi; it has no useful static type."""
 
 _LOGGER = logging.getLogger("eliza_inference")
+_LOGGER.addHandler(logging.NullHandler())
 _LOG_LEVELS = {
     constant("ELIZA_LOG_ERROR"): logging.ERROR,
     constant("ELIZA_LOG_WARN"): logging.WARNING,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ class _Commands(click.Group):
 @click.version_option(package_name="eliza-inference")
 def commands() -> None:
     """Constrained generation for a language model in the same process."""
+    logging.basicConfig(level=logging.WARNING, format="warning: %(message)s")
 
 
 @commands.command()
