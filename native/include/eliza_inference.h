@@ -112,6 +112,7 @@ void eliza_inference_set_log_callback(eliza_log_callback callback, void *user_da
 #define ELIZA_NAME_BYTES_MAX 65535        /* bytes of a name, a path or a model id */
 #define ELIZA_SPAN_TIMEOUT_TOKENS 500     /* default span timeout */
 #define ELIZA_ROLLBACK_TOKENS_MAX 65536   /* tokens that a matcher can take back */
+#define ELIZA_HANDLES_MAX 2048            /* contexts open at a time, and streams */
 #define ELIZA_TRIE_CACHE_ENTRIES 128      /* compiled payloads kept */
 #define ELIZA_TRIE_CACHE_BYTES 33554432   /* default bound of the cache (32 MiB) */
 

@@ -17,16 +17,14 @@ pub const Diagnostic = struct {
     pub const message_bytes_max = 1023;
 
     pub inline fn fail(d: *Diagnostic, status: Status, comptime format: []const u8, args: anytype) Error {
-        var writer: std.Io.Writer = .fixed(&d.buffer);
-        message_module.print(&writer, format, args);
-        return d.keep(status, &writer);
+        return d.keep(status, message_module.print(d.buffer[0..message_bytes_max], format, args).len);
     }
 
-    noinline fn keep(d: *Diagnostic, status: Status, writer: *std.Io.Writer) Error {
+    noinline fn keep(d: *Diagnostic, status: Status, length: usize) Error {
         @branchHint(.cold);
         d.status = status;
-        d.len = wholeCharacters(writer.buffered());
-        d.buffer[d.len] = 0;
+        d.len = length;
+        d.buffer[length] = 0;
         return error.Failed;
     }
 
@@ -54,7 +52,7 @@ pub fn quoted(text: []const u8) std.fmt.Alt([]const u8, printQuoted) {
 const shown_max = 64;
 
 fn printQuoted(text: []const u8, writer: *std.Io.Writer) std.Io.Writer.Error!void {
-    const shown = text[0..wholeCharacters(text[0..@min(text.len, shown_max)])];
+    const shown = text[0..message_module.wholeCharacters(text[0..@min(text.len, shown_max)])];
     try writer.writeByte('"');
     for (shown) |byte| switch (byte) {
         '"', '\\' => try writer.print("\\{c}", .{byte}),
@@ -63,18 +61,6 @@ fn printQuoted(text: []const u8, writer: *std.Io.Writer) std.Io.Writer.Error!voi
     };
     if (shown.len < text.len) try writer.writeAll("...");
     try writer.writeByte('"');
-}
-
-/// Length of `text` without a UTF-8 character that its end cuts in two.
-fn wholeCharacters(text: []const u8) usize {
-    var start = text.len;
-    while (start > 0 and text.len - start < 4) {
-        start -= 1;
-        if (text[start] & 0xc0 == 0x80) continue;
-        const length = std.unicode.utf8ByteSequenceLength(text[start]) catch return text.len;
-        return if (start + length > text.len) start else text.len;
-    }
-    return text.len;
 }
 
 test "a message keeps status and text" {

@@ -39,6 +39,7 @@ test "limits are those of the header" {
     try std.testing.expectEqual(header.ELIZA_NAME_BYTES_MAX, limits.name_bytes_max);
     try std.testing.expectEqual(header.ELIZA_SPAN_TIMEOUT_TOKENS, @import("constraint.zig").span_timeout_default);
     try std.testing.expectEqual(header.ELIZA_ROLLBACK_TOKENS_MAX, @import("matcher.zig").rollback_tokens_max);
+    try std.testing.expectEqual(header.ELIZA_HANDLES_MAX, @import("platform/handles.zig").handles_max);
     try std.testing.expectEqual(header.ELIZA_TRIE_CACHE_ENTRIES, @import("trie/cache.zig").entries_max);
     try std.testing.expectEqual(header.ELIZA_TRIE_CACHE_BYTES, @import("trie/cache.zig").bytes_max_default);
 }

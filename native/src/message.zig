@@ -36,19 +36,40 @@ pub const Argument = union(enum) {
     }
 };
 
-/// Formats as `std.Io.Writer.print` does, for the placeholders {s}, {d}, {t}, {f} and {x:0>2}. What
-/// does not fit the writer is left out.
-pub inline fn print(writer: *Writer, comptime format: []const u8, args: anytype) void {
+/// Formats as `std.Io.Writer.print` does, for the placeholders {s}, {d}, {t}, {f} and {x:0>2}.
+/// Returns what was written: valid UTF-8, cut at a character where the buffer is full.
+pub inline fn print(buffer: []u8, comptime format: []const u8, args: anytype) []u8 {
     comptime std.debug.assert(std.mem.count(u8, format, "{") == args.len);
     var erased: [args.len]Argument = undefined;
     inline for (&erased, 0..) |*to, i| {
         to.* = if (@typeInfo(@TypeOf(args[i])) == .@"struct") .ofStruct(&args[i]) else .of(args[i]);
     }
-    printErased(writer, format, &erased) catch {};
+    return printErased(buffer, format, &erased);
 }
 
-noinline fn printErased(writer: *Writer, format: []const u8, args: []const Argument) Writer.Error!void {
+/// Length of `text` without a UTF-8 character that its end cuts in two.
+pub fn wholeCharacters(text: []const u8) usize {
+    var start = text.len;
+    while (start > 0 and text.len - start < 4) {
+        start -= 1;
+        if (text[start] & 0xc0 == 0x80) continue;
+        const length = std.unicode.utf8ByteSequenceLength(text[start]) catch return text.len;
+        return if (start + length > text.len) start else text.len;
+    }
+    return text.len;
+}
+
+noinline fn printErased(buffer: []u8, format: []const u8, args: []const Argument) []u8 {
     @branchHint(.cold);
+    var writer: Writer = .fixed(buffer);
+    printAll(&writer, format, args) catch {}; // full
+    const written = writer.buffered();
+    const whole = written[0..wholeCharacters(written)];
+    replaceInvalid(whole);
+    return whole;
+}
+
+fn printAll(writer: *Writer, format: []const u8, args: []const Argument) Writer.Error!void {
     var rest = format;
     for (args) |arg| {
         const open = std.mem.findScalar(u8, rest, '{').?;
@@ -58,6 +79,22 @@ noinline fn printErased(writer: *Writer, format: []const u8, args: []const Argum
         rest = rest[close + 1 ..];
     }
     try writer.writeAll(rest);
+}
+
+/// Bytes from outside that are not UTF-8 become question marks: every binding must be able to read
+/// a message.
+fn replaceInvalid(text: []u8) void {
+    var i: usize = 0;
+    while (i < text.len) {
+        const length = std.unicode.utf8ByteSequenceLength(text[i]) catch 1;
+        const end = @min(i + length, text.len);
+        if (std.unicode.utf8ValidateSlice(text[i..end])) {
+            i = end;
+        } else {
+            text[i] = '?';
+            i += 1;
+        }
+    }
 }
 
 fn printOne(writer: *Writer, placeholder: u8, arg: Argument) Writer.Error!void {
@@ -87,7 +124,11 @@ test "messages read as the standard library would write them" {
     const format = "{s} 0x{x:0>2} {d}, {d} {f} {t} {s}.";
     var expected: [64]u8 = undefined;
     var found: [64]u8 = undefined;
-    var writer: Writer = .fixed(&found);
-    print(&writer, format, args);
-    try std.testing.expectEqualStrings(try std.fmt.bufPrint(&expected, format, args), writer.buffered());
+    try std.testing.expectEqualStrings(try std.fmt.bufPrint(&expected, format, args), print(&found, format, args));
+}
+
+test "a message is UTF-8, whatever it quotes and wherever it is cut" {
+    var buffer: [8]u8 = undefined;
+    try std.testing.expectEqualStrings("?a???\u{e9}", print(&buffer, "{s}", .{"\xffa\xe2\x82\xc3\u{e9}"}));
+    try std.testing.expectEqualStrings("abcdef", print(&buffer, "{s}", .{"abcdef\u{20ac}"}));
 }

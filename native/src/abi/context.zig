@@ -13,7 +13,7 @@ const invalid_arg = boundary.Status.invalid_arg.code();
 
 pub const Handle = opaque {};
 
-var contexts: Table(Context, Handle) = .{};
+var contexts: Table(Context, Handle, 0) = .{};
 
 /// The context of an open handle.
 pub fn find(ctx: ?*const Handle, diag: *boundary.Diagnostic) boundary.Error!*Context {

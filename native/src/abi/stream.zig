@@ -14,7 +14,7 @@ const invalid_arg = boundary.Status.invalid_arg.code();
 
 pub const Handle = opaque {};
 
-var streams: Table(Stream, Handle) = .{};
+var streams: Table(Stream, Handle, 1) = .{};
 
 pub const Config = extern struct {
     max_tokens: i32,

@@ -6,8 +6,8 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const Mutex = @import("mutex.zig").Mutex;
 
-/// Safe from any thread. Whoever closes an object makes sure that no one else still uses it.
-pub fn Table(comptime T: type, comptime Handle: type) type {
+/// `kind` tells the handles of one table from those of another. Safe from any thread. Whoever closes an object makes sure that no one else still uses it.
+pub fn Table(comptime T: type, comptime Handle: type, comptime kind: u2) type {
     return struct {
         const Self = @This();
 
@@ -46,11 +46,13 @@ pub fn Table(comptime T: type, comptime Handle: type) type {
         }
 
         fn find(table: *Self, handle: ?*const Handle) ?*Slot {
-            const value = @intFromPtr(handle orelse return null) / step;
-            const index = value % slots_max;
+            const address = @intFromPtr(handle orelse return null);
+            if (address % step != tag) return null;
+            const value = address / step;
+            const index = value % handles_max;
             if (index >= table.slots.items.len) return null;
             const slot = &table.slots.items[index];
-            return if (slot.object != null and slot.uses == value / slots_max) slot else null;
+            return if (slot.object != null and slot.uses == value / handles_max) slot else null;
         }
 
         fn freeSlot(table: *Self) ?usize {
@@ -60,26 +62,35 @@ pub fn Table(comptime T: type, comptime Handle: type) type {
         }
 
         fn newSlot(table: *Self, gpa: Allocator) Allocator.Error!usize {
-            if (table.slots.items.len == slots_max) return error.OutOfMemory;
+            if (table.slots.items.len == handles_max) return error.OutOfMemory;
             try table.slots.append(gpa, .{});
             return table.slots.items.len - 1;
         }
 
         fn encode(index: usize, uses: u32) *Handle {
-            return @ptrFromInt((@as(usize, uses) * slots_max + index) * step);
+            return @ptrFromInt((@as(usize, uses) * handles_max + index) * step + tag);
         }
+
+        const tag = @as(usize, kind) * @alignOf(u64);
     };
 }
 
 /// Handles are aligned as pointers are, and below 2^53, so that JavaScript can hold them as numbers.
-const step = 16;
-const slots_max = 1 << 12;
+const step = 4 * @alignOf(u64);
+pub const handles_max = 1 << 11;
 const uses_max = std.math.maxInt(u32) >> (if (@sizeOf(usize) == 8) 0 else 16);
+
+comptime {
+    const largest = (uses_max * handles_max + handles_max - 1) * step + step - 1;
+    std.debug.assert(largest <= std.math.maxInt(usize) and largest < 1 << 53);
+}
 
 test "a closed handle is told from an open one" {
     const gpa = std.testing.allocator;
     const Handle = opaque {};
-    var table: Table(u32, Handle) = .{};
+    var table: Table(u32, Handle, 1) = .{};
+    var other: Table(u32, Handle, 2) = .{};
+    defer other.slots.deinit(gpa);
     defer table.slots.deinit(gpa);
     var objects = [_]u32{ 1, 2, 3 };
     const first = try table.add(gpa, &objects[0]);
@@ -93,4 +104,7 @@ test "a closed handle is told from an open one" {
     try std.testing.expectEqual(&objects[2], table.get(third).?);
     try std.testing.expectEqual(null, table.get(null));
     try std.testing.expectEqual(null, table.get(@ptrFromInt(0x7fff_1234_5670)));
+    _ = try other.add(gpa, &objects[0]);
+    try std.testing.expectEqual(null, other.get(second));
+    try std.testing.expectEqual(null, table.get(@ptrFromInt(@intFromPtr(second) + 1)));
 }

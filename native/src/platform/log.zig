@@ -23,9 +23,7 @@ pub fn setReceiver(callback: ?*const Callback, user_data: ?*anyopaque) void {
 /// Formats at most `message_bytes_max` bytes; the rest is cut.
 pub inline fn write(level: Level, comptime format: []const u8, args: anytype) void {
     var buffer: [message_bytes_max + 1]u8 = undefined;
-    var writer: std.Io.Writer = .fixed(buffer[0..message_bytes_max]);
-    message.print(&writer, format, args);
-    send(level, &buffer, writer.buffered().len);
+    send(level, &buffer, message.print(buffer[0..message_bytes_max], format, args).len);
 }
 
 noinline fn send(level: Level, buffer: *[message_bytes_max + 1]u8, length: usize) void {
