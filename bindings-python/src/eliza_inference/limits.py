@@ -1,4 +1,4 @@
-"""Bounds on what a caller may pass; beyond one of them is a `LimitError`."""
+"""Bounds on what a caller may pass, and their defaults; a token tree beyond one is a `LimitError`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ END_TOKENS_MAX: Final = constant("ELIZA_END_TOKENS_MAX")
 """End tokens of one descriptor."""
 NAME_BYTES_MAX: Final = constant("ELIZA_NAME_BYTES_MAX")
 """Bytes of a name, a path or a model id."""
+HANDLES_MAX: Final = constant("ELIZA_HANDLES_MAX")
+"""Models open at a time, and streams."""
 ROLLBACK_TOKENS_MAX: Final = constant("ELIZA_ROLLBACK_TOKENS_MAX")
 """Tokens that a matcher can take back."""
 SPAN_TIMEOUT_TOKENS: Final = constant("ELIZA_SPAN_TIMEOUT_TOKENS")

@@ -143,7 +143,7 @@ class Model:
     ) -> Stream:
         """Opens a stream: one generation, with a KV cache of its own.
 
-        - `max_tokens`: tokens to emit; 0: no bound.
+        - `max_tokens`: tokens to emit after a prompt; 0: no bound.
         - `temperature` (0 or less: greedy), `top_p` (1 or more, or 0 or less: off), `top_k` (0 or
           less: off), `repeat_penalty` (over the last 64 tokens; 1, or 0 or less: off) and `seed`
           choose the tokens.

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["Span", "StopReason", "Stream", "StreamStats", "StreamStep", "TokenCallback"]
 
 TokenCallback = Callable[[int, str], bool | None]
-"""Receives a token id and its text; True stops the generation. The id is -1 for what is left of a
-character that the end of the generation cut off."""
+"""Receives a token id and its text; True stops the generation. If the output ends
+inside a character, a last call with the id -1 brings the U+FFFD for it."""
 
 
 class StopReason(IntEnum):
@@ -131,7 +131,8 @@ class Stream:
         May be called again at any time: the tokens are appended to what is there. They never reach
         the token tree, the grammar or the triggers. `add_special` is for text: whether the tokens
         with which the model begins a text are added; None: if nothing was decoded yet. If they do
-        not fit, `ContextFullError`, and nothing changed.
+        not fit, `ContextFullError`, and nothing changed. `StateError` while a token of an earlier
+        step waits for room for its text.
         """
         if isinstance(prompt, str):
             if add_special is None:
@@ -197,8 +198,8 @@ class Stream:
             self._check(lib.eliza_inference_llm_stream_cancel(self._handle))
 
     def reset(self, keep: int | None = None) -> None:
-        """Empties the KV cache and goes back to the state right after opening; a token tree stays
-        set and starts over. `keep` keeps the first tokens of the context."""
+        """Empties the KV cache and goes back to the state right after opening; the settings stay, and
+        a token tree stays set and starts over. `keep` keeps the first tokens of the context."""
         if keep is None:
             self._check(lib.eliza_inference_llm_stream_reset(self._handle))
         else:
