@@ -11,6 +11,7 @@ libllama. For --valgrind the library is to be built for a baseline CPU.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import struct
 import subprocess
@@ -47,7 +48,7 @@ def main() -> int:
         failures += programs.run_example()
         failures += programs.run_conformance()
         failures += programs.run_oom_test()
-        failures += programs.run_abi_test([str(chosen.model.resolve())] if chosen.model else [])
+        failures += programs.run_abi_test(chosen.model)
     print("native tests:", f"{failures} failed" if failures else "all passed")
     return 1 if failures else 0
 
@@ -115,9 +116,14 @@ class Programs:
         program = self.compile("conformance", ["-std=c11", *WARNINGS], HERE / "conformance.c", cases)
         return int(self.run(program, []).returncode != 0)
 
-    def run_abi_test(self, arguments: list[str]) -> int:
+    def run_abi_test(self, model: Path | None) -> int:
+        """Where there is no libllama, and then with a model."""
         program = self.compile("abi_test", ["-std=c11", *WARNINGS], HERE / "abi_test.c")
-        return int(self.run(program, arguments).returncode != 0)
+        without = {name: value for name, value in os.environ.items() if name != "ELIZA_INFERENCE_LLAMA"}
+        failures = int(self.run(program, [], env=without).returncode != 0)
+        if model is not None:
+            failures += int(self.run(program, [str(model.resolve())]).returncode != 0)
+        return failures
 
     def run_oom_test(self) -> int:
         """Has allocation functions of its own, so that it always runs without valgrind."""
