@@ -134,12 +134,10 @@ pub const Sequence = struct {
 
     /// Makes the logits of the last token available, with as few calls of the model as it takes.
     pub fn evaluate(s: *Sequence, purpose: Purpose, d: *Diagnostic) diagnostic.Error!Outcome {
-        if (s.pending() == 0) {
-            if (s.logits != null) return .ready;
-            s.forgetDecoded(s.tokens.items.len - 1); // decoded, but its logits are gone
-        }
+        if (s.pending() == 0 and s.logits != null) return .ready;
         const start = clock.nowNs();
         defer s.counters.decode_ns += clock.nowNs() - start;
+        if (s.pending() == 0) s.forgetDecoded(s.tokens.items.len - 1); // decoded, but its logits are gone
         while (s.pending() > 0) {
             const outcome = try s.decodePiece(purpose, d);
             if (outcome != .ready) return outcome;
