@@ -75,7 +75,9 @@ const PosixWalk = struct {
 
     fn next(walk: *PosixWalk) ?[]const u8 {
         const entry = std.c.readdir(walk.folder) orelse return null;
-        return std.mem.sliceTo(&entry.name, 0);
+        // The name's end is the entry's: the array is longer than what was read.
+        const name: [*:0]const u8 = @ptrCast(&entry.name);
+        return std.mem.span(name);
     }
 
     fn end(walk: *PosixWalk) void {
