@@ -186,6 +186,7 @@ export const declarations = {
   eliza_inference_abi_version: { args: [], returns: FFIType.cstring },
   eliza_inference_version: { args: [], returns: FFIType.cstring },
   eliza_inference_free_string: { args: [FFIType.ptr], returns: FFIType.void },
+  eliza_inference_error_status: { args: [FFIType.cstring], returns: FFIType.i32 },
   eliza_inference_status_name: { args: [FFIType.i32], returns: FFIType.cstring },
   eliza_inference_set_log_callback: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.void },
   eliza_inference_vocab_create: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },

@@ -56,7 +56,7 @@ export const DEFAULT_MAX_TEXT_BYTES = 1024;
 export function createContext(library: Library, path: string): Handle {
   const error = new OutError();
   const handle = library.symbols.eliza_inference_create(checkNoNul(path, "path"), error.view);
-  if (!handle) throw error.take(library, ELIZA_ERR_BUNDLE_INVALID, `${path} cannot be opened`);
+  if (!handle) throw error.takeFromNull(library, ELIZA_ERR_BUNDLE_INVALID, `${path} cannot be opened`);
   return Number(handle) as Handle;
 }
 
@@ -66,7 +66,7 @@ export function openStream(library: Library, context: Handle, config: LlmStreamC
   const error = new OutError();
   const handle = library.symbols.eliza_inference_llm_stream_open(context, bytesOf(view), error.view);
   lent.length = 0; // read until here, so that the strings outlive the call
-  if (!handle) throw error.take(library, ELIZA_ERR_INVALID_ARG, "the stream cannot be opened");
+  if (!handle) throw error.takeFromNull(library, ELIZA_ERR_INVALID_ARG, "the stream cannot be opened");
   return Number(handle) as Handle;
 }
 

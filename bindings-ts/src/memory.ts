@@ -2,7 +2,7 @@
 import { CString, ptr, toArrayBuffer } from "bun:ffi";
 import { ELIZA_ERR_CLOSED, ELIZA_OK } from "./abi.generated";
 import { ElizaInferenceError, invalidArgument, nameOfStatus } from "./errors";
-import type { Handle, Library } from "./library";
+import { type Handle, type Library, hasSymbols } from "./library";
 
 export const CLOSED = 0 as Handle;
 
@@ -39,6 +39,13 @@ export class OutSlot {
 
 /** The `char **out_error` of one call. */
 export class OutError extends OutSlot {
+  /** As `take`, for a call that returned NULL: the message knows the status, but in older builds. */
+  takeFromNull(library: Library, otherwise: number, fallback: string): ElizaInferenceError {
+    const known = this.handle !== CLOSED && hasSymbols(library, "eliza_inference_error_status");
+    const status = known ? library.symbols.eliza_inference_error_status(this.handle) : otherwise;
+    return this.take(library, status, fallback);
+  }
+
   /** The error of this status; takes the message out of the slot and frees it. */
   take(library: Library, status: number, fallback: string): ElizaInferenceError {
     const address = this.handle;

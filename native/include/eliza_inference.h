@@ -62,6 +62,10 @@ const char *eliza_inference_version(void);
 /* Frees a string that this library returned through `out_error`. NULL does nothing. */
 void eliza_inference_free_string(char *string);
 
+/* The status of the failure that a message from `out_error` tells of: what a function that returns a
+ * pointer cannot say otherwise. ELIZA_OK for NULL. */
+int eliza_inference_error_status(const char *error);
+
 /* The name of a status, "ELIZA_ERR_INVALID_ARG". Static; "ELIZA_ERR_UNKNOWN" for any other value. */
 const char *eliza_inference_status_name(int status);
 

@@ -39,13 +39,18 @@ static int is_utf8(const char *text) {
     return 1;
 }
 
-static void check_message(int failed, const char *file, int line, const char *what) {
-    if (failed) {
-        check_that(error && error != garbage && strlen(error) > 5 && is_utf8(error), file, line, what);
-        if (error != garbage) eliza_inference_free_string(error);
-    } else {
-        check_that(error == NULL, file, line, what);
+/* After a call with `&error` that gave this status: a message if it failed, else none. */
+static void check_message(int status, const char *file, int line, const char *call) {
+    if (error == garbage) {
+        check_that(0, file, line, call);
+        return;
     }
+    check_equal(eliza_inference_error_status(error), status < 0 ? status : ELIZA_OK, file, line, call);
+    if (status < 0)
+        check_that(error && strlen(error) > 5 && is_utf8(error), file, line, call);
+    else
+        check_that(error == NULL, file, line, call);
+    eliza_inference_free_string(error);
     error = garbage;
 }
 
@@ -55,15 +60,17 @@ static void check_message(int failed, const char *file, int line, const char *wh
         error = garbage;                                                                                               \
         int result_ = (call);                                                                                          \
         check_equal(result_, (status), __FILE__, __LINE__, #call);                                                     \
-        check_message(result_ < 0, __FILE__, __LINE__, "message of " #call);                                           \
+        if (result_ < 0) check_equal(eliza_inference_error_status(error), result_, __FILE__, __LINE__, "status of " #call); \
+        check_message(result_, __FILE__, __LINE__, "message of " #call);                                               \
     } while (0)
 
 /* The same for a call that returns a pointer and must fail. */
-#define GIVES_NULL(call)                                                                                               \
+#define GIVES_NULL(status, call)                                                                                       \
     do {                                                                                                               \
         error = garbage;                                                                                               \
         check_that((call) == NULL, __FILE__, __LINE__, #call);                                                         \
-        check_message(1, __FILE__, __LINE__, "message of " #call);                                                     \
+        check_that(eliza_inference_error_status(error) < 0, __FILE__, __LINE__, "status of " #call);                   \
+        check_message((status), __FILE__, __LINE__, "message of " #call);                                              \
     } while (0)
 
 /* A struct with room behind it, to see that only what the library knows is written. */
@@ -123,7 +130,9 @@ static void test_library(void) {
     int major, minor, patch;
     CHECK_EQUAL(sscanf(eliza_inference_version(), "%d.%d.%d", &major, &minor, &patch), 3);
     eliza_inference_free_string(NULL);
+    CHECK_EQUAL(eliza_inference_error_status(NULL), ELIZA_OK);
     eliza_inference_free_string(NULL);
+    CHECK_EQUAL(eliza_inference_error_status(NULL), ELIZA_OK);
 
     const struct {
         int status;
@@ -254,12 +263,14 @@ static void test_constraint(void) {
     GIVES(ELIZA_ERR_INVALID_ARG,
           eliza_inference_constraint_create_token_trie(NULL, PAYLOAD, PAYLOAD_LENGTH, &constraint, &error));
     CHECK(constraint == NULL);
-    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_token_trie(vocab, PAYLOAD, PAYLOAD_LENGTH, NULL, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG,
+          eliza_inference_constraint_create_token_trie(vocab, PAYLOAD, PAYLOAD_LENGTH, NULL, &error));
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_token_trie(vocab, NULL, 1, &constraint, &error));
     GIVES(ELIZA_ERR_PAYLOAD, eliza_inference_constraint_create_token_trie(vocab, PAYLOAD, 0, &constraint, &error));
     CHECK(eliza_inference_constraint_create_token_trie(vocab, NULL, 0, &constraint, NULL) < 0);
     constraint = NOT_A_HANDLE;
-    GIVES(ELIZA_ERR_PAYLOAD, eliza_inference_constraint_create_token_trie(vocab, PAYLOAD, PAYLOAD_LENGTH - 1, &constraint, &error));
+    GIVES(ELIZA_ERR_PAYLOAD,
+          eliza_inference_constraint_create_token_trie(vocab, PAYLOAD, PAYLOAD_LENGTH - 1, &constraint, &error));
     CHECK(constraint == NULL);
     CHECK_EQUAL(eliza_inference_constraint_create_token_trie(vocab, "[]", 2, &constraint, NULL), ELIZA_ERR_PAYLOAD);
     GIVES(ELIZA_OK, eliza_inference_constraint_create_token_trie(vocab, PAYLOAD, PAYLOAD_LENGTH, &constraint, &error));
@@ -658,7 +669,7 @@ static void test_context_handle(EliInferenceContext *ctx, int status) {
     GIVES(status, eliza_inference_vocab_from_context(ctx, &vocab, &error));
     GIVES(status, eliza_inference_tokenize(ctx, "abc", 3, 0, 0, &out_tokens, &n, &error));
     GIVES(status, eliza_inference_detokenize(ctx, tokens, 2, 0, 0, text, sizeof text, &error));
-    GIVES_NULL(eliza_inference_llm_stream_open(ctx, &config, &error));
+    GIVES_NULL(status, eliza_inference_llm_stream_open(ctx, &config, &error));
     CHECK(eliza_inference_llm_stream_open(ctx, &config, NULL) == NULL);
 }
 
@@ -669,9 +680,10 @@ static void test_contexts_that_are_none(void) {
     eliza_inference_destroy(NULL);
     eliza_inference_destroy(NOT_A_HANDLE);
     eliza_inference_free_tokens(NULL);
-    GIVES_NULL(eliza_inference_create(NULL, &error));
-    GIVES_NULL(eliza_inference_create("", &error));
-    GIVES_NULL(eliza_inference_create("/nonexistent/model.gguf", &error));
+    int status = eliza_inference_llm_stream_supported() ? ELIZA_ERR_BUNDLE_INVALID : ELIZA_ERR_ABI_MISMATCH;
+    GIVES_NULL(ELIZA_ERR_INVALID_ARG, eliza_inference_create(NULL, &error));
+    GIVES_NULL(status, eliza_inference_create("", &error));
+    GIVES_NULL(status, eliza_inference_create("/nonexistent/model.gguf", &error));
     CHECK(eliza_inference_create("/nonexistent/model.gguf", NULL) == NULL);
     CHECK_EQUAL(eliza_inference_llm_mtp_supported(), 0);
     CHECK_EQUAL(eliza_inference_llm_kv_quant_supported(), eliza_inference_llm_stream_supported());
@@ -734,12 +746,15 @@ static void test_samplers_that_are_none(void) {
         GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_sampler_activate(samplers[i], "action", 6, &error));
         CHECK_EQUAL(eliza_inference_sampler_state(samplers[i], &state), ELIZA_ERR_INVALID_ARG);
     }
-    GIVES_NULL(eliza_inference_sampler_init_token_trie(NULL, PAYLOAD, PAYLOAD_LENGTH, ELIZA_MODE_GREEDY, &error));
+    GIVES_NULL(ELIZA_ERR_INVALID_ARG,
+               eliza_inference_sampler_init_token_trie(NULL, PAYLOAD, PAYLOAD_LENGTH, ELIZA_MODE_GREEDY, &error));
     CHECK(llama_sampler_init_token_trie(NULL, PAYLOAD, ELIZA_MODE_GREEDY) == NULL);
     struct llama_vocab *vocab = NOT_A_HANDLE; /* never looked at: something else is wrong */
     CHECK(llama_sampler_init_token_trie(vocab, NULL, ELIZA_MODE_GREEDY) == NULL);
-    GIVES_NULL(eliza_inference_sampler_init_token_trie(vocab, NULL, 1, ELIZA_MODE_GREEDY, &error));
-    GIVES_NULL(eliza_inference_sampler_init_token_trie(vocab, PAYLOAD, PAYLOAD_LENGTH, 2, &error));
+    GIVES_NULL(ELIZA_ERR_INVALID_ARG,
+               eliza_inference_sampler_init_token_trie(vocab, NULL, 1, ELIZA_MODE_GREEDY, &error));
+    GIVES_NULL(ELIZA_ERR_INVALID_ARG,
+               eliza_inference_sampler_init_token_trie(vocab, PAYLOAD, PAYLOAD_LENGTH, 2, &error));
 }
 
 /* 8 to 10 with a model */
@@ -810,27 +825,28 @@ static void start_over(EliInferenceContext *ctx, EliLlmStream *stream) {
 }
 
 static void test_stream_config(EliInferenceContext *ctx) {
-    GIVES_NULL(eliza_inference_llm_stream_open(ctx, NULL, &error));
+    GIVES_NULL(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_open(ctx, NULL, &error));
     eliza_llm_stream_config_t config = small_config();
     config.mtp_drafter_path = "drafter.gguf";
     error = NULL;
     CHECK(eliza_inference_llm_stream_open(ctx, &config, &error) == NULL);
     CHECK(error && strstr(error, "mtp_drafter_path"));
+    CHECK_EQUAL(eliza_inference_error_status(error), ELIZA_ERR_NOT_IMPLEMENTED);
     eliza_inference_free_string(error);
     config = small_config();
     config.gbnf_grammar = "root ::= (";
-    GIVES_NULL(eliza_inference_llm_stream_open(ctx, &config, &error));
+    GIVES_NULL(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_open(ctx, &config, &error));
     config.gbnf_grammar = "leaf ::= \"a\"";
-    GIVES_NULL(eliza_inference_llm_stream_open(ctx, &config, &error));
+    GIVES_NULL(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_open(ctx, &config, &error));
     config = small_config();
     config.cache_type_k = "q9_9";
-    GIVES_NULL(eliza_inference_llm_stream_open(ctx, &config, &error));
+    GIVES_NULL(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_open(ctx, &config, &error));
     config = small_config();
     config.cache_type_v = "nonsense";
-    GIVES_NULL(eliza_inference_llm_stream_open(ctx, &config, &error));
+    GIVES_NULL(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_open(ctx, &config, &error));
     config = small_config();
     config.temperature = NAN;
-    GIVES_NULL(eliza_inference_llm_stream_open(ctx, &config, &error));
+    GIVES_NULL(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_open(ctx, &config, &error));
 
     config = small_config();
     config.draft_min = config.draft_max = config.slot_id = -7;
@@ -860,12 +876,16 @@ static void test_stream_arguments(EliInferenceContext *ctx, EliLlmStream *stream
     CHECK(stats.context_tokens == 0 && stats.pending_tokens == 0);
 
     start_over(ctx, stream);
-    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_next(stream, NULL, 8, &n, text, sizeof text, NULL, NULL, &error));
-    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_next(stream, out, 0, &n, text, sizeof text, NULL, NULL, &error));
-    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_next(stream, out, 8, NULL, text, sizeof text, NULL, NULL, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG,
+          eliza_inference_llm_stream_next(stream, NULL, 8, &n, text, sizeof text, NULL, NULL, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG,
+          eliza_inference_llm_stream_next(stream, out, 0, &n, text, sizeof text, NULL, NULL, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG,
+          eliza_inference_llm_stream_next(stream, out, 8, NULL, text, sizeof text, NULL, NULL, &error));
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_next(stream, out, 8, &n, NULL, 64, NULL, NULL, &error));
     for (size_t cap = 0; cap < 5; cap++)
-        GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_next(stream, out, 8, &n, text, cap, NULL, NULL, &error));
+        GIVES(ELIZA_ERR_INVALID_ARG,
+              eliza_inference_llm_stream_next(stream, out, 8, &n, text, cap, NULL, NULL, &error));
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_generate(stream, 1, NULL, NULL, &error));
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_generate(stream, -1, never_called, NULL, &error));
     GIVES(ELIZA_OK, eliza_inference_llm_stream_next(stream, out, 8, &n, NULL, 0, NULL, NULL, &error));
@@ -981,8 +1001,9 @@ static void test_slots(EliInferenceContext *ctx, const char *model) {
     EliLlmStream *stream = open_stream(ctx);
     GIVES(ELIZA_ERR_IO, eliza_inference_llm_stream_restore_slot(stream, "/nonexistent/slot", &error));
     error = garbage;
-    CHECK(eliza_inference_llm_stream_restore_slot(stream, model, &error) < 0); /* a file, but no slot */
-    check_message(1, __FILE__, __LINE__, "message of restoring what is no slot");
+    int status = eliza_inference_llm_stream_restore_slot(stream, model, &error); /* a file, but no slot */
+    CHECK(status < 0);
+    check_message(status, __FILE__, __LINE__, "message of restoring what is no slot");
     size_t n = 0;
     int *prompt = tokenize(ctx, "User: hello\nAction:", &n);
     GIVES(ELIZA_OK, eliza_inference_llm_stream_prefill(stream, prompt, n, &error)); /* empty and usable */
@@ -1002,9 +1023,9 @@ static void test_with_model(const char *model, const char *not_a_model) {
     CHECK(info.path && info.version && info.layout);
     CHECK_EQUAL(eliza_inference_llm_stream_supported(), 1);
 
-    GIVES_NULL(eliza_inference_create("/nonexistent/model.gguf", &error));
-    GIVES_NULL(eliza_inference_create("/", &error));
-    GIVES_NULL(eliza_inference_create(not_a_model, &error));
+    GIVES_NULL(ELIZA_ERR_BUNDLE_INVALID, eliza_inference_create("/nonexistent/model.gguf", &error));
+    GIVES_NULL(ELIZA_ERR_BUNDLE_INVALID, eliza_inference_create("/", &error));
+    GIVES_NULL(ELIZA_ERR_BUNDLE_INVALID, eliza_inference_create(not_a_model, &error));
     error = garbage;
     EliInferenceContext *ctx = eliza_inference_create(model, &error);
     if (!CHECK(ctx != NULL)) {

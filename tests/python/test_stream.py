@@ -14,10 +14,10 @@ from eliza_inference import (
     CancelledError,
     ClosedError,
     ContextFullError,
-    ElizaError,
     InvalidArgumentError,
     LlamaInfo,
     Model,
+    NotServedError,
     StateError,
     StopReason,
     Stream,
@@ -377,7 +377,7 @@ def test_other_cache_types_answer_alike(open_stream: OpenStream, cache_type: str
 
 
 def test_decision_16_a_drafter_is_not_served(model: Model) -> None:
-    with pytest.raises(ElizaError, match="mtp_drafter_path"):
+    with pytest.raises(NotServedError, match="mtp_drafter_path"):
         Stream(model, {"mtp_drafter_path": "drafter.gguf"})
 
 

@@ -18,9 +18,9 @@ from typing import Any
 
 from eliza_inference._abi import ffi
 from eliza_inference._constants import constant
-from eliza_inference.errors import LibraryError, error_from_status
+from eliza_inference.errors import ElizaError, LibraryError, OutOfMemoryError, error_from_status
 
-__all__ = ["CData", "call", "ffi", "lent_text", "lib", "library_path", "library_version", "new_struct", "take_message"]
+__all__ = ["CData", "call", "create", "ffi", "lent_text", "lib", "library_path", "library_version", "new_struct"]
 
 CData = Any
 """A value of cffi; it has no useful static type."""
@@ -54,16 +54,25 @@ def call(function: Callable[..., int], *arguments: Any) -> int:
     out_error = ffi.new("char **")
     status = function(*arguments, out_error)
     if status < 0:
-        raise error_from_status(status, take_message(out_error))
+        raise take_error(out_error, status)
     return status
 
 
-def take_message(out_error: CData) -> str:
-    """Reads and frees the message behind a `char **out_error`."""
+def create(function: Callable[..., CData], *arguments: Any) -> CData:
+    """Calls a function that ends with `char **out_error` and returns a pointer; raises if it is NULL."""
+    out_error = ffi.new("char **")
+    pointer = function(*arguments, out_error)
+    if not pointer:
+        raise take_error(out_error, lib.eliza_inference_error_status(out_error[0]))
+    return pointer
+
+
+def take_error(out_error: CData, status: int) -> ElizaError:
+    """The exception of a failed call; reads and frees its message. Without one, memory was short."""
     if not out_error[0]:
-        return "no message"
+        return OutOfMemoryError("out of memory")
     try:
-        return str(ffi.string(out_error[0]).decode("utf-8", "replace"))
+        return error_from_status(status, ffi.string(out_error[0]).decode("utf-8", "replace"))
     finally:
         lib.eliza_inference_free_string(out_error[0])
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import TracebackType
 
-from eliza_inference._library import CData, call, ffi, lib, take_message
-from eliza_inference.errors import ClosedError, ModelFileError, error_from_status
+from eliza_inference._library import CData, call, create, ffi, lib
+from eliza_inference.errors import ClosedError, error_from_status
 from eliza_inference.llama import load_llama
 from eliza_inference.stream import Stream
 from eliza_inference.token_tree import TokenTree, build_token_trie, has_prefix_leaf
@@ -28,10 +28,7 @@ class Model:
 
     def __init__(self, path: str | os.PathLike[str], *, model_id: str = "") -> None:
         load_llama()
-        out_error = ffi.new("char **")
-        handle = lib.eliza_inference_create(os.fsencode(path), out_error)
-        if not handle:
-            raise ModelFileError(take_message(out_error))
+        handle = create(lib.eliza_inference_create, os.fsencode(path))
         self._native = ffi.gc(handle, lib.eliza_inference_destroy)
         self._vocabulary: Vocabulary | None = None
         self._model_id = ""

@@ -10,9 +10,9 @@ selected, whatever follows; with `Mode.SAMPLED` only legal candidates stay for w
 
 from __future__ import annotations
 
-from eliza_inference._library import CData, call, ffi, lib, new_struct, take_message
+from eliza_inference._library import CData, call, create, ffi, lib, new_struct
 from eliza_inference.constraint import Payload, payload_bytes
-from eliza_inference.errors import PayloadError, error_from_status
+from eliza_inference.errors import error_from_status
 from eliza_inference.matcher import Mode, SpanState, span_state
 
 __all__ = [
@@ -30,12 +30,9 @@ def token_trie_sampler(vocab: int, tree: Payload, mode: Mode = Mode.GREEDY) -> i
     The caller owns it until it is added to a chain (or frees it with `llama_sampler_free`).
     """
     payload = payload_bytes(tree)
-    out_error = ffi.new("char **")
-    sampler = lib.eliza_inference_sampler_init_token_trie(
-        ffi.cast("struct llama_vocab *", vocab), ffi.from_buffer("char[]", payload), len(payload), mode, out_error
-    )
-    if not sampler:
-        raise PayloadError(take_message(out_error))
+    data = ffi.from_buffer("char[]", payload)
+    function = lib.eliza_inference_sampler_init_token_trie
+    sampler = create(function, ffi.cast("struct llama_vocab *", vocab), data, len(payload), mode)
     return int(ffi.cast("uintptr_t", sampler))
 
 

@@ -11,13 +11,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
 from eliza_inference._constants import constant
-from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struct, take_message
+from eliza_inference._library import CData, call, create, ffi, lent_text, lib, new_struct
 from eliza_inference.constraint import Payload, payload_bytes
 from eliza_inference.errors import (
     BusyError,
     ClosedError,
     ElizaError,
-    InvalidArgumentError,
     StateError,
     error_from_status,
 )
@@ -113,10 +112,7 @@ class Stream:
                 setattr(struct, name, strings[-1])
             elif value is not None:
                 setattr(struct, name, value)
-        out_error = ffi.new("char **")
-        handle = lib.eliza_inference_llm_stream_open(model._handle, struct, out_error)
-        if not handle:
-            raise InvalidArgumentError(take_message(out_error))
+        handle = create(lib.eliza_inference_llm_stream_open, model._handle, struct)
         self.model = model
         self._handle = ffi.gc(handle, lib.eliza_inference_llm_stream_close)
         self._closing = threading.RLock()

@@ -80,6 +80,8 @@ class TokenTree:
 
     descriptors: tuple[TokenTreeDescriptor, ...]
     model_id: str = ""
+    _json: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
+    """The payload in JSON once it was asked for, so that a tree is written once and used often."""
 
     @classmethod
     def from_names(
@@ -131,7 +133,9 @@ class TokenTree:
 
     def to_json(self) -> str:
         """The payload in JSON."""
-        return json.dumps(self._to_object(), ensure_ascii=False, separators=(",", ":"))
+        if not self._json:
+            self._json.append(json.dumps(self._to_object(), ensure_ascii=False, separators=(",", ":")))
+        return self._json[0]
 
     def to_msgpack(self) -> bytes:
         """The payload in MessagePack: smaller than JSON, and read faster. Needs the extra `msgpack`."""

@@ -2,14 +2,17 @@
 //! message, and checking what callers pass.
 
 const std = @import("std");
+const builtin = @import("builtin");
 const diagnostic = @import("../diagnostic.zig");
 pub const Diagnostic = diagnostic.Diagnostic;
 pub const Error = diagnostic.Error;
 pub const Status = @import("../status.zig").Status;
 pub const gpa = @import("../platform/memory.zig").gpa;
 
-/// A message for the caller to free, or null if memory is short too.
+/// A message for the caller to free, or null if memory is short too. Its status stands before it.
 pub const Message = ?[*:0]u8;
+
+const status_bytes = @sizeOf(c_int);
 
 /// Success so far: no message.
 pub fn begin(out_error: ?*Message) void {
@@ -18,7 +21,7 @@ pub fn begin(out_error: ?*Message) void {
 
 /// The failure in `diag`, with its message handed out.
 pub fn fail(out_error: ?*Message, diag: *const Diagnostic) c_int {
-    if (out_error) |out| out.* = if (gpa.dupeSentinel(u8, diag.message(), 0)) |text| text.ptr else |_| null;
+    if (out_error) |out| out.* = messageOf(diag);
     return diag.status.code();
 }
 
@@ -30,7 +33,22 @@ pub fn reject(out_error: ?*Message, comptime message: []const u8) c_int {
 }
 
 pub fn freeMessage(message: Message) void {
-    if (message) |text| gpa.free(std.mem.span(text));
+    const text = message orelse return;
+    const block = text - status_bytes;
+    gpa.free(block[0 .. status_bytes + std.mem.span(text).len + 1]);
+}
+
+pub fn statusOf(message: ?[*:0]const u8) c_int {
+    const block = (message orelse return Status.ok.code()) - status_bytes;
+    return std.mem.readInt(c_int, block[0..status_bytes], builtin.cpu.arch.endian());
+}
+
+fn messageOf(diag: *const Diagnostic) Message {
+    const text = diag.message();
+    const block = gpa.alloc(u8, status_bytes + text.len + 1) catch return null;
+    std.mem.writeInt(c_int, block[0..status_bytes], diag.status.code(), builtin.cpu.arch.endian());
+    @memcpy(block[status_bytes..][0 .. text.len + 1], text[0 .. text.len + 1]);
+    return block[status_bytes .. status_bytes + text.len :0].ptr;
 }
 
 /// Text of the caller; null if a length comes without a pointer.

@@ -19,6 +19,10 @@ export fn eliza_inference_free_string(string: boundary.Message) void {
     boundary.freeMessage(string);
 }
 
+export fn eliza_inference_error_status(message: ?[*:0]const u8) c_int {
+    return boundary.statusOf(message);
+}
+
 export fn eliza_inference_status_name(status: c_int) [*:0]const u8 {
     return boundary.Status.nameOf(status);
 }
