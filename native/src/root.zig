@@ -43,6 +43,7 @@ test {
     _ = @import("trie/trigger.zig");
     _ = @import("trie/span.zig");
     _ = @import("sampling/rng.zig");
+    _ = @import("sampling/rank.zig");
     _ = @import("platform/clock.zig");
     _ = @import("platform/dynlib.zig");
     _ = @import("platform/file.zig");

@@ -5,6 +5,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const SplitMix64 = @import("rng.zig").SplitMix64;
+const rank = @import("rank.zig");
 
 pub const Mode = enum(c_int) { greedy = 0, sampled = 1 };
 
@@ -120,31 +121,56 @@ pub const Sampler = struct {
             const chunk: Vector = weights[i..][0..lanes].*;
             weights[i..][0..lanes].* = exp((chunk - @as(Vector, @splat(top))) * @as(Vector, @splat(scale)));
         }
-        while (i < n) : (i += 1) weights[i] = exp(@as(Vector, @splat((weights[i] - top) * scale)))[0];
+        if (i < n) {
+            var rest: [lanes]f32 = @splat(top);
+            @memcpy(rest[0 .. n - i], weights[i..]);
+            rest = exp((@as(Vector, rest) - @as(Vector, @splat(top))) * @as(Vector, @splat(scale)));
+            @memcpy(weights[i..], rest[0 .. n - i]);
+        }
         return false;
     }
 
-    /// The most likely tokens, until they have `top_p` of the whole weight: a heap gives them in
-    /// order, of equal weights the smaller index first, without sorting the rest.
+    /// Draws among the most likely tokens, until they have `top_p` of the whole weight; of equal
+    /// weights the smaller index comes first.
     fn pickNucleus(s: *Sampler, total: f64, target: f64) usize {
         const weights = s.weights.items;
-        var heap: Heap = .init(s.order.allocatedSlice()[0..weights.len], weights);
-        var mass: f64 = 0;
-        var count: usize = 0;
+        const order = s.order.allocatedSlice()[0..weights.len];
         const wanted = total * @max(s.top_p, 0);
-        while (true) {
-            mass += weights[heap.pop()];
-            count += 1;
-            if (mass >= wanted or count == weights.len) break;
-        }
-        var left = target * mass;
-        const nucleus = heap.popped(count);
-        for (0..count) |k| {
-            const i = nucleus[count - 1 - k];
+        const nucleus: Nucleus = if (weights.len <= rank.few_max) .ofFew(weights, order, wanted) else .ofMany(weights, order, wanted);
+        var left = target * nucleus.mass;
+        for (nucleus.indices) |i| {
             left -= weights[i];
             if (left < 0) return i;
         }
-        return nucleus[0];
+        return nucleus.indices[nucleus.indices.len - 1];
+    }
+};
+
+/// The first tokens, the most likely one first, that reach the wanted mass.
+const Nucleus = struct {
+    indices: []const u32,
+    mass: f64,
+
+    fn ofFew(weights: []const f32, order: []u32, wanted: f64) Nucleus {
+        rank.sortFew(weights, order);
+        var mass: f64 = 0;
+        for (order, 1..) |i, count| {
+            mass += weights[i];
+            if (mass >= wanted) return .{ .indices = order[0..count], .mass = mass };
+        }
+        return .{ .indices = order, .mass = mass };
+    }
+
+    /// A heap gives them in order without sorting the rest.
+    fn ofMany(weights: []const f32, order: []u32, wanted: f64) Nucleus {
+        var heap: Heap = .init(order, weights);
+        var mass: f64 = 0;
+        while (heap.len > 0) {
+            mass += weights[heap.pop()];
+            if (mass >= wanted) break;
+        }
+        std.mem.reverse(u32, heap.popped());
+        return .{ .indices = heap.popped(), .mass = mass };
     }
 };
 
@@ -172,8 +198,8 @@ const Heap = struct {
         return heap.indices[heap.len];
     }
 
-    fn popped(heap: *const Heap, count: usize) []const u32 {
-        return heap.indices[heap.len..][0..count];
+    fn popped(heap: *const Heap) []u32 {
+        return heap.indices[heap.len..];
     }
 
     fn sink(heap: *Heap, from: usize) void {
@@ -224,7 +250,7 @@ const Vector = @Vector(lanes, f32);
 fn exp(x: Vector) Vector {
     const low: Vector = @splat(-87);
     const clamped = @max(x, low);
-    const n = @round(clamped * @as(Vector, @splat(std.math.log2e)));
+    const n = nearest(clamped * @as(Vector, @splat(std.math.log2e)));
     const r = (clamped - n * @as(Vector, @splat(0.693145751953125))) - n * @as(Vector, @splat(1.42860682030941723212e-6));
     var e: Vector = @splat(1.0 / 5040.0);
     inline for (.{ 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 1.0 / 2.0, 1.0, 1.0 }) |coefficient| {
@@ -233,6 +259,13 @@ fn exp(x: Vector) Vector {
     const exponent: @Vector(lanes, u32) = @bitCast(@as(@Vector(lanes, i32), @intFromFloat(n)) + @as(@Vector(lanes, i32), @splat(127)));
     const power: Vector = @bitCast(exponent << @splat(23));
     return @select(f32, x < low, @as(Vector, @splat(0)), e * power);
+}
+
+/// The nearest integer, for numbers far below 2^22: at 1.5 * 2^23 a float has no fraction. The
+/// baseline processor has no instruction for it.
+fn nearest(x: Vector) Vector {
+    const no_fraction: Vector = @splat(0x1.8p23);
+    return (x + no_fraction) - no_fraction;
 }
 
 const testing = std.testing;
@@ -268,6 +301,20 @@ test "top-p keeps the shortest prefix that reaches it" {
     for (0..10_000) |_| counts[@intCast(s.draw(&logits, .{ .all = 4 }).token)] += 1;
     try testing.expectEqual(0, counts[0] + counts[3]);
     try testing.expectApproxEqAbs(4.0 / 7.0, @as(f64, @floatFromInt(counts[1])) / 10_000, 0.02);
+}
+
+test "few tokens and many give the same nucleus" {
+    var random: std.Random.DefaultPrng = .init(2);
+    var weights: [rank.few_max]f32 = undefined;
+    var orders: [2][rank.few_max]u32 = undefined;
+    for (1..rank.few_max + 1) |n| {
+        for (weights[0..n]) |*weight| weight.* = @floatFromInt(random.random().uintLessThan(u8, 9));
+        const wanted = sum(weights[0..n]) * random.random().float(f64);
+        const few: Nucleus = .ofFew(weights[0..n], orders[0][0..n], wanted);
+        const many: Nucleus = .ofMany(weights[0..n], orders[1][0..n], wanted);
+        try testing.expectEqual(many.mass, few.mass);
+        try testing.expectEqualSlices(u32, many.indices, few.indices);
+    }
 }
 
 test "nothing above -inf: legal tokens count as equal" {
