@@ -81,6 +81,10 @@ pub const Model = struct {
         return loaded == @min(n_gpu_layers, most);
     }
 
+    pub fn hasEncoder(model: *const Model) bool {
+        return model.api().llama_model_has_encoder(model.handle);
+    }
+
     /// The same for every copy of a model, as far as its description tells.
     pub fn fingerprint(model: *const Model) u64 {
         const a = model.api();

@@ -186,7 +186,9 @@ pub const Sequence = struct {
             return .ready;
         }
         s.forgetDecoded(s.n_decoded); // what a failed call left behind
+        const no_room = 1;
         const aborted = 2;
+        if (result == no_room) return d.fail(.context_full, "libllama found no room for {d} tokens after {d}", .{ piece.len, s.n_decoded });
         if (result == aborted) return if (s.interrupt.cancelled.load(.monotonic)) .cancelled else .out_of_time;
         var buffer: [native_log.reason_bytes_max]u8 = undefined;
         return d.fail(.ffi_fault, "llama_decode returned {d} for {d} tokens after {d}: {s}", .{

@@ -113,6 +113,7 @@ pub const Stream = struct {
             try cache_type.parse("cache_type_v", config.type_v, d),
         };
         const banned = if (config.disable_thinking) try thinkToken(context, d) else null;
+        if (context.model.hasEncoder()) return d.fail(.not_implemented, "{s}: models with an encoder are not served", .{context.model.path});
         const model = try context.modelWithGpuLayers(config.n_gpu_layers, d);
         const s = gpa.create(Stream) catch {
             model.release();
