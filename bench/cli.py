@@ -1,27 +1,47 @@
 """The commands."""
 
 import json
+import sys
 from pathlib import Path
-from typing import Any
 
 import click
 from eliza_inference import Model
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
-from bench import end_to_end, gate, paths
-from bench.prompts import PREFIX, read_names, read_prompts
+from bench import calls, end_to_end, gate, micro, paths, prompts, report, tables
+from bench.prompts import PREFIX, read_names
+from bench.tables import Table
 from bench.ways import MODES, Mode, WayName
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 OUTPUT = click.Path(dir_okay=False, path_type=Path)
-console = Console(stderr=True)
+WIDE = 160
+"""Characters in a line of a log file."""
+console = Console(stderr=True, width=None if sys.stderr.isatty() else WIDE)
+MICRO = ("payload", "stream", "sampler", "matcher", "calls")
+GRAMMAR_MODES = ("strict-guided", "common-sampler")
+
+model_option = click.option("--model", type=FILE, default=paths.MODEL, show_default=True, help="GGUF file.")
+names_option = click.option(
+    "--names", type=FILE, default=paths.ACTIONS, show_default=True, help="Allowed names, one a line."
+)
 
 
-def progress_bar() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=console, transient=True)
+def _existing(_context: click.Context, _option: click.Parameter, path: Path) -> Path:
+    if not path.is_file():
+        raise click.BadParameter(f"{path} is missing; bench/models/make_llama3.py makes such a model")
+    return path
+
+
+large_model_option = click.option(
+    "--large-model",
+    type=OUTPUT,
+    callback=_existing,
+    default=paths.LARGE_MODEL,
+    show_default=True,
+    help="GGUF file with a vocabulary of 128,256 tokens.",
+)
 
 
 @click.group(context_settings={"max_content_width": 110})
@@ -31,15 +51,28 @@ def main() -> None:
 
 @main.command()
 @click.option("--mode", type=click.Choice(MODES), required=True, help="How names are enforced.")
-@click.option("--model", type=FILE, default=paths.MODEL, show_default=True, help="GGUF file.")
-@click.option("--prompt", type=FILE, default=paths.MESSAGES, show_default=True,
-              help="A prompt, or a .tsv file with a message and its action on each line.")  # fmt: skip
-@click.option("--token-tree-descriptor", "descriptor", type=FILE,
-              help="Payload in JSON or MessagePack; its names are those of the grammar too. Default: made from --names.")  # fmt: skip
-@click.option("--names", type=FILE, default=paths.ACTIONS, show_default=True, help="Allowed names, one a line.")
-@click.option("--baseline", help="Output of an earlier grammar run, or a mode to run beside this one.")
-@click.option("--stop-at-leaf", is_flag=True, help="Of a grammar mode: stop at a name that no other continues.")
-@click.option("--no-skip-ahead", is_flag=True, help="Of the trie mode: decode tokens without a choice one by one.")
+@model_option
+@click.option(
+    "--prompt",
+    type=FILE,
+    default=paths.MESSAGES,
+    show_default=True,
+    help="A prompt, or a .tsv file with a message and its action on each line.",
+)
+@click.option(
+    "--token-tree-descriptor",
+    "descriptor",
+    type=FILE,
+    help="Token tree in JSON or MessagePack; its names are those of the grammar too. Default: made from --names.",
+)
+@names_option
+@click.option("--every-third", is_flag=True, help="Allow only every third of --names.")
+@click.option(
+    "--baseline-mode", type=click.Choice(GRAMMAR_MODES), help="Run this beside it, in turns, and compare with it."
+)
+@click.option("--baseline", type=FILE, help="Compare with this output of an earlier run.")
+@click.option("--stop-at-leaf", is_flag=True, help="Of common-sampler: stop at a name that no other continues.")
+@click.option("--no-skip-ahead", is_flag=True, help="Of strict-trie-ffi: decode tokens without a choice one by one.")
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="The least time is reported.")
 @click.option("--output", type=OUTPUT, help="JSON file to write.")
 def run(
@@ -48,43 +81,85 @@ def run(
     prompt: Path,
     descriptor: Path | None,
     names: Path,
-    baseline: str | None,
+    every_third: bool,
+    baseline_mode: Mode | None,
+    baseline: Path | None,
     stop_at_leaf: bool,
     no_skip_ahead: bool,
     repeats: int,
     output: Path | None,
 ) -> None:
     """Answers prompts in one mode, and reports times, forward passes and agreement with a grammar."""
+    if baseline and baseline_mode:
+        raise click.UsageError("--baseline and --baseline-mode exclude each other")
+    if descriptor and every_third:
+        raise click.UsageError("--every-third is of --names, not of a token tree")
     paths.use_llama()
     way = WayName(mode, stop_at_leaf=stop_at_leaf, skip_ahead=not no_skip_ahead)
-    ways = [WayName(baseline), way] if baseline in MODES else [way]  # type: ignore[arg-type]
+    ways = [WayName(baseline_mode), way] if baseline_mode else [way]
     payload = descriptor.read_bytes() if descriptor else None
-    allowed = end_to_end.names_of(payload) if payload else read_names(names)
-    prompts = read_prompts(prompt)
-    with progress_bar() as progress:
-        task = progress.add_task("answers", total=len(ways) * len(prompts) * repeats)
+    listed = end_to_end.names_of(payload) if payload else read_names(names)
+    allowed = prompts.every_third(listed) if every_third else listed
+    asked = prompts.read_prompts(prompt)
+    with _progress_bar() as progress:
+        task = progress.add_task("answers", total=len(ways) * len(asked) * repeats)
         runs = end_to_end.measure(
-            ways, model, allowed, prompts, payload, repeats=repeats, advance=lambda: progress.advance(task)
+            ways, model, allowed, asked, payload, repeats=repeats, advance=lambda: progress.advance(task)
         )
-    if baseline is None or baseline in MODES:
-        against = runs[0] if len(runs) == 2 else None
-    else:
-        against = end_to_end.read_baseline(Path(baseline))  # type: ignore[assignment]
+    against = end_to_end.read_summary(baseline) if baseline else runs[0] if baseline_mode else None
     figures = end_to_end.summary(runs[-1], against)
-    _print_figures(figures)
+    console.print(tables.summary(figures).rich())
     if output:
         output.write_text(json.dumps(figures, indent=2) + "\n")
 
 
 @main.command()
-@click.option("--model", type=FILE, default=paths.MODEL, show_default=True, help="GGUF file.")
-@click.option("--names", type=FILE, default=paths.ACTIONS, show_default=True, help="Names, one a line.")
+@model_option
+@names_option
 @click.option("--output", type=OUTPUT, required=True, help="JSON file to write.")
 def descriptor(model: Path, names: Path, output: Path) -> None:
     """Writes the token tree of some names, for --token-tree-descriptor."""
     paths.use_llama()
     with Model(model) as opened:
         output.write_text(opened.token_tree(read_names(names), prefix=PREFIX).to_json() + "\n", encoding="utf-8")
+
+
+@main.command("micro")
+@click.argument("what", type=click.Choice(MICRO))
+@large_model_option
+def micro_command(what: str, large_model: Path) -> None:
+    """Measures one operation at a time."""
+    paths.use_llama()
+    with console.status(f"measuring: {what}"):
+        table = _measure_micro(what, large_model)
+    console.print(table.rich())
+
+
+def _measure_micro(what: str, large_model: Path) -> Table:
+    match what:
+        case "payload":
+            return tables.payloads(list(micro.payload_to_trie(large_model, read_names(paths.ACTIONS))))
+        case "stream":
+            models = (paths.MODEL, large_model)
+            return tables.stream([steps for model in models for steps in micro.stream_steps(model)])
+        case "sampler":
+            return tables.sampler(micro.sampler_chains(large_model, read_names(paths.ACTIONS)))
+        case "matcher":
+            return tables.matcher(list(micro.matcher_steps()))
+        case _:
+            return tables.calls([calls.python_calls(), calls.bun_calls()])
+
+
+@main.command("report")
+@large_model_option
+def report_command(large_model: Path) -> None:
+    """Measures everything and writes bench/reports/<date>-main-job.md with its charts."""
+    with console.status("") as status:
+        results = report.collect(large_model, status.update)
+    console.print(f"written: {report.write(results)}")
+    for each in results.requirements():
+        if not each.is_met:
+            console.print(f"missed: {each.what}: {each.measured}, bar {each.bar}", highlight=False)
 
 
 @main.command("gate")
@@ -96,31 +171,15 @@ def gate_command(record: bool) -> None:
         for count in gate.measure():
             counts.append(count)
             status.update(f"counted: {count.path}")
-    _print_counts(counts)
+    console.print(tables.counts(counts).rich())
     if record:
         gate.record(counts)
     elif not all(count.passes for count in counts):
         raise click.ClickException(
-            f"more than {gate.TOLERANCE:.0%} above the baseline, or not in it; `gate --record` makes a new one on purpose"
+            f"more than {gate.TOLERANCE:.0%} above the baseline, or not in it; `gate --record` makes a new one"
         )
 
 
-def _print_counts(counts: list[gate.Count]) -> None:
-    table = Table("path")
-    for heading in ("instructions", "recorded", "change"):
-        table.add_column(heading, justify="right")
-    for count in counts:
-        recorded = "" if count.recorded is None else f"{count.recorded:,.1f}"
-        change = "" if count.change is None else f"{count.change:+.1%}"
-        table.add_row(count.path, f"{count.instructions:,.1f}", recorded, change)
-    console.print(table)
-
-
-def _print_figures(figures: dict[str, Any]) -> None:
-    table = Table(show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    for name, value in figures.items():
-        if name != "answers":
-            table.add_row(name, f"{value:.4g}" if isinstance(value, float) else str(value))
-    console.print(table)
+def _progress_bar() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=console, transient=True)

@@ -53,7 +53,9 @@ class Run:
         return sum(prompt.expected in self.names for prompt in self.prompts)
 
     def n_exact(self) -> int:
-        return sum(answer.name == prompt.expected for answer, prompt in zip(self.answers, self.prompts, strict=True))
+        """Answers that are the expected name, where that is allowed."""
+        pairs = zip(self.answers, self.prompts, strict=True)
+        return sum(answer.name == prompt.expected and answer.name in self.names for answer, prompt in pairs)
 
     def passes(self) -> int:
         return sum(answer.passes for answer in self.answers)
@@ -136,10 +138,10 @@ def names_of(payload: bytes) -> list[str]:
     return [leaf.name for descriptor in tree.descriptors for leaf in descriptor.leaves]
 
 
-def read_baseline(path: Path) -> dict[str, Any]:
+def read_summary(path: Path) -> dict[str, Any]:
     """An output of an earlier run."""
-    baseline: dict[str, Any] = json.loads(path.read_text())
-    return baseline
+    figures: dict[str, Any] = json.loads(path.read_text())
+    return figures
 
 
 def _answer(way: Way, prompt: list[int]) -> Answer:

@@ -4,10 +4,11 @@ libllama is driven by itself here, without the library that is measured: a chain
 and the greedy one, through `llama_sampler_sample`.
 """
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import bench.paths  # noqa: F401  (makes the next import possible)
+from bench.paths import use_llama
 from libllama import Library, Model
 
 DECLARATIONS = """
@@ -22,11 +23,18 @@ void llama_sampler_free(void *sampler);
 """
 
 
+@cache
+def guided_library() -> Library:
+    """One for the process: libllama keeps the address of its log callback for good."""
+    library = Library(use_llama())
+    library.ffi.cdef(DECLARATIONS)
+    return library
+
+
 class GuidedModel(Model):
     """A model whose every token is chosen by the grammar sampler. One thread."""
 
     def __init__(self, library: Library, path: Path, grammar: str) -> None:
-        library.ffi.cdef(DECLARATIONS, override=True)
         super().__init__(library, path)
         self._chain = self._c.llama_sampler_chain_init({"no_perf": True})
         sampler = self._c.llama_sampler_init_grammar(self._vocab, grammar.encode(), b"root")

@@ -10,12 +10,12 @@ from eliza_inference import Mode, Model
 from bench import native, payloads
 from bench.figures import Figure, figure, least_per_position
 from bench.paths import BUILD, use_llama
-from bench.prompts import PREFIX, TEMPLATE, grammar_of
+from bench.prompts import PREFIX, grammar_of
 
 PAYLOAD_REPEATS = {30: 2000, 1000: 200, 100_000: 15}
 MATCHER_VOCABULARIES = (512, 128_256, 262_144)
 SAMPLER_REPEATS = 5
-STREAM_STEPS = 200
+STREAM_REPEATS = 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,46 +50,62 @@ def payload_to_trie(model_path: Path, names: list[str]) -> Iterator[PayloadFigur
             )
 
 
-def matcher_steps() -> dict[int, dict[str, Figure]]:
-    """Nanoseconds per call of a matcher, by vocabulary size: the same trie each time, warm caches."""
-    found = {}
+@dataclass(frozen=True, slots=True)
+class MatcherSteps:
+    n_vocabulary: int
+    call_ns: dict[str, Figure]
+
+
+def matcher_steps() -> Iterator[MatcherSteps]:
+    """The calls of a matcher from C, with warm caches."""
     for size in MATCHER_VOCABULARIES:
         file = payloads.write_json(payloads.steps(size), f"steps-{size}")
         samples = native.run("steps", file, size, *payloads.WIDTHS)
-        found[size] = {name: figure(values) for name, values in samples.items() if name.endswith("_ns")}
-    return found
+        yield MatcherSteps(size, {name: figure(each) for name, each in samples.items() if name.endswith("_ns")})
 
 
 @dataclass(frozen=True, slots=True)
 class StreamSteps:
-    """One constrained step of a stream without its forward pass, after a real one; by legal tokens."""
+    """One constrained step of a stream without its forward pass, but after it, with the caches as it leaves them.
+
+    By the number of legal tokens. There are several sets of tokens of each number, and several repeats of each set.
+    """
 
     n_vocabulary: int
-    greedy_ns: dict[int, Figure]
-    drawn_ns: dict[int, Figure]
+    drawn: bool
+    """Sampled with temperature 0.8 and top-p 0.95, else greedy."""
+    choosing_ns: dict[int, Figure]
+    """What the stream counts: choosing the token and accepting it. The least of each set's repeats."""
+    choosing_all_ns: dict[int, Figure]
+    """The same over every repeat."""
+    call_ns: dict[int, Figure]
+    """The whole call of `next` but the time in the model: the token's text is in it. The least of each set's repeats."""
+
+    def __str__(self) -> str:
+        return f"{self.n_vocabulary:,} tokens, {'drawn' if self.drawn else 'greedy'}"
 
 
-def stream_steps(model_path: Path) -> StreamSteps:
-    """What the stream counts as the time of choosing, over single steps."""
+def stream_steps(model_path: Path) -> Iterator[StreamSteps]:
+    """Single steps of a stream, greedy and drawn."""
+    llama = use_llama()
     with Model(model_path) as model:
         n_vocabulary = len(model.vocabulary)
-        greedy, drawn = (_stream_steps(model, mode) for mode in (Mode.GREEDY, Mode.SAMPLED))
-    return StreamSteps(n_vocabulary, greedy, drawn)
-
-
-def _stream_steps(model: Model, mode: Mode) -> dict[int, Figure]:
-    tree = payloads.steps(len(model.vocabulary)).to_json()
-    samples: dict[int, list[float]] = {width: [] for width in payloads.WIDTHS}
-    with model.stream(context_size=256, temperature=0.8, top_p=0.95, threads=1) as stream:
-        n_prompt = stream.prefill(TEMPLATE.format(message="wake me at noon"))
-        stream.set_token_trie(tree, mode)
-        for _ in range(STREAM_STEPS):
-            for width in payloads.WIDTHS:
-                stream.reset(keep=n_prompt)
-                stream.activate(f"width-{width}")
-                stream.step()
-                samples[width].append(stream.stats.sample_ns)
-    return {width: figure(values) for width, values in samples.items()}
+    file = payloads.write_json(payloads.steps(n_vocabulary), f"steps-{n_vocabulary}")
+    names = {width: [f"width-{width}-{index}" for index in range(payloads.SETS)] for width in payloads.WIDTHS}
+    listed = [name for sets in names.values() for name in sets]
+    for mode in (Mode.GREEDY, Mode.SAMPLED):
+        found = native.run("stream", llama, model_path, file, int(mode), STREAM_REPEATS, *listed)
+        by_width = {
+            kind: {width: [found[f"{name}.{kind}"] for name in sets] for width, sets in names.items()}
+            for kind in ("choosing_ns", "call_ns")
+        }
+        yield StreamSteps(
+            n_vocabulary=n_vocabulary,
+            drawn=mode == Mode.SAMPLED,
+            choosing_ns={width: figure(list(map(min, sets))) for width, sets in by_width["choosing_ns"].items()},
+            choosing_all_ns={width: figure(sum(sets, [])) for width, sets in by_width["choosing_ns"].items()},
+            call_ns={width: figure(list(map(min, sets))) for width, sets in by_width["call_ns"].items()},
+        )
 
 
 @dataclass(frozen=True, slots=True)

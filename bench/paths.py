@@ -13,6 +13,8 @@ BUILD = BENCH / "build"
 REPORTS = BENCH / "reports"
 
 MODEL = ROOT / "tests" / "models" / "eliza-router.gguf"
+LARGE_MODEL = BENCH / ".cache" / "eliza-router-llama3.gguf"
+"""What bench/models/make_llama3.py makes: a vocabulary of 128,256 tokens."""
 ACTIONS = ROOT / "tests" / "models" / "actions.txt"
 MESSAGES = ROOT / "tests" / "models" / "heldout.tsv"
 

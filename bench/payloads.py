@@ -10,6 +10,8 @@ from bench.prompts import PREFIX
 
 WIDTHS = (1, 2, 4, 8, 16, 32)
 """Numbers of legal tokens at which a step is measured."""
+SETS = 8
+"""Different sets of legal tokens of each width."""
 LONG_TOKENS = 400
 
 COMMON_TOKENS = 3000
@@ -37,17 +39,18 @@ def random_names(n_leaves: int, n_vocabulary: int) -> TokenTree:
 
 
 def steps(n_vocabulary: int) -> TokenTree:
-    """For each width a descriptor with so many leaves of one token each, and one with a single long leaf."""
+    """For each width some descriptors with so many leaves of one token each, and one with a single long leaf."""
     draw = random.Random(n_vocabulary)
     descriptors = [
         TokenTreeDescriptor(
-            f"width-{width}",
+            f"width-{width}-{index}",
             tuple(
                 TokenSequence(f"leaf {token}", (token,))
                 for token in draw.sample(range(int(ORDINARY_SHARE * n_vocabulary)), width)
             ),
         )
         for width in WIDTHS
+        for index in range(SETS)
     ]
     long = TokenTreeDescriptor("long", (TokenSequence("long", (7,) * LONG_TOKENS),))
     return TokenTree((*descriptors, long))

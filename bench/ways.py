@@ -9,10 +9,8 @@ from typing import Literal, get_args
 
 from eliza_inference import Model, Stream
 
-from bench.guided import GuidedModel
-from bench.paths import use_llama
+from bench.guided import GuidedModel, guided_library
 from bench.prompts import final_texts, grammar_of
-from libllama import Library
 
 Mode = Literal["free", "strict-guided", "common-sampler", "strict-trie-ffi"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -127,8 +125,7 @@ def open_way(name: WayName, model: Model, path: Path, names: list[str], payload:
     """Opens a way on one thread. `path` is the file of `model`."""
     with ExitStack() as stack:
         if name.mode == "strict-guided":
-            library = Library(use_llama())
-            yield Guided(stack.enter_context(GuidedModel(library, path, grammar_of(names))))
+            yield Guided(stack.enter_context(GuidedModel(guided_library(), path, grammar_of(names))))
             return
         grammar = grammar_of(names) if name.mode == "common-sampler" else None
         stream = stack.enter_context(

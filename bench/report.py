@@ -1,0 +1,167 @@
+"""The whole benchmark in one run, and its report in Markdown."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from bench import calls, charts, end_to_end, machine, micro, requirement, tables
+from bench.calls import CallFigures
+from bench.end_to_end import Run
+from bench.micro import MatcherSteps, PayloadFigures, SamplerFigures, StreamSteps
+from bench.paths import ACTIONS, MESSAGES, MODEL, REPORTS, use_llama
+from bench.prompts import Prompt, every_third, read_names, read_prompts
+from bench.tables import Table
+from bench.ways import WayName
+
+WAYS = [
+    WayName("free"),
+    WayName("strict-guided"),
+    WayName("common-sampler"),
+    WayName("common-sampler", stop_at_leaf=True),
+    WayName("strict-trie-ffi", skip_ahead=False),
+    WayName("strict-trie-ffi"),
+]
+STRICT, GRAMMAR, GRAMMAR_TO_LEAF, TRIE = (WAYS[index] for index in (1, 2, 3, 5))
+
+SMALL_REPEATS = 5
+LARGE_REPEATS = 3
+LARGE_PROMPTS = 60
+"""llama.cpp's grammar sampler takes 10 ms and more for each token of a large vocabulary."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndToEnd:
+    title: str
+    runs: list[Run]
+
+    def by_way(self, way: WayName) -> Run:
+        return next(run for run in self.runs if run.way == way)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    answers: list[EndToEnd]
+    payloads: list[PayloadFigures]
+    stream: list[StreamSteps]
+    sampler: SamplerFigures
+    matcher: list[MatcherSteps]
+    calls: list[CallFigures]
+    loads: tuple[str, str]
+    """Of the machine, before and after."""
+
+    def requirements(self) -> list[requirement.Requirement]:
+        shipped = self.answers[0]
+        trie, grammar, to_leaf = (shipped.by_way(way) for way in (TRIE, GRAMMAR, GRAMMAR_TO_LEAF))
+        return [
+            *requirement.sampler(self.sampler),
+            *requirement.stream(self.stream),
+            *requirement.payload(self.payloads),
+            *requirement.passes(trie, grammar, to_leaf),
+            *(
+                requirement.valid_names(run)
+                for group in self.answers
+                for run in group.runs
+                if run.way.mode == "strict-trie-ffi"
+            ),
+            *requirement.calls(self.calls),
+        ]
+
+
+def collect(large_model: Path, announce: Callable[[str], None]) -> Results:
+    """Measures everything. `announce` is told what is measured next."""
+    use_llama()
+    before = machine.load()
+    names, prompts = read_names(ACTIONS), read_prompts(MESSAGES)
+    answers = []
+    for title, model, asked, repeats in (
+        ("shipped model", MODEL, prompts, SMALL_REPEATS),
+        ("128 k vocabulary", large_model, prompts[:LARGE_PROMPTS], LARGE_REPEATS),
+    ):
+        for allowed in (names, every_third(names)):
+            announce(f"answers: {title}, {len(allowed)} names")
+            answers.append(_end_to_end(title, model, allowed, asked, repeats))
+    announce("payloads")
+    payloads = list(micro.payload_to_trie(large_model, names))
+    announce("steps of the stream")
+    stream = [steps for model in (MODEL, large_model) for steps in micro.stream_steps(model)]
+    announce("chains of llama.cpp")
+    sampler = micro.sampler_chains(large_model, names)
+    announce("steps of the matcher")
+    matcher = list(micro.matcher_steps())
+    announce("calls from Python and bun")
+    called = [calls.python_calls(), calls.bun_calls()]
+    return Results(answers, payloads, stream, sampler, matcher, called, (before, machine.load()))
+
+
+def write(results: Results, folder: Path = REPORTS) -> Path:
+    """Writes the report and its charts; returns the report."""
+    folder.mkdir(exist_ok=True)
+    stem = f"{date.today().isoformat()}-main-job"
+    charts.answers(folder / f"{stem}-answers.svg", {_heading(group): group.runs for group in results.answers})
+    charts.stream(folder / f"{stem}-stream.svg", results.stream)
+    charts.sampler(folder / f"{stem}-sampler.svg", results.sampler)
+    path = folder / f"{stem}.md"
+    path.write_text(_render(results, stem), encoding="utf-8")
+    return path
+
+
+def _end_to_end(title: str, model: Path, names: list[str], prompts: list[Prompt], repeats: int) -> EndToEnd:
+    return EndToEnd(title, end_to_end.measure(WAYS, model, names, prompts, repeats=repeats))
+
+
+def _render(results: Results, stem: str) -> str:
+    sections = [
+        f"# The main job, {date.today().isoformat()}",
+        Table(["", ""], _machine_rows(results), n_left=2).markdown(),
+        "Made by one run of `python -m bench report`; each figure can be had alone by the command beside it. Other work on the "
+        "machine disturbs single samples, so ways are interleaved, ratios are of one run, and where a position is repeated its "
+        "least time counts. Medians over positions, unless it says otherwise.",
+        "## Must reach",
+        tables.requirements(results.requirements()).markdown(),
+        "## Whole answers",
+        "Greedy, one thread. `strict-guided` is llama.cpp's grammar sampler over the whole vocabulary at each step; "
+        "`common-sampler` is the fair baseline: a token is chosen freely, tested against the grammar, and the full grammar runs "
+        "only if it is refused. Agreement, tokens per second and passes saved are against `strict-guided`, which gives the same "
+        "answers as `common-sampler`; the last column is against `common-sampler`. Passes include that of the prompt. Skip ratio: "
+        "share of the vocabulary that is illegal, mean and standard deviation over the steps inside the trie.",
+        f"![time per answer]({stem}-answers.svg)",
+        *(_answers_section(group) for group in results.answers),
+        "## One step of the stream",
+        "`python -m bench micro stream`. Without the forward pass, right after a real one, so the caches are cold: "
+        "nanoseconds by the number of legal tokens. `choosing` is what the stream's statistics count. `call` is all of "
+        "`eliza_inference_llm_stream_next` but the time in the model: also the token's text, which llama.cpp looks up.",
+        f"![one step of the stream]({stem}-stream.svg)",
+        tables.stream(results.stream).markdown(),
+        "## One step of a llama.cpp chain",
+        f"`python -m bench micro sampler`. {results.sampler.n_vocabulary:,} candidates, 30 names, "
+        f"{results.sampler.n_positions} positions, microseconds.",
+        f"![one step of a chain]({stem}-sampler.svg)",
+        tables.sampler(results.sampler).markdown(),
+        "## Payload to trie",
+        "`python -m bench micro payload`. Names of 30 leaves in Llama-3 tokens; the larger trees are random sequences of 2 to 6 "
+        "tokens. A hit compares all of the payload's bytes.",
+        tables.payloads(results.payloads).markdown(),
+        "## Steps of a matcher",
+        "`python -m bench micro matcher`. Nanoseconds per call from C, warm caches, by vocabulary size.",
+        tables.matcher(results.matcher).markdown(),
+        "## Calls",
+        "`python -m bench micro calls`. Nanoseconds per call; the floor is the same native function with a NULL handle.",
+        tables.calls(results.calls).markdown(),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def _machine_rows(results: Results) -> list[list[str]]:
+    before, after = results.loads
+    return [*map(list, machine.description().items()), ["load", f"{before} before, {after} after"]]
+
+
+def _answers_section(group: EndToEnd) -> str:
+    table = tables.answers(group.runs, group.by_way(STRICT), group.by_way(GRAMMAR))
+    return f"### {_heading(group)}\n\n{table.markdown()}"
+
+
+def _heading(group: EndToEnd) -> str:
+    run = group.runs[0]
+    return f"{group.title}, {len(run.names)} names, {len(run.prompts)} prompts"
