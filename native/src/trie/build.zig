@@ -180,7 +180,7 @@ const Sorted = struct {
 
     fn scatter(from: []const Keyed, to: []Keyed, shift: u6) void {
         var starts: [1 << digit_bits]u32 = @splat(0);
-        for (from) |one| starts[one.key >> shift & digit_mask] += 1;
+        for (from) |one| starts[digitOf(one.key, shift)] += 1;
         var sum: u32 = 0;
         for (&starts) |*start| {
             const count = start.*;
@@ -188,10 +188,14 @@ const Sorted = struct {
             sum += count;
         }
         for (from) |one| {
-            const start = &starts[one.key >> shift & digit_mask];
+            const start = &starts[digitOf(one.key, shift)];
             to[start.*] = one;
             start.* += 1;
         }
+    }
+
+    fn digitOf(key: u64, shift: u6) usize {
+        return @intCast(key >> shift & digit_mask);
     }
 
     fn lessKey(_: void, a: Keyed, b: Keyed) bool {
