@@ -54,9 +54,7 @@ def main() -> None:
         print_names(tokenizer)
 
     router = network.Network(SHAPE, len(vocabulary.pieces))
-    progress = tqdm(network.train(router, sequences, SCHEDULE), total=SCHEDULE.n_steps, desc="training", unit="step")
-    for loss in progress:
-        progress.set_postfix(loss=f"{loss:.3f}", refresh=False)
+    train(router, sequences)
     network.write_gguf(arguments.output, "eliza-router", SHAPE, vocabulary, router)
     n_parameters = sum(p.numel() for p in router.parameters())
     print(f"{n_parameters} parameters, {arguments.output.stat().st_size} bytes, {time.monotonic() - started:.0f} s")
@@ -103,6 +101,14 @@ def train_vocabulary(examples: Iterable[corpus.Example]) -> network.Vocabulary:
 def encode(tokenizer: libllama.Vocabulary, example: corpus.Example, end: int) -> network.Sequence:
     prompt = tokenizer.tokenize(example.prompt, add_special=True)
     return network.Sequence(prompt, [*tokenizer.tokenize(example.answer), end])
+
+
+def train(router: network.Network, sequences: list[network.Sequence], n_zero_rows: int = 0) -> None:
+    """Trains with the schedule of this file, and shows the progress."""
+    losses = network.train(router, sequences, SCHEDULE, n_zero_rows)
+    progress = tqdm(losses, total=SCHEDULE.n_steps, desc="training", unit="step")
+    for loss in progress:
+        progress.set_postfix(loss=f"{loss:.3f}", refresh=False)
 
 
 def print_names(tokenizer: libllama.Vocabulary) -> None:
