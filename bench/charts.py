@@ -1,5 +1,6 @@
 """Charts of the report, as SVG."""
 
+import math
 from pathlib import Path
 
 import matplotlib
@@ -7,7 +8,6 @@ import matplotlib
 matplotlib.use("svg")
 matplotlib.rcParams |= {
     "svg.hashsalt": "libelizainference",  # the same figures give the same file
-    "svg.fonttype": "none",
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -20,6 +20,7 @@ matplotlib.rcParams |= {
 from matplotlib import pyplot  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.ticker import NullFormatter  # noqa: E402
 
 from bench.end_to_end import Run, summary  # noqa: E402
 from bench.micro import SamplerFigures, StreamSteps  # noqa: E402
@@ -37,20 +38,21 @@ SAMPLER_WAYS = {
 
 
 def answers(path: Path, groups: dict[str, list[Run]]) -> None:
-    """Milliseconds after the prompt by way, one panel per group of runs."""
-    figure, panels = pyplot.subplots(1, len(groups), figsize=(5.2 * len(groups), 3), squeeze=False)
-    for axes, (title, runs) in zip(panels[0], groups.items(), strict=True):
+    """Milliseconds after the prompt by way, one panel per group of runs, two panels in a row."""
+    n_rows = (len(groups) + 1) // 2
+    figure, panels = pyplot.subplots(n_rows, 2, figsize=(11, 2.7 * n_rows), squeeze=False)
+    for axes, (title, runs) in zip(panels.flat, groups.items(), strict=False):
         values = {str(run.way): summary(run)["ms_after_prompt_median"] for run in runs}
         colors = [OURS if run.way.mode == "strict-trie-ffi" else OTHERS for run in runs]
         _bars(axes, values, colors, "ms")
         axes.set_title(title)
-        axes.set_xlabel("median ms per answer, after the prompt")
+        axes.set_xlabel("median ms per answer, after the prompt (log scale)")
     _save(figure, path)
 
 
 def sampler(path: Path, figures: SamplerFigures) -> None:
     """Microseconds of a step of a foreign chain by way."""
-    figure, axes = pyplot.subplots(figsize=(7.5, 3))
+    figure, axes = pyplot.subplots(figsize=(8, 3))
     values = {label: figures.step_us[way].median for way, label in SAMPLER_WAYS.items()}
     colors = [OURS if way.startswith("adapter") else OTHERS for way in SAMPLER_WAYS]
     _bars(axes, values, colors, "us")
@@ -86,11 +88,16 @@ def stream(path: Path, steps: list[StreamSteps]) -> None:
 
 def _bars(axes: Axes, values: dict[str, float], colors: list[str], unit: str) -> None:
     bars = axes.barh(list(values), list(values.values()), color=colors)
-    axes.bar_label(bars, [f"{value:,.3g} {unit}" for value in values.values()], padding=3)
+    axes.bar_label(bars, [f"{_rounded(value)} {unit}" for value in values.values()], padding=3)
     axes.set_xscale("log")
-    axes.set_xlim(right=max(values.values()) * 5)
+    axes.set_xlim(10 ** math.floor(math.log10(min(values.values()) / 2)), max(values.values()) * 6)
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
+
+
+def _rounded(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _save(figure: Figure, path: Path) -> None:

@@ -79,7 +79,7 @@ class StreamSteps:
     choosing_all_ns: dict[int, Figure]
     """The same over every repeat."""
     call_ns: dict[int, Figure]
-    """The whole call of `next` but the time in the model: the token's text is in it. The least of each set's repeats."""
+    """The whole call of `next` but the time in the model. The least of each set's repeats."""
 
     def __str__(self) -> str:
         return f"{self.n_vocabulary:,} tokens, {'drawn' if self.drawn else 'greedy'}"

@@ -26,7 +26,7 @@ STRICT, GRAMMAR, GRAMMAR_TO_LEAF, TRIE = (WAYS[index] for index in (1, 2, 3, 5))
 
 SMALL_REPEATS = 5
 LARGE_REPEATS = 3
-LARGE_PROMPTS = 60
+LARGE_PROMPTS = 100
 """llama.cpp's grammar sampler takes 10 ms and more for each token of a large vocabulary."""
 
 
@@ -122,15 +122,16 @@ def _render(results: Results, stem: str) -> str:
         "## Whole answers",
         "Greedy, one thread. `strict-guided` is llama.cpp's grammar sampler over the whole vocabulary at each step; "
         "`common-sampler` is the fair baseline: a token is chosen freely, tested against the grammar, and the full grammar runs "
-        "only if it is refused. Agreement, tokens per second and passes saved are against `strict-guided`, which gives the same "
-        "answers as `common-sampler`; the last column is against `common-sampler`. Passes include that of the prompt. Skip ratio: "
-        "share of the vocabulary that is illegal, mean and standard deviation over the steps inside the trie.",
+        "only if it is refused. Agreement and passes saved are against `strict-guided`. A grammar also admits other tokenisations "
+        "of a name, and may follow one of them to another name where the model's own choice is not allowed. Passes include that "
+        "of the prompt. Skip ratio: share of the vocabulary that is illegal, mean and standard deviation over the steps inside "
+        "the trie.",
         f"![time per answer]({stem}-answers.svg)",
         *(_answers_section(group) for group in results.answers),
         "## One step of the stream",
         "`python -m bench micro stream`. Without the forward pass, right after a real one, so the caches are cold: "
-        "nanoseconds by the number of legal tokens. `choosing` is what the stream's statistics count. `call` is all of "
-        "`eliza_inference_llm_stream_next` but the time in the model: also the token's text, which llama.cpp looks up.",
+        "nanoseconds by the number of legal tokens. `choosing` is what the stream's statistics count; `call` is all of "
+        "`eliza_inference_llm_stream_next` but the time in the model.",
         f"![one step of the stream]({stem}-stream.svg)",
         tables.stream(results.stream).markdown(),
         "## One step of a llama.cpp chain",

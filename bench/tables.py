@@ -142,8 +142,15 @@ def matcher(steps: list[MatcherSteps]) -> Table:
 
 
 def calls(figures: list[CallFigures]) -> Table:
-    rows = [[each.language, _median_and_p95(each.accept_ns), _median_and_p95(each.floor_ns)] for each in figures]
-    return Table(["ns, median (p95)", "Matcher.accept", "floor"], rows)
+    rows = [
+        [
+            each.language,
+            *(f"{ns:,.1f}" for ns in (each.accept_ns.median, each.accept_ns.p95, each.accept_ns.least)),
+            *(f"{ns:,.1f}" for ns in (each.floor_ns.median, each.floor_ns.p95, each.floor_ns.least)),
+        ]
+        for each in figures
+    ]
+    return Table(["ns", "Matcher.accept", "p95", "least", "floor", "p95", "least"], rows)
 
 
 def counts(rows: list[Count]) -> Table:

@@ -4,7 +4,7 @@
  *
  * MODE is 0 (greedy) or 1 (temperature 0.8, top-p 0.95). Each PATH is activated and stepped once per repeat.
  * Prints two lists for each path, in nanoseconds: what the stream counts as choosing the token, and the whole
- * call of `next` (the token's text included) without the time in the model. */
+ * call of `next` without the time in the model. */
 #include <string.h>
 
 #include "harness.h"
