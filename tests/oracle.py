@@ -292,18 +292,18 @@ class State:
 
 
 class Matcher:
-    def __init__(self, constraint: Constraint) -> None:
-        if constraint.longest_leaf > SPAN_TIMEOUT_TOKENS:
+    def __init__(self, constraint: Constraint, span_timeout: int = SPAN_TIMEOUT_TOKENS) -> None:
+        if constraint.longest_leaf > span_timeout:
             raise Refusal("ELIZA_ERR_LIMIT", "a leaf is longer than the span timeout")
         self.constraint = constraint
-        self.timeout = SPAN_TIMEOUT_TOKENS
+        self.timeout = span_timeout
         self.generator = SplitMix64(0)
         self.state = State()
         self.before: list[State] = []  # the states before each accepted token
         self.reset()
 
     def clone(self) -> Matcher:
-        copy = Matcher(self.constraint)
+        copy = Matcher(self.constraint, self.constraint.longest_leaf)
         copy.timeout = self.timeout
         copy.generator = SplitMix64(self.generator.state)
         copy.state = self.state
@@ -488,7 +488,7 @@ class Matcher:
             return {best[0]}
         shares = probabilities(pairs, temperature)
         draw = self.generator.unit()
-        if top_p < 1 and has_near_shares(shares):
+        if 0 < top_p < 1 and has_near_shares(shares):
             return {token for token, share in shares if share > 0}
         chosen = set()
         for kept in nuclei(shares, top_p):
@@ -538,7 +538,7 @@ def has_near_shares(shares: list[tuple[int, float]]) -> bool:
 def nuclei(shares: list[tuple[int, float]], top_p: float) -> list[list[tuple[int, float]]]:
     """What top-p leaves: the most likely tokens, as few as reach it, in this order, of equal ones
     the smaller id first. Two answers where the sum is as good as top_p."""
-    if top_p >= 1:
+    if top_p >= 1 or top_p <= 0:
         return [shares]
     ordered = sorted(shares, key=lambda share: (-share[1], share[0]))
     found = []

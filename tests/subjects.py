@@ -13,10 +13,12 @@ from eliza_inference import Constraint, ElizaError, Matcher, Status, Step, Vocab
 class Library:
     """The Python package as the subject of a case."""
 
-    def __init__(self, payload: bytes, vocab_size: int, model_id: str | None = None) -> None:
+    def __init__(
+        self, payload: bytes, vocab_size: int, model_id: str | None = None, span_timeout: int | None = None
+    ) -> None:
         self.vocab_size = vocab_size
         self.constraint = Constraint(Vocabulary(vocab_size, model_id=model_id), payload)
-        self.matcher = Matcher(self.constraint)
+        self.matcher = Matcher(self.constraint, span_timeout=span_timeout)
 
     @staticmethod
     def check_error(error: Exception, expected: dict[str, str]) -> None:
@@ -95,10 +97,12 @@ class Library:
 class Oracle:
     """The oracle as the subject of a case."""
 
-    def __init__(self, payload: bytes, vocab_size: int, model_id: str | None = None) -> None:
+    def __init__(
+        self, payload: bytes, vocab_size: int, model_id: str | None = None, span_timeout: int | None = None
+    ) -> None:
         self.vocab_size = vocab_size
         self.constraint = oracle.Constraint(oracle.decode(payload), vocab_size=vocab_size, model_id=model_id or "")
-        self.matcher = oracle.Matcher(self.constraint)
+        self.matcher = oracle.Matcher(self.constraint, span_timeout or oracle.SPAN_TIMEOUT_TOKENS)
 
     @staticmethod
     def check_error(error: Exception, expected: dict[str, str]) -> None:

@@ -90,7 +90,7 @@ static inline eliza_matcher *make_matcher(const eliza_constraint *constraint)
 {
     eliza_matcher *matcher;
     char *error = NULL;
-    check(eliza_inference_matcher_create(constraint, &matcher, &error), error, "matcher");
+    check(eliza_inference_matcher_create(constraint, 0, &matcher, &error), error, "matcher");
     return matcher;
 }
 

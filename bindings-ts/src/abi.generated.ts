@@ -199,7 +199,7 @@ export const declarations = {
   eliza_inference_constraint_path: { args: [FFIType.ptr, FFIType.u32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_trie_cache_stats: { args: [FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_trie_cache_set_limit: { args: [FFIType.u64_fast], returns: FFIType.i32 },
-  eliza_inference_matcher_create: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_matcher_create: { args: [FFIType.ptr, FFIType.u32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_matcher_clone: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_matcher_free: { args: [FFIType.ptr], returns: FFIType.void },
   eliza_inference_matcher_last_error: { args: [FFIType.ptr], returns: FFIType.cstring },

@@ -52,13 +52,12 @@ export class Matcher extends Owned {
   /** @internal */
   constructor(constraint: Constraint, adopted: Adopted);
   constructor(constraint: Constraint, options: MatcherOptions | Adopted = {}) {
-    const handle = options instanceof Adopted ? options.handle : createNative(constraint);
+    const handle = options instanceof Adopted ? options.handle : createNative(constraint, options.spanTimeout);
     super(constraint.library, handle, "matcher", "eliza_inference_matcher_free");
     this.#constraint = constraint;
     this.#symbols = constraint.library.symbols;
     if (options instanceof Adopted) return;
     if (options.seed !== undefined) this.setSeed(options.seed);
-    if (options.spanTimeout !== undefined) this.setSpanTimeout(options.spanTimeout);
   }
 
   /**
@@ -198,11 +197,12 @@ export class Matcher extends Owned {
 /** Keeps a matcher, and so what it keeps, for as long as an array lends its memory. */
 const lenders = new WeakMap<Int32Array, Matcher>();
 
-function createNative(constraint: Constraint): Handle {
+function createNative(constraint: Constraint, spanTimeout?: number): Handle {
   const { library } = constraint;
   const out = new OutSlot();
   const error = new OutError();
-  const status = library.symbols.eliza_inference_matcher_create(constraint.handle, out.view, error.view);
+  const timeout = spanTimeout === undefined ? 0 : checkInteger(spanTimeout, "spanTimeout", 1, UINT32_MAX);
+  const status = library.symbols.eliza_inference_matcher_create(constraint.handle, timeout, out.view, error.view);
   if (status < 0) throw error.take(library, status, "the matcher could not be made");
   return out.handle;
 }

@@ -12,6 +12,7 @@ interface Failure {
 interface Case {
   name: string;
   vocab_size: number;
+  span_timeout?: number;
   model_id?: string;
   payload?: string;
   payload_hex?: string;
@@ -69,13 +70,13 @@ function run(each: Case, payload: string | Uint8Array): void {
   if (each.error) {
     expectFailure(each.error, () => {
       using constraint = new Constraint(vocabulary, payload);
-      using _matcher = new Matcher(constraint);
+      using _matcher = new Matcher(constraint, { spanTimeout: each.span_timeout });
     });
     return;
   }
   using constraint = new Constraint(vocabulary, payload);
   checkInfo(constraint, each.info ?? {});
-  let matcher = new Matcher(constraint);
+  let matcher = new Matcher(constraint, { spanTimeout: each.span_timeout });
   check(matcher, each.expect);
   for (const [index, step] of (each.steps ?? []).entries()) {
     try {

@@ -109,7 +109,7 @@ void eliza_inference_set_log_callback(eliza_log_callback callback, void *user_da
 #define ELIZA_DESCRIPTORS_MAX 4096        /* descriptors in a payload */
 #define ELIZA_LEAVES_MAX 1048576          /* leaves in a payload, all descriptors together */
 #define ELIZA_LEAF_TOKENS_MAX 4096        /* tokens of one leaf */
-#define ELIZA_TOKENS_MAX 16777216         /* tokens in a payload, all leaves together */
+#define ELIZA_TOKENS_MAX 16777216         /* tokens in a payload: leaves, triggers and ends */
 #define ELIZA_TRIGGERS_MAX 64             /* triggers of one descriptor */
 #define ELIZA_TRIGGER_TOKENS_MAX 64       /* tokens of one trigger */
 #define ELIZA_END_TOKENS_MAX 16           /* end tokens of one descriptor */
@@ -169,8 +169,8 @@ typedef struct eliza_constraint eliza_constraint;
  * as JSON (UTF-8, no BOM; first byte `{` or white space) or as MessagePack (first byte a map). The
  * same tree in both gives the same constraint. Unknown keys are ignored, with what they hold. Ids
  * are JSON integers without fraction or exponent, or MessagePack integers. Errors: a missing,
- * wrongly typed or repeated key of the format; no descriptor, no leaf, a leaf, a trigger or an
- * `end` without tokens; two descriptors with one path; one trigger in two descriptors; an id
+ * wrongly typed or repeated key of the format; no descriptor, no leaf, an empty list of triggers; a
+ * leaf, a trigger or an `end` without tokens; a MessagePack key that is not a string; two descriptors with one path; one trigger in two descriptors; an id
  * outside the vocabulary; an end token that is also a child of a leaf's node; trailing bytes;
  * anything beyond the limits. If two leaves have the same tokens, the smaller name stays (by its
  * UTF-8 bytes).
@@ -194,7 +194,7 @@ typedef struct eliza_constraint_info_t {
     uint32_t n_leaves;            /* distinct token sequences, all descriptors */
     uint32_t n_nodes;             /* trie nodes, roots and end nodes included */
     uint32_t longest_leaf_tokens; /* tokens of the longest leaf */
-    uint32_t widest_node;         /* most legal tokens at one node */
+    uint32_t widest_node;         /* most children of one node */
     uint64_t retained_bytes;      /* memory kept, the copy of the payload included */
 } eliza_constraint_info_t;
 
@@ -224,8 +224,10 @@ int eliza_inference_trie_cache_set_limit(uint64_t bytes_max); /* evicts at once;
 /* Where one output stands in a constraint. Cheap to make and to clone. */
 typedef struct eliza_matcher eliza_matcher;
 
-/* A fresh matcher with the default span timeout. ELIZA_ERR_LIMIT if a leaf is longer than it. */
-int eliza_inference_matcher_create(const eliza_constraint *constraint, eliza_matcher **out_matcher, char **out_error);
+/* A fresh matcher. `span_timeout` is the number of tokens after which a span that did not end is
+ * deactivated; 0: ELIZA_SPAN_TIMEOUT_TOKENS. ELIZA_ERR_LIMIT if a leaf is longer than it. */
+int eliza_inference_matcher_create(const eliza_constraint *constraint, uint32_t span_timeout,
+                                   eliza_matcher **out_matcher, char **out_error);
 
 /* Copies the position, the rollback history and the generator. */
 int eliza_inference_matcher_clone(const eliza_matcher *matcher, eliza_matcher **out_matcher);
@@ -261,7 +263,7 @@ int eliza_inference_matcher_activate(eliza_matcher *matcher, const char *path, s
 /* Ends an open span without a leaf; triggers go on. */
 int eliza_inference_matcher_deactivate(eliza_matcher *matcher);
 
-/* Tokens after which a span that did not end is deactivated; at least 1. In force at once. */
+/* Changes the span timeout; at least 1. In force at once: the leaves are not checked again. */
 int eliza_inference_matcher_set_span_timeout(eliza_matcher *matcher, uint32_t n_tokens);
 
 /* Sets the state of the generator that eliza_inference_matcher_sample draws from (default 0). */
@@ -315,8 +317,8 @@ int eliza_inference_matcher_mask_logits(const eliza_matcher *matcher, float *log
 typedef struct eliza_sampling_t {
     uint32_t struct_size;
     int32_t mode;      /* ELIZA_MODE_* */
-    float temperature; /* <= 0: greedy */
-    float top_p;       /* in (0, 1]; 1 or more: off; the most likely token always stays */
+    float temperature; /* <= 0: greedy; finite */
+    float top_p;       /* 1 or more, or <= 0: off; the most likely token always stays */
 } eliza_sampling_t;
 
 /* Chooses among the legal tokens from `n_logits` (at least the vocabulary size) logits; does not
@@ -437,8 +439,8 @@ int eliza_inference_llm_stream_next(EliLlmStream *stream, int32_t *tokens_out, s
 /* A non-zero return stops the generation. `token_text` is whole characters, NUL-terminated, valid
  * during the call only. If the output ends inside a character, a last call with token_id -1 brings
  * the U+FFFD for it. Inside: set, clear, activate, the settings and cancel are allowed and act
- * before the next token; prefill, next, generate, reset, save, restore and close are
- * ELIZA_ERR_BUSY. */
+ * before the next token; prefill, next, generate, reset, save and restore are
+ * ELIZA_ERR_BUSY, and close does nothing. */
 typedef int (*eliza_llm_token_callback)(int32_t token_id, const char *token_text, void *user_data);
 
 /* Steps until the end or until `max_tokens` tokens (0: as configured) were emitted. Returns 0 on

@@ -21,17 +21,19 @@ pub const Matcher = struct {
     gpa: Allocator,
     constraint: *const Constraint,
     span: Span,
-    timeout: u32 = constraint.span_timeout_default,
+    timeout: u32,
     /// The span before each accepted token, the latest last.
     history: std.ArrayList(Span) = .empty,
     sampler: sampling.Sampler = .{},
     /// Of the last failed call.
     diag: Diagnostic = .{},
 
-    pub fn create(gpa: Allocator, c: *const Constraint, diag: *Diagnostic) diagnostic.Error!*Matcher {
-        try constraint.checkTimeout(c.trie, constraint.span_timeout_default, diag);
+    /// `timeout` 0: the default.
+    pub fn create(gpa: Allocator, c: *const Constraint, timeout: u32, diag: *Diagnostic) diagnostic.Error!*Matcher {
+        const tokens = if (timeout == 0) constraint.span_timeout_default else timeout;
+        try constraint.checkTimeout(c.trie, tokens, diag);
         const m = gpa.create(Matcher) catch return diag.outOfMemory();
-        m.* = .{ .gpa = gpa, .constraint = c.retain(), .span = .init(c.trie) };
+        m.* = .{ .gpa = gpa, .constraint = c.retain(), .span = .init(c.trie), .timeout = tokens };
         return m;
     }
 
@@ -126,13 +128,16 @@ pub const Matcher = struct {
             .{ .list = ids }
         else
             .{ .all = m.constraint.vocabulary.n_tokens };
+        if (!std.math.isFinite(how.temperature) or !std.math.isFinite(how.top_p)) {
+            return m.diag.fail(.invalid_arg, "sampling: temperature and top_p must be finite", .{});
+        }
         if (how.mode == .greedy) return sampling.greedy(logits.ptr, legal).token;
         m.sampler.reserve(m.gpa, switch (legal) {
             .list => |ids| ids.len,
             .all => |n| n,
         }) catch return m.diag.outOfMemory();
         m.sampler.temperature = how.temperature;
-        m.sampler.top_p = how.top_p;
+        m.sampler.top_p = if (how.top_p > 0) how.top_p else 1;
         return m.sampler.draw(logits.ptr, legal).token;
     }
 

@@ -316,7 +316,7 @@ static void test_descriptor_limit(void) {
     free(payload);
 
     eliza_matcher *matcher = NULL;
-    GIVES(ELIZA_OK, eliza_inference_matcher_create(constraint, &matcher, &error));
+    GIVES(ELIZA_OK, eliza_inference_matcher_create(constraint, 0, &matcher, &error));
     CHECK_EQUAL(eliza_inference_matcher_activate(matcher, "4095", 4), ELIZA_OK);
     eliza_span_state_t state = {.struct_size = sizeof state};
     CHECK_EQUAL(eliza_inference_matcher_state(matcher, &state), ELIZA_OK);
@@ -340,7 +340,7 @@ static void test_messages_are_utf8(void) {
     eliza_inference_vocab_free(vocab);
 
     constraint = make_constraint(PAYLOAD, PAYLOAD_LENGTH);
-    GIVES(ELIZA_OK, eliza_inference_matcher_create(constraint, &matcher, &error));
+    GIVES(ELIZA_OK, eliza_inference_matcher_create(constraint, 0, &matcher, &error));
     CHECK_EQUAL(eliza_inference_matcher_activate(matcher, "\x80\xc3", 2), ELIZA_ERR_UNKNOWN_PATH);
     CHECK(is_utf8(eliza_inference_matcher_last_error(matcher)));
     char path[200];
@@ -368,7 +368,7 @@ static void test_long_lists_of_paths(void) {
     end += sprintf(end, "]}");
     eliza_constraint *constraint = make_constraint(payload, (size_t)(end - payload));
     eliza_matcher *matcher = NULL;
-    GIVES(ELIZA_OK, eliza_inference_matcher_create(constraint, &matcher, &error));
+    GIVES(ELIZA_OK, eliza_inference_matcher_create(constraint, 0, &matcher, &error));
     CHECK_EQUAL(eliza_inference_matcher_activate(matcher, "x", 1), ELIZA_ERR_UNKNOWN_PATH);
     CHECK(is_utf8(eliza_inference_matcher_last_error(matcher)));
     eliza_inference_matcher_free(matcher);
@@ -433,7 +433,7 @@ static void test_cache(void) {
     CHECK_EQUAL(eliza_inference_trie_cache_set_limit(0), ELIZA_OK);
     CHECK_EQUAL(cache_stats().entries, 0);
     eliza_matcher *matcher = NULL;
-    GIVES(ELIZA_OK, eliza_inference_matcher_create(first, &matcher, &error));
+    GIVES(ELIZA_OK, eliza_inference_matcher_create(first, 0, &matcher, &error));
     eliza_inference_constraint_free(first);
     CHECK_EQUAL(eliza_inference_matcher_accept(matcher, 10), ELIZA_STEP_IN_SPAN);
     eliza_inference_matcher_free(matcher);
@@ -460,7 +460,7 @@ static void *use_cache(void *argument) {
         size_t length = numbered_payload(payload, i % 9);
         wrong += eliza_inference_constraint_create_token_trie(vocab, payload, length, &constraint, NULL) != ELIZA_OK;
         if (i % 50 == 0) eliza_inference_trie_cache_set_limit(i % 100 ? 4096 : ELIZA_TRIE_CACHE_BYTES);
-        wrong += eliza_inference_matcher_create(constraint, &matcher, NULL) != ELIZA_OK;
+        wrong += eliza_inference_matcher_create(constraint, 0, &matcher, NULL) != ELIZA_OK;
         wrong += eliza_inference_matcher_accept(matcher, 1) != ELIZA_STEP_IN_SPAN;
         eliza_inference_constraint_free(constraint);
         wrong += eliza_inference_matcher_accept(matcher, i % 9) != (ELIZA_STEP_IN_SPAN | ELIZA_STEP_SPAN_ENDED);
@@ -493,7 +493,7 @@ static void test_matcher_without_handle(void) {
     size_t n;
     int32_t token;
     float logits[VOCAB_SIZE] = {0};
-    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create(NULL, &matcher, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create(NULL, 0, &matcher, &error));
     CHECK(matcher == NULL);
     matcher = NOT_A_HANDLE;
     CHECK_EQUAL(eliza_inference_matcher_clone(NULL, &matcher), ELIZA_ERR_INVALID_ARG);
@@ -581,10 +581,10 @@ static void test_matcher_logits(eliza_matcher *matcher) {
 static void test_matcher(void) {
     eliza_constraint *constraint = make_constraint(PAYLOAD, PAYLOAD_LENGTH);
     eliza_matcher *matcher = NULL, *copy = NULL;
-    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create(constraint, NULL, &error));
-    CHECK_EQUAL(eliza_inference_matcher_create(constraint, &matcher, NULL), ELIZA_OK);
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create(constraint, 0, NULL, &error));
+    CHECK_EQUAL(eliza_inference_matcher_create(constraint, 0, &matcher, NULL), ELIZA_OK);
     eliza_inference_matcher_free(matcher);
-    GIVES(ELIZA_OK, eliza_inference_matcher_create(constraint, &matcher, &error));
+    GIVES(ELIZA_OK, eliza_inference_matcher_create(constraint, 0, &matcher, &error));
     eliza_inference_constraint_free(constraint);
     CHECK(strcmp(eliza_inference_matcher_last_error(matcher), "") == 0);
 
@@ -610,7 +610,7 @@ static void test_forced_run_longer_than_its_buffer(void) {
                                   "{\"name\":\"A\",\"tokens\":[1,2,3,4,5]}]}]}";
     eliza_constraint *constraint = make_constraint(payload, sizeof payload - 1);
     eliza_matcher *matcher = NULL;
-    GIVES(ELIZA_OK, eliza_inference_matcher_create(constraint, &matcher, &error));
+    GIVES(ELIZA_OK, eliza_inference_matcher_create(constraint, 0, &matcher, &error));
     int32_t run[3] = {0, 0, 77};
     size_t n = 0;
     CHECK_EQUAL(eliza_inference_matcher_forced(matcher, run, 2, &n), ELIZA_OK);
@@ -622,7 +622,7 @@ static void test_forced_run_longer_than_its_buffer(void) {
 static void test_log(void) {
     eliza_constraint *constraint = make_constraint(PAYLOAD, PAYLOAD_LENGTH);
     eliza_matcher *matcher = NULL;
-    GIVES(ELIZA_OK, eliza_inference_matcher_create(constraint, &matcher, &error));
+    GIVES(ELIZA_OK, eliza_inference_matcher_create(constraint, 0, &matcher, &error));
     CHECK_EQUAL(eliza_inference_matcher_set_span_timeout(matcher, 1), ELIZA_OK);
     int before = n_logged;
     CHECK(eliza_inference_matcher_accept(matcher, 10) & ELIZA_STEP_TIMED_OUT);

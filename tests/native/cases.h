@@ -91,6 +91,7 @@ typedef struct {
 typedef struct {
     const char *name; /* with its file and its format */
     int32_t vocab_size;
+    uint32_t span_timeout; /* 0: the default */
     const char *model_id; /* NULL: unknown */
     size_t model_id_length;
     const case_part *payload;

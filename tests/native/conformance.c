@@ -263,7 +263,7 @@ static void run_case(const conformance_case *c) {
     free(payload); /* nothing of it may be used from here on */
     if (status == ELIZA_OK) {
         expect_info(constraint, &c->info);
-        status = eliza_inference_matcher_create(constraint, &matcher, &error);
+        status = eliza_inference_matcher_create(constraint, c->span_timeout, &matcher, &error);
     }
     eliza_inference_vocab_free(vocab); /* matchers and constraints keep what they need */
     eliza_inference_constraint_free(constraint);

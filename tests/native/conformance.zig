@@ -135,7 +135,8 @@ fn start(r: *Report, case: Value, payload: []const u8, diag: *Diagnostic) !*Matc
     const constraint = try Constraint.createTokenTrie(gpa, vocabulary, payload, diag);
     defer constraint.release();
     if (get(case, "info")) |info| expectInfo(r, constraint, info);
-    return Matcher.create(gpa, constraint, diag);
+    const timeout = if (get(case, "span_timeout")) |n| n.integer else 0;
+    return Matcher.create(gpa, constraint, @intCast(timeout), diag);
 }
 
 fn expectInfo(r: *Report, constraint: *const Constraint, info: Value) void {

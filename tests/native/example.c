@@ -25,7 +25,7 @@ int main(void) {
 
     if (eliza_inference_vocab_create(&config, &vocab, &error) != ELIZA_OK ||
         eliza_inference_constraint_create_token_trie(vocab, payload, sizeof payload - 1, &constraint, &error) != ELIZA_OK ||
-        eliza_inference_matcher_create(constraint, &matcher, &error) != ELIZA_OK) {
+        eliza_inference_matcher_create(constraint, 0, &matcher, &error) != ELIZA_OK) {
         fprintf(stderr, "%s\n", error ? error : "out of memory");
         return 1;
     }

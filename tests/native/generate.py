@@ -50,7 +50,7 @@ class Writer:
         model_id = data.get("model_id")
         fields = [
             f".name = {c_text(case.id)}",
-            f".vocab_size = {data['vocab_size']}",
+            f".vocab_size = {data['vocab_size']}, .span_timeout = {data.get('span_timeout', 0)}",
             f".model_id = {c_text(model_id)}, .model_id_length = {len((model_id or '').encode())}",
             f".payload = {parts}, .n_parts = {len(case.parts)}",
             f".error = {c_error(data)}",

@@ -143,9 +143,9 @@ static int session(void) {
             CHECK(constraint == NULL);
             CHECK_EQUAL(eliza_inference_constraint_create_token_trie(vocab, PAYLOAD, length, &constraint, NULL), ELIZA_OK);
         }
-        if (!works_or_says(eliza_inference_matcher_create(constraint, &matcher, &error))) {
+        if (!works_or_says(eliza_inference_matcher_create(constraint, 0, &matcher, &error))) {
             CHECK(matcher == NULL);
-            CHECK_EQUAL(eliza_inference_matcher_create(constraint, &matcher, NULL), ELIZA_OK);
+            CHECK_EQUAL(eliza_inference_matcher_create(constraint, 0, &matcher, NULL), ELIZA_OK);
         }
         use_matcher(matcher);
         eliza_inference_matcher_free(matcher);

@@ -39,7 +39,7 @@ def test_oracle_agrees(case: conformance.Case) -> None:
 
 def run(case: conformance.Case, Subject: type[Library] | type[Oracle]) -> None:
     data = case.data
-    arguments = (case.payload, data["vocab_size"], data.get("model_id"))
+    arguments = (case.payload, data["vocab_size"], data.get("model_id"), data.get("span_timeout"))
     if "error" in data:
         with pytest.raises((ElizaError, oracle.Refusal)) as raised:
             Subject(*arguments)

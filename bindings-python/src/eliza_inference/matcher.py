@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from eliza_inference._constants import constant
 from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struct
 from eliza_inference.constraint import Constraint
-from eliza_inference.errors import ClosedError, ElizaError, error_from_status
+from eliza_inference.errors import ClosedError, ElizaError, InvalidArgumentError, error_from_status
 
 if TYPE_CHECKING:
     import numpy as np
@@ -85,12 +85,12 @@ class Matcher:
 
     def __init__(self, constraint: Constraint, *, seed: int = 0, span_timeout: int | None = None) -> None:
         out = ffi.new("eliza_matcher **")
-        call(lib.eliza_inference_matcher_create, constraint._handle, out)
+        if span_timeout is not None and span_timeout < 1:
+            raise InvalidArgumentError("span_timeout: at least 1 token")
+        call(lib.eliza_inference_matcher_create, constraint._handle, span_timeout or 0, out)
         self._adopt(constraint, out[0])
         if seed:
             self.set_seed(seed)
-        if span_timeout is not None:
-            self.set_span_timeout(span_timeout)
 
     def accept(self, token: int) -> Step:
         """Takes one token. A token that is not legal here is refused (`Step.REFUSED`), and nothing
@@ -192,7 +192,7 @@ class Matcher:
         self._check(lib.eliza_inference_matcher_set_seed(self._handle, seed))
 
     def set_span_timeout(self, n_tokens: int) -> None:
-        """Tokens after which a span that did not end is given up; at least 1. In force at once."""
+        """Changes the span timeout; at least 1. In force at once: the leaves are not checked again."""
         self._check(lib.eliza_inference_matcher_set_span_timeout(self._handle, n_tokens))
 
     @property

@@ -56,6 +56,7 @@ pub const Sampling = extern struct {
 
 export fn eliza_inference_matcher_create(
     constraint: ?*const Constraint,
+    span_timeout: u32,
     out_matcher: ?*?*Matcher,
     out_error: ?*boundary.Message,
 ) c_int {
@@ -64,7 +65,7 @@ export fn eliza_inference_matcher_create(
     out.* = null;
     const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
     var diag: boundary.Diagnostic = .{};
-    out.* = Matcher.create(gpa, c, &diag) catch return boundary.fail(out_error, &diag);
+    out.* = Matcher.create(gpa, c, span_timeout, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }
 
