@@ -140,14 +140,15 @@ def _render(results: Results, stem: str) -> str:
         f"![one step of a chain]({stem}-sampler.svg)",
         tables.sampler(results.sampler).markdown(),
         "## Payload to trie",
-        "`python -m bench micro payload`. Names of 30 leaves in Llama-3 tokens; the larger trees are random sequences of 2 to 6 "
-        "tokens. A hit compares all of the payload's bytes.",
+        "`python -m bench micro payload`. 30 names in Llama-3 tokens; the larger trees are random sequences of 2 to 6 tokens. "
+        "Compiling is measured in the thread's own time. A hit compares all of the payload's bytes.",
         tables.payloads(results.payloads).markdown(),
         "## Steps of a matcher",
         "`python -m bench micro matcher`. Nanoseconds per call from C, warm caches, by vocabulary size.",
         tables.matcher(results.matcher).markdown(),
         "## Calls",
-        "`python -m bench micro calls`. Nanoseconds per call; the floor is the same native function with a NULL handle.",
+        "`python -m bench micro calls`. The floor is the same native function with a NULL handle. Python in the thread's own time, bun "
+        "in wall-clock time.",
         tables.calls(results.calls).markdown(),
     ]
     return "\n\n".join(sections) + "\n"

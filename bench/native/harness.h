@@ -1,4 +1,4 @@
-/* What every harness shares: the clock, reading a file, and results as JSON on standard output. */
+/* What every harness shares: clocks, reading a file, and results as JSON on standard output. */
 #ifndef BENCH_HARNESS_H
 #define BENCH_HARNESS_H
 
@@ -9,11 +9,16 @@
 
 #include "eliza_inference.h"
 
-static inline int64_t now_ns(void)
+static inline int64_t read_clock_ns(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static inline int64_t now_ns(void)
+{
+    return read_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* Ends the program with the message of a failed call. */
