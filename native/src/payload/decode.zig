@@ -229,6 +229,10 @@ fn Decoder(comptime Reader: type) type {
                 map: value.Container,
                 seen: std.enums.EnumSet(Key) = .empty,
                 on_path: bool = false,
+                /// Tried first: keys mostly come in the order of the format.
+                expected: ?Key = @fromBackingInt(0),
+
+                const last = std.enums.values(Key)[std.enums.values(Key).len - 1];
 
                 fn open(d: *Self) Error!@This() {
                     return .{ .map = try d.open(.map) };
@@ -239,17 +243,24 @@ fn Decoder(comptime Reader: type) type {
                 fn next(fields: *@This(), d: *Self) Error!?Key {
                     if (fields.on_path) d.path.pop();
                     fields.on_path = false;
+                    if (fields.expected) |expected| switch (expected) {
+                        inline else => |key| if (d.reader.plainKey(&fields.map, @tagName(key))) return try fields.take(d, key),
+                    };
                     while (try d.reader.more(&fields.map)) {
-                        if (std.meta.stringToEnum(Key, try d.reader.key(&d.scratch, d.gpa))) |key| {
-                            if (fields.seen.contains(key)) return d.fail("repeated key \"{t}\"", .{key});
-                            fields.seen.insert(key);
-                            d.path.push(.{ .key = @tagName(key) });
-                            fields.on_path = true;
-                            return key;
-                        }
+                        const name_read = try d.reader.key(&d.scratch, d.gpa);
+                        if (std.meta.stringToEnum(Key, name_read)) |key| return try fields.take(d, key);
                         try d.reader.skip(&d.scratch, d.gpa);
                     }
                     return null;
+                }
+
+                fn take(fields: *@This(), d: *Self, key: Key) Error!Key {
+                    if (fields.seen.contains(key)) return d.fail("repeated key \"{t}\"", .{key});
+                    fields.seen.insert(key);
+                    fields.expected = if (key == last) null else @fromBackingInt(@backingInt(key) + 1);
+                    d.path.push(.{ .key = @tagName(key) });
+                    fields.on_path = true;
+                    return key;
                 }
 
                 fn require(fields: @This(), d: *Self, keys: []const Key) Error!void {

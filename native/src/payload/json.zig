@@ -76,6 +76,14 @@ pub const Reader = struct {
         return name;
     }
 
+    pub inline fn plainKey(r: *Reader, map: *Container, comptime name: []const u8) bool {
+        const spelling = if (map.first) "\"" ++ name ++ "\":" else ",\"" ++ name ++ "\":";
+        if (!std.mem.startsWith(u8, r.bytes[r.at..], spelling)) return false;
+        map.first = false;
+        r.at += spelling.len;
+        return true;
+    }
+
     pub fn text(r: *Reader, list: *std.ArrayList(u8), gpa: std.mem.Allocator) Error!void {
         std.debug.assert(r.bytes[r.at] == '"');
         const first = r.at;

@@ -50,6 +50,14 @@ pub const Reader = struct {
         return r.string();
     }
 
+    pub inline fn plainKey(r: *Reader, map: *Container, comptime name: []const u8) bool {
+        const spelling = [_]u8{0xa0 | @as(u8, name.len)} ++ name;
+        if (map.remaining == 0 or !std.mem.startsWith(u8, r.bytes[r.at..], spelling)) return false;
+        map.remaining -= 1;
+        r.at += spelling.len;
+        return true;
+    }
+
     pub fn text(r: *Reader, list: *std.ArrayList(u8), gpa: std.mem.Allocator) Error!void {
         try list.appendSlice(gpa, try r.string());
     }

@@ -9,6 +9,7 @@
 //!     key(scratch, gpa)               a key, lent until the next call
 //!     text(list, gpa)                 appends the bytes of a string, as valid UTF-8
 //!     integer()                       takes an integer
+//!     plainKey(&container, name)      takes this key if it is next, in its usual spelling
 //!     plainToken(&container)          takes an array element that is a token id in its usual
 //!                                     spelling; null, and nothing taken, for anything else
 //!     skip()                          takes any value with what it holds

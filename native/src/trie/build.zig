@@ -18,9 +18,13 @@ const TriggerAutomaton = @import("trigger.zig").TriggerAutomaton;
 pub const Error = Allocator.Error || diagnostic.Error;
 
 pub fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnostic) Error!*TokenTrie {
-    var sorted: Sorted = try .init(gpa, from);
-    defer sorted.deinit(gpa);
-    var layout: Layout = .{ .gpa = gpa, .from = from, .sorted = &sorted, .diag = diag };
+    // What sorting needs is over when laying out begins: both use the same memory.
+    var scratch: std.heap.ArenaAllocator = .init(gpa);
+    defer scratch.deinit();
+    const order = try sortedLeaves(gpa, &scratch, from);
+    defer gpa.free(order);
+    const sorted: Sorted = try .init(scratch.allocator(), from, order);
+    var layout: Layout = .{ .gpa = gpa, .scratch = scratch.allocator(), .from = from, .sorted = &sorted, .diag = diag };
     defer layout.deinit();
     try layout.layOut();
 
@@ -63,23 +67,26 @@ pub fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnost
     return result;
 }
 
-/// The leaves, each descriptor's run ordered by tokens. The token sequences are copied in that
-/// order, so that laying out the levels reads memory forwards.
+/// The leaves of the payload, each descriptor's run ordered by tokens. Leaves `scratch` empty.
+fn sortedLeaves(gpa: Allocator, scratch: *std.heap.ArenaAllocator, from: *const Payload) Allocator.Error![]u32 {
+    const leaves = try gpa.alloc(u32, from.sequences.items.len);
+    errdefer gpa.free(leaves);
+    for (leaves, 0..) |*leaf, i| leaf.* = @intCast(i);
+    try Sorted.sortLeaves(scratch.allocator(), from, leaves);
+    _ = scratch.reset(.retain_capacity);
+    return leaves;
+}
+
+/// The token sequences copied in sorted order, so that laying out the levels reads memory forwards.
 const Sorted = struct {
-    leaves: []u32,
+    leaves: []const u32,
     /// Where the sequence of a leaf of `leaves` starts; one more at the end.
     starts: []u32,
     tokens: []i32,
 
-    fn init(gpa: Allocator, from: *const Payload) Allocator.Error!Sorted {
-        const leaves = try gpa.alloc(u32, from.sequences.items.len);
-        errdefer gpa.free(leaves);
-        for (leaves, 0..) |*leaf, i| leaf.* = @intCast(i);
-        try sortLeaves(gpa, from, leaves);
-
-        const starts = try gpa.alloc(u32, leaves.len + 1);
-        errdefer gpa.free(starts);
-        const tokens = try gpa.alloc(i32, from.tokens.items.len);
+    fn init(scratch: Allocator, from: *const Payload, leaves: []const u32) Allocator.Error!Sorted {
+        const starts = try scratch.alloc(u32, leaves.len + 1);
+        const tokens = try scratch.alloc(i32, from.tokens.items.len);
         var at: u32 = 0;
         for (leaves, starts[0..leaves.len]) |leaf, *start| {
             const ids = sequenceOf(from, leaf);
@@ -89,12 +96,6 @@ const Sorted = struct {
         }
         starts[leaves.len] = at;
         return .{ .leaves = leaves, .starts = starts, .tokens = tokens };
-    }
-
-    fn deinit(s: *Sorted, gpa: Allocator) void {
-        gpa.free(s.leaves);
-        gpa.free(s.starts);
-        gpa.free(s.tokens);
     }
 
     /// Tokens of the leaf at position `i`.
@@ -110,46 +111,62 @@ const Sorted = struct {
         return from.sequences.items[leaf].of(from.tokens.items);
     }
 
-    /// Sorts by two tokens at a time: the pair, as one 64-bit key, goes through a radix sort; runs
-    /// of equal pairs are sorted by their next two.
-    fn sortLeaves(gpa: Allocator, from: *const Payload, all: []u32) Allocator.Error!void {
+    /// Sorts by as many tokens at a time as fit a 64-bit key, which goes through a radix sort; runs
+    /// of equal keys are sorted by the tokens that follow.
+    fn sortLeaves(scratch: Allocator, from: *const Payload, all: []u32) Allocator.Error!void {
         var widest: usize = 0;
         for (from.descriptors.items) |one| widest = @max(widest, one.leaves.len);
-        const keyed = try gpa.alloc(Keyed, 2 * widest);
-        defer gpa.free(keyed);
+        const keyed = try scratch.alloc(Keyed, 2 * widest);
         var work: std.ArrayList(Work) = .empty;
-        defer work.deinit(gpa);
+        const packing: Packing = .of(from.largest.token);
 
-        for (from.descriptors.items) |one| try work.append(gpa, .{ .run = one.leaves, .depth = 0 });
+        for (from.descriptors.items) |one| try work.append(scratch, .{ .run = one.leaves, .depth = 0 });
         while (work.pop()) |item| {
             const leaves = item.run.of(all);
             const keys = keyed[0..leaves.len];
-            for (keys, leaves) |*key, leaf| key.* = .{ .key = pairAt(sequenceOf(from, leaf), item.depth), .leaf = leaf };
+            for (keys, leaves) |*key, leaf| key.* = .{ .key = packing.key(sequenceOf(from, leaf), item.depth), .leaf = leaf };
             sortKeys(keys, keyed[widest..][0..leaves.len]);
             for (leaves, keys) |*leaf, key| leaf.* = key.leaf;
-            try pushEqualRuns(gpa, &work, keys, item);
+            try pushEqualRuns(scratch, &work, keys, item, packing);
         }
     }
 
     const Keyed = struct { key: u64, leaf: u32 };
     const Work = struct { run: Range, depth: u32 };
 
-    /// Tokens are counted from 1, so that the end of a sequence sorts first.
-    fn pairAt(tokens: []const i32, depth: u32) u64 {
-        const first: u64 = if (depth < tokens.len) @intCast(@as(i64, tokens[depth]) + 1) else 0;
-        const second: u64 = if (depth + 1 < tokens.len) @intCast(@as(i64, tokens[depth + 1]) + 1) else 0;
-        return first << 32 | second;
-    }
+    /// Tokens in a key are counted from 1, so that the end of a sequence, 0, sorts first.
+    const Packing = struct {
+        bits: u6,
+        /// Tokens in a key.
+        count: u32,
 
-    fn pushEqualRuns(gpa: Allocator, work: *std.ArrayList(Work), keys: []const Keyed, item: Work) Allocator.Error!void {
+        fn of(largest: i32) Packing {
+            const bits: u6 = @intCast(64 - @clz(@as(u64, @intCast(largest)) + 1));
+            return .{ .bits = bits, .count = 64 / @as(u32, bits) };
+        }
+
+        fn key(packing: Packing, tokens: []const i32, depth: u32) u64 {
+            var packed_tokens: u64 = 0;
+            for (depth..depth + packing.count) |i| {
+                const id: u64 = if (i < tokens.len) @intCast(@as(i64, tokens[i]) + 1) else 0;
+                packed_tokens = packed_tokens << packing.bits | id;
+            }
+            return packed_tokens;
+        }
+
+        fn endsWithin(packing: Packing, packed_tokens: u64) bool {
+            return packed_tokens & ((@as(u64, 1) << packing.bits) - 1) == 0;
+        }
+    };
+
+    fn pushEqualRuns(scratch: Allocator, work: *std.ArrayList(Work), keys: []const Keyed, item: Work, packing: Packing) Allocator.Error!void {
         var start: u32 = 0;
         while (start < keys.len) {
             var end = start + 1;
             while (end < keys.len and keys[end].key == keys[start].key) end += 1;
-            const ended = keys[start].key & std.math.maxInt(u32) == 0;
-            if (end - start > 1 and !ended) {
+            if (end - start > 1 and !packing.endsWithin(keys[start].key)) {
                 const run: Range = .{ .start = item.run.start + start, .len = end - start };
-                try work.append(gpa, .{ .run = run, .depth = item.depth + 2 });
+                try work.append(scratch, .{ .run = run, .depth = item.depth + packing.count });
             }
             start = end;
         }
@@ -175,7 +192,7 @@ const Sorted = struct {
     }
 
     const insertion_max = 64;
-    const digit_bits = 8;
+    const digit_bits = 11;
     const digit_mask = (1 << digit_bits) - 1;
 
     fn scatter(from: []const Keyed, to: []Keyed, shift: u6) void {
@@ -205,22 +222,24 @@ const Sorted = struct {
 
 const Layout = struct {
     gpa: Allocator,
+    scratch: Allocator,
     from: *const Payload,
     sorted: *const Sorted,
     diag: *Diagnostic,
 
-    /// For each node the run of sorted leaves that passes through it; empty for end nodes.
+    /// For each node of a level the run of sorted leaves that passes through it; empty for end
+    /// nodes. The level being expanded, and the one that grows from it.
     runs: std.ArrayList(Range) = .empty,
+    next_runs: std.ArrayList(Range) = .empty,
     tokens: std.ArrayList(i32) = .empty,
     first_child: std.ArrayList(u32) = .empty,
     marks: std.ArrayList(Mark) = .empty,
-    /// Of tokens, runs and marks.
+    /// Of tokens and marks.
     capacity: usize = 0,
     n_leaves: u32 = 0,
     widest: u32 = 0,
 
     fn deinit(l: *Layout) void {
-        l.runs.deinit(l.gpa);
         l.tokens.deinit(l.gpa);
         l.first_child.deinit(l.gpa);
         l.marks.deinit(l.gpa);
@@ -231,17 +250,21 @@ const Layout = struct {
         // At most a node for each token, end nodes apart; pages that stay unused cost nothing.
         const nodes_expected = l.from.descriptors.items.len + l.sorted.tokens.len;
         try l.reserve(nodes_expected);
+        try l.runs.ensureTotalCapacity(l.scratch, l.sorted.leaves.len);
+        try l.next_runs.ensureTotalCapacity(l.scratch, l.sorted.leaves.len);
         try l.first_child.ensureTotalCapacity(l.gpa, nodes_expected + 1);
 
         for (l.from.descriptors.items) |one| try l.addNode(-1, one.leaves, .{});
         var node: u32 = 0;
         var depth: u32 = 0;
         while (node < l.tokens.items.len) : (depth += 1) {
-            const level_end = l.tokens.items.len;
-            while (node < level_end) : (node += 1) {
+            std.mem.swap(std.ArrayList(Range), &l.runs, &l.next_runs);
+            l.next_runs.clearRetainingCapacity();
+            for (l.runs.items) |run| {
+                defer node += 1;
                 const first: u32 = @intCast(l.tokens.items.len);
                 try l.first_child.append(l.gpa, first);
-                try l.expand(node, depth);
+                try l.expand(node, run, depth);
                 l.widest = @max(l.widest, @as(u32, @intCast(l.tokens.items.len - first)));
             }
         }
@@ -251,19 +274,17 @@ const Layout = struct {
     fn addNode(l: *Layout, token: i32, run: Range, mark: Mark) Allocator.Error!void {
         if (l.tokens.items.len == l.capacity) try l.reserve(l.capacity + l.capacity / 2 + 1);
         l.tokens.appendAssumeCapacity(token);
-        l.runs.appendAssumeCapacity(run);
         l.marks.appendAssumeCapacity(mark);
+        try l.next_runs.append(l.scratch, run);
     }
 
     fn reserve(l: *Layout, capacity: usize) Allocator.Error!void {
         try l.tokens.ensureTotalCapacityPrecise(l.gpa, capacity);
-        try l.runs.ensureTotalCapacityPrecise(l.gpa, capacity);
         try l.marks.ensureTotalCapacityPrecise(l.gpa, capacity);
         l.capacity = capacity;
     }
 
-    fn expand(l: *Layout, node: u32, depth: u32) Error!void {
-        const run = l.runs.items[node];
+    fn expand(l: *Layout, node: u32, run: Range, depth: u32) Error!void {
         var ended: u32 = 0; // sequences that end here sort first
         while (ended < run.len and l.sorted.len(run.start + ended) == depth) ended += 1;
         if (ended == 0) return l.addChildren(run, depth, &.{}, .{});
