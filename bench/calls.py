@@ -1,6 +1,7 @@
 """What one call costs from Python and from bun, beside a call that does nothing."""
 
 import json
+import os
 import subprocess
 import time
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from eliza_inference._library import ffi, lib
 
 from bench import payloads
 from bench.figures import Figure, figure
-from bench.paths import BENCH, ROOT
+from bench.paths import BENCH, ROOT, library
 
 N_VOCABULARY = 128_256
 ROUNDS = 400
@@ -56,7 +57,8 @@ def bun_calls() -> CallFigures:
     payload = payloads.write_json(payloads.steps(N_VOCABULARY), f"steps-{N_VOCABULARY}")
     command = ["node", ROOT / "bindings-ts" / "scripts" / "bun.mjs", BENCH / "bun" / "calls.ts"]
     arguments = [payload, N_VOCABULARY, ROUNDS, ACCEPTED]
-    done = subprocess.run([str(part) for part in [*command, *arguments]], stdout=subprocess.PIPE, check=True)
+    environment = os.environ | {"ELIZA_INFERENCE_LIBRARY": str(library())}
+    done = subprocess.run([str(part) for part in [*command, *arguments]], env=environment, stdout=subprocess.PIPE, check=True)
     samples = json.loads(done.stdout)
     return CallFigures("bun", figure(samples["accept_ns"]), figure(samples["floor_ns"]))
 
