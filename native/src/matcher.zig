@@ -90,7 +90,7 @@ pub const Matcher = struct {
     }
 
     pub fn activate(m: *Matcher, path: []const u8) diagnostic.Error!void {
-        m.span.activate(try findPath(m.trie(), path, &m.diag));
+        m.span.activate(m.trie(), try findPath(m.trie(), path, &m.diag));
     }
 
     pub fn setTimeout(m: *Matcher, n_tokens: u32) diagnostic.Error!void {

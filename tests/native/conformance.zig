@@ -263,7 +263,7 @@ fn expectState(r: *Report, matcher: *const Matcher, expected: Value) void {
         const value = one.value_ptr.*;
         switch (std.meta.stringToEnum(Key, one.key_ptr.*) orelse return r.fail("unknown key {s}", .{one.key_ptr.*})) {
             .active => r.expectNumber("active", @intFromBool(value.bool), @intFromBool(span.isActive())),
-            .can_stop => r.expectNumber("can_stop", @intFromBool(value.bool), @intFromBool(span.canStop(trie))),
+            .can_stop => r.expectNumber("can_stop", @intFromBool(value.bool), @intFromBool(span.canStop())),
             .constrained => r.expectNumber("constrained", @intFromBool(value.bool), @intFromBool(span.allowed(trie) != null)),
             .descriptor => r.expectNumber("descriptor", value.integer, if (span.isActive()) span.descriptor else -1),
             .allowed => expectAllowed(r, value, span.allowed(trie)),
@@ -307,7 +307,7 @@ fn expectForced(r: *Report, expected: Value, matcher: *const Matcher) void {
 }
 
 fn expectLeaf(r: *Report, expected: Value, matcher: *const Matcher) void {
-    const leaf = matcher.span.leaf(matcher.trie()) orelse {
+    const leaf = matcher.span.leaf() orelse {
         if (expected != .null) r.fail("leaf is none, expected {s}", .{expected.string});
         return;
     };

@@ -29,11 +29,11 @@ pub const SpanState = extern struct {
 
     pub fn of(span: *const Span, trie: *const TokenTrie) SpanState {
         const allowed = span.allowed(trie);
-        const leaf = span.leaf(trie);
+        const leaf = span.leaf();
         return .{
             .active = @intFromBool(span.isActive()),
             .descriptor = if (span.isActive()) @intCast(span.descriptor) else -1,
-            .can_stop = @intFromBool(span.canStop(trie)),
+            .can_stop = @intFromBool(span.canStop()),
             .constrained = @intFromBool(allowed != null),
             .n_allowed = if (allowed) |ids| @intCast(ids.len) else 0,
             .span_tokens = span.tokens,
@@ -147,7 +147,7 @@ pub fn lendLeaf(span: *const Span, trie: *const TokenTrie, out_name: ?*?[*]const
     const len_out = out_len orelse return invalid_arg;
     name_out.* = null;
     len_out.* = 0;
-    const leaf = span.leaf(trie) orelse return 0;
+    const leaf = span.leaf() orelse return 0;
     const name = trie.leafName(leaf.descriptor, leaf.index);
     name_out.* = name.ptr;
     len_out.* = name.len;
@@ -171,7 +171,7 @@ export fn eliza_inference_matcher_allowed(matcher: ?*const Matcher, out_ids: ?*?
 
 export fn eliza_inference_matcher_can_stop(matcher: ?*const Matcher) c_int {
     const m = matcher orelse return invalid_arg;
-    return @intFromBool(m.span.canStop(m.trie()));
+    return @intFromBool(m.span.canStop());
 }
 
 export fn eliza_inference_matcher_forced(matcher: ?*const Matcher, out_tokens: ?[*]i32, cap: usize, out_n: ?*usize) c_int {

@@ -69,7 +69,7 @@ pub const TrieSampler = struct {
 
     pub fn activate(t: *TrieSampler, path: []const u8, d: *Diagnostic) Error!void {
         const trie = t.trie orelse return d.fail(.state, "no token trie is set", .{});
-        t.span.activate(try matcher.findPath(trie, path, d));
+        t.span.activate(trie, try matcher.findPath(trie, path, d));
     }
 
     fn destroy(t: *TrieSampler) void {

@@ -271,7 +271,7 @@ pub const Stream = struct {
 
     pub fn activate(s: *Stream, path: []const u8) Error!void {
         const trie = s.trie orelse return s.diag.fail(.state, "no token trie is set", .{});
-        s.span.activate(try matcher.findPath(trie, path, &s.diag));
+        s.span.activate(trie, try matcher.findPath(trie, path, &s.diag));
         s.takeUp();
     }
 
@@ -356,6 +356,7 @@ pub const Stream = struct {
         }
         const start = clock.nowNs();
         defer s.counters.sample_ns += clock.nowNs() - start;
+        if (s.span.position) |position| s.trie.?.prefetch(position);
         const token = only orelse try s.choose();
         if (only == null) s.counters.sampled_tokens += 1 else s.counters.forced_tokens += 1;
         if (s.sequence.model.isEndOfGeneration(token)) {

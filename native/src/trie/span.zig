@@ -5,6 +5,7 @@ const std = @import("std");
 const trie_module = @import("trie.zig");
 const TokenTrie = trie_module.TokenTrie;
 const Node = trie_module.Node;
+const Position = trie_module.Position;
 const Mark = trie_module.Mark;
 const TriggerAutomaton = @import("trigger.zig").TriggerAutomaton;
 
@@ -29,8 +30,8 @@ pub const Illegal = enum { refuse, end_span };
 pub const Leaf = struct { descriptor: u32, index: u32 };
 
 pub const Span = struct {
-    /// The position in the active trie; `inactive` outside a span.
-    node: Node = inactive,
+    /// In the active trie; nothing outside a span.
+    position: ?Position = null,
     descriptor: u32 = 0,
     /// Tokens accepted in the open span.
     tokens: u32 = 0,
@@ -44,18 +45,16 @@ pub const Span = struct {
     timeouts: u32 = 0,
     illegal: u32 = 0,
 
-    const inactive = std.math.maxInt(Node);
-
     pub fn init(trie: *const TokenTrie) Span {
         var span: Span = .{};
-        if (trie.isActiveAtOnce()) span.activate(0);
+        if (trie.isActiveAtOnce()) span.activate(trie, 0);
         return span;
     }
 
     /// Opens a span at the root of a descriptor; an open one ends without a leaf.
-    pub fn activate(span: *Span, descriptor: u32) void {
+    pub fn activate(span: *Span, trie: *const TokenTrie, descriptor: u32) void {
         span.deactivate();
-        span.node = descriptor; // the roots are the first nodes
+        span.position = trie.at(descriptor); // the roots are the first nodes
         span.descriptor = descriptor;
         span.tokens = 0;
         span.ended_with = null;
@@ -68,10 +67,10 @@ pub const Span = struct {
 
     /// Takes one token of the output.
     pub fn accept(span: *Span, trie: *const TokenTrie, token: i32, timeout: u32, illegal: Illegal) Step {
-        if (!span.isActive()) return span.acceptOutside(trie, token);
-        if (trie.child(span.node, token)) |next| return span.advance(trie, next, timeout);
-        if (trie.marks[span.node].steps_back) {
-            span.close(span.leaf(trie));
+        const position = span.position orelse return span.acceptOutside(trie, token);
+        if (trie.child(position, token)) |next| return span.advance(trie, next, timeout);
+        if (position.mark.steps_back) {
+            span.close(span.leaf());
         } else {
             if (illegal == .refuse) return .{ .refused = true };
             span.close(null);
@@ -83,39 +82,41 @@ pub const Span = struct {
     }
 
     pub fn isActive(span: *const Span) bool {
-        return span.node != inactive;
+        return span.position != null;
     }
 
     /// The legal next tokens, ascending; null if everything is allowed.
     pub fn allowed(span: *const Span, trie: *const TokenTrie) ?[]const i32 {
-        if (!span.isActive() or trie.marks[span.node].steps_back) return null;
-        return trie.children(span.node);
+        const position = span.position orelse return null;
+        return if (position.mark.steps_back) null else trie.children(position);
     }
 
     pub fn forced(span: *const Span, trie: *const TokenTrie) ?i32 {
-        return if (span.isActive()) trie.forced(span.node) else null;
+        return trie.forced(span.position orelse return null);
     }
 
-    pub fn canStop(span: *const Span, trie: *const TokenTrie) bool {
-        return !span.isActive() or trie.marks[span.node].leaf != Mark.no_leaf;
+    pub fn canStop(span: *const Span) bool {
+        const position = span.position orelse return true;
+        return position.mark.leaf != Mark.no_leaf;
     }
 
     /// The leaf that is complete here or, outside a span, that the last one ended with.
-    pub fn leaf(span: *const Span, trie: *const TokenTrie) ?Leaf {
-        if (!span.isActive()) return span.ended_with;
-        const index = trie.marks[span.node].leaf;
+    pub fn leaf(span: *const Span) ?Leaf {
+        const position = span.position orelse return span.ended_with;
+        const index = position.mark.leaf;
         return if (index == Mark.no_leaf) null else .{ .descriptor = span.descriptor, .index = index };
     }
 
     fn advance(span: *Span, trie: *const TokenTrie, next: Node, timeout: u32) Step {
-        span.node = next;
+        const position = trie.at(next);
+        span.position = position;
         span.tokens += 1;
-        if (trie.isLast(next)) {
-            span.close(span.leaf(trie));
+        if (position.isLast()) {
+            span.close(span.leaf());
             return .{ .in_span = true, .span_ended = true };
         }
         if (span.tokens >= timeout) {
-            span.close(span.leaf(trie));
+            span.close(span.leaf());
             span.timeouts +%= 1;
             return .{ .in_span = true, .span_ended = true, .timed_out = true };
         }
@@ -125,13 +126,13 @@ pub const Span = struct {
     fn acceptOutside(span: *Span, trie: *const TokenTrie, token: i32) Step {
         span.trigger = trie.triggers.step(span.trigger, token);
         const descriptor = trie.triggers.fired(span.trigger) orelse return .{};
-        span.activate(descriptor);
+        span.activate(trie, descriptor);
         return .{ .span_started = true };
     }
 
     fn close(span: *Span, with: ?Leaf) void {
         span.ended_with = with;
-        span.node = inactive;
+        span.position = null;
         span.tokens = 0;
         span.trigger = TriggerAutomaton.start;
         span.ended +%= 1;
