@@ -98,7 +98,7 @@ def demo_setup() -> list[Step]:
             inputs=(requirements,),
             done=VENV / ".installed",
         ),
-        npm_packages("libllama", TESTS / "llama"),
+        npm_packages("libllama", TESTS / "llama", [sys.executable, "locate.py"]),
         # What the extras need is among the requirements, so that only what builds the package is fetched here.
         Step("package and native library", [[*pip, f"{ROOT / 'bindings-python'}[cli,msgpack,numpy]"]]),
     ]
@@ -114,10 +114,10 @@ def test_setup() -> list[Step]:
     return steps
 
 
-def npm_packages(name: str, folder: Path) -> Step:
+def npm_packages(name: str, folder: Path, *checks: list[str]) -> Step:
     return Step(
         name,
-        [[tool("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"]],
+        [[tool("npm"), "ci", "--ignore-scripts", "--no-audit", "--no-fund"], *checks],
         folder=folder,
         inputs=(folder / "package-lock.json",),
         done=folder / "node_modules" / ".installed",
