@@ -58,7 +58,9 @@ def bun_calls() -> CallFigures:
     command = ["node", ROOT / "bindings-ts" / "scripts" / "bun.mjs", BENCH / "bun" / "calls.ts"]
     arguments = [payload, N_VOCABULARY, ROUNDS, ACCEPTED]
     environment = os.environ | {"ELIZA_INFERENCE_LIBRARY": str(library())}
-    done = subprocess.run([str(part) for part in [*command, *arguments]], env=environment, stdout=subprocess.PIPE, check=True)
+    done = subprocess.run(
+        [str(part) for part in [*command, *arguments]], env=environment, stdout=subprocess.PIPE, check=True
+    )
     samples = json.loads(done.stdout)
     return CallFigures("bun", figure(samples["accept_ns"]), figure(samples["floor_ns"]))
 

@@ -134,9 +134,7 @@ def sampler_chains(model_path: Path, names: list[str]) -> SamplerFigures:
     grammar, listed = BUILD / "sampler.gbnf", BUILD / "sampler.txt"
     grammar.write_text(grammar_of(names), encoding="utf-8")
     listed.write_text("".join(" ".join(map(str, tokens)) + "\n" for tokens in sequences))
-    found = native.run(
-        "sampler", llama, cpu_backend(llama), model_path, grammar, payload, listed, SAMPLER_REPEATS
-    )
+    found = native.run("sampler", llama, cpu_backend(llama), model_path, grammar, payload, listed, SAMPLER_REPEATS)
     return _sampler_figures(found)
 
 

@@ -15,7 +15,17 @@ def build(name: str, against: Path | None = None) -> Path:
     program = BUILD / name
     BUILD.mkdir(exist_ok=True)
     command: list[str | Path] = [
-        *(sys.executable, "-m", "ziglang", "cc", "-std=c11", "-O2", "-g", "-mcpu=baseline", "-fno-sanitize=undefined"),
+        *(
+            sys.executable,
+            "-m",
+            "ziglang",
+            "cc",
+            "-std=c11",
+            "-O2",
+            "-g",
+            "-mcpu=baseline",
+            "-fno-sanitize=undefined",
+        ),
         *("-D_POSIX_C_SOURCE=200809L", "-Wall", "-Wextra", "-Werror", "-I", ROOT / "native" / "include"),
         *(BENCH / "native" / f"{name}.c", shared, f"-Wl,-rpath,{shared.parent}", "-ldl", "-o", program),
     ]

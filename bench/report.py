@@ -29,6 +29,33 @@ LARGE_REPEATS = 3
 LARGE_PROMPTS = 100
 """llama.cpp's grammar sampler takes 10 ms and more for each token of a large vocabulary."""
 
+ABOUT = """
+Made by one run of `python -m bench report`; each figure can be had alone by the command beside it. Other work on the
+machine disturbs single samples, so ways are interleaved, ratios are of one run, and where a position is repeated its
+least time counts. Medians over positions, unless it says otherwise.
+"""
+ABOUT_ANSWERS = """
+Greedy, one thread. `strict-guided` is llama.cpp's grammar sampler over the whole vocabulary at each step;
+`common-sampler` is the fair baseline: a token is chosen freely, tested against the grammar, and the full grammar runs
+only if it is refused. Agreement and passes saved are against `strict-guided`. A grammar also admits other
+tokenisations of a name, and may follow one of them to another name where the model's own choice is not allowed.
+Passes include that of the prompt. Skip ratio: share of the vocabulary that is illegal, mean and standard deviation
+over the steps inside the trie.
+"""
+ABOUT_STREAM = """
+`python -m bench micro stream`. Without the forward pass, but right after a real one, so the caches are cold; a single
+legal token needs none, and its caches are warm. `choosing` is what the stream's statistics count; `call` is all of
+`eliza_inference_llm_stream_next` but the time in the model.
+"""
+ABOUT_PAYLOADS = """
+`python -m bench micro payload`. 30 names in Llama-3 tokens; the larger trees are random sequences of 2 to 6 tokens.
+Compiling is measured in the thread's own time. A hit compares all of the payload's bytes.
+"""
+ABOUT_CALLS = """
+`python -m bench micro calls`. The floor is the same native function with a NULL handle. Python is measured in the
+thread's own time, bun in wall-clock time.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class EndToEnd:
@@ -111,47 +138,41 @@ def _end_to_end(title: str, model: Path, names: list[str], prompts: list[Prompt]
 
 
 def _render(results: Results, stem: str) -> str:
+    chains = results.sampler
     sections = [
         f"# The main job, {date.today().isoformat()}",
         Table(["", ""], _machine_rows(results), n_left=2).markdown(),
-        "Made by one run of `python -m bench report`; each figure can be had alone by the command beside it. Other work on the "
-        "machine disturbs single samples, so ways are interleaved, ratios are of one run, and where a position is repeated its "
-        "least time counts. Medians over positions, unless it says otherwise.",
+        _prose(ABOUT),
         "## Must reach",
         tables.requirements(results.requirements()).markdown(),
         "## Whole answers",
-        "Greedy, one thread. `strict-guided` is llama.cpp's grammar sampler over the whole vocabulary at each step; "
-        "`common-sampler` is the fair baseline: a token is chosen freely, tested against the grammar, and the full grammar runs "
-        "only if it is refused. Agreement and passes saved are against `strict-guided`. A grammar also admits other tokenisations "
-        "of a name, and may follow one of them to another name where the model's own choice is not allowed. Passes include that "
-        "of the prompt. Skip ratio: share of the vocabulary that is illegal, mean and standard deviation over the steps inside "
-        "the trie.",
+        _prose(ABOUT_ANSWERS),
         f"![time per answer]({stem}-answers.svg)",
         *(_answers_section(group) for group in results.answers),
         "## One step of the stream",
-        "`python -m bench micro stream`. Without the forward pass, right after a real one, so the caches are cold: "
-        "nanoseconds by the number of legal tokens. `choosing` is what the stream's statistics count; `call` is all of "
-        "`eliza_inference_llm_stream_next` but the time in the model.",
+        _prose(ABOUT_STREAM),
         f"![one step of the stream]({stem}-stream.svg)",
         tables.stream(results.stream).markdown(),
         "## One step of a llama.cpp chain",
-        f"`python -m bench micro sampler`. {results.sampler.n_vocabulary:,} candidates, 30 names, "
-        f"{results.sampler.n_positions} positions, microseconds.",
+        f"`python -m bench micro sampler`. {chains.n_vocabulary:,} candidates, {chains.n_positions} positions in 30 names.",
         f"![one step of a chain]({stem}-sampler.svg)",
-        tables.sampler(results.sampler).markdown(),
+        tables.sampler(chains).markdown(),
         "## Payload to trie",
-        "`python -m bench micro payload`. 30 names in Llama-3 tokens; the larger trees are random sequences of 2 to 6 tokens. "
-        "Compiling is measured in the thread's own time. A hit compares all of the payload's bytes.",
+        _prose(ABOUT_PAYLOADS),
         tables.payloads(results.payloads).markdown(),
         "## Steps of a matcher",
-        "`python -m bench micro matcher`. Nanoseconds per call from C, warm caches, by vocabulary size.",
+        "`python -m bench micro matcher`. From C, with warm caches.",
         tables.matcher(results.matcher).markdown(),
         "## Calls",
-        "`python -m bench micro calls`. The floor is the same native function with a NULL handle. Python in the thread's own time, bun "
-        "in wall-clock time.",
+        _prose(ABOUT_CALLS),
         tables.calls(results.calls).markdown(),
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def _prose(text: str) -> str:
+    """A paragraph in one line."""
+    return " ".join(text.split())
 
 
 def _machine_rows(results: Results) -> list[list[str]]:

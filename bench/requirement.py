@@ -25,7 +25,11 @@ def sampler(figures: SamplerFigures) -> list[Requirement]:
     return [
         Requirement(what, "≤ 1.3 × building the array", f"{over_array:.2f} ×", over_array <= 1.3, command),
         Requirement(
-            "the same", "≥ 100 × faster than llama.cpp's grammar", f"{times_faster:.0f} ×", times_faster >= 100, command
+            "the same",
+            "≥ 100 × faster than llama.cpp's grammar",
+            f"{times_faster:.0f} ×",
+            times_faster >= 100,
+            command,
         ),
     ]
 
@@ -58,7 +62,13 @@ def payload(figures: list[PayloadFigures]) -> list[Requirement]:
         time("cache hit, 30 names, JSON", 3, named.hit_us.median),
         time("payload to trie, 100,000 leaves, JSON", 60, json_many.compile_us.median, "ms"),
         time("payload to trie, 100,000 leaves, MessagePack", 30, msgpack_many.compile_us.median, "ms"),
-        Requirement("retained, 100,000 leaves, payload copy included", "≤ 16 MB", f"{retained:.1f} MB", retained <= 16, command),
+        Requirement(
+            "retained, 100,000 leaves, payload copy included",
+            "≤ 16 MB",
+            f"{retained:.1f} MB",
+            retained <= 16,
+            command,
+        ),
     ]
 
 
@@ -80,7 +90,9 @@ def passes(trie: Run, grammar: Run, grammar_to_leaf: Run) -> list[Requirement]:
 
 
 def valid_names(run: Run) -> Requirement:
-    options = ("" if run.model == MODEL else f" --model {run.model.name}") + (" --every-third" if len(run.names) < 30 else "")
+    options = ("" if run.model == MODEL else f" --model {run.model.name}") + (
+        " --every-third" if len(run.names) < 30 else ""
+    )
     return Requirement(
         f"valid names, {run.way}, {run.model.stem}, {len(run.names)} names",
         "100 %",

@@ -48,7 +48,13 @@ def requirements(rows: list[Requirement]) -> Table:
     return Table(
         ["what", "command", "", "bar", "measured"],
         [
-            [each.what, f"`python -m bench {each.command}`", "met" if each.is_met else "**missed**", each.bar, each.measured]
+            [
+                each.what,
+                f"`python -m bench {each.command}`",
+                "met" if each.is_met else "**missed**",
+                each.bar,
+                each.measured,
+            ]
             for each in rows
         ],
         n_left=3,
@@ -60,7 +66,9 @@ def answers(runs: list[Run], strict: Run, grammar: Run) -> Table:
     rows = []
     for run in runs:
         figures = end_to_end.summary(run, strict)
-        skipped = "" if run.skip_ratios is None else f"{figures['skip_ratio_mean']:.4f} ± {figures['skip_ratio_std']:.4f}"
+        skipped = (
+            "" if run.skip_ratios is None else f"{figures['skip_ratio_mean']:.4f} ± {figures['skip_ratio_std']:.4f}"
+        )
         rows.append(
             [
                 str(run.way),
@@ -80,7 +88,14 @@ def answers(runs: list[Run], strict: Run, grammar: Run) -> Table:
         )
     heading = [
         *("way", "valid names", "exact names", "names agree", "tokens agree", "passes per answer", "passes saved"),
-        *("ms per answer (p95)", "ms after the prompt (p95)", "tokens/s", "× strict-guided", "× common-sampler", "skip ratio"),
+        *(
+            "ms per answer (p95)",
+            "ms after the prompt (p95)",
+            "tokens/s",
+            "× strict-guided",
+            "× common-sampler",
+            "skip ratio",
+        ),
     ]
     return Table(heading, rows)
 
@@ -111,7 +126,15 @@ def sampler(figures: SamplerFigures) -> Table:
         ]
         for way, label in charts.SAMPLER_WAYS.items()
     ]
-    heading = ["us", "step", "p95", "every repeat", "without the array", "× array alone", "× faster than the grammar"]
+    heading = [
+        "median us",
+        "step",
+        "p95",
+        "every repeat",
+        "without the array",
+        "× array alone",
+        "× faster than the grammar",
+    ]
     return Table(heading, rows)
 
 

@@ -130,7 +130,11 @@ def open_way(name: WayName, model: Model, path: Path, names: list[str], payload:
         grammar = grammar_of(names) if name.mode == "common-sampler" else None
         stream = stack.enter_context(
             model.stream(
-                max_tokens=MAX_TOKENS, context_size=CONTEXT_SIZE, grammar=grammar, skip_ahead=name.skip_ahead, threads=1
+                max_tokens=MAX_TOKENS,
+                context_size=CONTEXT_SIZE,
+                grammar=grammar,
+                skip_ahead=name.skip_ahead,
+                threads=1,
             )
         )
         if name.mode == "strict-trie-ffi":

@@ -85,8 +85,9 @@ static inline eliza_vocab *make_vocab(int32_t n_tokens)
 static inline eliza_constraint *make_constraint(const eliza_vocab *vocab, file_contents payload)
 {
     eliza_constraint *constraint;
-    char *error = NULL;
-    int status = eliza_inference_constraint_create_token_trie(vocab, payload.bytes, payload.length, &constraint, &error);
+    char *error;
+    int status =
+        eliza_inference_constraint_create_token_trie(vocab, payload.bytes, payload.length, &constraint, &error);
     check(status, error, "payload");
     return constraint;
 }

@@ -2,7 +2,7 @@
  *
  *     stream LIBLLAMA MODEL PAYLOAD MODE REPEATS PATH...
  *
- * MODE is 0 (greedy) or 1 (temperature 0.8, top-p 0.95). Each PATH is activated and stepped once per repeat.
+ * MODE is 0 (greedy) or 1 (temperature 0.8, top-p 0.95). Each PATH is activated and stepped REPEATS times.
  * Prints two lists for each path, in nanoseconds: what the stream counts as choosing the token, and the whole
  * call of `next` without the time in the model. */
 #include <string.h>
@@ -75,11 +75,9 @@ int main(int argc, char **argv)
     size_t repeats = (size_t)atoi(argv[5]), n_paths = (size_t)argc - 6;
     double *choosing_ns = allocate(n_paths * repeats * sizeof *choosing_ns);
     double *call_ns = allocate(n_paths * repeats * sizeof *call_ns);
-    for (size_t repeat = 0; repeat < repeats; repeat++)
-        for (size_t path = 0; path < n_paths; path++) {
-            size_t i = path * repeats + repeat;
-            step(argv[6 + path], n_prompt, &choosing_ns[i], &call_ns[i]);
-        }
+    /* One path after the other: a host comes back to the same names. The forward pass is between any two steps. */
+    for (size_t i = 0; i < n_paths * repeats; i++)
+        step(argv[6 + i / repeats], n_prompt, &choosing_ns[i], &call_ns[i]);
 
     printf("{");
     for (size_t path = 0; path < n_paths; path++) {
