@@ -101,5 +101,5 @@ def _rounded(value: float) -> str:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    figure.savefig(path, metadata={"Date": None})
+    figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
     pyplot.close(figure)
