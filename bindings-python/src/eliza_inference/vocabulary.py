@@ -37,7 +37,9 @@ class Vocabulary:
     Everything is copied.
     """
 
-    __slots__ = ("_handle",)
+    __slots__ = ("_end_of_generation", "_handle")
+
+    _end_of_generation: tuple[int, ...] | None
 
     def __init__(
         self,
@@ -63,7 +65,7 @@ class Vocabulary:
             config.flags = owned_flags
         out = ffi.new("eliza_vocab **")
         call(lib.eliza_inference_vocab_create, config, out)
-        self._handle = ffi.gc(out[0], lib.eliza_inference_vocab_free)
+        self._adopt(out[0])
 
     @classmethod
     def from_model(cls, model: Model) -> Vocabulary:
@@ -71,7 +73,7 @@ class Vocabulary:
         out = ffi.new("eliza_vocab **")
         call(lib.eliza_inference_vocab_from_context, model._handle, out)
         vocabulary = cls.__new__(cls)
-        vocabulary._handle = ffi.gc(out[0], lib.eliza_inference_vocab_free)
+        vocabulary._adopt(out[0])
         return vocabulary
 
     def __len__(self) -> int:
@@ -90,8 +92,20 @@ class Vocabulary:
         return TokenFlag(flags[0])
 
     def end_of_generation_tokens(self) -> tuple[int, ...]:
-        """The tokens that end a generation, ascending. Looks at every token."""
-        return tuple(token for token in range(len(self)) if TokenFlag.END_OF_GENERATION in self.flags(token))
+        """The tokens that end a generation, ascending. The first call looks at every token."""
+        if self._end_of_generation is None:
+            flags, ends = ffi.new("uint32_t *"), int(TokenFlag.END_OF_GENERATION)
+            handle, read = self._handle, lib.eliza_inference_vocab_token
+            self._end_of_generation = tuple(
+                token
+                for token in range(len(self))
+                if read(handle, token, ffi.NULL, ffi.NULL, flags) == 0 and flags[0] & ends
+            )
+        return self._end_of_generation
+
+    def _adopt(self, handle: CData) -> None:
+        self._handle = ffi.gc(handle, lib.eliza_inference_vocab_free)
+        self._end_of_generation = None
 
     def _token(self, token: int, data: CData, length: CData, flags: CData) -> None:
         status = lib.eliza_inference_vocab_token(self._handle, token, data, length, flags)
