@@ -81,7 +81,7 @@ pub const Sampler = struct {
 
     /// Afterwards `draw` among at most `n` tokens does not allocate.
     pub fn reserve(s: *Sampler, gpa: Allocator, n: usize) Allocator.Error!void {
-        try s.weights.ensureTotalCapacity(gpa, n);
+        try s.weights.ensureTotalCapacity(gpa, std.mem.alignForward(usize, n, lanes));
         try s.order.ensureTotalCapacity(gpa, n);
     }
 
@@ -99,35 +99,43 @@ pub const Sampler = struct {
     /// Weights relative to the most likely token. True if no logit was above -inf.
     fn weigh(s: *Sampler, logits: [*]const f32, legal: Legal) bool {
         const n = legal.len();
-        const weights = s.weights.allocatedSlice()[0..n];
-        s.weights.items = weights;
+        const weights = s.weights.allocatedSlice()[0..std.mem.alignForward(usize, n, lanes)];
+        s.weights.items = weights[0..n];
         switch (legal) {
-            .list => |ids| for (weights, ids) |*weight, id| {
-                weight.* = finite(logits[@intCast(id)]);
+            .list => |ids| for (weights[0..n], ids) |*weight, id| {
+                weight.* = logits[@intCast(id)];
             },
-            .all => for (weights, logits[0..n]) |*weight, logit| {
-                weight.* = finite(logit);
-            },
+            .all => @memcpy(weights[0..n], logits[0..n]),
         }
-        var top = -std.math.inf(f32);
-        for (weights) |logit| top = @max(top, logit);
+        @memset(weights[n..], -std.math.inf(f32));
+        const top = highestFinite(weights);
         if (top == -std.math.inf(f32)) {
-            @memset(weights, 1);
+            @memset(weights[0..n], 1);
             return true;
         }
-        const scale = 1 / s.temperature;
+        const scale: Vector = @splat(1 / s.temperature);
         var i: usize = 0;
-        while (i + lanes <= n) : (i += lanes) {
+        while (i < weights.len) : (i += lanes) {
             const chunk: Vector = weights[i..][0..lanes].*;
-            weights[i..][0..lanes].* = exp((chunk - @as(Vector, @splat(top))) * @as(Vector, @splat(scale)));
-        }
-        if (i < n) {
-            var rest: [lanes]f32 = @splat(top);
-            @memcpy(rest[0 .. n - i], weights[i..]);
-            rest = exp((@as(Vector, rest) - @as(Vector, @splat(top))) * @as(Vector, @splat(scale)));
-            @memcpy(weights[i..], rest[0 .. n - i]);
+            weights[i..][0..lanes].* = exp((chunk - @as(Vector, @splat(top))) * scale);
         }
         return false;
+    }
+
+    /// The highest logit, after NaN became -inf and +inf the largest number. Whole vectors.
+    fn highestFinite(logits: []f32) f32 {
+        const lowest: Vector = @splat(-std.math.inf(f32));
+        const largest: Vector = @splat(std.math.floatMax(f32));
+        var top = lowest;
+        var i: usize = 0;
+        while (i < logits.len) : (i += lanes) {
+            const raw: Vector = logits[i..][0..lanes].*;
+            const number = @select(f32, raw == raw, raw, lowest);
+            const chunk = @select(f32, number > largest, largest, number);
+            logits[i..][0..lanes].* = chunk;
+            top = @select(f32, chunk > top, chunk, top);
+        }
+        return @reduce(.Max, top);
     }
 
     /// Draws among the most likely tokens, until they have `top_p` of the whole weight; of equal
@@ -236,10 +244,6 @@ fn sum(weights: []const f32) f64 {
     var total: f64 = 0;
     for (weights) |weight| total += weight;
     return total;
-}
-
-fn finite(logit: f32) f32 {
-    return if (std.math.isNan(logit)) -std.math.inf(f32) else @min(logit, std.math.floatMax(f32));
 }
 
 const lanes = 8;
