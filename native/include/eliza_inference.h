@@ -75,7 +75,8 @@ const char *eliza_inference_status_name(int status);
 #define ELIZA_LOG_INFO 2
 
 /* Receives a message of `length` bytes (also NUL-terminated), valid during the call only. May be
- * called from any thread that calls this library. */
+ * called from any thread that calls this library, in the middle of any function: it must not call
+ * the library. */
 typedef void (*eliza_log_callback)(int32_t level, const char *message, size_t length, void *user_data);
 
 /* Sets the receiver of log messages for the whole process; NULL turns logging off (the default).
@@ -131,7 +132,7 @@ typedef struct eliza_vocab eliza_vocab;
 typedef struct eliza_vocab_config_t {
     uint32_t struct_size;
     int32_t n_tokens;        /* vocabulary size: token ids are 0 .. n_tokens-1; at least 1 */
-    const char *model_id;    /* compared with a payload's modelId; NULL or length 0: unknown */
+    const char *model_id;    /* compared with a payload's modelId; length 0: unknown */
     size_t model_id_len;     /* bytes */
     const uint8_t *bytes;    /* bytes of all tokens, one after the other; NULL: not known */
     const uint64_t *offsets; /* n_tokens+1 ascending offsets into `bytes`; NULL with `bytes` NULL */
@@ -397,7 +398,7 @@ typedef struct eliza_llm_stream_config_t {
     float temperature;            /* <= 0: greedy */
     float top_p;                  /* 1 or more, or <= 0: off */
     int32_t top_k;                /* <= 0: off */
-    float repeat_penalty;         /* over the last 64 tokens; 1 or <= 0: off */
+    float repeat_penalty;         /* over the last 64 tokens; 1 or <= 0: off; at least 1e-6 */
     int32_t slot_id;              /* accepted, not used: each stream has its own KV cache */
     const char *prompt_cache_key; /* accepted, not used */
     int32_t draft_min;            /* no meaning without a drafter */
@@ -459,7 +460,9 @@ int eliza_inference_llm_stream_reset_keep(EliLlmStream *stream, int32_t n_keep);
 /* Closes the stream. NULL and a stream that is already closed do nothing. */
 void eliza_inference_llm_stream_close(EliLlmStream *stream);
 
-/* Stores the tokens and llama.cpp's sequence state in a file, after decoding what is pending. */
+/* Stores the tokens and llama.cpp's sequence state in a file, after decoding what is pending. It is
+ * written beside `filename` (with ".partial") and then takes its place. Both functions are for
+ * regular files. */
 int eliza_inference_llm_stream_save_slot(EliLlmStream *stream, const char *filename, char **out_error);
 
 /* Restores them: checks model and context size, refills the penalty window, clears any trie and
@@ -476,7 +479,7 @@ int eliza_inference_llm_stream_set_time_budget_ms(EliLlmStream *stream, uint64_t
 int eliza_inference_llm_stream_set_span_timeout(EliLlmStream *stream, uint32_t n_tokens); /* at least 1 */
 int eliza_inference_llm_stream_set_stop_at_span_end(EliLlmStream *stream, int on);        /* default 0; 1: that step is final */
 int eliza_inference_llm_stream_set_skip_ahead(EliLlmStream *stream, int on);              /* default 1; 0: forced tokens are decoded one by one */
-int eliza_inference_llm_stream_set_threads(EliLlmStream *stream, int32_t n_threads);      /* at least 1 */
+int eliza_inference_llm_stream_set_threads(EliLlmStream *stream, int32_t n_threads);      /* 1 .. 512 */
 
 #define ELIZA_STOP_NONE 0 /* not ended */
 #define ELIZA_STOP_END_OF_GENERATION 1
@@ -517,7 +520,8 @@ int eliza_inference_llm_stream_stats(EliLlmStream *stream, eliza_llm_stream_stat
 
 typedef EliLlmStream *FfiLlmHandle;
 
-/* Constrains the stream by a TokenTreePayload (section 5). mode: ELIZA_MODE_*; sampled uses the
+/* Constrains the stream by a TokenTreePayload (section 5), in which nothing may follow a token that
+ * ends the generation (ELIZA_ERR_PAYLOAD). mode: ELIZA_MODE_*; sampled uses the
  * stream's temperature, top_p and seed on the legal tokens only. Inside a span, penalties, top_k and
  * the grammar do not choose, but are fed. A failed call changes nothing. The message of a failure
  * is eliza_inference_llm_stream_last_error. */
@@ -544,7 +548,7 @@ struct llama_sampler;
  * A llama_sampler that constrains the chain it is added to. Put it first, before truncating
  * samplers. mode 0: the best legal token is selected, whatever follows. mode 1: only the legal
  * candidates stay, and the chain goes on with them. On the array of the whole vocabulary in id order
- * this costs O(legal). Freed with the chain, or with llama_sampler_free. NULL on a parse error or an
+ * this costs O(legal). A legal logit that is NaN becomes -inf. Freed with the chain, or with llama_sampler_free. NULL on a parse error or an
  * empty leaf set.
  */
 struct llama_sampler *llama_sampler_init_token_trie(const struct llama_vocab *vocab, const char *trie_descriptor_json,

@@ -482,6 +482,18 @@ static void test_threads(void) {
     eliza_inference_trie_cache_set_limit(ELIZA_TRIE_CACHE_BYTES);
 }
 
+/* A length that cannot be: the bytes are not touched. */
+static void test_lengths_beyond_the_limits(void) {
+    eliza_vocab_config_t config = {.struct_size = sizeof config, .n_tokens = 3, .model_id = "m", .model_id_len = SIZE_MAX};
+    eliza_vocab *vocab = NULL;
+    eliza_constraint *constraint = NULL;
+    GIVES(ELIZA_ERR_LIMIT, eliza_inference_vocab_create(&config, &vocab, &error));
+    config.model_id_len = 0;
+    GIVES(ELIZA_OK, eliza_inference_vocab_create(&config, &vocab, &error));
+    GIVES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_token_trie(vocab, PAYLOAD, SIZE_MAX, &constraint, &error));
+    eliza_inference_vocab_free(vocab);
+}
+
 /* 6: matcher */
 
 static void test_matcher_without_handle(void) {
@@ -1073,6 +1085,7 @@ int main(int argc, char **argv) {
     test_constraint();
     test_descriptor_limit();
     test_messages_are_utf8();
+    test_lengths_beyond_the_limits();
     test_long_lists_of_paths();
     test_cache();
     test_threads();

@@ -272,3 +272,11 @@ def answer(chain: Chain, host: Any, whole: Any, sampler: int, prompt: str) -> st
         tokens = [chain.c.llama_sampler_sample(whole, context, -1)]
         text += host.piece(tokens[0])
     return text.decode()
+
+
+def test_a_legal_logit_that_is_not_a_number_is_never_drawn(chain: Chain) -> None:
+    sampler = chain.sampler(TREE)
+    candidates = chain.whole_vocabulary({10: math.nan, 20: 3.0})
+    assert sorted(chain.apply(sampler, candidates)) == [10, 20]
+    logits = {candidates.data[i].id: candidates.data[i].logit for i in range(candidates.size)}
+    assert logits == {10: -math.inf, 20: 3.0}

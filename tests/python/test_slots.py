@@ -101,3 +101,13 @@ def test_a_slot_that_cannot_be_written_is_an_error(stream: Stream, tmp_path: Pat
     with pytest.raises(SlotFileError, match="missing"):
         stream.save(tmp_path / "missing" / "slot")
     assert stream.generate() == " SEND_REMINDER"
+
+
+def test_after_a_failed_restore_the_grammar_starts_over(open_stream: OpenStream, tmp_path: Path) -> None:
+    stream = open_stream(grammar='root ::= " NONE"')
+    stream.prefill(MESSAGE)
+    assert stream.generate() == " NONE"
+    with pytest.raises(SlotFileError):
+        stream.restore(tmp_path / "absent")
+    stream.prefill(MESSAGE)
+    assert stream.generate() == " NONE"

@@ -383,3 +383,29 @@ def test_decision_11_a_name_that_the_grammar_refuses_switches_it_off(
     assert not stream.generate().startswith(" to ")
     stream.reset()
     assert not stream.stats.grammar_off
+
+
+def test_a_tree_that_is_set_while_a_token_waits_for_room_is_served(
+    open_stream: OpenStream, model: Model
+) -> None:
+    stream = prefilled(open_stream)
+    stream.set_stop_at_span_end(True)
+    stream.set_token_trie(model.token_tree(["SEARCH_WEB"]))
+    step = stream.step(max_text_bytes=5)
+    while stream.state.active:
+        step = stream.step(max_text_bytes=5)
+    assert not step.done  # the last token waits for room
+    stream.set_token_trie(model.token_tree(["NONE"]))
+    rest = "".join(each.text for each in stream)
+    assert rest.endswith(" NONE")
+    assert stream.leaf == "NONE"
+
+
+def test_a_leaf_that_goes_on_after_the_end_of_generation_is_refused(stream: Stream, model: Model) -> None:
+    (end, *_) = model.vocabulary.end_of_generation_tokens()
+    name = model.tokenize(" NONE")
+    with pytest.raises(PayloadError, match="ends the generation"):
+        stream.set_token_trie(TokenTree.from_names(["A"], {"A": [*name, end, *name]}))
+    stream.set_token_trie(TokenTree.from_names(["A"], {"A": [*name, end]}))
+    assert stream.generate() == " NONE"
+    assert stream.leaf == "A"

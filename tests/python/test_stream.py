@@ -449,3 +449,34 @@ print(stream.generate())
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith(" NONE")
+
+
+def test_a_time_budget_that_a_callback_sets_acts_at_once(endless: Stream) -> None:
+    endless.generate(lambda _token, _text: endless.set_time_budget_ms(1))
+    assert endless.stop_reason == StopReason.TIME_BUDGET
+
+
+def test_more_threads_than_ggml_can_start_are_refused(stream: Stream) -> None:
+    for n_threads in (0, 513, 2**31 - 1):
+        with pytest.raises(InvalidArgumentError, match="n_threads"):
+            stream.set_threads(n_threads)
+    assert stream.generate() == " SEND_REMINDER"
+
+
+@pytest.mark.parametrize("temperature", [1e-45, 1e-38, 1e-30])
+def test_a_temperature_near_zero_takes_the_likeliest_token(open_stream: OpenStream, temperature: float) -> None:
+    stream = open_stream(temperature=temperature)
+    stream.prefill(PROMPT.format("remind me to water the plants"))
+    assert stream.generate() == " SEND_REMINDER"
+
+
+def test_half_a_character_does_not_come_with_the_next_answer(open_stream: OpenStream, model: Model) -> None:
+    emoji = model.tokenize("\N{GRINNING FACE}")
+    assert len(emoji) > 1
+    stream = open_stream()
+    stream.prefill(PROMPT.format("hello"))
+    stream.set_token_trie(TokenTree.from_names(["A"], {"A": emoji}))
+    stream.generate(lambda _token, _text: True)
+    stream.clear_token_trie()
+    stream.prefill(PROMPT.format("remind me to water the plants"))
+    assert not stream.generate().startswith("\N{REPLACEMENT CHARACTER}")

@@ -43,6 +43,9 @@ pub const Config = extern struct {
         inline for (.{ "temperature", "top_p", "repeat_penalty" }) |name| {
             if (!std.math.isFinite(@field(config, name))) return diag.fail(.invalid_arg, name ++ " is not a finite number", .{});
         }
+        if (config.repeat_penalty > 0 and config.repeat_penalty < penalty_min) {
+            return diag.fail(.invalid_arg, "repeat_penalty: too close to 0", .{});
+        }
         return .{
             .max_tokens = @intCast(config.max_tokens),
             .temperature = config.temperature,
@@ -310,7 +313,7 @@ fn setSampling(s: *Stream, how: ?*const matcher_abi.Sampling) boundary.Error!voi
 
 export fn eliza_inference_llm_stream_set_time_budget_ms(stream: ?*Handle, ms: u64) c_int {
     const s = streams.get(stream) orelse return missing(stream);
-    s.budget_ns = ms *| std.time.ns_per_ms;
+    s.setTimeBudget(ms *| std.time.ns_per_ms);
     return 0;
 }
 
@@ -336,10 +339,15 @@ export fn eliza_inference_llm_stream_set_skip_ahead(stream: ?*Handle, on: c_int)
     return 0;
 }
 
+/// Logits are divided by it, and must stay finite.
+const penalty_min = 1e-6;
+
+pub const threads_max = 512; // GGML_MAX_N_THREADS: beyond it ggml ends the process
+
 export fn eliza_inference_llm_stream_set_threads(stream: ?*Handle, n_threads: i32) c_int {
     const s = streams.get(stream) orelse return missing(stream);
-    if (n_threads < 1) {
-        s.diag.fail(.invalid_arg, "n_threads: {d} is less than 1", .{n_threads}) catch {};
+    if (n_threads < 1 or n_threads > threads_max) {
+        s.diag.fail(.invalid_arg, "n_threads: {d} is outside 1..{d}", .{ n_threads, threads_max }) catch {};
         return invalid_arg;
     }
     s.sequence.setThreads(n_threads);

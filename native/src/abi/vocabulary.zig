@@ -4,6 +4,7 @@ const std = @import("std");
 const boundary = @import("boundary.zig");
 const gpa = boundary.gpa;
 const vocabulary = @import("../vocabulary.zig");
+const limits = @import("../payload/limits.zig");
 const Vocabulary = vocabulary.Vocabulary;
 
 pub const Config = extern struct {
@@ -35,6 +36,9 @@ export fn eliza_inference_vocab_create(
 
 fn create(c: *const Config, diag: *boundary.Diagnostic) boundary.Error!*Vocabulary {
     const n: usize = @intCast(c.n_tokens);
+    if (c.model_id_len > limits.name_bytes_max) {
+        return diag.fail(.limit, "config.model_id: {d} bytes are more than {d}", .{ c.model_id_len, limits.name_bytes_max });
+    }
     const model_id = boundary.slice(u8, c.model_id, c.model_id_len) orelse
         return diag.fail(.invalid_arg, "config.model_id is NULL", .{});
     const offsets: []const u64 = if (c.offsets) |offsets| offsets[0 .. n + 1] else &.{};

@@ -26,6 +26,10 @@ pub const Settings = struct {
     seed: u64,
 };
 
+/// Logits are divided by it: below this they might overflow, and the likeliest token has all of the
+/// probability anyway.
+const temperature_min = 1e-30;
+
 /// The last tokens of the context that a repeat penalty looks at.
 pub const penalty_window = 64;
 
@@ -78,7 +82,7 @@ pub const FreeSampler = struct {
     }
 
     fn isGreedy(f: *const FreeSampler) bool {
-        return f.settings.temperature <= 0;
+        return f.settings.temperature < temperature_min;
     }
 
     /// As llama.cpp does it: each distinct token of the window is made less likely once.

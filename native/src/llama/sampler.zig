@@ -102,6 +102,7 @@ pub const TrieSampler = struct {
         const kept = keepLegal(array, legal, t.n_tokens);
         if (kept > 0 and anyLikely(array.data[0..kept])) {
             array.size = kept;
+            excludeNan(array.data[0..kept]);
         } else {
             t.substituteAll(array, legal);
         }
@@ -161,6 +162,13 @@ fn anyLikely(candidates: []const TokenData) bool {
     return false;
 }
 
+/// A softmax over NaN is NaN for all: it counts as -inf, as in a matcher and in a stream.
+fn excludeNan(candidates: []TokenData) void {
+    for (candidates) |*candidate| {
+        if (std.math.isNan(candidate.logit)) candidate.logit = -std.math.inf(f32);
+    }
+}
+
 /// The highest logit, of equal ones the smallest id, comes to the front and stays alone.
 fn selectBest(array: *TokenDataArray) void {
     const candidates = array.data[0..array.size];
@@ -177,8 +185,7 @@ fn selectBest(array: *TokenDataArray) void {
 }
 
 fn isBetter(a: TokenData, b: TokenData) bool {
-    if (std.math.isNan(a.logit)) return false;
-    return std.math.isNan(b.logit) or a.logit > b.logit or (a.logit == b.logit and a.id < b.id);
+    return a.logit > b.logit or (a.logit == b.logit and a.id < b.id);
 }
 
 /// Writable, since builds differ in what they declare it to be.

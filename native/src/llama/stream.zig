@@ -187,16 +187,17 @@ pub const Stream = struct {
         try s.refuseCancelled();
         if (s.outbox.token != null) return s.diag.fail(.state, "a token is not delivered yet: call next with room for its text first", .{});
         if (tokens.len == 0) return s.diag.fail(.invalid_arg, "num_tokens is 0", .{});
-        try s.sequence.model.checkTokens("token_ids", tokens, &s.diag);
         const before = s.sequence.tokens.items.len;
         if (tokens.len > s.sequence.room()) {
             return s.diag.fail(.context_full, "{d} tokens do not fit the context of {d}, of which {d} are in use", .{ tokens.len, s.sequence.n_ctx, before });
         }
+        try s.sequence.model.checkTokens("token_ids", tokens, &s.diag);
         s.sequence.append(tokens);
         errdefer s.sequence.truncate(before);
         s.sequence.interrupt.deadline_ns = 0;
         if (try s.sequence.evaluate(.prompt, &s.diag) != .ready) return s.failCancelled();
         if (s.stop == .end_of_generation) if (s.grammar) |*grammar| grammar.restart();
+        s.outbox.held = .{}; // of a character that the output before did not complete
         s.startRun();
     }
 
@@ -254,6 +255,7 @@ pub const Stream = struct {
         const trie = try constraint.compile(gpa, payload, s.sequence.model.n_tokens, s.context.model_id, &s.diag);
         errdefer trie.release();
         try constraint.checkTimeout(trie, s.timeout, &s.diag);
+        try s.checkEnds(trie);
         s.sampler.reserve(gpa, trie.widest) catch return s.diag.outOfMemory();
         s.clearTrie();
         s.trie = trie;
@@ -262,17 +264,33 @@ pub const Stream = struct {
         s.takeUp();
     }
 
+    /// A token that ends the generation can be the last of a leaf, or an end token, but no other:
+    /// what follows it would never come.
+    fn checkEnds(s: *Stream, trie: *const TokenTrie) Error!void {
+        for (trie.tokens, 0..) |token, node| {
+            if (!s.sequence.model.isEndOfGeneration(token) or trie.at(@intCast(node)).isLast()) continue;
+            return s.diag.fail(.payload, "a leaf goes on after token {d}, which ends the generation", .{token});
+        }
+    }
+
     pub fn clearTrie(s: *Stream) void {
         const trie = s.trie orelse return;
         trie.release();
         s.trie = null;
         s.span = .{};
+        s.forgetBorder();
     }
 
     pub fn activate(s: *Stream, path: []const u8) Error!void {
         const trie = s.trie orelse return s.diag.fail(.state, "no token trie is set", .{});
         s.span.activate(trie, try matcher.findPath(trie, path, &s.diag));
+        s.forgetBorder();
         s.takeUp();
+    }
+
+    /// A token that still waits for room was accepted in the span before: its border is past.
+    fn forgetBorder(s: *Stream) void {
+        if (!s.in_callback) s.outbox.step = .{};
     }
 
     // ---- Settings
@@ -287,6 +305,12 @@ pub const Stream = struct {
         s.free.setSampling(temperature, top_p);
         s.sampler.temperature = temperature;
         s.sampler.top_p = if (top_p > 0) top_p else 1;
+    }
+
+    /// From the first step after the prompt; 0: none. In force at once.
+    pub fn setTimeBudget(s: *Stream, budget_ns: u64) void {
+        s.budget_ns = budget_ns;
+        if (s.in_callback) s.setDeadline();
     }
 
     // ---- Slots
@@ -309,6 +333,7 @@ pub const Stream = struct {
         s.clearTrie();
         s.outbox.clear();
         s.sequence.truncate(0);
+        if (s.grammar) |*grammar| grammar.restart();
         s.startRun();
         const slot = try slots.read(path, s.slotIdentity(), &s.diag);
         defer slot.deinit();
@@ -452,6 +477,10 @@ pub const Stream = struct {
         try s.refuseCancelled();
         if (s.sequence.tokens.items.len == 0) return s.diag.fail(.state, "there is no prompt: call prefill first", .{});
         s.run.tokens_max = if (tokens_max == 0) std.math.maxInt(u64) else tokens_max;
+        s.setDeadline();
+    }
+
+    fn setDeadline(s: *Stream) void {
         s.sequence.interrupt.deadline_ns = 0;
         if (s.budget_ns == 0) return;
         if (s.run.started_ns == 0) s.run.started_ns = clock.nowNs();

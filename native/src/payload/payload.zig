@@ -62,15 +62,18 @@ pub const Payload = struct {
 
     /// Decodes either format, told apart by the first byte.
     pub fn parse(gpa: std.mem.Allocator, bytes: []const u8, diag: *Diagnostic) diagnostic.Error!Payload {
+        try checkLength(bytes.len, diag);
         if (bytes.len == 0) return diag.fail(.payload, "payload: empty", .{});
-        if (bytes.len > limits.payload_bytes_max) {
-            return diag.fail(.limit, "payload: {d} bytes are more than {d}", .{ bytes.len, limits.payload_bytes_max });
-        }
         return switch (bytes[0]) {
             0x80...0x8f, 0xde, 0xdf => decode.decode(msgpack.Reader, gpa, bytes, diag),
             '{', ' ', '\t', '\n', '\r' => decode.decode(json.Reader, gpa, bytes, diag),
             else => diag.fail(.payload, "payload: expected a JSON object or a MessagePack map, found the first byte 0x{x:0>2}", .{bytes[0]}),
         };
+    }
+
+    pub fn checkLength(n_bytes: usize, diag: *Diagnostic) diagnostic.Error!void {
+        if (n_bytes <= limits.payload_bytes_max) return;
+        return diag.fail(.limit, "payload: {d} bytes are more than {d}", .{ n_bytes, limits.payload_bytes_max });
     }
 
     pub fn deinit(p: *Payload, gpa: std.mem.Allocator) void {

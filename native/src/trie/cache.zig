@@ -8,6 +8,7 @@ const Mutex = @import("../platform/mutex.zig").Mutex;
 const diagnostic = @import("../diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const TokenTrie = @import("trie.zig").TokenTrie;
+const Payload = @import("../payload/payload.zig").Payload;
 
 pub const entries_max = 128;
 pub const bytes_max_default = 32 << 20;
@@ -32,6 +33,7 @@ pub const Cache = struct {
 
     /// The compiled payload; one reference belongs to the caller.
     pub fn get(cache: *Cache, gpa: Allocator, source: []const u8, diag: *Diagnostic) diagnostic.Error!*TokenTrie {
+        try Payload.checkLength(source.len, diag); // before its bytes are touched
         const hash = std.hash.Wyhash.hash(0, source);
         if (cache.find(hash)) |trie| {
             if (std.mem.eql(u8, trie.source, source)) {
