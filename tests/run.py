@@ -4,8 +4,9 @@
     python3 tests/run.py all       every test
     python3 tests/run.py setup     only installs
 
-Everything goes into the folders .venv, node_modules and build of this repository. The output of each step
-is in build/logs; the end of it is shown when the step fails.
+Everything goes into folders of this repository that git ignores, such as .venv and node_modules; only
+valgrind comes from the system, and is installed if it is missing and this runs as root. The output of each
+step is in build/logs; the end of it is shown when the step fails.
 """
 
 import argparse

@@ -55,7 +55,7 @@ function findLibrary(): string {
   if (found) return found;
   throw new ElizaInferenceError(
     ELIZA_ERR_ABI_MISMATCH,
-    `libelizainference was not found: set ELIZA_INFERENCE_LIBRARY, or put it in ${candidates.join(" or ")}`,
+    `libelizainference was not found: set ELIZA_INFERENCE_LIBRARY, build it with "python -m ziglang build -Doptimize=fast", or put it in ${candidates.join(" or ")}`,
   );
 }
 

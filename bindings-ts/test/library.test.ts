@@ -55,7 +55,7 @@ test("a package without a library says where it looked", async () => {
   cpSync(join(import.meta.dir, "..", msgpack), join(folder, msgpack), { recursive: true });
   const { exitCode, stderr } = await loadInChild({ ELIZA_INFERENCE_LIBRARY: "" }, join(copy, "src"));
   expect(exitCode).not.toBe(0);
-  expect(stderr).toContain("libelizainference was not found: set ELIZA_INFERENCE_LIBRARY, or put it in ");
+  expect(stderr).toContain("libelizainference was not found: set ELIZA_INFERENCE_LIBRARY, build it with ");
   expect(stderr).toContain(join(copy, "native"));
 
   const beside = join(copy, "native", `${process.platform}-${process.arch}`, basename(loadLibrary().path));

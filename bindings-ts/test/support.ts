@@ -2,6 +2,14 @@
 import { join } from "node:path";
 import { ElizaInferenceError, type Library, type SymbolName, findLlama, loadLibrary, loadLlama } from "../src";
 
+try {
+  loadLibrary();
+} catch (error) {
+  // Once, in place of a failure for each test.
+  console.error((error as Error).message);
+  process.exit(1);
+}
+
 /** The error that a call throws. */
 export function failure(call: () => unknown): { statusName: string; message: string } {
   try {

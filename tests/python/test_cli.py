@@ -132,7 +132,7 @@ def test_trie_show_with_a_model_shows_texts(llama: LlamaInfo, model: Model, tmp_
     [
         (b"{", "not JSON"),
         (b"\x81", "not MessagePack"),
-        (b"", "not JSON"),
+        (b"", "neither JSON"),
         (b'{"modelId":"","descriptors":[{"path":"a","leaves":[]}]}', "descriptors[0].leaves"),
     ],
 )

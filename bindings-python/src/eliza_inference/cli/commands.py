@@ -15,7 +15,8 @@ from eliza_inference.cli import generate as generate_command
 from eliza_inference.cli import trie as trie_command
 from eliza_inference.errors import ElizaError
 
-FILE = click.Path(exists=True, path_type=Path)
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FILE_OR_FOLDER = click.Path(exists=True, path_type=Path)
 
 
 class _Commands(click.Group):
@@ -42,7 +43,7 @@ def demo() -> None:
 
 
 @commands.command()
-@click.option("--model", type=FILE, required=True, help="GGUF file, or a folder with one under text/.")
+@click.option("--model", type=FILE_OR_FOLDER, required=True, help="GGUF file, or a folder with one under text/.")
 @click.option("--prompt", required=True, help="Text that the model continues.")
 @click.option("--trie", type=FILE, help="Token tree in JSON or MessagePack: only its names come out.")
 @click.option("--path", "span_path", metavar="PATH", help="Descriptor of the tree, if it has several.")
@@ -92,7 +93,7 @@ def trie() -> None:
 
 @trie.command()
 @click.argument("payload", type=FILE)
-@click.option("--model", type=FILE, help="Show the texts of this model's tokens instead of ids.")
+@click.option("--model", type=FILE_OR_FOLDER, help="Show the texts of this model's tokens instead of ids.")
 def show(payload: Path, model: Path | None) -> None:
     """Draw a token tree (a JSON or MessagePack file) with its forced runs and its names."""
     trie_command.show(Console(), payload, model)

@@ -146,7 +146,7 @@ def _choose(model: Model, names: list[str]) -> Way:
 def _print_scores(console: Console, scores: list[Score], llama: LlamaInfo) -> None:
     *all_actions, few = scores
     table = Table(
-        title=f"{few.n_messages} messages, one of 30 actions each, greedy, libllama {llama.version}",
+        title=f"{few.n_messages} messages, one of {len(read_actions())} actions each, greedy, libllama {llama.version}",
         caption="Forward passes and milliseconds are per answer, with the prompt.",
         box=SIMPLE_HEAD,
     )
