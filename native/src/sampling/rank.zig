@@ -7,6 +7,10 @@ const std = @import("std");
 /// From here on counting all pairs costs more than it saves.
 pub const few_max = 64;
 
+comptime {
+    std.debug.assert(few_max % lanes == 0);
+}
+
 const lanes = 8;
 const Weights = @Vector(lanes, f32);
 const Counts = @Vector(lanes, u32);

@@ -66,7 +66,8 @@ fn highestOfAll(logits: []const f32) Choice {
     return .{ .token = @intCast(best), .fallback = best_logit == -std.math.inf(f32) };
 }
 
-/// Draws with temperature and top-p. Owns the scratch memory for the widest set it has seen.
+/// Draws with temperature and top-p. Owns the scratch memory for the widest set it has seen; for a
+/// few tokens that is on the stack, which is in the caches when nothing else is.
 pub const Sampler = struct {
     rng: SplitMix64 = .{},
     temperature: f32 = 1,
@@ -81,6 +82,7 @@ pub const Sampler = struct {
 
     /// Afterwards `draw` among at most `n` tokens does not allocate.
     pub fn reserve(s: *Sampler, gpa: Allocator, n: usize) Allocator.Error!void {
+        if (n <= rank.few_max) return;
         try s.weights.ensureTotalCapacity(gpa, std.mem.alignForward(usize, n, lanes));
         try s.order.ensureTotalCapacity(gpa, n);
     }
@@ -88,19 +90,25 @@ pub const Sampler = struct {
     /// Needs `reserve`. A single legal token and a temperature of 0 or less draw no number.
     pub fn draw(s: *Sampler, logits: [*]const f32, legal: Legal) Choice {
         if (s.temperature <= 0 or std.math.isNan(s.temperature) or legal.len() == 1) return greedy(logits, legal);
-        const fallback = s.weigh(logits, legal);
-        const weights = s.weights.items;
+        const n = legal.len();
+        var few_weights: [rank.few_max]f32 = undefined;
+        var few_order: [rank.few_max]u32 = undefined;
+        const is_few = n <= rank.few_max;
+        const whole_vectors = std.mem.alignForward(usize, n, lanes);
+        const padded = if (is_few) few_weights[0..whole_vectors] else s.weights.allocatedSlice()[0..whole_vectors];
+        const order = if (is_few) few_order[0..n] else s.order.allocatedSlice()[0..n];
+
+        const fallback = s.weigh(logits, legal, padded);
+        const weights = padded[0..n];
         const total = sum(weights);
         const target = s.rng.unit();
-        const i = if (s.top_p < 1) s.pickNucleus(total, target) else pick(weights, target * total);
+        const i = if (s.top_p < 1) s.pickNucleus(weights, order, total, target) else pick(weights, target * total);
         return .{ .token = legal.id(i), .fallback = fallback };
     }
 
-    /// Weights relative to the most likely token. True if no logit was above -inf.
-    fn weigh(s: *Sampler, logits: [*]const f32, legal: Legal) bool {
+    /// Weights relative to the most likely token, in whole vectors. True if no logit was above -inf.
+    fn weigh(s: *const Sampler, logits: [*]const f32, legal: Legal, weights: []f32) bool {
         const n = legal.len();
-        const weights = s.weights.allocatedSlice()[0..std.mem.alignForward(usize, n, lanes)];
-        s.weights.items = weights[0..n];
         switch (legal) {
             .list => |ids| for (weights[0..n], ids) |*weight, id| {
                 weight.* = logits[@intCast(id)];
@@ -140,9 +148,7 @@ pub const Sampler = struct {
 
     /// Draws among the most likely tokens, until they have `top_p` of the whole weight; of equal
     /// weights the smaller index comes first.
-    fn pickNucleus(s: *Sampler, total: f64, target: f64) usize {
-        const weights = s.weights.items;
-        const order = s.order.allocatedSlice()[0..weights.len];
+    fn pickNucleus(s: *const Sampler, weights: []const f32, order: []u32, total: f64, target: f64) usize {
         const wanted = total * @max(s.top_p, 0);
         const nucleus: Nucleus = if (weights.len <= rank.few_max) .ofFew(weights, order, wanted) else .ofMany(weights, order, wanted);
         var left = target * nucleus.mass;
