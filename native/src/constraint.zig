@@ -56,7 +56,7 @@ pub fn compile(
 ) diagnostic.Error!*TokenTrie {
     const trie = try cache.shared.get(gpa, payload, diag);
     errdefer trie.release();
-    const for_model = trie.model_id.of(trie.text);
+    const for_model = trie.textOf(trie.model_id);
     if (model_id.len > 0 and for_model.len > 0 and !std.mem.eql(u8, model_id, for_model)) {
         return diag.fail(.model_mismatch, "modelId: the payload is for {f}, the model is {f}", .{ quoted(for_model), quoted(model_id) });
     }

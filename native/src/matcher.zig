@@ -173,7 +173,7 @@ pub fn findPath(trie: *const TokenTrie, path: []const u8, diag: *Diagnostic) dia
     var known: [512]u8 = undefined;
     var writer: std.Io.Writer = .fixed(&known);
     for (trie.descriptors, 0..) |descriptor, i| {
-        writer.print("{s}{f}", .{ if (i == 0) "" else ", ", quoted(descriptor.path.of(trie.text)) }) catch break;
+        writer.print("{s}{f}", .{ if (i == 0) "" else ", ", quoted(trie.textOf(descriptor.path)) }) catch break;
     }
     return diag.fail(.unknown_path, "no descriptor has the path {f}; known: {s}", .{ quoted(path), writer.buffered() });
 }

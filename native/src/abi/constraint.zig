@@ -72,7 +72,7 @@ export fn eliza_inference_constraint_path(
     const path_out = out_path orelse return invalid_arg;
     const len_out = out_len orelse return invalid_arg;
     if (descriptor >= trie.descriptors.len) return invalid_arg;
-    const path = trie.descriptors[descriptor].path.of(trie.text);
+    const path = trie.textOf(trie.descriptors[descriptor].path);
     path_out.* = path.ptr;
     len_out.* = path.len;
     return 0;

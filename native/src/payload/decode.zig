@@ -12,9 +12,15 @@ const payload = @import("payload.zig");
 const Payload = payload.Payload;
 const Range = payload.Range;
 const Place = payload.Place;
+const Text = payload.Text;
 
 pub fn decode(comptime Reader: type, gpa: Allocator, bytes: []const u8, diag: *Diagnostic) diagnostic.Error!Payload {
-    var decoder: Decoder(Reader) = .{ .reader = .init(bytes, limits.depth_max), .gpa = gpa, .diag = diag };
+    var decoder: Decoder(Reader) = .{
+        .reader = .init(bytes, limits.depth_max),
+        .gpa = gpa,
+        .diag = diag,
+        .out = .{ .source = bytes },
+    };
     defer decoder.scratch.deinit(gpa);
     errdefer decoder.out.deinit(gpa);
     decoder.document() catch |e| return switch (e) {
@@ -57,7 +63,7 @@ fn Decoder(comptime Reader: type) type {
         gpa: Allocator,
         diag: *Diagnostic,
         path: Path = .{},
-        out: Payload = .{},
+        out: Payload,
         scratch: std.ArrayList(u8) = .empty,
 
         const Self = @This();
@@ -88,7 +94,7 @@ fn Decoder(comptime Reader: type) type {
 
         fn descriptor(d: *Self) Error!payload.Descriptor {
             const nothing: Range = .{ .start = 0, .len = 0 };
-            var one: payload.Descriptor = .{ .path = nothing, .leaves = nothing, .triggers = nothing, .end = nothing };
+            var one: payload.Descriptor = .{ .path = .{}, .leaves = nothing, .triggers = nothing, .end = nothing };
             var fields: Fields(enum { path, leaves, trigger, end }) = try .open(d);
             while (try fields.next(d)) |key| switch (key) {
                 .path => one.path = try d.name(),
@@ -114,11 +120,11 @@ fn Decoder(comptime Reader: type) type {
         }
 
         fn leaf(d: *Self, index: u32) Error!void {
-            var name_range: Range = undefined;
+            var leaf_name: Text = undefined;
             var sequence: Range = undefined;
             var fields: Fields(enum { name, tokens }) = try .open(d);
             while (try fields.next(d)) |key| switch (key) {
-                .name => name_range = try d.name(),
+                .name => leaf_name = try d.name(),
                 .tokens => {
                     const place: Place = .{ .descriptor = d.descriptorIndex(), .list = .leaves, .item = index };
                     sequence = try d.tokens(place, limits.leaf_tokens_max);
@@ -126,7 +132,7 @@ fn Decoder(comptime Reader: type) type {
                 },
             };
             try fields.require(d, &.{ .name, .tokens });
-            try d.out.names.append(d.gpa, name_range);
+            try d.out.names.append(d.gpa, leaf_name);
             try d.out.sequences.append(d.gpa, sequence);
         }
 
@@ -203,14 +209,15 @@ fn Decoder(comptime Reader: type) type {
             return @intCast(integer.value);
         }
 
-        /// A string, appended to `out.text`.
-        fn name(d: *Self) Error!Range {
-            const start: u32 = @intCast(d.out.text.items.len);
+        fn name(d: *Self) Error!Text {
             try d.expect(.string);
-            try d.reader.text(&d.out.text, d.gpa);
-            const length = d.out.text.items.len - start;
+            const source = d.out.source;
+            const before = d.out.unescaped.items.len;
+            const lent = try d.reader.text(&d.out.unescaped, d.gpa);
+            const length = if (lent) |bytes| bytes.len else d.out.unescaped.items.len - before;
             if (length > limits.name_bytes_max) return d.beyond("bytes", limits.name_bytes_max);
-            return .{ .start = start, .len = @intCast(length) };
+            const start = if (lent) |bytes| @intFromPtr(bytes.ptr) - @intFromPtr(source.ptr) else source.len + before;
+            return .{ .start = @intCast(start), .len = @intCast(length) };
         }
 
         fn open(d: *Self, kind: value.Kind) Error!value.Container {
@@ -284,7 +291,7 @@ fn Decoder(comptime Reader: type) type {
             var first: std.StringHashMapUnmanaged(u32) = .empty;
             defer first.deinit(d.gpa);
             for (d.out.descriptors.items, 0..) |one, i| {
-                const path = one.path.of(d.out.text.items);
+                const path = d.out.textOf(one.path);
                 const entry = try first.getOrPut(d.gpa, path);
                 if (entry.found_existing) return d.diag.fail(
                     .payload,
@@ -349,14 +356,16 @@ test "an error names its place" {
 }
 
 test "both formats give the same payload" {
-    const text = "{\"modelId\":\"m\",\"descriptors\":[{\"leaves\":[{\"tokens\":[300,2],\"name\":\"A\"}],\"path\":\"p\"}]}";
+    const text = "{\"modelId\":\"m\",\"descriptors\":[{\"leaves\":[{\"tokens\":[300,2],\"name\":\"\\u0041\"}],\"path\":\"p\"}]}";
     const packed_bytes = "\x82\xa7modelId\xa1m\xabdescriptors\x91\x82\xa6leaves\x91\x82\xa6tokens\x92\xcd\x01\x2c\x02\xa4name\xa1A\xa4path\xa1p";
     for ([_][]const u8{ text, packed_bytes }) |bytes| {
         var diag: Diagnostic = .{};
         var one = try Payload.parse(testing.allocator, bytes, &diag);
         defer one.deinit(testing.allocator);
         try testing.expectEqualSlices(i32, &.{ 300, 2 }, one.tokens.items);
-        try testing.expectEqualStrings("mAp", one.text.items);
+        try testing.expectEqualStrings("m", one.textOf(one.model_id));
+        try testing.expectEqualStrings("A", one.textOf(one.names.items[0]));
+        try testing.expectEqualStrings("p", one.textOf(one.descriptors.items[0].path));
         try testing.expectEqual(300, one.largest.token);
         try testing.expectEqual(2, one.longest.tokens);
     }

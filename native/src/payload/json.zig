@@ -60,16 +60,8 @@ pub const Reader = struct {
 
     /// Copied to `scratch` only if it has escapes.
     pub fn key(r: *Reader, scratch: *std.ArrayList(u8), gpa: std.mem.Allocator) Error![]const u8 {
-        const first = r.at + 1;
-        const run = r.plainRun(first);
-        const name = if (run.end < r.bytes.len and r.bytes[run.end] == '"' and run.ascii) name: {
-            r.at = run.end + 1;
-            break :name r.bytes[first..run.end];
-        } else name: {
-            scratch.clearRetainingCapacity();
-            try r.text(scratch, gpa);
-            break :name scratch.items;
-        };
+        scratch.clearRetainingCapacity();
+        const name = try r.text(scratch, gpa) orelse scratch.items;
         r.skipSpace();
         if (r.peek() != ':') return r.unexpected("expected ':'");
         r.at += 1;
@@ -84,16 +76,28 @@ pub const Reader = struct {
         return true;
     }
 
-    pub fn text(r: *Reader, list: *std.ArrayList(u8), gpa: std.mem.Allocator) Error!void {
+    pub fn text(r: *Reader, list: *std.ArrayList(u8), gpa: std.mem.Allocator) Error!?[]const u8 {
         std.debug.assert(r.bytes[r.at] == '"');
+        const first = r.at;
+        const run = r.plainRun(first + 1);
+        if (run.end == r.bytes.len or r.bytes[run.end] != '"') {
+            try r.unescape(list, gpa);
+            return null;
+        }
+        const lent = r.bytes[first + 1 .. run.end];
+        if (!run.ascii and !std.unicode.utf8ValidateSlice(lent)) return r.malformedAt(first, "string is not valid UTF-8");
+        r.at = run.end + 1;
+        return lent;
+    }
+
+    /// A string with escapes, appended to the list.
+    fn unescape(r: *Reader, list: *std.ArrayList(u8), gpa: std.mem.Allocator) Error!void {
         const first = r.at;
         r.at += 1;
         const start = list.items.len;
-        var ascii = true;
         while (true) {
             const run = r.plainRun(r.at);
             try list.appendSlice(gpa, r.bytes[r.at..run.end]);
-            ascii = ascii and run.ascii;
             r.at = run.end;
             if (r.at == r.bytes.len) return r.ended();
             switch (r.bytes[r.at]) {
@@ -103,7 +107,7 @@ pub const Reader = struct {
             }
         }
         r.at += 1;
-        if (!ascii and !std.unicode.utf8ValidateSlice(list.items[start..])) return r.malformedAt(first, "string is not valid UTF-8");
+        if (!std.unicode.utf8ValidateSlice(list.items[start..])) return r.malformedAt(first, "string is not valid UTF-8");
     }
 
     pub fn plainToken(r: *Reader, array: *Container) ?i32 {
@@ -157,7 +161,7 @@ pub const Reader = struct {
             },
             .string => {
                 scratch.clearRetainingCapacity();
-                try r.text(scratch, gpa);
+                _ = try r.text(scratch, gpa);
             },
             .integer => _ = try r.integer(),
             .float => try r.skipFloat(),
@@ -301,12 +305,14 @@ fn expectText(json: []const u8, expected: []const u8) !void {
     defer list.deinit(testing.allocator);
     var reader: Reader = .init(json, 4);
     try testing.expectEqual(.string, try reader.kind());
-    try reader.text(&list, testing.allocator);
+    const lent = try reader.text(&list, testing.allocator);
     try reader.end();
-    try testing.expectEqualStrings(expected, list.items);
+    try testing.expectEqualStrings(expected, lent orelse list.items);
 }
 
 test "escapes become UTF-8" {
+    try expectText("\"\"", "");
+    try expectText("\"plain \u{e9}\"", "plain \u{e9}");
     try expectText("\"a\\n\\\"\\u00e9\\ud83d\\ude00/\\/\"", "a\n\"\u{e9}\u{1f600}//");
 }
 

@@ -58,8 +58,8 @@ pub const Reader = struct {
         return true;
     }
 
-    pub fn text(r: *Reader, list: *std.ArrayList(u8), gpa: std.mem.Allocator) Error!void {
-        try list.appendSlice(gpa, try r.string());
+    pub fn text(r: *Reader, _: *std.ArrayList(u8), _: std.mem.Allocator) Error!?[]const u8 {
+        return try r.string();
     }
 
     pub fn plainToken(r: *Reader, array: *Container) ?i32 {

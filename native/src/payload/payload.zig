@@ -20,7 +20,7 @@ pub const Range = struct {
 };
 
 pub const Descriptor = struct {
-    path: Range,
+    path: Text,
     /// Of `names` and of `sequences`.
     leaves: Range,
     triggers: Range,
@@ -45,18 +45,31 @@ pub const Place = struct {
     }
 };
 
+/// A string of a payload: in the payload's own bytes, or, if it had escapes, behind them in `text`.
+pub const Text = struct {
+    start: u32 = 0,
+    len: u32 = 0,
+
+    pub fn of(text: Text, source: []const u8, unescaped: []const u8) []const u8 {
+        if (text.start < source.len) return source[text.start..][0..text.len];
+        return unescaped[text.start - source.len ..][0..text.len];
+    }
+};
+
 pub const Payload = struct {
-    /// The model id, then all paths and names, one after the other.
-    text: std.ArrayList(u8) = .empty,
+    /// The bytes that were decoded; the caller's.
+    source: []const u8,
+    /// Strings that had escapes, one after the other.
+    unescaped: std.ArrayList(u8) = .empty,
     tokens: std.ArrayList(i32) = .empty,
-    /// The name of each leaf, in `text`.
-    names: std.ArrayList(Range) = .empty,
+    /// The name of each leaf.
+    names: std.ArrayList(Text) = .empty,
     /// The tokens of each leaf, in `tokens`.
     sequences: std.ArrayList(Range) = .empty,
     /// Ranges of `tokens`.
     triggers: std.ArrayList(Range) = .empty,
     descriptors: std.ArrayList(Descriptor) = .empty,
-    model_id: Range = .{ .start = 0, .len = 0 },
+    model_id: Text = .{},
     largest: struct { token: i32 = -1, place: Place = .{} } = .{},
     longest: struct { tokens: u32 = 0, place: Place = .{} } = .{},
 
@@ -71,13 +84,17 @@ pub const Payload = struct {
         };
     }
 
+    pub fn textOf(p: *const Payload, text: Text) []const u8 {
+        return text.of(p.source, p.unescaped.items);
+    }
+
     pub fn checkLength(n_bytes: usize, diag: *Diagnostic) diagnostic.Error!void {
         if (n_bytes <= limits.payload_bytes_max) return;
         return diag.fail(.limit, "payload: {d} bytes are more than {d}", .{ n_bytes, limits.payload_bytes_max });
     }
 
     pub fn deinit(p: *Payload, gpa: std.mem.Allocator) void {
-        p.text.deinit(gpa);
+        p.unescaped.deinit(gpa);
         p.tokens.deinit(gpa);
         p.names.deinit(gpa);
         p.sequences.deinit(gpa);

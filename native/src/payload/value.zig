@@ -7,7 +7,8 @@
 //!     open(.map) / open(.array)       enters a container
 //!     more(&container)                true if another element (for maps: another key) follows
 //!     key(scratch, gpa)               a key, lent until the next call
-//!     text(list, gpa)                 appends the bytes of a string, as valid UTF-8
+//!     text(list, gpa)                 a string, as valid UTF-8: lent from the payload; null if it
+//!                                     had escapes and its bytes were appended to the list
 //!     integer()                       takes an integer
 //!     plainKey(&container, name)      takes this key if it is next, in its usual spelling
 //!     plainToken(&container)          takes an array element that is a token id in its usual

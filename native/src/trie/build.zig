@@ -37,8 +37,8 @@ pub fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnost
     errdefer triggers.deinit(gpa);
     const copy = try gpa.dupe(u8, source);
     errdefer gpa.free(copy);
-    const text = try from.text.toOwnedSlice(gpa);
-    errdefer gpa.free(text);
+    const unescaped = try from.unescaped.toOwnedSlice(gpa);
+    errdefer gpa.free(unescaped);
     const names = try from.names.toOwnedSlice(gpa);
     errdefer gpa.free(names);
     const tokens = try layout.tokens.toOwnedSlice(gpa);
@@ -55,7 +55,7 @@ pub fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnost
         .marks = marks,
         .descriptors = descriptors,
         .triggers = triggers,
-        .text = text,
+        .unescaped = unescaped,
         .names = names,
         .source = copy,
         .model_id = from.model_id,
@@ -340,7 +340,7 @@ const Layout = struct {
     }
 
     fn nameOf(l: *const Layout, leaf: u32) []const u8 {
-        return l.from.names.items[leaf].of(l.from.text.items);
+        return l.from.textOf(l.from.names.items[leaf]);
     }
 
     /// Index of the descriptor that a leaf belongs to.

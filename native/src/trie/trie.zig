@@ -15,6 +15,7 @@ const payload = @import("../payload/payload.zig");
 const Payload = payload.Payload;
 const Place = payload.Place;
 const Range = payload.Range;
+const Text = payload.Text;
 const TriggerAutomaton = @import("trigger.zig").TriggerAutomaton;
 const build = @import("build.zig");
 
@@ -53,21 +54,21 @@ pub const TokenTrie = struct {
     marks: []const Mark,
     descriptors: []const Descriptor,
     triggers: TriggerAutomaton,
-    /// Model id, paths and names.
-    text: []const u8,
-    /// Ranges of `text`, all leaves of the payload.
-    names: []const Range,
-    /// A copy of the payload that was compiled: the key in the cache.
+    /// The names of all leaves of the payload.
+    names: []const Text,
+    /// A copy of the payload that was compiled: the key in the cache, and where the strings are.
     source: []const u8,
+    /// Strings that had escapes in it.
+    unescaped: []const u8,
 
-    model_id: Range,
+    model_id: Text,
     n_leaves: u32,
     widest: u32,
     largest: @FieldType(Payload, "largest"),
     longest: @FieldType(Payload, "longest"),
 
     pub const Descriptor = struct {
-        path: Range,
+        path: Text,
         /// Ranges of `names`, in the order of the payload.
         leaves: Range,
     };
@@ -95,7 +96,7 @@ pub const TokenTrie = struct {
         gpa.free(trie.marks);
         gpa.free(trie.descriptors);
         trie.triggers.deinit(gpa);
-        gpa.free(trie.text);
+        gpa.free(trie.unescaped);
         gpa.free(trie.names);
         gpa.free(trie.source);
         gpa.destroy(trie);
@@ -142,15 +143,19 @@ pub const TokenTrie = struct {
         @prefetch(&trie.marks[position.first_child], .{});
     }
 
+    pub fn textOf(trie: *const TokenTrie, text: Text) []const u8 {
+        return text.of(trie.source, trie.unescaped);
+    }
+
     pub fn findPath(trie: *const TokenTrie, path: []const u8) ?u32 {
         for (trie.descriptors, 0..) |descriptor, i| {
-            if (std.mem.eql(u8, descriptor.path.of(trie.text), path)) return @intCast(i);
+            if (std.mem.eql(u8, trie.textOf(descriptor.path), path)) return @intCast(i);
         }
         return null;
     }
 
     pub fn leafName(trie: *const TokenTrie, descriptor: u32, leaf: u32) []const u8 {
-        return trie.descriptors[descriptor].leaves.of(trie.names)[leaf].of(trie.text);
+        return trie.textOf(trie.descriptors[descriptor].leaves.of(trie.names)[leaf]);
     }
 
     /// True if a span is open from the start.
@@ -161,7 +166,7 @@ pub const TokenTrie = struct {
     pub fn retainedBytes(trie: *const TokenTrie) u64 {
         return @sizeOf(TokenTrie) + trie.tokens.len * @sizeOf(i32) + trie.first_child.len * @sizeOf(u32) +
             trie.marks.len * @sizeOf(Mark) + trie.descriptors.len * @sizeOf(Descriptor) + trie.triggers.retainedBytes() +
-            trie.text.len + trie.names.len * @sizeOf(Range) + trie.source.len;
+            trie.unescaped.len + trie.names.len * @sizeOf(Text) + trie.source.len;
     }
 };
 
@@ -184,7 +189,9 @@ test "out of memory anywhere is reported and loses nothing" {
         \\ {"path":"a","trigger":[[1,2],[3]],"end":[9],"leaves":[{"name":"A","tokens":[4]},{"name":"B","tokens":[4,5]}]},
         \\ {"path":"b","leaves":[{"name":"C","tokens":[6,7,8]}]}]}
     ;
-    try testing.checkAllAllocationFailures(testing.allocator, compileOnce, .{source});
+    // Without growth in place, which depends on what lies behind a block, every run allocates alike.
+    var moving: testing.FailingAllocator = .init(testing.allocator, .{ .resize_fail_index = 0 });
+    try testing.checkAllAllocationFailures(moving.allocator(), compileOnce, .{source});
 }
 
 test "children are found among few and among many" {
