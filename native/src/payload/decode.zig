@@ -70,6 +70,12 @@ fn Decoder(comptime Reader: type) type {
         const Error = value.Error || diagnostic.Error;
 
         fn document(d: *Self) Error!void {
+            // What most payloads need, so that large ones do not move as they grow; memory that is
+            // not written to costs nothing.
+            try d.out.names.ensureTotalCapacity(d.gpa, d.out.source.len / 32);
+            try d.out.sequences.ensureTotalCapacity(d.gpa, d.out.source.len / 32);
+            try d.out.tokens.ensureTotalCapacity(d.gpa, d.out.source.len / 8);
+
             var fields: Fields(enum { modelId, descriptors }) = try .open(d);
             while (try fields.next(d)) |key| switch (key) {
                 .modelId => d.out.model_id = try d.name(),
