@@ -1,6 +1,5 @@
 //! Header, section 4: vocabulary.
 
-const std = @import("std");
 const boundary = @import("boundary.zig");
 const gpa = boundary.gpa;
 const vocabulary = @import("../vocabulary.zig");

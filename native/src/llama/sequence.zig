@@ -4,7 +4,6 @@
 
 const std = @import("std");
 const api_module = @import("api.zig");
-const Api = api_module.Api;
 const Layout = @import("layout.zig").Layout;
 const Model = @import("model.zig").Model;
 const Slot = @import("slot.zig").Slot;

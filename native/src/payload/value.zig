@@ -18,8 +18,6 @@
 //!
 //! Failures are `error.Malformed` (the reader's `problem` says what, and where) or `error.TooDeep`.
 
-const std = @import("std");
-
 pub const Kind = enum {
     map,
     array,

@@ -1,7 +1,5 @@
 //! Log messages go to the receiver that the host has set, or nowhere.
 
-const std = @import("std");
-const builtin = @import("builtin");
 const Mutex = @import("mutex.zig").Mutex;
 const message = @import("../message.zig");
 

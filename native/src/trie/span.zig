@@ -1,7 +1,6 @@
 //! The span state machine: where one output stands in a token trie. A plain value: copying it is a
 //! checkpoint, which is how matchers roll back and clone.
 
-const std = @import("std");
 const trie_module = @import("trie.zig");
 const TokenTrie = trie_module.TokenTrie;
 const Node = trie_module.Node;

@@ -13,7 +13,6 @@ const diagnostic = @import("../diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const payload = @import("../payload/payload.zig");
 const Payload = payload.Payload;
-const Place = payload.Place;
 const Range = payload.Range;
 const Text = payload.Text;
 const TriggerAutomaton = @import("trigger.zig").TriggerAutomaton;
