@@ -2,18 +2,19 @@
  * libelizainference: constrained generation for a language model in the same process.
  *
  * The library works on the logits: it lets through only the tokens that continue one of the
- * caller's names (a token trie) and costs next to nothing. Sections, from simple to advanced:
+ * caller's names (a token trie), or a text that a recognizer accepts (choices, a regular expression,
+ * a grammar), and costs next to nothing. Sections, from simple to advanced:
  *
  *   1  library        version, strings, log
  *   2  errors         status codes
  *   3  limits         every bound on what a caller may pass
  *   4  vocabulary     token ids and their bytes          (any engine)
- *   5  constraint     a compiled payload, immutable      (any engine)
+ *   5  constraint     compiled, immutable                (any engine)
  *   6  matcher        the state of one output            (any engine)
  *   7  libllama       which copy is used
  *   8  context        a model in this process            (llama.cpp)
  *   9  stream         one generation                     (llama.cpp)
- *   10 token trie     constraining a stream              (llama.cpp)
+ *   10 constraining a stream                             (llama.cpp)
  *   11 sampler        constraining a foreign chain       (llama.cpp)
  *
  * Conventions
@@ -102,6 +103,8 @@ void eliza_inference_set_log_callback(eliza_log_callback callback, void *user_da
 #define ELIZA_ERR_CONTEXT_FULL (-14)   /* the tokens do not fit the context; nothing was decoded */
 #define ELIZA_ERR_IO (-15)             /* a slot file cannot be read or written */
 #define ELIZA_ERR_STATE (-16)          /* not possible now, such as `next` before `prefill` */
+#define ELIZA_ERR_GRAMMAR (-17)        /* a regular expression or grammar is wrong: the message gives the place */
+#define ELIZA_ERR_FILE_INVALID (-18)   /* a file is damaged, of another version, or for another vocabulary */
 
 /* ---- 3. Limits ----------------------------------------------------------------------------- */
 
@@ -118,6 +121,14 @@ void eliza_inference_set_log_callback(eliza_log_callback callback, void *user_da
 #define ELIZA_SPAN_TIMEOUT_TOKENS 500     /* default span timeout */
 #define ELIZA_ROLLBACK_TOKENS_MAX 65536   /* tokens that a matcher can take back */
 #define ELIZA_HANDLES_MAX 2048            /* contexts open at a time, and streams */
+#define ELIZA_REGEX_BYTES_MAX 1048576     /* bytes of one regular expression (1 MiB) */
+#define ELIZA_GRAMMAR_BYTES_MAX 16777216  /* bytes of one grammar (16 MiB) */
+#define ELIZA_TERMINALS_MAX 2048          /* terminals of one grammar */
+#define ELIZA_CHOICES_MAX 16777216        /* strings of one set of choices */
+#define ELIZA_CHOICES_BYTES_MAX 1073741824 /* bytes of all of them (1 GiB) */
+#define ELIZA_COMPILE_STATES 65535        /* states of one automaton: default and most */
+#define ELIZA_COMPILE_BYTES 268435456     /* default bound of the memory that compiling takes (256 MiB) */
+#define ELIZA_MASK_BYTES 67108864         /* default bound of the masks and tables kept (64 MiB) */
 #define ELIZA_TRIE_CACHE_ENTRIES 128      /* compiled payloads kept */
 #define ELIZA_TRIE_CACHE_BYTES 33554432   /* default bound of the cache (32 MiB) */
 
@@ -153,6 +164,48 @@ int eliza_inference_vocab_size(const eliza_vocab *vocab);
 int eliza_inference_vocab_token(const eliza_vocab *vocab, int32_t token, const uint8_t **out_bytes, size_t *out_len,
                                 uint32_t *out_flags);
 
+/*
+ * The recognizers of section 5 walk the vocabulary as a trie of bytes. It is built when it is first
+ * needed; `prepare` builds it now. Tokens without bytes, special, end-of-generation and unused tokens
+ * are not in it: no text allows them. A vocabulary that is padded beyond the token list has tokens
+ * without bytes at its end. ELIZA_ERR_INVALID_ARG if the token bytes are not known, ELIZA_ERR_LIMIT
+ * for more than 16,777,215 tokens or trie nodes.
+ */
+int eliza_inference_vocab_prepare(const eliza_vocab *vocab, char **out_error);
+
+typedef struct eliza_vocab_info_t {
+    uint32_t struct_size;
+    uint32_t n_tokens;
+    uint32_t n_nodes;        /* of the byte trie, the root included; 0: not prepared */
+    uint32_t n_duplicates;   /* tokens with the same bytes as another one */
+    uint32_t missing_bytes;  /* bytes without a token of their own: where one of them is the only legal
+                                byte, no token may be */
+    uint32_t longest_token;  /* bytes of the longest token */
+    uint64_t fingerprint;    /* of the token bytes and flags: what saved constraints are compared with */
+    uint64_t retained_bytes; /* memory kept; mapped files included */
+} eliza_vocab_info_t;
+
+int eliza_inference_vocab_info(const eliza_vocab *vocab, eliza_vocab_info_t *out_info);
+
+/* Writes the vocabulary with its byte trie to a file, to be mapped by `open`. `path` is UTF-8. */
+int eliza_inference_vocab_save(const eliza_vocab *vocab, const char *path, size_t path_len, char **out_error);
+
+/* Opens such a file by mapping it: header, version and checksum are checked, and a damaged file is
+ * ELIZA_ERR_FILE_INVALID. The file must not be changed while the vocabulary lives. */
+int eliza_inference_vocab_open(const char *path, size_t path_len, eliza_vocab **out_vocab, char **out_error);
+
+/* Gives the tokens of a text: writes up to `cap` ids and returns how many there are, or a negative
+ * number if it cannot. No special tokens are to be added. */
+typedef int32_t (*eliza_tokenize_callback)(const uint8_t *text, size_t text_len, int32_t *out_tokens, size_t cap,
+                                           void *user_data);
+
+/* How the model's tokenizer spells a text; without it, the longest token first. Used by forced tokens
+ * and by canonical choices, during calls on matchers and constraints of this vocabulary, from the
+ * threads of these calls. Callback and `user_data` must stay valid until they are replaced or the
+ * vocabulary and all that was made from it are freed; NULL removes it. The vocabulary of a context
+ * has one. Not to be called while other threads use the vocabulary. */
+int eliza_inference_vocab_set_tokenizer(eliza_vocab *vocab, eliza_tokenize_callback tokenize, void *user_data);
+
 /* ---- 5. Constraint ------------------------------------------------------------------------- */
 
 /* Compiled, immutable, reference-counted. */
@@ -186,6 +239,113 @@ typedef struct eliza_constraint eliza_constraint;
 int eliza_inference_constraint_create_token_trie(const eliza_vocab *vocab, const char *payload, size_t payload_len,
                                                  eliza_constraint **out_constraint, char **out_error);
 
+/*
+ * Recognizers. The constraints below allow any text that the recognizer accepts, in any tokenisation:
+ * a token is legal if its bytes continue a text that can still be accepted. Where the text so far is
+ * complete, the end tokens of the matcher are legal too.
+ */
+
+/* A non-zero return cancels: ELIZA_ERR_CANCELLED. Called from the compiling thread. */
+typedef int (*eliza_cancel_callback)(void *user_data);
+
+/* What compiling may take; 0 in a field is its default, and NULL for the struct is all defaults. Over
+ * a bound: ELIZA_ERR_LIMIT with what was being built. */
+typedef struct eliza_compile_config_t {
+    uint32_t struct_size;
+    uint32_t states_max;          /* states of each automaton; default and most: ELIZA_COMPILE_STATES */
+    uint64_t bytes_max;           /* memory taken while compiling; default ELIZA_COMPILE_BYTES */
+    uint64_t ms_max;              /* wall clock; default: no bound */
+    uint64_t mask_bytes_max;      /* masks and tables kept hot by the constraint; default ELIZA_MASK_BYTES */
+    eliza_cancel_callback cancel; /* NULL: never */
+    void *user_data;
+} eliza_compile_config_t;
+
+#define ELIZA_CHOICES_CANONICAL 1u /* only the tokens that the vocabulary's tokenizer gives: a token trie
+                                      whose one descriptor has the path "choices" */
+
+/* Any of `n_choices` different strings: string i is the bytes from offsets[i] up to offsets[i+1]
+ * (n_choices + 1 ascending offsets). Repeated strings count once; an empty one is
+ * ELIZA_ERR_INVALID_ARG. */
+int eliza_inference_constraint_create_choices(const eliza_vocab *vocab, const uint8_t *bytes, const uint64_t *offsets,
+                                              size_t n_choices, uint32_t flags, const eliza_compile_config_t *config,
+                                              eliza_constraint **out_constraint, char **out_error);
+
+#define ELIZA_REGEX_IGNORE_CASE 1u /* as (?i) at the start */
+
+/*
+ * A text that the whole pattern matches (UTF-8; anchored at both ends). The dialect:
+ *
+ *   x  \.  \n \r \t \f \v \a \e \0  \xHH  \x{H...}  \uHHHH  \u{H...}   characters
+ *   .                     any character but \n (with flag s: any)
+ *   [a-z] [^a-z] [\d_]    classes; inside them && -- ~~ are no operators
+ *   \d \D \w \W \s \S      Unicode: decimal digits, word characters, white space
+ *   \pL \p{Lu} \P{Greek}  general category or script
+ *   xy x|y (x) (?:x) (?<name>x)                     groups do not capture
+ *   x* x+ x? x{n} x{n,} x{n,m}, also with a trailing ? (the same language)
+ *   (?i) (?s) (?x) (?is-x:y)                        ignore case, dot is all, verbose
+ *   ^ $ \A \z             at the very start and end of the pattern only: they change nothing
+ *   (?#comment)
+ *
+ * Not regular or not served, each an error with the position (a byte offset): look-around, back-
+ * references, word boundaries, possessive and atomic groups. The text is valid UTF-8 always.
+ */
+int eliza_inference_constraint_create_regex(const eliza_vocab *vocab, const char *pattern, size_t pattern_len,
+                                            uint32_t flags, const eliza_compile_config_t *config,
+                                            eliza_constraint **out_constraint, char **out_error);
+
+/*
+ * A text of the language of a context-free grammar in Lark's notation: a lexer of terminals and an
+ * LR(1) parser. native/GRAMMARS.md describes the notation, the lexing rule (longest match, then
+ * literals before regular expressions, then declared order) and what is not served. An error message
+ * begins with "line:column: ".
+ */
+int eliza_inference_constraint_create_lark(const eliza_vocab *vocab, const char *grammar, size_t grammar_len,
+                                           const eliza_compile_config_t *config, eliza_constraint **out_constraint,
+                                           char **out_error);
+
+/* What compiling found that is legal but seldom meant, a line each: terminals that the lexing rule can
+ * never separate, rules that produce nothing, rules that are never used, a vocabulary without a token
+ * for each byte. "" if there is nothing. Static as long as the constraint lives. */
+const char *eliza_inference_constraint_notes(const eliza_constraint *constraint);
+
+/* Builds every table that could be kept, up to mask_bytes_max, instead of at first use. `config` bounds
+ * this call (states_max and mask_bytes_max are not read); over ms_max or cancelled, what was built stays. */
+int eliza_inference_constraint_prepare(const eliza_constraint *constraint, const eliza_compile_config_t *config,
+                                       char **out_error);
+
+/* Writes a recognizer with the tables that it has to a file, to be mapped by `open`. Not for token
+ * tries: ELIZA_ERR_INVALID_ARG. */
+int eliza_inference_constraint_save(const eliza_constraint *constraint, const char *path, size_t path_len,
+                                    char **out_error);
+
+/* Opens such a file by mapping it, for the vocabulary with the same fingerprint. Of `config` only
+ * mask_bytes_max is read: the mapped tables do not count. A damaged file, or one for another
+ * vocabulary, is ELIZA_ERR_FILE_INVALID. */
+int eliza_inference_constraint_open(const eliza_vocab *vocab, const char *path, size_t path_len,
+                                    const eliza_compile_config_t *config, eliza_constraint **out_constraint,
+                                    char **out_error);
+
+#define ELIZA_CONSTRAINT_TOKEN_TRIE 0
+#define ELIZA_CONSTRAINT_CHOICES 1
+#define ELIZA_CONSTRAINT_REGEX 2
+#define ELIZA_CONSTRAINT_GRAMMAR 3
+
+typedef struct eliza_recognizer_info_t {
+    uint32_t struct_size;
+    int32_t kind;            /* ELIZA_CONSTRAINT_* */
+    uint32_t n_states;       /* of the choices' trie, of the regex's automaton, of the lexer */
+    uint32_t n_parser_states;
+    uint32_t n_terminals;
+    uint32_t n_productions;
+    uint32_t n_tables;       /* lexer states with a table */
+    uint32_t n_masks;        /* masks kept */
+    uint64_t automaton_bytes;/* memory of the compiled automata */
+    uint64_t table_bytes;    /* memory of the tables and masks, bounded by mask_bytes_max */
+} eliza_recognizer_info_t;
+
+/* All zero but for the kind for a token trie, whose sizes eliza_inference_constraint_info gives. */
+int eliza_inference_constraint_recognizer_info(const eliza_constraint *constraint, eliza_recognizer_info_t *out_info);
+
 /* Drops the caller's reference; matchers keep their own. */
 void eliza_inference_constraint_free(eliza_constraint *constraint);
 
@@ -199,6 +359,7 @@ typedef struct eliza_constraint_info_t {
     uint64_t retained_bytes;      /* memory kept, the copy of the payload included */
 } eliza_constraint_info_t;
 
+/* Of a token trie; ELIZA_ERR_INVALID_ARG for a recognizer. */
 int eliza_inference_constraint_info(const eliza_constraint *constraint, eliza_constraint_info_t *out_info);
 
 /* Lends the path of a descriptor (UTF-8, not terminated; lives as long as the constraint). */
@@ -226,9 +387,29 @@ int eliza_inference_trie_cache_set_limit(uint64_t bytes_max); /* evicts at once;
 typedef struct eliza_matcher eliza_matcher;
 
 /* A fresh matcher. `span_timeout` is the number of tokens after which a span that did not end is
- * deactivated; 0: ELIZA_SPAN_TIMEOUT_TOKENS. ELIZA_ERR_LIMIT if a leaf is longer than it. */
+ * deactivated; 0: ELIZA_SPAN_TIMEOUT_TOKENS for a token trie, none for a recognizer. ELIZA_ERR_LIMIT if
+ * a leaf is longer than it. */
 int eliza_inference_matcher_create(const eliza_constraint *constraint, uint32_t span_timeout,
                                    eliza_matcher **out_matcher, char **out_error);
+
+/*
+ * How the span of a recognizer ends. `end` NULL: the end-of-generation tokens of the vocabulary. End
+ * tokens are legal exactly where the text is complete, close the span, and are alone where nothing can
+ * follow. With `end` not NULL and n_end 0, a span that must stop ends by itself, and where it may stop
+ * everything is allowed for one token: it goes on with the text if it can, otherwise it is not part of
+ * the span and ends it. The span of a recognizer is open at once and has descriptor 0; a token trie
+ * refuses a config with end tokens, since its payload has them.
+ */
+typedef struct eliza_span_config_t {
+    uint32_t struct_size;
+    uint32_t span_timeout; /* tokens; 0: as in eliza_inference_matcher_create */
+    const int32_t *end;
+    size_t n_end;          /* at most ELIZA_END_TOKENS_MAX */
+} eliza_span_config_t;
+
+/* A fresh matcher; `config` NULL is all defaults. */
+int eliza_inference_matcher_create_span(const eliza_constraint *constraint, const eliza_span_config_t *config,
+                                        eliza_matcher **out_matcher, char **out_error);
 
 /* Copies the position, the rollback history and the generator. */
 int eliza_inference_matcher_clone(const eliza_matcher *matcher, eliza_matcher **out_matcher);
@@ -258,7 +439,8 @@ int eliza_inference_matcher_rollback(eliza_matcher *matcher, size_t n_tokens);
 /* Back to the state right after creation, counters included. Seed and timeout stay. */
 int eliza_inference_matcher_reset(eliza_matcher *matcher);
 
-/* Opens a span at the root of the descriptor with this path; an open span starts over. */
+/* Opens a span at the root of the descriptor with this path; an open span starts over. The span of a
+ * recognizer has the path "". */
 int eliza_inference_matcher_activate(eliza_matcher *matcher, const char *path, size_t path_len);
 
 /* Ends an open span without a leaf; triggers go on. */
@@ -288,29 +470,69 @@ typedef struct eliza_span_state_t {
     uint64_t illegal;        /* spans that an illegal token ended (adapters only: matchers refuse) */
 } eliza_span_state_t;
 
-int eliza_inference_matcher_state(const eliza_matcher *matcher, eliza_span_state_t *out_state);
+int eliza_inference_matcher_state(eliza_matcher *matcher, eliza_span_state_t *out_state);
 
 /* Lends the name of `leaf` of the state (not terminated); length 0 and NULL if there is none. */
 int eliza_inference_matcher_leaf(const eliza_matcher *matcher, const char **out_name, size_t *out_len);
 
 #define ELIZA_ALLOWED_ALL 0
 #define ELIZA_ALLOWED_LIST 1
+#define ELIZA_ALLOWED_BITMAP 2
 
-/* The legal next tokens in their natural form. Returns ELIZA_ALLOWED_ALL (*out_ids NULL), or
- * ELIZA_ALLOWED_LIST with *out_n ascending ids, lent until the constraint is freed. */
-int eliza_inference_matcher_allowed(const eliza_matcher *matcher, const int32_t **out_ids, size_t *out_n);
+/* The legal next tokens in their natural form. Returns ELIZA_ALLOWED_ALL (*out_ids NULL),
+ * ELIZA_ALLOWED_LIST with *out_n ascending ids, borrowed, or ELIZA_ALLOWED_BITMAP with *out_n the
+ * number of legal tokens and *out_ids NULL: eliza_inference_matcher_bitmap lends the bitmap. Finding
+ * them can fail out of memory: ELIZA_ERR_OOM. */
+int eliza_inference_matcher_allowed(eliza_matcher *matcher, const int32_t **out_ids, size_t *out_n);
+
+/* Lends the legal next tokens as a bitmap, where that is their natural form: bit i % 32 of word i / 32
+ * is token i, ceil(n_tokens / 32) words, the bits beyond the vocabulary 0. Returns ELIZA_ALLOWED_*,
+ * with *out_words NULL unless it is ELIZA_ALLOWED_BITMAP. Borrowed until the next call that changes
+ * the matcher. */
+int eliza_inference_matcher_bitmap(eliza_matcher *matcher, const int32_t **out_words, size_t *out_n_words);
+
+/* Writes the legal next tokens as such a bitmap, whatever their natural form: the layout of llguidance
+ * and XGrammar. n_words is at least ceil(n_tokens / 32); words beyond it become 0. Returns
+ * ELIZA_ALLOWED_ALL (all bits of the vocabulary set), LIST or BITMAP. */
+int eliza_inference_matcher_fill_bitmap(eliza_matcher *matcher, int32_t *words, size_t n_words);
+
+/* Fills the bitmaps of n matchers, row i of `words` for matcher i, n_words words apart, with up to
+ * n_threads threads (0: one for each processor). No matcher may be in it twice. The first failure's
+ * status, after all others are done. */
+int eliza_inference_matcher_fill_bitmaps(eliza_matcher *const *matchers, size_t n, int32_t *words, size_t n_words,
+                                         uint32_t n_threads);
 
 /* 1 if the output may stop here (outside a span, or at a complete leaf), else 0. */
-int eliza_inference_matcher_can_stop(const eliza_matcher *matcher);
+int eliza_inference_matcher_can_stop(eliza_matcher *matcher);
 
-/* The tokens that must follow: a run in which each step has one legal token and no choice to
- * stop. Writes up to `cap` ids; *out_n receives the length of the whole run, also if it is more
- * than `cap`. `out_tokens` may be NULL with cap 0. */
-int eliza_inference_matcher_forced(const eliza_matcher *matcher, int32_t *out_tokens, size_t cap, size_t *out_n);
+/* The tokens that must follow. In a token trie: a run in which each step has one legal token and no
+ * choice to stop. In a recognizer: the tokens that the vocabulary's tokenizer gives for the bytes that
+ * must follow, without those at the end of which a longer token could still take the place, and the
+ * end token where it is the only legal one. Writes up to `cap` ids; *out_n receives the length of the
+ * whole run, also if it is more than `cap`. `out_tokens` may be NULL with cap 0. */
+int eliza_inference_matcher_forced(eliza_matcher *matcher, int32_t *out_tokens, size_t cap, size_t *out_n);
+
+#define ELIZA_FORCED_BYTES_MAX 65536 /* a longer run is cut there */
+
+/* The bytes that must follow in a recognizer: at each one no other could follow, and the text could not
+ * stop. As above; always empty in a token trie. */
+int eliza_inference_matcher_forced_bytes(eliza_matcher *matcher, uint8_t *out_bytes, size_t cap, size_t *out_n);
+
+typedef struct eliza_matcher_info_t {
+    uint32_t struct_size;
+    uint32_t reserved;
+    uint64_t retained_bytes; /* memory of this matcher, what follows included */
+    uint64_t history_bytes;  /* what rollback needs */
+    uint64_t stack_bytes;    /* the parser's stacks */
+    uint64_t mask_hits;      /* masks that were found ready */
+    uint64_t mask_misses;    /* masks that had to be computed */
+} eliza_matcher_info_t;
+
+int eliza_inference_matcher_info(const eliza_matcher *matcher, eliza_matcher_info_t *out_info);
 
 /* Writes -inf to every logit that is not legal; nothing if everything is allowed. `n_logits` is the
  * length of the array, at least the vocabulary size; what is beyond the vocabulary is masked too. */
-int eliza_inference_matcher_mask_logits(const eliza_matcher *matcher, float *logits, size_t n_logits);
+int eliza_inference_matcher_mask_logits(eliza_matcher *matcher, float *logits, size_t n_logits);
 
 #define ELIZA_MODE_GREEDY 0  /* the highest legal logit, of equal ones the smallest id */
 #define ELIZA_MODE_SAMPLED 1 /* temperature, then top-p, over the legal tokens; then a draw */
@@ -516,7 +738,7 @@ typedef struct eliza_llm_stream_stats_t {
 /* Counters since open or reset. */
 int eliza_inference_llm_stream_stats(EliLlmStream *stream, eliza_llm_stream_stats_t *out_stats);
 
-/* ---- 10. Token trie on a stream ------------------------------------------------------------ */
+/* ---- 10. Constraining a stream ------------------------------------------------------------- */
 
 typedef EliLlmStream *FfiLlmHandle;
 
@@ -529,6 +751,16 @@ int eliza_inference_set_token_trie(FfiLlmHandle handle, const char *payload, siz
 
 /* Removes the trie: back to grammar-only sampling. Nothing happens if none is set. */
 int eliza_inference_clear_token_trie(FfiLlmHandle handle);
+
+/* Constrains the stream by any constraint, in place of what constrains it now. The constraint's
+ * vocabulary must be that of the model: as many tokens, and for a recognizer the same bytes
+ * (ELIZA_ERR_MODEL_MISMATCH). `config` NULL is all defaults; its span_timeout 0 means the stream's for a
+ * token trie, none for a recognizer. Otherwise as eliza_inference_set_token_trie. */
+int eliza_inference_set_constraint(FfiLlmHandle handle, const eliza_constraint *constraint, int mode,
+                                   const eliza_span_config_t *config);
+
+/* Removes what constrains the stream, a token trie too. */
+int eliza_inference_clear_constraint(FfiLlmHandle handle);
 
 /* As eliza_inference_matcher_activate, on the stream's trie. ELIZA_ERR_STATE without a trie. */
 int eliza_inference_llm_stream_activate(EliLlmStream *stream, const char *path, size_t path_len);
@@ -558,10 +790,19 @@ struct llama_sampler *llama_sampler_init_token_trie(const struct llama_vocab *vo
 struct llama_sampler *eliza_inference_sampler_init_token_trie(const struct llama_vocab *vocab, const char *payload,
                                                               size_t payload_len, int mode, char **out_error);
 
+/* The same for any constraint, with the defaults of eliza_span_config_t. */
+struct llama_sampler *llama_sampler_init_constraint(const struct llama_vocab *vocab, const eliza_constraint *constraint,
+                                                    int mode);
+struct llama_sampler *eliza_inference_sampler_init_constraint(const struct llama_vocab *vocab,
+                                                              const eliza_constraint *constraint, int mode,
+                                                              const eliza_span_config_t *config, char **out_error);
+
 /* The functions below take such a sampler only; any other gives ELIZA_ERR_INVALID_ARG. */
 int eliza_inference_sampler_set_token_trie(struct llama_sampler *sampler, const char *payload, size_t payload_len,
                                            int mode, char **out_error);
 int eliza_inference_sampler_clear_token_trie(struct llama_sampler *sampler);
+int eliza_inference_sampler_set_constraint(struct llama_sampler *sampler, const eliza_constraint *constraint, int mode,
+                                           const eliza_span_config_t *config, char **out_error);
 int eliza_inference_sampler_activate(struct llama_sampler *sampler, const char *path, size_t path_len,
                                      char **out_error);
 int eliza_inference_sampler_state(const struct llama_sampler *sampler, eliza_span_state_t *out_state);

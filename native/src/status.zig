@@ -18,6 +18,8 @@ pub const Status = enum(c_int) {
     context_full = -14,
     io = -15,
     state = -16,
+    grammar = -17,
+    file_invalid = -18,
 
     pub fn code(status: Status) c_int {
         return @backingInt(status);
@@ -47,5 +49,5 @@ test "names follow the header" {
     try std.testing.expectEqualStrings("ELIZA_ERR_INVALID_ARG", Status.nameOf(-2));
     try std.testing.expectEqualStrings("ELIZA_ERR_STATE", Status.nameOf(-16));
     try std.testing.expectEqualStrings("ELIZA_ERR_UNKNOWN", Status.nameOf(1));
-    try std.testing.expectEqualStrings("ELIZA_ERR_UNKNOWN", Status.nameOf(-17));
+    try std.testing.expectEqualStrings("ELIZA_ERR_UNKNOWN", Status.nameOf(-19));
 }
