@@ -2,9 +2,12 @@
 //!
 //!     python -m ziglang build -Doptimize=fast     zig-out/lib/libelizainference.so and the header
 //!     python -m ziglang build test                unit tests, header check, conformance cases
+//!     python -m ziglang build release             the library for every platform, into zig-out/release
 //!     python -m ziglang build fmt                 fails if a file is not formatted
 const std = @import("std");
 const manifest = @import("build.zig.zon");
+const library = @import("native/release/library.zig");
+const release = @import("native/release/release.zig");
 
 pub fn build(b: *std.Build) void {
     // Baseline CPU: the library is shipped, so it must not depend on the machine that built it.
@@ -15,39 +18,14 @@ pub fn build(b: *std.Build) void {
     options.addOption([]const u8, "version", manifest.version);
 
     const strip = b.option(bool, "strip", "Leave out debug information (default: yes, except in debug builds)") orelse (optimize != .debug);
-    addLibrary(b, target, optimize, strip, options);
+    const shared = library.add(b, .{ .target = target, .optimize = optimize, .strip = strip, .config = options });
+    shared.installHeader(b.path("native/include/eliza_inference.h"), "eliza_inference.h");
+    b.installArtifact(shared);
     addTests(b, target, optimize, options);
+    release.addStep(b, manifest.version, options);
 
     const formatted = b.addFmt(.{ .paths = &.{ b.path("native"), b.path("tests/native"), b.path("build.zig") }, .check = true });
     b.step("fmt", "Fail if a Zig file is not formatted").dependOn(&formatted.step);
-}
-
-fn addLibrary(
-    b: *std.Build,
-    target: std.Build.ResolvedTarget,
-    optimize: std.lang.OptimizeMode,
-    strip: bool,
-    options: *std.Build.Step.Options,
-) void {
-    const module = b.createModule(.{
-        .root_source_file = b.path("native/src/root.zig"),
-        .target = target,
-        .optimize = optimize,
-        .link_libc = true,
-        .pic = true,
-        .strip = strip,
-        // Windows keeps its tables: without them the bundled mingw sources do not assemble.
-        .unwind_tables = if (optimize == .debug or target.result.os.tag == .windows) null else .none,
-    });
-    module.addOptions("config", options);
-    const library = b.addLibrary(.{ .name = "elizainference", .linkage = .dynamic, .root_module = module });
-    if (target.result.ofmt == .elf) {
-        library.setVersionScript(b.path("native/abi/eliza_inference.map"));
-        library.link_z_max_page_size = 16384; // Android devices with 16 KiB pages
-        library.link_gc_sections = true;
-    }
-    library.installHeader(b.path("native/include/eliza_inference.h"), "eliza_inference.h");
-    b.installArtifact(library);
 }
 
 fn addTests(

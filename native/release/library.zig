@@ -1,0 +1,47 @@
+//! The shared library for one target: what `zig build` and `zig build release` have in common.
+
+const std = @import("std");
+
+pub const Options = struct {
+    target: std.Build.ResolvedTarget,
+    optimize: std.lang.OptimizeMode,
+    strip: bool,
+    /// The Zig module `config`: the version.
+    config: *std.Build.Step.Options,
+    /// Where the system's C library is not one that Zig brings.
+    libc_file: ?std.Build.LazyPath = null,
+};
+
+pub fn add(b: *std.Build, options: Options) *std.Build.Step.Compile {
+    return addShared(b, "elizainference", b.path("native/src/root.zig"), b.path("native/abi/eliza_inference.map"), options);
+}
+
+/// A shared library of one Zig file, which exports what the version script lets through.
+pub fn addShared(
+    b: *std.Build,
+    name: []const u8,
+    root_source_file: std.Build.LazyPath,
+    version_script: std.Build.LazyPath,
+    options: Options,
+) *std.Build.Step.Compile {
+    const target = options.target.result;
+    const module = b.createModule(.{
+        .root_source_file = root_source_file,
+        .target = options.target,
+        .optimize = options.optimize,
+        .link_libc = true,
+        .pic = true,
+        .strip = options.strip,
+        // Windows keeps its tables: without them the bundled mingw sources do not assemble.
+        .unwind_tables = if (options.optimize == .debug or target.os.tag == .windows) null else .none,
+    });
+    module.addOptions("config", options.config);
+    const library = b.addLibrary(.{ .name = name, .linkage = .dynamic, .root_module = module });
+    if (target.ofmt == .elf) {
+        library.setVersionScript(version_script);
+        library.link_z_max_page_size = 16384; // Android devices with 16 KiB pages
+        library.link_gc_sections = true;
+    }
+    if (options.libc_file) |file| library.setLibCFile(file);
+    return library;
+}
