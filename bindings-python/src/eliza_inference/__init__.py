@@ -8,23 +8,21 @@
         print(stream.choose(tree))
 
 - `TokenTree` says which names are legal, as token ids.
+- `Constraint.choices`, `Constraint.regex` and `Constraint.lark` allow free text in a form: any of many
+  strings, a regular expression, a grammar (`grammars` has some).
 - `Model` and `Stream` generate with llama.cpp (any libllama that `load_llama` finds).
-- `Vocabulary`, `Constraint` and `Matcher` do the same for any other engine, on its logits.
+- `Vocabulary`, `Constraint` and `Matcher` do the same for any other engine, on its logits; vocabularies
+  come from GGUF files, `tokenizer.json` or tiktoken's ranks.
 - Every failure is an `ElizaError`.
 
 The library logs to `logging.getLogger("eliza_inference")`.
 """
 
-from eliza_inference import limits
+from eliza_inference import grammars, limits
 from eliza_inference._library import library_path, library_version
-from eliza_inference.constraint import (
-    Constraint,
-    ConstraintInfo,
-    Payload,
-    TrieCacheStats,
-    set_trie_cache_limit,
-    trie_cache_stats,
-)
+from eliza_inference.bitmap import fill_bitmaps
+from eliza_inference.budget import Budget
+from eliza_inference.constraint import Constraint, ConstraintInfo, ConstraintKind, Payload, RecognizerInfo
 from eliza_inference.errors import (
     AbiMismatchError,
     BusyError,
@@ -32,6 +30,8 @@ from eliza_inference.errors import (
     ClosedError,
     ContextFullError,
     ElizaError,
+    FileInvalidError,
+    GrammarError,
     InvalidArgumentError,
     LibraryError,
     LimitError,
@@ -47,12 +47,14 @@ from eliza_inference.errors import (
     UnknownPathError,
 )
 from eliza_inference.llama import LlamaInfo, find_llama, llama_info, load_llama
-from eliza_inference.matcher import Matcher, Mode, SpanState, Step
+from eliza_inference.matcher import Matcher, MatcherInfo, Mode, SpanState, Step
 from eliza_inference.model import Model
 from eliza_inference.sampler import (
     activate_sampler,
     clear_sampler_trie,
+    constraint_sampler,
     sampler_state,
+    set_sampler_constraint,
     set_sampler_trie,
     token_trie_sampler,
 )
@@ -71,23 +73,30 @@ from eliza_inference.token_tree import (
     is_unique_continuation,
     step,
 )
-from eliza_inference.vocabulary import TokenFlag, Vocabulary
+from eliza_inference.trie_cache import TrieCacheStats, set_trie_cache_limit, trie_cache_stats
+from eliza_inference.vocabulary import ByteTokenizer, TokenFlag, Vocabulary, VocabularyInfo
 
 __all__ = [
     "AbiMismatchError",
+    "Budget",
     "BusyError",
+    "ByteTokenizer",
     "CancelledError",
     "ClosedError",
     "Constraint",
     "ConstraintInfo",
+    "ConstraintKind",
     "ContextFullError",
     "ElizaError",
+    "FileInvalidError",
+    "GrammarError",
     "InvalidArgumentError",
     "LibraryError",
     "LimitError",
     "LlamaError",
     "LlamaInfo",
     "Matcher",
+    "MatcherInfo",
     "Mode",
     "Model",
     "ModelFileError",
@@ -96,6 +105,7 @@ __all__ = [
     "OutOfMemoryError",
     "Payload",
     "PayloadError",
+    "RecognizerInfo",
     "SlotFileError",
     "Span",
     "SpanState",
@@ -117,12 +127,16 @@ __all__ = [
     "TrieCacheStats",
     "UnknownPathError",
     "Vocabulary",
+    "VocabularyInfo",
     "activate_sampler",
     "build_token_tree_descriptor",
     "build_token_trie",
     "clear_sampler_trie",
+    "constraint_sampler",
     "count_terminals",
+    "fill_bitmaps",
     "find_llama",
+    "grammars",
     "has_prefix_leaf",
     "is_unique_continuation",
     "library_path",
@@ -131,6 +145,7 @@ __all__ = [
     "llama_info",
     "load_llama",
     "sampler_state",
+    "set_sampler_constraint",
     "set_sampler_trie",
     "set_trie_cache_limit",
     "step",

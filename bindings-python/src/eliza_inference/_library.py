@@ -20,7 +20,18 @@ from eliza_inference._abi import ffi
 from eliza_inference._constants import constant
 from eliza_inference.errors import ElizaError, LibraryError, OutOfMemoryError, error_from_status
 
-__all__ = ["CData", "call", "create", "ffi", "lent_text", "lib", "library_path", "library_version", "new_struct"]
+__all__ = [
+    "CData",
+    "call",
+    "create",
+    "ffi",
+    "kept_alive_by",
+    "lent_text",
+    "lib",
+    "library_path",
+    "library_version",
+    "new_struct",
+]
 
 CData = Any
 """A value of cffi; it has no useful static type."""
@@ -93,6 +104,21 @@ def _struct_type(name: str) -> tuple[CData, int]:
 def lent_text(pointer: CData, length: int) -> str | None:
     """Copies text that the library lends; None for a NULL pointer."""
     return str(ffi.buffer(pointer, length)[:].decode("utf-8")) if pointer else None
+
+
+def kept_alive_by(owner: object, pointer: CData) -> CData:
+    """The pointer to memory that the owner lends: the owner lives as long as this pointer."""
+    return ffi.gc(pointer, _Owner(owner))
+
+
+class _Owner:
+    """A destructor that frees nothing, and holds the owner."""
+
+    def __init__(self, owner: object) -> None:
+        self._owner = owner
+
+    def __call__(self, _pointer: CData) -> None:
+        pass
 
 
 class _Library:

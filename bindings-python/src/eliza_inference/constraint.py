@@ -1,18 +1,36 @@
-"""Compiled token trees, and the cache that keeps them."""
+"""What an output is constrained by: a compiled token tree, or a recognizer."""
 
 from __future__ import annotations
 
+import os
+from array import array
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import IntEnum
+from itertools import accumulate
 
+from eliza_inference._constants import constant
 from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struct
-from eliza_inference.errors import PayloadError, error_from_status
+from eliza_inference._tokenizers import watching_tokenizer
+from eliza_inference.bitmap import n_bitmap_words
+from eliza_inference.budget import Budget, call_within
+from eliza_inference.errors import InvalidArgumentError, PayloadError, error_from_status
 from eliza_inference.token_tree import TokenTree
 from eliza_inference.vocabulary import Vocabulary
 
-__all__ = ["Constraint", "ConstraintInfo", "Payload", "TrieCacheStats", "set_trie_cache_limit", "trie_cache_stats"]
+__all__ = ["Constraint", "ConstraintInfo", "ConstraintKind", "Payload", "RecognizerInfo"]
 
 Payload = TokenTree | str | bytes
 """A token tree, or one serialised: JSON as text or bytes, MessagePack as bytes."""
+
+
+class ConstraintKind(IntEnum):
+    """What a constraint was compiled from."""
+
+    TOKEN_TRIE = constant("ELIZA_CONSTRAINT_TOKEN_TRIE")
+    CHOICES = constant("ELIZA_CONSTRAINT_CHOICES")
+    REGEX = constant("ELIZA_CONSTRAINT_REGEX")
+    GRAMMAR = constant("ELIZA_CONSTRAINT_GRAMMAR")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +50,41 @@ class ConstraintInfo:
     """Memory kept, the copy of the payload included."""
 
 
-class Constraint:
-    """A token tree compiled for a vocabulary. Immutable; any number of threads may use it.
+@dataclass(frozen=True, slots=True)
+class RecognizerInfo:
+    """The size of a compiled recognizer. All 0 for a token tree."""
 
-    The same bytes compile once: later constraints come from a cache. Raises `PayloadError` with the
-    place in the tree, `LimitError`, or `ModelMismatchError` if both model ids are known and differ.
+    n_states: int
+    """States of the choices' trie, of the regular expression's automaton, of the lexer."""
+    n_parser_states: int
+    n_terminals: int
+    n_productions: int
+    n_tables: int
+    """Lexer states with a table."""
+    n_masks: int
+    """Masks kept."""
+    automaton_bytes: int
+    """Memory of the compiled automata."""
+    table_bytes: int
+    """Memory of the tables and masks, bounded by `Budget.mask_bytes_max`."""
+
+
+class Constraint:
+    """What is legal, compiled for a vocabulary. Immutable; any number of threads may use it.
+
+    `Constraint(vocabulary, tree)` compiles a token tree: its names come out as the tree spells them in
+    tokens. The same bytes compile once: later constraints come from a cache. Raises `PayloadError` with
+    the place in the tree, `LimitError`, or `ModelMismatchError` if both model ids are known and differ.
+
+    `choices`, `regex` and `lark` compile recognizers: any text that they accept comes out, in any
+    tokens, and UTF-8 always. They need a vocabulary with token bytes. Each takes a `Budget`, over which
+    is a `LimitError`.
     """
 
-    __slots__ = ("_handle", "info", "paths")
+    __slots__ = ("_handle", "_n_words", "_vocabulary", "kind")
 
-    info: ConstraintInfo
-    """What the tree compiled to."""
-    paths: tuple[str, ...]
-    """The paths of the descriptors, in their order."""
+    kind: ConstraintKind
+    """What it was compiled from. Canonical choices are a token trie."""
 
     def __init__(self, vocabulary: Vocabulary, tree: Payload) -> None:
         payload = payload_bytes(tree)
@@ -56,39 +96,156 @@ class Constraint:
             len(payload),
             out,
         )
-        self._handle = ffi.gc(out[0], lib.eliza_inference_constraint_free)
-        self.info = _info(self._handle)
-        self.paths = tuple(_path(self._handle, index) for index in range(self.info.n_descriptors))
+        self._adopt(vocabulary, out[0], ConstraintKind.TOKEN_TRIE)
 
-    def _keep(self, _lent: CData) -> None:
-        """A destructor that frees nothing: while memory lent by the constraint is in use, its owner
-        holds this method, and so the constraint."""
+    @classmethod
+    def choices(
+        cls,
+        vocabulary: Vocabulary,
+        strings: Iterable[str | bytes],
+        *,
+        canonical: bool = False,
+        budget: Budget | None = None,
+    ) -> Constraint:
+        """Any one of the strings. Repeated ones count once; an empty one is an `InvalidArgumentError`.
 
+        `canonical` allows only the tokens that the vocabulary's tokenizer gives for a string (see
+        `Vocabulary.set_tokenizer`): a token tree with the path "choices".
+        """
+        encoded = [each if isinstance(each, bytes) else _utf8(each) for each in strings]
+        joined = ffi.from_buffer("uint8_t[]", b"".join(encoded))
+        offsets = ffi.from_buffer("uint64_t[]", array("Q", accumulate(map(len, encoded), initial=0)))
+        flags = _CHOICES_CANONICAL if canonical else 0
+        function = lib.eliza_inference_constraint_create_choices
+        kind = ConstraintKind.TOKEN_TRIE if canonical else ConstraintKind.CHOICES
+        return cls._compile(kind, budget, function, vocabulary, joined, offsets, len(encoded), flags)
 
-@dataclass(frozen=True, slots=True)
-class TrieCacheStats:
-    """The cache of compiled token trees, one for the process."""
+    @classmethod
+    def regex(
+        cls, vocabulary: Vocabulary, pattern: str, *, ignore_case: bool = False, budget: Budget | None = None
+    ) -> Constraint:
+        r"""A text that the whole pattern matches, from its first character to its last.
 
-    entries: int
-    bytes: int
-    """Retained by the entries."""
-    bytes_max: int
-    """The bound in force."""
-    hits: int
-    misses: int
-    evictions: int
+        Served are classes, also of Unicode (`\d \w \s \p{Lu} \p{Greek}`), repeats (`* + ? {n,m}`),
+        alternation, groups, escapes and the flags `i s x`. Look-around, back-references, word
+        boundaries and possessive groups are a `GrammarError` with the place, as all errors are.
+        """
+        encoded = _utf8(pattern)
+        flags = _REGEX_IGNORE_CASE if ignore_case else 0
+        function = lib.eliza_inference_constraint_create_regex
+        return cls._compile(ConstraintKind.REGEX, budget, function, vocabulary, encoded, len(encoded), flags)
 
+    @classmethod
+    def lark(cls, vocabulary: Vocabulary, grammar: str, *, budget: Budget | None = None) -> Constraint:
+        """A text of a context-free grammar in Lark's notation: a lexer of terminals and an LR(1) parser.
 
-def trie_cache_stats() -> TrieCacheStats:
-    """Size and counters of the cache."""
-    stats = new_struct("eliza_trie_cache_stats_t")
-    _check(lib.eliza_inference_trie_cache_stats(stats), "cache statistics")
-    return TrieCacheStats(stats.entries, stats.bytes, stats.bytes_max, stats.hits, stats.misses, stats.evictions)
+        `eliza_inference.grammars` has some that ship. Raises `GrammarError` with line and column; a
+        conflict comes with the two items and a shortest example. What is legal but seldom meant is in
+        `notes`.
+        """
+        encoded = _utf8(grammar)
+        function = lib.eliza_inference_constraint_create_lark
+        return cls._compile(ConstraintKind.GRAMMAR, budget, function, vocabulary, encoded, len(encoded))
 
+    @classmethod
+    def open(
+        cls, vocabulary: Vocabulary, path: str | os.PathLike[str], *, mask_bytes_max: int | None = None
+    ) -> Constraint:
+        """Opens a file that `save` wrote, by mapping it: ready at once, with the tables saved.
 
-def set_trie_cache_limit(bytes_max: int) -> None:
-    """Bounds the bytes that the cache retains, evicting at once; 0 keeps nothing."""
-    _check(lib.eliza_inference_trie_cache_set_limit(bytes_max), "cache limit")
+        `mask_bytes_max` bounds the tables and masks that come to it (`limits.MASK_BYTES`). The file must
+        not be changed while the constraint lives. Raises `FileInvalidError` if it is damaged or for a
+        vocabulary with other tokens, and `SlotFileError` if it cannot be read.
+        """
+        encoded = os.fsencode(path)
+        budget = Budget(mask_bytes_max=mask_bytes_max) if mask_bytes_max is not None else None
+        function = lib.eliza_inference_constraint_open
+        constraint = cls._compile(ConstraintKind.GRAMMAR, budget, function, vocabulary, encoded, len(encoded))
+        constraint.kind = ConstraintKind(_recognizer_info(constraint._handle).kind)
+        return constraint
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a recognizer with the tables that it has to a file, for `open`; after `prepare` these
+        are all. `InvalidArgumentError` for a token tree."""
+        encoded = os.fsencode(path)
+        call(lib.eliza_inference_constraint_save, self._handle, encoded, len(encoded))
+
+    def prepare(self, budget: Budget | None = None) -> None:
+        """Builds every table that is kept, instead of at first use. `states_max` and `mask_bytes_max`
+        of the budget are not read. Over `ms_max` (`LimitError`) or cancelled (`CancelledError`), what
+        was built stays."""
+        call_within(budget, lib.eliza_inference_constraint_prepare, (self._handle,))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What compiling found that is legal but seldom meant: terminals that the lexing rule can never
+        separate, rules that produce nothing or are never used, bytes without a token."""
+        notes = ffi.string(lib.eliza_inference_constraint_notes(self._handle)).decode()
+        return tuple(notes.splitlines())
+
+    @property
+    def recognizer_info(self) -> RecognizerInfo:
+        """What the recognizer compiled to, and what it keeps by now."""
+        info = _recognizer_info(self._handle)
+        return RecognizerInfo(
+            info.n_states,
+            info.n_parser_states,
+            info.n_terminals,
+            info.n_productions,
+            info.n_tables,
+            info.n_masks,
+            info.automaton_bytes,
+            info.table_bytes,
+        )
+
+    @property
+    def info(self) -> ConstraintInfo:
+        """What the token tree compiled to. `InvalidArgumentError` for a recognizer."""
+        info = new_struct("eliza_constraint_info_t")
+        what = "a recognizer has recognizer_info"
+        _check(lib.eliza_inference_constraint_info(self._handle, info), what)
+        return ConstraintInfo(
+            info.n_descriptors,
+            info.n_leaves,
+            info.n_nodes,
+            info.longest_leaf_tokens,
+            info.widest_node,
+            info.retained_bytes,
+        )
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of the descriptors, in their order; "" is that of a recognizer."""
+        if self.kind != ConstraintKind.TOKEN_TRIE:
+            return ("",)
+        return tuple(_path(self._handle, index) for index in range(self.info.n_descriptors))
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What it was compiled for."""
+        return self._vocabulary
+
+    @classmethod
+    def _compile(
+        cls,
+        kind: ConstraintKind,
+        budget: Budget | None,
+        function: Callable[..., int],
+        vocabulary: Vocabulary,
+        *arguments: object,
+    ) -> Constraint:
+        out = ffi.new("eliza_constraint **")
+        watching_tokenizer(call_within, budget, function, (vocabulary._handle, *arguments), out)
+        constraint = cls.__new__(cls)
+        constraint._adopt(vocabulary, out[0], kind)
+        return constraint
+
+    def _adopt(self, vocabulary: Vocabulary, handle: CData, kind: ConstraintKind) -> None:
+        self._handle = ffi.gc(handle, lib.eliza_inference_constraint_free)
+        # The vocabulary may have a tokenizer, which the constraint's matchers call.
+        self._vocabulary = vocabulary
+        self._n_words = n_bitmap_words(len(vocabulary))
+        self.kind = kind
 
 
 def payload_bytes(tree: Payload) -> bytes:
@@ -102,17 +259,21 @@ def payload_bytes(tree: Payload) -> bytes:
         raise PayloadError(f"the payload is not valid Unicode: {error}") from error
 
 
-def _info(handle: CData) -> ConstraintInfo:
-    info = new_struct("eliza_constraint_info_t")
-    _check(lib.eliza_inference_constraint_info(handle, info), "constraint info")
-    return ConstraintInfo(
-        info.n_descriptors,
-        info.n_leaves,
-        info.n_nodes,
-        info.longest_leaf_tokens,
-        info.widest_node,
-        info.retained_bytes,
-    )
+_CHOICES_CANONICAL = constant("ELIZA_CHOICES_CANONICAL")
+_REGEX_IGNORE_CASE = constant("ELIZA_REGEX_IGNORE_CASE")
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(f"not valid Unicode: {error}") from error
+
+
+def _recognizer_info(handle: CData) -> CData:
+    info = new_struct("eliza_recognizer_info_t")
+    _check(lib.eliza_inference_constraint_recognizer_info(handle, info), "recognizer info")
+    return info
 
 
 def _path(handle: CData, index: int) -> str:

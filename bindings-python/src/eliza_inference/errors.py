@@ -17,6 +17,8 @@ __all__ = [
     "ClosedError",
     "ContextFullError",
     "ElizaError",
+    "FileInvalidError",
+    "GrammarError",
     "InvalidArgumentError",
     "LibraryError",
     "LimitError",
@@ -53,6 +55,8 @@ class Status(IntEnum):
     CONTEXT_FULL = constant("ELIZA_ERR_CONTEXT_FULL")
     IO = constant("ELIZA_ERR_IO")
     STATE = constant("ELIZA_ERR_STATE")
+    GRAMMAR = constant("ELIZA_ERR_GRAMMAR")
+    FILE_INVALID = constant("ELIZA_ERR_FILE_INVALID")
 
 
 class ElizaError(Exception):
@@ -110,7 +114,8 @@ class LibraryError(AbiMismatchError):
 
 
 class CancelledError(ElizaError, RuntimeError):
-    """`Stream.cancel` was called; `Stream.reset` makes the stream usable again."""
+    """`Stream.cancel` was called (`Stream.reset` makes the stream usable again), or the `cancel` of a
+    `Budget` returned true."""
 
     default_status = Status.CANCELLED
 
@@ -134,13 +139,14 @@ class PayloadError(ElizaError, ValueError):
 
 
 class LimitError(ElizaError, ValueError):
-    """The token tree is beyond one of the limits in `eliza_inference.limits`."""
+    """Beyond one of the limits in `eliza_inference.limits`, or beyond a `Budget`; the message says what
+    is, or what was being built."""
 
     default_status = Status.LIMIT
 
 
 class ModelMismatchError(ElizaError, ValueError):
-    """The token tree or the slot file is for another model."""
+    """The token tree, the constraint or the slot file is for another model."""
 
     default_status = Status.MODEL_MISMATCH
 
@@ -158,7 +164,7 @@ class ContextFullError(ElizaError, RuntimeError):
 
 
 class SlotFileError(ElizaError, OSError):
-    """A slot file cannot be read or written."""
+    """A slot file, or a saved vocabulary or constraint, cannot be read or written."""
 
     default_status = Status.IO
 
@@ -167,6 +173,20 @@ class StateError(ElizaError, RuntimeError):
     """Not possible now, such as a step before any prompt."""
 
     default_status = Status.STATE
+
+
+class GrammarError(ElizaError, ValueError):
+    """A regular expression or grammar is wrong. The message begins with the place: the byte offset in a
+    regular expression, as in `7: `, line and column in a grammar, as in `3:12: `."""
+
+    default_status = Status.GRAMMAR
+
+
+class FileInvalidError(ElizaError, ValueError):
+    """The content of a file is not what it should be: a saved vocabulary or constraint that is damaged,
+    of another version or for another vocabulary, or a tokenizer file that cannot be read as one."""
+
+    default_status = Status.FILE_INVALID
 
 
 _BY_STATUS: dict[int, type[ElizaError]] = {
@@ -188,6 +208,8 @@ _BY_STATUS: dict[int, type[ElizaError]] = {
         ContextFullError,
         SlotFileError,
         StateError,
+        GrammarError,
+        FileInvalidError,
     )
 }
 

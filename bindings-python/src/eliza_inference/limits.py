@@ -1,4 +1,4 @@
-"""Bounds on what a caller may pass, and their defaults; a token tree beyond one is a `LimitError`."""
+"""Bounds on what a caller may pass, and their defaults; what is beyond one is a `LimitError`."""
 
 from __future__ import annotations
 
@@ -32,6 +32,24 @@ ROLLBACK_TOKENS_MAX: Final = constant("ELIZA_ROLLBACK_TOKENS_MAX")
 """Tokens that a matcher can take back."""
 SPAN_TIMEOUT_TOKENS: Final = constant("ELIZA_SPAN_TIMEOUT_TOKENS")
 """Default span timeout, in tokens."""
+REGEX_BYTES_MAX: Final = constant("ELIZA_REGEX_BYTES_MAX")
+"""Bytes of one regular expression."""
+GRAMMAR_BYTES_MAX: Final = constant("ELIZA_GRAMMAR_BYTES_MAX")
+"""Bytes of one grammar."""
+TERMINALS_MAX: Final = constant("ELIZA_TERMINALS_MAX")
+"""Terminals of one grammar."""
+CHOICES_MAX: Final = constant("ELIZA_CHOICES_MAX")
+"""Strings of one set of choices."""
+CHOICES_BYTES_MAX: Final = constant("ELIZA_CHOICES_BYTES_MAX")
+"""Bytes of all of them."""
+FORCED_BYTES_MAX: Final = constant("ELIZA_FORCED_BYTES_MAX")
+"""Bytes at which a run of forced bytes is cut."""
+COMPILE_STATES: Final = constant("ELIZA_COMPILE_STATES")
+"""States of one automaton: the default of a `Budget`, and the most there can be."""
+COMPILE_BYTES: Final = constant("ELIZA_COMPILE_BYTES")
+"""Default bound of the memory that compiling takes, in bytes."""
+MASK_BYTES: Final = constant("ELIZA_MASK_BYTES")
+"""Default bound of the masks and tables that a constraint keeps, in bytes."""
 TRIE_CACHE_ENTRIES: Final = constant("ELIZA_TRIE_CACHE_ENTRIES")
 """Compiled token trees kept for the process."""
 TRIE_CACHE_BYTES: Final = constant("ELIZA_TRIE_CACHE_BYTES")

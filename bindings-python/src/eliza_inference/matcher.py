@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from enum import IntEnum, IntFlag
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from eliza_inference._constants import constant
-from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struct
-from eliza_inference.constraint import Constraint
+from eliza_inference._library import CData, call, ffi, kept_alive_by, lent_text, lib, new_struct
+from eliza_inference._tokenizers import watching_tokenizer
+from eliza_inference.bitmap import WORDS, Bitmap, check_bitmap, empty_bitmap, int32_array, set_bits
+from eliza_inference.constraint import Constraint, ConstraintKind
 from eliza_inference.errors import ClosedError, ElizaError, InvalidArgumentError, error_from_status
+from eliza_inference.span_config import SpanConfig
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Matcher", "Mode", "SpanState", "Step"]
+__all__ = ["Matcher", "MatcherInfo", "Mode", "SpanState", "Step"]
 
 
 class Step(IntFlag):
@@ -70,24 +74,56 @@ class SpanState(NamedTuple):
     """Spans that an illegal token ended; a matcher refuses such tokens instead."""
 
 
+class MatcherInfo(NamedTuple):
+    """The memory of a matcher, in bytes, and how its masks were found."""
+
+    retained_bytes: int
+    """All of it."""
+    history_bytes: int
+    """What rollback needs."""
+    stack_bytes: int
+    """The parser's stacks."""
+    mask_hits: int
+    """Masks that were found ready."""
+    mask_misses: int
+    """Masks that had to be computed."""
+
+
 class Matcher:
     """The cheap, mutable state of one output. Belongs to one thread at a time.
 
-    With one descriptor and no trigger the span is open at once; otherwise it is opened by `activate`
-    or by a trigger. `seed` is the state of the generator that `sample` draws from, and
-    `span_timeout` the number of tokens after which a span that did not end is given up (500 by
-    default; at least 1). A leaf longer than that is a `LimitError`.
+    The span of a recognizer is open at once, and so is that of a token tree with one descriptor and no
+    trigger; otherwise it is opened by `activate` or by a trigger. `seed` is the state of the generator
+    that `sample` draws from, and `span_timeout` the number of tokens after which a span that did not
+    end is given up (at least 1; 500 by default for a token tree, none for a recognizer). A leaf longer
+    than that is a `LimitError`.
+
+    `end` is for recognizers (a token tree has its own): the tokens, at most `limits.END_TOKENS_MAX`,
+    that are legal exactly where the text is complete, and close the span. None: the end-of-generation
+    tokens of the vocabulary. Empty: a span that must stop ends by itself, and where it may stop
+    everything is legal for one token, which either goes on with the text or ends the span before it.
     """
 
-    __slots__ = ("_accept", "_constraint", "_handle")
+    __slots__ = ("_accept", "_constraint", "_handle", "_lent_bitmap", "_n_words")
 
     _handle: CData
 
-    def __init__(self, constraint: Constraint, *, seed: int = 0, span_timeout: int | None = None) -> None:
-        out = ffi.new("eliza_matcher **")
+    def __init__(
+        self,
+        constraint: Constraint,
+        *,
+        seed: int = 0,
+        span_timeout: int | None = None,
+        end: Iterable[int] | None = None,
+    ) -> None:
         if span_timeout is not None and span_timeout < 1:
             raise InvalidArgumentError("span_timeout: at least 1 token")
-        call(lib.eliza_inference_matcher_create, constraint._handle, span_timeout or 0, out)
+        out = ffi.new("eliza_matcher **")
+        if end is None:
+            call(lib.eliza_inference_matcher_create, constraint._handle, span_timeout or 0, out)
+        else:
+            config = SpanConfig(end, span_timeout)
+            call(lib.eliza_inference_matcher_create_span, constraint._handle, config.pointer, out)
         self._adopt(constraint, out[0])
         if seed:
             self.set_seed(seed)
@@ -130,32 +166,76 @@ class Matcher:
     def allowed(self) -> npt.NDArray[np.int32] | None:
         """The legal next tokens, ascending, or None if every token is.
 
-        The array is read-only and lends the library's memory, which it keeps alive. Without numpy
-        it is a `memoryview` of 32-bit integers.
+        The array is read-only. That of a token tree lends the library's memory, which it keeps alive;
+        that of a recognizer is a copy, and where `bitmap` has one, that costs less. Without numpy it is
+        a `memoryview` of 32-bit integers.
         """
         ids, count = ffi.new("const int32_t **"), ffi.new("size_t *")
-        if self._check(lib.eliza_inference_matcher_allowed(self._handle, ids, count)) == _ALLOWED_ALL:
+        form = self._check(lib.eliza_inference_matcher_allowed(self._handle, ids, count))
+        if form == _ALLOWED_ALL:
             return None
-        # The ids live as long as the constraint: the view holds the pointer, and that the constraint.
-        pointer = ffi.gc(ids[0], self._constraint._keep)
-        view = memoryview(ffi.buffer(pointer, count[0] * 4)).toreadonly().cast("i")
-        try:
-            import numpy as np
-        except ImportError:
-            return view  # type: ignore[return-value]
-        return np.asarray(view)
+        if form == _ALLOWED_BITMAP:
+            return set_bits(self.bitmap())
+        if self._constraint.kind == ConstraintKind.TOKEN_TRIE:
+            # The ids live as long as the constraint.
+            return int32_array(ffi.buffer(kept_alive_by(self._constraint, ids[0]), count[0] * 4))
+        return int32_array(ffi.buffer(ids[0], count[0] * 4)[:])
+
+    def bitmap(self) -> npt.NDArray[np.int32] | None:
+        """The legal next tokens as a bitmap, without a copy, where that is their natural form; None
+        where it is not: then `allowed` has them all.
+
+        Bit `i % 32` of word `i // 32` is token `i`, in `ceil(n_tokens / 32)` words. The array is
+        read-only and lends the library's memory: it may be read until the next call that changes the
+        matcher. Without numpy it is a `memoryview` of 32-bit integers.
+        """
+        words, count = ffi.new("const int32_t **"), ffi.new("size_t *")
+        if self._check(lib.eliza_inference_matcher_bitmap(self._handle, words, count)) != _ALLOWED_BITMAP:
+            return None
+        self._lent_bitmap = True
+        return int32_array(ffi.buffer(kept_alive_by(self._handle, words[0]), count[0] * 4))
+
+    @overload
+    def fill_bitmap(self, out: None = None) -> npt.NDArray[np.int32]: ...
+    @overload
+    def fill_bitmap(self, out: Bitmap) -> Bitmap: ...
+    def fill_bitmap(self, out: Any = None) -> Any:
+        """Writes the legal next tokens as a bitmap (see `bitmap`), whatever their natural form; returns
+        `out`.
+
+        `out` is a writable, contiguous array of 32-bit integers (numpy or any other with the buffer
+        protocol) of at least `ceil(n_tokens / 32)` words; words beyond that become 0. None: a new one.
+        """
+        n_words = self._n_words
+        if out is None:
+            out = empty_bitmap(n_words)
+        words = _from_buffer(WORDS, out, True)
+        if len(words) != n_words:
+            check_bitmap(out, n_words)
+            n_words = len(words)
+        status = lib.eliza_inference_matcher_fill_bitmap(self._handle, words, n_words)
+        if status < 0:
+            raise self._error(status)
+        return out
 
     def forced(self) -> list[int]:
-        """The tokens that must follow: a run in which each step has one legal token and no choice
-        to stop. Empty if there is a choice."""
-        capacity = 32
-        count = ffi.new("size_t *")
-        while True:
-            tokens = ffi.new("int32_t[]", capacity)
-            self._check(lib.eliza_inference_matcher_forced(self._handle, tokens, capacity, count))
-            if count[0] <= capacity:
-                return list(ffi.unpack(tokens, count[0]))
-            capacity = count[0]
+        """The tokens that must follow; empty if there is a choice.
+
+        In a token tree: a run in which each step has one legal token and no choice to stop. In a
+        recognizer: the tokens that the vocabulary's tokenizer gives for `forced_bytes`, without those
+        at the end of which a longer token could still take the place, and the end token where it is
+        the only legal one. Raises what the tokenizer raises.
+        """
+        function = lib.eliza_inference_matcher_forced
+        tokens, count = watching_tokenizer(self._fill_growing, function, "int32_t[]", 32)
+        return list(ffi.unpack(tokens, count))
+
+    def forced_bytes(self) -> bytes:
+        """The bytes that must follow in a recognizer: at each one no other could follow, and the text
+        could not stop. At most `limits.FORCED_BYTES_MAX`; b"" if there is a choice, and always in a
+        token tree."""
+        run, count = self._fill_growing(lib.eliza_inference_matcher_forced_bytes, "uint8_t[]", 256)
+        return bytes(ffi.buffer(run, count))
 
     @property
     def can_stop(self) -> bool:
@@ -209,10 +289,20 @@ class Matcher:
         self._check(lib.eliza_inference_matcher_leaf(self._handle, name, length))
         return lent_text(name[0], length[0])
 
+    @property
+    def info(self) -> MatcherInfo:
+        """Memory, and how the masks were found."""
+        info = new_struct("eliza_matcher_info_t")
+        self._check(lib.eliza_inference_matcher_info(self._handle, info))
+        return MatcherInfo(
+            info.retained_bytes, info.history_bytes, info.stack_bytes, info.mask_hits, info.mask_misses
+        )
+
     def close(self) -> None:
         """Frees the matcher now rather than with the last reference to it; twice does nothing."""
         handle, self._handle = self._handle, ffi.NULL
-        if handle:
+        # A bitmap that was lent holds the handle: the last such array frees it.
+        if handle and not self._lent_bitmap:
             ffi.release(handle)
 
     def __enter__(self) -> Matcher:
@@ -226,8 +316,20 @@ class Matcher:
     def _adopt(self, constraint: Constraint, handle: CData) -> None:
         self._constraint = constraint
         self._handle = ffi.gc(handle, lib.eliza_inference_matcher_free)
-        # The one call of a hot loop: bound here, so that it costs a single look-up.
+        self._lent_bitmap = False
+        self._n_words = constraint._n_words
+        # The shortest call of a hot loop: bound here, so that it costs a single look-up.
         self._accept = lib.eliza_inference_matcher_accept
+
+    def _fill_growing(self, function: Callable[..., int], array: str, capacity: int) -> tuple[CData, int]:
+        """Calls a function that tells the length it needs; the array that it filled, and the length."""
+        count = ffi.new("size_t *")
+        while True:
+            filled = ffi.new(array, capacity)
+            self._check(function(self._handle, filled, capacity, count))
+            if count[0] <= capacity:
+                return filled, count[0]
+            capacity = count[0]
 
     def _check(self, status: int) -> int:
         if status < 0:
@@ -260,6 +362,8 @@ def span_state(state: CData) -> SpanState:
 
 
 _ALLOWED_ALL = constant("ELIZA_ALLOWED_ALL")
+_ALLOWED_BITMAP = constant("ELIZA_ALLOWED_BITMAP")
+_from_buffer = ffi.from_buffer
 
 # Indexed by the bits: making a Step costs more than the call itself.
 _STEPS = tuple(Step(bits) for bits in range(2 * Step.REFUSED))

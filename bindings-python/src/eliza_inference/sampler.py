@@ -10,15 +10,20 @@ selected, whatever follows; with `Mode.SAMPLED` only legal candidates stay for w
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from eliza_inference._library import CData, call, create, ffi, lib, new_struct
-from eliza_inference.constraint import Payload, payload_bytes
+from eliza_inference.constraint import Constraint, Payload, payload_bytes
 from eliza_inference.errors import error_from_status
 from eliza_inference.matcher import Mode, SpanState, span_state
+from eliza_inference.span_config import SpanConfig
 
 __all__ = [
     "activate_sampler",
     "clear_sampler_trie",
+    "constraint_sampler",
     "sampler_state",
+    "set_sampler_constraint",
     "set_sampler_trie",
     "token_trie_sampler",
 ]
@@ -43,8 +48,41 @@ def set_sampler_trie(sampler: int, tree: Payload, mode: Mode = Mode.GREEDY) -> N
     call(lib.eliza_inference_sampler_set_token_trie, _sampler(sampler), data, len(payload), mode)
 
 
+def constraint_sampler(
+    vocab: int,
+    constraint: Constraint,
+    mode: Mode = Mode.GREEDY,
+    *,
+    end: Iterable[int] | None = None,
+    span_timeout: int | None = None,
+) -> int:
+    """The same for any constraint, with `end` and `span_timeout` as for a `Matcher`.
+
+    The sampler keeps the constraint. A tokenizer of its vocabulary that was set in Python is used as long
+    as the vocabulary lives.
+    """
+    config = SpanConfig(end, span_timeout)
+    function = lib.eliza_inference_sampler_init_constraint
+    arguments = (ffi.cast("struct llama_vocab *", vocab), constraint._handle, mode, config.pointer)
+    return int(ffi.cast("uintptr_t", create(function, *arguments)))
+
+
+def set_sampler_constraint(
+    sampler: int,
+    constraint: Constraint,
+    mode: Mode = Mode.GREEDY,
+    *,
+    end: Iterable[int] | None = None,
+    span_timeout: int | None = None,
+) -> None:
+    """Constrains such a sampler by another constraint. If it fails, nothing changed."""
+    config = SpanConfig(end, span_timeout)
+    function = lib.eliza_inference_sampler_set_constraint
+    call(function, _sampler(sampler), constraint._handle, mode, config.pointer)
+
+
 def clear_sampler_trie(sampler: int) -> None:
-    """Removes the tree: the sampler lets everything through."""
+    """Removes the tree or constraint: the sampler lets everything through."""
     _check(lib.eliza_inference_sampler_clear_token_trie(_sampler(sampler)))
 
 
@@ -67,4 +105,4 @@ def _sampler(address: int) -> CData:
 
 def _check(status: int) -> None:
     if status < 0:
-        raise error_from_status(status, "not a token trie sampler")
+        raise error_from_status(status, "not a sampler of this library")

@@ -1,10 +1,10 @@
-"""One generation of a model, free or constrained by a token tree."""
+"""One generation of a model, free or constrained."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import IntEnum
 from types import TracebackType
@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from eliza_inference._constants import constant
 from eliza_inference._library import CData, call, create, ffi, lent_text, lib, new_struct
-from eliza_inference.constraint import Payload, payload_bytes
+from eliza_inference._tokenizers import watching_tokenizer
+from eliza_inference.constraint import Constraint, Payload, payload_bytes
 from eliza_inference.errors import (
     BusyError,
     ClosedError,
     ElizaError,
+    InvalidArgumentError,
     StateError,
     error_from_status,
 )
 from eliza_inference.matcher import Mode, SpanState, span_state
+from eliza_inference.span_config import SpanConfig
 
 if TYPE_CHECKING:
     from eliza_inference.model import Model
@@ -99,9 +102,9 @@ class Stream:
             print(step.text, end="")
 
     A context manager and an iterator of steps. Belongs to one thread at a time; `cancel` alone may
-    come from any. Inside a token callback the settings, `set_token_trie`, `clear_token_trie`,
-    `activate` and `cancel` are allowed and act before the next token; everything that decodes, and
-    `close`, is a `BusyError`.
+    come from any. Inside a token callback the settings, `set_token_trie`, `set_constraint`, their
+    `clear_...`, `activate` and `cancel` are allowed and act before the next token; everything that
+    decodes, and `close`, is a `BusyError`.
     """
 
     def __init__(self, model: Model, config: Mapping[str, int | float | str | None]) -> None:
@@ -115,6 +118,7 @@ class Stream:
         handle = create(lib.eliza_inference_llm_stream_open, model._handle, struct)
         self.model = model
         self._handle = ffi.gc(handle, lib.eliza_inference_llm_stream_close)
+        self._constraint: Constraint | None = None
         self._closing = threading.RLock()
         self._generating = False
         self._stops_at_span_end = False
@@ -215,7 +219,7 @@ class Stream:
         values = {field.name: getattr(stats, field.name) for field in fields(StreamStats)}
         return StreamStats(**values | {"grammar_off": bool(stats.grammar_off)})
 
-    # Token tree
+    # Constraint
 
     def choose(self, tree: Payload, *, path: str | None = None, mode: Mode = Mode.GREEDY) -> str:
         """Generates one name of the tree and returns it: `span` and `generate` in one.
@@ -229,29 +233,76 @@ class Stream:
             raise StateError(f"no name was complete when the generation ended: {reason.name}")
         return span.leaf
 
-    def span(self, tree: Payload, *, path: str | None = None, mode: Mode = Mode.GREEDY) -> Span:
-        """A context in which the output is constrained by the tree, and stops at the end of a span.
+    def span(
+        self,
+        constraint: Payload | Constraint,
+        *,
+        path: str | None = None,
+        mode: Mode = Mode.GREEDY,
+        end: Iterable[int] | None = None,
+        span_timeout: int | None = None,
+    ) -> Span:
+        """A context in which the output is constrained, by a token tree or by a constraint, and stops at
+        the end of a span.
 
             with stream.span(tree, path="action") as span:
                 stream.generate()
             print(span.leaf)
 
         `path` opens the span of that descriptor; a tree with one descriptor and no trigger opens by
-        itself. Afterwards no tree is set. Spans do not nest.
+        itself, and so does a recognizer. `end` and `span_timeout` are as for `set_constraint`, and for
+        constraints only. Afterwards nothing constrains the stream. Spans do not nest.
         """
-        return Span(self, tree, path, mode)
+        if isinstance(constraint, Constraint):
+            chosen = constraint
+            return Span(
+                self,
+                path,
+                lambda: self.set_constraint(chosen, mode, end=end, span_timeout=span_timeout),
+                self.clear_constraint,
+            )
+        if end is not None or span_timeout is not None:
+            raise InvalidArgumentError("end and span_timeout are for a Constraint; a token tree has its own end tokens")
+        tree = constraint
+        return Span(self, path, lambda: self.set_token_trie(tree, mode), self.clear_token_trie)
 
     def set_token_trie(self, tree: Payload, mode: Mode = Mode.GREEDY) -> None:
-        """Constrains the stream by a token tree, in place of the one before. `Mode.SAMPLED` uses the
-        stream's temperature, top-p and seed on the legal tokens alone. If it fails, nothing changed.
+        """Constrains the stream by a token tree, in place of what constrains it now. `Mode.SAMPLED` uses
+        the stream's temperature, top-p and seed on the legal tokens alone. If it fails, nothing changed.
         """
         payload = payload_bytes(tree)
         data = ffi.from_buffer("char[]", payload)
         self._check(lib.eliza_inference_set_token_trie(self._handle, data, len(payload), mode))
+        self._constraint = None
 
     def clear_token_trie(self) -> None:
         """Removes the token tree: back to the grammar, if there is one."""
         self._check(lib.eliza_inference_clear_token_trie(self._handle))
+
+    def set_constraint(
+        self,
+        constraint: Constraint,
+        mode: Mode = Mode.GREEDY,
+        *,
+        end: Iterable[int] | None = None,
+        span_timeout: int | None = None,
+    ) -> None:
+        """Constrains the stream by any constraint, in place of what constrains it now; `mode` is as for
+        `set_token_trie`.
+
+        The constraint's vocabulary must be that of the model: as many tokens, and for a recognizer the
+        same bytes (`ModelMismatchError`). `end` is as for a `Matcher`; `span_timeout` None: the
+        stream's for a token tree, none for a recognizer. If it fails, nothing changed.
+        """
+        config = SpanConfig(end, span_timeout)
+        self._check(lib.eliza_inference_set_constraint(self._handle, constraint._handle, mode, config.pointer))
+        # Its vocabulary may have a tokenizer, which must live as long as it is called.
+        self._constraint = constraint
+
+    def clear_constraint(self) -> None:
+        """Removes what constrains the stream, a token tree too: back to the grammar, if there is one."""
+        self._check(lib.eliza_inference_clear_constraint(self._handle))
+        self._constraint = None
 
     def activate(self, path: str) -> None:
         """Opens a span at the descriptor with this path; an open span starts over."""
@@ -340,7 +391,7 @@ class Stream:
     def _call(self, function: Callable[..., int], *arguments: object) -> int:
         if not self._handle:
             raise ClosedError("the stream is closed")
-        return call(function, self._handle, *arguments)
+        return watching_tokenizer(call, function, self._handle, *arguments)
 
     def _check(self, status: int) -> int:
         if status < 0:
@@ -357,29 +408,32 @@ class Stream:
 class Span:
     """The context manager that `Stream.span` returns."""
 
-    def __init__(self, stream: Stream, tree: Payload, path: str | None, mode: Mode) -> None:
+    def __init__(
+        self, stream: Stream, path: str | None, set_constraint: Callable[[], None], clear: Callable[[], None]
+    ) -> None:
         self._stream = stream
-        self._tree = tree
         self._path = path
-        self._mode = mode
+        self._set_constraint = set_constraint
+        self._clear = clear
         self._leaf: str | None = None
         self._entered = False
 
     @property
     def leaf(self) -> str | None:
-        """The name that came out, also after the context; None as long as there is none."""
+        """The name that came out, also after the context; None as long as there is none, and for a
+        recognizer."""
         return self._stream.leaf if self._entered else self._leaf
 
     def __enter__(self) -> Span:
         stream = self._stream
-        stream.set_token_trie(self._tree, self._mode)
+        self._set_constraint()
         try:
             if self._path is not None:
                 stream.activate(self._path)
             self._stopped_before = stream._stops_at_span_end
             stream.set_stop_at_span_end(True)
         except BaseException:
-            stream.clear_token_trie()
+            self._clear()
             raise
         self._entered = True
         return self
@@ -391,7 +445,7 @@ class Span:
         if not self._stream._is_open:
             return
         self._leaf = self._stream.leaf
-        self._stream.clear_token_trie()
+        self._clear()
         self._stream.set_stop_at_span_end(self._stopped_before)
 
 

@@ -1,0 +1,79 @@
+"""What compiling a constraint may take, and how it is stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from eliza_inference._library import CData, call, ffi, new_struct
+from eliza_inference.errors import InvalidArgumentError
+
+__all__ = ["Budget"]
+
+Cancel = Callable[[], bool | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Bounds of compiling; 0 is the default of each. Over a bound: `LimitError`, with what was being
+    built.
+
+    `cancel` is called now and then, in the thread that compiles: if it returns true, the call raises
+    `CancelledError`; if it raises, the call raises that.
+    """
+
+    states_max: int = 0
+    """States of each automaton; default and most: `limits.COMPILE_STATES`."""
+    bytes_max: int = 0
+    """Bytes of memory taken while compiling; default: `limits.COMPILE_BYTES`."""
+    ms_max: int = 0
+    """Milliseconds of wall-clock time; default: no bound."""
+    mask_bytes_max: int = 0
+    """Bytes of the masks and tables that the constraint keeps; default: `limits.MASK_BYTES`."""
+    cancel: Cancel | None = None
+
+    def __post_init__(self) -> None:
+        for name, most in _MOST.items():
+            if not 0 <= getattr(self, name) <= most:
+                raise InvalidArgumentError(f"{name}: {getattr(self, name)} is outside 0..{most}")
+
+
+_MOST = {"states_max": 2**32 - 1, "bytes_max": 2**64 - 1, "ms_max": 2**64 - 1, "mask_bytes_max": 2**64 - 1}
+
+
+def call_within(budget: Budget | None, function: Callable[..., int], arguments: tuple[Any, ...], *last: Any) -> None:
+    """Calls a function whose `config` comes after `arguments` and before the `last` ones and `out_error`."""
+    if budget is None:
+        call(function, *arguments, ffi.NULL, *last)
+        return
+    config = new_struct("eliza_compile_config_t")
+    for name in _MOST:
+        setattr(config, name, getattr(budget, name))
+    run = _Run(budget.cancel)
+    user_data = ffi.new_handle(run)
+    if budget.cancel is not None:
+        config.cancel, config.user_data = _on_cancel, user_data
+    try:
+        call(function, *arguments, config, *last)
+    finally:
+        if run.error is not None:
+            raise run.error
+
+
+class _Run:
+    """What the C callback works on."""
+
+    def __init__(self, cancel: Cancel | None) -> None:
+        self.cancel = cancel
+        self.error: BaseException | None = None
+
+
+@ffi.callback("eliza_cancel_callback")  # type: ignore[untyped-decorator]
+def _on_cancel(user_data: CData) -> int:
+    run: _Run = ffi.from_handle(user_data)
+    try:
+        return run.cancel is not None and bool(run.cancel())
+    except BaseException as error:  # KeyboardInterrupt too: it must pass through C to the caller
+        run.error = error
+        return 1

@@ -1,0 +1,41 @@
+"""The cache of compiled token trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eliza_inference._library import lib, new_struct
+from eliza_inference.errors import error_from_status
+
+__all__ = ["TrieCacheStats", "set_trie_cache_limit", "trie_cache_stats"]
+
+
+@dataclass(frozen=True, slots=True)
+class TrieCacheStats:
+    """The cache of compiled token trees, one for the process."""
+
+    entries: int
+    bytes: int
+    """Retained by the entries."""
+    bytes_max: int
+    """The bound in force."""
+    hits: int
+    misses: int
+    evictions: int
+
+
+def trie_cache_stats() -> TrieCacheStats:
+    """Size and counters of the cache."""
+    stats = new_struct("eliza_trie_cache_stats_t")
+    _check(lib.eliza_inference_trie_cache_stats(stats))
+    return TrieCacheStats(stats.entries, stats.bytes, stats.bytes_max, stats.hits, stats.misses, stats.evictions)
+
+
+def set_trie_cache_limit(bytes_max: int) -> None:
+    """Bounds the bytes that the cache retains, evicting at once; 0 keeps nothing."""
+    _check(lib.eliza_inference_trie_cache_set_limit(bytes_max))
+
+
+def _check(status: int) -> None:
+    if status < 0:
+        raise error_from_status(status, "the cache of compiled token trees failed")
