@@ -95,7 +95,7 @@ def demo_setup() -> list[Step]:
     return [
         Step(
             "Python packages",
-            [[sys.executable, "-m", "venv", "--clear", str(VENV)], [*pip, "-r", str(requirements)]],
+            [[sys.executable, "-m", "venv", "--clear", str(VENV)], [*pip, "--no-deps", "-r", str(requirements)]],
             inputs=(requirements,),
             done=VENV / ".installed",
         ),
@@ -106,7 +106,10 @@ def demo_setup() -> list[Step]:
 
 
 def test_setup() -> list[Step]:
-    steps = [npm_packages("TypeScript packages", ROOT / "bindings-ts")]
+    steps = [
+        npm_packages("TypeScript packages", ROOT / "bindings-ts"),
+        npm_packages("Test suites", TESTS / "suites"),
+    ]
     if has_valgrind_tests() and shutil.which("valgrind") is None:
         if os.geteuid() != 0:
             sys.exit("valgrind is not installed; on Debian: apt-get install valgrind")

@@ -1,0 +1,1 @@
+"""What recognizers must do, written the slow and obvious way; see `recognizer.py`."""
