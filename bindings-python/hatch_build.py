@@ -60,12 +60,14 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         library = prefix / installed
         contents = {library.resolve(): f"native/{library.name}", prefix / "_abi.py": "_abi.py"}
         contents |= {project / "tests" / "models" / name: f"data/{name}" for name in DEMO_DATA}
+        grammars = sorted((project / "native" / "grammars").glob("*.lark"))
+        contents |= {grammar: f"data/grammars/{grammar.name}" for grammar in grammars}
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{tag}"
         for source, name in contents.items():
             if version == "editable":
                 destination = here / "src" / PACKAGE / name
-                destination.parent.mkdir(exist_ok=True)
+                destination.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, destination)
             else:
                 build_data["force_include"][str(source)] = f"{PACKAGE}/{name}"

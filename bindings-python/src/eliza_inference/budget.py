@@ -8,6 +8,7 @@ from typing import Any
 
 from eliza_inference._library import CData, call, ffi, new_struct
 from eliza_inference.errors import InvalidArgumentError
+from eliza_inference.limits import COMPILE_STATES
 
 __all__ = ["Budget"]
 
@@ -16,30 +17,31 @@ Cancel = Callable[[], bool | None]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Bounds of compiling; 0 is the default of each. Over a bound: `LimitError`, with what was being
-    built.
+    """Bounds of compiling, each at least 1; None is the default. Over a bound: `LimitError`, with what
+    was being built.
 
     `cancel` is called now and then, in the thread that compiles: if it returns true, the call raises
     `CancelledError`; if it raises, the call raises that.
     """
 
-    states_max: int = 0
+    states_max: int | None = None
     """States of each automaton; default and most: `limits.COMPILE_STATES`."""
-    bytes_max: int = 0
+    bytes_max: int | None = None
     """Bytes of memory taken while compiling; default: `limits.COMPILE_BYTES`."""
-    ms_max: int = 0
+    ms_max: int | None = None
     """Milliseconds of wall-clock time; default: no bound."""
-    mask_bytes_max: int = 0
+    mask_bytes_max: int | None = None
     """Bytes of the masks and tables that the constraint keeps; default: `limits.MASK_BYTES`."""
     cancel: Cancel | None = None
 
     def __post_init__(self) -> None:
         for name, most in _MOST.items():
-            if not 0 <= getattr(self, name) <= most:
-                raise InvalidArgumentError(f"{name}: {getattr(self, name)} is outside 0..{most}")
+            value = getattr(self, name)
+            if value is not None and not 1 <= value <= most:
+                raise InvalidArgumentError(f"{name}: {value} is outside 1..{most}")
 
 
-_MOST = {"states_max": 2**32 - 1, "bytes_max": 2**64 - 1, "ms_max": 2**64 - 1, "mask_bytes_max": 2**64 - 1}
+_MOST = {"states_max": COMPILE_STATES, "bytes_max": 2**64 - 1, "ms_max": 2**64 - 1, "mask_bytes_max": 2**64 - 1}
 
 
 def call_within(budget: Budget | None, function: Callable[..., int], arguments: tuple[Any, ...], *last: Any) -> None:
@@ -49,7 +51,7 @@ def call_within(budget: Budget | None, function: Callable[..., int], arguments: 
         return
     config = new_struct("eliza_compile_config_t")
     for name in _MOST:
-        setattr(config, name, getattr(budget, name))
+        setattr(config, name, getattr(budget, name) or 0)
     run = _Run(budget.cancel)
     user_data = ffi.new_handle(run)
     if budget.cancel is not None:

@@ -38,6 +38,7 @@ def read_tokenizer_json(source: TokenizerJson) -> TokenTable:
     table = TokenTable(name)
     root = _Place(decoded, "", table)
     model = root.key("model")
+    _check_kind(model)
     spelling = _spelling(root, model)
     for token, piece, where in _pieces(model):
         try:
@@ -64,22 +65,25 @@ def _decode(source: TokenizerJson) -> tuple[object, str]:
         raise TokenTable(name).error("the file", f"not JSON: {error}") from error
 
 
+def _check_kind(model: _Place) -> None:
+    kind = model.key("type", "BPE")
+    if kind.text() not in ("BPE", "Unigram"):
+        raise kind.error(f"{kind.value} is not served, only BPE and Unigram: its tokens have no bytes of their own")
+    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
+        affix = model.key(name, "")
+        if affix.value:
+            raise affix.error(f"tokens with {affix.value!r} have no bytes of their own")
+
+
 def _pieces(model: _Place) -> Iterator[tuple[object, str, str]]:
     """The id, the spelling and the place of each token of the model."""
-    kind = model.key("type", "BPE").text()
     vocabulary = model.key("vocab")
-    if kind == "BPE":
-        for name in ("continuing_subword_prefix", "end_of_word_suffix"):
-            affix = model.key(name, "")
-            if affix.value:
-                raise affix.error(f"tokens with {affix.value!r} have no bytes of their own")
-        for piece, token in vocabulary.mapping().items():
-            yield token, piece, f"model.vocab[{piece!r}]"
-    elif kind == "Unigram":
+    if model.key("type", "BPE").value == "Unigram":
         for index, entry in enumerate(vocabulary.items()):
             yield index, entry.first_of_pair().text(), entry.name
     else:
-        raise model.key("type").error(f"{kind} is not served, only BPE and Unigram: its tokens have no fixed bytes")
+        for piece, token in vocabulary.mapping().items():
+            yield token, piece, f"model.vocab[{piece!r}]"
 
 
 def _mark_unknown(model: _Place, table: TokenTable) -> None:
