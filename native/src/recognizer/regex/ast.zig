@@ -1,6 +1,9 @@
 //! Regular expressions as trees. Made by the parsers of regular expressions and of grammars, in an
 //! arena; read by the automaton's construction.
 
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+
 /// Code points, both ends included.
 pub const Range = struct { first: u21, last: u21 };
 
@@ -10,6 +13,7 @@ pub const Node = union(enum) {
     /// Exactly these bytes; valid UTF-8, or single bytes that a grammar names.
     bytes: []const u8,
     /// One character of the ranges, which are ascending and do not touch. No range: nothing matches.
+    /// Surrogates may be within, and stand for nothing.
     class: []const Range,
     concat: []const *const Node,
     alternate: []const *const Node,
@@ -22,3 +26,69 @@ pub const Node = union(enum) {
         max: ?u32,
     };
 };
+
+pub const empty: *const Node = &.empty;
+
+pub fn create(arena: Allocator, node: Node) Allocator.Error!*const Node {
+    const created = try arena.create(Node);
+    created.* = node;
+    return created;
+}
+
+/// One after the other; copies the list.
+pub fn concat(arena: Allocator, nodes: []const *const Node) Allocator.Error!*const Node {
+    return switch (nodes.len) {
+        0 => empty,
+        1 => nodes[0],
+        else => create(arena, .{ .concat = try arena.dupe(*const Node, nodes) }),
+    };
+}
+
+/// One of at least one; copies the list.
+pub fn alternate(arena: Allocator, nodes: []const *const Node) Allocator.Error!*const Node {
+    if (nodes.len == 1) return nodes[0];
+    return create(arena, .{ .alternate = try arena.dupe(*const Node, nodes) });
+}
+
+/// Repeats of repeats become one repeat where that says the same, which saves the automaton's construction
+/// from the product of their counts.
+pub fn repeat(arena: Allocator, node: *const Node, min: u32, max: ?u32) Allocator.Error!*const Node {
+    if (node.* == .empty or max == 0) return empty;
+    if (min == 1 and max == 1) return node;
+    const outer: Node.Repeat = .{ .node = node, .min = min, .max = max };
+    return create(arena, .{ .repeat = if (node.* == .repeat) product(node.repeat, outer) orelse outer else outer });
+}
+
+/// The counts of (x{a,b}){c,d} are those from k*a to k*b, for each k from c to d. They are all of those
+/// from c*a to d*b if the first two of these runs leave no gap.
+fn product(inner: Node.Repeat, outer: Node.Repeat) ?Node.Repeat {
+    const gapless = if (outer.max == outer.min) true else if (inner.max) |most|
+        inner.min <= 1 or @as(u64, outer.min) * (most - inner.min) >= inner.min - 1
+    else
+        inner.min <= 1 or outer.min > 0;
+    if (!gapless) return null;
+    const bounded = inner.max != null and outer.max != null;
+    return .{
+        .node = inner.node,
+        .min = std.math.mul(u32, inner.min, outer.min) catch return null,
+        .max = if (bounded) std.math.mul(u32, inner.max.?, outer.max.?) catch return null else null,
+    };
+}
+
+test "repeats of repeats are one repeat only where no count is lost or gained" {
+    var arena: std.heap.ArenaAllocator = .init(std.testing.allocator);
+    defer arena.deinit();
+    const x = try create(arena.allocator(), .{ .bytes = "x" });
+    const bounds = [_]?u32{ 0, 1, 2, 3, 4, 5, null };
+    for (0..6) |a| for (bounds) |b| for (0..6) |c| for (bounds) |d| {
+        if (b orelse 9 < a or d orelse 9 < c or b == 0 or d == 0) continue;
+        const inner: Node.Repeat = .{ .node = x, .min = @intCast(a), .max = b };
+        const merged = product(inner, .{ .node = x, .min = @intCast(c), .max = d }) orelse continue;
+        // Counts up to 20; 25 stands for "without end".
+        for (0..20) |count| {
+            var expected = false;
+            for (c..(d orelse 25) + 1) |k| expected = expected or (k * a <= count and count <= k * (b orelse 25));
+            try std.testing.expectEqual(expected, merged.min <= count and count <= merged.max orelse 25);
+        }
+    };
+}

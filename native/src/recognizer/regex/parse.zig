@@ -6,14 +6,19 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const diagnostic = @import("../../diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
+const quoted = diagnostic.quoted;
+const Status = @import("../../status.zig").Status;
 const Budget = @import("../budget.zig").Budget;
 const ast = @import("ast.zig");
 const Node = ast.Node;
+const Range = ast.Range;
+const unicode = @import("unicode.zig");
+const Characters = @import("characters.zig").Characters;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
 /// The flags in force where the pattern begins; `(?i)` and its like change them within it.
-pub const Flags = packed struct {
+pub const Flags = packed struct(u4) {
     ignore_case: bool = false,
     dot_all: bool = false,
     verbose: bool = false,
@@ -21,17 +26,745 @@ pub const Flags = packed struct {
     multi_line: bool = false,
 };
 
-/// The tree lives in `arena`, as do slices of `pattern` never: the pattern may go. A message begins with
-/// the byte offset of the error, "12: "; where `failed_at` is given, the offset goes there instead.
+/// Groups within groups.
+pub const nesting_max = 1000;
+
+/// The tree lives in `arena` and does not need `pattern`. A message begins with the byte offset of the
+/// error, "12: "; where `failed_at` is given, the offset goes there instead.
 pub fn parse(arena: Allocator, pattern: []const u8, flags: Flags, failed_at: ?*usize, budget: *Budget, diag: *Diagnostic) Error!*const Node {
-    _ = .{ arena, pattern, flags, failed_at, budget };
-    return diag.fail(.not_implemented, "regular expressions are not built yet", .{});
+    var parser: Parser = .{
+        .arena = arena,
+        .text = pattern,
+        .flags = flags,
+        .failed_at = failed_at,
+        .budget = budget,
+        .diag = diag,
+    };
+    if (!std.unicode.utf8ValidateSlice(pattern)) return parser.failUtf8();
+    try parser.frames.append(arena, .{ .open = 0, .flags = flags, .first_item = 0, .first_branch = 0, .may_start = true });
+    while (try parser.more()) try parser.step();
+    if (parser.frames.items.len > 1) return parser.fail(parser.frame().open, "this group is not closed", .{});
+    return parser.closeGroup();
 }
 
 /// The tree of exactly `text` (valid UTF-8), or of what differs from it only by case.
 pub fn literal(arena: Allocator, text: []const u8, ignore_case: bool) Allocator.Error!*const Node {
-    _ = ignore_case;
-    const node = try arena.create(Node);
-    node.* = .{ .bytes = try arena.dupe(u8, text) };
-    return node;
+    if (text.len == 0) return ast.empty;
+    if (!ignore_case) return ast.create(arena, .{ .bytes = try arena.dupe(u8, text) });
+    var cases: Cases = .{ .arena = arena };
+    var nodes: std.ArrayList(*const Node) = .empty;
+    var characters: std.unicode.Utf8Iterator = .{ .bytes = text, .i = 0 };
+    while (characters.nextCodepointSlice()) |bytes| {
+        const character = std.unicode.utf8Decode(bytes) catch unreachable;
+        const node = try cases.variants(character) orelse try ast.create(arena, .{ .bytes = try arena.dupe(u8, bytes) });
+        try nodes.append(arena, node);
+    }
+    return ast.concat(arena, nodes.items);
+}
+
+/// What single characters are when case does not count.
+const Cases = struct {
+    arena: Allocator,
+    folds: ?*unicode.Folds = null,
+
+    /// A class, or null if nothing differs from `character` only by case.
+    fn variants(c: *Cases, character: u21) Allocator.Error!?*const Node {
+        if (character < 0x80) {
+            const letter = std.ascii.toUpper(@intCast(character));
+            return if (std.ascii.isUpper(letter)) &ascii_letters[letter - 'A'] else null;
+        }
+        var set: Characters = .{};
+        const folds = try c.get();
+        try folds.appendVariants(c.arena, &set.ranges, character);
+        if (set.ranges.items.len == 0) return null;
+        try set.add(c.arena, character, character);
+        set.normalise();
+        return try ast.create(c.arena, .{ .class = set.ranges.items });
+    }
+
+    fn get(c: *Cases) Allocator.Error!*const unicode.Folds {
+        if (c.folds) |folds| return folds;
+        const folds = try c.arena.create(unicode.Folds);
+        folds.init();
+        c.folds = folds;
+        return folds;
+    }
+
+    /// Two letters of other scripts fold to ASCII: the Kelvin sign and the long s.
+    const ascii_letters: [26]Node = blk: {
+        var nodes: [26]Node = undefined;
+        for (&nodes, 'A'..) |*node, upper| {
+            const pair: [2]Range = .{ .{ .first = upper, .last = upper }, .{ .first = upper + 32, .last = upper + 32 } };
+            const third: u21 = if (upper == 'K') 0x212a else if (upper == 'S') 0x17f else 0;
+            const ranges = if (third == 0) pair else pair ++ .{Range{ .first = third, .last = third }};
+            node.* = .{ .class = &ranges };
+        }
+        break :blk nodes;
+    };
+};
+
+/// A group that is open, or the pattern itself.
+const Frame = struct {
+    /// Offset of its `(`.
+    open: usize,
+    /// In force around it.
+    flags: Flags,
+    /// Where its own begin on the parser's stacks.
+    first_item: usize,
+    first_branch: usize,
+    /// Nothing can stand before the group.
+    may_start: bool,
+    /// Something stands before here in the branch.
+    started: bool = false,
+    /// Offset of the `$` in the branch, after which nothing can stand; of one in any branch before.
+    ended: ?usize = null,
+    ended_before: ?usize = null,
+    /// Offset of an anchor within the group.
+    anchor: ?usize = null,
+};
+
+const Repeat = struct { min: u32, max: ?u32 };
+
+const Parser = struct {
+    arena: Allocator,
+    text: []const u8,
+    at: usize = 0,
+    flags: Flags,
+    failed_at: ?*usize,
+    budget: *Budget,
+    diag: *Diagnostic,
+
+    frames: std.ArrayList(Frame) = .empty,
+    items: std.ArrayList(*const Node) = .empty,
+    branches: std.ArrayList(*const Node) = .empty,
+    /// Literal characters that are not an item yet.
+    run: std.ArrayList(u8) = .empty,
+    class_set: ClassSet = .{},
+    cases: ?Cases = null,
+    /// \w, \d, \s and their complements, once they were needed.
+    shorthands: [6]?*const Node = @splat(null),
+    steps: usize = 0,
+
+    const what = "the regular expression";
+
+    fn frame(p: *Parser) *Frame {
+        return &p.frames.items[p.frames.items.len - 1];
+    }
+
+    fn peek(p: *const Parser) ?u8 {
+        return if (p.at < p.text.len) p.text[p.at] else null;
+    }
+
+    fn take(p: *Parser, byte: u8) bool {
+        if (p.peek() != byte) return false;
+        p.at += 1;
+        return true;
+    }
+
+    fn startsWith(p: *const Parser, prefix: []const u8) bool {
+        return std.mem.startsWith(u8, p.text[p.at..], prefix);
+    }
+
+    /// Skips what means nothing; false at the end of the pattern.
+    fn more(p: *Parser) Error!bool {
+        while (p.peek()) |byte| switch (byte) {
+            '(' => {
+                if (!p.startsWith("(?#")) return true;
+                const close = std.mem.indexOfScalarPos(u8, p.text, p.at, ')') orelse return p.fail(p.at, "this comment is not closed", .{});
+                p.at = close + 1;
+            },
+            ' ', '\t', '\n', '\r', 0x0b, 0x0c => if (p.flags.verbose) {
+                p.at += 1;
+            } else return true,
+            '#' => if (p.flags.verbose) {
+                p.at = std.mem.indexOfScalarPos(u8, p.text, p.at, '\n') orelse p.text.len;
+            } else return true,
+            else => return true,
+        };
+        return false;
+    }
+
+    /// Reads one atom with its repeat, or one mark of the structure.
+    fn step(p: *Parser) Error!void {
+        p.steps += 1;
+        if (p.steps % 4096 == 0) try p.budget.check(what, p.diag);
+        const at = p.at;
+        switch (p.text[at]) {
+            '|' => {
+                p.at += 1;
+                try p.closeBranch();
+            },
+            '(' => try p.openGroup(),
+            ')' => {
+                p.at += 1;
+                if (p.frames.items.len == 1) return p.fail(at, "')' closes no group", .{});
+                const anchor = p.frame().anchor;
+                const node = try p.closeGroup();
+                try p.add(node, anchor);
+            },
+            '^', '$' => |byte| {
+                p.at += 1;
+                if (p.flags.multi_line) return p.fail(at, "anchors of lines, of the flag m, are not served", .{});
+                try p.addAnchor(at, byte == '^');
+            },
+            '*', '+', '?' => return p.fail(at, "nothing to repeat", .{}),
+            '[' => try p.atom(try p.class()),
+            '.' => {
+                p.at += 1;
+                try p.atom(if (p.flags.dot_all) &any else &any_but_newline);
+            },
+            '\\' => try p.escaped(),
+            '{' => {
+                if (try p.counted() != null) return p.fail(at, "nothing to repeat", .{});
+                p.at = at + 1;
+                try p.character('{');
+            },
+            else => try p.character(p.decode()),
+        }
+    }
+
+    const any: Node = .{ .class = &.{.{ .first = 0, .last = unicode.last_code_point }} };
+    const any_but_newline: Node = .{ .class = &.{ .{ .first = 0, .last = '\n' - 1 }, .{ .first = '\n' + 1, .last = unicode.last_code_point } } };
+
+    fn decode(p: *Parser) u21 {
+        const length = std.unicode.utf8ByteSequenceLength(p.text[p.at]) catch unreachable;
+        defer p.at += length;
+        return std.unicode.utf8Decode(p.text[p.at..][0..length]) catch unreachable;
+    }
+
+    // Items, branches, groups.
+
+    fn character(p: *Parser, value: u21) Error!void {
+        if (p.flags.ignore_case) {
+            if (try p.caseless().variants(value)) |node| return p.atom(node);
+        }
+        var buffer: [4]u8 = undefined;
+        const bytes = buffer[0 .. std.unicode.utf8Encode(value, &buffer) catch unreachable];
+        try p.begin();
+        if (try p.repeat()) |bounds| {
+            try p.flush();
+            const node = try ast.create(p.arena, .{ .bytes = try p.arena.dupe(u8, bytes) });
+            try p.items.append(p.arena, try ast.repeat(p.arena, node, bounds.min, bounds.max));
+        } else try p.run.appendSlice(p.arena, bytes);
+    }
+
+    fn caseless(p: *Parser) *Cases {
+        if (p.cases == null) p.cases = .{ .arena = p.arena };
+        return &p.cases.?;
+    }
+
+    fn atom(p: *Parser, node: *const Node) Error!void {
+        try p.begin();
+        try p.add(node, null);
+    }
+
+    /// `inner` is the offset of an anchor within the node.
+    fn add(p: *Parser, node: *const Node, inner: ?usize) Error!void {
+        try p.flush();
+        const bounds = try p.repeat() orelse return p.items.append(p.arena, node);
+        if (inner) |offset| return p.fail(offset, "an anchor within what is repeated is not served", .{});
+        try p.items.append(p.arena, try ast.repeat(p.arena, node, bounds.min, bounds.max));
+    }
+
+    /// Something that takes text is about to be added to the branch.
+    fn begin(p: *Parser) Error!void {
+        const open = p.frame();
+        if (open.ended) |offset| return p.fail(offset, "an end anchor is served only at the end of the pattern", .{});
+        open.started = true;
+    }
+
+    fn flush(p: *Parser) Error!void {
+        if (p.run.items.len == 0) return;
+        try p.items.append(p.arena, try ast.create(p.arena, .{ .bytes = try p.arena.dupe(u8, p.run.items) }));
+        p.run.clearRetainingCapacity();
+    }
+
+    fn addAnchor(p: *Parser, at: usize, first: bool) Error!void {
+        const open = p.frame();
+        open.anchor = open.anchor orelse at;
+        if (!first) {
+            open.ended = open.ended orelse at;
+        } else if (open.started or !open.may_start) {
+            return p.fail(at, "a start anchor is served only at the start of the pattern", .{});
+        }
+    }
+
+    fn openGroup(p: *Parser) Error!void {
+        const open = p.at;
+        p.at += 1;
+        const before = p.flags;
+        if (p.peek() == '?') {
+            p.at += 1;
+            if (!try p.groupKind(open)) return;
+        } else if (p.peek() == '*') {
+            return p.fail(open, "verbs such as (*...) are not served", .{});
+        }
+        if (p.frames.items.len > nesting_max) {
+            return p.failWith(.limit, open, "groups are nested deeper than {d}", .{nesting_max});
+        }
+        const outer = p.frame();
+        const may_start = outer.may_start and !outer.started;
+        try p.begin();
+        try p.flush();
+        try p.frames.append(p.arena, .{
+            .open = open,
+            .flags = before,
+            .first_item = p.items.items.len,
+            .first_branch = p.branches.items.len,
+            .may_start = may_start,
+        });
+    }
+
+    fn closeBranch(p: *Parser) Error!void {
+        try p.flush();
+        const open = p.frame();
+        const node = try ast.concat(p.arena, p.items.items[open.first_item..]);
+        p.items.shrinkRetainingCapacity(open.first_item);
+        try p.branches.append(p.arena, node);
+        open.ended_before = open.ended_before orelse open.ended;
+        open.ended = null;
+        open.started = false;
+    }
+
+    /// Takes the innermost frame away.
+    fn closeGroup(p: *Parser) Error!*const Node {
+        try p.closeBranch();
+        const closed = p.frames.pop().?;
+        const node = try ast.alternate(p.arena, p.branches.items[closed.first_branch..]);
+        p.branches.shrinkRetainingCapacity(closed.first_branch);
+        p.flags = closed.flags;
+        if (p.frames.items.len > 0) {
+            const outer = p.frame();
+            outer.ended = outer.ended orelse closed.ended_before;
+            outer.anchor = outer.anchor orelse closed.anchor;
+        }
+        return node;
+    }
+
+    /// Reads what follows `(?`; false if that was flags for the rest of the group around it.
+    fn groupKind(p: *Parser, open: usize) Error!bool {
+        const next = p.peek() orelse return p.fail(open, "this group is not closed", .{});
+        switch (next) {
+            ':' => {
+                p.at += 1;
+                return true;
+            },
+            '=', '!' => return p.fail(open, "look-ahead is not regular: not served", .{}),
+            '>' => return p.fail(open, "atomic groups are not served", .{}),
+            '|' => return p.fail(open, "branch reset groups are not served", .{}),
+            '(' => return p.fail(open, "conditional groups are not served", .{}),
+            'R', '&', '0'...'9' => return p.fail(open, "recursion is not regular: not served", .{}),
+            'P', '<' => {
+                if (p.startsWith("<=") or p.startsWith("<!")) return p.fail(open, "look-behind is not regular: not served", .{});
+                if (p.startsWith("P=")) return p.fail(open, "back-references are not regular: not served", .{});
+                if (p.startsWith("P>")) return p.fail(open, "recursion is not regular: not served", .{});
+                _ = p.take('P');
+                if (!p.take('<')) return p.fail(open, "unknown group", .{});
+                return p.groupName(open);
+            },
+            else => return p.groupFlags(open),
+        }
+    }
+
+    fn groupName(p: *Parser, open: usize) Error!bool {
+        const first = p.at;
+        while (p.peek()) |byte| : (p.at += 1) {
+            if (byte != '_' and byte < 0x80 and !std.ascii.isAlphanumeric(byte)) break;
+        }
+        if (p.at == first or !p.take('>')) return p.fail(open, "a group's name is letters, digits and '_', and closed by '>'", .{});
+        return true;
+    }
+
+    fn groupFlags(p: *Parser, open: usize) Error!bool {
+        var flags = p.flags;
+        var value = true;
+        while (true) {
+            const byte = p.peek() orelse return p.fail(open, "this group is not closed", .{});
+            switch (byte) {
+                'i' => flags.ignore_case = value,
+                's' => flags.dot_all = value,
+                'x' => flags.verbose = value,
+                'm' => flags.multi_line = value,
+                '-' => if (!value) return p.fail(p.at, "a second '-' among flags", .{}) else {
+                    value = false;
+                },
+                ')', ':' => break,
+                else => return p.fail(p.at, "unknown flag or kind of group", .{}),
+            }
+            p.at += 1;
+        }
+        p.flags = flags;
+        defer p.at += 1;
+        return p.text[p.at] == ':';
+    }
+
+    // Repeats.
+
+    /// The repeat that follows an atom, if any.
+    fn repeat(p: *Parser) Error!?Repeat {
+        if (!try p.more()) return null;
+        const at = p.at;
+        const bounds = try p.bareRepeat() orelse return null;
+        if (p.peek() == '+') return p.fail(p.at, "possessive repeats are not served", .{});
+        _ = p.take('?'); // lazy: the same language
+        if (try p.more()) {
+            const again = p.at;
+            if (try p.bareRepeat() != null) return p.fail(again, "a repeat of a repeat: put the first into a group", .{});
+        }
+        if (bounds.max) |max| if (bounds.min > max) return p.fail(at, "the bounds of this repeat are the wrong way round", .{});
+        return bounds;
+    }
+
+    fn bareRepeat(p: *Parser) Error!?Repeat {
+        const bounds: Repeat = switch (p.text[p.at]) {
+            '*' => .{ .min = 0, .max = null },
+            '+' => .{ .min = 1, .max = null },
+            '?' => .{ .min = 0, .max = 1 },
+            '{' => return p.counted(),
+            else => return null,
+        };
+        p.at += 1;
+        return bounds;
+    }
+
+    /// `{n}`, `{n,}` or `{n,m}`; anything else in braces is text.
+    fn counted(p: *Parser) Error!?Repeat {
+        const open = p.at;
+        p.at += 1;
+        const min = try p.count(open);
+        var max = min;
+        if (p.take(',')) {
+            max = try p.count(open);
+            if (min == null and max != null and p.peek() == '}') return p.fail(open, "a repeat needs a lower bound, as in {s}", .{"{0,5}"});
+        }
+        if (min != null and p.take('}')) return .{ .min = min.?, .max = max };
+        p.at = open;
+        return null;
+    }
+
+    fn count(p: *Parser, open: usize) Error!?u32 {
+        const first = p.at;
+        while (p.peek()) |byte| : (p.at += 1) if (!std.ascii.isDigit(byte)) break;
+        if (p.at == first) return null;
+        return std.fmt.parseInt(u32, p.text[first..p.at], 10) catch return p.failWith(.limit, open, "a bound of this repeat is too large", .{});
+    }
+
+    // Escapes.
+
+    /// What an escape can stand for, in a class and outside.
+    const Escape = union(enum) {
+        character: u21,
+        /// Index in `shorthands`.
+        shorthand: u3,
+        property: unicode.Property,
+        /// Not in a class.
+        start,
+        end,
+    };
+
+    fn escaped(p: *Parser) Error!void {
+        const at = p.at;
+        switch (try p.escape()) {
+            .character => |value| try p.character(value),
+            .shorthand => |index| try p.atom(try p.shorthand(index)),
+            .property => |property| {
+                p.class_set.clear();
+                try p.class_set.addProperty(p.arena, property);
+                try p.atom(try p.finishClass(false));
+            },
+            .start => try p.addAnchor(at, true),
+            .end => try p.addAnchor(at, false),
+        }
+    }
+
+    fn escape(p: *Parser) Error!Escape {
+        const at = p.at;
+        p.at += 1;
+        if (p.peek() == null) return p.fail(at, "a '\\' at the end of the pattern", .{});
+        const value = p.decode();
+        return switch (value) {
+            'n' => .{ .character = '\n' },
+            'r' => .{ .character = '\r' },
+            't' => .{ .character = '\t' },
+            'f' => .{ .character = 0x0c },
+            'v' => .{ .character = 0x0b },
+            'a' => .{ .character = 0x07 },
+            'e' => .{ .character = 0x1b },
+            '0' => if (p.at < p.text.len and std.ascii.isDigit(p.text[p.at]))
+                p.fail(at, "octal escapes are not served: write \\xHH", .{})
+            else
+                .{ .character = 0 },
+            'x' => p.hexadecimal(at, 2),
+            'u' => p.hexadecimal(at, 4),
+            'w', 'W', 'd', 'D', 's', 'S' => .{ .shorthand = @intCast(std.mem.indexOfScalar(u8, "wWdDsS", @intCast(value)).?) },
+            'p', 'P' => p.propertyEscape(at, value == 'P'),
+            'A' => .start,
+            'z' => .end,
+            'b', 'B' => p.fail(at, "word boundaries are not served", .{}),
+            '1'...'9', 'k', 'g' => p.fail(at, "back-references are not regular: not served", .{}),
+            'Z' => p.fail(at, "'\\Z' is not served: write \\z", .{}),
+            'c', 'h', 'i', 'j', 'l', 'm', 'o', 'q', 'y', 'C', 'E'...'O', 'Q', 'R', 'T'...'V', 'X', 'Y' => p.fail(at, "unknown escape", .{}),
+            else => .{ .character = value },
+        };
+    }
+
+    /// `digits` hexadecimal digits, or one to six in braces.
+    fn hexadecimal(p: *Parser, at: usize, digits: usize) Error!Escape {
+        const braces = p.take('{');
+        const first = p.at;
+        const most: usize = if (braces) 6 else digits;
+        while (p.at < first + most and p.at < p.text.len and std.ascii.isHex(p.text[p.at])) p.at += 1;
+        const found = p.text[first..p.at];
+        const complete = if (braces) found.len > 0 and p.take('}') else found.len == digits;
+        if (!complete) return p.fail(at, "this escape needs {d} hexadecimal digits, or one to six in braces", .{digits});
+        const value = std.fmt.parseInt(u32, found, 16) catch unreachable;
+        if (value > unicode.last_code_point) return p.fail(at, "there is no character after U+10FFFF", .{});
+        if (value >= 0xd800 and value < 0xe000) return p.fail(at, "a surrogate is no character", .{});
+        return .{ .character = @intCast(value) };
+    }
+
+    fn propertyEscape(p: *Parser, at: usize, negated: bool) Error!Escape {
+        var name = p.text[p.at..@min(p.at + 1, p.text.len)];
+        if (p.take('{')) {
+            const close = std.mem.indexOfScalarPos(u8, p.text, p.at, '}') orelse return p.fail(at, "this property is not closed", .{});
+            name = p.text[p.at..close];
+            p.at = close + 1;
+        } else p.at += name.len;
+        const property = unicode.find(name) orelse return p.fail(at, "no general category and no script is called {f}", .{quoted(name)});
+        return .{ .property = if (negated) property.complement() else property };
+    }
+
+    // Classes.
+
+    fn shorthand(p: *Parser, index: u3) Error!*const Node {
+        if (p.shorthands[index]) |node| return node;
+        var set: Characters = .{};
+        switch (index / 2) {
+            0 => try unicode.appendWord(p.arena, &set.ranges),
+            1 => try unicode.append(p.arena, &set.ranges, unicode.digit),
+            else => try set.ranges.appendSlice(p.arena, unicode.space),
+        }
+        set.normalise();
+        if (index % 2 == 1) try set.negate(p.arena);
+        const node = try ast.create(p.arena, .{ .class = set.ranges.items });
+        p.shorthands[index] = node;
+        return node;
+    }
+
+    /// Reads a class from its `[` on.
+    fn class(p: *Parser) Error!*const Node {
+        const open = p.at;
+        p.at += 1;
+        const negated = p.take('^');
+        p.class_set.clear();
+        const first = p.at;
+        while (p.peek() != ']' or p.at == first) {
+            if (p.peek() == null) return p.fail(open, "this class is not closed", .{});
+            if (p.posixClass()) return p.fail(p.at, "POSIX classes are not served: write {s}", .{"\\d, \\w, \\s or \\p{...}"});
+            try p.classItem();
+        }
+        p.at += 1;
+        return p.finishClass(negated);
+    }
+
+    fn posixClass(p: *const Parser) bool {
+        const rest = p.text[p.at..];
+        if (!std.mem.startsWith(u8, rest, "[:")) return false;
+        const end = for (rest[2..], 2..) |byte, i| {
+            if (!std.ascii.isAlphabetic(byte) and byte != '^') break i;
+        } else return false;
+        return end > 2 and std.mem.startsWith(u8, rest[end..], ":]");
+    }
+
+    /// A character, a range of them, or an escape that stands for many.
+    fn classItem(p: *Parser) Error!void {
+        const at = p.at;
+        const from = try p.classAtom();
+        const after = p.text[p.at..];
+        const ranged = after.len >= 2 and after[0] == '-' and after[1] != ']';
+        if (!ranged) return switch (from) {
+            .character => |value| p.class_set.characters.add(p.arena, value, value),
+            .shorthand => |index| p.class_set.addShorthand(p.arena, index, try p.shorthand(index)),
+            .property => |property| p.class_set.addProperty(p.arena, property),
+            .start, .end => unreachable,
+        };
+        p.at += 1;
+        const to = try p.classAtom();
+        if (from != .character or to != .character) return p.fail(at, "a range needs a character at each end", .{});
+        if (from.character > to.character) return p.fail(at, "the ends of this range are the wrong way round", .{});
+        try p.class_set.characters.add(p.arena, from.character, to.character);
+    }
+
+    fn classAtom(p: *Parser) Error!Escape {
+        const at = p.at;
+        if (p.text[at] != '\\') return .{ .character = p.decode() };
+        const found = try p.escape();
+        if (found == .start or found == .end) return p.fail(at, "unknown escape in a class", .{});
+        return found;
+    }
+
+    fn finishClass(p: *Parser, negated: bool) Error!*const Node {
+        const set = &p.class_set.characters;
+        try p.class_set.finish(p.arena);
+        if (p.flags.ignore_case) try set.ignoreCase(p.arena, try p.caseless().get());
+        if (negated) try set.negate(p.arena);
+        const ranges = set.ranges.items;
+        try p.budget.take(ranges.len * @sizeOf(Range), what, p.diag);
+        try p.budget.check(what, p.diag);
+        return ast.create(p.arena, .{ .class = try p.arena.dupe(Range, ranges) });
+    }
+
+    // Errors.
+
+    fn fail(p: *Parser, offset: usize, comptime format: []const u8, args: anytype) Error {
+        return p.failWith(.grammar, offset, format, args);
+    }
+
+    inline fn failWith(p: *Parser, status: Status, offset: usize, comptime format: []const u8, args: anytype) Error {
+        p.diag.fail(status, format, args) catch {};
+        return p.locate(offset);
+    }
+
+    fn locate(p: *Parser, offset: usize) Error {
+        if (p.failed_at) |to| {
+            to.* = offset;
+            return error.Failed;
+        }
+        var copy = p.diag.*;
+        return p.diag.fail(copy.status, "{d}: {s}", .{ offset, copy.message() });
+    }
+
+    fn failUtf8(p: *Parser) Error {
+        var valid: usize = 0;
+        while (valid < p.text.len) {
+            const length = std.unicode.utf8ByteSequenceLength(p.text[valid]) catch break;
+            if (valid + length > p.text.len or !std.unicode.utf8ValidateSlice(p.text[valid..][0..length])) break;
+            valid += length;
+        }
+        return p.fail(valid, "the pattern is not valid UTF-8", .{});
+    }
+};
+
+/// The members of a class while it is being read. What a class names many times is kept once, so that
+/// the memory of a class is bounded by the length of its text.
+const ClassSet = struct {
+    characters: Characters = .{},
+    categories: u32 = 0,
+    shorthands: std.StaticBitSet(6) = .empty,
+    scripts: std.StaticBitSet(512) = .empty,
+
+    fn clear(c: *ClassSet) void {
+        c.characters.ranges.clearRetainingCapacity();
+        c.categories = 0;
+        c.shorthands = .empty;
+        c.scripts = .empty;
+    }
+
+    fn addShorthand(c: *ClassSet, gpa: Allocator, index: u3, node: *const Node) Error!void {
+        if (c.shorthands.isSet(index)) return;
+        c.shorthands.set(index);
+        try c.characters.ranges.appendSlice(gpa, node.class);
+    }
+
+    fn addProperty(c: *ClassSet, gpa: Allocator, property: unicode.Property) Error!void {
+        switch (property) {
+            .categories => |mask| c.categories |= mask,
+            .script => |script| {
+                const index = 2 * @as(usize, script.index) + @intFromBool(script.negated);
+                if (c.scripts.isSet(index)) return;
+                c.scripts.set(index);
+                try unicode.append(gpa, &c.characters.ranges, property);
+            },
+        }
+    }
+
+    fn finish(c: *ClassSet, gpa: Allocator) Error!void {
+        if (c.categories != 0) try unicode.append(gpa, &c.characters.ranges, .{ .categories = c.categories });
+        c.characters.normalise();
+    }
+};
+
+const Case = struct { pattern: []const u8, message: []const u8 };
+
+test "errors name the offset and what is wrong" {
+    for ([_]Case{
+        .{ .pattern = "ab(c", .message = "2: this group is not closed" },
+        .{ .pattern = "ab)c", .message = "2: ')' closes no group" },
+        .{ .pattern = "a|*", .message = "2: nothing to repeat" },
+        .{ .pattern = "a**", .message = "2: a repeat of a repeat: put the first into a group" },
+        .{ .pattern = "a+++", .message = "2: possessive repeats are not served" },
+        .{ .pattern = "a{3,2}", .message = "1: the bounds of this repeat are the wrong way round" },
+        .{ .pattern = "a{,2}", .message = "1: a repeat needs a lower bound, as in {0,5}" },
+        .{ .pattern = "{3}", .message = "0: nothing to repeat" },
+        .{ .pattern = "a(?=b)", .message = "1: look-ahead is not regular: not served" },
+        .{ .pattern = "a(?!b)", .message = "1: look-ahead is not regular: not served" },
+        .{ .pattern = "a(?<=b)", .message = "1: look-behind is not regular: not served" },
+        .{ .pattern = "a(?<!b)", .message = "1: look-behind is not regular: not served" },
+        .{ .pattern = "(?>a)", .message = "0: atomic groups are not served" },
+        .{ .pattern = "(a)\\1", .message = "3: back-references are not regular: not served" },
+        .{ .pattern = "(?P<x>a)(?P=x)", .message = "8: back-references are not regular: not served" },
+        .{ .pattern = "a\\b", .message = "1: word boundaries are not served" },
+        .{ .pattern = "\u{e9}[z-a]", .message = "3: the ends of this range are the wrong way round" },
+        .{ .pattern = "[\\d-x]", .message = "1: a range needs a character at each end" },
+        .{ .pattern = "[]", .message = "0: this class is not closed" },
+        .{ .pattern = "[[:alpha:]]", .message = "1: POSIX classes are not served: write \\d, \\w, \\s or \\p{...}" },
+        .{ .pattern = "\\p{Foo}", .message = "0: no general category and no script is called \"Foo\"" },
+        .{ .pattern = "x\\x4", .message = "1: this escape needs 2 hexadecimal digits, or one to six in braces" },
+        .{ .pattern = "\\u{d800}", .message = "0: a surrogate is no character" },
+        .{ .pattern = "\\x{110000}", .message = "0: there is no character after U+10FFFF" },
+        .{ .pattern = "a^b", .message = "1: a start anchor is served only at the start of the pattern" },
+        .{ .pattern = "(a|b^)", .message = "4: a start anchor is served only at the start of the pattern" },
+        .{ .pattern = "a$b", .message = "1: an end anchor is served only at the end of the pattern" },
+        .{ .pattern = "(a$|b)c", .message = "2: an end anchor is served only at the end of the pattern" },
+        .{ .pattern = "(^a)*", .message = "1: an anchor within what is repeated is not served" },
+        .{ .pattern = "(?m)^a", .message = "4: anchors of lines, of the flag m, are not served" },
+        .{ .pattern = "(?q)", .message = "2: unknown flag or kind of group" },
+        .{ .pattern = "ab\xff", .message = "2: the pattern is not valid UTF-8" },
+        .{ .pattern = "a\\", .message = "1: a '\\' at the end of the pattern" },
+        .{ .pattern = "a(?#b", .message = "1: this comment is not closed" },
+        .{ .pattern = "\\y", .message = "0: unknown escape" },
+    }) |case| {
+        var arena: std.heap.ArenaAllocator = .init(std.testing.allocator);
+        defer arena.deinit();
+        var budget: Budget = .{};
+        var diag: Diagnostic = .{};
+        try std.testing.expectError(error.Failed, parse(arena.allocator(), case.pattern, .{}, null, &budget, &diag));
+        try std.testing.expectEqualStrings(case.message, diag.message());
+        try std.testing.expectEqual(.grammar, diag.status);
+        var offset: usize = 0;
+        try std.testing.expectError(error.Failed, parse(arena.allocator(), case.pattern, .{}, &offset, &budget, &diag));
+        try std.testing.expect(std.mem.endsWith(u8, case.message, diag.message()));
+        try std.testing.expectEqual(try std.fmt.parseInt(usize, case.message[0 .. case.message.len - diag.message().len - 2], 10), offset);
+    }
+}
+
+fn times(gpa: Allocator, text: []const u8, n: usize) ![]const u8 {
+    const repeated = try gpa.alloc(u8, n * text.len);
+    for (0..n) |i| @memcpy(repeated[i * text.len ..][0..text.len], text);
+    return repeated;
+}
+
+test "patterns that are all structure end soon, with an error or a small tree" {
+    var arena: std.heap.ArenaAllocator = .init(std.testing.allocator);
+    defer arena.deinit();
+    const gpa = arena.allocator();
+    var budget: Budget = .{};
+    var diag: Diagnostic = .{};
+    const deep = try std.mem.concat(gpa, u8, &.{ try times(gpa, "(", 100_000), "a", try times(gpa, "*)", 100_000) });
+    try std.testing.expectError(error.Failed, parse(gpa, deep, .{}, null, &budget, &diag));
+    try std.testing.expectEqualStrings("1000: groups are nested deeper than 1000", diag.message());
+    try std.testing.expectEqual(.limit, diag.status);
+    const nested = try std.mem.concat(gpa, u8, &.{ try times(gpa, "(", nesting_max), "a", try times(gpa, "*)", nesting_max) });
+    const star = try parse(gpa, nested, .{}, null, &budget, &diag);
+    try std.testing.expectEqualStrings("a", star.repeat.node.bytes);
+    const power = try parse(gpa, "((a{1,1000}){1,1000}){0,2}", .{}, null, &budget, &diag);
+    try std.testing.expectEqual(2_000_000, power.repeat.max);
+    // A class cannot take more memory by naming the same many times.
+    const class = try std.mem.concat(gpa, u8, &.{ "[", try times(gpa, "\\w\\PL\\p{Greek}\\P{Greek}", 10_000), "]" });
+    const all = try parse(gpa, class, .{}, null, &budget, &diag);
+    try std.testing.expectEqual(1, all.class.len);
+    budget.bytes_max = 1 << 20;
+    const classes = try times(gpa, "[\\w-]", 1_000);
+    try std.testing.expectError(error.Failed, parse(gpa, classes, .{}, null, &budget, &diag));
+    try std.testing.expectEqual(.limit, diag.status);
 }

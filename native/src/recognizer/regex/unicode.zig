@@ -1,0 +1,230 @@
+//! Properties of characters as ranges of code points, out of the packed tables.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const Range = @import("ast.zig").Range;
+const tables = @import("unicode_tables.zig");
+
+pub const last_code_point = 0x10ffff;
+
+pub const Property = union(enum) {
+    /// Bit c: general category c of the tables.
+    categories: u32,
+    script: struct { index: u8, negated: bool = false },
+
+    pub fn complement(property: Property) Property {
+        return switch (property) {
+            .categories => |mask| .{ .categories = ~mask & all_categories },
+            .script => |script| .{ .script = .{ .index = script.index, .negated = !script.negated } },
+        };
+    }
+
+    const all_categories = (1 << 30) - 1;
+};
+
+pub const digit: Property = .{ .categories = tables.digit_mask };
+pub const space: []const Range = &tables.space;
+
+/// A general category or a script, short or long; case, spaces, `-` and `_` do not count.
+pub fn find(name: []const u8) ?Property {
+    var buffer: [32]u8 = undefined;
+    const loose = loosen(&buffer, name) orelse return null;
+    if (indexOf(tables.category_names, loose)) |i| return .{ .categories = tables.category_masks[i] };
+    if (indexOf(tables.script_names, loose)) |i| return .{ .script = .{ .index = @intCast(i) } };
+    return null;
+}
+
+/// Appends the ranges, ascending.
+pub fn append(gpa: Allocator, ranges: *std.ArrayList(Range), property: Property) Allocator.Error!void {
+    switch (property) {
+        .categories => |mask| try appendCategories(gpa, ranges, mask),
+        .script => |script| try appendScript(gpa, ranges, script.index, script.negated),
+    }
+}
+
+/// The characters of \w as UTS #18 has them: letters, marks, decimal digits, connector punctuation,
+/// joiners. Not ascending.
+pub fn appendWord(gpa: Allocator, ranges: *std.ArrayList(Range)) Allocator.Error!void {
+    try appendCategories(gpa, ranges, tables.word_mask);
+    try ranges.appendSlice(gpa, &tables.word_extra);
+}
+
+fn loosen(buffer: []u8, name: []const u8) ?[]const u8 {
+    var length: usize = 0;
+    for (name) |byte| {
+        if (byte == ' ' or byte == '_' or byte == '-') continue;
+        if (length == buffer.len) return null;
+        buffer[length] = std.ascii.toLower(byte);
+        length += 1;
+    }
+    return buffer[0..length];
+}
+
+/// Index of the group, `;` between them, that has the name, `,` between them.
+fn indexOf(groups: []const u8, name: []const u8) ?usize {
+    var index: usize = 0;
+    var from: usize = 0;
+    for (groups, 0..) |byte, at| {
+        const border = byte == ',' or byte == ';';
+        if (border and std.mem.eql(u8, groups[from..at], name)) return index;
+        if (border) from = at + 1;
+        index += @intFromBool(byte == ';');
+    }
+    return if (std.mem.eql(u8, groups[from..], name)) index else null;
+}
+
+const Reader = struct {
+    bytes: []const u8,
+
+    fn byte(r: *Reader) u8 {
+        defer r.bytes = r.bytes[1..];
+        return r.bytes[0];
+    }
+
+    fn varint(r: *Reader) u32 {
+        var value: u32 = 0;
+        var shift: u5 = 0;
+        while (true) : (shift += 7) {
+            const part = r.byte();
+            value |= @as(u32, part & 0x7f) << shift;
+            if (part < 0x80) return value;
+        }
+    }
+};
+
+const pairs_of_upper_and_lower = 30;
+
+fn appendCategories(gpa: Allocator, ranges: *std.ArrayList(Range), mask: u32) Allocator.Error!void {
+    var reader: Reader = .{ .bytes = tables.categories };
+    var at: u32 = 0;
+    while (reader.bytes.len > 0) {
+        const head = reader.byte();
+        var length: u32 = (head >> 5) + 1;
+        if (length == 8) length += reader.varint();
+        const category: u5 = @truncate(head);
+        if (category != pairs_of_upper_and_lower) {
+            if (mask >> category & 1 != 0) try extend(gpa, ranges, at, length);
+            at += length;
+        } else for (0..length) |_| {
+            if (mask & 1 != 0) try extend(gpa, ranges, at, 1);
+            if (mask & 2 != 0) try extend(gpa, ranges, at + 1, 1);
+            at += 2;
+        }
+    }
+}
+
+fn appendScript(gpa: Allocator, ranges: *std.ArrayList(Range), script: u8, negated: bool) Allocator.Error!void {
+    var reader: Reader = .{ .bytes = tables.scripts };
+    var at: u32 = 0;
+    while (reader.bytes.len > 0) {
+        const found = reader.byte() == script;
+        const length = reader.varint();
+        if (found != negated) try extend(gpa, ranges, at, length);
+        at += length;
+    }
+}
+
+fn extend(gpa: Allocator, ranges: *std.ArrayList(Range), first: u32, length: u32) Allocator.Error!void {
+    const last: u21 = @intCast(first + length - 1);
+    if (ranges.items.len > 0) {
+        const before = &ranges.items[ranges.items.len - 1];
+        if (@as(u32, before.last) + 1 == first) {
+            before.last = last;
+            return;
+        }
+    }
+    try ranges.append(gpa, .{ .first = @intCast(first), .last = last });
+}
+
+/// Simple case folding. Two characters are the same but for case if they fold to the same one.
+pub const Folds = struct {
+    /// Of the characters that do not fold to themselves, ascending by `from`.
+    pairs: [tables.n_folds]Pair,
+
+    pub const Pair = struct { from: u21, to: u21 };
+
+    pub fn init(f: *Folds) void {
+        var reader: Reader = .{ .bytes = tables.folds };
+        var n: usize = 0;
+        var end: u32 = 0;
+        while (reader.bytes.len > 0) {
+            const first = end + reader.varint();
+            const shape = reader.varint();
+            const zigzag = reader.varint();
+            const delta = @as(i32, @intCast(zigzag >> 1)) ^ -@as(i32, @intCast(zigzag & 1));
+            end = first;
+            for (0..shape >> 1) |_| {
+                f.pairs[n] = .{ .from = @intCast(end), .to = @intCast(@as(i32, @intCast(end)) + delta) };
+                n += 1;
+                end += (shape & 1) + 1;
+            }
+            end -= shape & 1;
+        }
+        std.debug.assert(n == tables.n_folds);
+    }
+
+    /// Appends what differs from `character` only by case, itself not.
+    pub fn appendVariants(f: *const Folds, gpa: Allocator, ranges: *std.ArrayList(Range), character: u21) Allocator.Error!void {
+        var folded = character;
+        for (f.pairs) |pair| if (pair.from == character) {
+            folded = pair.to;
+        };
+        if (folded != character) try ranges.append(gpa, .{ .first = folded, .last = folded });
+        for (f.pairs) |pair| {
+            if (pair.to == folded and pair.from != character) try ranges.append(gpa, .{ .first = pair.from, .last = pair.from });
+        }
+    }
+};
+
+test "the tables agree with themselves and with characters that everybody knows" {
+    const gpa = std.testing.allocator;
+    var ranges: std.ArrayList(Range) = .empty;
+    defer ranges.deinit(gpa);
+    // The categories partition the code space.
+    var total: u32 = 0;
+    for (0..30) |category| {
+        ranges.clearRetainingCapacity();
+        try append(gpa, &ranges, .{ .categories = @as(u32, 1) << @intCast(category) });
+        for (ranges.items) |range| total += range.last - range.first + 1;
+    }
+    try std.testing.expectEqual(last_code_point + 1, total);
+    for ([_]struct { []const u8, u21, bool }{
+        .{ "Lu", 'A', true },           .{ "Lu", 'a', false },    .{ "lowercase letter", 0x107, true },
+        .{ "Greek", 0x3b1, true },      .{ "grek", 'a', false },  .{ "Old_Italic", 0x10300, true },
+        .{ "Nd", 0x663, true },         .{ "Cs", 0xd800, true },  .{ "Co", 0x10fffd, true },
+        .{ "any", 0x10ffff, true },     .{ "Sc", 0x20ac, true },  .{ "LC", 0x1c5, true },
+        .{ "Cyrillic", 0x416, true },   .{ "Zs", ' ', true },     .{ "Lu", 0x100, true },
+        .{ "Lu", 0x101, false },        .{ "Ll", 0x101, true },   .{ "Ll", 0x100, false },
+        .{ "unassigned", 0x378, true }, .{ "Han", 0x4e00, true }, .{ "Unknown", 0x378, true },
+    }) |case| {
+        ranges.clearRetainingCapacity();
+        try append(gpa, &ranges, find(case[0]).?);
+        var found = false;
+        for (ranges.items) |range| found = found or (range.first <= case[1] and case[1] <= range.last);
+        try std.testing.expectEqual(case[2], found);
+    }
+    try std.testing.expectEqual(null, find("Nonsense"));
+    try std.testing.expectEqual(null, find(""));
+    try std.testing.expectEqual(null, find("a name that is longer than any name of them"));
+}
+
+test "folding knows orbits of more than two" {
+    const gpa = std.testing.allocator;
+    var folds: Folds = undefined;
+    folds.init();
+    for (folds.pairs[1..], folds.pairs[0 .. folds.pairs.len - 1]) |pair, before| try std.testing.expect(before.from < pair.from);
+    for ([_]struct { u21, []const u21 }{
+        .{ 'k', &.{ 'K', 0x212a } },
+        .{ 0x17f, &.{ 's', 'S' } },
+        .{ 0x3c3, &.{ 0x3a3, 0x3c2 } },
+        .{ 0xfb05, &.{0xfb06} },
+        .{ '1', &.{} },
+        .{ 'i', &.{'I'} },
+    }) |case| {
+        var ranges: std.ArrayList(Range) = .empty;
+        defer ranges.deinit(gpa);
+        try folds.appendVariants(gpa, &ranges, case[0]);
+        try std.testing.expectEqual(case[1].len, ranges.items.len);
+        for (case[1], ranges.items) |expected, range| try std.testing.expectEqual(expected, range.first);
+    }
+}

@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""Writes native/src/recognizer/regex/unicode_tables.zig, which is checked in.
+
+    pip install regex==2026.11.15
+    python3 native/tools/unicode_tables.py
+
+The properties are those of the package `regex` (PyPI), whose pinned version above carries Unicode 18.0.0;
+it is needed for generating only. Simple case folding is compared with what the interpreter's own, older
+Unicode knows, so that a change of the package's private functions would be seen.
+
+Format of the tables. A varint is little-endian, seven bits a byte, the top bit says that more follow.
+Runs cover the code points from 0 on, without gaps.
+- categories: a byte with the category in its low five bits and in its high three bits the length - 1, or 7
+  and a varint of the length - 8 behind it. Category 30 stands for pairs of Lu, Ll (the length counts pairs).
+- scripts: a byte (index in script_names), a varint of the length.
+- folds, of what differs from its simple case folding: the varints gap to the end of the previous run,
+  (length << 1 | stride - 1), and zigzag(folded - code point). Stride 2 leaves every other code point out.
+"""
+
+import pathlib
+import sys
+
+from regex import _regex, _regex_core
+
+UNICODE_VERSION = "18.0.0"
+PACKAGE_VERSION = "2026.11.15"
+OUT = pathlib.Path(__file__).resolve().parent.parent / "src/recognizer/regex/unicode_tables.zig"
+CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn".split()
+LONG_NAMES = """Uppercase_Letter Lowercase_Letter Titlecase_Letter Modifier_Letter Other_Letter Nonspacing_Mark
+Spacing_Mark Enclosing_Mark Decimal_Number Letter_Number Other_Number Connector_Punctuation Dash_Punctuation
+Open_Punctuation Close_Punctuation Initial_Punctuation Final_Punctuation Other_Punctuation Math_Symbol
+Currency_Symbol Modifier_Symbol Other_Symbol Space_Separator Line_Separator Paragraph_Separator Control Format
+Surrogate Private_Use Unassigned""".split()
+GROUPS = [
+    ("L", "Letter"), ("LC", "Cased_Letter"), ("M", "Mark"), ("N", "Number"), ("P", "Punctuation"),
+    ("S", "Symbol"), ("Z", "Separator"), ("C", "Other"), ("Any", "Any"),
+]
+N = 0x110000
+
+
+def property_of(name):
+    number, values = _regex_core.PROPERTIES[name]
+    return number, values
+
+
+def partition(name, wanted):
+    """The value of each code point, as an index of `wanted` (pairs of value number and names)."""
+    number, _ = property_of(name)
+    of = [None] * N
+    for index, value in enumerate(wanted):
+        key = number << 16 | value
+        for point in range(N):
+            if of[point] is None and _regex.has_property_value(key, point):
+                of[point] = index
+    assert None not in of
+    return of
+
+
+def members(name):
+    number, values = property_of(name)
+    key = number << 16 | values["YES"]
+    return [point for point in range(N) if _regex.has_property_value(key, point)]
+
+
+def runs(values):
+    """(value, length) of each maximal run."""
+    start = 0
+    for at in range(1, len(values) + 1):
+        if at == len(values) or values[at] != values[start]:
+            yield values[start], at - start
+            start = at
+
+
+def varint(value):
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def encode_categories(values):
+    upper, lower, pairs = CATEGORIES.index("Lu"), CATEGORIES.index("Ll"), 30
+    listed = list(runs(values))
+    out = bytearray()
+
+    def put(category, length):
+        code = min(length - 1, 7)
+        out.append(category | code << 5)
+        if code == 7:
+            out.extend(varint(length - 8))
+
+    at = 0
+    while at < len(listed):
+        n = 0
+        while listed[at + 2 * n : at + 2 * n + 2] == [(upper, 1), (lower, 1)]:
+            n += 1
+        if n > 1:
+            put(pairs, n)
+            at += 2 * n
+        else:
+            put(*listed[at])
+            at += 1
+    return bytes(out)
+
+
+def encode_scripts(values):
+    return b"".join(bytes([value]) + varint(length) for value, length in runs(values))
+
+
+def simple_folds():
+    """code point -> its simple case folding, where they differ."""
+    flags = _regex_core.IGNORECASE | _regex_core.UNICODE
+    folds = {}
+    turkic = {0x130, 0x131}
+    for point in range(N):
+        cases = set(_regex.get_all_cases(flags, point)) - turkic
+        if point in turkic or len(cases) < 2:
+            continue
+        # The folded form of an orbit is one of it: the one that the full folding of another member is,
+        # else, for letters newer than the interpreter, the lower-case one.
+        known = {chr(c).casefold() for c in cases}
+        known = {ord(c) for c in known if len(c) == 1} & cases
+        target = known if len(known) == 1 else {c for c in cases if chr(c).casefold() == chr(c) and chr(c).lower() == chr(c)}
+        folded = min(target) if target else min(cases)
+        if point != folded:
+            folds[point] = folded
+    for point, folded in folds.items():
+        assert folded not in folds, hex(point)
+        own = chr(point).casefold()
+        assert len(own) > 1 or own == chr(point) or ord(own) == folded, hex(point)
+    return folds
+
+
+def encode_folds(folds):
+    points = sorted(folds)
+    out = bytearray()
+    end = at = count = 0
+    while at < len(points):
+        first, delta = points[at], folds[points[at]] - points[at]
+
+        def length(stride):
+            n = 1
+            while at + n < len(points) and points[at + n] == first + n * stride and folds[points[at + n]] - points[at + n] == delta:
+                n += 1
+            return n
+
+        stride = max((1, 2), key=lambda s: (length(s), -s))
+        n = length(stride)
+        out += varint(first - end) + varint(n << 1 | stride - 1) + varint(delta << 1 if delta >= 0 else (-delta << 1) - 1)
+        end = first + (n - 1) * stride + 1
+        at += n
+        count += 1
+    return bytes(out)
+
+
+def mask_of(prefix):
+    if prefix == "Any":
+        return (1 << 30) - 1
+    names = ("Lu", "Ll", "Lt") if prefix == "LC" else [c for c in CATEGORIES if c.startswith(prefix)]
+    return sum(1 << CATEGORIES.index(c) for c in names)
+
+
+def loose(name):
+    return name.replace("_", "").lower()
+
+
+def literal(data):
+    lines = ["\"" + "".join(f"\\x{byte:02x}" for byte in data[at : at + 32]) + "\"" for at in range(0, len(data), 32)]
+    return " ++\n    ".join(lines)
+
+
+def ranges(points):
+    listed = set(points)
+    out = []
+    for point in sorted(listed):
+        if point - 1 in listed:
+            out[-1][1] = point
+        else:
+            out.append([point, point])
+    return ", ".join(f".{{ .first = 0x{a:x}, .last = 0x{b:x} }}" for a, b in out)
+
+
+def main():
+    _, gc_values = property_of("GENERALCATEGORY")
+    categories = partition("GENERALCATEGORY", [gc_values[c.upper()] for c in CATEGORIES])
+    _, script_values = property_of("SCRIPT")
+    spelled = {}
+    for name, value in script_values.items():
+        spelled.setdefault(value, []).append(loose(name))
+    used = [v for v in sorted(spelled) if v != script_values["KATAKANAORHIRAGANA"]]
+    scripts = partition("SCRIPT", used)
+    folds = simple_folds()
+
+    # \w is more than categories: letters by property, and what joins within words.
+    word_mask = mask_of("L") | mask_of("M") | mask_of("Nd") | mask_of("Nl") | mask_of("Pc")
+    word = set(members("ALPHABETIC")) | set(members("JOINCONTROL"))
+    word_extra = [point for point in word if not word_mask >> categories[point] & 1]
+
+    names = {}
+    for index, (short, long) in enumerate(zip(CATEGORIES, LONG_NAMES)):
+        assert gc_values[long.replace("_", "").upper()] == gc_values[short.upper()]
+        names[loose(short)] = names[loose(long)] = 1 << index
+    for short, long in GROUPS:
+        names[loose(short)] = names[loose(long)] = mask_of(short)
+
+    parts = {
+        "categories": encode_categories(categories),
+        "scripts": encode_scripts(scripts),
+        "folds": encode_folds(folds),
+        "script_names": ";".join(",".join(spelled[v]) for v in used).encode(),
+        "category_names": ";".join(f"{name}" for name in names).encode(),
+    }
+    for name, data in parts.items():
+        print(f"{name}: {len(data)} bytes", file=sys.stderr)
+    masks = ", ".join(f"0x{mask:x}" for mask in names.values())
+    OUT.write_text(
+        f"""//! Generated by native/tools/unicode_tables.py from Unicode {UNICODE_VERSION} (package regex {PACKAGE_VERSION}):
+//! do not edit. The formats are described there.
+
+const Range = @import("ast.zig").Range;
+
+// zig fmt: off
+
+/// Of the whole code space.
+pub const categories =
+    {literal(parts["categories"])};
+
+/// Of the whole code space.
+pub const scripts =
+    {literal(parts["scripts"])};
+
+/// Lower case, without underscores; `,` between the names of one script, `;` between scripts.
+pub const script_names = "{parts["script_names"].decode()}";
+
+/// Lower case, without underscores.
+pub const category_names = "{parts["category_names"].decode()}";
+
+/// Of each name: bit c is category c of `categories`.
+pub const category_masks = [_]u32{{ {masks} }};
+
+pub const n_folds = {len(folds)};
+pub const folds =
+    {literal(parts["folds"])};
+
+/// \\d, and the categories of \\w.
+pub const digit_mask = 0x{mask_of("Nd"):x};
+pub const word_mask = 0x{word_mask:x};
+/// What \\w has beside its categories: Other_Alphabetic that is no mark, Join_Control.
+pub const word_extra = [_]Range{{ {ranges(word_extra)} }};
+/// White_Space.
+pub const space = [_]Range{{ {ranges(members("WHITESPACE"))} }};
+"""
+    )
+
+
+main()
