@@ -12,6 +12,7 @@ from rich.console import Console
 from eliza_inference.cli import demo as demo_command
 from eliza_inference.cli import doctor as doctor_command
 from eliza_inference.cli import generate as generate_command
+from eliza_inference.cli import grammar as grammar_command
 from eliza_inference.cli import trie as trie_command
 from eliza_inference.errors import ElizaError
 
@@ -47,7 +48,10 @@ def demo() -> None:
 @click.option("--prompt", required=True, help="Text that the model continues.")
 @click.option("--trie", type=FILE, help="Token tree in JSON or MessagePack: only its names come out.")
 @click.option("--path", "span_path", metavar="PATH", help="Descriptor of the tree, if it has several.")
-@click.option("--grammar", type=FILE, help="llama.cpp grammar (GBNF) for output without a trie.")
+@click.option("--choices", type=FILE, help="Text of one line of this file: only such a line comes out.")
+@click.option("--regex", metavar="PATTERN", help="Only text that the whole pattern matches comes out.")
+@click.option("--lark", type=FILE, help="Grammar in Lark's notation: only its texts come out.")
+@click.option("--grammar", type=FILE, help="llama.cpp grammar (GBNF) for output that nothing else constrains.")
 @click.option("--max-tokens", type=click.IntRange(min=0), default=128, show_default=True, help="0: no bound.")
 @click.option("--temperature", type=float, default=0.0, show_default=True, help="0: the likeliest token.")
 @click.option("--top-p", type=float, default=1.0, show_default=True)
@@ -58,6 +62,9 @@ def generate(
     prompt: str,
     trie: Path | None,
     span_path: str | None,
+    choices: Path | None,
+    regex: str | None,
+    lark: Path | None,
     grammar: Path | None,
     max_tokens: int,
     temperature: float,
@@ -65,17 +72,19 @@ def generate(
     seed: int,
     context_size: int,
 ) -> None:
-    """Generate text, or one name of a token tree.
+    """Generate text: any, or what a token tree, choices, a regular expression or a grammar allows.
 
     The text goes to standard output as it comes, the counters to standard error.
     """
     if span_path is not None and trie is None:
         raise click.UsageError("--path needs --trie")
+    if sum(each is not None for each in (trie, choices, regex, lark)) > 1:
+        raise click.UsageError("--trie, --choices, --regex and --lark exclude each other")
     generate_command.run(
         Console(stderr=True),
         model,
         prompt,
-        trie=trie,
+        rule=generate_command.read_rule(trie=trie, choices=choices, regex=regex, lark=lark),
         path=span_path,
         grammar=grammar.read_text(encoding="utf-8") if grammar else None,
         max_tokens=max_tokens,
@@ -97,6 +106,19 @@ def trie() -> None:
 def show(payload: Path, model: Path | None) -> None:
     """Draw a token tree (a JSON or MessagePack file) with its forced runs and its names."""
     trie_command.show(Console(), payload, model)
+
+
+@commands.group()
+def grammar() -> None:
+    """Look at grammars in Lark's notation."""
+
+
+@grammar.command()
+@click.argument("file", type=FILE)
+@click.option("--model", type=FILE_OR_FOLDER, help="Compile for this model's tokens instead of single bytes.")
+def check(file: Path, model: Path | None) -> None:
+    """Compile a grammar: tell its sizes and what is seldom meant, or what is wrong with it and where."""
+    grammar_command.check(Console(), file, model)
 
 
 @commands.command()

@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
 from rich.console import Console
 
+from eliza_inference.cli.grammar import compile_grammar, read_grammar
 from eliza_inference.cli.payload import read_payload
+from eliza_inference.constraint import Constraint
 from eliza_inference.matcher import Mode
 from eliza_inference.model import Model
 from eliza_inference.stream import Span, Stream
+from eliza_inference.token_tree import TokenTree
+from eliza_inference.vocabulary import Vocabulary
+
+Rule = Callable[[Vocabulary], TokenTree | Constraint]
+"""Makes what constrains the output, for the vocabulary of the model."""
+
+
+def read_rule(*, trie: Path | None, choices: Path | None, regex: str | None, lark: Path | None) -> Rule | None:
+    """Reads the file of the one that is given; None if there is none."""
+    if trie is not None:
+        tree = read_payload(trie)
+        return lambda _vocabulary: tree
+    if choices is not None:
+        lines = [line for line in choices.read_bytes().splitlines() if line]
+        return lambda vocabulary: Constraint.choices(vocabulary, lines)
+    if regex is not None:
+        pattern = regex
+        return lambda vocabulary: Constraint.regex(vocabulary, pattern)
+    if lark is not None:
+        file, text = lark, read_grammar(lark)
+        return lambda vocabulary: compile_grammar(vocabulary, file, text)
+    return None
 
 
 def run(
@@ -19,7 +44,7 @@ def run(
     model_path: Path,
     prompt: str,
     *,
-    trie: Path | None,
+    rule: Rule | None,
     path: str | None,
     grammar: str | None,
     max_tokens: int,
@@ -29,7 +54,6 @@ def run(
     context_size: int,
 ) -> None:
     """Writes the text to standard output and the counters to `console`."""
-    tree = read_payload(trie) if trie else None
     with console.status("loading the model"):
         model = Model(model_path)
     with (
@@ -46,17 +70,18 @@ def run(
         with console.status("reading the prompt"):
             stream.prefill(prompt)
         mode = Mode.SAMPLED if temperature > 0 else Mode.GREEDY
-        with stream.span(tree, path=path, mode=mode) if tree else nullcontext() as span:
+        allowed = rule(model.vocabulary) if rule else None
+        with stream.span(allowed, path=path, mode=mode) if allowed else nullcontext() as span:
             for step in stream:
                 sys.stdout.write(step.text)
                 sys.stdout.flush()
         sys.stdout.write("\n")
-        _print_counters(console, stream, span)
+        _print_counters(console, stream, span if isinstance(allowed, TokenTree) else None)
 
 
-def _print_counters(console: Console, stream: Stream, span: Span | None) -> None:
+def _print_counters(console: Console, stream: Stream, tree_span: Span | None) -> None:
     stats = stream.stats
-    name = f"name {span.leaf}, " if span else ""
+    name = f"name {tree_span.leaf}, " if tree_span else ""
     console.print(
         f"{name}{stats.emitted_tokens} tokens, {stats.forced_tokens} of them forced, "
         f"{stats.prefill_passes + stats.forward_passes} forward passes, "
