@@ -1,0 +1,53 @@
+"""What a grammar compiles to."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from eliza_inference.constraint import Constraint
+from eliza_inference.errors import GrammarError
+from eliza_inference.model import Model
+from eliza_inference.vocabulary import Vocabulary
+
+
+def read_grammar(file: Path) -> str:
+    """The text of a grammar file."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise GrammarError(f"{file}: not UTF-8: {error}") from error
+
+
+def compile_grammar(vocabulary: Vocabulary, file: Path, text: str) -> Constraint:
+    """Compiles the text of a file; errors name the file before the place."""
+    try:
+        return Constraint.lark(vocabulary, text)
+    except GrammarError as error:
+        raise GrammarError(f"{file}:{error.message}") from error
+
+
+def check(console: Console, file: Path, model_path: Path | None) -> None:
+    """Prints sizes and notes."""
+    text = read_grammar(file)
+    if model_path is None:
+        # Conflicts and sizes do not depend on the vocabulary; this one leaves no byte out.
+        vocabulary = Vocabulary(256, [bytes([byte]) for byte in range(256)])
+    else:
+        with Model(model_path) as model:
+            vocabulary = model.vocabulary
+    vocabulary.prepare()
+    started = time.perf_counter()
+    constraint = compile_grammar(vocabulary, file, text)
+    milliseconds = 1000 * (time.perf_counter() - started)
+    info = constraint.recognizer_info
+    sizes = (
+        f"{file}: {info.n_terminals} terminals, {info.n_states} lexer states, {info.n_productions} productions, "
+        f"{info.n_parser_states} parser states, {info.automaton_bytes} bytes, compiled in {milliseconds:.1f} ms"
+    )
+    console.print(Text(sizes), soft_wrap=True)
+    for note in constraint.notes:
+        console.print(Text(f"note: {note}", "yellow"), soft_wrap=True)
