@@ -28,7 +28,7 @@ export function parseHeader(text: string): Header {
     const callback = /^typedef \w+ \(\*(\w+)\)\(.*\)$/.exec(statement);
     const declaration = /^(.*?[\s*])(\w+)\((.*)\)$/.exec(statement);
     if (struct) {
-      header.structs.push({ name: struct[2]!, fields: parseFields(struct[1]!) });
+      header.structs.push({ name: struct[2]!, fields: parseFields(struct[1]!, callbacks) });
     } else if (callback) {
       callbacks.add(callback[1]!);
     } else if (/^typedef (struct )?\w+ \*?\w+$/.test(statement) || /^struct \w+$/.test(statement)) {
@@ -60,7 +60,7 @@ function statements(code: string): string[] {
   return body.match(/(?:[^;{]|\{[^}]*\})+(?=;)/g)?.map((statement) => statement.trim()) ?? [];
 }
 
-function parseFields(body: string): StructField[] {
+function parseFields(body: string, callbacks: Set<string>): StructField[] {
   return body
     .split(";")
     .map((field) => field.trim())
@@ -68,12 +68,13 @@ function parseFields(body: string): StructField[] {
     .flatMap((field) => {
       const match = /^(const \w+|\w+) (.+)$/.exec(field);
       if (!match) throw new Error(`cannot parse the field: ${field}`);
-      return match[2]!.split(",").map((declarator) => parseField(match[1]!, declarator.trim()));
+      return match[2]!.split(",").map((declarator) => parseField(match[1]!, declarator.trim(), callbacks));
     });
 }
 
-function parseField(type: string, declarator: string): StructField {
+function parseField(type: string, declarator: string, callbacks: Set<string>): StructField {
   if (declarator.startsWith("*")) return { name: declarator.slice(1), type: "ptr" };
+  if (callbacks.has(type)) return { name: declarator, type: "ptr" };
   const types: Record<string, FieldType> = { int32_t: "i32", uint32_t: "u32", float: "f32", uint64_t: "u64", size_t: "u64" };
   const fieldType = types[type];
   if (!fieldType || !/^\w+$/.test(declarator)) throw new Error(`unknown field: ${type} ${declarator}`);

@@ -22,6 +22,8 @@ export const ELIZA_ERR_UNKNOWN_PATH = -13;
 export const ELIZA_ERR_CONTEXT_FULL = -14;
 export const ELIZA_ERR_IO = -15;
 export const ELIZA_ERR_STATE = -16;
+export const ELIZA_ERR_GRAMMAR = -17;
+export const ELIZA_ERR_FILE_INVALID = -18;
 export const ELIZA_PAYLOAD_BYTES_MAX = 67108864;
 export const ELIZA_PAYLOAD_DEPTH_MAX = 64;
 export const ELIZA_DESCRIPTORS_MAX = 4096;
@@ -35,11 +37,25 @@ export const ELIZA_NAME_BYTES_MAX = 65535;
 export const ELIZA_SPAN_TIMEOUT_TOKENS = 500;
 export const ELIZA_ROLLBACK_TOKENS_MAX = 65536;
 export const ELIZA_HANDLES_MAX = 2048;
+export const ELIZA_REGEX_BYTES_MAX = 1048576;
+export const ELIZA_GRAMMAR_BYTES_MAX = 16777216;
+export const ELIZA_TERMINALS_MAX = 2048;
+export const ELIZA_CHOICES_MAX = 16777216;
+export const ELIZA_CHOICES_BYTES_MAX = 1073741824;
+export const ELIZA_COMPILE_STATES = 65535;
+export const ELIZA_COMPILE_BYTES = 268435456;
+export const ELIZA_MASK_BYTES = 67108864;
 export const ELIZA_TRIE_CACHE_ENTRIES = 128;
 export const ELIZA_TRIE_CACHE_BYTES = 33554432;
 export const ELIZA_TOKEN_SPECIAL = 1;
 export const ELIZA_TOKEN_END_OF_GENERATION = 2;
 export const ELIZA_TOKEN_UNUSED = 4;
+export const ELIZA_CHOICES_CANONICAL = 1;
+export const ELIZA_REGEX_IGNORE_CASE = 1;
+export const ELIZA_CONSTRAINT_TOKEN_TRIE = 0;
+export const ELIZA_CONSTRAINT_CHOICES = 1;
+export const ELIZA_CONSTRAINT_REGEX = 2;
+export const ELIZA_CONSTRAINT_GRAMMAR = 3;
 export const ELIZA_STEP_IN_SPAN = 1;
 export const ELIZA_STEP_SPAN_ENDED = 2;
 export const ELIZA_STEP_SPAN_STARTED = 4;
@@ -47,6 +63,8 @@ export const ELIZA_STEP_TIMED_OUT = 8;
 export const ELIZA_STEP_REFUSED = 16;
 export const ELIZA_ALLOWED_ALL = 0;
 export const ELIZA_ALLOWED_LIST = 1;
+export const ELIZA_ALLOWED_BITMAP = 2;
+export const ELIZA_FORCED_BYTES_MAX = 65536;
 export const ELIZA_MODE_GREEDY = 0;
 export const ELIZA_MODE_SAMPLED = 1;
 export const ELIZA_STOP_NONE = 0;
@@ -68,6 +86,49 @@ export const eliza_vocab_config_t = {
     bytes: { offset: 24, type: "ptr" },
     offsets: { offset: 32, type: "ptr" },
     flags: { offset: 40, type: "ptr" },
+  },
+} as const;
+
+export const eliza_vocab_info_t = {
+  size: 40,
+  fields: {
+    struct_size: { offset: 0, type: "u32" },
+    n_tokens: { offset: 4, type: "u32" },
+    n_nodes: { offset: 8, type: "u32" },
+    n_duplicates: { offset: 12, type: "u32" },
+    missing_bytes: { offset: 16, type: "u32" },
+    longest_token: { offset: 20, type: "u32" },
+    fingerprint: { offset: 24, type: "u64" },
+    retained_bytes: { offset: 32, type: "u64" },
+  },
+} as const;
+
+export const eliza_compile_config_t = {
+  size: 48,
+  fields: {
+    struct_size: { offset: 0, type: "u32" },
+    states_max: { offset: 4, type: "u32" },
+    bytes_max: { offset: 8, type: "u64" },
+    ms_max: { offset: 16, type: "u64" },
+    mask_bytes_max: { offset: 24, type: "u64" },
+    cancel: { offset: 32, type: "ptr" },
+    user_data: { offset: 40, type: "ptr" },
+  },
+} as const;
+
+export const eliza_recognizer_info_t = {
+  size: 48,
+  fields: {
+    struct_size: { offset: 0, type: "u32" },
+    kind: { offset: 4, type: "i32" },
+    n_states: { offset: 8, type: "u32" },
+    n_parser_states: { offset: 12, type: "u32" },
+    n_terminals: { offset: 16, type: "u32" },
+    n_productions: { offset: 20, type: "u32" },
+    n_tables: { offset: 24, type: "u32" },
+    n_masks: { offset: 28, type: "u32" },
+    automaton_bytes: { offset: 32, type: "u64" },
+    table_bytes: { offset: 40, type: "u64" },
   },
 } as const;
 
@@ -97,6 +158,16 @@ export const eliza_trie_cache_stats_t = {
   },
 } as const;
 
+export const eliza_span_config_t = {
+  size: 24,
+  fields: {
+    struct_size: { offset: 0, type: "u32" },
+    span_timeout: { offset: 4, type: "u32" },
+    end: { offset: 8, type: "ptr" },
+    n_end: { offset: 16, type: "u64" },
+  },
+} as const;
+
 export const eliza_span_state_t = {
   size: 72,
   fields: {
@@ -114,6 +185,19 @@ export const eliza_span_state_t = {
     spans_ended: { offset: 48, type: "u64" },
     timeouts: { offset: 56, type: "u64" },
     illegal: { offset: 64, type: "u64" },
+  },
+} as const;
+
+export const eliza_matcher_info_t = {
+  size: 48,
+  fields: {
+    struct_size: { offset: 0, type: "u32" },
+    reserved: { offset: 4, type: "u32" },
+    retained_bytes: { offset: 8, type: "u64" },
+    history_bytes: { offset: 16, type: "u64" },
+    stack_bytes: { offset: 24, type: "u64" },
+    mask_hits: { offset: 32, type: "u64" },
+    mask_misses: { offset: 40, type: "u64" },
   },
 } as const;
 
@@ -193,13 +277,27 @@ export const declarations = {
   eliza_inference_vocab_free: { args: [FFIType.ptr], returns: FFIType.void },
   eliza_inference_vocab_size: { args: [FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_vocab_token: { args: [FFIType.ptr, FFIType.i32, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_vocab_prepare: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_vocab_info: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_vocab_save: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_vocab_open: { args: [FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_vocab_set_tokenizer: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_create_token_trie: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_constraint_create_choices: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.u32, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_constraint_create_regex: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.u32, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_constraint_create_lark: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_constraint_notes: { args: [FFIType.ptr], returns: FFIType.cstring },
+  eliza_inference_constraint_prepare: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_constraint_save: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_constraint_open: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_constraint_recognizer_info: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_free: { args: [FFIType.ptr], returns: FFIType.void },
   eliza_inference_constraint_info: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_path: { args: [FFIType.ptr, FFIType.u32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_trie_cache_stats: { args: [FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_trie_cache_set_limit: { args: [FFIType.u64_fast], returns: FFIType.i32 },
   eliza_inference_matcher_create: { args: [FFIType.ptr, FFIType.u32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_matcher_create_span: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_matcher_clone: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_matcher_free: { args: [FFIType.ptr], returns: FFIType.void },
   eliza_inference_matcher_last_error: { args: [FFIType.ptr], returns: FFIType.cstring },
@@ -213,8 +311,13 @@ export const declarations = {
   eliza_inference_matcher_state: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_matcher_leaf: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_matcher_allowed: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_matcher_bitmap: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_matcher_fill_bitmap: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast], returns: FFIType.i32 },
+  eliza_inference_matcher_fill_bitmaps: { args: [FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.u64_fast, FFIType.u32], returns: FFIType.i32 },
   eliza_inference_matcher_can_stop: { args: [FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_matcher_forced: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_matcher_forced_bytes: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_matcher_info: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_matcher_mask_logits: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast], returns: FFIType.i32 },
   eliza_inference_matcher_sample: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_llama_load: { args: [FFIType.ptr, FFIType.u64_fast, FFIType.ptr], returns: FFIType.i32 },
@@ -251,13 +354,18 @@ export const declarations = {
   eliza_inference_llm_stream_stats: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_set_token_trie: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.i32], returns: FFIType.i32 },
   eliza_inference_clear_token_trie: { args: [FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_set_constraint: { args: [FFIType.ptr, FFIType.ptr, FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_clear_constraint: { args: [FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_llm_stream_activate: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast], returns: FFIType.i32 },
   eliza_inference_llm_stream_state: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_llm_stream_leaf: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   llama_sampler_init_token_trie: { args: [FFIType.ptr, FFIType.cstring, FFIType.i32], returns: FFIType.ptr },
   eliza_inference_sampler_init_token_trie: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.i32, FFIType.ptr], returns: FFIType.ptr },
+  llama_sampler_init_constraint: { args: [FFIType.ptr, FFIType.ptr, FFIType.i32], returns: FFIType.ptr },
+  eliza_inference_sampler_init_constraint: { args: [FFIType.ptr, FFIType.ptr, FFIType.i32, FFIType.ptr, FFIType.ptr], returns: FFIType.ptr },
   eliza_inference_sampler_set_token_trie: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_sampler_clear_token_trie: { args: [FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_sampler_set_constraint: { args: [FFIType.ptr, FFIType.ptr, FFIType.i32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_sampler_activate: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_sampler_state: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
 } as const;

@@ -1,12 +1,14 @@
 export * as abi from "./abi.generated";
 export { loadAospStreamingLlmBinding } from "./aosp-binding";
+export type { Budget } from "./budget";
 export * from "./constraint";
 export { ElizaInferenceError } from "./errors";
+export * as grammars from "./grammars";
 export type * from "./host-abi";
 export { type Library, type SymbolName, hasSymbols, loadLibrary } from "./library";
 export { type LlamaInfo, findLlama, llamaInfo, loadLlama } from "./llama";
 export type { LlmStreamConfig, LlmStreamStep } from "./llm-stream";
-export { Matcher, type MatcherOptions, Step } from "./matcher";
+export { Matcher, type MatcherInfo, type MatcherOptions, Step, fillBitmaps } from "./matcher";
 export {
   type DetokenizeOptions,
   Model,
@@ -18,9 +20,21 @@ export {
 export { NativeLlmStreaming } from "./native-llm-streaming";
 export { type Payload, encodePayload } from "./payload";
 export { Mode, type SamplingOptions } from "./sampling";
+export type { SpanConfig } from "./span-config";
 export type { SpanState } from "./span-state";
 export { type Span, type SpanOptions, StopReason, Stream, type StreamStats } from "./stream";
 export * from "./streaming-runner";
+export type { TiktokenRanks } from "./tiktoken";
+export type { TokenListOptions } from "./token-list";
 export * from "./token-tree";
+export type { Tokenize } from "./tokenizer";
 export * from "./tokenizer-client";
-export { TokenFlag, Vocabulary, type VocabularyOptions } from "./vocabulary";
+export type { TokenizerJson } from "./tokenizer-json";
+export {
+  type ConverterOptions,
+  type TiktokenOptions,
+  TokenFlag,
+  Vocabulary,
+  type VocabularyInfo,
+  type VocabularyOptions,
+} from "./vocabulary";

@@ -3,6 +3,7 @@ import { ELIZA_ERR_BUNDLE_INVALID, ELIZA_ERR_INVALID_ARG, eliza_llm_stream_confi
 import { ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, invalidArgument, nameOfStatus } from "./errors";
 import { type Handle, type Library, hasSymbols } from "./library";
 import { OutError, OutSlot, addressOf, checkNoNul, decodeUtf8, encodeUtf8 } from "./memory";
+import { type SpanConfig, withSpanConfig } from "./span-config";
 import { bytesOf, newStruct, writeStruct } from "./structs";
 
 /** The host's stream settings, by its names. What is absent is off, or as the model has it. */
@@ -119,6 +120,24 @@ export function setTokenTrie(library: Library, stream: Handle, payload: Uint8Arr
 
 export function clearTokenTrie(library: Library, stream: Handle): void {
   const status = library.symbols.eliza_inference_clear_token_trie(stream);
+  if (status < 0) throw streamError(library, stream, status);
+}
+
+export function setConstraint(
+  library: Library,
+  stream: Handle,
+  constraint: Handle,
+  mode: number,
+  config: SpanConfig,
+): void {
+  checkInteger(mode, "mode", INT32_MIN, INT32_MAX);
+  const { eliza_inference_set_constraint: set } = library.symbols;
+  const status = withSpanConfig(config, (span) => set(stream, constraint, mode, span));
+  if (status < 0) throw streamError(library, stream, status);
+}
+
+export function clearConstraint(library: Library, stream: Handle): void {
+  const status = library.symbols.eliza_inference_clear_constraint(stream);
   if (status < 0) throw streamError(library, stream, status);
 }
 

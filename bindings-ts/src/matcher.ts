@@ -1,23 +1,28 @@
 /** Where one output stands in a constraint, and the choice among the legal tokens. */
 import {
   ELIZA_ALLOWED_ALL,
+  ELIZA_ALLOWED_BITMAP,
   ELIZA_ERR_INVALID_ARG,
   ELIZA_STEP_IN_SPAN,
   ELIZA_STEP_REFUSED,
   ELIZA_STEP_SPAN_ENDED,
   ELIZA_STEP_SPAN_STARTED,
   ELIZA_STEP_TIMED_OUT,
+  eliza_matcher_info_t,
   eliza_span_state_t,
 } from "./abi.generated";
 import { toArrayBuffer } from "bun:ffi";
-import type { Constraint } from "./constraint";
+import { bitmapWords, checkBitmap, setBits } from "./bitmap";
+import { type Constraint, ConstraintKind } from "./constraint";
 import { ElizaInferenceError, UINT32_MAX, checkInteger, invalidArgument } from "./errors";
 import type { Handle, Symbols } from "./library";
-import { OutError, OutSlot, encodeUtf8, readText } from "./memory";
+import { OutError, OutSlot, checkStatus, encodeUtf8, readText, readWhole } from "./memory";
 import { Adopted, Owned } from "./owned";
 import { type SamplingOptions, Mode, SamplingStruct } from "./sampling";
+import { type SpanConfig, checkSpanTimeout, withSpanConfig } from "./span-config";
 import { type SpanState, readSpanState } from "./span-state";
-import { bytesOf, newStruct } from "./structs";
+import { bytesOf, newStruct, readStruct } from "./structs";
+import { watchingTokenizer } from "./tokenizer";
 
 /** Bits of what an accepted token did. A token outside any span that starts none gives 0. */
 export const Step = {
@@ -33,11 +38,22 @@ export const Step = {
   REFUSED: ELIZA_STEP_REFUSED,
 } as const;
 
-export interface MatcherOptions {
+export interface MatcherOptions extends SpanConfig {
   /** State of the generator that `sample` draws from; 0 by default. */
   seed?: number | bigint | undefined;
-  /** Tokens after which a span that did not end is given up; 500 by default. */
-  spanTimeout?: number | undefined;
+}
+
+export interface MatcherInfo {
+  /** Memory of the matcher, what follows included. */
+  retainedBytes: number;
+  /** What rollback needs. */
+  historyBytes: number;
+  /** The parser's stacks. */
+  stackBytes: number;
+  /** Masks that were found ready. */
+  maskHits: number;
+  /** Masks that had to be computed. */
+  maskMisses: number;
 }
 
 /** Cheap to make and to clone. Belongs to one thread. */
@@ -52,12 +68,17 @@ export class Matcher extends Owned {
   /** @internal */
   constructor(constraint: Constraint, adopted: Adopted);
   constructor(constraint: Constraint, options: MatcherOptions | Adopted = {}) {
-    const handle = options instanceof Adopted ? options.handle : createNative(constraint, options.spanTimeout);
+    const handle = options instanceof Adopted ? options.handle : createNative(constraint, options);
     super(constraint.library, handle, "matcher", "eliza_inference_matcher_free");
     this.#constraint = constraint;
     this.#symbols = constraint.library.symbols;
     if (options instanceof Adopted) return;
     if (options.seed !== undefined) this.setSeed(options.seed);
+  }
+
+  /** @internal */
+  get nTokens(): number {
+    return this.#constraint.nTokens;
   }
 
   /**
@@ -90,7 +111,7 @@ export class Matcher extends Owned {
     return new Matcher(this.#constraint, new Adopted(this.library, out.handle));
   }
 
-  /** Opens a span at the descriptor with this path; an open span starts over. */
+  /** Opens a span at the descriptor with this path; an open span starts over. The path of a recognizer is "". */
   activate(path: string): void {
     const bytes = encodeUtf8(path);
     this.#check(this.#symbols.eliza_inference_matcher_activate(this.handle, bytes, bytes.length));
@@ -102,33 +123,71 @@ export class Matcher extends Owned {
   }
 
   /**
-   * The legal next tokens, ascending, or null if every token is. The array lends the library's memory: do not write to it,
-   * and do not use it after both the constraint and its matchers were closed. Collection never frees what is in use.
+   * The legal next tokens, ascending, or null if every token is. The array of a token tree lends the library's memory: do not
+   * write to it, and do not use it after both the constraint and its matchers were closed. Collection never frees what is
+   * in use. That of a recognizer is a copy; where `bitmap` has one, that costs less.
    */
   allowed(): Int32Array | null {
     const ids = new OutSlot();
     const count = new OutSlot();
     const form = this.#check(this.#symbols.eliza_inference_matcher_allowed(this.handle, ids.view, count.view));
     if (form === ELIZA_ALLOWED_ALL) return null;
-    const view = new Int32Array(toArrayBuffer(ids.handle, 0, count.value * Int32Array.BYTES_PER_ELEMENT));
-    lenders.set(view, this);
-    return view;
+    if (form === ELIZA_ALLOWED_BITMAP) return setBits(this.bitmap()!, count.value);
+    if (count.value === 0) return new Int32Array(0);
+    const lent = lend(this, ids.handle, count.value);
+    return this.#constraint.kind === ConstraintKind.TOKEN_TRIE ? lent : lent.slice();
   }
 
-  /** The tokens that must follow: a run in which each step has one legal token and no choice to stop. */
-  forced(): Int32Array {
-    let tokens = new Int32Array(32);
+  /**
+   * The legal next tokens as a bitmap, where that is their natural form, else null: then `allowed` has them. Bit i % 32 of
+   * word i / 32 is token i. The array lends the library's memory: do not write to it, and do not use it after the next call
+   * that changes or closes the matcher.
+   */
+  bitmap(): Int32Array | null {
+    const words = new OutSlot();
     const count = new OutSlot();
-    const read = (): number => {
-      const { eliza_inference_matcher_forced: forced } = this.#symbols;
-      this.#check(forced(this.handle, tokens, tokens.length, count.view));
+    const form = this.#check(this.#symbols.eliza_inference_matcher_bitmap(this.handle, words.view, count.view));
+    return form === ELIZA_ALLOWED_BITMAP ? lend(this, words.handle, count.value) : null;
+  }
+
+  /**
+   * Writes the legal next tokens as such a bitmap, whatever their natural form: the layout of llguidance and XGrammar.
+   * `words` has at least ceil(vocabulary size / 32) elements, and those beyond become 0; by default it is a new array.
+   * Returns it.
+   */
+  fillBitmap(words: Int32Array = new Int32Array(bitmapWords(this.nTokens))): Int32Array {
+    checkBitmap(words);
+    this.#check(this.#symbols.eliza_inference_matcher_fill_bitmap(this.handle, words, words.length));
+    return words;
+  }
+
+  /**
+   * The tokens that must follow. In a token tree: a run in which each step has one legal token and no choice to stop. In a
+   * recognizer: the tokens that the vocabulary's tokenizer gives for `forcedBytes`, without those at the end of which a
+   * longer token could still take the place, and the end token where it is the only legal one.
+   */
+  forced(): Int32Array {
+    const { eliza_inference_matcher_forced: forced } = this.#symbols;
+    const count = new OutSlot();
+    return watchingTokenizer(() =>
+      readWhole((length) => new Int32Array(length), 32, (tokens) => {
+        this.#check(forced(this.handle, tokens, tokens.length, count.view));
+        return count.value;
+      }),
+    );
+  }
+
+  /**
+   * The bytes that must follow in a recognizer, at most 65,536: at each one no other could follow, and the text could not
+   * stop. Always empty in a token tree.
+   */
+  forcedBytes(): Uint8Array {
+    const { eliza_inference_matcher_forced_bytes: forcedBytes } = this.#symbols;
+    const count = new OutSlot();
+    return readWhole((length) => new Uint8Array(length), 256, (bytes) => {
+      this.#check(forcedBytes(this.handle, bytes, bytes.length, count.view));
       return count.value;
-    };
-    if (read() > tokens.length) {
-      tokens = new Int32Array(count.value);
-      read();
-    }
-    return tokens.subarray(0, count.value);
+    });
   }
 
   /** Whether the output may stop here: outside a span, or at a complete leaf. */
@@ -176,7 +235,21 @@ export class Matcher extends Owned {
     return readSpanState(view);
   }
 
-  /** The name that is complete here, or, outside a span, that the last span ended with. */
+  /** Memory, and how the masks were found. */
+  get info(): MatcherInfo {
+    const view = newStruct(eliza_matcher_info_t);
+    this.#check(this.#symbols.eliza_inference_matcher_info(this.handle, bytesOf(view)));
+    const info = readStruct(eliza_matcher_info_t, view);
+    return {
+      retainedBytes: info.retained_bytes,
+      historyBytes: info.history_bytes,
+      stackBytes: info.stack_bytes,
+      maskHits: info.mask_hits,
+      maskMisses: info.mask_misses,
+    };
+  }
+
+  /** The name that is complete here, or, outside a span, that the last span ended with; null in a recognizer. */
   get leaf(): string | null {
     const name = new OutSlot();
     const length = new OutSlot();
@@ -194,15 +267,53 @@ export class Matcher extends Owned {
   }
 }
 
+/**
+ * Fills the bitmaps of several matchers of one vocabulary, with up to `nThreads` threads (0: one for each processor). Row i
+ * of `words`, which has as many elements for each matcher, is that of matcher i; by default it is a new array. Returns it.
+ * No matcher may be in it twice. The others are filled, too, if one fails.
+ */
+export function fillBitmaps(
+  matchers: ReadonlyArray<Matcher>,
+  words: Int32Array = new Int32Array(matchers.length * bitmapWords(matchers[0]?.nTokens ?? 0)),
+  nThreads = 0,
+): Int32Array {
+  checkBitmap(words);
+  checkInteger(nThreads, "nThreads", 0, UINT32_MAX);
+  const [first] = matchers;
+  if (!first) return words;
+  if (new Set(matchers).size !== matchers.length) throw invalidArgument("matchers: one is there twice");
+  const nWords = words.length / matchers.length;
+  if (!Number.isInteger(nWords)) throw invalidArgument(`words: ${words.length} are no ${matchers.length} rows`);
+  const handles = BigUint64Array.from(matchers, ({ handle }) => BigInt(handle));
+  const { eliza_inference_matcher_fill_bitmaps: fill } = first.library.symbols;
+  checkStatus(fill(handles, matchers.length, words, nWords, nThreads), "fillBitmaps");
+  return words;
+}
+
 /** Keeps a matcher, and so what it keeps, for as long as an array lends its memory. */
 const lenders = new WeakMap<Int32Array, Matcher>();
 
-function createNative(constraint: Constraint, spanTimeout?: number): Handle {
+function lend(matcher: Matcher, address: Handle, length: number): Int32Array {
+  const view = new Int32Array(toArrayBuffer(address, 0, length * Int32Array.BYTES_PER_ELEMENT));
+  lenders.set(view, matcher);
+  return view;
+}
+
+function createNative(constraint: Constraint, { end, spanTimeout }: SpanConfig): Handle {
   const { library } = constraint;
   const out = new OutSlot();
   const error = new OutError();
-  const timeout = spanTimeout === undefined ? 0 : checkInteger(spanTimeout, "spanTimeout", 1, UINT32_MAX);
-  const status = library.symbols.eliza_inference_matcher_create(constraint.handle, timeout, out.view, error.view);
+  // Without end tokens as builds without recognizers do it, too.
+  const status = end
+    ? withSpanConfig({ end, spanTimeout }, (config) =>
+        library.symbols.eliza_inference_matcher_create_span(constraint.handle, config, out.view, error.view),
+      )
+    : library.symbols.eliza_inference_matcher_create(
+        constraint.handle,
+        checkSpanTimeout(spanTimeout),
+        out.view,
+        error.view,
+      );
   if (status < 0) throw error.take(library, status, "the matcher could not be made");
   return out.handle;
 }

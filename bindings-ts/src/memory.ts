@@ -57,6 +57,53 @@ export class OutError extends OutSlot {
   }
 }
 
+/** Items one after the other, as C takes a list of them: item i is the bytes from offsets[i] up to offsets[i+1]. */
+export interface Concatenation {
+  length: number;
+  bytes: Uint8Array;
+  offsets: BigUint64Array;
+}
+
+/** Texts become UTF-8. */
+export function concatenate(items: Iterable<string | Uint8Array>): Concatenation {
+  const ends: number[] = [];
+  let bytes = new Uint8Array(1024);
+  let end = 0;
+  for (const item of items) {
+    const isText = typeof item === "string";
+    // A UTF-16 unit takes at most 3 bytes.
+    const endMax = end + (isText ? 3 * item.length : item.length);
+    if (endMax > bytes.length) bytes = grown(bytes, endMax);
+    if (!isText) bytes.set(item, end);
+    end = isText ? end + encoder.encodeInto(item, bytes.subarray(end)).written : endMax;
+    ends.push(end);
+  }
+  const offsets = new BigUint64Array(ends.length + 1);
+  ends.forEach((each, i) => (offsets[i + 1] = BigInt(each)));
+  return { length: ends.length, bytes: bytes.subarray(0, end), offsets };
+}
+
+function grown(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
+  const longer = new Uint8Array(Math.max(length, 2 * bytes.length));
+  longer.set(bytes);
+  return longer;
+}
+
+/** Calls `read` with a buffer, and again with one that fits if it returns that there is more than was written. */
+export function readWhole<T extends Int32Array | Uint8Array>(
+  make: (length: number) => T,
+  firstLength: number,
+  read: (buffer: T) => number,
+): T {
+  let buffer = make(firstLength);
+  let length = read(buffer);
+  if (length > buffer.length) {
+    buffer = make(length);
+    length = read(buffer);
+  }
+  return buffer.subarray(0, length) as T;
+}
+
 /** A copy of lent bytes. */
 export function copyBytes(address: Handle, length: number): Uint8Array {
   if (length === 0) return new Uint8Array(0);

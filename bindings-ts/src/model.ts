@@ -81,7 +81,7 @@ export class Model extends Owned {
 
   /** The token ids, their bytes and their kinds. */
   get vocabulary(): Vocabulary {
-    return (this.#vocabulary ??= this.#readVocabulary());
+    return (this.#vocabulary ??= this.readVocabulary());
   }
 
   /** The token ids of a text. */
@@ -158,7 +158,8 @@ export class Model extends Owned {
     super.close();
   }
 
-  #readVocabulary(): Vocabulary {
+  /** @internal A vocabulary of its own, which does not close with the model. */
+  readVocabulary(): Vocabulary {
     const out = new OutSlot();
     const error = new OutError();
     const status = this.library.symbols.eliza_inference_vocab_from_context(this.handle, out.view, error.view);

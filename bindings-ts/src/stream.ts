@@ -1,4 +1,4 @@
-/** One generation of a model, free or constrained by a token tree. */
+/** One generation of a model, free or constrained. */
 import { CString, FFIType, JSCallback } from "bun:ffi";
 import {
   ELIZA_ERR_BUSY,
@@ -14,7 +14,8 @@ import {
   eliza_llm_stream_stats_t,
   eliza_span_state_t,
 } from "./abi.generated";
-import { ElizaInferenceError, INT32_MAX, INT32_MIN, UINT32_MAX, checkInteger } from "./errors";
+import { Constraint } from "./constraint";
+import { ElizaInferenceError, INT32_MAX, INT32_MIN, UINT32_MAX, checkInteger, invalidArgument } from "./errors";
 import type { Handle } from "./library";
 import * as llm from "./llm-stream";
 import type { LlmStreamConfig, LlmStreamStep } from "./llm-stream";
@@ -23,8 +24,10 @@ import type { Model } from "./model";
 import { Owned } from "./owned";
 import { type Payload, payloadBytes } from "./payload";
 import { Mode, type SamplingOptions, SamplingStruct } from "./sampling";
+import type { SpanConfig } from "./span-config";
 import { type SpanState, readSpanState } from "./span-state";
 import { bytesOf, newStruct, readStruct } from "./structs";
+import { watchingTokenizer } from "./tokenizer";
 
 /** Why the last step was final. */
 export const StopReason = {
@@ -72,7 +75,8 @@ export interface StreamStats {
   pendingTokens: number;
 }
 
-export interface SpanOptions {
+/** `end` and `spanTimeout` are for a Constraint; without `spanTimeout`, a token tree has that of the stream. */
+export interface SpanOptions extends SpanConfig {
   /** Opens the span of this descriptor; a tree with one descriptor and no trigger opens by itself. */
   path?: string | undefined;
   /** Mode.GREEDY by default. */
@@ -81,11 +85,13 @@ export interface SpanOptions {
 
 /**
  * `Model.stream` opens one; it has a KV cache of its own and belongs to one thread. Inside a token callback the settings,
- * `setTokenTrie`, `clearTokenTrie`, `activate` and `cancel` are allowed and act before the next token; everything that
- * decodes, and `close`, throws ELIZA_ERR_BUSY.
+ * `setTokenTrie`, `setConstraint`, their `clear...`, `activate` and `cancel` are allowed and act before the next token;
+ * everything that decodes, and `close`, throws ELIZA_ERR_BUSY.
  */
 export class Stream extends Owned implements Iterable<LlmStreamStep> {
   readonly model: Model;
+  // Its tokenizer must live as long as the library may call it.
+  #constraint: Constraint | null = null;
   #generating = false;
   #stopsAtSpanEnd = false;
 
@@ -113,7 +119,7 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
    * does not fit a whole step comes in parts, in steps without tokens.
    */
   step(options: { maxTokens?: number | undefined; maxTextBytes?: number | undefined } = {}): LlmStreamStep {
-    return llm.next(this.library, this.handle, options.maxTokens, options.maxTextBytes);
+    return watchingTokenizer(() => llm.next(this.library, this.handle, options.maxTokens, options.maxTextBytes));
   }
 
   /** Steps until the final one, which comes too, even if it is empty. */
@@ -146,7 +152,7 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
         return 1;
       }
     };
-    const failure = this.#runGenerate(maxTokens, receive);
+    const failure = watchingTokenizer(() => this.#runGenerate(maxTokens, receive));
     if (thrown) throw (thrown as { error: unknown }).error;
     if (failure) throw failure;
     return parts.join("");
@@ -216,7 +222,7 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
   }
 
   /**
-   * Constrains the output by the tree until the span is disposed, and stops at the end of a span:
+   * Constrains the output by a tree, or by a constraint, until the span is disposed, and stops at the end of a span:
    *
    *     using span = stream.span(payload, { path: "action" });
    *     stream.generate();
@@ -224,30 +230,54 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
    *
    * Spans do not nest.
    */
-  span(payload: Payload, options: SpanOptions = {}): Span {
-    this.setTokenTrie(payload, options.mode);
+  span(constraint: Payload | Constraint, options: SpanOptions = {}): Span {
+    this.#constrain(constraint, options);
     try {
       if (options.path !== undefined) this.activate(options.path);
       const stoppedBefore = this.#stopsAtSpanEnd;
       this.setStopAtSpanEnd(true);
-      return new Span(this, () => this.setStopAtSpanEnd(stoppedBefore));
+      return new Span(this, () => {
+        this.#unconstrain();
+        this.setStopAtSpanEnd(stoppedBefore);
+      });
     } catch (error) {
-      this.clearTokenTrie();
+      this.#unconstrain();
       throw error;
     }
   }
 
   /**
-   * Constrains the stream by a token tree, in place of the one before. Mode.SAMPLED uses the stream's temperature, top-p and
-   * seed on the legal tokens alone. If it fails, nothing changed.
+   * Constrains the stream by a token tree, in place of what constrains it now. Mode.SAMPLED uses the stream's temperature,
+   * top-p and seed on the legal tokens alone. If it fails, nothing changed.
    */
   setTokenTrie(payload: Payload, mode: number = Mode.GREEDY): void {
     llm.setTokenTrie(this.library, this.handle, payloadBytes(payload), mode);
+    this.#constraint = null;
   }
 
   /** Removes the token tree: back to the grammar, if there is one. */
   clearTokenTrie(): void {
     llm.clearTokenTrie(this.library, this.handle);
+  }
+
+  /**
+   * Constrains the stream by any constraint, in place of what constrains it now. The constraint's vocabulary must be that of
+   * the model: as many tokens, and for a recognizer the same bytes (ELIZA_ERR_MODEL_MISMATCH). If it fails, nothing changed.
+   */
+  setConstraint(constraint: Constraint, mode: number = Mode.GREEDY, config: SpanConfig = {}): void {
+    llm.setConstraint(this.library, this.handle, constraint.handle, mode, config);
+    this.#constraint = constraint;
+  }
+
+  /** Removes what constrains the stream, a token tree too: back to the grammar, if there is one. */
+  clearConstraint(): void {
+    llm.clearConstraint(this.library, this.handle);
+    this.#constraint = null;
+  }
+
+  /** What `setConstraint` set last; null once it was cleared or replaced. */
+  get constraint(): Constraint | null {
+    return this.#constraint;
   }
 
   /** Opens a span at the descriptor with this path; an open span starts over. */
@@ -256,7 +286,7 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
     this.#check(this.library.symbols.eliza_inference_llm_stream_activate(this.handle, bytes, bytes.length));
   }
 
-  /** The span; all zero, -1 where an index is meant, without a token tree. */
+  /** The span; all zero, -1 where an index is meant, without a constraint. */
   get state(): SpanState {
     const view = newStruct(eliza_span_state_t);
     this.#check(this.library.symbols.eliza_inference_llm_stream_state(this.handle, bytesOf(view)));
@@ -316,8 +346,9 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
     llm.saveSlot(this.library, this.handle, path);
   }
 
-  /** Restores them; clears the token tree and switches the grammar off. After a failure the stream is empty and usable. */
+  /** Restores them; clears the constraint and switches the grammar off. After a failure the stream is empty and usable. */
   restore(path: string): void {
+    this.#constraint = null;
     llm.restoreSlot(this.library, this.handle, path);
   }
 
@@ -326,6 +357,17 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
       throw new ElizaInferenceError(ELIZA_ERR_BUSY, "the stream cannot be closed inside a token callback");
     }
     super.close();
+  }
+
+  #constrain(constraint: Payload | Constraint, { mode, end, spanTimeout }: SpanOptions): void {
+    if (constraint instanceof Constraint) return this.setConstraint(constraint, mode, { end, spanTimeout });
+    if (end || spanTimeout !== undefined) throw invalidArgument("end and spanTimeout: a token tree has its own");
+    this.setTokenTrie(constraint, mode);
+  }
+
+  #unconstrain(): void {
+    if (this.#constraint) this.clearConstraint();
+    else this.clearTokenTrie();
   }
 
   #tokenize(text: string, addSpecial: boolean | undefined): number[] {
@@ -354,7 +396,7 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
   }
 }
 
-/** What `Stream.span` returns; disposing it removes the tree. */
+/** What `Stream.span` returns; disposing it removes the constraint. */
 export class Span implements Disposable {
   readonly #stream: Stream;
   readonly #restore: () => void;
@@ -367,7 +409,7 @@ export class Span implements Disposable {
     this.#restore = restore;
   }
 
-  /** The name that came out, also after the end; null as long as there is none. */
+  /** The name that came out, also after the end; null as long as there is none, and in a recognizer. */
   get leaf(): string | null {
     return this.#active ? this.#stream.leaf : this.#leaf;
   }
@@ -376,7 +418,6 @@ export class Span implements Disposable {
     if (!this.#active) return;
     if (!this.#stream.closed) {
       this.#leaf = this.#stream.leaf;
-      this.#stream.clearTokenTrie();
       this.#restore();
     }
     this.#active = false;

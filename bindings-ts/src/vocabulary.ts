@@ -5,12 +5,18 @@ import {
   ELIZA_TOKEN_SPECIAL,
   ELIZA_TOKEN_UNUSED,
   eliza_vocab_config_t,
+  eliza_vocab_info_t,
 } from "./abi.generated";
 import { ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, invalidArgument } from "./errors";
 import { type Library, loadLibrary } from "./library";
-import { OutError, OutSlot, addressOf, copyBytes, encodeUtf8 } from "./memory";
+import { OutError, OutSlot, addressOf, checkStatus, concatenate, copyBytes, encodeUtf8 } from "./memory";
+import { Model } from "./model";
 import { Adopted, Owned } from "./owned";
-import { bytesOf, newStruct, writeStruct } from "./structs";
+import { bytesOf, newStruct, readStruct, writeStruct } from "./structs";
+import { type TiktokenRanks, readTiktokenRanks } from "./tiktoken";
+import type { TokenList, TokenListOptions } from "./token-list";
+import { type Tokenize, TokenizerSlot } from "./tokenizer";
+import { type TokenizerJson, readTokenizerJson } from "./tokenizer-json";
 
 /** Bits of a token's flags. */
 export const TokenFlag = {
@@ -31,13 +37,42 @@ export interface VocabularyOptions {
   library?: Library | undefined;
 }
 
+/** What the file of a tokenizer does not say. */
+export interface ConverterOptions extends TokenListOptions {
+  modelId?: string | undefined;
+  library?: Library | undefined;
+}
+
+export interface TiktokenOptions extends ConverterOptions {
+  /** The ids of the special tokens by their texts. */
+  special?: Readonly<Record<string, number>> | undefined;
+}
+
+export interface VocabularyInfo {
+  nTokens: number;
+  /** Of the trie of the token bytes that recognizers walk, the root included; 0: not prepared. */
+  nNodes: number;
+  /** Tokens with the same bytes as another one. */
+  nDuplicates: number;
+  /** Bytes without a token of their own: where one of them is the only legal byte, no token may be. */
+  missingBytes: number;
+  /** Bytes of the longest token. */
+  longestToken: number;
+  /** Of the token bytes and flags: what saved constraints are compared with. */
+  fingerprint: bigint;
+  /** Memory kept, mapped files included. */
+  retainedBytes: number;
+}
+
 /**
- * The token ids 0 to `size`-1. Immutable; everything is copied. Constraints made from it keep what they need, so it may be
- * closed at any time.
+ * The token ids 0 to `size`-1. Everything is copied, and nothing but the tokenizer ever changes. Constraints made from it
+ * keep what they need, so it may be closed at any time.
  */
 export class Vocabulary extends Owned {
   /** Number of tokens. */
   readonly size: number;
+  /** @internal */
+  readonly tokenizer = new TokenizerSlot();
 
   constructor(nTokens: number, options?: VocabularyOptions);
   /** @internal */
@@ -46,6 +81,81 @@ export class Vocabulary extends Owned {
     const { library, handle } = source instanceof Adopted ? source : createNative(source, options);
     super(library, handle, "vocabulary", "eliza_inference_vocab_free");
     this.size = library.symbols.eliza_inference_vocab_size(handle);
+  }
+
+  /** Opens a file that `save` wrote, by mapping it: it must not be changed while the vocabulary lives. */
+  static open(path: string, options: { library?: Library | undefined } = {}): Vocabulary {
+    const library = options.library ?? loadLibrary();
+    const bytes = encodeUtf8(path);
+    const out = new OutSlot();
+    const error = new OutError();
+    const status = library.symbols.eliza_inference_vocab_open(bytes, bytes.length, out.view, error.view);
+    if (status < 0) throw error.take(library, status, `${path} cannot be opened`);
+    return new Vocabulary(new Adopted(library, out.handle));
+  }
+
+  /** The vocabulary of a model file (GGUF), with its tokenizer. Loads the model for it: see also `Model.vocabulary`. */
+  static fromGguf(path: string, options: { modelId?: string | undefined; library?: Library | undefined } = {}): Vocabulary {
+    using model = new Model(path, options);
+    return model.readVocabulary();
+  }
+
+  /**
+   * The vocabulary of a Hugging Face `tokenizer.json`: its path, its text, or the parsed document. Byte-level and
+   * SentencePiece spellings are served; tests/vocabularies/README.md has the rules.
+   */
+  static fromTokenizerJson(source: string | TokenizerJson, options: ConverterOptions = {}): Vocabulary {
+    return fromTokenList(readTokenizerJson(source), options);
+  }
+
+  /**
+   * The vocabulary of tiktoken ranks: the path or the text of a rank file (lines of base64 and rank), or the ranks by the
+   * bytes of their tokens.
+   */
+  static fromTiktoken(ranks: TiktokenRanks, options: TiktokenOptions = {}): Vocabulary {
+    return fromTokenList(readTiktokenRanks(ranks, options.special ?? {}), options);
+  }
+
+  /**
+   * Builds the trie of bytes that recognizers walk, now instead of at first use. Tokens without bytes, special, end-of-
+   * generation and unused tokens are not in it: no text allows them.
+   */
+  prepare(): void {
+    const error = new OutError();
+    const status = this.library.symbols.eliza_inference_vocab_prepare(this.handle, error.view);
+    if (status < 0) throw error.take(this.library, status, "the vocabulary cannot be prepared");
+  }
+
+  /** Sizes, and the fingerprint. */
+  get info(): VocabularyInfo {
+    const view = newStruct(eliza_vocab_info_t);
+    checkStatus(this.library.symbols.eliza_inference_vocab_info(this.handle, bytesOf(view)), "info");
+    const info = readStruct(eliza_vocab_info_t, view);
+    return {
+      nTokens: info.n_tokens,
+      nNodes: info.n_nodes,
+      nDuplicates: info.n_duplicates,
+      missingBytes: info.missing_bytes,
+      longestToken: info.longest_token,
+      fingerprint: view.getBigUint64(eliza_vocab_info_t.fields.fingerprint.offset, true),
+      retainedBytes: info.retained_bytes,
+    };
+  }
+
+  /** Writes the vocabulary with its trie to a file, for `open`. The tokenizer is not in it. */
+  save(path: string): void {
+    const bytes = encodeUtf8(path);
+    const error = new OutError();
+    const status = this.library.symbols.eliza_inference_vocab_save(this.handle, bytes, bytes.length, error.view);
+    if (status < 0) throw error.take(this.library, status, `${path} cannot be written`);
+  }
+
+  /**
+   * Says how the model's tokenizer spells a text, for forced tokens and canonical choices; without one, the longest token
+   * first. It serves what was made from this vocabulary before, too. The vocabulary of a model has one. null removes it.
+   */
+  setTokenizer(tokenize: Tokenize | null): void {
+    checkStatus(this.tokenizer.set(this.library, this.handle, tokenize), "setTokenizer");
   }
 
   /** The bytes of a token; empty where they are not known. */
@@ -75,6 +185,12 @@ export class Vocabulary extends Owned {
   }
 }
 
+function fromTokenList(list: TokenList, options: ConverterOptions): Vocabulary {
+  const { tokenBytes, flags } = list.finish(options);
+  const { modelId, library } = options;
+  return new Vocabulary(tokenBytes.length, { tokenBytes, flags, modelId, library });
+}
+
 function createNative(nTokens: number, options: VocabularyOptions): Adopted {
   const { tokenBytes, flags } = options;
   const library = options.library ?? loadLibrary();
@@ -101,16 +217,4 @@ function createNative(nTokens: number, options: VocabularyOptions): Adopted {
   lent.length = 0; // read until here, so that the buffers outlive the call
   if (status < 0) throw error.take(library, status, "the vocabulary could not be made");
   return new Adopted(library, out.handle);
-}
-
-function concatenate(tokens: ReadonlyArray<Uint8Array>): { bytes: Uint8Array; offsets: BigUint64Array } {
-  const offsets = new BigUint64Array(tokens.length + 1);
-  let total = 0;
-  tokens.forEach((token, i) => {
-    total += token.length;
-    offsets[i + 1] = BigInt(total);
-  });
-  const bytes = new Uint8Array(total);
-  tokens.forEach((token, i) => bytes.set(token, Number(offsets[i])));
-  return { bytes, offsets };
 }

@@ -1,0 +1,64 @@
+/** A value of a JSON document and where it stands, for messages that say where. */
+import type { ElizaInferenceError } from "./errors";
+import type { TokenList } from "./token-list";
+
+export class JsonPlace {
+  readonly value: unknown;
+  /** The path from the root, "" for the root itself. */
+  readonly name: string;
+  readonly #list: TokenList;
+
+  constructor(value: unknown, name: string, list: TokenList) {
+    this.value = value;
+    this.name = name;
+    this.#list = list;
+  }
+
+  /** A member that must be there. */
+  key(key: string): JsonPlace {
+    const place = this.optional(key);
+    if (!place) throw this.#at(key, undefined).error("missing");
+    return place;
+  }
+
+  /** A member, or null. A null in the document is the same as no member. */
+  optional(key: string): JsonPlace | null {
+    const object = this.object();
+    const value = Object.hasOwn(object, key) ? object[key] : null;
+    return value === null || value === undefined ? null : this.#at(key, value);
+  }
+
+  object(): Record<string, unknown> {
+    const isObject = typeof this.value === "object" && !Array.isArray(this.value);
+    return this.#expect(isObject, "an object") as Record<string, unknown>;
+  }
+
+  items(): JsonPlace[] {
+    const list = this.#expect(Array.isArray(this.value), "a list") as unknown[];
+    return list.map((value, index) => new JsonPlace(value, `${this.name}[${index}]`, this.#list));
+  }
+
+  /** The first of two items. */
+  firstOfPair(): JsonPlace {
+    const items = this.items();
+    if (items.length !== 2) throw this.error(`expected two items, got ${items.length}`);
+    return items[0]!;
+  }
+
+  text(): string {
+    return this.#expect(typeof this.value === "string", "a text") as string;
+  }
+
+  error(what: string): ElizaInferenceError {
+    return this.#list.error(this.name || "the file", what);
+  }
+
+  #at(key: string, value: unknown): JsonPlace {
+    return new JsonPlace(value, this.name ? `${this.name}.${key}` : key, this.#list);
+  }
+
+  #expect(isExpected: boolean, expected: string): unknown {
+    if (isExpected) return this.value;
+    throw this.error(`expected ${expected}, got ${JSON.stringify(this.value).slice(0, 40)}`);
+  }
+}

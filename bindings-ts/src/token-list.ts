@@ -1,0 +1,101 @@
+/** The tokens of a vocabulary as a tokenizer's file gives them: in any order, with gaps. */
+import {
+  ELIZA_ERR_FILE_INVALID,
+  ELIZA_TOKEN_END_OF_GENERATION,
+  ELIZA_TOKEN_SPECIAL,
+  ELIZA_TOKEN_UNUSED,
+} from "./abi.generated";
+import { ElizaInferenceError, INT32_MAX, checkInteger, invalidArgument } from "./errors";
+
+export interface TokenListOptions {
+  /** The size of the model's output, where that is padded; by default the highest id + 1. */
+  nTokens?: number | undefined;
+  /**
+   * The tokens that end a generation: ids, or texts of special tokens. By default the special tokens with a text that is in
+   * use for this, such as `</s>` or `<|im_end|>`.
+   */
+  endOfGeneration?: ReadonlyArray<number | string> | undefined;
+}
+
+/** The highest id of a token: a vocabulary has at most 16,777,215 tokens. */
+const TOKEN_ID_MAX = 0xfffffe;
+
+const END_OF_GENERATION_NAMES = new Set([
+  "</s>",
+  "<EOT>",
+  "<end_of_turn>",
+  "<end_of_utterance>",
+  "<eos>",
+  "<|END_OF_TURN_TOKEN|>",
+  "<|call|>",
+  "<|end_of_text|>",
+  "<|endoftext|>",
+  "<|end|>",
+  "<|eom_id|>",
+  "<|eot_id|>",
+  "<|eot|>",
+  "<|im_end|>",
+  "<|return|>",
+  "<turn|>",
+  "<\uff5cend\u2581of\u2581sentence\uff5c>",
+  "[EOS]",
+  "[EOT]",
+]);
+
+export class TokenList {
+  readonly #source: string;
+  readonly #bytes: Uint8Array[] = [];
+  readonly #special = new Map<string, number>();
+
+  /** Messages begin with `source`. */
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  add(id: unknown, bytes: Uint8Array, place: string): void {
+    if (this.#bytes[this.#checkId(id, place)]) throw this.error(place, `${id} is the id of two tokens`);
+    this.#bytes[id as number] = bytes;
+  }
+
+  /** Adds a token in place of one that may be there. */
+  replace(id: unknown, bytes: Uint8Array, place: string): void {
+    this.#bytes[this.#checkId(id, place)] = bytes;
+  }
+
+  /** Makes a token special: its text is not output. */
+  markSpecial(id: number, text: string): void {
+    this.#special.set(text, id);
+  }
+
+  /** The bytes and the flags of the ids from 0 on; those of no token are unused. */
+  finish({ nTokens, endOfGeneration }: TokenListOptions): { tokenBytes: Uint8Array[]; flags: Uint8Array } {
+    const { length } = this.#bytes;
+    if (length === 0) throw this.error("the file", "no tokens");
+    const size = nTokens === undefined ? length : checkInteger(nTokens, "nTokens", 1, INT32_MAX);
+    if (size < length) throw invalidArgument(`nTokens: ${size} is less than the ${length} tokens of ${this.#source}`);
+    const flags = Uint8Array.from({ length: size }, (_, id) => (this.#bytes[id] ? 0 : ELIZA_TOKEN_UNUSED));
+    for (const id of this.#special.values()) flags[id]! |= ELIZA_TOKEN_SPECIAL;
+    for (const id of this.#endTokens(endOfGeneration)) flags[id]! |= ELIZA_TOKEN_END_OF_GENERATION;
+    const none = new Uint8Array(0);
+    return { tokenBytes: Array.from({ length: size }, (_, id) => this.#bytes[id] ?? none), flags };
+  }
+
+  /** The error at a place of the source. */
+  error(place: string, what: string): ElizaInferenceError {
+    return new ElizaInferenceError(ELIZA_ERR_FILE_INVALID, `${this.#source}: ${place}: ${what}`);
+  }
+
+  #checkId(id: unknown, place: string): number {
+    if (Number.isInteger(id) && (id as number) >= 0 && (id as number) <= TOKEN_ID_MAX) return id as number;
+    throw this.error(place, `${JSON.stringify(id)} is not a token id, an integer from 0 to ${TOKEN_ID_MAX}`);
+  }
+
+  #endTokens(given: TokenListOptions["endOfGeneration"]): number[] {
+    if (!given) return [...this.#special].filter(([text]) => END_OF_GENERATION_NAMES.has(text)).map(([, id]) => id);
+    return given.map((each) => {
+      const id = typeof each === "string" ? this.#special.get(each) : each;
+      if (id !== undefined && this.#bytes[id]) return id;
+      throw invalidArgument(`endOfGeneration: ${JSON.stringify(each)} is no special token of ${this.#source}`);
+    });
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * `tokenizer.json` of Hugging Face: models of the types BPE and Unigram, in the byte-level spelling of GPT-2 and in that of
+ * SentencePiece. tests/vocabularies/README.md has the rules.
+ */
+import { readFileSync } from "node:fs";
+import { JsonPlace } from "./json-place";
+import { encodeUtf8 } from "./memory";
+import { TokenList } from "./token-list";
+
+/** The parsed document. */
+export type TokenizerJson = object;
+
+/** `source` is a path, the text, or the document. */
+export function readTokenizerJson(source: string | TokenizerJson): TokenList {
+  const isPath = typeof source === "string" && !/^\s*\{/.test(source);
+  const list = new TokenList(isPath ? source : "tokenizer.json");
+  const text = isPath ? readFileSync(source, "utf8") : source;
+  const root = new JsonPlace(typeof text === "string" ? parse(text, list) : text, "", list);
+  const model = root.key("model");
+  const spelling = readSpelling(root, model);
+  addModelTokens(model, spelling, list);
+  for (const place of root.optional("added_tokens")?.items() ?? []) {
+    const [id, content] = [place.key("id"), place.key("content")];
+    const bytes = spelling.byteLevel ? encodeUtf8(content.text()) : bytesOf(spelling, content.text());
+    list.replace(id.value, bytes, id.name);
+    if (place.optional("special")?.value === true) list.markSpecial(id.value as number, content.text());
+  }
+  return list;
+}
+
+function parse(text: string, list: TokenList): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw list.error("the file", `not JSON: ${(error as Error).message}`);
+  }
+}
+
+function addModelTokens(model: JsonPlace, spelling: Spelling, list: TokenList): void {
+  const type = model.optional("type")?.text() ?? "BPE";
+  if (type === "BPE") addTexts(model, spelling, list);
+  else if (type === "Unigram") addPieces(model, spelling, list);
+  else throw model.key("type").error(`${type} is not served, only BPE and Unigram: its tokens have no fixed bytes`);
+}
+
+function addTexts(model: JsonPlace, spelling: Spelling, list: TokenList): void {
+  for (const affix of ["continuing_subword_prefix", "end_of_word_suffix"]) {
+    const place = model.optional(affix);
+    if (place?.value) throw place.error(`tokens with ${JSON.stringify(place.value)} have no bytes of their own`);
+  }
+  const vocab = model.key("vocab").object();
+  for (const [text, id] of Object.entries(vocab)) {
+    list.add(id, bytesOf(spelling, text), `model.vocab[${JSON.stringify(text)}]`);
+  }
+  const unknown = model.optional("unk_token")?.value;
+  if (typeof unknown === "string" && Object.hasOwn(vocab, unknown)) list.markSpecial(vocab[unknown] as number, unknown);
+}
+
+function addPieces(model: JsonPlace, spelling: Spelling, list: TokenList): void {
+  const texts = model.key("vocab").items().map((piece) => piece.firstOfPair().text());
+  texts.forEach((text, id) => list.add(id, bytesOf(spelling, text), `model.vocab[${id}]`));
+  const unknown = model.optional("unk_id");
+  if (!unknown) return;
+  const text = texts[unknown.value as number];
+  if (text === undefined) throw unknown.error(`${JSON.stringify(unknown.value)} is outside 0..${texts.length - 1}`);
+  list.markSpecial(unknown.value as number, text);
+}
+
+/** How the texts of tokens stand for bytes. */
+interface Spelling {
+  /** One character for each byte. */
+  byteLevel: boolean;
+  /** `<0x0A>` is one byte. */
+  byteFallback: boolean;
+  /** What stands for something else, mostly U+2581 for a space; done in this order. */
+  replacements: [from: string, to: string][];
+}
+
+function bytesOf({ byteLevel, byteFallback, replacements }: Spelling, text: string): Uint8Array {
+  if (byteLevel) return byteLevelBytes(text) ?? encodeUtf8(text);
+  const byte = byteFallback && /^<0x([0-9A-Fa-f]{2})>$/.exec(text);
+  if (byte) return Uint8Array.of(Number.parseInt(byte[1]!, 16));
+  return encodeUtf8(replacements.reduce((spelt, [from, to]) => spelt.replaceAll(from, () => to), text));
+}
+
+function readSpelling(root: JsonPlace, model: JsonPlace): Spelling {
+  const byteFallback = model.optional("byte_fallback")?.value === true;
+  const spelling: Spelling = { byteLevel: false, byteFallback, replacements: [] };
+  const decoder = root.optional("decoder");
+  if (decoder) {
+    readDecoder(decoder, spelling);
+    return spelling;
+  }
+  const encoders = [...parts(root.optional("pre_tokenizer")), ...parts(root.optional("normalizer"))];
+  for (const part of encoders) readEncoder(part, spelling);
+  if (spelling.byteLevel || spelling.byteFallback || spelling.replacements.length > 0) return spelling;
+  throw root.error("there is no decoder, and neither pre_tokenizer nor normalizer tells how tokens are spelled");
+}
+
+/** What turns tokens into text. */
+function readDecoder(decoder: JsonPlace, spelling: Spelling): void {
+  let isFused = false;
+  for (const part of parts(decoder)) {
+    const type = part.key("type").text();
+    const replaced = type === "Replace" ? part.key("pattern").optional("String")?.text() : undefined;
+    if (type === "ByteLevel") spelling.byteLevel = true;
+    else if (type === "ByteFallback") spelling.byteFallback = true;
+    else if (type === "Metaspace") spelling.replacements.push([metaspace(part), " "]);
+    else if (replaced !== undefined) spelling.replacements.push([replaced, part.key("content").text()]);
+    else if (type === "Fuse") isFused = true;
+    // After Fuse it works on the whole text: it takes away the space that was put before the text.
+    else if (type !== "Strip" || !isFused) {
+      throw part.error(`the decoder ${type} is not served: it does not give a token bytes of its own`);
+    }
+  }
+}
+
+/** What turns text into tokens: the other way round. */
+function readEncoder(part: JsonPlace, spelling: Spelling): void {
+  const type = part.key("type").text();
+  if (type === "ByteLevel") spelling.byteLevel = true;
+  else if (type === "Metaspace") spelling.replacements.push([metaspace(part), " "]);
+  else if (type === "Replace" && part.key("pattern").optional("String")?.value === " ") {
+    spelling.replacements.push([part.key("content").text(), " "]);
+  }
+}
+
+function metaspace(part: JsonPlace): string {
+  return part.optional("replacement")?.text() ?? "\u2581";
+}
+
+/** The parts of a decoder, pre-tokenizer or normalizer, which may be a sequence of them. */
+function parts(place: JsonPlace | null): JsonPlace[] {
+  if (!place) return [];
+  if (place.key("type").text() !== "Sequence") return [place];
+  const names = ["decoders", "pretokenizers", "normalizers"];
+  return names.flatMap((name) => place.optional(name)?.items() ?? []).flatMap(parts);
+}
+
+/** Null for a text with a character that stands for no byte. */
+function byteLevelBytes(text: string): Uint8Array | null {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) {
+    const byte = byteOfUnit[text.charCodeAt(i)];
+    if (byte === undefined) return null;
+    bytes[i] = byte;
+  }
+  return bytes;
+}
+
+/** GPT-2's map: a printable Latin-1 character stands for its own byte, the other bytes are the characters from U+0100 on. */
+const byteOfUnit: (number | undefined)[] = [];
+for (let byte = 0, next = 0x100; byte < 0x100; byte++) {
+  const isPrintable = (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte !== 0xad);
+  byteOfUnit[isPrintable ? byte : next++] = byte;
+}

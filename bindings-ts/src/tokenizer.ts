@@ -1,0 +1,92 @@
+/** The function by which the library asks how a text is spelt in tokens. */
+import { FFIType, JSCallback, toArrayBuffer } from "bun:ffi";
+import { INT32_MAX, INT32_MIN, checkInteger } from "./errors";
+import type { Handle, Library } from "./library";
+import { copyBytes } from "./memory";
+
+/**
+ * The tokens of a text, as the model's tokenizer gives them, without special tokens. The text is bytes, since it may begin
+ * or end inside a character.
+ */
+export type Tokenize = (text: Uint8Array) => ArrayLike<number>;
+
+/**
+ * The tokenizer of a vocabulary. The vocabulary, its constraints and what uses these share one slot: as long as one of them
+ * lives, the library finds the function.
+ */
+export class TokenizerSlot {
+  /** Only held. */
+  registered: Registered | null = null;
+
+  /** Replaces the function; null removes it. Returns a status. */
+  set(library: Library, vocabulary: Handle, tokenize: Tokenize | null): number {
+    const { eliza_inference_vocab_set_tokenizer: setTokenizer } = library.symbols;
+    const registered = tokenize && register(tokenize);
+    const status = registered
+      ? setTokenizer(vocabulary, (callback ??= newCallback()).ptr, registered.key as Handle)
+      : setTokenizer(vocabulary, null, null);
+    if (status >= 0) this.registered = registered;
+    return status;
+  }
+}
+
+/** Makes a call in which the library may tokenise; throws what the function threw, which cannot pass through the library. */
+export function watchingTokenizer<T>(call: () => T): T {
+  const watched: Thrown[] = [];
+  const outer = thrown;
+  thrown = watched;
+  try {
+    return call();
+  } finally {
+    thrown = outer;
+    if (watched.length > 0) throw watched[0]!.error;
+  }
+}
+
+export interface Registered {
+  key: number;
+  tokenize: Tokenize;
+}
+
+interface Thrown {
+  error: unknown;
+}
+
+// The library is given a number and not an address, so that what outlives a function finds nothing instead of freed memory;
+// and the functions are held weakly, since they may refer to the vocabulary that holds them.
+const functions = new Map<number, WeakRef<Registered>>();
+const collected = new FinalizationRegistry<number>((key) => functions.delete(key));
+let lastKey = 0;
+let callback: JSCallback | null = null;
+let thrown: Thrown[] = [];
+
+function register(tokenize: Tokenize): Registered {
+  const registered = { key: ++lastKey, tokenize };
+  functions.set(registered.key, new WeakRef(registered));
+  collected.register(registered, registered.key);
+  return registered;
+}
+
+/** The one `eliza_tokenize_callback` for all vocabularies. */
+function newCallback(): JSCallback {
+  const { ptr, u64_fast, i32 } = FFIType;
+  return new JSCallback(answer, { args: [ptr, u64_fast, ptr, u64_fast, ptr], returns: i32 });
+}
+
+function answer(text: Handle, length: number | bigint, out: Handle, capacity: number | bigint, key: number): number {
+  const registered = functions.get(key)?.deref();
+  if (!registered) return -1;
+  try {
+    return writeTokens(registered.tokenize(copyBytes(text, Number(length))), out, Number(capacity));
+  } catch (error) {
+    thrown.push({ error });
+    return -1;
+  }
+}
+
+function writeTokens(tokens: ArrayLike<number>, out: Handle, capacity: number): number {
+  const ids = Int32Array.from(tokens, (token, i) => checkInteger(token, `tokens[${i}]`, INT32_MIN, INT32_MAX));
+  const written = ids.subarray(0, capacity);
+  if (written.length > 0) new Int32Array(toArrayBuffer(out, 0, written.byteLength)).set(written);
+  return ids.length;
+}
