@@ -2,10 +2,12 @@
 //!
 //!     python -m ziglang build -Doptimize=fast     zig-out/lib/libelizainference.so and the header
 //!     python -m ziglang build test                unit tests, header check, conformance cases
-//!     python -m ziglang build release             the library for every platform, into zig-out/release
+//!     python -m ziglang build jni                 the library and its bridge to Java
+//!     python -m ziglang build release             all that is shipped, into zig-out/release
 //!     python -m ziglang build fmt                 fails if a file is not formatted
 const std = @import("std");
 const manifest = @import("build.zig.zon");
+const java = @import("native/release/java.zig");
 const library = @import("native/release/library.zig");
 const release = @import("native/release/release.zig");
 
@@ -18,9 +20,11 @@ pub fn build(b: *std.Build) void {
     options.addOption([]const u8, "version", manifest.version);
 
     const strip = b.option(bool, "strip", "Leave out debug information (default: yes, except in debug builds)") orelse (optimize != .debug);
-    const shared = library.add(b, .{ .target = target, .optimize = optimize, .strip = strip, .config = options });
+    const chosen: library.Options = .{ .target = target, .optimize = optimize, .strip = strip, .config = options };
+    const shared = library.add(b, chosen);
     shared.installHeader(b.path("native/include/eliza_inference.h"), "eliza_inference.h");
     b.installArtifact(shared);
+    java.addStep(b, shared, chosen);
     addTests(b, target, optimize, options);
     release.addStep(b, manifest.version, options);
 

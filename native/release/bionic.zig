@@ -29,6 +29,7 @@ pub fn libcFile(b: *std.Build, target: std.Build.ResolvedTarget) std.Build.LazyP
     _ = folder.addCopyFile(stub(b, target, "c", &libc_names), "libc.so");
     _ = folder.addCopyFile(stub(b, target, "dl", &libdl_names), "libdl.so");
     _ = folder.addCopyFile(stub(b, target, "m", &.{"fmod"}), "libm.so"); // always linked, never needed
+
     const empty = b.addObject(.{ .name = "crt", .root_module = assembled(b, target, b.addWriteFiles().add("empty.s", "")) });
     for ([_][]const u8{ "crtbegin_so.o", "crtend_so.o" }) |name| _ = folder.addCopyFile(empty.getEmittedBin(), name);
 

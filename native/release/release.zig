@@ -1,36 +1,124 @@
-//! `zig build release`: the library for every platform.
+//! `zig build release`: the library for every platform, the Android archive, and a manifest of it all.
+//!
+//!     release/manifest.json                       path, size, SHA-256 of each file; target and exports of a library
+//!     release/include/                            the header
+//!     release/lib/<platform>/                     desktop, by the platform's name in npm
+//!     release/lib/cmake/elizainference/           for find_package
+//!     release/android/jniLibs/<abi>/              the library and the bridge to Java
+//!     release/android/elizainference-<version>.*  the Java classes (.jar), all of Android (.aar)
 
 const std = @import("std");
+const aar = @import("aar.zig");
 const bionic = @import("bionic.zig");
+const java = @import("java.zig");
 const library = @import("library.zig");
 const targets = @import("targets.zig");
 
 pub fn addStep(b: *std.Build, version: []const u8, config: *std.Build.Step.Options) void {
-    _ = version;
-    const step = b.step("release", "Build the library for every platform into release/ of the prefix");
+    const with_java = b.option(bool, "java", "Release the Java classes, too, which takes a javac (default: yes)") orelse true;
+    var files: Files = .init(b, version);
+    files.add("include/eliza_inference.h", null, b.path("native/include/eliza_inference.h"));
+    addDesktop(b, &files, config);
+    addCmake(b, &files, version);
+    addAndroid(b, &files, version, config, with_java);
+    files.finish();
+}
+
+fn addDesktop(b: *std.Build, files: *Files, config: *std.Build.Step.Options) void {
     for (targets.desktop) |platform| {
-        const compiled = library.add(b, .{
-            .target = targets.resolve(b, platform.triple, "baseline"),
-            .optimize = .fast,
-            .strip = true,
-            .config = config,
-        });
-        const folder = b.fmt("release/lib/{s}", .{platform.name});
-        install(b, step, compiled.getEmittedBin(), b.fmt("{s}/{s}", .{ folder, compiled.out_filename }));
-    }
-    for (targets.android) |platform| {
-        const target = targets.resolve(b, platform.triple, platform.cpu);
-        const compiled = library.add(b, .{
-            .target = target,
-            .optimize = .fast,
-            .strip = true,
-            .config = config,
-            .libc_file = bionic.libcFile(b, target),
-        });
-        install(b, step, compiled.getEmittedBin(), b.fmt("release/android/jniLibs/{s}/{s}", .{ platform.abi, compiled.out_filename }));
+        const core = library.add(b, shipped(b, platform.triple, "baseline", config, null));
+        const folder = b.fmt("lib/{s}", .{platform.name});
+        files.add(b.fmt("{s}/{s}", .{ folder, core.out_filename }), platform.triple, core.getEmittedBin());
+        if (core.producesImplib()) files.add(b.fmt("{s}/elizainference.lib", .{folder}), null, core.getEmittedImplib());
     }
 }
 
-fn install(b: *std.Build, step: *std.Build.Step, file: std.Build.LazyPath, to: []const u8) void {
-    step.dependOn(&b.addInstallFile(file, to).step);
+fn addAndroid(b: *std.Build, files: *Files, version: []const u8, config: *std.Build.Step.Options, with_java: bool) void {
+    const zip = tool(b, "zip");
+    var libraries: [targets.android.len]aar.Libraries = undefined;
+    for (targets.android, &libraries) |platform, *made| {
+        const target = targets.resolve(b, platform.triple, platform.cpu);
+        const options = shipped(b, platform.triple, platform.cpu, config, bionic.libcFile(b, target));
+        const core = library.add(b, options);
+        const bridge = java.addBridge(b, core, options);
+        made.* = .{ .abi = platform.abi, .core = core.getEmittedBin(), .bridge = bridge.getEmittedBin() };
+        const folder = b.fmt("android/jniLibs/{s}", .{platform.abi});
+        files.add(b.fmt("{s}/libelizainference.so", .{folder}), platform.triple, made.core);
+        files.add(b.fmt("{s}/libelizainference_jni.so", .{folder}), platform.triple, made.bridge);
+    }
+    const jar: ?std.Build.LazyPath = if (with_java) java.addJar(b, zip) else null;
+    if (jar) |classes| files.add(b.fmt("android/elizainference-{s}.jar", .{version}), null, classes);
+    files.add(b.fmt("android/elizainference-{s}.aar", .{version}), null, aar.add(b, zip, version, &libraries, jar));
 }
+
+fn addCmake(b: *std.Build, files: *Files, version: []const u8) void {
+    const folder = "lib/cmake/elizainference/elizainference-config";
+    files.add(folder ++ ".cmake", null, b.path("android/cmake/elizainference-config.cmake"));
+    files.add(folder ++ "-version.cmake", null, b.addWriteFiles().add("version.cmake", b.fmt(
+        \\set(PACKAGE_VERSION "{s}")
+        \\if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+        \\  set(PACKAGE_VERSION_EXACT TRUE)
+        \\endif()
+        \\if(PACKAGE_FIND_VERSION VERSION_LESS_EQUAL PACKAGE_VERSION)
+        \\  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+        \\endif()
+        \\
+    , .{version})));
+}
+
+fn shipped(
+    b: *std.Build,
+    triple: []const u8,
+    cpu: []const u8,
+    config: *std.Build.Step.Options,
+    libc_file: ?std.Build.LazyPath,
+) library.Options {
+    return .{
+        .target = targets.resolve(b, triple, cpu),
+        .optimize = .fast,
+        .strip = true,
+        .config = config,
+        .libc_file = libc_file,
+    };
+}
+
+fn tool(b: *std.Build, comptime name: []const u8) *std.Build.Step.Compile {
+    const module = b.createModule(.{ .root_source_file = b.path("native/release/" ++ name ++ ".zig"), .target = b.graph.host });
+    return b.addExecutable(.{ .name = name, .root_module = module });
+}
+
+/// What is installed, and told in the manifest.
+const Files = struct {
+    b: *std.Build,
+    step: *std.Build.Step,
+    manifest: *std.Build.Step.Run,
+    manifest_file: std.Build.LazyPath,
+
+    fn init(b: *std.Build, version: []const u8) Files {
+        const manifest = b.addRunArtifact(tool(b, "manifest"));
+        const output = manifest.addOutputFileArg("manifest.json");
+        manifest.addArg(version);
+        manifest.addFileArg(b.path("native/include/eliza_inference.h"));
+        return .{
+            .b = b,
+            .step = b.step("release", "Build everything that is shipped into release/ of the prefix"),
+            .manifest = manifest,
+            .manifest_file = output,
+        };
+    }
+
+    /// `path` is in the release; `triple` is of a library.
+    fn add(files: *Files, path: []const u8, triple: ?[]const u8, file: std.Build.LazyPath) void {
+        files.install(path, file);
+        files.manifest.addArgs(&.{ path, triple orelse "-" });
+        files.manifest.addFileArg(file);
+    }
+
+    fn finish(files: *Files) void {
+        files.install("manifest.json", files.manifest_file);
+    }
+
+    fn install(files: *Files, path: []const u8, file: std.Build.LazyPath) void {
+        files.step.dependOn(&files.b.addInstallFile(file, files.b.fmt("release/{s}", .{path})).step);
+    }
+};

@@ -1,0 +1,46 @@
+# find_package(elizainference): the imported target elizainference::elizainference, for the platform that is
+# built for. Point CMAKE_PREFIX_PATH (or elizainference_DIR) at the folder of the release.
+
+get_filename_component(_root "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+
+string(TOLOWER "${CMAKE_SYSTEM_PROCESSOR}" _processor)
+if(_processor MATCHES "^(x86_64|amd64)$")
+  set(_processor x64)
+elseif(_processor MATCHES "^(aarch64|arm64)$")
+  set(_processor arm64)
+endif()
+if(APPLE AND CMAKE_OSX_ARCHITECTURES)
+  string(REPLACE "x86_64" "x64" _processor "${CMAKE_OSX_ARCHITECTURES}")
+endif()
+
+set(_import)
+if(ANDROID)
+  set(_library "${_root}/android/jniLibs/${CMAKE_ANDROID_ARCH_ABI}/libelizainference.so")
+  if(ANDROID_ABI)
+    set(_library "${_root}/android/jniLibs/${ANDROID_ABI}/libelizainference.so")
+  endif()
+elseif(WIN32)
+  set(_library "${_root}/lib/win32-${_processor}/elizainference.dll")
+  set(_import "${_root}/lib/win32-${_processor}/elizainference.lib")
+elseif(APPLE)
+  set(_library "${_root}/lib/darwin-${_processor}/libelizainference.dylib")
+else()
+  # CMake does not tell glibc from musl: elizainference_LIBC is "-musl" for the latter.
+  set(_library "${_root}/lib/linux-${_processor}${elizainference_LIBC}/libelizainference.so")
+endif()
+
+if(NOT EXISTS "${_library}")
+  set(elizainference_FOUND FALSE)
+  set(elizainference_NOT_FOUND_MESSAGE "this release has no library for this platform: ${_library} does not exist")
+elseif(NOT TARGET elizainference::elizainference)
+  add_library(elizainference::elizainference SHARED IMPORTED)
+  set_target_properties(elizainference::elizainference PROPERTIES
+    IMPORTED_LOCATION "${_library}"
+    IMPORTED_IMPLIB "${_import}"
+    INTERFACE_INCLUDE_DIRECTORIES "${_root}/include")
+endif()
+
+unset(_root)
+unset(_processor)
+unset(_library)
+unset(_import)

@@ -1,0 +1,359 @@
+//! The native methods of the Java class eliza.inference.Native. Text crosses as UTF-8 in byte arrays
+//! (Java's own form of UTF-8 in JNI is another), handles as long, and no float by value: Java's calling
+//! convention on 32-bit ARM differs from the library's there. A failure is a Java exception.
+
+const std = @import("std");
+const jni = @import("jni.zig");
+const eliza = @import("eliza.zig");
+const Env = jni.Env;
+
+/// A library must not take over its host's signals, nor bring stack traces with it.
+pub const std_options: std.Options = .{
+    .enable_segfault_handler = false,
+    .signal_stack_size = null,
+    .allow_stack_tracing = false,
+};
+
+const gpa = std.heap.c_allocator;
+
+const native_methods = [_]jni.NativeMethod{
+    .{ .name = "version", .signature = "()[B", .function = &version },
+    .{ .name = "abiVersion", .signature = "()[B", .function = &abiVersion },
+    .{ .name = "statusName", .signature = "(I)[B", .function = &statusName },
+    .{ .name = "loadLlama", .signature = "([B)V", .function = &loadLlama },
+    .{ .name = "modelOpen", .signature = "([B[B)J", .function = &modelOpen },
+    .{ .name = "modelClose", .signature = "(J)V", .function = &modelClose },
+    .{ .name = "tokenize", .signature = "(J[BZZ)[I", .function = &tokenize },
+    .{ .name = "detokenize", .signature = "(J[IZZ)[B", .function = &detokenize },
+    .{ .name = "streamOpen", .signature = "(J[I[[B)J", .function = &streamOpen },
+    .{ .name = "streamClose", .signature = "(J)V", .function = &streamClose },
+    .{ .name = "setSeed", .signature = "(JJ)V", .function = &setSeed },
+    .{ .name = "setTimeBudget", .signature = "(JJ)V", .function = &setTimeBudget },
+    .{ .name = "setStopAtSpanEnd", .signature = "(JZ)V", .function = &setStopAtSpanEnd },
+    .{ .name = "prefill", .signature = "(J[I)V", .function = &prefill },
+    .{ .name = "setTokenTrie", .signature = "(J[BI)V", .function = &setTokenTrie },
+    .{ .name = "clearTokenTrie", .signature = "(J)V", .function = &clearTokenTrie },
+    .{ .name = "activate", .signature = "(J[B)V", .function = &activate },
+    .{ .name = "leaf", .signature = "(J)[B", .function = &leaf },
+    .{ .name = "generate", .signature = "(JILeliza/inference/Native$Sink;)I", .function = &generate },
+    .{ .name = "cancel", .signature = "(J)V", .function = &cancel },
+    .{ .name = "reset", .signature = "(J)V", .function = &reset },
+};
+
+/// What JNI_OnLoad finds, until JNI_OnUnload. The references are global: they serve every thread.
+var java: struct {
+    exception: jni.Class = null,
+    exception_constructor: jni.MethodId = null,
+    sink: jni.Class = null,
+    sink_on_token: jni.MethodId = null,
+} = .{};
+
+export fn JNI_OnLoad(vm: *jni.Vm, _: ?*anyopaque) i32 {
+    const env = vm.env() orelse return failed_to_load;
+    java.exception = globalClass(env, "eliza/inference/ElizaException") orelse return failed_to_load;
+    java.exception_constructor = env.methodId(java.exception, "<init>", "(I[B)V") orelse return failed_to_load;
+    java.sink = globalClass(env, "eliza/inference/Native$Sink") orelse return failed_to_load;
+    java.sink_on_token = env.methodId(java.sink, "onToken", "(I[B)I") orelse return failed_to_load;
+    const native = env.findClass("eliza/inference/Native") orelse return failed_to_load;
+    defer env.deleteLocalRef(native);
+    return if (env.registerNatives(native, &native_methods)) jni.version_1_6 else failed_to_load;
+}
+
+export fn JNI_OnUnload(vm: *jni.Vm, _: ?*anyopaque) void {
+    const env = vm.env() orelse return;
+    env.deleteGlobalRef(java.exception);
+    env.deleteGlobalRef(java.sink);
+}
+
+const failed_to_load = -1;
+
+fn globalClass(env: *Env, name: [*:0]const u8) jni.Class {
+    const local = env.findClass(name) orelse return null;
+    defer env.deleteLocalRef(local);
+    return env.newGlobalRef(local);
+}
+
+// ---- Library ---------------------------------------------------------------------------------------------------------
+
+fn version(env: *Env, _: jni.Class) callconv(.c) jni.Array {
+    return env.newBytes(std.mem.span(eliza.eliza_inference_version()));
+}
+
+fn abiVersion(env: *Env, _: jni.Class) callconv(.c) jni.Array {
+    return env.newBytes(std.mem.span(eliza.eliza_inference_abi_version()));
+}
+
+fn statusName(env: *Env, _: jni.Class, status: i32) callconv(.c) jni.Array {
+    return env.newBytes(std.mem.span(eliza.eliza_inference_status_name(status)));
+}
+
+fn loadLlama(env: *Env, _: jni.Class, path: jni.Array) callconv(.c) void {
+    const text = Text.copy(env, path) orelse return;
+    defer text.free();
+    var message: ?[*:0]u8 = null;
+    const status = eliza.eliza_inference_llama_load(text.bytes.ptr, text.bytes.len, &message);
+    if (status < 0) throwMessage(env, status, message);
+}
+
+// ---- Model -----------------------------------------------------------------------------------------------------------
+
+fn modelOpen(env: *Env, _: jni.Class, path: jni.Array, model_id: jni.Array) callconv(.c) i64 {
+    const text = Text.copy(env, path) orelse return 0;
+    defer text.free();
+    const id = Text.copy(env, model_id) orelse return 0;
+    defer id.free();
+    var message: ?[*:0]u8 = null;
+    const context = eliza.eliza_inference_create(text.bytes.ptr, &message) orelse {
+        throwMessage(env, eliza.eliza_inference_error_status(message), message);
+        return 0;
+    };
+    const status = eliza.eliza_inference_set_model_id(context, id.bytes.ptr, id.bytes.len);
+    if (status < 0) {
+        eliza.eliza_inference_destroy(context);
+        throwStatus(env, status, "the model id is too long");
+        return 0;
+    }
+    return toLong(context);
+}
+
+fn modelClose(_: *Env, _: jni.Class, model: i64) callconv(.c) void {
+    eliza.eliza_inference_destroy(fromLong(eliza.Context, model));
+}
+
+fn tokenize(env: *Env, _: jni.Class, model: i64, text: jni.Array, add_special: u8, parse_special: u8) callconv(.c) jni.Array {
+    const content = Text.copy(env, text) orelse return null;
+    defer content.free();
+    var tokens: ?[*]c_int = null;
+    var n: usize = 0;
+    var message: ?[*:0]u8 = null;
+    const context = fromLong(eliza.Context, model);
+    const status = eliza.eliza_inference_tokenize(context, content.bytes.ptr, content.bytes.len, add_special, parse_special, &tokens, &n, &message);
+    if (status < 0) {
+        throwMessage(env, status, message);
+        return null;
+    }
+    defer eliza.eliza_inference_free_tokens(tokens);
+    return env.newInts(if (tokens) |found| found[0..n] else &.{});
+}
+
+fn detokenize(env: *Env, _: jni.Class, model: i64, tokens: jni.Array, remove_special: u8, unparse_special: u8) callconv(.c) jni.Array {
+    const ids = copyInts(env, tokens) orelse return null;
+    defer gpa.free(ids);
+    const context = fromLong(eliza.Context, model);
+    var buffer: []u8 = &.{};
+    defer gpa.free(buffer);
+    while (true) {
+        var message: ?[*:0]u8 = null;
+        const length = eliza.eliza_inference_detokenize(context, ids.ptr, ids.len, remove_special, unparse_special, buffer.ptr, buffer.len, &message);
+        if (length < 0) {
+            throwMessage(env, length, message);
+            return null;
+        }
+        const needed: usize = @intCast(length);
+        if (needed < buffer.len) return env.newBytes(buffer[0..needed]);
+        buffer = gpa.realloc(buffer, needed + 1) catch {
+            throwStatus(env, eliza.err_oom, "out of memory");
+            return null;
+        };
+    }
+}
+
+// ---- Stream ----------------------------------------------------------------------------------------------------------
+
+/// The order of StreamConfig.numbers() and StreamConfig.strings() in Java. Floats are passed as their bits.
+const Numbers = extern struct {
+    max_tokens: i32,
+    temperature: f32,
+    top_p: f32,
+    top_k: i32,
+    repeat_penalty: f32,
+    context_size: i32,
+    n_gpu_layers: i32,
+    disable_thinking: i32,
+};
+const string_names = .{ "gbnf_grammar", "cache_type_k", "cache_type_v" };
+
+fn streamOpen(env: *Env, _: jni.Class, model: i64, numbers: jni.Array, strings: jni.Array) callconv(.c) i64 {
+    var read: Numbers = undefined;
+    const words: *[@sizeOf(Numbers) / 4]i32 = @ptrCast(&read);
+    env.readInts(numbers, words);
+    if (env.exceptionPending()) return 0;
+    var config: eliza.StreamConfig = .{
+        .max_tokens = read.max_tokens,
+        .temperature = read.temperature,
+        .top_p = read.top_p,
+        .top_k = read.top_k,
+        .repeat_penalty = read.repeat_penalty,
+        .context_size = read.context_size,
+        .n_gpu_layers = read.n_gpu_layers,
+        .disable_thinking = read.disable_thinking,
+    };
+    var texts: [string_names.len]?Text = @splat(null);
+    defer for (texts) |text| if (text) |copied| copied.free();
+    inline for (string_names, 0..) |name, i| {
+        if (env.element(strings, i)) |string| {
+            defer env.deleteLocalRef(string);
+            texts[i] = Text.copy(env, string) orelse return 0;
+            @field(config, name) = texts[i].?.bytes.ptr;
+        } else if (env.exceptionPending()) return 0;
+    }
+    var message: ?[*:0]u8 = null;
+    const stream = eliza.eliza_inference_llm_stream_open(fromLong(eliza.Context, model), &config, &message) orelse {
+        throwMessage(env, eliza.eliza_inference_error_status(message), message);
+        return 0;
+    };
+    return toLong(stream);
+}
+
+fn streamClose(_: *Env, _: jni.Class, stream: i64) callconv(.c) void {
+    eliza.eliza_inference_llm_stream_close(fromLong(eliza.Stream, stream));
+}
+
+fn setSeed(env: *Env, _: jni.Class, stream: i64, seed: i64) callconv(.c) void {
+    check(env, stream, eliza.eliza_inference_llm_stream_set_seed(fromLong(eliza.Stream, stream), @bitCast(seed)));
+}
+
+fn setTimeBudget(env: *Env, _: jni.Class, stream: i64, ms: i64) callconv(.c) void {
+    check(env, stream, eliza.eliza_inference_llm_stream_set_time_budget_ms(fromLong(eliza.Stream, stream), @bitCast(ms)));
+}
+
+fn setStopAtSpanEnd(env: *Env, _: jni.Class, stream: i64, on: u8) callconv(.c) void {
+    check(env, stream, eliza.eliza_inference_llm_stream_set_stop_at_span_end(fromLong(eliza.Stream, stream), on));
+}
+
+fn prefill(env: *Env, _: jni.Class, stream: i64, tokens: jni.Array) callconv(.c) void {
+    const ids = copyInts(env, tokens) orelse return;
+    defer gpa.free(ids);
+    var message: ?[*:0]u8 = null;
+    const status = eliza.eliza_inference_llm_stream_prefill(fromLong(eliza.Stream, stream), ids.ptr, ids.len, &message);
+    if (status < 0) throwMessage(env, status, message);
+}
+
+fn setTokenTrie(env: *Env, _: jni.Class, stream: i64, payload: jni.Array, mode: i32) callconv(.c) void {
+    const content = Text.copy(env, payload) orelse return;
+    defer content.free();
+    check(env, stream, eliza.eliza_inference_set_token_trie(fromLong(eliza.Stream, stream), content.bytes.ptr, content.bytes.len, mode));
+}
+
+fn clearTokenTrie(env: *Env, _: jni.Class, stream: i64) callconv(.c) void {
+    check(env, stream, eliza.eliza_inference_clear_token_trie(fromLong(eliza.Stream, stream)));
+}
+
+fn activate(env: *Env, _: jni.Class, stream: i64, path: jni.Array) callconv(.c) void {
+    const text = Text.copy(env, path) orelse return;
+    defer text.free();
+    check(env, stream, eliza.eliza_inference_llm_stream_activate(fromLong(eliza.Stream, stream), text.bytes.ptr, text.bytes.len));
+}
+
+fn leaf(env: *Env, _: jni.Class, stream: i64) callconv(.c) jni.Array {
+    var name: ?[*]const u8 = null;
+    var length: usize = 0;
+    check(env, stream, eliza.eliza_inference_llm_stream_leaf(fromLong(eliza.Stream, stream), &name, &length));
+    return if (name) |found| env.newBytes(found[0..length]) else null;
+}
+
+fn reset(env: *Env, _: jni.Class, stream: i64) callconv(.c) void {
+    check(env, stream, eliza.eliza_inference_llm_stream_reset(fromLong(eliza.Stream, stream)));
+}
+
+fn cancel(env: *Env, _: jni.Class, stream: i64) callconv(.c) void {
+    const status = eliza.eliza_inference_llm_stream_cancel(fromLong(eliza.Stream, stream));
+    // The stream's last error belongs to the thread that runs it.
+    if (status < 0) throwStatus(env, status, "the stream is closed");
+}
+
+const Generation = struct {
+    env: *Env,
+    sink: jni.Object,
+
+    /// A pending exception ends the generation; Java sees it when `generate` returns.
+    fn onToken(id: i32, text: [*:0]const u8, user_data: ?*anyopaque) callconv(.c) c_int {
+        const generation: *Generation = @ptrCast(@alignCast(user_data.?));
+        const env = generation.env;
+        const bytes = env.newBytes(std.mem.span(text)) orelse return 1;
+        defer env.deleteLocalRef(bytes);
+        const answer = env.callInt(generation.sink, java.sink_on_token, &.{ .{ .i = id }, .{ .l = bytes } });
+        return if (env.exceptionPending()) 1 else answer;
+    }
+};
+
+/// Returns why the generation ended.
+fn generate(env: *Env, _: jni.Class, stream: i64, max_tokens: i32, sink: jni.Object) callconv(.c) i32 {
+    var generation: Generation = .{ .env = env, .sink = sink };
+    var message: ?[*:0]u8 = null;
+    const handle = fromLong(eliza.Stream, stream);
+    const status = eliza.eliza_inference_llm_stream_generate(handle, max_tokens, Generation.onToken, &generation, &message);
+    if (env.exceptionPending()) {
+        eliza.eliza_inference_free_string(message);
+        return 0;
+    }
+    if (status == eliza.err_cancelled) {
+        eliza.eliza_inference_free_string(message);
+        return eliza.stop_cancelled;
+    }
+    if (status < 0) {
+        throwMessage(env, status, message);
+        return 0;
+    }
+    return eliza.eliza_inference_llm_stream_stop_reason(handle);
+}
+
+// ---- Between the two sides -------------------------------------------------------------------------------------------
+
+/// A handle is an address or a number of the library; a long holds either.
+fn toLong(handle: anytype) i64 {
+    return @bitCast(@as(u64, @intFromPtr(handle)));
+}
+
+fn fromLong(comptime T: type, handle: i64) ?*T {
+    return @ptrFromInt(@as(usize, @truncate(@as(u64, @bitCast(handle)))));
+}
+
+const Text = struct {
+    bytes: [:0]u8,
+
+    /// Null with an exception pending. A null array is empty.
+    fn copy(env: *Env, array: jni.Array) ?Text {
+        const length = if (array == null) 0 else env.length(array);
+        const bytes = gpa.allocSentinel(u8, length, 0) catch {
+            throwStatus(env, eliza.err_oom, "out of memory");
+            return null;
+        };
+        if (length > 0) env.readBytes(array, bytes);
+        return .{ .bytes = bytes };
+    }
+
+    fn free(text: Text) void {
+        gpa.free(text.bytes);
+    }
+};
+
+fn copyInts(env: *Env, array: jni.Array) ?[]i32 {
+    const ints = gpa.alloc(i32, env.length(array)) catch {
+        throwStatus(env, eliza.err_oom, "out of memory");
+        return null;
+    };
+    env.readInts(array, ints);
+    return ints;
+}
+
+fn check(env: *Env, stream: i64, status: c_int) void {
+    if (status >= 0) return;
+    const message = if (eliza.eliza_inference_llm_stream_last_error(fromLong(eliza.Stream, stream))) |text| std.mem.span(text) else "";
+    throwStatus(env, status, if (message.len > 0) message else std.mem.span(eliza.eliza_inference_status_name(status)));
+}
+
+/// Takes the message over.
+fn throwMessage(env: *Env, status: c_int, message: ?[*:0]u8) void {
+    defer eliza.eliza_inference_free_string(message);
+    if (message) |text| return throwStatus(env, status, std.mem.span(text));
+    throwStatus(env, eliza.err_oom, "out of memory");
+}
+
+fn throwStatus(env: *Env, status: c_int, message: []const u8) void {
+    const bytes = env.newBytes(message) orelse return;
+    defer env.deleteLocalRef(bytes);
+    const exception = env.newObject(java.exception, java.exception_constructor, &.{ .{ .i = status }, .{ .l = bytes } }) orelse return;
+    defer env.deleteLocalRef(exception);
+    env.throw(exception);
+}

@@ -1,0 +1,110 @@
+//! The part of the Java Native Interface that the bridge uses. A function is found by its place in the
+//! table of the JNI specification, which is the same on every virtual machine.
+
+const std = @import("std");
+
+pub const Object = ?*opaque {};
+pub const Class = Object;
+pub const Array = Object;
+pub const MethodId = ?*opaque {};
+
+pub const version_1_6: i32 = 0x00010006;
+
+pub const Value = extern union { z: u8, i: i32, j: i64, l: Object };
+
+pub const NativeMethod = extern struct {
+    name: [*:0]const u8,
+    signature: [*:0]const u8,
+    function: *const anyopaque,
+};
+
+pub const Vm = extern struct {
+    functions: [*]const *const anyopaque,
+
+    pub fn env(vm: *Vm) ?*Env {
+        const get_env: *const fn (*Vm, *?*Env, i32) callconv(.c) i32 = @ptrCast(@alignCast(vm.functions[6]));
+        var found: ?*Env = null;
+        return if (get_env(vm, &found, version_1_6) == 0) found else null;
+    }
+};
+
+/// Belongs to one thread. Where a result is null, a Java exception is pending.
+pub const Env = extern struct {
+    functions: [*]const *const anyopaque,
+
+    pub fn findClass(env: *Env, name: [*:0]const u8) Class {
+        return env.function(6, fn (*Env, [*:0]const u8) callconv(.c) Class)(env, name);
+    }
+
+    pub fn throw(env: *Env, exception: Object) void {
+        _ = env.function(13, fn (*Env, Object) callconv(.c) i32)(env, exception);
+    }
+
+    pub fn newGlobalRef(env: *Env, object: Object) Object {
+        return env.function(21, fn (*Env, Object) callconv(.c) Object)(env, object);
+    }
+
+    pub fn deleteGlobalRef(env: *Env, object: Object) void {
+        env.function(22, fn (*Env, Object) callconv(.c) void)(env, object);
+    }
+
+    pub fn deleteLocalRef(env: *Env, object: Object) void {
+        env.function(23, fn (*Env, Object) callconv(.c) void)(env, object);
+    }
+
+    pub fn newObject(env: *Env, class: Class, constructor: MethodId, arguments: []const Value) Object {
+        return env.function(30, fn (*Env, Class, MethodId, [*]const Value) callconv(.c) Object)(env, class, constructor, arguments.ptr);
+    }
+
+    pub fn methodId(env: *Env, class: Class, name: [*:0]const u8, signature: [*:0]const u8) MethodId {
+        return env.function(33, fn (*Env, Class, [*:0]const u8, [*:0]const u8) callconv(.c) MethodId)(env, class, name, signature);
+    }
+
+    pub fn callInt(env: *Env, object: Object, method: MethodId, arguments: []const Value) i32 {
+        return env.function(51, fn (*Env, Object, MethodId, [*]const Value) callconv(.c) i32)(env, object, method, arguments.ptr);
+    }
+
+    pub fn length(env: *Env, array: Array) usize {
+        return @intCast(env.function(171, fn (*Env, Array) callconv(.c) i32)(env, array));
+    }
+
+    pub fn element(env: *Env, array: Array, index: i32) Object {
+        return env.function(173, fn (*Env, Array, i32) callconv(.c) Object)(env, array, index);
+    }
+
+    /// A byte array with a copy; null also where it would be too long for Java.
+    pub fn newBytes(env: *Env, bytes: []const u8) Array {
+        const n = std.math.cast(i32, bytes.len) orelse return null;
+        const array = env.function(176, fn (*Env, i32) callconv(.c) Array)(env, n) orelse return null;
+        env.function(208, fn (*Env, Array, i32, i32, [*]const u8) callconv(.c) void)(env, array, 0, n, bytes.ptr);
+        return array;
+    }
+
+    pub fn newInts(env: *Env, ints: []const i32) Array {
+        const n = std.math.cast(i32, ints.len) orelse return null;
+        const array = env.function(179, fn (*Env, i32) callconv(.c) Array)(env, n) orelse return null;
+        env.function(211, fn (*Env, Array, i32, i32, [*]const i32) callconv(.c) void)(env, array, 0, n, ints.ptr);
+        return array;
+    }
+
+    pub fn readBytes(env: *Env, array: Array, into: []u8) void {
+        env.function(200, fn (*Env, Array, i32, i32, [*]u8) callconv(.c) void)(env, array, 0, @intCast(into.len), into.ptr);
+    }
+
+    pub fn readInts(env: *Env, array: Array, into: []i32) void {
+        env.function(203, fn (*Env, Array, i32, i32, [*]i32) callconv(.c) void)(env, array, 0, @intCast(into.len), into.ptr);
+    }
+
+    pub fn registerNatives(env: *Env, class: Class, methods: []const NativeMethod) bool {
+        const register = env.function(215, fn (*Env, Class, [*]const NativeMethod, i32) callconv(.c) i32);
+        return register(env, class, methods.ptr, @intCast(methods.len)) == 0;
+    }
+
+    pub fn exceptionPending(env: *Env) bool {
+        return env.function(228, fn (*Env) callconv(.c) u8)(env) != 0;
+    }
+
+    fn function(env: *Env, comptime index: usize, comptime Function: type) *const Function {
+        return @ptrCast(@alignCast(env.functions[index]));
+    }
+};

@@ -1,0 +1,49 @@
+//! The Java API and its bridge to the library.
+
+const std = @import("std");
+const library = @import("library.zig");
+
+/// The bridge, for the library that it is to be loaded with.
+pub fn addBridge(b: *std.Build, core: *std.Build.Step.Compile, options: library.Options) *std.Build.Step.Compile {
+    const bridge = library.addShared(
+        b,
+        "elizainference_jni",
+        b.path("android/jni/bridge.zig"),
+        b.path("android/jni/eliza_inference_jni.map"),
+        options,
+    );
+    // By file: as a dependency of the build, it would leave the path of its cache in the bridge.
+    bridge.root_module.addObjectFile(core.getEmittedBin());
+    return bridge;
+}
+
+/// `zig build jni`: for the desktop, where Java loads the bridge by its path and the library lies beside it.
+pub fn addStep(b: *std.Build, core: *std.Build.Step.Compile, options: library.Options) void {
+    const bridge = addBridge(b, core, options);
+    if (options.target.result.ofmt == .elf) bridge.root_module.addRPathSpecial("$ORIGIN");
+    const step = b.step("jni", "Build the library and its bridge to Java");
+    for ([_]*std.Build.Step.Compile{ core, bridge }) |compiled| {
+        step.dependOn(&b.addInstallArtifact(compiled, .{}).step);
+    }
+}
+
+/// A jar of the classes, in the byte code of Java 8, by the `javac` in the PATH.
+pub fn addJar(b: *std.Build, zip: *std.Build.Step.Compile) std.Build.LazyPath {
+    const compile = b.addRunFile(b.findProgramLazy(.{ .names = &.{"javac"} }));
+    compile.addArgs(&.{ "--release", "8", "-encoding", "UTF-8", "-Xlint:all,-options", "-Werror", "-g:none", "-d" });
+    const classes = compile.addOutputDirectoryArg("classes");
+    for (sources) |name| compile.addFileArg(b.path(b.fmt("android/java/eliza/inference/{s}.java", .{name})));
+
+    const pack = b.addRunArtifact(zip);
+    const jar = pack.addOutputFileArg("classes.jar");
+    pack.addArg("META-INF/MANIFEST.MF");
+    pack.addFileArg(b.addWriteFiles().add("MANIFEST.MF", "Manifest-Version: 1.0\r\n\r\n"));
+    pack.addArg("eliza/inference/");
+    pack.addDirectoryArg(classes.path(b, "eliza/inference"));
+    return jar;
+}
+
+const sources = [_][]const u8{
+    "ElizaException", "ElizaInference", "Mode",         "Model",         "Native",
+    "StopReason",     "Stream",         "StreamConfig", "TokenListener", "package-info",
+};

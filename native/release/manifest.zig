@@ -1,0 +1,61 @@
+//! manifest OUTPUT VERSION HEADER (PATH TRIPLE FILE)...: what a release consists of.
+//!
+//! PATH is where the file lies in the release, TRIPLE the platform of a library, "-" of any other file.
+
+const std = @import("std");
+const exports = @import("exports.zig");
+
+const Manifest = struct {
+    name: []const u8 = "libelizainference",
+    version: []const u8,
+    abi_version: u32,
+    files: []File,
+};
+
+const File = struct {
+    path: []const u8,
+    bytes: usize,
+    sha256: [64]u8,
+    /// Null: not a library.
+    target: ?[]const u8,
+    exports: ?[]const []const u8,
+};
+
+pub fn main(init: std.process.Init) !void {
+    const arena = init.arena.allocator();
+    const arguments = try init.minimal.args.toSlice(arena);
+    const output, const version, const header = .{ arguments[1], arguments[2], arguments[3] };
+    var files: std.ArrayList(File) = .empty;
+    var rest = arguments[4..];
+    while (rest.len > 0) : (rest = rest[3..]) {
+        const content = try read(init, rest[2]);
+        const is_library = !std.mem.eql(u8, rest[1], "-");
+        var digest: [32]u8 = undefined;
+        std.crypto.hash.sha2.Sha256.hash(content, &digest, .{});
+        try files.append(arena, .{
+            .path = rest[0],
+            .bytes = content.len,
+            .sha256 = std.fmt.bytesToHex(digest, .lower),
+            .target = if (is_library) rest[1] else null,
+            .exports = if (is_library) try exports.names(arena, content) else null,
+        });
+    }
+    const manifest: Manifest = .{
+        .version = version,
+        .abi_version = try abiVersion(try read(init, header)),
+        .files = files.items,
+    };
+    const text = try std.json.Stringify.valueAlloc(arena, manifest, .{ .whitespace = .indent_2 });
+    try std.Io.Dir.cwd().writeFile(init.io, .{ .sub_path = output, .data = try std.mem.concat(arena, u8, &.{ text, "\n" }) });
+}
+
+fn read(init: std.process.Init, path: []const u8) ![]u8 {
+    return std.Io.Dir.cwd().readFileAlloc(init.io, path, init.arena.allocator(), .unlimited);
+}
+
+fn abiVersion(header: []const u8) !u32 {
+    const define = "#define ELIZA_INFERENCE_ABI_VERSION ";
+    const at = std.mem.find(u8, header, define) orelse return error.NoAbiVersionInHeader;
+    const line = std.mem.sliceTo(header[at + define.len ..], '\n');
+    return std.fmt.parseInt(u32, std.mem.trim(u8, line, " \r"), 10);
+}
