@@ -1,10 +1,10 @@
 /** What compiling a recognizer may take. */
 import { FFIType, JSCallback } from "bun:ffi";
-import { eliza_compile_config_t } from "./abi.generated";
-import { UINT32_MAX, checkInteger } from "./errors";
+import { ELIZA_COMPILE_STATES, eliza_compile_config_t } from "./abi.generated";
+import { checkInteger } from "./errors";
 import { bytesOf, newStruct, writeStruct } from "./structs";
 
-/** What is absent or 0 is the default. Beyond a bound: ELIZA_ERR_LIMIT, with what was being built. */
+/** Bounds, each at least 1; what is absent is the default. Beyond a bound: ELIZA_ERR_LIMIT, with what was being built. */
 export interface Budget {
   /** States of each automaton; 65,535 by default and at most. */
   statesMax?: number | undefined;
@@ -23,13 +23,18 @@ export function withBudget<T>(budget: Budget | undefined, call: (config: Uint8Ar
   if (!budget) return call(null);
   const config = newStruct(eliza_compile_config_t);
   writeStruct(eliza_compile_config_t, config, {
-    states_max: checkInteger(budget.statesMax ?? 0, "statesMax", 0, UINT32_MAX),
-    bytes_max: checkInteger(budget.bytesMax ?? 0, "bytesMax", 0, Number.MAX_SAFE_INTEGER),
-    ms_max: checkInteger(budget.msMax ?? 0, "msMax", 0, Number.MAX_SAFE_INTEGER),
-    mask_bytes_max: checkInteger(budget.maskBytesMax ?? 0, "maskBytesMax", 0, Number.MAX_SAFE_INTEGER),
+    states_max: bound("statesMax", budget.statesMax, ELIZA_COMPILE_STATES),
+    bytes_max: bound("bytesMax", budget.bytesMax),
+    ms_max: bound("msMax", budget.msMax),
+    mask_bytes_max: bound("maskBytesMax", budget.maskBytesMax),
   });
   const { cancel } = budget;
   return cancel ? withCancel(config, cancel, call) : call(bytesOf(config));
+}
+
+/** 0 is the default in C; a caller who writes 0 means something else. */
+function bound(name: string, value: number | undefined, max: number = Number.MAX_SAFE_INTEGER): number {
+  return value === undefined ? 0 : checkInteger(value, name, 1, max);
 }
 
 function withCancel<T>(config: DataView, cancel: () => boolean, call: (config: Uint8Array) => T): T {

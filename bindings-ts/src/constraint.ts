@@ -13,7 +13,7 @@ import {
 import { type Budget, withBudget } from "./budget";
 import { checkInteger } from "./errors";
 import { type Handle, type Library, hasSymbols, loadLibrary } from "./library";
-import { OutError, OutSlot, checkStatus, concatenate, encodeUtf8, readText } from "./memory";
+import { OutError, OutSlot, checkStatus, concatenate, encodeUnicode, encodeUtf8, readText } from "./memory";
 import { Adopted, Owned } from "./owned";
 import { type Payload, payloadBytes } from "./payload";
 import { type StructValues, bytesOf, newStruct, readStruct } from "./structs";
@@ -105,7 +105,7 @@ export class Constraint extends Owned {
     strings: Iterable<string | Uint8Array>,
     { canonical = false, budget }: ChoicesOptions = {},
   ): Constraint {
-    const { bytes, offsets, length } = concatenate(strings);
+    const { bytes, offsets, length } = concatenate(strings, "strings");
     const flags = canonical ? ELIZA_CHOICES_CANONICAL : 0;
     const { eliza_inference_constraint_create_choices: create } = vocabulary.library.symbols;
     return compile(vocabulary, budget, "the choices could not be compiled", (config, out, error) =>
@@ -119,7 +119,7 @@ export class Constraint extends Owned {
    * and possessive groups are ELIZA_ERR_GRAMMAR, as all errors are; the message gives the position in bytes.
    */
   static regex(vocabulary: Vocabulary, pattern: string, { ignoreCase = false, budget }: RegexOptions = {}): Constraint {
-    const bytes = encodeUtf8(pattern);
+    const bytes = encodeUnicode(pattern, "pattern");
     const flags = ignoreCase ? ELIZA_REGEX_IGNORE_CASE : 0;
     const { eliza_inference_constraint_create_regex: create } = vocabulary.library.symbols;
     return compile(vocabulary, budget, "the pattern could not be compiled", (config, out, error) =>
@@ -133,7 +133,7 @@ export class Constraint extends Owned {
    * legal but seldom meant is in `notes`.
    */
   static lark(vocabulary: Vocabulary, grammar: string, { budget }: { budget?: Budget | undefined } = {}): Constraint {
-    const bytes = encodeUtf8(grammar);
+    const bytes = encodeUnicode(grammar, "grammar");
     const { eliza_inference_constraint_create_lark: create } = vocabulary.library.symbols;
     return compile(vocabulary, budget, "the grammar could not be compiled", (config, out, error) =>
       create(vocabulary.handle, bytes, bytes.length, config, out, error),

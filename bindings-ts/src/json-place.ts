@@ -46,7 +46,9 @@ export class JsonPlace {
   }
 
   text(): string {
-    return this.#expect(typeof this.value === "string", "a text") as string;
+    const text = this.#expect(typeof this.value === "string", "a text") as string;
+    if (!text.isWellFormed()) throw this.error("not valid Unicode");
+    return text;
   }
 
   error(what: string): ElizaInferenceError {

@@ -14,6 +14,16 @@ export function encodeUtf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
+/** For texts whose every character counts: a lone surrogate would become U+FFFD in silence. */
+export function encodeUnicode(text: string, name: string): Uint8Array {
+  return encodeUtf8(checkUnicode(text, name));
+}
+
+function checkUnicode(text: string, name: string): string {
+  if (!text.isWellFormed()) throw invalidArgument(`${name}: not valid Unicode`);
+  return text;
+}
+
 export function decodeUtf8(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
@@ -64,8 +74,8 @@ export interface Concatenation {
   offsets: BigUint64Array;
 }
 
-/** Texts become UTF-8. */
-export function concatenate(items: Iterable<string | Uint8Array>): Concatenation {
+/** Texts become UTF-8. `name` is that of the list in messages. */
+export function concatenate(items: Iterable<string | Uint8Array>, name: string): Concatenation {
   const ends: number[] = [];
   let bytes = new Uint8Array(1024);
   let end = 0;
@@ -73,6 +83,7 @@ export function concatenate(items: Iterable<string | Uint8Array>): Concatenation
     const isText = typeof item === "string";
     // A UTF-16 unit takes at most 3 bytes.
     const endMax = end + (isText ? 3 * item.length : item.length);
+    if (isText) checkUnicode(item, `${name}[${ends.length}]`);
     if (endMax > bytes.length) bytes = grown(bytes, endMax);
     if (!isText) bytes.set(item, end);
     end = isText ? end + encoder.encodeInto(item, bytes.subarray(end)).written : endMax;

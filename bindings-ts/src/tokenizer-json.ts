@@ -17,8 +17,10 @@ export function readTokenizerJson(source: string | TokenizerJson): TokenList {
   const text = isPath ? readFileSync(source, "utf8") : source;
   const root = new JsonPlace(typeof text === "string" ? parse(text, list) : text, "", list);
   const model = root.key("model");
+  checkKind(model);
   const spelling = readSpelling(root, model);
-  addModelTokens(model, spelling, list);
+  if (isUnigram(model)) addPieces(model, spelling, list);
+  else addTexts(model, spelling, list);
   for (const place of root.optional("added_tokens")?.items() ?? []) {
     const [id, content] = [place.key("id"), place.key("content")];
     const bytes = spelling.byteLevel ? encodeUtf8(content.text()) : bytesOf(spelling, content.text());
@@ -36,21 +38,27 @@ function parse(text: string, list: TokenList): unknown {
   }
 }
 
-function addModelTokens(model: JsonPlace, spelling: Spelling, list: TokenList): void {
-  const type = model.optional("type")?.text() ?? "BPE";
-  if (type === "BPE") addTexts(model, spelling, list);
-  else if (type === "Unigram") addPieces(model, spelling, list);
-  else throw model.key("type").error(`${type} is not served, only BPE and Unigram: its tokens have no fixed bytes`);
-}
-
-function addTexts(model: JsonPlace, spelling: Spelling, list: TokenList): void {
+function checkKind(model: JsonPlace): void {
+  const type = model.optional("type");
+  if (type && !["BPE", "Unigram"].includes(type.text())) {
+    throw type.error(`${type.text()} is not served, only BPE and Unigram: its tokens have no bytes of their own`);
+  }
   for (const affix of ["continuing_subword_prefix", "end_of_word_suffix"]) {
     const place = model.optional(affix);
     if (place?.value) throw place.error(`tokens with ${JSON.stringify(place.value)} have no bytes of their own`);
   }
+}
+
+function isUnigram(model: JsonPlace): boolean {
+  return model.optional("type")?.value === "Unigram";
+}
+
+function addTexts(model: JsonPlace, spelling: Spelling, list: TokenList): void {
   const vocab = model.key("vocab").object();
   for (const [text, id] of Object.entries(vocab)) {
-    list.add(id, bytesOf(spelling, text), `model.vocab[${JSON.stringify(text)}]`);
+    const place = `model.vocab[${JSON.stringify(text)}]`;
+    if (!text.isWellFormed()) throw list.error(place, "not valid Unicode");
+    list.add(id, bytesOf(spelling, text), place);
   }
   const unknown = model.optional("unk_token")?.value;
   if (typeof unknown === "string" && Object.hasOwn(vocab, unknown)) list.markSpecial(vocab[unknown] as number, unknown);

@@ -207,7 +207,7 @@ function createNative(nTokens: number, options: VocabularyOptions): Adopted {
   const modelId = encodeUtf8(options.modelId ?? "");
   writeStruct(eliza_vocab_config_t, config, { n_tokens: nTokens, model_id: lend(modelId), model_id_len: modelId.length });
   if (tokenBytes) {
-    const { bytes, offsets } = concatenate(tokenBytes);
+    const { bytes, offsets } = concatenate(tokenBytes, "tokenBytes");
     writeStruct(eliza_vocab_config_t, config, { bytes: lend(bytes), offsets: lend(offsets) });
   }
   if (flags) writeStruct(eliza_vocab_config_t, config, { flags: lend(Uint8Array.from(flags)) });
