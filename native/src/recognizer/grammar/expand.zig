@@ -22,8 +22,9 @@ pub const Error = syntax.Error;
 /// them all together.
 const alternatives_max = 64;
 const symbols_max = 4096;
-/// `x~n..m` is written out up to this m.
+/// `x~n..m` is written out up to this m, and up to so many symbols in an alternative.
 const copies_max = 8;
+const copied_symbols_max = 64;
 /// Rules, productions and symbols of a production are numbered by 16 bits.
 const number_max = std.math.maxInt(u16);
 
@@ -38,7 +39,6 @@ pub const Production = struct {
     precedence: ?grammar.Precedence,
     place: Place,
 };
-
 
 pub const Expansion = struct {
     arena: Allocator,
@@ -226,7 +226,7 @@ pub const Expansion = struct {
             if (i >= min) n_all +|= n;
             n *|= choices.len;
         }
-        return n_all <= alternatives_max and n_all * max * countSymbols(choices) <= symbols_max;
+        return n_all <= alternatives_max and max * countSymbols(choices) <= copied_symbols_max;
     }
 
     fn oneOrMore(e: *Expansion, choices: []const Sequence, label: Label) Error!Symbol {
