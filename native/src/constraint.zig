@@ -9,14 +9,22 @@ const quoted = diagnostic.quoted;
 const Vocabulary = @import("vocabulary.zig").Vocabulary;
 const TokenTrie = @import("trie/trie.zig").TokenTrie;
 const cache = @import("trie/cache.zig");
+const Recognizer = @import("recognizer/recognizer.zig").Recognizer;
+const compiler = @import("recognizer/compile.zig");
+const end_tokens_max = @import("recognizer/output.zig").end_tokens_max;
 
 pub const span_timeout_default = 500;
+
+pub const Kind = union(enum) {
+    trie: *TokenTrie,
+    recognizer: *Recognizer,
+};
 
 pub const Constraint = struct {
     references: std.atomic.Value(u32) = .init(1),
     gpa: Allocator,
     vocabulary: *const Vocabulary,
-    trie: *TokenTrie,
+    kind: Kind,
 
     pub fn createTokenTrie(
         gpa: Allocator,
@@ -26,8 +34,24 @@ pub const Constraint = struct {
     ) diagnostic.Error!*Constraint {
         const trie = try compile(gpa, payload, vocabulary.n_tokens, vocabulary.model_id, diag);
         errdefer trie.release();
+        return create(gpa, vocabulary, .{ .trie = trie }, diag);
+    }
+
+    pub fn createRecognizer(
+        gpa: Allocator,
+        vocabulary: *const Vocabulary,
+        source: compiler.Source,
+        settings: compiler.Settings,
+        diag: *Diagnostic,
+    ) diagnostic.Error!*Constraint {
+        const recognizer = try compiler.compile(gpa, vocabulary, source, settings, diag);
+        errdefer recognizer.destroy();
+        return create(gpa, vocabulary, .{ .recognizer = recognizer }, diag);
+    }
+
+    pub fn create(gpa: Allocator, vocabulary: *const Vocabulary, kind: Kind, diag: *Diagnostic) diagnostic.Error!*Constraint {
         const c = gpa.create(Constraint) catch return diag.outOfMemory();
-        c.* = .{ .gpa = gpa, .vocabulary = vocabulary.retain(), .trie = trie };
+        c.* = .{ .gpa = gpa, .vocabulary = vocabulary.retain(), .kind = kind };
         return c;
     }
 
@@ -39,9 +63,43 @@ pub const Constraint = struct {
     pub fn release(c: *const Constraint) void {
         const owned = @constCast(c);
         if (owned.references.fetchSub(1, .acq_rel) != 1) return;
-        c.trie.release();
+        switch (c.kind) {
+            .trie => |trie| trie.release(),
+            .recognizer => |recognizer| recognizer.destroy(),
+        }
         c.vocabulary.release();
         c.gpa.destroy(owned);
+    }
+};
+
+/// How a span ends: eliza_span_config_t of the header.
+pub const SpanConfig = struct {
+    /// Tokens; 0: the default.
+    timeout: u32 = 0,
+    /// null: the vocabulary's end-of-generation tokens.
+    end: ?[]const i32 = null,
+
+    /// The timeout in force, 0 for none.
+    pub fn check(config: SpanConfig, c: *const Constraint, diag: *Diagnostic) diagnostic.Error!u32 {
+        const trie = switch (c.kind) {
+            .trie => |trie| trie,
+            .recognizer => {
+                try config.checkEnd(c.vocabulary.n_tokens, diag);
+                return config.timeout;
+            },
+        };
+        if (config.end != null) return diag.fail(.invalid_arg, "end: the end tokens of a token trie are in its payload", .{});
+        const timeout = if (config.timeout == 0) span_timeout_default else config.timeout;
+        try checkTimeout(trie, timeout, diag);
+        return timeout;
+    }
+
+    fn checkEnd(config: SpanConfig, n_tokens: u32, diag: *Diagnostic) diagnostic.Error!void {
+        const end = config.end orelse return;
+        if (end.len > end_tokens_max) return diag.fail(.limit, "end: {d} tokens are more than {d}", .{ end.len, end_tokens_max });
+        for (end, 0..) |token, i| {
+            if (token < 0 or token >= n_tokens) return diag.fail(.invalid_arg, "end[{d}]: {d} is outside 0..{d}", .{ i, token, n_tokens - 1 });
+        }
     }
 };
 

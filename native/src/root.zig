@@ -23,6 +23,7 @@ comptime {
     _ = @import("abi/library.zig");
     _ = @import("abi/vocabulary.zig");
     _ = @import("abi/constraint.zig");
+    _ = @import("abi/recognizer.zig");
     _ = @import("abi/matcher.zig");
     _ = @import("abi/llama.zig");
     _ = @import("abi/context.zig");

@@ -4,6 +4,8 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const diagnostic = @import("diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
+const VocabularyTrie = @import("recognizer/vocabulary_trie.zig").VocabularyTrie;
+const Mutex = @import("platform/mutex.zig").Mutex;
 
 /// ELIZA_TOKEN_* of the header.
 pub const Flags = packed struct(u8) {
@@ -11,6 +13,14 @@ pub const Flags = packed struct(u8) {
     end_of_generation: bool = false,
     unused: bool = false,
     _: u5 = 0,
+};
+
+/// How the model's tokenizer spells a text: eliza_tokenize_callback of the header.
+pub const Tokenizer = struct {
+    callback: *const Callback,
+    user_data: ?*anyopaque,
+
+    pub const Callback = fn (text: [*]const u8, text_len: usize, out: [*]i32, cap: usize, user_data: ?*anyopaque) callconv(.c) i32;
 };
 
 pub const Vocabulary = struct {
@@ -24,6 +34,10 @@ pub const Vocabulary = struct {
     offsets: []const u64,
     /// Empty if all are 0.
     flags: []const Flags,
+    tokenizer: ?Tokenizer = null,
+    /// Built when a recognizer first needs it.
+    byte_trie: std.atomic.Value(?*VocabularyTrie) = .init(null),
+    mutex: Mutex = .{},
 
     pub const Source = struct {
         n_tokens: u32,
@@ -68,11 +82,43 @@ pub const Vocabulary = struct {
         const owned = @constCast(v);
         if (owned.references.fetchSub(1, .acq_rel) != 1) return;
         const gpa = v.gpa;
+        if (v.byte_trie.load(.monotonic)) |trie| {
+            trie.deinit(gpa);
+            gpa.destroy(trie);
+        }
         gpa.free(v.model_id);
         gpa.free(v.bytes);
         gpa.free(v.offsets);
         gpa.free(v.flags);
         gpa.destroy(owned);
+    }
+
+    /// The trie of the token bytes. Lives as long as the vocabulary.
+    pub fn byteTrie(v: *const Vocabulary, diag: *Diagnostic) diagnostic.Error!*const VocabularyTrie {
+        if (v.byte_trie.load(.acquire)) |trie| return trie;
+        const owned = @constCast(v);
+        owned.mutex.lock();
+        defer owned.mutex.unlock();
+        if (v.byte_trie.load(.acquire)) |trie| return trie; // another thread was faster
+        const trie = v.gpa.create(VocabularyTrie) catch return diag.outOfMemory();
+        errdefer v.gpa.destroy(trie);
+        trie.* = try .build(v.gpa, v, diag);
+        owned.byte_trie.store(trie, .release);
+        return trie;
+    }
+
+    /// Tells vocabularies with other bytes or flags apart.
+    pub fn fingerprint(v: *const Vocabulary) u64 {
+        var hash: std.hash.Wyhash = .init(v.n_tokens);
+        hash.update(std.mem.sliceAsBytes(v.offsets));
+        hash.update(v.bytes);
+        hash.update(std.mem.sliceAsBytes(v.flags));
+        return hash.final();
+    }
+
+    pub fn retainedBytes(v: *const Vocabulary) usize {
+        const trie = if (v.byte_trie.load(.acquire)) |trie| @sizeOf(VocabularyTrie) + trie.bytes() else 0;
+        return @sizeOf(Vocabulary) + v.model_id.len + v.bytes.len + 8 * v.offsets.len + v.flags.len + trie;
     }
 
     pub fn tokenBytes(v: *const Vocabulary, token: u32) []const u8 {

@@ -4,6 +4,7 @@ const boundary = @import("boundary.zig");
 const gpa = boundary.gpa;
 const Vocabulary = @import("../vocabulary.zig").Vocabulary;
 const Constraint = @import("../constraint.zig").Constraint;
+const TokenTrie = @import("../trie/trie.zig").TokenTrie;
 const cache = @import("../trie/cache.zig");
 
 const invalid_arg = boundary.Status.invalid_arg.code();
@@ -49,8 +50,13 @@ export fn eliza_inference_constraint_free(constraint: ?*const Constraint) void {
     if (constraint) |c| c.release();
 }
 
+fn trieOf(constraint: ?*const Constraint) ?*TokenTrie {
+    const c = constraint orelse return null;
+    return if (c.kind == .trie) c.kind.trie else null;
+}
+
 export fn eliza_inference_constraint_info(constraint: ?*const Constraint, out_info: ?*Info) c_int {
-    const trie = (constraint orelse return invalid_arg).trie;
+    const trie = trieOf(constraint) orelse return invalid_arg;
     const filled = boundary.fill(Info, out_info, .{
         .n_descriptors = @intCast(trie.descriptors.len),
         .n_leaves = trie.n_leaves,
@@ -68,7 +74,7 @@ export fn eliza_inference_constraint_path(
     out_path: ?*?[*]const u8,
     out_len: ?*usize,
 ) c_int {
-    const trie = (constraint orelse return invalid_arg).trie;
+    const trie = trieOf(constraint) orelse return invalid_arg;
     const path_out = out_path orelse return invalid_arg;
     const len_out = out_len orelse return invalid_arg;
     if (descriptor >= trie.descriptors.len) return invalid_arg;

@@ -7,6 +7,10 @@ const Constraint = @import("../constraint.zig").Constraint;
 const Matcher = @import("../matcher.zig").Matcher;
 const TokenTrie = @import("../trie/trie.zig").TokenTrie;
 const Span = @import("../trie/span.zig").Span;
+const Output = @import("../recognizer/output.zig").Output;
+const forced_bytes_max = @import("../recognizer/output.zig").forced_bytes_max;
+const SpanConfig = @import("../constraint.zig").SpanConfig;
+const batch = @import("../batch.zig");
 const sampling = @import("../sampling/sampling.zig");
 
 const invalid_arg = boundary.Status.invalid_arg.code();
@@ -26,6 +30,30 @@ pub const SpanState = extern struct {
     spans_ended: u64 = 0,
     timeouts: u64 = 0,
     illegal: u64 = 0,
+
+    pub fn ofMatcher(m: *Matcher) boundary.Error!SpanState {
+        return switch (m.state) {
+            .trie => |*t| .of(&t.span, t.trie),
+            .recognizer => |*r| ofOutput(&r.output) catch m.diag.outOfMemory(),
+        };
+    }
+
+    pub fn ofOutput(output: *Output) error{OutOfMemory}!SpanState {
+        const legal = try output.allowed();
+        const span = &output.span;
+        return .{
+            .active = @intFromBool(span.is_open),
+            .descriptor = if (span.is_open) 0 else -1,
+            .can_stop = @intFromBool(try output.canStop()),
+            .constrained = @intFromBool(legal != .all),
+            .n_allowed = if (legal == .all) 0 else @intCast(legal.len()),
+            .span_tokens = span.tokens,
+            .spans_started = span.started,
+            .spans_ended = span.ended,
+            .timeouts = span.timeouts,
+            .illegal = span.illegal,
+        };
+    }
 
     pub fn of(span: *const Span, trie: *const TokenTrie) SpanState {
         const allowed = span.allowed(trie);
@@ -65,7 +93,37 @@ export fn eliza_inference_matcher_create(
     out.* = null;
     const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
     var diag: boundary.Diagnostic = .{};
-    out.* = Matcher.create(gpa, c, span_timeout, &diag) catch return boundary.fail(out_error, &diag);
+    out.* = Matcher.create(gpa, c, .{ .timeout = span_timeout }, &diag) catch return boundary.fail(out_error, &diag);
+    return 0;
+}
+
+pub const SpanConfigC = extern struct {
+    struct_size: u32,
+    span_timeout: u32,
+    end: ?[*]const i32,
+    n_end: usize,
+
+    /// null: the struct is smaller than its first version.
+    pub fn read(config: ?*const SpanConfigC) ?SpanConfig {
+        const c = config orelse return .{};
+        if (c.struct_size < @sizeOf(SpanConfigC)) return null;
+        return .{ .timeout = c.span_timeout, .end = if (c.end) |end| end[0..c.n_end] else null };
+    }
+};
+
+export fn eliza_inference_matcher_create_span(
+    constraint: ?*const Constraint,
+    config: ?*const SpanConfigC,
+    out_matcher: ?*?*Matcher,
+    out_error: ?*boundary.Message,
+) c_int {
+    boundary.begin(out_error);
+    const out = out_matcher orelse return boundary.reject(out_error, "out_matcher is NULL");
+    out.* = null;
+    const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
+    const span = SpanConfigC.read(config) orelse return boundary.reject(out_error, "config.struct_size is too small");
+    var diag: boundary.Diagnostic = .{};
+    out.* = Matcher.create(gpa, c, span, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }
 
@@ -116,7 +174,7 @@ fn activate(m: *Matcher, path: ?[*]const u8, path_len: usize) boundary.Error!voi
 
 export fn eliza_inference_matcher_deactivate(matcher: ?*Matcher) c_int {
     const m = matcher orelse return invalid_arg;
-    m.span.deactivate();
+    m.deactivate();
     return 0;
 }
 
@@ -132,55 +190,140 @@ export fn eliza_inference_matcher_set_seed(matcher: ?*Matcher, seed: u64) c_int 
     return 0;
 }
 
-export fn eliza_inference_matcher_state(matcher: ?*const Matcher, out_state: ?*SpanState) c_int {
+export fn eliza_inference_matcher_state(matcher: ?*Matcher, out_state: ?*SpanState) c_int {
     const m = matcher orelse return invalid_arg;
-    return if (boundary.fill(SpanState, out_state, .of(&m.span, m.trie()))) 0 else invalid_arg;
+    const state = SpanState.ofMatcher(m) catch return m.diag.status.code();
+    return if (boundary.fill(SpanState, out_state, state)) 0 else invalid_arg;
 }
 
 export fn eliza_inference_matcher_leaf(matcher: ?*const Matcher, out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
     const m = matcher orelse return invalid_arg;
-    return lendLeaf(&m.span, m.trie(), out_name, out_len);
+    return switch (m.state) {
+        .trie => |*t| lendLeaf(&t.span, t.trie, out_name, out_len),
+        .recognizer => lendNoLeaf(out_name, out_len),
+    };
 }
 
-pub fn lendLeaf(span: *const Span, trie: *const TokenTrie, out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
+pub fn lendNoLeaf(out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
     const name_out = out_name orelse return invalid_arg;
     const len_out = out_len orelse return invalid_arg;
     name_out.* = null;
     len_out.* = 0;
-    const leaf = span.leaf() orelse return 0;
-    const name = trie.leafName(leaf.descriptor, leaf.index);
-    name_out.* = name.ptr;
-    len_out.* = name.len;
     return 0;
 }
 
-const allowed_all = 0;
-const allowed_list = 1;
+pub fn lendLeaf(span: *const Span, trie: *const TokenTrie, out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
+    const status = lendNoLeaf(out_name, out_len);
+    if (status != 0) return status;
+    const leaf = span.leaf() orelse return 0;
+    const name = trie.leafName(leaf.descriptor, leaf.index);
+    out_name.?.* = name.ptr;
+    out_len.?.* = name.len;
+    return 0;
+}
 
-export fn eliza_inference_matcher_allowed(matcher: ?*const Matcher, out_ids: ?*?[*]const i32, out_n: ?*usize) c_int {
+/// ELIZA_ALLOWED_* of the header.
+fn kindOf(legal: sampling.Legal) c_int {
+    return switch (legal) {
+        .all => 0,
+        .list => 1,
+        .bitmap => 2,
+    };
+}
+
+export fn eliza_inference_matcher_allowed(matcher: ?*Matcher, out_ids: ?*?[*]const i32, out_n: ?*usize) c_int {
     const m = matcher orelse return invalid_arg;
     const ids_out = out_ids orelse return invalid_arg;
     const n_out = out_n orelse return invalid_arg;
     ids_out.* = null;
     n_out.* = 0;
-    const ids = m.span.allowed(m.trie()) orelse return allowed_all;
-    ids_out.* = ids.ptr;
-    n_out.* = ids.len;
-    return allowed_list;
+    const legal = m.allowed() catch return m.diag.status.code();
+    if (legal == .list) ids_out.* = legal.list.ptr;
+    if (legal != .all) n_out.* = legal.len();
+    return kindOf(legal);
 }
 
-export fn eliza_inference_matcher_can_stop(matcher: ?*const Matcher) c_int {
+export fn eliza_inference_matcher_bitmap(matcher: ?*Matcher, out_words: ?*?[*]const u32, out_n_words: ?*usize) c_int {
     const m = matcher orelse return invalid_arg;
-    return @intFromBool(m.span.canStop());
+    const words_out = out_words orelse return invalid_arg;
+    const n_out = out_n_words orelse return invalid_arg;
+    words_out.* = null;
+    n_out.* = 0;
+    const legal = m.allowed() catch return m.diag.status.code();
+    if (legal == .bitmap) {
+        words_out.* = legal.bitmap.words.ptr;
+        n_out.* = (m.constraint.vocabulary.n_tokens + 31) / 32;
+    }
+    return kindOf(legal);
 }
 
-export fn eliza_inference_matcher_forced(matcher: ?*const Matcher, out_tokens: ?[*]i32, cap: usize, out_n: ?*usize) c_int {
+export fn eliza_inference_matcher_fill_bitmap(matcher: ?*Matcher, words: ?[*]u32, n_words: usize) c_int {
+    const m = matcher orelse return invalid_arg;
+    const out = words orelse return invalid_arg;
+    return kindOf(m.fillBitmap(out[0..n_words]) catch return m.diag.status.code());
+}
+
+export fn eliza_inference_matcher_fill_bitmaps(
+    matchers: ?[*]const ?*Matcher,
+    n: usize,
+    words: ?[*]u32,
+    n_words: usize,
+    n_threads: u32,
+) c_int {
+    const all = boundary.slice(?*Matcher, matchers, n) orelse return invalid_arg;
+    if (n == 0) return 0;
+    const out = words orelse return invalid_arg;
+    for (all) |matcher| if (matcher == null) return invalid_arg;
+    return batch.fillBitmaps(@ptrCast(all), out, n_words, n_threads).code();
+}
+
+export fn eliza_inference_matcher_can_stop(matcher: ?*Matcher) c_int {
+    const m = matcher orelse return invalid_arg;
+    return @intFromBool(m.canStop() catch return m.diag.status.code());
+}
+
+export fn eliza_inference_matcher_forced(matcher: ?*Matcher, out_tokens: ?[*]i32, cap: usize, out_n: ?*usize) c_int {
     const m = matcher orelse return invalid_arg;
     const n_out = out_n orelse return invalid_arg;
     n_out.* = 0;
     if (out_tokens == null and cap > 0) return invalid_arg;
-    n_out.* = m.forced(if (out_tokens) |tokens| tokens[0..cap] else &.{});
+    n_out.* = m.forced(if (out_tokens) |tokens| tokens[0..cap] else &.{}) catch return m.diag.status.code();
     return 0;
+}
+
+export fn eliza_inference_matcher_forced_bytes(matcher: ?*Matcher, out_bytes: ?[*]u8, cap: usize, out_n: ?*usize) c_int {
+    const m = matcher orelse return invalid_arg;
+    const n_out = out_n orelse return invalid_arg;
+    n_out.* = 0;
+    if (out_bytes == null and cap > 0) return invalid_arg;
+    n_out.* = m.forcedBytes(if (out_bytes) |bytes| bytes[0..cap] else &.{}) catch return m.diag.status.code();
+    return 0;
+}
+
+pub const Info = extern struct {
+    struct_size: u32 = @sizeOf(Info),
+    reserved: u32 = 0,
+    retained_bytes: u64,
+    history_bytes: u64,
+    stack_bytes: u64 = 0,
+    mask_hits: u64 = 0,
+    mask_misses: u64 = 0,
+};
+
+export fn eliza_inference_matcher_info(matcher: ?*const Matcher, out_info: ?*Info) c_int {
+    const m = matcher orelse return invalid_arg;
+    const own = @sizeOf(Matcher);
+    const info: Info = switch (m.state) {
+        .trie => |*t| .{ .retained_bytes = own + t.history.bytes(), .history_bytes = t.history.bytes() },
+        .recognizer => |*r| .{
+            .retained_bytes = own + r.history.bytes() + r.output.retainedBytes(),
+            .history_bytes = r.history.bytes(),
+            .stack_bytes = r.output.stackBytes(),
+            .mask_hits = r.output.mask_hits,
+            .mask_misses = r.output.mask_misses,
+        },
+    };
+    return if (boundary.fill(Info, out_info, info)) 0 else invalid_arg;
 }
 
 export fn eliza_inference_matcher_mask_logits(matcher: ?*Matcher, logits: ?[*]f32, n_logits: usize) c_int {

@@ -80,3 +80,44 @@ export fn eliza_inference_vocab_token(
     if (out_flags) |out| out.* = flags;
     return 0;
 }
+
+export fn eliza_inference_vocab_prepare(vocab: ?*const Vocabulary, out_error: ?*boundary.Message) c_int {
+    boundary.begin(out_error);
+    const v = vocab orelse return boundary.reject(out_error, "vocab is NULL");
+    var diag: boundary.Diagnostic = .{};
+    _ = v.byteTrie(&diag) catch return boundary.fail(out_error, &diag);
+    return 0;
+}
+
+pub const Info = extern struct {
+    struct_size: u32 = @sizeOf(Info),
+    n_tokens: u32,
+    n_nodes: u32 = 0,
+    n_duplicates: u32 = 0,
+    missing_bytes: u32 = 0,
+    longest_token: u32 = 0,
+    fingerprint: u64,
+    retained_bytes: u64,
+};
+
+export fn eliza_inference_vocab_info(vocab: ?*const Vocabulary, out_info: ?*Info) c_int {
+    const v = vocab orelse return boundary.Status.invalid_arg.code();
+    var info: Info = .{ .n_tokens = v.n_tokens, .fingerprint = v.fingerprint(), .retained_bytes = v.retainedBytes() };
+    if (v.byte_trie.load(.acquire)) |trie| {
+        info.n_nodes = @intCast(trie.nodes.len);
+        info.n_duplicates = @intCast(trie.duplicates.len);
+        info.missing_bytes = trie.missing_bytes;
+        info.longest_token = trie.longest;
+    }
+    return if (boundary.fill(Info, out_info, info)) 0 else boundary.Status.invalid_arg.code();
+}
+
+export fn eliza_inference_vocab_set_tokenizer(
+    vocab: ?*Vocabulary,
+    tokenize: ?*const vocabulary.Tokenizer.Callback,
+    user_data: ?*anyopaque,
+) c_int {
+    const v = vocab orelse return boundary.Status.invalid_arg.code();
+    v.tokenizer = if (tokenize) |callback| .{ .callback = callback, .user_data = user_data } else null;
+    return 0;
+}

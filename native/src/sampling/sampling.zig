@@ -15,14 +15,17 @@ pub const Choice = struct {
     fallback: bool = false,
 };
 
-/// Legal tokens: a list, or all of the vocabulary.
+/// Legal tokens: a list of ascending ids, a bitmap, or all of the vocabulary.
 pub const Legal = union(enum) {
     list: []const i32,
+    /// Bit i % 32 of word i / 32 is token i.
+    bitmap: struct { words: []const u32, n_tokens: u32 },
     all: u32,
 
-    fn len(legal: Legal) usize {
+    pub fn len(legal: Legal) usize {
         return switch (legal) {
             .list => |ids| ids.len,
+            .bitmap => |bitmap| bitmap.n_tokens,
             .all => |n| n,
         };
     }
@@ -30,15 +33,32 @@ pub const Legal = union(enum) {
     fn id(legal: Legal, i: usize) i32 {
         return switch (legal) {
             .list => |ids| ids[i],
+            .bitmap => |bitmap| nth(bitmap.words, i),
             .all => @intCast(i),
         };
     }
 };
 
+/// The token with `i` others before it.
+fn nth(words: []const u32, i: usize) i32 {
+    var before: usize = 0;
+    for (words, 0..) |word, w| {
+        const n = @popCount(word);
+        if (i < before + n) {
+            var rest = word;
+            for (before..i) |_| rest &= rest - 1;
+            return @intCast(32 * w + @ctz(rest));
+        }
+        before += n;
+    }
+    unreachable;
+}
+
 /// The highest logit; of equal ones the smallest id. NaN counts as -inf.
 pub fn greedy(logits: [*]const f32, legal: Legal) Choice {
     return switch (legal) {
         .list => |ids| highest(logits, ids),
+        .bitmap => |bitmap| highestOfBitmap(logits, bitmap.words),
         .all => |n| highestOfAll(logits[0..n]),
     };
 }
@@ -54,6 +74,23 @@ fn highest(logits: [*]const f32, ids: []const i32) Choice {
         }
     }
     return .{ .token = best, .fallback = best_logit == -std.math.inf(f32) };
+}
+
+fn highestOfBitmap(logits: [*]const f32, words: []const u32) Choice {
+    var best: ?usize = null;
+    var best_logit = -std.math.inf(f32);
+    for (words, 0..) |word, i| {
+        var rest = word;
+        while (rest != 0) : (rest &= rest - 1) {
+            const id = 32 * i + @ctz(rest);
+            if (best == null) best = id;
+            if (logits[id] > best_logit) {
+                best = id;
+                best_logit = logits[id];
+            }
+        }
+    }
+    return .{ .token = @intCast(best.?), .fallback = best_logit == -std.math.inf(f32) };
 }
 
 fn highestOfAll(logits: []const f32) Choice {
@@ -113,6 +150,7 @@ pub const Sampler = struct {
             .list => |ids| for (weights[0..n], ids) |*weight, id| {
                 weight.* = logits[@intCast(id)];
             },
+            .bitmap => |bitmap| gather(weights, logits, bitmap.words),
             .all => @memcpy(weights[0..n], logits[0..n]),
         }
         @memset(weights[n..], -std.math.inf(f32));
@@ -128,6 +166,17 @@ pub const Sampler = struct {
             weights[i..][0..lanes].* = exp((chunk - @as(Vector, @splat(top))) * scale);
         }
         return false;
+    }
+
+    fn gather(weights: []f32, logits: [*]const f32, words: []const u32) void {
+        var n: usize = 0;
+        for (words, 0..) |word, i| {
+            var rest = word;
+            while (rest != 0) : (rest &= rest - 1) {
+                weights[n] = logits[32 * i + @ctz(rest)];
+                n += 1;
+            }
+        }
     }
 
     /// The highest logit, after NaN became -inf and +inf the largest number. Whole vectors.

@@ -1,0 +1,71 @@
+//! Choices in the one tokenisation that the model's tokenizer gives: a token trie. Its payload is
+//! written as MessagePack, so that the cache, the limits and the checks of payloads hold for it too.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const Vocabulary = @import("vocabulary.zig").Vocabulary;
+const Constraint = @import("constraint.zig").Constraint;
+const tokenize = @import("recognizer/tokenize.zig").tokenize;
+
+const path = "choices";
+
+/// String i is `text[offsets[i]..offsets[i + 1]]`.
+pub fn createChoices(gpa: Allocator, vocabulary: *const Vocabulary, text: []const u8, offsets: []const u64, diag: *Diagnostic) diagnostic.Error!*Constraint {
+    const payload = try write(gpa, vocabulary, text, offsets, diag);
+    defer gpa.free(payload);
+    return Constraint.createTokenTrie(gpa, vocabulary, payload, diag);
+}
+
+fn write(gpa: Allocator, vocabulary: *const Vocabulary, text: []const u8, offsets: []const u64, diag: *Diagnostic) diagnostic.Error![]u8 {
+    var out: std.ArrayList(u8) = .empty;
+    defer out.deinit(gpa);
+    writeAll(gpa, &out, vocabulary, text, offsets, diag) catch |e| return switch (e) {
+        error.OutOfMemory => diag.outOfMemory(),
+        error.Failed => error.Failed,
+    };
+    return out.toOwnedSlice(gpa) catch diag.outOfMemory();
+}
+
+fn writeAll(gpa: Allocator, out: *std.ArrayList(u8), vocabulary: *const Vocabulary, text: []const u8, offsets: []const u64, diag: *Diagnostic) (Allocator.Error || diagnostic.Error)!void {
+    const trie = try vocabulary.byteTrie(diag);
+    try out.append(gpa, 0x82);
+    try writeString(gpa, out, "modelId");
+    try writeString(gpa, out, "");
+    try writeString(gpa, out, "descriptors");
+    try out.appendSlice(gpa, &.{ 0x91, 0x82 });
+    try writeString(gpa, out, "path");
+    try writeString(gpa, out, path);
+    try writeString(gpa, out, "leaves");
+    try writeLength(gpa, out, 0xdd, offsets.len - 1);
+    var tokens: std.ArrayList(i32) = .empty;
+    defer tokens.deinit(gpa);
+    for (offsets[0 .. offsets.len - 1], offsets[1..], 0..) |start, end, i| {
+        const string = text[@intCast(start)..@intCast(end)];
+        if (string.len == 0) return diag.fail(.invalid_arg, "choices[{d}] is empty", .{i});
+        tokens.clearRetainingCapacity();
+        if (!try tokenize(gpa, vocabulary, trie, string, &tokens)) {
+            return diag.fail(.invalid_arg, "choices[{d}]: the tokenizer cannot spell {f}", .{ i, diagnostic.quoted(string) });
+        }
+        try out.append(gpa, 0x82);
+        try writeString(gpa, out, "name");
+        try writeString(gpa, out, string);
+        try writeString(gpa, out, "tokens");
+        try writeLength(gpa, out, 0xdd, tokens.items.len);
+        for (tokens.items) |token| try writeLength(gpa, out, 0xce, @intCast(token));
+    }
+}
+
+fn writeString(gpa: Allocator, out: *std.ArrayList(u8), string: []const u8) Allocator.Error!void {
+    try writeLength(gpa, out, 0xdb, string.len);
+    try out.appendSlice(gpa, string);
+}
+
+/// The longest form of an integer, of the length of an array or of a string.
+fn writeLength(gpa: Allocator, out: *std.ArrayList(u8), form: u8, length: usize) Allocator.Error!void {
+    var bytes: [5]u8 = undefined;
+    bytes[0] = form;
+    std.mem.writeInt(u32, bytes[1..], @intCast(length), .big);
+    try out.appendSlice(gpa, &bytes);
+}

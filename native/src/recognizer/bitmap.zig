@@ -1,0 +1,126 @@
+//! Sets of tokens: bit i % 32 of word i / 32 is token i, the layout of llguidance and XGrammar. Memory is in
+//! whole vectors, so that no loop has a rest.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+
+const lanes = 16;
+const Vector = @Vector(lanes, u32);
+pub const alignment: std.mem.Alignment = .fromByteUnits(lanes * @sizeOf(u32));
+pub const Words = []align(alignment.toByteUnits()) u32;
+
+/// Words for the tokens 0 .. n_tokens-1, and for the walk's mark of "no token" behind them.
+pub fn wordsFor(n_tokens: u32) usize {
+    return std.mem.alignForward(usize, n_tokens / 32 + 1, lanes);
+}
+
+pub fn alloc(gpa: Allocator, n_words: usize) Allocator.Error!Words {
+    return gpa.alignedAlloc(u32, alignment, n_words);
+}
+
+pub fn clear(words: Words) void {
+    var i: usize = 0;
+    while (i < words.len) : (i += lanes) at(words, i).* = @splat(0);
+}
+
+pub fn copy(to: Words, from: Words) void {
+    var i: usize = 0;
+    while (i < to.len) : (i += lanes) at(to, i).* = at(from, i).*;
+}
+
+pub fn unite(to: Words, from: Words) void {
+    var i: usize = 0;
+    while (i < to.len) : (i += lanes) at(to, i).* |= at(from, i).*;
+}
+
+/// Two at a time, since `to` is read and written once.
+pub fn uniteTwo(to: Words, a: Words, b: Words) void {
+    var i: usize = 0;
+    while (i < to.len) : (i += lanes) at(to, i).* |= at(a, i).* | at(b, i).*;
+}
+
+pub inline fn set(words: []u32, token: u32) void {
+    words[token >> 5] |= @as(u32, 1) << @truncate(token);
+}
+
+pub inline fn unset(words: []u32, token: u32) void {
+    words[token >> 5] &= ~(@as(u32, 1) << @truncate(token));
+}
+
+pub inline fn has(words: []const u32, token: u32) bool {
+    return words[token >> 5] >> @truncate(token) & 1 != 0;
+}
+
+/// Number of tokens. Bits are counted in parallel within words (Warren, Hacker's Delight, 5-1), since the
+/// baseline processor has no instruction for it.
+pub fn count(words: Words) u32 {
+    var total: Vector = @splat(0);
+    var i: usize = 0;
+    while (i < words.len) : (i += lanes) {
+        var x = at(words, i).*;
+        x -= x >> splat5(1) & splat(0x55555555);
+        x = (x & splat(0x33333333)) + (x >> splat5(2) & splat(0x33333333));
+        x = (x + (x >> splat5(4))) & splat(0x0f0f0f0f);
+        x += x >> splat5(8);
+        x += x >> splat5(16);
+        total += x & splat(0x3f);
+    }
+    return @reduce(.Add, total);
+}
+
+/// Writes the ids, ascending, as far as they fit; returns how many were written.
+pub fn list(words: []const u32, ids: []i32) usize {
+    var n: usize = 0;
+    for (words, 0..) |word, i| {
+        var rest = word;
+        while (rest != 0) : (rest &= rest - 1) {
+            if (n == ids.len) return n;
+            ids[n] = @intCast(32 * i + @ctz(rest));
+            n += 1;
+        }
+    }
+    return n;
+}
+
+inline fn at(words: Words, i: usize) *Vector {
+    return @ptrCast(@alignCast(words.ptr + i));
+}
+
+inline fn splat(value: u32) Vector {
+    return @splat(value);
+}
+
+inline fn splat5(value: u5) @Vector(lanes, u5) {
+    return @splat(value);
+}
+
+test "sets agree with single bits" {
+    const gpa = std.testing.allocator;
+    var random: std.Random.DefaultPrng = .init(1);
+    const n_tokens = 1000;
+    const a = try alloc(gpa, wordsFor(n_tokens));
+    defer gpa.free(a);
+    const b = try alloc(gpa, wordsFor(n_tokens));
+    defer gpa.free(b);
+    clear(a);
+    clear(b);
+    for (0..400) |_| {
+        set(a, random.random().uintLessThan(u32, n_tokens));
+        set(b, random.random().uintLessThan(u32, n_tokens));
+    }
+    const c = try alloc(gpa, wordsFor(n_tokens));
+    defer gpa.free(c);
+    copy(c, a);
+    unite(c, b);
+    var expected: u32 = 0;
+    for (0..n_tokens) |token| {
+        const in_either = has(a, @intCast(token)) or has(b, @intCast(token));
+        try std.testing.expectEqual(in_either, has(c, @intCast(token)));
+        expected += @intFromBool(in_either);
+    }
+    try std.testing.expectEqual(expected, count(c));
+    var ids: [n_tokens]i32 = undefined;
+    try std.testing.expectEqual(expected, list(c, &ids));
+    for (ids[0..expected]) |id| unset(c, @intCast(id));
+    try std.testing.expectEqual(0, count(c));
+}

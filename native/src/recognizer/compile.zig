@@ -1,0 +1,83 @@
+//! From what the caller writes to a recognizer for a vocabulary.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("../diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const Vocabulary = @import("../vocabulary.zig").Vocabulary;
+const VocabularyTrie = @import("vocabulary_trie.zig").VocabularyTrie;
+const Budget = @import("budget.zig").Budget;
+const budget_module = @import("budget.zig");
+const Choices = @import("choices.zig").Choices;
+const dfa = @import("regex/dfa.zig");
+const regex = @import("regex/parse.zig");
+const lark = @import("grammar/lark.zig");
+const tables = @import("grammar/tables.zig");
+const program_module = @import("program.zig");
+const Program = program_module.Program;
+const recognizer = @import("recognizer.zig");
+const Recognizer = recognizer.Recognizer;
+
+pub const Source = union(enum) {
+    choices: struct { text: []const u8, offsets: []const u64 },
+    regex: struct { pattern: []const u8, ignore_case: bool },
+    lark: []const u8,
+};
+
+pub const Settings = struct {
+    budget: Budget = .{},
+    mask_bytes_max: u64 = budget_module.mask_bytes_default,
+};
+
+const Error = Allocator.Error || diagnostic.Error;
+
+/// The vocabulary must outlive the recognizer.
+pub fn compile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, settings: Settings, diag: *Diagnostic) diagnostic.Error!*Recognizer {
+    return tryCompile(gpa, vocabulary, source, settings, diag) catch |e| switch (e) {
+        error.OutOfMemory => diag.outOfMemory(),
+        error.Failed => error.Failed,
+    };
+}
+
+fn tryCompile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, settings: Settings, diag: *Diagnostic) Error!*Recognizer {
+    const trie = try vocabulary.byteTrie(diag);
+    var budget = settings.budget;
+    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    defer arena_state.deinit();
+    const arena = arena_state.allocator();
+    var notes: tables.Notes = .empty;
+    const language: recognizer.Language = switch (source) {
+        .choices => |choices| .{ .choices = try .build(gpa, choices.text, choices.offsets, &budget, diag) },
+        .regex => |r| .{ .regex = try compileRegex(gpa, arena, r.pattern, r.ignore_case, &budget, diag) },
+        .lark => |text| .{ .grammar = try compileGrammar(gpa, arena, text, &notes, &budget, diag) },
+    };
+    if (trie.missing_bytes > 0) try notes.append(arena, try missingBytes(arena, trie));
+    const text = try std.mem.join(arena, "\n", notes.items);
+    return Recognizer.create(gpa, vocabulary, trie, language, text, settings.mask_bytes_max);
+}
+
+fn compileRegex(gpa: Allocator, arena: Allocator, pattern: []const u8, ignore_case: bool, budget: *Budget, diag: *Diagnostic) Error!dfa.Dfa {
+    const node = try regex.parse(arena, pattern, .{ .ignore_case = ignore_case }, null, budget, diag);
+    var automaton = try dfa.build(gpa, &.{.{ .node = node }}, 1, budget, "the regular expression's automaton", diag);
+    if (automaton.nReach() > 1) return automaton;
+    automaton.deinit(gpa);
+    return diag.fail(.grammar, "no text matches the regular expression", .{});
+}
+
+fn compileGrammar(gpa: Allocator, arena: Allocator, text: []const u8, notes: *tables.Notes, budget: *Budget, diag: *Diagnostic) Error!Program {
+    const parsed = try lark.parse(arena, text, budget, diag);
+    try notes.appendSlice(arena, parsed.notes);
+    const grammar = &parsed.grammar;
+    var parser = try tables.build(gpa, arena, grammar, notes, budget, diag);
+    defer parser.deinit(gpa);
+    const patterns = try arena.alloc(dfa.Pattern, grammar.terminals.len);
+    for (patterns, grammar.terminals) |*pattern, terminal| pattern.* = .{ .node = terminal.pattern, .soft = terminal.soft };
+    const width = program_module.setWidth(grammar.terminals.len);
+    const lexer = try dfa.build(gpa, patterns, width, budget, "the lexer", diag);
+    const program = try Program.init(gpa, grammar, lexer, &parser);
+    return program;
+}
+
+fn missingBytes(arena: Allocator, trie: *const VocabularyTrie) Allocator.Error![]const u8 {
+    return std.fmt.allocPrint(arena, "the vocabulary has no token for {d} of the 256 bytes: where one of them must follow, no token may be legal", .{trie.missing_bytes});
+}

@@ -1,0 +1,222 @@
+//! The LR parser, as masks need it: which terminals can be shifted on a stack, found for all of them
+//! at once, and what the stack is then. Reductions are simulated until the shift, so that merged
+//! lookaheads promise nothing that the stack does not keep.
+//!
+//! Stacks are shared: a stack is its top state and a reference to what is below, in a pool of nodes
+//! with parent links. Nothing that a reference leads to ever changes.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const program_module = @import("program.zig");
+const Program = program_module.Program;
+
+/// A parser's stack.
+pub const Stack = struct {
+    /// The node below the top, or `bottom`.
+    below: u32,
+    top: u16,
+
+    pub const initial: Stack = .{ .below = bottom, .top = 0 };
+};
+
+pub const bottom = std.math.maxInt(u32);
+
+pub const Node = extern struct {
+    parent: u32,
+    /// Of the node in its stack: 0 at the bottom.
+    depth: u32,
+    state: u32,
+};
+
+/// The nodes of all stacks of one output.
+pub const Pool = struct {
+    nodes: std.ArrayList(Node) = .empty,
+
+    pub fn push(pool: *Pool, gpa: Allocator, stack: Stack) Allocator.Error!u32 {
+        const n = pool.nodes.items.len;
+        if (n == bottom) return error.OutOfMemory;
+        const depth = if (stack.below == bottom) 0 else pool.nodes.items[stack.below].depth + 1;
+        try pool.nodes.append(gpa, .{ .parent = stack.below, .depth = depth, .state = stack.top });
+        return @intCast(n);
+    }
+
+    /// The depth of a stack's top.
+    pub fn depthOf(pool: *const Pool, stack: Stack) u32 {
+        return if (stack.below == bottom) 0 else pool.nodes.items[stack.below].depth + 1;
+    }
+
+    /// Keeps only the nodes that the given stacks lead to; the stacks are changed with them.
+    /// `stacks` has `len` and `at(i) *Stack`. A node's parent always stands before it.
+    pub fn compact(pool: *Pool, gpa: Allocator, stacks: anytype) Allocator.Error!void {
+        const nodes = pool.nodes.items;
+        const places = try gpa.alloc(u32, nodes.len);
+        defer gpa.free(places);
+        @memset(places, 0);
+        for (0..stacks.len) |i| {
+            const below = stacks.at(i).below;
+            if (below != bottom) places[below] = 1;
+        }
+        var i = nodes.len;
+        while (i > 0) {
+            i -= 1;
+            if (places[i] != 0 and nodes[i].parent != bottom) places[nodes[i].parent] = 1;
+        }
+        var kept: u32 = 0;
+        for (0..nodes.len) |n| if (places[n] != 0) {
+            var node = nodes[n];
+            if (node.parent != bottom) node.parent = places[node.parent];
+            nodes[kept] = node;
+            places[n] = kept;
+            kept += 1;
+        };
+        for (0..stacks.len) |n| {
+            const stack = stacks.at(n);
+            if (stack.below != bottom) stack.below = places[stack.below];
+        }
+        pool.nodes.shrinkRetainingCapacity(kept);
+    }
+};
+
+/// `width`: words of a set of terminals.
+pub fn Parser(comptime width: usize) type {
+    return struct {
+        gpa: Allocator,
+        program: *const Program,
+        pool: *Pool,
+        /// What `viable` found, the last call's behind those of the calls that are still in use.
+        levels: std.ArrayList(Level) = .empty,
+        /// The least depth of which a state was looked at, among nodes that were there at `begin`.
+        least_depth: u32 = 0,
+        /// Nodes from here on are of this parser alone.
+        own_from: u32 = 0,
+
+        const P = @This();
+        pub const Set = [width]u64;
+
+        /// A stack that reductions lead to, and the terminals that are shifted there.
+        pub const Level = struct { stack: Stack, set: Set };
+
+        pub fn deinit(p: *P) void {
+            p.levels.deinit(p.gpa);
+        }
+
+        /// From here on, what is looked at counts.
+        pub fn begin(p: *P, stack: Stack) void {
+            p.own_from = @intCast(p.pool.nodes.items.len);
+            p.least_depth = p.pool.depthOf(stack);
+        }
+
+        /// Which of the wanted terminals can be shifted. Their levels are appended to `levels`.
+        pub fn viable(p: *P, stack: Stack, wanted: Set) Allocator.Error!Set {
+            const program = p.program;
+            var all: Set = @splat(0);
+            var i = p.levels.items.len;
+            try p.levels.append(p.gpa, .{ .stack = stack, .set = wanted });
+            while (i < p.levels.items.len) : (i += 1) {
+                const level = &p.levels.items[i];
+                const at = level.stack;
+                const left = level.set;
+                const here = meet(left, p.set(program.shift_sets, at.top));
+                level.set = here;
+                all = join(all, here);
+                const from = program.reduction_offsets[at.top];
+                const to = program.reduction_offsets[at.top + 1];
+                for (from..to) |r| {
+                    const rest = meet(left, p.set(program.reduction_sets, r));
+                    if (isEmpty(rest)) continue;
+                    const reduced = try p.reduce(at, program.reductions[r]);
+                    try p.levels.append(p.gpa, .{ .stack = reduced, .set = rest });
+                }
+            }
+            return all;
+        }
+
+        /// Whether any of the wanted terminals can be shifted. Leaves no level.
+        pub fn anyViable(p: *P, stack: Stack, wanted: Set) Allocator.Error!bool {
+            const program = p.program;
+            if (intersects(wanted, p.set(program.shift_sets, stack.top))) return true;
+            for (program.reduction_offsets[stack.top]..program.reduction_offsets[stack.top + 1]) |r| {
+                const candidates = meet(wanted, p.set(program.reduction_sets, r));
+                for (candidates, 0..) |word, i| {
+                    var rest = word;
+                    while (rest != 0) : (rest &= rest - 1) {
+                        const terminal: u16 = @intCast(64 * i + @ctz(rest));
+                        if (try p.shiftable(stack, terminal) != null) return true;
+                    }
+                }
+            }
+            return false;
+        }
+
+        /// The stack after a terminal that `viable` found, whose levels begin at `mark`.
+        pub fn shift(p: *P, mark: usize, terminal: u16) Allocator.Error!Stack {
+            for (p.levels.items[mark..]) |*level| {
+                if (program_module.has(&level.set, terminal)) return p.shifted(level.stack, terminal);
+            }
+            unreachable;
+        }
+
+        pub fn shifted(p: *P, stack: Stack, terminal: u16) Allocator.Error!Stack {
+            const next = p.program.shifts[@as(usize, stack.top) * (p.program.n_terminals + 1) + terminal];
+            return .{ .below = try p.pool.push(p.gpa, stack), .top = next };
+        }
+
+        /// The stack after one terminal; null if it cannot be shifted. Leaves no level.
+        pub fn take(p: *P, stack: Stack, terminal: u16) Allocator.Error!?Stack {
+            return try p.shifted(try p.shiftable(stack, terminal) orelse return null, terminal);
+        }
+
+        /// The stack after the reductions before a terminal; null if it cannot be shifted.
+        fn shiftable(p: *P, stack: Stack, terminal: u16) Allocator.Error!?Stack {
+            const program = p.program;
+            var at = stack;
+            next: while (true) {
+                if (program_module.has(program.shift_sets[@as(usize, at.top) * width ..][0..width], terminal)) return at;
+                for (program.reduction_offsets[at.top]..program.reduction_offsets[at.top + 1]) |r| {
+                    if (!program_module.has(program.reduction_sets[r * width ..][0..width], terminal)) continue;
+                    at = try p.reduce(at, program.reductions[r]);
+                    continue :next;
+                }
+                return null;
+            }
+        }
+
+        fn reduce(p: *P, stack: Stack, reduction: program_module.Reduction) Allocator.Error!Stack {
+            var below = stack.below;
+            if (reduction.length == 0) {
+                below = try p.pool.push(p.gpa, stack);
+            } else for (1..reduction.length) |_| {
+                below = p.pool.nodes.items[below].parent;
+            }
+            const node = p.pool.nodes.items[below];
+            if (below < p.own_from) p.least_depth = @min(p.least_depth, node.depth);
+            return .{ .below = below, .top = p.program.gotos[node.state * p.program.n_rules + reduction.rule] };
+        }
+
+        fn set(_: *const P, sets: []const u64, i: usize) Set {
+            return sets[i * width ..][0..width].*;
+        }
+
+        pub fn wide(words: []const u64) Set {
+            return words[0..width].*;
+        }
+
+        pub inline fn meet(a: Set, b: Set) Set {
+            return @as(Vector, a) & @as(Vector, b);
+        }
+
+        pub inline fn join(a: Set, b: Set) Set {
+            return @as(Vector, a) | @as(Vector, b);
+        }
+
+        pub inline fn isEmpty(a: Set) bool {
+            return @reduce(.Or, @as(Vector, a)) == 0;
+        }
+
+        pub inline fn intersects(a: Set, b: Set) bool {
+            return !isEmpty(meet(a, b));
+        }
+
+        const Vector = @Vector(width, u64);
+    };
+}

@@ -1,0 +1,501 @@
+//! What the lexer alone makes of the vocabulary. A token's signature is the sequence of lexemes that
+//! end within it, as match lists of the lexer with skipped ones left out, and the reach set of the
+//! lexeme that is pending after it. Tokens with one signature are allowed or refused together, so a
+//! table has them as a group, and the groups in a trie over match lists. There are two kinds:
+//!
+//!   restart       tokens as they are lexed from the start state. One table for all states: where the
+//!                 pending lexeme of a state ends before a token, these are the signatures of the
+//!                 rest. The first classes of its groups tell which states that is.
+//!   continuation  tokens whose first byte goes on with the pending lexeme of one state.
+//!
+//! Most states are within a keyword and differ from that of an identifier in a few tokens: the
+//! continuation of such a state is that of its base, but for these.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const dfa = @import("regex/dfa.zig");
+const program_module = @import("program.zig");
+const Program = program_module.Program;
+const Vocabulary = @import("../vocabulary.zig").Vocabulary;
+const VocabularyTrie = @import("vocabulary_trie.zig").VocabularyTrie;
+const depth_max = @import("vocabulary_trie.zig").depth_max;
+const bitmap = @import("bitmap.zig");
+
+pub const Node = extern struct {
+    /// The node after the subtree, in depth-first order.
+    end: u32,
+    /// Groups of this node: from here up to those of the next node.
+    groups: u32,
+    /// First classes of the tokens in the subtree; all in a continuation.
+    firsts: u64,
+    /// The lexeme that leads here.
+    list: u16,
+    _: [3]u16 = @splat(0),
+};
+
+pub const Group = extern struct {
+    /// Index into `ids`, or of a bitmap in `words`.
+    start: u32,
+    n_tokens: u32,
+    first: u64,
+    reach: u16,
+    is_bitmap: bool,
+    _: [5]u8 = @splat(0),
+};
+
+pub const no_base = 0;
+
+pub const Table = struct {
+    /// In depth-first order, with one behind the last that ends the groups of the last.
+    nodes: []const Node,
+    /// [node * width]: terminals that decide about the node's groups and children.
+    interests: []const u64,
+    groups: []const Group,
+    ids: []const i32,
+    /// Bitmaps of `n_words` words each.
+    words: []align(64) const u32,
+    /// Of a continuation: the state whose table has the tokens that this one has not.
+    base: u16,
+    /// Tokens of the base that are not to be taken from it, ascending.
+    except: []const i32,
+
+    pub fn deinit(t: *Table, gpa: Allocator) void {
+        gpa.free(t.nodes);
+        gpa.free(t.interests);
+        gpa.free(t.groups);
+        gpa.free(t.ids);
+        gpa.free(t.words);
+        gpa.free(t.except);
+        t.* = undefined;
+    }
+
+    pub fn bytes(t: *const Table) usize {
+        return @sizeOf(Table) + std.mem.sliceAsBytes(t.nodes).len + std.mem.sliceAsBytes(t.interests).len +
+            std.mem.sliceAsBytes(t.groups).len + std.mem.sliceAsBytes(t.ids).len + std.mem.sliceAsBytes(t.words).len +
+            std.mem.sliceAsBytes(t.except).len;
+    }
+};
+
+/// A group with more tokens is a bitmap: uniting one costs about as much as setting this many bits.
+const list_max = 768;
+
+/// A state is told from its base token by token if at most this share of the trie is looked at.
+const base_share = 8;
+
+pub const Source = struct {
+    program: *const Program,
+    vocabulary: *const Vocabulary,
+    trie: *const VocabularyTrie,
+};
+
+/// The restart table of 64 first classes.
+pub fn buildRestart(gpa: Allocator, source: Source, shard: u32) Allocator.Error!Table {
+    var b: Builder = try .init(gpa, source);
+    defer b.deinit();
+    try b.fillRestart(shard);
+    return b.finish(no_base);
+}
+
+/// The continuation table of a state. Its base, if it has one, has none itself.
+pub fn buildContinuation(gpa: Allocator, source: Source, state: u16) Allocator.Error!Table {
+    var b: Builder = try .init(gpa, source);
+    defer b.deinit();
+    const base = baseOf(source, state);
+    if (base == no_base) try b.fillContinuation(state) else try b.fillDifference(state, base);
+    return b.finish(base);
+}
+
+/// The state that most bytes lead to from here, if it takes nearly the same bytes to the same states.
+pub fn baseOf(source: Source, state: u16) u16 {
+    const base = mostCommon(source, state);
+    if (base == state or base == dfa.dead or mostCommon(source, base) != base) return no_base;
+    const lexer = &source.program.lexer;
+    const nodes = source.trie.nodes;
+    var different: usize = 0;
+    var node: usize = 1;
+    while (node < nodes.len) : (node += nodes[node].subtree) {
+        const byte = nodes[node].byte;
+        if (lexer.next(state, byte) != lexer.next(base, byte)) different += nodes[node].subtree;
+    }
+    return if (different <= nodes.len / base_share) base else no_base;
+}
+
+/// By the size of the trie behind each byte.
+fn mostCommon(source: Source, state: u16) u16 {
+    const lexer = &source.program.lexer;
+    const nodes = source.trie.nodes;
+    var targets: [256]struct { state: u16, weight: u32 } = undefined;
+    var n: usize = 0;
+    var node: usize = 1;
+    while (node < nodes.len) : (node += nodes[node].subtree) {
+        const next = lexer.next(state, nodes[node].byte);
+        if (next == dfa.dead) continue;
+        for (targets[0..n]) |*target| {
+            if (target.state != next) continue;
+            target.weight += nodes[node].subtree;
+            break;
+        } else {
+            targets[n] = .{ .state = next, .weight = nodes[node].subtree };
+            n += 1;
+        }
+    }
+    var best: u16 = dfa.dead;
+    var weight: u32 = 0;
+    for (targets[0..n]) |target| if (target.weight > weight) {
+        best = target.state;
+        weight = target.weight;
+    };
+    return best;
+}
+
+const Builder = struct {
+    gpa: Allocator,
+    source: Source,
+    program: *const Program,
+    nodes: std.ArrayList(Draft) = .empty,
+    groups: std.ArrayList(DraftGroup) = .empty,
+    children: Index = .empty,
+    group_index: Index = .empty,
+    /// By token.
+    group_of: []u32,
+    except: std.ArrayList(i32) = .empty,
+    /// Lexer state and signature node of each byte on the path.
+    path: [depth_max + 1]Place = undefined,
+
+    const no_group = std.math.maxInt(u32);
+    const Place = struct { state: u16, node: u16 };
+    const Draft = struct { parent: u16, list: u16, first_child: u32 = none, sibling: u32 = none };
+    const DraftGroup = struct { node: u16, reach: u16, first: u16, n_tokens: u32 };
+    const none = std.math.maxInt(u32);
+    const root = 0;
+    const Index = std.AutoHashMapUnmanaged(u64, u32);
+
+    fn init(gpa: Allocator, source: Source) Allocator.Error!Builder {
+        const group_of = try gpa.alloc(u32, source.vocabulary.n_tokens);
+        errdefer gpa.free(group_of);
+        @memset(group_of, no_group);
+        var b: Builder = .{ .gpa = gpa, .source = source, .program = source.program, .group_of = group_of };
+        try b.nodes.append(gpa, .{ .parent = 0, .list = 0 });
+        return b;
+    }
+
+    fn deinit(b: *Builder) void {
+        b.nodes.deinit(b.gpa);
+        b.groups.deinit(b.gpa);
+        b.children.deinit(b.gpa);
+        b.group_index.deinit(b.gpa);
+        b.gpa.free(b.group_of);
+        b.except.deinit(b.gpa);
+    }
+
+    // ---- Walking the vocabulary
+
+    fn fillRestart(b: *Builder, shard: u32) Allocator.Error!void {
+        const nodes = b.source.trie.nodes;
+        var node: u32 = 1;
+        while (node < nodes.len) : (node += nodes[node].subtree) {
+            const class = b.program.first_classes[nodes[node].byte];
+            if (class == Program.none or class / 64 != shard) continue;
+            try b.walk(node, 0, .{ .state = dfa.start, .node = root }, class % 64);
+        }
+        for (b.source.trie.long_tokens) |token| {
+            const class = b.program.first_classes[b.source.vocabulary.tokenBytes(token)[0]];
+            if (class == Program.none or class / 64 != shard) continue;
+            try b.addLong(token, dfa.start, class % 64);
+        }
+    }
+
+    fn fillContinuation(b: *Builder, state: u16) Allocator.Error!void {
+        const nodes = b.source.trie.nodes;
+        var node: u32 = 1;
+        while (node < nodes.len) : (node += nodes[node].subtree) {
+            if (b.program.lexer.next(state, nodes[node].byte) == dfa.dead) continue;
+            try b.walk(node, 0, .{ .state = state, .node = root }, 0);
+        }
+        for (b.source.trie.long_tokens) |token| {
+            if (b.program.lexer.next(state, b.source.vocabulary.tokenBytes(token)[0]) == dfa.dead) continue;
+            try b.addLong(token, state, 0);
+        }
+    }
+
+    /// Both states at once, where they differ and as long as no lexeme has ended.
+    fn fillDifference(b: *Builder, state: u16, base: u16) Allocator.Error!void {
+        const lexer = &b.program.lexer;
+        const nodes = b.source.trie.nodes;
+        var pairs: [depth_max + 1][2]u16 = undefined;
+        var depth: usize = 0;
+        pairs[0] = .{ state, base };
+        var at: u32 = 1;
+        while (at < nodes.len) {
+            const node = nodes[at];
+            const here, const there = pairs[depth];
+            const next = lexer.next(here, node.byte);
+            const base_next = lexer.next(there, node.byte);
+            if (next != dfa.dead and base_next != dfa.dead and next != base_next) {
+                try b.addExcept(at, 1);
+                if (node.token != b.source.trie.n_tokens) try b.addToken(node.token, root, lexer.reaches[next], 0);
+                depth += 1;
+                pairs[depth] = .{ next, base_next };
+                if (node.isLeaf()) depth -= node.pops;
+                at += 1;
+                continue;
+            }
+            const ends_alike = next == dfa.dead and depth > 0 and lexer.matches[here] == lexer.matches[there];
+            const both_end_before = next == dfa.dead and depth == 0;
+            if (next != base_next or !(next != dfa.dead or ends_alike or both_end_before)) {
+                try b.addExcept(at, node.subtree);
+                if (next != dfa.dead or depth > 0) try b.walk(at, depth, .{ .state = here, .node = root }, 0);
+            }
+            depth -= node.pops - 1;
+            at += node.subtree;
+        }
+        for (b.source.trie.long_tokens) |token| {
+            try b.except.append(b.gpa, @intCast(token));
+            if (lexer.next(state, b.source.vocabulary.tokenBytes(token)[0]) != dfa.dead) try b.addLong(token, state, 0);
+        }
+    }
+
+    fn addExcept(b: *Builder, from: u32, n_nodes: u32) Allocator.Error!void {
+        for (b.source.trie.nodes[from..][0..n_nodes]) |node| {
+            if (node.token != b.source.trie.n_tokens) try b.except.append(b.gpa, node.token);
+        }
+    }
+
+    /// The subtree of one node of the trie, which is at `depth` + 1, from the lexer's place before it.
+    fn walk(b: *Builder, from: u32, depth_before: usize, before: Place, first: u16) Allocator.Error!void {
+        const nodes = b.source.trie.nodes;
+        const end = from + nodes[from].subtree;
+        const no_token: u24 = @intCast(b.source.trie.n_tokens);
+        var depth = depth_before;
+        b.path[depth] = before;
+        var at = from;
+        while (at < end) {
+            const node = nodes[at];
+            if (try b.step(b.path[depth], node.byte)) |place| {
+                if (node.token != no_token) try b.addToken(node.token, place.node, b.program.lexer.reaches[place.state], first);
+                depth += 1;
+                b.path[depth] = place;
+                if (node.isLeaf()) depth -|= node.pops;
+                at += 1;
+            } else {
+                depth -|= node.pops - 1;
+                at += node.subtree;
+            }
+        }
+    }
+
+    fn addLong(b: *Builder, token: u32, state: u16, first: u16) Allocator.Error!void {
+        var place: Place = .{ .state = state, .node = root };
+        for (b.source.vocabulary.tokenBytes(token)) |byte| place = try b.step(place, byte) orelse return;
+        try b.addToken(token, place.node, b.program.lexer.reaches[place.state], first);
+    }
+
+    /// The lexer's place after a byte; null if no text of the grammar goes on like that.
+    inline fn step(b: *Builder, place: Place, byte: u8) Allocator.Error!?Place {
+        const lexer = &b.program.lexer;
+        const next = lexer.next(place.state, byte);
+        if (next != dfa.dead) {
+            const possible = b.program.canFollow(b.nodes.items[place.node].list, lexer.reaches[next]);
+            return if (possible) .{ .state = next, .node = place.node } else null;
+        }
+        return b.restart(place, byte);
+    }
+
+    fn restart(b: *Builder, place: Place, byte: u8) Allocator.Error!?Place {
+        const lexer = &b.program.lexer;
+        const list = lexer.matches[place.state];
+        if (list == 0) return null;
+        const next = lexer.next(dfa.start, byte);
+        if (next == dfa.dead) return null;
+        const node = if (b.program.is_skip[list]) place.node else try b.child(place.node, list) orelse return null;
+        if (!b.program.canFollow(b.nodes.items[node].list, lexer.reaches[next])) return null;
+        return .{ .state = next, .node = node };
+    }
+
+    fn child(b: *Builder, parent: u16, list: u16) Allocator.Error!?u16 {
+        const entry = try b.children.getOrPut(b.gpa, @as(u64, parent) << 16 | list);
+        if (entry.found_existing) return if (entry.value_ptr.* == none) null else @intCast(entry.value_ptr.*);
+        if (!b.program.canFollowList(b.nodes.items[parent].list, list)) {
+            entry.value_ptr.* = none;
+            return null;
+        }
+        const n = b.nodes.items.len;
+        if (n > std.math.maxInt(u16)) return error.OutOfMemory;
+        entry.value_ptr.* = @intCast(n);
+        try b.nodes.append(b.gpa, .{ .parent = parent, .list = list, .sibling = b.nodes.items[parent].first_child });
+        b.nodes.items[parent].first_child = @intCast(n);
+        return @intCast(n);
+    }
+
+    inline fn addToken(b: *Builder, token: u32, node: u16, reach: u16, first: u16) Allocator.Error!void {
+        // Neighbours in the trie mostly belong to one group.
+        if (b.groups.items.len > 0) {
+            const group = &b.groups.items[b.groups.items.len - 1];
+            if (group.node == node and group.reach == reach and group.first == first) {
+                group.n_tokens += 1;
+                b.group_of[token] = @intCast(b.groups.items.len - 1);
+                return;
+            }
+        }
+        const entry = try b.group_index.getOrPut(b.gpa, @as(u64, node) << 32 | @as(u64, reach) << 16 | first);
+        if (!entry.found_existing) {
+            entry.value_ptr.* = @intCast(b.groups.items.len);
+            try b.groups.append(b.gpa, .{ .node = node, .reach = reach, .first = first, .n_tokens = 0 });
+        }
+        b.groups.items[entry.value_ptr.*].n_tokens += 1;
+        b.group_of[token] = entry.value_ptr.*;
+    }
+
+    // ---- Laying the table out
+
+    fn finish(b: *Builder, base: u16) Allocator.Error!Table {
+        for (b.source.trie.duplicates) |duplicate| {
+            const group = b.group_of[duplicate.token];
+            b.group_of[duplicate.twin] = group;
+            if (group != no_group) b.groups.items[group].n_tokens += 1;
+        }
+        const order = try b.depthFirst();
+        defer b.gpa.free(order);
+        var table: Table = undefined;
+        table.base = base;
+        const nodes = try b.gpa.alloc(Node, order.len + 1);
+        errdefer b.gpa.free(nodes);
+        const groups = try b.gpa.alloc(Group, b.groups.items.len);
+        errdefer b.gpa.free(groups);
+        const places = try b.gpa.alloc(u32, b.groups.items.len);
+        defer b.gpa.free(places);
+        try b.layOut(order, nodes, groups, places);
+        table.nodes = nodes;
+        table.groups = groups;
+        table.interests = try b.findInterests(nodes, groups);
+        errdefer b.gpa.free(table.interests);
+        const n_ids, const n_bitmaps = countTokens(groups);
+        const ids = try b.gpa.alloc(i32, n_ids);
+        errdefer b.gpa.free(ids);
+        const words = try bitmap.alloc(b.gpa, n_bitmaps * bitmap.wordsFor(b.source.trie.n_tokens));
+        errdefer b.gpa.free(words);
+        b.fillGroups(groups, places, ids, words);
+        table.ids = ids;
+        table.words = words;
+        table.except = try b.sortedExcept();
+        return table;
+    }
+
+    fn sortedExcept(b: *Builder) Allocator.Error![]i32 {
+        std.sort.heap(i32, b.except.items, {}, std.sort.asc(i32));
+        const n = b.except.items.len;
+        for (b.source.trie.duplicates) |duplicate| {
+            if (std.sort.binarySearch(i32, b.except.items[0..n], @as(i32, @intCast(duplicate.token)), compare) == null) continue;
+            try b.except.append(b.gpa, @intCast(duplicate.twin));
+        }
+        if (b.except.items.len > n) std.sort.heap(i32, b.except.items, {}, std.sort.asc(i32));
+        return b.gpa.dupe(i32, b.except.items);
+    }
+
+    fn compare(token: i32, id: i32) std.math.Order {
+        return std.math.order(token, id);
+    }
+
+    /// The draft nodes in depth-first order.
+    fn depthFirst(b: *Builder) Allocator.Error![]u16 {
+        const drafts = b.nodes.items;
+        const order = try b.gpa.alloc(u16, drafts.len);
+        var node: u32 = root;
+        for (order) |*place| {
+            place.* = @intCast(node);
+            if (drafts[node].first_child != none) {
+                node = drafts[node].first_child;
+                continue;
+            }
+            while (node != root and drafts[node].sibling == none) node = drafts[node].parent;
+            if (node != root) node = drafts[node].sibling;
+        }
+        return order;
+    }
+
+    /// Nodes in order, and their groups in the nodes' order; `places` is where a draft's group went.
+    fn layOut(b: *Builder, order: []const u16, nodes: []Node, groups: []Group, places: []u32) Allocator.Error!void {
+        const drafts = b.nodes.items;
+        const place_of = try b.gpa.alloc(u32, drafts.len);
+        defer b.gpa.free(place_of);
+        for (order, 0..) |draft, n| place_of[draft] = @intCast(n);
+        for (nodes) |*node| node.* = .{ .end = 0, .groups = 0, .firsts = 0, .list = 0 };
+        for (b.groups.items) |group| nodes[place_of[group.node] + 1].groups += 1;
+        for (nodes[1..], nodes[0..order.len]) |*node, before| node.groups += before.groups;
+        const filled = try b.gpa.alloc(u32, order.len);
+        defer b.gpa.free(filled);
+        @memset(filled, 0);
+        for (b.groups.items, places) |draft, *place| {
+            const n = place_of[draft.node];
+            place.* = nodes[n].groups + filled[n];
+            filled[n] += 1;
+            const first = @as(u64, 1) << @intCast(draft.first);
+            groups[place.*] = .{
+                .start = 0,
+                .n_tokens = draft.n_tokens,
+                .first = first,
+                .reach = draft.reach,
+                .is_bitmap = draft.n_tokens > list_max,
+            };
+            nodes[n].firsts |= first;
+        }
+        var n = order.len;
+        while (n > 0) {
+            n -= 1;
+            const draft = drafts[order[n]];
+            nodes[n].list = draft.list;
+            nodes[n].end = @max(nodes[n].end, @as(u32, @intCast(n + 1)));
+            if (n == 0) break;
+            const parent = &nodes[place_of[draft.parent]];
+            parent.end = @max(parent.end, nodes[n].end);
+            parent.firsts |= nodes[n].firsts;
+        }
+    }
+
+    fn findInterests(b: *const Builder, nodes: []const Node, groups: []const Group) Allocator.Error![]u64 {
+        const p = b.program;
+        const n_nodes = nodes.len - 1;
+        const interests = try b.gpa.alloc(u64, n_nodes * p.width);
+        @memset(interests, 0);
+        for (0..n_nodes) |n| {
+            const interest = interests[n * p.width ..][0..p.width];
+            for (groups[nodes[n].groups..nodes[n + 1].groups]) |group| program_module.unite(interest, p.reachSet(group.reach));
+            var child_node = n + 1;
+            while (child_node < nodes[n].end) : (child_node = nodes[child_node].end) {
+                for (p.list(nodes[child_node].list)) |terminal| program_module.add(interest, terminal);
+            }
+        }
+        return interests;
+    }
+
+    fn countTokens(groups: []Group) struct { usize, usize } {
+        var n_ids: usize = 0;
+        var n_bitmaps: usize = 0;
+        for (groups) |*group| {
+            if (group.is_bitmap) {
+                group.start = @intCast(n_bitmaps);
+                n_bitmaps += 1;
+            } else {
+                group.start = @intCast(n_ids);
+                n_ids += group.n_tokens;
+            }
+        }
+        return .{ n_ids, n_bitmaps };
+    }
+
+    fn fillGroups(b: *const Builder, groups: []Group, places: []const u32, ids: []i32, words: bitmap.Words) void {
+        const n_words = bitmap.wordsFor(b.source.trie.n_tokens);
+        bitmap.clear(words);
+        for (groups) |*group| group.n_tokens = 0;
+        for (b.group_of, 0..) |draft, token| {
+            if (draft == no_group) continue;
+            const group = &groups[places[draft]];
+            if (group.is_bitmap) {
+                bitmap.set(words[group.start * n_words ..], @intCast(token));
+            } else {
+                ids[group.start + group.n_tokens] = @intCast(token);
+            }
+            group.n_tokens += 1;
+        }
+    }
+};

@@ -1,0 +1,307 @@
+//! The vocabulary as a trie of bytes in depth-first order, for walking it against a recognizer: the
+//! "toktrie" of Microsoft's AICI and llguidance. A node's first child is the next node, its next
+//! sibling is `subtree` nodes on.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("../diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const Vocabulary = @import("../vocabulary.zig").Vocabulary;
+
+/// Nodes, and tokens, are numbered by 24 bits; the last number is no token.
+pub const nodes_max = std.math.maxInt(u24);
+pub const tokens_max = std.math.maxInt(u24);
+/// Longer tokens are not in the trie: they are tried one by one.
+pub const depth_max = 255;
+
+pub const Node = packed struct(u64) {
+    /// The token that ends here; `n_tokens` if none does.
+    token: u24,
+    byte: u8,
+    /// Nodes of the subtree, this one included.
+    subtree: u24,
+    /// How many nodes on the path from the root, from this one up, do not lead to the node that
+    /// follows the subtree.
+    pops: u8,
+
+    pub fn isLeaf(node: Node) bool {
+        return node.subtree == 1;
+    }
+};
+
+/// Two tokens with the same bytes: the trie has the first.
+pub const Duplicate = extern struct { token: u32, twin: u32 };
+
+pub const VocabularyTrie = struct {
+    n_tokens: u32,
+    /// Node 0 is the root: the empty text.
+    nodes: []const Node,
+    duplicates: []const Duplicate,
+    /// Tokens of more than `depth_max` bytes.
+    long_tokens: []const u32,
+    /// Bytes of the longest token.
+    longest: u32,
+    /// Bytes that are no token of their own.
+    missing_bytes: u32,
+
+    pub fn build(gpa: Allocator, vocabulary: *const Vocabulary, diag: *Diagnostic) diagnostic.Error!VocabularyTrie {
+        if (vocabulary.offsets.len == 0) return diag.fail(.invalid_arg, "the bytes of the tokens are not known", .{});
+        if (vocabulary.n_tokens >= tokens_max) {
+            return diag.fail(.limit, "{d} tokens are more than {d}", .{ vocabulary.n_tokens, tokens_max - 1 });
+        }
+        var builder: Builder = .{ .gpa = gpa, .vocabulary = vocabulary };
+        return builder.build() catch |e| switch (e) {
+            error.OutOfMemory => diag.outOfMemory(),
+            error.TooManyNodes => diag.fail(.limit, "the vocabulary needs more than {d} trie nodes", .{nodes_max}),
+        };
+    }
+
+    pub fn deinit(trie: *VocabularyTrie, gpa: Allocator) void {
+        gpa.free(trie.nodes);
+        gpa.free(trie.duplicates);
+        gpa.free(trie.long_tokens);
+        trie.* = undefined;
+    }
+
+    pub fn bytes(trie: *const VocabularyTrie) usize {
+        return std.mem.sliceAsBytes(trie.nodes).len + std.mem.sliceAsBytes(trie.duplicates).len +
+            std.mem.sliceAsBytes(trie.long_tokens).len;
+    }
+
+    /// The node that these bytes lead to.
+    pub fn find(trie: *const VocabularyTrie, text: []const u8) ?u32 {
+        var node: u32 = 0;
+        for (text) |byte| node = trie.child(node, byte) orelse return null;
+        return node;
+    }
+
+    pub fn child(trie: *const VocabularyTrie, parent: u32, byte: u8) ?u32 {
+        var node = parent + 1;
+        const end = parent + trie.nodes[parent].subtree;
+        while (node < end) : (node += trie.nodes[node].subtree) {
+            if (trie.nodes[node].byte == byte) return node;
+        }
+        return null;
+    }
+};
+
+const Builder = struct {
+    gpa: Allocator,
+    vocabulary: *const Vocabulary,
+    duplicates: std.ArrayList(Duplicate) = .empty,
+    long_tokens: std.ArrayList(u32) = .empty,
+    longest: u32 = 0,
+
+    /// A token with its first bytes as a number, so that most comparisons need no text.
+    const Entry = struct { key: u64, token: u32 };
+
+    fn build(b: *Builder) error{ OutOfMemory, TooManyNodes }!VocabularyTrie {
+        errdefer b.duplicates.deinit(b.gpa);
+        errdefer b.long_tokens.deinit(b.gpa);
+        const entries = try b.gather();
+        defer b.gpa.free(entries);
+        const unique = try b.sort(entries);
+        const nodes = try b.gpa.alloc(Node, try b.countNodes(unique));
+        errdefer b.gpa.free(nodes);
+        b.layOut(unique, nodes);
+        const duplicates = try b.duplicates.toOwnedSlice(b.gpa);
+        errdefer b.gpa.free(duplicates);
+        return .{
+            .n_tokens = b.vocabulary.n_tokens,
+            .nodes = nodes,
+            .duplicates = duplicates,
+            .long_tokens = try b.long_tokens.toOwnedSlice(b.gpa),
+            .longest = b.longest,
+            .missing_bytes = missingBytes(nodes, b.vocabulary.n_tokens),
+        };
+    }
+
+    /// The tokens that a text can consist of.
+    fn gather(b: *Builder) error{OutOfMemory}![]Entry {
+        const v = b.vocabulary;
+        var entries: std.ArrayList(Entry) = try .initCapacity(b.gpa, v.n_tokens);
+        errdefer entries.deinit(b.gpa);
+        for (0..v.n_tokens) |token| {
+            const text = v.tokenBytes(@intCast(token));
+            const flags = v.tokenFlags(@intCast(token));
+            if (text.len == 0 or flags.special or flags.end_of_generation or flags.unused) continue;
+            b.longest = @max(b.longest, @as(u32, @intCast(@min(text.len, std.math.maxInt(u32)))));
+            if (text.len > depth_max) {
+                try b.long_tokens.append(b.gpa, @intCast(token));
+            } else {
+                entries.appendAssumeCapacity(.{ .key = firstBytes(text), .token = @intCast(token) });
+            }
+        }
+        return entries.toOwnedSlice(b.gpa);
+    }
+
+    fn firstBytes(text: []const u8) u64 {
+        if (text.len >= 8) return std.mem.readInt(u64, text[0..8], .big);
+        var key: u64 = 0;
+        for (text) |byte| key = key << 8 | byte;
+        return key << @intCast(8 * (8 - text.len));
+    }
+
+    /// By bytes, then by id; returns those that differ from the one before, and keeps the twins.
+    fn sort(b: *Builder, entries: []Entry) error{OutOfMemory}![]Entry {
+        try b.sortKeys(entries);
+        var start: usize = 0;
+        while (start < entries.len) {
+            var end = start + 1;
+            while (end < entries.len and entries[end].key == entries[start].key) end += 1;
+            if (end - start > 1) std.sort.heap(Entry, entries[start..end], b.vocabulary, isBefore);
+            start = end;
+        }
+        var unique: usize = 0;
+        for (entries) |entry| {
+            if (unique > 0 and std.mem.eql(u8, b.textOf(entries[unique - 1]), b.textOf(entry))) {
+                try b.duplicates.append(b.gpa, .{ .token = entries[unique - 1].token, .twin = entry.token });
+                continue;
+            }
+            entries[unique] = entry;
+            unique += 1;
+        }
+        return entries[0..unique];
+    }
+
+    /// Radix sort from the last of the bytes to the first (Knuth, TAOCP 3, 5.2.5).
+    fn sortKeys(b: *Builder, entries: []Entry) error{OutOfMemory}!void {
+        const other = try b.gpa.alloc(Entry, entries.len);
+        defer b.gpa.free(other);
+        const counts = try b.gpa.create([8][256]u32);
+        defer b.gpa.destroy(counts);
+        counts.* = @splat(@splat(0));
+        for (entries) |entry| inline for (0..8) |i| {
+            counts[i][@as(u8, @truncate(entry.key >> 8 * i))] += 1;
+        };
+        var from = entries;
+        var to = other;
+        for (counts, 0..) |*count, i| {
+            var sum: u32 = 0;
+            for (count) |*c| {
+                const n = c.*;
+                c.* = sum;
+                sum += n;
+            }
+            for (from) |entry| {
+                const place = &count[@as(u8, @truncate(entry.key >> @intCast(8 * i)))];
+                to[place.*] = entry;
+                place.* += 1;
+            }
+            std.mem.swap([]Entry, &from, &to);
+        }
+        comptime std.debug.assert(8 % 2 == 0); // the sorted entries are back in their own memory
+    }
+
+    fn isBefore(v: *const Vocabulary, a: Entry, b: Entry) bool {
+        return switch (std.mem.order(u8, v.tokenBytes(a.token), v.tokenBytes(b.token))) {
+            .lt => true,
+            .gt => false,
+            .eq => a.token < b.token,
+        };
+    }
+
+    fn countNodes(b: *const Builder, entries: []const Entry) error{TooManyNodes}!usize {
+        var n: usize = 1;
+        for (entries, 0..) |entry, i| n += b.textOf(entry).len - b.shared(entries, i);
+        return if (n <= nodes_max) n else error.TooManyNodes;
+    }
+
+    /// Bytes that a token begins with as the one before it does.
+    fn shared(b: *const Builder, entries: []const Entry, i: usize) usize {
+        if (i == 0 or i == entries.len) return 0;
+        const different = @clz(entries[i].key ^ entries[i - 1].key) / 8;
+        const here = b.textOf(entries[i]);
+        const before = b.textOf(entries[i - 1]);
+        if (different < 8) return @min(different, here.len, before.len);
+        return std.mem.findDiff(u8, here, before) orelse @min(here.len, before.len);
+    }
+
+    fn layOut(b: *const Builder, entries: []const Entry, nodes: []Node) void {
+        const none: u24 = @intCast(b.vocabulary.n_tokens);
+        nodes[0] = .{ .token = none, .byte = 0, .subtree = @intCast(nodes.len), .pops = 0 };
+        var path: [depth_max + 1]u24 = undefined; // the open node of each depth
+        var n: u24 = 1;
+        for (entries, 0..) |entry, i| {
+            const bytes = b.textOf(entry);
+            for (b.shared(entries, i)..bytes.len) |depth| {
+                path[depth + 1] = n;
+                nodes[n] = .{ .token = none, .byte = bytes[depth], .subtree = 0, .pops = 0 };
+                n += 1;
+            }
+            nodes[n - 1].token = @intCast(entry.token);
+            const stays = b.shared(entries, i + 1);
+            for (stays + 1..bytes.len + 1) |depth| {
+                const node = &nodes[path[depth]];
+                node.subtree = n - path[depth];
+                node.pops = @intCast(depth - stays);
+            }
+        }
+    }
+
+    fn missingBytes(nodes: []const Node, none: u32) u32 {
+        var missing: u32 = 256;
+        var node: u32 = 1;
+        while (node < nodes.len) : (node += nodes[node].subtree) {
+            if (nodes[node].token != none) missing -= 1;
+        }
+        return missing;
+    }
+
+    fn textOf(b: *const Builder, entry: Entry) []const u8 {
+        return b.vocabulary.tokenBytes(entry.token);
+    }
+};
+
+fn testVocabulary(tokens: []const []const u8) !*Vocabulary {
+    const gpa = std.testing.allocator;
+    const offsets = try gpa.alloc(u64, tokens.len + 1);
+    defer gpa.free(offsets);
+    offsets[0] = 0;
+    for (tokens, 0..) |token, i| offsets[i + 1] = offsets[i] + token.len;
+    const bytes = try std.mem.concat(gpa, u8, tokens);
+    defer gpa.free(bytes);
+    var diag: Diagnostic = .{};
+    return Vocabulary.create(gpa, .{ .n_tokens = @intCast(tokens.len), .bytes = bytes, .offsets = offsets }, &diag);
+}
+
+test "depth-first order with subtrees and pops" {
+    const v = try testVocabulary(&.{ "aza", "b", "a", "ay", "ax", "ayb", "aya", "c", "", "b" });
+    defer v.release();
+    var diag: Diagnostic = .{};
+    var trie = try VocabularyTrie.build(std.testing.allocator, v, &diag);
+    defer trie.deinit(std.testing.allocator);
+    const expected = [_]Node{
+        .{ .token = 10, .byte = 0, .subtree = 10, .pops = 0 },
+        .{ .token = 2, .byte = 'a', .subtree = 7, .pops = 1 },
+        .{ .token = 4, .byte = 'x', .subtree = 1, .pops = 1 },
+        .{ .token = 3, .byte = 'y', .subtree = 3, .pops = 1 },
+        .{ .token = 6, .byte = 'a', .subtree = 1, .pops = 1 },
+        .{ .token = 5, .byte = 'b', .subtree = 1, .pops = 2 },
+        .{ .token = 10, .byte = 'z', .subtree = 2, .pops = 2 },
+        .{ .token = 0, .byte = 'a', .subtree = 1, .pops = 3 },
+        .{ .token = 1, .byte = 'b', .subtree = 1, .pops = 1 },
+        .{ .token = 7, .byte = 'c', .subtree = 1, .pops = 1 },
+    };
+    try std.testing.expectEqualSlices(Node, &expected, trie.nodes);
+    try std.testing.expectEqualSlices(Duplicate, &.{.{ .token = 1, .twin = 9 }}, trie.duplicates);
+    try std.testing.expectEqual(253, trie.missing_bytes);
+    try std.testing.expectEqual(5, trie.find("ayb"));
+    try std.testing.expectEqual(null, trie.find("ac"));
+}
+
+test "every token is found, also with zero bytes, long common starts and more than fit the trie" {
+    const long: [300]u8 = @splat('x');
+    const v = try testVocabulary(&.{ "a", "a\x00", "a\x00\x00b", "aaaaaaaaa", "aaaaaaaab", "aaaaaaaa", &long, long[0..255], "\xff" });
+    defer v.release();
+    var diag: Diagnostic = .{};
+    var trie = try VocabularyTrie.build(std.testing.allocator, v, &diag);
+    defer trie.deinit(std.testing.allocator);
+    for (0..v.n_tokens) |token| {
+        if (token == 6) continue;
+        const node = trie.find(v.tokenBytes(@intCast(token))).?;
+        try std.testing.expectEqual(token, trie.nodes[node].token);
+    }
+    try std.testing.expectEqualSlices(u32, &.{6}, trie.long_tokens);
+    try std.testing.expectEqual(300, trie.longest);
+}

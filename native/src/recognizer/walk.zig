@@ -1,0 +1,58 @@
+//! Walking the vocabulary's trie against a recognizer: which tokens may come next. The method is that
+//! of Microsoft's AICI and llguidance ("toktrie"): no recursion, pops deferred to the next step, one
+//! branch that is hard to predict.
+//!
+//! A recognizer has a stack of states and
+//!     tryPushByte(byte: u8) bool    pushes the state after the byte, unless no text goes on like that
+//!     popBytes(n: usize) void       takes back the last n bytes
+//! so that a new kind of recognizer is one file.
+
+const std = @import("std");
+const VocabularyTrie = @import("vocabulary_trie.zig").VocabularyTrie;
+const Vocabulary = @import("../vocabulary.zig").Vocabulary;
+const bitmap = @import("bitmap.zig");
+
+/// Adds the tokens that the recognizer takes to `words` (of `bitmap.wordsFor`); its stack is as before
+/// afterwards.
+///
+/// Per node: 1 read of 8 bytes; what the recognizer does (an automaton: 2 reads, 1 write); 1 read and
+/// 1 write for the mark, which a node without a token sets behind the last token.
+pub fn walk(trie: *const VocabularyTrie, vocabulary: *const Vocabulary, recognizer: anytype, words: bitmap.Words) void {
+    const nodes = trie.nodes;
+    var at: usize = 1;
+    var pops: usize = 0;
+    while (at < nodes.len) {
+        const node = nodes[at];
+        recognizer.popBytes(pops);
+        if (recognizer.tryPushByte(node.byte)) {
+            bitmap.set(words, node.token);
+            pops = if (node.isLeaf()) node.pops else 0;
+            at += 1;
+        } else {
+            pops = @as(usize, node.pops) - 1;
+            at += node.subtree;
+        }
+    }
+    recognizer.popBytes(pops);
+    bitmap.unset(words, trie.n_tokens);
+    addLong(trie, vocabulary, recognizer, words);
+    addDuplicates(trie, words);
+}
+
+/// The tokens that have the bytes of another one.
+pub fn addDuplicates(trie: *const VocabularyTrie, words: []u32) void {
+    for (trie.duplicates) |duplicate| {
+        if (bitmap.has(words, duplicate.token)) bitmap.set(words, duplicate.twin);
+    }
+}
+
+/// The tokens that are not in the trie.
+fn addLong(trie: *const VocabularyTrie, vocabulary: *const Vocabulary, recognizer: anytype, words: []u32) void {
+    for (trie.long_tokens) |token| {
+        var pushed: usize = 0;
+        const text = vocabulary.tokenBytes(token);
+        while (pushed < text.len and recognizer.tryPushByte(text[pushed])) pushed += 1;
+        recognizer.popBytes(pushed);
+        if (pushed == text.len) bitmap.set(words, token);
+    }
+}
