@@ -2,9 +2,10 @@ package eliza.inference;
 
 /** Why a generation ended; in the order of ELIZA_STOP_ in eliza_inference.h. */
 public enum StopReason {
-    /** It did not end: as many tokens as were asked for came out. */
+    /** Nothing was generated yet. */
     NONE,
     END_OF_GENERATION,
+    /** As many tokens as were asked for, or configured, came out. */
     MAX_TOKENS,
     SPAN_END,
     LISTENER,

@@ -1,0 +1,343 @@
+import eliza.inference.ElizaException;
+import eliza.inference.ElizaInference;
+import eliza.inference.Mode;
+import eliza.inference.Model;
+import eliza.inference.StopReason;
+import eliza.inference.Stream;
+import eliza.inference.StreamConfig;
+import eliza.inference.TokenListener;
+import java.io.ByteArrayOutputStream;
+import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
+
+/** BridgeTest LIBLLAMA MODEL: each public method without parameters, named test..., is a test. */
+public final class BridgeTest {
+    private static final String PROMPT = "User: set a timer for ten minutes\nAction:";
+    private static final String[] NAMES = {"REPLY", "SEND_EMAIL", "SET_TIMER", "PLAY_MUSIC"};
+
+    private static String modelPath;
+
+    public static void main(String[] arguments) throws Exception {
+        String missing = "/nonexistent/libllama.so";
+        expect("ELIZA_ERR_ABI_MISMATCH", missing, () -> ElizaInference.loadLlama(missing));
+        ElizaInference.loadLlama(arguments[0]);
+        modelPath = arguments[1];
+        int failed = 0;
+        int passed = 0;
+        Method[] methods = BridgeTest.class.getMethods();
+        Arrays.sort(methods, (a, b) -> a.getName().compareTo(b.getName()));
+        for (Method method : methods) {
+            if (!method.getName().startsWith("test")) {
+                continue;
+            }
+            try {
+                method.invoke(new BridgeTest());
+                passed++;
+            } catch (Exception error) {
+                System.out.println("FAILED " + method.getName());
+                error.printStackTrace(System.out);
+                failed++;
+            }
+        }
+        System.out.println("java: " + passed + " passed, " + failed + " failed");
+        System.exit(failed == 0 ? 0 : 1);
+    }
+
+    public void testVersions() {
+        check(ElizaInference.version().matches("\\d+\\.\\d+\\.\\d+"), ElizaInference.version());
+        equal(15, ElizaInference.abiVersion());
+    }
+
+    public void testTextSurvivesTokensAndBack() {
+        try (Model model = Model.open(modelPath)) {
+            for (String text : new String[] {"", "SET_TIMER", "naïve – \uD83D\uDE00 \u0000 end", PROMPT}) {
+                int[] tokens = model.tokenize(text, false, false);
+                equal(text, model.detokenize(tokens, false, false).replaceFirst("^ ", ""));
+            }
+        }
+    }
+
+    public void testOnlyNamesComeOutOfATrie() {
+        try (Model model = Model.open(modelPath);
+                Stream stream = model.stream(spanConfig())) {
+            stream.prefill(model.tokenize(PROMPT, true, false));
+            stream.setTokenTrie(json(model), Mode.GREEDY);
+            StringBuilder text = new StringBuilder();
+            equal(StopReason.SPAN_END, stream.generate(0, (id, part) -> {
+                text.append(part);
+                return true;
+            }));
+            equal("SET_TIMER", text.toString().trim());
+            equal("SET_TIMER", stream.leaf());
+        }
+    }
+
+    public void testMessagePackIsTheSameTrie() {
+        try (Model model = Model.open(modelPath);
+                Stream stream = model.stream(spanConfig())) {
+            stream.prefill(model.tokenize(PROMPT, true, false));
+            stream.setTokenTrie(messagePack(model), Mode.SAMPLED);
+            equal(StopReason.SPAN_END, stream.generate(0, (id, part) -> true));
+            equal("SET_TIMER", stream.leaf());
+        }
+    }
+
+    public void testWithoutTheTrieTheModelIsFree() {
+        try (Model model = Model.open(modelPath);
+                Stream stream = model.stream(spanConfig())) {
+            stream.prefill(model.tokenize(PROMPT, true, false));
+            stream.setTokenTrie(json(model), Mode.GREEDY);
+            stream.clearTokenTrie();
+            equal(StopReason.MAX_TOKENS, stream.generate(3, (id, part) -> true));
+            equal(null, stream.leaf());
+        }
+    }
+
+    public void testAListenerEndsTheGeneration() {
+        try (Model model = Model.open(modelPath);
+                Stream stream = model.stream(new StreamConfig())) {
+            stream.prefill(model.tokenize(PROMPT, true, false));
+            int[] seen = {0};
+            equal(StopReason.LISTENER, stream.generate(50, (id, part) -> ++seen[0] < 2));
+            equal(2, seen[0]);
+        }
+    }
+
+    public void testWhatAListenerThrowsComesThrough() {
+        try (Model model = Model.open(modelPath);
+                Stream stream = model.stream(new StreamConfig())) {
+            stream.prefill(model.tokenize(PROMPT, true, false));
+            try {
+                stream.generate(50, (id, part) -> {
+                    throw new IllegalArgumentException("mine");
+                });
+                throw new AssertionError("nothing was thrown");
+            } catch (IllegalArgumentException error) {
+                equal("mine", error.getMessage());
+            }
+            equal(StopReason.MAX_TOKENS, stream.generate(1, (id, part) -> true));
+        }
+    }
+
+    public void testCancelFromAnotherThread() throws Exception {
+        try (Model model = Model.open(modelPath);
+                Stream stream = model.stream(new StreamConfig())) {
+            int[] prompt = model.tokenize(PROMPT, true, false);
+            stream.prefill(prompt);
+            CountDownLatch running = new CountDownLatch(1);
+            CountDownLatch cancelled = new CountDownLatch(1);
+            Thread other = new Thread(() -> {
+                await(running);
+                stream.cancel();
+                cancelled.countDown();
+            });
+            other.start();
+            equal(StopReason.CANCELLED, stream.generate(0, (id, part) -> {
+                running.countDown();
+                await(cancelled);
+                return true;
+            }));
+            other.join();
+            expect("ELIZA_ERR_CANCELLED", "", () -> stream.prefill(prompt));
+            stream.reset();
+            stream.prefill(prompt);
+            equal(StopReason.MAX_TOKENS, stream.generate(1, (id, part) -> true));
+        }
+    }
+
+    public void testCloseFromAnotherThreadWaitsForTheGeneration() throws Exception {
+        Model model = Model.open(modelPath);
+        Stream stream = model.stream(new StreamConfig());
+        stream.prefill(model.tokenize(PROMPT, true, false));
+        model.close();
+        CountDownLatch running = new CountDownLatch(1);
+        Thread other = new Thread(() -> {
+            await(running);
+            stream.close();
+        });
+        other.start();
+        StopReason reason = stream.generate(0, (id, part) -> {
+            running.countDown();
+            while (other.getState() != Thread.State.BLOCKED) {
+                Thread.yield(); // it has cancelled, and waits for this generation
+            }
+            return true;
+        });
+        equal(StopReason.CANCELLED, reason);
+        other.join();
+        expect("ELIZA_ERR_CLOSED", "closed", stream::leaf);
+    }
+
+    public void testAListenerMayClose() {
+        try (Model model = Model.open(modelPath)) {
+            Stream stream = model.stream(new StreamConfig());
+            stream.prefill(model.tokenize(PROMPT, true, false));
+            equal(StopReason.CANCELLED, stream.generate(0, (id, part) -> {
+                stream.close();
+                return true;
+            }));
+            expect("ELIZA_ERR_CLOSED", "closed", () -> stream.prefill(new int[] {1}));
+        }
+    }
+
+    public void testHandlesAreFreedOnce() {
+        Model model = Model.open(modelPath);
+        Stream stream = model.stream(new StreamConfig());
+        for (int i = 0; i < 3; i++) {
+            stream.close();
+            stream.cancel();
+            model.close();
+        }
+        expect("ELIZA_ERR_CLOSED", "closed", () -> model.tokenize("x", false, false));
+        expect("ELIZA_ERR_CLOSED", "closed", () -> stream.clearTokenTrie());
+        expect("ELIZA_ERR_CLOSED", "closed", () -> model.stream(new StreamConfig()));
+    }
+
+    /** More calls and tokens than local references that a native method may hold. */
+    public void testManyStreamsAndTokens() {
+        try (Model model = Model.open(modelPath)) {
+            int[] prompt = model.tokenize(PROMPT, true, false);
+            byte[] payload = messagePack(model);
+            for (int i = 0; i < 40; i++) {
+                try (Stream stream = model.stream(spanConfig())) {
+                    stream.prefill(prompt);
+                    stream.setTokenTrie(payload, Mode.GREEDY);
+                    equal(StopReason.SPAN_END, stream.generate(0, (id, part) -> true));
+                }
+            }
+            StreamConfig config = new StreamConfig();
+            config.temperature = 4;
+            config.seed = 7;
+            try (Stream stream = model.stream(config)) {
+                stream.prefill(prompt);
+                int[] seen = {0};
+                for (int i = 0; i < 100 && seen[0] < 100; i++) {
+                    stream.generate(100, (id, part) -> {
+                        seen[0]++;
+                        return true;
+                    });
+                    stream.prefill(new int[] {prompt[prompt.length - 1]});
+                }
+                check(seen[0] >= 100, "tokens: " + seen[0]);
+            }
+        }
+    }
+
+    public void testErrorsSayWhatAndWhereAndLeaveTheStreamUsable() {
+        expect("ELIZA_ERR_BUNDLE_INVALID", "/nonexistent/model.gguf", () -> Model.open("/nonexistent/model.gguf"));
+        try (Model model = Model.open(modelPath, "shipped");
+                Stream stream = model.stream(spanConfig())) {
+            expect("ELIZA_ERR_PAYLOAD", "descriptors", () -> stream.setTokenTrie("{\"modelId\":\"\"}", Mode.GREEDY));
+            expect("ELIZA_ERR_PAYLOAD", "", () -> stream.setTokenTrie(new byte[0], Mode.GREEDY));
+            String other = json(model).replace("\"modelId\":\"\"", "\"modelId\":\"other\"");
+            expect("ELIZA_ERR_MODEL_MISMATCH", "other", () -> stream.setTokenTrie(other, Mode.GREEDY));
+            expect("ELIZA_ERR_STATE", "", () -> stream.activate("action"));
+            expect("ELIZA_ERR_STATE", "", () -> stream.generate(1, (id, part) -> true));
+            expect("ELIZA_ERR_INVALID_ARG", "", () -> stream.prefill(new int[] {-1}));
+            expect("ELIZA_ERR_CONTEXT_FULL", "", () -> stream.prefill(new int[100000]));
+            StreamConfig wrong = new StreamConfig();
+            wrong.cacheTypeK = "q7";
+            expect("ELIZA_ERR_INVALID_ARG", "q7", () -> model.stream(wrong));
+            wrong.cacheTypeK = null;
+            wrong.grammar = "not a grammar";
+            expect("ELIZA_ERR_INVALID_ARG", "", () -> model.stream(wrong));
+            stream.prefill(model.tokenize(PROMPT, true, false));
+            stream.setTokenTrie(json(model), Mode.GREEDY);
+            equal(StopReason.SPAN_END, stream.generate(0, (id, part) -> {
+                expect("ELIZA_ERR_BUSY", "", stream::reset);
+                return true;
+            }));
+            equal("SET_TIMER", stream.leaf());
+        }
+    }
+
+    // ---- Payloads --------------------------------------------------------------------------------------------------
+
+    private static StreamConfig spanConfig() {
+        StreamConfig config = new StreamConfig();
+        config.stopAtSpanEnd = true;
+        return config;
+    }
+
+    private static int[] tokensOf(Model model, String name) {
+        return model.tokenize(" " + name, false, false);
+    }
+
+    private static String json(Model model) {
+        StringBuilder text = new StringBuilder("{\"modelId\":\"\",\"descriptors\":[{\"path\":\"action\",\"leaves\":[");
+        String comma = "";
+        for (String name : NAMES) {
+            text.append(comma).append("{\"name\":\"").append(name).append("\",\"tokens\":");
+            text.append(Arrays.toString(tokensOf(model, name))).append('}');
+            comma = ",";
+        }
+        return text.append("]}]}").toString();
+    }
+
+    private static byte[] messagePack(Model model) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        bytes.write(0x82);
+        packText(bytes, "modelId");
+        packText(bytes, "");
+        packText(bytes, "descriptors");
+        bytes.write(0x91);
+        bytes.write(0x82);
+        packText(bytes, "path");
+        packText(bytes, "action");
+        packText(bytes, "leaves");
+        bytes.write(0x90 | NAMES.length);
+        for (String name : NAMES) {
+            int[] tokens = tokensOf(model, name);
+            bytes.write(0x82);
+            packText(bytes, "name");
+            packText(bytes, name);
+            packText(bytes, "tokens");
+            bytes.write(0x90 | tokens.length);
+            for (int token : tokens) {
+                bytes.write(0xcd);
+                bytes.write(token >> 8);
+                bytes.write(token);
+            }
+        }
+        return bytes.toByteArray();
+    }
+
+    private static void packText(ByteArrayOutputStream bytes, String text) {
+        byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+        bytes.write(0xa0 | utf8.length);
+        bytes.write(utf8, 0, utf8.length);
+    }
+
+    // ---- Checks ----------------------------------------------------------------------------------------------------
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException error) {
+            throw new IllegalStateException(error);
+        }
+    }
+
+    private static void check(boolean right, String what) {
+        if (!right) {
+            throw new AssertionError(what);
+        }
+    }
+
+    private static void equal(Object expected, Object actual) {
+        check(expected == null ? actual == null : expected.equals(actual), "expected " + expected + ", got " + actual);
+    }
+
+    private static void expect(String status, String in, Runnable call) {
+        try {
+            call.run();
+        } catch (ElizaException error) {
+            equal(status, error.statusName());
+            check(error.getMessage().contains(in), "no \"" + in + "\" in: " + error.getMessage());
+            return;
+        }
+        throw new AssertionError("no " + status);
+    }
+}

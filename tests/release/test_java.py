@@ -1,0 +1,66 @@
+"""The Java API on a desktop JVM, against the real library, libllama and the shipped model."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import MODEL, Release
+
+JAVA_8_CLASS_VERSION = 52
+
+
+@pytest.fixture(scope="module")
+def jar(release: Release) -> Path:
+    return release.folder / "android" / f"elizainference-{release.version}.jar"
+
+
+def run_java(jar: Path, classes: Path, options: list[str], arguments: list[Path]) -> "subprocess.CompletedProcess[str]":
+    command = ["java", "-Xcheck:jni", *options, "-cp", f"{jar}:{classes}", "BridgeTest", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def classes(jar: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("classes")
+    source = Path(__file__).parent / "java" / "BridgeTest.java"
+    subprocess.run(["javac", "-Xlint:all", "-Werror", "-cp", jar, "-d", folder, source], check=True)
+    return folder
+
+
+def test_the_bridge_works_and_java_finds_nothing_wrong_with_it(
+    jar: Path, classes: Path, prefix: Path, llama: Path
+) -> None:
+    bridge = prefix / "lib" / "libelizainference_jni.so"
+    result = run_java(jar, classes, [f"-Deliza.inference.jni={bridge}"], [llama, MODEL])
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "java: 13 passed, 0 failed" in result.stdout
+    assert "WARNING" not in result.stdout + result.stderr  # of -Xcheck:jni: exceptions not looked at, references kept
+    assert "FATAL" not in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("case", ["missing", "of another processor"])
+def test_a_bridge_that_cannot_be_loaded_is_an_error_that_says_what_to_do(
+    jar: Path, classes: Path, release: Release, llama: Path, case: str
+) -> None:
+    path = release.folder / "android" / "jniLibs" / "arm64-v8a" / "libelizainference_jni.so"
+    options = [] if case == "missing" else [f"-Deliza.inference.jni={path}"]
+    result = run_java(jar, classes, options, [llama, MODEL])
+    assert result.returncode != 0
+    assert "eliza.inference.ElizaException: the native library cannot be loaded" in result.stderr
+    assert "jniLibs/<abi>/" in result.stderr
+    assert "eliza.inference.jni" in result.stderr
+
+
+def test_the_classes_are_java_8_and_the_same_for_each_build(jar: Path) -> None:
+    with zipfile.ZipFile(jar) as archive:
+        names = archive.namelist()
+        assert "eliza/inference/Stream.class" in names
+        for entry in archive.infolist():
+            assert entry.date_time == (1980, 1, 1, 0, 0, 0)
+            if entry.filename.endswith(".class"):
+                magic, _, major = struct.unpack(">IHH", archive.read(entry)[:8])
+                assert (magic, major) == (0xCAFEBABE, JAVA_8_CLASS_VERSION), entry.filename
