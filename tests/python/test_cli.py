@@ -94,6 +94,60 @@ def test_a_path_without_a_trie_is_a_usage_error() -> None:
     assert "--path needs --trie" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("option", "content", "pattern"),
+    [
+        ("--choices", " PLAY_MUSIC\n SET_TIMER\n", " PLAY_MUSIC| SET_TIMER"),
+        ("--lark", 'start: " " NAME "()"\nNAME: "PLAY_MUSIC" | "SET_TIMER"\n', r" (PLAY_MUSIC|SET_TIMER)\(\)"),
+        ("--regex", None, " [A-Z]{3}_x"),
+    ],
+)
+def test_generate_with_a_recognizer(
+    llama: LlamaInfo, tmp_path: Path, option: str, content: str | None, pattern: str
+) -> None:
+    value = pattern
+    if content is not None:
+        file = tmp_path / "rule"
+        file.write_text(content)
+        value = str(file)
+    result = run("generate", "--model", MODEL_FILE, "--prompt", "User: hello\nAction:", option, value)
+    assert result.exit_code == 0, result.output
+    assert re.fullmatch(pattern + "\n", result.stdout)
+    assert not result.stderr.startswith("name")
+
+
+def test_two_rules_are_a_usage_error(tmp_path: Path) -> None:
+    file = tmp_path / "choices"
+    file.write_text("a\n")
+    result = run("generate", "--model", MODEL_FILE, "--prompt", "x", "--choices", file, "--regex", "a")
+    assert result.exit_code == 2
+    assert "exclude each other" in result.stderr
+
+
+def test_grammar_check_tells_sizes_and_notes(llama: LlamaInfo, tmp_path: Path) -> None:
+    file = tmp_path / "twice.lark"
+    file.write_text('start: A "a"\nA: /a+/\n')
+    for arguments in ([file], [file, "--model", MODEL_FILE]):
+        result = run("grammar", "check", *arguments)
+        assert result.exit_code == 0, result.output
+        sizes, *notes = result.stdout.splitlines()
+        assert sizes.startswith(f"{file}: 2 terminals, ")
+        assert any(note.startswith("note: ") and "A" in note for note in notes)
+
+
+def test_grammar_check_tells_what_is_wrong_and_where(tmp_path: Path) -> None:
+    file = tmp_path / "bad.lark"
+    for text, message in (("start: a", r":1:8: .*a"), ('start: start "+" start | "1"', r":\d+:\d+: [^$]*\+")):
+        file.write_text(text)
+        result = run("grammar", "check", file)
+        assert result.exit_code == 1
+        assert re.match(f"Error: {re.escape(str(file))}{message}", result.stderr), result.stderr
+    file.write_bytes(b'start: "\xff"')
+    result = run("grammar", "check", file)
+    assert result.exit_code == 1
+    assert f"Error: {file}: not UTF-8" in result.stderr
+
+
 def test_an_error_is_a_message_without_a_traceback(llama: LlamaInfo, tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.gguf"
     damaged.write_bytes(b"GGUF")

@@ -75,10 +75,18 @@ print(type(allowed).__name__, allowed.tolist(), allowed.readonly)
     assert result.stdout == "memoryview [3, 5] True\n"
 
 
+def test_the_grammars_are_those_of_the_repository() -> None:
+    shipped = {name: eliza_inference.grammars.text(name) for name in eliza_inference.grammars.names()}
+    files = (ROOT / "native" / "grammars").glob("*.lark")
+    assert shipped == {file.stem: file.read_text(encoding="utf-8") for file in files}, (
+        "stale: install the package again"
+    )
+
+
 def test_the_examples_of_the_package_run_as_written(llama: LlamaInfo) -> None:
     text = (ROOT / "bindings-python" / "README.md").read_text(encoding="utf-8")
     examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(examples) == 2
+    assert len(examples) == 3
     for example in examples:
         result = subprocess.run([sys.executable, "-c", example], cwd=ROOT, capture_output=True, text=True, check=True)
         assert result.stdout.split() == re.findall(r"print\(.*\)  # (\w+)", example)

@@ -14,15 +14,21 @@ import pytest
 from cffi import FFI
 from conftest import MODEL_FILE, PROMPT, TESTS
 from eliza_inference import (
+    Constraint,
     InvalidArgumentError,
     LlamaInfo,
     Mode,
+    Model,
+    ModelMismatchError,
     PayloadError,
     TokenTree,
     UnknownPathError,
+    Vocabulary,
     activate_sampler,
     clear_sampler_trie,
+    constraint_sampler,
     sampler_state,
+    set_sampler_constraint,
     set_sampler_trie,
     token_trie_sampler,
 )
@@ -280,3 +286,30 @@ def test_a_legal_logit_that_is_not_a_number_is_never_drawn(chain: Chain) -> None
     assert sorted(chain.apply(sampler, candidates)) == [10, 20]
     logits = {candidates.data[i].id: candidates.data[i].logit for i in range(candidates.size)}
     assert logits == {10: -math.inf, 20: 3.0}
+
+
+def test_a_sampler_in_a_foreign_chain(chain: Chain, model: Model) -> None:
+    def legal(sampler: int) -> set[bytes]:
+        return {model.vocabulary.token_bytes(token) for token in chain.apply(sampler, chain.whole_vocabulary())}
+
+    constraint = Constraint.regex(model.vocabulary, "[a-c]x")
+    sampler = constraint_sampler(chain.vocab, constraint, Mode.SAMPLED)
+    chain.samplers.append(chain.pointer(sampler))
+    assert legal(sampler) == {b"a", b"b", b"c"}
+    chain.accept(sampler, *model.tokenize("a"))
+    assert legal(sampler) == {b"x"}
+    chain.accept(sampler, *model.tokenize("x"))
+    ends = {model.vocabulary.token_bytes(token) for token in model.vocabulary.end_of_generation_tokens()}
+    assert legal(sampler) == ends
+    set_sampler_constraint(sampler, Constraint.choices(model.vocabulary, ["z"]), Mode.SAMPLED, end=[])
+    assert legal(sampler) == {b"z"}
+    chain.accept(sampler, *model.tokenize("z"))
+    assert not sampler_state(sampler).active
+    clear_sampler_trie(sampler)
+    assert len(chain.apply(sampler, chain.whole_vocabulary())) == len(model.vocabulary)
+
+
+def test_a_sampler_refuses_another_vocabulary(chain: Chain) -> None:
+    other = Vocabulary(256, [bytes([byte]) for byte in range(256)])
+    with pytest.raises(ModelMismatchError):
+        constraint_sampler(chain.vocab, Constraint.regex(other, "a"))
