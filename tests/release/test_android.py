@@ -1,0 +1,160 @@
+"""The ELF files for Android, read byte by byte: what its loader and its stores ask for."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from pathlib import Path
+
+import lief
+import pytest
+from conftest import ROOT, Release
+
+ABIS = {
+    "arm64-v8a": lief.ELF.ARCH.AARCH64,
+    "armeabi-v7a": lief.ELF.ARCH.ARM,
+    "x86_64": lief.ELF.ARCH.X86_64,
+}
+PAGE_BYTES = 16384
+ARM64_BYTES_MAX = 450_000
+TAG = lief.ELF.DynamicEntry.TAG
+SEGMENT = lief.ELF.Segment.TYPE
+
+# What `System.loadLibrary` finds in every app: nothing else may be needed.
+SYSTEM_LIBRARIES = {"libc.so", "libdl.so"}
+
+# Later than API 24, or what some devices of it lack.
+TOO_NEW = {"getauxval", "aligned_alloc", "memfd_create", "pthread_getaffinity_np", "syncfs", "getrandom", "getentropy"}
+
+
+@pytest.fixture(params=list(ABIS))
+def abi(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(params=["libelizainference.so", "libelizainference_jni.so"])
+def path(request: pytest.FixtureRequest, release: Release, abi: str) -> Path:
+    return release.folder / "android" / "jniLibs" / abi / str(request.param)
+
+
+@pytest.fixture
+def elf(path: Path) -> lief.ELF.Binary:
+    binary = lief.ELF.parse(path)
+    assert binary is not None
+    return binary
+
+
+def test_it_is_a_shared_library_for_the_processor(elf: lief.ELF.Binary, abi: str) -> None:
+    assert elf.header.machine_type == ABIS[abi]
+    assert elf.header.file_type == lief.ELF.Header.FILE_TYPE.DYN
+    assert elf.interpreter == ""
+
+
+def test_it_needs_nothing_but_the_c_library(elf: lief.ELF.Binary, path: Path) -> None:
+    own = {"libelizainference.so"} if path.name.endswith("_jni.so") else set()
+    assert own <= set(elf.libraries) <= SYSTEM_LIBRARIES | own
+    assert "libc.so" in elf.libraries
+
+
+def test_its_name_is_its_soname_and_it_has_no_path_of_the_build(elf: lief.ELF.Binary, path: Path) -> None:
+    assert elf[TAG.SONAME].name == path.name  # type: ignore[union-attr]
+    assert not elf.has(TAG.RUNPATH) and not elf.has(TAG.RPATH)
+    assert b"/zig" not in path.read_bytes() and b"/home" not in path.read_bytes()
+
+
+def test_segments_fit_pages_of_16_kib(elf: lief.ELF.Binary) -> None:
+    loaded = [segment for segment in elf.segments if segment.type == SEGMENT.LOAD]
+    assert len(loaded) >= 2
+    ends_at_page = 0
+    for segment in sorted(loaded, key=lambda segment: segment.virtual_address):
+        assert segment.alignment % PAGE_BYTES == 0
+        assert (segment.virtual_address - segment.file_offset) % PAGE_BYTES == 0
+        assert segment.virtual_address // PAGE_BYTES >= ends_at_page, "two segments share a page"
+        ends_at_page = -(-(segment.virtual_address + segment.virtual_size) // PAGE_BYTES)
+
+
+def test_no_segment_is_both_written_and_executed(elf: lief.ELF.Binary) -> None:
+    flag = lief.ELF.Segment.FLAGS
+    for segment in elf.segments:
+        assert not (segment.has(flag.W) and segment.has(flag.X)), segment.type
+    stack = [segment for segment in elf.segments if segment.type == SEGMENT.GNU_STACK]
+    assert len(stack) == 1 and not stack[0].has(flag.X)
+    assert any(segment.type == SEGMENT.GNU_RELRO for segment in elf.segments)
+
+
+def test_no_text_is_relocated(elf: lief.ELF.Binary) -> None:
+    assert not elf.has(TAG.TEXTREL)
+    writable = [
+        (segment.virtual_address, segment.virtual_address + segment.virtual_size)
+        for segment in elf.segments
+        if segment.type == SEGMENT.LOAD and segment.has(lief.ELF.Segment.FLAGS.W)
+    ]
+    relocations = list(elf.dynamic_relocations) + list(elf.pltgot_relocations)
+    assert relocations
+    for relocation in relocations:
+        assert any(start <= relocation.address < end for start, end in writable), hex(relocation.address)
+
+
+def test_no_thread_local_storage(elf: lief.ELF.Binary) -> None:
+    assert not any(segment.type == SEGMENT.TLS for segment in elf.segments)
+    assert not any(symbol.type == lief.ELF.Symbol.TYPE.TLS for symbol in elf.dynamic_symbols)
+    assert not any("tls" in symbol.name for symbol in elf.imported_symbols)
+
+
+def test_both_hash_tables_are_there(elf: lief.ELF.Binary) -> None:
+    assert elf.has(TAG.HASH) and elf.has(TAG.GNU_HASH)
+
+
+def test_imports_are_versioned_as_in_bionic_and_old_enough(elf: lief.ELF.Binary) -> None:
+    for symbol in elf.imported_symbols:
+        if symbol.name.startswith("eliza_inference_") or not symbol.name:
+            continue
+        assert symbol.name not in TOO_NEW
+        version = symbol.symbol_version
+        assert version is not None and version.symbol_version_auxiliary is not None, symbol.name
+        assert version.symbol_version_auxiliary.name == "LIBC", symbol.name
+
+
+def test_it_exports_the_header_and_nothing_else(elf: lief.ELF.Binary, path: Path) -> None:
+    exported = {symbol.name for symbol in elf.exported_symbols}
+    assert exported == ({"JNI_OnLoad", "JNI_OnUnload"} if path.name.endswith("_jni.so") else declared_functions())
+
+
+def test_debug_information_is_stripped(elf: lief.ELF.Binary) -> None:
+    assert not any(section.name.startswith(".debug") or section.name == ".symtab" for section in elf.sections)
+
+
+def test_the_library_for_arm64_is_small(release: Release) -> None:
+    size = (release.folder / "android" / "jniLibs" / "arm64-v8a" / "libelizainference.so").stat().st_size
+    assert size <= ARM64_BYTES_MAX
+
+
+def test_no_float_is_passed_by_value() -> None:
+    """On 32-bit ARM the two sides would pass it differently."""
+    for line in re.findall(r"\b(?:eliza_inference|llama_sampler)_\w+\([^)]*\)", code_of_header()):
+        assert not re.search(r"\b(float|double)\s+\w+", line), line
+
+
+def test_the_archive_holds_what_gradle_looks_for(release: Release) -> None:
+    with zipfile.ZipFile(release.folder / "android" / f"elizainference-{release.version}.aar") as aar:
+        assert aar.testzip() is None
+        names = set(aar.namelist())
+        module = "prefab/modules/elizainference"
+        assert {"AndroidManifest.xml", "classes.jar", "R.txt", "proguard.txt", "prefab/prefab.json"} <= names
+        assert aar.read(f"{module}/include/eliza_inference.h") == HEADER.read_bytes()
+        for abi in ABIS:
+            core = (release.folder / "android" / "jniLibs" / abi / "libelizainference.so").read_bytes()
+            assert aar.read(f"jni/{abi}/libelizainference.so") == core
+            assert aar.read(f"{module}/libs/android.{abi}/libelizainference.so") == core
+            assert f"jni/{abi}/libelizainference_jni.so" in names
+
+
+HEADER = ROOT / "native" / "include" / "eliza_inference.h"
+
+
+def code_of_header() -> str:
+    return re.sub(r"/\*.*?\*/", "", HEADER.read_text("utf-8"), flags=re.DOTALL)
+
+
+def declared_functions() -> set[str]:
+    return set(re.findall(r"\b((?:eliza_inference|llama_sampler)_\w+)\(", code_of_header()))
