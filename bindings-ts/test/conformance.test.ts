@@ -2,14 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import * as path from "node:path";
-import { Constraint, ElizaInferenceError, Matcher, Mode, Step, Vocabulary } from "../src";
+import { Constraint, Matcher, Vocabulary } from "../src";
+import { type Case as Steps, type Failure, camelCase, expectFailure, runSteps } from "./conformance-steps";
 
-interface Failure {
-  status: string;
-  message: string;
-}
-
-interface Case {
+interface Case extends Steps {
   name: string;
   vocab_size: number;
   span_timeout?: number;
@@ -20,28 +16,6 @@ interface Case {
   payload_hex_parts?: [string, number][];
   error?: Failure;
   info?: Record<string, number>;
-  expect?: Expectation;
-  steps?: CaseStep[];
-}
-
-type Expectation = Record<string, unknown>;
-
-interface CaseStep {
-  do: string;
-  token?: number;
-  n?: number;
-  path?: string;
-  seed?: number;
-  logits?: Record<string, number | string>;
-  fill?: number | string;
-  kept?: number[] | "all";
-  mode?: number;
-  temperature?: number;
-  top_p?: number;
-  tokens?: number[];
-  result?: string[];
-  error?: Failure;
-  expect?: Expectation;
 }
 
 const folder = path.join(import.meta.dir, "../../tests/conformance");
@@ -76,94 +50,7 @@ function run(each: Case, payload: string | Uint8Array): void {
   }
   using constraint = new Constraint(vocabulary, payload);
   checkInfo(constraint, each.info ?? {});
-  let matcher = new Matcher(constraint, { spanTimeout: each.span_timeout });
-  check(matcher, each.expect);
-  for (const [index, step] of (each.steps ?? []).entries()) {
-    try {
-      matcher = runStep(matcher, step, each.vocab_size);
-      check(matcher, step.expect);
-    } catch (error) {
-      throw new Error(`steps[${index}] ${JSON.stringify(step)}: ${(error as Error).message}`, { cause: error });
-    }
-  }
-  matcher.close();
-}
-
-function runStep(matcher: Matcher, step: CaseStep, vocabSize: number): Matcher {
-  if (step.do === "clone") return goOnWithClone(matcher);
-  if (step.error) expectFailure(step.error, () => act(matcher, step, vocabSize));
-  else act(matcher, step, vocabSize);
-  return matcher;
-}
-
-function act(matcher: Matcher, step: CaseStep, vocabSize: number): void {
-  switch (step.do) {
-    case "accept": {
-      const bits = matcher.accept(step.token!);
-      if (step.result) expect(stepNames(bits)).toEqual([...step.result].sort());
-      return;
-    }
-    case "rollback":
-      return matcher.rollback(step.n);
-    case "activate":
-      return matcher.activate(step.path!);
-    case "deactivate":
-      return matcher.deactivate();
-    case "reset":
-      return matcher.reset();
-    case "set_span_timeout":
-      return matcher.setSpanTimeout(step.n!);
-    case "set_seed":
-      return matcher.setSeed(step.seed!);
-    case "mask":
-      return checkMask(matcher, step, vocabSize);
-    case "sample":
-      return checkSample(matcher, step, vocabSize);
-    default:
-      throw new Error(`unknown step: ${step.do}`);
-  }
-}
-
-function goOnWithClone(original: Matcher): Matcher {
-  const before = { state: original.state, allowed: original.allowed(), leaf: original.leaf };
-  const clone = original.clone();
-  expect({ state: clone.state, allowed: clone.allowed(), leaf: clone.leaf }).toEqual(before);
-  expect({ state: original.state, allowed: original.allowed(), leaf: original.leaf }).toEqual(before);
-  original.close();
-  return clone;
-}
-
-function checkMask(matcher: Matcher, step: CaseStep, vocabSize: number): void {
-  const logits = logitsOf(step, vocabSize);
-  const before = logits.slice();
-  matcher.maskLogits(logits);
-  if (step.kept === undefined) return;
-  const kept = new Set(step.kept === "all" ? before.keys() : step.kept);
-  expect([...logits]).toEqual([...before].map((logit, token) => (kept.has(token) ? logit : -Infinity)));
-}
-
-function checkSample(matcher: Matcher, step: CaseStep, vocabSize: number): void {
-  const logits = logitsOf(step, vocabSize);
-  const draw = (): number =>
-    matcher.sample(logits, step.mode ?? Mode.GREEDY, { temperature: step.temperature, topP: step.top_p });
-  if (step.error || !step.tokens) draw();
-  else expect(step.tokens.map(draw)).toEqual(step.tokens);
-}
-
-function logitsOf(step: CaseStep, vocabSize: number): Float32Array {
-  const logits = new Float32Array(step.n ?? vocabSize).fill(logit(step.fill ?? 0));
-  for (const [token, value] of Object.entries(step.logits ?? {})) logits[Number(token)] = logit(value);
-  return logits;
-}
-
-function logit(value: number | string): number {
-  const named: Record<string, number> = { nan: NaN, inf: Infinity, "-inf": -Infinity };
-  return typeof value === "number" ? value : named[value]!;
-}
-
-function stepNames(bits: number): string[] {
-  const names = Object.entries(Step).filter(([, bit]) => bits & bit);
-  return names.map(([name]) => name.toLowerCase()).sort();
+  runSteps(new Matcher(constraint, { spanTimeout: each.span_timeout }), each, vocabulary);
 }
 
 function checkInfo(constraint: Constraint, expected: Record<string, number>): void {
@@ -171,40 +58,3 @@ function checkInfo(constraint: Constraint, expected: Record<string, number>): vo
   for (const [key, value] of Object.entries(expected)) expect({ [key]: info[camelCase(key)] }).toEqual({ [key]: value });
 }
 
-function check(matcher: Matcher, expected: Expectation = {}): void {
-  const state = matcher.state as unknown as Record<string, unknown>;
-  const actual = (key: string): unknown => {
-    switch (key) {
-      case "allowed": {
-        const ids = matcher.allowed();
-        return ids ? [...ids] : "all";
-      }
-      case "forced":
-        return [...matcher.forced()];
-      case "leaf":
-        return matcher.leaf;
-      case "can_stop":
-        expect(matcher.canStop).toBe(state["canStop"] as boolean);
-        return state["canStop"];
-      default:
-        return state[camelCase(key)];
-    }
-  };
-  for (const [key, value] of Object.entries(expected)) expect({ [key]: actual(key) }).toEqual({ [key]: value });
-}
-
-function camelCase(name: string): string {
-  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function expectFailure(expected: Failure, call: () => void): void {
-  try {
-    call();
-  } catch (error) {
-    expect(error).toBeInstanceOf(ElizaInferenceError);
-    const { statusName, message } = error as ElizaInferenceError;
-    expect({ status: statusName, message }).toEqual(expected);
-    return;
-  }
-  throw new Error(`expected ${expected.status}`);
-}

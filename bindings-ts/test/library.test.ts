@@ -19,7 +19,7 @@ test("the library has every function of the header", () => {
 test("every status has the name that the library gives it", () => {
   const { symbols } = loadLibrary();
   const statuses = Object.entries(abi).filter(([name]) => name.startsWith("ELIZA_ERR_")) as [string, number][];
-  expect(statuses.length).toBe(16);
+  expect(statuses.length).toBe(18);
   for (const [name, status] of statuses) {
     expect(symbols.eliza_inference_status_name(status)).toBe(name);
     expect(new ElizaInferenceError(status, "").statusName).toBe(name);

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Mode, Model, StopReason, type Stream, TokenFlag, encodePayload, llamaInfo, loadLlama } from "../src";
+import {
+  Constraint, Matcher, Mode, Model, StopReason, type Stream, TokenFlag, Vocabulary, encodePayload, llamaInfo, loadLlama,
+} from "../src";
 import { actions, examples, failure, libraryWithLlama, modelPath } from "./support";
 
 let model: Model;
@@ -349,5 +351,71 @@ describe("a token tree on a stream", () => {
       statusName: "ELIZA_ERR_STATE",
       message: "no name was complete when the generation ended: MAX_TOKENS",
     });
+  });
+});
+
+describe("a constraint of a stream", () => {
+  const spelt = actions.map((action) => ` ${action}`);
+  const choices = () => Constraint.choices(model.vocabulary, spelt);
+
+  test("lets through what it accepts, and ends the generation with it", () => {
+    using stream = withPrompt();
+    stream.setConstraint(choices());
+    expect(spelt).toContain(stream.generate());
+    expect(stream.stopReason).toBe(StopReason.END_OF_GENERATION);
+    expect(stream.state).toMatchObject({ spansStarted: 1, spansEnded: 1, illegal: 0 });
+    stream.clearConstraint();
+    expect(stream.constraint).toBeNull();
+  });
+
+  test("chooses what the tree of the same names does", () => {
+    for (const { prompt: each, action } of examples.slice(0, 5)) {
+      using stream = model.stream();
+      stream.prefill(each);
+      using span = stream.span(choices(), { end: [] });
+      expect(stream.generate()).toBe(` ${action}`);
+      expect(span.leaf).toBeNull();
+      expect(stream.stopReason).toBe(StopReason.SPAN_END);
+    }
+  });
+
+  test("a pattern with sampling stays in the pattern", () => {
+    const pattern = Constraint.regex(model.vocabulary, " [A-Z]{3,5}(_[a-z]+)?!");
+    for (let seed = 0; seed < 10; seed++) {
+      using stream = withPrompt({ temperature: 1.5, seed });
+      stream.setConstraint(pattern, Mode.SAMPLED, { spanTimeout: 400 });
+      expect(stream.generate()).toMatch(/^ [A-Z]{3,5}(_[a-z]+)?!$/);
+    }
+  });
+
+  test("a constraint for another vocabulary is refused, and nothing changed", () => {
+    using other = new Vocabulary(2, { tokenBytes: [Buffer.from("a"), Buffer.from("b")] });
+    using stream = withPrompt();
+    const constraint = choices();
+    stream.setConstraint(constraint);
+    expect(failure(() => stream.setConstraint(Constraint.regex(other, "a"))).statusName).toBe("ELIZA_ERR_MODEL_MISMATCH");
+    expect(stream.constraint).toBe(constraint);
+    expect(spelt).toContain(stream.generate());
+  });
+
+  test("a token tree takes its place, and it that of a token tree", () => {
+    using stream = withPrompt();
+    stream.setConstraint(choices());
+    stream.setTokenTrie(model.tokenTree(actions));
+    expect(stream.constraint).toBeNull();
+    stream.setConstraint(new Constraint(model.vocabulary, model.tokenTree([actions[0]!])));
+    stream.setStopAtSpanEnd(true);
+    stream.generate();
+    expect(stream.leaf).toBe(actions[0]!);
+    expect(failure(() => stream.span(model.tokenTree(actions), { end: [] })).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+  });
+
+  test("the tokenizer of the model spells what is forced", () => {
+    const text = ` ${actions[0]}, ${actions[1]}.`;
+    using matcher = new Matcher(Constraint.regex(model.vocabulary, text.replaceAll(".", "\\.")));
+    const forced = [...matcher.forced()];
+    const all = model.tokenize(text);
+    expect(forced.length).toBeGreaterThan(1);
+    expect(forced.slice(0, all.length)).toEqual(all.slice(0, forced.length));
   });
 });

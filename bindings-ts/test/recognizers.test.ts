@@ -1,0 +1,409 @@
+/** Choices, regular expressions and grammars as this binding serves them; what they mean is in conformance-recognizers. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Constraint, ConstraintKind, Matcher, Step, TokenFlag, Vocabulary, fillBitmaps, grammars } from "../src";
+import { failure } from "./support";
+
+const folder = mkdtempSync(join(tmpdir(), "eliza-inference-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const END = 256;
+const WORDS = ["yes", "no", "ye", "true", "false", "null", "{}", "12", "  "];
+
+/** Each byte, the end of generation, and some words. */
+function newVocabulary(): Vocabulary {
+  const bytes = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte));
+  const tokenBytes = [...bytes, Buffer.from("<end>"), ...WORDS.map((word) => Buffer.from(word))];
+  const flags = tokenBytes.map((_, token) => (token === END ? TokenFlag.END_OF_GENERATION | TokenFlag.SPECIAL : 0));
+  return new Vocabulary(tokenBytes.length, { tokenBytes, flags });
+}
+
+const vocabulary = newVocabulary();
+
+function idOf(text: string): number {
+  return text.length === 1 ? text.charCodeAt(0) : 257 + WORDS.indexOf(text);
+}
+
+function ids(...texts: string[]): number[] {
+  return texts.map(idOf).sort((a, b) => a - b);
+}
+
+function accept(matcher: Matcher, text: string): void {
+  for (const byte of Buffer.from(text)) expect(matcher.accept(byte)).toBe(Step.IN_SPAN);
+}
+
+describe("Vocabulary", () => {
+  test("prepare builds the trie, info counts it", () => {
+    using fresh = newVocabulary();
+    expect(fresh.info).toMatchObject({ nTokens: 266, nNodes: 0 });
+    fresh.prepare();
+    const { nNodes, nDuplicates, missingBytes, longestToken, fingerprint } = fresh.info;
+    expect({ nDuplicates, missingBytes, longestToken }).toEqual({ nDuplicates: 0, missingBytes: 0, longestToken: 5 });
+    expect(nNodes).toBeGreaterThan(257);
+    expect(fingerprint).toBe(vocabulary.info.fingerprint);
+  });
+
+  test("bytes that are not known are an error", () => {
+    using unknown = new Vocabulary(10);
+    expect(failure(() => unknown.prepare()).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+    expect(failure(() => Constraint.regex(unknown, "a")).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+  });
+
+  test("a saved vocabulary opens with the same tokens", () => {
+    const path = join(folder, "h\u00e9.vocabulary");
+    vocabulary.save(path);
+    using opened = Vocabulary.open(path);
+    expect(opened.size).toBe(vocabulary.size);
+    expect(opened.info.fingerprint).toBe(vocabulary.info.fingerprint);
+    expect(opened.info.nNodes).toBeGreaterThan(257);
+    expect([idOf("yes"), END].map((token) => [opened.tokenBytes(token), opened.flags(token)])).toEqual(
+      [idOf("yes"), END].map((token) => [vocabulary.tokenBytes(token), vocabulary.flags(token)]),
+    );
+    using matcher = new Matcher(Constraint.regex(opened, "yes|no"));
+    expect([...matcher.allowed()!]).toEqual(ids("y", "n", "ye", "yes", "no"));
+  });
+
+  test("a file that is missing, or damaged, is named or refused", async () => {
+    const path = join(folder, "damaged.vocabulary");
+    expect(failure(() => Vocabulary.open(path)).statusName).toBe("ELIZA_ERR_IO");
+    vocabulary.save(path);
+    const bytes = await Bun.file(path).bytes();
+    bytes[bytes.length >> 1]! ^= 1;
+    await Bun.write(path, bytes);
+    expect(failure(() => Vocabulary.open(path)).statusName).toBe("ELIZA_ERR_FILE_INVALID");
+    await Bun.write(path, bytes.slice(0, 20));
+    expect(failure(() => Vocabulary.open(path)).statusName).toBe("ELIZA_ERR_FILE_INVALID");
+  });
+});
+
+describe("Constraint", () => {
+  test("choices allow each string in any tokenisation", () => {
+    using constraint = Constraint.choices(vocabulary, new Set(["yes", Buffer.from("no"), "y\u00e9"]));
+    expect(constraint.kind).toBe(ConstraintKind.CHOICES);
+    expect(constraint.paths).toEqual([""]);
+    using matcher = new Matcher(constraint);
+    expect([...matcher.allowed()!]).toEqual(ids("y", "n", "ye", "yes", "no"));
+    accept(matcher, "y\u00e9");
+    expect([...matcher.allowed()!]).toEqual([END]);
+    expect(matcher.accept(END)).toBe(Step.IN_SPAN | Step.SPAN_ENDED);
+  });
+
+  test("100,000 choices arrive whole", () => {
+    const strings = Array.from({ length: 100_000 }, (_, i) => `n${i}`);
+    using matcher = new Matcher(Constraint.choices(vocabulary, strings));
+    accept(matcher, "n99999");
+    expect(matcher.canStop).toBe(true);
+    matcher.reset();
+    accept(matcher, "n10000");
+    expect(matcher.accept(idOf("0"))).toBe(Step.REFUSED);
+  });
+
+  test("canonical choices are a token tree of what the tokenizer gives", () => {
+    using own = newVocabulary();
+    const asked: string[] = [];
+    own.setTokenizer((text) => {
+      asked.push(Buffer.from(text).toString());
+      return text.length === 3 ? [idOf("ye"), idOf("s")] : [idOf("n"), idOf("o")];
+    });
+    using constraint = Constraint.choices(own, ["yes", "no"], { canonical: true });
+    expect(asked.sort()).toEqual(["no", "yes"]);
+    expect(constraint.kind).toBe(ConstraintKind.TOKEN_TRIE);
+    expect(constraint.paths).toEqual(["choices"]);
+    using matcher = new Matcher(constraint);
+    expect([...matcher.allowed()!]).toEqual(ids("n", "ye"));
+  });
+
+  test("a pattern is matched whole, with and without case", () => {
+    using matcher = new Matcher(Constraint.regex(vocabulary, "yes|\\p{Lu}+"));
+    accept(matcher, "yes");
+    expect([...matcher.allowed()!]).toEqual([END]);
+    using either = new Matcher(Constraint.regex(vocabulary, "yes", { ignoreCase: true }));
+    accept(either, "YeS");
+    expect(either.canStop).toBe(true);
+  });
+
+  test("the message of a bad pattern or grammar gives the place", () => {
+    const pattern = failure(() => Constraint.regex(vocabulary, "ab(?=c)"));
+    expect(pattern.statusName).toBe("ELIZA_ERR_GRAMMAR");
+    expect(pattern.message).toStartWith("2: ");
+    const grammar = failure(() => Constraint.lark(vocabulary, 'start: "a"\n  | b\n'));
+    expect(grammar.statusName).toBe("ELIZA_ERR_GRAMMAR");
+    expect(grammar.message).toStartWith("2:5: ");
+  });
+
+  test("what is no Unicode is an error, not a replacement character", () => {
+    const calls: [() => unknown, string][] = [
+      [() => Constraint.regex(vocabulary, "a\ud800"), "pattern: not valid Unicode"],
+      [() => Constraint.lark(vocabulary, 'start: "\udc00"'), "grammar: not valid Unicode"],
+      [() => Constraint.choices(vocabulary, ["a", "\ud83d"]), "strings[1]: not valid Unicode"],
+    ];
+    for (const [call, message] of calls) expect(failure(call)).toEqual({ statusName: "ELIZA_ERR_INVALID_ARG", message });
+  });
+
+  test("an empty choice is an error", () => {
+    expect(failure(() => Constraint.choices(vocabulary, ["a", ""])).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+    expect(failure(() => Constraint.choices(vocabulary, [])).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+  });
+
+  test("notes are lines", () => {
+    expect(Constraint.regex(vocabulary, "a").notes).toEqual([]);
+    const { notes } = Constraint.lark(vocabulary, 'start: "a"\nunused: "b"\n');
+    expect(notes.length).toBe(1);
+    expect(notes[0]).toContain("unused");
+  });
+
+  test("info is of token trees, recognizerInfo of recognizers", () => {
+    using constraint = Constraint.lark(vocabulary, grammars.text("json"));
+    expect(constraint.kind).toBe(ConstraintKind.GRAMMAR);
+    expect(failure(() => constraint.info).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+    const { nStates, nParserStates, nTerminals, nProductions, automatonBytes } = constraint.recognizerInfo;
+    for (const size of [nStates, nParserStates, nTerminals, nProductions, automatonBytes]) expect(size).toBeGreaterThan(0);
+  });
+
+  test("prepare builds tables within the bound", () => {
+    using constraint = Constraint.lark(vocabulary, grammars.text("json"), { budget: { maskBytesMax: 1 << 20 } });
+    constraint.prepare({ msMax: 600_000, cancel: () => false });
+    const { nTables, tableBytes } = constraint.recognizerInfo;
+    expect(nTables).toBeGreaterThan(0);
+    expect(tableBytes).toBeLessThanOrEqual(1 << 20);
+  });
+
+  test("a saved constraint opens for the same vocabulary alone", () => {
+    const path = join(folder, "json.constraint");
+    using constraint = Constraint.lark(vocabulary, grammars.text("json"));
+    constraint.prepare();
+    constraint.save(path);
+    using opened = Constraint.open(vocabulary, path, { maskBytesMax: 1 << 20 });
+    expect(opened.kind).toBe(ConstraintKind.GRAMMAR);
+    const [matcher, mapped] = [new Matcher(constraint), new Matcher(opened)];
+    for (const byte of Buffer.from('{"a": [12, nul')) {
+      expect(mapped.allowed()).toEqual(matcher.allowed());
+      expect([matcher.accept(byte), mapped.accept(byte)]).toEqual([Step.IN_SPAN, Step.IN_SPAN]);
+    }
+    using other = new Vocabulary(2, { tokenBytes: [Buffer.from("{"), Buffer.from("}")] });
+    expect(failure(() => Constraint.open(other, path)).statusName).toBe("ELIZA_ERR_FILE_INVALID");
+    expect(failure(() => Constraint.open(vocabulary, join(folder, "none"))).statusName).toBe("ELIZA_ERR_IO");
+    using tree = new Constraint(vocabulary, { modelId: "", descriptors: [{ path: "", leaves: [{ name: "A", tokens: [1] }] }] });
+    expect(failure(() => tree.save(path)).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+  });
+});
+
+describe("Budget", () => {
+  test("what is beyond it is an error that names it", () => {
+    const { statusName, message } = failure(() => Constraint.regex(vocabulary, "[a-z]{1,100}", { budget: { statesMax: 10 } }));
+    expect(statusName).toBe("ELIZA_ERR_LIMIT");
+    expect(message).toContain("10");
+    expect(failure(() => Constraint.regex(vocabulary, "(a{1,1000}){1,1000}")).statusName).toBe("ELIZA_ERR_LIMIT");
+  });
+
+  test("cancel stops the compilation, and so does an error in it, which comes out", () => {
+    const compile = (cancel: () => boolean) => Constraint.regex(vocabulary, "\\w{1,200}x", { budget: { cancel } });
+    expect(failure(() => compile(() => true)).statusName).toBe("ELIZA_ERR_CANCELLED");
+    const failing = () => {
+      throw new RangeError("no more");
+    };
+    expect(() => compile(failing)).toThrow(new RangeError("no more"));
+    compile(() => false).close();
+  });
+
+  test.each([0, -1, 0.5, 65_536])("statesMax %p is an error", (statesMax) => {
+    expect(failure(() => Constraint.regex(vocabulary, "a", { budget: { statesMax } }))).toEqual({
+      statusName: "ELIZA_ERR_INVALID_ARG",
+      message: `statesMax: ${statesMax} is not an integer from 1 to 65535`,
+    });
+  });
+});
+
+describe("Matcher", () => {
+  test("the legal tokens as a list, and as a bitmap where that is their natural form", () => {
+    using matcher = new Matcher(Constraint.regex(vocabulary, "yes|no"));
+    const allowed = matcher.allowed()!;
+    const words = matcher.fillBitmap();
+    expect(words.length).toBe(Math.ceil(vocabulary.size / 32));
+    expect(bitsOf(words)).toEqual([...allowed]);
+    const natural = matcher.bitmap();
+    if (natural) expect(natural).toEqual(words);
+    const longer = new Int32Array(words.length + 3).fill(-1);
+    expect(matcher.fillBitmap(longer)).toBe(longer);
+    expect(bitsOf(longer)).toEqual([...allowed]);
+  });
+
+  test("a wide set is a bitmap, lent until the matcher changes", () => {
+    // More tokens than any list would hold.
+    const tokenBytes = Array.from({ length: 40_000 }, (_, i) => Buffer.from(i.toString(36)));
+    using wide = new Vocabulary(tokenBytes.length, { tokenBytes });
+    using matcher = new Matcher(Constraint.regex(wide, "[0-9a-z]*"), { end: [] });
+    matcher.accept(10);
+    expect(matcher.allowed()).toBeNull(); // it may stop, and then everything is allowed
+    using must = new Matcher(Constraint.regex(wide, "[0-9a-z]*!"), { end: [] });
+    const words = must.bitmap()!;
+    expect(bitsOf(words)).toEqual([...tokenBytes.keys()]);
+    expect(must.allowed()).toEqual(Int32Array.from(tokenBytes.keys()));
+    expect(must.fillBitmap()).toEqual(words);
+  });
+
+  test("the list of a recognizer is a copy", () => {
+    using matcher = new Matcher(Constraint.regex(vocabulary, "yes|no"));
+    const before = matcher.allowed()!;
+    const kept = [...before];
+    accept(matcher, "n");
+    expect([...matcher.allowed()!]).toEqual(ids("o"));
+    expect([...before]).toEqual(kept);
+  });
+
+  test("end tokens: by default those of the vocabulary, the given ones, or none", () => {
+    const constraint = Constraint.regex(vocabulary, "no*");
+    const after = (end?: number[]) => {
+      const matcher = new Matcher(constraint, { end });
+      accept(matcher, "n");
+      return matcher.allowed();
+    };
+    expect([...after()!]).toEqual([idOf("o"), END]);
+    expect([...after([idOf("!"), idOf(".")])!]).toEqual(ids("!", ".", "o"));
+    expect(after([])).toBeNull();
+    expect(failure(() => new Matcher(constraint, { end: [1.5] })).message).toContain("end[0]: 1.5");
+    expect(failure(() => new Matcher(constraint, { end: [vocabulary.size] })).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+  });
+
+  test("a span timeout counts in recognizers, too", () => {
+    using matcher = new Matcher(Constraint.regex(vocabulary, "a*"), { spanTimeout: 2 });
+    accept(matcher, "a");
+    expect(matcher.accept(idOf("a"))).toBe(Step.IN_SPAN | Step.SPAN_ENDED | Step.TIMED_OUT);
+    expect(failure(() => new Matcher(Constraint.regex(vocabulary, "a"), { spanTimeout: 0 })).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+  });
+
+  test("many bitmaps at once, with threads", () => {
+    const constraint = Constraint.lark(vocabulary, grammars.text("json"));
+    const matchers = ['{"a"', "[1", "tru", '"x', ""].map((text) => {
+      const matcher = new Matcher(constraint);
+      accept(matcher, text);
+      return matcher;
+    });
+    const nWords = Math.ceil(vocabulary.size / 32);
+    const expected = matchers.flatMap((matcher) => [...matcher.fillBitmap()]);
+    for (const nThreads of [0, 1, 3]) {
+      const words = new Int32Array(matchers.length * nWords);
+      expect(fillBitmaps(matchers, words, nThreads)).toBe(words);
+      expect([...words]).toEqual(expected);
+    }
+    expect([...fillBitmaps(matchers)]).toEqual(expected);
+    expect(fillBitmaps([])).toEqual(new Int32Array(0));
+    expect(failure(() => fillBitmaps([matchers[0]!, matchers[0]!])).message).toBe("matchers: one is there twice");
+    expect(failure(() => fillBitmaps(matchers, new Int32Array(nWords))).message).toContain("rows");
+    expect(failure(() => fillBitmaps(matchers, new Int32Array(matchers.length))).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+    expect(failure(() => matchers[0]!.fillBitmap(new Int32Array(nWords - 1))).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+    expect(failure(() => matchers[0]!.fillBitmap(new Uint8Array(999) as unknown as Int32Array)).message).toBe(
+      "words: not an Int32Array",
+    );
+  });
+
+  test("forced bytes, also a long run, and their tokens", () => {
+    using matcher = new Matcher(Constraint.regex(vocabulary, "yes(ab){500}c"));
+    expect(Buffer.from(matcher.forcedBytes()).toString()).toBe(`yes${"ab".repeat(500)}c`);
+    const tokens = [...matcher.forced()];
+    const text = tokens.flatMap((token) => [...vocabulary.tokenBytes(token)]);
+    expect(tokens[0]).toBe(idOf("yes"));
+    expect(`yes${"ab".repeat(500)}c`).toStartWith(Buffer.from(text).toString());
+  });
+
+  test("info counts what it keeps", () => {
+    using matcher = new Matcher(Constraint.lark(vocabulary, grammars.text("json")));
+    accept(matcher, '{"a": [');
+    matcher.allowed();
+    const { retainedBytes, historyBytes, stackBytes, maskHits, maskMisses } = matcher.info;
+    expect(retainedBytes).toBeGreaterThanOrEqual(historyBytes + stackBytes);
+    expect(historyBytes).toBeGreaterThan(0);
+    expect(maskHits + maskMisses).toBeGreaterThan(0);
+  });
+
+  test("a vocabulary and a constraint may be closed, and the rest goes on", () => {
+    const own = newVocabulary();
+    const constraint = Constraint.regex(own, "yes|no");
+    own.close();
+    using matcher = new Matcher(constraint);
+    constraint.close();
+    accept(matcher, "no");
+    expect([...matcher.fillBitmap()]).toEqual([...matcher.fillBitmap()]);
+    expect(failure(() => constraint.kind).statusName).toBe("ELIZA_ERR_CLOSED");
+    expect(failure(() => own.prepare()).statusName).toBe("ELIZA_ERR_CLOSED");
+  });
+});
+
+describe("the tokenizer of a vocabulary", () => {
+  test("spells forced bytes, until it is removed", () => {
+    using own = newVocabulary();
+    using matcher = new Matcher(Constraint.regex(own, "yes!?"));
+    expect([...matcher.forced()]).toEqual([idOf("yes")]);
+    own.setTokenizer((text) => Int32Array.from(text));
+    expect([...matcher.forced()]).toEqual([..."yes"].map(idOf));
+    own.setTokenizer(null);
+    expect([...matcher.forced()]).toEqual([idOf("yes")]);
+  });
+
+  test("what it throws comes out, and the matcher goes on", () => {
+    using own = newVocabulary();
+    using matcher = new Matcher(Constraint.regex(own, "yes!?"));
+    own.setTokenizer(() => {
+      throw new RangeError("no tokens");
+    });
+    expect(() => matcher.forced()).toThrow(new RangeError("no tokens"));
+    expect(() => Constraint.choices(own, ["yes"], { canonical: true })).toThrow(new RangeError("no tokens"));
+    own.setTokenizer(() => [0.5]);
+    expect(failure(() => matcher.forced()).message).toContain("tokens[0]: 0.5");
+    own.setTokenizer(null);
+    expect([...matcher.forced()]).toEqual([idOf("yes")]);
+  });
+
+  test("lives as long as a matcher that may call it, also when all else was collected", async () => {
+    const matcher = ((): Matcher => {
+      const own = newVocabulary();
+      own.setTokenizer((text) => Int32Array.from(text));
+      return new Matcher(Constraint.regex(own, "yes!?"));
+    })();
+    for (let i = 0; i < 10; i++) {
+      Bun.gc(true);
+      await new Promise(setImmediate);
+    }
+    expect([...matcher.forced()]).toEqual([..."yes"].map(idOf));
+  });
+
+  test("does not keep what it refers to", async () => {
+    let collected = 0;
+    const registry = new FinalizationRegistry(() => collected++);
+    const make = (): void => {
+      const own = newVocabulary();
+      registry.register(own, null);
+      own.setTokenizer((text) => [own.size - text.length]);
+    };
+    for (let i = 0; i < 20; i++) make();
+    for (let i = 0; i < 20 && collected === 0; i++) {
+      Bun.gc(true);
+      await new Promise(setImmediate);
+    }
+    expect(collected).toBeGreaterThan(0);
+  });
+});
+
+describe("grammars", () => {
+  test("all that ship compile, and are named", () => {
+    const names = grammars.names();
+    expect(names).toEqual(expect.arrayContaining(["arithmetic", "c11", "function_call", "json", "sql_select"]));
+    for (const name of names) {
+      using constraint = Constraint.lark(vocabulary, grammars.text(name));
+      using matcher = new Matcher(constraint);
+      expect(matcher.canStop).toBe(false);
+    }
+  });
+
+  test("a name that there is not is an error with those that there are", () => {
+    const { statusName, message } = failure(() => grammars.text("../json"));
+    expect(statusName).toBe("ELIZA_ERR_INVALID_ARG");
+    expect(message).toStartWith('no grammar "../json"; there are: arithmetic, c11,');
+  });
+});
+
+function bitsOf(words: Int32Array): number[] {
+  return Array.from({ length: 32 * words.length }, (_, bit) => bit).filter((bit) => (words[bit >> 5]! >> (bit & 31)) & 1);
+}
