@@ -46,7 +46,8 @@ class Lexer:
         for number, pattern in enumerate(patterns):
             flags = (re.IGNORECASE if pattern.ignore_case else 0) | (re.DOTALL if pattern.dot_all else 0)
             begin, end = self._position(), self._position()
-            self._build(sre_parse.parse(pattern.regex, flags), flags, begin, end)
+            tree = sre_parse.parse(pattern.regex, flags)
+            self._build(tree, tree.state.flags, begin, end)
             self.accepted[end] = number
             begins.append(begin)
         self._drop_dead_ends()

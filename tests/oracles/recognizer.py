@@ -73,13 +73,13 @@ class Recognizer:
         return state
 
     def can_stop(self, state: State) -> bool:
-        column = self._end_lexeme(state)
+        column = self.end_lexeme(state)
         return column is not None and column.accepts
 
     def _take_byte(self, state: State, byte: int) -> State | None:
         after = self._lex(state, byte)
         if after is None:
-            column = self._end_lexeme(state)
+            column = self.end_lexeme(state)
             after = self._lex(State(column, None, b""), byte) if column else None
         return after if after and self._is_viable(after) else None
 
@@ -102,7 +102,7 @@ class Recognizer:
         low, high = found
         return [after for (first, last), after in self.lexer.successors(lexeme) if first <= high and low <= last]
 
-    def _end_lexeme(self, state: State) -> Column | None:
+    def end_lexeme(self, state: State) -> Column | None:
         """The parser after the pending lexeme; None if that is not whole, or not to be taken."""
         if state.partial:
             return None

@@ -1,0 +1,108 @@
+"""Small grammars, regular expressions and vocabularies by chance, the same for the same seed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from random import Random
+
+from oracles.parser import Production, Symbol
+from oracles.recognizer import Recognizer, Terminal
+
+LITERALS = ["a", "b", "ab", "aab", "if", "in", "int", "(", ")", "[", "]", ",", ";", "+", "++", "=", "==", "é", "éa", "🦉"]
+REGEXES = ["[a-z]+", "[a-c]{1,3}", "i[a-z]*", "a+b?", "[0-9]+", "[0-9]+(\\.[0-9]+)?", "x(y|z)*x", '"[^"]*"', "[é-ü]+", "(ab|a)b"]
+SKIPPED = ["[ ]+", "#[^\\n]*\\n", "/\\*([^*]|\\*+[^*/])*\\*+/"]
+
+SAMPLES = ["a", "b", "c", "ab", "aab", "abb", "if", "in", "int", "iffy", "()", "[]", ",", ";", "+", "++", "=", "==", "1", "1.", ".5",
+           "10", "x", "xy", "yx", '"', '"a', 'b"', "é", "éé", "ü", "🦉", " ", "  ", "#", "# a\n", "\n", "/*", "*/", "*", "**/", "."]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class RandomGrammar:
+    text: str
+    recognizer: Recognizer
+
+
+def grammar(random: Random) -> RandomGrammar:
+    """Any grammar over a few terminals: many are not LR(1), and in some a rule yields nothing."""
+    terminals = _terminals(random)
+    usable = [number for number, terminal in enumerate(terminals) if not terminal.skip]
+    rules = ["start", "second", "third", "fourth"][: random.randint(1, 4)]
+    productions = []
+    for rule in rules:
+        for _ in range(random.randint(1, 3)):
+            length = random.choices([0, 1, 2, 3, 4], [1, 5, 5, 4, 2])[0]
+            symbols: list[Symbol] = [
+                random.choice(rules) if random.random() < 0.4 else random.choice(usable) for _ in range(length)
+            ]
+            productions.append(Production(rule, tuple(symbols)))
+    productions = list(dict.fromkeys(productions))
+    # A terminal that no rule names is not a terminal of the grammar.
+    named = {symbol for production in productions for symbol in production.symbols}
+    kept = [n for n, terminal in enumerate(terminals) if terminal.skip or n in named]
+    places: dict[Symbol, Symbol] = {old: new for new, old in enumerate(kept)}
+    terminals = [terminals[n] for n in kept]
+    productions = [Production(p.rule, tuple(places.get(s, s) for s in p.symbols)) for p in productions]
+    return RandomGrammar(_text(terminals, rules, productions), Recognizer(terminals, productions, "start"))
+
+
+def _terminals(random: Random) -> list[Terminal]:
+    found = []
+    for literal in random.sample(LITERALS, random.randint(1, 5)):
+        regex = re.escape(literal)
+        found.append(Terminal(f'"{literal}"', regex, literal=True, soft=random.random() < 0.2))
+    for number, regex in enumerate(random.sample(REGEXES, random.randint(0, 3))):
+        soft, priority = random.random() < 0.2, int(random.random() < 0.1)
+        found.append(Terminal(f"REGEX_{number}", regex, soft=soft, priority=priority))
+    for number, regex in enumerate(random.sample(SKIPPED, random.choice([0, 1, 1, 2]))):
+        found.append(Terminal(f"SKIPPED_{number}", regex, skip=True))
+    return found
+
+
+def _text(terminals: list[Terminal], rules: list[str], productions: list[Production]) -> str:
+    lines = []
+    for rule in rules:
+        bodies = [p.symbols for p in productions if p.rule == rule]
+        names = [" ".join(s if isinstance(s, str) else terminals[s].name for s in body) for body in bodies]
+        lines.append(f"{rule}: " + "\n  | ".join(names))
+    for terminal in terminals:
+        if not terminal.literal:
+            priority = f".{terminal.priority}" if terminal.priority else ""
+            escaped = re.sub(r"(?<!\\)/", r"\\/", terminal.regex)
+            lines.append(f"{terminal.name}{priority}: /{escaped}/")
+        if terminal.soft:
+            lines.append(f"%soft {terminal.name}")
+        if terminal.skip:
+            lines.append(f"%ignore {terminal.name}")
+    return "\n".join(lines) + "\n"
+
+
+def tokens(random: Random, n: int, samples: list[str] | None = None) -> list[bytes]:
+    """Pieces of what the terminals are, also with broken characters; a few tokens twice."""
+    pieces = [sample.encode() for sample in samples or SAMPLES]
+    found = [bytes([byte]) for byte in sorted({byte for piece in pieces for byte in piece})]
+    while len(found) < n:
+        token = b"".join(random.choices(pieces, k=random.choice([1, 1, 2, 2, 3, 5])))
+        begin = random.randrange(len(token))
+        found.append(token[begin : begin + random.randint(1, 8)] if random.random() < 0.3 else token[:12])
+    return found
+
+
+def regex(random: Random, depth: int = 3) -> str:
+    """A pattern that Python's `re` and this library read alike."""
+    kind = random.random()
+    if depth == 0 or kind < 0.25:
+        return _character(random)
+    if kind < 0.5:
+        return "".join(regex(random, depth - 1) for _ in range(random.randint(2, 3)))
+    if kind < 0.65:
+        return "(?:" + "|".join(regex(random, depth - 1) for _ in range(random.randint(2, 3))) + ")"
+    repeat = random.choice(["*", "+", "?", "{2}", "{0,2}", "{1,3}", "{2,}", "*?", "+?"])
+    return f"(?:{regex(random, depth - 1)}){repeat}"
+
+
+def _character(random: Random) -> str:
+    return random.choice(
+        ["a", "b", "c", "1", "é", "🦉", "\\.", "\\n", "\\x61", "\\u00e9", ".", "[a-c]", "[^a]", "[^\\n]", "[é-ü]", "[a1]",
+         "\\d", "\\w", "\\s", "\\D", "\\W", "\\S", "[\\d_]", "[^\\w]", "-", "#", " ", "/"]
+    )  # fmt: skip
