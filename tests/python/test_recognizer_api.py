@@ -610,7 +610,7 @@ def test_what_the_tokenizer_raises_passes_through() -> None:
     assert matcher.forced() != []
     vocabulary.set_tokenizer(lambda text: [None])  # type: ignore[list-item]
     with pytest.raises(TypeError):
-        matcher.forced()
+        matcher.clone().forced()
 
 
 # ---- Matchers --------------------------------------------------------------------------------------------------------

@@ -11,10 +11,12 @@ import tiktoken
 import tokenizers
 from conftest import MODEL_FILE, TESTS
 from eliza_inference import (
+    Constraint,
     ElizaError,
     FileInvalidError,
     InvalidArgumentError,
     LlamaInfo,
+    Matcher,
     Model,
     Status,
     TokenFlag,
@@ -250,5 +252,8 @@ def test_a_tiktoken_vocabulary_spells_what_its_encoding_does(tmp_path: Path) -> 
 def test_a_gguf_file_has_the_vocabulary_of_its_model(llama: LlamaInfo, model: Model) -> None:
     vocabulary = Vocabulary.from_gguf(MODEL_FILE, model_id="eliza-router")
     assert all_tokens(vocabulary) == all_tokens(model.vocabulary)
+    # Its tokenizer outlives the model that it was read from.
+    canonical = Constraint.choices(vocabulary, [" SEND_REMINDER"], canonical=True)
+    assert Matcher(canonical).forced() == model.tokenize(" SEND_REMINDER")
     with pytest.raises(ElizaError):
         Vocabulary.from_gguf(TESTS / "models" / "actions.txt")
