@@ -23,6 +23,11 @@ pub const Tokenizer = struct {
     pub const Callback = fn (text: [*]const u8, text_len: usize, out: [*]i32, cap: usize, user_data: ?*anyopaque) callconv(.c) i32;
 };
 
+pub const Owner = struct {
+    pointer: *anyopaque,
+    release: *const fn (pointer: *anyopaque) void,
+};
+
 pub const Vocabulary = struct {
     references: std.atomic.Value(u32) = .init(1),
     gpa: Allocator,
@@ -35,6 +40,8 @@ pub const Vocabulary = struct {
     /// Empty if all are 0.
     flags: []const Flags,
     tokenizer: ?Tokenizer = null,
+    /// What the vocabulary was copied from, and keeps.
+    owner: ?Owner = null,
     /// Built when a recognizer first needs it.
     byte_trie: std.atomic.Value(?*VocabularyTrie) = .init(null),
     mutex: Mutex = .{},
@@ -82,6 +89,7 @@ pub const Vocabulary = struct {
         const owned = @constCast(v);
         if (owned.references.fetchSub(1, .acq_rel) != 1) return;
         const gpa = v.gpa;
+        if (v.owner) |owner| owner.release(owner.pointer);
         if (v.byte_trie.load(.monotonic)) |trie| {
             trie.deinit(gpa);
             gpa.destroy(trie);
@@ -114,6 +122,10 @@ pub const Vocabulary = struct {
         hash.update(v.bytes);
         hash.update(std.mem.sliceAsBytes(v.flags));
         return hash.final();
+    }
+
+    pub fn isOwnedBy(v: *const Vocabulary, pointer: *const anyopaque) bool {
+        return if (v.owner) |owner| owner.pointer == pointer else false;
     }
 
     pub fn retainedBytes(v: *const Vocabulary) usize {

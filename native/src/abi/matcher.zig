@@ -10,6 +10,7 @@ const Span = @import("../trie/span.zig").Span;
 const Output = @import("../recognizer/output.zig").Output;
 const forced_bytes_max = @import("../recognizer/output.zig").forced_bytes_max;
 const SpanConfig = @import("../constraint.zig").SpanConfig;
+const Guide = @import("../guide.zig").Guide;
 const batch = @import("../batch.zig");
 const sampling = @import("../sampling/sampling.zig");
 
@@ -38,7 +39,15 @@ pub const SpanState = extern struct {
         };
     }
 
-    pub fn ofOutput(output: *Output) error{OutOfMemory}!SpanState {
+    pub fn ofGuide(guide: *Guide) error{OutOfMemory}!SpanState {
+        return switch (guide.*) {
+            .none => .{},
+            .trie => |*t| .of(&t.span, t.trie),
+            .recognizer => |*r| .ofOutput(&r.output),
+        };
+    }
+
+    fn ofOutput(output: *Output) error{OutOfMemory}!SpanState {
         const legal = try output.allowed();
         const span = &output.span;
         return .{
@@ -55,7 +64,7 @@ pub const SpanState = extern struct {
         };
     }
 
-    pub fn of(span: *const Span, trie: *const TokenTrie) SpanState {
+    fn of(span: *const Span, trie: *const TokenTrie) SpanState {
         const allowed = span.allowed(trie);
         const leaf = span.leaf();
         return .{

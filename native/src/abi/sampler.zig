@@ -4,10 +4,11 @@ const std = @import("std");
 const boundary = @import("boundary.zig");
 const matcher_abi = @import("matcher.zig");
 const readMode = @import("stream.zig").readMode;
+const Constraint = @import("../constraint.zig").Constraint;
 const api = @import("../llama/api.zig");
 const loader = @import("../llama/loader.zig");
 const samplers = @import("../llama/sampler.zig");
-const TrieSampler = samplers.TrieSampler;
+const GuideSampler = samplers.GuideSampler;
 
 const invalid_arg = boundary.Status.invalid_arg.code();
 
@@ -41,12 +42,50 @@ fn create(
     const of = vocab orelse return diag.fail(.invalid_arg, "vocab is NULL", .{});
     const bytes = boundary.slice(u8, payload, payload_len) orelse return diag.fail(.invalid_arg, "payload is NULL", .{});
     const known_mode = try readMode(mode, diag);
-    return samplers.create(try loader.ofProcess(diag), of, bytes, known_mode, diag);
+    return samplers.create(try loader.ofProcess(diag), of, .{ .payload = bytes }, known_mode, diag);
 }
 
-fn find(sampler: ?*const api.Sampler, diag: *boundary.Diagnostic) boundary.Error!*TrieSampler {
+export fn llama_sampler_init_constraint(vocab: ?*const api.Vocab, constraint: ?*const Constraint, mode: c_int) ?*api.Sampler {
+    return eliza_inference_sampler_init_constraint(vocab, constraint, mode, null, null);
+}
+
+export fn eliza_inference_sampler_init_constraint(
+    vocab: ?*const api.Vocab,
+    constraint: ?*const Constraint,
+    mode: c_int,
+    config: ?*const matcher_abi.SpanConfigC,
+    out_error: ?*boundary.Message,
+) ?*api.Sampler {
+    boundary.begin(out_error);
+    var diag: boundary.Diagnostic = .{};
+    return createConstraint(vocab, constraint, mode, config, &diag) catch {
+        _ = boundary.fail(out_error, &diag);
+        return null;
+    };
+}
+
+fn createConstraint(
+    vocab: ?*const api.Vocab,
+    constraint: ?*const Constraint,
+    mode: c_int,
+    config: ?*const matcher_abi.SpanConfigC,
+    diag: *boundary.Diagnostic,
+) boundary.Error!*api.Sampler {
+    const of = vocab orelse return diag.fail(.invalid_arg, "vocab is NULL", .{});
+    const source = try sourceOf(constraint, config, diag);
+    const known_mode = try readMode(mode, diag);
+    return samplers.create(try loader.ofProcess(diag), of, source, known_mode, diag);
+}
+
+fn sourceOf(constraint: ?*const Constraint, config: ?*const matcher_abi.SpanConfigC, diag: *boundary.Diagnostic) boundary.Error!samplers.Source {
+    const c = constraint orelse return diag.fail(.invalid_arg, "constraint is NULL", .{});
+    const span = matcher_abi.SpanConfigC.read(config) orelse return diag.fail(.invalid_arg, "config.struct_size is too small", .{});
+    return .{ .constraint = .{ .of = c, .config = span } };
+}
+
+fn find(sampler: ?*const api.Sampler, diag: *boundary.Diagnostic) boundary.Error!*GuideSampler {
     const given = sampler orelse return diag.fail(.invalid_arg, "sampler is NULL", .{});
-    return samplers.stateOf(given) orelse diag.fail(.invalid_arg, "sampler is not a token trie sampler", .{});
+    return samplers.stateOf(given) orelse diag.fail(.invalid_arg, "sampler is not one of this library's", .{});
 }
 
 export fn eliza_inference_sampler_set_token_trie(
@@ -65,7 +104,31 @@ export fn eliza_inference_sampler_set_token_trie(
 fn set(sampler: ?*api.Sampler, payload: ?[*]const u8, payload_len: usize, mode: c_int, diag: *boundary.Diagnostic) boundary.Error!void {
     const t = try find(sampler, diag);
     const bytes = boundary.slice(u8, payload, payload_len) orelse return diag.fail(.invalid_arg, "payload is NULL", .{});
-    return t.set(bytes, try readMode(mode, diag), diag);
+    return t.set(.{ .payload = bytes }, try readMode(mode, diag), diag);
+}
+
+export fn eliza_inference_sampler_set_constraint(
+    sampler: ?*api.Sampler,
+    constraint: ?*const Constraint,
+    mode: c_int,
+    config: ?*const matcher_abi.SpanConfigC,
+    out_error: ?*boundary.Message,
+) c_int {
+    boundary.begin(out_error);
+    var diag: boundary.Diagnostic = .{};
+    setConstraint(sampler, constraint, mode, config, &diag) catch return boundary.fail(out_error, &diag);
+    return 0;
+}
+
+fn setConstraint(
+    sampler: ?*api.Sampler,
+    constraint: ?*const Constraint,
+    mode: c_int,
+    config: ?*const matcher_abi.SpanConfigC,
+    diag: *boundary.Diagnostic,
+) boundary.Error!void {
+    const t = try find(sampler, diag);
+    return t.set(try sourceOf(constraint, config, diag), try readMode(mode, diag), diag);
 }
 
 export fn eliza_inference_sampler_clear_token_trie(sampler: ?*api.Sampler) c_int {
@@ -96,6 +159,6 @@ fn activate(sampler: ?*api.Sampler, path: ?[*]const u8, path_len: usize, diag: *
 export fn eliza_inference_sampler_state(sampler: ?*const api.Sampler, out_state: ?*matcher_abi.SpanState) c_int {
     var diag: boundary.Diagnostic = .{};
     const t = find(sampler, &diag) catch return diag.status.code();
-    const state: matcher_abi.SpanState = if (t.trie) |trie| .of(&t.span, trie) else .{};
+    const state = matcher_abi.SpanState.ofGuide(&t.guide) catch return boundary.Status.oom.code();
     return if (boundary.fill(matcher_abi.SpanState, out_state, state)) 0 else invalid_arg;
 }

@@ -1,4 +1,4 @@
-//! Header, sections 9 and 10: stream, and the token trie on it.
+//! Header, sections 9 and 10: stream, and what constrains it.
 
 const std = @import("std");
 const boundary = @import("boundary.zig");
@@ -7,6 +7,7 @@ const context_abi = @import("context.zig");
 const matcher_abi = @import("matcher.zig");
 const stream_module = @import("../llama/stream.zig");
 const Stream = stream_module.Stream;
+const Constraint = @import("../constraint.zig").Constraint;
 const sampling = @import("../sampling/sampling.zig");
 const Table = @import("../platform/handles.zig").Table;
 
@@ -354,7 +355,7 @@ export fn eliza_inference_llm_stream_set_threads(stream: ?*Handle, n_threads: i3
     return 0;
 }
 
-// ---- Token trie
+// ---- Constraint
 
 export fn eliza_inference_set_token_trie(handle: ?*Handle, payload: ?[*]const u8, payload_len: usize, mode: c_int) c_int {
     const s = streams.get(handle) orelse return missing(handle);
@@ -374,7 +375,30 @@ pub fn readMode(mode: c_int, diag: *boundary.Diagnostic) boundary.Error!sampling
 
 export fn eliza_inference_clear_token_trie(handle: ?*Handle) c_int {
     const s = streams.get(handle) orelse return missing(handle);
-    s.clearTrie();
+    s.clearConstraint();
+    return 0;
+}
+
+export fn eliza_inference_set_constraint(
+    handle: ?*Handle,
+    constraint: ?*const Constraint,
+    mode: c_int,
+    config: ?*const matcher_abi.SpanConfigC,
+) c_int {
+    const s = streams.get(handle) orelse return missing(handle);
+    setConstraint(s, constraint, mode, config) catch return s.diag.status.code();
+    return 0;
+}
+
+fn setConstraint(s: *Stream, constraint: ?*const Constraint, mode: c_int, config: ?*const matcher_abi.SpanConfigC) boundary.Error!void {
+    const c = constraint orelse return s.diag.fail(.invalid_arg, "constraint is NULL", .{});
+    const span = matcher_abi.SpanConfigC.read(config) orelse return s.diag.fail(.invalid_arg, "config.struct_size is too small", .{});
+    return s.setConstraint(c, try readMode(mode, &s.diag), span);
+}
+
+export fn eliza_inference_clear_constraint(handle: ?*Handle) c_int {
+    const s = streams.get(handle) orelse return missing(handle);
+    s.clearConstraint();
     return 0;
 }
 
@@ -390,14 +414,15 @@ fn activate(s: *Stream, path: ?[*]const u8, path_len: usize) boundary.Error!void
 
 export fn eliza_inference_llm_stream_state(stream: ?*Handle, out_state: ?*matcher_abi.SpanState) c_int {
     const s = streams.get(stream) orelse return missing(stream);
-    const state: matcher_abi.SpanState = if (s.trie) |trie| .of(&s.span, trie) else .{};
+    const state = matcher_abi.SpanState.ofGuide(&s.guide) catch {
+        s.diag.outOfMemory() catch {};
+        return s.diag.status.code();
+    };
     return if (boundary.fill(matcher_abi.SpanState, out_state, state)) 0 else invalid_arg;
 }
 
 export fn eliza_inference_llm_stream_leaf(stream: ?*Handle, out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
     const s = streams.get(stream) orelse return missing(stream);
-    if (s.trie) |trie| return matcher_abi.lendLeaf(&s.span, trie, out_name, out_len);
-    (out_name orelse return invalid_arg).* = null;
-    (out_len orelse return invalid_arg).* = 0;
-    return 0;
+    if (s.guide == .trie) return matcher_abi.lendLeaf(&s.guide.trie.span, s.guide.trie.trie, out_name, out_len);
+    return matcher_abi.lendNoLeaf(out_name, out_len);
 }

@@ -83,13 +83,16 @@ pub const Context = struct {
             };
         }
         offsets[model.n_tokens] = bytes.items.len;
-        return Vocabulary.create(gpa, .{
+        const copied = try Vocabulary.create(gpa, .{
             .n_tokens = model.n_tokens,
             .model_id = context.model_id,
             .bytes = bytes.items,
             .offsets = offsets,
             .flags = flags,
         }, d);
+        copied.tokenizer = .{ .callback = tokenizeText, .user_data = model };
+        copied.owner = .{ .pointer = model.retain(), .release = releaseModel };
+        return copied;
     }
 
     /// The caller frees the tokens.
@@ -140,6 +143,19 @@ pub const Context = struct {
         }
     }
 };
+
+/// For vocabularies: eliza_tokenize_callback of the header.
+fn tokenizeText(text: [*]const u8, text_len: usize, out: [*]i32, cap: usize, user_data: ?*anyopaque) callconv(.c) i32 {
+    const model: *const Model = @ptrCast(@alignCast(user_data.?));
+    const length = std.math.cast(i32, text_len) orelse return -1;
+    const n = model.api().llama_tokenize(model.vocab, text, length, out, std.math.lossyCast(i32, cap), false, false);
+    return if (n == std.math.minInt(i32)) -1 else @intCast(@abs(n));
+}
+
+fn releaseModel(pointer: *anyopaque) void {
+    const model: *Model = @ptrCast(@alignCast(pointer));
+    model.release();
+}
 
 fn modelInFolder(bundle: []const u8) error{OutOfMemory}!?[]u8 {
     const folder = try std.fmt.allocPrintSentinel(gpa, "{s}/text", .{bundle}, 0);

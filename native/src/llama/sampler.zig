@@ -1,4 +1,4 @@
-//! A token trie as a llama_sampler, for hosts that own their chain. It belongs first in the chain,
+//! A constraint as a llama_sampler, for hosts that own their chain. It belongs first in the chain,
 //! and is right anywhere.
 
 const std = @import("std");
@@ -8,9 +8,9 @@ const TokenData = api_module.TokenData;
 const TokenDataArray = api_module.TokenDataArray;
 const Runtime = @import("loader.zig").Runtime;
 const constraint = @import("../constraint.zig");
-const matcher = @import("../matcher.zig");
-const TokenTrie = @import("../trie/trie.zig").TokenTrie;
-const Span = @import("../trie/span.zig").Span;
+const Constraint = constraint.Constraint;
+const Guide = @import("../guide.zig").Guide;
+const Legal = @import("../sampling/sampling.zig").Legal;
 const Mode = @import("../sampling/sampling.zig").Mode;
 const diagnostic = @import("../diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
@@ -18,93 +18,122 @@ const Error = diagnostic.Error;
 const log = @import("../platform/log.zig");
 const gpa = @import("../platform/memory.zig").gpa;
 
+/// What a sampler is made with.
+pub const Source = union(enum) {
+    payload: []const u8,
+    constraint: struct { of: *const Constraint, config: constraint.SpanConfig },
+};
+
 /// A sampler for the vocabulary of the host's model.
-pub fn create(runtime: *const Runtime, vocab: *const api_module.Vocab, payload: []const u8, mode: Mode, d: *Diagnostic) Error!*Sampler {
+pub fn create(runtime: *const Runtime, vocab: *const api_module.Vocab, source: Source, mode: Mode, d: *Diagnostic) Error!*Sampler {
     const n_tokens = runtime.api.llama_vocab_n_tokens(vocab);
-    const t = gpa.create(TrieSampler) catch return d.outOfMemory();
+    const t = gpa.create(GuideSampler) catch return d.outOfMemory();
     errdefer t.destroy();
     t.* = .{ .runtime = runtime, .n_tokens = @intCast(n_tokens) };
-    try t.set(payload, mode, d);
+    try t.set(source, mode, d);
     return runtime.api.llama_sampler_init(&interface, t) orelse d.fail(.ffi_fault, "llama_sampler_init made no sampler", .{});
 }
 
 /// The state behind a sampler that `create` made; null for any other.
-pub fn stateOf(sampler: *const Sampler) ?*TrieSampler {
+pub fn stateOf(sampler: *const Sampler) ?*GuideSampler {
     if (sampler.iface != &interface) return null;
     return @ptrCast(@alignCast(sampler.ctx.?));
 }
 
-pub const TrieSampler = struct {
+pub const GuideSampler = struct {
     runtime: *const Runtime,
     n_tokens: u32,
-    trie: ?*TokenTrie = null,
-    span: Span = .{},
+    guide: Guide = .none,
     mode: Mode = .greedy,
-    /// Room for the widest node: what a candidate array is pointed at if nothing legal is left in it.
-    substitute: []TokenData = &.{},
+    /// What a candidate array is pointed at if nothing legal is left in it.
+    substitute: std.ArrayList(TokenData) = .empty,
     logged_illegal: bool = false,
     logged_substitute: bool = false,
+    logged_failure: bool = false,
 
     /// Nothing has changed if it fails.
-    pub fn set(t: *TrieSampler, payload: []const u8, mode: Mode, d: *Diagnostic) Error!void {
-        const trie = try constraint.compile(gpa, payload, t.n_tokens, "", d);
-        errdefer trie.release();
-        try constraint.checkTimeout(trie, constraint.span_timeout_default, d);
-        const substitute = gpa.alloc(TokenData, trie.widest) catch return d.outOfMemory();
+    pub fn set(t: *GuideSampler, source: Source, mode: Mode, d: *Diagnostic) Error!void {
+        const guide = switch (source) {
+            .payload => |payload| try t.guideOfPayload(payload, d),
+            .constraint => |c| try t.guideOfConstraint(c.of, c.config, d),
+        };
         t.clear();
-        t.trie = trie;
-        t.substitute = substitute;
-        t.span = .init(trie);
+        t.guide = guide;
         t.mode = mode;
     }
 
-    pub fn clear(t: *TrieSampler) void {
-        const trie = t.trie orelse return;
-        trie.release();
-        gpa.free(t.substitute);
-        t.trie = null;
-        t.substitute = &.{};
-        t.span = .{};
+    fn guideOfPayload(t: *GuideSampler, payload: []const u8, d: *Diagnostic) Error!Guide {
+        const trie = try constraint.compile(gpa, payload, t.n_tokens, "", d);
+        errdefer trie.release();
+        try constraint.checkTimeout(trie, constraint.span_timeout_default, d);
+        t.substitute.ensureTotalCapacity(gpa, trie.widest) catch return d.outOfMemory();
+        return .ofTrie(trie);
     }
 
-    pub fn activate(t: *TrieSampler, path: []const u8, d: *Diagnostic) Error!void {
-        const trie = t.trie orelse return d.fail(.state, "no token trie is set", .{});
-        t.span.activate(trie, try matcher.findPath(trie, path, d));
+    fn guideOfConstraint(t: *const GuideSampler, c: *const Constraint, config: constraint.SpanConfig, d: *Diagnostic) Error!Guide {
+        _ = try config.check(c, d);
+        if (c.vocabulary.n_tokens != t.n_tokens) {
+            return d.fail(.model_mismatch, "the constraint is for a vocabulary of {d} tokens, the model has {d}", .{ c.vocabulary.n_tokens, t.n_tokens });
+        }
+        return .of(gpa, c, config);
     }
 
-    fn destroy(t: *TrieSampler) void {
-        t.clear();
+    pub fn clear(t: *GuideSampler) void {
+        t.guide.deinit();
+    }
+
+    pub fn activate(t: *GuideSampler, path: []const u8, d: *Diagnostic) Error!void {
+        try t.guide.activate(path, d);
+    }
+
+    fn destroy(t: *GuideSampler) void {
+        t.clearAll();
         gpa.destroy(t);
     }
 
-    fn clone(t: *const TrieSampler) error{OutOfMemory}!*TrieSampler {
-        const copy = try gpa.create(TrieSampler);
+    fn clearAll(t: *GuideSampler) void {
+        t.clear();
+        t.substitute.deinit(gpa);
+    }
+
+    fn clone(t: *const GuideSampler) error{OutOfMemory}!*GuideSampler {
+        const copy = try gpa.create(GuideSampler);
         errdefer gpa.destroy(copy);
         copy.* = t.*;
-        copy.substitute = try gpa.alloc(TokenData, t.substitute.len);
-        if (t.trie) |trie| _ = trie.retain();
+        copy.substitute = try .initCapacity(gpa, t.substitute.capacity);
+        errdefer copy.substitute.deinit(gpa);
+        copy.guide = try t.guide.clone();
         return copy;
     }
 
-    fn accept(t: *TrieSampler, token: i32) void {
-        const trie = t.trie orelse return;
-        const before = t.span.illegal;
-        const step = t.span.accept(trie, token, constraint.span_timeout_default, .end_span);
-        if (step.timed_out) matcher.logTimeout(constraint.span_timeout_default);
-        if (t.span.illegal == before or t.logged_illegal) return;
+    fn accept(t: *GuideSampler, token: i32) void {
+        if (token < 0 or token >= t.n_tokens) return;
+        const before = t.guide.illegal();
+        _ = t.guide.accept(token, constraint.span_timeout_default) catch {
+            t.logFailure();
+            t.clear();
+            return;
+        };
+        if (t.guide.illegal() == before or t.logged_illegal) return;
         t.logged_illegal = true;
-        log.write(.warn, "token {d} was accepted, which the token trie does not allow here: its span has ended", .{token});
+        log.write(.warn, "token {d} was accepted, which the constraint does not allow here: its span has ended", .{token});
     }
 
-    fn apply(t: *TrieSampler, array: *TokenDataArray) void {
-        const trie = t.trie orelse return;
-        const legal = t.span.allowed(trie) orelse return;
+    fn apply(t: *GuideSampler, array: *TokenDataArray) void {
+        t.restrict(array) catch t.logFailure();
+    }
+
+    fn restrict(t: *GuideSampler, array: *TokenDataArray) error{OutOfMemory}!void {
+        var legal = try t.guide.allowed() orelse return;
+        // Where the vocabulary cannot go on with the text, the generation ends.
+        if (legal.len() == 0) legal = .{ .list = t.guide.recognizer.constraint.kind.recognizer.end_tokens };
+        if (legal.len() == 0) return;
         const kept = keepLegal(array, legal, t.n_tokens);
         if (kept > 0 and anyLikely(array.data[0..kept])) {
             array.size = kept;
             excludeNan(array.data[0..kept]);
         } else {
-            t.substituteAll(array, legal);
+            try t.substituteAll(array, legal);
         }
         switch (t.mode) {
             .sampled => array.selected = -1,
@@ -112,30 +141,73 @@ pub const TrieSampler = struct {
         }
     }
 
-    fn substituteAll(t: *TrieSampler, array: *TokenDataArray, legal: []const i32) void {
-        for (t.substitute[0..legal.len], legal) |*candidate, id| candidate.* = .{ .id = id, .logit = 0, .p = 0 };
-        array.data = t.substitute.ptr;
-        array.size = legal.len;
+    fn substituteAll(t: *GuideSampler, array: *TokenDataArray, legal: Legal) error{OutOfMemory}!void {
+        try t.substitute.ensureTotalCapacity(gpa, legal.len());
+        t.substitute.items.len = legal.len();
+        var ids = Ids.of(legal);
+        for (t.substitute.items) |*candidate| candidate.* = .{ .id = ids.next().?, .logit = 0, .p = 0 };
+        array.data = t.substitute.items.ptr;
+        array.size = legal.len();
         array.sorted = false;
         if (t.logged_substitute) return;
         t.logged_substitute = true;
-        log.write(.warn, "no legal candidate was left for the token trie, so that all count as equal: put it first in the chain", .{});
+        log.write(.warn, "no legal candidate was left for the constraint, so that all count as equal: put it first in the chain", .{});
+    }
+
+    fn logFailure(t: *GuideSampler) void {
+        if (t.logged_failure) return;
+        t.logged_failure = true;
+        log.write(.err, "out of memory: the candidates are not constrained", .{});
+    }
+};
+
+/// Legal ids, ascending.
+const Ids = struct {
+    legal: Legal,
+    i: usize = 0,
+    rest: u32 = 0,
+
+    fn of(legal: Legal) Ids {
+        return .{ .legal = legal, .rest = if (legal == .bitmap) legal.bitmap.words[0] else 0 };
+    }
+
+    fn next(ids: *Ids) ?i32 {
+        switch (ids.legal) {
+            .list => |list| {
+                if (ids.i == list.len) return null;
+                ids.i += 1;
+                return list[ids.i - 1];
+            },
+            .bitmap => |bitmap| {
+                while (ids.rest == 0) {
+                    ids.i += 1;
+                    if (ids.i == bitmap.words.len) return null;
+                    ids.rest = bitmap.words[ids.i];
+                }
+                const id = 32 * ids.i + @ctz(ids.rest);
+                ids.rest &= ids.rest - 1;
+                return @intCast(id);
+            },
+            .all => unreachable, // nothing is asked for then
+        }
     }
 };
 
 /// Moves the legal candidates to the front, in the order that they had, and returns how many there
 /// are. Writes to no entry behind `size`.
-fn keepLegal(array: *TokenDataArray, legal: []const i32, n_tokens: u32) usize {
+fn keepLegal(array: *TokenDataArray, legal: Legal, n_tokens: u32) usize {
     const candidates = array.data[0..array.size];
     if (listsVocabulary(candidates, legal, n_tokens)) {
         // Ids ascend, so each entry is read before its place is written. O(legal).
-        for (legal, 0..) |id, i| candidates[i] = candidates[@intCast(id)];
+        var ids = Ids.of(legal);
+        var n: usize = 0;
+        while (ids.next()) |id| : (n += 1) candidates[n] = candidates[@intCast(id)];
         array.sorted = false;
-        return legal.len;
+        return n;
     }
     var kept: usize = 0;
     for (candidates) |*candidate| {
-        if (std.sort.binarySearch(i32, legal, candidate.id, order) != null) {
+        if (isLegal(legal, candidate.id)) {
             std.mem.swap(TokenData, &candidates[kept], candidate);
             kept += 1;
         } else candidate.logit = -std.math.inf(f32);
@@ -145,11 +217,24 @@ fn keepLegal(array: *TokenDataArray, legal: []const i32, n_tokens: u32) usize {
 
 /// Whether each legal id is at its own index in an array as long as the vocabulary: then they are
 /// all of them, whatever the order of the rest.
-fn listsVocabulary(candidates: []const TokenData, legal: []const i32, n_tokens: u32) bool {
+fn listsVocabulary(candidates: []const TokenData, legal: Legal, n_tokens: u32) bool {
     if (candidates.len != n_tokens) return false;
     if (candidates[0].id != 0 or candidates[candidates.len - 1].id != candidates.len - 1) return false;
-    for (legal) |id| if (candidates[@intCast(id)].id != id) return false;
+    var ids = Ids.of(legal);
+    while (ids.next()) |id| if (candidates[@intCast(id)].id != id) return false;
     return true;
+}
+
+fn isLegal(legal: Legal, id: i32) bool {
+    switch (legal) {
+        .list => |ids| return std.sort.binarySearch(i32, ids, id, order) != null,
+        .bitmap => |bitmap| {
+            if (id < 0 or id >= 32 * bitmap.words.len) return false;
+            const token: u32 = @intCast(id);
+            return bitmap.words[token / 32] >> @truncate(token) & 1 != 0;
+        },
+        .all => return true,
+    }
 }
 
 fn order(token: i32, id: i32) std.math.Order {
@@ -212,8 +297,7 @@ const callbacks = struct {
     }
 
     fn reset(sampler: *Sampler) callconv(.c) void {
-        const t = state(sampler);
-        if (t.trie) |trie| t.span = .init(trie);
+        state(sampler).guide.reset();
     }
 
     fn clone(sampler: *const Sampler) callconv(.c) ?*Sampler {
@@ -229,7 +313,7 @@ const callbacks = struct {
         state(sampler).destroy();
     }
 
-    fn state(sampler: *const Sampler) *TrieSampler {
+    fn state(sampler: *const Sampler) *GuideSampler {
         return @ptrCast(@alignCast(sampler.ctx.?));
     }
 };
@@ -240,11 +324,11 @@ fn arrayOf(data: []TokenData, sorted: bool) TokenDataArray {
     return .{ .data = data.ptr, .size = data.len, .selected = 3, .sorted = sorted };
 }
 
-fn testSampler(payload: []const u8, mode: Mode) !TrieSampler {
+fn testSampler(payload: []const u8, mode: Mode) !GuideSampler {
     @import("../trie/cache.zig").shared.setLimit(0); // else it would hold a trie beyond the test
-    var t: TrieSampler = .{ .runtime = undefined, .n_tokens = 6 };
+    var t: GuideSampler = .{ .runtime = undefined, .n_tokens = 6 };
     var d: Diagnostic = .{};
-    try t.set(payload, mode, &d);
+    try t.set(.{ .payload = payload }, mode, &d);
     return t;
 }
 
@@ -255,7 +339,7 @@ const two_names =
 
 test "a whole vocabulary is cut to the legal candidates" {
     var t = try testSampler(two_names, .sampled);
-    defer t.clear();
+    defer t.clearAll();
     var data: [6]TokenData = undefined;
     for (&data, 0..) |*candidate, i| candidate.* = .{ .id = @intCast(i), .logit = @floatFromInt(i), .p = 0 };
     var array = arrayOf(&data, true);
@@ -270,7 +354,7 @@ test "a whole vocabulary is cut to the legal candidates" {
 
 test "any other array keeps its order, and what is illegal gets -inf" {
     var t = try testSampler(two_names, .sampled);
-    defer t.clear();
+    defer t.clearAll();
     var data = [_]TokenData{
         .{ .id = 5, .logit = 9, .p = 0 }, .{ .id = 4, .logit = 8, .p = 0 }, .{ .id = 0, .logit = 7, .p = 0 },
         .{ .id = 1, .logit = 6, .p = 0 }, .{ .id = 3, .logit = 5, .p = 0 }, .{ .id = 2, .logit = 4, .p = 0 },
@@ -287,7 +371,7 @@ test "any other array keeps its order, and what is illegal gets -inf" {
 
 test "greedy selects the best legal candidate and keeps the others behind it" {
     var t = try testSampler(two_names, .greedy);
-    defer t.clear();
+    defer t.clearAll();
     var data = [_]TokenData{ .{ .id = 1, .logit = 4, .p = 0 }, .{ .id = 4, .logit = 5, .p = 0 }, .{ .id = 3, .logit = 6, .p = 0 } };
     var array = arrayOf(&data, false);
     t.apply(&array);
@@ -299,7 +383,7 @@ test "greedy selects the best legal candidate and keeps the others behind it" {
 
 test "where nothing legal is left, all that is legal counts as equal" {
     var t = try testSampler(two_names, .sampled);
-    defer t.clear();
+    defer t.clearAll();
     var data = [_]TokenData{ .{ .id = 3, .logit = 6, .p = 0 }, .{ .id = 1, .logit = std.math.nan(f32), .p = 0 } };
     for ([_]usize{ 0, 1, 2 }) |size| {
         var array = arrayOf(data[0..size], false);
@@ -312,10 +396,10 @@ test "where nothing legal is left, all that is legal counts as equal" {
 
 test "an illegal token ends the span, and is counted" {
     var t = try testSampler(two_names, .sampled);
-    defer t.clear();
+    defer t.clearAll();
     t.accept(1);
     t.accept(5);
-    try testing.expectEqual(1, t.span.illegal);
+    try testing.expectEqual(1, t.guide.illegal());
     var data = [_]TokenData{.{ .id = 5, .logit = 1, .p = 0 }};
     var array = arrayOf(&data, false);
     t.apply(&array);

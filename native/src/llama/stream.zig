@@ -1,5 +1,4 @@
-//! A streaming session: prompt in, tokens and text out, constrained by a token trie where a span is
-//! open. There no candidate array is built: the legal ids' logits are read where libllama keeps
+//! A streaming session: prompt in, tokens and text out, constrained where a span is open. There no candidate array is built: the legal ids' logits are read where libllama keeps
 //! them. Tokens that must follow are emitted without logits, and are decoded together when logits
 //! are next needed.
 
@@ -12,9 +11,9 @@ const Outbox = @import("outbox.zig").Outbox;
 const cache_type = @import("cache_type.zig");
 const slots = @import("slot.zig");
 const constraint = @import("../constraint.zig");
-const matcher = @import("../matcher.zig");
+const Constraint = constraint.Constraint;
+const Guide = @import("../guide.zig").Guide;
 const TokenTrie = @import("../trie/trie.zig").TokenTrie;
-const Span = @import("../trie/span.zig").Span;
 const sampling = @import("../sampling/sampling.zig");
 const diagnostic = @import("../diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
@@ -75,12 +74,12 @@ pub const Stream = struct {
     free: FreeSampler,
     cache_types: [2]u32,
 
-    trie: ?*TokenTrie = null,
-    span: Span = .{},
+    guide: Guide = .none,
     mode: sampling.Mode = .greedy,
     /// Chooses among the legal tokens in mode `sampled`.
     sampler: sampling.Sampler = .{},
     seed: u64 = 0,
+    /// Of token tries.
     timeout: u32 = constraint.span_timeout_default,
 
     /// As configured; 0: no bound.
@@ -143,7 +142,7 @@ pub const Stream = struct {
     }
 
     pub fn close(s: *Stream) void {
-        s.clearTrie();
+        s.guide.deinit();
         if (s.grammar) |*grammar| grammar.deinit();
         s.free.deinit();
         s.sampler.deinit(gpa);
@@ -165,7 +164,7 @@ pub const Stream = struct {
         s.free.restart();
         s.sampler.rng = .{ .state = s.seed };
         if (s.grammar) |*grammar| grammar.restart();
-        if (s.trie) |trie| s.span = .init(trie);
+        s.guide.reset();
         s.outbox.clear();
         s.startRun();
     }
@@ -254,14 +253,53 @@ pub const Stream = struct {
     pub fn setTrie(s: *Stream, payload: []const u8, mode: sampling.Mode) Error!void {
         const trie = try constraint.compile(gpa, payload, s.sequence.model.n_tokens, s.context.model_id, &s.diag);
         errdefer trie.release();
-        try constraint.checkTimeout(trie, s.timeout, &s.diag);
-        try s.checkEnds(trie);
-        s.sampler.reserve(gpa, trie.widest) catch return s.diag.outOfMemory();
-        s.clearTrie();
-        s.trie = trie;
-        s.span = .init(trie);
+        try s.checkTrie(trie, s.timeout);
+        s.guideBy(.ofTrie(trie), mode);
+    }
+
+    /// Nothing has changed if it fails.
+    pub fn setConstraint(s: *Stream, c: *const Constraint, mode: sampling.Mode, config: constraint.SpanConfig) Error!void {
+        var in_force = config;
+        if (c.kind == .trie and config.timeout == 0) in_force.timeout = s.timeout;
+        const timeout = try in_force.check(c, &s.diag);
+        try s.checkVocabulary(c);
+        if (c.kind == .trie) try s.checkTrie(c.kind.trie, timeout);
+        s.guideBy(.of(gpa, c, config), mode);
+        if (c.kind == .trie and config.timeout > 0) s.timeout = timeout;
+    }
+
+    fn guideBy(s: *Stream, guide: Guide, mode: sampling.Mode) void {
+        s.clearConstraint();
+        s.guide = guide;
         s.mode = mode;
         s.takeUp();
+    }
+
+    fn checkTrie(s: *Stream, trie: *const TokenTrie, timeout: u32) Error!void {
+        try constraint.checkTimeout(trie, timeout, &s.diag);
+        try s.checkEnds(trie);
+        s.sampler.reserve(gpa, trie.widest) catch return s.diag.outOfMemory();
+    }
+
+    /// A recognizer is compiled for the bytes of a vocabulary: they must be those of the model.
+    fn checkVocabulary(s: *Stream, c: *const Constraint) Error!void {
+        const model = s.sequence.model;
+        const vocabulary = c.vocabulary;
+        if (vocabulary.n_tokens != model.n_tokens) {
+            return s.diag.fail(.model_mismatch, "the constraint is for a vocabulary of {d} tokens, the model has {d}", .{ vocabulary.n_tokens, model.n_tokens });
+        }
+        if (c.kind == .trie or vocabulary.isOwnedBy(model)) return;
+        for (0..vocabulary.n_tokens) |token| {
+            const bytes = vocabulary.tokenBytes(@intCast(token));
+            const flags = vocabulary.tokenFlags(@intCast(token));
+            if (bytes.len == 0 or flags.special or flags.end_of_generation or flags.unused) continue;
+            s.piece.clearRetainingCapacity();
+            model.appendBytes(@intCast(token), true, &s.piece) catch return s.diag.outOfMemory();
+            if (std.mem.eql(u8, bytes, s.piece.items)) continue;
+            return s.diag.fail(.model_mismatch, "token {d} is {f} in the constraint's vocabulary, and {f} in the model's", .{
+                token, diagnostic.quoted(bytes), diagnostic.quoted(s.piece.items),
+            });
+        }
     }
 
     /// A token that ends the generation can be the last of a leaf, or an end token, but no other:
@@ -273,17 +311,14 @@ pub const Stream = struct {
         }
     }
 
-    pub fn clearTrie(s: *Stream) void {
-        const trie = s.trie orelse return;
-        trie.release();
-        s.trie = null;
-        s.span = .{};
+    pub fn clearConstraint(s: *Stream) void {
+        if (s.guide == .none) return;
+        s.guide.deinit();
         s.forgetBorder();
     }
 
     pub fn activate(s: *Stream, path: []const u8) Error!void {
-        const trie = s.trie orelse return s.diag.fail(.state, "no token trie is set", .{});
-        s.span.activate(trie, try matcher.findPath(trie, path, &s.diag));
+        try s.guide.activate(path, &s.diag);
         s.forgetBorder();
         s.takeUp();
     }
@@ -330,7 +365,7 @@ pub const Stream = struct {
     pub fn restoreSlot(s: *Stream, path: [:0]const u8) Error!void {
         try s.refuseInCallback();
         try s.refuseCancelled();
-        s.clearTrie();
+        s.clearConstraint();
         s.outbox.clear();
         s.sequence.truncate(0);
         if (s.grammar) |*grammar| grammar.restart();
@@ -369,7 +404,7 @@ pub const Stream = struct {
         try s.refuseCancelled();
         if (s.sequence.interrupt.isOver()) return s.end(.time_budget);
         if (s.sequence.room() == 0) return s.end(.context_full);
-        const only = if (s.trie) |trie| s.span.forced(trie) else null;
+        const only = s.guide.forced() catch return s.diag.outOfMemory();
         const needs_model = only == null or !s.skip_ahead;
         if (needs_model) {
             if (!may_choose) return .nothing;
@@ -381,11 +416,11 @@ pub const Stream = struct {
         }
         const start = clock.nowNs();
         defer s.counters.sample_ns += clock.nowNs() - start;
-        if (s.span.position) |position| s.trie.?.prefetch(position);
+        s.guide.prefetch();
         const token = only orelse try s.choose();
         if (only == null) s.counters.sampled_tokens += 1 else s.counters.forced_tokens += 1;
         if (s.sequence.model.isEndOfGeneration(token)) {
-            _ = s.acceptInSpan(token);
+            _ = try s.acceptInSpan(token);
             return s.end(.end_of_generation);
         }
         try s.accept(token);
@@ -394,14 +429,18 @@ pub const Stream = struct {
 
     fn choose(s: *Stream) Error!i32 {
         const logits = s.sequence.logits.?;
-        const trie = s.trie orelse return s.chooseFreely();
-        const legal = s.span.allowed(trie) orelse return s.chooseFreely();
+        const found = s.guide.allowed() catch return s.diag.outOfMemory();
+        const legal = found orelse return s.chooseFreely();
+        if (legal.len() == 0) return s.diag.fail(.state, "no token of the vocabulary continues the text", .{});
         const choice = switch (s.mode) {
-            .greedy => sampling.greedy(logits, .{ .list = legal }),
-            .sampled => s.sampler.draw(logits, .{ .list = legal }),
+            .greedy => sampling.greedy(logits, legal),
+            .sampled => sampled: {
+                s.sampler.reserve(gpa, legal.len()) catch return s.diag.outOfMemory();
+                break :sampled s.sampler.draw(logits, legal);
+            },
         };
         s.counters.constrained_steps += 1;
-        s.counters.skipped_candidates += s.sequence.model.n_tokens - legal.len;
+        s.counters.skipped_candidates += s.sequence.model.n_tokens - legal.len();
         if (choice.fallback) s.countFallback();
         return choice.token;
     }
@@ -417,16 +456,13 @@ pub const Stream = struct {
         s.outbox.putText(gpa, s.piece.items) catch return s.diag.outOfMemory();
         if (s.grammar) |*grammar| grammar.accept(token);
         s.outbox.token = token;
-        s.outbox.step = s.acceptInSpan(token);
+        s.outbox.step = try s.acceptInSpan(token);
         const is_last = s.run.tokens + 1 >= s.run.tokens_max or (s.outbox.step.span_ended and s.stop_at_span_end);
         if (is_last) s.outbox.endText();
     }
 
-    fn acceptInSpan(s: *Stream, token: i32) @FieldType(Outbox, "step") {
-        const trie = s.trie orelse return .{};
-        const step = s.span.accept(trie, token, s.timeout, .end_span);
-        if (step.timed_out) matcher.logTimeout(s.timeout);
-        return step;
+    fn acceptInSpan(s: *Stream, token: i32) Error!@FieldType(Outbox, "step") {
+        return s.guide.accept(token, s.timeout) catch s.diag.outOfMemory();
     }
 
     fn countFallback(s: *Stream) void {
