@@ -1,0 +1,253 @@
+//! The automaton of viable prefixes: LR(0), or canonical LR(1) when states are told apart by
+//! lookaheads, too.
+
+const std = @import("std");
+const flat_module = @import("flat.zig");
+const Flat = flat_module.Flat;
+const none = flat_module.none;
+const First = @import("first.zig").First;
+const Closure = @import("closure.zig").Closure;
+const sets = @import("sets.zig");
+const work_module = @import("work.zig");
+const Work = work_module.Work;
+const Error = work_module.Error;
+
+pub const Automaton = struct {
+    /// Of the sets of kernels: 0 for LR(0).
+    kernel_words: u32,
+    /// [state + 1]: where the items before closure begin; ascending.
+    kernel_offsets: std.ArrayList(u32) = .empty,
+    kernels: std.ArrayList(u32) = .empty,
+    /// [kernel item * kernel_words]
+    kernel_sets: std.ArrayList(u64) = .empty,
+    /// [state + 1]: where the transitions of a state begin; ascending by symbol.
+    transition_offsets: std.ArrayList(u32) = .empty,
+    symbols: std.ArrayList(u32) = .empty,
+    targets: std.ArrayList(u32) = .empty,
+    /// [state + 1]: where the reductions of a state begin; ascending by production.
+    reduction_offsets: std.ArrayList(u32) = .empty,
+    reductions: std.ArrayList(u16) = .empty,
+    /// [reduction * words of a terminal set]
+    lookaheads: std.ArrayList(u64) = .empty,
+
+    pub const Range = struct { start: u32, end: u32 };
+
+    pub fn nStates(a: *const Automaton) u32 {
+        return @intCast(a.kernel_offsets.items.len - 1);
+    }
+
+    pub fn kernelOf(a: *const Automaton, state: usize) []const u32 {
+        return a.kernels.items[a.kernel_offsets.items[state]..a.kernel_offsets.items[state + 1]];
+    }
+
+    pub fn kernelSetsOf(a: *const Automaton, state: usize) []const u64 {
+        const offsets = a.kernel_offsets.items;
+        return a.kernel_sets.items[@as(usize, offsets[state]) * a.kernel_words .. @as(usize, offsets[state + 1]) * a.kernel_words];
+    }
+
+    pub fn transitionsOf(a: *const Automaton, state: usize) Range {
+        return .{ .start = a.transition_offsets.items[state], .end = a.transition_offsets.items[state + 1] };
+    }
+
+    pub fn reductionsOf(a: *const Automaton, state: usize) Range {
+        return .{ .start = a.reduction_offsets.items[state], .end = a.reduction_offsets.items[state + 1] };
+    }
+
+    /// With `first` canonical LR(1), else LR(0) without lookaheads. State 0 is the start.
+    pub fn init(w: *const Work, f: *const Flat, first: ?*const First) Error!Automaton {
+        var b: Builder = try .init(w, f, first);
+        const start = f.first_items[f.n_productions];
+        b.startKernel();
+        try b.kernel.append(w, start, b.empty_set);
+        _ = try b.stateOfKernel();
+        var state: usize = 0;
+        while (state < b.result.nStates()) : (state += 1) {
+            try w.check();
+            try b.expand(state);
+        }
+        return b.result;
+    }
+};
+
+const Builder = struct {
+    w: *const Work,
+    f: *const Flat,
+    result: Automaton,
+    closure: Closure,
+    moves: std.ArrayList(Move) = .empty,
+    sorted: std.ArrayList(Move) = .empty,
+    finished: std.ArrayList(Move) = .empty,
+    /// [symbol]: moves of it, then where its next one goes.
+    counts: []u32,
+    /// The symbols that have moves.
+    present: []u64,
+    kernel: Kernel,
+    /// States by the hash of their kernel, counted from 1; 0: free. A power of two.
+    slots: []u32,
+    /// [state]
+    hashes: std.ArrayList(u64) = .empty,
+    /// Of a row of the tables, which each state costs in the end.
+    state_bytes: u64,
+    empty_set: []const u64,
+    copied: std.ArrayList(u64) = .empty,
+
+    /// An item whose dot steps over `symbol`, with what follows the item.
+    const Move = struct { symbol: u32, item: u32, set: []const u64 };
+
+    const Kernel = struct {
+        items: std.ArrayList(u32) = .empty,
+        sets: std.ArrayList(u64) = .empty,
+
+        fn append(k: *Kernel, w: *const Work, item: u32, set: []const u64) Error!void {
+            try w.append(&k.items, item);
+            try w.reserve(&k.sets, set.len);
+            k.sets.appendSliceAssumeCapacity(set);
+        }
+    };
+
+    fn init(w: *const Work, f: *const Flat, first: ?*const First) Error!Builder {
+        const words = if (first == null) 0 else f.words;
+        var b: Builder = .{
+            .w = w,
+            .f = f,
+            .result = .{ .kernel_words = words },
+            .closure = try .init(w, f, first),
+            .counts = try w.filled(u32, f.n_symbols, 0),
+            .present = try w.filled(u64, sets.wordsFor(f.n_symbols), 0),
+            .kernel = .{},
+            .slots = try w.filled(u32, 1024, 0),
+            .state_bytes = @as(u64, f.n_symbols) * @sizeOf(u16) + @as(u64, f.words) * @sizeOf(u64),
+            .empty_set = try w.filled(u64, words, 0),
+        };
+        try w.append(&b.result.kernel_offsets, 0);
+        try w.append(&b.result.transition_offsets, 0);
+        try w.append(&b.result.reduction_offsets, 0);
+        return b;
+    }
+
+    fn expand(b: *Builder, state: usize) Error!void {
+        const words = b.result.kernel_words;
+        b.moves.clearRetainingCapacity();
+        b.finished.clearRetainingCapacity();
+        try b.closure.close(b.w, b.result.kernelOf(state), b.result.kernelSetsOf(state));
+        // Sets of kernels move when the list of them grows, so moves point to a copy.
+        const from = b.result.kernelSetsOf(state);
+        b.copied.clearRetainingCapacity();
+        try b.w.reserve(&b.copied, from.len);
+        b.copied.appendSliceAssumeCapacity(from);
+        for (b.result.kernelOf(state), 0..) |item, i| try b.move(item, sets.row(b.copied.items, i, words));
+        for (b.closure.found()) |rule| {
+            const set: []const u64 = if (words == 0) &.{} else sets.row(b.closure.lookaheads, rule, words);
+            for (b.f.productionsOf(rule)) |p| try b.move(b.f.first_items[p], set);
+        }
+        try b.reduce();
+        try b.step();
+    }
+
+    fn move(b: *Builder, item: u32, set: []const u64) Error!void {
+        const symbol = b.f.after[item];
+        if (symbol != none) {
+            b.counts[symbol] += 1;
+            sets.add(b.present, symbol);
+            return b.w.append(&b.moves, .{ .symbol = symbol, .item = item + 1, .set = set });
+        }
+        // The parser's own production is never reduced: after end of input nothing is left to do.
+        if (b.f.productions[item] == b.f.n_productions) return;
+        try b.w.append(&b.finished, .{ .symbol = symbol, .item = item, .set = set });
+    }
+
+    fn reduce(b: *Builder) Error!void {
+        sortByItem(b.finished.items);
+        for (b.finished.items) |done| {
+            try b.w.append(&b.result.reductions, b.f.productions[done.item]);
+            try b.w.reserve(&b.result.lookaheads, done.set.len);
+            b.result.lookaheads.appendSliceAssumeCapacity(done.set);
+        }
+        try b.w.append(&b.result.reduction_offsets, @intCast(b.result.reductions.items.len));
+    }
+
+    fn step(b: *Builder) Error!void {
+        b.sorted.clearRetainingCapacity();
+        try b.w.reserve(&b.sorted, b.moves.items.len);
+        b.sorted.items.len = b.moves.items.len;
+        var place: u32 = 0;
+        var symbols = sets.iterate(b.present);
+        while (symbols.next()) |symbol| {
+            const n = b.counts[symbol];
+            b.counts[symbol] = place;
+            place += n;
+        }
+        for (b.moves.items) |one| {
+            b.sorted.items[b.counts[one.symbol]] = one;
+            b.counts[one.symbol] += 1;
+        }
+        var begin: u32 = 0;
+        symbols = sets.iterate(b.present);
+        while (symbols.next()) |symbol| {
+            const group = b.sorted.items[begin..b.counts[symbol]];
+            begin = b.counts[symbol];
+            b.counts[symbol] = 0;
+            try b.stepOver(symbol, group);
+        }
+        @memset(b.present, 0);
+        try b.w.append(&b.result.transition_offsets, @intCast(b.result.symbols.items.len));
+    }
+
+    fn stepOver(b: *Builder, symbol: u32, group: []Move) Error!void {
+        sortByItem(group);
+        b.startKernel();
+        for (group) |one| try b.kernel.append(b.w, one.item, one.set);
+        try b.w.append(&b.result.symbols, symbol);
+        try b.w.append(&b.result.targets, try b.stateOfKernel());
+    }
+
+    fn startKernel(b: *Builder) void {
+        b.kernel.items.clearRetainingCapacity();
+        b.kernel.sets.clearRetainingCapacity();
+    }
+
+    fn sortByItem(moves: []Move) void {
+        const less = struct {
+            fn less(_: void, a: Move, b: Move) bool {
+                return a.item < b.item;
+            }
+        }.less;
+        if (moves.len <= 16) std.sort.insertion(Move, moves, {}, less) else std.sort.heap(Move, moves, {}, less);
+    }
+
+    fn stateOfKernel(b: *Builder) Error!u32 {
+        const r = &b.result;
+        const hash = std.hash.Wyhash.hash(
+            std.hash.Wyhash.hash(0, std.mem.sliceAsBytes(b.kernel.items.items)),
+            std.mem.sliceAsBytes(b.kernel.sets.items),
+        );
+        var slot = hash & (b.slots.len - 1);
+        while (b.slots[slot] != 0) : (slot = (slot + 1) & (b.slots.len - 1)) {
+            const state = b.slots[slot] - 1;
+            if (b.hashes.items[state] == hash and
+                std.mem.eql(u32, r.kernelOf(state), b.kernel.items.items) and
+                std.mem.eql(u64, r.kernelSetsOf(state), b.kernel.sets.items)) return state;
+        }
+        const state: u32 = @intCast(b.hashes.items.len);
+        try b.w.checkStates(state + 1);
+        try b.w.take(b.state_bytes);
+        try b.w.append(&b.hashes, hash);
+        b.slots[slot] = state + 1;
+        try b.w.reserve(&r.kernels, b.kernel.items.items.len);
+        r.kernels.appendSliceAssumeCapacity(b.kernel.items.items);
+        try b.w.reserve(&r.kernel_sets, b.kernel.sets.items.len);
+        r.kernel_sets.appendSliceAssumeCapacity(b.kernel.sets.items);
+        try b.w.append(&r.kernel_offsets, @intCast(r.kernels.items.len));
+        if (2 * b.hashes.items.len > b.slots.len) try b.growSlots();
+        return state;
+    }
+
+    fn growSlots(b: *Builder) Error!void {
+        b.slots = try b.w.filled(u32, 4 * b.slots.len, 0);
+        for (b.hashes.items, 1..) |hash, number| {
+            var slot = hash & (b.slots.len - 1);
+            while (b.slots[slot] != 0) slot = (slot + 1) & (b.slots.len - 1);
+            b.slots[slot] = @intCast(number);
+        }
+    }
+};

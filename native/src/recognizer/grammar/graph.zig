@@ -1,0 +1,227 @@
+//! Directed graphs whose edges lie by source: strongly connected components, what follows from them
+//! for sets, and shortest paths. Nothing recurses: depth is the input's.
+
+const std = @import("std");
+const sets = @import("sets.zig");
+const work_module = @import("work.zig");
+const Work = work_module.Work;
+const Error = work_module.Error;
+
+pub const Edge = struct { from: u32, to: u32 };
+
+pub const Graph = struct {
+    /// [nodes + 1]: where the edges of a node begin.
+    offsets: []const u32,
+    targets: []const u32,
+
+    pub fn nNodes(g: *const Graph) u32 {
+        return @intCast(g.offsets.len - 1);
+    }
+
+    pub fn of(g: *const Graph, node: usize) []const u32 {
+        return g.targets[g.offsets[node]..g.offsets[node + 1]];
+    }
+
+    /// Edges of a node stay in their order. `places`, if given, gets where each edge went.
+    pub fn init(w: *const Work, n_nodes: usize, edges: []const Edge, places: ?[]u32) Error!Graph {
+        const offsets = try w.filled(u32, n_nodes + 2, 0);
+        for (edges) |edge| offsets[edge.from + 2] += 1;
+        for (offsets[1..], offsets[0 .. offsets.len - 1]) |*offset, previous| offset.* += previous;
+        const targets = try w.alloc(u32, edges.len);
+        for (edges, 0..) |edge, i| {
+            const place = offsets[edge.from + 1];
+            offsets[edge.from + 1] += 1;
+            targets[place] = edge.to;
+            if (places) |p| p[i] = place;
+        }
+        return .{ .offsets = offsets[0 .. n_nodes + 1], .targets = targets };
+    }
+};
+
+pub const Components = struct {
+    /// [node]. What a component leads to has smaller numbers.
+    of: []u32,
+    /// The nodes, by component.
+    nodes: []u32,
+};
+
+/// Tarjan's algorithm.
+pub fn components(w: *const Work, g: *const Graph) Error!Components {
+    const n = g.nNodes();
+    var t: Tarjan = .{
+        .g = g,
+        .lowest = try w.filled(u32, n, unseen),
+        .next_edge = try w.alloc(u32, n),
+        .path = try w.alloc(u32, n),
+        .open = try w.alloc(u32, n),
+        .result = .{ .of = try w.filled(u32, n, unseen), .nodes = try w.alloc(u32, n) },
+    };
+    for (0..n) |root| {
+        if (root % 256 == 0) try w.check();
+        if (t.lowest[root] == unseen) t.visitFrom(@intCast(root));
+    }
+    return t.result;
+}
+
+const unseen = std.math.maxInt(u32);
+
+const Tarjan = struct {
+    g: *const Graph,
+    /// The earliest node of `open` that a node reaches, by its position there.
+    lowest: []u32,
+    next_edge: []u32,
+    /// From the root to the node that is visited.
+    path: []u32,
+    /// Nodes whose component is not known yet, in the order of their visits.
+    open: []u32,
+    n_path: u32 = 0,
+    n_open: u32 = 0,
+    n_closed: u32 = 0,
+    n_components: u32 = 0,
+    result: Components,
+
+    fn visitFrom(t: *Tarjan, root: u32) void {
+        t.enter(root);
+        while (t.n_path > 0) {
+            const node = t.path[t.n_path - 1];
+            if (t.next_edge[node] < t.g.offsets[node + 1]) {
+                const to = t.g.targets[t.next_edge[node]];
+                t.next_edge[node] += 1;
+                if (t.lowest[to] == unseen) {
+                    t.enter(to);
+                } else if (t.result.of[to] == unseen) {
+                    t.lowest[node] = @min(t.lowest[node], t.lowest[to]);
+                }
+                continue;
+            }
+            t.leave(node);
+        }
+    }
+
+    fn enter(t: *Tarjan, node: u32) void {
+        t.lowest[node] = t.n_open;
+        t.next_edge[node] = t.g.offsets[node];
+        t.open[t.n_open] = node;
+        t.n_open += 1;
+        t.path[t.n_path] = node;
+        t.n_path += 1;
+    }
+
+    fn leave(t: *Tarjan, node: u32) void {
+        t.n_path -= 1;
+        const lowest = t.lowest[node];
+        if (t.open[lowest] == node) {
+            for (t.open[lowest..t.n_open]) |member| {
+                t.result.of[member] = t.n_components;
+                t.result.nodes[t.n_closed] = member;
+                t.n_closed += 1;
+            }
+            t.n_open = lowest;
+            t.n_components += 1;
+        }
+        if (t.n_path > 0) {
+            const above = t.path[t.n_path - 1];
+            t.lowest[above] = @min(t.lowest[above], lowest);
+        }
+    }
+};
+
+/// Unites the set of every node with those of all nodes that it leads to. One pass, in the order of
+/// the components (DeRemer and Pennello).
+pub fn spread(w: *const Work, g: *const Graph, all: []u64, words: usize) Error!void {
+    const found = try components(w, g);
+    var start: usize = 0;
+    while (start < found.nodes.len) {
+        if (start % 64 == 0) try w.check();
+        const component = found.of[found.nodes[start]];
+        const whole = sets.row(all, found.nodes[start], words);
+        var end = start;
+        while (end < found.nodes.len and found.of[found.nodes[end]] == component) : (end += 1) {
+            const node = found.nodes[end];
+            _ = sets.unite(whole, sets.row(all, node, words));
+            for (g.of(node)) |to| {
+                if (found.of[to] != component) _ = sets.unite(whole, sets.row(all, to, words));
+            }
+        }
+        for (found.nodes[start + 1 .. end]) |node| @memcpy(sets.row(all, node, words), whole);
+        start = end;
+    }
+}
+
+pub const Source = struct { node: u32, cost: u64 };
+
+pub const Paths = struct {
+    /// [node]; `unreached` where no path leads.
+    costs: []u64,
+    /// [node]: the edge by which the cheapest path comes; `no_edge` at sources.
+    edges: []u32,
+    /// [node]: where that edge starts.
+    from: []u32,
+
+    pub const unreached = std.math.maxInt(u64);
+    pub const no_edge = std.math.maxInt(u32);
+};
+
+/// Cheapest paths from several sources. Costs add up saturating, short of `unreached`.
+pub fn cheapest(w: *const Work, g: *const Graph, costs: []const u64, sources: []const Source) Error!Paths {
+    const n = g.nNodes();
+    const paths: Paths = .{
+        .costs = try w.filled(u64, n, Paths.unreached),
+        .edges = try w.filled(u32, n, Paths.no_edge),
+        .from = try w.alloc(u32, n),
+    };
+    // A ring of the nodes whose cost fell; each is in it at most once.
+    const ring = try w.alloc(u32, n);
+    const waiting = try w.filled(bool, n, false);
+    var n_waiting: usize = 0;
+    var head: usize = 0;
+    for (sources) |source| {
+        if (source.cost >= paths.costs[source.node]) continue;
+        paths.costs[source.node] = source.cost;
+        if (waiting[source.node]) continue;
+        waiting[source.node] = true;
+        ring[n_waiting] = source.node;
+        n_waiting += 1;
+    }
+    while (n_waiting > 0) {
+        try w.check();
+        const node = ring[head];
+        head = (head + 1) % n;
+        n_waiting -= 1;
+        waiting[node] = false;
+        for (g.offsets[node]..g.offsets[node + 1]) |edge| {
+            const to = g.targets[edge];
+            const cost = @min(paths.costs[node] +| costs[edge], Paths.unreached - 1);
+            if (cost >= paths.costs[to]) continue;
+            paths.costs[to] = cost;
+            paths.edges[to] = @intCast(edge);
+            paths.from[to] = node;
+            if (waiting[to]) continue;
+            waiting[to] = true;
+            ring[(head + n_waiting) % n] = to;
+            n_waiting += 1;
+        }
+    }
+    return paths;
+}
+
+test "components come after those they lead to, and sets spread against the edges" {
+    var arena: std.heap.ArenaAllocator = .init(std.testing.allocator);
+    defer arena.deinit();
+    var budget: @import("../budget.zig").Budget = .{};
+    var diag: @import("../../diagnostic.zig").Diagnostic = .{};
+    const w: Work = .{ .arena = arena.allocator(), .budget = &budget, .diag = &diag };
+    // 0 -> 1 <-> 2 -> 3, 4 -> 4
+    const edges = [_]Edge{ .{ .from = 0, .to = 1 }, .{ .from = 1, .to = 2 }, .{ .from = 2, .to = 1 }, .{ .from = 2, .to = 3 }, .{ .from = 4, .to = 4 } };
+    const g: Graph = try .init(&w, 5, &edges, null);
+    const found = try components(&w, &g);
+    try std.testing.expectEqual(found.of[1], found.of[2]);
+    try std.testing.expect(found.of[0] > found.of[1] and found.of[1] > found.of[3]);
+    var all = [_]u64{ 1, 2, 4, 8, 16 };
+    try spread(&w, &g, &all, 1);
+    try std.testing.expectEqualSlices(u64, &.{ 15, 14, 14, 8, 16 }, &all);
+
+    const paths = try cheapest(&w, &g, &.{ 5, 1, 1, 1, 1 }, &.{.{ .node = 0, .cost = 2 }});
+    try std.testing.expectEqualSlices(u64, &.{ 2, 7, 8, 9, Paths.unreached }, paths.costs);
+    try std.testing.expectEqual(2, paths.from[3]);
+}

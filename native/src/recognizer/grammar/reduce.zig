@@ -1,0 +1,147 @@
+//! What has to be so before an automaton is built: every rule can end and is used, no rule derives
+//! itself, no rule recurs on the left behind what can be empty.
+
+const std = @import("std");
+const grammar_module = @import("grammar.zig");
+const Grammar = grammar_module.Grammar;
+const Place = grammar_module.Place;
+const flat_module = @import("flat.zig");
+const Flat = flat_module.Flat;
+const graph = @import("graph.zig");
+const Graph = graph.Graph;
+const show = @import("show.zig");
+const message = @import("../../message.zig");
+const work_module = @import("work.zig");
+const Work = work_module.Work;
+const Error = work_module.Error;
+
+/// [production]: whether it can be part of a sentence. Each rule that cannot is a note.
+pub fn usable(w: *const Work, g: *const Grammar, notes: *std.ArrayList([]const u8)) Error![]bool {
+    const productive = try findProductive(w, g);
+    if (!productive[g.start]) {
+        const rule = g.rules[g.start];
+        return w.diag.fail(.grammar, "{f}rule {s} can never end", .{ show.place(rule.place), rule.name });
+    }
+    const kept = try w.filled(bool, g.productions.len, true);
+    for (g.productions, kept) |production, *keep| {
+        for (production.symbols) |symbol| switch (symbol) {
+            .terminal => {},
+            .rule => |r| keep.* = keep.* and productive[r],
+        };
+    }
+    const used = try findUsed(w, g, kept);
+    for (g.productions, kept) |production, *keep| keep.* = keep.* and used[production.rule];
+    for (g.rules, productive, used) |rule, ends, is_used| {
+        if (ends and is_used) continue;
+        const why = if (ends) "is not used" else "can never end";
+        var buffer: [note_bytes_max]u8 = undefined;
+        const text = message.print(&buffer, "{f}rule {s} {s} and is left out", .{ show.place(rule.place), rule.name, why });
+        const line = try w.alloc(u8, text.len);
+        @memcpy(line, text);
+        try w.append(notes, line);
+    }
+    return kept;
+}
+
+const note_bytes_max = 512;
+
+fn findProductive(w: *const Work, g: *const Grammar) Error![]bool {
+    const productive = try w.filled(bool, g.rules.len, false);
+    const remaining = try w.filled(u32, g.productions.len, 0);
+    for (g.productions, remaining) |production, *left| {
+        for (production.symbols) |symbol| left.* += @intFromBool(symbol == .rule);
+    }
+    const all = try w.filled(bool, g.productions.len, true);
+    try flat_module.closeUpwards(w, g, all, remaining, productive);
+    return productive;
+}
+
+fn findUsed(w: *const Work, g: *const Grammar, kept: []const bool) Error![]bool {
+    const used = try w.filled(bool, g.rules.len, false);
+    var edges: std.ArrayList(graph.Edge) = .empty;
+    for (g.productions, kept) |production, keep| {
+        if (!keep) continue;
+        for (production.symbols) |symbol| switch (symbol) {
+            .terminal => {},
+            .rule => |r| try w.append(&edges, .{ .from = production.rule, .to = r }),
+        };
+    }
+    const uses: Graph = try .init(w, g.rules.len, edges.items, null);
+    const open = try w.alloc(u32, g.rules.len);
+    open[0] = g.start;
+    var n_open: usize = 1;
+    used[g.start] = true;
+    while (n_open > 0) {
+        n_open -= 1;
+        for (uses.of(open[n_open])) |rule| {
+            if (used[rule]) continue;
+            used[rule] = true;
+            open[n_open] = rule;
+            n_open += 1;
+        }
+    }
+    return used;
+}
+
+/// The items whose dot is at a rule with nothing before it, or with what can be empty before it.
+const Corners = struct {
+    items: std.ArrayList(u32) = .empty,
+    edges: std.ArrayList(graph.Edge) = .empty,
+
+    const Kind = enum {
+        /// All else in the production can be empty, too.
+        unit,
+        any,
+    };
+
+    fn find(w: *const Work, f: *const Flat, kind: Kind) Error!Corners {
+        var c: Corners = .{};
+        for (0..f.n_productions) |p| {
+            if (p % 256 == 0) try w.check();
+            for (f.itemsOf(p), f.first_items[p]..) |symbol, item| {
+                if (!f.isRule(symbol)) break;
+                const rule = f.ruleOf(symbol);
+                if (kind == .any or f.rest_nullable[item + 1]) {
+                    try w.append(&c.items, @intCast(item));
+                    try w.append(&c.edges, .{ .from = f.rules[p], .to = rule });
+                }
+                if (!f.nullable[rule]) break;
+            }
+        }
+        return c;
+    }
+};
+
+pub fn refuseLoops(w: *const Work, f: *const Flat) Error!void {
+    // Without empty rules the only loops are those of single rules; both searches are cheap.
+    inline for (.{ Corners.Kind.unit, Corners.Kind.any }) |kind| {
+        const corners: Corners = try .find(w, f, kind);
+        const g: Graph = try .init(w, f.n_rules, corners.edges.items, null);
+        const found = try graph.components(w, &g);
+        for (corners.items.items, corners.edges.items) |item, edge| {
+            if (found.of[edge.from] != found.of[edge.to]) continue;
+            if (kind == .any and f.before(item).len == 0) continue;
+            return failLoop(w, f, &g, item, edge, kind);
+        }
+    }
+}
+
+fn failLoop(w: *const Work, f: *const Flat, g: *const Graph, item: u32, edge: graph.Edge, kind: Corners.Kind) Error {
+    const costs = try w.filled(u64, g.targets.len, 1);
+    const paths = try graph.cheapest(w, g, costs, &.{.{ .node = edge.to, .cost = 0 }});
+    var route: std.ArrayList(u32) = .empty;
+    var rule = edge.from;
+    while (true) {
+        try w.append(&route, rule);
+        if (rule == edge.to) break;
+        rule = paths.from[rule];
+    }
+    std.mem.reverse(u32, route.items);
+    const at = show.place(f.grammar.productions[f.productions[item]].place);
+    const name = f.grammar.rules[edge.from].name;
+    const shown = show.route(f, edge.from, route.items);
+    return switch (kind) {
+        .unit => w.diag.fail(.grammar, "{f}rule {s} derives itself: {f}", .{ at, name, shown }),
+        .any => w.diag.fail(.grammar, "{f}rule {s} is left-recursive behind what can be empty: {f}, in   {f}", .{ at, name, shown, show.item(f, item) }),
+    };
+}

@@ -1,0 +1,72 @@
+//! Sets of terminals as rows of 64-bit words.
+
+pub fn wordsFor(n_members: usize) u32 {
+    return @intCast((n_members + 63) / 64);
+}
+
+pub fn has(set: []const u64, member: usize) bool {
+    return set[member / 64] >> @intCast(member % 64) & 1 != 0;
+}
+
+pub fn add(set: []u64, member: usize) void {
+    set[member / 64] |= @as(u64, 1) << @intCast(member % 64);
+}
+
+pub fn remove(set: []u64, member: usize) void {
+    set[member / 64] &= ~(@as(u64, 1) << @intCast(member % 64));
+}
+
+/// Whether `to` grew.
+pub fn unite(to: []u64, from: []const u64) bool {
+    var grown: u64 = 0;
+    for (to, from) |*word, more| {
+        grown |= more & ~word.*;
+        word.* |= more;
+    }
+    return grown != 0;
+}
+
+/// Whether `to` shrank.
+pub fn intersect(to: []u64, with: []const u64) bool {
+    var lost: u64 = 0;
+    for (to, with) |*word, keep| {
+        lost |= word.* & ~keep;
+        word.* &= keep;
+    }
+    return lost != 0;
+}
+
+pub fn meet(a: []const u64, b: []const u64) bool {
+    var common: u64 = 0;
+    for (a, b) |x, y| common |= x & y;
+    return common != 0;
+}
+
+/// Set `index` of an array of sets.
+pub fn row(sets: anytype, index: usize, words: usize) @TypeOf(sets) {
+    return sets[index * words ..][0..words];
+}
+
+pub fn iterate(set: []const u64) Iterator {
+    return .{ .set = set };
+}
+
+/// Ascending.
+pub const Iterator = struct {
+    set: []const u64,
+    at: usize = 0,
+    rest: ?u64 = null,
+
+    pub fn next(i: *Iterator) ?u32 {
+        while (i.at < i.set.len) {
+            const rest = i.rest orelse i.set[i.at];
+            if (rest != 0) {
+                i.rest = rest & (rest - 1);
+                return @intCast(i.at * 64 + @ctz(rest));
+            }
+            i.at += 1;
+            i.rest = null;
+        }
+        return null;
+    }
+};
