@@ -6,6 +6,10 @@ const diagnostic = @import("../../diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("../budget.zig").Budget;
 const ast = @import("ast.zig");
+const nfa = @import("nfa.zig");
+const determinise = @import("subset.zig").determinise;
+const Table = @import("minimise.zig").Table;
+const reach_module = @import("reach.zig");
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
@@ -79,6 +83,45 @@ pub const Dfa = struct {
 /// `words` is at least 1 and enough for a bit for each pattern. `what` is being built, for messages.
 /// A pattern that matches the empty text makes the match list of `start` not empty.
 pub fn build(gpa: Allocator, patterns: []const Pattern, words: u32, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!Dfa {
-    _ = .{ gpa, patterns, words, budget };
-    return diag.fail(.not_implemented, "{s} is not built yet", .{what});
+    std.debug.assert(words >= 1 and patterns.len <= @as(usize, words) * 64);
+    var scratch: std.heap.ArenaAllocator = .init(gpa);
+    defer scratch.deinit();
+    const arena = scratch.allocator();
+
+    var automaton = try nfa.build(arena, patterns, budget, what, diag);
+    var subset = try determinise(arena, &automaton, patterns, budget, what, diag);
+    const n_lists = subset.lists.offsets.items.len - 1;
+    var table: Table = .{
+        .classes = &subset.classes,
+        .n_classes = subset.n_classes,
+        .rows = subset.rows.items,
+        .matches = subset.matches.items,
+    };
+    table.mergeClasses();
+    try table.mergeStates(arena, n_lists, budget, what, diag);
+    table.mergeClasses();
+    const reach = try reach_module.find(arena, &table, &subset.lists, words, budget, what, diag);
+
+    const transitions = try gpa.dupe(u16, table.rows);
+    errdefer gpa.free(transitions);
+    const matches = try gpa.dupe(u16, table.matches);
+    errdefer gpa.free(matches);
+    const match_offsets = try gpa.dupe(u32, subset.lists.offsets.items);
+    errdefer gpa.free(match_offsets);
+    const match_patterns = try gpa.dupe(u16, subset.lists.patterns.items);
+    errdefer gpa.free(match_patterns);
+    const reaches = try gpa.dupe(u16, reach.of_state);
+    errdefer gpa.free(reaches);
+    const reach_sets = try gpa.dupe(u64, reach.sets);
+    return .{
+        .classes = table.classes.*,
+        .n_classes = table.n_classes,
+        .transitions = transitions,
+        .matches = matches,
+        .match_offsets = match_offsets,
+        .match_patterns = match_patterns,
+        .reaches = reaches,
+        .reach_sets = reach_sets,
+        .words = words,
+    };
 }

@@ -1,0 +1,90 @@
+//! Finds things that were numbered before by what they hold, so that equal things get one number.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+
+/// A hash table of numbers. What the numbers stand for is the user's: it hashes and compares.
+pub const Index = struct {
+    /// A power of two of them, at least half free; none before the first insertion.
+    slots: []Slot = &.{},
+    n: usize = 0,
+
+    const Slot = struct { hash: u32, number: u32 };
+    const free = std.math.maxInt(u32);
+
+    /// The number whose thing is equal: `context.equals(number)`.
+    pub inline fn find(index: *const Index, hash: u32, context: anytype) ?u32 {
+        if (index.slots.len == 0) return null;
+        const mask = index.slots.len - 1;
+        var at = hash & mask;
+        while (index.slots[at].number != free) : (at = (at + 1) & mask) {
+            const slot = index.slots[at];
+            if (slot.hash == hash and context.equals(slot.number)) return slot.number;
+        }
+        return null;
+    }
+
+    /// Of a thing that is not there.
+    pub fn insert(index: *Index, gpa: Allocator, hash: u32, number: u32) Allocator.Error!void {
+        if (2 * (index.n + 1) > index.slots.len) try index.grow(gpa);
+        index.place(.{ .hash = hash, .number = number });
+        index.n += 1;
+    }
+
+    pub fn clear(index: *Index) void {
+        @memset(index.slots, .{ .hash = 0, .number = free });
+        index.n = 0;
+    }
+
+    pub fn deinit(index: *Index, gpa: Allocator) void {
+        gpa.free(index.slots);
+    }
+
+    fn place(index: *Index, slot: Slot) void {
+        const mask = index.slots.len - 1;
+        var at = slot.hash & mask;
+        while (index.slots[at].number != free) at = (at + 1) & mask;
+        index.slots[at] = slot;
+    }
+
+    fn grow(index: *Index, gpa: Allocator) Allocator.Error!void {
+        const before = index.slots;
+        index.slots = try gpa.alloc(Slot, @max(64, 2 * before.len));
+        @memset(index.slots, .{ .hash = 0, .number = free });
+        for (before) |slot| if (slot.number != free) index.place(slot);
+        gpa.free(before);
+    }
+};
+
+/// Spreads the bits of a number; hashes of sets are sums of these, of lists `combine` them.
+pub inline fn mix(value: u32) u32 {
+    var x = value *% 0x9e3779b1;
+    x ^= x >> 15;
+    x *%= 0x85ebca77;
+    return x ^ (x >> 13);
+}
+
+pub inline fn combine(hash: u32, value: u32) u32 {
+    return mix(std.math.rotl(u32, hash, 5) ^ value);
+}
+
+test "equal things get one number, through growth and clearing" {
+    const gpa = std.testing.allocator;
+    var index: Index = .{};
+    defer index.deinit(gpa);
+    const Equal = struct {
+        value: u32,
+        pub fn equals(e: @This(), number: u32) bool {
+            return e.value == number;
+        }
+    };
+    for (0..2) |_| {
+        for (0..1000) |i| {
+            const value: u32 = @intCast(i);
+            try std.testing.expectEqual(null, index.find(mix(value / 8), Equal{ .value = value }));
+            try index.insert(gpa, mix(value / 8), value);
+        }
+        for (0..1000) |i| try std.testing.expectEqual(i, index.find(mix(@intCast(i / 8)), Equal{ .value = @intCast(i) }));
+        index.clear();
+    }
+}

@@ -1,0 +1,284 @@
+//! From trees to one non-deterministic automaton, from the end of each pattern to its start: what
+//! follows a node is there when the node is added. The tree is walked on a stack of its own.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("../../diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const Budget = @import("../budget.zig").Budget;
+const ast = @import("ast.zig");
+const utf8 = @import("utf8.zig");
+const index_module = @import("index.zig");
+const Pattern = @import("dfa.zig").Pattern;
+
+pub const Error = Allocator.Error || diagnostic.Error;
+
+pub const State = struct {
+    kind: Kind,
+    low: u8 = 0,
+    high: u8 = 0,
+    a: u32 = 0,
+    b: u32 = 0,
+
+    pub const Kind = enum(u8) {
+        /// The pattern of this number is complete.
+        match,
+        /// Bytes from `low` to `high` lead to `a`.
+        byte,
+        /// `b` transitions from `a` on.
+        ranges,
+        /// Goes on at `a` and at `b`.
+        split,
+        /// Goes on at `b` targets from `a` on.
+        branch,
+        /// No match is reachable from here.
+        dead,
+    };
+};
+
+pub const Nfa = struct {
+    /// State p, for each pattern p, is its match.
+    states: []State,
+    transitions: []utf8.Transition,
+    targets: []u32,
+    start: u32,
+};
+
+/// Everything lives in `arena`.
+pub fn build(arena: Allocator, patterns: []const Pattern, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!Nfa {
+    var builder: Builder = .{
+        .arena = arena,
+        .budget = budget,
+        .what = what,
+        .diag = diag,
+        .n_states_max = patterns.len + states_before_merging * @as(usize, budget.states_max),
+        .classes = .{ .arena = arena },
+    };
+    for (0..patterns.len) |_| _ = try builder.add(.{ .kind = .match });
+    for (patterns, 0..) |pattern, i| {
+        const first = try builder.pattern(pattern.node, @intCast(i));
+        try builder.values.append(arena, first);
+    }
+    const start = try builder.branch(0);
+    try builder.account();
+    if (builder.has_empty_class) builder.markDead();
+    return .{
+        .states = builder.states.items,
+        .transitions = builder.transitions.items,
+        .targets = builder.targets.items,
+        .start = start,
+    };
+}
+
+/// An automaton that has this many times the states that the deterministic one may have is refused
+/// before the work to make it deterministic.
+const states_before_merging = 4;
+
+const Builder = struct {
+    arena: Allocator,
+    budget: *Budget,
+    what: []const u8,
+    diag: *Diagnostic,
+    n_states_max: usize,
+
+    states: std.ArrayList(State) = .empty,
+    transitions: std.ArrayList(utf8.Transition) = .empty,
+    targets: std.ArrayList(u32) = .empty,
+    has_empty_class: bool = false,
+
+    classes: utf8.Builder,
+    /// By the address of their ranges: parsers share the classes that are many times in a pattern.
+    known_classes: std.ArrayList(Known) = .empty,
+    known_index: index_module.Index = .{},
+
+    frames: std.ArrayList(Frame) = .empty,
+    /// Where the finished alternatives of the open frames begin.
+    values: std.ArrayList(u32) = .empty,
+    steps: usize = 0,
+    accounted: usize = 0,
+
+    const Known = struct { ranges: []const ast.Range, class: utf8.Class };
+
+    /// A node that is being added.
+    const Frame = struct {
+        node: *const ast.Node,
+        /// What follows it.
+        next: u32,
+        /// Children or repetitions that are added.
+        done: u32 = 0,
+        /// Of a repeat without end: the state that goes back.
+        loop: u32 = 0,
+    };
+
+    fn pattern(b: *Builder, node: *const ast.Node, match: u32) Error!u32 {
+        var at = try b.enter(node, match);
+        while (b.frames.items.len > 0) {
+            at = try b.goOn(&b.frames.items[b.frames.items.len - 1], at);
+        }
+        return at;
+    }
+
+    /// Adds a leaf, or opens a frame for its children. `next` is what follows the node; returns where the
+    /// node begins, so far.
+    fn enter(b: *Builder, node: *const ast.Node, next: u32) Error!u32 {
+        b.steps += 1;
+        if (b.steps % 1024 == 0) try b.account();
+        switch (node.*) {
+            .empty => return next,
+            .bytes => |bytes| {
+                var at = next;
+                var i = bytes.len;
+                while (i > 0) {
+                    i -= 1;
+                    at = try b.add(.{ .kind = .byte, .low = bytes[i], .high = bytes[i], .a = at });
+                }
+                return at;
+            },
+            .class => |ranges| return b.addClass(try b.classOf(ranges), next),
+            .concat, .alternate, .repeat => try b.frames.append(b.arena, .{ .node = node, .next = next }),
+        }
+        return next;
+    }
+
+    /// Enters the next child of the innermost frame, or closes it. `at` is where what was added last begins.
+    fn goOn(b: *Builder, frame: *Frame, at: u32) Error!u32 {
+        switch (frame.node.*) {
+            .concat => |children| {
+                if (frame.done == children.len) return b.close(at);
+                frame.done += 1;
+                return b.enter(children[children.len - frame.done], at);
+            },
+            .alternate => |children| {
+                if (frame.done > 0) try b.values.append(b.arena, at);
+                if (frame.done == children.len) return b.close(try b.branch(b.values.items.len - children.len));
+                frame.done += 1;
+                return b.enter(children[frame.done - 1], frame.next);
+            },
+            .repeat => |repeat| return if (repeat.max) |max| b.bounded(frame, repeat, max, at) else b.unbounded(frame, repeat, at),
+            else => unreachable,
+        }
+    }
+
+    fn close(b: *Builder, at: u32) u32 {
+        _ = b.frames.pop();
+        return at;
+    }
+
+    /// The optional repetitions come first, as they are last in the text; each may skip all behind it.
+    fn bounded(b: *Builder, frame: *Frame, repeat: ast.Node.Repeat, max: u32, at: u32) Error!u32 {
+        const optional = max - repeat.min;
+        var begin = at;
+        if (frame.done > 0 and frame.done <= optional) begin = try b.add(.{ .kind = .split, .a = at, .b = frame.next });
+        if (frame.done == max) return b.close(begin);
+        frame.done += 1;
+        return b.enter(repeat.node, begin);
+    }
+
+    fn unbounded(b: *Builder, frame: *Frame, repeat: ast.Node.Repeat, at: u32) Error!u32 {
+        const node = repeat.node;
+        if (frame.done == 0) {
+            frame.done = 1;
+            frame.loop = try b.add(.{ .kind = .split, .a = frame.next, .b = frame.next });
+            return b.enter(node, frame.loop);
+        }
+        var begin = at;
+        if (frame.done == 1) {
+            b.states.items[frame.loop].a = at;
+            if (repeat.min == 0) begin = frame.loop;
+        }
+        if (frame.done >= repeat.min) return b.close(begin);
+        frame.done += 1;
+        return b.enter(node, begin);
+    }
+
+    /// Of the alternatives on `values` from `first` on.
+    fn branch(b: *Builder, first: usize) Error!u32 {
+        const alternatives = b.values.items[first..];
+        defer b.values.shrinkRetainingCapacity(first);
+        if (alternatives.len == 1) return alternatives[0];
+        const a: u32 = @intCast(b.targets.items.len);
+        try b.targets.appendSlice(b.arena, alternatives);
+        return b.add(.{ .kind = .branch, .a = a, .b = @intCast(alternatives.len) });
+    }
+
+    fn classOf(b: *Builder, ranges: []const ast.Range) Error!utf8.Class {
+        const address = @intFromPtr(ranges.ptr);
+        const hash = index_module.combine(index_module.mix(@truncate(address >> 3)), @intCast(ranges.len));
+        const Same = struct {
+            builder: *const Builder,
+            ranges: []const ast.Range,
+
+            pub fn equals(same: @This(), number: u32) bool {
+                const known = same.builder.known_classes.items[number].ranges;
+                return known.ptr == same.ranges.ptr and known.len == same.ranges.len;
+            }
+        };
+        if (b.known_index.find(hash, Same{ .builder = b, .ranges = ranges })) |number| return b.known_classes.items[number].class;
+        const class = try b.classes.class(ranges);
+        try b.known_index.insert(b.arena, hash, @intCast(b.known_classes.items.len));
+        try b.known_classes.append(b.arena, .{ .ranges = ranges, .class = class });
+        return class;
+    }
+
+    fn addClass(b: *Builder, class: utf8.Class, next: u32) Error!u32 {
+        const base: u32 = @intCast(b.states.items.len);
+        for (class.nodes) |node| {
+            const transitions = b.classes.transitions.items[node.first..][0..node.len];
+            if (transitions.len == 1) {
+                const only = transitions[0];
+                _ = try b.add(.{ .kind = .byte, .low = only.low, .high = only.high, .a = if (only.to == utf8.complete) next else base + only.to });
+                continue;
+            }
+            if (transitions.len == 0) b.has_empty_class = true;
+            const first: u32 = @intCast(b.transitions.items.len);
+            for (try b.transitions.addManyAsSlice(b.arena, transitions.len), transitions) |*to, transition| {
+                to.* = transition;
+                to.to = if (transition.to == utf8.complete) next else base + transition.to;
+            }
+            _ = try b.add(.{ .kind = .ranges, .a = first, .b = node.len });
+        }
+        return @intCast(b.states.items.len - 1);
+    }
+
+    fn add(b: *Builder, state: State) Error!u32 {
+        if (b.states.items.len >= b.n_states_max) {
+            return b.diag.fail(.limit, "{s} needs more than {d} states before equal ones are merged", .{ b.what, b.n_states_max });
+        }
+        try b.states.append(b.arena, state);
+        return @intCast(b.states.items.len - 1);
+    }
+
+    /// Also ends what adds no states: repeats of nodes that are empty.
+    fn account(b: *Builder) Error!void {
+        if (b.steps > steps_per_state * b.n_states_max) {
+            return b.diag.fail(.limit, "{s} repeats the empty text too often", .{b.what});
+        }
+        const bytes = b.states.items.len * @sizeOf(State) + (b.transitions.items.len + b.classes.transitions.items.len) * @sizeOf(utf8.Transition) + b.targets.items.len * @sizeOf(u32);
+        try b.budget.take(bytes - b.accounted, b.what, b.diag);
+        b.accounted = bytes;
+        try b.budget.check(b.what, b.diag);
+    }
+
+    const steps_per_state = 16;
+
+    /// What follows a state is before it, but for what a loop goes back over; and that is dead exactly
+    /// if the loop's way out is.
+    fn markDead(b: *Builder) void {
+        const states = b.states.items;
+        for (states) |*state| {
+            const live = switch (state.kind) {
+                .match => true,
+                .byte => states[state.a].kind != .dead,
+                .ranges => for (b.transitions.items[state.a..][0..state.b]) |transition| {
+                    if (states[transition.to].kind != .dead) break true;
+                } else false,
+                .split => states[state.b].kind != .dead,
+                .branch => for (b.targets.items[state.a..][0..state.b]) |target| {
+                    if (states[target].kind != .dead) break true;
+                } else false,
+                .dead => unreachable,
+            };
+            if (!live) state.* = .{ .kind = .dead };
+        }
+    }
+};

@@ -1,0 +1,144 @@
+//! Which patterns can still match, by state.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("../../diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const Budget = @import("../budget.zig").Budget;
+const Table = @import("minimise.zig").Table;
+const MatchLists = @import("subset.zig").MatchLists;
+const index_module = @import("index.zig");
+const Index = index_module.Index;
+
+pub const Error = Allocator.Error || diagnostic.Error;
+
+pub const Reach = struct {
+    /// By state, the number of its set. The sets are there once each; set 0 is empty.
+    of_state: []u16,
+    sets: []u64,
+};
+
+/// The strongly connected components in the order in which Tarjan's algorithm finishes them: the states of
+/// one reach the same, and all that it leads to is finished before it. On a stack of its own.
+pub fn find(arena: Allocator, table: *const Table, lists: *const MatchLists, words: u32, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!Reach {
+    const n = table.matches.len;
+    var search: Search = .{
+        .arena = arena,
+        .table = table,
+        .lists = lists,
+        .words = words,
+        .of_state = try arena.alloc(u16, n),
+        .orders = try arena.alloc(u32, n),
+        .set = try arena.alloc(u64, words),
+    };
+    @memset(search.of_state, open);
+    @memset(search.orders, 0);
+    @memset(search.set, 0);
+    _ = try search.number(); // set 0
+    search.of_state[0] = 0;
+    try search.enter(1);
+    while (search.path.items.len > 0) {
+        if (search.order % 256 == 0) try budget.check(what, diag);
+        try search.goOn();
+    }
+    try budget.take(search.sets.items.len * @sizeOf(u64), what, diag);
+    return .{ .of_state = search.of_state, .sets = search.sets.items };
+}
+
+/// Of a state whose component is not finished.
+const open = std.math.maxInt(u16);
+
+const Search = struct {
+    arena: Allocator,
+    table: *const Table,
+    lists: *const MatchLists,
+    words: u32,
+    of_state: []u16,
+    /// By state: when it was entered, from 1 on; 0: not yet.
+    orders: []u32,
+    order: u32 = 0,
+    /// The states from the start to where the search is.
+    path: std.ArrayList(Visit) = .empty,
+    /// The states of open components, as they were entered.
+    component: std.ArrayList(u16) = .empty,
+    sets: std.ArrayList(u64) = .empty,
+    index: Index = .{},
+    /// The set that is being made.
+    set: []u64,
+
+    const Visit = struct {
+        state: u16,
+        class: u16 = 0,
+        /// The earliest state of the path that it is known to reach.
+        low: u32,
+    };
+
+    fn enter(s: *Search, state: u16) Allocator.Error!void {
+        s.order += 1;
+        s.orders[state] = s.order;
+        try s.path.append(s.arena, .{ .state = state, .low = s.order });
+        try s.component.append(s.arena, state);
+    }
+
+    fn row(s: *const Search, state: u16) []const u16 {
+        return s.table.rows[@as(usize, state) * s.table.n_classes ..][0..s.table.n_classes];
+    }
+
+    /// Goes on to a state that was not entered, or back when there is none.
+    fn goOn(s: *Search) Allocator.Error!void {
+        const visit = &s.path.items[s.path.items.len - 1];
+        for (s.row(visit.state)[visit.class..]) |to| {
+            visit.class += 1;
+            if (s.of_state[to] != open) continue;
+            if (s.orders[to] == 0) return s.enter(to);
+            visit.low = @min(visit.low, s.orders[to]);
+        }
+        const done = visit.*;
+        _ = s.path.pop();
+        if (s.path.items.len > 0) {
+            const back = &s.path.items[s.path.items.len - 1];
+            back.low = @min(back.low, done.low);
+        }
+        if (done.low == s.orders[done.state]) try s.finish(done.state);
+    }
+
+    /// `first` is the first state of a component; the others were entered after it.
+    fn finish(s: *Search, first: u16) Allocator.Error!void {
+        const from = std.mem.lastIndexOfScalar(u16, s.component.items, first).?;
+        const states = s.component.items[from..];
+        for (states) |state| {
+            var before: u16 = 0;
+            for (s.row(state)) |to| {
+                if (to == before or s.of_state[to] == open) continue;
+                before = to;
+                const set = s.sets.items[@as(usize, s.of_state[to]) * s.words ..][0..s.words];
+                for (s.set, set) |*all, word| all.* |= word;
+            }
+            const offsets = s.lists.offsets.items[s.table.matches[state]..][0..2];
+            for (s.lists.patterns.items[offsets[0]..offsets[1]]) |pattern| s.set[pattern / 64] |= @as(u64, 1) << @truncate(pattern);
+        }
+        const set = try s.number();
+        for (states) |state| s.of_state[state] = set;
+        s.component.shrinkRetainingCapacity(from);
+        @memset(s.set, 0);
+    }
+
+    fn number(s: *Search) Allocator.Error!u16 {
+        var hash: u32 = 0;
+        for (s.set) |word| hash = index_module.combine(index_module.combine(hash, @truncate(word)), @truncate(word >> 32));
+        if (s.index.find(hash, Same{ .search = s })) |set| return @intCast(set);
+        const set: u16 = @intCast(s.sets.items.len / s.words);
+        try s.index.insert(s.arena, hash, set);
+        try s.sets.appendSlice(s.arena, s.set);
+        return set;
+    }
+
+    const Same = struct {
+        search: *const Search,
+
+        pub fn equals(same: Same, set: u32) bool {
+            const s = same.search;
+            return std.mem.eql(u64, s.sets.items[set * s.words ..][0..s.words], s.set);
+        }
+    };
+};

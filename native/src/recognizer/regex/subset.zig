@@ -1,0 +1,341 @@
+//! From the non-deterministic automaton to a deterministic one: its states are sets of states. Most sets
+//! are small and most are reached over a byte by one state only, and that has a short way.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("../../diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const budget_module = @import("../budget.zig");
+const Budget = budget_module.Budget;
+const Nfa = @import("nfa.zig").Nfa;
+const Transition = @import("utf8.zig").Transition;
+const dfa = @import("dfa.zig");
+const index_module = @import("index.zig");
+const Index = index_module.Index;
+const mix = index_module.mix;
+
+pub const Error = Allocator.Error || diagnostic.Error;
+
+/// Changes the bytes of the automaton's transitions to classes of bytes.
+pub fn determinise(arena: Allocator, nfa: *Nfa, patterns: []const dfa.Pattern, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!Subset {
+    var subset: Subset = .{ .arena = arena, .nfa = nfa, .patterns = patterns, .budget = budget, .what = what, .diag = diag };
+    subset.classify();
+    const n = nfa.states.len;
+    try budget.take(n * (@sizeOf(u16) + @sizeOf(u32)), what, diag);
+    subset.alone = try arena.alloc(u16, n);
+    @memset(subset.alone, unknown);
+    subset.marks = try arena.alloc(u32, n);
+    @memset(subset.marks, 0);
+    subset.pattern_bits = try arena.alloc(u64, (patterns.len + 63) / 64);
+    @memset(subset.pattern_bits, 0);
+
+    try subset.lists.offsets.appendSlice(arena, &.{ 0, 0 });
+    _ = try subset.newState(0); // dead
+    subset.begin();
+    try subset.close(nfa.start);
+    const first = try subset.stateOfSet();
+    // No text matches: the start is there nevertheless.
+    if (first == dfa.dead) _ = try subset.newState(0);
+    var state: u32 = dfa.start;
+    while (state < subset.ends.items.len) : (state += 1) {
+        try subset.expand(state);
+        if (subset.work < work_between_checks) continue;
+        subset.work = 0;
+        try budget.check(what, diag);
+    }
+    return subset;
+}
+
+const work_between_checks = 2048;
+
+const unknown = std.math.maxInt(u16);
+
+pub const Subset = struct {
+    arena: Allocator,
+    nfa: *Nfa,
+    patterns: []const dfa.Pattern,
+    budget: *Budget,
+    what: []const u8,
+    diag: *Diagnostic,
+
+    classes: [256]u8 = undefined,
+    n_classes: u32 = 0,
+    /// [state * n_classes + class] -> state.
+    rows: std.ArrayList(u16) = .empty,
+    /// By state: its match list.
+    matches: std.ArrayList(u16) = .empty,
+    lists: MatchLists = .{},
+
+    /// The sets one behind the other, and where each ends.
+    members: std.ArrayList(u32) = .empty,
+    ends: std.ArrayList(u32) = .empty,
+    index: Index = .{},
+    /// The state whose set is what one state closes to.
+    alone: []u16 = &.{},
+
+    /// The set that is being made: closed, in no order. Its members have the mark `generation`.
+    set: std.ArrayList(u32) = .empty,
+    hash: u32 = 0,
+    /// The first pattern of the set that is not soft.
+    first_hard: u32 = 0,
+    marks: []u32 = &.{},
+    generation: u32 = 0,
+    pending: std.ArrayList(u32) = .empty,
+    pattern_bits: []u64 = &.{},
+
+    moves: std.ArrayList(Transition) = .empty,
+    /// Moves and members seen since the budget was asked.
+    work: usize = 0,
+    buckets: std.ArrayList(u32) = .empty,
+
+    /// Gives each byte a class, in the order of bytes, and a new one where some transition begins or ends.
+    fn classify(s: *Subset) void {
+        var borders: [257]bool = @splat(false);
+        for (s.nfa.states) |state| if (state.kind == .byte) {
+            borders[state.low] = true;
+            borders[@as(usize, state.high) + 1] = true;
+        };
+        for (s.nfa.transitions) |transition| {
+            borders[transition.low] = true;
+            borders[@as(usize, transition.high) + 1] = true;
+        }
+        var class: u8 = 0;
+        for (&s.classes, 0..) |*to, byte| {
+            class += @intFromBool(byte > 0 and borders[byte]);
+            to.* = class;
+        }
+        s.n_classes = @as(u32, class) + 1;
+        for (s.nfa.states) |*state| if (state.kind == .byte) {
+            state.low = s.classes[state.low];
+            state.high = s.classes[state.high];
+        };
+        for (s.nfa.transitions) |*transition| {
+            transition.low = s.classes[transition.low];
+            transition.high = s.classes[transition.high];
+        }
+    }
+
+    fn setOf(s: *const Subset, state: u32) []const u32 {
+        const first = if (state == 0) 0 else s.ends.items[state - 1];
+        return s.members.items[first..s.ends.items[state]];
+    }
+
+    /// Fills the row of a state.
+    fn expand(s: *Subset, state: u32) Error!void {
+        s.moves.clearRetainingCapacity();
+        var sources: usize = 0;
+        for (s.setOf(state)) |member| {
+            const from = s.nfa.states[member];
+            switch (from.kind) {
+                .byte => try s.moves.append(s.arena, .{ .low = from.low, .high = from.high, .to = from.a }),
+                .ranges => try s.moves.appendSlice(s.arena, s.nfa.transitions[from.a..][0..from.b]),
+                .match => continue,
+                .split, .branch, .dead => unreachable,
+            }
+            sources += 1;
+        }
+        s.work += s.moves.items.len;
+        if (sources > 1) return s.expandMany(state);
+        for (s.moves.items) |move| {
+            const to = try s.stateOfOne(move.to);
+            @memset(s.row(state)[move.low .. @as(usize, move.high) + 1], to);
+        }
+    }
+
+    fn row(s: *Subset, state: u32) []u16 {
+        return s.rows.items[@as(usize, state) * s.n_classes ..][0..s.n_classes];
+    }
+
+    /// Cuts the classes into segments in which no move begins or ends, and gives each its targets.
+    fn expandMany(s: *Subset, state: u32) Error!void {
+        var borders: [257]bool = @splat(false);
+        for (s.moves.items) |move| {
+            borders[move.low] = true;
+            borders[@as(usize, move.high) + 1] = true;
+        }
+        var firsts: [258]u16 = undefined;
+        var segments: [257]u16 = undefined;
+        var n: u16 = 0;
+        for (borders[0 .. s.n_classes + 1], segments[0 .. s.n_classes + 1], 0..) |border, *segment, class| {
+            if (!border) continue;
+            segment.* = n;
+            firsts[n] = @intCast(class);
+            n += 1;
+        }
+
+        var ends: [258]u32 = @splat(0);
+        for (s.moves.items) |move| {
+            for (segments[move.low]..segments[@as(usize, move.high) + 1]) |segment| ends[segment + 1] += 1;
+        }
+        for (1..n) |segment| ends[segment] += ends[segment - 1];
+        try s.buckets.resize(s.arena, ends[n - 1]);
+        for (s.moves.items) |move| {
+            for (segments[move.low]..segments[@as(usize, move.high) + 1]) |segment| {
+                s.buckets.items[ends[segment]] = move.to;
+                ends[segment] += 1;
+            }
+        }
+
+        var first: u32 = 0;
+        for (0..n - 1) |segment| {
+            const targets = s.buckets.items[first..ends[segment]];
+            first = ends[segment];
+            const to = if (targets.len == 1) try s.stateOfOne(targets[0]) else try s.stateOfMany(targets);
+            @memset(s.row(state)[firsts[segment]..firsts[segment + 1]], to);
+        }
+    }
+
+    fn stateOfOne(s: *Subset, target: u32) Error!u16 {
+        if (s.alone[target] != unknown) return s.alone[target];
+        const state = try s.stateOfMany(&.{target});
+        s.alone[target] = state;
+        return state;
+    }
+
+    fn stateOfMany(s: *Subset, targets: []const u32) Error!u16 {
+        if (targets.len == 0) return dfa.dead;
+        s.begin();
+        for (targets) |target| try s.close(target);
+        return s.stateOfSet();
+    }
+
+    fn begin(s: *Subset) void {
+        s.set.clearRetainingCapacity();
+        s.hash = 0;
+        s.first_hard = std.math.maxInt(u32);
+        s.generation += 1;
+    }
+
+    /// Adds what a state goes on to without a byte.
+    fn close(s: *Subset, from: u32) Error!void {
+        try s.pending.append(s.arena, from);
+        while (s.pending.pop()) |at| {
+            if (s.marks[at] == s.generation) continue;
+            s.marks[at] = s.generation;
+            const state = s.nfa.states[at];
+            switch (state.kind) {
+                .split => {
+                    try s.pending.append(s.arena, state.b);
+                    try s.pending.append(s.arena, state.a);
+                },
+                .branch => try s.pending.appendSlice(s.arena, s.nfa.targets[state.a..][0..state.b]),
+                .dead => {},
+                .byte, .ranges => try s.include(at),
+                .match => {
+                    if (!s.patterns[at].soft) s.first_hard = @min(s.first_hard, at);
+                    try s.include(at);
+                },
+            }
+        }
+    }
+
+    fn include(s: *Subset, member: u32) Allocator.Error!void {
+        try s.set.append(s.arena, member);
+        s.hash +%= mix(member);
+    }
+
+    fn stateOfSet(s: *Subset) Error!u16 {
+        s.work += s.set.items.len;
+        if (s.set.items.len == 0) return dfa.dead;
+        if (s.first_hard < s.patterns.len) s.dropHidden();
+        if (s.index.find(mix(s.hash), Same{ .subset = s })) |state| return @intCast(state);
+        const list = try s.matchList();
+        const state = try s.newState(list);
+        try s.index.insert(s.arena, mix(s.hash), state);
+        return state;
+    }
+
+    /// Drops the patterns behind the first that is not soft: they never win.
+    fn dropHidden(s: *Subset) void {
+        var n: usize = 0;
+        for (s.set.items) |member| {
+            if (member < s.patterns.len and member > s.first_hard) {
+                s.marks[member] = 0;
+                s.hash -%= mix(member);
+            } else {
+                s.set.items[n] = member;
+                n += 1;
+            }
+        }
+        s.set.shrinkRetainingCapacity(n);
+    }
+
+    fn matchList(s: *Subset) Allocator.Error!u16 {
+        var first_word = s.pattern_bits.len;
+        var end_word: usize = 0;
+        for (s.set.items) |member| if (member < s.patterns.len) {
+            const word = member / 64;
+            s.pattern_bits[word] |= @as(u64, 1) << @truncate(member);
+            first_word = @min(first_word, word);
+            end_word = @max(end_word, word + 1);
+        };
+        for (first_word..@max(first_word, end_word)) |word| {
+            while (s.pattern_bits[word] != 0) : (s.pattern_bits[word] &= s.pattern_bits[word] - 1) {
+                try s.lists.patterns.append(s.arena, @intCast(word * 64 + @ctz(s.pattern_bits[word])));
+            }
+        }
+        return s.lists.number(s.arena);
+    }
+
+    const Same = struct {
+        subset: *const Subset,
+
+        pub fn equals(same: Same, number: u32) bool {
+            const s = same.subset;
+            const members = s.setOf(number);
+            if (members.len != s.set.items.len) return false;
+            for (members) |member| if (s.marks[member] != s.generation) return false;
+            return true;
+        }
+    };
+
+    fn newState(s: *Subset, list: u16) Error!u16 {
+        const state = s.ends.items.len;
+        try s.budget.checkStates(state + 1, s.what, s.diag);
+        try s.budget.take(s.set.items.len * @sizeOf(u32) + s.n_classes * @sizeOf(u16), s.what, s.diag);
+        try s.members.appendSlice(s.arena, s.set.items);
+        try s.ends.append(s.arena, @intCast(s.members.items.len));
+        try s.matches.append(s.arena, list);
+        @memset(try s.rows.addManyAsSlice(s.arena, s.n_classes), dfa.dead);
+        return @intCast(state);
+    }
+};
+
+/// The match lists, each once. List 0 is empty.
+pub const MatchLists = struct {
+    offsets: std.ArrayList(u32) = .empty,
+    patterns: std.ArrayList(u16) = .empty,
+    index: Index = .{},
+
+    /// The number of the list of the patterns behind the last list.
+    fn number(lists: *MatchLists, arena: Allocator) Allocator.Error!u16 {
+        const first = lists.offsets.items[lists.offsets.items.len - 1];
+        const added = lists.patterns.items[first..];
+        if (added.len == 0) return 0;
+        var hash: u32 = 0;
+        for (added) |pattern| hash = index_module.combine(hash, pattern);
+        if (lists.index.find(hash, Same{ .lists = lists, .added = added })) |list| {
+            lists.patterns.shrinkRetainingCapacity(first);
+            return @intCast(list);
+        }
+        const list: u16 = @intCast(lists.offsets.items.len - 1);
+        try lists.index.insert(arena, hash, list);
+        try lists.offsets.append(arena, @intCast(lists.patterns.items.len));
+        return list;
+    }
+
+    const Same = struct {
+        lists: *const MatchLists,
+        added: []const u16,
+
+        pub fn equals(same: Same, list: u32) bool {
+            const offsets = same.lists.offsets.items;
+            return std.mem.eql(u16, same.lists.patterns.items[offsets[list]..offsets[list + 1]], same.added);
+        }
+    };
+};
+
+comptime {
+    // State numbers fit, and `unknown` is none of them.
+    std.debug.assert(budget_module.states_most <= unknown);
+}
