@@ -194,12 +194,12 @@ describe("Budget", () => {
   test("what is beyond it is an error that names it", () => {
     const { statusName, message } = failure(() => Constraint.regex(vocabulary, "[a-z]{1,100}", { budget: { statesMax: 10 } }));
     expect(statusName).toBe("ELIZA_ERR_LIMIT");
-    expect(message).toContain("10");
+    expect(message).toContain("states");
     expect(failure(() => Constraint.regex(vocabulary, "(a{1,1000}){1,1000}")).statusName).toBe("ELIZA_ERR_LIMIT");
   });
 
   test("cancel stops the compilation, and so does an error in it, which comes out", () => {
-    const compile = (cancel: () => boolean) => Constraint.regex(vocabulary, "\\w{1,200}x", { budget: { cancel } });
+    const compile = (cancel: () => boolean) => Constraint.regex(vocabulary, "\\w{1,30}x", { budget: { cancel } });
     expect(failure(() => compile(() => true)).statusName).toBe("ELIZA_ERR_CANCELLED");
     const failing = () => {
       throw new RangeError("no more");
@@ -334,12 +334,13 @@ describe("Matcher", () => {
 describe("the tokenizer of a vocabulary", () => {
   test("spells forced bytes, until it is removed", () => {
     using own = newVocabulary();
-    using matcher = new Matcher(Constraint.regex(own, "yes!?"));
-    expect([...matcher.forced()]).toEqual([idOf("yes")]);
+    const constraint = Constraint.regex(own, "yes!?");
+    const forced = () => [...new Matcher(constraint).forced()];
+    expect(forced()).toEqual([idOf("yes")]);
     own.setTokenizer((text) => Int32Array.from(text));
-    expect([...matcher.forced()]).toEqual([..."yes"].map(idOf));
+    expect(forced()).toEqual([..."yes"].map(idOf));
     own.setTokenizer(null);
-    expect([...matcher.forced()]).toEqual([idOf("yes")]);
+    expect(forced()).toEqual([idOf("yes")]);
   });
 
   test("what it throws comes out, and the matcher goes on", () => {
