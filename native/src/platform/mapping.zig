@@ -1,0 +1,96 @@
+//! Files mapped into memory for reading.
+
+const std = @import("std");
+const builtin = @import("builtin");
+
+/// The file must not be changed while it is mapped.
+pub const Mapping = struct {
+    bytes: []align(alignment) const u8,
+
+    /// Of every mapping; pages are larger.
+    pub const alignment = 64;
+
+    /// null if the file cannot be opened, is empty or cannot be mapped.
+    pub fn open(path: [:0]const u8) ?Mapping {
+        const bytes = if (builtin.os.tag == .windows) windows.map(path) else posix.map(path);
+        return .{ .bytes = bytes orelse return null };
+    }
+
+    pub fn close(mapping: Mapping) void {
+        if (builtin.os.tag == .windows) windows.unmap(mapping.bytes) else posix.unmap(mapping.bytes);
+    }
+};
+
+const Bytes = []align(Mapping.alignment) const u8;
+
+const posix = struct {
+    fn map(path: [:0]const u8) ?Bytes {
+        const file = std.c.open(path, .{ .ACCMODE = .RDONLY, .CLOEXEC = true });
+        if (file < 0) return null;
+        defer _ = std.c.close(file);
+        const size = std.c.lseek(file, 0, std.c.SEEK.END);
+        if (size <= 0) return null;
+        const length = std.math.cast(usize, size) orelse return null;
+        const address = std.c.mmap(null, length, .{ .READ = true }, flags, file, 0);
+        if (@intFromPtr(address) == std.math.maxInt(usize)) return null; // MAP_FAILED
+        const first: [*]align(Mapping.alignment) const u8 = @ptrCast(@alignCast(address));
+        return first[0..length];
+    }
+
+    /// Linux reads the whole file at once: it is all needed for the checksum.
+    const flags: std.c.MAP = if (builtin.os.tag == .linux) .{ .TYPE = .PRIVATE, .POPULATE = true } else .{ .TYPE = .PRIVATE };
+
+    fn unmap(bytes: Bytes) void {
+        _ = std.c.munmap(@ptrCast(@alignCast(@constCast(bytes.ptr))), bytes.len);
+    }
+};
+
+const windows = struct {
+    extern "kernel32" fn CreateFileW([*:0]const u16, u32, u32, ?*anyopaque, u32, u32, ?*anyopaque) callconv(.winapi) *anyopaque;
+    extern "kernel32" fn GetFileSizeEx(*anyopaque, *i64) callconv(.winapi) c_int;
+    extern "kernel32" fn CreateFileMappingW(*anyopaque, ?*anyopaque, u32, u32, u32, ?[*:0]const u16) callconv(.winapi) ?*anyopaque;
+    extern "kernel32" fn MapViewOfFile(*anyopaque, u32, u32, u32, usize) callconv(.winapi) ?*anyopaque;
+    extern "kernel32" fn UnmapViewOfFile(*const anyopaque) callconv(.winapi) c_int;
+    extern "kernel32" fn CloseHandle(*anyopaque) callconv(.winapi) c_int;
+
+    const generic_read = 0x80000000;
+    const share_read = 1;
+    const open_existing = 3;
+    const page_readonly = 2;
+    const file_map_read = 4;
+    const invalid_handle = std.math.maxInt(usize);
+
+    fn map(path: [:0]const u8) ?Bytes {
+        var wide: [4096:0]u16 = undefined;
+        if (path.len >= wide.len) return null;
+        wide[std.unicode.wtf8ToWtf16Le(&wide, path) catch return null] = 0;
+        const file = CreateFileW(&wide, generic_read, share_read, null, open_existing, 0, null);
+        if (@intFromPtr(file) == invalid_handle) return null;
+        defer _ = CloseHandle(file);
+        var size: i64 = undefined;
+        if (GetFileSizeEx(file, &size) == 0 or size <= 0) return null;
+        const length = std.math.cast(usize, size) orelse return null;
+        const section = CreateFileMappingW(file, null, page_readonly, 0, 0, null) orelse return null;
+        defer _ = CloseHandle(section);
+        const address = MapViewOfFile(section, file_map_read, 0, 0, 0) orelse return null;
+        const first: [*]align(Mapping.alignment) const u8 = @ptrCast(@alignCast(address));
+        return first[0..length];
+    }
+
+    fn unmap(bytes: Bytes) void {
+        _ = UnmapViewOfFile(bytes.ptr);
+    }
+};
+
+test "a file is mapped as it is" {
+    const gpa = std.testing.allocator;
+    var scratch = std.testing.tmpDir(.{});
+    defer scratch.cleanup();
+    const path = try std.fmt.allocPrintSentinel(gpa, ".zig-cache/tmp/{s}/mapped", .{scratch.sub_path}, 0);
+    defer gpa.free(path);
+    try std.testing.expectEqual(null, Mapping.open(path));
+    try @import("file.zig").writeAll(gpa, path, &.{"content"});
+    const mapping = Mapping.open(path).?;
+    defer mapping.close();
+    try std.testing.expectEqualStrings("content", mapping.bytes);
+}

@@ -1,0 +1,228 @@
+//! A file of arrays that is used as it is mapped: a header with version and checksum, a list of the
+//! arrays, and the arrays. A struct is written as its arrays and numbers, in the order of its fields,
+//! so that what is written and what is read cannot disagree.
+//!
+//! The checksum tells a damaged file, not one that was made to harm: open only files that you trust.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const builtin = @import("builtin");
+const diagnostic = @import("../diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const quoted = diagnostic.quoted;
+const file = @import("../platform/file.zig");
+const Mapping = @import("../platform/mapping.zig").Mapping;
+
+pub const Kind = enum(u32) { vocabulary = 1, constraint = 2 };
+
+/// Changes with everything that is written.
+const version = 1;
+const magic = "ELIZA\x00IM".*;
+
+const Header = extern struct {
+    magic: [8]u8,
+    version: u32,
+    /// 0x01020304 on the machine that wrote it.
+    byte_order: u32,
+    kind: u32,
+    n_sections: u32,
+    /// Of the vocabulary that it is for.
+    fingerprint: u64,
+    file_bytes: u64,
+    /// Of everything behind the header, with the fingerprint as seed.
+    checksum: u64,
+    _: [16]u8 = @splat(0),
+};
+
+const Section = extern struct { offset: u64, length: u64 };
+
+comptime {
+    std.debug.assert(@sizeOf(Header) == alignment);
+}
+
+const alignment = Mapping.alignment;
+const byte_order = 0x01020304;
+
+pub const Writer = struct {
+    arena: Allocator,
+    arrays: std.ArrayList([]const u8) = .empty,
+
+    /// An array of numbers, or a struct of arrays and numbers.
+    pub fn put(w: *Writer, value: anytype) Allocator.Error!void {
+        const T = @TypeOf(value.*);
+        switch (@typeInfo(T)) {
+            .pointer => try w.arrays.append(w.arena, std.mem.sliceAsBytes(value.*)),
+            .@"struct" => |info| {
+                if (info.layout == .@"extern") return w.putBytes(std.mem.asBytes(value));
+                inline for (comptime std.meta.fieldNames(T)) |name| try w.put(&@field(value, name));
+            },
+            else => try w.putBytes(std.mem.asBytes(value)),
+        }
+    }
+
+    fn putBytes(w: *Writer, bytes: []const u8) Allocator.Error!void {
+        try w.arrays.append(w.arena, try w.arena.dupe(u8, bytes));
+    }
+
+    pub fn write(w: *Writer, path: []const u8, kind: Kind, fingerprint: u64, diag: *Diagnostic) diagnostic.Error!void {
+        w.tryWrite(path, kind, fingerprint) catch |e| return switch (e) {
+            error.OutOfMemory => diag.outOfMemory(),
+            error.Unwritable => diag.fail(.io, "{f} cannot be written", .{quoted(path)}),
+        };
+    }
+
+    fn tryWrite(w: *Writer, path: []const u8, kind: Kind, fingerprint: u64) error{ OutOfMemory, Unwritable }!void {
+        const sections = try w.arena.alloc(Section, w.arrays.items.len);
+        var parts: std.ArrayList([]const u8) = .empty;
+        const header = try w.arena.create(Header);
+        try parts.append(w.arena, std.mem.asBytes(header));
+        try parts.append(w.arena, std.mem.sliceAsBytes(sections));
+        var at: u64 = @sizeOf(Header) + std.mem.sliceAsBytes(sections).len;
+        for (w.arrays.items, sections) |array, *section| {
+            const start = std.mem.alignForward(u64, at, alignment);
+            try parts.append(w.arena, padding[0..@intCast(start - at)]);
+            try parts.append(w.arena, array);
+            section.* = .{ .offset = start, .length = array.len };
+            at = start + array.len;
+        }
+        var hash: std.hash.Wyhash = .init(fingerprint);
+        for (parts.items[1..]) |part| hash.update(part);
+        header.* = .{
+            .magic = magic,
+            .version = version,
+            .byte_order = byte_order,
+            .kind = @backingInt(kind),
+            .n_sections = @intCast(sections.len),
+            .fingerprint = fingerprint,
+            .file_bytes = at,
+            .checksum = hash.final(),
+        };
+        const own_path = try w.arena.dupeSentinel(u8, path, 0);
+        try file.writeAll(w.arena, own_path, parts.items);
+    }
+
+    const padding: [alignment]u8 = @splat(0);
+};
+
+pub const Reader = struct {
+    mapping: Mapping,
+    fingerprint: u64,
+    sections: []const Section,
+    next: usize = 0,
+
+    /// Maps and checks a file; the mapping is the caller's.
+    pub fn open(gpa: Allocator, path: []const u8, kind: Kind, diag: *Diagnostic) diagnostic.Error!Reader {
+        const own_path = gpa.dupeSentinel(u8, path, 0) catch return diag.outOfMemory();
+        defer gpa.free(own_path);
+        if (std.mem.findScalar(u8, path, 0) != null) return diag.fail(.invalid_arg, "the path has a zero byte", .{});
+        const mapping = Mapping.open(own_path) orelse
+            return diag.fail(.io, "{f} cannot be opened, or is empty", .{quoted(path)});
+        errdefer mapping.close();
+        const header = try readHeader(mapping, path, kind, diag);
+        const list = mapping.bytes[@sizeOf(Header)..];
+        const n = header.n_sections;
+        const is_whole = n <= list.len / @sizeOf(Section) and std.hash.Wyhash.hash(header.fingerprint, list) == header.checksum;
+        if (!is_whole) return damaged(path, diag);
+        const sections: []const Section = @as([*]const Section, @ptrCast(@alignCast(list.ptr)))[0..n];
+        for (sections) |section| {
+            const is_inside = section.offset % alignment == 0 and section.offset <= mapping.bytes.len and
+                section.length <= mapping.bytes.len - section.offset;
+            if (!is_inside) return damaged(path, diag);
+        }
+        return .{ .mapping = mapping, .fingerprint = header.fingerprint, .sections = sections };
+    }
+
+    fn readHeader(mapping: Mapping, path: []const u8, kind: Kind, diag: *Diagnostic) diagnostic.Error!*const Header {
+        if (mapping.bytes.len < @sizeOf(Header)) return damaged(path, diag);
+        const header: *const Header = @ptrCast(mapping.bytes.ptr);
+        const what = if (kind == .vocabulary) "vocabulary" else "constraint";
+        if (!std.mem.eql(u8, &header.magic, &magic) or header.kind != @backingInt(kind)) {
+            return diag.fail(.file_invalid, "{f} is not the file of a {s}", .{ quoted(path), what });
+        }
+        if (header.version != version or header.byte_order != byte_order) {
+            return diag.fail(.file_invalid, "{f} was written by another version of this library: write it again", .{quoted(path)});
+        }
+        if (header.file_bytes != mapping.bytes.len) return damaged(path, diag);
+        return header;
+    }
+
+    /// Reads what `Writer.put` wrote.
+    pub fn get(r: *Reader, comptime T: type) error{Damaged}!T {
+        switch (@typeInfo(T)) {
+            .pointer => |info| {
+                const bytes = try r.nextSection();
+                if (bytes.len % @sizeOf(info.child) != 0) return error.Damaged;
+                const first: [*]align(alignment) const info.child = @ptrCast(bytes.ptr);
+                const items = first[0 .. bytes.len / @sizeOf(info.child)];
+                return if (info.attrs.@"const") items else @constCast(items);
+            },
+            .@"struct" => |info| {
+                if (info.layout == .@"extern") return r.number(T);
+                var value: T = undefined;
+                inline for (comptime std.meta.fieldNames(T)) |name| @field(value, name) = try r.get(@FieldType(T, name));
+                return value;
+            },
+            else => return r.number(T),
+        }
+    }
+
+    fn number(r: *Reader, comptime T: type) error{Damaged}!T {
+        const bytes = try r.nextSection();
+        if (bytes.len != @sizeOf(T)) return error.Damaged;
+        var value: T = undefined;
+        @memcpy(std.mem.asBytes(&value), bytes);
+        return value;
+    }
+
+    fn nextSection(r: *Reader) error{Damaged}![]align(alignment) const u8 {
+        if (r.next == r.sections.len) return error.Damaged;
+        const at = r.sections[r.next];
+        r.next += 1;
+        return @alignCast(r.mapping.bytes[@intCast(at.offset)..][0..@intCast(at.length)]);
+    }
+};
+
+pub fn damaged(path: []const u8, diag: *Diagnostic) diagnostic.Error {
+    return diag.fail(.file_invalid, "{f} is damaged: its checksum is wrong, or it is not whole", .{quoted(path)});
+}
+
+test "structs of arrays come back, and a changed byte is found" {
+    const gpa = std.testing.allocator;
+    var scratch = std.testing.tmpDir(.{});
+    defer scratch.cleanup();
+    const path = try std.fmt.allocPrint(gpa, ".zig-cache/tmp/{s}/image", .{scratch.sub_path});
+    defer gpa.free(path);
+    var arena: std.heap.ArenaAllocator = .init(gpa);
+    defer arena.deinit();
+    const Thing = struct { numbers: []const u32, n: u64, flags: [3]u8, empty: []const u16 };
+    var diag: Diagnostic = .{};
+    var writer: Writer = .{ .arena = arena.allocator() };
+    try writer.put(&Thing{ .numbers = &.{ 1, 2, 3 }, .n = 7, .flags = .{ 4, 5, 6 }, .empty = &.{} });
+    try writer.write(path, .vocabulary, 99, &diag);
+
+    var reader = try Reader.open(gpa, path, .vocabulary, &diag);
+    const thing = try reader.get(Thing);
+    try std.testing.expectEqualSlices(u32, &.{ 1, 2, 3 }, thing.numbers);
+    try std.testing.expectEqual(7, thing.n);
+    try std.testing.expectEqual([3]u8{ 4, 5, 6 }, thing.flags);
+    try std.testing.expectEqual(0, thing.empty.len);
+    try std.testing.expectEqual(99, reader.fingerprint);
+    try std.testing.expectError(error.Damaged, reader.get(u8));
+    const whole = try gpa.dupe(u8, reader.mapping.bytes);
+    defer gpa.free(whole);
+    reader.mapping.close();
+
+    try std.testing.expectError(error.Failed, Reader.open(gpa, path, .constraint, &diag));
+    const own_path = try gpa.dupeSentinel(u8, path, 0);
+    defer gpa.free(own_path);
+    for (0..whole.len) |i| {
+        if (i >= @offsetOf(Header, "_") and i < @sizeOf(Header)) continue;
+        whole[i] ^= 1;
+        defer whole[i] ^= 1;
+        try file.writeAll(gpa, own_path, &.{whole});
+        try std.testing.expectError(error.Failed, Reader.open(gpa, path, .vocabulary, &diag));
+        try std.testing.expectEqual(.file_invalid, diag.status);
+    }
+    try file.writeAll(gpa, own_path, &.{whole[0 .. whole.len - 1]});
+    try std.testing.expectError(error.Failed, Reader.open(gpa, path, .vocabulary, &diag));
+}
