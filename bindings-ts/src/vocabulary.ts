@@ -94,7 +94,10 @@ export class Vocabulary extends Owned {
     return new Vocabulary(new Adopted(library, out.handle));
   }
 
-  /** The vocabulary of a model file (GGUF), with its tokenizer. Loads the model for it: see also `Model.vocabulary`. */
+  /**
+   * The vocabulary of a model file (GGUF), with its tokenizer, for which it keeps the model loaded. `save` and `open` give the
+   * tokens alone. See also `Model.vocabulary`.
+   */
   static fromGguf(path: string, options: { modelId?: string | undefined; library?: Library | undefined } = {}): Vocabulary {
     using model = new Model(path, options);
     return model.readVocabulary();

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ElizaInferenceError, Model, TokenFlag, Vocabulary } from "../src";
+import { Constraint, ElizaInferenceError, Matcher, Model, TokenFlag, Vocabulary } from "../src";
 import { failure, libraryWithLlama, modelPath } from "./support";
 
 type Token = string | { text?: string; hex?: string; flags?: string[] };
@@ -111,10 +111,13 @@ test("the model id is that of the options", () => {
   expect(() => Vocabulary.fromTiktoken("YQ== 0\n", { nTokens: 1.5 })).toThrow(ElizaInferenceError);
 });
 
-test("a model file gives the vocabulary of its model", () => {
+test("a model file gives the vocabulary of its model, with the tokenizer", () => {
   const library = libraryWithLlama();
   using model = new Model(modelPath, { library });
   using vocabulary = Vocabulary.fromGguf(modelPath, { library });
   expect(tokensOf(vocabulary)).toEqual(tokensOf(model.vocabulary));
+  const text = " SET_TIMER, now";
+  using matcher = new Matcher(Constraint.choices(vocabulary, [text], { canonical: true }));
+  expect([...matcher.forced()]).toEqual(model.tokenize(text));
   expect(failure(() => Vocabulary.fromGguf(join(folder, "none.gguf"))).statusName).toBe("ELIZA_ERR_BUNDLE_INVALID");
 });
