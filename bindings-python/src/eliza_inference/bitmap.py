@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from eliza_inference._library import ffi, lib
+from eliza_inference._library import CData, ffi, lib
 from eliza_inference.errors import ClosedError, InvalidArgumentError, error_from_status
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ __all__ = ["fill_bitmaps", "n_bitmap_words"]
 
 Bitmap = TypeVar("Bitmap")
 
-WORDS = ffi.typeof("int32_t[]")
+_WORDS = ffi.typeof("int32_t[]")
 
 
 def n_bitmap_words(n_tokens: int) -> int:
@@ -43,7 +43,7 @@ def fill_bitmaps(matchers: Sequence[Matcher], out: Bitmap, n_threads: int = 0) -
     if len(set(map(id, matchers))) < len(matchers):
         raise InvalidArgumentError("matchers: one of them is there twice")
     n_words = _words_of_row(out, len(matchers), max((matcher._n_words for matcher in matchers), default=0))
-    words = ffi.from_buffer(WORDS, out, require_writable=True)
+    words = ffi.from_buffer(_WORDS, out, require_writable=True)
     status = lib.eliza_inference_matcher_fill_bitmaps(handles, len(handles), words, n_words, n_threads)
     if status < 0:
         raise error_from_status(status, f"the bitmaps of {len(handles)} matchers could not be filled")
@@ -84,13 +84,14 @@ def set_bits(bitmap: Any) -> npt.NDArray[np.int32]:
 _BITS = [[bit for bit in range(8) if octet >> bit & 1] for octet in range(256)]
 
 
-def check_bitmap(out: object, n_words: int) -> None:
-    """Refuses what is too short, or is no array of 32-bit words."""
+def lend_bitmap(out: object, n_words: int) -> CData:
+    """Lends a bitmap to be filled; refuses what is too short, or is no array of 32-bit words."""
     view = memoryview(out)  # type: ignore[arg-type]
     if view.itemsize not in (1, 4):
         raise TypeError(f"bitmap: expected 32-bit integers, got format {view.format!r}")
     if view.nbytes < 4 * n_words:
         raise InvalidArgumentError(f"bitmap: {view.nbytes // 4} words are fewer than the {n_words} of the vocabulary")
+    return ffi.from_buffer(_WORDS, view, require_writable=True)
 
 
 def _words_of_row(out: object, n_rows: int, n_words: int) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 from eliza_inference._constants import constant
 from eliza_inference._library import CData, call, ffi, kept_alive_by, lent_text, lib, new_struct
 from eliza_inference._tokenizers import watching_tokenizer
-from eliza_inference.bitmap import WORDS, Bitmap, check_bitmap, empty_bitmap, int32_array, set_bits
+from eliza_inference.bitmap import Bitmap, empty_bitmap, int32_array, lend_bitmap, set_bits
 from eliza_inference.constraint import Constraint, ConstraintKind
 from eliza_inference.errors import ClosedError, ElizaError, InvalidArgumentError, error_from_status
 from eliza_inference.span_config import SpanConfig
@@ -104,9 +104,11 @@ class Matcher:
     everything is legal for one token, which either goes on with the text or ends the span before it.
     """
 
-    __slots__ = ("_accept", "_constraint", "_handle", "_lent_bitmap", "_n_words")
+    __slots__ = ("_accept", "_constraint", "_filled", "_filled_words", "_handle", "_lent_bitmap", "_n_words")
 
     _handle: CData
+    _filled: Any
+    _filled_words: CData
 
     def __init__(
         self,
@@ -204,16 +206,18 @@ class Matcher:
         `out`.
 
         `out` is a writable, contiguous array of 32-bit integers (numpy or any other with the buffer
-        protocol) of at least `ceil(n_tokens / 32)` words; words beyond that become 0. None: a new one.
+        protocol) of at least `ceil(n_tokens / 32)` words; words beyond that become 0. The matcher keeps
+        the last one, so that the next call with it costs less. None: a new one.
         """
-        n_words = self._n_words
         if out is None:
-            out = empty_bitmap(n_words)
-        words = _from_buffer(WORDS, out, True)
-        if len(words) != n_words:
-            check_bitmap(out, n_words)
-            n_words = len(words)
-        status = lib.eliza_inference_matcher_fill_bitmap(self._handle, words, n_words)
+            out = empty_bitmap(self._n_words)
+            words = lend_bitmap(out, self._n_words)
+        elif out is self._filled:
+            words = self._filled_words
+        else:
+            words = self._filled_words = lend_bitmap(out, self._n_words)
+            self._filled = out
+        status = lib.eliza_inference_matcher_fill_bitmap(self._handle, words, len(words))
         if status < 0:
             raise self._error(status)
         return out
@@ -317,6 +321,7 @@ class Matcher:
         self._constraint = constraint
         self._handle = ffi.gc(handle, lib.eliza_inference_matcher_free)
         self._lent_bitmap = False
+        self._filled = self._filled_words = None
         self._n_words = constraint._n_words
         # The shortest call of a hot loop: bound here, so that it costs a single look-up.
         self._accept = lib.eliza_inference_matcher_accept
@@ -363,7 +368,6 @@ def span_state(state: CData) -> SpanState:
 
 _ALLOWED_ALL = constant("ELIZA_ALLOWED_ALL")
 _ALLOWED_BITMAP = constant("ELIZA_ALLOWED_BITMAP")
-_from_buffer = ffi.from_buffer
 
 # Indexed by the bits: making a Step costs more than the call itself.
 _STEPS = tuple(Step(bits) for bits in range(2 * Step.REFUSED))
