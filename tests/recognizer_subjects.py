@@ -112,7 +112,7 @@ class Oracle:
         self.tokens = [b"" if flags else token for token, flags in zip(case.tokens, case.flags, strict=True)]
         self.recognizer = recognizer_of(case)
         self.end = data.get("end", [token for token, flags in enumerate(case.flags) if flags & 2])
-        self.ends_by_itself = self.end == []  if "end" in data else False
+        self.ends_by_itself = self.end == []
         self.timeout = data.get("span_timeout", 0)
         self.history: list[Any] = []
         self.open()

@@ -1,0 +1,262 @@
+"""The masks of recognizers, token by token, against the oracle: on the grammars that ship, on small grammars, regular
+expressions and choices by chance. Seeds are fixed."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+from eliza_inference import Constraint, ElizaError, GrammarError, Matcher, Step, TokenFlag, Vocabulary
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from oracles import lr1, random_cases, samples
+from oracles.lark_text import recognizer_of
+from oracles.recognizer import Recognizer, of_regex
+from recognizer_subjects import bits_of
+
+N_GRAMMARS = 600  # of which about half are LR(1)
+N_REGEXES = 300
+BLOCK = 50  # cases of one test
+
+FORCED_BYTES_CHECKED = 40
+
+
+class Tokens:
+    """A vocabulary with the given tokens, a token of each kind that no text allows, and an end token."""
+
+    def __init__(self, tokens: list[bytes]) -> None:
+        special, unused, end = (TokenFlag.SPECIAL, TokenFlag.UNUSED, TokenFlag.END_OF_GENERATION)
+        extra = [(tokens[0], special), (tokens[0], unused), (b"", 0), (tokens[0], end)]
+        self.bytes = [*tokens, *(token for token, _ in extra)]
+        self.flags = [0] * len(tokens) + [int(flag) for _, flag in extra]
+        self.text = [*tokens, *(b"" for _ in extra)]
+        """The bytes of those that a text can have."""
+        self.end = len(self.bytes) - 1
+        self.vocabulary = Vocabulary(len(self.bytes), self.bytes, self.flags)
+
+
+class Walk:
+    """A matcher and the oracle's state, side by side."""
+
+    def __init__(self, constraint: Constraint, recognizer: Recognizer, tokens: Tokens) -> None:
+        self.matcher = Matcher(constraint)
+        self.recognizer = recognizer
+        self.tokens = tokens
+        self.states = [recognizer.begin()]
+        self.taken: list[int] = []
+
+    @property
+    def where(self) -> str:
+        return f"after {b''.join(self.tokens.text[token] for token in self.taken)!r}"
+
+    def check(self) -> list[int]:
+        """Compares the masks; returns the tokens of text that can come next."""
+        state = self.states[-1]
+        text = self.recognizer.allowed(state, self.tokens.text)
+        can_stop = self.recognizer.can_stop(state)
+        expected = sorted([*text, *([self.tokens.end] if can_stop else [])])
+        allowed = self.matcher.allowed()
+        assert allowed is not None, self.where
+        found = allowed.tolist()
+        assert found == expected, f"{self.where}: {self._differences(found, expected)}"
+        assert self.matcher.can_stop == can_stop, self.where
+        assert bits_of(self.matcher.fill_bitmap()) == expected, self.where
+        return text
+
+    def _differences(self, found: list[int], expected: list[int]) -> str:
+        more = [self.tokens.bytes[token] for token in found if token not in expected]
+        less = [self.tokens.bytes[token] for token in expected if token not in found]
+        return f"allowed but wrong {more}, missing {less}"
+
+    def check_forced(self) -> None:
+        """What is forced is what alone can follow, and its tokens are tokens of it."""
+        state, run = self.states[-1], b""
+        while len(run) < FORCED_BYTES_CHECKED and not self.recognizer.can_stop(state):
+            after = {byte: self.recognizer.take(state, bytes([byte])) for byte in range(256)}
+            possible = [byte for byte, one in after.items() if one]
+            if len(possible) != 1:
+                break
+            run += bytes(possible)
+            state = after[possible[0]]  # type: ignore[assignment]
+        found = self.matcher.forced_bytes()
+        assert found[:FORCED_BYTES_CHECKED] == run, self.where
+        forced = self.matcher.forced()
+        text = b"".join(self.tokens.text[token] for token in forced)
+        assert found.startswith(text), self.where
+        if forced and forced[-1] == self.tokens.end:
+            forced.pop()
+            assert text == found, self.where
+        clone = self.matcher.clone()
+        assert all(clone.accept(token) == Step.IN_SPAN for token in forced), self.where
+
+    def take(self, token: int) -> None:
+        assert self.matcher.accept(token) == Step.IN_SPAN, f"{self.where}: {self.tokens.bytes[token]!r}"
+        after = self.recognizer.take(self.states[-1], self.tokens.text[token])
+        assert after is not None
+        self.states.append(after)
+        self.taken.append(token)
+
+    def refuse_some(self, random: Random, allowed: list[int]) -> None:
+        """Refused tokens change nothing."""
+        others = [n for n in range(self.tokens.end) if n not in allowed]
+        for token in random.sample(others, min(3, len(others))):
+            assert self.matcher.accept(token) == Step.REFUSED, f"{self.where}: {self.tokens.bytes[token]!r}"
+
+    def roll_back(self, random: Random) -> None:
+        n = random.randint(0, len(self.taken))
+        self.matcher.rollback(n)
+        del self.states[len(self.states) - n :], self.taken[len(self.taken) - n :]
+
+    def at_random(self, random: Random, n_tokens: int) -> None:
+        for _ in range(n_tokens):
+            allowed = self.check()
+            self.refuse_some(random, allowed)
+            self.check_forced()
+            if not allowed:
+                break
+            self.take(random.choice(allowed))
+        self.check()
+        self.roll_back(random)
+        self.check()
+
+
+# ---- The grammars that ship ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=samples.GOOD)
+def shipped(request: pytest.FixtureRequest) -> tuple[str, Constraint, Recognizer, Tokens]:
+    name = request.param
+    pieces = [word for text in samples.GOOD[name] for word in re.findall(r"\w+|\s+|[^\w\s]+", text)] + [" ", "\n", "x"]
+    tokens = Tokens(random_cases.tokens(Random(name), 240, pieces))
+    text = samples.text_of(name)
+    return name, Constraint.lark(tokens.vocabulary, text), recognizer_of(text), tokens
+
+
+def test_shipped_grammars_have_nothing_to_note(shipped: tuple[str, Constraint, Recognizer, Tokens]) -> None:
+    notes = [note for note in shipped[1].notes if "byte" not in note]
+    assert notes == []
+
+
+def test_shipped_grammars_along_their_texts(shipped: tuple[str, Constraint, Recognizer, Tokens]) -> None:
+    name, constraint, recognizer, tokens = shipped
+    random = Random(name)
+    for text in samples.GOOD[name]:
+        walk = Walk(constraint, recognizer, tokens)
+        rest = text.encode()
+        while rest:
+            if random.random() < 0.4:
+                walk.check()
+            candidates = [n for n, token in enumerate(tokens.text) if token and rest.startswith(token)]
+            token = random.choice(candidates)
+            walk.take(token)
+            rest = rest[len(tokens.text[token]) :]
+        walk.check()
+        assert walk.matcher.can_stop
+        walk.roll_back(random)
+        walk.check()
+        assert walk.matcher.clone().forced_bytes() == walk.matcher.forced_bytes()
+
+
+def test_shipped_grammars_by_chance(shipped: tuple[str, Constraint, Recognizer, Tokens]) -> None:
+    name, constraint, recognizer, tokens = shipped
+    for seed in range(6):
+        Walk(constraint, recognizer, tokens).at_random(Random(f"{name} {seed}"), 8)
+
+
+def test_shipped_grammars_refuse_other_texts(shipped: tuple[str, Constraint, Recognizer, Tokens]) -> None:
+    name, constraint, _, _ = shipped
+    single = Vocabulary(257, [bytes([byte]) for byte in range(256)] + [b"</s>"], [0] * 256 + [2])
+    constraint = Constraint.lark(single, samples.text_of(name))
+    for text in samples.BAD[name]:
+        matcher = Matcher(constraint)
+        taken = all(matcher.accept(byte) == Step.IN_SPAN for byte in text.encode())
+        assert not (taken and matcher.can_stop), text
+
+
+# ---- By chance -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("block", range(0, N_GRAMMARS, BLOCK))
+def test_grammars(block: int) -> None:
+    """Those that are LR(1) compile, and no others."""
+    for seed in range(block, block + BLOCK):
+        random = Random(f"grammar {seed}")
+        grammar = random_cases.grammar(random)
+        tokens = Tokens(random_cases.tokens(random, 70))
+        parser = grammar.recognizer.parser
+        sound = bool(parser.rules.get("start")) and lr1.is_lr1(parser)
+        try:
+            constraint = Constraint.lark(tokens.vocabulary, grammar.text)
+        except GrammarError as error:
+            assert not sound, f"seed {seed}: {error}\n{grammar.text}"
+            assert re.match(r"\d+:\d+: ", error.message)
+            continue
+        assert sound, f"seed {seed}: not LR(1), but compiled\n{grammar.text}"
+        try:
+            Walk(constraint, grammar.recognizer, tokens).at_random(random, 7)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}\n{grammar.text}") from error
+
+
+@pytest.mark.parametrize("block", range(0, N_REGEXES, BLOCK))
+def test_regexes(block: int) -> None:
+    """Also against Python's `re`: whole texts, and what the text so far is."""
+    for seed in range(block, block + BLOCK):
+        random = Random(f"regex {seed}")
+        pattern = random_cases.regex(random)
+        tokens = Tokens(random_cases.tokens(random, 60))
+        compiled = re.compile(pattern)
+        try:
+            constraint = Constraint.regex(tokens.vocabulary, pattern)
+            walk = Walk(constraint, of_regex(pattern), tokens)
+            walk.at_random(random, 6)
+            assert walk.matcher.can_stop == matches(compiled, walk)
+            for text in ("".join(random.choices("abc1é.\n _-🦉", k=random.randint(0, 6))) for _ in range(20)):
+                assert takes(constraint, tokens, text) == bool(compiled.fullmatch(text)), repr(text)
+        except (AssertionError, ElizaError) as error:
+            raise AssertionError(f"seed {seed}: {pattern!r}: {error}") from error
+
+
+def matches(compiled: re.Pattern[str], walk: Walk) -> bool:
+    text = b"".join(walk.tokens.text[token] for token in walk.taken)
+    try:
+        return bool(compiled.fullmatch(text.decode()))
+    except UnicodeDecodeError:
+        return False
+
+
+def takes(constraint: Constraint, tokens: Tokens, text: str) -> bool:
+    """Byte by byte."""
+    matcher = Matcher(constraint)
+    for byte in text.encode():
+        token = bytes([byte])
+        if token not in tokens.text or matcher.accept(tokens.text.index(token)) != Step.IN_SPAN:
+            return False
+    return matcher.can_stop
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_choices(seed: int) -> None:
+    random = Random(f"choices {seed}")
+    tokens = Tokens(random_cases.tokens(random, 60))
+    words = ["".join(random.choices(random_cases.SAMPLES, k=random.randint(1, 4))) for _ in range(random.randint(1, 40))]
+    constraint = Constraint.choices(tokens.vocabulary, words)
+    recognizer = of_regex("|".join(map(re.escape, sorted(words, key=len, reverse=True))))
+    for _ in range(4):
+        Walk(constraint, recognizer, tokens).at_random(random, 6)
+
+
+def test_states_are_told_apart(shipped: tuple[str, Constraint, Recognizer, Tokens]) -> None:
+    """Many matchers on one constraint do not disturb each other, nor what it keeps for all of them."""
+    name, constraint, recognizer, tokens = shipped
+    random = Random(name)
+    walks = [Walk(constraint, recognizer, tokens) for _ in range(5)]
+    for _ in range(20):
+        walk = random.choice(walks)
+        if allowed := walk.check():
+            walk.take(random.choice(allowed))
+
+
