@@ -89,7 +89,6 @@ pub const Expansion = struct {
                 var all: std.ArrayList(Sequence) = .empty;
                 for (alternatives.list) |alternative| {
                     const more = try e.expand(alternative);
-                    try e.take(more.len * @sizeOf(Sequence));
                     try all.appendSlice(e.arena, more);
                 }
                 return all.items;
@@ -98,7 +97,6 @@ pub const Expansion = struct {
     }
 
     fn one(e: *Expansion, symbol: Symbol) Error![]const Sequence {
-        try e.take(@sizeOf(Symbol) + @sizeOf(Sequence));
         const sequence = try e.arena.dupe(Symbol, &.{symbol});
         return e.arena.dupe(Sequence, &.{sequence});
     }
@@ -129,9 +127,7 @@ pub const Expansion = struct {
         n_symbols: usize = 0,
 
         fn append(p: *Product, symbols: Sequence) Error!void {
-            const e = p.expansion;
-            try e.take(2 * @sizeOf(Symbol) * symbols.len * p.lists.items.len);
-            for (p.lists.items) |*list| try list.appendSlice(e.arena, symbols);
+            for (p.lists.items) |*list| try list.appendSlice(p.expansion.arena, symbols);
             p.n_symbols += symbols.len * p.lists.items.len;
         }
 
@@ -145,7 +141,6 @@ pub const Expansion = struct {
             if (choices.len == 1) return p.append(choices[0]);
             const e = p.expansion;
             const n_symbols = p.n_symbols * choices.len + p.lists.items.len * countSymbols(choices);
-            try e.take(2 * @sizeOf(Symbol) * n_symbols);
             var all: std.ArrayList(std.ArrayList(Symbol)) = try .initCapacity(e.arena, p.lists.items.len * choices.len);
             for (p.lists.items) |head| for (choices) |tail| {
                 var list: std.ArrayList(Symbol) = try .initCapacity(e.arena, head.items.len + tail.len);
@@ -303,7 +298,6 @@ pub const Expansion = struct {
 
     fn addRule(e: *Expansion, name: []const u8, place: Place) Error!u32 {
         if (e.rules.items.len == number_max) return e.failLimit(place, "the grammar has more than {d} rules");
-        try e.take(2 * @sizeOf(grammar.Rule));
         try e.rules.append(e.arena, .{ .name = name, .place = place });
         return @intCast(e.rules.items.len - 1);
     }
@@ -312,7 +306,6 @@ pub const Expansion = struct {
 
     fn helperOf(e: *Expansion, kind: u8, n: u32, choices: []const Sequence, name: []const u8, place: Place) Error!Helper {
         var key: std.ArrayList(u8) = .empty;
-        try e.take(8 + 4 * choices.len + @sizeOf(Symbol) * countSymbols(choices));
         try key.append(e.arena, kind);
         try key.appendSlice(e.arena, std.mem.asBytes(&n));
         for (choices) |choice| {
@@ -328,7 +321,6 @@ pub const Expansion = struct {
     /// Adds the production whose symbols are those of `parts`, unless the rule has it.
     fn produce(e: *Expansion, rule: u32, parts: []const Sequence, precedence: ?grammar.Precedence) Error!void {
         const n_symbols = countSymbols(parts);
-        try e.take(@sizeOf(Production) * 2 + @sizeOf(Symbol) * (n_symbols + 1));
         const key = try e.arena.alloc(Symbol, n_symbols + 1);
         key[0] = .{ .index = @intCast(rule), .is_rule = true };
         var at: usize = 1;
@@ -380,10 +372,6 @@ pub const Expansion = struct {
             return std.fmt.allocPrint(e.arena, "(part of {s} at {d}:{d})" ++ suffix, .{ e.definition.name, label.place.line, label.place.column } ++ args);
         }
         return std.fmt.allocPrint(e.arena, "{s}" ++ suffix, .{label.text} ++ args);
-    }
-
-    fn take(e: *Expansion, bytes: usize) Error!void {
-        return e.budget.take(bytes, "the grammar", e.diag);
     }
 
     fn failLimit(e: *const Expansion, place: Place, comptime format: []const u8) diagnostic.Error {

@@ -5,6 +5,7 @@ const Allocator = std.mem.Allocator;
 const diagnostic = @import("../../diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("../budget.zig").Budget;
+const AccountedArena = @import("accounting.zig").AccountedArena;
 const Expansion = @import("expand.zig").Expansion;
 const grammar = @import("grammar.zig");
 const Place = grammar.Place;
@@ -30,7 +31,11 @@ pub const Parsed = struct {
 /// begins with "line:column: ".
 pub fn parse(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnostic) Error!Parsed {
     try check(text, diag);
-    try budget.take(text.len, "the grammar", diag);
+    var accounted: AccountedArena = .{ .arena = arena, .budget = budget, .diag = diag, .what = "the grammar" };
+    return parseChecked(accounted.allocator(), text, budget, diag) catch |err| accounted.explain(err);
+}
+
+fn parseChecked(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnostic) Error!Parsed {
     const read = try syntax.read(arena, try arena.dupe(u8, text), budget, diag);
     const start = try lookUp(&read, diag);
     var terminals: Terminals = try .init(arena, &read, budget, diag);
@@ -93,7 +98,6 @@ fn assemble(arena: Allocator, terminals: *Terminals, expansion: *const Expansion
     const finished = try terminals.finish(numbers);
     const productions = try arena.alloc(grammar.Production, expansion.productions.items.len);
     for (productions, expansion.productions.items) |*to, from| {
-        try expansion.budget.take(from.symbols.len * @sizeOf(grammar.Symbol), "the grammar", expansion.diag);
         const symbols = try arena.alloc(grammar.Symbol, from.symbols.len);
         for (symbols, from.symbols) |*symbol, one| {
             symbol.* = if (one.is_rule) .{ .rule = @intCast(one.index) } else .{ .terminal = numbers[one.index] };

@@ -15,6 +15,9 @@ const Token = @import("scan.zig").Token;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
+/// Regexes and strings of any case, which look into the tables of Unicode.
+pub const costly_max = 8192;
+
 pub const Pattern = struct {
     /// As written where it stands first.
     text: []const u8,
@@ -31,6 +34,7 @@ pub const Patterns = struct {
     diag: *Diagnostic,
     list: std.ArrayList(Pattern) = .empty,
     indices: std.StringHashMapUnmanaged(u32) = .empty,
+    n_costly: u32 = 0,
 
     /// Index in `list` of a string; `token.text` is a slice of memory that stays.
     pub fn string(p: *Patterns, token: Token) Error!u32 {
@@ -40,20 +44,21 @@ pub const Patterns = struct {
         if (std.mem.findScalar(u8, inner, '\\') == null) {
             const slot = try p.slotOf(token.text);
             if (slot.found_existing) return slot.value_ptr.*;
-            return p.add(slot, token, try regex.literal(p.arena, inner, any_case), true);
+            return p.addString(slot, token, inner, any_case);
         }
         const text = try p.unescape(token, inner);
         // As if it were written without escapes. No string written so has a quote or backslash inside.
         const key = try std.mem.concat(p.arena, u8, &.{ "\"", text, if (any_case) "\"i" else "\"" });
         const slot = try p.slotOf(key);
         if (slot.found_existing) return slot.value_ptr.*;
-        return p.add(slot, token, try regex.literal(p.arena, text, any_case), true);
+        return p.addString(slot, token, text, any_case);
     }
 
     pub fn regularExpression(p: *Patterns, token: Token) Error!u32 {
         const close = std.mem.findScalarLast(u8, token.text, '/').?;
         const slot = try p.slotOf(token.text);
         if (slot.found_existing) return slot.value_ptr.*;
+        try p.countCostly(token);
         var flags: regex.Flags = .{};
         for (token.text[close + 1 ..], close + 1..) |flag, at| switch (flag) {
             'i' => flags.ignore_case = true,
@@ -100,12 +105,21 @@ pub const Patterns = struct {
         return p.indices.getOrPut(p.arena, key);
     }
 
+    fn addString(p: *Patterns, slot: Slot, token: Token, text: []const u8, any_case: bool) Error!u32 {
+        if (any_case) try p.countCostly(token);
+        return p.add(slot, token, try regex.literal(p.arena, text, any_case), true);
+    }
+
+    fn countCostly(p: *Patterns, token: Token) Error!void {
+        p.n_costly += 1;
+        try p.budget.check("the grammar", p.diag);
+        if (p.n_costly > costly_max) return p.failLimit(token, "more than {d} different regexes and strings of any case", costly_max);
+    }
+
     fn add(p: *Patterns, slot: Slot, token: Token, node: *const ast.Node, is_literal: bool) Error!u32 {
         const measure = Measure.of(node) orelse {
-            return p.diag.fail(.limit, "{d}:{d}: the regex is deeper than {d}", .{ token.place.line, token.place.column, measure_module.depth_max });
+            return p.failLimit(token, "the regex is deeper than {d}", measure_module.depth_max);
         };
-        const tree = if (is_literal) 2 * @sizeOf(ast.Node) * measure.nodes else 0; // a regex's is accounted for
-        try p.budget.take(@sizeOf(Pattern) + tree, "the grammar", p.diag);
         const index: u32 = @intCast(p.list.items.len);
         slot.value_ptr.* = index;
         try p.list.append(p.arena, .{
@@ -148,6 +162,10 @@ pub const Patterns = struct {
             rest = rest[1 + escape.length ..];
         }
         return out[0..length];
+    }
+
+    fn failLimit(p: *const Patterns, token: Token, comptime format: []const u8, limit: u32) diagnostic.Error {
+        return p.diag.fail(.limit, "{d}:{d}: " ++ format, .{ token.place.line, token.place.column, limit });
     }
 
     fn fail(p: *const Patterns, token: Token, at: usize, comptime format: []const u8, args: anytype) diagnostic.Error {

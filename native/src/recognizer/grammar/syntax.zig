@@ -187,7 +187,7 @@ const Reader = struct {
         try r.rules.append(r.arena, .{
             .name = head.text,
             .place = head.place,
-            .alternatives = try r.copy(Alternative, r.alternatives.items),
+            .alternatives = try r.arena.dupe(Alternative, r.alternatives.items),
         });
     }
 
@@ -364,7 +364,7 @@ const Reader = struct {
         const base = r.stack.items.len;
         while (true) {
             const expression = try r.readSequence(depth);
-            try r.push(expression);
+            try r.stack.append(r.arena, expression);
             while (r.token.tag == .arrow) try r.readAlias();
             if (r.token.tag != .bar) break;
             try r.advance();
@@ -373,7 +373,7 @@ const Reader = struct {
         defer r.stack.shrinkRetainingCapacity(base);
         if (list.len == 1) return list[0];
         const alternatives = try r.arena.create(Alternatives);
-        alternatives.* = .{ .list = try r.copy(Expression, list), .place = place };
+        alternatives.* = .{ .list = try r.arena.dupe(Expression, list), .place = place };
         return .{ .alternatives = alternatives };
     }
 
@@ -382,10 +382,10 @@ const Reader = struct {
         while (switch (r.token.tag) {
             .rule, .terminal, .string, .regex, .left_parenthesis, .left_bracket => true,
             else => false,
-        }) try r.push(try r.readRepeated(depth));
+        }) try r.stack.append(r.arena, try r.readRepeated(depth));
         const list = r.stack.items[base..];
         defer r.stack.shrinkRetainingCapacity(base);
-        return if (list.len == 1) list[0] else .{ .sequence = try r.copy(Expression, list) };
+        return if (list.len == 1) list[0] else .{ .sequence = try r.arena.dupe(Expression, list) };
     }
 
     fn readRepeated(r: *Reader, depth: u32) Error!Expression {
@@ -428,7 +428,6 @@ const Reader = struct {
     }
 
     fn repeat(r: *Reader, one: Repeat) Error!Expression {
-        try r.budget.take(@sizeOf(Repeat), "the grammar", r.diag);
         const node = try r.arena.create(Repeat);
         node.* = one;
         return .{ .repeat = node };
@@ -503,7 +502,6 @@ const Reader = struct {
     fn nameOf(r: *Reader, token: Token) Error!u32 {
         const slot = try r.name_indices.getOrPut(r.arena, token.text);
         if (slot.found_existing) return slot.value_ptr.*;
-        try r.budget.take(2 * (@sizeOf(Name) + @sizeOf([]const u8) + @sizeOf(u32)), "the grammar", r.diag);
         const index: u32 = @intCast(r.names.items.len);
         slot.value_ptr.* = index;
         try r.names.append(r.arena, .{ .text = token.text, .place = token.place, .is_terminal = token.tag == .terminal });
@@ -516,7 +514,6 @@ const Reader = struct {
             const place = if (name.is_terminal) r.terminals.items[earlier].place else r.rules.items[earlier].place;
             return r.fail(head.place, "{s} is defined at {d}:{d} already", .{ head.text, place.line, place.column });
         }
-        try r.budget.take(@max(@sizeOf(Rule), @sizeOf(Terminal)) * 2, "the grammar", r.diag);
         name.definition = @intCast(definition);
     }
 
@@ -550,15 +547,6 @@ const Reader = struct {
     fn textFrom(r: *const Reader, first: Token) []const u8 {
         const start = @intFromPtr(first.text.ptr) - @intFromPtr(r.scanner.text.ptr);
         return std.mem.trimEnd(u8, r.scanner.text[start..@max(start, r.end)], " \t\r\n");
-    }
-
-    fn push(r: *Reader, expression: Expression) Error!void {
-        try r.stack.append(r.arena, expression);
-    }
-
-    fn copy(r: *Reader, comptime T: type, list: []const T) Error![]const T {
-        try r.budget.take(list.len * @sizeOf(T), "the grammar", r.diag);
-        return r.arena.dupe(T, list);
     }
 
     fn unexpected(r: *const Reader, wanted: []const u8) diagnostic.Error {

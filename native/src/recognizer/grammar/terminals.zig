@@ -62,7 +62,6 @@ pub const Terminals = struct {
             .precedences = try arena.alloc(?grammar.Precedence, from.names.len),
         };
         const n_named = from.terminals.len + from.ignored_expressions.len;
-        try budget.take(n_named * (@sizeOf(Entry) + 2 * @sizeOf(ast.Node)) + from.names.len * 12, "the grammar", diag);
         @memset(t.of_patterns, none);
         @memset(t.precedences, null);
         try t.entries.ensureTotalCapacity(arena, n_named + from.patterns.len);
@@ -188,7 +187,6 @@ pub const Terminals = struct {
             },
             .sequence => |list| {
                 var all: Measure = .concatenation;
-                try t.takeNodes(list.len);
                 const nodes = try t.arena.alloc(*const ast.Node, list.len);
                 for (nodes, list) |*node, one| {
                     const tree = try t.read(one, depth + 1);
@@ -199,7 +197,6 @@ pub const Terminals = struct {
             },
             .alternatives => |alternatives| {
                 var all: Measure = .alternation;
-                try t.takeNodes(alternatives.list.len);
                 const nodes = try t.arena.alloc(*const ast.Node, alternatives.list.len);
                 for (nodes, alternatives.list) |*node, one| {
                     const tree = try t.read(one, depth + 1);
@@ -210,15 +207,10 @@ pub const Terminals = struct {
             },
             .repeat => |repeat| {
                 const tree = try t.read(repeat.expression, depth + 1);
-                try t.takeNodes(1);
                 const node = try ast.repeat(t.arena, tree.node, repeat.min, repeat.max);
                 return .{ .node = node, .measure = tree.measure.repeated(repeat.min, repeat.max), .is_literal = false };
             },
         }
-    }
-
-    fn takeNodes(t: *Terminals, n_parts: usize) Error!void {
-        try t.budget.take(2 * @sizeOf(ast.Node) + 2 * n_parts * @sizeOf(*const ast.Node), "the terminals", t.diag);
     }
 
     // ---- Directives
@@ -265,7 +257,6 @@ pub const Terminals = struct {
         };
         if (t.of_patterns[index] != none) return t.of_patterns[index];
         const pattern = t.syntax.patterns[index];
-        try t.budget.take(@sizeOf(Entry), "the terminals", t.diag);
         t.of_patterns[index] = @intCast(t.entries.items.len);
         try t.entries.append(t.arena, .{
             .name = pattern.text,
