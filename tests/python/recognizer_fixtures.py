@@ -7,6 +7,8 @@ WORDS = [
     b" the", b"true", b"fa", b"false", b"null", b"ab", b"abc", b'{"', b'":', b'"}', b"[1", b"12", b", ", b"  ",
     "é".encode(), "日".encode(), b"]}", b"value", b"SEND", b"SEND_", b"MESSAGE",
 ]  # fmt: skip
+# Enough that where text is free, a bitmap says it better than a list.
+WORDS += [chr(0x4E00 + n).encode() for n in range(400)]
 END = 256 + len(WORDS)
 OTHER_END = END + 1
 CONTROL = END + 2

@@ -97,7 +97,7 @@ def test_a_path_without_a_trie_is_a_usage_error() -> None:
 @pytest.mark.parametrize(
     ("option", "content", "pattern"),
     [
-        ("--choices", " PLAY_MUSIC\n SET_TIMER\n", " PLAY_MUSIC| SET_TIMER"),
+        ("--choices", " PLAY_MUSIC\n SET_TIMER\n", " (PLAY_MUSIC|SET_TIMER)"),
         ("--lark", 'start: " " NAME "()"\nNAME: "PLAY_MUSIC" | "SET_TIMER"\n', r" (PLAY_MUSIC|SET_TIMER)\(\)"),
         ("--regex", None, " [A-Z]{3}_x"),
     ],
