@@ -181,7 +181,7 @@ pub const Recognizer = struct {
                 scratch.fromWalk(r, &walker, choices.isEnd(at.state));
             },
             .regex => |*automaton| {
-                var walker: walkers.RegexWalker = .init(automaton, scratch.shortStates(), at.state);
+                var walker: walkers.RegexWalker = .init(automaton, scratch.states, at.state);
                 scratch.fromWalk(r, &walker, automaton.matches[at.state] != 0);
             },
             .grammar => |*program| least_depth = try switch (program.width) {

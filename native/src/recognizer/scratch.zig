@@ -87,10 +87,6 @@ pub const Scratch = struct {
         gpa.destroy(s);
     }
 
-    pub fn shortStates(s: *Scratch) []u16 {
-        return @ptrCast(s.states);
-    }
-
     pub fn places(s: *Scratch, comptime Place: type, gpa: Allocator) Allocator.Error![]Place {
         if (s.place_bytes.len == 0) s.place_bytes = try gpa.alignedAlloc(u8, .@"16", s.states.len * @sizeOf(Place));
         return @ptrCast(@alignCast(s.place_bytes));

@@ -196,7 +196,7 @@ const Builder = struct {
         while (node < nodes.len) : (node += nodes[node].subtree) {
             const class = b.program.first_classes[nodes[node].byte];
             if (class == Program.none or class / 64 != shard) continue;
-            try b.walk(node, 0, .{ .state = dfa.start, .node = root }, class % 64);
+            try b.walk(node, .{ .state = dfa.start, .node = root }, class % 64);
         }
         for (b.source.trie.long_tokens) |token| {
             const class = b.program.first_classes[b.source.vocabulary.tokenBytes(token)[0]];
@@ -210,7 +210,7 @@ const Builder = struct {
         var node: u32 = 1;
         while (node < nodes.len) : (node += nodes[node].subtree) {
             if (b.program.lexer.next(state, nodes[node].byte) == dfa.dead) continue;
-            try b.walk(node, 0, .{ .state = state, .node = root }, 0);
+            try b.walk(node, .{ .state = state, .node = root }, 0);
         }
         for (b.source.trie.long_tokens) |token| {
             if (b.program.lexer.next(state, b.source.vocabulary.tokenBytes(token)[0]) == dfa.dead) continue;
@@ -223,30 +223,26 @@ const Builder = struct {
         const lexer = &b.program.lexer;
         const nodes = b.source.trie.nodes;
         var pairs: [depth_max + 1][2]u16 = undefined;
-        var depth: usize = 0;
         pairs[0] = .{ state, base };
         var at: u32 = 1;
         while (at < nodes.len) {
             const node = nodes[at];
-            const here, const there = pairs[depth];
+            const here, const there = pairs[node.depth - 1];
             const next = lexer.next(here, node.byte);
             const base_next = lexer.next(there, node.byte);
             if (next != dfa.dead and base_next != dfa.dead and next != base_next) {
                 try b.addExcept(at, 1);
                 if (node.token != b.source.trie.n_tokens) try b.addToken(node.token, root, lexer.reaches[next], 0);
-                depth += 1;
-                pairs[depth] = .{ next, base_next };
-                if (node.isLeaf()) depth -= node.pops;
+                pairs[node.depth] = .{ next, base_next };
                 at += 1;
                 continue;
             }
-            const ends_alike = next == dfa.dead and depth > 0 and lexer.matches[here] == lexer.matches[there];
-            const both_end_before = next == dfa.dead and depth == 0;
+            const ends_alike = next == dfa.dead and node.depth > 1 and lexer.matches[here] == lexer.matches[there];
+            const both_end_before = next == dfa.dead and node.depth == 1;
             if (next != base_next or !(next != dfa.dead or ends_alike or both_end_before)) {
                 try b.addExcept(at, node.subtree);
-                if (next != dfa.dead or depth > 0) try b.walk(at, depth, .{ .state = here, .node = root }, 0);
+                if (next != dfa.dead or node.depth > 1) try b.walk(at, .{ .state = here, .node = root }, 0);
             }
-            depth -= node.pops - 1;
             at += node.subtree;
         }
         for (b.source.trie.long_tokens) |token| {
@@ -261,26 +257,22 @@ const Builder = struct {
         }
     }
 
-    /// The subtree of one node of the trie, which is at `depth` + 1, from the lexer's place before it.
-    fn walk(b: *Builder, from: u32, depth_before: usize, before: Place, first: u16) Allocator.Error!void {
+    /// The subtree of one node of the trie, from the lexer's place before it.
+    fn walk(b: *Builder, from: u32, before: Place, first: u16) Allocator.Error!void {
         const nodes = b.source.trie.nodes;
         const end = from + nodes[from].subtree;
         const no_token: u24 = @intCast(b.source.trie.n_tokens);
-        var depth = depth_before;
-        b.path[depth] = before;
+        b.path[nodes[from].depth - 1] = before;
         var at = from;
         while (at < end) {
             const node = nodes[at];
-            if (try b.step(b.path[depth], node.byte)) |place| {
-                if (node.token != no_token) try b.addToken(node.token, place.node, b.program.lexer.reaches[place.state], first);
-                depth += 1;
-                b.path[depth] = place;
-                if (node.isLeaf()) depth -|= node.pops;
-                at += 1;
-            } else {
-                depth -|= node.pops - 1;
+            const place = try b.step(b.path[node.depth - 1], node.byte) orelse {
                 at += node.subtree;
-            }
+                continue;
+            };
+            if (node.token != no_token) try b.addToken(node.token, place.node, b.program.lexer.reaches[place.state], first);
+            b.path[node.depth] = place;
+            at += 1;
         }
     }
 

@@ -1,6 +1,7 @@
 //! The vocabulary as a trie of bytes in depth-first order, for walking it against a recognizer: the
-//! "toktrie" of Microsoft's AICI and llguidance. A node's first child is the next node, its next
-//! sibling is `subtree` nodes on.
+//! "toktrie" of Microsoft's AICI and llguidance, but that a node has its depth in place of the number
+//! of parents to pop after it: the same knowledge, and one that needs no look at whether it is a leaf.
+//! A node's first child is the next node, its next sibling is `subtree` nodes on.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -20,9 +21,8 @@ pub const Node = packed struct(u64) {
     byte: u8,
     /// Nodes of the subtree, this one included.
     subtree: u24,
-    /// How many nodes on the path from the root, from this one up, do not lead to the node that
-    /// follows the subtree.
-    pops: u8,
+    /// Bytes from the root to here, `byte` included.
+    depth: u8,
 
     pub fn isLeaf(node: Node) bool {
         return node.subtree == 1;
@@ -219,23 +219,19 @@ const Builder = struct {
 
     fn layOut(b: *const Builder, entries: []const Entry, nodes: []Node) void {
         const none: u24 = @intCast(b.vocabulary.n_tokens);
-        nodes[0] = .{ .token = none, .byte = 0, .subtree = @intCast(nodes.len), .pops = 0 };
+        nodes[0] = .{ .token = none, .byte = 0, .subtree = @intCast(nodes.len), .depth = 0 };
         var path: [depth_max + 1]u24 = undefined; // the open node of each depth
         var n: u24 = 1;
         for (entries, 0..) |entry, i| {
             const bytes = b.textOf(entry);
             for (b.shared(entries, i)..bytes.len) |depth| {
                 path[depth + 1] = n;
-                nodes[n] = .{ .token = none, .byte = bytes[depth], .subtree = 0, .pops = 0 };
+                nodes[n] = .{ .token = none, .byte = bytes[depth], .subtree = 0, .depth = @intCast(depth + 1) };
                 n += 1;
             }
             nodes[n - 1].token = @intCast(entry.token);
             const stays = b.shared(entries, i + 1);
-            for (stays + 1..bytes.len + 1) |depth| {
-                const node = &nodes[path[depth]];
-                node.subtree = n - path[depth];
-                node.pops = @intCast(depth - stays);
-            }
+            for (path[stays + 1 .. bytes.len + 1]) |open| nodes[open].subtree = n - open;
         }
     }
 
@@ -265,23 +261,23 @@ fn testVocabulary(tokens: []const []const u8) !*Vocabulary {
     return Vocabulary.create(gpa, .{ .n_tokens = @intCast(tokens.len), .bytes = bytes, .offsets = offsets }, &diag);
 }
 
-test "depth-first order with subtrees and pops" {
+test "depth-first order with subtrees and depths" {
     const v = try testVocabulary(&.{ "aza", "b", "a", "ay", "ax", "ayb", "aya", "c", "", "b" });
     defer v.release();
     var diag: Diagnostic = .{};
     var trie = try VocabularyTrie.build(std.testing.allocator, v, &diag);
     defer trie.deinit(std.testing.allocator);
     const expected = [_]Node{
-        .{ .token = 10, .byte = 0, .subtree = 10, .pops = 0 },
-        .{ .token = 2, .byte = 'a', .subtree = 7, .pops = 1 },
-        .{ .token = 4, .byte = 'x', .subtree = 1, .pops = 1 },
-        .{ .token = 3, .byte = 'y', .subtree = 3, .pops = 1 },
-        .{ .token = 6, .byte = 'a', .subtree = 1, .pops = 1 },
-        .{ .token = 5, .byte = 'b', .subtree = 1, .pops = 2 },
-        .{ .token = 10, .byte = 'z', .subtree = 2, .pops = 2 },
-        .{ .token = 0, .byte = 'a', .subtree = 1, .pops = 3 },
-        .{ .token = 1, .byte = 'b', .subtree = 1, .pops = 1 },
-        .{ .token = 7, .byte = 'c', .subtree = 1, .pops = 1 },
+        .{ .token = 10, .byte = 0, .subtree = 10, .depth = 0 },
+        .{ .token = 2, .byte = 'a', .subtree = 7, .depth = 1 },
+        .{ .token = 4, .byte = 'x', .subtree = 1, .depth = 2 },
+        .{ .token = 3, .byte = 'y', .subtree = 3, .depth = 2 },
+        .{ .token = 6, .byte = 'a', .subtree = 1, .depth = 3 },
+        .{ .token = 5, .byte = 'b', .subtree = 1, .depth = 3 },
+        .{ .token = 10, .byte = 'z', .subtree = 2, .depth = 2 },
+        .{ .token = 0, .byte = 'a', .subtree = 1, .depth = 3 },
+        .{ .token = 1, .byte = 'b', .subtree = 1, .depth = 1 },
+        .{ .token = 7, .byte = 'c', .subtree = 1, .depth = 1 },
     };
     try std.testing.expectEqualSlices(Node, &expected, trie.nodes);
     try std.testing.expectEqualSlices(Duplicate, &.{.{ .token = 1, .twin = 9 }}, trie.duplicates);

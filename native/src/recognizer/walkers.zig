@@ -10,27 +10,34 @@ const parser_module = @import("parser.zig");
 const Stack = parser_module.Stack;
 const nothing_pending = @import("selection.zig").nothing_pending;
 
-/// Along an automaton. `states` has room for the longest token and one more.
+/// Along an automaton. `rows` has room for the longest token and one more: a state is the place of its
+/// row in the table.
 pub const RegexWalker = struct {
-    automaton: *const dfa.Dfa,
-    states: []u16,
-    depth: usize = 0,
+    classes: *const [256]u8,
+    transitions: [*]const u16,
+    n_classes: u32,
+    top: [*]u32,
 
-    pub fn init(automaton: *const dfa.Dfa, states: []u16, state: u32) RegexWalker {
-        states[0] = @intCast(state);
-        return .{ .automaton = automaton, .states = states };
+    pub fn init(automaton: *const dfa.Dfa, rows: []u32, state: u32) RegexWalker {
+        rows[0] = state * automaton.n_classes;
+        return .{
+            .classes = &automaton.classes,
+            .transitions = automaton.transitions.ptr,
+            .n_classes = automaton.n_classes,
+            .top = rows.ptr,
+        };
     }
 
     pub inline fn tryPushByte(w: *RegexWalker, byte: u8) bool {
-        const next = w.automaton.next(w.states[w.depth], byte);
-        w.states[w.depth + 1] = next;
+        const next: u32 = w.transitions[w.top[0] + w.classes[byte]];
         if (next == dfa.dead) return false;
-        w.depth += 1;
+        w.top += 1;
+        w.top[0] = next * w.n_classes;
         return true;
     }
 
     pub inline fn popBytes(w: *RegexWalker, n: usize) void {
-        w.depth -= n;
+        w.top -= n;
     }
 };
 
