@@ -20,7 +20,7 @@ pub fn usable(w: *const Work, g: *const Grammar, notes: *std.ArrayList([]const u
     const productive = try findProductive(w, g);
     if (!productive[g.start]) {
         const rule = g.rules[g.start];
-        return w.diag.fail(.grammar, "{f}rule {s} can never end", .{ show.place(rule.place), rule.name });
+        return w.diag.fail(.grammar, "{f}rule {f} can never end", .{ show.place(rule.place), show.name(rule.name) });
     }
     const kept = try w.filled(bool, g.productions.len, true);
     for (g.productions, kept) |production, *keep| {
@@ -35,7 +35,7 @@ pub fn usable(w: *const Work, g: *const Grammar, notes: *std.ArrayList([]const u
         if (ends and is_used) continue;
         const why = if (ends) "is not used" else "can never end";
         var buffer: [note_bytes_max]u8 = undefined;
-        const text = message.print(&buffer, "{f}rule {s} {s} and is left out", .{ show.place(rule.place), rule.name, why });
+        const text = message.print(&buffer, "{f}rule {f} {s} and is left out", .{ show.place(rule.place), show.name(rule.name), why });
         const line = try w.alloc(u8, text.len);
         @memcpy(line, text);
         try w.append(notes, line);
@@ -43,7 +43,7 @@ pub fn usable(w: *const Work, g: *const Grammar, notes: *std.ArrayList([]const u
     return kept;
 }
 
-const note_bytes_max = 512;
+const note_bytes_max = 256;
 
 fn findProductive(w: *const Work, g: *const Grammar) Error![]bool {
     const productive = try w.filled(bool, g.rules.len, false);
@@ -138,10 +138,10 @@ fn failLoop(w: *const Work, f: *const Flat, g: *const Graph, item: u32, edge: gr
     }
     std.mem.reverse(u32, route.items);
     const at = show.place(f.grammar.productions[f.productions[item]].place);
-    const name = f.grammar.rules[edge.from].name;
+    const name = show.name(f.grammar.rules[edge.from].name);
     const shown = show.route(f, edge.from, route.items);
     return switch (kind) {
-        .unit => w.diag.fail(.grammar, "{f}rule {s} derives itself: {f}", .{ at, name, shown }),
-        .any => w.diag.fail(.grammar, "{f}rule {s} is left-recursive behind what can be empty: {f}, in   {f}", .{ at, name, shown, show.item(f, item) }),
+        .unit => w.diag.fail(.grammar, "{f}rule {f} derives itself: {f}", .{ at, name, shown }),
+        .any => w.diag.fail(.grammar, "{f}rule {f} is left-recursive behind what can be empty: {f}, in   {f}", .{ at, name, shown, show.item(f, item) }),
     };
 }

@@ -70,9 +70,14 @@ fn printSymbol(f: *const Flat, symbol: u32, writer: *Writer) Writer.Error!void {
     return printName(f.grammar.rules[f.ruleOf(symbol)].name, writer);
 }
 
-fn printName(name: []const u8, writer: *Writer) Writer.Error!void {
-    if (name.len <= name_max) return writer.writeAll(name);
-    try writer.writeAll(name[0..message.wholeCharacters(name[0..name_max])]);
+/// The name of a terminal or a rule.
+pub fn name(text: []const u8) std.fmt.Alt([]const u8, printName) {
+    return .{ .data = text };
+}
+
+fn printName(text: []const u8, writer: *Writer) Writer.Error!void {
+    if (text.len <= name_max) return writer.writeAll(text);
+    try writer.writeAll(text[0..message.wholeCharacters(text[0..name_max])]);
     try writer.writeAll("...");
 }
 
