@@ -112,6 +112,10 @@ def test_choices_without_a_string_or_with_an_empty_one_are_errors(words: Vocabul
             Constraint.choices(words, strings)
     with pytest.raises(InvalidArgumentError, match="not valid Unicode"):
         Constraint.choices(words, ["\ud800"])
+    with pytest.raises(TypeError, match="several strings"):
+        Constraint.choices(words, "abc")
+    with pytest.raises(TypeError, match="got int"):
+        Constraint.choices(words, [1])  # type: ignore[list-item]
 
 
 # ---- Regular expressions ---------------------------------------------------------------------------------------------

@@ -112,6 +112,8 @@ class Constraint:
         `canonical` allows only the tokens that the vocabulary's tokenizer gives for a string (see
         `Vocabulary.set_tokenizer`): a token tree with the path "choices".
         """
+        if isinstance(strings, (str, bytes)):
+            raise TypeError("choices: expected several strings, got one")
         encoded = [each if isinstance(each, bytes) else _utf8(each) for each in strings]
         joined = ffi.from_buffer("uint8_t[]", b"".join(encoded))
         offsets = ffi.from_buffer("uint64_t[]", array("Q", accumulate(map(len, encoded), initial=0)))
@@ -264,6 +266,8 @@ _REGEX_IGNORE_CASE = constant("ELIZA_REGEX_IGNORE_CASE")
 
 
 def _utf8(text: str) -> bytes:
+    if not isinstance(text, str):
+        raise TypeError(f"expected a str, got {type(text).__name__}")
     try:
         return text.encode()
     except UnicodeEncodeError as error:
