@@ -14,7 +14,8 @@ Item = tuple[Production, int, int]
 def is_lr1(parser: Parser) -> bool:
     """Of a reduced grammar; rules that cannot be reached are not looked at."""
     first = _first_sets(parser)
-    begin = _close(parser, first, {(p, 0, END) for p in parser.rules.get(parser.start, [])})
+    # A start that becomes itself must not look like one that is done.
+    begin = _close(parser, first, {(Production("", (parser.start,)), 0, END)})
     seen, waiting = {begin}, [begin]
     while waiting:
         state = waiting.pop()

@@ -14,7 +14,7 @@ REGEXES = ["[a-z]+", "[a-c]{1,3}", "i[a-z]*", "a+b?", "[0-9]+", "[0-9]+(\\.[0-9]
 SKIPPED = ["[ ]+", "#[^\\n]*\\n", "/\\*([^*]|\\*+[^*/])*\\*+/"]
 
 SAMPLES = ["a", "b", "c", "ab", "aab", "abb", "if", "in", "int", "iffy", "()", "[]", ",", ";", "+", "++", "=", "==", "1", "1.", ".5",
-           "10", "x", "xy", "yx", '"', '"a', 'b"', "é", "éé", "ü", "🦉", " ", "  ", "#", "# a\n", "\n", "/*", "*/", "*", "**/", "."]  # fmt: skip
+           "10", "x", "xy", "yx", '"', '"a', 'b"', "é", "éé", "ü", "🦉", " ", "  ", "#", "# a\n", "\n", "/*", "*/", "*", "**/", ".", "_", "-"]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,21 @@ def grammar(random: Random) -> RandomGrammar:
             ]
             productions.append(Production(rule, tuple(symbols)))
     productions = list(dict.fromkeys(productions))
-    # A terminal that no rule names is not a terminal of the grammar.
-    named = {symbol for production in productions for symbol in production.symbols}
-    kept = [n for n, terminal in enumerate(terminals) if terminal.skip or n in named]
+    text = _text(terminals, rules, productions)
+    # What the start does not lead to is no part of the grammar.
+    used = _used(productions)
+    kept = [n for n, terminal in enumerate(terminals) if terminal.skip or n in used]
     places: dict[Symbol, Symbol] = {old: new for new, old in enumerate(kept)}
-    terminals = [terminals[n] for n in kept]
-    productions = [Production(p.rule, tuple(places.get(s, s) for s in p.symbols)) for p in productions]
-    return RandomGrammar(_text(terminals, rules, productions), Recognizer(terminals, productions, "start"))
+    productions = [Production(p.rule, tuple(places.get(s, s) for s in p.symbols)) for p in productions if p.rule in used]
+    return RandomGrammar(text, Recognizer([terminals[n] for n in kept], productions, "start"))
+
+
+def _used(productions: list[Production]) -> set[Symbol]:
+    """The rules and terminals that the start leads to."""
+    used: set[Symbol] = {"start"}
+    while more := {symbol for p in productions if p.rule in used for symbol in p.symbols} - used:
+        used |= more
+    return used
 
 
 def _terminals(random: Random) -> list[Terminal]:
@@ -60,12 +68,15 @@ def _terminals(random: Random) -> list[Terminal]:
 
 
 def _text(terminals: list[Terminal], rules: list[str], productions: list[Production]) -> str:
+    named = {symbol for production in productions for symbol in production.symbols}
     lines = []
     for rule in rules:
         bodies = [p.symbols for p in productions if p.rule == rule]
         names = [" ".join(s if isinstance(s, str) else terminals[s].name for s in body) for body in bodies]
         lines.append(f"{rule}: " + "\n  | ".join(names))
-    for terminal in terminals:
+    for number, terminal in enumerate(terminals):
+        if terminal.literal and number not in named:
+            continue
         if not terminal.literal:
             priority = f".{terminal.priority}" if terminal.priority else ""
             escaped = re.sub(r"(?<!\\)/", r"\\/", terminal.regex)

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from eliza_inference import Constraint, ElizaError, GrammarError, Matcher, Step, TokenFlag, Vocabulary
+from eliza_inference import Budget, Constraint, ElizaError, GrammarError, Matcher, Step, TokenFlag, Vocabulary
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from oracles import lr1, random_cases, samples
@@ -84,13 +84,12 @@ class Walk:
         found = self.matcher.forced_bytes()
         assert found[:FORCED_BYTES_CHECKED] == run, self.where
         forced = self.matcher.forced()
-        text = b"".join(self.tokens.text[token] for token in forced)
-        assert found.startswith(text), self.where
-        if forced and forced[-1] == self.tokens.end:
-            forced.pop()
-            assert text == found, self.where
+        if self.matcher.state.n_allowed == 1:
+            assert forced[:1] == self.matcher.allowed().tolist(), self.where  # type: ignore[union-attr]
+        elif forced:
+            assert found.startswith(b"".join(self.tokens.text[token] for token in forced)), self.where
         clone = self.matcher.clone()
-        assert all(clone.accept(token) == Step.IN_SPAN for token in forced), self.where
+        assert all(Step.IN_SPAN in clone.accept(token) for token in forced), self.where
 
     def take(self, token: int) -> None:
         assert self.matcher.accept(token) == Step.IN_SPAN, f"{self.where}: {self.tokens.bytes[token]!r}"
@@ -166,6 +165,24 @@ def test_shipped_grammars_by_chance(shipped: tuple[str, Constraint, Recognizer, 
         Walk(constraint, recognizer, tokens).at_random(Random(f"{name} {seed}"), 8)
 
 
+@pytest.mark.parametrize("kept", ["nothing is kept", "everything is prepared", "saved and mapped"])
+def test_shipped_grammars_however_much_is_kept(
+    shipped: tuple[str, Constraint, Recognizer, Tokens], kept: str, tmp_path: Path
+) -> None:
+    name, _, recognizer, tokens = shipped
+    budget = Budget(mask_bytes_max=1) if kept == "nothing is kept" else None
+    constraint = Constraint.lark(tokens.vocabulary, samples.text_of(name), budget=budget)
+    if kept != "nothing is kept":
+        constraint.prepare()
+    if kept == "saved and mapped":
+        constraint.save(tmp_path / "constraint")
+        constraint = Constraint.open(tokens.vocabulary, tmp_path / "constraint")
+    for seed in range(3):
+        Walk(constraint, recognizer, tokens).at_random(Random(f"{name} {seed}"), 6)
+    if kept == "nothing is kept":
+        assert constraint.recognizer_info.n_masks == 0
+
+
 def test_shipped_grammars_refuse_other_texts(shipped: tuple[str, Constraint, Recognizer, Tokens]) -> None:
     name, constraint, _, _ = shipped
     single = Vocabulary(257, [bytes([byte]) for byte in range(256)] + [b"</s>"], [0] * 256 + [2])
@@ -182,6 +199,7 @@ def test_shipped_grammars_refuse_other_texts(shipped: tuple[str, Constraint, Rec
 @pytest.mark.parametrize("block", range(0, N_GRAMMARS, BLOCK))
 def test_grammars(block: int) -> None:
     """Those that are LR(1) compile, and no others."""
+    n_compiled = 0
     for seed in range(block, block + BLOCK):
         random = Random(f"grammar {seed}")
         grammar = random_cases.grammar(random)
@@ -199,6 +217,8 @@ def test_grammars(block: int) -> None:
             Walk(constraint, grammar.recognizer, tokens).at_random(random, 7)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}\n{grammar.text}") from error
+        n_compiled += 1
+    assert n_compiled >= 0.4 * BLOCK
 
 
 @pytest.mark.parametrize("block", range(0, N_REGEXES, BLOCK))
