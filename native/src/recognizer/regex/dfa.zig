@@ -90,7 +90,6 @@ pub fn build(gpa: Allocator, patterns: []const Pattern, words: u32, budget: *Bud
 
     var automaton = try nfa.build(arena, patterns, budget, what, diag);
     var subset = try determinise(arena, &automaton, patterns, budget, what, diag);
-    const n_lists = subset.lists.offsets.items.len - 1;
     var table: Table = .{
         .classes = &subset.classes,
         .n_classes = subset.n_classes,
@@ -98,9 +97,8 @@ pub fn build(gpa: Allocator, patterns: []const Pattern, words: u32, budget: *Bud
         .matches = subset.matches.items,
     };
     table.mergeClasses();
-    try table.mergeStates(arena, n_lists, budget, what, diag);
-    table.mergeClasses();
-    const reach = try reach_module.find(arena, &table, &subset.lists, words, budget, what, diag);
+    if (try table.mergeStates(arena, budget, what, diag)) table.mergeClasses();
+    const reach = try reach_module.find(arena, &table, &subset.lists, patterns.len, words, budget, what, diag);
 
     const transitions = try gpa.dupe(u16, table.rows);
     errdefer gpa.free(transitions);

@@ -8,6 +8,8 @@ const Allocator = std.mem.Allocator;
 const diagnostic = @import("../../diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("../budget.zig").Budget;
+const index_module = @import("index.zig");
+const Index = index_module.Index;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
@@ -22,8 +24,9 @@ pub const Table = struct {
 
     pub fn mergeClasses(t: *Table) void {
         var hashes: [256]u32 = @splat(0);
-        for (0..t.matches.len) |state| {
-            for (hashes[0..t.n_classes], t.row(state)) |*hash, to| hash.* = hash.* *% 33 +% to;
+        var rest: []const u16 = t.rows;
+        while (rest.len > 0) : (rest = rest[t.n_classes..]) {
+            for (hashes[0..t.n_classes], rest[0..t.n_classes]) |*hash, to| hash.* = (hash.* << 5) +% hash.* +% to;
         }
         var kept: [256]u8 = undefined;
         var renamed: [256]u8 = undefined;
@@ -48,10 +51,8 @@ pub const Table = struct {
     }
 
     fn sameColumn(t: *const Table, a: usize, b: usize) bool {
-        for (0..t.matches.len) |state| {
-            const cells = t.row(state);
-            if (cells[a] != cells[b]) return false;
-        }
+        var at: usize = 0;
+        while (at < t.rows.len) : (at += t.n_classes) if (t.rows[at + a] != t.rows[at + b]) return false;
         return true;
     }
 
@@ -59,41 +60,201 @@ pub const Table = struct {
         return t.rows[state * t.n_classes ..][0..t.n_classes];
     }
 
-    pub fn mergeStates(t: *Table, arena: Allocator, n_lists: usize, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!void {
+    /// False if there were no two with the same future.
+    pub fn mergeStates(t: *Table, arena: Allocator, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!bool {
         const n = t.matches.len;
-        var refinement: Refinement = undefined;
-        try refinement.init(arena, t, n_lists, budget, what, diag);
-        try refinement.run(budget, what, diag);
-        if (refinement.states.n_sets == n) return;
-
-        // Numbered by the first state of each: the dead state stays 0, the start 1.
-        const numbers = try arena.alloc(u16, n);
-        const of_set = try arena.alloc(u16, refinement.states.n_sets);
-        @memset(of_set, none);
-        var n_kept: u16 = 0;
-        for (numbers, refinement.states.set_of) |*number, set| {
-            if (of_set[set] == none) {
-                of_set[set] = n_kept;
-                n_kept += 1;
-            }
-            number.* = of_set[set];
-        }
-        var next: u16 = 0;
-        for (numbers, 0..) |number, state| {
-            if (number != next) continue;
-            next += 1;
-            for (t.rows[@as(usize, number) * t.n_classes ..][0..t.n_classes], t.row(state)) |*to, from| to.* = numbers[from];
-            t.matches[number] = t.matches[state];
-        }
-        t.matches = t.matches[0..n_kept];
-        t.rows = t.rows[0 .. n_kept * @as(usize, t.n_classes)];
+        var merge: Merge = .{ .table = t, .arena = arena, .canonical = try arena.alloc(u16, n), .budget = budget, .what = what, .diag = diag };
+        @memset(merge.canonical, none);
+        try merge.finite();
+        try merge.infinite();
+        return t.rename(arena, merge.canonical);
     }
 
-    const none = std.math.maxInt(u16);
+    /// Keeps the states that stand for themselves, numbered by the first state that they stand for: the
+    /// dead state stays 0, the start 1.
+    fn rename(t: *Table, arena: Allocator, canonical: []const u16) Allocator.Error!bool {
+        const numbers = try arena.alloc(u16, canonical.len);
+        const kept = try arena.alloc(u16, canonical.len);
+        @memset(numbers, none);
+        var n: u16 = 0;
+        for (canonical) |state| if (numbers[state] == none) {
+            numbers[state] = n;
+            kept[n] = state;
+            n += 1;
+        };
+        if (n == canonical.len) return false;
+        // A kept state's number is not above its own, nor above any that it stands for: its row and its
+        // matches are read before they are written over.
+        for (kept[0..n], 0..) |state, number| {
+            for (t.row(number), t.row(state)) |*to, from| to.* = numbers[canonical[from]];
+            t.matches[number] = t.matches[state];
+        }
+        t.matches = t.matches[0..n];
+        t.rows = t.rows[0 .. n * @as(usize, t.n_classes)];
+        return true;
+    }
+};
+
+const none = std.math.maxInt(u16);
+
+/// Finds for each state one of those with the same future that stands for them all.
+const Merge = struct {
+    table: *Table,
+    arena: Allocator,
+    /// By state; `none`: not known.
+    canonical: []u16,
+    /// Of states by their match and their row, unknown targets aside.
+    index: Index = .{},
+    budget: *Budget,
+    what: []const u8,
+    diag: *Diagnostic,
+    work: usize = 0,
+
+    /// The states with finitely many futures, in an order in which all targets of a state are known before
+    /// it: two are the same if their rows are. Most of the states of texts of bounded length are of these.
+    fn finite(m: *Merge) Error!void {
+        const n = m.canonical.len;
+        const n_unknown = try m.arena.alloc(u32, n); // runs of classes to a target that is not known
+        const first = try m.arena.alloc(u32, n + 1); // where the sources of a state begin
+        @memset(first, 0);
+        var n_runs: u32 = 0;
+        for (0..n) |state| {
+            var runs: Runs = .{ .row = m.table.row(state) };
+            const before = n_runs;
+            while (runs.next()) |run| if (run.to != 0) {
+                first[run.to] += 1;
+                n_runs += 1;
+            };
+            n_unknown[state] = n_runs - before;
+            try m.account(runs.row.len);
+        }
+        var total: u32 = 0;
+        for (first) |*count| {
+            total += count.*;
+            count.* = total;
+        }
+        try m.budget.take(n_runs * @sizeOf(u16) + n * 14, m.what, m.diag);
+        const sources = try m.arena.alloc(u16, n_runs);
+        for (0..n) |state| {
+            var runs: Runs = .{ .row = m.table.row(state) };
+            while (runs.next()) |run| if (run.to != 0) {
+                first[run.to] -= 1;
+                sources[first[run.to]] = @intCast(state);
+            };
+        }
+
+        const order = try m.arena.alloc(u16, n);
+        var n_known: usize = 0;
+        for (n_unknown, 0..) |unknown, state| if (unknown == 0) {
+            order[n_known] = @intCast(state);
+            n_known += 1;
+        };
+        var done: usize = 0;
+        while (done < n_known) : (done += 1) {
+            const state = order[done];
+            m.canonical[state] = try m.sameAs(state);
+            try m.account(m.table.n_classes);
+            for (sources[first[state]..first[state + 1]]) |source| {
+                n_unknown[source] -= 1;
+                if (n_unknown[source] > 0) continue;
+                order[n_known] = source;
+                n_known += 1;
+            }
+        }
+    }
+
+    /// The other states, which lead to a cycle.
+    fn infinite(m: *Merge) Error!void {
+        const n = m.canonical.len;
+        var states: std.ArrayList(u16) = .empty;
+        for (m.canonical, 0..) |state, i| if (state == none) try states.append(m.arena, @intCast(i));
+        if (states.items.len == 0) return;
+        // Those that differ already in what is known are told apart from the beginning.
+        const dense = try m.arena.alloc(u16, n);
+        const sets = try m.arena.alloc(u32, states.items.len);
+        const set_of = try m.arena.alloc(u32, n);
+        var n_sets: u32 = 0;
+        for (states.items, sets, 0..) |state, *set, i| {
+            dense[state] = @intCast(i);
+            const same = try m.sameAs(state);
+            if (same == state) {
+                set_of[state] = n_sets;
+                n_sets += 1;
+            }
+            set.* = set_of[same];
+            try m.account(m.table.n_classes);
+        }
+        var refinement: Refinement = undefined;
+        try refinement.init(m, states.items, dense, sets, n_sets);
+        try refinement.run(m);
+        const of_set = try m.arena.alloc(u16, refinement.states.n_sets);
+        @memset(of_set, none);
+        for (states.items, refinement.states.set_of) |state, set| {
+            if (of_set[set] == none) of_set[set] = state;
+            m.canonical[state] = of_set[set];
+        }
+    }
+
+    /// The first state with the same match and row, or the state itself. Makes the row's known targets
+    /// canonical.
+    fn sameAs(m: *Merge, state: u16) Allocator.Error!u16 {
+        var hash: u32 = m.table.matches[state];
+        var runs: Runs = .{ .row = m.table.row(state) };
+        var before: ?u16 = null;
+        while (runs.next()) |run| {
+            const to = m.canonical[run.to];
+            if (to != none and to != run.to) @memset(runs.row[run.first..run.end], to);
+            if (to == before) continue; // runs that have become one
+            before = to;
+            hash = index_module.combine(hash, @as(u32, to) << 8 | run.first);
+        }
+        if (m.index.find(hash, Same{ .merge = m, .state = state })) |same| return @intCast(same);
+        try m.index.insert(m.arena, hash, state);
+        return state;
+    }
+
+    const Same = struct {
+        merge: *const Merge,
+        state: u16,
+
+        pub fn equals(same: Same, other: u32) bool {
+            const m = same.merge;
+            if (m.table.matches[other] != m.table.matches[same.state]) return false;
+            for (m.table.row(other), m.table.row(same.state)) |a, b| {
+                if (a != b and (m.canonical[a] != none or m.canonical[b] != none)) return false;
+            }
+            return true;
+        }
+    };
+
+    fn account(m: *Merge, work: usize) Error!void {
+        m.work += work;
+        if (m.work < work_between_checks) return;
+        m.work = 0;
+        try m.budget.check(m.what, m.diag);
+    }
+
+    const work_between_checks = 2048;
+};
+
+/// The classes of a row that lead to one state, side by side.
+const Runs = struct {
+    row: []u16,
+    at: u16 = 0,
+
+    const Run = struct { first: u16, end: u16, to: u16 };
+
+    inline fn next(r: *Runs) ?Run {
+        if (r.at == r.row.len) return null;
+        const first = r.at;
+        const to = r.row[first];
+        while (r.at < r.row.len and r.row[r.at] == to) r.at += 1;
+        return .{ .first = first, .end = r.at, .to = to };
+    }
 };
 
 /// Two partitions that refine each other until they agree: of the states, into those that may have the
-/// same future; of the transitions, into those of one class that lead to one set of states.
+/// same future; of the transitions between them, into those of one class that lead to one set of states.
 const Refinement = struct {
     states: Partition,
     transitions: Partition,
@@ -103,87 +264,77 @@ const Refinement = struct {
     incoming: []u32,
     incoming_first: []u32,
 
-    fn init(r: *Refinement, arena: Allocator, t: *const Table, n_lists: usize, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!void {
-        const n = t.matches.len;
+    /// States are numbered by their place in `members`, which `dense` gives; state i begins in the set
+    /// sets[i] of n_sets.
+    fn init(r: *Refinement, m: *Merge, members: []const u16, dense: []const u16, sets: []const u32, n_sets: u32) Error!void {
+        const arena = m.arena;
+        const t = m.table;
         const by_class = try arena.alloc(u32, t.n_classes + 1);
         @memset(by_class, 0);
-        const first = try arena.alloc(u32, n + 1);
+        const first = try arena.alloc(u32, members.len + 1);
         @memset(first, 0);
-        for (0..n) |state| for (t.row(state), by_class[1..]) |to, *count| {
-            count.* += @intFromBool(to != 0);
-            first[to] += 1;
+        for (members) |state| for (t.row(state), by_class[1..]) |to, *count| {
+            if (m.canonical[to] != none) continue;
+            count.* += 1;
+            first[dense[to]] += 1;
         };
-        first[0] = 0;
-        var m: u32 = 0;
+        var total: u32 = 0;
         for (first) |*count| {
-            m += count.*;
-            count.* = m; // where the transitions into the state end; filled backwards
+            total += count.*;
+            count.* = total; // where the transitions into the state end; filled backwards
         }
-        try budget.take(m * @as(u64, Partition.bytes_per_element + 6) + n * @as(u64, Partition.bytes_per_element), what, diag);
-        r.tails = try arena.alloc(u16, m);
-        r.incoming = try arena.alloc(u32, m);
+        try m.budget.take((@as(u64, total) + members.len) * Partition.bytes_per_element + @as(u64, total) * 6, m.what, m.diag);
+        r.tails = try arena.alloc(u16, total);
+        r.incoming = try arena.alloc(u32, total);
         for (1..by_class.len) |class| by_class[class] += by_class[class - 1];
 
-        r.transitions = try .init(arena, m);
+        r.transitions = try .init(arena, total);
         r.transitions.ordered(by_class);
-        for (0..n) |state| for (t.row(state), by_class[0..t.n_classes]) |to, *at| {
-            if (to == 0) continue;
-            r.tails[at.*] = @intCast(state);
-            first[to] -= 1;
-            r.incoming[first[to]] = at.*;
+        for (members, 0..) |state, number| for (t.row(state), by_class[0..t.n_classes]) |to, *at| {
+            if (m.canonical[to] != none) continue;
+            r.tails[at.*] = @intCast(number);
+            const into = dense[to];
+            first[into] -= 1;
+            r.incoming[first[into]] = at.*;
             at.* += 1;
         };
         r.incoming_first = first;
-        try r.initStates(arena, t.matches, n_lists);
+        try r.initStates(arena, sets, n_sets);
     }
 
-    /// Into those with equal matches; the dead state is one of its own.
-    fn initStates(r: *Refinement, arena: Allocator, matches: []const u16, n_lists: usize) Allocator.Error!void {
-        r.states = try .init(arena, @intCast(matches.len));
-        const ends = try arena.alloc(u32, n_lists + 2);
-        @memset(ends, 0);
-        ends[1] = 1;
-        for (matches[1..]) |list| ends[list + 2] += 1;
-        for (1..ends.len) |i| ends[i] += ends[i - 1];
-        r.states.ordered(ends);
-        // `ordered` has put state i at place i: now to the places of their lists.
-        r.states.elements[0] = 0;
-        for (matches[1..], 1..) |list, state| {
-            const place = ends[list + 1];
-            ends[list + 1] += 1;
-            r.states.elements[place] = @intCast(state);
-            r.states.places[state] = place;
-        }
-        for (0..r.states.n_sets) |set| {
-            for (r.states.elements[r.states.firsts[set]..r.states.ends[set]]) |state| r.states.set_of[state] = @intCast(set);
+    fn initStates(r: *Refinement, arena: Allocator, sets: []const u32, n_sets: u32) Allocator.Error!void {
+        const p = &r.states;
+        p.* = try .init(arena, @intCast(sets.len));
+        const places = try arena.alloc(u32, n_sets + 1);
+        @memset(places, 0);
+        for (sets) |set| places[set + 1] += 1;
+        for (1..places.len) |i| places[i] += places[i - 1];
+        p.ordered(places);
+        for (sets, 0..) |set, state| {
+            p.elements[places[set]] = @intCast(state);
+            p.places[state] = places[set];
+            p.set_of[state] = set;
+            places[set] += 1;
         }
     }
 
-    fn run(r: *Refinement, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!void {
-        var work: usize = 0;
-        // The transitions into the first states, set 1, are what the other sets leave over.
-        var next_states: u32 = 2;
+    fn run(r: *Refinement, m: *Merge) Error!void {
+        // The transitions into the first set are what those into the others leave over.
+        var next_states: u32 = 1;
         var next_transitions: u32 = 0;
         while (next_transitions < r.transitions.n_sets) : (next_transitions += 1) {
             const set = r.transitions.members(next_transitions);
-            work += set.len;
+            try m.account(set.len);
             for (set) |transition| r.states.mark(r.tails[transition]);
             r.states.split();
             while (next_states < r.states.n_sets) : (next_states += 1) {
                 for (r.states.members(next_states)) |state| {
-                    const into = r.incoming[r.incoming_first[state]..r.incoming_first[state + 1]];
-                    work += into.len;
-                    for (into) |transition| r.transitions.mark(transition);
+                    for (r.incoming[r.incoming_first[state]..r.incoming_first[state + 1]]) |transition| r.transitions.mark(transition);
                 }
                 r.transitions.split();
             }
-            if (work < work_between_checks) continue;
-            work = 0;
-            try budget.check(what, diag);
         }
     }
-
-    const work_between_checks = 1024;
 };
 
 /// Sets of the numbers below n. Members are marked, and then every set that has both kinds is split.

@@ -20,8 +20,9 @@ pub const Reach = struct {
 
 /// The strongly connected components in the order in which Tarjan's algorithm finishes them: the states of
 /// one reach the same, and all that it leads to is finished before it. On a stack of its own.
-pub fn find(arena: Allocator, table: *const Table, lists: *const MatchLists, words: u32, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!Reach {
+pub fn find(arena: Allocator, table: *const Table, lists: *const MatchLists, n_patterns: usize, words: u32, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!Reach {
     const n = table.matches.len;
+    if (n_patterns == 1) return ofOnePattern(arena, table, words);
     var search: Search = .{
         .arena = arena,
         .table = table,
@@ -43,6 +44,19 @@ pub fn find(arena: Allocator, table: *const Table, lists: *const MatchLists, wor
     }
     try budget.take(search.sets.items.len * @sizeOf(u64), what, diag);
     return .{ .of_state = search.of_state, .sets = search.sets.items };
+}
+
+/// From every state but the dead one it can match; from the start too, unless that is as dead.
+fn ofOnePattern(arena: Allocator, table: *const Table, words: u32) Allocator.Error!Reach {
+    const n = table.matches.len;
+    const nothing = n == 2 and table.matches[1] == 0;
+    const of_state = try arena.alloc(u16, n);
+    @memset(of_state, @intFromBool(!nothing));
+    of_state[0] = 0;
+    const sets = try arena.alloc(u64, if (nothing) words else 2 * words);
+    @memset(sets, 0);
+    if (!nothing) sets[words] = 1;
+    return .{ .of_state = of_state, .sets = sets };
 }
 
 /// Of a state whose component is not finished.

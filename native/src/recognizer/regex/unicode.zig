@@ -43,10 +43,15 @@ pub fn append(gpa: Allocator, ranges: *std.ArrayList(Range), property: Property)
 }
 
 /// The characters of \w as UTS #18 has them: letters, marks, decimal digits, connector punctuation,
-/// joiners. Not ascending.
+/// joiners.
 pub fn appendWord(gpa: Allocator, ranges: *std.ArrayList(Range)) Allocator.Error!void {
+    const first = ranges.items.len;
     try appendCategories(gpa, ranges, tables.word_mask);
-    try ranges.appendSlice(gpa, &tables.word_extra);
+    var at = first;
+    for (tables.word_extra) |extra| {
+        while (at < ranges.items.len and ranges.items[at].first < extra.first) at += 1;
+        try ranges.insert(gpa, at, extra);
+    }
 }
 
 fn loosen(buffer: []u8, name: []const u8) ?[]const u8 {

@@ -1,0 +1,193 @@
+//! The automata of random small regular expressions against matchers that are naive: sets of positions
+//! computed on the tree, reachability and equality of states by iteration to a fixed point.
+
+const std = @import("std");
+const testing = std.testing;
+const Diagnostic = @import("../../diagnostic.zig").Diagnostic;
+const Budget = @import("../budget.zig").Budget;
+const ast = @import("ast.zig");
+const Node = ast.Node;
+const parse = @import("parse.zig");
+const dfa = @import("dfa.zig");
+
+/// Bit i of the result: the node can end at i if it begins at one of the positions of `from`.
+fn ends(node: *const Node, text: []const u8, from: u64) u64 {
+    switch (node.*) {
+        .empty => return from,
+        .bytes => |bytes| {
+            var at: u64 = 0;
+            for (0..text.len + 1) |i| {
+                if (from >> @intCast(i) & 1 != 0 and std.mem.startsWith(u8, text[i..], bytes)) at |= @as(u64, 1) << @intCast(i + bytes.len);
+            }
+            return at;
+        },
+        .class => |ranges| {
+            var at: u64 = 0;
+            for (0..text.len) |i| {
+                if (from >> @intCast(i) & 1 == 0) continue;
+                const length = std.unicode.utf8ByteSequenceLength(text[i]) catch continue;
+                if (i + length > text.len) continue;
+                const character = std.unicode.utf8Decode(text[i..][0..length]) catch continue;
+                for (ranges) |range| {
+                    if (range.first <= character and character <= range.last) at |= @as(u64, 1) << @intCast(i + length);
+                }
+            }
+            return at;
+        },
+        .concat => |children| {
+            var at = from;
+            for (children) |child| at = ends(child, text, at);
+            return at;
+        },
+        .alternate => |children| {
+            var at: u64 = 0;
+            for (children) |child| at |= ends(child, text, from);
+            return at;
+        },
+        .repeat => |repeat| {
+            var at = from;
+            for (0..repeat.min) |_| at = ends(repeat.node, text, at);
+            var all = at;
+            // More repetitions than there are positions add nothing.
+            for (0..@min(text.len + 1, (repeat.max orelse 99) - repeat.min)) |_| {
+                at = ends(repeat.node, text, at);
+                all |= at;
+            }
+            return all;
+        },
+    }
+}
+
+fn matchesWhole(node: *const Node, text: []const u8) bool {
+    return ends(node, text, 1) >> @intCast(text.len) & 1 != 0;
+}
+
+/// What wins on a text, in order: up to the first pattern that is not soft.
+fn naiveList(buffer: *[8]u16, patterns: []const dfa.Pattern, text: []const u8) []const u16 {
+    var n: usize = 0;
+    for (patterns, 0..) |pattern, i| {
+        if (!matchesWhole(pattern.node, text)) continue;
+        buffer[n] = @intCast(i);
+        n += 1;
+        if (!pattern.soft) break;
+    }
+    return buffer[0..n];
+}
+
+fn stateAfter(d: *const dfa.Dfa, text: []const u8) u16 {
+    var state = dfa.start;
+    for (text) |byte| state = d.next(state, byte);
+    return state;
+}
+
+/// A random pattern over a, b, c and an accented letter.
+fn generate(random: std.Random, out: *std.ArrayList(u8), gpa: std.mem.Allocator, depth: usize) !void {
+    switch (random.uintLessThan(u8, if (depth == 0) 5 else 12)) {
+        0 => try out.append(gpa, 'a'),
+        1 => try out.append(gpa, 'b'),
+        2 => try out.appendSlice(gpa, "[ab]"),
+        3 => try out.appendSlice(gpa, "\u{e9}"),
+        4 => try out.appendSlice(gpa, ([_][]const u8{ "[^a]", "[^\\s\\S]", "()", "c" })[random.uintLessThan(u8, 4)]),
+        5, 6, 7 => {
+            try generate(random, out, gpa, depth - 1);
+            try generate(random, out, gpa, depth - 1);
+        },
+        8, 9 => {
+            try out.append(gpa, '(');
+            try generate(random, out, gpa, depth - 1);
+            try out.append(gpa, '|');
+            try generate(random, out, gpa, depth - 1);
+            try out.append(gpa, ')');
+        },
+        else => {
+            try out.append(gpa, '(');
+            try generate(random, out, gpa, depth - 1);
+            try out.append(gpa, ')');
+            try out.appendSlice(gpa, ([_][]const u8{ "*", "+", "?", "{2}", "{1,3}", "{2,}" })[random.uintLessThan(u8, 6)]);
+        },
+    }
+}
+
+fn checkTexts(d: *const dfa.Dfa, patterns: []const dfa.Pattern) !void {
+    const letters = [_][]const u8{ "a", "b", "c", "\u{e9}", "\xc3" };
+    var buffer: [16]u8 = undefined;
+    for (0..5 * 5 * 5 * 5 * 5 * 2) |number| {
+        // The digits of the number are the letters; the first says how long the text is.
+        var rest = number;
+        var length: usize = 0;
+        while (rest > 0) : (rest /= 5) {
+            const letter = letters[rest % 5];
+            @memcpy(buffer[length..][0..letter.len], letter);
+            length += letter.len;
+        }
+        var list: [8]u16 = undefined;
+        const text = buffer[0..length];
+        try testing.expectEqualSlices(u16, naiveList(&list, patterns, text), d.matchList(stateAfter(d, text)));
+    }
+}
+
+/// Every state but the dead one matches something later, no two are the same, and what is reachable is said.
+fn checkStates(d: *const dfa.Dfa, gpa: std.mem.Allocator) !void {
+    const n = d.nStates();
+    const reach = try gpa.alloc(u64, n);
+    defer gpa.free(reach);
+    const different = try gpa.alloc(bool, @as(usize, n) * n);
+    defer gpa.free(different);
+    for (0..n) |a| {
+        reach[a] = 0;
+        for (d.matchList(@intCast(a))) |pattern| reach[a] |= @as(u64, 1) << @intCast(pattern);
+        for (0..n) |b| different[a * n + b] = d.matches[a] != d.matches[b];
+    }
+    var changed = true;
+    while (changed) {
+        changed = false;
+        for (0..n) |a| for (0..d.n_classes) |class| {
+            const to = d.transitions[a * d.n_classes + class];
+            if (reach[to] & ~reach[a] != 0) changed = true;
+            reach[a] |= reach[to];
+            for (0..n) |b| {
+                const other = d.transitions[b * d.n_classes + class];
+                if (!different[a * n + b] and different[@as(usize, to) * n + other]) {
+                    different[a * n + b] = true;
+                    changed = true;
+                }
+            }
+        };
+    }
+    for (0..n) |a| {
+        try testing.expectEqual(reach[a], d.reachSet(@intCast(a))[0]);
+        try testing.expect((reach[a] == 0) == (a == dfa.dead or (a == dfa.start and n == 2 and d.matches[1] == 0)));
+        for (0..a) |b| try testing.expect(different[a * n + b] or reach[a] == 0);
+    }
+    for (0..d.n_classes) |a| for (0..a) |b| {
+        for (0..n) |state| {
+            if (d.transitions[state * d.n_classes + a] != d.transitions[state * d.n_classes + b]) break;
+        } else return error.TestUnexpectedResult; // two classes that no state tells apart
+    };
+}
+
+test "automata agree with naive matchers, alone and together" {
+    var rng: std.Random.DefaultPrng = .init(1);
+    const random = rng.random();
+    for (0..300) |round| {
+        var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+        defer arena.deinit();
+        var budget: Budget = .{};
+        var diag: Diagnostic = .{};
+        var buffer: [5]dfa.Pattern = undefined;
+        const patterns = buffer[0 .. 1 + round % 5];
+        var text: std.ArrayList(u8) = .empty;
+        for (patterns) |*pattern| {
+            const first = text.items.len;
+            try generate(random, &text, arena.allocator(), 4);
+            const node = parse.parse(arena.allocator(), text.items[first..], .{}, null, &budget, &diag) catch return error.TestUnexpectedResult;
+            pattern.* = .{ .node = node, .soft = random.boolean() };
+            try text.append(arena.allocator(), ' ');
+        }
+        errdefer std.debug.print("patterns: {s}\n", .{text.items});
+        var d = dfa.build(testing.allocator, patterns, 1, &budget, "the lexer", &diag) catch return error.TestUnexpectedResult;
+        defer d.deinit(testing.allocator);
+        try checkTexts(&d, patterns);
+        try checkStates(&d, testing.allocator);
+    }
+}
