@@ -51,7 +51,7 @@ class Case:
     @cached_property
     def tokens(self) -> list[bytes]:
         single = [bytes([byte]) for byte in range(256)] if self.data.get("bytes") else []
-        return single + [_bytes_of(token) for token in self.data["tokens"]]
+        return single + [octets * count for octets, count in map(part_of, self.data["tokens"])]
 
     @cached_property
     def flags(self) -> list[int]:
@@ -68,10 +68,9 @@ class Case:
         return found
 
 
-def _bytes_of(token: str | dict[str, Any]) -> bytes:
-    if isinstance(token, str):
-        return token.encode()
-    return bytes_of_text(token) * int(token.get("count", 1))
+def part_of(token: str | dict[str, Any]) -> tuple[bytes, int]:
+    """The bytes of a token, and how often they stand."""
+    return bytes_of_text(token), int(token.get("count", 1)) if isinstance(token, dict) else 1
 
 
 def bytes_of_text(value: str | dict[str, Any]) -> bytes:

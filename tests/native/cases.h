@@ -32,6 +32,7 @@ enum {
     GIVEN_SPANS_ENDED = 1 << 9,
     GIVEN_TIMEOUTS = 1 << 10,
     GIVEN_ILLEGAL = 1 << 11,
+    GIVEN_FORCED_BYTES = 1 << 12,
 };
 
 typedef struct {
@@ -41,6 +42,8 @@ typedef struct {
     size_t n_allowed;
     const int32_t *forced;
     size_t n_forced;
+    const char *forced_bytes;
+    size_t n_forced_bytes;
     const char *leaf; /* NULL: none */
     size_t leaf_length;
     uint32_t span_tokens;
@@ -54,6 +57,7 @@ typedef struct {
 
 typedef enum {
     STEP_ACCEPT,
+    STEP_TEXT,
     STEP_ROLLBACK,
     STEP_ACTIVATE,
     STEP_DEACTIVATE,
@@ -69,8 +73,8 @@ typedef struct {
     step_kind kind;
     int32_t token;    /* accept */
     int result;       /* accept: ELIZA_STEP_* bits */
-    uint64_t n;       /* rollback, set_span_timeout, set_seed; mask and sample: length of the logits */
-    const char *path; /* activate */
+    uint64_t n;       /* rollback, set_span_timeout, set_seed; mask and sample: length of the logits; text: how often */
+    const char *path; /* activate; text: the text */
     size_t path_length;
     float fill; /* mask, sample */
     const case_logit *logits;
@@ -88,14 +92,34 @@ typedef struct {
     int64_t n_descriptors, n_leaves, n_nodes, longest_leaf_tokens, widest_node;
 } case_info;
 
+/* What is compiled. */
+typedef enum {
+    SOURCE_TOKEN_TRIE,
+    SOURCE_CHOICES,
+    SOURCE_REGEX,
+    SOURCE_LARK,
+} source_kind;
+
 typedef struct {
     const char *name; /* with its file and its format */
     int32_t vocab_size;
+    const case_part *tokens;    /* of a recognizer: the last n_tokens of the vocabulary; */
+    size_t n_tokens;            /* those before are all single bytes */
+    const uint8_t *token_flags; /* of these */
     uint32_t span_timeout; /* 0: the default */
     const char *model_id; /* NULL: unknown */
     size_t model_id_length;
-    const case_part *payload;
+    source_kind source;
+    uint32_t flags;           /* ELIZA_CHOICES_*, ELIZA_REGEX_* */
+    const case_part *payload; /* also the pattern or the grammar; of choices one part each */
     size_t n_parts;
+    uint32_t states_max; /* 0 in these: the default */
+    uint64_t bytes_max, mask_bytes_max;
+    int has_end;
+    const int32_t *end;
+    size_t n_end;
+    const char *notes; /* NULL: not compared */
+    int kind;          /* ELIZA_CONSTRAINT_*; -1: not compared */
     case_error error;
     case_info info;
     case_expect expect;

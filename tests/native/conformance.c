@@ -11,6 +11,9 @@
 static const char *current_name;
 static size_t current_step; /* 0: before the first */
 
+/* Of the vocabulary of the case. */
+static size_t n_tokens, n_bitmap_words;
+
 static void fail(const char *what) {
     checks_failed++;
     fprintf(stderr, "%s: step %zu: %s\n", current_name, current_step, what);
@@ -56,33 +59,78 @@ static void expect_failure(int status, const char *message, const case_error *er
 /* What a matcher shows of itself, to tell whether it changed. */
 typedef struct {
     eliza_span_state_t state;
-    const int32_t *allowed;
-    size_t n_allowed, n_forced;
+    int form;
+    uint64_t allowed; /* hash of the allowed set */
+    size_t n_forced;
 } look_of;
 
-static look_of look(const eliza_matcher *matcher) {
+/* A bitmap, to be freed, and in what form the set is. */
+static int32_t *make_bitmap(eliza_matcher *matcher, int *out_form) {
+    size_t n_words = n_bitmap_words;
+    int32_t *words = malloc((n_words + 2) * sizeof *words);
+    words[n_words] = words[n_words + 1] = 0x55555555;
+    *out_form = eliza_inference_matcher_fill_bitmap(matcher, words, n_words + 1);
+    expect_number("the word beyond the bitmap", words[n_words], 0);
+    expect_number("what is behind the bitmap", words[n_words + 1], 0x55555555);
+    return words;
+}
+
+static look_of look(eliza_matcher *matcher) {
     look_of seen = {.state = {.struct_size = sizeof seen.state}};
     expect_number("state", eliza_inference_matcher_state(matcher, &seen.state), ELIZA_OK);
-    expect_number("allowed", eliza_inference_matcher_allowed(matcher, &seen.allowed, &seen.n_allowed) >= 0, 1);
+    int32_t *words = make_bitmap(matcher, &seen.form);
+    for (size_t i = 0; i < n_bitmap_words; i++) seen.allowed = (seen.allowed ^ (uint32_t)words[i]) * 0x9e3779b97f4a7c15u;
+    free(words);
     expect_number("forced", eliza_inference_matcher_forced(matcher, NULL, 0, &seen.n_forced), ELIZA_OK);
     return seen;
 }
 
 static int same_look(const look_of *a, const look_of *b) {
-    return memcmp(&a->state, &b->state, sizeof a->state) == 0 && a->allowed == b->allowed &&
-           a->n_allowed == b->n_allowed && a->n_forced == b->n_forced;
+    return memcmp(&a->state, &b->state, sizeof a->state) == 0 && a->form == b->form && a->allowed == b->allowed &&
+           a->n_forced == b->n_forced;
 }
 
-static void expect_allowed(const eliza_matcher *matcher, const case_expect *expect) {
-    const int32_t *ids = NULL;
-    size_t n_ids = 0;
-    int form = eliza_inference_matcher_allowed(matcher, &ids, &n_ids);
-    expect_number("form of the allowed set", form, expect->allowed ? ELIZA_ALLOWED_LIST : ELIZA_ALLOWED_ALL);
+/* The list, where that is the form of the set, and the bitmap, which there is in any form. */
+static void expect_allowed(eliza_matcher *matcher, const case_expect *expect) {
+    const int32_t *ids = NULL, *lent = NULL;
+    size_t n_ids = 0, n_words = 0;
+    int form = eliza_inference_matcher_allowed(matcher, &ids, &n_ids), filled;
+    expect_number("everything is allowed", form == ELIZA_ALLOWED_ALL, expect->allowed == NULL);
     if (form == ELIZA_ALLOWED_LIST && expect->allowed)
         expect_ids("allowed", ids, n_ids, expect->allowed, expect->n_allowed);
+    if (form == ELIZA_ALLOWED_BITMAP) expect_number("allowed", (long long)n_ids, (long long)expect->n_allowed);
+
+    int32_t *words = make_bitmap(matcher, &filled);
+    expect_number("form of the filled bitmap", filled, form);
+    for (size_t token = 0, next = 0; token < 32 * n_bitmap_words; token++) {
+        int wanted = expect->allowed ? next < expect->n_allowed && expect->allowed[next] == (int32_t)token : token < n_tokens;
+        next += (size_t)wanted;
+        if ((int)((uint32_t)words[token / 32] >> token % 32 & 1) != wanted)
+            expect_number("wrong bit of token", (long long)token, -1);
+    }
+    expect_number("form of the lent bitmap", eliza_inference_matcher_bitmap(matcher, &lent, &n_words), form);
+    expect_number("a bitmap is lent", lent != NULL, form == ELIZA_ALLOWED_BITMAP);
+    if (lent) {
+        expect_number("words of the lent bitmap", (long long)n_words, (long long)n_bitmap_words);
+        expect_number("the lent bitmap", memcmp(lent, words, n_words * sizeof *words), 0);
+    }
+    free(words);
 }
 
-static void expect_forced(const eliza_matcher *matcher, const case_expect *expect) {
+static void expect_forced_bytes(eliza_matcher *matcher, const case_expect *expect) {
+    size_t length = 0;
+    expect_number("forced bytes", eliza_inference_matcher_forced_bytes(matcher, NULL, 0, &length), ELIZA_OK);
+    expect_number("length of the forced bytes", (long long)length, (long long)expect->n_forced_bytes);
+    uint8_t *run = malloc(length + 1);
+    run[length] = 123;
+    expect_number("forced bytes", eliza_inference_matcher_forced_bytes(matcher, run, length, &length), ELIZA_OK);
+    if (length == expect->n_forced_bytes && length > 0)
+        expect_number("forced bytes", memcmp(run, expect->forced_bytes, length), 0);
+    expect_number("what is behind the forced bytes", run[length], 123);
+    free(run);
+}
+
+static void expect_forced(eliza_matcher *matcher, const case_expect *expect) {
     size_t length = 0;
     expect_number("forced", eliza_inference_matcher_forced(matcher, NULL, 0, &length), ELIZA_OK);
     int32_t *run = malloc((length + 1) * sizeof *run);
@@ -103,7 +151,7 @@ static void expect_leaf(const eliza_matcher *matcher, const case_expect *expect)
         expect_number("leaf's name", memcmp(name, expect->leaf, length), 0);
 }
 
-static void expect_state(const eliza_matcher *matcher, const case_expect *expect) {
+static void expect_state(eliza_matcher *matcher, const case_expect *expect) {
     eliza_span_state_t state = {.struct_size = sizeof state};
     expect_number("state", eliza_inference_matcher_state(matcher, &state), ELIZA_OK);
     if (expect->given & GIVEN_ACTIVE) expect_number("active", state.active, expect->active);
@@ -118,6 +166,7 @@ static void expect_state(const eliza_matcher *matcher, const case_expect *expect
         expect_number("n_allowed", state.n_allowed, (long long)expect->n_allowed);
     }
     if (expect->given & GIVEN_FORCED) expect_forced(matcher, expect);
+    if (expect->given & GIVEN_FORCED_BYTES) expect_forced_bytes(matcher, expect);
     if (expect->given & GIVEN_LEAF) expect_leaf(matcher, expect);
     if (expect->given & GIVEN_SPAN_TOKENS) expect_number("span_tokens", state.span_tokens, expect->span_tokens);
     if (expect->given & GIVEN_SPANS_STARTED)
@@ -173,9 +222,24 @@ static int run_sample(eliza_matcher *matcher, const case_step *step) {
     return status;
 }
 
+/* The first token that is just one byte, by the byte; set by make_vocabulary. */
+static int32_t single_byte_tokens[256];
+
+static int run_text(eliza_matcher *matcher, const case_step *step) {
+    for (size_t i = 0; i < step->n * step->path_length; i++) {
+        int result = eliza_inference_matcher_accept(matcher, single_byte_tokens[(uint8_t)step->path[i % step->path_length]]);
+        if (result != ELIZA_STEP_IN_SPAN) {
+            expect_number("result of byte", result, ELIZA_STEP_IN_SPAN);
+            break;
+        }
+    }
+    return ELIZA_OK;
+}
+
 static int run_call(eliza_matcher *matcher, const case_step *step) {
     switch (step->kind) {
     case STEP_ACCEPT: return eliza_inference_matcher_accept(matcher, step->token);
+    case STEP_TEXT: return run_text(matcher, step);
     case STEP_ROLLBACK: return eliza_inference_matcher_rollback(matcher, step->n);
     case STEP_ACTIVATE: return eliza_inference_matcher_activate(matcher, step->path, step->path_length);
     case STEP_DEACTIVATE: return eliza_inference_matcher_deactivate(matcher);
@@ -222,15 +286,107 @@ static eliza_matcher *run_steps(eliza_matcher *matcher, const conformance_case *
 
 /* The cases */
 
-static char *join_payload(const conformance_case *c, size_t *length) {
-    *length = 0;
-    for (size_t i = 0; i < c->n_parts; i++) *length += c->payload[i].length * c->payload[i].count;
-    char *payload = malloc(*length + 1), *end = payload;
-    for (size_t i = 0; i < c->n_parts; i++) {
-        const case_part *part = &c->payload[i];
-        for (size_t j = 0; j < part->count; j++, end += part->length) memcpy(end, part->bytes, part->length);
+/* The parts one after the other; *offsets, to be freed, receives where each begins and the last ends. */
+static char *join(const case_part *parts, size_t n_parts, uint64_t **out_offsets) {
+    uint64_t *offsets = malloc((n_parts + 1) * sizeof *offsets);
+    offsets[0] = 0;
+    for (size_t i = 0; i < n_parts; i++) offsets[i + 1] = offsets[i] + parts[i].length * parts[i].count;
+    char *joined = malloc(offsets[n_parts] + 1), *end = joined;
+    for (size_t i = 0; i < n_parts; i++)
+        for (size_t j = 0; j < parts[i].count; j++, end += parts[i].length) memcpy(end, parts[i].bytes, parts[i].length);
+    *out_offsets = offsets;
+    return joined;
+}
+
+/* Of a recognizer: all single bytes, if the case says so, and its own tokens. */
+static eliza_vocab *make_vocabulary(const conformance_case *c) {
+    eliza_vocab_config_t config = {.struct_size = sizeof config,
+                                   .n_tokens = c->vocab_size,
+                                   .model_id = c->model_id,
+                                   .model_id_len = c->model_id_length};
+    eliza_vocab *vocab = NULL;
+    n_tokens = (size_t)c->vocab_size;
+    n_bitmap_words = (n_tokens + 31) / 32;
+    if (c->source == SOURCE_TOKEN_TRIE) {
+        expect_number("vocabulary", eliza_inference_vocab_create(&config, &vocab, NULL), ELIZA_OK);
+        return vocab;
     }
-    return payload;
+    size_t n_single = n_tokens - c->n_tokens;
+    char singles[256];
+    case_part *parts = malloc((n_tokens + 1) * sizeof *parts);
+    uint8_t *flags = calloc(n_tokens + 1, 1);
+    for (size_t i = 0; i < n_single; i++) {
+        singles[i] = (char)i;
+        parts[i] = (case_part){&singles[i], 1, 1};
+    }
+    if (c->n_tokens > 0) {
+        memcpy(parts + n_single, c->tokens, c->n_tokens * sizeof *parts);
+        memcpy(flags + n_single, c->token_flags, c->n_tokens);
+    }
+    uint64_t *offsets;
+    char *bytes = join(parts, n_tokens, &offsets);
+    config.bytes = (const uint8_t *)bytes;
+    config.offsets = offsets;
+    config.flags = flags;
+    for (size_t i = n_tokens; i-- > 0;)
+        if (offsets[i + 1] - offsets[i] == 1 && flags[i] == 0) single_byte_tokens[(uint8_t)bytes[offsets[i]]] = (int32_t)i;
+    expect_number("vocabulary", eliza_inference_vocab_create(&config, &vocab, NULL), ELIZA_OK);
+    free(bytes);
+    free(offsets);
+    free(parts);
+    free(flags);
+    return vocab;
+}
+
+static int compile(const conformance_case *c, const eliza_vocab *vocab, eliza_constraint **out, char **error) {
+    eliza_compile_config_t config = {.struct_size = sizeof config,
+                                     .states_max = c->states_max,
+                                     .bytes_max = c->bytes_max,
+                                     .mask_bytes_max = c->mask_bytes_max};
+    uint64_t *offsets;
+    char *text = join(c->payload, c->n_parts, &offsets);
+    size_t length = offsets[c->n_parts];
+    int status = ELIZA_OK;
+    switch (c->source) {
+    case SOURCE_TOKEN_TRIE:
+        status = eliza_inference_constraint_create_token_trie(vocab, text, length, out, error);
+        break;
+    case SOURCE_CHOICES:
+        status = eliza_inference_constraint_create_choices(vocab, (const uint8_t *)text, offsets, c->n_parts, c->flags,
+                                                           &config, out, error);
+        break;
+    case SOURCE_REGEX:
+        status = eliza_inference_constraint_create_regex(vocab, text, length, c->flags, &config, out, error);
+        break;
+    case SOURCE_LARK:
+        status = eliza_inference_constraint_create_lark(vocab, text, length, &config, out, error);
+        break;
+    }
+    free(text); /* nothing of it may be used from here on */
+    free(offsets);
+    return status;
+}
+
+static int make_matcher(const conformance_case *c, const eliza_constraint *constraint, eliza_matcher **out, char **error) {
+    static const int32_t none[1] = {0};
+    eliza_span_config_t config = {.struct_size = sizeof config,
+                                  .span_timeout = c->span_timeout,
+                                  .end = c->n_end > 0 ? c->end : none,
+                                  .n_end = c->n_end};
+    if (c->has_end) return eliza_inference_matcher_create_span(constraint, &config, out, error);
+    return eliza_inference_matcher_create(constraint, c->span_timeout, out, error);
+}
+
+static void expect_recognizer(const eliza_constraint *constraint, const conformance_case *c) {
+    eliza_recognizer_info_t info = {.struct_size = sizeof info};
+    if (c->kind >= 0) {
+        expect_number("info", eliza_inference_constraint_recognizer_info(constraint, &info), ELIZA_OK);
+        expect_number("kind", info.kind, c->kind);
+    }
+    if (c->notes && strcmp(eliza_inference_constraint_notes(constraint), c->notes) != 0) {
+        fail("other notes than expected:");
+        fprintf(stderr, "    are      %s\n    expected %s\n", eliza_inference_constraint_notes(constraint), c->notes);
+    }
 }
 
 static void expect_info(const eliza_constraint *constraint, const case_info *expect) {
@@ -247,23 +403,15 @@ static void expect_info(const eliza_constraint *constraint, const case_info *exp
 static void run_case(const conformance_case *c) {
     current_name = c->name;
     current_step = 0;
-    eliza_vocab_config_t config = {.struct_size = sizeof config,
-                                   .n_tokens = c->vocab_size,
-                                   .model_id = c->model_id,
-                                   .model_id_len = c->model_id_length};
-    eliza_vocab *vocab = NULL;
     eliza_constraint *constraint = NULL;
     eliza_matcher *matcher = NULL;
     char *error = NULL;
-    expect_number("vocabulary", eliza_inference_vocab_create(&config, &vocab, NULL), ELIZA_OK);
-
-    size_t length;
-    char *payload = join_payload(c, &length);
-    int status = eliza_inference_constraint_create_token_trie(vocab, payload, length, &constraint, &error);
-    free(payload); /* nothing of it may be used from here on */
+    eliza_vocab *vocab = make_vocabulary(c);
+    int status = compile(c, vocab, &constraint, &error);
     if (status == ELIZA_OK) {
-        expect_info(constraint, &c->info);
-        status = eliza_inference_matcher_create(constraint, c->span_timeout, &matcher, &error);
+        if (c->source == SOURCE_TOKEN_TRIE) expect_info(constraint, &c->info);
+        expect_recognizer(constraint, c);
+        status = make_matcher(c, constraint, &matcher, &error);
     }
     eliza_inference_vocab_free(vocab); /* matchers and constraints keep what they need */
     eliza_inference_constraint_free(constraint);

@@ -11,6 +11,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import conformance_cases as conformance  # noqa: E402
+import recognizer_cases as recognizers  # noqa: E402
 
 
 def main(output: Path) -> None:
@@ -20,6 +21,11 @@ def main(output: Path) -> None:
         if unknown:
             raise SystemExit(f"{case.id}: unknown: {unknown}")
         writer.case(case)
+    for recognizer in recognizers.cases():
+        unknown = recognizers.unknown_keys(recognizer.data)
+        if unknown:
+            raise SystemExit(f"{recognizer.id}: unknown: {unknown}")
+        writer.recognizer(recognizer)
     output.write_text(writer.text(), "utf-8")
 
 
@@ -31,6 +37,7 @@ class Writer:
     def text(self) -> str:
         head = "/* Made by generate.py from the conformance cases. */\n"
         head += '#include "cases.h"\n#include "eliza_inference.h"\n#include <math.h>\n\n'
+        head += "static const int32_t no_ids[1] = {0};\n"
         table = f"const conformance_case conformance_cases[] = {{\n{''.join(self.cases)}}};\n"
         count = f"const size_t n_conformance_cases = {len(self.cases)};\n"
         return head + "".join(self.arrays) + table + count
@@ -45,14 +52,14 @@ class Writer:
 
     def case(self, case: conformance.Case) -> None:
         data = case.data
-        parts = self.array("case_part", [f"{{{c_bytes(part)}, {len(part)}, {count}}}" for part, count in case.parts])
-        steps = self.array("case_step", [self.step(step, data) for step in data.get("steps", [])])
+        parts = self.parts(case.parts)
+        steps = self.array("case_step", [self.step(step, data["vocab_size"]) for step in data.get("steps", [])])
         model_id = data.get("model_id")
         fields = [
             f".name = {c_text(case.id)}",
             f".vocab_size = {data['vocab_size']}, .span_timeout = {data.get('span_timeout', 0)}",
             f".model_id = {c_text(model_id)}, .model_id_length = {len((model_id or '').encode())}",
-            f".payload = {parts}, .n_parts = {len(case.parts)}",
+            f".source = SOURCE_TOKEN_TRIE, .kind = -1, .payload = {parts}, .n_parts = {len(case.parts)}",
             f".error = {c_error(data)}",
             f".info = {c_info(data.get('info', {}))}",
             f".expect = {self.expect(data.get('expect', {}))}",
@@ -60,24 +67,55 @@ class Writer:
         ]
         self.cases.append(f"    {{{', '.join(fields)}}},\n")
 
-    def step(self, step: dict[str, Any], case: dict[str, Any]) -> str:
+    def recognizer(self, case: recognizers.Case) -> None:
+        data = case.data
+        source, flags, parts = source_of(case)
+        own = data["tokens"]
+        tokens = [recognizers.part_of(token) for token in own]
+        token_flags = [str(flags) for flags in case.flags[len(case.tokens) - len(own) :]]
+        steps = self.array("case_step", [self.step(step, len(case.tokens)) for step in data.get("steps", [])])
+        notes = "".join(f"{note}\n" for note in data["notes"])[:-1] if "notes" in data else None
+        kind = recognizers.KINDS.index(data["kind"]) if "kind" in data else -1
+        fields = [
+            f".name = {c_text(case.id)}",
+            f".vocab_size = {len(case.tokens)}, .span_timeout = {data.get('span_timeout', 0)}",
+            f".tokens = {self.parts(tokens)}, .n_tokens = {len(own)}, .token_flags = {self.array('uint8_t', token_flags)}",
+            f".source = SOURCE_{source.upper()}, .flags = {flags}",
+            f".payload = {self.parts(parts)}, .n_parts = {len(parts)}",
+            *(f".{key} = {value}u" for key, value in data.get("budget", {}).items()),
+            f".has_end = {int('end' in data)}, .end = {self.ids(data.get('end', []))}, .n_end = {len(data.get('end', []))}",
+            f".notes = {c_text(notes)}, .kind = {kind}",
+            f".error = {c_error(data)}",
+            f".info = {c_info({})}",
+            f".expect = {self.expect(data.get('expect', {}))}",
+            f".steps = {steps}, .n_steps = {len(data.get('steps', []))}",
+        ]
+        self.cases.append(f"    {{{', '.join(fields)}}},\n")
+
+    def parts(self, parts: list[tuple[bytes, int]]) -> str:
+        return self.array("case_part", [f"{{{c_bytes(part)}, {len(part)}, {count}}}" for part, count in parts])
+
+    def step(self, step: dict[str, Any], vocab_size: int) -> str:
         kind = step["do"]
         fields = [f".kind = STEP_{kind.upper()}", f".error = {c_error(step)}"]
         fields.append(f".expect = {self.expect(step.get('expect', {}))}")
         if kind == "accept":
             bits = sum(1 << conformance.STEP_RESULTS.index(name) for name in step.get("result", []))
             fields.append(f".token = {c_int(step['token'])}, .result = {bits}")
+        elif kind == "text":
+            text = step["text"].encode()
+            fields.append(f".path = {c_bytes(text)}, .path_length = {len(text)}, .n = {step.get('count', 1)}u")
         elif kind in ("rollback", "set_span_timeout", "set_seed"):
             fields.append(f".n = {step['seed' if kind == 'set_seed' else 'n']}u")
         elif kind == "activate":
             fields.append(f".path = {c_text(step['path'])}, .path_length = {len(step['path'].encode())}")
         elif kind in ("mask", "sample"):
-            fields.extend(self.logits(step, case))
+            fields.extend(self.logits(step, vocab_size))
         return f"\n    {{{', '.join(fields)}}}"
 
-    def logits(self, step: dict[str, Any], case: dict[str, Any]) -> list[str]:
+    def logits(self, step: dict[str, Any], vocab_size: int) -> list[str]:
         given = [f"{{{token}, {c_float(value)}}}" for token, value in step["logits"].items()]
-        fields = [f".n = {step.get('n', case['vocab_size'])}u, .fill = {c_float(step['fill'])}"]
+        fields = [f".n = {step.get('n', vocab_size)}u, .fill = {c_float(step['fill'])}"]
         fields.append(f".logits = {self.array('case_logit', given)}, .n_logits = {len(given)}")
         ids = step.get("kept" if step["do"] == "mask" else "tokens", [])
         fields.append(".ids = NULL" if ids == "all" else f".ids = {self.ids(ids)}, .n_ids = {len(ids)}")
@@ -95,12 +133,27 @@ class Writer:
         plain = (*conformance.EXPECT_FLAGS, *conformance.EXPECT_NUMBERS)
         fields += [f".{key} = {int(expect[key])}" for key in plain if key in expect]
         if expect.get("allowed", "all") != "all":
-            fields.append(f".allowed = {self.ids(expect['allowed'])}, .n_allowed = {len(expect['allowed'])}")
+            allowed = self.ids(expect["allowed"]) if expect["allowed"] else "no_ids"
+            fields.append(f".allowed = {allowed}, .n_allowed = {len(expect['allowed'])}")
         if expect.get("forced"):
             fields.append(f".forced = {self.ids(expect['forced'])}, .n_forced = {len(expect['forced'])}")
+        if expect.get("forced_bytes"):
+            octets = recognizers.bytes_of_text(expect["forced_bytes"])
+            fields.append(f".forced_bytes = {c_bytes(octets)}, .n_forced_bytes = {len(octets)}")
         if expect.get("leaf") is not None:
             fields.append(f".leaf = {c_text(expect['leaf'])}, .leaf_length = {len(expect['leaf'].encode())}")
         return f"{{{', '.join(fields)}}}"
+
+
+def source_of(case: recognizers.Case) -> tuple[str, int, list[tuple[bytes, int]]]:
+    """What is compiled, its flags, and the text in parts."""
+    if case.source == "choices":
+        return "choices", int(case.data.get("canonical", False)), [(text.encode(), 1) for text in case.data["choices"]]
+    value = case.data[case.source]
+    parts = [(case.text.encode(), 1)] if isinstance(value, str) else [(text.encode(), n) for text, n in value]
+    if case.source == "regex":
+        return "regex", int(case.data.get("ignore_case", False)), parts
+    return "lark", 0, parts
 
 
 def c_error(holder: dict[str, Any]) -> str:
