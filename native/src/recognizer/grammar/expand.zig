@@ -21,10 +21,10 @@ pub const Error = syntax.Error;
 /// That one alternative of a rule becomes by the groups and optional parts in it, and the symbols of
 /// them all together.
 const alternatives_max = 64;
-const symbols_max = 4096;
-/// `x~n..m` is written out up to this m, and up to so many symbols in an alternative.
-const copies_max = 8;
-const copied_symbols_max = 64;
+const symbols_max = 8192;
+/// `x~n..m` is written out up to this m, and x itself up to so many symbols in an alternative.
+const copies_max = 64;
+const copied_symbols_max = 256;
 /// Rules, productions and symbols of a production are numbered by 16 bits.
 const number_max = std.math.maxInt(u16);
 
@@ -182,39 +182,17 @@ pub const Expansion = struct {
 
     /// `min` up to `max` times, `max` more than once.
     fn counted(e: *Expansion, choices: []const Sequence, min: u32, max: u32, label: Label) Error![]const Sequence {
-        const unit = if (isWrittenOut(choices, min, max))
+        const is_written_out = max <= copies_max and max - min < alternatives_max;
+        const is_symbol = choices.len == 1 and choices[0].len == 1;
+        const unit = if (is_symbol or is_written_out and areFew(choices, min, max))
             choices
         else
             try e.one(try e.group(choices, label));
-        var all: std.ArrayList(Sequence) = .empty;
-        if (max <= copies_max) {
-            var product: Product = .{ .expansion = e };
-            try product.lists.append(e.arena, .empty);
-            for (0..max + 1) |n| {
-                if (n > 0) try product.multiply(unit);
-                if (n < min) continue;
-                for (product.lists.items) |list| try all.append(e.arena, try e.arena.dupe(Symbol, list.items));
-            }
-            return all.items;
-        }
-        const symbol = unit[0][0];
-        var exactly: std.ArrayList(Symbol) = .empty;
-        for (0..32) |i| {
-            const power: u5 = @intCast(31 - i);
-            if (min >> power & 1 != 0) try exactly.append(e.arena, try e.timesPower(symbol, power, label));
-        }
-        try all.append(e.arena, try e.arena.dupe(Symbol, exactly.items));
-        if (max > min) {
-            try exactly.append(e.arena, try e.upTo(symbol, max - min, label));
-            try all.append(e.arena, exactly.items);
-        }
-        return all.items;
+        return if (is_written_out) e.writtenOut(unit, min, max) else e.inBinary(unit[0][0], min, max, label);
     }
 
-    /// Whether so many copies of the choices are few enough to be alternatives.
-    fn isWrittenOut(choices: []const Sequence, min: u32, max: u32) bool {
-        if (choices.len == 1 and choices[0].len == 1) return true;
-        if (max > copies_max) return false;
+    /// Whether so many copies of the choices, each with its own choice, are few enough.
+    fn areFew(choices: []const Sequence, min: u32, max: u32) bool {
         var n_all: usize = 0;
         var n: usize = 1;
         for (0..max + 1) |i| {
@@ -222,6 +200,30 @@ pub const Expansion = struct {
             n *|= choices.len;
         }
         return n_all <= alternatives_max and max * countSymbols(choices) <= copied_symbols_max;
+    }
+
+    fn writtenOut(e: *Expansion, unit: []const Sequence, min: u32, max: u32) Error![]const Sequence {
+        var all: std.ArrayList(Sequence) = .empty;
+        var product: Product = .{ .expansion = e };
+        try product.lists.append(e.arena, .empty);
+        for (0..max + 1) |n| {
+            if (n > 0) try product.multiply(unit);
+            if (n < min) continue;
+            for (product.lists.items) |list| try all.append(e.arena, try e.arena.dupe(Symbol, list.items));
+        }
+        return all.items;
+    }
+
+    fn inBinary(e: *Expansion, symbol: Symbol, min: u32, max: u32, label: Label) Error![]const Sequence {
+        var exactly: std.ArrayList(Symbol) = .empty;
+        for (0..32) |i| {
+            const power: u5 = @intCast(31 - i);
+            if (min >> power & 1 != 0) try exactly.append(e.arena, try e.timesPower(symbol, power, label));
+        }
+        const least = try e.arena.dupe(Symbol, exactly.items);
+        if (max == min) return e.arena.dupe(Sequence, &.{least});
+        try exactly.append(e.arena, try e.upTo(symbol, max - min, label));
+        return e.arena.dupe(Sequence, &.{ least, exactly.items });
     }
 
     fn oneOrMore(e: *Expansion, choices: []const Sequence, label: Label) Error!Symbol {
