@@ -4,7 +4,6 @@
 const std = @import("std");
 const eliza = @import("eliza");
 const directory = @import("conformance_options").conformance_dir;
-const Allocator = std.mem.Allocator;
 const Value = std.json.Value;
 const Diagnostic = eliza.diagnostic.Diagnostic;
 const Vocabulary = eliza.vocabulary.Vocabulary;
@@ -12,24 +11,40 @@ const Constraint = eliza.constraint.Constraint;
 const Matcher = eliza.matcher.Matcher;
 
 const gpa = std.testing.allocator;
+const grammars = "native/grammars"; // from the folder of the build
 const file_bytes_max = 16 << 20;
 
 test "conformance cases" {
     defer eliza.cache.shared.setLimit(eliza.cache.bytes_max_default);
     defer eliza.cache.shared.setLimit(0); // so that the allocator sees an empty cache
     var report: Report = .{};
+    try runFolder(&report, directory, runFile);
+    try std.testing.expect(report.runs >= 240);
+    try runFolder(&report, directory ++ "/recognizers", runRecognizers);
+    try std.testing.expect(report.runs >= 370);
+    try std.testing.expectEqual(0, report.failures);
+}
+
+fn runFolder(report: *Report, path: []const u8, comptime run: fn (*Report, []const u8, []const u8) anyerror!void) !void {
     const io = std.testing.io;
-    var folder = try std.Io.Dir.cwd().openDir(io, directory, .{ .iterate = true });
+    var folder = try std.Io.Dir.cwd().openDir(io, path, .{ .iterate = true });
     defer folder.close(io);
     var files = folder.iterate();
     while (try files.next(io)) |entry| {
         if (!std.mem.endsWith(u8, entry.name, ".json") or std.mem.eql(u8, entry.name, "decisions.json")) continue;
         const text = try folder.readFileAlloc(io, entry.name, gpa, .limited(file_bytes_max));
         defer gpa.free(text);
-        try runFile(&report, entry.name, text);
+        try run(report, entry.name, text);
     }
-    try std.testing.expect(report.runs >= 240);
-    try std.testing.expectEqual(0, report.failures);
+}
+
+fn runRecognizers(report: *Report, file: []const u8, text: []const u8) !void {
+    const parsed = try std.json.parseFromSlice(Value, gpa, text, .{});
+    defer parsed.deinit();
+    for (parsed.value.object.get("cases").?.array.items) |case| {
+        report.begin(file, get(case, "name").?.string, "recognizer");
+        try runCase(report, case, null);
+    }
 }
 
 fn runFile(report: *Report, file: []const u8, text: []const u8) !void {
@@ -113,7 +128,8 @@ fn get(object: Value, key: []const u8) ?Value {
 
 // ---- One case
 
-fn runCase(r: *Report, case: Value, payload: []const u8) !void {
+/// Without a payload the case is one of a recognizer.
+fn runCase(r: *Report, case: Value, payload: ?[]const u8) !void {
     var diag: Diagnostic = .{};
     const matcher = start(r, case, payload, &diag) catch |e| {
         if (e != error.Failed) return e;
@@ -121,26 +137,132 @@ fn runCase(r: *Report, case: Value, payload: []const u8) !void {
         return;
     };
     if (get(case, "error") != null) r.fail("did not fail", .{});
-    if (get(case, "expect")) |expected| expectState(r, matcher, expected);
     defer matcher.destroy();
+    if (get(case, "expect")) |expected| try expectState(r, matcher, expected);
     if (get(case, "steps")) |steps| try runSteps(r, matcher, steps.array.items, 0);
 }
 
-fn start(r: *Report, case: Value, payload: []const u8, diag: *Diagnostic) !*Matcher {
-    const vocabulary = try Vocabulary.create(gpa, .{
+fn start(r: *Report, case: Value, payload: ?[]const u8, diag: *Diagnostic) !*Matcher {
+    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    defer arena_state.deinit();
+    const arena = arena_state.allocator();
+    const vocabulary = try makeVocabulary(arena, case, diag);
+    defer vocabulary.release();
+    const constraint = if (payload) |text|
+        try Constraint.createTokenTrie(gpa, vocabulary, text, diag)
+    else
+        try recognizer(arena, vocabulary, case, diag);
+    defer constraint.release();
+    switch (constraint.kind) {
+        .trie => |trie| if (get(case, "info")) |info| expectInfo(r, trie, info),
+        .recognizer => |one| if (get(case, "notes")) |notes| {
+            const expected = try arena.alloc([]const u8, notes.array.items.len);
+            for (expected, notes.array.items) |*to, note| to.* = note.string;
+            r.expectText("notes", try std.mem.join(arena, "\n", expected), one.notes);
+        },
+    }
+    if (get(case, "kind")) |kind| r.expectText("kind", kind.string, switch (constraint.kind) {
+        .trie => "token_trie",
+        .recognizer => |one| @tagName(one.language),
+    });
+    const end: ?[]i32 = if (get(case, "end")) |list| end: {
+        const ids = try arena.alloc(i32, list.array.items.len);
+        for (ids, list.array.items) |*id, value| id.* = @intCast(value.integer);
+        break :end ids;
+    } else null;
+    return Matcher.create(gpa, constraint, .{ .timeout = @intCast(integer(case, "span_timeout")), .end = end }, diag);
+}
+
+fn integer(object: Value, key: []const u8) i64 {
+    return if (get(object, key)) |value| value.integer else 0;
+}
+
+fn makeVocabulary(arena: std.mem.Allocator, case: Value, diag: *Diagnostic) !*Vocabulary {
+    const tokens = get(case, "tokens") orelse return Vocabulary.create(gpa, .{
         .n_tokens = @intCast(get(case, "vocab_size").?.integer),
         .model_id = if (get(case, "model_id")) |id| id.string else "",
     }, diag);
-    defer vocabulary.release();
-    const constraint = try Constraint.createTokenTrie(gpa, vocabulary, payload, diag);
-    defer constraint.release();
-    if (get(case, "info")) |info| expectInfo(r, constraint, info);
-    const timeout = if (get(case, "span_timeout")) |n| n.integer else 0;
-    return Matcher.create(gpa, constraint, @intCast(timeout), diag);
+    var bytes: std.ArrayList(u8) = .empty;
+    var offsets: std.ArrayList(u64) = .empty;
+    var flags: std.ArrayList(eliza.vocabulary.Flags) = .empty;
+    try offsets.append(arena, 0);
+    if (get(case, "bytes") != null) for (0..256) |byte| {
+        try bytes.append(arena, @intCast(byte));
+        try offsets.append(arena, bytes.items.len);
+        try flags.append(arena, .{});
+    };
+    for (tokens.array.items) |token| {
+        const piece = try bytesOf(arena, token);
+        const count = if (token == .object and get(token, "count") != null) integer(token, "count") else 1;
+        for (0..@intCast(count)) |_| try bytes.appendSlice(arena, piece);
+        try offsets.append(arena, bytes.items.len);
+        var own: eliza.vocabulary.Flags = .{};
+        if (token == .object) if (get(token, "flags")) |names| for (names.array.items) |name| {
+            inline for (.{ "special", "end_of_generation", "unused" }) |one| {
+                if (std.mem.eql(u8, name.string, one)) @field(own, one) = true;
+            }
+        };
+        try flags.append(arena, own);
+    }
+    return Vocabulary.create(gpa, .{
+        .n_tokens = @intCast(flags.items.len),
+        .bytes = bytes.items,
+        .offsets = offsets.items,
+        .flags = flags.items,
+    }, diag);
 }
 
-fn expectInfo(r: *Report, constraint: *const Constraint, info: Value) void {
-    const trie = constraint.trie;
+/// Of a text, of `{"hex": ...}` or of `{"text": ...}`.
+fn bytesOf(arena: std.mem.Allocator, value: Value) ![]const u8 {
+    if (value == .string) return value.string;
+    const hex = get(value, "hex") orelse return get(value, "text").?.string;
+    return std.fmt.hexToBytes(try arena.alloc(u8, hex.string.len / 2), hex.string);
+}
+
+fn recognizer(arena: std.mem.Allocator, vocabulary: *Vocabulary, case: Value, diag: *Diagnostic) !*Constraint {
+    if (get(case, "choices")) |choices| {
+        var text: std.ArrayList(u8) = .empty;
+        var offsets: std.ArrayList(u64) = .empty;
+        try offsets.append(arena, 0);
+        for (choices.array.items) |choice| {
+            try text.appendSlice(arena, choice.string);
+            try offsets.append(arena, text.items.len);
+        }
+        if (get(case, "canonical") != null) return eliza.canonical.createChoices(gpa, vocabulary, text.items, offsets.items, diag);
+        return createRecognizer(vocabulary, case, .{ .choices = .{ .text = text.items, .offsets = offsets.items } }, diag);
+    }
+    if (get(case, "shipped")) |name| {
+        const path = try std.fmt.allocPrint(arena, grammars ++ "/{s}.lark", .{name.string});
+        const text = try std.Io.Dir.cwd().readFileAlloc(std.testing.io, path, arena, .limited(file_bytes_max));
+        return createRecognizer(vocabulary, case, .{ .lark = text }, diag);
+    }
+    if (get(case, "grammar")) |grammar| return createRecognizer(vocabulary, case, .{ .lark = try joined(arena, grammar) }, diag);
+    const pattern = try joined(arena, get(case, "regex").?);
+    return createRecognizer(vocabulary, case, .{ .regex = .{ .pattern = pattern, .ignore_case = get(case, "ignore_case") != null } }, diag);
+}
+
+fn createRecognizer(vocabulary: *Vocabulary, case: Value, source: eliza.compile.Source, diag: *Diagnostic) !*Constraint {
+    var settings: eliza.compile.Settings = .{};
+    if (get(case, "budget")) |budget| {
+        if (get(budget, "states_max")) |n| settings.budget.states_max = @intCast(n.integer);
+        if (get(budget, "bytes_max")) |n| settings.budget.bytes_max = @intCast(n.integer);
+        if (get(budget, "mask_bytes_max")) |n| settings.mask_bytes_max = @intCast(n.integer);
+    }
+    return Constraint.createRecognizer(gpa, vocabulary, source, settings, diag);
+}
+
+/// A text, or parts with their counts.
+fn joined(arena: std.mem.Allocator, value: Value) ![]const u8 {
+    if (value == .string) return value.string;
+    var text: std.ArrayList(u8) = .empty;
+    for (value.array.items) |part| {
+        const items = part.array.items;
+        for (0..@intCast(items[1].integer)) |_| try text.appendSlice(arena, items[0].string);
+    }
+    return text.items;
+}
+
+fn expectInfo(r: *Report, trie: anytype, info: Value) void {
     const actual = .{
         .n_descriptors = trie.descriptors.len,
         .n_leaves = trie.n_leaves,
@@ -157,13 +279,13 @@ fn expectInfo(r: *Report, constraint: *const Constraint, info: Value) void {
 fn runSteps(r: *Report, matcher: *Matcher, steps: []const Value, first: usize) !void {
     for (steps[first..], first..) |step, i| {
         r.step = i + 1;
-        const before = matcher.span;
+        const before: Look = try .of(matcher);
         if (std.mem.eql(u8, get(step, "do").?.string, "clone")) {
             const copy = try matcher.clone();
             defer copy.destroy();
-            if (get(step, "expect")) |expected| expectState(r, copy, expected);
+            if (get(step, "expect")) |expected| try expectState(r, copy, expected);
             try runSteps(r, copy, steps, i + 1);
-            if (!std.meta.eql(before, matcher.span)) r.fail("the clone changed its original", .{});
+            if (!std.meta.eql(before, try Look.of(matcher))) r.fail("the clone changed its original", .{});
             return;
         }
         if (runStep(r, matcher, step)) {
@@ -171,26 +293,43 @@ fn runSteps(r: *Report, matcher: *Matcher, steps: []const Value, first: usize) !
         } else |e| {
             if (e != error.Failed) return e;
             if (get(step, "error")) |expected| r.expectFailure(expected, &matcher.diag) else r.fail("failed: {s}", .{matcher.diag.message()});
-            if (!std.meta.eql(before, matcher.span)) r.fail("a failure changed the state", .{});
+            if (!std.meta.eql(before, try Look.of(matcher))) r.fail("a failure changed the state", .{});
         }
-        if (get(step, "expect")) |expected| expectState(r, matcher, expected);
+        if (get(step, "expect")) |expected| try expectState(r, matcher, expected);
     }
 }
 
-const Action = enum { accept, rollback, activate, deactivate, reset, set_span_timeout, set_seed, mask, sample };
+const Action = enum { accept, text, rollback, activate, deactivate, reset, set_span_timeout, set_seed, mask, sample };
 
 fn runStep(r: *Report, matcher: *Matcher, step: Value) !void {
     switch (std.meta.stringToEnum(Action, get(step, "do").?.string) orelse return error.UnknownStep) {
         .accept => expectResult(r, step, try matcher.accept(@intCast(get(step, "token").?.integer))),
+        .text => try acceptText(r, matcher, step),
         .rollback => try matcher.rollback(@intCast(get(step, "n").?.integer)),
         .activate => try matcher.activate(get(step, "path").?.string),
-        .deactivate => matcher.span.deactivate(),
+        .deactivate => matcher.deactivate(),
         .reset => matcher.reset(),
         .set_span_timeout => try matcher.setTimeout(@intCast(get(step, "n").?.integer)),
         .set_seed => matcher.sampler.rng = .{ .state = @intCast(get(step, "seed").?.integer) },
         .mask => try mask(r, matcher, step),
         .sample => try sample(r, matcher, step),
     }
+}
+
+/// Each byte as the first token that is just this byte.
+fn acceptText(r: *Report, matcher: *Matcher, step: Value) !void {
+    const vocabulary = matcher.constraint.vocabulary;
+    var tokens: [256]i32 = @splat(-1);
+    for (0..vocabulary.n_tokens) |i| {
+        const token: u32 = @intCast(vocabulary.n_tokens - 1 - i);
+        const bytes = vocabulary.tokenBytes(token);
+        if (bytes.len == 1 and std.meta.eql(vocabulary.tokenFlags(token), .{})) tokens[bytes[0]] = @intCast(token);
+    }
+    const count = if (get(step, "count")) |n| n.integer else 1;
+    for (0..@intCast(count)) |_| for (get(step, "text").?.string) |byte| {
+        const result = try matcher.accept(tokens[byte]);
+        if (!std.meta.eql(result, .{ .in_span = true })) return r.fail("byte {d} is not taken", .{byte});
+    };
 }
 
 fn expectResult(r: *Report, step: Value, actual: anytype) void {
@@ -246,7 +385,7 @@ fn makeLogits(matcher: *const Matcher, step: Value) ![]f32 {
 
 fn number(value: Value) f32 {
     return switch (value) {
-        .integer => |integer| @floatFromInt(integer),
+        .integer => |whole| @floatFromInt(whole),
         .float => |float| @floatCast(float),
         .string => |name| std.fmt.parseFloat(f32, name) catch unreachable, // nan, inf, -inf
         else => unreachable,
@@ -255,25 +394,74 @@ fn number(value: Value) f32 {
 
 // ---- The state
 
-fn expectState(r: *Report, matcher: *const Matcher, expected: Value) void {
-    const span = &matcher.span;
-    const trie = matcher.trie();
+/// What a matcher shows of itself, but for what is forced.
+const Look = struct {
+    active: bool,
+    can_stop: bool,
+    descriptor: i64,
+    span_tokens: u64,
+    spans_started: u64,
+    spans_ended: u64,
+    timeouts: u64,
+    illegal: u64,
+    /// Hash of the allowed set.
+    allowed: u64,
+
+    fn of(matcher: *Matcher) !Look {
+        const words = try bitmapOf(matcher);
+        defer gpa.free(words);
+        var look: Look = switch (matcher.state) {
+            .trie => |*t| .{
+                .active = t.span.isActive(),
+                .can_stop = undefined,
+                .descriptor = if (t.span.isActive()) t.span.descriptor else -1,
+                .span_tokens = t.span.tokens,
+                .spans_started = t.span.started,
+                .spans_ended = t.span.ended,
+                .timeouts = t.span.timeouts,
+                .illegal = t.span.illegal,
+                .allowed = undefined,
+            },
+            .recognizer => |*one| .{
+                .active = one.output.span.is_open,
+                .can_stop = undefined,
+                .descriptor = if (one.output.span.is_open) 0 else -1,
+                .span_tokens = one.output.span.tokens,
+                .spans_started = one.output.span.started,
+                .spans_ended = one.output.span.ended,
+                .timeouts = one.output.span.timeouts,
+                .illegal = one.output.span.illegal,
+                .allowed = undefined,
+            },
+        };
+        look.can_stop = try matcher.canStop();
+        look.allowed = std.hash.Wyhash.hash(0, std.mem.sliceAsBytes(words));
+        return look;
+    }
+};
+
+fn bitmapOf(matcher: *Matcher) ![]u32 {
+    const words = try gpa.alloc(u32, (matcher.constraint.vocabulary.n_tokens + 31) / 32);
+    errdefer gpa.free(words);
+    _ = try matcher.fillBitmap(words);
+    return words;
+}
+
+fn expectState(r: *Report, matcher: *Matcher, expected: Value) !void {
+    const look: Look = try .of(matcher);
     var keys = expected.object.iterator();
     while (keys.next()) |one| {
         const value = one.value_ptr.*;
         switch (std.meta.stringToEnum(Key, one.key_ptr.*) orelse return r.fail("unknown key {s}", .{one.key_ptr.*})) {
-            .active => r.expectNumber("active", @intFromBool(value.bool), @intFromBool(span.isActive())),
-            .can_stop => r.expectNumber("can_stop", @intFromBool(value.bool), @intFromBool(span.canStop())),
-            .constrained => r.expectNumber("constrained", @intFromBool(value.bool), @intFromBool(span.allowed(trie) != null)),
-            .descriptor => r.expectNumber("descriptor", value.integer, if (span.isActive()) span.descriptor else -1),
-            .allowed => expectAllowed(r, value, span.allowed(trie)),
-            .forced => expectForced(r, value, matcher),
+            inline .active, .can_stop => |key| r.expectNumber(@tagName(key), @intFromBool(value.bool), @intFromBool(@field(look, @tagName(key)))),
+            inline .descriptor, .span_tokens, .spans_started, .spans_ended, .timeouts, .illegal => |key| {
+                r.expectNumber(@tagName(key), value.integer, @intCast(@field(look, @tagName(key))));
+            },
+            .constrained => r.expectNumber("constrained", @intFromBool(value.bool), @intFromBool(try matcher.allowed() != .all)),
+            .allowed => try expectAllowed(r, value, matcher),
+            .forced => try expectForced(r, value, matcher),
+            .forced_bytes => try expectForcedBytes(r, value, matcher),
             .leaf => expectLeaf(r, value, matcher),
-            .span_tokens => r.expectNumber("span_tokens", value.integer, span.tokens),
-            .spans_started => r.expectNumber("spans_started", value.integer, span.started),
-            .spans_ended => r.expectNumber("spans_ended", value.integer, span.ended),
-            .timeouts => r.expectNumber("timeouts", value.integer, span.timeouts),
-            .illegal => r.expectNumber("illegal", value.integer, span.illegal),
         }
     }
 }
@@ -285,6 +473,7 @@ const Key = enum {
     descriptor,
     allowed,
     forced,
+    forced_bytes,
     leaf,
     span_tokens,
     spans_started,
@@ -293,24 +482,43 @@ const Key = enum {
     illegal,
 };
 
-fn expectAllowed(r: *Report, expected: Value, actual: ?[]const i32) void {
-    if (expected == .string) {
-        if (actual != null) r.fail("allowed is {any}, expected all", .{actual.?});
-    } else if (actual) |ids| {
-        r.expectIds("allowed", expected.array.items, ids);
-    } else r.fail("allowed is all", .{});
+/// As a list, where that is its form, and as a bitmap.
+fn expectAllowed(r: *Report, expected: Value, matcher: *Matcher) !void {
+    const words = try bitmapOf(matcher);
+    defer gpa.free(words);
+    const all = expected == .string;
+    switch (try matcher.allowed()) {
+        .all => if (!all) return r.fail("allowed is all", .{}),
+        .list => |ids| if (all) return r.fail("allowed is {any}, expected all", .{ids}) else r.expectIds("allowed", expected.array.items, ids),
+        .bitmap => if (all) return r.fail("allowed is a bitmap, expected all", .{}),
+    }
+    for (0..32 * words.len) |token| {
+        const is_set = words[token / 32] >> @truncate(token) & 1 == 1;
+        const wanted = if (all) token < matcher.constraint.vocabulary.n_tokens else for (expected.array.items) |id| {
+            if (id.integer == token) break true;
+        } else false;
+        if (is_set != wanted) r.fail("token {d} in the bitmap: {}", .{ token, is_set });
+    }
 }
 
-fn expectForced(r: *Report, expected: Value, matcher: *const Matcher) void {
+fn expectForced(r: *Report, expected: Value, matcher: *Matcher) !void {
     var run: [512]i32 = undefined;
-    r.expectIds("forced", expected.array.items, run[0..@min(matcher.forced(&run), run.len)]);
+    r.expectIds("forced", expected.array.items, run[0..@min(try matcher.forced(&run), run.len)]);
+}
+
+fn expectForcedBytes(r: *Report, expected: Value, matcher: *Matcher) !void {
+    var arena: std.heap.ArenaAllocator = .init(gpa);
+    defer arena.deinit();
+    var run: [4096]u8 = undefined;
+    r.expectText("forced_bytes", try bytesOf(arena.allocator(), expected), run[0..@min(try matcher.forcedBytes(&run), run.len)]);
 }
 
 fn expectLeaf(r: *Report, expected: Value, matcher: *const Matcher) void {
-    const leaf = matcher.span.leaf() orelse {
+    const trie = &matcher.state.trie;
+    const leaf = trie.span.leaf() orelse {
         if (expected != .null) r.fail("leaf is none, expected {s}", .{expected.string});
         return;
     };
-    const name = matcher.trie().leafName(leaf.descriptor, leaf.index);
+    const name = trie.trie.leafName(leaf.descriptor, leaf.index);
     if (expected == .null) r.fail("leaf is {s}, expected none", .{name}) else r.expectText("leaf", expected.string, name);
 }
