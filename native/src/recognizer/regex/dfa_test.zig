@@ -191,3 +191,129 @@ test "automata agree with naive matchers, alone and together" {
         try checkStates(&d, testing.allocator);
     }
 }
+
+fn accepts(pattern: []const u8, flags: parse.Flags, text: []const u8) !bool {
+    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    defer arena.deinit();
+    var budget: Budget = .{};
+    var diag: Diagnostic = .{};
+    errdefer std.debug.print("{s}: {s}\n", .{ pattern, diag.message() });
+    const node = try parse.parse(arena.allocator(), pattern, flags, null, &budget, &diag);
+    var d = try dfa.build(testing.allocator, &.{.{ .node = node }}, 1, &budget, "the regular expression", &diag);
+    defer d.deinit(testing.allocator);
+    return d.matchList(stateAfter(&d, text)).len > 0;
+}
+
+test "the dialect: what each notation takes and what it does not" {
+    const Case = struct { []const u8, []const []const u8, []const []const u8 };
+    for ([_]Case{
+        .{ "\\.\\n\\x41\\x{42}\\u0043\\u{1F600}\\0\\/", &.{".\nABC\u{1f600}\x00/"}, &.{"xnABC"} },
+        .{ "\\a\\e\\f\\v\\t\\r", &.{"\x07\x1b\x0c\x0b\t\r"}, &.{} },
+        .{ ".", &.{ "a", "\r", "\u{10ffff}", "\u{7f}" }, &.{ "", "\n", "ab", "\xff", "\xed\xa0\x80" } },
+        .{ "(?s).", &.{"\n"}, &.{} },
+        .{ "[]a-c-]", &.{ "]", "b", "-" }, &.{ "d", "[" } },
+        .{ "[^]a]", &.{ "b", "\u{e9}", "\n" }, &.{ "]", "a", "" } },
+        .{ "[&&--~~[]", &.{ "&", "~", "[", "-" }, &.{"]"} }, // "&--" is the range from & to -
+        .{ "[\\d_]\\D\\w\\W\\s\\S", &.{"\u{663}x\u{4e2d}-\u{3000}."}, &.{"ax1- ."} },
+        .{ "[^\\d\\s]", &.{ "a", "\u{4e2d}" }, &.{ "1", "\u{661}", "\t" } },
+        .{ "\\w+", &.{ "na\u{ef}ve_1", "e\u{301}", "\u{24b6}", "\u{203f}" }, &.{ "a-b", "\u{bd}", "" } },
+        .{ "\\pL\\p{Lu}\\P{Greek}\\p{greek}", &.{"\u{3b1}Aa\u{3b1}"}, &.{"\u{3b1}aa\u{3b1}"} },
+        .{ "[\\p{Greek}\\PL]", &.{ "\u{3b1}", "1" }, &.{"a"} },
+        .{ "a|b|", &.{ "a", "b", "" }, &.{ "ab", "|" } },
+        .{ "(?:a)(?<n>b)(?P<m>c)", &.{"abc"}, &.{"ab"} },
+        .{ "a*?b+?c??d{2}e{1,}f{0,2}?", &.{ "bdde", "aabcddeeff" }, &.{ "bde", "bddefff", "dde" } },
+        .{ "{a{b{1,x}", &.{"{a{b{1,x}"}, &.{} },
+        .{ "(?i)stra\u{df}e", &.{ "STRA\u{1e9e}e", "\u{17f}TRA\u{df}E" }, &.{"STRASSE"} },
+        .{ "(?i)[k-l]\u{3c3}", &.{ "K\u{3a3}", "\u{212a}\u{3c2}", "L\u{3c3}" }, &.{"j\u{3c3}"} },
+        .{ "(?i)[^k]", &.{"l"}, &.{ "K", "k", "\u{212a}" } },
+        .{ "a(?i)b(c)d|e", &.{ "aBCD", "E" }, &.{ "Abcd", "A" } },
+        .{ "(?i:a)b(?i)c(?-i)d", &.{ "AbCd", "abcd" }, &.{ "aBcd", "abcD" } },
+        .{ "(?x) a b # comment\n [ ] \\  c *", &.{ "ab  ", "ab  cc" }, &.{"a b"} },
+        .{ "(?x-s: a . ) b", &.{"ax b"}, &.{ "a\n b", "axb" } },
+        .{ "a(?# no (text) *", &.{ "a", "a  " }, &.{"a)"} },
+        .{ "^(?i)(^a$|^b$)$|\\Ac\\z", &.{ "a", "B", "c" }, &.{"^a"} },
+        .{ "a\\^\\$]}", &.{"a^$]}"}, &.{} },
+        .{ "\u{e9}+|\u{4e2d}{2}", &.{ "\u{e9}\u{e9}", "\u{4e2d}\u{4e2d}" }, &.{ "\u{4e2d}", "\xa9" } },
+    }) |case| {
+        for (case[1]) |text| if (!try accepts(case[0], .{}, text)) {
+            std.debug.print("{s} does not take \"{s}\"\n", .{ case[0], text });
+            return error.TestUnexpectedResult;
+        };
+        for (case[2]) |text| if (try accepts(case[0], .{}, text)) {
+            std.debug.print("{s} takes \"{s}\"\n", .{ case[0], text });
+            return error.TestUnexpectedResult;
+        };
+    }
+}
+
+fn buildOnly(gpa: std.mem.Allocator, pattern: []const u8, budget: *Budget, diag: *Diagnostic) !u32 {
+    var arena: std.heap.ArenaAllocator = .init(gpa);
+    defer arena.deinit();
+    const node = try parse.parse(arena.allocator(), pattern, .{}, null, budget, diag);
+    var d = try dfa.build(gpa, &.{.{ .node = node }}, 1, budget, "the pattern", diag);
+    defer d.deinit(gpa);
+    return d.nStates();
+}
+
+test "what is too large is an error that says so" {
+    const Case = struct { pattern: []const u8, budget: Budget = .{}, status: @TypeOf(@as(Diagnostic, .{}).status) = .limit, message: []const u8 };
+    const cancel = struct {
+        fn always(_: ?*anyopaque) callconv(.c) c_int {
+            return 1;
+        }
+    }.always;
+    for ([_]Case{
+        .{ .pattern = "(a{1,1000}){1,1000}", .message = "the pattern needs more than 262141 states before equal ones are merged" },
+        .{ .pattern = "(a|b)*a(a|b){30}", .message = "the pattern needs more than 65535 states" },
+        .{ .pattern = "[ab]{5}", .budget = .{ .states_max = 6 }, .message = "the pattern needs more than 6 states" },
+        .{ .pattern = "([ab]?[bc]?[cd]?[de]?){1,200}", .budget = .{ .states_max = 500 }, .message = "the pattern needs too many steps to become deterministic" },
+        .{ .pattern = "\\w{1,50}", .budget = .{ .bytes_max = 100_000 }, .message = "the pattern needs more than 100000 bytes" },
+        .{ .pattern = "a{4294967296}", .message = "1: a bound of this repeat is too large" },
+        .{ .pattern = "a{0,4294967295}", .message = "the pattern needs more than 262141 states before equal ones are merged" },
+        .{ .pattern = "\\w{1,50}", .budget = .{ .deadline_ns = 1 }, .message = "building the pattern takes longer than ms_max" },
+        .{ .pattern = "\\w{1,50}", .budget = .{ .cancel = cancel }, .status = .cancelled, .message = "cancelled while building the pattern" },
+    }) |case| {
+        var budget = case.budget;
+        var diag: Diagnostic = .{};
+        try testing.expectError(error.Failed, buildOnly(testing.allocator, case.pattern, &budget, &diag));
+        try testing.expectEqualStrings(case.message, diag.message());
+        try testing.expectEqual(case.status, diag.status);
+    }
+    // Exactly enough is enough: the dead state, the start, and one for each character.
+    var budget: Budget = .{ .states_max = 7 };
+    var diag: Diagnostic = .{};
+    try testing.expectEqual(7, try buildOnly(testing.allocator, "[ab]{5}", &budget, &diag));
+}
+
+test "a loop through nodes that are empty ends, and so does a tree that shares them without end" {
+    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    defer arena.deinit();
+    const gpa = arena.allocator();
+    // 2^64 empty texts, as a grammar's terminals could name them.
+    var node = try ast.create(gpa, .{ .concat = &.{} });
+    for (0..64) |_| node = try ast.concat(gpa, &.{ node, node });
+    var budget: Budget = .{};
+    var diag: Diagnostic = .{};
+    try testing.expectError(error.Failed, dfa.build(testing.allocator, &.{.{ .node = node }}, 1, &budget, "the lexer", &diag));
+    try testing.expectEqualStrings("the lexer repeats the empty text too often", diag.message());
+    // A tree too deep for recursion.
+    node = try ast.create(gpa, .{ .bytes = "a" });
+    for (0..100_000) |_| node = try ast.create(gpa, .{ .repeat = .{ .node = node, .min = 0, .max = null } });
+    var d = try dfa.build(testing.allocator, &.{.{ .node = node }}, 1, &budget, "the lexer", &diag);
+    defer d.deinit(testing.allocator);
+    try testing.expectEqual(2, d.nStates());
+    try testing.expect(d.matchList(dfa.start).len == 1);
+}
+
+test "every failure of memory is survived" {
+    try testing.checkAllAllocationFailures(testing.allocator, struct {
+        fn run(gpa: std.mem.Allocator) !void {
+            var budget: Budget = .{};
+            var diag: Diagnostic = .{};
+            _ = buildOnly(gpa, "(?i)(\\p{Greek}+|[a-z\u{e9}]{1,9})*x", &budget, &diag) catch |e| switch (e) {
+                error.OutOfMemory => return error.OutOfMemory,
+                else => return error.TestUnexpectedResult,
+            };
+        }
+    }.run, .{});
+}

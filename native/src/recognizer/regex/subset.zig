@@ -39,14 +39,16 @@ pub fn determinise(arena: Allocator, nfa: *Nfa, patterns: []const dfa.Pattern, b
     var state: u32 = dfa.start;
     while (state < subset.ends.items.len) : (state += 1) {
         try subset.expand(state);
-        if (subset.work < work_between_checks) continue;
-        subset.work = 0;
-        try budget.check(what, diag);
+        try subset.account();
     }
     return subset;
 }
 
-const work_between_checks = 2048;
+const steps_between_checks = 2048;
+
+/// Steps that each state which is allowed may take on average; usual are some tens. It bounds the size of
+/// the sets, with which the time goes.
+const steps_per_state = 512;
 
 const unknown = std.math.maxInt(u16);
 
@@ -84,8 +86,9 @@ pub const Subset = struct {
     pattern_bits: []u64 = &.{},
 
     moves: std.ArrayList(Transition) = .empty,
-    /// Moves and members seen since the budget was asked.
-    work: usize = 0,
+    /// Moves and states seen: in all, and when the budget is asked next.
+    steps: usize = 0,
+    next_check: usize = steps_between_checks,
     buckets: std.ArrayList(u32) = .empty,
 
     /// Gives each byte a class, in the order of bytes, and a new one where some transition begins or ends.
@@ -134,12 +137,21 @@ pub const Subset = struct {
             }
             sources += 1;
         }
-        s.work += s.moves.items.len;
+        s.steps += s.moves.items.len;
         if (sources > 1) return s.expandMany(state);
         for (s.moves.items) |move| {
             const to = try s.stateOfOne(move.to);
             @memset(s.row(state)[move.low .. @as(usize, move.high) + 1], to);
         }
+    }
+
+    fn account(s: *Subset) Error!void {
+        if (s.steps < s.next_check) return;
+        s.next_check = s.steps + steps_between_checks;
+        if (s.steps > steps_per_state * @as(usize, s.budget.states_max)) {
+            return s.diag.fail(.limit, "{s} needs too many steps to become deterministic", .{s.what});
+        }
+        try s.budget.check(s.what, s.diag);
     }
 
     fn row(s: *Subset, state: u32) []u16 {
@@ -181,6 +193,7 @@ pub const Subset = struct {
             const targets = s.buckets.items[first..ends[segment]];
             first = ends[segment];
             const to = if (targets.len == 1) try s.stateOfOne(targets[0]) else try s.stateOfMany(targets);
+            try s.account();
             @memset(s.row(state)[firsts[segment]..firsts[segment + 1]], to);
         }
     }
@@ -210,6 +223,7 @@ pub const Subset = struct {
     fn close(s: *Subset, from: u32) Error!void {
         try s.pending.append(s.arena, from);
         while (s.pending.pop()) |at| {
+            s.steps += 1;
             if (s.marks[at] == s.generation) continue;
             s.marks[at] = s.generation;
             const state = s.nfa.states[at];
@@ -235,7 +249,6 @@ pub const Subset = struct {
     }
 
     fn stateOfSet(s: *Subset) Error!u16 {
-        s.work += s.set.items.len;
         if (s.set.items.len == 0) return dfa.dead;
         if (s.first_hard < s.patterns.len) s.dropHidden();
         if (s.index.find(mix(s.hash), Same{ .subset = s })) |state| return @intCast(state);
