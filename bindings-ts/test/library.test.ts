@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { Constraint, ElizaInferenceError, Matcher, Vocabulary, hasSymbols, loadLibrary } from "../src";
+import { Constraint, ConstraintKind, ElizaInferenceError, Matcher, Vocabulary, hasSymbols, loadLibrary } from "../src";
 import * as abi from "../src/abi.generated";
 import { failure, olderBuild } from "./support";
 
@@ -76,6 +76,24 @@ test("an older build is used for what it has", async () => {
     statusName: "ELIZA_ERR_NOT_IMPLEMENTED",
     message: `${library.path} is an older build: it lacks eliza_inference_matcher_sample`,
   });
+});
+
+test("a build from before the recognizers serves token trees", async () => {
+  const library = loadLibrary(
+    await olderBuild(folder, [
+      "eliza_inference_constraint_recognizer_info", "eliza_inference_constraint_create_regex",
+      "eliza_inference_matcher_create_span", "eliza_inference_matcher_fill_bitmap",
+    ]),
+  );
+  using vocabulary = new Vocabulary(100, { library });
+  const payload = { modelId: "", descriptors: [{ path: "action", leaves: [{ name: "A", tokens: [1] }] }] };
+  using constraint = new Constraint(vocabulary, payload);
+  expect([constraint.kind, constraint.paths]).toEqual([ConstraintKind.TOKEN_TRIE, ["action"]]);
+  using matcher = new Matcher(constraint, { spanTimeout: 3 });
+  expect(matcher.allowed()).toEqual(Int32Array.of(1));
+  for (const call of [() => Constraint.regex(vocabulary, "a"), () => matcher.fillBitmap(), () => new Matcher(constraint, { end: [1] })]) {
+    expect(failure(call).statusName).toBe("ELIZA_ERR_NOT_IMPLEMENTED");
+  }
 });
 
 async function loadInChild(env: Record<string, string>, source = join(import.meta.dir, "../src")) {
