@@ -5,6 +5,7 @@ const Allocator = std.mem.Allocator;
 const diagnostic = @import("diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const VocabularyTrie = @import("recognizer/vocabulary_trie.zig").VocabularyTrie;
+const Mapping = @import("platform/mapping.zig").Mapping;
 const Mutex = @import("platform/mutex.zig").Mutex;
 
 /// ELIZA_TOKEN_* of the header.
@@ -44,6 +45,8 @@ pub const Vocabulary = struct {
     owner: ?Owner = null,
     /// Built when a recognizer first needs it.
     byte_trie: std.atomic.Value(?*VocabularyTrie) = .init(null),
+    /// The file that everything is in, if it is not in memory of its own.
+    mapping: ?Mapping = null,
     mutex: Mutex = .{},
 
     pub const Source = struct {
@@ -91,13 +94,15 @@ pub const Vocabulary = struct {
         const gpa = v.gpa;
         if (v.owner) |owner| owner.release(owner.pointer);
         if (v.byte_trie.load(.monotonic)) |trie| {
-            trie.deinit(gpa);
+            if (v.mapping == null) trie.deinit(gpa);
             gpa.destroy(trie);
         }
-        gpa.free(v.model_id);
-        gpa.free(v.bytes);
-        gpa.free(v.offsets);
-        gpa.free(v.flags);
+        if (v.mapping) |mapping| mapping.close() else {
+            gpa.free(v.model_id);
+            gpa.free(v.bytes);
+            gpa.free(v.offsets);
+            gpa.free(v.flags);
+        }
         gpa.destroy(owned);
     }
 

@@ -9,6 +9,7 @@ const canonical = @import("../canonical.zig");
 const compiler = @import("../recognizer/compile.zig");
 const budget_module = @import("../recognizer/budget.zig");
 const Budget = budget_module.Budget;
+const files = @import("../recognizer/files.zig");
 const clock = @import("../platform/clock.zig");
 
 const invalid_arg = boundary.Status.invalid_arg.code();
@@ -147,7 +148,8 @@ fn check(vocab: ?*const Vocabulary, out: Out, diag: *boundary.Diagnostic) bounda
 fn finish(made: boundary.Error!*Constraint, out: Out, out_error: OutError, diag: *const boundary.Diagnostic) c_int {
     boundary.begin(out_error);
     if (out) |o| o.* = null;
-    out.?.* = made catch return boundary.fail(out_error, diag);
+    const constraint = made catch return boundary.fail(out_error, diag);
+    out.?.* = constraint; // it was checked before anything was made
     return 0;
 }
 
@@ -166,6 +168,44 @@ export fn eliza_inference_constraint_prepare(constraint: ?*const Constraint, con
     const settings = CompileConfig.settings(config, &diag) catch return boundary.fail(out_error, &diag);
     if (c.kind == .recognizer) c.kind.recognizer.prepare(&settings.budget, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
+}
+
+export fn eliza_inference_constraint_save(constraint: ?*const Constraint, path: ?[*]const u8, path_len: usize, out_error: OutError) c_int {
+    boundary.begin(out_error);
+    const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
+    const text = boundary.slice(u8, path, path_len) orelse return boundary.reject(out_error, "path is NULL");
+    if (c.kind != .recognizer) return boundary.reject(out_error, "a token trie is not saved: its payload is what it is made of");
+    var diag: boundary.Diagnostic = .{};
+    files.saveRecognizer(gpa, c.kind.recognizer, text, &diag) catch return boundary.fail(out_error, &diag);
+    return 0;
+}
+
+export fn eliza_inference_constraint_open(
+    vocab: ?*const Vocabulary,
+    path: ?[*]const u8,
+    path_len: usize,
+    config: ?*const CompileConfig,
+    out_constraint: Out,
+    out_error: OutError,
+) c_int {
+    var diag: boundary.Diagnostic = .{};
+    return finish(open(vocab, path, path_len, config, out_constraint, &diag), out_constraint, out_error, &diag);
+}
+
+fn open(
+    vocab: ?*const Vocabulary,
+    path: ?[*]const u8,
+    path_len: usize,
+    config: ?*const CompileConfig,
+    out: Out,
+    diag: *boundary.Diagnostic,
+) boundary.Error!*Constraint {
+    const v = try check(vocab, out, diag);
+    const text = boundary.slice(u8, path, path_len) orelse return diag.fail(.invalid_arg, "path is NULL", .{});
+    const settings = try CompileConfig.settings(config, diag);
+    const recognizer = try files.openRecognizer(gpa, v, text, settings.mask_bytes_max, diag);
+    errdefer recognizer.destroy();
+    return Constraint.create(gpa, v, .{ .recognizer = recognizer }, diag);
 }
 
 pub const Info = extern struct {

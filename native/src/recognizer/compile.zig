@@ -53,7 +53,7 @@ fn tryCompile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, set
     };
     if (trie.missing_bytes > 0) try notes.append(arena, try missingBytes(arena, trie));
     const text = try std.mem.join(arena, "\n", notes.items);
-    return Recognizer.create(gpa, vocabulary, trie, language, text, settings.mask_bytes_max);
+    return Recognizer.create(gpa, vocabulary, trie, .{ .owned = language }, text, settings.mask_bytes_max);
 }
 
 fn compileRegex(gpa: Allocator, arena: Allocator, pattern: []const u8, ignore_case: bool, budget: *Budget, diag: *Diagnostic) Error!dfa.Dfa {

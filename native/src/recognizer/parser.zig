@@ -121,14 +121,25 @@ pub fn Parser(comptime width: usize) type {
                 all = join(all, here);
                 const from = program.reduction_offsets[at.top];
                 const to = program.reduction_offsets[at.top + 1];
+                if (from == to) continue;
+                try p.levels.ensureUnusedCapacity(p.gpa, to - from);
                 for (from..to) |r| {
                     const rest = meet(left, p.set(program.reduction_sets, r));
                     if (isEmpty(rest)) continue;
                     const reduced = try p.reduce(at, program.reductions[r]);
-                    try p.levels.append(p.gpa, .{ .stack = reduced, .set = rest });
+                    p.levels.appendAssumeCapacity(.{ .stack = reduced, .set = rest });
                 }
             }
             return all;
+        }
+
+        /// The stack after a pending lexeme; null if it cannot end here.
+        pub fn endLexeme(p: *P, state: u16, stack: Stack) Allocator.Error!?Stack {
+            for (p.program.lexer.matchList(state)) |terminal| {
+                if (program_module.has(p.program.skip, terminal)) return stack;
+                if (try p.take(stack, terminal)) |after| return after;
+            }
+            return null;
         }
 
         /// Whether any of the wanted terminals can be shifted. Leaves no level.

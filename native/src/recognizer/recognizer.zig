@@ -26,6 +26,7 @@ const walk = @import("walk.zig").walk;
 const bitmap = @import("bitmap.zig");
 const ScratchPool = @import("scratch.zig").ScratchPool;
 const Scratch = @import("scratch.zig").Scratch;
+const Mapping = @import("../platform/mapping.zig").Mapping;
 
 /// Where a text stands. Of choices and regular expressions only `state` counts.
 pub const Position = struct {
@@ -59,6 +60,9 @@ pub const Recognizer = struct {
     vocabulary: *const Vocabulary,
     trie: *const VocabularyTrie,
     language: Language,
+    /// The file that the language and some tables are in, if they are not in memory of their own.
+    mapping: ?Mapping = null,
+    is_mapped: bool,
     /// The vocabulary's end-of-generation tokens, ascending: legal where the text may end.
     end_tokens: []const i32,
     /// What compiling found, a line each.
@@ -69,17 +73,20 @@ pub const Recognizer = struct {
     tables: ?TableStore = null,
     scratches: ScratchPool,
 
-    /// Takes over `language` and copies `notes`; `language` is freed on failure too.
+    /// A language of one's own is taken over, and freed on failure too; of a mapped one, the mapping is
+    /// still to be set. Copies `notes`.
     pub fn create(
         gpa: Allocator,
         vocabulary: *const Vocabulary,
         trie: *const VocabularyTrie,
-        language: Language,
+        language: union(enum) { owned: Language, mapped: Language },
         notes: []const u8,
         mask_bytes_max: u64,
     ) Allocator.Error!*Recognizer {
-        var owned = language;
-        errdefer owned.deinit(gpa);
+        errdefer if (language == .owned) {
+            var owned = language.owned;
+            owned.deinit(gpa);
+        };
         const r = try gpa.create(Recognizer);
         errdefer gpa.destroy(r);
         const end_tokens = try endTokens(gpa, vocabulary);
@@ -90,7 +97,10 @@ pub const Recognizer = struct {
             .gpa = gpa,
             .vocabulary = vocabulary,
             .trie = trie,
-            .language = owned,
+            .language = switch (language) {
+                inline else => |one| one,
+            },
+            .is_mapped = language == .mapped,
             .end_tokens = end_tokens,
             .notes = text,
             .account = .{ .bytes_max = mask_bytes_max },
@@ -108,7 +118,8 @@ pub const Recognizer = struct {
         r.scratches.deinit();
         if (r.tables) |*tables| tables.deinit();
         r.memory.deinit();
-        r.language.deinit(r.gpa);
+        if (!r.is_mapped) r.language.deinit(r.gpa);
+        if (r.mapping) |mapping| mapping.close();
         r.gpa.free(r.end_tokens);
         r.gpa.free(r.notes);
         r.gpa.destroy(r);
@@ -210,8 +221,9 @@ pub const Recognizer = struct {
         const state: u16 = @intCast(at.state);
         var restarts: [shards_max]*const signature.Table = undefined;
         if (try r.tables.?.forState(r.source(), state, restarts[0..program.n_shards])) |tables| {
-            const selected = try selector.select(tables, state, at.stack);
-            scratch.fromSelection(r, &selected);
+            scratch.sink.clear();
+            const can_stop = try selector.select(tables, state, at.stack, &scratch.sink);
+            scratch.mask = scratch.sink.finish(can_stop, r.end_tokens);
             return selector.parser.least_depth;
         }
         const n_nodes = pool.nodes.items.len;
@@ -295,7 +307,7 @@ fn advanceGrammar(comptime width: usize, gpa: Allocator, program: *const Program
                 state = next;
                 continue;
             }
-            stack = try endLexeme(width, &parser, state, stack) orelse return null;
+            stack = try parser.endLexeme(state, stack) orelse return null;
         }
         state = lexer.next(dfa.start, byte);
         if (state == dfa.dead) return null;
@@ -306,21 +318,12 @@ fn advanceGrammar(comptime width: usize, gpa: Allocator, program: *const Program
     return if (try parser.anyViable(stack, Parser.wide(program.reachSet(reach)))) after else null;
 }
 
-/// The stack after the pending lexeme; null if it cannot end here.
-fn endLexeme(comptime width: usize, parser: *parser_module.Parser(width), state: u16, stack: Stack) Allocator.Error!?Stack {
-    for (parser.program.lexer.matchList(state)) |terminal| {
-        if (program_module.has(parser.program.skip, terminal)) return stack;
-        if (try parser.take(stack, terminal)) |after| return after;
-    }
-    return null;
-}
-
 fn canEnd(comptime width: usize, gpa: Allocator, program: *const Program, pool: *Pool, at: Position) Allocator.Error!bool {
     var parser: parser_module.Parser(width) = .{ .gpa = gpa, .program = program, .pool = pool };
     const stack = if (at.state == selection.nothing_pending)
         at.stack
     else
-        try endLexeme(width, &parser, @intCast(at.state), at.stack) orelse return false;
+        try parser.endLexeme(@intCast(at.state), at.stack) orelse return false;
     return try parser.take(stack, program.endOfInput()) != null;
 }
 

@@ -13,6 +13,7 @@ const mask_module = @import("mask.zig");
 const Mask = mask_module.Mask;
 const bitmap = @import("bitmap.zig");
 const walk = @import("walk.zig").walk;
+const Sink = @import("sink.zig").Sink;
 const Mutex = @import("../platform/mutex.zig").Mutex;
 
 pub const ScratchPool = struct {
@@ -49,8 +50,7 @@ pub const Scratch = struct {
     next_free: ?*Scratch = null,
     /// The last mask that was put together here.
     mask: Mask,
-    words: bitmap.Words,
-    ids: []i32,
+    sink: Sink,
     /// For each byte of the longest token, and one more.
     states: []u32,
     place_bytes: []align(16) u8 = &.{},
@@ -71,7 +71,7 @@ pub const Scratch = struct {
         const ids = try gpa.alloc(i32, mask_module.list_max + n_end_tokens);
         errdefer gpa.free(ids);
         const states = try gpa.alloc(u32, trie.longest + 2);
-        s.* = .{ .mask = undefined, .words = words, .ids = ids, .states = states };
+        s.* = .{ .mask = undefined, .sink = .{ .words = words, .ids = ids }, .states = states };
         return s;
     }
 
@@ -82,8 +82,8 @@ pub const Scratch = struct {
         }
         gpa.free(s.place_bytes);
         gpa.free(s.states);
-        gpa.free(s.ids);
-        gpa.free(s.words);
+        gpa.free(s.sink.ids);
+        gpa.free(s.sink.words);
         gpa.destroy(s);
     }
 
@@ -102,7 +102,6 @@ pub const Scratch = struct {
         if (s.selectors == .none) {
             s.selectors = @unionInit(Selectors, tag, .{
                 .parser = .{ .gpa = gpa, .program = program, .pool = pool },
-                .n_words = s.words.len,
             });
         }
         const one = &@field(s.selectors, tag);
@@ -112,81 +111,11 @@ pub const Scratch = struct {
 
     /// The mask by walking the whole vocabulary.
     pub fn fromWalk(s: *Scratch, r: *const Recognizer, walker: anytype, can_stop: bool) void {
-        bitmap.clear(s.words);
-        walk(r.trie, r.vocabulary, walker, s.words);
-        s.finishBitmap(r, bitmap.count(s.words), can_stop);
-        if (s.mask.n_tokens > mask_module.list_max) return;
-        const n = bitmap.list(s.words, s.ids);
-        s.mask = .{ .ids = s.ids[0..n], .words = null, .n_tokens = @intCast(n), .can_stop = can_stop };
-    }
-
-    /// The mask from groups of tokens.
-    pub fn fromSelection(s: *Scratch, r: *const Recognizer, selected: *const selection.Selected) void {
-        var n_ids: usize = 0;
-        var n_bitmaps: usize = 0;
-        for (selected.parts) |part| {
-            n_ids += part.ids.len;
-            n_bitmaps += @intFromBool(part.words != null);
-        }
-        if (n_bitmaps == 0 and n_ids <= mask_module.list_max) {
-            s.gatherList(r, selected);
-        } else {
-            s.gatherBitmap(r, selected);
-        }
-    }
-
-    fn gatherList(s: *Scratch, r: *const Recognizer, selected: *const selection.Selected) void {
-        var n: usize = 0;
-        for (selected.parts, 0..) |part, i| for (part.ids) |id| {
-            if (i < selected.n_base and std.sort.binarySearch(i32, selected.except, id, compare) != null) continue;
-            s.ids[n] = id;
-            n += 1;
-        };
-        if (selected.can_stop) {
-            @memcpy(s.ids[n..][0..r.end_tokens.len], r.end_tokens);
-            n += r.end_tokens.len;
-        }
-        std.sort.heap(i32, s.ids[0..n], {}, std.sort.asc(i32));
-        s.mask = .{ .ids = s.ids[0..n], .words = null, .n_tokens = @intCast(n), .can_stop = selected.can_stop };
-    }
-
-    fn gatherBitmap(s: *Scratch, r: *const Recognizer, selected: *const selection.Selected) void {
-        bitmap.clear(s.words);
-        var n_tokens = s.addParts(selected.parts[0..selected.n_base]);
-        if (selected.n_base > 0) for (selected.except) |id| {
-            n_tokens -= @intFromBool(bitmap.has(s.words, @intCast(id)));
-            bitmap.unset(s.words, @intCast(id));
-        };
-        n_tokens += s.addParts(selected.parts[selected.n_base..]);
-        s.finishBitmap(r, n_tokens, selected.can_stop);
-    }
-
-    /// Number of tokens; no two groups of a mask share one.
-    fn addParts(s: *Scratch, parts: []const selection.Part) u32 {
-        var n_tokens: u32 = 0;
-        var waiting: ?bitmap.Words = null;
-        for (parts) |part| {
-            n_tokens += part.n_tokens;
-            const words = part.words orelse {
-                for (part.ids) |id| bitmap.set(s.words, @intCast(id));
-                continue;
-            };
-            if (waiting) |other| {
-                bitmap.uniteTwo(s.words, other, words);
-                waiting = null;
-            } else waiting = words;
-        }
-        if (waiting) |words| bitmap.unite(s.words, words);
-        return n_tokens;
-    }
-
-    fn finishBitmap(s: *Scratch, r: *const Recognizer, n_tokens: u32, can_stop: bool) void {
-        if (can_stop) for (r.end_tokens) |token| bitmap.set(s.words, @intCast(token));
-        const n_ends: u32 = if (can_stop) @intCast(r.end_tokens.len) else 0;
-        s.mask = .{ .ids = &.{}, .words = s.words, .n_tokens = n_tokens + n_ends, .can_stop = can_stop };
-    }
-
-    fn compare(token: i32, id: i32) std.math.Order {
-        return std.math.order(token, id);
+        bitmap.clear(s.sink.words);
+        walk(r.trie, r.vocabulary, walker, s.sink.words);
+        s.sink.clear();
+        s.sink.n_tokens = bitmap.count(s.sink.words);
+        s.sink.n_listed = if (s.sink.n_tokens <= mask_module.list_max) bitmap.list(s.sink.words, s.sink.ids) else null;
+        s.mask = s.sink.finish(can_stop, r.end_tokens);
     }
 };

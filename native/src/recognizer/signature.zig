@@ -28,10 +28,13 @@ pub const Node = extern struct {
     groups: u32,
     /// First classes of the tokens in the subtree; all in a continuation.
     firsts: u64,
-    /// The lexeme that leads here.
+    /// The match list of the lexeme that leads here, and its terminal if it is the only one.
     list: u16,
-    _: [3]u16 = @splat(0),
+    terminal: u16 = several,
+    _: [2]u16 = @splat(0),
 };
+
+pub const several = std.math.maxInt(u16);
 
 pub const Group = extern struct {
     /// Index into `ids`, or of a bitmap in `words`.
@@ -436,6 +439,8 @@ const Builder = struct {
             n -= 1;
             const draft = drafts[order[n]];
             nodes[n].list = draft.list;
+            const terminals = b.program.list(draft.list);
+            if (terminals.len == 1) nodes[n].terminal = terminals[0];
             nodes[n].end = @max(nodes[n].end, @as(u32, @intCast(n + 1)));
             if (n == 0) break;
             const parent = &nodes[place_of[draft.parent]];

@@ -22,6 +22,8 @@ pub const TableStore = struct {
     restarts: []Slot,
     /// Set when a table did not fit: no further one is tried.
     is_full: std.atomic.Value(bool) = .init(false),
+    /// Tables whose arrays are in a mapped file.
+    mapped: []Table = &.{},
 
     const Slot = std.atomic.Value(?*Table);
 
@@ -37,11 +39,18 @@ pub const TableStore = struct {
     pub fn deinit(store: *TableStore) void {
         for ([_][]Slot{ store.continuations, store.restarts }) |slots| {
             for (slots) |*slot| if (slot.load(.monotonic)) |table| {
+                if (store.isMapped(table)) continue;
                 table.deinit(store.gpa);
                 store.gpa.destroy(table);
             };
             store.gpa.free(slots);
         }
+        store.gpa.free(store.mapped);
+    }
+
+    fn isMapped(store: *const TableStore, table: *const Table) bool {
+        const first = @intFromPtr(store.mapped.ptr);
+        return @intFromPtr(table) >= first and @intFromPtr(table) < first + std.mem.sliceAsBytes(store.mapped).len;
     }
 
     /// Number of tables.
