@@ -53,6 +53,27 @@ pub const Automaton = struct {
         return .{ .start = a.reduction_offsets.items[state], .end = a.reduction_offsets.items[state + 1] };
     }
 
+    /// The transition of a state that has one over the symbol.
+    pub fn transitionOver(a: *const Automaton, state: usize, symbol: u32) u32 {
+        return find(u32, a.symbols.items, a.transitionsOf(state), symbol);
+    }
+
+    /// The reduction of a state that has one by the production.
+    pub fn reductionBy(a: *const Automaton, state: usize, production: u16) u32 {
+        return find(u16, a.reductions.items, a.reductionsOf(state), production);
+    }
+
+    fn find(comptime T: type, items: []const T, range: Range, item: T) u32 {
+        var low = range.start;
+        var high = range.end;
+        while (high - low > 1) {
+            const middle = low + (high - low) / 2;
+            if (items[middle] <= item) low = middle else high = middle;
+        }
+        std.debug.assert(items[low] == item);
+        return low;
+    }
+
     /// With `first` canonical LR(1), else LR(0) without lookaheads. State 0 is the start.
     pub fn init(w: *const Work, f: *const Flat, first: ?*const First) Error!Automaton {
         var b: Builder = try .init(w, f, first);

@@ -31,7 +31,7 @@ pub const Lalr = struct {
 
     /// Fills the lookaheads of the automaton.
     pub fn init(w: *const Work, f: *const Flat, a: *Automaton) Error!Lalr {
-        var b: Builder = .{ .w = w, .f = f, .a = a, .row = @as(usize, f.n_symbols) };
+        var b: Builder = .{ .w = w, .f = f, .a = a };
         try b.findSteps();
         const reads = try b.read();
         try b.walkProductions();
@@ -58,11 +58,9 @@ const Builder = struct {
     w: *const Work,
     f: *const Flat,
     a: *Automaton,
-    /// Of `next`.
-    row: usize,
     steps: []Step = &.{},
-    /// [state * row + symbol]: for a terminal the state, for a rule the step, counted from 1; 0: none.
-    next: []u32 = &.{},
+    /// [transition]: its step, if it is over a rule.
+    numbers: []u32 = &.{},
     include_edges: std.ArrayList(graph.Edge) = .empty,
     include_items: std.ArrayList(u32) = .empty,
     look_backs: std.ArrayList(LookBack) = .empty,
@@ -72,19 +70,16 @@ const Builder = struct {
         var n_steps: u32 = 0;
         for (a.symbols.items) |symbol| n_steps += @intFromBool(b.f.isRule(symbol));
         b.steps = try b.w.alloc(Step, n_steps);
-        b.next = try b.w.filled(u32, a.nStates() * b.row, 0);
+        b.numbers = try b.w.alloc(u32, a.symbols.items.len);
         n_steps = 0;
         for (0..a.nStates()) |state| {
             const range = a.transitionsOf(state);
-            const next = b.next[state * b.row ..][0..b.row];
-            for (a.symbols.items[range.start..range.end], a.targets.items[range.start..range.end]) |symbol, target| {
-                if (b.f.isRule(symbol)) {
-                    b.steps[n_steps] = .{ .from = @intCast(state), .to = target, .rule = b.f.ruleOf(symbol) };
-                    n_steps += 1;
-                    next[symbol] = n_steps;
-                } else {
-                    next[symbol] = target + 1;
-                }
+            for (range.start..range.end) |transition| {
+                const symbol = a.symbols.items[transition];
+                if (!b.f.isRule(symbol)) continue;
+                b.numbers[transition] = n_steps;
+                b.steps[n_steps] = .{ .from = @intCast(state), .to = a.targets.items[transition], .rule = b.f.ruleOf(symbol) };
+                n_steps += 1;
             }
         }
     }
@@ -97,12 +92,11 @@ const Builder = struct {
             if (number % 128 == 0) try b.w.check();
             const set = sets.row(reads, number, b.f.words);
             const range = a.transitionsOf(step.to);
-            for (a.symbols.items[range.start..range.end]) |symbol| {
+            for (a.symbols.items[range.start..range.end], range.start..) |symbol, transition| {
                 if (!b.f.isRule(symbol)) {
                     sets.add(set, symbol);
                 } else if (b.f.nullable[b.f.ruleOf(symbol)]) {
-                    const to = b.next[step.to * b.row + symbol] - 1;
-                    try b.w.append(&edges, .{ .from = @intCast(number), .to = to });
+                    try b.w.append(&edges, .{ .from = @intCast(number), .to = b.numbers[transition] });
                 }
             }
         }
@@ -126,29 +120,13 @@ const Builder = struct {
         var item = f.first_items[production];
         while (f.after[item] != none) : (item += 1) {
             const symbol = f.after[item];
-            const next = b.next[state * b.row + symbol] - 1;
-            if (!f.isRule(symbol)) {
-                state = next;
-                continue;
-            }
-            if (f.rest_nullable[item + 1]) {
-                try b.w.append(&b.include_edges, .{ .from = next, .to = number });
+            const transition = b.a.transitionOver(state, symbol);
+            if (f.isRule(symbol) and f.rest_nullable[item + 1]) {
+                try b.w.append(&b.include_edges, .{ .from = b.numbers[transition], .to = number });
                 try b.w.append(&b.include_items, item);
             }
-            state = b.steps[next].to;
+            state = b.a.targets.items[transition];
         }
-        try b.w.append(&b.look_backs, .{ .reduction = b.reductionOf(state, production), .step = number });
-    }
-
-    fn reductionOf(b: *const Builder, state: u32, production: u16) u32 {
-        const range = b.a.reductionsOf(state);
-        var low = range.start;
-        var high = range.end;
-        while (high - low > 1) {
-            const middle = low + (high - low) / 2;
-            if (b.a.reductions.items[middle] <= production) low = middle else high = middle;
-        }
-        std.debug.assert(b.a.reductions.items[low] == production);
-        return low;
+        try b.w.append(&b.look_backs, .{ .reduction = b.a.reductionBy(state, production), .step = number });
     }
 };
