@@ -10,10 +10,9 @@ pub const Mapping = struct {
     /// Of every mapping; pages are larger.
     pub const alignment = 64;
 
-    /// null if the file cannot be opened, is empty or cannot be mapped.
-    pub fn open(path: [:0]const u8) ?Mapping {
-        const bytes = if (builtin.os.tag == .windows) windows.map(path) else posix.map(path);
-        return .{ .bytes = bytes orelse return null };
+    /// An empty file cannot be mapped.
+    pub fn open(path: [:0]const u8) error{ Unreadable, Empty }!Mapping {
+        return .{ .bytes = try if (builtin.os.tag == .windows) windows.map(path) else posix.map(path) };
     }
 
     pub fn close(mapping: Mapping) void {
@@ -21,18 +20,19 @@ pub const Mapping = struct {
     }
 };
 
+const Error = error{ Unreadable, Empty };
 const Bytes = []align(Mapping.alignment) const u8;
 
 const posix = struct {
-    fn map(path: [:0]const u8) ?Bytes {
+    fn map(path: [:0]const u8) Error!Bytes {
         const file = std.c.open(path, .{ .ACCMODE = .RDONLY, .CLOEXEC = true });
-        if (file < 0) return null;
+        if (file < 0) return error.Unreadable;
         defer _ = std.c.close(file);
         const size = std.c.lseek(file, 0, std.c.SEEK.END);
-        if (size <= 0) return null;
-        const length = std.math.cast(usize, size) orelse return null;
+        if (size == 0) return error.Empty;
+        const length = std.math.cast(usize, size) orelse return error.Unreadable;
         const address = std.c.mmap(null, length, .{ .READ = true }, flags, file, 0);
-        if (@intFromPtr(address) == std.math.maxInt(usize)) return null; // MAP_FAILED
+        if (@intFromPtr(address) == std.math.maxInt(usize)) return error.Unreadable; // MAP_FAILED
         const first: [*]align(Mapping.alignment) const u8 = @ptrCast(@alignCast(address));
         return first[0..length];
     }
@@ -60,19 +60,20 @@ const windows = struct {
     const file_map_read = 4;
     const invalid_handle = std.math.maxInt(usize);
 
-    fn map(path: [:0]const u8) ?Bytes {
+    fn map(path: [:0]const u8) Error!Bytes {
         var wide: [4096:0]u16 = undefined;
-        if (path.len >= wide.len) return null;
-        wide[std.unicode.wtf8ToWtf16Le(&wide, path) catch return null] = 0;
+        if (path.len >= wide.len) return error.Unreadable;
+        wide[std.unicode.wtf8ToWtf16Le(&wide, path) catch return error.Unreadable] = 0;
         const file = CreateFileW(&wide, generic_read, share_read, null, open_existing, 0, null);
-        if (@intFromPtr(file) == invalid_handle) return null;
+        if (@intFromPtr(file) == invalid_handle) return error.Unreadable;
         defer _ = CloseHandle(file);
         var size: i64 = undefined;
-        if (GetFileSizeEx(file, &size) == 0 or size <= 0) return null;
-        const length = std.math.cast(usize, size) orelse return null;
-        const section = CreateFileMappingW(file, null, page_readonly, 0, 0, null) orelse return null;
+        if (GetFileSizeEx(file, &size) == 0) return error.Unreadable;
+        if (size == 0) return error.Empty;
+        const length = std.math.cast(usize, size) orelse return error.Unreadable;
+        const section = CreateFileMappingW(file, null, page_readonly, 0, 0, null) orelse return error.Unreadable;
         defer _ = CloseHandle(section);
-        const address = MapViewOfFile(section, file_map_read, 0, 0, 0) orelse return null;
+        const address = MapViewOfFile(section, file_map_read, 0, 0, 0) orelse return error.Unreadable;
         const first: [*]align(Mapping.alignment) const u8 = @ptrCast(@alignCast(address));
         return first[0..length];
     }
@@ -88,9 +89,11 @@ test "a file is mapped as it is" {
     defer scratch.cleanup();
     const path = try std.fmt.allocPrintSentinel(gpa, ".zig-cache/tmp/{s}/mapped", .{scratch.sub_path}, 0);
     defer gpa.free(path);
-    try std.testing.expectEqual(null, Mapping.open(path));
+    try std.testing.expectError(error.Unreadable, Mapping.open(path));
+    try @import("file.zig").writeAll(gpa, path, &.{});
+    try std.testing.expectError(error.Empty, Mapping.open(path));
     try @import("file.zig").writeAll(gpa, path, &.{"content"});
-    const mapping = Mapping.open(path).?;
+    const mapping = try Mapping.open(path);
     defer mapping.close();
     try std.testing.expectEqualStrings("content", mapping.bytes);
 }

@@ -13,6 +13,7 @@ const dfa = @import("regex/dfa.zig");
 const regex = @import("regex/parse.zig");
 const lark = @import("grammar/lark.zig");
 const tables = @import("grammar/tables.zig");
+const inseparable = @import("grammar/inseparable.zig");
 const program_module = @import("program.zig");
 const Program = program_module.Program;
 const recognizer = @import("recognizer.zig");
@@ -73,9 +74,12 @@ fn compileGrammar(gpa: Allocator, arena: Allocator, text: []const u8, notes: *ta
     const patterns = try arena.alloc(dfa.Pattern, grammar.terminals.len);
     for (patterns, grammar.terminals) |*pattern, terminal| pattern.* = .{ .node = terminal.pattern, .soft = terminal.soft };
     const width = program_module.setWidth(grammar.terminals.len);
-    const lexer = try dfa.build(gpa, patterns, width, budget, "the lexer", diag);
-    const program = try Program.init(gpa, grammar, lexer, &parser);
-    return program;
+    var lexer = try dfa.build(gpa, patterns, width, budget, "the lexer", diag);
+    inseparable.note(arena, grammar, &parser, &lexer, notes, budget, diag) catch |e| {
+        lexer.deinit(gpa);
+        return e;
+    };
+    return Program.init(gpa, grammar, lexer, &parser);
 }
 
 fn missingBytes(arena: Allocator, trie: *const VocabularyTrie) Allocator.Error![]const u8 {

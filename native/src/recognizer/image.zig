@@ -115,8 +115,10 @@ pub const Reader = struct {
         const own_path = gpa.dupeSentinel(u8, path, 0) catch return diag.outOfMemory();
         defer gpa.free(own_path);
         if (std.mem.findScalar(u8, path, 0) != null) return diag.fail(.invalid_arg, "the path has a zero byte", .{});
-        const mapping = Mapping.open(own_path) orelse
-            return diag.fail(.io, "{f} cannot be opened, or is empty", .{quoted(path)});
+        const mapping = Mapping.open(own_path) catch |e| return switch (e) {
+            error.Unreadable => diag.fail(.io, "{f} cannot be opened", .{quoted(path)}),
+            error.Empty => damaged(path, diag),
+        };
         errdefer mapping.close();
         const header = try readHeader(mapping, path, kind, diag);
         const list = mapping.bytes[@sizeOf(Header)..];
