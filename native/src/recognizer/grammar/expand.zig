@@ -10,6 +10,7 @@ const Allocator = std.mem.Allocator;
 const diagnostic = @import("../../diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("../budget.zig").Budget;
+const message = @import("../../message.zig");
 const grammar = @import("grammar.zig");
 const Place = grammar.Place;
 const syntax = @import("syntax.zig");
@@ -227,7 +228,7 @@ pub const Expansion = struct {
     }
 
     fn oneOrMore(e: *Expansion, choices: []const Sequence, label: Label) Error!Symbol {
-        const helper = try e.helperOf('+', 0, choices, try e.nameOf(label, "+", .{}), label.place);
+        const helper = try e.helperOf('+', 0, choices, try e.nameOf(label, "+", 0), label.place);
         if (helper.is_new) for (choices) |choice| {
             try e.produce(helper.symbol.index, &.{choice}, null);
             try e.produce(helper.symbol.index, &.{ &.{helper.symbol}, choice }, null);
@@ -240,7 +241,7 @@ pub const Expansion = struct {
     fn timesPower(e: *Expansion, symbol: Symbol, power: u5, label: Label) Error!Symbol {
         if (power == 0) return symbol;
         const n = @as(u32, 1) << power;
-        const helper = try e.helperOf('=', n, &.{&.{symbol}}, try e.nameOf(label, "~{d}", .{n}), label.place);
+        const helper = try e.helperOf('=', n, &.{&.{symbol}}, try e.nameOf(label, "~", n), label.place);
         if (helper.is_new) {
             const half = try e.timesPower(symbol, power - 1, label);
             try e.produce(helper.symbol.index, &.{&.{ half, half }}, null);
@@ -251,7 +252,7 @@ pub const Expansion = struct {
     /// One up to n of it. With p the largest power of two in n: less than p, or p, or p and up to n - p.
     fn upTo(e: *Expansion, symbol: Symbol, n: u32, label: Label) Error!Symbol {
         if (n == 1) return symbol;
-        const helper = try e.helperOf('<', n, &.{&.{symbol}}, try e.nameOf(label, "~1..{d}", .{n}), label.place);
+        const helper = try e.helperOf('<', n, &.{&.{symbol}}, try e.nameOf(label, "~1..", n), label.place);
         if (helper.is_new) {
             const power: u5 = @intCast(31 - @clz(n));
             const p = @as(u32, 1) << power;
@@ -269,7 +270,7 @@ pub const Expansion = struct {
 
     /// A rule of its own for choices. It can be empty if one of them is.
     fn group(e: *Expansion, choices: []const Sequence, label: Label) Error!Symbol {
-        const helper = try e.helperOf('(', 0, choices, try e.nameOf(label, "", .{}), label.place);
+        const helper = try e.helperOf('(', 0, choices, try e.nameOf(label, "", 0), label.place);
         if (helper.is_new) for (choices) |choice| try e.produce(helper.symbol.index, &.{choice}, null);
         return helper.symbol;
     }
@@ -369,11 +370,17 @@ pub const Expansion = struct {
         };
     }
 
-    fn nameOf(e: *Expansion, label: Label, comptime suffix: []const u8, args: anytype) Error![]const u8 {
+    fn nameOf(e: *Expansion, label: Label, operator: []const u8, count: u32) Error![]const u8 {
+        var buffer: [256]u8 = undefined;
+        var length: usize = undefined;
         if (label.text.len == 0 or label.text.len > label_bytes_max or std.mem.findScalar(u8, label.text, '\n') != null) {
-            return std.fmt.allocPrint(e.arena, "(part of {s} at {d}:{d})" ++ suffix, .{ e.definition.name, label.place.line, label.place.column } ++ args);
+            const rule = e.definition.name[0..@min(e.definition.name.len, label_bytes_max)];
+            length = message.print(&buffer, "(part of {s} at {d}:{d}){s}", .{ rule, label.place.line, label.place.column, operator }).len;
+        } else {
+            length = message.print(&buffer, "{s}{s}", .{ label.text, operator }).len;
         }
-        return std.fmt.allocPrint(e.arena, "{s}" ++ suffix, .{label.text} ++ args);
+        if (count > 0) length += message.print(buffer[length..], "{d}", .{count}).len;
+        return e.arena.dupe(u8, buffer[0..length]);
     }
 
     fn failLimit(e: *const Expansion, place: Place, comptime format: []const u8) diagnostic.Error {

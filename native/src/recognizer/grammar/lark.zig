@@ -8,6 +8,7 @@ const Budget = @import("../budget.zig").Budget;
 const AccountedArena = @import("accounting.zig").AccountedArena;
 const Expansion = @import("expand.zig").Expansion;
 const grammar = @import("grammar.zig");
+const message = @import("../../message.zig");
 const Place = grammar.Place;
 const syntax = @import("syntax.zig");
 const Syntax = syntax.Syntax;
@@ -128,14 +129,16 @@ const Notes = struct {
             n.n_more += 1;
             return;
         }
-        const note = try std.fmt.allocPrint(n.arena, "{d}:{d}: the {s} {s} is never used", .{ place.line, place.column, kind, name });
-        try n.list.append(n.arena, note);
+        return n.write("{d}:{d}: the {s} {s} is never used", .{ place.line, place.column, kind, name });
+    }
+
+    fn write(n: *Notes, comptime format: []const u8, args: anytype) Error!void {
+        var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
+        try n.list.append(n.arena, try n.arena.dupe(u8, message.print(&buffer, format, args)));
     }
 
     fn finish(n: *Notes) Error![]const []const u8 {
-        if (n.n_more > 0) {
-            try n.list.append(n.arena, try std.fmt.allocPrint(n.arena, "and {d} more rules and terminals that are never used", .{n.n_more}));
-        }
+        if (n.n_more > 0) try n.write("and {d} more rules and terminals that are never used", .{n.n_more});
         return n.list.items;
     }
 };

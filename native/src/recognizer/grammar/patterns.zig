@@ -85,8 +85,8 @@ pub const Patterns = struct {
     pub fn range(p: *Patterns, from: Token, to: Token) Error!u32 {
         const ends: ast.Range = .{ .first = try p.character(from), .last = try p.character(to) };
         if (ends.first > ends.last) return p.fail(to, 0, "the range ends before it begins", .{});
-        const key = try std.fmt.allocPrint(p.arena, "..{d} {d}", .{ ends.first, ends.last });
-        const slot = try p.slotOf(key);
+        const key = [_]u32{ range_mark, ends.first, ends.last };
+        const slot = try p.slotOf(try p.arena.dupe(u8, std.mem.sliceAsBytes(&key)));
         if (slot.found_existing) return slot.value_ptr.*;
         const node = try p.arena.create(ast.Node);
         node.* = .{ .class = try p.arena.dupe(ast.Range, &.{ends}) };
@@ -98,6 +98,9 @@ pub const Patterns = struct {
     pub fn shipped(p: *Patterns, expression: []const u8, place: Place) Error!u32 {
         return p.regularExpression(.{ .tag = .regex, .text = expression, .place = place });
     }
+
+    /// No string and no regex begins so.
+    const range_mark = 0;
 
     const Slot = std.StringHashMapUnmanaged(u32).GetOrPutResult;
 
