@@ -45,6 +45,9 @@ test {
     _ = @import("trie/build.zig");
     _ = @import("trie/trigger.zig");
     _ = @import("trie/span.zig");
+    _ = @import("recognizer/grammar/graph.zig");
+    _ = @import("recognizer/grammar/inseparable.zig");
+    _ = @import("recognizer/grammar/tables_test.zig");
     _ = @import("recognizer/regex/ast.zig");
     _ = @import("recognizer/regex/characters.zig");
     _ = @import("recognizer/regex/dfa_test.zig");

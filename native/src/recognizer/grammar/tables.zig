@@ -180,8 +180,3 @@ fn layOut(gpa: Allocator, f: *const Flat, a: *const Automaton, shift_sets: []con
         .gotos = gotos,
     };
 }
-
-test {
-    _ = @import("graph.zig");
-    _ = @import("tables_test.zig");
-}
