@@ -1,0 +1,1 @@
+"""The recognizers beside other libraries that mask tokens."""
