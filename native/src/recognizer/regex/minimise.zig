@@ -63,8 +63,7 @@ pub const Table = struct {
     /// False if there were no two with the same future.
     pub fn mergeStates(t: *Table, arena: Allocator, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!bool {
         const n = t.matches.len;
-        var merge: Merge = .{ .table = t, .arena = arena, .canonical = try arena.alloc(u16, n), .budget = budget, .what = what, .diag = diag };
-        @memset(merge.canonical, none);
+        var merge: Merge = .{ .table = t, .arena = arena, .canonical = try filled(u16, arena, n, none), .budget = budget, .what = what, .diag = diag };
         try merge.finite();
         try merge.infinite();
         return t.rename(arena, merge.canonical);
@@ -73,9 +72,8 @@ pub const Table = struct {
     /// Keeps the states that stand for themselves, numbered by the first state that they stand for: the
     /// dead state stays 0, the start 1.
     fn rename(t: *Table, arena: Allocator, canonical: []const u16) Allocator.Error!bool {
-        const numbers = try arena.alloc(u16, canonical.len);
-        const kept = try arena.alloc(u16, canonical.len);
-        @memset(numbers, none);
+        const numbers = try filled(u16, arena, canonical.len, none);
+        const kept = try filled(u16, arena, canonical.len, 0);
         var n: u16 = 0;
         for (canonical) |state| if (numbers[state] == none) {
             numbers[state] = n;
@@ -97,6 +95,13 @@ pub const Table = struct {
 
 const none = std.math.maxInt(u16);
 
+/// One place to allocate, as its code is large.
+pub noinline fn filled(comptime T: type, arena: Allocator, n: usize, value: T) Allocator.Error![]T {
+    const list = try arena.alloc(T, n);
+    @memset(list, value);
+    return list;
+}
+
 /// Finds for each state one of those with the same future that stands for them all.
 const Merge = struct {
     table: *Table,
@@ -114,8 +119,8 @@ const Merge = struct {
     /// it: two are the same if their rows are. Most of the states of texts of bounded length are of these.
     fn finite(m: *Merge) Error!void {
         const n = m.canonical.len;
-        const n_unknown = try m.arena.alloc(u32, n); // runs of classes to a target that is not known
-        const first = try m.arena.alloc(u32, n + 1); // where the sources of a state begin
+        const n_unknown = try filled(u32, m.arena, n, 0); // runs of classes to a target that is not known
+        const first = try filled(u32, m.arena, n + 1, 0); // where the sources of a state begin
         @memset(first, 0);
         var n_runs: u32 = 0;
         for (0..n) |state| {
@@ -134,7 +139,7 @@ const Merge = struct {
             count.* = total;
         }
         try m.budget.take(n_runs * @sizeOf(u16) + n * 14, m.what, m.diag);
-        const sources = try m.arena.alloc(u16, n_runs);
+        const sources = try filled(u16, m.arena, n_runs, 0);
         for (0..n) |state| {
             var runs: Runs = .{ .row = m.table.row(state) };
             while (runs.next()) |run| if (run.to != 0) {
@@ -143,7 +148,7 @@ const Merge = struct {
             };
         }
 
-        const order = try m.arena.alloc(u16, n);
+        const order = try filled(u16, m.arena, n, 0);
         var n_known: usize = 0;
         for (n_unknown, 0..) |unknown, state| if (unknown == 0) {
             order[n_known] = @intCast(state);
@@ -170,9 +175,9 @@ const Merge = struct {
         for (m.canonical, 0..) |state, i| if (state == none) try states.append(m.arena, @intCast(i));
         if (states.items.len == 0) return;
         // Those that differ already in what is known are told apart from the beginning.
-        const dense = try m.arena.alloc(u16, n);
-        const sets = try m.arena.alloc(u32, states.items.len);
-        const set_of = try m.arena.alloc(u32, n);
+        const dense = try filled(u16, m.arena, n, 0);
+        const sets = try filled(u32, m.arena, states.items.len, 0);
+        const set_of = try filled(u32, m.arena, n, 0);
         var n_sets: u32 = 0;
         for (states.items, sets, 0..) |state, *set, i| {
             dense[state] = @intCast(i);
@@ -187,8 +192,7 @@ const Merge = struct {
         var refinement: Refinement = undefined;
         try refinement.init(m, states.items, dense, sets, n_sets);
         try refinement.run(m);
-        const of_set = try m.arena.alloc(u16, refinement.states.n_sets);
-        @memset(of_set, none);
+        const of_set = try filled(u16, m.arena, refinement.states.n_sets, none);
         for (states.items, refinement.states.set_of) |state, set| {
             if (of_set[set] == none) of_set[set] = state;
             m.canonical[state] = of_set[set];
@@ -269,10 +273,8 @@ const Refinement = struct {
     fn init(r: *Refinement, m: *Merge, members: []const u16, dense: []const u16, sets: []const u32, n_sets: u32) Error!void {
         const arena = m.arena;
         const t = m.table;
-        const by_class = try arena.alloc(u32, t.n_classes + 1);
-        @memset(by_class, 0);
-        const first = try arena.alloc(u32, members.len + 1);
-        @memset(first, 0);
+        const by_class = try filled(u32, arena, t.n_classes + 1, 0);
+        const first = try filled(u32, arena, members.len + 1, 0);
         for (members) |state| for (t.row(state), by_class[1..]) |to, *count| {
             if (m.canonical[to] != none) continue;
             count.* += 1;
@@ -284,8 +286,8 @@ const Refinement = struct {
             count.* = total; // where the transitions into the state end; filled backwards
         }
         try m.budget.take((@as(u64, total) + members.len) * Partition.bytes_per_element + @as(u64, total) * 6, m.what, m.diag);
-        r.tails = try arena.alloc(u16, total);
-        r.incoming = try arena.alloc(u32, total);
+        r.tails = try filled(u16, arena, total, 0);
+        r.incoming = try filled(u32, arena, total, 0);
         for (1..by_class.len) |class| by_class[class] += by_class[class - 1];
 
         r.transitions = try .init(arena, total);
@@ -305,8 +307,7 @@ const Refinement = struct {
     fn initStates(r: *Refinement, arena: Allocator, sets: []const u32, n_sets: u32) Allocator.Error!void {
         const p = &r.states;
         p.* = try .init(arena, @intCast(sets.len));
-        const places = try arena.alloc(u32, n_sets + 1);
-        @memset(places, 0);
+        const places = try filled(u32, arena, n_sets + 1, 0);
         for (sets) |set| places[set + 1] += 1;
         for (1..places.len) |i| places[i] += places[i - 1];
         p.ordered(places);
@@ -358,9 +359,8 @@ const Partition = struct {
     fn init(arena: Allocator, n: u32) Allocator.Error!Partition {
         var p: Partition = undefined;
         inline for (.{ "elements", "places", "set_of", "firsts", "ends", "n_marked", "touched" }) |name| {
-            @field(p, name) = try arena.alloc(u32, n);
+            @field(p, name) = try filled(u32, arena, n, 0);
         }
-        @memset(p.n_marked, 0);
         p.n_sets = 0;
         p.n_touched = 0;
         return p;

@@ -43,7 +43,7 @@ pub fn parse(arena: Allocator, pattern: []const u8, flags: Flags, failed_at: ?*u
     if (!std.unicode.utf8ValidateSlice(pattern)) return parser.failUtf8();
     try parser.frames.append(arena, .{ .open = 0, .flags = flags, .first_item = 0, .first_branch = 0, .may_start = true });
     while (try parser.more()) try parser.step();
-    if (parser.frames.items.len > 1) return parser.fail(parser.frame().open, "this group is not closed", .{});
+    if (parser.frames.items.len > 1) return parser.fail(parser.frame().open, "this group is not closed");
     return parser.closeGroup();
 }
 
@@ -165,19 +165,25 @@ const Parser = struct {
         return std.mem.startsWith(u8, p.text[p.at..], prefix);
     }
 
+    /// Offset of the next such byte.
+    fn find(p: *const Parser, byte: u8) ?usize {
+        for (p.text[p.at..], p.at..) |other, offset| if (other == byte) return offset;
+        return null;
+    }
+
     /// Skips what means nothing; false at the end of the pattern.
     fn more(p: *Parser) Error!bool {
         while (p.peek()) |byte| switch (byte) {
             '(' => {
                 if (!p.startsWith("(?#")) return true;
-                const close = std.mem.indexOfScalarPos(u8, p.text, p.at, ')') orelse return p.fail(p.at, "this comment is not closed", .{});
+                const close = p.find(')') orelse return p.fail(p.at, "this comment is not closed");
                 p.at = close + 1;
             },
             ' ', '\t', '\n', '\r', 0x0b, 0x0c => if (p.flags.verbose) {
                 p.at += 1;
             } else return true,
             '#' => if (p.flags.verbose) {
-                p.at = std.mem.indexOfScalarPos(u8, p.text, p.at, '\n') orelse p.text.len;
+                p.at = p.find('\n') orelse p.text.len;
             } else return true,
             else => return true,
         };
@@ -197,17 +203,17 @@ const Parser = struct {
             '(' => try p.openGroup(),
             ')' => {
                 p.at += 1;
-                if (p.frames.items.len == 1) return p.fail(at, "')' closes no group", .{});
+                if (p.frames.items.len == 1) return p.fail(at, "')' closes no group");
                 const anchor = p.frame().anchor;
                 const node = try p.closeGroup();
                 try p.add(node, anchor);
             },
             '^', '$' => |byte| {
                 p.at += 1;
-                if (p.flags.multi_line) return p.fail(at, "anchors of lines, of the flag m, are not served", .{});
+                if (p.flags.multi_line) return p.fail(at, "anchors of lines, of the flag m, are not served");
                 try p.addAnchor(at, byte == '^');
             },
-            '*', '+', '?' => return p.fail(at, "nothing to repeat", .{}),
+            '*', '+', '?' => return p.fail(at, "nothing to repeat"),
             '[' => try p.atom(try p.class()),
             '.' => {
                 p.at += 1;
@@ -215,7 +221,7 @@ const Parser = struct {
             },
             '\\' => try p.escaped(),
             '{' => {
-                if (try p.counted() != null) return p.fail(at, "nothing to repeat", .{});
+                if (try p.counted() != null) return p.fail(at, "nothing to repeat");
                 p.at = at + 1;
                 try p.character('{');
             },
@@ -262,14 +268,14 @@ const Parser = struct {
     fn add(p: *Parser, node: *const Node, inner: ?usize) Error!void {
         try p.flush();
         const bounds = try p.repeat() orelse return p.items.append(p.arena, node);
-        if (inner) |offset| return p.fail(offset, "an anchor within what is repeated is not served", .{});
+        if (inner) |offset| return p.fail(offset, "an anchor within what is repeated is not served");
         try p.items.append(p.arena, try ast.repeat(p.arena, node, bounds.min, bounds.max));
     }
 
     /// Something that takes text is about to be added to the branch.
     fn begin(p: *Parser) Error!void {
         const open = p.frame();
-        if (open.ended) |offset| return p.fail(offset, "an end anchor is served only at the end of the pattern", .{});
+        if (open.ended) |offset| return p.fail(offset, "an end anchor is served only at the end of the pattern");
         open.started = true;
     }
 
@@ -285,7 +291,7 @@ const Parser = struct {
         if (!first) {
             open.ended = open.ended orelse at;
         } else if (open.started or !open.may_start) {
-            return p.fail(at, "a start anchor is served only at the start of the pattern", .{});
+            return p.fail(at, "a start anchor is served only at the start of the pattern");
         }
     }
 
@@ -297,7 +303,7 @@ const Parser = struct {
             p.at += 1;
             if (!try p.groupKind(open)) return;
         } else if (p.peek() == '*') {
-            return p.fail(open, "verbs such as (*...) are not served", .{});
+            return p.fail(open, "verbs such as (*...) are not served");
         }
         if (p.frames.items.len > nesting_max) {
             return p.failWith(.limit, open, "groups are nested deeper than {d}", .{nesting_max});
@@ -343,23 +349,23 @@ const Parser = struct {
 
     /// Reads what follows `(?`; false if that was flags for the rest of the group around it.
     fn groupKind(p: *Parser, open: usize) Error!bool {
-        const next = p.peek() orelse return p.fail(open, "this group is not closed", .{});
+        const next = p.peek() orelse return p.fail(open, "this group is not closed");
         switch (next) {
             ':' => {
                 p.at += 1;
                 return true;
             },
-            '=', '!' => return p.fail(open, "look-ahead is not regular: not served", .{}),
-            '>' => return p.fail(open, "atomic groups are not served", .{}),
-            '|' => return p.fail(open, "branch reset groups are not served", .{}),
-            '(' => return p.fail(open, "conditional groups are not served", .{}),
-            'R', '&', '0'...'9' => return p.fail(open, "recursion is not regular: not served", .{}),
+            '=', '!' => return p.fail(open, "look-ahead is not regular: not served"),
+            '>' => return p.fail(open, "atomic groups are not served"),
+            '|' => return p.fail(open, "branch reset groups are not served"),
+            '(' => return p.fail(open, "conditional groups are not served"),
+            'R', '&', '0'...'9' => return p.fail(open, "recursion is not regular: not served"),
             'P', '<' => {
-                if (p.startsWith("<=") or p.startsWith("<!")) return p.fail(open, "look-behind is not regular: not served", .{});
-                if (p.startsWith("P=")) return p.fail(open, "back-references are not regular: not served", .{});
-                if (p.startsWith("P>")) return p.fail(open, "recursion is not regular: not served", .{});
+                if (p.startsWith("<=") or p.startsWith("<!")) return p.fail(open, "look-behind is not regular: not served");
+                if (p.startsWith("P=")) return p.fail(open, "back-references are not regular: not served");
+                if (p.startsWith("P>")) return p.fail(open, "recursion is not regular: not served");
                 _ = p.take('P');
-                if (!p.take('<')) return p.fail(open, "unknown group", .{});
+                if (!p.take('<')) return p.fail(open, "unknown group");
                 return p.groupName(open);
             },
             else => return p.groupFlags(open),
@@ -371,7 +377,7 @@ const Parser = struct {
         while (p.peek()) |byte| : (p.at += 1) {
             if (byte != '_' and byte < 0x80 and !std.ascii.isAlphanumeric(byte)) break;
         }
-        if (p.at == first or !p.take('>')) return p.fail(open, "a group's name is letters, digits and '_', and closed by '>'", .{});
+        if (p.at == first or !p.take('>')) return p.fail(open, "a group's name is letters, digits and '_', and closed by '>'");
         return true;
     }
 
@@ -379,17 +385,17 @@ const Parser = struct {
         var flags = p.flags;
         var value = true;
         while (true) {
-            const byte = p.peek() orelse return p.fail(open, "this group is not closed", .{});
+            const byte = p.peek() orelse return p.fail(open, "this group is not closed");
             switch (byte) {
                 'i' => flags.ignore_case = value,
                 's' => flags.dot_all = value,
                 'x' => flags.verbose = value,
                 'm' => flags.multi_line = value,
-                '-' => if (!value) return p.fail(p.at, "a second '-' among flags", .{}) else {
+                '-' => if (!value) return p.fail(p.at, "a second '-' among flags") else {
                     value = false;
                 },
                 ')', ':' => break,
-                else => return p.fail(p.at, "unknown flag or kind of group", .{}),
+                else => return p.fail(p.at, "unknown flag or kind of group"),
             }
             p.at += 1;
         }
@@ -405,13 +411,13 @@ const Parser = struct {
         if (!try p.more()) return null;
         const at = p.at;
         const bounds = try p.bareRepeat() orelse return null;
-        if (p.peek() == '+') return p.fail(p.at, "possessive repeats are not served", .{});
+        if (p.peek() == '+') return p.fail(p.at, "possessive repeats are not served");
         _ = p.take('?'); // lazy: the same language
         if (try p.more()) {
             const again = p.at;
-            if (try p.bareRepeat() != null) return p.fail(again, "a repeat of a repeat: put the first into a group", .{});
+            if (try p.bareRepeat() != null) return p.fail(again, "a repeat of a repeat: put the first into a group");
         }
-        if (bounds.max) |max| if (bounds.min > max) return p.fail(at, "the bounds of this repeat are the wrong way round", .{});
+        if (bounds.max) |max| if (bounds.min > max) return p.fail(at, "the bounds of this repeat are the wrong way round");
         return bounds;
     }
 
@@ -435,7 +441,7 @@ const Parser = struct {
         var max = min;
         if (p.take(',')) {
             max = try p.count(open);
-            if (min == null and max != null and p.peek() == '}') return p.fail(open, "a repeat needs a lower bound, as in {s}", .{"{0,5}"});
+            if (min == null and max != null and p.peek() == '}') return p.fail(open, "a repeat needs a lower bound, as in {0,5}");
         }
         if (min != null and p.take('}')) return .{ .min = min.?, .max = max };
         p.at = open;
@@ -480,7 +486,7 @@ const Parser = struct {
     fn escape(p: *Parser) Error!Escape {
         const at = p.at;
         p.at += 1;
-        if (p.peek() == null) return p.fail(at, "a '\\' at the end of the pattern", .{});
+        if (p.peek() == null) return p.fail(at, "a '\\' at the end of the pattern");
         const value = p.decode();
         return switch (value) {
             'n' => .{ .character = '\n' },
@@ -491,19 +497,26 @@ const Parser = struct {
             'a' => .{ .character = 0x07 },
             'e' => .{ .character = 0x1b },
             '0' => if (p.at < p.text.len and std.ascii.isDigit(p.text[p.at]))
-                p.fail(at, "octal escapes are not served: write \\xHH", .{})
+                p.fail(at, "octal escapes are not served: write \\xHH")
             else
                 .{ .character = 0 },
             'x' => p.hexadecimal(at, 2),
             'u' => p.hexadecimal(at, 4),
-            'w', 'W', 'd', 'D', 's', 'S' => .{ .shorthand = @intCast(std.mem.indexOfScalar(u8, "wWdDsS", @intCast(value)).?) },
+            'w', 'W', 'd', 'D', 's', 'S' => .{ .shorthand = switch (value) {
+                'w' => 0,
+                'W' => 1,
+                'd' => 2,
+                'D' => 3,
+                's' => 4,
+                else => 5,
+            } },
             'p', 'P' => p.propertyEscape(at, value == 'P'),
             'A' => .start,
             'z' => .end,
-            'b', 'B' => p.fail(at, "word boundaries are not served", .{}),
-            '1'...'9', 'k', 'g' => p.fail(at, "back-references are not regular: not served", .{}),
-            'Z' => p.fail(at, "'\\Z' is not served: write \\z", .{}),
-            'c', 'h', 'i', 'j', 'l', 'm', 'o', 'q', 'y', 'C', 'E'...'O', 'Q', 'R', 'T'...'V', 'X', 'Y' => p.fail(at, "unknown escape", .{}),
+            'b', 'B' => p.fail(at, "word boundaries are not served"),
+            '1'...'9', 'k', 'g' => p.fail(at, "back-references are not regular: not served"),
+            'Z' => p.fail(at, "'\\Z' is not served: write \\z"),
+            'c', 'h', 'i', 'j', 'l', 'm', 'o', 'q', 'y', 'C', 'E'...'O', 'Q', 'R', 'T'...'V', 'X', 'Y' => p.fail(at, "unknown escape"),
             else => .{ .character = value },
         };
     }
@@ -516,21 +529,21 @@ const Parser = struct {
         while (p.at < first + most and p.at < p.text.len and std.ascii.isHex(p.text[p.at])) p.at += 1;
         const found = p.text[first..p.at];
         const complete = if (braces) found.len > 0 and p.take('}') else found.len == digits;
-        if (!complete) return p.fail(at, "this escape needs {d} hexadecimal digits, or one to six in braces", .{digits});
+        if (!complete) return p.failWith(.grammar, at, "this escape needs {d} hexadecimal digits, or one to six in braces", .{digits});
         const value = std.fmt.parseInt(u32, found, 16) catch unreachable;
-        if (value > unicode.last_code_point) return p.fail(at, "there is no character after U+10FFFF", .{});
-        if (value >= 0xd800 and value < 0xe000) return p.fail(at, "a surrogate is no character", .{});
+        if (value > unicode.last_code_point) return p.fail(at, "there is no character after U+10FFFF");
+        if (value >= 0xd800 and value < 0xe000) return p.fail(at, "a surrogate is no character");
         return .{ .character = @intCast(value) };
     }
 
     fn propertyEscape(p: *Parser, at: usize, negated: bool) Error!Escape {
         var name = p.text[p.at..@min(p.at + 1, p.text.len)];
         if (p.take('{')) {
-            const close = std.mem.indexOfScalarPos(u8, p.text, p.at, '}') orelse return p.fail(at, "this property is not closed", .{});
+            const close = p.find('}') orelse return p.fail(at, "this property is not closed");
             name = p.text[p.at..close];
             p.at = close + 1;
         } else p.at += name.len;
-        const property = unicode.find(name) orelse return p.fail(at, "no general category and no script is called {f}", .{quoted(name)});
+        const property = unicode.find(name) orelse return p.failWith(.grammar, at, "no general category and no script is called {f}", .{quoted(name)});
         return .{ .property = if (negated) property.complement() else property };
     }
 
@@ -559,8 +572,8 @@ const Parser = struct {
         p.class_set.clear();
         const first = p.at;
         while (p.peek() != ']' or p.at == first) {
-            if (p.peek() == null) return p.fail(open, "this class is not closed", .{});
-            if (p.posixClass()) return p.fail(p.at, "POSIX classes are not served: write {s}", .{"\\d, \\w, \\s or \\p{...}"});
+            if (p.peek() == null) return p.fail(open, "this class is not closed");
+            if (p.posixClass()) return p.fail(p.at, "POSIX classes are not served: write \\d, \\w, \\s or \\p{...}");
             try p.classItem();
         }
         p.at += 1;
@@ -590,8 +603,8 @@ const Parser = struct {
         };
         p.at += 1;
         const to = try p.classAtom();
-        if (from != .character or to != .character) return p.fail(at, "a range needs a character at each end", .{});
-        if (from.character > to.character) return p.fail(at, "the ends of this range are the wrong way round", .{});
+        if (from != .character or to != .character) return p.fail(at, "a range needs a character at each end");
+        if (from.character > to.character) return p.fail(at, "the ends of this range are the wrong way round");
         try p.class_set.characters.add(p.arena, from.character, to.character);
     }
 
@@ -599,7 +612,7 @@ const Parser = struct {
         const at = p.at;
         if (p.text[at] != '\\') return .{ .character = p.decode() };
         const found = try p.escape();
-        if (found == .start or found == .end) return p.fail(at, "unknown escape in a class", .{});
+        if (found == .start or found == .end) return p.fail(at, "unknown escape in a class");
         return found;
     }
 
@@ -616,8 +629,9 @@ const Parser = struct {
 
     // Errors.
 
-    fn fail(p: *Parser, offset: usize, comptime format: []const u8, args: anytype) Error {
-        return p.failWith(.grammar, offset, format, args);
+    noinline fn fail(p: *Parser, offset: usize, message: []const u8) Error {
+        @branchHint(.cold);
+        return p.failWith(.grammar, offset, "{s}", .{message});
     }
 
     inline fn failWith(p: *Parser, status: Status, offset: usize, comptime format: []const u8, args: anytype) Error {
@@ -625,7 +639,7 @@ const Parser = struct {
         return p.locate(offset);
     }
 
-    fn locate(p: *Parser, offset: usize) Error {
+    noinline fn locate(p: *Parser, offset: usize) Error {
         if (p.failed_at) |to| {
             to.* = offset;
             return error.Failed;
@@ -641,7 +655,7 @@ const Parser = struct {
             if (valid + length > p.text.len or !std.unicode.utf8ValidateSlice(p.text[valid..][0..length])) break;
             valid += length;
         }
-        return p.fail(valid, "the pattern is not valid UTF-8", .{});
+        return p.fail(valid, "the pattern is not valid UTF-8");
     }
 };
 

@@ -9,6 +9,7 @@ const Table = @import("minimise.zig").Table;
 const MatchLists = @import("subset.zig").MatchLists;
 const index_module = @import("index.zig");
 const Index = index_module.Index;
+const filled = @import("minimise.zig").filled;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
@@ -28,12 +29,10 @@ pub fn find(arena: Allocator, table: *const Table, lists: *const MatchLists, n_p
         .table = table,
         .lists = lists,
         .words = words,
-        .of_state = try arena.alloc(u16, n),
-        .orders = try arena.alloc(u32, n),
+        .of_state = try filled(u16, arena, n, open),
+        .orders = try filled(u32, arena, n, 0),
         .set = try arena.alloc(u64, words),
     };
-    @memset(search.of_state, open);
-    @memset(search.orders, 0);
     @memset(search.set, 0);
     _ = try search.number(); // set 0
     search.of_state[0] = 0;
@@ -50,8 +49,7 @@ pub fn find(arena: Allocator, table: *const Table, lists: *const MatchLists, n_p
 fn ofOnePattern(arena: Allocator, table: *const Table, words: u32) Allocator.Error!Reach {
     const n = table.matches.len;
     const nothing = n == 2 and table.matches[1] == 0;
-    const of_state = try arena.alloc(u16, n);
-    @memset(of_state, @intFromBool(!nothing));
+    const of_state = try filled(u16, arena, n, @intFromBool(!nothing));
     of_state[0] = 0;
     const sets = try arena.alloc(u64, if (nothing) words else 2 * words);
     @memset(sets, 0);
@@ -118,7 +116,8 @@ const Search = struct {
 
     /// `first` is the first state of a component; the others were entered after it.
     fn finish(s: *Search, first: u16) Allocator.Error!void {
-        const from = std.mem.lastIndexOfScalar(u16, s.component.items, first).?;
+        var from = s.component.items.len - 1;
+        while (s.component.items[from] != first) from -= 1;
         const states = s.component.items[from..];
         for (states) |state| {
             var before: u16 = 0;

@@ -13,6 +13,7 @@ const dfa = @import("dfa.zig");
 const index_module = @import("index.zig");
 const Index = index_module.Index;
 const mix = index_module.mix;
+const filled = @import("minimise.zig").filled;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
@@ -22,10 +23,8 @@ pub fn determinise(arena: Allocator, nfa: *Nfa, patterns: []const dfa.Pattern, b
     subset.classify();
     const n = nfa.states.len;
     try budget.take(n * (@sizeOf(u16) + @sizeOf(u32)), what, diag);
-    subset.alone = try arena.alloc(u16, n);
-    @memset(subset.alone, unknown);
-    subset.marks = try arena.alloc(u32, n);
-    @memset(subset.marks, 0);
+    subset.alone = try filled(u16, arena, n, unknown);
+    subset.marks = try filled(u32, arena, n, 0);
     subset.pattern_bits = try arena.alloc(u64, (patterns.len + 63) / 64);
     @memset(subset.pattern_bits, 0);
 
