@@ -298,9 +298,7 @@ class Matcher:
         """Memory, and how the masks were found."""
         info = new_struct("eliza_matcher_info_t")
         self._check(lib.eliza_inference_matcher_info(self._handle, info))
-        return MatcherInfo(
-            info.retained_bytes, info.history_bytes, info.stack_bytes, info.mask_hits, info.mask_misses
-        )
+        return MatcherInfo(info.retained_bytes, info.history_bytes, info.stack_bytes, info.mask_hits, info.mask_misses)
 
     def close(self) -> None:
         """Frees the matcher now rather than with the last reference to it; twice does nothing."""
