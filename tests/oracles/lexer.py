@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,21 +52,30 @@ class Lexer:
             self.accepted[end] = number
             begins.append(begin)
         self._drop_dead_ends()
+        self._closed: dict[Positions, Positions] = {}
         self._next: dict[Positions, list[tuple[Range, Positions]]] = {}
         self._reachable: dict[Positions, frozenset[int]] = {}
-        self.start = self._close(begins)
+        self.start = self._close(frozenset(begins))
 
     # ---- States
 
     def successors(self, state: Positions) -> list[tuple[Range, Positions]]:
         """The states after one character more, with the characters that lead there; never `dead`."""
         if state not in self._next:
-            edges = [edge for position in state for edge in self.edges[position]]
-            bounds = sorted({bound for ranges, _ in edges for first, last in ranges for bound in (first, last + 1)})
+            changes: dict[int, Counter[int]] = {}  # by code point: which targets begin to be reached, or cease
+            for ranges, target in (edge for position in state for edge in self.edges[position]):
+                for first, last in ranges:
+                    changes.setdefault(first, Counter())[target] += 1
+                    changes.setdefault(last + 1, Counter())[target] -= 1
             found: list[tuple[Range, Positions]] = []
+            targets: Counter[int] = Counter()
+            bounds = sorted(changes)
             for first, end in zip(bounds, bounds[1:], strict=False):
-                targets = [target for ranges, target in edges if any(a <= first <= b for a, b in ranges)]
-                if after := self._close(targets):
+                targets.update(changes[first])
+                after = self._close(frozenset(target for target, count in targets.items() if count))
+                if after and found and found[-1][0][1] == first - 1 and found[-1][1] == after:
+                    found[-1] = ((found[-1][0][0], end - 1), after)
+                elif after:
                     found.append(((first, end - 1), after))
             self._next[state] = found
         return self._next[state]
@@ -97,14 +107,17 @@ class Lexer:
             self._reachable[state] = frozenset(number for one in seen for number in self.matches(one))
         return self._reachable[state]
 
-    def _close(self, positions: list[int]) -> Positions:
+    def _close(self, positions: Positions) -> Positions:
+        if positions in self._closed:
+            return self._closed[positions]
         seen, waiting = set(positions), list(positions)
         while waiting:
             for target in self.epsilons[waiting.pop()]:
                 if target not in seen:
                     seen.add(target)
                     waiting.append(target)
-        return frozenset(seen & self.useful)
+        self._closed[positions] = frozenset(seen & self.useful)
+        return self._closed[positions]
 
     # ---- Positions, from the tree of a regular expression
 
