@@ -1,0 +1,60 @@
+"""The released libraries, run: every conformance case, and a model where there is a libllama."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import MODEL, ROOT, Release
+from machines import MACHINES, NATIVE_TESTS, Machine, Programs
+
+MADE_UP_ANSWER = "SEND_MAIL after 1 pass\n"
+
+
+@pytest.fixture(scope="module", params=MACHINES, ids=lambda machine: machine.name)
+def programs(
+    request: pytest.FixtureRequest, release: Release, tmp_path_factory: pytest.TempPathFactory
+) -> Programs:
+    machine: Machine = request.param
+    return Programs(machine, release, tmp_path_factory.mktemp(machine.name))
+
+
+@pytest.fixture(scope="session")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    output = tmp_path_factory.mktemp("cases") / "cases.c"
+    subprocess.run([sys.executable, NATIVE_TESTS / "generate.py", output], check=True)
+    return output
+
+
+def test_the_example_of_the_readme(programs: Programs) -> None:
+    result = programs.run(programs.compile("example", NATIVE_TESTS / "example.c"))
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.replace("\r", "") == MADE_UP_ANSWER
+
+
+def test_every_conformance_case(programs: Programs, cases: Path) -> None:
+    result = programs.run(programs.compile("conformance", NATIVE_TESTS / "conformance.c", cases))
+    assert result.returncode == 0, result.stderr
+    passed = re.search(r"conformance: (\d+) checks passed, 0 failed", result.stdout)
+    assert passed is not None and int(passed[1]) > 15000, result.stdout
+
+
+def test_without_libllama_every_function_returns(programs: Programs) -> None:
+    result = programs.run(programs.compile("abi_test", NATIVE_TESTS / "abi_test.c"))
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_a_model_answers_with_libllama(programs: Programs) -> None:
+    """The functions of the stream, with the libllama for the same processor."""
+    processor = "arm64" if programs.machine.triple.startswith("aarch64") else "x64"
+    if "gnu" not in programs.machine.triple or programs.machine.triple.startswith(("arm-", "x86_64-windows")):
+        pytest.skip("there is no libllama for this machine among the test packages")
+    package = ROOT / "tests" / "llama" / "node_modules" / "@node-llama-cpp" / f"linux-{processor}"
+    libllama = next(package.glob("bins/*/libllama.so*"))
+    program = programs.compile("abi_test", NATIVE_TESTS / "abi_test.c")
+    paths = ":".join(map(str, [*programs.search, libllama.parent]))
+    result = programs.run(program, str(MODEL), ELIZA_INFERENCE_LLAMA=str(libllama), LD_LIBRARY_PATH=paths)
+    assert result.returncode == 0, result.stdout + result.stderr
