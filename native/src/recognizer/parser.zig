@@ -94,7 +94,12 @@ pub fn Parser(comptime width: usize) type {
         pub const Set = [width]u64;
 
         /// A stack that reductions lead to, and the terminals that are shifted there.
-        pub const Level = struct { stack: Stack, set: Set };
+        pub const Level = struct {
+            stack: Stack,
+            /// The node that shifting pushes, once it was pushed.
+            node: u32 = bottom,
+            set: Set,
+        };
 
         pub fn deinit(p: *P) void {
             p.levels.deinit(p.gpa);
@@ -107,7 +112,16 @@ pub fn Parser(comptime width: usize) type {
         }
 
         /// Which of the wanted terminals can be shifted. Their levels are appended to `levels`.
-        pub fn viable(p: *P, stack: Stack, wanted: Set) Allocator.Error!Set {
+        pub inline fn viable(p: *P, stack: Stack, wanted: Set) Allocator.Error!Set {
+            const program = p.program;
+            // Most states that a terminal leads to only shift.
+            if (program.reduction_offsets[stack.top] != program.reduction_offsets[stack.top + 1]) return p.viableReduced(stack, wanted);
+            const all = meet(wanted, p.set(program.shift_sets, stack.top));
+            try p.levels.append(p.gpa, .{ .stack = stack, .set = all });
+            return all;
+        }
+
+        fn viableReduced(p: *P, stack: Stack, wanted: Set) Allocator.Error!Set {
             const program = p.program;
             var all: Set = @splat(0);
             var i = p.levels.items.len;
@@ -161,15 +175,19 @@ pub fn Parser(comptime width: usize) type {
 
         /// The stack after a terminal that `viable` found, whose levels begin at `mark`.
         pub fn shift(p: *P, mark: usize, terminal: u16) Allocator.Error!Stack {
-            for (p.levels.items[mark..]) |*level| {
-                if (program_module.has(&level.set, terminal)) return p.shifted(level.stack, terminal);
-            }
-            unreachable;
+            const level = for (p.levels.items[mark..]) |*level| {
+                if (program_module.has(&level.set, terminal)) break level;
+            } else unreachable;
+            if (level.node == bottom) level.node = try p.pool.push(p.gpa, level.stack);
+            return .{ .below = level.node, .top = p.afterShift(level.stack.top, terminal) };
         }
 
-        pub fn shifted(p: *P, stack: Stack, terminal: u16) Allocator.Error!Stack {
-            const next = p.program.shifts[@as(usize, stack.top) * (p.program.n_terminals + 1) + terminal];
-            return .{ .below = try p.pool.push(p.gpa, stack), .top = next };
+        fn shifted(p: *P, stack: Stack, terminal: u16) Allocator.Error!Stack {
+            return .{ .below = try p.pool.push(p.gpa, stack), .top = p.afterShift(stack.top, terminal) };
+        }
+
+        inline fn afterShift(p: *const P, state: u16, terminal: u16) u16 {
+            return p.program.shifts[@as(usize, state) * (p.program.n_terminals + 1) + terminal];
         }
 
         /// The stack after one terminal; null if it cannot be shifted. Leaves no level.

@@ -159,13 +159,13 @@ const Builder = struct {
     groups: std.ArrayList(DraftGroup) = .empty,
     children: Index = .empty,
     group_index: Index = .empty,
-    /// By token.
-    group_of: []u32,
+    /// Tokens with their groups, in the order of the trie.
+    members: std.ArrayList(Member) = .empty,
     except: std.ArrayList(i32) = .empty,
     /// Lexer state and signature node of each byte on the path.
     path: [depth_max + 1]Place = undefined,
 
-    const no_group = std.math.maxInt(u32);
+    const Member = struct { token: u32, group: u32 };
     const Place = struct { state: u16, node: u16 };
     const Draft = struct { parent: u16, list: u16, first_child: u32 = none, sibling: u32 = none };
     const DraftGroup = struct { node: u16, reach: u16, first: u16, n_tokens: u32 };
@@ -174,10 +174,7 @@ const Builder = struct {
     const Index = std.AutoHashMapUnmanaged(u64, u32);
 
     fn init(gpa: Allocator, source: Source) Allocator.Error!Builder {
-        const group_of = try gpa.alloc(u32, source.vocabulary.n_tokens);
-        errdefer gpa.free(group_of);
-        @memset(group_of, no_group);
-        var b: Builder = .{ .gpa = gpa, .source = source, .program = source.program, .group_of = group_of };
+        var b: Builder = .{ .gpa = gpa, .source = source, .program = source.program };
         try b.nodes.append(gpa, .{ .parent = 0, .list = 0 });
         return b;
     }
@@ -187,7 +184,7 @@ const Builder = struct {
         b.groups.deinit(b.gpa);
         b.children.deinit(b.gpa);
         b.group_index.deinit(b.gpa);
-        b.gpa.free(b.group_of);
+        b.members.deinit(b.gpa);
         b.except.deinit(b.gpa);
     }
 
@@ -327,9 +324,7 @@ const Builder = struct {
         if (b.groups.items.len > 0) {
             const group = &b.groups.items[b.groups.items.len - 1];
             if (group.node == node and group.reach == reach and group.first == first) {
-                group.n_tokens += 1;
-                b.group_of[token] = @intCast(b.groups.items.len - 1);
-                return;
+                return b.addMember(token, @intCast(b.groups.items.len - 1));
             }
         }
         const entry = try b.group_index.getOrPut(b.gpa, @as(u64, node) << 32 | @as(u64, reach) << 16 | first);
@@ -337,18 +332,28 @@ const Builder = struct {
             entry.value_ptr.* = @intCast(b.groups.items.len);
             try b.groups.append(b.gpa, .{ .node = node, .reach = reach, .first = first, .n_tokens = 0 });
         }
-        b.groups.items[entry.value_ptr.*].n_tokens += 1;
-        b.group_of[token] = entry.value_ptr.*;
+        return b.addMember(token, entry.value_ptr.*);
+    }
+
+    inline fn addMember(b: *Builder, token: u32, group: u32) Allocator.Error!void {
+        b.groups.items[group].n_tokens += 1;
+        try b.members.append(b.gpa, .{ .token = token, .group = group });
+    }
+
+    fn addTwins(b: *Builder) Allocator.Error!void {
+        if (b.source.trie.duplicates.len == 0) return;
+        var group_of: std.AutoHashMapUnmanaged(u64, u32) = .empty;
+        defer group_of.deinit(b.gpa);
+        for (b.members.items) |member| try group_of.put(b.gpa, member.token, member.group);
+        for (b.source.trie.duplicates) |duplicate| {
+            if (group_of.get(duplicate.token)) |group| try b.addMember(duplicate.twin, group);
+        }
     }
 
     // ---- Laying the table out
 
     fn finish(b: *Builder, base: u16) Allocator.Error!Table {
-        for (b.source.trie.duplicates) |duplicate| {
-            const group = b.group_of[duplicate.token];
-            b.group_of[duplicate.twin] = group;
-            if (group != no_group) b.groups.items[group].n_tokens += 1;
-        }
+        try b.addTwins();
         const order = try b.depthFirst();
         defer b.gpa.free(order);
         var table: Table = undefined;
@@ -484,13 +489,12 @@ const Builder = struct {
         const n_words = bitmap.wordsFor(b.source.trie.n_tokens);
         bitmap.clear(words);
         for (groups) |*group| group.n_tokens = 0;
-        for (b.group_of, 0..) |draft, token| {
-            if (draft == no_group) continue;
-            const group = &groups[places[draft]];
+        for (b.members.items) |member| {
+            const group = &groups[places[member.group]];
             if (group.is_bitmap) {
-                bitmap.set(words[group.start * n_words ..], @intCast(token));
+                bitmap.set(words[group.start * n_words ..], member.token);
             } else {
-                ids[group.start + group.n_tokens] = @intCast(token);
+                ids[group.start + group.n_tokens] = @intCast(member.token);
             }
             group.n_tokens += 1;
         }
