@@ -1,8 +1,13 @@
-"""Builds the native library and the cffi declarations into the wheel, tagged py3-none-<platform>."""
+"""Builds the native library and the cffi declarations into the wheel, tagged py3-none-<platform>.
+
+The wheel is for this machine, or for the one of TARGETS that ELIZA_INFERENCE_TARGET names.
+"""
 
 from __future__ import annotations
 
+import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 PACKAGE = "eliza_inference"
 
@@ -30,6 +36,27 @@ TARGETS = {
 DEMO_DATA = ("eliza-router.gguf", "actions.txt", "heldout.tsv")
 
 
+# What a source archive takes from the folder above this one. A licence of the project is taken where there is one.
+SOURCES = ("build.zig", "build.zig.zon", "native", *(f"tests/models/{name}" for name in DEMO_DATA))
+LEGAL = ("LICENSE", "THIRD_PARTY.md")
+
+
+def project_folder(here: Path) -> Path:
+    """The native sources lie beside this folder in the repository, and inside it in a source archive."""
+    return here if (here / "build.zig.zon").is_file() else here.parent
+
+
+class VersionHook(MetadataHookInterface):
+    """The one version number is that of the native library."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        text = (project_folder(Path(self.root)) / "build.zig.zon").read_text(encoding="utf-8")
+        found = re.search(r'\.version = "([^"]+)"', text)
+        if found is None:
+            raise RuntimeError("build.zig.zon names no version")
+        metadata["version"] = found[1]
+
+
 def host_target() -> str:
     """The Zig target of the machine that builds."""
     machine = platform.machine().lower()
@@ -44,13 +71,16 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Adds what the build makes to the wheel, or to the source folder for an editable install."""
-        target = host_target()
+        here = Path(self.root)
+        project = project_folder(here)
+        if self.target_name == "sdist":
+            present = (name for name in (*SOURCES, *LEGAL) if (project / name).exists())
+            build_data["force_include"] |= {str(project / name): name for name in present}
+            return
+        target = os.environ.get("ELIZA_INFERENCE_TARGET") or host_target()
         if target not in TARGETS:
             raise RuntimeError(f"no native library can be built for {target}; supported: {', '.join(TARGETS)}")
         tag, installed = TARGETS[target]
-        here = Path(self.root)
-        # The sources lie beside this folder in the repository, and inside it in a source archive.
-        project = here if (here / "build.zig").is_file() else here.parent
         prefix = here / "build" / target
 
         self._run("-m", "ziglang", "build", "-Doptimize=fast", f"-Dtarget={target}", "--prefix", prefix, cwd=project)
@@ -62,6 +92,7 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         contents |= {project / "tests" / "models" / name: f"data/{name}" for name in DEMO_DATA}
         grammars = sorted((project / "native" / "grammars").glob("*.lark"))
         contents |= {grammar: f"data/grammars/{grammar.name}" for grammar in grammars}
+        contents |= {project / name: f"licenses/{name}" for name in LEGAL if (project / name).is_file()}
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{tag}"
         for source, name in contents.items():
