@@ -14,6 +14,7 @@ const Automaton = @import("automaton.zig").Automaton;
 const Lalr = @import("lalr.zig").Lalr;
 const Settled = @import("settle.zig").Settled;
 const must = @import("must.zig");
+const merge = @import("merge.zig");
 const conflict = @import("conflict.zig");
 const sets = @import("sets.zig");
 const work_module = @import("work.zig");
@@ -96,6 +97,9 @@ pub fn build(gpa: Allocator, arena: Allocator, grammar: *const Grammar, notes: *
         if (settled.reduce_reduce) |one| {
             return conflict.fail(&w, &f, &automaton, null, one, settled.n_reduce_reduce - 1);
         }
+        const merged = try merge.merge(&w, &f, &automaton, settled.shift_sets);
+        automaton = merged.automaton;
+        settled.shift_sets = merged.shift_sets;
     }
     return layOut(gpa, &f, &automaton, settled.shift_sets);
 }

@@ -1,0 +1,200 @@
+//! Puts states of canonical LR(1) together again where no action tells them apart, so that the
+//! tables are seldom larger than those of LALR(1). States may merge if they have the same items and
+//! shift the same terminals, if no reductions of theirs meet, and if what they lead to merges. More
+//! lookaheads do no harm: what is shifted in the end can follow, as in LALR(1).
+
+const std = @import("std");
+const Flat = @import("flat.zig").Flat;
+const Automaton = @import("automaton.zig").Automaton;
+const sets = @import("sets.zig");
+const work_module = @import("work.zig");
+const Work = work_module.Work;
+const Error = work_module.Error;
+
+pub const Merged = struct {
+    /// LR(0), with lookaheads.
+    automaton: Automaton,
+    /// [state * words]
+    shift_sets: []u64,
+};
+
+/// The automaton has no conflict left.
+pub fn merge(w: *const Work, f: *const Flat, a: *const Automaton, shift_sets: []const u64) Error!Merged {
+    const n = a.nStates();
+    var m: Merger = .{
+        .w = w,
+        .f = f,
+        .a = a,
+        .shift_sets = shift_sets,
+        .groups = try w.alloc(u32, n),
+        .next_groups = try w.alloc(u32, n),
+        .members = try w.alloc(u32, n),
+        .chain = .{ .heads = try w.alloc(u32, std.math.ceilPowerOfTwoAssert(usize, @as(usize, n) + 1)), .next = try w.alloc(u32, n) },
+    };
+    try m.group();
+    while (try m.split()) {}
+    return m.assemble();
+}
+
+/// Groups by their hash.
+const Chain = struct {
+    /// A power of two of them.
+    heads: []u32,
+    /// [group]
+    next: []u32,
+
+    const end = std.math.maxInt(u32);
+
+    fn clear(c: *const Chain) void {
+        @memset(c.heads, end);
+    }
+
+    fn head(c: *const Chain, hash: u64) *u32 {
+        return &c.heads[hash & (c.heads.len - 1)];
+    }
+
+    fn add(c: *const Chain, hash: u64, number: u32) void {
+        c.next[number] = c.head(hash).*;
+        c.head(hash).* = number;
+    }
+};
+
+const Merger = struct {
+    w: *const Work,
+    f: *const Flat,
+    a: *const Automaton,
+    shift_sets: []const u64,
+    /// [state]
+    groups: []u32,
+    next_groups: []u32,
+    /// [group]: its first state.
+    members: []u32,
+    n_groups: u32 = 0,
+    chain: Chain,
+
+    /// By items and shifts, as long as no reductions meet.
+    fn group(m: *Merger) Error!void {
+        const words = m.f.words;
+        // [group's first reduction + i]: the lookaheads of its reductions so far.
+        var united: std.ArrayList(u64) = .empty;
+        const offsets = try m.w.alloc(usize, m.groups.len);
+        m.chain.clear();
+        for (m.groups, 0..) |*to, state| {
+            if (state % 32 == 0) try m.w.check();
+            const range = m.a.reductionsOf(state);
+            const own = m.a.lookaheads.items[@as(usize, range.start) * words .. @as(usize, range.end) * words];
+            const hash = std.hash.Wyhash.hash(
+                std.hash.Wyhash.hash(0, std.mem.sliceAsBytes(m.a.kernelOf(state))),
+                std.mem.sliceAsBytes(m.shiftsOf(state)),
+            );
+            var number = m.chain.head(hash).*;
+            while (number != Chain.end) : (number = m.chain.next[number]) {
+                if (!m.alike(m.members[number], state)) continue;
+                const theirs = united.items[offsets[number]..][0..own.len];
+                if (reductionsMeet(theirs, own, words)) continue;
+                _ = sets.unite(theirs, own);
+                break;
+            } else {
+                number = m.n_groups;
+                m.n_groups += 1;
+                m.members[number] = @intCast(state);
+                offsets[number] = united.items.len;
+                try m.w.reserve(&united, own.len);
+                united.appendSliceAssumeCapacity(own);
+                m.chain.add(hash, number);
+            }
+            to.* = number;
+        }
+    }
+
+    fn alike(m: *const Merger, a: usize, b: usize) bool {
+        return std.mem.eql(u32, m.a.kernelOf(a), m.a.kernelOf(b)) and std.mem.eql(u64, m.shiftsOf(a), m.shiftsOf(b));
+    }
+
+    fn shiftsOf(m: *const Merger, state: usize) []const u64 {
+        return sets.row(m.shift_sets, state, m.f.words);
+    }
+
+    /// Apart go the states of a group that lead to different groups. Whether any did.
+    fn split(m: *Merger) Error!bool {
+        const n_before = m.n_groups;
+        m.n_groups = 0;
+        m.chain.clear();
+        for (m.next_groups, 0..) |*to, state| {
+            if (state % 32 == 0) try m.w.check();
+            const hash = m.hashOfTargets(state);
+            var number = m.chain.head(hash).*;
+            while (number != Chain.end) : (number = m.chain.next[number]) {
+                if (m.leadAlike(m.members[number], state)) break;
+            } else {
+                number = m.n_groups;
+                m.n_groups += 1;
+                m.members[number] = @intCast(state);
+                m.chain.add(hash, number);
+            }
+            to.* = number;
+        }
+        std.mem.swap([]u32, &m.groups, &m.next_groups);
+        return m.n_groups > n_before;
+    }
+
+    fn hashOfTargets(m: *const Merger, state: usize) u64 {
+        var hash: u64 = m.groups[state];
+        for (m.targetsOf(state)) |target| hash = (std.math.rotl(u64, hash, 5) ^ m.groups[target]) *% 0x9e37_79b9_7f4a_7c15;
+        return hash ^ hash >> 32;
+    }
+
+    fn leadAlike(m: *const Merger, a: usize, b: usize) bool {
+        if (m.groups[a] != m.groups[b]) return false;
+        for (m.targetsOf(a), m.targetsOf(b)) |x, y| if (m.groups[x] != m.groups[y]) return false;
+        return true;
+    }
+
+    fn targetsOf(m: *const Merger, state: usize) []const u32 {
+        const range = m.a.transitionsOf(state);
+        return m.a.targets.items[range.start..range.end];
+    }
+
+    /// Groups are numbered by their first states, so the start is 0 again.
+    fn assemble(m: *const Merger) Error!Merged {
+        const words = m.f.words;
+        var to: Automaton = .{ .kernel_words = 0 };
+        const shift_sets = try m.w.alloc(u64, @as(usize, m.n_groups) * words);
+        for ([_]*std.ArrayList(u32){ &to.kernel_offsets, &to.transition_offsets, &to.reduction_offsets }) |offsets| try m.w.append(offsets, 0);
+        for (m.members[0..m.n_groups], 0..) |state, number| {
+            try m.w.check();
+            @memcpy(sets.row(shift_sets, number, words), m.shiftsOf(state));
+            for (m.a.kernelOf(state)) |item| try m.w.append(&to.kernels, item);
+            try m.w.append(&to.kernel_offsets, @intCast(to.kernels.items.len));
+            const transitions = m.a.transitionsOf(state);
+            for (transitions.start..transitions.end) |i| {
+                try m.w.append(&to.symbols, m.a.symbols.items[i]);
+                try m.w.append(&to.targets, m.groups[m.a.targets.items[i]]);
+            }
+            try m.w.append(&to.transition_offsets, @intCast(to.symbols.items.len));
+            const reductions = m.a.reductionsOf(state);
+            for (m.a.reductions.items[reductions.start..reductions.end]) |production| try m.w.append(&to.reductions, production);
+            try m.w.append(&to.reduction_offsets, @intCast(to.reductions.items.len));
+        }
+        const n_words = to.reductions.items.len * words;
+        try m.w.reserve(&to.lookaheads, n_words);
+        to.lookaheads.appendNTimesAssumeCapacity(0, n_words);
+        for (m.groups, 0..) |number, state| {
+            const from = m.a.reductionsOf(state);
+            const own = m.a.lookaheads.items[@as(usize, from.start) * words .. @as(usize, from.end) * words];
+            _ = sets.unite(to.lookaheads.items[@as(usize, to.reductionsOf(number).start) * words ..][0..own.len], own);
+        }
+        return .{ .automaton = to, .shift_sets = shift_sets };
+    }
+};
+
+/// Whether a reduction of one has a lookahead that is another reduction's in the other.
+fn reductionsMeet(a: []const u64, b: []const u64, words: usize) bool {
+    const n = a.len / words;
+    for (0..n) |i| {
+        for (0..n) |j| {
+            if (i != j and sets.meet(sets.row(a, i, words), sets.row(b, j, words))) return true;
+        }
+    }
+    return false;
+}
