@@ -114,36 +114,65 @@ pub fn Parser(comptime width: usize) type {
         /// Which of the wanted terminals can be shifted. Their levels are appended to `levels`.
         pub inline fn viable(p: *P, stack: Stack, wanted: Set) Allocator.Error!Set {
             const program = p.program;
+            try p.levels.ensureUnusedCapacity(p.gpa, 1);
             // Most states that a terminal leads to only shift.
             if (program.reduction_offsets[stack.top] != program.reduction_offsets[stack.top + 1]) return p.viableReduced(stack, wanted);
             const all = meet(wanted, p.set(program.shift_sets, stack.top));
-            try p.levels.append(p.gpa, .{ .stack = stack, .set = all });
+            p.levels.appendAssumeCapacity(.{ .stack = stack, .set = all });
             return all;
         }
 
+        /// Level by level: what a state does not shift goes on to the states that it reduces to. There
+        /// is room for one level more. Pointers are copied, since the compiler has to think that each
+        /// level that is written may change them.
         fn viableReduced(p: *P, stack: Stack, wanted: Set) Allocator.Error!Set {
             const program = p.program;
+            const shift_sets = program.shift_sets.ptr;
+            const offsets = program.reduction_offsets.ptr;
+            const reductions = program.reductions.ptr;
+            const reduction_sets = program.reduction_sets.ptr;
+            const gotos = program.gotos.ptr;
+            const n_rules = program.n_rules;
+            var nodes = p.pool.nodes.items.ptr;
+            var levels = p.levels.items.ptr;
+            var n = p.levels.items.len;
+            var i = n;
+            levels[n] = .{ .stack = stack, .set = wanted };
+            n += 1;
             var all: Set = @splat(0);
-            var i = p.levels.items.len;
-            try p.levels.append(p.gpa, .{ .stack = stack, .set = wanted });
-            while (i < p.levels.items.len) : (i += 1) {
-                const level = &p.levels.items[i];
-                const at = level.stack;
-                const left = level.set;
-                const here = meet(left, p.set(program.shift_sets, at.top));
-                level.set = here;
+            var least_depth = p.least_depth;
+            while (i < n) : (i += 1) {
+                const at = levels[i].stack;
+                const left = levels[i].set;
+                const here = meet(left, shift_sets[@as(usize, at.top) * width ..][0..width].*);
+                levels[i].set = here;
                 all = join(all, here);
-                const from = program.reduction_offsets[at.top];
-                const to = program.reduction_offsets[at.top + 1];
-                if (from == to) continue;
-                try p.levels.ensureUnusedCapacity(p.gpa, to - from);
+                const from = offsets[at.top];
+                const to = offsets[at.top + 1];
+                if (n + (to - from) > p.levels.capacity) {
+                    p.levels.items.len = n;
+                    try p.levels.ensureUnusedCapacity(p.gpa, to - from);
+                    levels = p.levels.items.ptr;
+                }
                 for (from..to) |r| {
-                    const rest = meet(left, p.set(program.reduction_sets, r));
+                    const rest = meet(left, reduction_sets[r * width ..][0..width].*);
                     if (isEmpty(rest)) continue;
-                    const reduced = try p.reduce(at, program.reductions[r]);
-                    p.levels.appendAssumeCapacity(.{ .stack = reduced, .set = rest });
+                    const reduction = reductions[r];
+                    var below = at.below;
+                    if (reduction.length == 0) {
+                        below = try p.pool.push(p.gpa, at);
+                        nodes = p.pool.nodes.items.ptr;
+                    } else for (1..reduction.length) |_| {
+                        below = nodes[below].parent;
+                    }
+                    if (below < p.own_from) least_depth = @min(least_depth, nodes[below].depth);
+                    const top = gotos[nodes[below].state * n_rules + reduction.rule];
+                    levels[n] = .{ .stack = .{ .below = below, .top = top }, .set = rest };
+                    n += 1;
                 }
             }
+            p.levels.items.len = n;
+            p.least_depth = least_depth;
             return all;
         }
 
