@@ -44,10 +44,10 @@ def answers(path: Path, groups: dict[str, list[Run]]) -> None:
     for axes, (title, runs) in zip(panels.flat, groups.items(), strict=False):
         values = {str(run.way): summary(run)["ms_after_prompt_median"] for run in runs}
         colors = [OURS if run.way.mode == "strict-trie-ffi" else OTHERS for run in runs]
-        _bars(axes, values, colors, "ms")
+        bars(axes, values, colors, "ms")
         axes.set_title(title)
         axes.set_xlabel("median ms per answer, after the prompt (log scale)")
-    _save(figure, path)
+    save(figure, path)
 
 
 def sampler(path: Path, figures: SamplerFigures) -> None:
@@ -55,10 +55,10 @@ def sampler(path: Path, figures: SamplerFigures) -> None:
     figure, axes = pyplot.subplots(figsize=(8, 3))
     values = {label: figures.step_us[way].median for way, label in SAMPLER_WAYS.items()}
     colors = [OURS if way.startswith("adapter") else OTHERS for way in SAMPLER_WAYS]
-    _bars(axes, values, colors, "us")
+    bars(axes, values, colors, "us")
     axes.set_title(f"One step of a llama.cpp chain, {figures.n_vocabulary:,} candidates, 30 names")
     axes.set_xlabel("median us, candidate array included (log scale)")
-    _save(figure, path)
+    save(figure, path)
 
 
 def stream(path: Path, steps: list[StreamSteps]) -> None:
@@ -83,12 +83,12 @@ def stream(path: Path, steps: list[StreamSteps]) -> None:
     axes.set_ylabel("us per step")
     axes.set_title("One constrained step of the stream, without the forward pass")
     axes.legend(frameon=False)
-    _save(figure, path)
+    save(figure, path)
 
 
-def _bars(axes: Axes, values: dict[str, float], colors: list[str], unit: str) -> None:
-    bars = axes.barh(list(values), list(values.values()), color=colors)
-    axes.bar_label(bars, [f"{_rounded(value)} {unit}" for value in values.values()], padding=3)
+def bars(axes: Axes, values: dict[str, float], colors: list[str], unit: str) -> None:
+    drawn = axes.barh(list(values), list(values.values()), color=colors)
+    axes.bar_label(drawn, [f"{_rounded(value)} {unit}" for value in values.values()], padding=3)
     axes.set_xscale("log")
     axes.set_xlim(10 ** math.floor(math.log10(min(values.values()) / 2)), max(values.values()) * 6)
     axes.xaxis.set_minor_formatter(NullFormatter())
@@ -100,6 +100,6 @@ def _rounded(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _save(figure: Figure, path: Path) -> None:
+def save(figure: Figure, path: Path) -> None:
     figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
     pyplot.close(figure)

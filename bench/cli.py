@@ -11,6 +11,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from bench import calls, end_to_end, gate, micro, paths, prompts, report, tables
 from bench.prompts import PREFIX, read_names
+from bench.recognizers import report as recognizers
+from bench.recognizers import tables as recognizer_tables
+from bench.recognizers.cases import CASES
+from bench.recognizers.measure import PASSES, SECONDS, Selection
+from bench.recognizers.vocabularies import NAMES
 from bench.tables import Table
 from bench.ways import MODES, Mode, WayName
 
@@ -160,6 +165,32 @@ def report_command(large_model: Path) -> None:
     for each in results.requirements():
         if not each.is_met:
             console.print(f"missed: {each.what}: {each.measured}, bar {each.bar}", highlight=False)
+
+
+@main.command("recognizers")
+@click.option("--case", "cases", type=click.Choice(list(CASES)), multiple=True, help="Only this case; repeatable.")
+@click.option("--library", "libraries", type=click.Choice(list(SECONDS)), multiple=True, help="Only this library.")
+@click.option("--vocabulary", "vocabularies", type=click.Choice(NAMES), multiple=True, help="Only this vocabulary.")
+@click.option("--passes", type=click.IntRange(1), default=PASSES, show_default=True, help="Over each document.")
+@click.option("--report", "write", is_flag=True, help="Write bench/reports/<date>-recognizers.md with its charts.")
+def recognizers_command(
+    cases: tuple[str, ...],
+    libraries: tuple[str, ...],
+    vocabularies: tuple[str, ...],
+    passes: int,
+    write: bool,
+) -> None:
+    """Measures masks of choices, regular expressions and grammars, beside other libraries."""
+    with console.status("") as status:
+        measured = recognizers.collect(Selection(cases, libraries, vocabularies), passes, status.update)
+    if write:
+        console.print(f"written: {recognizers.write(measured)}")
+    for vocabulary, case, title in recognizer_tables.case_titles(measured.results):
+        console.print(title, markup=False, highlight=False)
+        console.print(recognizer_tables.masks(measured.results, case, vocabulary).rich())
+        for remark in recognizer_tables.remarks(measured.results, case, vocabulary):
+            console.print(remark, highlight=False)
+    console.print(recognizer_tables.bars(measured.bars()).rich())
 
 
 @main.command("gate")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Table as RichTable
 
 from bench import charts, end_to_end
@@ -30,7 +31,7 @@ class Table:
         for index, name in enumerate(self.heading):
             table.add_column(name, justify="left" if index < self.n_left else "right", overflow="fold")
         for row in self.rows:
-            table.add_row(*row)
+            table.add_row(*map(escape, row))
         return table
 
 

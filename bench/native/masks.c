@@ -1,0 +1,404 @@
+/* A recognizer from C: preparing the vocabulary, compiling, masks in document order, saving and mapping.
+ *
+ *     masks VOCABULARY KIND DEFINITION DOCUMENTS PASSES FOLDER
+ *
+ * VOCABULARY: uint32 n, n+1 uint64 offsets, n flags, the bytes. KIND: choices (a line each), regex, lark.
+ * DOCUMENTS: for each one int32 length and its tokens. FOLDER is where files to map are written.
+ *
+ * Times of positions are the least of PASSES passes, in ns, the clock's own part included.
+ */
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "harness.h"
+
+#define VOCABULARY_REPEATS 7
+#define COMPILE_REPEATS 15
+#define COMPILE_NS_MAX 1500000000
+#define COLD_REPEATS 3
+#define SAVE_REPEATS 5
+#define MATCHER_TOKENS 50
+#define PATH_MAX_BYTES 4096
+
+typedef struct {
+    const int32_t *tokens; /* documents one after the other */
+    const int32_t *lengths;
+    size_t n_documents, n_positions, longest;
+} documents;
+
+typedef struct {
+    int kind; /* ELIZA_CONSTRAINT_* */
+    file_contents text;
+    uint64_t *offsets; /* of choices */
+    size_t n_choices;
+} definition;
+
+enum call { ALLOWED, FILL };
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void print_number(const char *name, double value)
+{
+    printf("\"%s\": %.1f,\n", name, value);
+}
+
+static void print_median(const char *name, double *samples, size_t count)
+{
+    qsort(samples, count, sizeof *samples, compare_doubles);
+    print_number(name, samples[count / 2]);
+}
+
+/* ---- Input ---------------------------------------------------------------------------------------------- */
+
+static eliza_vocab *build_vocabulary(file_contents file)
+{
+    uint32_t n_tokens;
+    memcpy(&n_tokens, file.bytes, sizeof n_tokens);
+    size_t offsets_size = ((size_t)n_tokens + 1) * sizeof(uint64_t);
+    uint64_t *offsets = allocate(offsets_size);
+    memcpy(offsets, file.bytes + sizeof n_tokens, offsets_size);
+    const uint8_t *flags = (const uint8_t *)file.bytes + sizeof n_tokens + offsets_size;
+    eliza_vocab_config_t config = {.struct_size = sizeof config, .n_tokens = (int32_t)n_tokens};
+    config.offsets = offsets;
+    config.flags = flags;
+    config.bytes = flags + n_tokens;
+    eliza_vocab *vocab;
+    char *error;
+    check(eliza_inference_vocab_create(&config, &vocab, &error), error, "vocabulary");
+    check(eliza_inference_vocab_prepare(vocab, &error), error, "byte trie");
+    free(offsets);
+    return vocab;
+}
+
+static documents read_documents(file_contents file)
+{
+    const int32_t *words = (const int32_t *)(const void *)file.bytes;
+    size_t n_words = file.length / sizeof *words;
+    int32_t *tokens = allocate(file.length + 1), *lengths = allocate(file.length + 1);
+    documents read = {tokens, lengths, 0, 0, 0};
+    for (size_t at = 0; at < n_words; at += 1 + (size_t)words[at]) {
+        size_t length = (size_t)words[at];
+        memcpy(tokens + read.n_positions, words + at + 1, length * sizeof *tokens);
+        lengths[read.n_documents++] = words[at];
+        read.n_positions += length;
+        read.longest = length > read.longest ? length : read.longest;
+    }
+    return read;
+}
+
+static definition read_definition(const char *kind, const char *path)
+{
+    definition read = {ELIZA_CONSTRAINT_GRAMMAR, read_file(path), NULL, 0};
+    if (strcmp(kind, "regex") == 0)
+        read.kind = ELIZA_CONSTRAINT_REGEX;
+    if (strcmp(kind, "choices") != 0)
+        return read;
+    read.kind = ELIZA_CONSTRAINT_CHOICES;
+    read.offsets = allocate((read.text.length + 1) * sizeof *read.offsets);
+    size_t end = 0;
+    read.offsets[0] = 0;
+    for (size_t i = 0; i < read.text.length; i++) {
+        if (read.text.bytes[i] == '\n')
+            read.offsets[++read.n_choices] = end;
+        else
+            read.text.bytes[end++] = read.text.bytes[i];
+    }
+    return read;
+}
+
+/* ---- Measuring ------------------------------------------------------------------------------------------ */
+
+static eliza_constraint *compile(const eliza_vocab *vocab, const definition *from)
+{
+    eliza_constraint *constraint;
+    char *error;
+    int status;
+    if (from->kind == ELIZA_CONSTRAINT_CHOICES)
+        status = eliza_inference_constraint_create_choices(vocab, (const uint8_t *)from->text.bytes, from->offsets,
+                                                           from->n_choices, 0, NULL, &constraint, &error);
+    else if (from->kind == ELIZA_CONSTRAINT_REGEX)
+        status = eliza_inference_constraint_create_regex(vocab, from->text.bytes, from->text.length, 0, NULL,
+                                                         &constraint, &error);
+    else
+        status = eliza_inference_constraint_create_lark(vocab, from->text.bytes, from->text.length, NULL, &constraint,
+                                                        &error);
+    check(status, error, "compile");
+    return constraint;
+}
+
+static eliza_constraint *open_constraint(const eliza_vocab *vocab, const char *path, uint64_t mask_bytes_max)
+{
+    eliza_compile_config_t config = {.struct_size = sizeof config, .mask_bytes_max = mask_bytes_max};
+    eliza_constraint *constraint;
+    char *error;
+    check(eliza_inference_constraint_open(vocab, path, strlen(path), &config, &constraint, &error), error, path);
+    return constraint;
+}
+
+/* Walks all documents once. Times are lowered to what this pass took; `accepts` may be NULL. */
+static void pass(eliza_matcher *matcher, const documents *from, enum call call, int32_t *words, size_t n_words,
+                 double *masks, double *accepts)
+{
+    const int32_t *token = from->tokens;
+    size_t position = 0;
+    for (size_t d = 0; d < from->n_documents; d++) {
+        check(eliza_inference_matcher_reset(matcher), NULL, "reset");
+        for (int32_t i = 0; i < from->lengths[d]; i++, token++, position++) {
+            const int32_t *ids;
+            size_t n;
+            int64_t started = now_ns();
+            int status = call == ALLOWED ? eliza_inference_matcher_allowed(matcher, &ids, &n)
+                                         : eliza_inference_matcher_fill_bitmap(matcher, words, n_words);
+            int64_t filled = now_ns();
+            int result = eliza_inference_matcher_accept(matcher, *token);
+            int64_t accepted = now_ns();
+            check(status, NULL, "mask");
+            if (result < 0 || result & ELIZA_STEP_REFUSED) {
+                fprintf(stderr, "document %zu: token %d is refused\n", d, (int)i);
+                exit(1);
+            }
+            double mask_ns = (double)(filled - started), accept_ns = (double)(accepted - filled);
+            if (masks[position] > mask_ns)
+                masks[position] = mask_ns;
+            if (accepts != NULL && accepts[position] > accept_ns)
+                accepts[position] = accept_ns;
+        }
+    }
+}
+
+static double *no_times(size_t count)
+{
+    double *times = allocate((count + 1) * sizeof *times);
+    for (size_t i = 0; i < count; i++)
+        times[i] = 1e18;
+    return times;
+}
+
+static eliza_vocab *measure_vocabulary(file_contents file, const char *folder)
+{
+    double built[VOCABULARY_REPEATS], mapped[VOCABULARY_REPEATS];
+    char path[PATH_MAX_BYTES];
+    snprintf(path, sizeof path, "%s/vocabulary.bin", folder);
+    eliza_vocab *vocab = NULL;
+    char *error;
+    for (int i = 0; i < VOCABULARY_REPEATS; i++) {
+        eliza_inference_vocab_free(vocab);
+        int64_t started = now_ns();
+        vocab = build_vocabulary(file);
+        built[i] = (double)(now_ns() - started);
+    }
+    check(eliza_inference_vocab_save(vocab, path, strlen(path), &error), error, path);
+    eliza_vocab_info_t info = {.struct_size = sizeof info};
+    check(eliza_inference_vocab_info(vocab, &info), NULL, "info");
+    eliza_inference_vocab_free(vocab);
+    for (int i = 0; i < VOCABULARY_REPEATS; i++) {
+        eliza_vocab *opened;
+        int64_t started = now_ns();
+        check(eliza_inference_vocab_open(path, strlen(path), &opened, &error), error, path);
+        check(eliza_inference_vocab_prepare(opened, &error), error, path);
+        mapped[i] = (double)(now_ns() - started);
+        eliza_inference_vocab_free(opened);
+    }
+    print_number("vocabulary_bytes", (double)info.retained_bytes);
+    print_number("vocabulary_nodes", info.n_nodes);
+    print_median("vocabulary_built_ns", built, VOCABULARY_REPEATS);
+    print_median("vocabulary_mapped_ns", mapped, VOCABULARY_REPEATS);
+    return build_vocabulary(file);
+}
+
+static void measure_compile(const eliza_vocab *vocab, const definition *from)
+{
+    double samples[COMPILE_REPEATS], total = 0;
+    size_t count = 0;
+    while (count < COMPILE_REPEATS && total < COMPILE_NS_MAX) {
+        int64_t started = now_ns();
+        eliza_constraint *constraint = compile(vocab, from);
+        samples[count] = (double)(now_ns() - started);
+        total += samples[count++];
+        eliza_inference_constraint_free(constraint);
+    }
+    print_median("compile_ns", samples, count);
+}
+
+static void print_constraint(const eliza_constraint *constraint, const char *prefix)
+{
+    eliza_recognizer_info_t info = {.struct_size = sizeof info};
+    check(eliza_inference_constraint_recognizer_info(constraint, &info), NULL, "info");
+    printf("\"%s_automaton_bytes\": %llu,\n", prefix, (unsigned long long)info.automaton_bytes);
+    printf("\"%s_table_bytes\": %llu,\n", prefix, (unsigned long long)info.table_bytes);
+    printf("\"%s_tables\": %u,\n", prefix, info.n_tables);
+    printf("\"%s_masks\": %u,\n", prefix, info.n_masks);
+}
+
+/* What a matcher takes after some tokens of the longest document. */
+static void print_matcher(const eliza_constraint *constraint, const documents *from, size_t n_tokens,
+                          const char *prefix)
+{
+    eliza_matcher *matcher = make_matcher(constraint);
+    const int32_t *ids, *tokens = from->tokens;
+    size_t n;
+    for (size_t d = 0; (size_t)from->lengths[d] < from->longest; d++)
+        tokens += from->lengths[d];
+    if (n_tokens > from->longest)
+        n_tokens = from->longest;
+    for (size_t i = 0; i < n_tokens; i++) {
+        check(eliza_inference_matcher_allowed(matcher, &ids, &n), NULL, "mask");
+        check(eliza_inference_matcher_accept(matcher, tokens[i]), NULL, "accept");
+    }
+    eliza_matcher_info_t info = {.struct_size = sizeof info};
+    check(eliza_inference_matcher_info(matcher, &info), NULL, "info");
+    printf("\"%s_tokens\": %zu,\n", prefix, n_tokens);
+    printf("\"%s_bytes\": %llu,\n", prefix, (unsigned long long)info.retained_bytes);
+    printf("\"%s_history_bytes\": %llu,\n", prefix, (unsigned long long)info.history_bytes);
+    printf("\"%s_stack_bytes\": %llu,\n", prefix, (unsigned long long)info.stack_bytes);
+    eliza_inference_matcher_free(matcher);
+}
+
+/* Masks of a constraint that was just compiled, and still has nothing but its automata. */
+static void measure_cold(const eliza_vocab *vocab, const definition *from, const documents *texts)
+{
+    double *times = no_times(texts->n_positions);
+    for (int i = 0; i < COLD_REPEATS; i++) {
+        eliza_constraint *constraint = compile(vocab, from);
+        eliza_matcher *matcher = make_matcher(constraint);
+        pass(matcher, texts, ALLOWED, NULL, 0, times, NULL);
+        eliza_inference_matcher_free(matcher);
+        eliza_inference_constraint_free(constraint);
+    }
+    print_samples("cold_ns", times, texts->n_positions, ",");
+    free(times);
+}
+
+/* Masks with all ready that the documents need. */
+static void measure_warm(const eliza_vocab *vocab, const definition *from, const documents *texts, int passes)
+{
+    size_t n_words = ((size_t)eliza_inference_vocab_size(vocab) + 31) / 32;
+    int32_t *words = allocate(n_words * sizeof *words);
+    double *warm = no_times(texts->n_positions);
+    double *fill = no_times(texts->n_positions), *accept = no_times(texts->n_positions);
+    eliza_constraint *constraint = compile(vocab, from);
+    eliza_matcher *matcher = make_matcher(constraint);
+    pass(matcher, texts, ALLOWED, NULL, 0, warm, NULL);
+    for (int i = 0; i < passes; i++) {
+        pass(matcher, texts, ALLOWED, words, n_words, warm, accept);
+        pass(matcher, texts, FILL, words, n_words, fill, NULL);
+    }
+    print_samples("warm_ns", warm, texts->n_positions, ",");
+    print_samples("fill_ns", fill, texts->n_positions, ",");
+    print_samples("accept_ns", accept, texts->n_positions, ",");
+    print_constraint(constraint, "warm");
+    print_matcher(constraint, texts, MATCHER_TOKENS, "matcher");
+    print_matcher(constraint, texts, texts->longest, "long_matcher");
+    eliza_inference_matcher_free(matcher);
+    eliza_inference_constraint_free(constraint);
+    free(words);
+    free(warm);
+    free(fill);
+    free(accept);
+}
+
+/* Passes over a mapped constraint that is opened anew for each: with its tables, and no whole mask yet. */
+static void measure_mapped(const eliza_vocab *vocab, const char *path, const documents *texts, int passes,
+                           uint64_t mask_bytes_max, const char *name)
+{
+    double *times = no_times(texts->n_positions);
+    for (int i = 0; i < passes; i++) {
+        eliza_constraint *constraint = open_constraint(vocab, path, mask_bytes_max);
+        eliza_matcher *matcher = make_matcher(constraint);
+        pass(matcher, texts, ALLOWED, NULL, 0, times, NULL);
+        eliza_inference_matcher_free(matcher);
+        eliza_inference_constraint_free(constraint);
+    }
+    print_samples(name, times, texts->n_positions, ",");
+    free(times);
+}
+
+static void measure_tables(const eliza_vocab *vocab, const definition *from, const documents *texts, int passes,
+                           const char *folder)
+{
+    double prepared[SAVE_REPEATS], saved[SAVE_REPEATS], opened[SAVE_REPEATS];
+    char path[PATH_MAX_BYTES];
+    snprintf(path, sizeof path, "%s/constraint.bin", folder);
+    char *error;
+    for (int i = 0; i < SAVE_REPEATS; i++) {
+        eliza_constraint *constraint = compile(vocab, from);
+        int64_t started = now_ns();
+        check(eliza_inference_constraint_prepare(constraint, NULL, &error), error, "prepare");
+        prepared[i] = (double)(now_ns() - started);
+        started = now_ns();
+        check(eliza_inference_constraint_save(constraint, path, strlen(path), &error), error, path);
+        saved[i] = (double)(now_ns() - started);
+        if (i == 0)
+            print_constraint(constraint, "prepared");
+        eliza_inference_constraint_free(constraint);
+        started = now_ns();
+        constraint = open_constraint(vocab, path, 0);
+        opened[i] = (double)(now_ns() - started);
+        eliza_inference_constraint_free(constraint);
+    }
+    print_median("prepare_ns", prepared, SAVE_REPEATS);
+    print_median("save_ns", saved, SAVE_REPEATS);
+    print_median("open_ns", opened, SAVE_REPEATS);
+    struct stat status;
+    if (stat(path, &status) == 0)
+        print_number("file_bytes", (double)status.st_size);
+    measure_mapped(vocab, path, texts, passes, 0, "mapped_ns");
+    measure_mapped(vocab, path, texts, passes, 1, "no_memo_ns");
+}
+
+/* A first mask of `(?s).*`: nearly all nodes of the byte trie are walked and their bits set. */
+static void measure_walk(const eliza_vocab *vocab, int passes)
+{
+    const char pattern[] = "(?s).*";
+    definition all = {ELIZA_CONSTRAINT_REGEX, {(char *)pattern, sizeof pattern - 1}, NULL, 0};
+    double least = 1e18;
+    for (int i = 0; i < passes; i++) {
+        eliza_constraint *constraint = compile(vocab, &all);
+        eliza_matcher *matcher = make_matcher(constraint);
+        const int32_t *ids;
+        size_t n;
+        int64_t started = now_ns();
+        check(eliza_inference_matcher_allowed(matcher, &ids, &n), NULL, "mask");
+        double took = (double)(now_ns() - started);
+        least = took < least ? took : least;
+        eliza_inference_matcher_free(matcher);
+        eliza_inference_constraint_free(constraint);
+    }
+    print_number("walk_ns", least);
+}
+
+static double clock_ns(void)
+{
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < 1000; i++) {
+        int64_t started = now_ns(), took = now_ns() - started;
+        least = took < least ? took : least;
+    }
+    return (double)least;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 7) {
+        fprintf(stderr, "usage: masks VOCABULARY choices|regex|lark DEFINITION DOCUMENTS PASSES FOLDER\n");
+        return 2;
+    }
+    int passes = atoi(argv[5]);
+    definition from = read_definition(argv[2], argv[3]);
+    documents texts = read_documents(read_file(argv[4]));
+    printf("{\n");
+    eliza_vocab *vocab = measure_vocabulary(read_file(argv[1]), argv[6]);
+    measure_walk(vocab, passes);
+    measure_compile(vocab, &from);
+    measure_cold(vocab, &from, &texts);
+    measure_warm(vocab, &from, &texts, passes);
+    measure_tables(vocab, &from, &texts, passes, argv[6]);
+    printf("\"clock_ns\": %.1f\n}\n", clock_ns());
+    eliza_inference_vocab_free(vocab);
+    return 0;
+}
