@@ -121,8 +121,7 @@ const Builder = struct {
 
         fn append(k: *Kernel, w: *const Work, item: u32, set: []const u64) Error!void {
             try w.append(&k.items, item);
-            try w.reserve(&k.sets, set.len);
-            k.sets.appendSliceAssumeCapacity(set);
+            try w.appendSlice(&k.sets, set);
         }
     };
 
@@ -154,8 +153,7 @@ const Builder = struct {
         // Sets of kernels move when the list of them grows, so moves point to a copy.
         const from = b.result.kernelSetsOf(state);
         b.copied.clearRetainingCapacity();
-        try b.w.reserve(&b.copied, from.len);
-        b.copied.appendSliceAssumeCapacity(from);
+        try b.w.appendSlice(&b.copied, from);
         for (b.result.kernelOf(state), 0..) |item, i| try b.move(item, sets.row(b.copied.items, i, words));
         for (b.closure.found()) |rule| {
             const set: []const u64 = if (words == 0) &.{} else sets.row(b.closure.lookaheads, rule, words);
@@ -181,8 +179,7 @@ const Builder = struct {
         sortByItem(b.finished.items);
         for (b.finished.items) |done| {
             try b.w.append(&b.result.reductions, b.f.productions[done.item]);
-            try b.w.reserve(&b.result.lookaheads, done.set.len);
-            b.result.lookaheads.appendSliceAssumeCapacity(done.set);
+            try b.w.appendSlice(&b.result.lookaheads, done.set);
         }
         try b.w.append(&b.result.reduction_offsets, @intCast(b.result.reductions.items.len));
     }
@@ -254,10 +251,8 @@ const Builder = struct {
         try b.w.take(b.state_bytes);
         try b.w.append(&b.hashes, hash);
         b.slots[slot] = state + 1;
-        try b.w.reserve(&r.kernels, b.kernel.items.items.len);
-        r.kernels.appendSliceAssumeCapacity(b.kernel.items.items);
-        try b.w.reserve(&r.kernel_sets, b.kernel.sets.items.len);
-        r.kernel_sets.appendSliceAssumeCapacity(b.kernel.sets.items);
+        try b.w.appendSlice(&r.kernels, b.kernel.items.items);
+        try b.w.appendSlice(&r.kernel_sets, b.kernel.sets.items);
         try b.w.append(&r.kernel_offsets, @intCast(r.kernels.items.len));
         if (2 * b.hashes.items.len > b.slots.len) try b.growSlots();
         return state;

@@ -104,7 +104,7 @@ fn appendLookBack(w: *const Work, f: *const Flat, a: *const Automaton, l: *const
     try appendPath(w, a, &states, l.steps[outermost].from, prefix);
     var step = outermost;
     while (outwards.edges[step] != graph.Paths.no_edge) : (step = outwards.from[step]) {
-        for (f.before(l.include_items[outwards.edges[step]])) |symbol| try w.append(prefix, symbol);
+        try w.appendSlice(prefix, f.before(l.include_items[outwards.edges[step]]));
     }
-    for (f.before(reduced)) |symbol| try w.append(prefix, symbol);
+    try w.appendSlice(prefix, f.before(reduced));
 }

@@ -99,8 +99,7 @@ const Merger = struct {
                 m.n_groups += 1;
                 m.members[number] = @intCast(state);
                 offsets[number] = united.items.len;
-                try m.w.reserve(&united, own.len);
-                united.appendSliceAssumeCapacity(own);
+                try m.w.appendSlice(&united, own);
                 m.chain.add(hash, number);
             }
             to.* = number;
@@ -164,7 +163,7 @@ const Merger = struct {
         for (m.members[0..m.n_groups], 0..) |state, number| {
             try m.w.check();
             @memcpy(sets.row(shift_sets, number, words), m.shiftsOf(state));
-            for (m.a.kernelOf(state)) |item| try m.w.append(&to.kernels, item);
+            try m.w.appendSlice(&to.kernels, m.a.kernelOf(state));
             try m.w.append(&to.kernel_offsets, @intCast(to.kernels.items.len));
             const transitions = m.a.transitionsOf(state);
             for (transitions.start..transitions.end) |i| {
@@ -173,7 +172,7 @@ const Merger = struct {
             }
             try m.w.append(&to.transition_offsets, @intCast(to.symbols.items.len));
             const reductions = m.a.reductionsOf(state);
-            for (m.a.reductions.items[reductions.start..reductions.end]) |production| try m.w.append(&to.reductions, production);
+            try m.w.appendSlice(&to.reductions, m.a.reductions.items[reductions.start..reductions.end]);
             try m.w.append(&to.reduction_offsets, @intCast(to.reductions.items.len));
         }
         const n_words = to.reductions.items.len * words;

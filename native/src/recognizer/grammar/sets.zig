@@ -17,7 +17,7 @@ pub fn remove(set: []u64, member: usize) void {
 }
 
 /// Whether `to` grew.
-pub fn unite(to: []u64, from: []const u64) bool {
+pub noinline fn unite(to: []u64, from: []const u64) bool {
     var grown: u64 = 0;
     for (to, from) |*word, more| {
         grown |= more & ~word.*;
@@ -27,7 +27,7 @@ pub fn unite(to: []u64, from: []const u64) bool {
 }
 
 /// Whether `to` shrank.
-pub fn intersect(to: []u64, with: []const u64) bool {
+pub noinline fn intersect(to: []u64, with: []const u64) bool {
     var lost: u64 = 0;
     for (to, with) |*word, keep| {
         lost |= word.* & ~keep;
@@ -36,7 +36,7 @@ pub fn intersect(to: []u64, with: []const u64) bool {
     return lost != 0;
 }
 
-pub fn meet(a: []const u64, b: []const u64) bool {
+pub noinline fn meet(a: []const u64, b: []const u64) bool {
     var common: u64 = 0;
     for (a, b) |x, y| common |= x & y;
     return common != 0;

@@ -16,7 +16,9 @@ pub const Work = struct {
 
     const what = "the parser";
 
-    pub fn check(w: *const Work) Error!void {
+    // Out of line: they are called from everywhere, and seldom take long.
+
+    pub noinline fn check(w: *const Work) Error!void {
         return w.budget.check(what, w.diag);
     }
 
@@ -24,25 +26,27 @@ pub const Work = struct {
         return w.budget.checkStates(n, what, w.diag);
     }
 
-    pub fn take(w: *const Work, bytes: u64) Error!void {
+    pub noinline fn take(w: *const Work, bytes: u64) Error!void {
         return w.budget.take(bytes, what, w.diag);
     }
 
-    pub fn alloc(w: *const Work, comptime T: type, n: usize) Error![]T {
+    pub noinline fn alloc(w: *const Work, comptime T: type, n: usize) Error![]T {
         try w.take(@as(u64, n) * @sizeOf(T));
         return w.arena.alloc(T, n);
     }
 
-    pub fn filled(w: *const Work, comptime T: type, n: usize, value: T) Error![]T {
+    pub noinline fn filled(w: *const Work, comptime T: type, n: usize, value: T) Error![]T {
         const slice = try w.alloc(T, n);
         @memset(slice, value);
         return slice;
     }
 
     pub fn reserve(w: *const Work, list: anytype, n: usize) Error!void {
-        const needed = list.items.len + n;
-        if (needed <= list.capacity) return;
-        const capacity = @max(needed, 2 * list.capacity, 64);
+        if (list.capacity - list.items.len < n) return w.grow(list, n);
+    }
+
+    noinline fn grow(w: *const Work, list: anytype, n: usize) Error!void {
+        const capacity = @max(list.items.len + n, 2 * list.capacity, 64);
         try w.take(@as(u64, capacity) * @sizeOf(@TypeOf(list.items[0])));
         try list.ensureTotalCapacityPrecise(w.arena, capacity);
     }
@@ -50,5 +54,10 @@ pub const Work = struct {
     pub fn append(w: *const Work, list: anytype, item: @TypeOf(list.items[0])) Error!void {
         try w.reserve(list, 1);
         list.appendAssumeCapacity(item);
+    }
+
+    pub noinline fn appendSlice(w: *const Work, list: anytype, items: []const @TypeOf(list.items[0])) Error!void {
+        try w.reserve(list, items.len);
+        list.appendSliceAssumeCapacity(items);
     }
 };

@@ -77,7 +77,7 @@ pub const Yields = struct {
     /// As many terminals of the shortest sentence of `symbols` as fit `buffer`, from its end.
     pub fn last(y: *const Yields, w: *const Work, symbols: []const u32, buffer: []u32) Error!Last {
         var open: std.ArrayList(u32) = .empty;
-        for (symbols) |symbol| try w.append(&open, symbol);
+        try w.appendSlice(&open, symbols);
         var free = buffer.len;
         while (open.pop()) |symbol| {
             if (y.of(symbol) == 0) continue;
@@ -87,9 +87,8 @@ pub const Yields = struct {
                 buffer[free] = symbol;
                 continue;
             }
-            for (y.flat.itemsOf(y.choices[y.flat.ruleOf(symbol)])) |inner| {
-                if (inner != none) try w.append(&open, inner);
-            }
+            const inner = y.flat.itemsOf(y.choices[y.flat.ruleOf(symbol)]);
+            try w.appendSlice(&open, inner[0 .. inner.len - 1]);
         }
         return .{ .terminals = buffer[free..], .cut = false };
     }
