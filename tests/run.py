@@ -133,6 +133,7 @@ def test_steps() -> list[Step]:
     native_tests = [PYTHON, str(TESTS / "native" / "build.py"), os.environ["ELIZA_INFERENCE_LIBRARY"]]
     mypy = [PYTHON, "-m", "mypy", "--strict"]
     typed_tests = ["run.py", "llama/locate.py", "oracle.py", "subjects.py", "conformance_cases.py"]
+    typed_tests += ["recognizer_subjects.py", "recognizer_cases.py", *sorted(f"oracles/{p.name}" for p in (TESTS / "oracles").glob("*.py"))]
     npm_run = [tool("npm"), "run", "--silent"]
     bun_package = ROOT / "bindings-ts"
     steps = [

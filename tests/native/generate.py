@@ -1,6 +1,6 @@
 """Writes the conformance cases as C data (see cases.h), so that the C runner needs no JSON.
 
-    python tests/native/generate.py OUTPUT.c
+python tests/native/generate.py OUTPUT.c
 """
 
 from __future__ import annotations

@@ -69,7 +69,17 @@ def _folded(character: str) -> str:
 def of_prefix(prefix: bytes) -> Range | None:
     """The code points whose UTF-8 begins with these bytes (1 to 4); None if no character's does."""
     lead = prefix[0]
-    length = 1 if lead < 0x80 else 2 if 0xC0 <= lead < 0xE0 else 3 if 0xE0 <= lead < 0xF0 else 4 if 0xF0 <= lead < 0xF8 else 0
+    length = (
+        1
+        if lead < 0x80
+        else 2
+        if 0xC0 <= lead < 0xE0
+        else 3
+        if 0xE0 <= lead < 0xF0
+        else 4
+        if 0xF0 <= lead < 0xF8
+        else 0
+    )
     if not length or len(prefix) > length or any(byte & 0xC0 != 0x80 for byte in prefix[1:]):
         return None
     value = lead if length == 1 else lead & (0x7F >> length)

@@ -20,7 +20,8 @@ class Completion:
         self.spellings = self._spellings()
         skipped = [self.spellings[n] for n, terminal in enumerate(recognizer.terminals) if terminal.skip]
         self.separators = [b"", b" ", b"\n", *skipped]
-        self.shortest = self._shortest_of_rules()
+        self.shortest: dict[str, Terminals] = {}
+        self._find_shortest()
 
     def of(self, state: State) -> bytes:
         """The text; AssertionError at a dead end."""
@@ -69,7 +70,9 @@ class Completion:
         assert state.lexeme is not None
         begins: list[tuple[bytes, Positions]] = [(b"", state.lexeme)]
         if state.partial:
-            begins = [(text[len(state.partial) :], after) for text, after in self._characters(state.lexeme, state.partial)]
+            begins = [
+                (text[len(state.partial) :], after) for text, after in self._characters(state.lexeme, state.partial)
+            ]
         seen = set()
         for text, lexeme in begins:  # which grows meanwhile
             if self.recognizer.end_lexeme(State(state.column, lexeme, b"")) is not None:
@@ -144,8 +147,8 @@ class Completion:
             return None
         return tuple(one for part in parts for one in part)  # type: ignore[union-attr]
 
-    def _shortest_of_rules(self) -> dict[str, Terminals]:
-        self.shortest: dict[str, Terminals] = {}
+    def _find_shortest(self) -> None:
+        """The shortest terminals of each rule."""
         grew = True
         while grew:
             grew = False
@@ -157,7 +160,6 @@ class Completion:
                     if rule not in self.shortest or self._cost(terminals) < self._cost(self.shortest[rule]):
                         self.shortest[rule] = terminals
                         grew = True
-        return self.shortest
 
 
 def _with_prefix(prefix: bytes, first: int, last: int) -> list[str]:

@@ -16,7 +16,9 @@ PRECEDENCE = re.compile(r"%prec\s+\w+")
 
 def recognizer_of(text: str) -> Recognizer:
     """Declared precedence is passed over: it must not change which texts the grammar has."""
-    soft = {word for kind, words in ADDED.findall(text) if kind == "soft" for word in re.findall(r'"[^"]*"i?|\w+', words)}
+    soft = {
+        word for kind, words in ADDED.findall(text) if kind == "soft" for word in re.findall(r'"[^"]*"i?|\w+', words)
+    }
     lark = Lark(PRECEDENCE.sub("", ADDED.sub("", text)), parser="earley", maybe_placeholders=False)
     terminals = []
     for definition in sorted(lark.terminals, key=lambda one: _place(one.name, text)):
@@ -40,7 +42,9 @@ def recognizer_of(text: str) -> Recognizer:
     productions = [
         Production(
             rule.origin.name,
-            tuple(symbol.name if isinstance(symbol, NonTerminal) else numbers[symbol.name] for symbol in rule.expansion),
+            tuple(
+                symbol.name if isinstance(symbol, NonTerminal) else numbers[symbol.name] for symbol in rule.expansion
+            ),
         )
         for rule in lark.rules
     ]

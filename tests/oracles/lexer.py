@@ -6,7 +6,9 @@ nothing depends on an automaton's construction.
 
 from __future__ import annotations
 
+import importlib
 import re
+import sys
 import warnings
 from collections import Counter
 from dataclasses import dataclass
@@ -17,10 +19,7 @@ from oracles.characters import Range
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
-    try:
-        from re import _parser as sre_parse  # type: ignore[attr-defined]
-    except ImportError:  # before Python 3.11
-        import sre_parse  # type: ignore[no-redef]
+    sre_parse: Any = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
 
 Positions = frozenset[int]
 
@@ -156,7 +155,8 @@ class Lexer:
             for tree in argument[1]:
                 self._build(tree, flags, begin, end)
         elif name in ("MAX_REPEAT", "MIN_REPEAT"):
-            self._repeat(*argument, flags, begin, end)
+            least, most, tree = argument
+            self._repeat(least, most, tree, flags, begin, end)
         else:
             ranges = _ranges(name, argument, flags)
             if flags & re.IGNORECASE:

@@ -9,8 +9,40 @@ from random import Random
 from oracles.parser import Production, Symbol
 from oracles.recognizer import Recognizer, Terminal
 
-LITERALS = ["a", "b", "ab", "aab", "if", "in", "int", "(", ")", "[", "]", ",", ";", "+", "++", "=", "==", "é", "éa", "🦉"]
-REGEXES = ["[a-z]+", "[a-c]{1,3}", "i[a-z]*", "a+b?", "[0-9]+", "[0-9]+(\\.[0-9]+)?", "x(y|z)*x", '"[^"]*"', "[é-ü]+", "(ab|a)b"]
+LITERALS = [
+    "a",
+    "b",
+    "ab",
+    "aab",
+    "if",
+    "in",
+    "int",
+    "(",
+    ")",
+    "[",
+    "]",
+    ",",
+    ";",
+    "+",
+    "++",
+    "=",
+    "==",
+    "é",
+    "éa",
+    "🦉",
+]
+REGEXES = [
+    "[a-z]+",
+    "[a-c]{1,3}",
+    "i[a-z]*",
+    "a+b?",
+    "[0-9]+",
+    "[0-9]+(\\.[0-9]+)?",
+    "x(y|z)*x",
+    '"[^"]*"',
+    "[é-ü]+",
+    "(ab|a)b",
+]
 SKIPPED = ["[ ]+", "#[^\\n]*\\n", "/\\*([^*]|\\*+[^*/])*\\*+/"]
 
 SAMPLES = ["a", "b", "c", "ab", "aab", "abb", "if", "in", "int", "iffy", "()", "[]", ",", ";", "+", "++", "=", "==", "1", "1.", ".5",
@@ -42,7 +74,9 @@ def grammar(random: Random) -> RandomGrammar:
     used = _used(productions)
     kept = [n for n, terminal in enumerate(terminals) if terminal.skip or n in used]
     places: dict[Symbol, Symbol] = {old: new for new, old in enumerate(kept)}
-    productions = [Production(p.rule, tuple(places.get(s, s) for s in p.symbols)) for p in productions if p.rule in used]
+    productions = [
+        Production(p.rule, tuple(places.get(s, s) for s in p.symbols)) for p in productions if p.rule in used
+    ]
     return RandomGrammar(text, Recognizer([terminals[n] for n in kept], productions, "start"))
 
 

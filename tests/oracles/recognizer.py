@@ -50,9 +50,7 @@ class Recognizer:
         self.terminals = terminals
         order = sorted(range(len(terminals)), key=lambda n: (-terminals[n].priority, not terminals[n].literal, n))
         self.number_of = order  # by pattern of the lexer
-        self.lexer = Lexer(
-            [Pattern(t.regex, t.soft, t.ignore_case, t.dot_all) for t in (terminals[n] for n in order)]
-        )
+        self.lexer = Lexer([Pattern(t.regex, t.soft, t.ignore_case, t.dot_all) for t in (terminals[n] for n in order)])
         self.parser = Parser(productions, start)
         self._take: dict[tuple[State, int], State | None] = {}
 

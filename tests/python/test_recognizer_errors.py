@@ -81,12 +81,18 @@ TOO_LARGE: dict[str, Callable[[], str]] = {
     "one regular expression": lambda: "start: /" + "a" * 10 * MB + "/",
     "one class": lambda: "start: /[" + "ab" * 5 * MB + "]{1,60000}/",
     "many strings": lambda: "start: " + " | ".join(f'"{n}"' for n in range(MB)),
-    "many rules in a row": lambda: "start: r0\n" + "".join(f'r{n}: "a" r{n + 1}\n' for n in range(500_000)) + 'r500000: "b"',
-    "many rules, each one another": lambda: "start: r0\n" + "".join(f"r{n}: r{n + 1}\n" for n in range(500_000)) + 'r500000: "b"',
+    "many rules in a row": lambda: (
+        "start: r0\n" + "".join(f'r{n}: "a" r{n + 1}\n' for n in range(500_000)) + 'r500000: "b"'
+    ),
+    "many rules, each one another": lambda: (
+        "start: r0\n" + "".join(f"r{n}: r{n + 1}\n" for n in range(500_000)) + 'r500000: "b"'
+    ),
     "many rules that nobody uses": lambda: 'start: "a"\n' + "".join(f'r{n}: "b"\n' for n in range(600_000)),
     "many terminals": lambda: "start: T0\n" + "".join(f'T{n}: "t{n}"\n' for n in range(500_000)),
     "terminals in a row": lambda: "start: T0\n" + "".join(f"T{n}: T{n + 1}\n" for n in range(500_000)) + 'T500000: "b"',
-    "terminals that double": lambda: "start: T0\n" + "".join(f"T{n}: T{n + 1} T{n + 1}\n" for n in range(64)) + 'T64: "b"',
+    "terminals that double": lambda: (
+        "start: T0\n" + "".join(f"T{n}: T{n + 1} T{n + 1}\n" for n in range(64)) + 'T64: "b"'
+    ),
     "rules that double": lambda: "start: r0\n" + "".join(f"r{n}: r{n + 1} r{n + 1}\n" for n in range(64)) + 'r64: "b"',
     "groups in groups": lambda: "start: " + "(" * 5 * MB + '"a"' + ")" * 5 * MB,
     "groups that do not end": lambda: "start: " + "(" * 10 * MB,
@@ -141,7 +147,9 @@ def test_mutated_grammars_are_refused_with_a_place() -> None:
     random = Random("mutated grammars")
     texts = [samples.text_of(name) for name in ("json", "arithmetic", "function_call")]
     texts += [random_cases.grammar(random).text for _ in range(40)]
-    texts.append('start: (A | "b"~2..3)* [x] %prec A\nx: /a/i "b"i -> c\nA.2: B+ "c"\nB: "0".."9"\n%left A\n%ignore /\\s/\n')
+    texts.append(
+        'start: (A | "b"~2..3)* [x] %prec A\nx: /a/i "b"i -> c\nA.2: B+ "c"\nB: "0".."9"\n%left A\n%ignore /\\s/\n'
+    )
     n_compiled = 0
     for _ in range(1500):
         try:

@@ -148,7 +148,18 @@ def test_c_files_that_pycparser_reads(constraint: Callable[[str], Constraint], p
 
 def preprocessed(path: Path) -> bytes:
     includes = [path.parent, path.parent.parent / "include"]
-    command = [sys.executable, "-m", "ziglang", "cc", "-E", "-P", "-std=c11", "-target", "x86_64-linux-musl", "-D_GNU_SOURCE"]
+    command = [
+        sys.executable,
+        "-m",
+        "ziglang",
+        "cc",
+        "-E",
+        "-P",
+        "-std=c11",
+        "-target",
+        "x86_64-linux-musl",
+        "-D_GNU_SOURCE",
+    ]
     command += [f"-D{extension}" for extension in EXTENSIONS] + [f"-I{include}" for include in includes]
     return subprocess.run([*command, str(path)], check=True, capture_output=True).stdout
 
@@ -184,15 +195,25 @@ def test_arithmetic_is_arithmetic_of_python(constraint: Callable[[str], Constrai
 
 def is_arithmetic(text: str) -> bool:
     """By Python's parser. Numbers and names are as the grammar has them, since Python's are others."""
-    lexemes = re.findall(r"[ \t\n\r]+|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[Ee][+-]?[0-9]*)?|[A-Za-z_]\w*|.", text, re.ASCII | re.DOTALL)
+    lexemes = re.findall(
+        r"[ \t\n\r]+|(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[Ee][+-]?[0-9]*)?|[A-Za-z_]\w*|.", text, re.ASCII | re.DOTALL
+    )
     python = []
     for lexeme in lexemes:
         if re.fullmatch(r"[ \t\n\r]+", lexeme):
             python.append(" ")
-        elif re.fullmatch(r"[0-9.]+[Ee][+-]?", lexeme) or not re.fullmatch(r"[\w.]+|[-+*/%^(),]", lexeme, re.ASCII) or lexeme == ".":
+        elif (
+            re.fullmatch(r"[0-9.]+[Ee][+-]?", lexeme)
+            or not re.fullmatch(r"[\w.]+|[-+*/%^(),]", lexeme, re.ASCII)
+            or lexeme == "."
+        ):
             return False
         else:
-            python.append({"^": "**"}.get(lexeme, "1" if lexeme[0] in ".0123456789" else "x" if lexeme[0] not in "-+*/%(),^" else lexeme))
+            python.append(
+                {"^": "**"}.get(
+                    lexeme, "1" if lexeme[0] in ".0123456789" else "x" if lexeme[0] not in "-+*/%(),^" else lexeme
+                )
+            )
     if re.search(r",\s*\)", "".join(python)):
         return False  # Python allows a comma after the last argument
     try:
@@ -201,7 +222,9 @@ def is_arithmetic(text: str) -> bool:
         return False
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     names_called = all(isinstance(call.func, ast.Name) for call in calls)
-    return names_called and not any(isinstance(node, (ast.Tuple, ast.Starred, ast.GeneratorExp)) for node in ast.walk(tree))
+    return names_called and not any(
+        isinstance(node, (ast.Tuple, ast.Starred, ast.GeneratorExp)) for node in ast.walk(tree)
+    )
 
 
 @pytest.mark.skipif(sqlite3.sqlite_version_info < (3, 39), reason="SQLite before 3.39 has no full joins")

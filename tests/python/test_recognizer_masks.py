@@ -262,7 +262,9 @@ def takes(constraint: Constraint, tokens: Tokens, text: str) -> bool:
 def test_choices(seed: int) -> None:
     random = Random(f"choices {seed}")
     tokens = Tokens(random_cases.tokens(random, 60))
-    words = ["".join(random.choices(random_cases.SAMPLES, k=random.randint(1, 4))) for _ in range(random.randint(1, 40))]
+    words = [
+        "".join(random.choices(random_cases.SAMPLES, k=random.randint(1, 4))) for _ in range(random.randint(1, 40))
+    ]
     constraint = Constraint.choices(tokens.vocabulary, words)
     recognizer = of_regex("|".join(map(re.escape, sorted(words, key=len, reverse=True))))
     for _ in range(4):
@@ -278,5 +280,3 @@ def test_states_are_told_apart(shipped: tuple[str, Constraint, Recognizer, Token
         walk = random.choice(walks)
         if allowed := walk.check():
             walk.take(random.choice(allowed))
-
-
