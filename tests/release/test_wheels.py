@@ -1,0 +1,200 @@
+"""The Python packages, built from one machine, installed in clean environments and used."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import lief
+import pytest
+from conftest import MODEL, ROOT
+
+PACKAGE = ROOT / "bindings-python"
+LIBRARY = re.compile(r"eliza_inference/native/(lib)?elizainference\.(so|dylib|dll)")
+IMPORT_MS_MAX = 60
+RESIDENT_BYTES_MAX = 3_000_000
+
+PLATFORMS = {
+    "x86_64-linux-gnu.2.17": ("manylinux_2_17_x86_64.manylinux2014_x86_64", lief.ELF.ARCH.X86_64),
+    "aarch64-linux-gnu.2.17": ("manylinux_2_17_aarch64.manylinux2014_aarch64", lief.ELF.ARCH.AARCH64),
+    "x86_64-linux-musl": ("musllinux_1_2_x86_64", lief.ELF.ARCH.X86_64),
+    "aarch64-linux-musl": ("musllinux_1_2_aarch64", lief.ELF.ARCH.AARCH64),
+    "x86_64-macos.11.0": ("macosx_11_0_x86_64", lief.MachO.Header.CPU_TYPE.X86_64),
+    "aarch64-macos.11.0": ("macosx_11_0_arm64", lief.MachO.Header.CPU_TYPE.ARM64),
+    "x86_64-windows-gnu": ("win_amd64", lief.PE.Header.MACHINE_TYPES.AMD64),
+    "aarch64-windows-gnu": ("win_arm64", lief.PE.Header.MACHINE_TYPES.ARM64),
+}
+HERE = "x86_64-linux-gnu.2.17"
+
+SMOKE = """
+import eliza_inference
+from eliza_inference import Constraint, Matcher, TokenTree, Vocabulary
+NAMES = {"REPLY": [5, 6], "STOP": [7]}
+matcher = Matcher(Constraint(Vocabulary(100), TokenTree.from_names(NAMES, NAMES)))
+assert list(matcher.allowed()) == [5, 7], matcher.allowed()
+matcher.accept(5)
+assert list(matcher.forced()) == [6]
+matcher.accept(6)
+assert matcher.leaf == "REPLY"
+print(eliza_inference.__file__)
+"""
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A wheel for each platform, by its Zig target."""
+    built = {}
+    for target in PLATFORMS:
+        folder = tmp_path_factory.mktemp("wheel")
+        environment = os.environ | {"ELIZA_INFERENCE_TARGET": target}
+        command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
+        subprocess.run(command, cwd=PACKAGE, env=environment, check=True)
+        (built[target],) = folder.iterdir()
+    return built
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sdist")
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder], cwd=PACKAGE, check=True)
+    (archive,) = folder.iterdir()
+    return archive
+
+
+@pytest.mark.parametrize("target", list(PLATFORMS))
+def test_a_wheel_holds_the_library_of_its_platform(wheels: dict[str, Path], target: str) -> None:
+    wheel = wheels[target]
+    tag, machine = PLATFORMS[target]
+    assert wheel.name == f"eliza_inference-{version()}-py3-none-{tag}.whl"
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        (library,) = filter(LIBRARY.fullmatch, names)
+        binary = lief.parse(archive.read(library))
+        assert "eliza_inference/licenses/THIRD_PARTY.md" in names
+        assert not any(name.endswith((".pyc", ".pdb", ".zig")) for name in names)
+    assert machine_of(binary) == machine
+
+
+@pytest.mark.parametrize("target", [target for target in PLATFORMS if "linux-gnu" in target])
+def test_auditwheel_finds_nothing_wrong(wheels: dict[str, Path], target: str) -> None:
+    command = [sys.executable, "-m", "auditwheel", "show", wheels[target]]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    text = " ".join(result.stdout.split())
+    assert f'is consistent with the following platform tag: "{PLATFORMS[target][0].split(".")[0]}"' in text, text
+
+
+@pytest.mark.parametrize("target", [target for target in PLATFORMS if "linux-musl" in target])
+def test_a_musl_wheel_needs_musl_alone(wheels: dict[str, Path], target: str) -> None:
+    """What auditwheel asks for, which takes the glibc of this machine for a damaged musl."""
+    with zipfile.ZipFile(wheels[target]) as archive:
+        elf = lief.parse(archive.read("eliza_inference/native/libelizainference.so"))
+    assert isinstance(elf, lief.ELF.Binary)
+    assert elf.libraries == ["libc.so"]
+    assert not list(elf.symbols_version_requirement)
+
+
+@pytest.fixture(scope="module")
+def clean_python(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel and what it depends on, and nothing else."""
+    return installed(tmp_path_factory.mktemp("clean"), wheels[HERE])
+
+
+def test_the_wheel_works_in_a_clean_environment(clean_python: Path, tmp_path: Path) -> None:
+    location = run(clean_python, SMOKE, tmp_path)
+    assert "site-packages" in location and str(ROOT) not in location
+
+
+def test_the_wheel_answers_with_the_model_that_it_brings(clean_python: Path, llama: Path, tmp_path: Path) -> None:
+    code = f"""
+from eliza_inference import Model
+with Model({str(MODEL)!r}) as model, model.stream() as stream:
+    stream.prefill("User: set a timer for ten minutes\\nAction:")
+    print(stream.choose(model.token_tree(["REPLY", "SET_TIMER"])))
+"""
+    assert run(clean_python, code, tmp_path, ELIZA_INFERENCE_LLAMA=str(llama)) == "SET_TIMER"
+
+
+def test_importing_is_quick_and_small(clean_python: Path, tmp_path: Path) -> None:
+    """The time of the thread, so that other processes do not count; the least of five runs."""
+    code = """
+import time
+start = time.thread_time()
+import eliza_inference
+print((time.thread_time() - start) * 1000)
+"""
+    times = [float(run(clean_python, code, tmp_path)) for _ in range(5)]
+    assert min(times) <= IMPORT_MS_MAX, times
+
+
+def test_loading_takes_little_memory(clean_python: Path, tmp_path: Path) -> None:
+    """Of the library alone, by the mappings that opening it adds."""
+    code = """
+import ctypes, sys
+from pathlib import Path
+import importlib.util
+folder = Path(importlib.util.find_spec("eliza_inference").origin).parent
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+before = resident()
+library = ctypes.CDLL(str(folder / "native" / "libelizainference.so"))
+library.eliza_inference_version()
+print(resident() - before)
+"""
+    assert int(run(clean_python, code, tmp_path)) <= RESIDENT_BYTES_MAX
+
+
+def test_a_source_archive_builds_without_a_network(
+    sdist: Path, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    """With the build requirements installed: those of this environment."""
+    wheelhouse = tmp_path / "built"
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--no-index", "--no-deps"]
+    subprocess.run([*pip, "--no-build-isolation", "-w", wheelhouse, sdist], check=True)
+    (wheel,) = wheelhouse.iterdir()
+    assert wheel.name.startswith(f"eliza_inference-{version()}-py3-none-")
+    python = installed(tmp_path_factory.mktemp("from-source"), wheel)
+    assert "site-packages" in run(python, SMOKE, tmp_path)
+
+
+def test_an_unknown_target_is_an_error_that_names_those_that_are_known() -> None:
+    environment = os.environ | {"ELIZA_INFERENCE_TARGET": "sparc-linux"}
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel"]
+    result = subprocess.run(command, cwd=PACKAGE, env=environment, capture_output=True, text=True)
+    assert result.returncode != 0
+    assert "no native library can be built for sparc-linux; supported: x86_64-linux-gnu.2.17, " in result.stderr
+
+
+def machine_of(binary: object) -> object:
+    if isinstance(binary, lief.ELF.Binary):
+        return binary.header.machine_type
+    if isinstance(binary, lief.MachO.Binary):
+        return binary.header.cpu_type
+    assert isinstance(binary, lief.PE.Binary)
+    return binary.header.machine
+
+
+def version() -> str:
+    found = re.search(r'\.version = "([^"]+)"', (ROOT / "build.zig.zon").read_text("utf-8"))
+    assert found is not None
+    return found[1]
+
+
+def installed(folder: Path, wheel: Path) -> Path:
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    subprocess.run([*pip, wheel], check=True)
+    return python
+
+
+def run(python: Path, code: str, folder: Path, **variables: str) -> str:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("ELIZA_", "PYTHON"))}
+    command = [python, "-c", code]
+    result = subprocess.run(command, cwd=folder, env=environment | variables, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
