@@ -22,6 +22,8 @@ N_REGEXES = 300
 BLOCK = 50  # cases of one test
 
 FORCED_BYTES_CHECKED = 40
+MANY_TOKENS_WALKS = 3
+MANY_TOKENS_POSITIONS = 6
 
 
 class Tokens:
@@ -163,6 +165,29 @@ def test_shipped_grammars_by_chance(shipped: tuple[str, Constraint, Recognizer, 
     name, constraint, recognizer, tokens = shipped
     for seed in range(6):
         Walk(constraint, recognizer, tokens).at_random(Random(f"{name} {seed}"), 8)
+
+
+@pytest.mark.parametrize("name", samples.GOOD)
+def test_shipped_grammars_with_many_tokens(name: str) -> None:
+    """So many that sets of tokens are kept as bitmaps; and with tables for all, for none, and for some."""
+    random = Random(f"many tokens {name}")
+    text = samples.text_of(name)
+    pieces = [word for sample in samples.GOOD[name] for word in re.findall(r"\w+|\s+|[^\w\s]+", sample)] + [" ", "\n"]
+    letters = ["".join(random.choices("abcdefghijklmnopqrstuvwxyz_0123456789", k=random.randint(1, 6))) for _ in range(400)]
+    tokens = Tokens(random_cases.tokens(random, 12_000, pieces + letters))
+    recognizer = recognizer_of(text)
+    budgets = [None, Budget(mask_bytes_max=1), Budget(mask_bytes_max=300_000), None]
+    constraints = [Constraint.lark(tokens.vocabulary, text, budget=budget) for budget in budgets]
+    constraints[-1].prepare()
+    for _ in range(MANY_TOKENS_WALKS):
+        walks = [Walk(constraint, recognizer, tokens) for constraint in constraints]
+        for _ in range(MANY_TOKENS_POSITIONS):
+            allowed = walks[0].check()
+            mask = walks[0].matcher.fill_bitmap().tolist()
+            assert all(walk.matcher.fill_bitmap().tolist() == mask for walk in walks), walks[0].where
+            token = random.choice([n for n in allowed if len(tokens.text[n]) > 2] or allowed)
+            for walk in walks:
+                walk.take(token)
 
 
 @pytest.mark.parametrize("kept", ["nothing is kept", "everything is prepared", "saved and mapped"])
