@@ -23,7 +23,8 @@ const Error = work_module.Error;
 
 /// Adds a note for each terminal of the parser that the lexer never finds, and for each pair `a`,
 /// `b` where `b` can come right after `a` in the parser, but some text of `a` can never be ended by
-/// `b`, not after going on either. No note if something skipped can stand in between. A grammar
+/// `b`, not after going on either. No note if something skipped can stand in between; what is skipped
+/// has a note itself, with the first `b` that can never end it. A grammar
 /// without such notes has no dead ends. Notes live in `arena`; at most `notes_max` of them, and how
 /// many there are more.
 pub fn note(arena: Allocator, grammar: *const Grammar, tables: *const Tables, lexer: *const Dfa, notes: *Notes, budget: *Budget, diag: *Diagnostic) Error!void {
@@ -56,10 +57,14 @@ const Search = struct {
     backwards: ?Graph = null,
     /// [terminal * words]: what can come right after it in the parser.
     followers: []u64,
+    /// What the parser shifts somewhere.
+    shifted: []u64,
+    /// [terminal]: something skipped that has its note.
+    hinders: []bool,
     /// Scratch of `canEndLater`, by lexer state.
     good: []bool,
     open: []u32,
-    /// Scratch of `findEnders`, by terminal.
+    /// Result of `findEnders`, by terminal.
     used: []bool,
 
     fn init(w: *const Work, grammar: *const Grammar, tables: *const Tables, lexer: *const Dfa, notes: *Notes) Error!Search {
@@ -73,6 +78,8 @@ const Search = struct {
             .takes = try findTakes(w, lexer),
             .states = try findStates(w, lexer, tables.n_terminals),
             .followers = try findFollowers(w, tables),
+            .shifted = try findShifted(w, tables),
+            .hinders = try w.filled(bool, tables.n_terminals, false),
             .good = try w.alloc(bool, lexer.nStates()),
             .open = try w.alloc(u32, lexer.nStates()),
             .used = try w.alloc(bool, tables.n_terminals),
@@ -80,10 +87,8 @@ const Search = struct {
     }
 
     fn noteUnread(s: *Search) Error!void {
-        const shifted = try s.w.filled(u64, s.tables.words, 0);
-        for (0..s.tables.n_states) |state| _ = sets.unite(shifted, sets.row(s.tables.shift_sets, state, s.tables.words));
         for (s.grammar.terminals, 0..) |terminal, number| {
-            if (!sets.has(shifted, number) or s.states.of(number).len > 0) continue;
+            if (!sets.has(s.shifted, number) or s.states.of(number).len > 0) continue;
             try s.addOne("{f}{f} is never found: terminals before it match all its texts", .{ show.place(terminal.place), show.name(terminal.name) });
         }
     }
@@ -97,15 +102,25 @@ const Search = struct {
             for (0..n) |before| {
                 if (!sets.has(sets.row(s.followers, before, s.tables.words), after)) continue;
                 if (s.canAlwaysEnd(before, enders)) continue;
-                if (try s.canEndLater(before, enders)) continue;
-                const a = s.grammar.terminals[before];
-                const b = s.grammar.terminals[after];
-                try s.addOne("{f}{f} can take in the {f} that comes after it, and nothing else can end it there", .{ show.place(a.place), show.name(a.name), show.name(b.name) });
+                if (!try s.canEndLater(before, enders)) try s.addPair(before, after);
+            }
+            if (!sets.has(s.shifted, after)) continue;
+            for (s.grammar.terminals, s.used, s.hinders, 0..) |terminal, used, *hinders, number| {
+                if (!terminal.skip or used or hinders.* or s.states.of(number).len == 0) continue;
+                hinders.* = true;
+                try s.addPair(number, after);
             }
         }
     }
 
-    /// The classes that can begin `after`, or something skipped that `after` can end in turn.
+    fn addPair(s: *Search, before: usize, after: usize) Error!void {
+        const a = s.grammar.terminals[before];
+        const b = s.grammar.terminals[after];
+        try s.addOne("{f}{f} can take in the {f} that comes after it, and nothing else can end it there", .{ show.place(a.place), show.name(a.name), show.name(b.name) });
+    }
+
+    /// The classes that can begin `after`, or something skipped that `after` can end in turn, which is
+    /// marked in `used`.
     fn findEnders(s: *Search, after: usize) Error!Classes {
         var enders = s.firsts[after];
         @memset(s.used, false);
@@ -219,6 +234,12 @@ fn findStates(w: *const Work, lexer: *const Dfa, n_terminals: u32) Error!Graph {
     return .init(w, n_terminals, edges.items, null);
 }
 
+fn findShifted(w: *const Work, t: *const Tables) Error![]u64 {
+    const shifted = try w.filled(u64, t.words, 0);
+    for (0..t.n_states) |state| _ = sets.unite(shifted, sets.row(t.shift_sets, state, t.words));
+    return shifted;
+}
+
 fn findFollowers(w: *const Work, t: *const Tables) Error![]u64 {
     const followers = try w.filled(u64, @as(usize, t.n_terminals + 1) * t.words, 0);
     for (0..t.n_states) |state| {
@@ -266,7 +287,8 @@ test "neighbours that are never told apart" {
     try std.testing.expectEqualStrings("", try notesOf(arena, "start: A \"a\"\nA: /a{1,3}/"));
     // Something skipped ends it, and is ended itself.
     try std.testing.expectEqualStrings("", try notesOf(arena, "start: A \"a\"\nA: /a+/\n%ignore \" \""));
-    try std.testing.expectEqualStrings(swallowed, try notesOf(arena, "start: A \"a\"\nA: /a+/\nREMARK: /#.*/\n%ignore REMARK"));
+    const both = swallowed ++ "\n3:1: REMARK can take in the \"a\" that comes after it, and nothing else can end it there";
+    try std.testing.expectEqualStrings(both, try notesOf(arena, "start: A \"a\"\nA: /a+/\nREMARK: /#.*/\n%ignore REMARK"));
     try std.testing.expectEqualStrings("", try notesOf(arena, "start: A \"a\"\nA: /a+/\nREMARK: /#.*/\n%ignore REMARK\n%ignore \"\\n\""));
 }
 
