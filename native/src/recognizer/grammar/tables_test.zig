@@ -246,6 +246,22 @@ test "long chains of rules do not recurse" {
     try std.testing.expect(try b.takes("a c d d c"));
 }
 
+test "out of memory leaves nothing behind" {
+    const buildOnce = struct {
+        fn buildOnce(gpa: Allocator) !void {
+            var arena: std.heap.ArenaAllocator = .init(gpa);
+            defer arena.deinit();
+            const grammar = try Reader.read(arena.allocator(), "S: a A d | b B d | a B e | b A e\nA: c\nB: c\nU: u");
+            var notes: tables_module.Notes = .empty;
+            var budget: Budget = .{};
+            var diag: Diagnostic = .{};
+            var tables = try tables_module.build(gpa, arena.allocator(), &grammar, &notes, &budget, &diag);
+            tables.deinit(gpa);
+        }
+    }.buildOnce;
+    try std.testing.checkAllAllocationFailures(std.testing.allocator, buildOnce, .{});
+}
+
 const random_seeds = 4000;
 
 test "random grammars" {
