@@ -123,7 +123,7 @@ void eliza_inference_set_log_callback(eliza_log_callback callback, void *user_da
 #define ELIZA_HANDLES_MAX 2048            /* contexts open at a time, and streams */
 #define ELIZA_REGEX_BYTES_MAX 1048576     /* bytes of one regular expression (1 MiB) */
 #define ELIZA_GRAMMAR_BYTES_MAX 16777216  /* bytes of one grammar (16 MiB) */
-#define ELIZA_TERMINALS_MAX 2048          /* terminals of one grammar */
+#define ELIZA_TERMINALS_MAX 1023          /* terminals of one grammar */
 #define ELIZA_CHOICES_MAX 16777216        /* strings of one set of choices */
 #define ELIZA_CHOICES_BYTES_MAX 1073741824 /* bytes of all of them (1 GiB) */
 #define ELIZA_COMPILE_STATES 65535        /* states of one automaton: default and most */

@@ -6,6 +6,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const bitmap = @import("bitmap.zig");
+const NumberMap = @import("number_map.zig").NumberMap;
 const Mutex = @import("../platform/mutex.zig").Mutex;
 
 /// More tokens than these are a bitmap.
@@ -81,7 +82,7 @@ pub const Memory = struct {
     n_inner: u32 = 0,
     /// Different ones, by their hash.
     masks: std.ArrayList(*Mask) = .empty,
-    by_hash: std.AutoHashMapUnmanaged(u64, u32) = .empty,
+    by_hash: NumberMap = .{},
 
     pub fn deinit(m: *Memory) void {
         var slots = m.slots.load(.monotonic);
@@ -138,19 +139,15 @@ pub const Memory = struct {
     }
 
     fn keep(m: *Memory, mask: *const Mask) error{ OutOfMemory, NoRoom }!*const Mask {
-        const entry = try m.by_hash.getOrPut(m.gpa, mask.hash());
-        if (entry.found_existing) {
-            const kept = m.masks.items[entry.value_ptr.*];
-            if (kept.eql(mask)) return kept;
-        }
-        errdefer if (!entry.found_existing) m.by_hash.removeByPtr(entry.key_ptr);
+        const hash = mask.hash() >> 1; // a key of the map is not all ones
+        const same_hash = m.by_hash.get(hash);
+        if (same_hash) |i| if (m.masks.items[i].eql(mask)) return m.masks.items[i];
         try m.masks.ensureUnusedCapacity(m.gpa, 1);
         if (!m.account.take(mask.bytes())) return error.NoRoom;
-        const kept = mask.copy(m.gpa) catch |e| {
-            m.account.giveBack(mask.bytes());
-            return e;
-        };
-        entry.value_ptr.* = @intCast(m.masks.items.len);
+        errdefer m.account.giveBack(mask.bytes());
+        const kept = try mask.copy(m.gpa);
+        errdefer kept.destroy(m.gpa);
+        if (same_hash == null) try m.by_hash.put(m.gpa, hash, @intCast(m.masks.items.len));
         m.masks.appendAssumeCapacity(kept);
         return kept;
     }

@@ -9,8 +9,7 @@ const Tables = @import("grammar/tables.zig").Tables;
 const Grammar = @import("grammar/grammar.zig").Grammar;
 
 /// Sets of terminals have one of these numbers of words, for which the parser is compiled.
-pub const set_widths = [_]usize{ 2, 8, 33 };
-pub const terminals_max = 2048;
+pub const set_widths = [_]usize{ 2, 16 };
 
 /// Words of a set of `n` terminals and the end of input.
 pub fn setWidth(n: usize) u32 {
@@ -21,6 +20,8 @@ pub fn setWidth(n: usize) u32 {
 comptime {
     std.debug.assert(terminals_max + 1 <= 64 * set_widths[set_widths.len - 1]);
 }
+
+const terminals_max = @import("grammar/terminals.zig").terminals_max;
 
 pub const Reduction = extern struct { rule: u16, length: u16 };
 

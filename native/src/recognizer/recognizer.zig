@@ -89,8 +89,6 @@ pub const Recognizer = struct {
         };
         const r = try gpa.create(Recognizer);
         errdefer gpa.destroy(r);
-        const end_tokens = try endTokens(gpa, vocabulary);
-        errdefer gpa.free(end_tokens);
         const text = try gpa.dupeSentinel(u8, notes, 0);
         errdefer gpa.free(text);
         r.* = .{
@@ -101,11 +99,11 @@ pub const Recognizer = struct {
                 inline else => |one| one,
             },
             .is_mapped = language == .mapped,
-            .end_tokens = end_tokens,
+            .end_tokens = trie.end_tokens,
             .notes = text,
             .account = .{ .bytes_max = mask_bytes_max },
             .memory = .{ .gpa = gpa, .account = &r.account },
-            .scratches = .{ .gpa = gpa, .trie = trie, .n_end_tokens = end_tokens.len },
+            .scratches = .{ .gpa = gpa, .trie = trie, .n_end_tokens = trie.end_tokens.len },
         };
         if (r.language == .grammar) {
             const program = &r.language.grammar;
@@ -120,7 +118,6 @@ pub const Recognizer = struct {
         r.memory.deinit();
         if (!r.is_mapped) r.language.deinit(r.gpa);
         if (r.mapping) |mapping| mapping.close();
-        r.gpa.free(r.end_tokens);
         r.gpa.free(r.notes);
         r.gpa.destroy(r);
     }
@@ -151,7 +148,7 @@ pub const Recognizer = struct {
                 return if (state == dfa.dead) null else .{ .state = state };
             },
             .grammar => |*program| return switch (program.width) {
-                inline program_module.set_widths[0], program_module.set_widths[1], program_module.set_widths[2] => |width| advanceGrammar(width, r.gpa, program, pool, from, bytes),
+                inline program_module.set_widths[0], program_module.set_widths[1] => |width| advanceGrammar(width, r.gpa, program, pool, from, bytes),
                 else => unreachable,
             },
         }
@@ -166,7 +163,7 @@ pub const Recognizer = struct {
                 const n_nodes = pool.nodes.items.len;
                 defer pool.nodes.shrinkRetainingCapacity(n_nodes);
                 return switch (program.width) {
-                    inline program_module.set_widths[0], program_module.set_widths[1], program_module.set_widths[2] => |width| canEnd(width, r.gpa, program, pool, at),
+                    inline program_module.set_widths[0], program_module.set_widths[1] => |width| canEnd(width, r.gpa, program, pool, at),
                     else => unreachable,
                 };
             },
@@ -196,7 +193,7 @@ pub const Recognizer = struct {
                 scratch.fromWalk(r, &walker, automaton.matches[at.state] != 0);
             },
             .grammar => |*program| least_depth = try switch (program.width) {
-                inline program_module.set_widths[0], program_module.set_widths[1], program_module.set_widths[2] => |width| r.findGrammar(width, pool, at, scratch),
+                inline program_module.set_widths[0], program_module.set_widths[1] => |width| r.findGrammar(width, pool, at, scratch),
                 else => unreachable,
             },
         }
@@ -325,13 +322,4 @@ fn canEnd(comptime width: usize, gpa: Allocator, program: *const Program, pool: 
     else
         try parser.endLexeme(@intCast(at.state), at.stack) orelse return false;
     return try parser.take(stack, program.endOfInput()) != null;
-}
-
-fn endTokens(gpa: Allocator, vocabulary: *const Vocabulary) Allocator.Error![]i32 {
-    var tokens: std.ArrayList(i32) = .empty;
-    errdefer tokens.deinit(gpa);
-    for (0..vocabulary.n_tokens) |token| {
-        if (vocabulary.tokenFlags(@intCast(token)).end_of_generation) try tokens.append(gpa, @intCast(token));
-    }
-    return tokens.toOwnedSlice(gpa);
 }

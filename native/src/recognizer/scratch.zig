@@ -59,8 +59,7 @@ pub const Scratch = struct {
     const Selectors = union(enum) {
         none,
         narrow: selection.Selector(set_widths[0]),
-        middle: selection.Selector(set_widths[1]),
-        wide: selection.Selector(set_widths[2]),
+        wide: selection.Selector(set_widths[1]),
     };
 
     fn create(gpa: Allocator, trie: *const VocabularyTrie, n_end_tokens: usize) Allocator.Error!*Scratch {
@@ -95,8 +94,7 @@ pub const Scratch = struct {
     pub fn selector(s: *Scratch, comptime width: usize, gpa: Allocator, program: *const Program, pool: *Pool) Allocator.Error!*selection.Selector(width) {
         const tag = switch (width) {
             set_widths[0] => "narrow",
-            set_widths[1] => "middle",
-            set_widths[2] => "wide",
+            set_widths[1] => "wide",
             else => unreachable,
         };
         if (s.selectors == .none) {

@@ -20,6 +20,7 @@ const Vocabulary = @import("../vocabulary.zig").Vocabulary;
 const VocabularyTrie = @import("vocabulary_trie.zig").VocabularyTrie;
 const depth_max = @import("vocabulary_trie.zig").depth_max;
 const bitmap = @import("bitmap.zig");
+const NumberMap = @import("number_map.zig").NumberMap;
 
 pub const Node = extern struct {
     /// The node after the subtree, in depth-first order.
@@ -157,8 +158,8 @@ const Builder = struct {
     program: *const Program,
     nodes: std.ArrayList(Draft) = .empty,
     groups: std.ArrayList(DraftGroup) = .empty,
-    children: Index = .empty,
-    group_index: Index = .empty,
+    children: NumberMap = .{},
+    group_index: NumberMap = .{},
     /// Tokens with their groups, in the order of the trie.
     members: std.ArrayList(Member) = .empty,
     except: std.ArrayList(i32) = .empty,
@@ -171,7 +172,6 @@ const Builder = struct {
     const DraftGroup = struct { node: u16, reach: u16, first: u16, n_tokens: u32 };
     const none = std.math.maxInt(u32);
     const root = 0;
-    const Index = std.AutoHashMapUnmanaged(u64, u32);
 
     fn init(gpa: Allocator, source: Source) Allocator.Error!Builder {
         var b: Builder = .{ .gpa = gpa, .source = source, .program = source.program };
@@ -305,15 +305,15 @@ const Builder = struct {
     }
 
     fn child(b: *Builder, parent: u16, list: u16) Allocator.Error!?u16 {
-        const entry = try b.children.getOrPut(b.gpa, @as(u64, parent) << 16 | list);
-        if (entry.found_existing) return if (entry.value_ptr.* == none) null else @intCast(entry.value_ptr.*);
+        const key = @as(u64, parent) << 16 | list;
+        if (b.children.get(key)) |found| return if (found == none) null else @intCast(found);
         if (!b.program.canFollowList(b.nodes.items[parent].list, list)) {
-            entry.value_ptr.* = none;
+            try b.children.put(b.gpa, key, none);
             return null;
         }
         const n = b.nodes.items.len;
         if (n > std.math.maxInt(u16)) return error.OutOfMemory;
-        entry.value_ptr.* = @intCast(n);
+        try b.children.put(b.gpa, key, @intCast(n));
         try b.nodes.append(b.gpa, .{ .parent = parent, .list = list, .sibling = b.nodes.items[parent].first_child });
         b.nodes.items[parent].first_child = @intCast(n);
         return @intCast(n);
@@ -327,12 +327,15 @@ const Builder = struct {
                 return b.addMember(token, @intCast(b.groups.items.len - 1));
             }
         }
-        const entry = try b.group_index.getOrPut(b.gpa, @as(u64, node) << 32 | @as(u64, reach) << 16 | first);
-        if (!entry.found_existing) {
-            entry.value_ptr.* = @intCast(b.groups.items.len);
-            try b.groups.append(b.gpa, .{ .node = node, .reach = reach, .first = first, .n_tokens = 0 });
-        }
-        return b.addMember(token, entry.value_ptr.*);
+        const key = @as(u64, node) << 32 | @as(u64, reach) << 16 | first;
+        return b.addMember(token, b.group_index.get(key) orelse try b.addGroup(key, .{ .node = node, .reach = reach, .first = first, .n_tokens = 0 }));
+    }
+
+    fn addGroup(b: *Builder, key: u64, group: DraftGroup) Allocator.Error!u32 {
+        const n: u32 = @intCast(b.groups.items.len);
+        try b.groups.append(b.gpa, group);
+        try b.group_index.put(b.gpa, key, n);
+        return n;
     }
 
     inline fn addMember(b: *Builder, token: u32, group: u32) Allocator.Error!void {
@@ -342,7 +345,7 @@ const Builder = struct {
 
     fn addTwins(b: *Builder) Allocator.Error!void {
         if (b.source.trie.duplicates.len == 0) return;
-        var group_of: std.AutoHashMapUnmanaged(u64, u32) = .empty;
+        var group_of: NumberMap = .{};
         defer group_of.deinit(b.gpa);
         for (b.members.items) |member| try group_of.put(b.gpa, member.token, member.group);
         for (b.source.trie.duplicates) |duplicate| {

@@ -43,6 +43,8 @@ pub const VocabularyTrie = struct {
     longest: u32,
     /// Bytes that are no token of their own.
     missing_bytes: u32,
+    /// The end-of-generation tokens, ascending. No text contains them.
+    end_tokens: []const i32,
 
     pub fn build(gpa: Allocator, vocabulary: *const Vocabulary, diag: *Diagnostic) diagnostic.Error!VocabularyTrie {
         if (vocabulary.offsets.len == 0) return diag.fail(.invalid_arg, "the bytes of the tokens are not known", .{});
@@ -60,12 +62,13 @@ pub const VocabularyTrie = struct {
         gpa.free(trie.nodes);
         gpa.free(trie.duplicates);
         gpa.free(trie.long_tokens);
+        gpa.free(trie.end_tokens);
         trie.* = undefined;
     }
 
     pub fn bytes(trie: *const VocabularyTrie) usize {
         return std.mem.sliceAsBytes(trie.nodes).len + std.mem.sliceAsBytes(trie.duplicates).len +
-            std.mem.sliceAsBytes(trie.long_tokens).len;
+            std.mem.sliceAsBytes(trie.long_tokens).len + std.mem.sliceAsBytes(trie.end_tokens).len;
     }
 
     /// The node that these bytes lead to.
@@ -90,7 +93,10 @@ const Builder = struct {
     vocabulary: *const Vocabulary,
     duplicates: std.ArrayList(Duplicate) = .empty,
     long_tokens: std.ArrayList(u32) = .empty,
+    end_tokens: std.ArrayList(i32) = .empty,
     longest: u32 = 0,
+    /// For each token of the trie: bytes that it begins with as the one before it does.
+    shared: []u8 = &.{},
 
     /// A token with its first bytes as a number, so that most comparisons need no text.
     const Entry = struct { key: u64, token: u32 };
@@ -98,19 +104,25 @@ const Builder = struct {
     fn build(b: *Builder) error{ OutOfMemory, TooManyNodes }!VocabularyTrie {
         errdefer b.duplicates.deinit(b.gpa);
         errdefer b.long_tokens.deinit(b.gpa);
+        errdefer b.end_tokens.deinit(b.gpa);
         const entries = try b.gather();
         defer b.gpa.free(entries);
         const unique = try b.sort(entries);
+        b.shared = try b.gpa.alloc(u8, unique.len + 1);
+        defer b.gpa.free(b.shared);
         const nodes = try b.gpa.alloc(Node, try b.countNodes(unique));
         errdefer b.gpa.free(nodes);
         b.layOut(unique, nodes);
         const duplicates = try b.duplicates.toOwnedSlice(b.gpa);
         errdefer b.gpa.free(duplicates);
+        const long_tokens = try b.long_tokens.toOwnedSlice(b.gpa);
+        errdefer b.gpa.free(long_tokens);
         return .{
             .n_tokens = b.vocabulary.n_tokens,
             .nodes = nodes,
             .duplicates = duplicates,
-            .long_tokens = try b.long_tokens.toOwnedSlice(b.gpa),
+            .long_tokens = long_tokens,
+            .end_tokens = try b.end_tokens.toOwnedSlice(b.gpa),
             .longest = b.longest,
             .missing_bytes = missingBytes(nodes, b.vocabulary.n_tokens),
         };
@@ -124,6 +136,7 @@ const Builder = struct {
         for (0..v.n_tokens) |token| {
             const text = v.tokenBytes(@intCast(token));
             const flags = v.tokenFlags(@intCast(token));
+            if (flags.end_of_generation) try b.end_tokens.append(b.gpa, @intCast(token));
             if (text.len == 0 or flags.special or flags.end_of_generation or flags.unused) continue;
             b.longest = @max(b.longest, @as(u32, @intCast(@min(text.len, std.math.maxInt(u32)))));
             if (text.len > depth_max) {
@@ -201,15 +214,18 @@ const Builder = struct {
         };
     }
 
-    fn countNodes(b: *const Builder, entries: []const Entry) error{TooManyNodes}!usize {
+    fn countNodes(b: *Builder, entries: []const Entry) error{TooManyNodes}!usize {
         var n: usize = 1;
-        for (entries, 0..) |entry, i| n += b.textOf(entry).len - b.shared(entries, i);
+        for (entries, 0..) |entry, i| {
+            b.shared[i] = @intCast(b.sharedStart(entries, i));
+            n += b.textOf(entry).len - b.shared[i];
+        }
+        b.shared[entries.len] = 0;
         return if (n <= nodes_max) n else error.TooManyNodes;
     }
 
-    /// Bytes that a token begins with as the one before it does.
-    fn shared(b: *const Builder, entries: []const Entry, i: usize) usize {
-        if (i == 0 or i == entries.len) return 0;
+    fn sharedStart(b: *const Builder, entries: []const Entry, i: usize) usize {
+        if (i == 0) return 0;
         const different = @clz(entries[i].key ^ entries[i - 1].key) / 8;
         const here = b.textOf(entries[i]);
         const before = b.textOf(entries[i - 1]);
@@ -224,13 +240,13 @@ const Builder = struct {
         var n: u24 = 1;
         for (entries, 0..) |entry, i| {
             const bytes = b.textOf(entry);
-            for (b.shared(entries, i)..bytes.len) |depth| {
+            for (b.shared[i]..bytes.len) |depth| {
                 path[depth + 1] = n;
                 nodes[n] = .{ .token = none, .byte = bytes[depth], .subtree = 0, .depth = @intCast(depth + 1) };
                 n += 1;
             }
             nodes[n - 1].token = @intCast(entry.token);
-            const stays = b.shared(entries, i + 1);
+            const stays = b.shared[i + 1];
             for (path[stays + 1 .. bytes.len + 1]) |open| nodes[open].subtree = n - open;
         }
     }

@@ -8,6 +8,7 @@ const program_module = @import("program.zig");
 const Program = program_module.Program;
 const parser_module = @import("parser.zig");
 const Stack = parser_module.Stack;
+const NumberMap = @import("number_map.zig").NumberMap;
 const nothing_pending = @import("selection.zig").nothing_pending;
 
 /// Along an automaton. `rows` has room for the longest token and one more: a state is the place of its
@@ -75,7 +76,7 @@ pub fn GrammarWalker(comptime width: usize) type {
         /// Stacks that were reached, with all that is viable on each.
         configurations: std.ArrayList(Configuration) = .empty,
         /// By configuration and match list: the configuration after it, or `refused`.
-        after: std.AutoHashMapUnmanaged(u64, u32) = .empty,
+        after: NumberMap = .{},
         /// A walk cannot fail: out of memory, it refuses what comes.
         out_of_memory: bool = false,
 
@@ -136,11 +137,10 @@ pub fn GrammarWalker(comptime width: usize) type {
 
         fn end(w: *W, configuration: u32, list: u16) Allocator.Error!u32 {
             if (list == 0) return refused;
-            const entry = try w.after.getOrPut(w.parser.gpa, @as(u64, configuration) << 16 | list);
-            if (entry.found_existing) return entry.value_ptr.*;
-            entry.value_ptr.* = refused;
+            const key = @as(u64, configuration) << 16 | list;
+            if (w.after.get(key)) |after| return after;
             const after = try w.finish(configuration, list);
-            w.after.putAssumeCapacity(@as(u64, configuration) << 16 | list, after);
+            try w.after.put(w.parser.gpa, key, after);
             return after;
         }
 

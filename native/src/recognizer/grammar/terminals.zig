@@ -16,7 +16,7 @@ const Syntax = syntax.Syntax;
 pub const Error = syntax.Error;
 
 /// ELIZA_TERMINALS_MAX of the header.
-pub const terminals_max = 2048;
+pub const terminals_max = 1023;
 
 /// What may become a terminal of the grammar.
 pub const Entry = struct {

@@ -1,0 +1,63 @@
+//! A hash table from numbers to numbers, with open addressing: smaller and faster than a general one.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+
+pub const NumberMap = struct {
+    /// A power of two of them, at least half free; none before the first insertion.
+    slots: []Slot = &.{},
+    n: usize = 0,
+
+    const Slot = struct { key: u64, value: u32 };
+    /// No key is all ones.
+    const free = std.math.maxInt(u64);
+
+    pub fn deinit(map: *NumberMap, gpa: Allocator) void {
+        gpa.free(map.slots);
+    }
+
+    pub inline fn get(map: *const NumberMap, key: u64) ?u32 {
+        if (map.slots.len == 0) return null;
+        var at = map.start(key);
+        while (map.slots[at].key != free) : (at = (at + 1) & (map.slots.len - 1)) {
+            if (map.slots[at].key == key) return map.slots[at].value;
+        }
+        return null;
+    }
+
+    /// The key is not there yet.
+    pub fn put(map: *NumberMap, gpa: Allocator, key: u64, value: u32) Allocator.Error!void {
+        if (2 * (map.n + 1) > map.slots.len) try map.grow(gpa);
+        map.place(.{ .key = key, .value = value });
+        map.n += 1;
+    }
+
+    fn grow(map: *NumberMap, gpa: Allocator) Allocator.Error!void {
+        const before = map.slots;
+        map.slots = try gpa.alloc(Slot, @max(64, 2 * before.len));
+        @memset(map.slots, .{ .key = free, .value = 0 });
+        for (before) |slot| if (slot.key != free) map.place(slot);
+        gpa.free(before);
+    }
+
+    fn place(map: *NumberMap, slot: Slot) void {
+        var at = map.start(slot.key);
+        while (map.slots[at].key != free) at = (at + 1) & (map.slots.len - 1);
+        map.slots[at] = slot;
+    }
+
+    /// Multiplicative hashing (Knuth, TAOCP 3, 6.4).
+    inline fn start(map: *const NumberMap, key: u64) usize {
+        return @intCast((key *% 0x9e3779b97f4a7c15) >> 32 & (map.slots.len - 1));
+    }
+};
+
+test "as a list" {
+    const gpa = std.testing.allocator;
+    var map: NumberMap = .{};
+    defer map.deinit(gpa);
+    try std.testing.expectEqual(null, map.get(7));
+    for (0..1000) |i| try map.put(gpa, i * i, @intCast(i));
+    for (0..1000) |i| try std.testing.expectEqual(@as(u32, @intCast(i)), map.get(i * i));
+    try std.testing.expectEqual(null, map.get(2));
+}
