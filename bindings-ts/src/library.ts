@@ -1,9 +1,11 @@
 /** Finding and loading libelizainference. */
 import { type Pointer, dlopen } from "bun:ffi";
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { ELIZA_ERR_ABI_MISMATCH, ELIZA_ERR_NOT_IMPLEMENTED, declarations } from "./abi.generated";
 import { ElizaInferenceError } from "./errors";
+import { loadAdvice } from "./load-advice";
+import { libraryFile, packagedLibrary, platformPackage } from "./platform-package";
 
 export type SymbolName = keyof typeof declarations;
 export type Symbols = ReturnType<typeof dlopen<typeof declarations>>["symbols"];
@@ -21,11 +23,12 @@ export interface Library {
 }
 
 /**
- * Loads the library from `path`, or searches: the environment variable ELIZA_INFERENCE_LIBRARY, `native/<platform>-<arch>/`
- * beside this package's `src`, then `../zig-out/` of a checkout. Loaded once for a path, and never unloaded.
+ * Loads the library from `path`, or searches: the environment variable ELIZA_INFERENCE_LIBRARY, the installed package
+ * `@eliza-inference/<platform>-<arch>`, then `../zig-out/` of a checkout. A name without a folder is one that the process
+ * has loaded, or that the system finds. Loaded once for a path, and never unloaded.
  */
 export function loadLibrary(path: string = findLibrary()): Library {
-  const file = resolve(path);
+  const file = basename(path) === path ? path : resolve(path);
   const known = loaded.get(file);
   if (known) return known;
   const library = open(file);
@@ -43,19 +46,15 @@ const loaded = new Map<string, Library>();
 function findLibrary(): string {
   const explicit = process.env["ELIZA_INFERENCE_LIBRARY"];
   if (explicit) return explicit;
-  const [folder, file] =
-    process.platform === "win32"
-      ? ["bin", "elizainference.dll"]
-      : ["lib", `libelizainference.${process.platform === "darwin" ? "dylib" : "so"}`];
-  const candidates = [
-    join(import.meta.dir, "..", "native", `${process.platform}-${process.arch}`, file),
-    join(import.meta.dir, "..", "..", "zig-out", folder, file),
-  ];
-  const found = candidates.find((candidate) => existsSync(candidate));
+  // An app on Android has it in its process, where it is found by its name alone.
+  if ((process.platform as string) === "android") return libraryFile();
+  const folder = process.platform === "win32" ? "bin" : "lib";
+  const built = join(import.meta.dir, "..", "..", "zig-out", folder, libraryFile());
+  const found = packagedLibrary() ?? (existsSync(built) ? built : null);
   if (found) return found;
   throw new ElizaInferenceError(
     ELIZA_ERR_ABI_MISMATCH,
-    `libelizainference was not found: set ELIZA_INFERENCE_LIBRARY, build it with "python -m ziglang build -Doptimize=fast", or put it in ${candidates.join(" or ")}`,
+    `libelizainference was not found: install the package ${platformPackage()} (npm leaves it out with --omit=optional, or for a lockfile of another platform), or set ELIZA_INFERENCE_LIBRARY to the path of ${libraryFile()}`,
   );
 }
 
@@ -77,7 +76,9 @@ function openOlder(path: string): Library {
     } catch (error) {
       // Without the oldest function of all, the file cannot be loaded, or is something else.
       if (name === "eliza_inference_abi_version") {
-        throw new ElizaInferenceError(ELIZA_ERR_ABI_MISMATCH, `${path} is not a libelizainference: ${(error as Error).message}`);
+        const { message } = error as Error;
+        const advice = loadAdvice(path, message);
+        throw new ElizaInferenceError(ELIZA_ERR_ABI_MISMATCH, `${path} is not a libelizainference: ${message}${advice}`);
       }
       missing.add(name as SymbolName);
       symbols[name] = () => {

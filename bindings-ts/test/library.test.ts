@@ -1,9 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { Constraint, ConstraintKind, ElizaInferenceError, Matcher, Vocabulary, hasSymbols, loadLibrary } from "../src";
 import * as abi from "../src/abi.generated";
+import { libraryFile, platformPackage } from "../src/platform-package";
 import { failure, olderBuild } from "./support";
 
 const folder = mkdtempSync(join(tmpdir(), "eliza-inference-"));
@@ -48,19 +49,19 @@ test("the environment variable chooses the library", async () => {
   expect(failed.stderr).toContain("/nowhere/libelizainference.so is not a libelizainference");
 });
 
-test("a package without a library says where it looked", async () => {
+test("a package without a library says what to install", async () => {
   const copy = join(folder, "node_modules", "eliza-inference");
   cpSync(join(import.meta.dir, "../src"), join(copy, "src"), { recursive: true });
   const msgpack = "node_modules/@msgpack";
   cpSync(join(import.meta.dir, "..", msgpack), join(folder, msgpack), { recursive: true });
   const { exitCode, stderr } = await loadInChild({ ELIZA_INFERENCE_LIBRARY: "" }, join(copy, "src"));
   expect(exitCode).not.toBe(0);
-  expect(stderr).toContain("libelizainference was not found: set ELIZA_INFERENCE_LIBRARY, build it with ");
-  expect(stderr).toContain(join(copy, "native"));
+  expect(stderr).toContain("libelizainference was not found: install the package @eliza-inference/");
+  expect(stderr).toContain("or set ELIZA_INFERENCE_LIBRARY to the path of ");
 
-  const beside = join(copy, "native", `${process.platform}-${process.arch}`, basename(loadLibrary().path));
-  cpSync(loadLibrary().path, beside);
-  expect((await loadInChild({ ELIZA_INFERENCE_LIBRARY: "" }, join(copy, "src"))).stdout).toBe(`${beside}\n`);
+  const installed = join(folder, "node_modules", platformPackage(), libraryFile());
+  cpSync(loadLibrary().path, installed);
+  expect((await loadInChild({ ELIZA_INFERENCE_LIBRARY: "" }, join(copy, "src"))).stdout).toBe(`${installed}\n`);
 });
 
 test("an older build is used for what it has", async () => {

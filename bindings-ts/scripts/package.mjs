@@ -1,0 +1,79 @@
+// Makes the npm packages of a release: `node scripts/package.mjs ../zig-out/release OUTPUT`.
+//
+// One package for each platform, with the library alone, and this package, which asks for all of them as optional
+// dependencies: npm installs the one whose os, cpu and libc fit. The version is that of the release. The sources become
+// one file, with what they depend on, since finding and reading many takes most of the time of an import.
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const project = resolve(here, "..");
+const [release, output] = process.argv.slice(2).map((path) => resolve(path));
+if (!output) {
+  console.error("usage: node scripts/package.mjs RELEASE OUTPUT");
+  process.exit(2);
+}
+
+const manifest = JSON.parse(readFileSync(join(release, "manifest.json"), "utf8"));
+const source = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
+const legal = ["LICENSE", "THIRD_PARTY.md"].map((name) => join(project, name)).filter(existsSync);
+const license = existsSync(join(project, "LICENSE")) ? { license: "SEE LICENSE IN LICENSE" } : {};
+
+mkdirSync(output, { recursive: true });
+const platforms = manifest.files.filter((file) => file.target && file.path.startsWith("lib/"));
+const optionalDependencies = Object.fromEntries(platforms.map((file) => [packagePlatform(file), manifest.version]));
+packageBinding();
+
+function packagePlatform(file) {
+  const platform = basename(dirname(file.path));
+  const [os, cpu, musl] = platform.split("-");
+  const libc = os === "linux" ? { libc: [musl ?? "glibc"] } : {};
+  const name = `@${source.name}/${platform}`;
+  const description = `The native library of ${source.name} for ${platform}`;
+  pack({ name, version: manifest.version, description, ...license, os: [os], cpu: [cpu], ...libc }, (folder) =>
+    cpSync(join(release, file.path), join(folder, basename(file.path))),
+  );
+  return name;
+}
+
+function packageBinding() {
+  const { dependencies, devDependencies, scripts, ...published } = source;
+  const entry = { types: "./dist/index.d.ts", default: "./dist/index.js" };
+  const made = { module: entry.default, types: entry.types, exports: { ".": entry }, optionalDependencies };
+  pack({ ...published, ...made, version: manifest.version, ...license }, (folder) => {
+    const dist = join(folder, "dist");
+    const bundle = ["build", "src/index.ts", "--target", "bun", "--minify-syntax", "--minify-whitespace"];
+    run("node", ["scripts/bun.mjs", ...bundle, "--outfile", join(dist, "index.js")]);
+    run("node", [
+      join("node_modules", "typescript", "bin", "tsc"),
+      ...["--project", "scripts/declarations.tsconfig.json", "--outDir", dist],
+    ]);
+    cpSync(join(here, "README.md"), join(folder, "README.md"));
+    const grammars = join(project, "native", "grammars");
+    mkdirSync(join(folder, "grammars"));
+    for (const name of readdirSync(grammars)) {
+      if (name.endsWith(".lark")) cpSync(join(grammars, name), join(folder, "grammars", name));
+    }
+  });
+}
+
+/** Writes the .tgz of a package whose files `fill` puts into a folder. */
+function pack(description, fill) {
+  const folder = mkdtempSync(join(tmpdir(), "eliza-inference-"));
+  try {
+    writeFileSync(join(folder, "package.json"), `${JSON.stringify(description, null, 2)}\n`);
+    fill(folder);
+    for (const path of legal) cpSync(path, join(folder, basename(path)));
+    run("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", output, folder]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function run(command, parameters) {
+  const shell = process.platform === "win32";
+  execFileSync(command, parameters, { cwd: here, stdio: ["ignore", "ignore", "inherit"], shell });
+}

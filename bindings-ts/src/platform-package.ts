@@ -1,0 +1,28 @@
+/** The optional npm packages with the library: one for each platform, of which npm installs the one that fits. */
+import { createRequire } from "node:module";
+
+/** The package for this process, such as "@eliza-inference/linux-x64". */
+export function platformPackage(): string {
+  return `@eliza-inference/${process.platform}-${process.arch}${usesMusl() ? "-musl" : ""}`;
+}
+
+/** The file name of the library on this platform. */
+export function libraryFile(): string {
+  if (process.platform === "win32") return "elizainference.dll";
+  return `libelizainference.${process.platform === "darwin" ? "dylib" : "so"}`;
+}
+
+/** The library of the installed package, or null. */
+export function packagedLibrary(): string | null {
+  try {
+    return createRequire(import.meta.url).resolve(`${platformPackage()}/${libraryFile()}`);
+  } catch {
+    return null;
+  }
+}
+
+function usesMusl(): boolean {
+  if (process.platform !== "linux") return false;
+  const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
+  return !report.header?.glibcVersionRuntime;
+}
