@@ -44,15 +44,22 @@ fn addTests(
         .optimize = optimize,
         .link_libc = false,
     });
+    const engine = b.createModule(.{
+        .root_source_file = b.path("native/src/engine.zig"),
+        .target = target,
+        .optimize = optimize,
+        .link_libc = true,
+    });
     const module = b.createModule(.{
         .root_source_file = b.path("native/src/root.zig"),
         .target = target,
         .optimize = optimize,
         .link_libc = true,
-        .imports = &.{.{ .name = "header", .module = header.createModule() }},
+        .imports = &.{ .{ .name = "header", .module = header.createModule() }, .{ .name = "engine", .module = engine } },
     });
     module.addOptions("config", options);
     const filters = b.option([]const []const u8, "test-filter", "Run only the tests whose name contains this") orelse &.{};
+    const engines = b.addTest(.{ .name = "engine", .root_module = engine, .filters = filters });
     const units = b.addTest(.{ .root_module = module, .filters = filters });
 
     const cases = b.addOptions();
@@ -67,9 +74,11 @@ fn addTests(
     const conformance = b.addTest(.{ .name = "conformance", .root_module = runner, .filters = filters });
 
     const step = b.step("test", "Run the unit tests and the conformance cases");
-    const run_units = b.addRunArtifact(units);
-    run_units.has_side_effects = true; // a test that is not run again is not counted
-    step.dependOn(&run_units.step);
+    for ([_]*std.Build.Step.Compile{ engines, units }) |tests| {
+        const run = b.addRunArtifact(tests);
+        run.has_side_effects = true; // a test that is not run again is not counted
+        step.dependOn(&run.step);
+    }
     const run_cases = b.addRunArtifact(conformance);
     run_cases.setCwd(b.path("."));
     run_cases.has_side_effects = true; // the build does not see that a case file has changed

@@ -13,7 +13,23 @@ pub const Options = struct {
 };
 
 pub fn add(b: *std.Build, options: Options) *std.Build.Step.Compile {
-    return addShared(b, "elizainference", b.path("native/src/root.zig"), b.path("native/abi/eliza_inference.map"), options);
+    const library = addShared(b, "elizainference", b.path("native/src/library.zig"), b.path("native/abi/eliza_inference.map"), options);
+    const engine = b.createModule(.{ .root_source_file = b.path("native/src/engine.zig") });
+    const shell = b.createModule(.{ .root_source_file = b.path("native/src/root.zig") });
+    for ([_]*std.Build.Module{ engine, shell }) |module| {
+        module.resolved_target = options.target;
+        module.optimize = options.optimize;
+        module.link_libc = true;
+        module.pic = true;
+        module.strip = options.strip;
+        module.unwind_tables = library.root_module.unwind_tables;
+    }
+    // What surrounds the engines is not worth the size of fast code.
+    if (options.optimize == .fast) shell.optimize = .small;
+    shell.addImport("engine", engine);
+    shell.addOptions("config", options.config);
+    library.root_module.addImport("shell", shell);
+    return library;
 }
 
 /// A shared library of one Zig file, which exports what the version script lets through.

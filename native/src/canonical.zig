@@ -3,11 +3,11 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const diagnostic = @import("diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
-const Vocabulary = @import("vocabulary.zig").Vocabulary;
-const Constraint = @import("constraint.zig").Constraint;
-const tokenize = @import("recognizer/tokenize.zig").tokenize;
+const Vocabulary = @import("engine").vocabulary.Vocabulary;
+const Constraint = @import("engine").constraint.Constraint;
+const tokenize = @import("engine").tokenize.tokenize;
 
 const path = "choices";
 

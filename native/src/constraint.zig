@@ -10,7 +10,6 @@ const Vocabulary = @import("vocabulary.zig").Vocabulary;
 const TokenTrie = @import("trie/trie.zig").TokenTrie;
 const cache = @import("trie/cache.zig");
 const Recognizer = @import("recognizer/recognizer.zig").Recognizer;
-const compiler = @import("recognizer/compile.zig");
 const end_tokens_max = @import("recognizer/output.zig").end_tokens_max;
 
 pub const span_timeout_default = 500;
@@ -37,18 +36,7 @@ pub const Constraint = struct {
         return create(gpa, vocabulary, .{ .trie = trie }, diag);
     }
 
-    pub fn createRecognizer(
-        gpa: Allocator,
-        vocabulary: *const Vocabulary,
-        source: compiler.Source,
-        settings: compiler.Settings,
-        diag: *Diagnostic,
-    ) diagnostic.Error!*Constraint {
-        const recognizer = try compiler.compile(gpa, vocabulary, source, settings, diag);
-        errdefer recognizer.destroy();
-        return create(gpa, vocabulary, .{ .recognizer = recognizer }, diag);
-    }
-
+    /// Takes over what it is made of, unless it fails.
     pub fn create(gpa: Allocator, vocabulary: *const Vocabulary, kind: Kind, diag: *Diagnostic) diagnostic.Error!*Constraint {
         const c = gpa.create(Constraint) catch return diag.outOfMemory();
         c.* = .{ .gpa = gpa, .vocabulary = vocabulary.retain(), .kind = kind };

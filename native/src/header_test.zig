@@ -2,7 +2,7 @@
 
 const std = @import("std");
 const header = @import("header");
-const limits = @import("payload/limits.zig");
+const limits = @import("engine").limits;
 
 const pairs = .{
     .{ @import("abi/vocabulary.zig").Config, header.eliza_vocab_config_t },
@@ -37,15 +37,15 @@ test "limits are those of the header" {
     try std.testing.expectEqual(header.ELIZA_TRIGGER_TOKENS_MAX, limits.trigger_tokens_max);
     try std.testing.expectEqual(header.ELIZA_END_TOKENS_MAX, limits.end_tokens_max);
     try std.testing.expectEqual(header.ELIZA_NAME_BYTES_MAX, limits.name_bytes_max);
-    try std.testing.expectEqual(header.ELIZA_SPAN_TIMEOUT_TOKENS, @import("constraint.zig").span_timeout_default);
-    try std.testing.expectEqual(header.ELIZA_ROLLBACK_TOKENS_MAX, @import("matcher.zig").rollback_tokens_max);
+    try std.testing.expectEqual(header.ELIZA_SPAN_TIMEOUT_TOKENS, @import("engine").constraint.span_timeout_default);
+    try std.testing.expectEqual(header.ELIZA_ROLLBACK_TOKENS_MAX, @import("engine").matcher.rollback_tokens_max);
     try std.testing.expectEqual(header.ELIZA_HANDLES_MAX, @import("platform/handles.zig").handles_max);
-    try std.testing.expectEqual(header.ELIZA_TRIE_CACHE_ENTRIES, @import("trie/cache.zig").entries_max);
-    try std.testing.expectEqual(header.ELIZA_TRIE_CACHE_BYTES, @import("trie/cache.zig").bytes_max_default);
+    try std.testing.expectEqual(header.ELIZA_TRIE_CACHE_ENTRIES, @import("engine").cache.entries_max);
+    try std.testing.expectEqual(header.ELIZA_TRIE_CACHE_BYTES, @import("engine").cache.bytes_max_default);
 }
 
 test "status codes are those of the header" {
-    const Status = @import("status.zig").Status;
+    const Status = @import("engine").status.Status;
     inline for (comptime std.meta.fieldNames(Status)) |name| {
         const status = @field(Status, name);
         const in_header = @field(header, Status.nameOf(status.code()));

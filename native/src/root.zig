@@ -2,24 +2,16 @@
 //! public so that Zig tests can drive them as the C boundary does.
 
 const std = @import("std");
-const builtin = @import("builtin");
 
-pub const diagnostic = @import("diagnostic.zig");
-pub const vocabulary = @import("vocabulary.zig");
-pub const constraint = @import("constraint.zig");
+pub const diagnostic = @import("engine").diagnostic;
+pub const vocabulary = @import("engine").vocabulary;
+pub const constraint = @import("engine").constraint;
 pub const canonical = @import("canonical.zig");
 pub const compile = @import("recognizer/compile.zig");
-pub const matcher = @import("matcher.zig");
-pub const sampling = @import("sampling/sampling.zig");
-pub const cache = @import("trie/cache.zig");
-pub const Status = @import("status.zig").Status;
-
-/// A library must not take over its host's signals, nor bring stack traces with it.
-pub const std_options: std.Options = .{
-    .enable_segfault_handler = false,
-    .signal_stack_size = null,
-    .allow_stack_tracing = builtin.mode == .debug,
-};
+pub const matcher = @import("engine").matcher;
+pub const sampling = @import("engine").sampling;
+pub const cache = @import("engine").cache;
+pub const Status = @import("engine").status.Status;
 
 comptime {
     _ = @import("abi/library.zig");
@@ -35,16 +27,6 @@ comptime {
 
 test {
     std.testing.refAllDecls(@This());
-    _ = @import("message.zig");
-    _ = @import("platform/log.zig");
-    _ = @import("payload/payload.zig");
-    _ = @import("payload/json.zig");
-    _ = @import("payload/msgpack.zig");
-    _ = @import("payload/decode.zig");
-    _ = @import("trie/trie.zig");
-    _ = @import("trie/build.zig");
-    _ = @import("trie/trigger.zig");
-    _ = @import("trie/span.zig");
     _ = @import("recognizer/grammar/graph.zig");
     _ = @import("recognizer/grammar/inseparable.zig");
     _ = @import("recognizer/grammar/tables_test.zig");
@@ -55,11 +37,7 @@ test {
     _ = @import("recognizer/regex/parse.zig");
     _ = @import("recognizer/regex/unicode.zig");
     _ = @import("recognizer/regex/utf8.zig");
-    _ = @import("sampling/rng.zig");
-    _ = @import("sampling/rank.zig");
-    _ = @import("platform/clock.zig");
     _ = @import("platform/dynlib.zig");
-    _ = @import("platform/file.zig");
     _ = @import("platform/handles.zig");
     _ = @import("llama/layout.zig");
     _ = @import("llama/loader.zig");

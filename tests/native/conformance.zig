@@ -248,7 +248,7 @@ fn createRecognizer(vocabulary: *Vocabulary, case: Value, source: eliza.compile.
         if (get(budget, "bytes_max")) |n| settings.budget.bytes_max = @intCast(n.integer);
         if (get(budget, "mask_bytes_max")) |n| settings.mask_bytes_max = @intCast(n.integer);
     }
-    return Constraint.createRecognizer(gpa, vocabulary, source, settings, diag);
+    return eliza.compile.createConstraint(gpa, vocabulary, source, settings, diag);
 }
 
 /// A text, or parts with their counts.

@@ -3,11 +3,11 @@
 
 const std = @import("std");
 const builtin = @import("builtin");
-const diagnostic = @import("../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 pub const Diagnostic = diagnostic.Diagnostic;
 pub const Error = diagnostic.Error;
-pub const Status = @import("../status.zig").Status;
-pub const gpa = @import("../platform/memory.zig").gpa;
+pub const Status = @import("engine").status.Status;
+pub const gpa = @import("engine").memory.gpa;
 
 /// A message for the caller to free, or null if memory is short too. Its status stands before it.
 pub const Message = ?[*:0]u8;

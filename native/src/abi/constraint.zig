@@ -2,10 +2,10 @@
 
 const boundary = @import("boundary.zig");
 const gpa = boundary.gpa;
-const Vocabulary = @import("../vocabulary.zig").Vocabulary;
-const Constraint = @import("../constraint.zig").Constraint;
-const TokenTrie = @import("../trie/trie.zig").TokenTrie;
-const cache = @import("../trie/cache.zig");
+const Vocabulary = @import("engine").vocabulary.Vocabulary;
+const Constraint = @import("engine").constraint.Constraint;
+const TokenTrie = @import("engine").trie.TokenTrie;
+const cache = @import("engine").cache;
 
 const invalid_arg = boundary.Status.invalid_arg.code();
 

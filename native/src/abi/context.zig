@@ -5,8 +5,8 @@ const boundary = @import("boundary.zig");
 const gpa = boundary.gpa;
 const Context = @import("../llama/context.zig").Context;
 const loader = @import("../llama/loader.zig");
-const Vocabulary = @import("../vocabulary.zig").Vocabulary;
-const limits = @import("../payload/limits.zig");
+const Vocabulary = @import("engine").vocabulary.Vocabulary;
+const limits = @import("engine").limits;
 const Table = @import("../platform/handles.zig").Table;
 
 const invalid_arg = boundary.Status.invalid_arg.code();

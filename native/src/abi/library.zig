@@ -2,7 +2,7 @@
 
 const config = @import("config");
 const boundary = @import("boundary.zig");
-const log = @import("../platform/log.zig");
+const log = @import("engine").log;
 const std = @import("std");
 
 pub const abi_version = 15;

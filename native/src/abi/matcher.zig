@@ -3,16 +3,16 @@
 const std = @import("std");
 const boundary = @import("boundary.zig");
 const gpa = boundary.gpa;
-const Constraint = @import("../constraint.zig").Constraint;
-const Matcher = @import("../matcher.zig").Matcher;
-const TokenTrie = @import("../trie/trie.zig").TokenTrie;
-const Span = @import("../trie/span.zig").Span;
-const Output = @import("../recognizer/output.zig").Output;
-const forced_bytes_max = @import("../recognizer/output.zig").forced_bytes_max;
-const SpanConfig = @import("../constraint.zig").SpanConfig;
-const Guide = @import("../guide.zig").Guide;
-const batch = @import("../batch.zig");
-const sampling = @import("../sampling/sampling.zig");
+const Constraint = @import("engine").constraint.Constraint;
+const Matcher = @import("engine").matcher.Matcher;
+const TokenTrie = @import("engine").trie.TokenTrie;
+const Span = @import("engine").span.Span;
+const Output = @import("engine").output.Output;
+const forced_bytes_max = @import("engine").output.forced_bytes_max;
+const SpanConfig = @import("engine").constraint.SpanConfig;
+const Guide = @import("engine").guide.Guide;
+const batch = @import("engine").batch;
+const sampling = @import("engine").sampling;
 
 const invalid_arg = boundary.Status.invalid_arg.code();
 

@@ -3,14 +3,14 @@
 const std = @import("std");
 const boundary = @import("boundary.zig");
 const gpa = boundary.gpa;
-const Vocabulary = @import("../vocabulary.zig").Vocabulary;
-const Constraint = @import("../constraint.zig").Constraint;
+const Vocabulary = @import("engine").vocabulary.Vocabulary;
+const Constraint = @import("engine").constraint.Constraint;
 const canonical = @import("../canonical.zig");
 const compiler = @import("../recognizer/compile.zig");
-const budget_module = @import("../recognizer/budget.zig");
+const budget_module = @import("engine").budget;
 const Budget = budget_module.Budget;
 const files = @import("../recognizer/files.zig");
-const clock = @import("../platform/clock.zig");
+const clock = @import("engine").clock;
 
 const invalid_arg = boundary.Status.invalid_arg.code();
 
@@ -80,7 +80,7 @@ fn createChoices(
     const text = boundary.slice(u8, bytes, length) orelse return diag.fail(.invalid_arg, "bytes is NULL", .{});
     const settings = try CompileConfig.settings(config, diag);
     if (flags & choices_canonical != 0) return canonical.createChoices(gpa, v, text, ends[0 .. n_choices + 1], diag);
-    return Constraint.createRecognizer(gpa, v, .{ .choices = .{ .text = text, .offsets = ends[0 .. n_choices + 1] } }, settings, diag);
+    return compiler.createConstraint(gpa, v, .{ .choices = .{ .text = text, .offsets = ends[0 .. n_choices + 1] } }, settings, diag);
 }
 
 export fn eliza_inference_constraint_create_regex(
@@ -110,7 +110,7 @@ fn createRegex(
     if (flags & ~@as(u32, regex_ignore_case) != 0) return diag.fail(.invalid_arg, "flags has unknown bits", .{});
     const settings = try CompileConfig.settings(config, diag);
     const source: compiler.Source = .{ .regex = .{ .pattern = text, .ignore_case = flags & regex_ignore_case != 0 } };
-    return Constraint.createRecognizer(gpa, v, source, settings, diag);
+    return compiler.createConstraint(gpa, v, source, settings, diag);
 }
 
 export fn eliza_inference_constraint_create_lark(
@@ -136,7 +136,7 @@ fn createLark(
     const v = try check(vocab, out, diag);
     const text = boundary.slice(u8, grammar, grammar_len) orelse return diag.fail(.invalid_arg, "grammar is NULL", .{});
     const settings = try CompileConfig.settings(config, diag);
-    return Constraint.createRecognizer(gpa, v, .{ .lark = text }, settings, diag);
+    return compiler.createConstraint(gpa, v, .{ .lark = text }, settings, diag);
 }
 
 fn check(vocab: ?*const Vocabulary, out: Out, diag: *boundary.Diagnostic) boundary.Error!*const Vocabulary {

@@ -7,8 +7,8 @@ const context_abi = @import("context.zig");
 const matcher_abi = @import("matcher.zig");
 const stream_module = @import("../llama/stream.zig");
 const Stream = stream_module.Stream;
-const Constraint = @import("../constraint.zig").Constraint;
-const sampling = @import("../sampling/sampling.zig");
+const Constraint = @import("engine").constraint.Constraint;
+const sampling = @import("engine").sampling;
 const Table = @import("../platform/handles.zig").Table;
 
 const invalid_arg = boundary.Status.invalid_arg.code();

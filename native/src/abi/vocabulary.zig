@@ -2,9 +2,9 @@
 
 const boundary = @import("boundary.zig");
 const gpa = boundary.gpa;
-const vocabulary = @import("../vocabulary.zig");
+const vocabulary = @import("engine").vocabulary;
 const files = @import("../recognizer/files.zig");
-const limits = @import("../payload/limits.zig");
+const limits = @import("engine").limits;
 const Vocabulary = vocabulary.Vocabulary;
 
 pub const Config = extern struct {

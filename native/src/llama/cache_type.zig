@@ -1,7 +1,7 @@
 //! Types of the KV cache, by the names that the stream's config takes.
 
 const std = @import("std");
-const diagnostic = @import("../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
 

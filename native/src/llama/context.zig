@@ -3,12 +3,12 @@
 const std = @import("std");
 const Model = @import("model.zig").Model;
 const loader = @import("loader.zig");
-const diagnostic = @import("../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
-const vocabulary = @import("../vocabulary.zig");
+const vocabulary = @import("engine").vocabulary;
 const Vocabulary = vocabulary.Vocabulary;
-const file = @import("../platform/file.zig");
-const gpa = @import("../platform/memory.zig").gpa;
+const file = @import("engine").file;
+const gpa = @import("engine").memory.gpa;
 
 pub const Context = struct {
     references: std.atomic.Value(u32) = .init(1),

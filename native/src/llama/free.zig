@@ -7,10 +7,10 @@ const api_module = @import("api.zig");
 const TokenData = api_module.TokenData;
 const Model = @import("model.zig").Model;
 const Grammar = @import("grammar.zig").Grammar;
-const sampling = @import("../sampling/sampling.zig");
-const diagnostic = @import("../diagnostic.zig");
+const sampling = @import("engine").sampling;
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
-const gpa = @import("../platform/memory.zig").gpa;
+const gpa = @import("engine").memory.gpa;
 
 pub const Settings = struct {
     /// 0 or less: greedy.

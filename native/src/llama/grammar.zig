@@ -5,9 +5,9 @@ const std = @import("std");
 const api_module = @import("api.zig");
 const Model = @import("model.zig").Model;
 const native_log = @import("native_log.zig");
-const diagnostic = @import("../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
-const log = @import("../platform/log.zig");
+const log = @import("engine").log;
 
 pub const Grammar = struct {
     model: *const Model,

@@ -5,12 +5,12 @@ const builtin = @import("builtin");
 const Api = @import("api.zig").Api;
 const layouts = @import("layout.zig");
 const native_log = @import("native_log.zig");
-const diagnostic = @import("../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const dynlib = @import("../platform/dynlib.zig");
-const file = @import("../platform/file.zig");
-const gpa = @import("../platform/memory.zig").gpa;
-const Mutex = @import("../platform/mutex.zig").Mutex;
+const file = @import("engine").file;
+const gpa = @import("engine").memory.gpa;
+const Mutex = @import("engine").mutex.Mutex;
 
 /// A libllama that is bound. Never freed.
 pub const Runtime = struct {

@@ -6,10 +6,10 @@ const Api = api_module.Api;
 const Layout = @import("layout.zig").Layout;
 const Runtime = @import("loader.zig").Runtime;
 const native_log = @import("native_log.zig");
-const diagnostic = @import("../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
-const file = @import("../platform/file.zig");
-const gpa = @import("../platform/memory.zig").gpa;
+const file = @import("engine").file;
+const gpa = @import("engine").memory.gpa;
 
 pub const Model = struct {
     references: std.atomic.Value(u32) = .init(1),

@@ -3,8 +3,8 @@
 //! it says ever less.
 
 const std = @import("std");
-const log = @import("../platform/log.zig");
-const Mutex = @import("../platform/mutex.zig").Mutex;
+const log = @import("engine").log;
+const Mutex = @import("engine").mutex.Mutex;
 
 const level_warn = 3;
 const level_error = 4;

@@ -3,7 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const Step = @import("../trie/span.zig").Step;
+const Step = @import("engine").span.Step;
 const Text = @import("text.zig").Text;
 const fitting = @import("text.zig").fitting;
 

@@ -7,16 +7,16 @@ const Sampler = api_module.Sampler;
 const TokenData = api_module.TokenData;
 const TokenDataArray = api_module.TokenDataArray;
 const Runtime = @import("loader.zig").Runtime;
-const constraint = @import("../constraint.zig");
+const constraint = @import("engine").constraint;
 const Constraint = constraint.Constraint;
-const Guide = @import("../guide.zig").Guide;
-const Legal = @import("../sampling/sampling.zig").Legal;
-const Mode = @import("../sampling/sampling.zig").Mode;
-const diagnostic = @import("../diagnostic.zig");
+const Guide = @import("engine").guide.Guide;
+const Legal = @import("engine").sampling.Legal;
+const Mode = @import("engine").sampling.Mode;
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Error = diagnostic.Error;
-const log = @import("../platform/log.zig");
-const gpa = @import("../platform/memory.zig").gpa;
+const log = @import("engine").log;
+const gpa = @import("engine").memory.gpa;
 
 /// What a sampler is made with.
 pub const Source = union(enum) {
@@ -325,7 +325,7 @@ fn arrayOf(data: []TokenData, sorted: bool) TokenDataArray {
 }
 
 fn testSampler(payload: []const u8, mode: Mode) !GuideSampler {
-    @import("../trie/cache.zig").shared.setLimit(0); // else it would hold a trie beyond the test
+    @import("engine").cache.shared.setLimit(0); // else it would hold a trie beyond the test
     var t: GuideSampler = .{ .runtime = undefined, .n_tokens = 6 };
     var d: Diagnostic = .{};
     try t.set(.{ .payload = payload }, mode, &d);

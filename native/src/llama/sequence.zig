@@ -8,10 +8,10 @@ const Layout = @import("layout.zig").Layout;
 const Model = @import("model.zig").Model;
 const Slot = @import("slot.zig").Slot;
 const native_log = @import("native_log.zig");
-const diagnostic = @import("../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
-const clock = @import("../platform/clock.zig");
-const gpa = @import("../platform/memory.zig").gpa;
+const clock = @import("engine").clock;
+const gpa = @import("engine").memory.gpa;
 
 pub const Options = struct {
     /// 0: what the model was trained with.

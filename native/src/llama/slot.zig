@@ -4,10 +4,10 @@
 //!   the file is for the machine that wrote it.
 
 const std = @import("std");
-const diagnostic = @import("../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
-const file = @import("../platform/file.zig");
-const gpa = @import("../platform/memory.zig").gpa;
+const file = @import("engine").file;
+const gpa = @import("engine").memory.gpa;
 
 /// What a state fits only if it is the same.
 pub const Identity = extern struct {

@@ -10,17 +10,17 @@ const FreeSampler = @import("free.zig").FreeSampler;
 const Outbox = @import("outbox.zig").Outbox;
 const cache_type = @import("cache_type.zig");
 const slots = @import("slot.zig");
-const constraint = @import("../constraint.zig");
+const constraint = @import("engine").constraint;
 const Constraint = constraint.Constraint;
-const Guide = @import("../guide.zig").Guide;
-const TokenTrie = @import("../trie/trie.zig").TokenTrie;
-const sampling = @import("../sampling/sampling.zig");
-const diagnostic = @import("../diagnostic.zig");
+const Guide = @import("engine").guide.Guide;
+const TokenTrie = @import("engine").trie.TokenTrie;
+const sampling = @import("engine").sampling;
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Error = diagnostic.Error;
-const clock = @import("../platform/clock.zig");
-const log = @import("../platform/log.zig");
-const gpa = @import("../platform/memory.zig").gpa;
+const clock = @import("engine").clock;
+const log = @import("engine").log;
+const gpa = @import("engine").memory.gpa;
 
 /// ELIZA_STOP_* of the header.
 pub const Stop = enum(c_int) {

@@ -2,21 +2,22 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const diagnostic = @import("../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
-const Vocabulary = @import("../vocabulary.zig").Vocabulary;
-const VocabularyTrie = @import("vocabulary_trie.zig").VocabularyTrie;
-const Budget = @import("budget.zig").Budget;
-const budget_module = @import("budget.zig");
-const Choices = @import("choices.zig").Choices;
+const Vocabulary = @import("engine").vocabulary.Vocabulary;
+const Constraint = @import("engine").constraint.Constraint;
+const VocabularyTrie = @import("engine").vocabulary_trie.VocabularyTrie;
+const Budget = @import("engine").budget.Budget;
+const budget_module = @import("engine").budget;
+const Choices = @import("engine").choices.Choices;
 const dfa = @import("regex/dfa.zig");
 const regex = @import("regex/parse.zig");
 const lark = @import("grammar/lark.zig");
 const tables = @import("grammar/tables.zig");
 const inseparable = @import("grammar/inseparable.zig");
-const program_module = @import("program.zig");
+const program_module = @import("engine").program;
 const Program = program_module.Program;
-const recognizer = @import("recognizer.zig");
+const recognizer = @import("engine").recognizer;
 const Recognizer = recognizer.Recognizer;
 
 pub const Source = union(enum) {
@@ -31,6 +32,12 @@ pub const Settings = struct {
 };
 
 const Error = Allocator.Error || diagnostic.Error;
+
+pub fn createConstraint(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, settings: Settings, diag: *Diagnostic) diagnostic.Error!*Constraint {
+    const compiled = try compile(gpa, vocabulary, source, settings, diag);
+    errdefer compiled.destroy();
+    return Constraint.create(gpa, vocabulary, .{ .recognizer = compiled }, diag);
+}
 
 /// The vocabulary must outlive the recognizer.
 pub fn compile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, settings: Settings, diag: *Diagnostic) diagnostic.Error!*Recognizer {
@@ -79,7 +86,9 @@ fn compileGrammar(gpa: Allocator, arena: Allocator, text: []const u8, notes: *ta
         lexer.deinit(gpa);
         return e;
     };
-    return Program.init(gpa, grammar, lexer, &parser);
+    var skipped: std.ArrayList(u16) = .empty;
+    for (grammar.terminals, 0..) |terminal, i| if (terminal.skip) try skipped.append(arena, @intCast(i));
+    return Program.init(gpa, skipped.items, lexer, &parser);
 }
 
 fn missingBytes(arena: Allocator, trie: *const VocabularyTrie) Allocator.Error![]const u8 {

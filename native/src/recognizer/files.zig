@@ -2,15 +2,15 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const diagnostic = @import("../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
-const vocabulary_module = @import("../vocabulary.zig");
+const vocabulary_module = @import("engine").vocabulary;
 const Vocabulary = vocabulary_module.Vocabulary;
-const VocabularyTrie = @import("vocabulary_trie.zig").VocabularyTrie;
-const recognizer_module = @import("recognizer.zig");
+const VocabularyTrie = @import("engine").vocabulary_trie.VocabularyTrie;
+const recognizer_module = @import("engine").recognizer;
 const Recognizer = recognizer_module.Recognizer;
 const Language = recognizer_module.Language;
-const signature = @import("signature.zig");
+const signature = @import("engine").signature;
 const image = @import("image.zig");
 
 const VocabularyContent = struct {

@@ -7,11 +7,11 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const builtin = @import("builtin");
-const diagnostic = @import("../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
-const file = @import("../platform/file.zig");
-const Mapping = @import("../platform/mapping.zig").Mapping;
+const file = @import("engine").file;
+const Mapping = @import("engine").mapping.Mapping;
 
 pub const Kind = enum(u32) { vocabulary = 1, constraint = 2 };
 

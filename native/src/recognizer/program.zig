@@ -3,10 +3,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const dfa = @import("regex/dfa.zig");
+const dfa = @import("automaton.zig");
 const Dfa = dfa.Dfa;
-const Tables = @import("grammar/tables.zig").Tables;
-const Grammar = @import("grammar/grammar.zig").Grammar;
 
 /// Sets of terminals have one of these numbers of words, for which the parser is compiled.
 pub const set_widths = [_]usize{ 2, 16 };
@@ -21,7 +19,8 @@ comptime {
     std.debug.assert(terminals_max + 1 <= 64 * set_widths[set_widths.len - 1]);
 }
 
-const terminals_max = @import("grammar/terminals.zig").terminals_max;
+/// ELIZA_TERMINALS_MAX of the header.
+pub const terminals_max = 1023;
 
 pub const Reduction = extern struct { rule: u16, length: u16 };
 
@@ -63,15 +62,16 @@ pub const Program = struct {
 
     pub const none = std.math.maxInt(u16);
 
-    /// Takes over `lexer`, which is freed on failure too; copies what it needs of `tables`.
-    pub fn init(gpa: Allocator, grammar: *const Grammar, lexer: Dfa, tables: *const Tables) Allocator.Error!Program {
+    /// Takes over `lexer`, which is freed on failure too; copies what it needs of the parser's `tables`
+    /// (grammar/tables.zig). `skipped` are the terminals that are dropped before the parser.
+    pub fn init(gpa: Allocator, skipped: []const u16, lexer: Dfa, tables: anytype) Allocator.Error!Program {
         var p: Program = undefined;
         p.lexer = lexer;
         errdefer p.lexer.deinit(gpa);
         p.width = lexer.words;
         p.n_terminals = tables.n_terminals;
         p.n_rules = tables.n_rules;
-        p.n_productions = @intCast(grammar.productions.len);
+        p.n_productions = tables.n_productions;
         p.shift_sets = try widen(gpa, tables.shift_sets, tables.words, p.width);
         errdefer gpa.free(p.shift_sets);
         p.reduction_sets = try widen(gpa, tables.reduction_sets, tables.words, p.width);
@@ -84,7 +84,7 @@ pub const Program = struct {
         errdefer gpa.free(p.reduction_offsets);
         p.reductions = try reductionsOf(gpa, tables);
         errdefer gpa.free(p.reductions);
-        p.skip = try skipSet(gpa, grammar, p.width);
+        p.skip = try skipSet(gpa, skipped, p.width);
         errdefer gpa.free(p.skip);
         p.reaches_skip = try p.findReachesSkip(gpa);
         errdefer gpa.free(p.reaches_skip);
@@ -166,7 +166,7 @@ pub const Program = struct {
         return wide;
     }
 
-    fn reductionsOf(gpa: Allocator, tables: *const Tables) Allocator.Error![]Reduction {
+    fn reductionsOf(gpa: Allocator, tables: anytype) Allocator.Error![]Reduction {
         const reductions = try gpa.alloc(Reduction, tables.reduction_productions.len);
         for (reductions, tables.reduction_productions) |*reduction, production| {
             reduction.* = .{ .rule = tables.production_rules[production], .length = tables.production_lengths[production] };
@@ -174,10 +174,10 @@ pub const Program = struct {
         return reductions;
     }
 
-    fn skipSet(gpa: Allocator, grammar: *const Grammar, width: usize) Allocator.Error![]u64 {
+    fn skipSet(gpa: Allocator, skipped: []const u16, width: usize) Allocator.Error![]u64 {
         const set = try gpa.alloc(u64, width);
         @memset(set, 0);
-        for (grammar.terminals, 0..) |terminal, i| if (terminal.skip) add(set, i);
+        for (skipped) |terminal| add(set, terminal);
         return set;
     }
 

@@ -13,7 +13,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const dfa = @import("regex/dfa.zig");
+const dfa = @import("automaton.zig");
 const program_module = @import("program.zig");
 const Program = program_module.Program;
 const Vocabulary = @import("../vocabulary.zig").Vocabulary;

@@ -2,7 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const dfa = @import("regex/dfa.zig");
+const dfa = @import("automaton.zig");
 const choices_module = @import("choices.zig");
 const program_module = @import("program.zig");
 const Program = program_module.Program;

@@ -3,9 +3,9 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const Alignment = std.mem.Alignment;
-const diagnostic = @import("../../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
-const Budget = @import("../budget.zig").Budget;
+const Budget = @import("engine").budget.Budget;
 
 pub const AccountedArena = struct {
     arena: Allocator,

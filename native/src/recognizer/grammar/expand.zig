@@ -7,10 +7,10 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const diagnostic = @import("../../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
-const Budget = @import("../budget.zig").Budget;
-const message = @import("../../message.zig");
+const Budget = @import("engine").budget.Budget;
+const message = @import("engine").message;
 const grammar = @import("grammar.zig");
 const Place = grammar.Place;
 const syntax = @import("syntax.zig");

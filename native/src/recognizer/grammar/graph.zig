@@ -208,8 +208,8 @@ pub fn cheapest(w: *const Work, g: *const Graph, costs: []const u64, sources: []
 test "components come after those they lead to, and sets spread against the edges" {
     var arena: std.heap.ArenaAllocator = .init(std.testing.allocator);
     defer arena.deinit();
-    var budget: @import("../budget.zig").Budget = .{};
-    var diag: @import("../../diagnostic.zig").Diagnostic = .{};
+    var budget: @import("engine").budget.Budget = .{};
+    var diag: @import("engine").diagnostic.Diagnostic = .{};
     const w: Work = .{ .arena = arena.allocator(), .budget = &budget, .diag = &diag };
     // 0 -> 1 <-> 2 -> 3, 4 -> 4
     const edges = [_]Edge{ .{ .from = 0, .to = 1 }, .{ .from = 1, .to = 2 }, .{ .from = 2, .to = 1 }, .{ .from = 2, .to = 3 }, .{ .from = 4, .to = 4 } };

@@ -4,9 +4,9 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const Diagnostic = @import("../../diagnostic.zig").Diagnostic;
-const message = @import("../../message.zig");
-const Budget = @import("../budget.zig").Budget;
+const Diagnostic = @import("engine").diagnostic.Diagnostic;
+const message = @import("engine").message;
+const Budget = @import("engine").budget.Budget;
 const dfa = @import("../regex/dfa.zig");
 const Dfa = dfa.Dfa;
 const Grammar = @import("grammar.zig").Grammar;

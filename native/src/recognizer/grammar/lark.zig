@@ -2,13 +2,13 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const diagnostic = @import("../../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
-const Budget = @import("../budget.zig").Budget;
+const Budget = @import("engine").budget.Budget;
 const AccountedArena = @import("accounting.zig").AccountedArena;
 const Expansion = @import("expand.zig").Expansion;
 const grammar = @import("grammar.zig");
-const message = @import("../../message.zig");
+const message = @import("engine").message;
 const Place = grammar.Place;
 const syntax = @import("syntax.zig");
 const Syntax = syntax.Syntax;

@@ -1,7 +1,7 @@
 //! The tokens of the grammar notation, one after the other, in one pass over the text.
 
 const std = @import("std");
-const diagnostic = @import("../../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
 const Place = @import("grammar.zig").Place;

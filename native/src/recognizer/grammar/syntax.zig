@@ -2,10 +2,10 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const diagnostic = @import("../../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
-const Budget = @import("../budget.zig").Budget;
+const Budget = @import("engine").budget.Budget;
 const grammar = @import("grammar.zig");
 const Place = grammar.Place;
 const common = @import("common.zig");

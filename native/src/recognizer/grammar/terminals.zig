@@ -2,9 +2,9 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const diagnostic = @import("../../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
-const Budget = @import("../budget.zig").Budget;
+const Budget = @import("engine").budget.Budget;
 const ast = @import("../regex/ast.zig");
 const grammar = @import("grammar.zig");
 const Place = grammar.Place;
@@ -16,7 +16,7 @@ const Syntax = syntax.Syntax;
 pub const Error = syntax.Error;
 
 /// ELIZA_TERMINALS_MAX of the header.
-pub const terminals_max = 1023;
+pub const terminals_max = @import("engine").program.terminals_max;
 
 /// What may become a terminal of the grammar.
 pub const Entry = struct {

@@ -3,8 +3,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const diagnostic = @import("../../diagnostic.zig");
-const Budget = @import("../budget.zig").Budget;
+const diagnostic = @import("engine").diagnostic;
+const Budget = @import("engine").budget.Budget;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 

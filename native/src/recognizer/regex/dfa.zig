@@ -2,9 +2,9 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const diagnostic = @import("../../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
-const Budget = @import("../budget.zig").Budget;
+const Budget = @import("engine").budget.Budget;
 const ast = @import("ast.zig");
 const nfa = @import("nfa.zig");
 const determinise = @import("subset.zig").determinise;
@@ -13,71 +13,16 @@ const reach_module = @import("reach.zig");
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
-/// The state that nothing leaves and that matches nothing.
-pub const dead: u16 = 0;
-/// Always there, also if no text matches.
-pub const start: u16 = 1;
+const shape = @import("engine").automaton;
+pub const Dfa = shape.Dfa;
+pub const dead = shape.dead;
+pub const start = shape.start;
 
 /// In the order of their priority: of those that match, the first one wins.
 pub const Pattern = struct {
     node: *const ast.Node,
     /// Wins only where its user says so; what it hides is in the match list behind it.
     soft: bool = false,
-};
-
-/// Immutable. States are numbered from 0, `dead`, over 1, `start`. From each state but `dead` (and
-/// `start`, if no text matches) some match is reachable, and no two states have the same future.
-pub const Dfa = struct {
-    /// The class of each byte. Bytes of one class are not told apart by any state.
-    classes: [256]u8,
-    /// Stride of `transitions`.
-    n_classes: u32,
-    /// [state * n_classes + class] -> state. Row 0 is all `dead`.
-    transitions: []u16,
-    /// By state: index of its match list. List 0 is empty.
-    matches: []u16,
-    /// List i is match_patterns[match_offsets[i]..match_offsets[i + 1]]; one more at the end.
-    match_offsets: []u32,
-    /// In priority order, and cut after the first pattern that is not soft.
-    match_patterns: []u16,
-    /// By state: index of its reach set. Set 0 is empty.
-    reaches: []u16,
-    /// [set * words]: bit p of a set is pattern p, which is in the match list of a state that is
-    /// reachable from here, this one included.
-    reach_sets: []u64,
-    /// u64 words of a reach set.
-    words: u32,
-
-    pub fn nStates(d: *const Dfa) u32 {
-        return @intCast(d.matches.len);
-    }
-
-    pub fn nReach(d: *const Dfa) u32 {
-        return @intCast(d.reach_sets.len / d.words);
-    }
-
-    pub inline fn next(d: *const Dfa, state: u16, byte: u8) u16 {
-        return d.transitions[@as(usize, state) * d.n_classes + d.classes[byte]];
-    }
-
-    pub inline fn matchList(d: *const Dfa, state: u16) []const u16 {
-        const list = d.matches[state];
-        return d.match_patterns[d.match_offsets[list]..d.match_offsets[list + 1]];
-    }
-
-    pub inline fn reachSet(d: *const Dfa, state: u16) []const u64 {
-        return d.reach_sets[@as(usize, d.reaches[state]) * d.words ..][0..d.words];
-    }
-
-    pub fn deinit(d: *Dfa, gpa: Allocator) void {
-        gpa.free(d.transitions);
-        gpa.free(d.matches);
-        gpa.free(d.match_offsets);
-        gpa.free(d.match_patterns);
-        gpa.free(d.reaches);
-        gpa.free(d.reach_sets);
-        d.* = undefined;
-    }
 };
 
 /// `words` is at least 1 and enough for a bit for each pattern. `what` is being built, for messages.

@@ -3,8 +3,8 @@
 
 const std = @import("std");
 const testing = std.testing;
-const Diagnostic = @import("../../diagnostic.zig").Diagnostic;
-const Budget = @import("../budget.zig").Budget;
+const Diagnostic = @import("engine").diagnostic.Diagnostic;
+const Budget = @import("engine").budget.Budget;
 const ast = @import("ast.zig");
 const Node = ast.Node;
 const parse = @import("parse.zig");

@@ -4,11 +4,11 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const diagnostic = @import("../../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
-const Status = @import("../../status.zig").Status;
-const Budget = @import("../budget.zig").Budget;
+const Status = @import("engine").status.Status;
+const Budget = @import("engine").budget.Budget;
 const ast = @import("ast.zig");
 const Node = ast.Node;
 const Range = ast.Range;

@@ -2,9 +2,9 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const diagnostic = @import("../../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
-const Budget = @import("../budget.zig").Budget;
+const Budget = @import("engine").budget.Budget;
 const Table = @import("minimise.zig").Table;
 const MatchLists = @import("subset.zig").MatchLists;
 const index_module = @import("index.zig");

@@ -3,9 +3,9 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const diagnostic = @import("../../diagnostic.zig");
+const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
-const budget_module = @import("../budget.zig");
+const budget_module = @import("engine").budget;
 const Budget = budget_module.Budget;
 const Nfa = @import("nfa.zig").Nfa;
 const Transition = @import("utf8.zig").Transition;
