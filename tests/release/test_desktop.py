@@ -1,0 +1,146 @@
+"""The manifest, the libraries for desktops, and find_package."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+from pathlib import Path
+
+import lief
+import pytest
+from conftest import ROOT, Release
+
+GLIBC_MAX = (2, 17)
+CMAKE_LISTS = """
+cmake_minimum_required(VERSION 3.16)
+project(example {languages})
+find_package(elizainference {version} REQUIRED)
+get_target_property(location elizainference::elizainference IMPORTED_LOCATION)
+message(STATUS "found ${{location}}")
+{rest}
+"""
+
+
+def test_the_manifest_tells_every_file_and_nothing_else(release: Release) -> None:
+    found = {str(path.relative_to(release.folder)) for path in release.folder.rglob("*") if path.is_file()}
+    assert found == {*release.files, "manifest.json"}
+    for path, file in release.files.items():
+        content = file.path.read_bytes()
+        assert (len(content), hashlib.sha256(content).hexdigest()) == (file.bytes, file.sha256), path
+
+
+def test_there_is_a_library_for_every_platform(release: Release) -> None:
+    assert {path: file.target for path, file in release.libraries().items()} == {
+        "lib/linux-x64/libelizainference.so": "x86_64-linux-gnu.2.17",
+        "lib/linux-arm64/libelizainference.so": "aarch64-linux-gnu.2.17",
+        "lib/linux-x64-musl/libelizainference.so": "x86_64-linux-musl",
+        "lib/linux-arm64-musl/libelizainference.so": "aarch64-linux-musl",
+        "lib/darwin-x64/libelizainference.dylib": "x86_64-macos.11.0",
+        "lib/darwin-arm64/libelizainference.dylib": "aarch64-macos.11.0",
+        "lib/win32-x64/elizainference.dll": "x86_64-windows-gnu",
+        "lib/win32-arm64/elizainference.dll": "aarch64-windows-gnu",
+        "android/jniLibs/arm64-v8a/libelizainference.so": "aarch64-linux-android.24",
+        "android/jniLibs/armeabi-v7a/libelizainference.so": "arm-linux-android.24",
+        "android/jniLibs/x86_64/libelizainference.so": "x86_64-linux-android.24",
+    }
+
+
+def test_the_manifest_tells_what_is_exported(release: Release) -> None:
+    for path, file in [*release.libraries().items(), *release.libraries("elizainference_jni").items()]:
+        assert file.exports == sorted(exported_names(file.path)), path
+
+
+def test_the_version_is_that_of_the_build(release: Release) -> None:
+    assert f'.version = "{release.version}"' in (ROOT / "build.zig.zon").read_text("utf-8")
+    for name in ("bindings-python/pyproject.toml", "bindings-ts/package.json", "native/src"):
+        path = ROOT / name
+        files = path.rglob("*.zig") if path.is_dir() else [path]
+        assert not any(f'"{release.version}"' in file.read_text("utf-8") for file in files), "a second version number"
+    assert f"## {release.version}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("platform", ["linux-x64", "linux-arm64"])
+def test_linux_libraries_run_on_glibc_2_17(release: Release, platform: str) -> None:
+    elf = lief.ELF.parse(release.folder / "lib" / platform / "libelizainference.so")
+    assert elf is not None
+    assert set(elf.libraries) <= {"libc.so.6", "libdl.so.2", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+    for requirement in elf.symbols_version_requirement:
+        for version in requirement.get_auxiliary_symbols():
+            numbers = tuple(int(part) for part in re.findall(r"\d+", version.name))
+            assert numbers[:2] <= GLIBC_MAX, version.name
+
+
+@pytest.mark.parametrize("platform", ["darwin-x64", "darwin-arm64"])
+def test_macos_libraries_can_be_moved_and_are_signed_where_they_must_be(release: Release, platform: str) -> None:
+    universal = lief.MachO.parse(release.folder / "lib" / platform / "libelizainference.dylib")
+    assert universal is not None
+    macho = universal.at(0)
+    assert macho is not None
+    names = [library.name for library in macho.libraries]
+    assert names == ["@rpath/libelizainference.dylib", "/usr/lib/libSystem.B.dylib"]
+    assert macho.build_version.minos == [11, 0, 0]
+    assert macho.has_code_signature or platform == "darwin-x64"
+
+
+@pytest.mark.parametrize("platform", ["win32-x64", "win32-arm64"])
+def test_windows_libraries_need_the_system_alone(release: Release, platform: str) -> None:
+    folder = release.folder / "lib" / platform
+    pe = lief.PE.parse(folder / "elizainference.dll")
+    assert pe is not None
+    system = re.compile(r"kernel32\.dll|ntdll\.dll|api-ms-win-crt-[\w-]+\.dll", re.IGNORECASE)
+    for library in pe.imports:
+        assert system.fullmatch(library.name), library.name
+    assert (folder / "elizainference.lib").read_bytes().startswith(b"!<arch>\n")
+
+
+def test_no_library_names_a_folder_of_the_build(release: Release) -> None:
+    for path, file in release.libraries().items():
+        assert str(ROOT).encode() not in file.path.read_bytes(), path
+
+
+def test_find_package_links_a_program(release: Release, tmp_path: Path) -> None:
+    example = ROOT / "tests" / "native" / "example.c"
+    rest = f'add_executable(example "{example}")\ntarget_link_libraries(example elizainference::elizainference)'
+    result = cmake(tmp_path, release, "C", rest, [])
+    assert result.returncode == 0, result.stderr
+    subprocess.run(["cmake", "--build", tmp_path / "build"], check=True, capture_output=True)
+    output = subprocess.run([tmp_path / "build" / "example"], check=True, capture_output=True, text=True).stdout
+    assert output == "SEND_MAIL after 1 pass\n"
+
+
+@pytest.mark.parametrize("abi", ["arm64-v8a", "armeabi-v7a", "x86_64"])
+def test_find_package_finds_the_library_of_an_android_abi(release: Release, tmp_path: Path, abi: str) -> None:
+    result = cmake(tmp_path, release, "NONE", "", ["-DANDROID=1", f"-DANDROID_ABI={abi}"])
+    assert result.returncode == 0, result.stderr
+    assert f"found {release.folder}/android/jniLibs/{abi}/libelizainference.so" in result.stdout
+
+
+def test_find_package_says_what_a_release_lacks(release: Release, tmp_path: Path) -> None:
+    result = cmake(tmp_path, release, "NONE", "", ["-DANDROID=1", "-DANDROID_ABI=riscv64"])
+    assert result.returncode != 0
+    assert "no library for this platform" in " ".join(result.stderr.split())
+    result = cmake(tmp_path / "newer", release, "NONE", "", [], version="99.0")
+    assert result.returncode != 0
+    assert "99.0" in result.stderr
+
+
+def cmake(
+    folder: Path, release: Release, languages: str, rest: str, options: list[str], version: str = ""
+) -> "subprocess.CompletedProcess[str]":
+    folder.mkdir(exist_ok=True)
+    version = version or release.version
+    (folder / "CMakeLists.txt").write_text(CMAKE_LISTS.format(languages=languages, version=version, rest=rest))
+    command = ["cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={release.folder}", *options]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def exported_names(path: Path) -> list[str]:
+    """Read by another program than the one that wrote the manifest."""
+    binary = lief.parse(path)
+    if isinstance(binary, lief.ELF.Binary):
+        return [str(symbol.name) for symbol in binary.exported_symbols]
+    if isinstance(binary, lief.MachO.Binary):
+        return [str(symbol.name).removeprefix("_") for symbol in binary.exported_symbols]
+    assert isinstance(binary, lief.PE.Binary)
+    return [str(entry.name) for entry in binary.get_export().entries]
