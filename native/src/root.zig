@@ -41,6 +41,7 @@ test {
     _ = @import("platform/handles.zig");
     _ = @import("llama/layout.zig");
     _ = @import("llama/loader.zig");
+    _ = @import("llama/load_advice.zig");
     _ = @import("llama/native_log.zig");
     _ = @import("llama/cache_type.zig");
     _ = @import("llama/text.zig");

@@ -4,6 +4,7 @@ const std = @import("std");
 const builtin = @import("builtin");
 const Api = @import("api.zig").Api;
 const layouts = @import("layout.zig");
+const load_advice = @import("load_advice.zig");
 const native_log = @import("native_log.zig");
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
@@ -87,7 +88,8 @@ fn search(d: *Diagnostic) diagnostic.Error!*const Runtime {
         defer gpa.free(path);
         return loadOpened(path, false, d);
     }
-    return d.fail(.abi_mismatch, "no libllama found: none is loaded in this process, there is none in {s}, and {s} is not set", .{
+    return d.fail(.abi_mismatch, "no libllama found: none is loaded in this process, there is none in {s}, and {s} is not set: " ++
+        "load one before, or set it to the path of one", .{
         folder, environment_name,
     });
 }
@@ -108,7 +110,7 @@ fn loadOpened(path: [:0]const u8, chosen: bool, d: *Diagnostic) diagnostic.Error
     defer freeFound(before);
     var reason: dynlib.Reason = .{};
     const library = dynlib.open(path, &reason) orelse
-        return d.fail(.abi_mismatch, "{s} cannot be loaded: {s}", .{ path, reason.text() });
+        return d.fail(.abi_mismatch, "{s} cannot be loaded: {s}{s}", .{ path, reason.text(), load_advice.of(path, reason.text()) });
     errdefer library.close();
     const address = library.lookup(mark) orelse
         return d.fail(.abi_mismatch, "{s} is not libllama: it has no {s}", .{ path, mark });
