@@ -8,8 +8,19 @@ import sys
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
-from eliza_inference import Budget, Constraint, ElizaError, GrammarError, Matcher, Step, TokenFlag, Vocabulary
+from eliza_inference import (
+    Budget,
+    Constraint,
+    ElizaError,
+    GrammarError,
+    Matcher,
+    Step,
+    TokenFlag,
+    Vocabulary,
+    fill_bitmaps,
+)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from oracles import lr1, random_cases, samples
@@ -173,7 +184,9 @@ def test_shipped_grammars_with_many_tokens(name: str) -> None:
     random = Random(f"many tokens {name}")
     text = samples.text_of(name)
     pieces = [word for sample in samples.GOOD[name] for word in re.findall(r"\w+|\s+|[^\w\s]+", sample)] + [" ", "\n"]
-    letters = ["".join(random.choices("abcdefghijklmnopqrstuvwxyz_0123456789", k=random.randint(1, 6))) for _ in range(400)]
+    letters = [
+        "".join(random.choices("abcdefghijklmnopqrstuvwxyz_0123456789", k=random.randint(1, 6))) for _ in range(400)
+    ]
     tokens = Tokens(random_cases.tokens(random, 12_000, pieces + letters))
     recognizer = recognizer_of(text)
     budgets = [None, Budget(mask_bytes_max=1), Budget(mask_bytes_max=300_000), None]
@@ -216,6 +229,49 @@ def test_shipped_grammars_refuse_other_texts(shipped: tuple[str, Constraint, Rec
         matcher = Matcher(constraint)
         taken = all(matcher.accept(byte) == Step.IN_SPAN for byte in text.encode())
         assert not (taken and matcher.can_stop), text
+
+
+def test_masks_found_by_many_threads(shipped: tuple[str, Constraint, Recognizer, Tokens]) -> None:
+    """Nothing was kept before, so that the threads build the tables against each other."""
+    name, known, _, tokens = shipped
+    text, random = samples.text_of(name), Random(name)
+    for _ in range(4):
+        constraint = Constraint.lark(tokens.vocabulary, text)
+        matchers, expected = [], []
+        for _ in range(24):
+            fresh, old = Matcher(constraint), Matcher(known)
+            for _ in range(random.randint(0, 10)):
+                allowed = [token for token in old.allowed().tolist() if token != tokens.end]  # type: ignore[union-attr]
+                token = random.choice(allowed)
+                assert fresh.accept(token) == old.accept(token) == Step.IN_SPAN
+            matchers.append(fresh)
+            expected.append(old.fill_bitmap().tolist())
+        bitmaps = np.zeros((len(matchers), len(expected[0])), np.int32)
+        fill_bitmaps(matchers, bitmaps, 4)
+        assert bitmaps.tolist() == expected
+
+
+DECLARED = """
+%left "+" "-"
+%left "*" "/" "%"
+%nonassoc SIGN
+%right "^"
+start: start "+" start | start "-" start | start "*" start | start "/" start | start "%" start | start "^" start
+     | "-" start %prec SIGN | "+" start %prec SIGN | NUMBER | NAME | NAME "(" [start ("," start)*] ")" | "(" start ")"
+"""
+
+
+def test_declared_precedence_leaves_the_same_texts() -> None:
+    """Arithmetic in one ambiguous rule is arithmetic in many rules."""
+    text = samples.text_of("arithmetic")
+    rules, terminals = text[: text.index("NUMBER:")], text[text.index("NUMBER:") :]
+    random = Random("precedence")
+    pieces = [word for sample in samples.GOOD["arithmetic"] for word in re.findall(r"\w+|\s+|[^\w\s]+", sample)]
+    tokens = Tokens(random_cases.tokens(random, 200, pieces))
+    declared = Constraint.lark(tokens.vocabulary, DECLARED + terminals)
+    recognizer = recognizer_of(rules + terminals)
+    for _ in range(10):
+        Walk(declared, recognizer, tokens).at_random(random, 10)
 
 
 # ---- By chance -------------------------------------------------------------------------------------------------------
