@@ -3,7 +3,7 @@
 
 const std = @import("std");
 const builtin = @import("builtin");
-const file = @import("../platform/file.zig");
+const file = @import("engine").file;
 
 /// For the end of an error message; "" if there is nothing to say.
 pub fn of(path: [:0]const u8, message: []const u8) []const u8 {
