@@ -18,6 +18,8 @@ from bench import native, payloads
 from bench.micro import cpu_backend
 from bench.paths import ACTIONS, BENCH, BUILD, MODEL, ROOT, use_llama
 from bench.prompts import read_names
+from bench.recognizers import cases, vocabularies
+from bench.recognizers.measure import write_inputs
 
 BASELINE = BENCH / "baseline.json"
 TARGET = "x86_64-linux-gnu.2.28"
@@ -30,8 +32,10 @@ N_VOCABULARY = 128_256
 class HotPath:
     name: str
     arguments: list[str | int | Path]
-    """Of the harness `hot`; the count goes behind the first one."""
+    """Of the harness; the count goes behind the first one."""
     count: int
+    program: str = "hot"
+    """The harness of bench/native."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +58,11 @@ def measure() -> Iterator[Count]:
     """Counts each hot path."""
     if shutil.which("valgrind") is None:
         raise FileNotFoundError("valgrind is not installed: apt-get install valgrind")
-    program = native.build("hot", against=_build_library())
+    shared = _build_library()
+    programs = {name: native.build(name, against=shared) for name in ("hot", "hot_masks")}
     recorded: dict[str, float] = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}
-    for path in _hot_paths():
-        once, twice = (_instructions(program, path, n * path.count) for n in (1, 2))
+    for path in [*_hot_paths(), *_hot_masks()]:
+        once, twice = (_instructions(programs[path.program], path, n * path.count) for n in (1, 2))
         yield Count(path.name, (twice - once) / path.count, recorded.get(path.name))
 
 
@@ -80,6 +85,27 @@ def _hot_paths() -> list[HotPath]:
         HotPath("compile 30 names, JSON", ["compile", names, n_tokens], 100),
         HotPath("compile 1,000 leaves, JSON", ["compile", json_file, N_VOCABULARY], 10),
         HotPath("compile 1,000 leaves, MessagePack", ["compile", msgpack_file, N_VOCABULARY], 10),
+    ]
+
+
+def _hot_masks() -> list[HotPath]:
+    vocabulary = vocabularies.load("o200k")
+
+    def path(name: str, scenario: str, case: str, count: int) -> HotPath:
+        folder = BUILD / f"gate-{case}"
+        folder.mkdir(exist_ok=True)
+        files = write_inputs(cases.load(case), vocabulary, folder)
+        arguments: list[str | int | Path] = [scenario, files.vocabulary, files.kind, files.definition, files.documents]
+        return HotPath(name, arguments, count, "hot_masks")
+
+    return [
+        path("byte trie of o200k", "vocabulary", "choices-30", 1),
+        path("compile 30 choices", "compile", "choices-30", 100),
+        path("compile the JSON grammar", "compile", "json", 10),
+        path("compile the C grammar", "compile", "c11", 2),
+        path("compile and first mask, [a-z]{1,20}", "first", "letters", 10),
+        path("all masks and tokens, JSON", "pass", "json", 10),
+        path("all masks and tokens, C", "pass", "c11", 2),
     ]
 
 

@@ -1,7 +1,7 @@
 """The languages of the cases in the notations of the other libraries.
 
-Choices and regular expressions are written as each library's documents advise. The JSON grammar and that
-of C come from the ones that ship with this library: rule by rule, without what only LR(1) needs.
+Choices and regular expressions are written as each library's documents advise. The grammar of C is made
+from the one that ships with this library, rule by rule, without what only LR(1) needs.
 """
 
 import re
@@ -37,7 +37,8 @@ EBNF_C11_TERMINALS = r"""
 identifier ::= [A-Za-z_] [A-Za-z_0-9]* ws
 integer ::= ("0" [Xx] [0-9A-Fa-f] [0-9A-Fa-f]* | [0-9] [0-9]*) integer-suffix ws
 integer-suffix ::= "" | [Uu] ("" | "l" | "L" | "ll" | "LL") | ("ll" | "LL" | "l" | "L") ("" | [Uu])
-float ::= ([0-9] [0-9]* exponent | [0-9]* "." [0-9] [0-9]* ("" | exponent) | [0-9] [0-9]* "." ("" | exponent)) ("" | [FLfl]) ws
+float ::= (digits exponent | [0-9]* "." digits ("" | exponent) | digits "." ("" | exponent)) ("" | [FLfl]) ws
+digits ::= [0-9] [0-9]*
 exponent ::= [Ee] ("" | [+-]) [0-9] [0-9]*
 character ::= ("" | [LUu]) "'" ([^'\\\n] | escape) character-rest ws
 character-rest ::= "'" | [^'\\\n] character-rest | escape character-rest
@@ -52,6 +53,23 @@ block-star ::= "/" | "*" block-star | [^*/] block
 """As in c11.lark, but for universal character names and hexadecimal floats. Repetition that ends in a character
 of its own is right recursion, which XGrammar keeps masks for; with `*` its JSON grammar takes 200 ms a mask."""
 
+C11_OF_ANNEX_A = {
+    "any_type_name": "type_name",
+    "block_item": "statement | declaration",
+    "for_begin": "simple_statement | declaration",
+    "simple_statement": '";" | expression ";"',
+    "cast_expression": 'unary_expression | "(" type_name ")" cast_expression',
+    "unary_expression": 'postfix | "++" unary_expression | "--" unary_expression | unary_operator cast_expression'
+    ' | "sizeof" unary_expression | "sizeof" "(" type_name ")" | "_Alignof" "(" type_name ")"',
+    "unary_operator": '"&" | "*" | "+" | "-" | "~" | "!"',
+    "postfix": 'primary_expression | "(" type_name ")" braced_initializer | postfix "[" expression "]"'
+    ' | postfix "(" ")" | postfix "(" arguments ")" | postfix "." IDENTIFIER | postfix "->" IDENTIFIER'
+    ' | postfix "++" | postfix "--"',
+    "arguments": 'assignment_expression | arguments "," assignment_expression',
+    "primary_expression": 'IDENTIFIER | INTEGER | FLOAT | CHARACTER | strings | "(" expression ")" | generic_selection',
+}
+"""The rules of c11.lark that read types as products and casts as calls, for LR(1), as the standard has them."""
+
 
 def ebnf_choices(choices: list[str]) -> str:
     """For XGrammar and llama.cpp. The choices have no character that needs an escape."""
@@ -63,14 +81,10 @@ def regex_choices(choices: list[str]) -> str:
 
 
 def lark_c11() -> str:
-    """The grammar of C for parsers that take any context-free grammar: no precedences, no soft terminal.
-
-    What is a name and what a typedef name is one terminal; the dangling else is ambiguous.
-    """
-    lines = _c11_lines()
-    kept = [line for line in lines if not line.startswith(("%nonassoc", "%soft", "TYPEDEF_NAME:", "IF:"))]
-    text = "\n".join(kept)
-    return text.replace(" %prec IF", "").replace("TYPEDEF_NAME", "IDENTIFIER")
+    """The grammar of C for parsers that take any context-free grammar, with a lexer beside it."""
+    lines = [f"{name}: {' | '.join(map(' '.join, alternatives))}" for name, alternatives in _c11_rules().items()]
+    kept = [line for line in _c11_lines() if re.match(r"%ignore|(?!TYPEDEF_NAME|IF)[A-Z_]+:", line)]
+    return "\n".join([*lines, *kept])
 
 
 def llguidance_c11() -> str:
@@ -80,9 +94,8 @@ def llguidance_c11() -> str:
 
 def ebnf_c11() -> str:
     """The same for libraries without a lexer: white space follows each terminal, left recursion is repetition."""
-    rules = _rules(lark_c11())
     lines = ["root ::= ws start"]
-    lines += [f"{_dashed(name)} ::= {_alternatives(name, alternatives)}" for name, alternatives in rules.items()]
+    lines += [f"{_dashed(name)} ::= {_alternatives(name, each)}" for name, each in _c11_rules().items()]
     return "\n".join(lines) + EBNF_C11_TERMINALS
 
 
@@ -96,21 +109,31 @@ def _c11_lines() -> list[str]:
     return [line for line in text.splitlines() if line.strip() and not line.startswith("//")]
 
 
-def _rules(text: str) -> dict[str, list[list[str]]]:
-    """The alternatives of each rule of a Lark grammar that has no operators, as lists of symbols."""
+def _c11_rules() -> dict[str, list[list[str]]]:
+    """The alternatives of each rule, as lists of symbols. What is a name and what a typedef name is one terminal."""
     rules: dict[str, list[list[str]]] = {}
     current = ""
-    for line in text.splitlines():
+    for line in _c11_lines():
         if re.match(r"%|[A-Z_]+:", line):
             continue
         head = re.match(r"([a-z_0-9]+):", line)
         if head:
             current, line = head[1], line[head.end() :]
             rules[current] = []
-        for alternative in re.split(r"\|(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)", line):
-            if alternative.strip():
-                rules[current].append(alternative.split())
-    return rules
+        line = line.replace("%prec IF", "").replace("TYPEDEF_NAME", "IDENTIFIER")
+        rules[current] += _split(line)
+    rules |= {name: _split(text) for name, text in C11_OF_ANNEX_A.items()}
+    reached, waiting = {"start"}, ["start"]
+    while waiting:
+        new = {symbol for each in rules[waiting.pop()] for symbol in each if symbol in rules} - reached
+        reached |= new
+        waiting += new
+    return {name: alternatives for name, alternatives in rules.items() if name in reached}
+
+
+def _split(alternatives: str) -> list[list[str]]:
+    parts = re.split(r"\|(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)", alternatives)
+    return [part.split() for part in parts if part.strip()]
 
 
 def _alternatives(name: str, alternatives: list[list[str]]) -> str:

@@ -19,20 +19,25 @@ p50, p90, p99 and max are over positions. The first pass, right after compiling,
 Compiling is the median of up to 15 times. From Python, the call is included.
 """
 ABOUT_OURS = """
-The bars are of the library's own step: `eliza_inference_matcher_allowed` from C, which lends what is legal as a list or a
-bitmap (the reading of the clock, 20 ns here, included). `copied` writes the whole bitmap, as the others do; from Python
-that is `Matcher.fill_bitmap`.
+The bars are of the library's own step: `eliza_inference_matcher_allowed` from C, which lends what is legal as a list or
+a bitmap (the reading of the clock, 20 ns here, included). `copied` writes the whole bitmap, as the others do; from
+Python that is `Matcher.fill_bitmap`.
 """
 ABOUT_OTHERS = """
-llguidance has its limits raised and its slicer on; choices and regular expressions go in as a regular expression, C in its
-Lark dialect. XGrammar compiles with its default threads and without its cache of whole grammars; choices and C go in as
-EBNF, JSON is its built-in grammar. llama.cpp's sampler is applied to all candidates, whose array is made outside of the
-time. Grammars of C for them come from the one that ships, rule by rule; where they have no lexer, a key word may be a name and may touch the next one,
-and in the others a name may be a type. Times from Python include the call, about 0.5 us with cffi and 1 us with the others.
+llguidance has its limits raised and its slicer on; choices and regular expressions go in as a regular expression, C in
+its Lark dialect. XGrammar compiles with its default threads and without its cache of whole grammars; choices and C go
+in as EBNF, JSON is its built-in grammar. llama.cpp's sampler is applied to all candidates, whose array is made outside
+of the time. Their grammars of C are that of the standard's Annex A, in which any name may be a type; where there is no
+lexer, a key word may be a name and may touch the next word. From Python the call is included: about 0.3 us through cffi.
+"""
+ABOUT_VOCABULARIES = """
+From the bytes of the tokens; llama.cpp loads a GGUF file, which is its only way. The least of the processes that did
+it. Memory is what the process grew by; from C what the library says it keeps.
 """
 ABOUT_TABLES = """
-`prepare` builds all tables. The masks behind it are of a constraint that is mapped from the file saved then: opened anew
-for each pass, so that no whole mask is kept at its start; and with `mask_bytes_max` of one byte, so that none is ever.
+`prepare` builds all tables. The masks behind it are of a constraint that is mapped from the file saved then: opened
+anew for each pass, so that no whole mask is kept at its start; and with `mask_bytes_max` of one byte, so that none is
+ever.
 """
 
 
@@ -80,7 +85,7 @@ def _render(report: Report, stem: str) -> str:
         "## Must reach",
         tables.bars(report.bars()).markdown(),
         "## Vocabularies",
-        "From token bytes and ids; llama.cpp loads a GGUF file. Memory is what the process grows by, or what this library says.",
+        _prose(ABOUT_VOCABULARIES),
         tables.vocabularies(results).markdown(),
         "## Masks",
         f"![masks]({stem}-masks.svg)",

@@ -296,7 +296,7 @@ class _GbnfMatcher:
         self._library, self._sampler, self._fresh, self._data = library, sampler, fresh, data
         self._candidates = library.ffi.new("struct token_data_array *")
         self.fill: Fill = partial(library.c.llama_sampler_apply, sampler, self._candidates)
-        self.accept = partial(library.c.llama_sampler_accept, sampler)
+        self.accept: Callable[[int], object] = partial(library.c.llama_sampler_accept, sampler)
 
     def before_fill(self) -> None:
         self._data[:] = self._fresh

@@ -97,9 +97,7 @@ def _masks(matcher: Matcher, documents: list[list[int]], seconds: float, passes:
             break
 
 
-def _pass(
-    matcher: Matcher, documents: list[list[int]], deadline: float, check: bool
-) -> tuple[list[int], list[int]]:
+def _pass(matcher: Matcher, documents: list[list[int]], deadline: float, check: bool) -> tuple[list[int], list[int]]:
     fills, accepts = [], []
     for document in documents:
         matcher.reset()
@@ -127,7 +125,7 @@ def _matcher_bytes(matcher: Matcher, document: list[int]) -> float:
     """What one more matcher takes, in the middle of a text, after it has given a mask and taken a token."""
     for token in document[: min(CLONED_AT, len(document) - 1)]:
         matcher.accept(token)
-    clones = []
+    clones: list[Matcher] = []
     before, deadline = _resident(), time.monotonic() + CLONE_SECONDS
     while len(clones) < N_CLONES and time.monotonic() < deadline:
         clone = matcher.clone()
