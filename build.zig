@@ -44,21 +44,28 @@ fn addTests(
         .optimize = optimize,
         .link_libc = false,
     });
+    const message = b.createModule(.{
+        .root_source_file = b.path("native/src/message.zig"),
+        .target = target,
+        .optimize = optimize,
+    });
     const engine = b.createModule(.{
         .root_source_file = b.path("native/src/engine.zig"),
         .target = target,
         .optimize = optimize,
         .link_libc = true,
+        .imports = &.{.{ .name = "message", .module = message }},
     });
     const module = b.createModule(.{
         .root_source_file = b.path("native/src/root.zig"),
         .target = target,
         .optimize = optimize,
         .link_libc = true,
-        .imports = &.{ .{ .name = "header", .module = header.createModule() }, .{ .name = "engine", .module = engine } },
+        .imports = &.{ .{ .name = "header", .module = header.createModule() }, .{ .name = "engine", .module = engine }, .{ .name = "message", .module = message } },
     });
     module.addOptions("config", options);
     const filters = b.option([]const []const u8, "test-filter", "Run only the tests whose name contains this") orelse &.{};
+    const messages = b.addTest(.{ .name = "message", .root_module = message, .filters = filters });
     const engines = b.addTest(.{ .name = "engine", .root_module = engine, .filters = filters });
     const units = b.addTest(.{ .root_module = module, .filters = filters });
 
@@ -74,7 +81,7 @@ fn addTests(
     const conformance = b.addTest(.{ .name = "conformance", .root_module = runner, .filters = filters });
 
     const step = b.step("test", "Run the unit tests and the conformance cases");
-    for ([_]*std.Build.Step.Compile{ engines, units }) |tests| {
+    for ([_]*std.Build.Step.Compile{ messages, engines, units }) |tests| {
         const run = b.addRunArtifact(tests);
         run.has_side_effects = true; // a test that is not run again is not counted
         step.dependOn(&run.step);

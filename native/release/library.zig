@@ -15,8 +15,9 @@ pub const Options = struct {
 pub fn add(b: *std.Build, options: Options) *std.Build.Step.Compile {
     const library = addShared(b, "elizainference", b.path("native/src/library.zig"), b.path("native/abi/eliza_inference.map"), options);
     const engine = b.createModule(.{ .root_source_file = b.path("native/src/engine.zig") });
+    const message = b.createModule(.{ .root_source_file = b.path("native/src/message.zig") });
     const shell = b.createModule(.{ .root_source_file = b.path("native/src/root.zig") });
-    for ([_]*std.Build.Module{ engine, shell }) |module| {
+    for ([_]*std.Build.Module{ engine, message, shell }) |module| {
         module.resolved_target = options.target;
         module.optimize = options.optimize;
         module.link_libc = true;
@@ -25,8 +26,13 @@ pub fn add(b: *std.Build, options: Options) *std.Build.Step.Compile {
         module.unwind_tables = library.root_module.unwind_tables;
     }
     // What surrounds the engines is not worth the size of fast code.
-    if (options.optimize == .fast) shell.optimize = .small;
+    if (options.optimize == .fast) {
+        message.optimize = .small;
+        shell.optimize = .small;
+    }
+    engine.addImport("message", message);
     shell.addImport("engine", engine);
+    shell.addImport("message", message);
     shell.addOptions("config", options.config);
     library.root_module.addImport("shell", shell);
     return library;

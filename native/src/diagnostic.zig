@@ -3,7 +3,7 @@
 
 const std = @import("std");
 const Status = @import("status.zig").Status;
-const message_module = @import("message.zig");
+const message_module = @import("message");
 
 /// Every failure that has been written down in a Diagnostic.
 pub const Error = error{Failed};

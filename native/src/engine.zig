@@ -17,7 +17,6 @@ pub const log = @import("platform/log.zig");
 pub const mapping = @import("platform/mapping.zig");
 pub const matcher = @import("matcher.zig");
 pub const memory = @import("platform/memory.zig");
-pub const message = @import("message.zig");
 pub const mutex = @import("platform/mutex.zig");
 pub const output = @import("recognizer/output.zig");
 pub const program = @import("recognizer/program.zig");
@@ -33,7 +32,6 @@ pub const vocabulary_trie = @import("recognizer/vocabulary_trie.zig");
 
 test {
     @import("std").testing.refAllDecls(@This());
-    _ = @import("message.zig");
     _ = @import("platform/log.zig");
     _ = @import("payload/payload.zig");
     _ = @import("payload/json.zig");

@@ -1,7 +1,7 @@
 //! Log messages go to the receiver that the host has set, or nowhere.
 
 const Mutex = @import("mutex.zig").Mutex;
-const message = @import("../message.zig");
+const message = @import("message");
 
 pub const Level = enum(i32) { err = 0, warn = 1, info = 2 };
 

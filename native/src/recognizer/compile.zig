@@ -14,6 +14,7 @@ const dfa = @import("regex/dfa.zig");
 const regex = @import("regex/parse.zig");
 const lark = @import("grammar/lark.zig");
 const tables = @import("grammar/tables.zig");
+const assemble = @import("grammar/assemble.zig").assemble;
 const inseparable = @import("grammar/inseparable.zig");
 const program_module = @import("engine").program;
 const Program = program_module.Program;
@@ -86,9 +87,7 @@ fn compileGrammar(gpa: Allocator, arena: Allocator, text: []const u8, notes: *ta
         lexer.deinit(gpa);
         return e;
     };
-    var skipped: std.ArrayList(u16) = .empty;
-    for (grammar.terminals, 0..) |terminal, i| if (terminal.skip) try skipped.append(arena, @intCast(i));
-    return Program.init(gpa, skipped.items, lexer, &parser);
+    return assemble(gpa, grammar, lexer, &parser);
 }
 
 fn missingBytes(arena: Allocator, trie: *const VocabularyTrie) Allocator.Error![]const u8 {

@@ -5,7 +5,7 @@ const Writer = std.Io.Writer;
 const grammar_module = @import("grammar.zig");
 const flat_module = @import("flat.zig");
 const Flat = flat_module.Flat;
-const message = @import("engine").message;
+const message = @import("message");
 
 /// Bytes of a name.
 const name_max = 40;
