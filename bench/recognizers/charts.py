@@ -72,12 +72,12 @@ def _medians(results: Results, case: str, vocabulary: str) -> tuple[dict[str, fl
     values, colors = {}, []
     native = results.find_native(case, vocabulary)
     if native is not None:
-        values["ours, from C"] = quantiles(native["warm_ns"])[0] / 1e3
+        values["ours, from C, lent"] = quantiles(native["warm_ns"])[0] / 1e3
         colors.append(OURS)
     for subject in SECONDS:
         measured = results.find(subject, case, vocabulary)
         if measured is not None and measured.samples("warm_us"):
-            values["ours, from Python" if subject == "ours" else subject] = quantiles(measured.samples("warm_us"))[0]
+            values["ours, from Python, copied" if subject == "ours" else subject] = quantiles(measured.samples("warm_us"))[0]
             colors.append(OURS if subject == "ours" else OTHERS)
     return values, colors
 

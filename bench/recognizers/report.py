@@ -28,7 +28,8 @@ llguidance has its limits raised and its slicer on; choices and regular expressi
 its Lark dialect. XGrammar compiles with its default threads and without its cache of whole grammars; choices and C go
 in as EBNF, JSON is its built-in grammar. llama.cpp's sampler is applied to all candidates, whose array is made outside
 of the time. Their grammars of C are that of the standard's Annex A, in which any name may be a type; where there is no
-lexer, a key word may be a name and may touch the next word. From Python the call is included: about 0.3 us through cffi.
+lexer, a key word may be a name and may touch the next word. From Python the call is included: about 0.3 us through
+cffi.
 """
 ABOUT_VOCABULARIES = """
 From the bytes of the tokens; llama.cpp loads a GGUF file, which is its only way. The least of the processes that did
