@@ -325,23 +325,18 @@ fn exclude(logits: []f32) void {
     for (logits[i..]) |*logit| logit.* = lowest;
 }
 
-/// What is not in the bitmap.
+/// What is not in the bitmap, a byte of it at a time.
 fn excludeOthers(logits: []f32, words: []const u32) void {
-    const bits = @Vector(32, u5){ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31 };
+    const places = @Vector(8, u8){ 1, 2, 4, 8, 16, 32, 64, 128 };
+    const bytes = std.mem.sliceAsBytes(words);
     var i: usize = 0;
-    while (i + 32 <= logits.len) : (i += 32) {
-        const word = words[i / 32];
-        if (word == std.math.maxInt(u32)) continue;
-        if (word == 0) {
-            exclude(logits[i..][0..32]);
-            continue;
-        }
-        const is_legal = @as(@Vector(32, u32), @splat(word)) >> bits & @as(@Vector(32, u32), @splat(1)) != @as(@Vector(32, u32), @splat(0));
-        const chunk: @Vector(32, f32) = logits[i..][0..32].*;
-        logits[i..][0..32].* = @select(f32, is_legal, chunk, @as(@Vector(32, f32), @splat(lowest)));
+    while (i + 8 <= logits.len) : (i += 8) {
+        const is_legal = @as(@Vector(8, u8), @splat(bytes[i / 8])) & places != @as(@Vector(8, u8), @splat(0));
+        const chunk: @Vector(8, f32) = logits[i..][0..8].*;
+        logits[i..][0..8].* = @select(f32, is_legal, chunk, @as(@Vector(8, f32), @splat(lowest)));
     }
     for (logits[i..], i..) |*logit, token| {
-        if (words[token / 32] >> @truncate(token) & 1 == 0) logit.* = lowest;
+        if (bytes[token / 8] >> @truncate(token) & 1 == 0) logit.* = lowest;
     }
 }
 

@@ -18,23 +18,23 @@ pub fn alloc(gpa: Allocator, n_words: usize) Allocator.Error!Words {
     return gpa.alignedAlloc(u32, alignment, n_words);
 }
 
-pub fn clear(words: Words) void {
+pub noinline fn clear(words: Words) void {
     var i: usize = 0;
     while (i < words.len) : (i += lanes) at(words, i).* = @splat(0);
 }
 
-pub fn copy(to: Words, from: Words) void {
+pub noinline fn copy(to: Words, from: Words) void {
     var i: usize = 0;
     while (i < to.len) : (i += lanes) at(to, i).* = at(from, i).*;
 }
 
-pub fn unite(to: Words, from: Words) void {
+pub noinline fn unite(to: Words, from: Words) void {
     var i: usize = 0;
     while (i < to.len) : (i += lanes) at(to, i).* |= at(from, i).*;
 }
 
 /// Two at a time, since `to` is read and written once.
-pub fn uniteTwo(to: Words, a: Words, b: Words) void {
+pub noinline fn uniteTwo(to: Words, a: Words, b: Words) void {
     var i: usize = 0;
     while (i < to.len) : (i += lanes) at(to, i).* |= at(a, i).* | at(b, i).*;
 }
@@ -53,7 +53,7 @@ pub inline fn has(words: []const u32, token: u32) bool {
 
 /// Number of tokens. Bits are counted in parallel within words (Warren, Hacker's Delight, 5-1), since the
 /// baseline processor has no instruction for it.
-pub fn count(words: Words) u32 {
+pub noinline fn count(words: Words) u32 {
     var total: Vector = @splat(0);
     var i: usize = 0;
     while (i < words.len) : (i += lanes) {
@@ -69,7 +69,7 @@ pub fn count(words: Words) u32 {
 }
 
 /// Writes the ids, ascending, as far as they fit; returns how many were written.
-pub fn list(words: []const u32, ids: []i32) usize {
+pub noinline fn list(words: []const u32, ids: []i32) usize {
     var n: usize = 0;
     for (words, 0..) |word, i| {
         var rest = word;

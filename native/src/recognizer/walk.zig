@@ -44,14 +44,14 @@ pub fn walk(trie: *const VocabularyTrie, vocabulary: *const Vocabulary, recogniz
 }
 
 /// The tokens that have the bytes of another one.
-pub fn addDuplicates(trie: *const VocabularyTrie, words: []u32) void {
+pub noinline fn addDuplicates(trie: *const VocabularyTrie, words: []u32) void {
     for (trie.duplicates) |duplicate| {
         if (bitmap.has(words, duplicate.token)) bitmap.set(words, duplicate.twin);
     }
 }
 
 /// The tokens that are not in the trie.
-fn addLong(trie: *const VocabularyTrie, vocabulary: *const Vocabulary, recognizer: anytype, words: []u32) void {
+noinline fn addLong(trie: *const VocabularyTrie, vocabulary: *const Vocabulary, recognizer: anytype, words: []u32) void {
     for (trie.long_tokens) |token| {
         var pushed: usize = 0;
         const text = vocabulary.tokenBytes(token);
