@@ -283,11 +283,12 @@ int eliza_inference_constraint_create_choices(const eliza_vocab *vocab, const ui
  *   xy x|y (x) (?:x) (?<name>x)                     groups do not capture
  *   x* x+ x? x{n} x{n,} x{n,m}, also with a trailing ? (the same language)
  *   (?i) (?s) (?x) (?is-x:y)                        ignore case, dot is all, verbose
- *   ^ $ \A \z             at the very start and end of the pattern only: they change nothing
+ *   ^ $ \A \z             at the edges of the pattern only (`^a$|^b$` too): they change nothing
  *   (?#comment)
  *
  * Not regular or not served, each an error with the position (a byte offset): look-around, back-
- * references, word boundaries, possessive and atomic groups. The text is valid UTF-8 always.
+ * references, word boundaries, possessive and atomic groups. The text is valid UTF-8 always. Classes are
+ * those of Unicode 18.0; \w and \s follow its Technical Standard 18.
  */
 int eliza_inference_constraint_create_regex(const eliza_vocab *vocab, const char *pattern, size_t pattern_len,
                                             uint32_t flags, const eliza_compile_config_t *config,
@@ -497,7 +498,7 @@ int eliza_inference_matcher_bitmap(eliza_matcher *matcher, const int32_t **out_w
 int eliza_inference_matcher_fill_bitmap(eliza_matcher *matcher, int32_t *words, size_t n_words);
 
 /* Fills the bitmaps of n matchers, row i of `words` for matcher i, n_words words apart, with up to
- * n_threads threads (0: one for each processor). No matcher may be in it twice. The first failure's
+ * n_threads threads (0: one for each processor), as far as there are masks to compute. No matcher may be in it twice. The first failure's
  * status, after all others are done. */
 int eliza_inference_matcher_fill_bitmaps(eliza_matcher *const *matchers, size_t n, int32_t *words, size_t n_words,
                                          uint32_t n_threads);

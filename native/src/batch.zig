@@ -10,7 +10,7 @@ const threads_max = 64;
 pub fn fillBitmaps(matchers: []const *Matcher, words: [*]u32, n_words: usize, n_threads: u32) Status {
     var work: Work = .{ .matchers = matchers, .words = words, .n_words = n_words };
     const wanted = if (n_threads > 0) n_threads else std.Thread.getCpuCount() catch 1;
-    const n = @min(wanted, matchers.len, threads_max);
+    const n = @min(wanted, toCompute(matchers), threads_max);
     var threads: [threads_max]std.Thread = undefined;
     var n_started: usize = 0;
     // The caller's thread works too; what cannot be started it does alone.
@@ -21,6 +21,13 @@ pub fn fillBitmaps(matchers: []const *Matcher, words: [*]u32, n_words: usize, n_
     for (threads[0..n_started]) |thread| thread.join();
     const failed = work.failed.load(.monotonic);
     return if (failed == none) .ok else matchers[failed].diag.status;
+}
+
+/// Copying a mask that is ready is done sooner than a thread is started.
+fn toCompute(matchers: []const *Matcher) usize {
+    var n: usize = 0;
+    for (matchers) |matcher| n += @intFromBool(!matcher.isReady());
+    return n;
 }
 
 const none = std.math.maxInt(usize);

@@ -159,6 +159,14 @@ pub const Matcher = struct {
         }
     }
 
+    /// Whether the legal tokens are known without computing them.
+    pub fn isReady(m: *const Matcher) bool {
+        return switch (m.state) {
+            .trie => true,
+            .recognizer => |*r| r.output.isReady(),
+        };
+    }
+
     pub fn canStop(m: *Matcher) diagnostic.Error!bool {
         return switch (m.state) {
             .trie => |*t| t.span.canStop(),

@@ -154,6 +154,11 @@ pub const Output = struct {
         };
     }
 
+    /// Whether `allowed` needs no search.
+    pub fn isReady(o: *const Output) bool {
+        return !o.span.is_open or o.mask != null or o.recognizer.remembered(&o.pool, o.span.position) != null;
+    }
+
     pub fn canStop(o: *Output) Allocator.Error!bool {
         if (!o.span.is_open) return true;
         if (o.mask) |mask| return mask.can_stop;
