@@ -56,7 +56,7 @@ pub const Mask = struct {
 /// What the memory of masks, and the tables beside it, may take together.
 pub const Account = struct {
     bytes_max: u64,
-    bytes: std.atomic.Value(u64) = .init(0),
+    bytes: std.atomic.Value(usize) = .init(0),
 
     /// False if there is no room; then nothing is taken.
     pub fn take(account: *Account, bytes: usize) bool {
@@ -192,7 +192,7 @@ const Slots = struct {
     used: usize,
     older: ?*Slots,
 
-    const Slot = struct { key: std.atomic.Value(u64), value: std.atomic.Value(u64) };
+    const Slot = struct { key: Word, value: Word };
 
     fn create(gpa: Allocator, len: usize, older: ?*Slots) Allocator.Error!*Slots {
         const slots = try gpa.create(Slots);
@@ -242,5 +242,30 @@ const Slots = struct {
     /// Multiplicative hashing (Knuth, TAOCP 3, 6.4).
     inline fn start(slots: *const Slots, key: u64) usize {
         return @intCast((key *% 0x9e3779b97f4a7c15) >> slots.shift);
+    }
+};
+
+const Word = if (@bitSizeOf(usize) >= 64) std.atomic.Value(u64) else Halves;
+
+/// For processors without atomic words of 64 bits. It is written once, and its lower half is never 0
+/// then: no half is seen before it is there.
+const Halves = struct {
+    low: std.atomic.Value(u32),
+    high: std.atomic.Value(u32),
+
+    fn init(value: u64) Halves {
+        return .{ .low = .init(@truncate(value)), .high = .init(@intCast(value >> 32)) };
+    }
+
+    fn store(halves: *Halves, value: u64, comptime order: std.lang.AtomicOrder) void {
+        std.debug.assert(@as(u32, @truncate(value)) != 0);
+        halves.high.store(@intCast(value >> 32), .monotonic);
+        halves.low.store(@truncate(value), order);
+    }
+
+    fn load(halves: *const Halves, comptime order: std.lang.AtomicOrder) u64 {
+        const low = halves.low.load(order);
+        if (low == 0) return 0;
+        return @as(u64, halves.high.load(.monotonic)) << 32 | low;
     }
 };

@@ -239,7 +239,7 @@ const Builder = struct {
             std.hash.Wyhash.hash(0, std.mem.sliceAsBytes(b.kernel.items.items)),
             std.mem.sliceAsBytes(b.kernel.sets.items),
         );
-        var slot = hash & (b.slots.len - 1);
+        var slot: usize = @intCast(hash & (b.slots.len - 1));
         while (b.slots[slot] != 0) : (slot = (slot + 1) & (b.slots.len - 1)) {
             const state = b.slots[slot] - 1;
             if (b.hashes.items[state] == hash and
@@ -261,7 +261,7 @@ const Builder = struct {
     fn growSlots(b: *Builder) Error!void {
         b.slots = try b.w.filled(u32, 4 * b.slots.len, 0);
         for (b.hashes.items, 1..) |hash, number| {
-            var slot = hash & (b.slots.len - 1);
+            var slot: usize = @intCast(hash & (b.slots.len - 1));
             while (b.slots[slot] != 0) slot = (slot + 1) & (b.slots.len - 1);
             b.slots[slot] = @intCast(number);
         }

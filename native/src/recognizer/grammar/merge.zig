@@ -50,7 +50,7 @@ const Chain = struct {
     }
 
     fn head(c: *const Chain, hash: u64) *u32 {
-        return &c.heads[hash & (c.heads.len - 1)];
+        return &c.heads[@intCast(hash & (c.heads.len - 1))];
     }
 
     fn add(c: *const Chain, hash: u64, number: u32) void {
