@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from wheels import HERE, PLATFORMS, build_wheel, installed
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "tests" / "models" / "eliza-router.gguf"
@@ -64,3 +65,15 @@ def llama() -> Path:
     from locate import libllama_path
 
     return Path(os.environ.get("ELIZA_INFERENCE_LLAMA") or libllama_path())
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A wheel for each platform, by its Zig target."""
+    return {target: build_wheel(target, tmp_path_factory.mktemp("wheel")) for target in PLATFORMS}
+
+
+@pytest.fixture(scope="session")
+def clean_python(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with the wheel and what it depends on, and nothing else."""
+    return installed(tmp_path_factory.mktemp("clean"), wheels[HERE])

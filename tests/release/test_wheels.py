@@ -6,30 +6,17 @@ import os
 import re
 import subprocess
 import sys
-import venv
 import zipfile
 from pathlib import Path
 
 import lief
 import pytest
 from conftest import MODEL, ROOT
+from wheels import PACKAGE, PLATFORMS, installed, run
 
-PACKAGE = ROOT / "bindings-python"
 LIBRARY = re.compile(r"eliza_inference/native/(lib)?elizainference\.(so|dylib|dll)")
 IMPORT_MS_MAX = 60
 RESIDENT_BYTES_MAX = 3_000_000
-
-PLATFORMS = {
-    "x86_64-linux-gnu.2.17": ("manylinux_2_17_x86_64.manylinux2014_x86_64", lief.ELF.ARCH.X86_64),
-    "aarch64-linux-gnu.2.17": ("manylinux_2_17_aarch64.manylinux2014_aarch64", lief.ELF.ARCH.AARCH64),
-    "x86_64-linux-musl": ("musllinux_1_2_x86_64", lief.ELF.ARCH.X86_64),
-    "aarch64-linux-musl": ("musllinux_1_2_aarch64", lief.ELF.ARCH.AARCH64),
-    "x86_64-macos.11.0": ("macosx_11_0_x86_64", lief.MachO.Header.CPU_TYPE.X86_64),
-    "aarch64-macos.11.0": ("macosx_11_0_arm64", lief.MachO.Header.CPU_TYPE.ARM64),
-    "x86_64-windows-gnu": ("win_amd64", lief.PE.Header.MACHINE_TYPES.AMD64),
-    "aarch64-windows-gnu": ("win_arm64", lief.PE.Header.MACHINE_TYPES.ARM64),
-}
-HERE = "x86_64-linux-gnu.2.17"
 
 SMOKE = """
 import eliza_inference
@@ -43,19 +30,6 @@ matcher.accept(6)
 assert matcher.leaf == "REPLY"
 print(eliza_inference.__file__)
 """
-
-
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A wheel for each platform, by its Zig target."""
-    built = {}
-    for target in PLATFORMS:
-        folder = tmp_path_factory.mktemp("wheel")
-        environment = os.environ | {"ELIZA_INFERENCE_TARGET": target}
-        command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
-        subprocess.run(command, cwd=PACKAGE, env=environment, check=True)
-        (built[target],) = folder.iterdir()
-    return built
 
 
 @pytest.fixture(scope="module")
@@ -96,12 +70,6 @@ def test_a_musl_wheel_needs_musl_alone(wheels: dict[str, Path], target: str) -> 
     assert isinstance(elf, lief.ELF.Binary)
     assert elf.libraries == ["libc.so"]
     assert not list(elf.symbols_version_requirement)
-
-
-@pytest.fixture(scope="module")
-def clean_python(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the wheel and what it depends on, and nothing else."""
-    return installed(tmp_path_factory.mktemp("clean"), wheels[HERE])
 
 
 def test_the_wheel_works_in_a_clean_environment(clean_python: Path, tmp_path: Path) -> None:
@@ -182,19 +150,3 @@ def version() -> str:
     found = re.search(r'\.version = "([^"]+)"', (ROOT / "build.zig.zon").read_text("utf-8"))
     assert found is not None
     return found[1]
-
-
-def installed(folder: Path, wheel: Path) -> Path:
-    venv.create(folder, with_pip=True)
-    python = folder / "bin" / "python"
-    pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    subprocess.run([*pip, wheel], check=True)
-    return python
-
-
-def run(python: Path, code: str, folder: Path, **variables: str) -> str:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("ELIZA_", "PYTHON"))}
-    command = [python, "-c", code]
-    result = subprocess.run(command, cwd=folder, env=environment | variables, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    return result.stdout.strip()
