@@ -4,10 +4,18 @@ const std = @import("std");
 const header = @import("header");
 const limits = @import("engine").limits;
 
+const budget = @import("engine").budget;
+const output = @import("engine").output;
+
 const pairs = .{
     .{ @import("abi/vocabulary.zig").Config, header.eliza_vocab_config_t },
     .{ @import("abi/constraint.zig").Info, header.eliza_constraint_info_t },
     .{ @import("abi/constraint.zig").CacheStats, header.eliza_trie_cache_stats_t },
+    .{ @import("abi/vocabulary.zig").Info, header.eliza_vocab_info_t },
+    .{ @import("abi/recognizer.zig").CompileConfig, header.eliza_compile_config_t },
+    .{ @import("abi/recognizer.zig").Info, header.eliza_recognizer_info_t },
+    .{ @import("abi/matcher.zig").SpanConfigC, header.eliza_span_config_t },
+    .{ @import("abi/matcher.zig").Info, header.eliza_matcher_info_t },
     .{ @import("abi/matcher.zig").SpanState, header.eliza_span_state_t },
     .{ @import("abi/matcher.zig").Sampling, header.eliza_sampling_t },
     .{ @import("abi/llama.zig").Info, header.eliza_llama_info_t },
@@ -37,6 +45,16 @@ test "limits are those of the header" {
     try std.testing.expectEqual(header.ELIZA_TRIGGER_TOKENS_MAX, limits.trigger_tokens_max);
     try std.testing.expectEqual(header.ELIZA_END_TOKENS_MAX, limits.end_tokens_max);
     try std.testing.expectEqual(header.ELIZA_NAME_BYTES_MAX, limits.name_bytes_max);
+    try std.testing.expectEqual(header.ELIZA_END_TOKENS_MAX, output.end_tokens_max);
+    try std.testing.expectEqual(header.ELIZA_FORCED_BYTES_MAX, output.forced_bytes_max);
+    try std.testing.expectEqual(header.ELIZA_REGEX_BYTES_MAX, @import("recognizer/compile.zig").regex_bytes_max);
+    try std.testing.expectEqual(header.ELIZA_GRAMMAR_BYTES_MAX, @import("recognizer/grammar/lark.zig").bytes_max);
+    try std.testing.expectEqual(header.ELIZA_TERMINALS_MAX, @import("engine").program.terminals_max);
+    try std.testing.expectEqual(header.ELIZA_CHOICES_MAX, @import("engine").choices.choices_max);
+    try std.testing.expectEqual(header.ELIZA_CHOICES_BYTES_MAX, @import("engine").choices.bytes_max);
+    try std.testing.expectEqual(header.ELIZA_COMPILE_STATES, budget.states_most);
+    try std.testing.expectEqual(header.ELIZA_COMPILE_BYTES, budget.bytes_default);
+    try std.testing.expectEqual(header.ELIZA_MASK_BYTES, budget.mask_bytes_default);
     try std.testing.expectEqual(header.ELIZA_SPAN_TIMEOUT_TOKENS, @import("engine").constraint.span_timeout_default);
     try std.testing.expectEqual(header.ELIZA_ROLLBACK_TOKENS_MAX, @import("engine").matcher.rollback_tokens_max);
     try std.testing.expectEqual(header.ELIZA_HANDLES_MAX, @import("platform/handles.zig").handles_max);

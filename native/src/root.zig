@@ -27,9 +27,13 @@ comptime {
 
 test {
     std.testing.refAllDecls(@This());
+    _ = @import("recognizer/grammar/lark.zig");
+    _ = @import("recognizer/grammar/measure.zig");
+    _ = @import("recognizer/grammar/accounting.zig");
     _ = @import("recognizer/grammar/graph.zig");
     _ = @import("recognizer/grammar/inseparable.zig");
     _ = @import("recognizer/grammar/tables_test.zig");
+    _ = @import("recognizer/image.zig");
     _ = @import("recognizer/regex/ast.zig");
     _ = @import("recognizer/regex/characters.zig");
     _ = @import("recognizer/regex/dfa_test.zig");

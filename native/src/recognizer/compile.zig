@@ -21,6 +21,9 @@ const Program = program_module.Program;
 const recognizer = @import("engine").recognizer;
 const Recognizer = recognizer.Recognizer;
 
+/// ELIZA_REGEX_BYTES_MAX of the header.
+pub const regex_bytes_max = 1 << 20;
+
 pub const Source = union(enum) {
     choices: struct { text: []const u8, offsets: []const u64 },
     regex: struct { pattern: []const u8, ignore_case: bool },
@@ -66,6 +69,9 @@ fn tryCompile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, set
 }
 
 fn compileRegex(gpa: Allocator, arena: Allocator, pattern: []const u8, ignore_case: bool, budget: *Budget, diag: *Diagnostic) Error!dfa.Dfa {
+    if (pattern.len > regex_bytes_max) {
+        return diag.fail(.limit, "{d} bytes of regular expression are more than {d}", .{ pattern.len, regex_bytes_max });
+    }
     const node = try regex.parse(arena, pattern, .{ .ignore_case = ignore_case }, null, budget, diag);
     var automaton = try dfa.build(gpa, &.{.{ .node = node }}, 1, budget, "the regular expression's automaton", diag);
     if (automaton.nReach() > 1) return automaton;
