@@ -190,10 +190,14 @@ const Parser = struct {
         return false;
     }
 
-    /// Reads one atom with its repeat, or one mark of the structure.
-    fn step(p: *Parser) Error!void {
+    fn countStep(p: *Parser) Error!void {
         p.steps += 1;
         if (p.steps % 4096 == 0) try p.budget.check(what, p.diag);
+    }
+
+    /// Reads one atom with its repeat, or one mark of the structure.
+    fn step(p: *Parser) Error!void {
+        try p.countStep();
         const at = p.at;
         switch (p.text[at]) {
             '|' => {
@@ -572,6 +576,7 @@ const Parser = struct {
         p.class_set.clear();
         const first = p.at;
         while (p.peek() != ']' or p.at == first) {
+            try p.countStep();
             if (p.peek() == null) return p.fail(open, "this class is not closed");
             if (p.posixClass()) return p.fail(p.at, "POSIX classes are not served: write \\d, \\w, \\s or \\p{...}");
             try p.classItem();
