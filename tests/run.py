@@ -5,14 +5,15 @@
     python3 tests/run.py setup     only installs
 
 Everything goes into folders of this repository that git ignores, such as .venv and node_modules; only
-valgrind comes from the system, and is installed if it is missing and this runs as root. The output of each
-step is in build/logs; the end of it is shown when the step fails.
+valgrind, a JDK, emulators and the like come from the system, and are installed if they are missing and this
+runs as root. The output of each step is in build/logs; the end of it is shown when the step fails.
 """
 
 import argparse
 import functools
 import hashlib
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -110,12 +111,38 @@ def test_setup() -> list[Step]:
         npm_packages("TypeScript packages", ROOT / "bindings-ts"),
         npm_packages("Test suites", TESTS / "suites"),
     ]
-    if has_valgrind_tests() and shutil.which("valgrind") is None:
+    missing = missing_system_packages()
+    if missing:
         if os.geteuid() != 0:
-            sys.exit("valgrind is not installed; on Debian: apt-get install valgrind")
+            sys.exit(f"some tools are not installed; on Debian: apt-get install {' '.join(missing)}")
         apt = tool("apt-get")
-        steps.append(Step("valgrind", [[apt, "update"], [apt, "install", "-y", "--no-install-recommends", "valgrind"]]))
+        steps.append(Step("System packages", [[apt, "update"], [apt, "install", "-y", "--no-install-recommends", *missing]]))
     return steps
+
+
+def missing_system_packages() -> list[str]:
+    """Debian's names of what the tests use and this machine lacks."""
+    wanted = {"valgrind": ["valgrind"]} if has_valgrind_tests() else {}
+    if has_release_tests():
+        wanted |= RELEASE_PACKAGES
+    return [package for package, files in wanted.items() if not all(shutil.which(f) or Path(f).exists() for f in files)]
+
+
+# Debian's package -> programs and files that show that it is there.
+RELEASE_PACKAGES = {
+    "abigail-tools": ["abidw", "abidiff"],
+    "cmake": ["cmake"],
+    "gcc": ["cc"],
+    "make": ["make"],
+    "default-jdk-headless": ["javac", "java"],
+    "qemu-user-static": ["qemu-aarch64-static", "qemu-arm-static"],
+    "libc6-arm64-cross": ["/usr/aarch64-linux-gnu/lib/libc.so.6"],
+    "libstdc++6-arm64-cross": ["/usr/aarch64-linux-gnu/lib/libstdc++.so.6"],
+    "libgomp1-arm64-cross": ["/usr/aarch64-linux-gnu/lib/libgomp.so.1"],
+    "libc6-armhf-cross": ["/usr/arm-linux-gnueabihf/lib/libc.so.6"],
+    "musl": ["/lib/ld-musl-x86_64.so.1"],
+    "wine64": ["/usr/lib/wine/wine64"],
+}
 
 
 def npm_packages(name: str, folder: Path, *checks: list[str]) -> Step:
@@ -147,11 +174,19 @@ def test_steps() -> list[Step]:
     ]
     if has_valgrind_tests():
         steps.append(Step("C tests under valgrind", [[*native_tests, "--valgrind"]], counts=native_counts))
+    if has_release_tests():
+        steps.append(Step("Release", [[*zig_build, "release", "jni", "-Doptimize=fast"]]))
+        steps.append(Step("Release tests", [[PYTHON, "-m", "pytest", str(TESTS / "release")]], counts=pytest_counts))
     return steps
 
 
 def has_valgrind_tests() -> bool:
     return sys.platform == "linux"
+
+
+def has_release_tests() -> bool:
+    """A release is built and emulated on one kind of machine."""
+    return sys.platform == "linux" and platform.machine() == "x86_64"
 
 
 def use_installed() -> None:
