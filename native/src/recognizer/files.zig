@@ -89,7 +89,7 @@ fn putRecognizer(writer: *image.Writer, recognizer: *const Recognizer) Allocator
     var tables: std.ArrayList(*const signature.Table) = .empty;
     for ([_]@TypeOf(store.restarts){ store.continuations, store.restarts }, 0..) |slots, is_restart| {
         for (slots, 0..) |*slot, index| {
-            const table = slot.load(.acquire) orelse continue;
+            const table = store.built(slot) orelse continue;
             try keys.append(writer.arena, .{ .is_restart = @intCast(is_restart), .index = @intCast(index) });
             try tables.append(writer.arena, table);
         }

@@ -92,8 +92,11 @@ pub const Source = struct {
     trie: *const VocabularyTrie,
 };
 
+/// TooLarge: more different signatures than are numbered.
+pub const Error = Allocator.Error || error{TooLarge};
+
 /// The restart table of 64 first classes.
-pub fn buildRestart(gpa: Allocator, source: Source, shard: u32) Allocator.Error!Table {
+pub fn buildRestart(gpa: Allocator, source: Source, shard: u32) Error!Table {
     var b: Builder = try .init(gpa, source);
     defer b.deinit();
     try b.fillRestart(shard);
@@ -101,7 +104,7 @@ pub fn buildRestart(gpa: Allocator, source: Source, shard: u32) Allocator.Error!
 }
 
 /// The continuation table of a state. Its base, if it has one, has none itself.
-pub fn buildContinuation(gpa: Allocator, source: Source, state: u16) Allocator.Error!Table {
+pub fn buildContinuation(gpa: Allocator, source: Source, state: u16) Error!Table {
     var b: Builder = try .init(gpa, source);
     defer b.deinit();
     const base = baseOf(source, state);
@@ -190,7 +193,7 @@ const Builder = struct {
 
     // ---- Walking the vocabulary
 
-    fn fillRestart(b: *Builder, shard: u32) Allocator.Error!void {
+    fn fillRestart(b: *Builder, shard: u32) Error!void {
         const nodes = b.source.trie.nodes;
         var node: u32 = 1;
         while (node < nodes.len) : (node += nodes[node].subtree) {
@@ -205,7 +208,7 @@ const Builder = struct {
         }
     }
 
-    fn fillContinuation(b: *Builder, state: u16) Allocator.Error!void {
+    fn fillContinuation(b: *Builder, state: u16) Error!void {
         const nodes = b.source.trie.nodes;
         var node: u32 = 1;
         while (node < nodes.len) : (node += nodes[node].subtree) {
@@ -219,7 +222,7 @@ const Builder = struct {
     }
 
     /// Both states at once, where they differ and as long as no lexeme has ended.
-    fn fillDifference(b: *Builder, state: u16, base: u16) Allocator.Error!void {
+    fn fillDifference(b: *Builder, state: u16, base: u16) Error!void {
         const lexer = &b.program.lexer;
         const nodes = b.source.trie.nodes;
         var pairs: [depth_max + 1][2]u16 = undefined;
@@ -258,7 +261,7 @@ const Builder = struct {
     }
 
     /// The subtree of one node of the trie, from the lexer's place before it.
-    fn walk(b: *Builder, from: u32, before: Place, first: u16) Allocator.Error!void {
+    fn walk(b: *Builder, from: u32, before: Place, first: u16) Error!void {
         const nodes = b.source.trie.nodes;
         const end = from + nodes[from].subtree;
         const no_token: u24 = @intCast(b.source.trie.n_tokens);
@@ -276,14 +279,14 @@ const Builder = struct {
         }
     }
 
-    fn addLong(b: *Builder, token: u32, state: u16, first: u16) Allocator.Error!void {
+    fn addLong(b: *Builder, token: u32, state: u16, first: u16) Error!void {
         var place: Place = .{ .state = state, .node = root };
         for (b.source.vocabulary.tokenBytes(token)) |byte| place = try b.step(place, byte) orelse return;
         try b.addToken(token, place.node, b.program.lexer.reaches[place.state], first);
     }
 
     /// The lexer's place after a byte; null if no text of the grammar goes on like that.
-    inline fn step(b: *Builder, place: Place, byte: u8) Allocator.Error!?Place {
+    inline fn step(b: *Builder, place: Place, byte: u8) Error!?Place {
         const lexer = &b.program.lexer;
         const next = lexer.next(place.state, byte);
         if (next != dfa.dead) {
@@ -293,7 +296,7 @@ const Builder = struct {
         return b.restart(place, byte);
     }
 
-    fn restart(b: *Builder, place: Place, byte: u8) Allocator.Error!?Place {
+    fn restart(b: *Builder, place: Place, byte: u8) Error!?Place {
         const lexer = &b.program.lexer;
         const list = lexer.matches[place.state];
         if (list == 0) return null;
@@ -304,7 +307,7 @@ const Builder = struct {
         return .{ .state = next, .node = node };
     }
 
-    fn child(b: *Builder, parent: u16, list: u16) Allocator.Error!?u16 {
+    fn child(b: *Builder, parent: u16, list: u16) Error!?u16 {
         const key = @as(u64, parent) << 16 | list;
         if (b.children.get(key)) |found| return if (found == none) null else @intCast(found);
         if (!b.program.canFollowList(b.nodes.items[parent].list, list)) {
@@ -312,7 +315,7 @@ const Builder = struct {
             return null;
         }
         const n = b.nodes.items.len;
-        if (n > std.math.maxInt(u16)) return error.OutOfMemory;
+        if (n > std.math.maxInt(u16)) return error.TooLarge;
         try b.children.put(b.gpa, key, @intCast(n));
         try b.nodes.append(b.gpa, .{ .parent = parent, .list = list, .sibling = b.nodes.items[parent].first_child });
         b.nodes.items[parent].first_child = @intCast(n);

@@ -20,6 +20,8 @@ pub const TableStore = struct {
     continuations: []Slot,
     /// By shard.
     restarts: []Slot,
+    /// In place of a table that has more signatures than are numbered.
+    too_large: Table = undefined,
     /// Set when a table did not fit: no further one is tried.
     is_full: std.atomic.Value(bool) = .init(false),
     /// Tables whose arrays are in a mapped file.
@@ -38,7 +40,7 @@ pub const TableStore = struct {
 
     pub fn deinit(store: *TableStore) void {
         for ([_][]Slot{ store.continuations, store.restarts }) |slots| {
-            for (slots) |*slot| if (slot.load(.monotonic)) |table| {
+            for (slots) |*slot| if (store.built(slot)) |table| {
                 if (store.isMapped(table)) continue;
                 table.deinit(store.gpa);
                 store.gpa.destroy(table);
@@ -57,15 +59,20 @@ pub const TableStore = struct {
     pub fn count(store: *const TableStore) u32 {
         var n: u32 = 0;
         for ([_][]Slot{ store.continuations, store.restarts }) |slots| {
-            for (slots) |*slot| n += @intFromBool(slot.load(.monotonic) != null);
+            for (slots) |*slot| n += @intFromBool(store.built(slot) != null);
         }
         return n;
+    }
+
+    pub fn built(store: *const TableStore, slot: *const Slot) ?*Table {
+        const table = slot.load(.acquire) orelse return null;
+        return if (table == &store.too_large) null else table;
     }
 
     /// What a mask in this lexer state is made of; null if there is no room for a table.
     pub fn forState(store: *TableStore, source: signature.Source, state: u16, restarts: []*const Table) Allocator.Error!?selection.Tables {
         for (store.restarts, restarts, 0..) |*slot, *restart, shard| {
-            restart.* = slot.load(.acquire) orelse try store.build(source, slot, .{ .restart = @intCast(shard) }) orelse return null;
+            restart.* = try store.get(source, slot, .{ .restart = @intCast(shard) }) orelse return null;
         }
         var tables: selection.Tables = .{ .continuation = null, .base = null, .restarts = restarts };
         if (state == selection.nothing_pending) return tables;
@@ -79,8 +86,7 @@ pub const TableStore = struct {
     pub fn prepare(store: *TableStore, source: signature.Source, budget: *const Budget, diag: *Diagnostic) diagnostic.Error!void {
         for (store.restarts, 0..) |*slot, shard| {
             try budget.check("the tables", diag);
-            if (slot.load(.acquire) != null) continue;
-            _ = store.build(source, slot, .{ .restart = @intCast(shard) }) catch return diag.outOfMemory();
+            _ = store.get(source, slot, .{ .restart = @intCast(shard) }) catch return diag.outOfMemory();
         }
         for (1..store.continuations.len) |state| {
             try budget.check("the tables", diag);
@@ -89,30 +95,44 @@ pub const TableStore = struct {
     }
 
     fn continuation(store: *TableStore, source: signature.Source, state: u16) Allocator.Error!?*const Table {
-        const slot = &store.continuations[state];
-        return slot.load(.acquire) orelse try store.build(source, slot, .{ .continuation = state });
+        return store.get(source, &store.continuations[state], .{ .continuation = state });
     }
 
     const Which = union(enum) { restart: u32, continuation: u16 };
 
-    fn build(store: *TableStore, source: signature.Source, slot: *Slot, which: Which) Allocator.Error!?*const Table {
-        if (store.is_full.load(.monotonic)) return null;
+    inline fn get(store: *TableStore, source: signature.Source, slot: *Slot, which: Which) Allocator.Error!?*const Table {
+        if (slot.load(.acquire) == null) try store.build(source, slot, which);
+        return store.built(slot);
+    }
+
+    fn build(store: *TableStore, source: signature.Source, slot: *Slot, which: Which) Allocator.Error!void {
+        if (store.is_full.load(.monotonic)) return;
         store.mutex.lock();
         defer store.mutex.unlock();
-        if (slot.load(.acquire)) |table| return table; // another thread was faster
+        if (slot.load(.acquire) != null) return; // another thread was faster
         const table = try store.gpa.create(Table);
         errdefer store.gpa.destroy(table);
-        table.* = try switch (which) {
-            .restart => |shard| signature.buildRestart(store.gpa, source, shard),
-            .continuation => |state| signature.buildContinuation(store.gpa, source, state),
+        table.* = signatures(store.gpa, source, which) catch |e| switch (e) {
+            error.OutOfMemory => return error.OutOfMemory,
+            error.TooLarge => {
+                store.gpa.destroy(table);
+                slot.store(&store.too_large, .release);
+                return;
+            },
         };
         if (!store.account.take(table.bytes())) {
             store.is_full.store(true, .monotonic);
             table.deinit(store.gpa);
             store.gpa.destroy(table);
-            return null;
+            return;
         }
         slot.store(table, .release);
-        return table;
+    }
+
+    fn signatures(gpa: Allocator, source: signature.Source, which: Which) signature.Error!Table {
+        return switch (which) {
+            .restart => |shard| signature.buildRestart(gpa, source, shard),
+            .continuation => |state| signature.buildContinuation(gpa, source, state),
+        };
     }
 };
