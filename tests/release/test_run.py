@@ -52,11 +52,14 @@ def test_without_libllama_every_function_returns(programs: Programs) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+# There is a libllama for glibc on both processors, and the Android libraries run beside it.
+WITH_LIBLLAMA = [machine for machine in MACHINES if re.match(r"(x86_64|aarch64)-linux-gnu", machine.triple)]
+
+
+@pytest.mark.parametrize("programs", WITH_LIBLLAMA, ids=lambda machine: machine.name, indirect=True)
 def test_a_model_answers_with_libllama(programs: Programs) -> None:
     """The functions of the stream, with the libllama for the same processor."""
     processor = "arm64" if programs.machine.triple.startswith("aarch64") else "x64"
-    if "gnu" not in programs.machine.triple or programs.machine.triple.startswith(("arm-", "x86_64-windows")):
-        pytest.skip("there is no libllama for this machine among the test packages")
     package = ROOT / "tests" / "llama" / "node_modules" / "@node-llama-cpp" / f"linux-{processor}"
     libllama = next(package.glob("bins/*/libllama.*so*"))
     program = programs.compile("abi_test", NATIVE_TESTS / "abi_test.c")
