@@ -170,7 +170,8 @@ const Builder = struct {
     path: [depth_max + 1]Place = undefined,
 
     const Member = struct { token: u32, group: u32 };
-    const Place = struct { state: u16, node: u16 };
+    /// `row`: of the node's match list in `follows_reach`.
+    const Place = struct { state: u16, node: u16, row: u32 };
     const Draft = struct { parent: u16, list: u16, first_child: u32 = none, sibling: u32 = none };
     const DraftGroup = struct { node: u16, reach: u16, first: u16, n_tokens: u32 };
     const none = std.math.maxInt(u32);
@@ -194,12 +195,13 @@ const Builder = struct {
     // ---- Walking the vocabulary
 
     fn fillRestart(b: *Builder, shard: u32) Error!void {
+        try b.members.ensureTotalCapacity(b.gpa, b.source.vocabulary.n_tokens); // most of them
         const nodes = b.source.trie.nodes;
         var node: u32 = 1;
         while (node < nodes.len) : (node += nodes[node].subtree) {
             const class = b.program.first_classes[nodes[node].byte];
             if (class == Program.none or class / 64 != shard) continue;
-            try b.walk(node, .{ .state = dfa.start, .node = root }, class % 64);
+            try b.walk(node, b.placeOf(dfa.start), class % 64);
         }
         for (b.source.trie.long_tokens) |token| {
             const class = b.program.first_classes[b.source.vocabulary.tokenBytes(token)[0]];
@@ -213,7 +215,7 @@ const Builder = struct {
         var node: u32 = 1;
         while (node < nodes.len) : (node += nodes[node].subtree) {
             if (b.program.lexer.next(state, nodes[node].byte) == dfa.dead) continue;
-            try b.walk(node, .{ .state = state, .node = root }, 0);
+            try b.walk(node, b.placeOf(state), 0);
         }
         for (b.source.trie.long_tokens) |token| {
             if (b.program.lexer.next(state, b.source.vocabulary.tokenBytes(token)[0]) == dfa.dead) continue;
@@ -235,7 +237,7 @@ const Builder = struct {
             const base_next = lexer.next(there, node.byte);
             if (next != dfa.dead and base_next != dfa.dead and next != base_next) {
                 try b.addExcept(at, 1);
-                if (node.token != b.source.trie.n_tokens) try b.addToken(node.token, root, lexer.reaches[next], 0);
+                if (node.token != b.source.trie.n_tokens) try b.addMember(node.token, try b.groupOf(root, lexer.reaches[next], 0));
                 pairs[node.depth] = .{ next, base_next };
                 at += 1;
                 continue;
@@ -244,7 +246,7 @@ const Builder = struct {
             const both_end_before = next == dfa.dead and node.depth == 1;
             if (next != base_next or !(next != dfa.dead or ends_alike or both_end_before)) {
                 try b.addExcept(at, node.subtree);
-                if (next != dfa.dead or node.depth > 1) try b.walk(at, .{ .state = here, .node = root }, 0);
+                if (next != dfa.dead or node.depth > 1) try b.walk(at, b.placeOf(here), 0);
             }
             at += node.subtree;
         }
@@ -260,51 +262,73 @@ const Builder = struct {
         }
     }
 
-    /// The subtree of one node of the trie, from the lexer's place before it.
+    /// The subtree of one node of the trie, from the lexer's place before it. Addresses are copied,
+    /// since the compiler has to think that each token that is added may change them.
     fn walk(b: *Builder, from: u32, before: Place, first: u16) Error!void {
-        const nodes = b.source.trie.nodes;
+        const lexer = &b.program.lexer;
+        const transitions = lexer.transitions.ptr;
+        const reaches = lexer.reaches.ptr;
+        const follows_reach = b.program.follows_reach.ptr;
+        const n_classes = lexer.n_classes;
+        const nodes = b.source.trie.nodes.ptr;
         const end = from + nodes[from].subtree;
         const no_token: u24 = @intCast(b.source.trie.n_tokens);
+        var last: struct { node: u16, reach: u16, group: u32 } = .{ .node = 0, .reach = 0, .group = none };
         b.path[nodes[from].depth - 1] = before;
         var at = from;
         while (at < end) {
             const node = nodes[at];
-            const place = try b.step(b.path[node.depth - 1], node.byte) orelse {
+            var place = b.path[node.depth - 1];
+            const next = transitions[@as(usize, place.state) * n_classes + lexer.classes[node.byte]];
+            if (next != dfa.dead) {
+                place.state = next;
+            } else place = try b.restart(place, node.byte) orelse {
                 at += node.subtree;
                 continue;
             };
-            if (node.token != no_token) try b.addToken(node.token, place.node, b.program.lexer.reaches[place.state], first);
+            const reach = reaches[place.state];
+            if (!follows_reach[place.row + reach]) {
+                at += node.subtree;
+                continue;
+            }
+            if (node.token != no_token) {
+                // Neighbours in the trie mostly belong to one group.
+                if (last.group == none or last.node != place.node or last.reach != reach) {
+                    last = .{ .node = place.node, .reach = reach, .group = try b.groupOf(place.node, reach, first) };
+                }
+                try b.addMember(node.token, last.group);
+            }
             b.path[node.depth] = place;
             at += 1;
         }
     }
 
     fn addLong(b: *Builder, token: u32, state: u16, first: u16) Error!void {
-        var place: Place = .{ .state = state, .node = root };
-        for (b.source.vocabulary.tokenBytes(token)) |byte| place = try b.step(place, byte) orelse return;
-        try b.addToken(token, place.node, b.program.lexer.reaches[place.state], first);
-    }
-
-    /// The lexer's place after a byte; null if no text of the grammar goes on like that.
-    inline fn step(b: *Builder, place: Place, byte: u8) Error!?Place {
         const lexer = &b.program.lexer;
-        const next = lexer.next(place.state, byte);
-        if (next != dfa.dead) {
-            const possible = b.program.canFollow(b.nodes.items[place.node].list, lexer.reaches[next]);
-            return if (possible) .{ .state = next, .node = place.node } else null;
+        var place = b.placeOf(state);
+        for (b.source.vocabulary.tokenBytes(token)) |byte| {
+            const next = lexer.next(place.state, byte);
+            if (next != dfa.dead) place.state = next else place = try b.restart(place, byte) orelse return;
+            if (!b.program.follows_reach[place.row + lexer.reaches[place.state]]) return;
         }
-        return b.restart(place, byte);
+        try b.addMember(token, try b.groupOf(place.node, lexer.reaches[place.state], first));
     }
 
+    /// Where no lexeme has ended yet.
+    fn placeOf(_: *const Builder, state: u16) Place {
+        return .{ .state = state, .node = root, .row = 0 };
+    }
+
+    /// The place after the byte that the pending lexeme ends before.
     fn restart(b: *Builder, place: Place, byte: u8) Error!?Place {
         const lexer = &b.program.lexer;
         const list = lexer.matches[place.state];
         if (list == 0) return null;
         const next = lexer.next(dfa.start, byte);
         if (next == dfa.dead) return null;
-        const node = if (b.program.is_skip[list]) place.node else try b.child(place.node, list) orelse return null;
-        if (!b.program.canFollow(b.nodes.items[node].list, lexer.reaches[next])) return null;
-        return .{ .state = next, .node = node };
+        if (b.program.is_skip[list]) return .{ .state = next, .node = place.node, .row = place.row };
+        const node = try b.child(place.node, list) orelse return null;
+        return .{ .state = next, .node = node, .row = list * lexer.nReach() };
     }
 
     fn child(b: *Builder, parent: u16, list: u16) Error!?u16 {
@@ -322,16 +346,9 @@ const Builder = struct {
         return @intCast(n);
     }
 
-    inline fn addToken(b: *Builder, token: u32, node: u16, reach: u16, first: u16) Allocator.Error!void {
-        // Neighbours in the trie mostly belong to one group.
-        if (b.groups.items.len > 0) {
-            const group = &b.groups.items[b.groups.items.len - 1];
-            if (group.node == node and group.reach == reach and group.first == first) {
-                return b.addMember(token, @intCast(b.groups.items.len - 1));
-            }
-        }
+    fn groupOf(b: *Builder, node: u16, reach: u16, first: u16) Allocator.Error!u32 {
         const key = @as(u64, node) << 32 | @as(u64, reach) << 16 | first;
-        return b.addMember(token, b.group_index.get(key) orelse try b.addGroup(key, .{ .node = node, .reach = reach, .first = first, .n_tokens = 0 }));
+        return b.group_index.get(key) orelse b.addGroup(key, .{ .node = node, .reach = reach, .first = first, .n_tokens = 0 });
     }
 
     fn addGroup(b: *Builder, key: u64, group: DraftGroup) Allocator.Error!u32 {
