@@ -11,7 +11,7 @@ const tokenize = @import("engine").tokenize.tokenize;
 
 const path = "choices";
 
-/// String i is `text[offsets[i]..offsets[i + 1]]`.
+/// String i is `text[offsets[i]..offsets[i + 1]]`; none is empty.
 pub fn createChoices(gpa: Allocator, vocabulary: *const Vocabulary, text: []const u8, offsets: []const u64, diag: *Diagnostic) diagnostic.Error!*Constraint {
     const payload = try write(gpa, vocabulary, text, offsets, diag);
     defer gpa.free(payload);
@@ -43,7 +43,6 @@ fn writeAll(gpa: Allocator, out: *std.ArrayList(u8), vocabulary: *const Vocabula
     defer tokens.deinit(gpa);
     for (offsets[0 .. offsets.len - 1], offsets[1..], 0..) |start, end, i| {
         const string = text[@intCast(start)..@intCast(end)];
-        if (string.len == 0) return diag.fail(.invalid_arg, "choices[{d}] is empty", .{i});
         tokens.clearRetainingCapacity();
         if (!try tokenize(gpa, vocabulary, trie, string, &tokens)) {
             return diag.fail(.invalid_arg, "choices[{d}]: the tokenizer cannot spell {f}", .{ i, diagnostic.quoted(string) });

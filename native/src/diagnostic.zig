@@ -11,7 +11,8 @@ pub const Error = error{Failed};
 pub const Diagnostic = struct {
     status: Status = .ok,
     len: usize = 0,
-    buffer: [message_bytes_max:0]u8 = @splat(0),
+    /// Means something up to `len`.
+    buffer: [message_bytes_max:0]u8 = undefined,
 
     /// Longer messages are cut at a character.
     pub const message_bytes_max = 1023;
@@ -35,11 +36,10 @@ pub const Diagnostic = struct {
     pub fn clear(d: *Diagnostic) void {
         d.status = .ok;
         d.len = 0;
-        d.buffer[0] = 0;
     }
 
     pub fn message(d: *const Diagnostic) [:0]const u8 {
-        return d.buffer[0..d.len :0];
+        return if (d.len == 0) "" else d.buffer[0..d.len :0];
     }
 };
 

@@ -144,8 +144,11 @@ pub const GuideSampler = struct {
     fn substituteAll(t: *GuideSampler, array: *TokenDataArray, legal: Legal) error{OutOfMemory}!void {
         try t.substitute.ensureTotalCapacity(gpa, legal.len());
         t.substitute.items.len = legal.len();
-        var ids = Ids.of(legal);
-        for (t.substitute.items) |*candidate| candidate.* = .{ .id = ids.next().?, .logit = 0, .p = 0 };
+        switch (legal) {
+            .list => |list| fillEqual(t.substitute.items, ListIds{ .list = list }),
+            .bitmap => |bitmap| fillEqual(t.substitute.items, BitmapIds{ .words = bitmap.words, .rest = bitmap.words[0] }),
+            .all => unreachable, // nothing is restricted then
+        }
         array.data = t.substitute.items.ptr;
         array.size = legal.len();
         array.sorted = false;
@@ -161,35 +164,31 @@ pub const GuideSampler = struct {
     }
 };
 
-/// Legal ids, ascending.
-const Ids = struct {
-    legal: Legal,
-    i: usize = 0,
-    rest: u32 = 0,
+/// Ids of a list or of a bitmap, ascending.
+const ListIds = struct {
+    list: []const i32,
 
-    fn of(legal: Legal) Ids {
-        return .{ .legal = legal, .rest = if (legal == .bitmap) legal.bitmap.words[0] else 0 };
+    inline fn next(ids: *ListIds) ?i32 {
+        if (ids.list.len == 0) return null;
+        defer ids.list = ids.list[1..];
+        return ids.list[0];
     }
+};
 
-    fn next(ids: *Ids) ?i32 {
-        switch (ids.legal) {
-            .list => |list| {
-                if (ids.i == list.len) return null;
-                ids.i += 1;
-                return list[ids.i - 1];
-            },
-            .bitmap => |bitmap| {
-                while (ids.rest == 0) {
-                    ids.i += 1;
-                    if (ids.i == bitmap.words.len) return null;
-                    ids.rest = bitmap.words[ids.i];
-                }
-                const id = 32 * ids.i + @ctz(ids.rest);
-                ids.rest &= ids.rest - 1;
-                return @intCast(id);
-            },
-            .all => unreachable, // nothing is asked for then
+const BitmapIds = struct {
+    words: []const u32,
+    i: usize = 0,
+    rest: u32,
+
+    inline fn next(ids: *BitmapIds) ?i32 {
+        while (ids.rest == 0) {
+            ids.i += 1;
+            if (ids.i == ids.words.len) return null;
+            ids.rest = ids.words[ids.i];
         }
+        const id = 32 * ids.i + @ctz(ids.rest);
+        ids.rest &= ids.rest - 1;
+        return @intCast(id);
     }
 };
 
@@ -197,11 +196,12 @@ const Ids = struct {
 /// are. Writes to no entry behind `size`.
 fn keepLegal(array: *TokenDataArray, legal: Legal, n_tokens: u32) usize {
     const candidates = array.data[0..array.size];
-    if (listsVocabulary(candidates, legal, n_tokens)) {
-        // Ids ascend, so each entry is read before its place is written. O(legal).
-        var ids = Ids.of(legal);
-        var n: usize = 0;
-        while (ids.next()) |id| : (n += 1) candidates[n] = candidates[@intCast(id)];
+    const gathered = switch (legal) {
+        .list => |list| gather(candidates, ListIds{ .list = list }, n_tokens),
+        .bitmap => |bitmap| gather(candidates, BitmapIds{ .words = bitmap.words, .rest = bitmap.words[0] }, n_tokens),
+        .all => unreachable, // nothing is restricted then
+    };
+    if (gathered) |n| {
         array.sorted = false;
         return n;
     }
@@ -215,14 +215,24 @@ fn keepLegal(array: *TokenDataArray, legal: Legal, n_tokens: u32) usize {
     return kept;
 }
 
-/// Whether each legal id is at its own index in an array as long as the vocabulary: then they are
-/// all of them, whatever the order of the rest.
-fn listsVocabulary(candidates: []const TokenData, legal: Legal, n_tokens: u32) bool {
-    if (candidates.len != n_tokens) return false;
-    if (candidates[0].id != 0 or candidates[candidates.len - 1].id != candidates.len - 1) return false;
-    var ids = Ids.of(legal);
-    while (ids.next()) |id| if (candidates[@intCast(id)].id != id) return false;
-    return true;
+/// Moves the legal candidates of an array that lists the vocabulary to the front, in O(legal); null for
+/// any other array. Each legal id is at its own index in an array as long as the vocabulary: then they
+/// are all of them, whatever the order of the rest.
+fn gather(candidates: []TokenData, ids: anytype, n_tokens: u32) ?usize {
+    if (candidates.len != n_tokens) return null;
+    if (candidates[0].id != 0 or candidates[candidates.len - 1].id != candidates.len - 1) return null;
+    var checked = ids;
+    while (checked.next()) |id| if (candidates[@intCast(id)].id != id) return null;
+    // Ids ascend, so each entry is read before its place is written.
+    var kept = ids;
+    var n: usize = 0;
+    while (kept.next()) |id| : (n += 1) candidates[n] = candidates[@intCast(id)];
+    return n;
+}
+
+fn fillEqual(candidates: []TokenData, ids: anytype) void {
+    var rest = ids;
+    for (candidates) |*candidate| candidate.* = .{ .id = rest.next().?, .logit = 0, .p = 0 };
 }
 
 fn isLegal(legal: Legal, id: i32) bool {

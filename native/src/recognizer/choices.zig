@@ -23,15 +23,8 @@ pub const Choices = struct {
 
     const what = "the trie of choices";
 
-    /// String i is `text[offsets[i]..offsets[i + 1]]`.
+    /// String i is `text[offsets[i]..offsets[i + 1]]`: at least one of them, none empty, all within the limits.
     pub fn build(gpa: Allocator, text: []const u8, offsets: []const u64, budget: *Budget, diag: *Diagnostic) diagnostic.Error!Choices {
-        const n = offsets.len - 1;
-        if (n == 0) return diag.fail(.invalid_arg, "there is no choice", .{});
-        if (n > choices_max) return diag.fail(.limit, "{d} choices are more than {d}", .{ n, choices_max });
-        if (text.len > bytes_max) return diag.fail(.limit, "{d} bytes of choices are more than {d}", .{ text.len, bytes_max });
-        for (offsets[0..n], offsets[1..], 0..) |start, end, i| {
-            if (start == end) return diag.fail(.invalid_arg, "choices[{d}] is empty", .{i});
-        }
         var builder: Builder = .{ .gpa = gpa, .text = text, .offsets = offsets, .budget = budget, .diag = diag };
         return builder.build() catch |e| switch (e) {
             error.OutOfMemory => diag.outOfMemory(),

@@ -65,6 +65,7 @@ pub const Writer = struct {
     }
 
     pub fn write(w: *Writer, path: []const u8, kind: Kind, fingerprint: u64, diag: *Diagnostic) diagnostic.Error!void {
+        try checkPath(path, diag);
         w.tryWrite(path, kind, fingerprint) catch |e| return switch (e) {
             error.OutOfMemory => diag.outOfMemory(),
             error.Unwritable => diag.fail(.io, "{f} cannot be written", .{quoted(path)}),
@@ -112,9 +113,9 @@ pub const Reader = struct {
 
     /// Maps and checks a file; the mapping is the caller's.
     pub fn open(gpa: Allocator, path: []const u8, kind: Kind, diag: *Diagnostic) diagnostic.Error!Reader {
+        try checkPath(path, diag);
         const own_path = gpa.dupeSentinel(u8, path, 0) catch return diag.outOfMemory();
         defer gpa.free(own_path);
-        if (std.mem.findScalar(u8, path, 0) != null) return diag.fail(.invalid_arg, "the path has a zero byte", .{});
         const mapping = Mapping.open(own_path) catch |e| return switch (e) {
             error.Unreadable => diag.fail(.io, "{f} cannot be opened", .{quoted(path)}),
             error.Empty => damaged(path, diag),
@@ -183,6 +184,10 @@ pub const Reader = struct {
         return @alignCast(r.mapping.bytes[@intCast(at.offset)..][0..@intCast(at.length)]);
     }
 };
+
+fn checkPath(path: []const u8, diag: *Diagnostic) diagnostic.Error!void {
+    if (std.mem.findScalar(u8, path, 0) != null) return diag.fail(.invalid_arg, "the path has a zero byte", .{});
+}
 
 pub fn damaged(path: []const u8, diag: *Diagnostic) diagnostic.Error {
     return diag.fail(.file_invalid, "{f} is damaged: its checksum is wrong, or it is not whole", .{quoted(path)});

@@ -11,12 +11,16 @@ const Vocabulary = @import("../vocabulary.zig").Vocabulary;
 
 /// Nodes, and tokens, are numbered by 24 bits; the last number is no token.
 pub const nodes_max = std.math.maxInt(u24);
-pub const tokens_max = std.math.maxInt(u24);
+pub const tokens_max = std.math.maxInt(u24) - 32 * spare_words;
 /// Longer tokens are not in the trie: they are tried one by one.
 pub const depth_max = 255;
 
+/// A walk marks the nodes without a token too, behind the last token. They take turns with as many
+/// words, since each mark waits for the one before it in the same word.
+pub const spare_words = 8;
+
 pub const Node = packed struct(u64) {
-    /// The token that ends here; `n_tokens` if none does.
+    /// The token that ends here; a number from `n_tokens` on if none does.
     token: u24,
     byte: u8,
     /// Nodes of the subtree, this one included.
@@ -64,6 +68,10 @@ pub const VocabularyTrie = struct {
         gpa.free(trie.long_tokens);
         gpa.free(trie.end_tokens);
         trie.* = undefined;
+    }
+
+    pub inline fn isToken(trie: *const VocabularyTrie, token: u24) bool {
+        return token < trie.n_tokens;
     }
 
     pub fn bytes(trie: *const VocabularyTrie) usize {
@@ -234,15 +242,15 @@ const Builder = struct {
     }
 
     fn layOut(b: *const Builder, entries: []const Entry, nodes: []Node) void {
-        const none: u24 = @intCast(b.vocabulary.n_tokens);
-        nodes[0] = .{ .token = none, .byte = 0, .subtree = @intCast(nodes.len), .depth = 0 };
+        const none = b.vocabulary.n_tokens;
+        nodes[0] = .{ .token = @intCast(none), .byte = 0, .subtree = @intCast(nodes.len), .depth = 0 };
         var path: [depth_max + 1]u24 = undefined; // the open node of each depth
         var n: u24 = 1;
         for (entries, 0..) |entry, i| {
             const bytes = b.textOf(entry);
             for (b.shared[i]..bytes.len) |depth| {
                 path[depth + 1] = n;
-                nodes[n] = .{ .token = none, .byte = bytes[depth], .subtree = 0, .depth = @intCast(depth + 1) };
+                nodes[n] = .{ .token = @intCast(none + n % spare_words * 32), .byte = bytes[depth], .subtree = 0, .depth = @intCast(depth + 1) };
                 n += 1;
             }
             nodes[n - 1].token = @intCast(entry.token);
@@ -255,7 +263,7 @@ const Builder = struct {
         var missing: u32 = 256;
         var node: u32 = 1;
         while (node < nodes.len) : (node += nodes[node].subtree) {
-            if (nodes[node].token != none) missing -= 1;
+            if (nodes[node].token < none) missing -= 1;
         }
         return missing;
     }
@@ -290,7 +298,7 @@ test "depth-first order with subtrees and depths" {
         .{ .token = 3, .byte = 'y', .subtree = 3, .depth = 2 },
         .{ .token = 6, .byte = 'a', .subtree = 1, .depth = 3 },
         .{ .token = 5, .byte = 'b', .subtree = 1, .depth = 3 },
-        .{ .token = 10, .byte = 'z', .subtree = 2, .depth = 2 },
+        .{ .token = 202, .byte = 'z', .subtree = 2, .depth = 2 },
         .{ .token = 0, .byte = 'a', .subtree = 1, .depth = 3 },
         .{ .token = 1, .byte = 'b', .subtree = 1, .depth = 1 },
         .{ .token = 7, .byte = 'c', .subtree = 1, .depth = 1 },

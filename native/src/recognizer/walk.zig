@@ -8,7 +8,9 @@
 //! so that a new kind of recognizer is one file.
 
 const std = @import("std");
-const VocabularyTrie = @import("vocabulary_trie.zig").VocabularyTrie;
+const vocabulary_trie = @import("vocabulary_trie.zig");
+const VocabularyTrie = vocabulary_trie.VocabularyTrie;
+const spare_words = vocabulary_trie.spare_words;
 const Vocabulary = @import("../vocabulary.zig").Vocabulary;
 const bitmap = @import("bitmap.zig");
 
@@ -38,7 +40,7 @@ pub fn walk(trie: *const VocabularyTrie, vocabulary: *const Vocabulary, recogniz
         }
     }
     r.popBytes(depth);
-    bitmap.unset(words, trie.n_tokens);
+    for (0..spare_words) |i| bitmap.unset(words, @intCast(trie.n_tokens + 32 * i));
     addLong(trie, vocabulary, &r, words);
     addDuplicates(trie, words);
 }
