@@ -143,6 +143,12 @@ pub const Vocabulary = struct {
         return v.bytes[@intCast(v.offsets[token])..@intCast(v.offsets[token + 1])];
     }
 
+    /// Whether a text can hold the token: it has bytes, and is no control token.
+    pub fn isText(v: *const Vocabulary, token: u32) bool {
+        const flags = v.tokenFlags(token);
+        return v.tokenBytes(token).len > 0 and !flags.special and !flags.end_of_generation and !flags.unused;
+    }
+
     pub fn tokenFlags(v: *const Vocabulary, token: u32) Flags {
         return if (v.flags.len == 0) .{} else v.flags[token];
     }

@@ -1,113 +1,21 @@
 /* Attacks the C ABI: what a caller may do wrong with each function must give the documented status
- * and leave the object usable. tests/native/build.py checks that every exported function is here.
+ * and leave the object usable. The recognizers are attacked by recognizer_test.c; tests/native/build.py
+ * checks that every exported function is in one of the two.
  *
  *     abi_test              the parts that need no libllama
  *     abi_test MODEL.gguf   all of it; libllama is found by ELIZA_INFERENCE_LLAMA
  */
-#include "check.h"
-#include "eliza_inference.h"
+#include "abi_check.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define VOCAB_SIZE 100
 
 static const char PAYLOAD[] = "{\"modelId\":\"tiny\",\"descriptors\":[{\"path\":\"action\",\"leaves\":["
                               "{\"name\":\"GO\",\"tokens\":[10,11]},{\"name\":\"STOP\",\"tokens\":[20]}]}]}";
 #define PAYLOAD_LENGTH (sizeof PAYLOAD - 1)
-
-/* An address that is no handle, and one that is no pointer at all. */
-static char not_a_handle_at[256];
-#define NOT_A_HANDLE ((void *)not_a_handle_at)
-#define NO_POINTER ((void *)(uintptr_t)0x7ff3)
-
-/* Messages */
-
-static char *error;
-static char garbage[] = "what was in the variable before the call";
-
-static int is_utf8(const char *text) {
-    const unsigned char *c = (const unsigned char *)text;
-    while (*c) {
-        int more = *c >= 0xf0 ? 3 : *c >= 0xe0 ? 2 : *c >= 0xc2 ? 1 : 0;
-        if (*c >= 0xf5 || (*c >= 0x80 && *c < 0xc2)) return 0;
-        for (c++; more > 0; more--, c++)
-            if ((*c & 0xc0) != 0x80) return 0;
-    }
-    return 1;
-}
-
-/* After a call with `&error` that gave this status: a message if it failed, else none. */
-static void check_message(int status, const char *file, int line, const char *call) {
-    if (error == garbage) {
-        check_that(0, file, line, call);
-        return;
-    }
-    check_equal(eliza_inference_error_status(error), status < 0 ? status : ELIZA_OK, file, line, call);
-    if (status < 0)
-        check_that(error && strlen(error) > 5 && is_utf8(error), file, line, call);
-    else
-        check_that(error == NULL, file, line, call);
-    eliza_inference_free_string(error);
-    error = garbage;
-}
-
-/* A call with `&error` as its last argument: its status, and a message exactly if it failed. */
-#define GIVES(status, call)                                                                                            \
-    do {                                                                                                               \
-        error = garbage;                                                                                               \
-        int result_ = (call);                                                                                          \
-        check_equal(result_, (status), __FILE__, __LINE__, #call);                                                     \
-        check_message(result_, __FILE__, __LINE__, "message of " #call);                                               \
-    } while (0)
-
-/* The same for a call that returns a pointer and must fail. */
-#define GIVES_NULL(status, call)                                                                                       \
-    do {                                                                                                               \
-        error = garbage;                                                                                               \
-        check_that((call) == NULL, __FILE__, __LINE__, #call);                                                         \
-        check_message((status), __FILE__, __LINE__, "message of " #call);                                              \
-    } while (0)
-
-/* A struct with room behind it, to see that only what the library knows is written. */
-#define SENTINEL 0xa5
-#define WITH_ROOM(type)                                                                                                \
-    struct {                                                                                                           \
-        type known;                                                                                                    \
-        unsigned char beyond[32];                                                                                      \
-    }
-#define FILL(roomy, size) (memset(&(roomy), SENTINEL, sizeof(roomy)), (roomy).known.struct_size = (uint32_t)(size))
-#define IS_UNTOUCHED(roomy) is_sentinel((roomy).beyond, sizeof(roomy).beyond)
-
-static int is_sentinel(const unsigned char *bytes, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (bytes[i] != SENTINEL) return 0;
-    return 1;
-}
-
-/* An output struct: missing, too small, exact, larger. */
-#define CHECK_STRUCT(type, handle, function)                                                                           \
-    do {                                                                                                               \
-        WITH_ROOM(type) roomy;                                                                                         \
-        CHECK_EQUAL(function(handle, NULL), ELIZA_ERR_INVALID_ARG);                                                    \
-        FILL(roomy, 0);                                                                                                \
-        CHECK_EQUAL(function(handle, &roomy.known), ELIZA_ERR_INVALID_ARG);                                            \
-        FILL(roomy, sizeof(type) - 1);                                                                                 \
-        CHECK_EQUAL(function(handle, &roomy.known), ELIZA_ERR_INVALID_ARG);                                            \
-        CHECK(is_sentinel((unsigned char *)&roomy + sizeof(uint32_t), sizeof roomy - sizeof(uint32_t)));               \
-        FILL(roomy, sizeof(type));                                                                                     \
-        CHECK_EQUAL(function(handle, &roomy.known), ELIZA_OK);                                                         \
-        CHECK(IS_UNTOUCHED(roomy));                                                                                    \
-        FILL(roomy, sizeof roomy);                                                                                     \
-        CHECK_EQUAL(function(handle, &roomy.known), ELIZA_OK);                                                         \
-        CHECK(IS_UNTOUCHED(roomy));                                                                                    \
-        CHECK_EQUAL(roomy.known.struct_size, sizeof roomy);                                                            \
-        FILL(roomy, UINT32_MAX);                                                                                       \
-        CHECK_EQUAL(function(handle, &roomy.known), ELIZA_OK);                                                         \
-        CHECK(IS_UNTOUCHED(roomy));                                                                                    \
-    } while (0)
 
 /* 1 and 2: library, errors */
 
@@ -152,8 +60,10 @@ static void test_library(void) {
         {ELIZA_ERR_CONTEXT_FULL, "ELIZA_ERR_CONTEXT_FULL"},
         {ELIZA_ERR_IO, "ELIZA_ERR_IO"},
         {ELIZA_ERR_STATE, "ELIZA_ERR_STATE"},
+        {ELIZA_ERR_GRAMMAR, "ELIZA_ERR_GRAMMAR"},
+        {ELIZA_ERR_FILE_INVALID, "ELIZA_ERR_FILE_INVALID"},
         {1, "ELIZA_ERR_UNKNOWN"},
-        {-17, "ELIZA_ERR_UNKNOWN"},
+        {-19, "ELIZA_ERR_UNKNOWN"},
         {INT32_MIN, "ELIZA_ERR_UNKNOWN"},
         {INT32_MAX, "ELIZA_ERR_UNKNOWN"},
     };
@@ -736,6 +646,8 @@ static void test_stream_handle(EliLlmStream *stream, int status) {
     CHECK_EQUAL(eliza_inference_llm_stream_stats(stream, &stats), status);
     CHECK_EQUAL(eliza_inference_set_token_trie(stream, PAYLOAD, PAYLOAD_LENGTH, ELIZA_MODE_GREEDY), status);
     CHECK_EQUAL(eliza_inference_clear_token_trie(stream), status);
+    CHECK_EQUAL(eliza_inference_set_constraint(stream, NULL, ELIZA_MODE_GREEDY, NULL), status);
+    CHECK_EQUAL(eliza_inference_clear_constraint(stream), status);
     CHECK_EQUAL(eliza_inference_llm_stream_activate(stream, "action", 6), status);
     CHECK_EQUAL(eliza_inference_llm_stream_state(stream, &state), status);
     CHECK_EQUAL(eliza_inference_llm_stream_leaf(stream, &name, &n), status);
@@ -749,10 +661,13 @@ static void test_samplers_that_are_none(void) {
     static const void *interface[16];
     const void *foreign[2] = {interface, NULL};
     struct llama_sampler *samplers[] = {NULL, (struct llama_sampler *)foreign};
+    eliza_constraint *constraint = make_constraint(PAYLOAD, PAYLOAD_LENGTH);
     for (size_t i = 0; i < 2; i++) {
         eliza_span_state_t state = {.struct_size = sizeof state};
         GIVES(ELIZA_ERR_INVALID_ARG,
               eliza_inference_sampler_set_token_trie(samplers[i], PAYLOAD, PAYLOAD_LENGTH, ELIZA_MODE_GREEDY, &error));
+        GIVES(ELIZA_ERR_INVALID_ARG,
+              eliza_inference_sampler_set_constraint(samplers[i], constraint, ELIZA_MODE_GREEDY, NULL, &error));
         CHECK_EQUAL(eliza_inference_sampler_clear_token_trie(samplers[i]), ELIZA_ERR_INVALID_ARG);
         GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_sampler_activate(samplers[i], "action", 6, &error));
         CHECK_EQUAL(eliza_inference_sampler_state(samplers[i], &state), ELIZA_ERR_INVALID_ARG);
@@ -766,6 +681,18 @@ static void test_samplers_that_are_none(void) {
                eliza_inference_sampler_init_token_trie(vocab, NULL, 1, ELIZA_MODE_GREEDY, &error));
     GIVES_NULL(ELIZA_ERR_INVALID_ARG,
                eliza_inference_sampler_init_token_trie(vocab, PAYLOAD, PAYLOAD_LENGTH, 2, &error));
+
+    eliza_span_config_t config = {.struct_size = sizeof config - 1};
+    GIVES_NULL(ELIZA_ERR_INVALID_ARG,
+               eliza_inference_sampler_init_constraint(NULL, constraint, ELIZA_MODE_GREEDY, NULL, &error));
+    GIVES_NULL(ELIZA_ERR_INVALID_ARG,
+               eliza_inference_sampler_init_constraint(vocab, NULL, ELIZA_MODE_GREEDY, NULL, &error));
+    GIVES_NULL(ELIZA_ERR_INVALID_ARG, eliza_inference_sampler_init_constraint(vocab, constraint, 2, NULL, &error));
+    GIVES_NULL(ELIZA_ERR_INVALID_ARG,
+               eliza_inference_sampler_init_constraint(vocab, constraint, ELIZA_MODE_GREEDY, &config, &error));
+    CHECK(llama_sampler_init_constraint(NULL, constraint, ELIZA_MODE_GREEDY) == NULL);
+    CHECK(llama_sampler_init_constraint(vocab, NULL, ELIZA_MODE_GREEDY) == NULL);
+    eliza_inference_constraint_free(constraint);
 }
 
 /* 8 to 10 with a model */
@@ -960,6 +887,85 @@ static void test_stream_trie(EliInferenceContext *ctx, EliLlmStream *stream) {
     CHECK_EQUAL(eliza_inference_clear_token_trie(stream), ELIZA_OK);
 }
 
+static eliza_constraint *make_regex(const eliza_vocab *vocab, const char *pattern) {
+    eliza_constraint *constraint = NULL;
+    size_t length = strlen(pattern);
+    GIVES(ELIZA_OK, eliza_inference_constraint_create_regex(vocab, pattern, length, 0, NULL, &constraint, &error));
+    return constraint;
+}
+
+/* As many tokens as the model, all of them "a". */
+static eliza_vocab *make_vocab_like(const eliza_vocab *model) {
+    int n = eliza_inference_vocab_size(model);
+    uint64_t *offsets = malloc(((size_t)n + 1) * sizeof *offsets);
+    uint8_t *bytes = malloc((size_t)n);
+    memset(bytes, 'a', (size_t)n);
+    for (int i = 0; i <= n; i++) offsets[i] = (uint64_t)i;
+    eliza_vocab_config_t config = {.struct_size = sizeof config, .n_tokens = n, .bytes = bytes, .offsets = offsets};
+    eliza_vocab *vocab = NULL;
+    GIVES(ELIZA_OK, eliza_inference_vocab_create(&config, &vocab, &error));
+    free(offsets);
+    free(bytes);
+    return vocab;
+}
+
+static void test_stream_constraint(EliInferenceContext *ctx, EliLlmStream *stream) {
+    eliza_vocab *vocab = NULL;
+    GIVES(ELIZA_OK, eliza_inference_vocab_from_context(ctx, &vocab, &error));
+    eliza_vocab *like = make_vocab_like(vocab);
+    eliza_constraint *regex = make_regex(vocab, "(timer|alarm)!"), *other = make_regex(like, "a+");
+    eliza_constraint *trie = make_constraint(PAYLOAD, PAYLOAD_LENGTH); /* of a smaller vocabulary */
+    eliza_span_config_t config = {.struct_size = sizeof config - 1};
+    const int32_t outside[] = {INT32_MAX};
+    start_over(ctx, stream);
+    CHECK_EQUAL(eliza_inference_clear_constraint(stream), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_set_constraint(stream, NULL, ELIZA_MODE_GREEDY, NULL), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_set_constraint(stream, regex, 2, NULL), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_set_constraint(stream, regex, ELIZA_MODE_GREEDY, &config), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_set_constraint(stream, trie, ELIZA_MODE_GREEDY, NULL), ELIZA_ERR_MODEL_MISMATCH);
+    CHECK_EQUAL(eliza_inference_set_constraint(stream, other, ELIZA_MODE_GREEDY, NULL), ELIZA_ERR_MODEL_MISMATCH);
+    CHECK(is_utf8(eliza_inference_llm_stream_last_error(stream)));
+    CHECK_EQUAL(eliza_inference_llm_stream_activate(stream, "", 0), ELIZA_ERR_STATE); /* nothing was set */
+    config = (eliza_span_config_t){.struct_size = sizeof config, .end = outside, .n_end = 1};
+    CHECK_EQUAL(eliza_inference_set_constraint(stream, regex, ELIZA_MODE_GREEDY, &config), ELIZA_ERR_INVALID_ARG);
+    config.n_end = ELIZA_END_TOKENS_MAX + 1;
+    CHECK_EQUAL(eliza_inference_set_constraint(stream, regex, ELIZA_MODE_GREEDY, &config), ELIZA_ERR_LIMIT);
+    config.n_end = 0; /* the span ends by itself */
+    CHECK_EQUAL(eliza_inference_set_constraint(stream, regex, ELIZA_MODE_SAMPLED, &config), ELIZA_OK);
+    eliza_inference_constraint_free(regex); /* the stream keeps it, and it its vocabulary */
+    eliza_inference_vocab_free(vocab);
+
+    /* A failed `set` changes nothing. */
+    CHECK_EQUAL(eliza_inference_set_constraint(stream, other, ELIZA_MODE_GREEDY, NULL), ELIZA_ERR_MODEL_MISMATCH);
+    eliza_span_state_t state = {.struct_size = sizeof state};
+    CHECK_EQUAL(eliza_inference_llm_stream_state(stream, &state), ELIZA_OK);
+    CHECK(state.active == 1 && state.descriptor == 0 && state.n_allowed > 0);
+    CHECK_EQUAL(eliza_inference_llm_stream_activate(stream, "action", 6), ELIZA_ERR_UNKNOWN_PATH);
+    CHECK_EQUAL(eliza_inference_llm_stream_activate(stream, "", 0), ELIZA_OK);
+    const char *name = PAYLOAD;
+    size_t n = 9, length = 0;
+    CHECK_EQUAL(eliza_inference_llm_stream_leaf(stream, &name, &n), ELIZA_OK);
+    CHECK(name == NULL && n == 0);
+
+    CHECK_EQUAL(eliza_inference_llm_stream_set_stop_at_span_end(stream, 1), ELIZA_OK);
+    char text[64] = "";
+    for (int status = 0; status == 0 && length < 32; length += strlen(text + length)) {
+        int32_t out[8];
+        status = eliza_inference_llm_stream_next(stream, out, 8, &n, text + length, 32, NULL, NULL, NULL);
+        CHECK(status >= 0);
+    }
+    CHECK(strcmp(text, "timer!") == 0 || strcmp(text, "alarm!") == 0);
+    CHECK_EQUAL(eliza_inference_llm_stream_stop_reason(stream), ELIZA_STOP_SPAN_END);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_stop_at_span_end(stream, 0), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_clear_constraint(stream), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_clear_token_trie(stream), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_llm_stream_state(stream, &state), ELIZA_OK);
+    CHECK(state.active == 0 && state.descriptor == -1 && state.leaf == -1);
+    eliza_inference_constraint_free(other);
+    eliza_inference_constraint_free(trie);
+    eliza_inference_vocab_free(like);
+}
+
 typedef struct {
     EliLlmStream *stream;
     int calls;
@@ -1053,6 +1059,7 @@ static void test_with_model(const char *model, const char *not_a_model) {
     test_stream_arguments(ctx, stream);
     test_stream_settings(stream);
     test_stream_trie(ctx, stream);
+    test_stream_constraint(ctx, stream);
     test_reentry(ctx, stream);
     test_handles_of_another_kind(ctx, stream);
     test_slots(ctx, model);

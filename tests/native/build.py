@@ -48,6 +48,7 @@ def main() -> int:
         failures += programs.run_example()
         failures += programs.run_conformance()
         failures += programs.run_oom_test()
+        failures += programs.run_recognizer_test()
         failures += programs.run_abi_test(chosen.model)
     print("native tests:", f"{failures} failed" if failures else "all passed")
     return 1 if failures else 0
@@ -57,13 +58,14 @@ def main() -> int:
 
 
 def check_exports(library: Path) -> int:
-    """The header declares exactly what the library exports, and the ABI test attacks all of it."""
+    """The header declares exactly what the library exports, and the ABI tests attack all of it."""
     declared, exported = declared_functions(HEADER), exported_symbols(library)
-    attacked = set(re.findall(r"\w+", (HERE / "abi_test.c").read_text("utf-8")))
+    tests = [(HERE / f"{name}.c").read_text("utf-8") for name in ("abi_test", "recognizer_test")]
+    attacked = set(re.findall(r"\w+", "".join(tests)))
     problems = [
         *(f"declared, not exported: {name}" for name in sorted(declared - exported)),
         *(f"exported, not declared: {name}" for name in sorted(exported - declared)),
-        *(f"not in abi_test.c: {name}" for name in sorted(declared - attacked)),
+        *(f"not attacked: {name}" for name in sorted(declared - attacked)),
     ]
     for problem in problems:
         print(problem, file=sys.stderr)
@@ -115,6 +117,10 @@ class Programs:
         subprocess.run([sys.executable, HERE / "generate.py", cases], check=True)
         program = self.compile("conformance", ["-std=c11", *WARNINGS], HERE / "conformance.c", cases)
         return int(self.run(program, []).returncode != 0)
+
+    def run_recognizer_test(self) -> int:
+        program = self.compile("recognizer_test", ["-std=c11", *WARNINGS], HERE / "recognizer_test.c")
+        return int(self.run(program, [str(self.folder)]).returncode != 0)
 
     def run_abi_test(self, model: Path | None) -> int:
         """Where there is no libllama, and then with a model."""

@@ -11,7 +11,7 @@ const Output = @import("engine").output.Output;
 const forced_bytes_max = @import("engine").output.forced_bytes_max;
 const SpanConfig = @import("engine").constraint.SpanConfig;
 const Guide = @import("engine").guide.Guide;
-const batch = @import("engine").batch;
+const batch = @import("../batch.zig");
 const sampling = @import("engine").sampling;
 
 const invalid_arg = boundary.Status.invalid_arg.code();
@@ -112,10 +112,10 @@ pub const SpanConfigC = extern struct {
     end: ?[*]const i32,
     n_end: usize,
 
-    /// null: the struct is smaller than its first version.
-    pub fn read(config: ?*const SpanConfigC) ?SpanConfig {
+    pub fn read(config: ?*const SpanConfigC, diag: *boundary.Diagnostic) boundary.Error!SpanConfig {
         const c = config orelse return .{};
-        if (c.struct_size < @sizeOf(SpanConfigC)) return null;
+        if (c.struct_size < @sizeOf(SpanConfigC)) return diag.fail(.invalid_arg, "config.struct_size is too small", .{});
+        if (c.end == null and c.n_end > 0) return diag.fail(.invalid_arg, "config.end is NULL, config.n_end is not 0", .{});
         return .{ .timeout = c.span_timeout, .end = if (c.end) |end| end[0..c.n_end] else null };
     }
 };
@@ -130,8 +130,8 @@ export fn eliza_inference_matcher_create_span(
     const out = out_matcher orelse return boundary.reject(out_error, "out_matcher is NULL");
     out.* = null;
     const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
-    const span = SpanConfigC.read(config) orelse return boundary.reject(out_error, "config.struct_size is too small");
     var diag: boundary.Diagnostic = .{};
+    const span = SpanConfigC.read(config, &diag) catch return boundary.fail(out_error, &diag);
     out.* = Matcher.create(gpa, c, span, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }

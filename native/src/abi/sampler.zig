@@ -79,7 +79,7 @@ fn createConstraint(
 
 fn sourceOf(constraint: ?*const Constraint, config: ?*const matcher_abi.SpanConfigC, diag: *boundary.Diagnostic) boundary.Error!samplers.Source {
     const c = constraint orelse return diag.fail(.invalid_arg, "constraint is NULL", .{});
-    const span = matcher_abi.SpanConfigC.read(config) orelse return diag.fail(.invalid_arg, "config.struct_size is too small", .{});
+    const span = try matcher_abi.SpanConfigC.read(config, diag);
     return .{ .constraint = .{ .of = c, .config = span } };
 }
 

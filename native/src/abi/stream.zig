@@ -392,7 +392,7 @@ export fn eliza_inference_set_constraint(
 
 fn setConstraint(s: *Stream, constraint: ?*const Constraint, mode: c_int, config: ?*const matcher_abi.SpanConfigC) boundary.Error!void {
     const c = constraint orelse return s.diag.fail(.invalid_arg, "constraint is NULL", .{});
-    const span = matcher_abi.SpanConfigC.read(config) orelse return s.diag.fail(.invalid_arg, "config.struct_size is too small", .{});
+    const span = try matcher_abi.SpanConfigC.read(config, &s.diag);
     return s.setConstraint(c, try readMode(mode, &s.diag), span);
 }
 

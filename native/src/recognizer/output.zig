@@ -251,9 +251,8 @@ pub const Output = struct {
     /// The position after a token; null if it is not legal.
     fn after(o: *Output, token: i32) Allocator.Error!?Position {
         const vocabulary = o.recognizer.vocabulary;
-        const flags = vocabulary.tokenFlags(@intCast(token));
+        if (!vocabulary.isText(@intCast(token))) return null;
         const bytes = vocabulary.tokenBytes(@intCast(token));
-        if (bytes.len == 0 or flags.special or flags.end_of_generation or flags.unused) return null;
         const n_nodes = o.pool.nodes.items.len;
         errdefer o.pool.nodes.shrinkRetainingCapacity(n_nodes);
         const next = try o.recognizer.advance(&o.pool, o.span.position, bytes);

@@ -53,7 +53,7 @@ pub fn forced(gpa: Allocator, vocabulary: *const Vocabulary, trie: *const Vocabu
     var at: usize = 0;
     for (out.items[before..], 0..) |token, i| {
         const spelt = vocabulary.tokenBytes(@intCast(token));
-        const goes_wrong = spelt.len == 0 or !std.mem.startsWith(u8, bytes[at..], spelt);
+        const goes_wrong = !vocabulary.isText(@intCast(token)) or !std.mem.startsWith(u8, bytes[at..], spelt);
         if (goes_wrong or (!must_end and isStart(trie, bytes[at..]))) {
             out.shrinkRetainingCapacity(before + i);
             return;

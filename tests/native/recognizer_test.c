@@ -1,0 +1,950 @@
+/* Attacks the recognizers at the C ABI: choices, regular expressions, grammars, their files and their
+ * matchers. As abi_test.c, of which it is the part that needs a vocabulary with bytes.
+ *
+ *     recognizer_test FOLDER   where files may be written
+ */
+#include "abi_check.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Tokens 0 to 255 are the bytes; then some longer ones, and a tail without bytes. */
+enum { AB = 256, ABC, ABC_TWIN, QUOTE_A, END, OTHER_END, SPECIAL, UNUSED, N_TOKENS = 300, N_WORDS = (N_TOKENS + 31) / 32 };
+
+static eliza_vocab *make_vocab_where(const char *last_text, uint32_t n_tokens) {
+    static const char *const texts[] = {"ab", "abc", "abc", "\"a", "</s>", "<eot>", "<s>", NULL};
+    uint8_t bytes[512], flags[N_TOKENS] = {0};
+    uint64_t offsets[N_TOKENS + 1], at = 0;
+    for (uint32_t token = 0; token < n_tokens; token++) {
+        offsets[token] = at;
+        if (token < AB) bytes[at++] = (uint8_t)token;
+        if (token >= AB && token <= UNUSED) {
+            const char *text = texts[token - AB] ? texts[token - AB] : last_text;
+            memcpy(bytes + at, text, strlen(text));
+            at += strlen(text);
+        }
+    }
+    offsets[n_tokens] = at;
+    flags[END] = ELIZA_TOKEN_END_OF_GENERATION | ELIZA_TOKEN_SPECIAL;
+    flags[OTHER_END] = ELIZA_TOKEN_END_OF_GENERATION;
+    flags[SPECIAL] = ELIZA_TOKEN_SPECIAL;
+    flags[UNUSED] = ELIZA_TOKEN_UNUSED;
+    eliza_vocab_config_t config = {sizeof config, (int32_t)n_tokens, "bytes", 5, bytes, offsets, flags};
+    eliza_vocab *vocab = NULL;
+    GIVES(ELIZA_OK, eliza_inference_vocab_create(&config, &vocab, &error));
+    return vocab;
+}
+
+static eliza_vocab *make_vocab(void) {
+    return make_vocab_where("unused", N_TOKENS);
+}
+
+static eliza_vocab *make_vocab_without_bytes(void) {
+    eliza_vocab_config_t config = {.struct_size = sizeof config, .n_tokens = N_TOKENS};
+    eliza_vocab *vocab = NULL;
+    GIVES(ELIZA_OK, eliza_inference_vocab_create(&config, &vocab, &error));
+    return vocab;
+}
+
+static const uint8_t CHOICES[] = "yesnonever";
+static const uint64_t CHOICES_OFFSETS[] = {0, 3, 5, 10};
+static const char LIST_GRAMMAR[] = "start: \"[\" [start (\",\" start)*] \"]\" | WORD\nWORD: /[a-z]+/\n%ignore /[ ]+/\n";
+
+static eliza_constraint *make_choices(const eliza_vocab *vocab) {
+    eliza_constraint *made = NULL;
+    GIVES(ELIZA_OK, eliza_inference_constraint_create_choices(vocab, CHOICES, CHOICES_OFFSETS, 3, 0, NULL, &made, &error));
+    return made;
+}
+
+static eliza_constraint *make_regex_within(const eliza_vocab *vocab, const char *pattern, uint64_t mask_bytes_max) {
+    eliza_compile_config_t config = {.struct_size = sizeof config, .mask_bytes_max = mask_bytes_max};
+    eliza_constraint *made = NULL;
+    GIVES(ELIZA_OK,
+          eliza_inference_constraint_create_regex(vocab, pattern, strlen(pattern), 0, &config, &made, &error));
+    return made;
+}
+
+static eliza_constraint *make_regex(const eliza_vocab *vocab, const char *pattern) {
+    return make_regex_within(vocab, pattern, 0);
+}
+
+static eliza_constraint *make_grammar_within(const eliza_vocab *vocab, uint64_t mask_bytes_max) {
+    eliza_compile_config_t config = {.struct_size = sizeof config, .mask_bytes_max = mask_bytes_max};
+    eliza_constraint *made = NULL;
+    size_t length = sizeof LIST_GRAMMAR - 1;
+    GIVES(ELIZA_OK, eliza_inference_constraint_create_lark(vocab, LIST_GRAMMAR, length, &config, &made, &error));
+    return made;
+}
+
+static eliza_constraint *make_grammar(const eliza_vocab *vocab) {
+    return make_grammar_within(vocab, 0);
+}
+
+static eliza_constraint *make_trie(const eliza_vocab *vocab) {
+    static const char payload[] = "{\"modelId\":\"\",\"descriptors\":[{\"path\":\"p\",\"leaves\":["
+                                  "{\"name\":\"A\",\"tokens\":[97,98]},{\"name\":\"B\",\"tokens\":[99]}]}]}";
+    eliza_constraint *made = NULL;
+    GIVES(ELIZA_OK, eliza_inference_constraint_create_token_trie(vocab, payload, sizeof payload - 1, &made, &error));
+    return made;
+}
+
+static eliza_matcher *make_matcher(const eliza_constraint *constraint) {
+    eliza_matcher *matcher = NULL;
+    GIVES(ELIZA_OK, eliza_inference_matcher_create(constraint, 0, &matcher, &error));
+    return matcher;
+}
+
+static eliza_matcher *make_matcher_with_ends(const eliza_constraint *constraint, const int32_t *end, size_t n_end) {
+    eliza_span_config_t config = {.struct_size = sizeof config, .end = end, .n_end = n_end};
+    eliza_matcher *matcher = NULL;
+    GIVES(ELIZA_OK, eliza_inference_matcher_create_span(constraint, &config, &matcher, &error));
+    return matcher;
+}
+
+/* Every token is asked for with what lends, fills and accepts; they agree. The number of legal ones. */
+static size_t check_masks(eliza_matcher *matcher) {
+    int32_t words[N_WORDS + 2], rows[N_WORDS];
+    const int32_t *ids = NOT_A_HANDLE, *lent = NOT_A_HANDLE;
+    size_t n = 99, n_lent = 99, counted = 0;
+    memset(words, SENTINEL, sizeof words);
+    int kind = eliza_inference_matcher_allowed(matcher, &ids, &n);
+    CHECK(kind >= ELIZA_ALLOWED_ALL && kind <= ELIZA_ALLOWED_BITMAP);
+    CHECK_EQUAL(eliza_inference_matcher_fill_bitmap(matcher, words, N_WORDS + 1), kind);
+    CHECK(words[N_WORDS] == 0 && words[N_WORDS + 1] == (int32_t)0xa5a5a5a5);
+    CHECK_EQUAL(eliza_inference_matcher_bitmap(matcher, &lent, &n_lent), kind);
+    if (kind == ELIZA_ALLOWED_BITMAP)
+        CHECK(n_lent == N_WORDS && memcmp(lent, words, N_WORDS * 4) == 0);
+    else
+        CHECK(lent == NULL && n_lent == 0);
+    CHECK((kind == ELIZA_ALLOWED_LIST) == (ids != NULL && n > 0) || n == 0);
+    CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(&matcher, 1, rows, N_WORDS, 2), ELIZA_OK);
+    CHECK(memcmp(rows, words, sizeof rows) == 0);
+    eliza_span_state_t state = {.struct_size = sizeof state};
+    CHECK_EQUAL(eliza_inference_matcher_state(matcher, &state), ELIZA_OK);
+    CHECK_EQUAL(state.constrained, kind != ELIZA_ALLOWED_ALL);
+    CHECK_EQUAL(state.can_stop, eliza_inference_matcher_can_stop(matcher));
+    for (int32_t token = 0; token < N_TOKENS; token++) {
+        int is_legal = (words[token / 32] >> (token % 32)) & 1;
+        if (kind == ELIZA_ALLOWED_LIST && is_legal) CHECK(counted < n && ids[counted] == token);
+        counted += (size_t)is_legal;
+    }
+    CHECK(kind == ELIZA_ALLOWED_ALL ? counted == N_TOKENS && n == 0 : counted == n);
+    CHECK_EQUAL(state.n_allowed, kind == ELIZA_ALLOWED_ALL ? 0 : counted);
+    for (int32_t token = 0; token < N_TOKENS; token++) {
+        int result = eliza_inference_matcher_accept(matcher, token);
+        int is_legal = (words[token / 32] >> (token % 32)) & 1;
+        if (!CHECK((result != ELIZA_STEP_REFUSED) == is_legal)) fprintf(stderr, "token %d\n", token);
+        if (result != ELIZA_STEP_REFUSED) CHECK_EQUAL(eliza_inference_matcher_rollback(matcher, 1), ELIZA_OK);
+    }
+    return counted;
+}
+
+static void accept_text(eliza_matcher *matcher, const char *text) {
+    for (; *text; text++)
+        CHECK_EQUAL(eliza_inference_matcher_accept(matcher, (unsigned char)*text), ELIZA_STEP_IN_SPAN);
+}
+
+/* 4: vocabulary */
+
+static void test_vocab_trie(void) {
+    eliza_vocab *vocab = make_vocab(), *bare = make_vocab_without_bytes();
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_vocab_prepare(NULL, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_vocab_prepare(bare, &error));
+    CHECK_EQUAL(eliza_inference_vocab_prepare(bare, NULL), ELIZA_ERR_INVALID_ARG);
+    eliza_vocab_info_t info = {.struct_size = sizeof info};
+    CHECK_EQUAL(eliza_inference_vocab_info(vocab, &info), ELIZA_OK);
+    CHECK(info.n_tokens == N_TOKENS && info.n_nodes == 0 && info.fingerprint != 0);
+    GIVES(ELIZA_OK, eliza_inference_vocab_prepare(vocab, &error));
+    GIVES(ELIZA_OK, eliza_inference_vocab_prepare(vocab, &error));
+    CHECK_STRUCT(eliza_vocab_info_t, vocab, eliza_inference_vocab_info);
+    CHECK_EQUAL(eliza_inference_vocab_info(NULL, &info), ELIZA_ERR_INVALID_ARG);
+    uint64_t before = info.fingerprint;
+    CHECK_EQUAL(eliza_inference_vocab_info(vocab, &info), ELIZA_OK);
+    CHECK(info.fingerprint == before && info.n_nodes == 260 && info.n_duplicates == 1);
+    CHECK(info.missing_bytes == 0 && info.longest_token == 3 && info.retained_bytes > 0);
+    CHECK_EQUAL(eliza_inference_vocab_set_tokenizer(NULL, NULL, NULL), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_vocab_set_tokenizer(vocab, NULL, NOT_A_HANDLE), ELIZA_OK);
+    eliza_inference_vocab_free(vocab);
+
+    /* Vocabularies that no text can be made of. */
+    const uint8_t flag[] = {ELIZA_TOKEN_SPECIAL};
+    const uint64_t offsets[] = {0, 1};
+    eliza_vocab_config_t config = {sizeof config, 1, NULL, 0, (const uint8_t *)"a", offsets, flag};
+    GIVES(ELIZA_OK, eliza_inference_vocab_create(&config, &vocab, &error));
+    GIVES(ELIZA_OK, eliza_inference_vocab_prepare(vocab, &error));
+    eliza_constraint *constraint = make_regex(vocab, "a+");
+    CHECK(strstr(eliza_inference_constraint_notes(constraint), "256") != NULL);
+    eliza_matcher *matcher = make_matcher(constraint);
+    const int32_t *ids;
+    size_t n;
+    CHECK_EQUAL(eliza_inference_matcher_accept(matcher, 0), ELIZA_STEP_REFUSED);
+    CHECK(eliza_inference_matcher_allowed(matcher, &ids, &n) >= 0);
+    eliza_inference_matcher_free(matcher);
+    eliza_inference_constraint_free(constraint);
+    eliza_inference_vocab_free(vocab);
+    eliza_inference_vocab_free(bare);
+}
+
+/* 5: constraint */
+
+/* A call that makes a constraint and must fail: no constraint, a message. */
+#define REFUSES(status, call)                                                                                          \
+    do {                                                                                                               \
+        eliza_constraint *made = NOT_A_HANDLE;                                                                         \
+        GIVES(status, call);                                                                                           \
+        CHECK(made == NULL);                                                                                           \
+    } while (0)
+
+static void test_choices_arguments(const eliza_vocab *vocab, const eliza_vocab *bare) {
+    const uint64_t descending[] = {0, 3, 2}, empty_one[] = {0, 3, 3, 5}, wrapped[] = {3, 2}, huge[] = {0, UINT64_MAX};
+    const uint64_t *at = CHOICES_OFFSETS;
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_choices(vocab, CHOICES, at, 3, 0, NULL, NULL, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_choices(NULL, CHOICES, at, 3, 0, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_choices(bare, CHOICES, at, 3, 0, NULL, &made, &error));
+    for (uint32_t flags = 0; flags <= ELIZA_CHOICES_CANONICAL; flags++) {
+        REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_choices(vocab, NULL, at, 3, flags, NULL, &made, &error));
+        REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_choices(vocab, CHOICES, NULL, 3, flags, NULL, &made, &error));
+        REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_choices(vocab, CHOICES, NULL, 0, flags, NULL, &made, &error));
+        REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_choices(vocab, CHOICES, at, 0, flags, NULL, &made, &error));
+        REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_choices(vocab, CHOICES, at, SIZE_MAX, flags, NULL, &made, &error));
+        REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_choices(vocab, CHOICES, at, ELIZA_CHOICES_MAX + 1, flags, NULL, &made, &error));
+        REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_choices(vocab, CHOICES, huge, 1, flags, NULL, &made, &error));
+        REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_choices(vocab, CHOICES, descending, 2, flags, NULL, &made, &error));
+        REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_choices(vocab, CHOICES, wrapped, 1, flags, NULL, &made, &error));
+        REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_choices(vocab, CHOICES, empty_one, 3, flags, NULL, &made, &error));
+    }
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_choices(vocab, CHOICES, at, 3, 2, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_choices(vocab, CHOICES, at, 3, UINT32_MAX, NULL, &made, &error));
+
+    eliza_constraint *made = NULL; /* the first offset need not be 0, and nothing before it is read */
+    const uint64_t later[] = {3, 5};
+    CHECK_EQUAL(eliza_inference_constraint_create_choices(vocab, CHOICES, later, 1, 0, NULL, &made, NULL), ELIZA_OK);
+    eliza_matcher *matcher = make_matcher(made);
+    CHECK_EQUAL(check_masks(matcher), 1);
+    accept_text(matcher, "no");
+    CHECK_EQUAL(check_masks(matcher), 2);
+    eliza_inference_matcher_free(matcher);
+    eliza_inference_constraint_free(made);
+}
+
+static void test_text_arguments(const eliza_vocab *vocab, const eliza_vocab *bare) {
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_regex(vocab, "a", 1, 0, NULL, NULL, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_regex(NULL, "a", 1, 0, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_regex(bare, "a", 1, 0, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_regex(vocab, NULL, 1, 0, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_regex(vocab, "a", 1, 2, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_regex(vocab, "a", SIZE_MAX, 0, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_regex(vocab, "a", ELIZA_REGEX_BYTES_MAX + 1, 0, NULL, &made, &error));
+    static const char *const wrong[] = {"(", ")", "[", "a{3,2}", "*", "\\", "a\\1", "(?=a)", "\\bb", "[z-a]", "a\xff", "\\p{Nothing}", "a++"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        REFUSES(ELIZA_ERR_GRAMMAR, eliza_inference_constraint_create_regex(vocab, wrong[i], strlen(wrong[i]), 0, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_GRAMMAR, eliza_inference_constraint_create_regex(vocab, "a\0(", 3, 0, NULL, &made, &error));
+
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_lark(vocab, "start: \"a\"", 10, NULL, NULL, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_lark(NULL, "start: \"a\"", 10, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_lark(bare, "start: \"a\"", 10, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_lark(vocab, NULL, 10, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_lark(vocab, "a", SIZE_MAX, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_lark(vocab, "a", ELIZA_GRAMMAR_BYTES_MAX + 1, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_GRAMMAR, eliza_inference_constraint_create_lark(vocab, NULL, 0, NULL, &made, &error));
+    static const char *const wrong_grammars[] = {
+        "",       "start",         "start: a",         "start: \"a", "start: /(/",  "start: start", "%nothing",
+        "a: \"b\"", "start: \"a\"\xff", "start: A\nA: A", "%import nothing", "start: \"\"", "start: (((", "start: a\na: \"b\" a",
+    };
+    for (size_t i = 0; i < sizeof wrong_grammars / sizeof *wrong_grammars; i++) {
+        eliza_constraint *made = NOT_A_HANDLE;
+        error = garbage;
+        int status = eliza_inference_constraint_create_lark(vocab, wrong_grammars[i], strlen(wrong_grammars[i]), NULL, &made, &error);
+        CHECK_EQUAL(status, ELIZA_ERR_GRAMMAR);
+        check_message(status, __FILE__, __LINE__, wrong_grammars[i]);
+        CHECK((made == NULL) == (status != ELIZA_OK));
+        eliza_inference_constraint_free(made);
+    }
+}
+
+/* Nested as deep as a text of the limit allows: an answer, not the end of the stack. */
+static void test_deep_nesting(const eliza_vocab *vocab) {
+    static const char *const parts[][3] = {{"(", "a", ")"}, {"(?:", "a", ")*"}, {"(", "a", "){2}"}, {"(?i:", "a", ")?"}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        size_t depth = 100000, length = 0;
+        char *text = malloc(depth * 8 + 64);
+        for (size_t j = 0; j < depth; j++) length += (size_t)sprintf(text + length, "%s", parts[i][0]);
+        length += (size_t)sprintf(text + length, "%s", parts[i][1]);
+        for (size_t j = 0; j < depth; j++) length += (size_t)sprintf(text + length, "%s", parts[i][2]);
+        eliza_constraint *made = NULL;
+        int status = eliza_inference_constraint_create_regex(vocab, text, length, 0, NULL, &made, NULL);
+        CHECK(status == ELIZA_OK || status == ELIZA_ERR_LIMIT || status == ELIZA_ERR_GRAMMAR);
+        eliza_inference_constraint_free(made);
+
+        char *grammar = malloc(length + 64);
+        size_t grammar_length = (size_t)sprintf(grammar, "start: /%.*s/", (int)length, text);
+        made = NULL;
+        status = eliza_inference_constraint_create_lark(vocab, grammar, grammar_length, NULL, &made, NULL);
+        CHECK(status == ELIZA_OK || status == ELIZA_ERR_LIMIT || status == ELIZA_ERR_GRAMMAR);
+        eliza_inference_constraint_free(made);
+        made = NULL;
+        length = (size_t)sprintf(grammar, "start: ");
+        for (size_t j = 0; j < depth; j++) grammar[length++] = i % 2 ? '[' : '(';
+        length += (size_t)sprintf(grammar + length, "\"a\"");
+        for (size_t j = 0; j < depth; j++) grammar[length++] = i % 2 ? ']' : ')';
+        status = eliza_inference_constraint_create_lark(vocab, grammar, length, NULL, &made, NULL);
+        CHECK(status == ELIZA_OK || status == ELIZA_ERR_LIMIT || status == ELIZA_ERR_GRAMMAR);
+        eliza_inference_constraint_free(made);
+        free(grammar);
+        free(text);
+    }
+}
+
+static int n_asked;
+
+static int cancel_after(void *user_data) {
+    n_asked++;
+    return n_asked > *(int *)user_data;
+}
+
+/* All three kinds with one config: a status that each of them must give. */
+static void compile_all(const eliza_vocab *vocab, const eliza_compile_config_t *config, int status) {
+    static const char json_like[] = "start: value\nvalue: \"{\" [pair (\",\" pair)*] \"}\" | \"[\" [value (\",\" value)*] \"]\" | S | N\n"
+                                    "pair: S \":\" value\nS: /\"[^\"]*\"/\nN: /-?[0-9]+(\\.[0-9]+)?/\n%ignore /[ \\n]+/\n";
+    static const char pattern[] = "(\\w{1,30}|[a-f]{20,40}x)*";
+    eliza_constraint *made = NOT_A_HANDLE;
+    GIVES(status, eliza_inference_constraint_create_choices(vocab, CHOICES, CHOICES_OFFSETS, 3, 0, config, &made, &error));
+    CHECK((made == NULL) == (status != ELIZA_OK));
+    if (status == ELIZA_OK) eliza_inference_constraint_free(made);
+    GIVES(status, eliza_inference_constraint_create_regex(vocab, pattern, sizeof pattern - 1, 0, config, &made, &error));
+    CHECK((made == NULL) == (status != ELIZA_OK));
+    if (status == ELIZA_OK) eliza_inference_constraint_free(made);
+    GIVES(status, eliza_inference_constraint_create_lark(vocab, json_like, sizeof json_like - 1, config, &made, &error));
+    CHECK((made == NULL) == (status != ELIZA_OK));
+    if (status == ELIZA_OK) eliza_inference_constraint_free(made);
+}
+
+static void test_budgets(const eliza_vocab *vocab) {
+    eliza_compile_config_t config = {.struct_size = sizeof config};
+    int never = INT32_MAX, at_once = 0;
+    compile_all(vocab, &config, ELIZA_OK);
+    config.struct_size = UINT32_MAX;
+    compile_all(vocab, &config, ELIZA_OK);
+    config.struct_size = sizeof config - 1;
+    compile_all(vocab, &config, ELIZA_ERR_INVALID_ARG);
+    config.struct_size = 0;
+    compile_all(vocab, &config, ELIZA_ERR_INVALID_ARG);
+    config = (eliza_compile_config_t){.struct_size = sizeof config, .states_max = ELIZA_COMPILE_STATES + 1};
+    compile_all(vocab, &config, ELIZA_ERR_INVALID_ARG);
+    config = (eliza_compile_config_t){.struct_size = sizeof config, .bytes_max = 1};
+    compile_all(vocab, &config, ELIZA_ERR_LIMIT);
+    config = (eliza_compile_config_t){.struct_size = sizeof config, .bytes_max = UINT64_MAX, .ms_max = UINT64_MAX, .mask_bytes_max = UINT64_MAX};
+    compile_all(vocab, &config, ELIZA_OK);
+    config = (eliza_compile_config_t){.struct_size = sizeof config, .mask_bytes_max = 1};
+    compile_all(vocab, &config, ELIZA_OK);
+    config = (eliza_compile_config_t){.struct_size = sizeof config, .cancel = cancel_after, .user_data = &never};
+    n_asked = 0;
+    compile_all(vocab, &config, ELIZA_OK);
+    int asked = n_asked;
+    CHECK(asked >= 3);
+    config.user_data = &at_once;
+    compile_all(vocab, &config, ELIZA_ERR_CANCELLED);
+
+    /* Whenever it is cancelled, and however little memory there may be, nothing is lost. */
+    static const char pattern[] = "(\\w{1,30}|[a-f]{20,40}x)*";
+    config.states_max = 2;
+    config.cancel = NULL;
+    REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_regex(vocab, pattern, sizeof pattern - 1, 0, &config, &made, &error));
+    REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_lark(vocab, LIST_GRAMMAR, sizeof LIST_GRAMMAR - 1, &config, &made, &error));
+    config.states_max = 0;
+    for (uint64_t bytes = 16; bytes < 1 << 20; bytes = bytes * 3 / 2) {
+        config.bytes_max = bytes;
+        eliza_constraint *made = NULL;
+        int status = eliza_inference_constraint_create_lark(vocab, LIST_GRAMMAR, sizeof LIST_GRAMMAR - 1, &config, &made, NULL);
+        CHECK(status == ELIZA_OK || status == ELIZA_ERR_LIMIT);
+        eliza_inference_constraint_free(made);
+    }
+    static const char *const explosions[] = {"(a{1,1000}){1,1000}", "((\\w{1,100}){1,100}){1,100}", "(a|b)*a(a|b){20}", "\\w{60000}"};
+    for (size_t i = 0; i < sizeof explosions / sizeof *explosions; i++)
+        REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_regex(vocab, explosions[i], strlen(explosions[i]), 0, NULL, &made, &error));
+}
+
+static void test_prepare(const eliza_vocab *vocab) {
+    eliza_constraint *all[] = {make_choices(vocab), make_regex(vocab, "[a-z]*"), make_grammar(vocab), make_trie(vocab)};
+    int never = INT32_MAX, at_once = 0;
+    eliza_compile_config_t config = {.struct_size = sizeof config, .cancel = cancel_after, .user_data = &never};
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_prepare(NULL, NULL, &error));
+    for (size_t i = 0; i < 4; i++) {
+        GIVES(ELIZA_OK, eliza_inference_constraint_prepare(all[i], NULL, &error));
+        GIVES(ELIZA_OK, eliza_inference_constraint_prepare(all[i], &config, &error));
+        config.struct_size = 1;
+        GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_prepare(all[i], &config, &error));
+        config.struct_size = sizeof config;
+        eliza_inference_constraint_free(all[i]);
+    }
+    eliza_constraint *grammar = make_grammar(vocab);
+    config.user_data = &at_once;
+    GIVES(ELIZA_ERR_CANCELLED, eliza_inference_constraint_prepare(grammar, &config, &error));
+    GIVES(ELIZA_OK, eliza_inference_constraint_prepare(grammar, NULL, &error));
+    eliza_inference_constraint_free(grammar);
+}
+
+/* What a constraint says of itself, by kind. */
+static void test_kinds(const eliza_vocab *vocab) {
+    eliza_constraint *all[] = {make_trie(vocab), make_choices(vocab), make_regex(vocab, "[a-z]*"), make_grammar(vocab)};
+    CHECK(strcmp(eliza_inference_constraint_notes(NULL), "") == 0);
+    for (int32_t kind = ELIZA_CONSTRAINT_TOKEN_TRIE; kind <= ELIZA_CONSTRAINT_GRAMMAR; kind++) {
+        eliza_constraint *constraint = all[kind];
+        eliza_recognizer_info_t info = {.struct_size = sizeof info};
+        eliza_constraint_info_t trie_info = {.struct_size = sizeof trie_info};
+        const char *path = NULL;
+        size_t length = 0;
+        int is_trie = kind == ELIZA_CONSTRAINT_TOKEN_TRIE;
+        CHECK_STRUCT(eliza_recognizer_info_t, constraint, eliza_inference_constraint_recognizer_info);
+        CHECK_EQUAL(eliza_inference_constraint_recognizer_info(NULL, &info), ELIZA_ERR_INVALID_ARG);
+        CHECK_EQUAL(eliza_inference_constraint_recognizer_info(constraint, &info), ELIZA_OK);
+        CHECK_EQUAL(info.kind, kind);
+        CHECK_EQUAL(info.n_states == 0, is_trie);
+        CHECK_EQUAL(info.automaton_bytes == 0, is_trie);
+        CHECK_EQUAL(info.n_parser_states > 0 && info.n_terminals > 0 && info.n_productions > 0, kind == ELIZA_CONSTRAINT_GRAMMAR);
+        CHECK(strcmp(eliza_inference_constraint_notes(constraint), "") == 0);
+        CHECK_EQUAL(eliza_inference_constraint_info(constraint, &trie_info), is_trie ? ELIZA_OK : ELIZA_ERR_INVALID_ARG);
+        CHECK_EQUAL(eliza_inference_constraint_path(constraint, 0, &path, &length), is_trie ? ELIZA_OK : ELIZA_ERR_INVALID_ARG);
+        eliza_inference_constraint_free(constraint);
+    }
+    eliza_constraint *canonical = NULL;
+    GIVES(ELIZA_OK, eliza_inference_constraint_create_choices(vocab, CHOICES, CHOICES_OFFSETS, 3, ELIZA_CHOICES_CANONICAL, NULL, &canonical, &error));
+    const char *path = NULL;
+    size_t length = 0;
+    CHECK_EQUAL(eliza_inference_constraint_path(canonical, 0, &path, &length), ELIZA_OK);
+    CHECK(length == 7 && memcmp(path, "choices", 7) == 0);
+    eliza_inference_constraint_free(canonical);
+}
+
+/* Tokenizers that do what they must not. */
+static int32_t says_minus_one(const uint8_t *text, size_t length, int32_t *out, size_t cap, void *user_data) {
+    (void)text, (void)length, (void)out, (void)cap, (void)user_data;
+    return -1;
+}
+
+static int32_t says_too_many(const uint8_t *text, size_t length, int32_t *out, size_t cap, void *user_data) {
+    (void)text, (void)length, (void)out, (void)user_data;
+    return cap < 1000000 ? (int32_t)cap + 1 : (int32_t)cap;
+}
+
+static int32_t says_unknown_tokens(const uint8_t *text, size_t length, int32_t *out, size_t cap, void *user_data) {
+    (void)text, (void)user_data;
+    for (size_t i = 0; i < length && i < cap; i++) out[i] = i % 2 ? INT32_MAX : -5;
+    return (int32_t)length;
+}
+
+static int32_t says_other_tokens(const uint8_t *text, size_t length, int32_t *out, size_t cap, void *user_data) {
+    (void)text, (void)user_data;
+    for (size_t i = 0; i < length && i < cap; i++) out[i] = i % 2 ? SPECIAL : 'x';
+    return (int32_t)length;
+}
+
+static int32_t says_control_token(const uint8_t *text, size_t length, int32_t *out, size_t cap, void *user_data) {
+    (void)text, (void)length, (void)user_data;
+    if (cap > 0) out[0] = SPECIAL;
+    return 1;
+}
+
+static void test_tokenizers(eliza_vocab *vocab) {
+    static eliza_tokenize_callback const all[] = {says_minus_one, says_too_many, says_unknown_tokens, says_other_tokens, says_control_token};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        CHECK_EQUAL(eliza_inference_vocab_set_tokenizer(vocab, all[i], NULL), ELIZA_OK);
+        eliza_constraint *made = NULL, *regex = make_regex(vocab, "<s>abcabc[xy]");
+        int status = eliza_inference_constraint_create_choices(vocab, CHOICES, CHOICES_OFFSETS, 3, ELIZA_CHOICES_CANONICAL, NULL, &made, NULL);
+        CHECK_EQUAL(status == ELIZA_OK, made != NULL);
+        eliza_inference_constraint_free(made);
+        eliza_matcher *matcher = make_matcher(regex);
+        int32_t run[32];
+        size_t n = 99;
+        CHECK_EQUAL(eliza_inference_matcher_forced(matcher, run, 32, &n), ELIZA_OK);
+        CHECK(n <= 32);
+        for (size_t j = 0; j < n; j++) CHECK_EQUAL(eliza_inference_matcher_accept(matcher, run[j]), ELIZA_STEP_IN_SPAN);
+        eliza_inference_matcher_free(matcher);
+        eliza_inference_constraint_free(regex);
+    }
+    CHECK_EQUAL(eliza_inference_vocab_set_tokenizer(vocab, NULL, NULL), ELIZA_OK);
+}
+
+/* 6: matcher */
+
+static void test_span_config(const eliza_vocab *vocab) {
+    eliza_constraint *regex = make_regex(vocab, "a+"), *trie = make_trie(vocab);
+    int32_t ends[ELIZA_END_TOKENS_MAX + 1] = {0};
+    const int32_t below[] = {-1}, beyond[] = {'x', N_TOKENS};
+    eliza_span_config_t config = {.struct_size = sizeof config};
+    eliza_matcher *made = NOT_A_HANDLE;
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create_span(NULL, &config, &made, &error));
+    CHECK(made == NULL);
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create_span(regex, &config, NULL, &error));
+    config.struct_size = sizeof config - 1;
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create_span(regex, &config, &made, &error));
+    config = (eliza_span_config_t){.struct_size = sizeof config, .end = ends, .n_end = ELIZA_END_TOKENS_MAX + 1};
+    GIVES(ELIZA_ERR_LIMIT, eliza_inference_matcher_create_span(regex, &config, &made, &error));
+    config.n_end = SIZE_MAX;
+    GIVES(ELIZA_ERR_LIMIT, eliza_inference_matcher_create_span(regex, &config, &made, &error));
+    config = (eliza_span_config_t){.struct_size = sizeof config, .end = below, .n_end = 1};
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create_span(regex, &config, &made, &error));
+    config = (eliza_span_config_t){.struct_size = sizeof config, .end = beyond, .n_end = 2};
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create_span(regex, &config, &made, &error));
+    config = (eliza_span_config_t){.struct_size = sizeof config, .end = NULL, .n_end = 1};
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create_span(regex, &config, &made, &error));
+    config = (eliza_span_config_t){.struct_size = sizeof config, .end = ends, .n_end = 1};
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create_span(trie, &config, &made, &error));
+    config.n_end = 0;
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create_span(trie, &config, &made, &error));
+    config = (eliza_span_config_t){.struct_size = sizeof config, .span_timeout = 1};
+    GIVES(ELIZA_ERR_LIMIT, eliza_inference_matcher_create_span(trie, &config, &made, &error));
+    CHECK(made == NULL);
+    GIVES(ELIZA_OK, eliza_inference_matcher_create_span(regex, &config, &made, &error));
+    CHECK_EQUAL(eliza_inference_matcher_accept(made, 'a'), ELIZA_STEP_IN_SPAN | ELIZA_STEP_SPAN_ENDED | ELIZA_STEP_TIMED_OUT);
+    eliza_inference_matcher_free(made);
+
+    /* The same token several times, a letter of the text, an end of generation: each is legal once. */
+    const int32_t several[] = {'x', 'a', END, 'x', UNUSED, AB};
+    made = make_matcher_with_ends(regex, several, 6);
+    CHECK_EQUAL(check_masks(made), 1);
+    CHECK_EQUAL(eliza_inference_matcher_accept(made, 'a'), ELIZA_STEP_IN_SPAN);
+    CHECK_EQUAL(check_masks(made), 5);
+    CHECK_EQUAL(eliza_inference_matcher_accept(made, 'a'), ELIZA_STEP_IN_SPAN | ELIZA_STEP_SPAN_ENDED);
+    CHECK_EQUAL(check_masks(made), N_TOKENS);
+    eliza_inference_matcher_free(made);
+
+    made = make_matcher_with_ends(regex, several, 0); /* it steps back */
+    CHECK_EQUAL(eliza_inference_matcher_accept(made, 'x'), ELIZA_STEP_REFUSED);
+    CHECK_EQUAL(eliza_inference_matcher_accept(made, 'a'), ELIZA_STEP_IN_SPAN);
+    CHECK_EQUAL(check_masks(made), N_TOKENS);
+    CHECK_EQUAL(eliza_inference_matcher_accept(made, 'x'), ELIZA_STEP_SPAN_ENDED);
+    CHECK_EQUAL(eliza_inference_matcher_rollback(made, 1), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_matcher_accept(made, 'a'), ELIZA_STEP_IN_SPAN);
+    eliza_inference_matcher_free(made);
+    eliza_inference_constraint_free(regex);
+    eliza_inference_constraint_free(trie);
+}
+
+static void test_matcher_without_handle(void) {
+    const int32_t *words;
+    int32_t own[N_WORDS];
+    uint8_t bytes[4];
+    size_t n;
+    eliza_matcher_info_t info = {.struct_size = sizeof info};
+    CHECK_EQUAL(eliza_inference_matcher_bitmap(NULL, &words, &n), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_fill_bitmap(NULL, own, N_WORDS), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_forced_bytes(NULL, bytes, 4, &n), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_info(NULL, &info), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(NULL, 1, own, N_WORDS, 0), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(NULL, 0, NULL, 0, 0), ELIZA_OK);
+}
+
+static void test_bitmap_rows(eliza_matcher *matcher, eliza_matcher *other) {
+    int32_t words[3 * N_WORDS];
+    const int32_t *lent;
+    size_t n;
+    CHECK_EQUAL(eliza_inference_matcher_bitmap(matcher, NULL, &n), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_bitmap(matcher, &lent, NULL), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_fill_bitmap(matcher, NULL, N_WORDS), ELIZA_ERR_INVALID_ARG);
+    memset(words, SENTINEL, sizeof words);
+    for (size_t n_words = 0; n_words < N_WORDS; n_words++) {
+        CHECK_EQUAL(eliza_inference_matcher_fill_bitmap(matcher, words, n_words), ELIZA_ERR_INVALID_ARG);
+        CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(&matcher, 1, words, n_words, 1), ELIZA_ERR_INVALID_ARG);
+    }
+    CHECK(is_sentinel((unsigned char *)words, sizeof words));
+    CHECK(strlen(eliza_inference_matcher_last_error(matcher)) > 5);
+
+    eliza_matcher *pair[] = {matcher, other, NULL};
+    CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(pair, 3, words, N_WORDS, 2), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(pair, 2, NULL, N_WORDS, 2), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(NULL, 2, words, N_WORDS, 2), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(pair, 0, NULL, 0, 2), ELIZA_OK);
+    CHECK(is_sentinel((unsigned char *)words, sizeof words));
+    CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(pair, 2, words, N_WORDS, UINT32_MAX), ELIZA_OK);
+    CHECK(is_sentinel((unsigned char *)(words + 2 * N_WORDS), sizeof words / 3));
+    int32_t row[N_WORDS];
+    CHECK(eliza_inference_matcher_fill_bitmap(other, row, N_WORDS) >= 0);
+    CHECK(memcmp(row, words + N_WORDS, sizeof row) == 0);
+}
+
+static void test_forced_buffers(const eliza_vocab *vocab) {
+    eliza_constraint *constraint = make_regex(vocab, "abcabcdef"), *trie = make_trie(vocab);
+    eliza_matcher *matcher = make_matcher(constraint);
+    size_t n = 99;
+    for (size_t cap = 0; cap <= 12; cap++) {
+        uint8_t bytes[16];
+        int32_t tokens[16];
+        memset(bytes, SENTINEL, sizeof bytes);
+        memset(tokens, SENTINEL, sizeof tokens);
+        CHECK_EQUAL(eliza_inference_matcher_forced_bytes(matcher, cap ? bytes : NULL, cap, &n), ELIZA_OK);
+        size_t written = cap < 9 ? cap : 9;
+        CHECK(n == 9 && memcmp(bytes, "abcabcdef", written) == 0);
+        CHECK(is_sentinel(bytes + written, sizeof bytes - written));
+        CHECK_EQUAL(eliza_inference_matcher_forced(matcher, cap ? tokens : NULL, cap, &n), ELIZA_OK);
+        CHECK_EQUAL(n, 5);
+        written = cap < n ? cap : n;
+        CHECK(is_sentinel((unsigned char *)(tokens + written), sizeof tokens - written * sizeof *tokens));
+    }
+    CHECK_EQUAL(eliza_inference_matcher_forced_bytes(matcher, NULL, 1, &n), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_forced_bytes(matcher, NULL, 0, NULL), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_forced(matcher, NULL, 1, &n), ELIZA_ERR_INVALID_ARG);
+    eliza_inference_matcher_free(matcher);
+    matcher = make_matcher(trie);
+    CHECK_EQUAL(eliza_inference_matcher_forced_bytes(matcher, NULL, 0, &n), ELIZA_OK);
+    CHECK_EQUAL(n, 0);
+    eliza_inference_matcher_free(matcher);
+    eliza_inference_constraint_free(trie);
+    eliza_inference_constraint_free(constraint);
+}
+
+/* Only one text, without an end, would be forced for ever. */
+static void test_forced_run_is_cut(const eliza_vocab *vocab) {
+    char *text = malloc(70000);
+    uint64_t offsets[] = {0, 70000};
+    memset(text, 'z', 70000);
+    eliza_constraint *constraint = NULL;
+    GIVES(ELIZA_OK, eliza_inference_constraint_create_choices(vocab, (uint8_t *)text, offsets, 1, 0, NULL, &constraint, &error));
+    eliza_matcher *matcher = make_matcher(constraint);
+    size_t n = 0;
+    CHECK_EQUAL(eliza_inference_matcher_forced_bytes(matcher, (uint8_t *)text, 70000, &n), ELIZA_OK);
+    CHECK_EQUAL(n, ELIZA_FORCED_BYTES_MAX);
+    CHECK_EQUAL(eliza_inference_matcher_forced(matcher, NULL, 0, &n), ELIZA_OK);
+    CHECK(n > 0 && n <= ELIZA_FORCED_BYTES_MAX);
+    eliza_inference_matcher_free(matcher);
+    eliza_inference_constraint_free(constraint);
+    free(text);
+}
+
+static void check_sampling(eliza_matcher *matcher) {
+    float logits[N_TOKENS + 3] = {0};
+    eliza_sampling_t sampling = {sizeof sampling, ELIZA_MODE_SAMPLED, 1, 0.9f};
+    int32_t token = -1;
+    CHECK_EQUAL(eliza_inference_matcher_mask_logits(matcher, logits, N_TOKENS - 1), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_sample(matcher, logits, N_TOKENS, &sampling, &token), ELIZA_OK);
+    int32_t words[N_WORDS];
+    CHECK(eliza_inference_matcher_fill_bitmap(matcher, words, N_WORDS) >= 0);
+    CHECK(token >= 0 && token < N_TOKENS && (words[token / 32] >> (token % 32) & 1));
+    CHECK_EQUAL(eliza_inference_matcher_mask_logits(matcher, logits, N_TOKENS + 3), ELIZA_OK);
+    for (int32_t i = 0; i < N_TOKENS; i++) CHECK((logits[i] == 0) == (words[i / 32] >> (i % 32) & 1));
+}
+
+/* One matcher of each kind through everything; `text` is legal. */
+static void use_matcher(const eliza_constraint *constraint, const char *text) {
+    eliza_matcher *matcher = make_matcher(constraint), *copy = NULL;
+    const char *name = NOT_A_HANDLE;
+    size_t n = 9, length = strlen(text);
+    CHECK_STRUCT(eliza_matcher_info_t, matcher, eliza_inference_matcher_info);
+    CHECK_STRUCT(eliza_span_state_t, matcher, eliza_inference_matcher_state);
+    CHECK_EQUAL(eliza_inference_matcher_leaf(matcher, &name, &n), ELIZA_OK);
+    CHECK(name == NULL && n == 0);
+    CHECK_EQUAL(eliza_inference_matcher_accept(matcher, -1), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_accept(matcher, N_TOKENS), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_rollback(matcher, 1), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_activate(matcher, "x", 1), ELIZA_ERR_UNKNOWN_PATH);
+    CHECK(is_utf8(eliza_inference_matcher_last_error(matcher)));
+    CHECK_EQUAL(eliza_inference_matcher_set_span_timeout(matcher, 0), ELIZA_ERR_INVALID_ARG);
+
+    size_t at_start = check_masks(matcher);
+    check_sampling(matcher);
+    accept_text(matcher, text);
+    size_t at_end = check_masks(matcher);
+    CHECK_EQUAL(eliza_inference_matcher_can_stop(matcher), 1);
+    CHECK_EQUAL(eliza_inference_matcher_clone(matcher, &copy), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_matcher_rollback(matcher, length), ELIZA_OK);
+    CHECK_EQUAL(check_masks(matcher), at_start);
+    CHECK_EQUAL(check_masks(copy), at_end);
+    test_bitmap_rows(matcher, copy);
+    CHECK_EQUAL(eliza_inference_matcher_rollback(copy, length), ELIZA_OK); /* the history was copied */
+    CHECK_EQUAL(check_masks(copy), at_start);
+    CHECK_EQUAL(eliza_inference_matcher_rollback(copy, 1), ELIZA_ERR_INVALID_ARG);
+    eliza_inference_matcher_free(copy);
+
+    accept_text(matcher, text);
+    CHECK_EQUAL(eliza_inference_matcher_accept(matcher, END), ELIZA_STEP_IN_SPAN | ELIZA_STEP_SPAN_ENDED);
+    CHECK_EQUAL(check_masks(matcher), N_TOKENS); /* outside of the span */
+    CHECK_EQUAL(eliza_inference_matcher_accept(matcher, SPECIAL), 0);
+    CHECK_EQUAL(eliza_inference_matcher_rollback(matcher, 2), ELIZA_OK);
+    CHECK_EQUAL(check_masks(matcher), at_end);
+    CHECK_EQUAL(eliza_inference_matcher_accept(matcher, OTHER_END), ELIZA_STEP_IN_SPAN | ELIZA_STEP_SPAN_ENDED);
+    CHECK_EQUAL(eliza_inference_matcher_activate(matcher, NULL, 0), ELIZA_OK);
+    CHECK_EQUAL(check_masks(matcher), at_start);
+    CHECK_EQUAL(eliza_inference_matcher_deactivate(matcher), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_matcher_deactivate(matcher), ELIZA_OK);
+    CHECK_EQUAL(check_masks(matcher), N_TOKENS);
+    CHECK_EQUAL(eliza_inference_matcher_reset(matcher), ELIZA_OK);
+    CHECK_EQUAL(check_masks(matcher), at_start);
+    CHECK_EQUAL(eliza_inference_matcher_rollback(matcher, 1), ELIZA_ERR_INVALID_ARG);
+
+    /* A clone with other end tokens keeps them. */
+    const int32_t end[] = {SPECIAL};
+    eliza_matcher *ended = make_matcher_with_ends(constraint, end, 1);
+    accept_text(ended, text);
+    check_masks(ended);
+    CHECK_EQUAL(eliza_inference_matcher_clone(ended, &copy), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_matcher_accept(copy, END), ELIZA_STEP_REFUSED);
+    CHECK_EQUAL(eliza_inference_matcher_accept(copy, SPECIAL), ELIZA_STEP_IN_SPAN | ELIZA_STEP_SPAN_ENDED);
+    eliza_inference_matcher_free(copy);
+    eliza_inference_matcher_free(ended);
+    eliza_inference_matcher_free(matcher);
+}
+
+static void test_matchers(const eliza_vocab *vocab) {
+    const uint64_t budgets[] = {0, 1, 5000, 30000};
+    for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++) {
+        eliza_constraint *regex = make_regex_within(vocab, "[^b]*(abc)?", budgets[i]), *grammar = make_grammar_within(vocab, budgets[i]);
+        use_matcher(regex, "xabc");
+        use_matcher(grammar, "[abc, [d],[]]");
+        eliza_recognizer_info_t info = {.struct_size = sizeof info};
+        CHECK_EQUAL(eliza_inference_constraint_recognizer_info(grammar, &info), ELIZA_OK);
+        if (budgets[i] > 0) CHECK(info.table_bytes <= budgets[i]);
+        eliza_inference_constraint_free(regex);
+        eliza_inference_constraint_free(grammar);
+    }
+    eliza_constraint *choices = make_choices(vocab);
+    use_matcher(choices, "never");
+    eliza_inference_constraint_free(choices);
+}
+
+/* A matcher keeps its constraint, and a constraint its vocabulary. */
+static void test_lifetimes(void) {
+    eliza_vocab *vocab = make_vocab();
+    eliza_constraint *constraint = make_grammar(vocab);
+    eliza_inference_vocab_free(vocab);
+    eliza_matcher *matcher = make_matcher(constraint);
+    eliza_inference_constraint_free(constraint);
+    accept_text(matcher, "[a");
+    CHECK(check_masks(matcher) > 3);
+    eliza_inference_matcher_free(matcher);
+}
+
+/* Far more tokens than can be taken back, and stacks that are made smaller on the way. */
+static void test_long_output(const eliza_vocab *vocab) {
+    eliza_constraint *constraint = make_grammar(vocab);
+    eliza_matcher *matcher = make_matcher(constraint);
+    const size_t depth = 70000;
+    for (size_t i = 0; i < depth; i++)
+        if (eliza_inference_matcher_accept(matcher, '[') != ELIZA_STEP_IN_SPAN) CHECK(!"it takes any number of them");
+    check_masks(matcher);
+    for (size_t i = 0; i < depth; i++)
+        if (eliza_inference_matcher_accept(matcher, ']') != ELIZA_STEP_IN_SPAN) CHECK(!"it takes as many as are open");
+    CHECK_EQUAL(eliza_inference_matcher_accept(matcher, ']'), ELIZA_STEP_REFUSED);
+    CHECK_EQUAL(eliza_inference_matcher_can_stop(matcher), 1);
+    CHECK_EQUAL(eliza_inference_matcher_rollback(matcher, ELIZA_ROLLBACK_TOKENS_MAX + 1), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_rollback(matcher, ELIZA_ROLLBACK_TOKENS_MAX), ELIZA_OK);
+    for (size_t i = 0; i < ELIZA_ROLLBACK_TOKENS_MAX; i++)
+        if (eliza_inference_matcher_accept(matcher, ']') != ELIZA_STEP_IN_SPAN) CHECK(!"all of it came back");
+    CHECK_EQUAL(eliza_inference_matcher_can_stop(matcher), 1);
+    eliza_inference_matcher_free(matcher);
+    eliza_inference_constraint_free(constraint);
+}
+
+/* Many threads find the masks of one constraint while there is no room to keep them all. */
+static void *use_constraint(void *argument) {
+    const eliza_constraint *constraint = argument;
+    size_t wrong = 0;
+    for (int round = 0; round < 20; round++) {
+        eliza_matcher *matcher = NULL;
+        wrong += eliza_inference_matcher_create(constraint, 0, &matcher, NULL) != ELIZA_OK;
+        for (int i = 0; i < 40; i++) {
+            int32_t words[N_WORDS];
+            wrong += eliza_inference_matcher_fill_bitmap(matcher, words, N_WORDS) < 0;
+            wrong += !(words['[' / 32] >> ('[' % 32) & 1) || (words[']' / 32] >> (']' % 32) & 1) != (i % 2 == 0 && i > 0);
+            wrong += eliza_inference_matcher_accept(matcher, '[') != ELIZA_STEP_IN_SPAN;
+            if (i % 2) continue;
+            wrong += eliza_inference_matcher_accept(matcher, 'a' + i % 26) != ELIZA_STEP_IN_SPAN;
+            wrong += eliza_inference_matcher_accept(matcher, ',') != ELIZA_STEP_IN_SPAN;
+        }
+        eliza_inference_matcher_free(matcher);
+    }
+    return (void *)wrong;
+}
+
+static void test_threads(const eliza_vocab *vocab) {
+    const uint64_t budgets[] = {1, 20000, 0};
+    for (size_t i = 0; i < 3; i++) {
+        eliza_constraint *constraint = make_grammar_within(vocab, budgets[i]);
+        pthread_t threads[4];
+        for (size_t j = 0; j < 4; j++) CHECK_EQUAL(pthread_create(&threads[j], NULL, use_constraint, constraint), 0);
+        for (size_t j = 0; j < 4; j++) {
+            void *wrong = NULL;
+            pthread_join(threads[j], &wrong);
+            CHECK_EQUAL((size_t)wrong, 0);
+        }
+        eliza_inference_constraint_free(constraint);
+    }
+}
+
+/* Files */
+
+static char path[1024];
+
+static size_t path_in(const char *folder, const char *name) {
+    return (size_t)snprintf(path, sizeof path, "%s/%s", folder, name);
+}
+
+static void test_file_arguments(const char *folder, const eliza_vocab *vocab) {
+    eliza_constraint *regex = make_regex(vocab, "a+"), *trie = make_trie(vocab);
+    eliza_vocab *bare = make_vocab_without_bytes(), *opened = NOT_A_HANDLE;
+    size_t n = path_in(folder, "arguments");
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_save(NULL, path, n, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_save(regex, NULL, n, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_save(trie, path, n, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_vocab_save(NULL, path, n, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_vocab_save(vocab, NULL, n, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_vocab_save(bare, path, n, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_vocab_open(NULL, n, &opened, &error));
+    CHECK(opened == NULL);
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_vocab_open(path, n, NULL, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_open(vocab, path, n, NULL, NULL, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_open(NULL, path, n, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_open(bare, path, n, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_open(vocab, NULL, n, NULL, &made, &error));
+    eliza_compile_config_t config = {.struct_size = 3};
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_open(vocab, path, n, &config, &made, &error));
+
+    /* Paths where no file is, or can be. */
+    static const char *const nowhere[] = {"", "/", "/nonexistent/file", "/nonexistent/\xff"};
+    for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++) {
+        size_t length = strlen(nowhere[i]);
+        GIVES(ELIZA_ERR_IO, eliza_inference_constraint_save(regex, nowhere[i], length, &error));
+        GIVES(ELIZA_ERR_IO, eliza_inference_vocab_save(vocab, nowhere[i], length, &error));
+        GIVES(ELIZA_ERR_IO, eliza_inference_vocab_open(nowhere[i], length, &opened, &error));
+        REFUSES(ELIZA_ERR_IO, eliza_inference_constraint_open(vocab, nowhere[i], length, NULL, &made, &error));
+    }
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_save(regex, "a\0b", 3, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_vocab_save(vocab, "a\0b", 3, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_vocab_open("a\0b", 3, &opened, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_open(vocab, "a\0b", 3, NULL, &made, &error));
+    eliza_inference_constraint_free(regex);
+    eliza_inference_constraint_free(trie);
+    eliza_inference_vocab_free(bare);
+}
+
+static char *read_whole(size_t *length) {
+    FILE *file = fopen(path, "rb");
+    if (!CHECK(file != NULL)) exit(1);
+    fseek(file, 0, SEEK_END);
+    *length = (size_t)ftell(file);
+    rewind(file);
+    char *bytes = malloc(*length);
+    CHECK_EQUAL(fread(bytes, 1, *length, file), *length);
+    fclose(file);
+    return bytes;
+}
+
+static void write_whole(const char *bytes, size_t length) {
+    FILE *file = fopen(path, "wb");
+    CHECK_EQUAL(fwrite(bytes, 1, length, file), length);
+    fclose(file);
+}
+
+/* The file at `path`, damaged in many ways, is refused. `vocab` NULL: it is one of a vocabulary. */
+static void refuses_damage(const eliza_vocab *vocab) {
+    const size_t n = strlen(path);
+    size_t length = 0;
+    char *whole = read_whole(&length);
+    eliza_vocab *opened = NULL;
+    eliza_constraint *made = NULL;
+    for (size_t i = 0; i < 200; i++) {
+        size_t kept = i < 100 ? i * 3 : length - (i - 99);
+        if (i >= 100 && i - 99 > length) break;
+        if (kept >= length) continue;
+        write_whole(whole, kept);
+        if (vocab) GIVES(ELIZA_ERR_FILE_INVALID, eliza_inference_constraint_open(vocab, path, n, NULL, &made, &error));
+        else GIVES(ELIZA_ERR_FILE_INVALID, eliza_inference_vocab_open(path, n, &opened, &error));
+    }
+    size_t step = length / 300 + 1;
+    for (size_t at = 0; at < length; at += at < 48 ? 1 : step) {
+        if (at >= 48 && at < 64) continue; /* reserved */
+        whole[at] ^= 0x10;
+        write_whole(whole, length);
+        whole[at] ^= 0x10;
+        if (vocab) GIVES(ELIZA_ERR_FILE_INVALID, eliza_inference_constraint_open(vocab, path, n, NULL, &made, &error));
+        else GIVES(ELIZA_ERR_FILE_INVALID, eliza_inference_vocab_open(path, n, &opened, &error));
+    }
+    char *longer = calloc(1, length + 64);
+    memcpy(longer, whole, length);
+    write_whole(longer, length + 64);
+    if (vocab) GIVES(ELIZA_ERR_FILE_INVALID, eliza_inference_constraint_open(vocab, path, n, NULL, &made, &error));
+    else GIVES(ELIZA_ERR_FILE_INVALID, eliza_inference_vocab_open(path, n, &opened, &error));
+    free(longer);
+    CHECK(made == NULL && opened == NULL);
+    write_whole(whole, length);
+    free(whole);
+}
+
+static void test_files(const char *folder, const eliza_vocab *vocab) {
+    eliza_constraint *all[] = {make_choices(vocab), make_regex(vocab, "[^b]*(abc)?"), make_grammar(vocab)};
+    static const char *const texts[] = {"never", "xabc", "[abc, [d],[]]"};
+    eliza_vocab *other = make_vocab_where("other", N_TOKENS), *larger = NULL, *opened = NULL;
+    eliza_constraint *mapped = NULL;
+    size_t n = path_in(folder, "vocabulary");
+    GIVES(ELIZA_OK, eliza_inference_vocab_save(vocab, path, n, &error));
+    REFUSES(ELIZA_ERR_FILE_INVALID, eliza_inference_constraint_open(vocab, path, n, NULL, &made, &error));
+    refuses_damage(NULL);
+    GIVES(ELIZA_OK, eliza_inference_vocab_open(path, n, &opened, &error));
+    larger = make_vocab_where("unused", N_TOKENS - 1);
+    CHECK_STRUCT(eliza_vocab_info_t, opened, eliza_inference_vocab_info);
+    for (size_t i = 0; i < 3; i++) {
+        if (i < 2) GIVES(ELIZA_OK, eliza_inference_constraint_prepare(all[i], NULL, &error));
+        eliza_compile_config_t config = {.struct_size = sizeof config, .mask_bytes_max = 1};
+        n = path_in(folder, "constraint");
+        for (int prepared = 0; prepared < 2; prepared++) { /* without tables, and with all of them */
+            GIVES(ELIZA_OK, eliza_inference_constraint_save(all[i], path, n, &error));
+            GIVES(ELIZA_OK, eliza_inference_constraint_open(opened, path, n, &config, &mapped, &error));
+            use_matcher(mapped, texts[i]);
+            GIVES(ELIZA_OK, eliza_inference_constraint_prepare(mapped, NULL, &error));
+            eliza_inference_constraint_free(mapped);
+            GIVES(ELIZA_OK, eliza_inference_constraint_prepare(all[i], NULL, &error));
+        }
+        REFUSES(ELIZA_ERR_FILE_INVALID, eliza_inference_constraint_open(other, path, n, NULL, &made, &error));
+        REFUSES(ELIZA_ERR_FILE_INVALID, eliza_inference_constraint_open(larger, path, n, NULL, &made, &error));
+        eliza_vocab *none = NOT_A_HANDLE;
+        GIVES(ELIZA_ERR_FILE_INVALID, eliza_inference_vocab_open(path, n, &none, &error));
+        CHECK(none == NULL);
+        refuses_damage(vocab);
+
+        /* What was opened is saved again, and outlives the handles that it came from. */
+        GIVES(ELIZA_OK, eliza_inference_constraint_open(vocab, path, n, NULL, &mapped, &error));
+        n = path_in(folder, "again");
+        GIVES(ELIZA_OK, eliza_inference_constraint_save(mapped, path, n, &error));
+        eliza_inference_constraint_free(mapped);
+        GIVES(ELIZA_OK, eliza_inference_constraint_open(vocab, path, n, NULL, &mapped, &error));
+        remove(path);
+        use_matcher(mapped, texts[i]);
+        CHECK(strcmp(eliza_inference_constraint_notes(mapped), eliza_inference_constraint_notes(all[i])) == 0);
+        eliza_inference_constraint_free(mapped);
+        eliza_inference_constraint_free(all[i]);
+    }
+    eliza_inference_vocab_free(opened);
+    eliza_inference_vocab_free(other);
+    eliza_inference_vocab_free(larger);
+    path_in(folder, "constraint");
+    remove(path);
+    path_in(folder, "vocabulary");
+    remove(path);
+}
+
+int main(int argc, char **argv) {
+    const char *folder = argc > 1 ? argv[1] : ".";
+    eliza_vocab *vocab = make_vocab(), *bare = make_vocab_without_bytes();
+    test_vocab_trie();
+    test_choices_arguments(vocab, bare);
+    test_text_arguments(vocab, bare);
+    test_deep_nesting(vocab);
+    test_budgets(vocab);
+    test_prepare(vocab);
+    test_kinds(vocab);
+    test_tokenizers(vocab);
+    test_span_config(vocab);
+    test_matcher_without_handle();
+    test_forced_buffers(vocab);
+    test_forced_run_is_cut(vocab);
+    test_matchers(vocab);
+    test_lifetimes();
+    test_long_output(vocab);
+    test_threads(vocab);
+    test_file_arguments(folder, vocab);
+    test_files(folder, vocab);
+    eliza_inference_vocab_free(bare);
+    eliza_inference_vocab_free(vocab);
+    eliza_inference_trie_cache_set_limit(0); /* so that a leak checker sees an empty cache */
+    return check_report("recognizers");
+}
