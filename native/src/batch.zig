@@ -1,8 +1,8 @@
 //! Filling the bitmaps of many matchers with several threads.
 
 const std = @import("std");
-const Matcher = @import("matcher.zig").Matcher;
-const Status = @import("status.zig").Status;
+const Matcher = @import("engine").matcher.Matcher;
+const Status = @import("engine").status.Status;
 
 const threads_max = 64;
 

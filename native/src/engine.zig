@@ -3,7 +3,6 @@
 //! libllama, the compilers of grammars) for size.
 
 pub const automaton = @import("recognizer/automaton.zig");
-pub const batch = @import("batch.zig");
 pub const budget = @import("recognizer/budget.zig");
 pub const cache = @import("trie/cache.zig");
 pub const choices = @import("recognizer/choices.zig");

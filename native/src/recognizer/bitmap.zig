@@ -5,14 +5,14 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const spare_words = @import("vocabulary_trie.zig").spare_words;
 
-const lanes = 16;
+const lanes = 8;
 const Vector = @Vector(lanes, u32);
-pub const alignment: std.mem.Alignment = .fromByteUnits(lanes * @sizeOf(u32));
+pub const alignment: std.mem.Alignment = .@"64";
 pub const Words = []align(alignment.toByteUnits()) u32;
 
 /// Words for the tokens 0 .. n_tokens-1, and for the walk's marks of nodes without a token.
 pub fn wordsFor(n_tokens: u32) usize {
-    return std.mem.alignForward(usize, n_tokens / 32 + spare_words, lanes);
+    return std.mem.alignForward(usize, n_tokens / 32 + spare_words, 16);
 }
 
 pub fn alloc(gpa: Allocator, n_words: usize) Allocator.Error!Words {

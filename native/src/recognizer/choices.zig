@@ -88,7 +88,43 @@ const Builder = struct {
     fn build(b: *Builder) Error!Choices {
         const order = try b.sorted();
         defer b.gpa.free(order);
-        return b.layOut(order);
+        const list = try b.gather(order);
+        defer list.deinit(b.gpa);
+        return b.layOut(list);
+    }
+
+    /// Different strings in their order, one after the other, since each level of the trie looks at all
+    /// of them.
+    const List = struct {
+        text: []u8,
+        ends: []u32,
+        n: usize,
+
+        fn deinit(list: List, gpa: Allocator) void {
+            gpa.free(list.text);
+            gpa.free(list.ends);
+        }
+
+        fn at(list: List, i: usize) []const u8 {
+            return list.text[if (i == 0) 0 else list.ends[i - 1]..list.ends[i]];
+        }
+    };
+
+    fn gather(b: *Builder, order: []const u32) Error!List {
+        try b.budget.take(b.text.len + 4 * order.len, Choices.what, b.diag);
+        const text = try b.gpa.alloc(u8, b.text.len);
+        errdefer b.gpa.free(text);
+        var list: List = .{ .text = text, .ends = try b.gpa.alloc(u32, order.len), .n = 0 };
+        var end: usize = 0;
+        for (order) |i| {
+            const string = b.stringOf(i);
+            if (list.n > 0 and std.mem.eql(u8, list.at(list.n - 1), string)) continue;
+            @memcpy(text[end..][0..string.len], string);
+            end += string.len;
+            list.ends[list.n] = @intCast(end);
+            list.n += 1;
+        }
+        return list;
     }
 
     // ---- Sorting
@@ -163,8 +199,8 @@ const Builder = struct {
 
     // ---- Levels
 
-    fn layOut(b: *Builder, order: []const u32) Error!Choices {
-        const n_nodes = b.countNodes(order);
+    fn layOut(b: *Builder, list: List) Error!Choices {
+        const n_nodes = countNodes(list);
         if (n_nodes > std.math.maxInt(u31)) return b.diag.fail(.limit, "{s} needs more than {d} nodes", .{ Choices.what, std.math.maxInt(u31) });
         try b.budget.take(5 * n_nodes + n_nodes / 8, Choices.what, b.diag);
         const first_child = try b.gpa.alloc(u32, n_nodes + 1);
@@ -174,16 +210,15 @@ const Builder = struct {
         const ends = try b.gpa.alloc(u32, n_nodes / 32 + 1);
         errdefer b.gpa.free(ends);
         @memset(ends, 0);
-        try b.fill(order, first_child, bytes, ends);
+        try b.fill(list, first_child, bytes, ends);
         return .{ .first_child = first_child, .bytes = bytes, .ends = ends };
     }
 
-    fn countNodes(b: *const Builder, order: []const u32) usize {
+    fn countNodes(list: List) usize {
         var n: usize = 1;
-        for (order, 0..) |string, i| {
-            const text = b.stringOf(string);
-            const shared = if (i == 0) 0 else sharedStart(text, b.stringOf(order[i - 1]));
-            n += text.len - shared;
+        for (0..list.n) |i| {
+            const shared = if (i == 0) 0 else sharedStart(list.at(i), list.at(i - 1));
+            n += list.at(i).len - shared;
         }
         return n;
     }
@@ -193,13 +228,13 @@ const Builder = struct {
     }
 
     /// Level by level: each run of strings is split by its next byte into the runs of the next level.
-    fn fill(b: *Builder, order: []const u32, first_child: []u32, bytes: []u8, ends: []u32) Error!void {
+    fn fill(b: *Builder, list: List, first_child: []u32, bytes: []u8, ends: []u32) Error!void {
         var runs: std.ArrayList(Run) = .empty;
         defer runs.deinit(b.gpa);
         var below: std.ArrayList(Run) = .empty;
         defer below.deinit(b.gpa);
         bytes[root] = 0;
-        try runs.append(b.gpa, .{ .from = 0, .to = @intCast(order.len) });
+        try runs.append(b.gpa, .{ .from = 0, .to = @intCast(list.n) });
         var node: u32 = 0;
         var made: u32 = 1;
         var depth: usize = 0;
@@ -209,12 +244,14 @@ const Builder = struct {
             for (runs.items) |run| {
                 first_child[node] = made;
                 var at = run.from;
-                while (at < run.to and b.stringOf(order[at]).len == depth) at += 1;
-                if (at > run.from) ends[node / 32] |= @as(u32, 1) << @truncate(node);
+                if (list.at(at).len == depth) {
+                    at += 1;
+                    ends[node / 32] |= @as(u32, 1) << @truncate(node);
+                }
                 while (at < run.to) {
-                    const byte = b.stringOf(order[at])[depth];
+                    const byte = list.at(at)[depth];
                     const from = at;
-                    while (at < run.to and b.stringOf(order[at])[depth] == byte) at += 1;
+                    while (at < run.to and list.at(at)[depth] == byte) at += 1;
                     bytes[made] = byte;
                     made += 1;
                     try below.append(b.gpa, .{ .from = from, .to = at });
