@@ -134,7 +134,7 @@ class Programs:
     def run_oom_test(self) -> int:
         """Has allocation functions of its own, so that it always runs without valgrind."""
         program = self.compile("oom_test", ["-std=c11", *WARNINGS], HERE / "oom_test.c")
-        return int(subprocess.run([program]).returncode != 0)
+        return int(subprocess.run([program, self.folder]).returncode != 0)
 
     def compile(self, name: str, options: list[str], *sources: Path) -> Path:
         program = self.folder / name
