@@ -57,7 +57,7 @@ fn addTests(
         .imports = &.{.{ .name = "message", .module = message }},
     });
     const module = b.createModule(.{
-        .root_source_file = b.path("native/src/root.zig"),
+        .root_source_file = b.path("native/src/shell.zig"),
         .target = target,
         .optimize = optimize,
         .link_libc = true,

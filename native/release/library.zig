@@ -16,7 +16,7 @@ pub fn add(b: *std.Build, options: Options) *std.Build.Step.Compile {
     const library = addShared(b, "elizainference", b.path("native/src/library.zig"), b.path("native/abi/eliza_inference.map"), options);
     const engine = b.createModule(.{ .root_source_file = b.path("native/src/engine.zig") });
     const message = b.createModule(.{ .root_source_file = b.path("native/src/message.zig") });
-    const shell = b.createModule(.{ .root_source_file = b.path("native/src/root.zig") });
+    const shell = b.createModule(.{ .root_source_file = b.path("native/src/shell.zig") });
     for ([_]*std.Build.Module{ engine, message, shell }) |module| {
         module.resolved_target = options.target;
         module.optimize = options.optimize;

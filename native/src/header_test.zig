@@ -14,7 +14,7 @@ const pairs = .{
     .{ @import("abi/vocabulary.zig").Info, header.eliza_vocab_info_t },
     .{ @import("abi/recognizer.zig").CompileConfig, header.eliza_compile_config_t },
     .{ @import("abi/recognizer.zig").Info, header.eliza_recognizer_info_t },
-    .{ @import("abi/matcher.zig").SpanConfigC, header.eliza_span_config_t },
+    .{ @import("abi/matcher.zig").SpanSettings, header.eliza_span_config_t },
     .{ @import("abi/matcher.zig").Info, header.eliza_matcher_info_t },
     .{ @import("abi/matcher.zig").SpanState, header.eliza_span_state_t },
     .{ @import("abi/matcher.zig").Sampling, header.eliza_sampling_t },

@@ -106,15 +106,15 @@ export fn eliza_inference_matcher_create(
     return 0;
 }
 
-pub const SpanConfigC = extern struct {
+pub const SpanSettings = extern struct {
     struct_size: u32,
     span_timeout: u32,
     end: ?[*]const i32,
     n_end: usize,
 
-    pub fn read(config: ?*const SpanConfigC, diag: *boundary.Diagnostic) boundary.Error!SpanConfig {
+    pub fn read(config: ?*const SpanSettings, diag: *boundary.Diagnostic) boundary.Error!SpanConfig {
         const c = config orelse return .{};
-        if (c.struct_size < @sizeOf(SpanConfigC)) return diag.fail(.invalid_arg, "config.struct_size is too small", .{});
+        if (c.struct_size < @sizeOf(SpanSettings)) return diag.fail(.invalid_arg, "config.struct_size is too small", .{});
         if (c.end == null and c.n_end > 0) return diag.fail(.invalid_arg, "config.end is NULL, config.n_end is not 0", .{});
         return .{ .timeout = c.span_timeout, .end = if (c.end) |end| end[0..c.n_end] else null };
     }
@@ -122,7 +122,7 @@ pub const SpanConfigC = extern struct {
 
 export fn eliza_inference_matcher_create_span(
     constraint: ?*const Constraint,
-    config: ?*const SpanConfigC,
+    config: ?*const SpanSettings,
     out_matcher: ?*?*Matcher,
     out_error: ?*boundary.Message,
 ) c_int {
@@ -131,7 +131,7 @@ export fn eliza_inference_matcher_create_span(
     out.* = null;
     const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
     var diag: boundary.Diagnostic = .{};
-    const span = SpanConfigC.read(config, &diag) catch return boundary.fail(out_error, &diag);
+    const span = SpanSettings.read(config, &diag) catch return boundary.fail(out_error, &diag);
     out.* = Matcher.create(gpa, c, span, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }

@@ -53,7 +53,7 @@ export fn eliza_inference_sampler_init_constraint(
     vocab: ?*const api.Vocab,
     constraint: ?*const Constraint,
     mode: c_int,
-    config: ?*const matcher_abi.SpanConfigC,
+    config: ?*const matcher_abi.SpanSettings,
     out_error: ?*boundary.Message,
 ) ?*api.Sampler {
     boundary.begin(out_error);
@@ -68,7 +68,7 @@ fn createConstraint(
     vocab: ?*const api.Vocab,
     constraint: ?*const Constraint,
     mode: c_int,
-    config: ?*const matcher_abi.SpanConfigC,
+    config: ?*const matcher_abi.SpanSettings,
     diag: *boundary.Diagnostic,
 ) boundary.Error!*api.Sampler {
     const of = vocab orelse return diag.fail(.invalid_arg, "vocab is NULL", .{});
@@ -77,9 +77,9 @@ fn createConstraint(
     return samplers.create(try loader.ofProcess(diag), of, source, known_mode, diag);
 }
 
-fn sourceOf(constraint: ?*const Constraint, config: ?*const matcher_abi.SpanConfigC, diag: *boundary.Diagnostic) boundary.Error!samplers.Source {
+fn sourceOf(constraint: ?*const Constraint, config: ?*const matcher_abi.SpanSettings, diag: *boundary.Diagnostic) boundary.Error!samplers.Source {
     const c = constraint orelse return diag.fail(.invalid_arg, "constraint is NULL", .{});
-    const span = try matcher_abi.SpanConfigC.read(config, diag);
+    const span = try matcher_abi.SpanSettings.read(config, diag);
     return .{ .constraint = .{ .of = c, .config = span } };
 }
 
@@ -111,7 +111,7 @@ export fn eliza_inference_sampler_set_constraint(
     sampler: ?*api.Sampler,
     constraint: ?*const Constraint,
     mode: c_int,
-    config: ?*const matcher_abi.SpanConfigC,
+    config: ?*const matcher_abi.SpanSettings,
     out_error: ?*boundary.Message,
 ) c_int {
     boundary.begin(out_error);
@@ -124,7 +124,7 @@ fn setConstraint(
     sampler: ?*api.Sampler,
     constraint: ?*const Constraint,
     mode: c_int,
-    config: ?*const matcher_abi.SpanConfigC,
+    config: ?*const matcher_abi.SpanSettings,
     diag: *boundary.Diagnostic,
 ) boundary.Error!void {
     const t = try find(sampler, diag);

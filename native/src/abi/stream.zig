@@ -383,16 +383,16 @@ export fn eliza_inference_set_constraint(
     handle: ?*Handle,
     constraint: ?*const Constraint,
     mode: c_int,
-    config: ?*const matcher_abi.SpanConfigC,
+    config: ?*const matcher_abi.SpanSettings,
 ) c_int {
     const s = streams.get(handle) orelse return missing(handle);
     setConstraint(s, constraint, mode, config) catch return s.diag.status.code();
     return 0;
 }
 
-fn setConstraint(s: *Stream, constraint: ?*const Constraint, mode: c_int, config: ?*const matcher_abi.SpanConfigC) boundary.Error!void {
+fn setConstraint(s: *Stream, constraint: ?*const Constraint, mode: c_int, config: ?*const matcher_abi.SpanSettings) boundary.Error!void {
     const c = constraint orelse return s.diag.fail(.invalid_arg, "constraint is NULL", .{});
-    const span = try matcher_abi.SpanConfigC.read(config, &s.diag);
+    const span = try matcher_abi.SpanSettings.read(config, &s.diag);
     return s.setConstraint(c, try readMode(mode, &s.diag), span);
 }
 

@@ -1,5 +1,6 @@
-//! The shared library: everything that the header declares is exported from `abi/`. The engines are
-//! public so that Zig tests can drive them as the C boundary does.
+//! What surrounds the engines, in small code: the C boundary, where everything that the header declares is
+//! exported, the binding of libllama, and the compilers of regular expressions and grammars. Public, so that
+//! Zig tests can drive it as the C boundary does.
 
 const std = @import("std");
 
