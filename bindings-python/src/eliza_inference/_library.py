@@ -18,7 +18,6 @@ from typing import Any
 
 from eliza_inference._abi import ffi
 from eliza_inference._constants import constant
-from eliza_inference._load_advice import load_advice
 from eliza_inference.errors import ElizaError, LibraryError, OutOfMemoryError, error_from_status
 
 __all__ = [
@@ -149,6 +148,8 @@ def _open(path: Path) -> Any:
         opened = ffi.dlopen(str(path), ffi.RTLD_NOW | getattr(ffi, "RTLD_NODELETE", 0))
         found = ffi.string(opened.eliza_inference_abi_version()).decode()
     except (OSError, AttributeError, ffi.error) as error:
+        from eliza_inference._load_advice import load_advice  # here, since importing it takes a while
+
         advice = load_advice(path, str(error))
         raise LibraryError(f"{path}: not a usable libelizainference: {error}{advice}") from error
     if found != str(_ABI_VERSION):
