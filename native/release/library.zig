@@ -63,6 +63,7 @@ pub fn addShared(
         library.setVersionScript(version_script);
         library.link_z_max_page_size = 16384; // Android devices with 16 KiB pages
         library.link_gc_sections = true;
+        library.link_z_defs = true; // what is not in the C library fails here, and not on the device
     }
     if (options.libc_file) |file| library.setLibCFile(file);
     return library;

@@ -42,6 +42,12 @@ def test_every_conformance_case(programs: Programs, cases: Path) -> None:
     assert passed is not None and int(passed[1]) > 15000, result.stdout
 
 
+def test_the_recognizers_at_the_c_boundary(programs: Programs) -> None:
+    result = programs.run(programs.compile("recognizer_test", NATIVE_TESTS / "recognizer_test.c"))
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert re.search(r", 0 failed", result.stdout), result.stdout
+
+
 def test_without_libllama_every_function_returns(programs: Programs) -> None:
     result = programs.run(programs.compile("abi_test", NATIVE_TESTS / "abi_test.c"))
     if programs.machine.name == "android-armeabi-v7a":

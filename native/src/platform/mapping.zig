@@ -28,14 +28,22 @@ const posix = struct {
         const file = std.c.open(path, .{ .ACCMODE = .RDONLY, .CLOEXEC = true });
         if (file < 0) return error.Unreadable;
         defer _ = std.c.close(file);
-        const size = std.c.lseek(file, 0, std.c.SEEK.END);
+        const size = seek(file, 0, std.c.SEEK.END);
         if (size == 0) return error.Empty;
         const length = std.math.cast(usize, size) orelse return error.Unreadable;
-        const address = std.c.mmap(null, length, .{ .READ = true }, flags, file, 0);
+        const address = mapAt(null, length, .{ .READ = true }, flags, file, 0);
         if (@intFromPtr(address) == std.math.maxInt(usize)) return error.Unreadable; // MAP_FAILED
         const first: [*]align(Mapping.alignment) const u8 = @ptrCast(@alignCast(address));
         return first[0..length];
     }
+
+    /// With 32 bits, glibc's and bionic's plain functions take offsets of 32 bits, and Zig passes 64.
+    const has_narrow_offsets = builtin.os.tag == .linux and @sizeOf(usize) == 4 and !builtin.abi.isMusl();
+    const seek = if (has_narrow_offsets) lseek64 else std.c.lseek;
+    const mapAt = if (has_narrow_offsets) mmap64 else std.c.mmap;
+
+    extern "c" fn lseek64(file: c_int, offset: i64, whence: c_int) i64;
+    extern "c" fn mmap64(address: ?*align(std.heap.page_size_min) anyopaque, length: usize, protection: std.c.PROT, flags: std.c.MAP, file: c_int, offset: i64) *anyopaque;
 
     /// Linux reads the whole file at once: it is all needed for the checksum.
     const flags: std.c.MAP = if (builtin.os.tag == .linux) .{ .TYPE = .PRIVATE, .POPULATE = true } else .{ .TYPE = .PRIVATE };
