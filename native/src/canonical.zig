@@ -6,13 +6,15 @@ const Allocator = std.mem.Allocator;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
+const choices = @import("engine").choices;
 const Constraint = @import("engine").constraint.Constraint;
 const tokenize = @import("engine").tokenize.tokenize;
 
 const path = "choices";
 
-/// String i is `text[offsets[i]..offsets[i + 1]]`; none is empty.
+/// String i is `text[offsets[i]..offsets[i + 1]]`.
 pub fn createChoices(gpa: Allocator, vocabulary: *const Vocabulary, text: []const u8, offsets: []const u64, diag: *Diagnostic) diagnostic.Error!*Constraint {
+    try choices.check(offsets, diag);
     const payload = try write(gpa, vocabulary, text, offsets, diag);
     defer gpa.free(payload);
     return Constraint.createTokenTrie(gpa, vocabulary, payload, diag);

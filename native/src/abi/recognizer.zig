@@ -74,18 +74,11 @@ fn createChoices(
     const v = try check(vocab, out, diag);
     const ends = offsets orelse return diag.fail(.invalid_arg, "offsets is NULL", .{});
     if (flags & ~@as(u32, choices_canonical) != 0) return diag.fail(.invalid_arg, "flags has unknown bits", .{});
-    if (n_choices == 0) return diag.fail(.invalid_arg, "there is no choice", .{});
     if (n_choices > choices_module.choices_max) {
         return diag.fail(.limit, "{d} choices are more than {d}", .{ n_choices, choices_module.choices_max });
     }
-    for (ends[0..n_choices], ends[1..][0..n_choices], 0..) |start, end, i| {
-        if (start > end) return diag.fail(.invalid_arg, "offsets[{d}]: {d} is below the one before it", .{ i + 1, end });
-        if (start == end) return diag.fail(.invalid_arg, "choices[{d}] is empty", .{i});
-    }
+    try choices_module.check(ends[0 .. n_choices + 1], diag);
     const length = ends[n_choices];
-    if (length > choices_module.bytes_max) {
-        return diag.fail(.limit, "{d} bytes of choices are more than {d}", .{ length, choices_module.bytes_max });
-    }
     const text = boundary.slice(u8, bytes, @intCast(length)) orelse return diag.fail(.invalid_arg, "bytes is NULL", .{});
     const settings = try CompileConfig.settings(config, diag);
     if (flags & choices_canonical != 0) return canonical.createChoices(gpa, v, text, ends[0 .. n_choices + 1], diag);

@@ -13,6 +13,18 @@ pub const bytes_max = 1073741824;
 
 pub const root = 0;
 
+/// Whether these can be choices: string i goes from offsets[i] up to offsets[i + 1], which ascend.
+pub fn check(offsets: []const u64, diag: *Diagnostic) diagnostic.Error!void {
+    const n = offsets.len - 1;
+    if (n == 0) return diag.fail(.invalid_arg, "there is no choice", .{});
+    if (n > choices_max) return diag.fail(.limit, "{d} choices are more than {d}", .{ n, choices_max });
+    if (offsets[n] > bytes_max) return diag.fail(.limit, "{d} bytes of choices are more than {d}", .{ offsets[n], bytes_max });
+    for (offsets[0..n], offsets[1..], 0..) |start, end, i| {
+        if (start > end) return diag.fail(.invalid_arg, "offsets[{d}]: {d} is below the one before it", .{ i + 1, end });
+        if (start == end) return diag.fail(.invalid_arg, "choices[{d}] is empty", .{i});
+    }
+}
+
 pub const Choices = struct {
     /// [n_nodes + 1]: the first child of each node.
     first_child: []const u32,
@@ -23,8 +35,9 @@ pub const Choices = struct {
 
     const what = "the trie of choices";
 
-    /// String i is `text[offsets[i]..offsets[i + 1]]`: at least one of them, none empty, all within the limits.
+    /// String i is `text[offsets[i]..offsets[i + 1]]`.
     pub fn build(gpa: Allocator, text: []const u8, offsets: []const u64, budget: *Budget, diag: *Diagnostic) diagnostic.Error!Choices {
+        try check(offsets, diag);
         var builder: Builder = .{ .gpa = gpa, .text = text, .offsets = offsets, .budget = budget, .diag = diag };
         return builder.build() catch |e| switch (e) {
             error.OutOfMemory => diag.outOfMemory(),
