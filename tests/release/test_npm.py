@@ -13,7 +13,6 @@ import pytest
 from conftest import MODEL, ROOT, Release
 
 BINDING = ROOT / "bindings-ts"
-IMPORT_MS_MAX = 20
 
 SMOKE = """
 import { Constraint, Matcher, Vocabulary, buildTokenTreeDescriptor, loadLibrary } from "eliza-inference";
@@ -104,18 +103,6 @@ def test_a_library_that_cannot_be_loaded_is_an_error_that_says_why(
         "no library": "is not a libelizainference",
     }
     assert expected[case] in error
-
-
-def test_importing_is_quick(installed: Path) -> None:
-    """The time of the processor, of all threads, so that other processes do not count; the least of ten runs."""
-    code = """
-const start = process.cpuUsage();
-await import("eliza-inference");
-const { user, system } = process.cpuUsage(start);
-console.log((user + system) / 1000);
-"""
-    times = [float(bun(installed, code)) for _ in range(10)]
-    assert min(times) <= IMPORT_MS_MAX, times
 
 
 def test_the_library_of_the_process_is_found_by_its_name(installed: Path, release: Release) -> None:

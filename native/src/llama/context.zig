@@ -158,11 +158,11 @@ fn releaseModel(pointer: *anyopaque) void {
 }
 
 fn modelInFolder(bundle: []const u8) error{OutOfMemory}!?[]u8 {
-    const folder = try std.fmt.allocPrintSentinel(gpa, "{s}/text", .{bundle}, 0);
+    const folder = try std.mem.concatWithSentinel(gpa, u8, &.{ bundle, "/text" }, 0);
     defer gpa.free(folder);
     const name = try file.firstName(gpa, folder, isModelName) orelse return null;
     defer gpa.free(name);
-    return try std.fmt.allocPrint(gpa, "{s}/{s}", .{ folder, name });
+    return try std.mem.concat(gpa, u8, &.{ folder, "/", name });
 }
 
 fn isModelName(name: []const u8) bool {

@@ -190,7 +190,7 @@ fn versionText(api: *const Api) error{OutOfMemory}![:0]const u8 {
     if (api.llama_version) |version| return gpa.dupeSentinel(u8, std.mem.span(version()), 0);
     const version = api.ggml_version orelse return gpa.dupeSentinel(u8, "unknown", 0);
     const commit: [*:0]const u8 = if (api.ggml_commit) |commit| commit() else "unknown";
-    return std.fmt.allocPrintSentinel(gpa, "ggml {s}, commit {s}", .{ version(), commit }, 0);
+    return std.mem.concatWithSentinel(gpa, u8, &.{ "ggml ", std.mem.span(version()), ", commit ", std.mem.span(commit) }, 0);
 }
 
 /// Some builds have the processor's own code in files beside them, to be loaded on demand.
@@ -226,7 +226,7 @@ fn besideThisLibrary(folder: []const u8, d: *Diagnostic) diagnostic.Error!?[:0]u
     defer gpa.free(terminated);
     const name = file.firstName(gpa, terminated, isLibraryName) catch return d.outOfMemory();
     defer if (name) |text| gpa.free(text);
-    return std.fmt.allocPrintSentinel(gpa, "{s}/{s}", .{ folder, name orelse return null }, 0) catch return d.outOfMemory();
+    return std.mem.concatWithSentinel(gpa, u8, &.{ folder, "/", name orelse return null }, 0) catch return d.outOfMemory();
 }
 
 /// "libllama.so", "libllama.v0.5.0.so", "libllama.dylib", "llama.dll"; not "libllama-common.so".

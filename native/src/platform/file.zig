@@ -32,7 +32,7 @@ pub fn readStart(path: [:0]const u8, buffer: []u8) ?[]u8 {
 /// Writes the parts one after the other, first beside the file and then in its place, so that an
 /// interrupted write leaves what was there before.
 pub fn writeAll(gpa: std.mem.Allocator, path: [:0]const u8, parts: []const []const u8) error{ OutOfMemory, Unwritable }!void {
-    const beside = try std.fmt.allocPrintSentinel(gpa, "{s}.partial", .{path}, 0);
+    const beside = try std.mem.concatWithSentinel(gpa, u8, &.{ path, ".partial" }, 0);
     defer gpa.free(beside);
     const file = open(beside, .write) orelse return error.Unwritable;
     var whole = true;

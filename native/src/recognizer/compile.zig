@@ -1,6 +1,7 @@
 //! From what the caller writes to a recognizer for a vocabulary.
 
 const std = @import("std");
+const message = @import("message");
 const Allocator = std.mem.Allocator;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
@@ -97,5 +98,7 @@ fn compileGrammar(gpa: Allocator, arena: Allocator, text: []const u8, notes: *ta
 }
 
 fn missingBytes(arena: Allocator, trie: *const VocabularyTrie) Allocator.Error![]const u8 {
-    return std.fmt.allocPrint(arena, "the vocabulary has no token for {d} of the 256 bytes: where one of them must follow, no token may be legal", .{trie.missing_bytes});
+    var buffer: [160]u8 = undefined;
+    const text = "the vocabulary has no token for {d} of the 256 bytes: where one of them must follow, no token may be legal";
+    return arena.dupe(u8, message.print(&buffer, text, .{trie.missing_bytes}));
 }

@@ -85,10 +85,8 @@ pub fn Parser(comptime width: usize) type {
         pool: *Pool,
         /// What `viable` found, the last call's behind those of the calls that are still in use.
         levels: std.ArrayList(Level) = .empty,
-        /// The least depth of which a state was looked at, among nodes that were there at `begin`.
+        /// The least depth of which a state was looked at since `begin`.
         least_depth: u32 = 0,
-        /// Nodes from here on are of this parser alone.
-        own_from: u32 = 0,
 
         const P = @This();
         pub const Set = [width]u64;
@@ -107,7 +105,6 @@ pub fn Parser(comptime width: usize) type {
 
         /// From here on, what is looked at counts.
         pub fn begin(p: *P, stack: Stack) void {
-            p.own_from = @intCast(p.pool.nodes.items.len);
             p.least_depth = p.pool.depthOf(stack);
         }
 
@@ -165,7 +162,7 @@ pub fn Parser(comptime width: usize) type {
                     } else for (1..reduction.length) |_| {
                         below = nodes[below].parent;
                     }
-                    if (below < p.own_from) least_depth = @min(least_depth, nodes[below].depth);
+                    least_depth = @min(least_depth, nodes[below].depth);
                     const top = gotos[nodes[below].state * n_rules + reduction.rule];
                     levels[n] = .{ .stack = .{ .below = below, .top = top }, .set = rest };
                     n += 1;
@@ -247,7 +244,7 @@ pub fn Parser(comptime width: usize) type {
                 below = p.pool.nodes.items[below].parent;
             }
             const node = p.pool.nodes.items[below];
-            if (below < p.own_from) p.least_depth = @min(p.least_depth, node.depth);
+            p.least_depth = @min(p.least_depth, node.depth);
             return .{ .below = below, .top = p.program.gotos[node.state * p.program.n_rules + reduction.rule] };
         }
 

@@ -10,6 +10,7 @@ const Stack = parser_module.Stack;
 const signature = @import("signature.zig");
 const Table = signature.Table;
 const Sink = @import("sink.zig").Sink;
+const NumberMap = @import("number_map.zig").NumberMap;
 
 /// In place of a lexer state, before the first byte.
 pub const nothing_pending = 0;
@@ -27,29 +28,46 @@ pub const Tables = struct {
 pub fn Selector(comptime width: usize) type {
     return struct {
         parser: Parser,
+        /// By table, node and the state after the shift that leads to it: what the node's subtree allows
+        /// if it does not depend on what is below that state, as an index into `statics`; or `depends`.
+        known: NumberMap = .{},
+        statics: std.ArrayList(Static) = .empty,
+        /// Groups of all statics.
+        groups: std.ArrayList(u32) = .empty,
 
         const S = @This();
         const Parser = parser_module.Parser(width);
         const Set = Parser.Set;
+        const Static = struct { from: u32, to: u32 };
+        const depends = std.math.maxInt(u32);
+        /// Grammars with more terminals are rare, and the code would be there twice.
+        const keeps_statics = width == program_module.set_widths[0];
+        /// When so many are known, the others are found anew each time.
+        const known_max = 1 << 16;
 
         pub fn deinit(s: *S) void {
+            const gpa = s.parser.gpa;
             s.parser.deinit();
+            s.known.deinit(gpa);
+            s.statics.deinit(gpa);
+            s.groups.deinit(gpa);
         }
 
         /// Adds the legal tokens to the sink; true if the text may stop. The pool has the nodes that it
         /// had.
         pub fn select(s: *S, tables: Tables, state: u16, stack: Stack, sink: *Sink) Allocator.Error!bool {
             const p = &s.parser;
+            const n_nodes = p.pool.nodes.items.len;
+            defer p.pool.nodes.shrinkRetainingCapacity(n_nodes);
             p.levels.clearRetainingCapacity();
             p.begin(stack);
-            defer p.pool.nodes.shrinkRetainingCapacity(p.own_from);
             const all: [4]u64 = @splat(std.math.maxInt(u64));
             const continuation = tables.continuation orelse return s.restart(tables.restarts, &all, stack, sink);
             if (tables.base) |base| {
-                try s.visit(base, 0, stack, 1, sink);
+                try s.visit(base, 0, stack, ToSink{ .sink = sink, .firsts = 1 });
                 sink.remove(continuation.except);
             }
-            try s.visit(continuation, 0, stack, 1, sink);
+            try s.visit(continuation, 0, stack, ToSink{ .sink = sink, .firsts = 1 });
             const after = try s.finish(state, stack) orelse return false;
             return s.restart(tables.restarts, p.program.endersOf(state), after, sink);
         }
@@ -62,33 +80,71 @@ pub fn Selector(comptime width: usize) type {
 
         fn restart(s: *S, tables: []const *const Table, firsts: []const u64, stack: Stack, sink: *Sink) Allocator.Error!bool {
             for (tables, firsts[0..tables.len]) |table, wanted| {
-                if (wanted != 0) try s.visit(table, 0, stack, wanted, sink);
+                if (wanted != 0) try s.visit(table, 0, stack, ToSink{ .sink = sink, .firsts = wanted });
             }
             return try s.parser.take(stack, s.parser.program.endOfInput()) != null;
         }
 
-        fn visit(s: *S, table: *const Table, n: u32, stack: Stack, firsts: u64, sink: *Sink) Allocator.Error!void {
+        /// `to` is a ToSink or a ToList.
+        fn visit(s: *S, table: *const Table, n: u32, stack: Stack, to: anytype) Allocator.Error!void {
             const p = &s.parser;
             const node = &table.nodes[n];
             const mark = p.levels.items.len;
             defer p.levels.items.len = mark;
             const viable = try p.viable(stack, Parser.wide(table.interests[n * width ..]));
             const takeable = Parser.join(viable, Parser.wide(p.program.skip));
-            for (table.groups[node.groups..table.nodes[n + 1].groups]) |*group| {
-                if (group.first & firsts == 0) continue;
-                if (Parser.intersects(takeable, Parser.wide(p.program.reachSet(group.reach)))) add(table, group, sink);
+            for (node.groups..table.nodes[n + 1].groups) |g| {
+                const group = &table.groups[g];
+                if (group.first & to.firsts == 0) continue;
+                if (Parser.intersects(takeable, Parser.wide(p.program.reachSet(group.reach)))) try to.add(table, @intCast(g));
             }
             var child = n + 1;
             while (child < node.end) {
                 const next = &table.nodes[child];
                 defer child = next.end;
-                if (next.firsts & firsts == 0) continue;
+                if (next.firsts & to.firsts == 0) continue;
                 const after = if (next.terminal != signature.several)
                     (if (program_module.has(&viable, next.terminal)) try p.shift(mark, next.terminal) else continue)
                 else
                     try s.endWithSeveral(next.list, mark, viable, stack) orelse continue;
-                try s.visit(table, child, after, firsts, sink);
+                // A skipped terminal leads nowhere: the node stands on the same stack.
+                const is_shifted = after.below != stack.below or after.top != stack.top;
+                if (keeps_statics and @TypeOf(to) == ToSink and is_shifted) {
+                    try s.visitShifted(table, child, after, to);
+                } else try s.visit(table, child, after, to);
             }
+        }
+
+        fn visitShifted(s: *S, table: *const Table, n: u32, stack: Stack, to: ToSink) Allocator.Error!void {
+            const key = @as(u64, table.id) << 32 | @as(u64, n) << 16 | stack.top;
+            const found = s.known.get(key) orelse try s.learn(key, table, n, stack);
+            if (found == depends) return s.visit(table, n, stack, to);
+            const static = s.statics.items[found];
+            for (s.groups.items[static.from..static.to]) |group| {
+                if (table.groups[group].first & to.firsts != 0) try to.add(table, group);
+            }
+        }
+
+        /// Visits a subtree to see whether anything below the top of the stack is looked at.
+        noinline fn learn(s: *S, key: u64, table: *const Table, n: u32, stack: Stack) Allocator.Error!u32 {
+            const p = &s.parser;
+            if (s.known.n == known_max) return depends;
+            const from = s.groups.items.len;
+            errdefer s.groups.shrinkRetainingCapacity(from);
+            const outside = p.least_depth;
+            defer p.least_depth = outside; // what depends is visited once more
+            p.least_depth = std.math.maxInt(u32);
+            try s.visit(table, n, stack, ToList{ .gpa = p.gpa, .groups = &s.groups });
+            if (p.least_depth < p.pool.depthOf(stack)) {
+                s.groups.shrinkRetainingCapacity(from);
+                try s.known.put(p.gpa, key, depends);
+                return depends;
+            }
+            const static: u32 = @intCast(s.statics.items.len);
+            try s.statics.append(p.gpa, .{ .from = @intCast(from), .to = @intCast(s.groups.items.len) });
+            errdefer _ = s.statics.pop();
+            try s.known.put(p.gpa, key, static);
+            return static;
         }
 
         /// The stack after a lexeme that matches several terminals, given what is viable.
@@ -100,12 +156,31 @@ pub fn Selector(comptime width: usize) type {
             }
             return null;
         }
-
-        inline fn add(table: *const Table, group: *const signature.Group, sink: *Sink) void {
-            if (group.is_bitmap) {
-                const words = table.words[group.start * sink.words.len ..][0..sink.words.len];
-                sink.addBitmap(@alignCast(@constCast(words)), group.n_tokens);
-            } else sink.addList(table.ids[group.start..][0..group.n_tokens]);
-        }
     };
 }
+
+/// Groups go to a sink, if they have one of the first classes.
+const ToSink = struct {
+    sink: *Sink,
+    firsts: u64,
+
+    inline fn add(to: ToSink, table: *const Table, g: u32) Allocator.Error!void {
+        const group = &table.groups[g];
+        if (group.is_bitmap) {
+            const words = table.words[group.start * to.sink.words.len ..][0..to.sink.words.len];
+            to.sink.addBitmap(@alignCast(@constCast(words)), group.n_tokens);
+        } else to.sink.addList(table.ids[group.start..][0..group.n_tokens]);
+    }
+};
+
+/// Groups are listed, whatever their first class.
+const ToList = struct {
+    gpa: Allocator,
+    groups: *std.ArrayList(u32),
+
+    firsts: u64 = std.math.maxInt(u64),
+
+    fn add(to: ToList, _: *const Table, g: u32) Allocator.Error!void {
+        try to.groups.append(to.gpa, g);
+    }
+};

@@ -50,6 +50,8 @@ pub const Group = extern struct {
 pub const no_base = 0;
 
 pub const Table = struct {
+    /// Tells the tables of one grammar apart.
+    id: u32,
     /// In depth-first order, with one behind the last that ends the groups of the last.
     nodes: []const Node,
     /// [node * width]: terminals that decide about the node's groups and children.
@@ -100,7 +102,7 @@ pub fn buildRestart(gpa: Allocator, source: Source, shard: u32) Error!Table {
     var b: Builder = try .init(gpa, source);
     defer b.deinit();
     try b.fillRestart(shard);
-    return b.finish(no_base);
+    return b.finish(std.math.maxInt(u16) + 1 + shard, no_base);
 }
 
 /// The continuation table of a state. Its base, if it has one, has none itself.
@@ -109,7 +111,7 @@ pub fn buildContinuation(gpa: Allocator, source: Source, state: u16) Error!Table
     defer b.deinit();
     const base = baseOf(source, state);
     if (base == no_base) try b.fillContinuation(state) else try b.fillDifference(state, base);
-    return b.finish(base);
+    return b.finish(state, base);
 }
 
 /// The state that most bytes lead to from here, if it takes nearly the same bytes to the same states.
@@ -375,11 +377,12 @@ const Builder = struct {
 
     // ---- Laying the table out
 
-    fn finish(b: *Builder, base: u16) Allocator.Error!Table {
+    fn finish(b: *Builder, id: u32, base: u16) Allocator.Error!Table {
         try b.addTwins();
         const order = try b.depthFirst();
         defer b.gpa.free(order);
         var table: Table = undefined;
+        table.id = id;
         table.base = base;
         const nodes = try b.gpa.alloc(Node, order.len + 1);
         errdefer b.gpa.free(nodes);
