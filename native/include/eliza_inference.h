@@ -398,7 +398,8 @@ int eliza_inference_matcher_create(const eliza_constraint *constraint, uint32_t 
  * tokens are legal exactly where the text is complete, close the span, and are alone where nothing can
  * follow. With `end` not NULL and n_end 0, a span that must stop ends by itself, and where it may stop
  * everything is allowed for one token: it goes on with the text if it can, otherwise it is not part of
- * the span and ends it. The span of a recognizer is open at once and has descriptor 0; a token trie
+ * the span and ends it. A vocabulary without end-of-generation tokens behaves like that. An end token
+ * that could also go on with the text closes the span. The span of a recognizer is open at once and has descriptor 0; a token trie
  * refuses a config with end tokens, since its payload has them.
  */
 typedef struct eliza_span_config_t {
@@ -503,7 +504,7 @@ int eliza_inference_matcher_fill_bitmap(eliza_matcher *matcher, int32_t *words, 
 int eliza_inference_matcher_fill_bitmaps(eliza_matcher *const *matchers, size_t n, int32_t *words, size_t n_words,
                                          uint32_t n_threads);
 
-/* 1 if the output may stop here (outside a span, or at a complete leaf), else 0. */
+/* 1 if the output may stop here (outside a span, at a complete leaf, or where the text is complete), else 0. */
 int eliza_inference_matcher_can_stop(eliza_matcher *matcher);
 
 /* The tokens that must follow. In a token trie: a run in which each step has one legal token and no

@@ -46,7 +46,7 @@ fn writeAll(gpa: Allocator, out: *std.ArrayList(u8), vocabulary: *const Vocabula
     for (offsets[0 .. offsets.len - 1], offsets[1..], 0..) |start, end, i| {
         const string = text[@intCast(start)..@intCast(end)];
         tokens.clearRetainingCapacity();
-        if (!try tokenize(gpa, vocabulary, trie, string, &tokens)) {
+        if (!try tokenize(gpa, vocabulary, trie, string, &tokens) or !spells(vocabulary, tokens.items, string)) {
             return diag.fail(.invalid_arg, "choices[{d}]: the tokenizer cannot spell {f}", .{ i, diagnostic.quoted(string) });
         }
         try out.append(gpa, 0x82);
@@ -56,6 +56,17 @@ fn writeAll(gpa: Allocator, out: *std.ArrayList(u8), vocabulary: *const Vocabula
         try writeLength(gpa, out, 0xdd, tokens.items.len);
         for (tokens.items) |token| try writeLength(gpa, out, 0xce, @intCast(token));
     }
+}
+
+/// A tokenizer may add tokens of its own, or give those of another text.
+fn spells(vocabulary: *const Vocabulary, tokens: []const i32, string: []const u8) bool {
+    var at: usize = 0;
+    for (tokens) |token| {
+        const spelt = vocabulary.tokenBytes(@intCast(token));
+        if (!std.mem.startsWith(u8, string[at..], spelt)) return false;
+        at += spelt.len;
+    }
+    return tokens.len > 0 and at == string.len;
 }
 
 fn writeString(gpa: Allocator, out: *std.ArrayList(u8), string: []const u8) Allocator.Error!void {

@@ -243,7 +243,8 @@ class Matcher:
 
     @property
     def can_stop(self) -> bool:
-        """Whether the output may stop here: outside a span, or at a complete leaf."""
+        """Whether the output may stop here: outside a span, at a complete leaf, or where the text
+        is complete."""
         return self._check(lib.eliza_inference_matcher_can_stop(self._handle)) == 1
 
     def mask_logits(self, logits: Any) -> None:

@@ -59,6 +59,7 @@ fn parseChecked(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diag
 
 fn check(text: []const u8, diag: *Diagnostic) Error!void {
     if (text.len > bytes_max) return diag.fail(.limit, "1:1: the grammar is longer than {d} bytes", .{bytes_max});
+    if (std.mem.startsWith(u8, text, "\u{feff}")) return failAt(text, 0, "a byte order mark", diag);
     if (std.mem.findScalar(u8, text, 0)) |at| return failAt(text, at, "a zero byte", diag);
     if (std.unicode.utf8ValidateSlice(text)) return;
     var at: usize = 0;
