@@ -31,9 +31,7 @@ fn toCompute(matchers: []const *Matcher) usize {
 }
 
 const none = std.math.maxInt(usize);
-/// Selection calls itself once for each lexeme of a token, at most 255 times, with some KB of sets of
-/// terminals each time.
-const stack_bytes = 4 << 20;
+const stack_bytes = 1 << 20;
 
 const Work = struct {
     matchers: []const *Matcher,

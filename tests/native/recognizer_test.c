@@ -922,6 +922,48 @@ static void test_files(const char *folder, const eliza_vocab *vocab) {
     remove(path);
 }
 
+/* Tokens of thousands of lexemes, a grammar of a thousand terminals, a thread with a small stack. */
+#define LONG_TOKEN_BYTES 4096
+#define MANY_TERMINALS 1000
+
+static void *fill_with_small_stack(void *argument) {
+    eliza_matcher *matcher = NULL;
+    int32_t words[9];
+    CHECK_EQUAL(eliza_inference_matcher_create(argument, 0, &matcher, NULL), ELIZA_OK);
+    CHECK(eliza_inference_matcher_fill_bitmap(matcher, words, 9) >= 0);
+    CHECK_EQUAL(words[8], 1); /* the long token */
+    CHECK_EQUAL(eliza_inference_matcher_accept(matcher, 256), ELIZA_STEP_IN_SPAN);
+    eliza_inference_matcher_free(matcher);
+    return NULL;
+}
+
+static void test_small_stacks(void) {
+    static uint8_t bytes[256 + LONG_TOKEN_BYTES];
+    static char grammar[64 * MANY_TERMINALS];
+    uint64_t offsets[258];
+    for (int i = 0; i < 256; i++) bytes[i] = (uint8_t)i;
+    for (int i = 0; i <= 256; i++) offsets[i] = (uint64_t)i;
+    memset(bytes + 256, '[', LONG_TOKEN_BYTES);
+    offsets[257] = sizeof bytes;
+    size_t length = (size_t)sprintf(grammar, "start: item*\nitem: \"[\" item* \"]\"");
+    for (int i = 0; i < MANY_TERMINALS; i++) length += (size_t)sprintf(grammar + length, " | \"t%dx\"", i);
+    length += (size_t)sprintf(grammar + length, "\n");
+    eliza_vocab_config_t config = {.struct_size = sizeof config, .n_tokens = 257, .bytes = bytes, .offsets = offsets};
+    eliza_vocab *vocab = NULL;
+    eliza_constraint *constraint = NULL;
+    CHECK_EQUAL(eliza_inference_vocab_create(&config, &vocab, NULL), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_constraint_create_lark(vocab, grammar, length, NULL, &constraint, NULL), ELIZA_OK);
+    pthread_attr_t small;
+    pthread_t thread;
+    CHECK_EQUAL(pthread_attr_init(&small), 0);
+    CHECK_EQUAL(pthread_attr_setstacksize(&small, 256 << 10), 0);
+    CHECK_EQUAL(pthread_create(&thread, &small, fill_with_small_stack, constraint), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    pthread_attr_destroy(&small);
+    eliza_inference_constraint_free(constraint);
+    eliza_inference_vocab_free(vocab);
+}
+
 int main(int argc, char **argv) {
     const char *folder = argc > 1 ? argv[1] : ".";
     eliza_vocab *vocab = make_vocab(), *bare = make_vocab_without_bytes();
@@ -941,6 +983,7 @@ int main(int argc, char **argv) {
     test_lifetimes();
     test_long_output(vocab);
     test_threads(vocab);
+    test_small_stacks();
     test_file_arguments(folder, vocab);
     test_files(folder, vocab);
     eliza_inference_vocab_free(bare);

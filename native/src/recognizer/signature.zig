@@ -94,7 +94,12 @@ pub const Source = struct {
     trie: *const VocabularyTrie,
 };
 
-/// TooLarge: more different signatures than are numbered.
+/// Lexemes of a token: selection calls itself for each, and must do with the stack of a small thread.
+fn lexemesMax(width: u32) u16 {
+    return if (width == program_module.set_widths[0]) 200 else 48;
+}
+
+/// TooLarge: more different signatures than are numbered, or a token of too many lexemes.
 pub const Error = Allocator.Error || error{TooLarge};
 
 /// The restart table of 64 first classes.
@@ -174,14 +179,15 @@ const Builder = struct {
     const Member = struct { token: u32, group: u32 };
     /// `row`: of the node's match list in `follows_reach`.
     const Place = struct { state: u16, node: u16, row: u32 };
-    const Draft = struct { parent: u16, list: u16, first_child: u32 = none, sibling: u32 = none };
+    /// `depth`: lexemes from the root.
+    const Draft = struct { parent: u16, list: u16, depth: u16, first_child: u32 = none, sibling: u32 = none };
     const DraftGroup = struct { node: u16, reach: u16, first: u16, n_tokens: u32 };
     const none = std.math.maxInt(u32);
     const root = 0;
 
     fn init(gpa: Allocator, source: Source) Allocator.Error!Builder {
         var b: Builder = .{ .gpa = gpa, .source = source, .program = source.program };
-        try b.nodes.append(gpa, .{ .parent = 0, .list = 0 });
+        try b.nodes.append(gpa, .{ .parent = 0, .list = 0, .depth = 0 });
         return b;
     }
 
@@ -341,9 +347,10 @@ const Builder = struct {
             return null;
         }
         const n = b.nodes.items.len;
-        if (n > std.math.maxInt(u16)) return error.TooLarge;
+        const depth = b.nodes.items[parent].depth + 1;
+        if (n > std.math.maxInt(u16) or depth > lexemesMax(b.program.width)) return error.TooLarge;
         try b.children.put(b.gpa, key, @intCast(n));
-        try b.nodes.append(b.gpa, .{ .parent = parent, .list = list, .sibling = b.nodes.items[parent].first_child });
+        try b.nodes.append(b.gpa, .{ .parent = parent, .list = list, .depth = depth, .sibling = b.nodes.items[parent].first_child });
         b.nodes.items[parent].first_child = @intCast(n);
         return @intCast(n);
     }

@@ -20,7 +20,7 @@ pub const TableStore = struct {
     continuations: []Slot,
     /// By shard.
     restarts: []Slot,
-    /// In place of a table that has more signatures than are numbered.
+    /// In place of a table that cannot be built.
     too_large: Table = undefined,
     /// Set when a table did not fit: no further one is tried.
     is_full: std.atomic.Value(bool) = .init(false),
