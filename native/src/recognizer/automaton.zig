@@ -13,9 +13,11 @@ pub const start: u16 = 1;
 pub const Dfa = struct {
     /// The class of each byte. Bytes of one class are not told apart by any state.
     classes: [256]u8,
-    /// Stride of `transitions`.
     n_classes: u32,
-    /// [state * n_classes + class] -> state. Row 0 is all `dead`.
+    /// Rows of `transitions` have 2^row_shift entries: a walk waits for the place of each row, and a
+    /// shift is there sooner than a product.
+    row_shift: u32,
+    /// [state << row_shift | class] -> state. Row 0 is all `dead`.
     transitions: []u16,
     /// By state: index of its match list. List 0 is empty.
     matches: []u16,
@@ -39,8 +41,13 @@ pub const Dfa = struct {
         return @intCast(d.reach_sets.len / d.words);
     }
 
+    /// By class.
+    pub fn row(d: *const Dfa, state: usize) []const u16 {
+        return d.transitions[state << @intCast(d.row_shift) ..][0..d.n_classes];
+    }
+
     pub inline fn next(d: *const Dfa, state: u16, byte: u8) u16 {
-        return d.transitions[@as(usize, state) * d.n_classes + d.classes[byte]];
+        return d.transitions[@as(usize, state) << @intCast(d.row_shift) | d.classes[byte]];
     }
 
     pub inline fn matchList(d: *const Dfa, state: u16) []const u16 {

@@ -16,24 +16,24 @@ const nothing_pending = @import("selection.zig").nothing_pending;
 pub const RegexWalker = struct {
     classes: *const [256]u8,
     transitions: [*]const u16,
-    n_classes: u32,
+    row_shift: u5,
     top: [*]u32,
 
     pub fn init(automaton: *const dfa.Dfa, rows: []u32, state: u32) RegexWalker {
-        rows[0] = state * automaton.n_classes;
+        rows[0] = state << @intCast(automaton.row_shift);
         return .{
             .classes = &automaton.classes,
             .transitions = automaton.transitions.ptr,
-            .n_classes = automaton.n_classes,
+            .row_shift = @intCast(automaton.row_shift),
             .top = rows.ptr,
         };
     }
 
     pub inline fn tryPushByte(w: *RegexWalker, byte: u8) bool {
-        const next: u32 = w.transitions[w.top[0] + w.classes[byte]];
+        const next: u32 = w.transitions[w.top[0] | w.classes[byte]];
         if (next == dfa.dead) return false;
         w.top += 1;
-        w.top[0] = next * w.n_classes;
+        w.top[0] = next << w.row_shift;
         return true;
     }
 

@@ -45,7 +45,9 @@ pub fn build(gpa: Allocator, patterns: []const Pattern, words: u32, budget: *Bud
     if (try table.mergeStates(arena, budget, what, diag)) table.mergeClasses();
     const reach = try reach_module.find(arena, &table, &subset.lists, patterns.len, words, budget, what, diag);
 
-    const transitions = try gpa.dupe(u16, table.rows);
+    const row_shift: u5 = @intCast(std.math.log2_int_ceil(u32, table.n_classes));
+    try budget.take(table.matches.len << row_shift << 1, what, diag);
+    const transitions = try padded(gpa, &table, row_shift);
     errdefer gpa.free(transitions);
     const matches = try gpa.dupe(u16, table.matches);
     errdefer gpa.free(matches);
@@ -59,6 +61,7 @@ pub fn build(gpa: Allocator, patterns: []const Pattern, words: u32, budget: *Bud
     return .{
         .classes = table.classes.*,
         .n_classes = table.n_classes,
+        .row_shift = row_shift,
         .transitions = transitions,
         .matches = matches,
         .match_offsets = match_offsets,
@@ -67,4 +70,15 @@ pub fn build(gpa: Allocator, patterns: []const Pattern, words: u32, budget: *Bud
         .reach_sets = reach_sets,
         .words = words,
     };
+}
+
+/// The table's rows, each in a power of two of entries.
+fn padded(gpa: Allocator, table: *const Table, row_shift: u5) Allocator.Error![]u16 {
+    const transitions = try gpa.alloc(u16, table.matches.len << row_shift);
+    @memset(transitions, dead);
+    for (0..table.matches.len) |state| {
+        const row = table.rows[state * table.n_classes ..][0..table.n_classes];
+        @memcpy(transitions[state << row_shift ..][0..row.len], row);
+    }
+    return transitions;
 }

@@ -142,11 +142,11 @@ fn checkStates(d: *const dfa.Dfa, gpa: std.mem.Allocator) !void {
     while (changed) {
         changed = false;
         for (0..n) |a| for (0..d.n_classes) |class| {
-            const to = d.transitions[a * d.n_classes + class];
+            const to = d.row(a)[class];
             if (reach[to] & ~reach[a] != 0) changed = true;
             reach[a] |= reach[to];
             for (0..n) |b| {
-                const other = d.transitions[b * d.n_classes + class];
+                const other = d.row(b)[class];
                 if (!different[a * n + b] and different[@as(usize, to) * n + other]) {
                     different[a * n + b] = true;
                     changed = true;
@@ -161,7 +161,7 @@ fn checkStates(d: *const dfa.Dfa, gpa: std.mem.Allocator) !void {
     }
     for (0..d.n_classes) |a| for (0..a) |b| {
         for (0..n) |state| {
-            if (d.transitions[state * d.n_classes + a] != d.transitions[state * d.n_classes + b]) break;
+            if (d.row(state)[a] != d.row(state)[b]) break;
         } else return error.TestUnexpectedResult; // two classes that no state tells apart
     };
 }
