@@ -8,7 +8,6 @@ const Matcher = @import("engine").matcher.Matcher;
 const TokenTrie = @import("engine").trie.TokenTrie;
 const Span = @import("engine").span.Span;
 const Output = @import("engine").output.Output;
-const forced_bytes_max = @import("engine").output.forced_bytes_max;
 const SpanConfig = @import("engine").constraint.SpanConfig;
 const Guide = @import("engine").guide.Guide;
 const batch = @import("../batch.zig");
@@ -97,13 +96,8 @@ export fn eliza_inference_matcher_create(
     out_matcher: ?*?*Matcher,
     out_error: ?*boundary.Message,
 ) c_int {
-    boundary.begin(out_error);
-    const out = out_matcher orelse return boundary.reject(out_error, "out_matcher is NULL");
-    out.* = null;
-    const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
-    var diag: boundary.Diagnostic = .{};
-    out.* = Matcher.create(gpa, c, .{ .timeout = span_timeout }, &diag) catch return boundary.fail(out_error, &diag);
-    return 0;
+    const config: SpanSettings = .{ .struct_size = @sizeOf(SpanSettings), .span_timeout = span_timeout, .end = null, .n_end = 0 };
+    return eliza_inference_matcher_create_span(constraint, &config, out_matcher, out_error);
 }
 
 pub const SpanSettings = extern struct {

@@ -50,9 +50,17 @@ pub const Dfa = struct {
         return d.transitions[@as(usize, state) << @intCast(d.row_shift) | d.classes[byte]];
     }
 
+    pub fn nLists(d: *const Dfa) u32 {
+        return @intCast(d.match_offsets.len - 1);
+    }
+
+    /// Match list i.
+    pub inline fn list(d: *const Dfa, i: u16) []const u16 {
+        return d.match_patterns[d.match_offsets[i]..d.match_offsets[i + 1]];
+    }
+
     pub inline fn matchList(d: *const Dfa, state: u16) []const u16 {
-        const list = d.matches[state];
-        return d.match_patterns[d.match_offsets[list]..d.match_offsets[list + 1]];
+        return d.list(d.matches[state]);
     }
 
     pub inline fn reachSet(d: *const Dfa, state: u16) []const u64 {

@@ -10,7 +10,6 @@ const Constraint = @import("engine").constraint.Constraint;
 const VocabularyTrie = @import("engine").vocabulary_trie.VocabularyTrie;
 const Budget = @import("engine").budget.Budget;
 const budget_module = @import("engine").budget;
-const Choices = @import("engine").choices.Choices;
 const dfa = @import("regex/dfa.zig");
 const regex = @import("regex/parse.zig");
 const lark = @import("grammar/lark.zig");

@@ -28,6 +28,9 @@ pub const Node = extern struct {
     state: u32,
 };
 
+/// In place of a lexer state, before the first byte.
+pub const nothing_pending = 0;
+
 /// The nodes of all stacks of one output.
 pub const Pool = struct {
     nodes: std.ArrayList(Node) = .empty,
@@ -173,8 +176,9 @@ pub fn Parser(comptime width: usize) type {
             return all;
         }
 
-        /// The stack after a pending lexeme; null if it cannot end here.
+        /// The stack after the pending lexeme, if one is pending; null if it cannot end here.
         pub fn endLexeme(p: *P, state: u16, stack: Stack) Allocator.Error!?Stack {
+            if (state == nothing_pending) return stack;
             for (p.program.lexer.matchList(state)) |terminal| {
                 if (program_module.has(p.program.skip, terminal)) return stack;
                 if (try p.take(stack, terminal)) |after| return after;
@@ -214,6 +218,12 @@ pub fn Parser(comptime width: usize) type {
 
         inline fn afterShift(p: *const P, state: u16, terminal: u16) u16 {
             return p.program.shifts[@as(usize, state) * (p.program.n_terminals + 1) + terminal];
+        }
+
+        /// Whether the text may end, after the pending lexeme.
+        pub fn canEnd(p: *P, state: u16, stack: Stack) Allocator.Error!bool {
+            const after = try p.endLexeme(state, stack) orelse return false;
+            return try p.take(after, p.program.endOfInput()) != null;
         }
 
         /// The stack after one terminal; null if it cannot be shifted. Leaves no level.

@@ -90,14 +90,6 @@ pub const Program = struct {
         return @intCast(p.n_terminals);
     }
 
-    pub fn nLists(p: *const Program) u32 {
-        return @intCast(p.lexer.match_offsets.len - 1);
-    }
-
-    pub inline fn list(p: *const Program, i: u16) []const u16 {
-        return p.lexer.match_patterns[p.lexer.match_offsets[i]..p.lexer.match_offsets[i + 1]];
-    }
-
     pub fn reachSet(p: *const Program, reach: u16) []const u64 {
         return p.lexer.reach_sets[reach * p.width ..][0..p.width];
     }
@@ -106,13 +98,9 @@ pub const Program = struct {
         return p.follows[after * p.width ..][0..p.width];
     }
 
-    pub fn canFollow(p: *const Program, after: u16, reach: u16) bool {
-        return p.follows_reach[@as(usize, after) * p.lexer.nReach() + reach];
-    }
-
-    /// Whether a lexeme that ends with `next` can come after one that ends with `list`.
+    /// Whether a lexeme that ends with the match list `next` can come after one that ends with `after`.
     pub fn canFollowList(p: *const Program, after: u16, next: u16) bool {
-        for (p.list(next)) |terminal| {
+        for (p.lexer.list(next)) |terminal| {
             if (has(p.skip, terminal) or has(p.followsSet(after), terminal)) return true;
         }
         return false;

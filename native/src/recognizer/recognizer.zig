@@ -16,14 +16,11 @@ const Program = program_module.Program;
 const parser_module = @import("parser.zig");
 const Stack = parser_module.Stack;
 const Pool = parser_module.Pool;
-const selection = @import("selection.zig");
 const signature = @import("signature.zig");
 const TableStore = @import("table_store.zig").TableStore;
 const mask_module = @import("mask.zig");
 pub const Mask = mask_module.Mask;
 const walkers = @import("walkers.zig");
-const walk = @import("walk.zig").walk;
-const bitmap = @import("bitmap.zig");
 const ScratchPool = @import("scratch.zig").ScratchPool;
 const Scratch = @import("scratch.zig").Scratch;
 const Mapping = @import("../platform/mapping.zig").Mapping;
@@ -126,7 +123,7 @@ pub const Recognizer = struct {
         return .{ .state = switch (r.language) {
             .choices => choices_module.root,
             .regex => dfa.start,
-            .grammar => selection.nothing_pending,
+            .grammar => parser_module.nothing_pending,
         } };
     }
 
@@ -231,9 +228,7 @@ pub const Recognizer = struct {
         const places = try scratch.places(walkers.GrammarWalker(width).Place, r.gpa);
         var walker: walkers.GrammarWalker(width) = try .init(parser, places, state, at.stack);
         defer walker.deinit();
-        const after = try selector.finish(state, at.stack);
-        const can_stop = if (after) |stack| try parser.take(stack, program.endOfInput()) != null else false;
-        scratch.fromWalk(r, &walker, can_stop);
+        scratch.fromWalk(r, &walker, try parser.canEnd(state, at.stack));
         if (walker.out_of_memory) return error.OutOfMemory;
         return 0;
     }
@@ -298,7 +293,7 @@ fn advanceGrammar(comptime width: usize, gpa: Allocator, program: *const Program
     var state: u16 = @intCast(from.state);
     var stack = from.stack;
     for (bytes) |byte| {
-        if (state != selection.nothing_pending) {
+        if (state != parser_module.nothing_pending) {
             const next = lexer.next(state, byte);
             if (next != dfa.dead) {
                 state = next;
@@ -311,15 +306,11 @@ fn advanceGrammar(comptime width: usize, gpa: Allocator, program: *const Program
     }
     const reach = lexer.reaches[state];
     const after: Position = .{ .state = state, .stack = stack };
-    if (state == selection.nothing_pending or program.reaches_skip[reach]) return after;
+    if (state == parser_module.nothing_pending or program.reaches_skip[reach]) return after;
     return if (try parser.anyViable(stack, Parser.wide(program.reachSet(reach)))) after else null;
 }
 
 fn canEnd(comptime width: usize, gpa: Allocator, program: *const Program, pool: *Pool, at: Position) Allocator.Error!bool {
     var parser: parser_module.Parser(width) = .{ .gpa = gpa, .program = program, .pool = pool };
-    const stack = if (at.state == selection.nothing_pending)
-        at.stack
-    else
-        try parser.endLexeme(@intCast(at.state), at.stack) orelse return false;
-    return try parser.take(stack, program.endOfInput()) != null;
+    return parser.canEnd(@intCast(at.state), at.stack);
 }

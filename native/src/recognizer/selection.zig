@@ -4,16 +4,12 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const program_module = @import("program.zig");
-const Program = program_module.Program;
 const parser_module = @import("parser.zig");
 const Stack = parser_module.Stack;
 const signature = @import("signature.zig");
 const Table = signature.Table;
 const Sink = @import("sink.zig").Sink;
 const NumberMap = @import("number_map.zig").NumberMap;
-
-/// In place of a lexer state, before the first byte.
-pub const nothing_pending = 0;
 
 /// The tables that a mask is made of.
 pub const Tables = struct {
@@ -68,14 +64,8 @@ pub fn Selector(comptime width: usize) type {
                 sink.remove(continuation.except);
             }
             try s.visit(continuation, 0, stack, ToSink{ .sink = sink, .firsts = 1 });
-            const after = try s.finish(state, stack) orelse return false;
+            const after = try p.endLexeme(state, stack) orelse return false;
             return s.restart(tables.restarts, p.program.endersOf(state), after, sink);
-        }
-
-        /// The stack after the pending lexeme has ended; null if it cannot end here.
-        pub fn finish(s: *S, state: u16, stack: Stack) Allocator.Error!?Stack {
-            if (state == nothing_pending) return stack;
-            return s.parser.endLexeme(state, stack);
         }
 
         fn restart(s: *S, tables: []const *const Table, firsts: []const u64, stack: Stack, sink: *Sink) Allocator.Error!bool {
@@ -150,7 +140,7 @@ pub fn Selector(comptime width: usize) type {
         /// The stack after a lexeme that matches several terminals, given what is viable.
         fn endWithSeveral(s: *S, list: u16, mark: usize, viable: Set, stack: Stack) Allocator.Error!?Stack {
             const program = s.parser.program;
-            for (program.list(list)) |terminal| {
+            for (program.lexer.list(list)) |terminal| {
                 if (program_module.has(&viable, terminal)) return try s.parser.shift(mark, terminal);
                 if (program_module.has(program.skip, terminal)) return stack;
             }

@@ -477,7 +477,7 @@ const Builder = struct {
             n -= 1;
             const draft = drafts[order[n]];
             nodes[n].list = draft.list;
-            const terminals = b.program.list(draft.list);
+            const terminals = b.program.lexer.list(draft.list);
             if (terminals.len == 1) nodes[n].terminal = terminals[0];
             nodes[n].end = @max(nodes[n].end, @as(u32, @intCast(n + 1)));
             if (n == 0) break;
@@ -497,7 +497,7 @@ const Builder = struct {
             for (groups[nodes[n].groups..nodes[n + 1].groups]) |group| program_module.unite(interest, p.reachSet(group.reach));
             var child_node = n + 1;
             while (child_node < nodes[n].end) : (child_node = nodes[child_node].end) {
-                for (p.list(nodes[child_node].list)) |terminal| program_module.add(interest, terminal);
+                for (p.lexer.list(nodes[child_node].list)) |terminal| program_module.add(interest, terminal);
             }
         }
         return interests;

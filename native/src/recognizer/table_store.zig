@@ -7,6 +7,7 @@ const signature = @import("signature.zig");
 const Table = signature.Table;
 const Account = @import("mask.zig").Account;
 const selection = @import("selection.zig");
+const nothing_pending = @import("parser.zig").nothing_pending;
 const Mutex = @import("../platform/mutex.zig").Mutex;
 const Budget = @import("budget.zig").Budget;
 const diagnostic = @import("../diagnostic.zig");
@@ -75,7 +76,7 @@ pub const TableStore = struct {
             restart.* = try store.get(source, slot, .{ .restart = @intCast(shard) }) orelse return null;
         }
         var tables: selection.Tables = .{ .continuation = null, .base = null, .restarts = restarts };
-        if (state == selection.nothing_pending) return tables;
+        if (state == nothing_pending) return tables;
         const table = try store.continuation(source, state) orelse return null;
         tables.continuation = table;
         if (table.base != signature.no_base) tables.base = try store.continuation(source, table.base) orelse return null;

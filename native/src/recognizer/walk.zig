@@ -7,7 +7,6 @@
 //!     popBytes(n: usize) void       takes back the last n bytes
 //! so that a new kind of recognizer is one file.
 
-const std = @import("std");
 const vocabulary_trie = @import("vocabulary_trie.zig");
 const VocabularyTrie = vocabulary_trie.VocabularyTrie;
 const spare_words = vocabulary_trie.spare_words;

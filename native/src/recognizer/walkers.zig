@@ -5,11 +5,10 @@ const Allocator = std.mem.Allocator;
 const dfa = @import("automaton.zig");
 const choices_module = @import("choices.zig");
 const program_module = @import("program.zig");
-const Program = program_module.Program;
 const parser_module = @import("parser.zig");
 const Stack = parser_module.Stack;
 const NumberMap = @import("number_map.zig").NumberMap;
-const nothing_pending = @import("selection.zig").nothing_pending;
+const nothing_pending = parser_module.nothing_pending;
 
 /// Along an automaton. `rows` has room for the longest token and one more: a state is the place of its
 /// row in the table.
@@ -146,7 +145,7 @@ pub fn GrammarWalker(comptime width: usize) type {
 
         fn finish(w: *W, configuration: u32, list: u16) Allocator.Error!u32 {
             const program = w.parser.program;
-            for (program.list(list)) |terminal| {
+            for (program.lexer.list(list)) |terminal| {
                 const stack = w.configurations.items[configuration].stack;
                 if (program_module.has(program.skip, terminal)) return configuration;
                 if (try w.parser.take(stack, terminal)) |after| return w.configure(after);

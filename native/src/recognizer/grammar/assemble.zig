@@ -79,9 +79,9 @@ fn findReachesSkip(p: *const Program, gpa: Allocator) Allocator.Error![]bool {
 }
 
 fn findIsSkip(p: *const Program, gpa: Allocator) Allocator.Error![]bool {
-    const result = try gpa.alloc(bool, p.nLists());
+    const result = try gpa.alloc(bool, p.lexer.nLists());
     for (result, 0..) |*is, i| {
-        const terminals = p.list(@intCast(i));
+        const terminals = p.lexer.list(@intCast(i));
         is.* = terminals.len == 1 and has(p.skip, terminals[0]);
     }
     return result;
@@ -99,10 +99,10 @@ fn findFollows(p: *const Program, gpa: Allocator) Allocator.Error![]u64 {
         unite(follows, p.shift_sets[@as(usize, next) * w ..][0..w]);
         for (p.reduction_offsets[next]..p.reduction_offsets[next + 1]) |r| unite(follows, p.reduction_sets[r * w ..][0..w]);
     };
-    const follows = try gpa.alloc(u64, p.nLists() * w);
+    const follows = try gpa.alloc(u64, p.lexer.nLists() * w);
     @memset(follows, 0);
     @memset(follows[0..w], std.math.maxInt(u64));
-    for (1..p.nLists()) |i| for (p.list(@intCast(i))) |terminal| {
+    for (1..p.lexer.nLists()) |i| for (p.lexer.list(@intCast(i))) |terminal| {
         const set = follows[i * w ..][0..w];
         if (has(p.skip, terminal)) @memset(set, std.math.maxInt(u64)) else unite(set, by_terminal[terminal * w ..][0..w]);
     };
@@ -111,8 +111,8 @@ fn findFollows(p: *const Program, gpa: Allocator) Allocator.Error![]u64 {
 
 fn findFollowsReach(p: *const Program, gpa: Allocator) Allocator.Error![]bool {
     const n_reach = p.lexer.nReach();
-    const result = try gpa.alloc(bool, p.nLists() * n_reach);
-    for (0..p.nLists()) |i| for (0..n_reach) |r| {
+    const result = try gpa.alloc(bool, p.lexer.nLists() * n_reach);
+    for (0..p.lexer.nLists()) |i| for (0..n_reach) |r| {
         result[i * n_reach + r] = p.reaches_skip[r] or intersects(p.followsSet(@intCast(i)), p.reachSet(@intCast(r)));
     };
     return result;

@@ -1,7 +1,6 @@
 //! The rules that items are about to begin, and with which lookaheads. Scratch memory that serves
 //! one state after the other.
 
-const std = @import("std");
 const Flat = @import("flat.zig").Flat;
 const First = @import("first.zig").First;
 const sets = @import("sets.zig");

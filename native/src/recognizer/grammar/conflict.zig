@@ -3,7 +3,6 @@
 const std = @import("std");
 const flat_module = @import("flat.zig");
 const Flat = flat_module.Flat;
-const none = flat_module.none;
 const Automaton = @import("automaton.zig").Automaton;
 const Closure = @import("closure.zig").Closure;
 const Conflict = @import("settle.zig").Conflict;

@@ -4,7 +4,6 @@
 const std = @import("std");
 const grammar_module = @import("grammar.zig");
 const Grammar = grammar_module.Grammar;
-const Place = grammar_module.Place;
 const flat_module = @import("flat.zig");
 const Flat = flat_module.Flat;
 const graph = @import("graph.zig");

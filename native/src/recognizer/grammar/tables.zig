@@ -16,7 +16,6 @@ const Settled = @import("settle.zig").Settled;
 const must = @import("must.zig");
 const merge = @import("merge.zig");
 const conflict = @import("conflict.zig");
-const sets = @import("sets.zig");
 const work_module = @import("work.zig");
 const Work = work_module.Work;
 
@@ -24,8 +23,6 @@ pub const Error = work_module.Error;
 
 /// Remarks on a grammar that compiles: a line each, `line:column: ...` where there is a place.
 pub const Notes = std.ArrayList([]const u8);
-
-pub const start_state: u16 = 0;
 
 /// Rules, productions and terminals have the numbers that they have in the grammar; those that the
 /// construction dropped are in no action. End of input is terminal `n_terminals`. Immutable, hence

@@ -3,7 +3,6 @@
 const std = @import("std");
 const flat_module = @import("flat.zig");
 const Flat = flat_module.Flat;
-const none = flat_module.none;
 const graph = @import("graph.zig");
 const Graph = graph.Graph;
 const work_module = @import("work.zig");
