@@ -10,11 +10,13 @@ const Allocator = std.mem.Allocator;
 const program_module = @import("program.zig");
 const Program = program_module.Program;
 
-/// A parser's stack.
-pub const Stack = struct {
+/// A parser's stack. One word, so that it is read as it was written: a processor that is to read at once
+/// what it wrote in two parts waits until both are in the cache.
+pub const Stack = packed struct(u64) {
     /// The node below the top, or `bottom`.
     below: u32,
     top: u16,
+    _: u16 = 0,
 
     pub const initial: Stack = .{ .below = bottom, .top = 0 };
 };
