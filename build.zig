@@ -56,6 +56,7 @@ fn addTests(
         .link_libc = true,
         .imports = &.{.{ .name = "message", .module = message }},
     });
+    library.addUnite(b, engine);
     const module = b.createModule(.{
         .root_source_file = b.path("native/src/shell.zig"),
         .target = target,

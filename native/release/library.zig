@@ -31,11 +31,33 @@ pub fn add(b: *std.Build, options: Options) *std.Build.Step.Compile {
         shell.optimize = .small;
     }
     engine.addImport("message", message);
+    addUnite(b, engine);
     shell.addImport("engine", engine);
     shell.addImport("message", message);
     shell.addOptions("config", options.config);
     library.root_module.addImport("shell", shell);
     return library;
+}
+
+/// The union of bitmaps, compiled for the target, and beside it for what is chosen at run time.
+pub fn addUnite(b: *std.Build, engine: *std.Build.Module) void {
+    const target = engine.resolved_target.?;
+    const baseline = b.createModule(.{ .root_source_file = b.path("native/src/recognizer/unite.zig") });
+    engine.addImport("unite", baseline);
+    var modules: [2]*std.Build.Module = .{ baseline, b.createModule(.{ .root_source_file = b.path("native/src/recognizer/unite_avx2.zig") }) };
+    for (&modules) |module| {
+        module.resolved_target = target;
+        module.optimize = engine.optimize;
+        module.pic = engine.pic;
+        module.strip = engine.strip;
+        module.unwind_tables = engine.unwind_tables;
+    }
+    if (target.result.cpu.arch != .x86_64) return;
+    var query = target.query;
+    query.cpu_features_add.addFeatureSet(std.Target.x86.featureSet(&.{.avx2}));
+    modules[1].resolved_target = b.resolveTargetQuery(query);
+    modules[1].addImport("unite", baseline);
+    engine.addImport("unite_avx2", modules[1]);
 }
 
 /// A shared library of one Zig file, which exports what the version script lets through.

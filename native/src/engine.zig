@@ -45,6 +45,7 @@ test {
     _ = @import("platform/clock.zig");
     _ = @import("platform/file.zig");
     _ = @import("platform/mapping.zig");
+    _ = @import("platform/processor.zig");
     _ = @import("recognizer/bitmap.zig");
     _ = @import("recognizer/budget.zig");
     _ = @import("recognizer/choices.zig");

@@ -4,15 +4,23 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const spare_words = @import("vocabulary_trie.zig").spare_words;
+const processor = @import("../platform/processor.zig");
+
+const has_avx2_code = @import("builtin").cpu.arch == .x86_64;
 
 const lanes = 8;
 const Vector = @Vector(lanes, u32);
 pub const alignment: std.mem.Alignment = .@"64";
 pub const Words = []align(alignment.toByteUnits()) u32;
 
-/// Words for the tokens 0 .. n_tokens-1, and for the walk's marks of nodes without a token.
+comptime {
+    std.debug.assert(alignment.toByteUnits() == @import("unite").alignment);
+}
+
+/// Words for the tokens 0 .. n_tokens-1, and for the walk's marks of nodes without a token: whole blocks of
+/// the widest code.
 pub fn wordsFor(n_tokens: u32) usize {
-    return std.mem.alignForward(usize, n_tokens / 32 + spare_words, 16);
+    return std.mem.alignForward(usize, n_tokens / 32 + spare_words, 64);
 }
 
 pub fn alloc(gpa: Allocator, n_words: usize) Allocator.Error!Words {
@@ -29,15 +37,17 @@ pub noinline fn copy(to: Words, from: Words) void {
     while (i < to.len) : (i += lanes) at(to, i).* = at(from, i).*;
 }
 
-pub noinline fn unite(to: Words, from: Words) void {
-    var i: usize = 0;
-    while (i < to.len) : (i += lanes) at(to, i).* |= at(from, i).*;
+/// What `unite` takes at once.
+pub const sources_max = 16;
+
+/// Adds the tokens of all sources.
+pub fn unite(to: Words, sources: []const Words) void {
+    if (has_avx2_code and processor.hasAvx2()) return @import("unite_avx2").blocks(to, sources);
+    uniteBaseline(to, sources);
 }
 
-/// Two at a time, since `to` is read and written once.
-pub noinline fn uniteTwo(to: Words, a: Words, b: Words) void {
-    var i: usize = 0;
-    while (i < to.len) : (i += lanes) at(to, i).* |= at(a, i).* | at(b, i).*;
+noinline fn uniteBaseline(to: Words, sources: []const Words) void {
+    @import("unite").blocks(32, to, sources);
 }
 
 pub inline fn set(words: []u32, token: u32) void {
@@ -98,30 +108,31 @@ inline fn splat5(value: u5) @Vector(lanes, u5) {
 test "sets agree with single bits" {
     const gpa = std.testing.allocator;
     var random: std.Random.DefaultPrng = .init(1);
-    const n_tokens = 1000;
-    const a = try alloc(gpa, wordsFor(n_tokens));
-    defer gpa.free(a);
-    const b = try alloc(gpa, wordsFor(n_tokens));
-    defer gpa.free(b);
-    clear(a);
-    clear(b);
-    for (0..400) |_| {
-        set(a, random.random().uintLessThan(u32, n_tokens));
-        set(b, random.random().uintLessThan(u32, n_tokens));
+    const n_tokens = 5000;
+    var sets: [4]Words = undefined;
+    for (&sets) |*words| {
+        words.* = try alloc(gpa, wordsFor(n_tokens));
+        clear(words.*);
+        for (0..400) |_| set(words.*, random.random().uintLessThan(u32, n_tokens));
     }
+    defer for (sets) |words| gpa.free(words);
     const c = try alloc(gpa, wordsFor(n_tokens));
     defer gpa.free(c);
-    copy(c, a);
-    unite(c, b);
-    var expected: u32 = 0;
-    for (0..n_tokens) |token| {
-        const in_either = has(a, @intCast(token)) or has(b, @intCast(token));
-        try std.testing.expectEqual(in_either, has(c, @intCast(token)));
-        expected += @intFromBool(in_either);
-    }
-    try std.testing.expectEqual(expected, count(c));
-    var ids: [n_tokens]i32 = undefined;
-    try std.testing.expectEqual(expected, list(c, &ids));
-    for (ids[0..expected]) |id| unset(c, @intCast(id));
-    try std.testing.expectEqual(0, count(c));
+    inline for (.{ unite, uniteBaseline }) |uniting| for (0..sets.len) |n_sources| {
+        copy(c, sets[0]);
+        uniting(c, sets[1..][0..n_sources]);
+        var expected: u32 = 0;
+        for (0..n_tokens) |token| {
+            const in_any = for (sets[0 .. n_sources + 1]) |words| {
+                if (has(words, @intCast(token))) break true;
+            } else false;
+            try std.testing.expectEqual(in_any, has(c, @intCast(token)));
+            expected += @intFromBool(in_any);
+        }
+        try std.testing.expectEqual(expected, count(c));
+        var ids: [n_tokens]i32 = undefined;
+        try std.testing.expectEqual(expected, list(c, &ids));
+        for (ids[0..expected]) |id| unset(c, @intCast(id));
+        try std.testing.expectEqual(0, count(c));
+    };
 }

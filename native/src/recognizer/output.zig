@@ -9,6 +9,7 @@ const Position = recognizer_module.Position;
 const Mask = recognizer_module.Mask;
 const Pool = @import("parser.zig").Pool;
 const Stack = @import("parser.zig").Stack;
+const Scratch = @import("scratch.zig").Scratch;
 const bitmap = @import("bitmap.zig");
 const tokenize = @import("tokenize.zig");
 const span_module = @import("../trie/span.zig");
@@ -74,7 +75,7 @@ pub const Output = struct {
     pub fn deinit(o: *Output) void {
         o.pool.nodes.deinit(o.gpa);
         o.forced_run.deinit(o.gpa);
-        if (o.own) |own| own.destroy(o.gpa);
+        if (o.own) |own| own.destroy(o.recognizer.gpa);
     }
 
     pub fn clone(o: *const Output) Allocator.Error!Output {
@@ -279,7 +280,7 @@ pub const Output = struct {
         const mask = try o.recognizer.find(&o.pool, o.span.position, scratch);
         if (mask != &scratch.mask) return mask;
         const own = try o.ownMask();
-        own.copy(mask);
+        own.take(scratch);
         return &own.mask;
     }
 
@@ -293,7 +294,7 @@ pub const Output = struct {
 
     fn ownMask(o: *Output) Allocator.Error!*OwnMask {
         if (o.own) |own| return own;
-        const own = try OwnMask.create(o.gpa, o.recognizer);
+        const own = try OwnMask.create(o.recognizer);
         o.own = own;
         return own;
     }
@@ -377,7 +378,9 @@ const OwnMask = struct {
     ids: []i32,
     words: bitmap.Words,
 
-    fn create(gpa: Allocator, recognizer: *const Recognizer) Allocator.Error!*OwnMask {
+    /// Its memory is the recognizer's, as that of a scratch is.
+    fn create(recognizer: *const Recognizer) Allocator.Error!*OwnMask {
+        const gpa = recognizer.gpa;
         const own = try gpa.create(OwnMask);
         errdefer gpa.destroy(own);
         const ids = try gpa.alloc(i32, @import("mask.zig").list_max + recognizer.end_tokens.len + end_tokens_max);
@@ -391,6 +394,13 @@ const OwnMask = struct {
         gpa.free(own.ids);
         gpa.free(own.words);
         gpa.destroy(own);
+    }
+
+    /// Takes over the mask that was put together in a scratch.
+    fn take(own: *OwnMask, scratch: *Scratch) void {
+        if (scratch.mask.words == null) return own.copy(&scratch.mask);
+        std.mem.swap(bitmap.Words, &own.words, &scratch.sink.words);
+        own.mask = scratch.mask;
     }
 
     fn copy(own: *OwnMask, mask: *const Mask) void {

@@ -9,6 +9,8 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const program_module = @import("program.zig");
 const Program = program_module.Program;
+const chains_module = @import("chains.zig");
+const terminal_set = @import("terminal_set.zig");
 
 /// A parser's stack. One word, so that it is read as it was written: a processor that is to read at once
 /// what it wrote in two parts waits until both are in the cache.
@@ -92,90 +94,92 @@ pub fn Parser(comptime width: usize) type {
         levels: std.ArrayList(Level) = .empty,
         /// The least depth of which a state was looked at since `begin`.
         least_depth: u32 = 0,
+        chains: Chains = .{},
 
         const P = @This();
-        pub const Set = [width]u64;
+        const sets = terminal_set.Sets(width);
+        const Chains = chains_module.Chains(width);
+        pub const Set = sets.Set;
 
-        /// A stack that reductions lead to, and the terminals that are shifted there.
+        /// A stack that reductions lead to, and the terminals that are shifted there or after unit
+        /// reductions from there.
         pub const Level = struct {
             stack: Stack,
-            /// The node that shifting pushes, once it was pushed.
-            node: u32 = bottom,
+            /// Null if the stack's top has no reductions.
+            chain: ?u32 = null,
             set: Set,
         };
 
         pub fn deinit(p: *P) void {
             p.levels.deinit(p.gpa);
+            p.chains.deinit(p.gpa);
         }
 
-        /// From here on, what is looked at counts.
+        /// From here on, what is looked at counts. Nothing that `viable` found is in use.
         pub fn begin(p: *P, stack: Stack) void {
+            p.levels.clearRetainingCapacity();
+            p.chains.limit(p.gpa);
             p.least_depth = p.pool.depthOf(stack);
         }
 
         /// Which of the wanted terminals can be shifted. Their levels are appended to `levels`.
-        pub inline fn viable(p: *P, stack: Stack, wanted: Set) Allocator.Error!Set {
+        pub inline fn viable(p: *P, stack: Stack, wanted: *const Set) Allocator.Error!Set {
             const program = p.program;
             try p.levels.ensureUnusedCapacity(p.gpa, 1);
             // Most states that a terminal leads to only shift.
-            if (program.reduction_offsets[stack.top] != program.reduction_offsets[stack.top + 1]) return p.viableReduced(stack, wanted);
-            const all = meet(wanted, p.set(program.shift_sets, stack.top));
+            if (program.hasReductions(stack.top)) return p.viableReduced(stack, wanted);
+            const all = sets.meet(wanted, sets.at(program.shift_sets, stack.top));
             p.levels.appendAssumeCapacity(.{ .stack = stack, .set = all });
             return all;
         }
 
-        /// Level by level: what a state does not shift goes on to the states that it reduces to. There
-        /// is room for one level more. Pointers are copied, since the compiler has to think that each
-        /// level that is written may change them.
-        fn viableReduced(p: *P, stack: Stack, wanted: Set) Allocator.Error!Set {
-            const program = p.program;
-            const shift_sets = program.shift_sets.ptr;
-            const offsets = program.reduction_offsets.ptr;
-            const reductions = program.reductions.ptr;
-            const reduction_sets = program.reduction_sets.ptr;
-            const gotos = program.gotos.ptr;
-            const n_rules = program.n_rules;
-            var nodes = p.pool.nodes.items.ptr;
-            var levels = p.levels.items.ptr;
+        /// Level by level: what a chain does not shift goes on to the stacks that it reduces to. There is
+        /// room for one level more.
+        fn viableReduced(p: *P, stack: Stack, wanted: *const Set) Allocator.Error!Set {
+            const gotos = p.program.gotos.ptr;
+            const n_rules = p.program.n_rules;
             var n = p.levels.items.len;
             var i = n;
-            levels[n] = .{ .stack = stack, .set = wanted };
+            p.levels.items.ptr[n] = .{ .stack = stack, .set = wanted.* };
             n += 1;
             var all: Set = @splat(0);
-            var least_depth = p.least_depth;
             while (i < n) : (i += 1) {
-                const at = levels[i].stack;
-                const left = levels[i].set;
-                const here = meet(left, shift_sets[@as(usize, at.top) * width ..][0..width].*);
-                levels[i].set = here;
-                all = join(all, here);
-                const from = offsets[at.top];
-                const to = offsets[at.top + 1];
-                if (n + (to - from) > p.levels.capacity) {
-                    p.levels.items.len = n;
-                    try p.levels.ensureUnusedCapacity(p.gpa, to - from);
-                    levels = p.levels.items.ptr;
-                }
-                for (from..to) |r| {
-                    const rest = meet(left, reduction_sets[r * width ..][0..width].*);
-                    if (isEmpty(rest)) continue;
-                    const reduction = reductions[r];
-                    var below = at.below;
-                    if (reduction.length == 0) {
-                        below = try p.pool.push(p.gpa, at);
-                        nodes = p.pool.nodes.items.ptr;
-                    } else for (1..reduction.length) |_| {
-                        below = nodes[below].parent;
-                    }
-                    least_depth = @min(least_depth, nodes[below].depth);
-                    const top = gotos[nodes[below].state * n_rules + reduction.rule];
-                    levels[n] = .{ .stack = .{ .below = below, .top = top }, .set = rest };
+                p.levels.items.len = n;
+                const at = p.levels.items[i].stack;
+                const left = p.levels.items[i].set;
+                const number = try p.chains.of(p.gpa, p.program, p.stateBelow(at), at.top);
+                const chain = &p.chains.all.items[number];
+                const here = sets.meet(&left, &chain.shifts);
+                p.levels.items[i].chain = number;
+                p.levels.items[i].set = here;
+                sets.unite(&all, &here);
+                if (sets.intersects(&left, &chain.looks)) p.least_depth = @min(p.least_depth, p.pool.nodes.items[at.below].depth);
+                try p.levels.ensureUnusedCapacity(p.gpa, chain.exits.len());
+                for (p.chains.exits.items[chain.exits.from..chain.exits.to]) |*exit| {
+                    const rest = sets.meet(&left, &exit.set);
+                    if (sets.isEmpty(&rest)) continue;
+                    const below = try p.popped(.{ .below = at.below, .top = exit.top }, exit.reduction.length);
+                    const node = &p.pool.nodes.items[below];
+                    p.least_depth = @min(p.least_depth, node.depth);
+                    const top = gotos[node.state * n_rules + exit.reduction.rule];
+                    p.levels.items.ptr[n] = .{ .stack = .{ .below = below, .top = top }, .set = rest };
                     n += 1;
                 }
             }
             p.levels.items.len = n;
-            p.least_depth = least_depth;
             return all;
+        }
+
+        fn stateBelow(p: *const P, stack: Stack) u32 {
+            return if (stack.below == bottom) chains_module.nothing else p.pool.nodes.items[stack.below].state;
+        }
+
+        /// The node that a reduction of this length leaves on top; what it reduces to comes on it.
+        inline fn popped(p: *P, stack: Stack, length: u16) Allocator.Error!u32 {
+            if (length == 0) return p.pool.push(p.gpa, stack);
+            var below = stack.below;
+            for (1..length) |_| below = p.pool.nodes.items[below].parent;
+            return below;
         }
 
         /// The stack after the pending lexeme, if one is pending; null if it cannot end here.
@@ -189,11 +193,11 @@ pub fn Parser(comptime width: usize) type {
         }
 
         /// Whether any of the wanted terminals can be shifted. Leaves no level.
-        pub fn anyViable(p: *P, stack: Stack, wanted: Set) Allocator.Error!bool {
+        pub fn anyViable(p: *P, stack: Stack, wanted: *const Set) Allocator.Error!bool {
             const program = p.program;
-            if (intersects(wanted, p.set(program.shift_sets, stack.top))) return true;
+            if (sets.intersects(wanted, sets.at(program.shift_sets, stack.top))) return true;
             for (program.reduction_offsets[stack.top]..program.reduction_offsets[stack.top + 1]) |r| {
-                const candidates = meet(wanted, p.set(program.reduction_sets, r));
+                const candidates = sets.meet(wanted, sets.at(program.reduction_sets, r));
                 for (candidates, 0..) |word, i| {
                     var rest = word;
                     while (rest != 0) : (rest &= rest - 1) {
@@ -205,21 +209,23 @@ pub fn Parser(comptime width: usize) type {
             return false;
         }
 
-        /// The stack after a terminal that `viable` found, whose levels begin at `mark`.
-        pub fn shift(p: *P, mark: usize, terminal: u16) Allocator.Error!Stack {
+        /// The stack that shifts a terminal that `viable` found, whose levels begin at `mark`.
+        pub inline fn shifting(p: *const P, mark: usize, terminal: u16) Stack {
             const level = for (p.levels.items[mark..]) |*level| {
                 if (program_module.has(&level.set, terminal)) break level;
             } else unreachable;
-            if (level.node == bottom) level.node = try p.pool.push(p.gpa, level.stack);
-            return .{ .below = level.node, .top = p.afterShift(level.stack.top, terminal) };
+            const chain = level.chain orelse return level.stack;
+            return .{ .below = level.stack.below, .top = p.chains.shiftingTop(chain, terminal) };
         }
 
-        fn shifted(p: *P, stack: Stack, terminal: u16) Allocator.Error!Stack {
-            return .{ .below = try p.pool.push(p.gpa, stack), .top = p.afterShift(stack.top, terminal) };
+        /// The stack after a terminal that it shifts.
+        pub inline fn shifted(p: *P, stack: Stack, terminal: u16) Allocator.Error!Stack {
+            return .{ .below = try p.pool.push(p.gpa, stack), .top = p.topAfter(stack, terminal) };
         }
 
-        inline fn afterShift(p: *const P, state: u16, terminal: u16) u16 {
-            return p.program.shifts[@as(usize, state) * (p.program.n_terminals + 1) + terminal];
+        /// The top of it.
+        pub inline fn topAfter(p: *const P, stack: Stack, terminal: u16) u16 {
+            return p.program.shifts[@as(usize, stack.top) * (p.program.n_terminals + 1) + terminal];
         }
 
         /// Whether the text may end, after the pending lexeme.
@@ -249,41 +255,10 @@ pub fn Parser(comptime width: usize) type {
         }
 
         fn reduce(p: *P, stack: Stack, reduction: program_module.Reduction) Allocator.Error!Stack {
-            var below = stack.below;
-            if (reduction.length == 0) {
-                below = try p.pool.push(p.gpa, stack);
-            } else for (1..reduction.length) |_| {
-                below = p.pool.nodes.items[below].parent;
-            }
+            const below = try p.popped(stack, reduction.length);
             const node = p.pool.nodes.items[below];
             p.least_depth = @min(p.least_depth, node.depth);
             return .{ .below = below, .top = p.program.gotos[node.state * p.program.n_rules + reduction.rule] };
         }
-
-        fn set(_: *const P, sets: []const u64, i: usize) Set {
-            return sets[i * width ..][0..width].*;
-        }
-
-        pub fn wide(words: []const u64) Set {
-            return words[0..width].*;
-        }
-
-        pub inline fn meet(a: Set, b: Set) Set {
-            return @as(Vector, a) & @as(Vector, b);
-        }
-
-        pub inline fn join(a: Set, b: Set) Set {
-            return @as(Vector, a) | @as(Vector, b);
-        }
-
-        pub inline fn isEmpty(a: Set) bool {
-            return @reduce(.Or, @as(Vector, a)) == 0;
-        }
-
-        pub inline fn intersects(a: Set, b: Set) bool {
-            return !isEmpty(meet(a, b));
-        }
-
-        const Vector = @Vector(width, u64);
     };
 }

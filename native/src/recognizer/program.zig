@@ -86,6 +86,10 @@ pub const Program = struct {
         return @intCast(p.reduction_offsets.len - 1);
     }
 
+    pub inline fn hasReductions(p: *const Program, state: u16) bool {
+        return p.reduction_offsets[state] != p.reduction_offsets[state + 1];
+    }
+
     pub fn endOfInput(p: *const Program) u16 {
         return @intCast(p.n_terminals);
     }

@@ -14,6 +14,7 @@ const Choices = choices_module.Choices;
 const program_module = @import("program.zig");
 const Program = program_module.Program;
 const parser_module = @import("parser.zig");
+const Sets = @import("terminal_set.zig").Sets;
 const Stack = parser_module.Stack;
 const Pool = parser_module.Pool;
 const signature = @import("signature.zig");
@@ -223,7 +224,6 @@ pub const Recognizer = struct {
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
         const parser = &selector.parser;
-        parser.levels.clearRetainingCapacity();
         parser.begin(at.stack);
         const places = try scratch.places(walkers.GrammarWalker(width).Place, r.gpa);
         var walker: walkers.GrammarWalker(width) = try .init(parser, places, state, at.stack);
@@ -307,7 +307,7 @@ fn advanceGrammar(comptime width: usize, gpa: Allocator, program: *const Program
     const reach = lexer.reaches[state];
     const after: Position = .{ .state = state, .stack = stack };
     if (state == parser_module.nothing_pending or program.reaches_skip[reach]) return after;
-    return if (try parser.anyViable(stack, Parser.wide(program.reachSet(reach)))) after else null;
+    return if (try parser.anyViable(stack, Sets(width).at(program.lexer.reach_sets, reach))) after else null;
 }
 
 fn canEnd(comptime width: usize, gpa: Allocator, program: *const Program, pool: *Pool, at: Position) Allocator.Error!bool {

@@ -6,6 +6,7 @@ const Allocator = std.mem.Allocator;
 const program_module = @import("program.zig");
 const parser_module = @import("parser.zig");
 const Stack = parser_module.Stack;
+const Sets = @import("terminal_set.zig").Sets;
 const signature = @import("signature.zig");
 const Table = signature.Table;
 const Sink = @import("sink.zig").Sink;
@@ -33,7 +34,7 @@ pub fn Selector(comptime width: usize) type {
 
         const S = @This();
         const Parser = parser_module.Parser(width);
-        const Set = Parser.Set;
+        const sets = Sets(width);
         const Static = struct { from: u32, to: u32 };
         const depends = std.math.maxInt(u32);
         /// Grammars with more terminals are rare, and the code would be there twice.
@@ -55,7 +56,6 @@ pub fn Selector(comptime width: usize) type {
             const p = &s.parser;
             const n_nodes = p.pool.nodes.items.len;
             defer p.pool.nodes.shrinkRetainingCapacity(n_nodes);
-            p.levels.clearRetainingCapacity();
             p.begin(stack);
             const all: [4]u64 = @splat(std.math.maxInt(u64));
             const continuation = tables.continuation orelse return s.restart(tables.restarts, &all, stack, sink);
@@ -81,38 +81,51 @@ pub fn Selector(comptime width: usize) type {
             const node = &table.nodes[n];
             const mark = p.levels.items.len;
             defer p.levels.items.len = mark;
-            const viable = try p.viable(stack, Parser.wide(table.interests[n * width ..]));
-            const takeable = Parser.join(viable, Parser.wide(p.program.skip));
+            const viable = try p.viable(stack, sets.at(table.interests, n));
+            if (@TypeOf(to) == ToList and p.least_depth < to.depth) return;
+            var takeable = viable;
+            sets.unite(&takeable, sets.at(p.program.skip, 0));
+            // Groups with one reach set stand together.
+            var reach: ?u16 = null;
+            var can_reach = false;
             for (node.groups..table.nodes[n + 1].groups) |g| {
                 const group = &table.groups[g];
                 if (group.first & to.firsts == 0) continue;
-                if (Parser.intersects(takeable, Parser.wide(p.program.reachSet(group.reach)))) try to.add(table, @intCast(g));
+                if (group.reach != reach) {
+                    reach = group.reach;
+                    can_reach = sets.intersects(&takeable, sets.at(p.program.lexer.reach_sets, group.reach));
+                }
+                if (can_reach) try to.add(table, @intCast(g));
             }
             var child = n + 1;
             while (child < node.end) {
                 const next = &table.nodes[child];
                 defer child = next.end;
                 if (next.firsts & to.firsts == 0) continue;
-                const after = if (next.terminal != signature.several)
-                    (if (program_module.has(&viable, next.terminal)) try p.shift(mark, next.terminal) else continue)
-                else
-                    try s.endWithSeveral(next.list, mark, viable, stack) orelse continue;
-                // A skipped terminal leads nowhere: the node stands on the same stack.
-                const is_shifted = after.below != stack.below or after.top != stack.top;
-                if (keeps_statics and @TypeOf(to) == ToSink and is_shifted) {
-                    try s.visitShifted(table, child, after, to);
-                } else try s.visit(table, child, after, to);
+                const terminal = if (next.terminal != signature.several) next.terminal else s.winner(next.list, &viable) orelse continue;
+                if (program_module.has(&viable, terminal)) {
+                    try s.visitShifted(table, child, mark, terminal, to);
+                } else if (next.terminal == signature.several) {
+                    try s.visit(table, child, stack, to); // skipped: it leads nowhere
+                }
             }
         }
 
-        fn visitShifted(s: *S, table: *const Table, n: u32, stack: Stack, to: ToSink) Allocator.Error!void {
-            const key = @as(u64, table.id) << 32 | @as(u64, n) << 16 | stack.top;
-            const found = s.known.get(key) orelse try s.learn(key, table, n, stack);
-            if (found == depends) return s.visit(table, n, stack, to);
-            const static = s.statics.items[found];
-            for (s.groups.items[static.from..static.to]) |group| {
-                if (table.groups[group].first & to.firsts != 0) try to.add(table, group);
+        fn visitShifted(s: *S, table: *const Table, n: u32, mark: usize, terminal: u16, to: anytype) Allocator.Error!void {
+            const p = &s.parser;
+            const stack = p.shifting(mark, terminal);
+            if (keeps_statics and @TypeOf(to) == ToSink) {
+                const key = @as(u64, table.id) << 32 | @as(u64, n) << 16 | p.topAfter(stack, terminal);
+                const found = s.known.get(key) orelse try s.learn(key, table, n, try p.shifted(stack, terminal));
+                if (found != depends) {
+                    const static = s.statics.items[found];
+                    for (s.groups.items[static.from..static.to]) |group| {
+                        if (table.groups[group].first & to.firsts != 0) try to.add(table, group);
+                    }
+                    return;
+                }
             }
+            try s.visit(table, n, try p.shifted(stack, terminal), to);
         }
 
         /// Visits a subtree to see whether anything below the top of the stack is looked at.
@@ -121,11 +134,12 @@ pub fn Selector(comptime width: usize) type {
             if (s.known.n == known_max) return depends;
             const from = s.groups.items.len;
             errdefer s.groups.shrinkRetainingCapacity(from);
+            const depth = p.pool.depthOf(stack);
             const outside = p.least_depth;
             defer p.least_depth = outside; // what depends is visited once more
             p.least_depth = std.math.maxInt(u32);
-            try s.visit(table, n, stack, ToList{ .gpa = p.gpa, .groups = &s.groups });
-            if (p.least_depth < p.pool.depthOf(stack)) {
+            try s.visit(table, n, stack, ToList{ .gpa = p.gpa, .groups = &s.groups, .depth = depth });
+            if (p.least_depth < depth) {
                 s.groups.shrinkRetainingCapacity(from);
                 try s.known.put(p.gpa, key, depends);
                 return depends;
@@ -137,12 +151,11 @@ pub fn Selector(comptime width: usize) type {
             return static;
         }
 
-        /// The stack after a lexeme that matches several terminals, given what is viable.
-        fn endWithSeveral(s: *S, list: u16, mark: usize, viable: Set, stack: Stack) Allocator.Error!?Stack {
+        /// The terminal that a lexeme with several matches is, given what is viable.
+        fn winner(s: *const S, list: u16, viable: *const sets.Set) ?u16 {
             const program = s.parser.program;
             for (program.lexer.list(list)) |terminal| {
-                if (program_module.has(&viable, terminal)) return try s.parser.shift(mark, terminal);
-                if (program_module.has(program.skip, terminal)) return stack;
+                if (program_module.has(viable, terminal) or program_module.has(program.skip, terminal)) return terminal;
             }
             return null;
         }
@@ -163,10 +176,11 @@ const ToSink = struct {
     }
 };
 
-/// Groups are listed, whatever their first class.
+/// Groups are listed, whatever their first class, as long as nothing below a depth was looked at.
 const ToList = struct {
     gpa: Allocator,
     groups: *std.ArrayList(u32),
+    depth: u32,
 
     firsts: u64 = std.math.maxInt(u64),
 

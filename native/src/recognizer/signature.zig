@@ -25,7 +25,7 @@ const NumberMap = @import("number_map.zig").NumberMap;
 pub const Node = extern struct {
     /// The node after the subtree, in depth-first order.
     end: u32,
-    /// Groups of this node: from here up to those of the next node.
+    /// Groups of this node: from here up to those of the next node, by reach set.
     groups: u32,
     /// First classes of the tokens in the subtree; all in a continuation.
     firsts: u64,
@@ -446,32 +446,36 @@ const Builder = struct {
         return order;
     }
 
-    /// Nodes in order, and their groups in the nodes' order; `places` is where a draft's group went.
+    /// Nodes in order, and their groups in the nodes' order, those with one reach set together; `places` is
+    /// where a draft's group went.
     fn layOut(b: *Builder, order: []const u16, nodes: []Node, groups: []Group, places: []u32) Allocator.Error!void {
         const drafts = b.nodes.items;
         const place_of = try b.gpa.alloc(u32, drafts.len);
         defer b.gpa.free(place_of);
         for (order, 0..) |draft, n| place_of[draft] = @intCast(n);
         for (nodes) |*node| node.* = .{ .end = 0, .groups = 0, .firsts = 0, .list = 0 };
-        for (b.groups.items) |group| nodes[place_of[group.node] + 1].groups += 1;
-        for (nodes[1..], nodes[0..order.len]) |*node, before| node.groups += before.groups;
-        const filled = try b.gpa.alloc(u32, order.len);
-        defer b.gpa.free(filled);
-        @memset(filled, 0);
-        for (b.groups.items, places) |draft, *place| {
-            const n = place_of[draft.node];
-            place.* = nodes[n].groups + filled[n];
-            filled[n] += 1;
+        const sorted = try b.gpa.alloc(u64, b.groups.items.len);
+        defer b.gpa.free(sorted);
+        for (b.groups.items, sorted, 0..) |draft, *key, i| {
+            key.* = @as(u64, place_of[draft.node]) << 48 | @as(u64, draft.reach) << 32 | i;
+        }
+        std.sort.heap(u64, sorted, {}, std.sort.asc(u64));
+        for (sorted, groups, 0..) |key, *group, place| {
+            const draft = b.groups.items[@as(u32, @truncate(key))];
+            places[@as(u32, @truncate(key))] = @intCast(place);
+            const node = &nodes[key >> 48];
             const first = @as(u64, 1) << @intCast(draft.first);
-            groups[place.*] = .{
+            group.* = .{
                 .start = 0,
                 .n_tokens = draft.n_tokens,
                 .first = first,
                 .reach = draft.reach,
                 .is_bitmap = draft.n_tokens > list_max,
             };
-            nodes[n].firsts |= first;
+            node.firsts |= first;
+            nodes[(key >> 48) + 1].groups += 1;
         }
+        for (nodes[1..], nodes[0..order.len]) |*node, before| node.groups += before.groups;
         var n = order.len;
         while (n > 0) {
             n -= 1;

@@ -12,33 +12,45 @@ pub const Sink = struct {
     /// The list's length; null once the tokens are in the bitmap.
     n_listed: ?usize = 0,
     n_tokens: u32 = 0,
-    /// A bitmap that is still to be added, with the next one.
-    waiting: ?bitmap.Words = null,
+    /// Bitmaps that are still to be added, all at once.
+    waiting: [bitmap.sources_max]bitmap.Words = undefined,
+    n_waiting: usize = 0,
+    /// Lists that stand one behind the other, still to be added.
+    run: []const i32 = &.{},
 
     pub fn clear(s: *Sink) void {
         s.n_listed = 0;
         s.n_tokens = 0;
-        s.waiting = null;
+        s.n_waiting = 0;
+        s.run = &.{};
     }
 
-    /// No token is added twice.
+    /// No token is added twice. The ids stay where they are until the mask is finished.
     pub inline fn addList(s: *Sink, ids: []const i32) void {
         s.n_tokens += @intCast(ids.len);
-        if (s.n_listed != null) return s.addFew(ids);
-        for (ids) |id| bitmap.set(s.words, @intCast(id));
+        if (s.run.ptr + s.run.len == ids.ptr) {
+            s.run.len += ids.len;
+        } else {
+            s.endRun();
+            s.run = ids;
+        }
     }
 
     pub fn addBitmap(s: *Sink, words: bitmap.Words, n_tokens: u32) void {
         s.n_tokens += n_tokens;
-        if (s.n_listed != null) s.spread();
-        if (s.waiting) |other| {
-            bitmap.uniteTwo(s.words, other, words);
-            s.waiting = null;
-        } else s.waiting = words;
+        if (s.n_listed) |n| {
+            bitmap.copy(s.words, words);
+            s.spread(n);
+            return;
+        }
+        if (s.n_waiting == s.waiting.len) s.settle();
+        s.waiting[s.n_waiting] = words;
+        s.n_waiting += 1;
     }
 
     /// Takes out those of the tokens, which ascend, that were added.
     pub fn remove(s: *Sink, tokens: []const i32) void {
+        s.endRun();
         if (s.n_listed) |n| return s.removeListed(n, tokens);
         s.settle();
         for (tokens) |token| {
@@ -50,6 +62,7 @@ pub const Sink = struct {
     /// Lent until the next token is added.
     pub fn finish(s: *Sink, can_stop: bool, end_tokens: []const i32) Mask {
         if (can_stop) s.addList(end_tokens);
+        s.endRun();
         const n = s.n_listed orelse {
             s.settle();
             return .{ .ids = &.{}, .words = s.words, .n_tokens = s.n_tokens, .can_stop = can_stop };
@@ -58,27 +71,33 @@ pub const Sink = struct {
         return .{ .ids = s.ids[0..n], .words = null, .n_tokens = s.n_tokens, .can_stop = can_stop };
     }
 
-    noinline fn addFew(s: *Sink, ids: []const i32) void {
-        const n = s.n_listed.?;
-        if (n + ids.len <= s.ids.len) {
-            @memcpy(s.ids[n..][0..ids.len], ids);
-            s.n_listed = n + ids.len;
-            return;
+    noinline fn endRun(s: *Sink) void {
+        defer s.run = &.{};
+        if (s.n_listed) |n| {
+            if (n + s.run.len <= s.ids.len) {
+                @memcpy(s.ids[n..][0..s.run.len], s.run);
+                s.n_listed = n + s.run.len;
+                return;
+            }
+            bitmap.clear(s.words);
+            s.spread(n);
         }
-        s.spread();
-        for (ids) |id| bitmap.set(s.words, @intCast(id));
+        setAll(s.words, s.run);
     }
 
     /// From the list to the bitmap.
-    fn spread(s: *Sink) void {
-        bitmap.clear(s.words);
-        for (s.ids[0..s.n_listed.?]) |id| bitmap.set(s.words, @intCast(id));
+    fn spread(s: *Sink, n: usize) void {
+        setAll(s.words, s.ids[0..n]);
         s.n_listed = null;
     }
 
+    inline fn setAll(words: bitmap.Words, ids: []const i32) void {
+        for (ids) |id| bitmap.set(words, @intCast(id));
+    }
+
     fn settle(s: *Sink) void {
-        if (s.waiting) |words| bitmap.unite(s.words, words);
-        s.waiting = null;
+        bitmap.unite(s.words, s.waiting[0..s.n_waiting]);
+        s.n_waiting = 0;
     }
 
     fn removeListed(s: *Sink, n: usize, tokens: []const i32) void {

@@ -6,6 +6,7 @@ const dfa = @import("automaton.zig");
 const choices_module = @import("choices.zig");
 const program_module = @import("program.zig");
 const parser_module = @import("parser.zig");
+const Sets = @import("terminal_set.zig").Sets;
 const Stack = parser_module.Stack;
 const NumberMap = @import("number_map.zig").NumberMap;
 const nothing_pending = parser_module.nothing_pending;
@@ -81,8 +82,9 @@ pub fn GrammarWalker(comptime width: usize) type {
 
         const W = @This();
         const Parser = parser_module.Parser(width);
+        const sets = Sets(width);
         const refused = std.math.maxInt(u32);
-        const Configuration = struct { stack: Stack, viable: Parser.Set };
+        const Configuration = struct { stack: Stack, viable: sets.Set };
         pub const Place = struct { state: u16, configuration: u32 };
 
         pub fn init(parser: *Parser, states: []Place, state: u16, stack: Stack) Allocator.Error!W {
@@ -129,8 +131,8 @@ pub fn GrammarWalker(comptime width: usize) type {
         fn checked(w: *const W, state: u16, configuration: u32) ?Place {
             const program = w.parser.program;
             const reach = program.lexer.reaches[state];
-            const viable = w.configurations.items[configuration].viable;
-            const possible = program.reaches_skip[reach] or Parser.intersects(viable, Parser.wide(program.reachSet(reach)));
+            const viable = &w.configurations.items[configuration].viable;
+            const possible = program.reaches_skip[reach] or sets.intersects(viable, sets.at(program.lexer.reach_sets, reach));
             return if (possible) .{ .state = state, .configuration = configuration } else null;
         }
 
@@ -156,7 +158,7 @@ pub fn GrammarWalker(comptime width: usize) type {
         fn configure(w: *W, stack: Stack) Allocator.Error!u32 {
             const mark = w.parser.levels.items.len;
             defer w.parser.levels.shrinkRetainingCapacity(mark);
-            const viable = try w.parser.viable(stack, @splat(std.math.maxInt(u64)));
+            const viable = try w.parser.viable(stack, &@splat(std.math.maxInt(u64)));
             try w.configurations.append(w.parser.gpa, .{ .stack = stack, .viable = viable });
             return @intCast(w.configurations.items.len - 1);
         }
