@@ -78,17 +78,22 @@ pub const Memory = struct {
     gpa: Allocator,
     account: *Account,
     mutex: Mutex = .{},
-    slots: std.atomic.Value(?*Slots) = .init(null),
+    shards: [n_shards]std.atomic.Value(?*Slots) = @splat(.init(null)),
     n_inner: u32 = 0,
     /// Different ones, by their hash.
     masks: std.ArrayList(*Mask) = .empty,
     by_hash: NumberMap = .{},
 
+    /// Each grows when it is full: many small pauses in place of a few long ones.
+    const n_shards = 1 << shard_bits;
+
     pub fn deinit(m: *Memory) void {
-        var slots = m.slots.load(.monotonic);
-        while (slots) |one| {
-            slots = one.older;
-            one.destroy(m.gpa);
+        for (&m.shards) |*shard| {
+            var slots = shard.load(.monotonic);
+            while (slots) |one| {
+                slots = one.older;
+                one.destroy(m.gpa);
+            }
         }
         for (m.masks.items) |mask| mask.destroy(m.gpa);
         m.masks.deinit(m.gpa);
@@ -103,10 +108,9 @@ pub const Memory = struct {
 
     /// `key` gives the states, from the first, by `next() u32`; it is asked for as many as are needed.
     pub inline fn find(m: *const Memory, key: anytype) ?*const Mask {
-        const slots = m.slots.load(.acquire) orelse return null;
         var value: Value = .root;
         while (true) {
-            value = slots.get(value, key.next()) orelse return null;
+            value = m.get(.of(value, key.next())) orelse return null;
             if (value.mask()) |mask| return mask;
         }
     }
@@ -120,22 +124,40 @@ pub const Memory = struct {
     }
 
     fn insertLocked(m: *Memory, key: []const u32, mask: *const Mask) error{ OutOfMemory, NoRoom }!*const Mask {
-        try m.makeRoom(key.len);
-        const slots = m.slots.load(.monotonic).?;
         var value: Value = .root;
         for (key[0 .. key.len - 1]) |state| {
-            value = slots.get(value, state) orelse inner: {
+            const step: Key = .of(value, state);
+            value = m.get(step) orelse inner: {
+                const made: Value = .inner(m.n_inner + 1);
+                try m.put(step, made);
                 m.n_inner += 1;
-                const made: Value = .inner(m.n_inner);
-                slots.put(value, state, made);
                 break :inner made;
             };
             if (value.mask()) |kept| return kept;
         }
-        if (slots.get(value, key[key.len - 1])) |there| return there.mask() orelse error.NoRoom;
+        const last: Key = .of(value, key[key.len - 1]);
+        if (m.get(last)) |there| return there.mask() orelse error.NoRoom;
         const kept = try m.keep(mask);
-        slots.put(value, key[key.len - 1], .of(kept));
+        try m.put(last, .of(kept));
         return kept;
+    }
+
+    inline fn get(m: *const Memory, key: Key) ?Value {
+        const slots = m.shards[key.shard()].load(.acquire) orelse return null;
+        return slots.get(key);
+    }
+
+    /// The key is not there yet. What is replaced may still be read.
+    fn put(m: *Memory, key: Key, value: Value) error{ OutOfMemory, NoRoom }!void {
+        const shard = &m.shards[key.shard()];
+        const old = shard.load(.monotonic);
+        if (old == null or 2 * (old.?.used + 1) > old.?.all.len) {
+            const len = if (old) |slots| 2 * slots.all.len else 16;
+            if (!m.account.take(len * @sizeOf(Slots.Slot))) return error.NoRoom;
+            errdefer m.account.giveBack(len * @sizeOf(Slots.Slot));
+            shard.store(try .create(m.gpa, len, old), .release);
+        }
+        shard.load(.monotonic).?.put(key, value);
     }
 
     fn keep(m: *Memory, mask: *const Mask) error{ OutOfMemory, NoRoom }!*const Mask {
@@ -150,19 +172,6 @@ pub const Memory = struct {
         if (same_hash == null) try m.by_hash.put(m.gpa, hash, @intCast(m.masks.items.len));
         m.masks.appendAssumeCapacity(kept);
         return kept;
-    }
-
-    /// Slots for `n` more keys, half of all being free. What is replaced may still be read.
-    fn makeRoom(m: *Memory, n: usize) error{ OutOfMemory, NoRoom }!void {
-        const old = m.slots.load(.monotonic);
-        if (old) |slots| if (2 * (slots.used + n) <= slots.all.len) return;
-        const len = if (old) |slots| 2 * slots.all.len else 256;
-        if (!m.account.take(len * @sizeOf(Slots.Slot))) return error.NoRoom;
-        const slots = Slots.create(m.gpa, len, old) catch |e| {
-            m.account.giveBack(len * @sizeOf(Slots.Slot));
-            return e;
-        };
-        m.slots.store(slots, .release);
     }
 };
 
@@ -185,7 +194,28 @@ const Value = packed struct(u64) {
     }
 };
 
-/// A hash table with open addressing, from inner node and state to value.
+/// Inner node and state.
+const Key = struct {
+    /// Not 0: the node's bits are odd.
+    bits: u64,
+
+    inline fn of(node: Value, state: u32) Key {
+        return .{ .bits = node.bits << 31 | state };
+    }
+
+    /// Multiplicative hashing (Knuth, TAOCP 3, 6.4): the first bits are the best.
+    inline fn hash(key: Key) u64 {
+        return key.bits *% 0x9e3779b97f4a7c15;
+    }
+
+    inline fn shard(key: Key) usize {
+        return @intCast(key.hash() >> 64 - shard_bits);
+    }
+};
+
+const shard_bits = 2;
+
+/// A hash table with open addressing, at least half free.
 const Slots = struct {
     all: []Slot,
     shift: u6,
@@ -202,7 +232,7 @@ const Slots = struct {
         slots.* = .{ .all = all, .shift = @intCast(64 - @as(u32, std.math.log2_int(usize, len))), .used = 0, .older = older };
         if (older) |old| for (old.all) |*slot| {
             const key = slot.key.load(.monotonic);
-            if (key != 0) slots.putKey(key, slot.value.load(.monotonic));
+            if (key != 0) slots.put(.{ .bits = key }, .{ .bits = slot.value.load(.monotonic) });
         };
         return slots;
     }
@@ -212,36 +242,26 @@ const Slots = struct {
         gpa.destroy(slots);
     }
 
-    inline fn get(slots: *const Slots, node: Value, state: u32) ?Value {
-        const wanted = keyOf(node, state);
+    inline fn get(slots: *const Slots, wanted: Key) ?Value {
         var i = slots.start(wanted);
         while (true) : (i = (i + 1) & (slots.all.len - 1)) {
             const key = slots.all[i].key.load(.acquire);
-            if (key == wanted) return .{ .bits = slots.all[i].value.load(.monotonic) };
+            if (key == wanted.bits) return .{ .bits = slots.all[i].value.load(.monotonic) };
             if (key == 0) return null;
         }
     }
 
-    fn put(slots: *Slots, node: Value, state: u32, value: Value) void {
-        slots.putKey(keyOf(node, state), value.bits);
-    }
-
-    fn putKey(slots: *Slots, key: u64, value: u64) void {
+    fn put(slots: *Slots, key: Key, value: Value) void {
         var i = slots.start(key);
         while (slots.all[i].key.load(.monotonic) != 0) i = (i + 1) & (slots.all.len - 1);
-        slots.all[i].value.store(value, .monotonic);
-        slots.all[i].key.store(key, .release);
+        slots.all[i].value.store(value.bits, .monotonic);
+        slots.all[i].key.store(key.bits, .release);
         slots.used += 1;
     }
 
-    /// Not 0: the node's bits are odd.
-    inline fn keyOf(node: Value, state: u32) u64 {
-        return node.bits << 31 | state;
-    }
-
-    /// Multiplicative hashing (Knuth, TAOCP 3, 6.4).
-    inline fn start(slots: *const Slots, key: u64) usize {
-        return @intCast((key *% 0x9e3779b97f4a7c15) >> slots.shift);
+    /// Its shard has used up the first bits.
+    inline fn start(slots: *const Slots, key: Key) usize {
+        return @intCast(key.hash() << shard_bits >> slots.shift);
     }
 };
 
