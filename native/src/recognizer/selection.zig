@@ -39,8 +39,9 @@ pub fn Selector(comptime width: usize) type {
         const depends = std.math.maxInt(u32);
         /// Grammars with more terminals are rare, and the code would be there twice.
         const keeps_statics = width == program_module.set_widths[0];
-        /// When so many are known, the others are found anew each time.
+        /// When there are so many, or so many groups of them, others are found anew each time.
         const known_max = 1 << 16;
+        const groups_max = 1 << 20;
 
         pub fn deinit(s: *S) void {
             const gpa = s.parser.gpa;
@@ -131,7 +132,7 @@ pub fn Selector(comptime width: usize) type {
         /// Visits a subtree to see whether anything below the top of the stack is looked at.
         noinline fn learn(s: *S, key: u64, table: *const Table, n: u32, stack: Stack) Allocator.Error!u32 {
             const p = &s.parser;
-            if (s.known.n == known_max) return depends;
+            if (s.known.n == known_max or s.groups.items.len >= groups_max) return depends;
             const from = s.groups.items.len;
             errdefer s.groups.shrinkRetainingCapacity(from);
             const depth = p.pool.depthOf(stack);
