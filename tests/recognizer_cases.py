@@ -18,11 +18,13 @@ GRAMMARS = TESTS.parent / "native" / "grammars"
 SOURCES = ["regex", "grammar", "shipped", "choices"]
 KINDS = ["token_trie", "choices", "regex", "grammar"]  # ELIZA_CONSTRAINT_*, by number
 FLAGS = ["special", "end_of_generation", "unused"]  # ELIZA_TOKEN_*, by bit
-BUDGET_KEYS = ["states_max", "bytes_max", "mask_bytes_max"]
+BUDGET_KEYS = {"states_max", "bytes_max", "ms_max", "mask_bytes_max", "cancel"}
+OPEN_KEYS = {"as", "path", "flip", "length", "for"}
+ROW_KEYS = {"rollback", "allowed"}
 CASE_KEYS = {"name", "tokens", "bytes", "ignore_case", "canonical", "budget", "span_timeout", "end", "error", "notes"}
-CASE_KEYS |= {"kind", "expect", "steps", *SOURCES}
+CASE_KEYS |= {"open", "kind", "expect", "steps", *SOURCES}
 EXPECT_KEYS = conformance.EXPECT_KEYS - {"leaf"} | {"forced_bytes"}
-STEP_KEYS = conformance.STEP_KEYS | {"text": {"text", "count"}}
+STEP_KEYS = conformance.STEP_KEYS | {"text": {"text", "count"}, "fill_bitmaps": {"n_threads", "n_words", "rows"}}
 
 
 @dataclass(frozen=True)
@@ -50,14 +52,11 @@ class Case:
 
     @cached_property
     def tokens(self) -> list[bytes]:
-        single = [bytes([byte]) for byte in range(256)] if self.data.get("bytes") else []
-        return single + [octets * count for octets, count in map(part_of, self.data["tokens"])]
+        return tokens_of(self.data)
 
     @cached_property
     def flags(self) -> list[int]:
-        listed = [token.get("flags", []) if isinstance(token, dict) else [] for token in self.data["tokens"]]
-        own = [sum(1 << FLAGS.index(name) for name in names) for names in listed]
-        return [0] * (len(self.tokens) - len(own)) + own
+        return token_flags_of(self.data)
 
     def single_byte_tokens(self) -> dict[int, int]:
         """The first token that is just one byte, by the byte: what a `text` step accepts."""
@@ -68,9 +67,24 @@ class Case:
         return found
 
 
+def tokens_of(data: dict[str, Any]) -> list[bytes]:
+    """Of a case, or of another vocabulary in it."""
+    single = [bytes([byte]) for byte in range(256)] if data.get("bytes") else []
+    return single + [octets * count for octets, count in map(part_of, data["tokens"])]
+
+
+def token_flags_of(data: dict[str, Any]) -> list[int]:
+    return [0] * (256 if data.get("bytes") else 0) + [flags_of(token) for token in data["tokens"]]
+
+
 def part_of(token: str | dict[str, Any]) -> tuple[bytes, int]:
     """The bytes of a token, and how often they stand."""
     return bytes_of_text(token), int(token.get("count", 1)) if isinstance(token, dict) else 1
+
+
+def flags_of(token: str | dict[str, Any]) -> int:
+    names = token.get("flags", []) if isinstance(token, dict) else []
+    return sum(1 << FLAGS.index(name) for name in names)
 
 
 def bytes_of_text(value: str | dict[str, Any]) -> bytes:
@@ -94,7 +108,7 @@ def cases() -> Iterator[Case]:
 def unknown_keys(case: dict[str, Any]) -> list[str]:
     """What in a case no runner knows."""
     found = sorted(case.keys() - CASE_KEYS) + sorted(case.get("expect", {}).keys() - EXPECT_KEYS)
-    found += sorted(case.get("budget", {}).keys() - set(BUDGET_KEYS))
+    found += sorted(case.get("budget", {}).keys() - BUDGET_KEYS) + sorted(case.get("open", {}).keys() - OPEN_KEYS)
     for step in case.get("steps", []):
         known = STEP_KEYS.get(step["do"])
         if known is None:
@@ -103,4 +117,5 @@ def unknown_keys(case: dict[str, Any]) -> list[str]:
         found += sorted(step.keys() - known - {"do", "error", "expect"})
         found += sorted(step.get("expect", {}).keys() - EXPECT_KEYS)
         found += [name for name in step.get("result", []) if name not in conformance.STEP_RESULTS]
+        found += [key for row in step.get("rows", []) for key in sorted(row.keys() - ROW_KEYS)]
     return found

@@ -3,40 +3,56 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import conformance_cases as conformance
 import numpy as np
-from eliza_inference import Budget, Constraint, ElizaError, Matcher, Status, Step, Vocabulary
+from eliza_inference import (
+    Budget,
+    Constraint,
+    ConstraintKind,
+    ElizaError,
+    Matcher,
+    Status,
+    Step,
+    Vocabulary,
+    fill_bitmaps,
+)
 from oracles import lark_text, recognizer
-from recognizer_cases import KINDS, Case, bytes_of_text
+from recognizer_cases import KINDS, Case, bytes_of_text, token_flags_of, tokens_of
 
 FORCED_BYTES_MAX = 65536
+WAYS = ["compiled", "unkept", "opened"]
 
 
 class Library:
-    """The Python package as the subject of a case."""
+    """The Python package as the subject of a case.
 
-    def __init__(self, case: Case) -> None:
+    `way` is how it is come by: compiled; compiled with room for next to no mask; or prepared, saved as files of the
+    working folder, and opened, as its vocabulary is.
+    """
+
+    def __init__(self, case: Case, way: str = "compiled") -> None:
         data = case.data
         self.single = case.single_byte_tokens()
         self.vocab_size = len(case.tokens)
-        vocabulary = Vocabulary(self.vocab_size, case.tokens, case.flags)
-        budget = Budget(**data["budget"]) if "budget" in data else None
-        if case.source == "choices":
-            canonical = data.get("canonical", False)
-            self.constraint = Constraint.choices(vocabulary, data["choices"], canonical=canonical, budget=budget)
-        elif case.source == "regex":
-            ignore_case = data.get("ignore_case", False)
-            self.constraint = Constraint.regex(vocabulary, case.text, ignore_case=ignore_case, budget=budget)
-        else:
-            self.constraint = Constraint.lark(vocabulary, case.text, budget=budget)
+        budget = budget_of(data.get("budget", {}) | ({"mask_bytes_max": 1} if way == "unkept" else {}))
+        self.constraint = compile_case(case, vocabulary_of(data), budget)
+        if "open" in data:
+            open_changed(self.constraint, data["open"])
+        if way == "opened" and self.constraint.kind != ConstraintKind.TOKEN_TRIE:
+            self.constraint.prepare()
+            save(self.constraint)
+            vocabulary = Vocabulary.open("vocabulary")
+            self.constraint = Constraint.open(vocabulary, "constraint", mask_bytes_max=budget.mask_bytes_max)
         self.matcher = Matcher(self.constraint, span_timeout=data.get("span_timeout"), end=data.get("end"))
 
     @staticmethod
     def check_error(error: Exception, expected: dict[str, str]) -> None:
         assert isinstance(error, ElizaError)
-        assert ("ELIZA_ERR_" + Status(error.status).name, error.message) == (expected["status"], expected["message"])
+        assert "ELIZA_ERR_" + Status(error.status).name == expected["status"]
+        assert error.message == expected.get("message", error.message)
 
     @property
     def kind(self) -> str:
@@ -94,6 +110,21 @@ class Library:
                 settings = {key: step[key] for key in ("temperature", "top_p") if key in step}
                 assert [matcher.sample(logits, step["mode"], **settings) for _ in step["tokens"]] == step["tokens"]
 
+            case "fill_bitmaps":
+                self.fill_bitmaps(step)
+
+    def fill_bitmaps(self, step: dict[str, Any]) -> None:
+        """Of clones, each taken back to its place: all at once as one by one."""
+        rows = step["rows"]
+        matchers = [self.matcher.clone() for _ in rows]
+        for matcher, row in zip(matchers, rows, strict=True):
+            matcher.rollback(row.get("rollback", 0))
+        words = np.empty((len(rows), step.get("n_words", -(-self.vocab_size // 32))), np.int32)
+        fill_bitmaps(matchers, words, step.get("n_threads", 0))
+        for matcher, row, bitmap in zip(matchers, rows, words, strict=True):
+            assert bits_of(bitmap) == (list(range(self.vocab_size)) if row["allowed"] == "all" else row["allowed"]), row
+            assert bits_of(matcher.fill_bitmap()) == bits_of(bitmap), row
+
     def mask(self, step: dict[str, Any]) -> None:
         before = np.array(conformance.logits(step, self.vocab_size), dtype=np.float32)
         after = before.copy()
@@ -101,6 +132,45 @@ class Library:
         if step["kept"] != "all":
             before[np.setdiff1d(np.arange(len(before)), step["kept"])] = -np.inf
         np.testing.assert_array_equal(after, before)
+
+
+def vocabulary_of(data: dict[str, Any]) -> Vocabulary:
+    tokens = tokens_of(data)
+    return Vocabulary(len(tokens), tokens, token_flags_of(data))
+
+
+def budget_of(data: dict[str, Any]) -> Budget:
+    says = data.get("cancel")
+    return Budget(**data | {"cancel": None if says is None else lambda: says})
+
+
+def compile_case(case: Case, vocabulary: Vocabulary, budget: Budget) -> Constraint:
+    data = case.data
+    if case.source == "choices":
+        return Constraint.choices(vocabulary, data["choices"], canonical=data.get("canonical", False), budget=budget)
+    if case.source == "regex":
+        return Constraint.regex(vocabulary, case.text, ignore_case=data.get("ignore_case", False), budget=budget)
+    return Constraint.lark(vocabulary, case.text, budget=budget)
+
+
+def save(constraint: Constraint) -> None:
+    constraint.vocabulary.save("vocabulary")
+    constraint.save("constraint")
+
+
+def open_changed(constraint: Constraint, data: dict[str, Any]) -> None:
+    """Saves both, changes a file, and opens it."""
+    save(constraint)
+    path = Path(data.get("path", data["as"]))
+    if data.keys() & {"flip", "length"}:
+        octets = bytearray(path.read_bytes())
+        if "flip" in data:
+            octets[data["flip"]] ^= 0xFF
+        path.write_bytes(octets[: data.get("length")])
+    if data["as"] == "vocabulary":
+        Vocabulary.open(path)
+    else:
+        Constraint.open(vocabulary_of(data["for"]) if "for" in data else constraint.vocabulary, path)
 
 
 class Oracle:
@@ -172,6 +242,12 @@ class Oracle:
             case "mask":
                 allowed = self.look()["allowed"]
                 assert step["kept"] == allowed
+            case "fill_bitmaps":
+                for row in step["rows"]:
+                    copy = self.clone()
+                    if row.get("rollback"):
+                        copy.do({"do": "rollback", "n": row["rollback"]})
+                    assert copy.look()["allowed"] == row["allowed"], row
 
     def accept(self, token: int) -> set[str]:
         result = self.step(token)

@@ -1,10 +1,11 @@
 /** Walking a matcher through the steps of a conformance case, and checking its state. */
 import { expect } from "bun:test";
-import { ElizaInferenceError, Matcher, Mode, Step, type Vocabulary } from "../src";
+import { ElizaInferenceError, Matcher, Mode, Step, type Vocabulary, fillBitmaps } from "../src";
 
 export interface Failure {
   status: string;
-  message: string;
+  /** Absent: not compared. */
+  message?: string;
 }
 
 /** What every case has. */
@@ -14,6 +15,12 @@ export interface Case {
 }
 
 type Expectation = Record<string, unknown>;
+
+/** A clone that is taken back by so many tokens, and what is allowed there. */
+interface Row {
+  rollback?: number;
+  allowed: number[] | "all";
+}
 
 interface CaseStep {
   do: string;
@@ -30,6 +37,9 @@ interface CaseStep {
   temperature?: number;
   top_p?: number;
   tokens?: number[];
+  n_threads?: number;
+  n_words?: number;
+  rows?: Row[];
   result?: string[];
   error?: Failure;
   expect?: Expectation;
@@ -37,7 +47,7 @@ interface CaseStep {
 
 const STEP_KEYS = [
   "do", "text", "count", "token", "n", "path", "seed", "logits", "fill", "kept", "mode", "temperature", "top_p", "tokens",
-  "result", "error", "expect",
+  "n_threads", "n_words", "rows", "result", "error", "expect",
 ];
 
 /** Walks the matcher through the steps of a case, and closes it. */
@@ -93,6 +103,8 @@ function act(matcher: Matcher, step: CaseStep, vocabulary: Vocabulary): void {
       return checkMask(matcher, step, vocabulary.size);
     case "sample":
       return checkSample(matcher, step, vocabulary.size);
+    case "fill_bitmaps":
+      return checkBitmaps(matcher, step);
     default:
       throw new Error(`unknown step: ${step.do}`);
   }
@@ -103,7 +115,7 @@ function acceptText(matcher: Matcher, text: string, vocabulary: Vocabulary): voi
   const tokenOfByte = new Map<number, number>();
   for (let token = vocabulary.size - 1; token >= 0; token--) {
     const bytes = vocabulary.tokenBytes(token);
-    if (bytes.length === 1) tokenOfByte.set(bytes[0]!, token);
+    if (bytes.length === 1 && vocabulary.flags(token) === 0) tokenOfByte.set(bytes[0]!, token);
   }
   for (const [index, byte] of Buffer.from(text).entries()) {
     const bits = matcher.accept(tokenOfByte.get(byte)!);
@@ -136,6 +148,23 @@ function checkSample(matcher: Matcher, step: CaseStep, vocabSize: number): void 
     matcher.sample(logits, step.mode ?? Mode.GREEDY, { temperature: step.temperature, topP: step.top_p });
   if (step.error || !step.tokens) draw();
   else expect(step.tokens.map(draw)).toEqual(step.tokens);
+}
+
+/** Of clones, each taken back to its place: all at once as one by one. */
+function checkBitmaps(matcher: Matcher, { rows = [], n_words, n_threads }: CaseStep): void {
+  const matchers = rows.map(() => matcher.clone());
+  for (const [index, { rollback = 0 }] of rows.entries()) matchers[index]!.rollback(rollback);
+  const nWords = n_words ?? Math.ceil(matcher.nTokens / 32);
+  try {
+    const words = fillBitmaps(matchers, new Int32Array(rows.length * nWords), n_threads);
+    for (const [index, { allowed }] of rows.entries()) {
+      const row = [...words.subarray(index * nWords, (index + 1) * nWords)];
+      expect(allowedOf(matchers[index]!)).toEqual(allowed);
+      expect(row).toEqual([...matchers[index]!.fillBitmap(new Int32Array(nWords))]);
+    }
+  } finally {
+    for (const each of matchers) each.close();
+  }
 }
 
 function logitsOf(step: CaseStep, vocabSize: number): Float32Array {
@@ -203,7 +232,7 @@ export function expectFailure(expected: Failure, call: () => void): void {
   } catch (error) {
     expect(error).toBeInstanceOf(ElizaInferenceError);
     const { statusName, message } = error as ElizaInferenceError;
-    expect({ status: statusName, message }).toEqual(expected);
+    expect({ status: statusName, message }).toEqual({ message, ...expected });
     return;
   }
   throw new Error(`expected ${expected.status}`);

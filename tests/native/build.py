@@ -116,7 +116,7 @@ class Programs:
         cases = self.folder / "cases.c"
         subprocess.run([sys.executable, HERE / "generate.py", cases], check=True)
         program = self.compile("conformance", ["-std=c11", *WARNINGS], HERE / "conformance.c", cases)
-        return int(self.run(program, []).returncode != 0)
+        return int(self.run(program, [], cwd=self.folder).returncode != 0)
 
     def run_recognizer_test(self) -> int:
         program = self.compile("recognizer_test", ["-std=c11", *WARNINGS], HERE / "recognizer_test.c")

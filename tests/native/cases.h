@@ -15,7 +15,7 @@ typedef struct {
 /* A call that must fail. `status` 0: it must not. */
 typedef struct {
     int status;
-    const char *message;
+    const char *message; /* NULL: not compared */
 } case_error;
 
 /* Bits of case_expect.given. */
@@ -67,13 +67,22 @@ typedef enum {
     STEP_SET_SEED,
     STEP_MASK,
     STEP_SAMPLE,
+    STEP_FILL_BITMAPS,
 } step_kind;
+
+/* A clone of the matcher, taken back by `rollback` tokens, and what is allowed there. */
+typedef struct {
+    uint64_t rollback;
+    const int32_t *allowed; /* NULL: all */
+    size_t n_allowed;
+} case_row;
 
 typedef struct {
     step_kind kind;
     int32_t token;    /* accept */
     int result;       /* accept: ELIZA_STEP_* bits */
-    uint64_t n;       /* rollback, set_span_timeout, set_seed; mask and sample: length of the logits; text: how often */
+    uint64_t n;       /* rollback, set_span_timeout, set_seed; mask and sample: length of the logits; text: how often;
+                         fill_bitmaps: words of a row */
     const char *path; /* activate; text: the text */
     size_t path_length;
     float fill; /* mask, sample */
@@ -83,6 +92,9 @@ typedef struct {
     size_t n_ids;
     int mode; /* sample */
     float temperature, top_p;
+    const case_row *rows; /* fill_bitmaps */
+    size_t n_rows;
+    uint32_t n_threads;
     case_error error;
     case_expect expect;
 } case_step;
@@ -91,6 +103,27 @@ typedef struct {
 typedef struct {
     int64_t n_descriptors, n_leaves, n_nodes, longest_leaf_tokens, widest_node;
 } case_info;
+
+/* A vocabulary. The tokens of one with bytes are all single bytes, then `own`. */
+typedef struct {
+    int32_t size;
+    const char *model_id; /* NULL: unknown */
+    size_t model_id_length;
+    int has_bytes;
+    const case_part *own;
+    size_t n_own;
+    const uint8_t *own_flags;
+} case_vocabulary;
+
+#define UNCHANGED INT64_MIN
+
+/* Both files are saved, and one is changed and opened. */
+typedef struct {
+    const char *path; /* NULL: not in this case */
+    int as_vocabulary;
+    int64_t flip, length;         /* below 0: from the end */
+    const case_vocabulary *other; /* that a constraint is opened for; NULL: its own */
+} case_open;
 
 /* What is compiled. */
 typedef enum {
@@ -102,19 +135,16 @@ typedef enum {
 
 typedef struct {
     const char *name; /* with its file and its format */
-    int32_t vocab_size;
-    const case_part *tokens;    /* of a recognizer: the last n_tokens of the vocabulary; */
-    size_t n_tokens;            /* those before are all single bytes */
-    const uint8_t *token_flags; /* of these */
+    case_vocabulary vocabulary;
     uint32_t span_timeout; /* 0: the default */
-    const char *model_id; /* NULL: unknown */
-    size_t model_id_length;
     source_kind source;
     uint32_t flags;           /* ELIZA_CHOICES_*, ELIZA_REGEX_* */
     const case_part *payload; /* also the pattern or the grammar; of choices one part each */
     size_t n_parts;
     uint32_t states_max; /* 0 in these: the default */
-    uint64_t bytes_max, mask_bytes_max;
+    uint64_t bytes_max, ms_max, mask_bytes_max;
+    int has_cancel, cancel; /* what the callback says */
+    case_open open;
     int has_end;
     const int32_t *end;
     size_t n_end;

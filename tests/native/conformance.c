@@ -7,16 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How a recognizer is come by: what is expected is the same each time. */
+typedef enum {
+    COMPILED,
+    UNKEPT, /* with room for next to no mask */
+    OPENED, /* prepared, saved, and opened, as its vocabulary is */
+    N_WAYS,
+} way_of;
+
 /* What is being checked, for messages. */
 static const char *current_name;
+static way_of current_way;
 static size_t current_step; /* 0: before the first */
 
 /* Of the vocabulary of the case. */
 static size_t n_tokens, n_bitmap_words;
 
 static void fail(const char *what) {
+    static const char *const ways[N_WAYS] = {"compiled", "unkept", "opened"};
     checks_failed++;
-    fprintf(stderr, "%s: step %zu: %s\n", current_name, current_step, what);
+    fprintf(stderr, "%s (%s): step %zu: %s\n", current_name, ways[current_way], current_step, what);
 }
 
 static void expect_number(const char *what, long long actual, long long expected) {
@@ -46,6 +56,7 @@ static void expect_ids(const char *what, const int32_t *actual, size_t n_actual,
 
 static void expect_failure(int status, const char *message, const case_error *error) {
     expect_number("status", status, error->status);
+    if (!error->message) return;
     if (strcmp(message ? message : "no message", error->message) == 0) {
         checks_passed++;
     } else {
@@ -90,6 +101,15 @@ static int same_look(const look_of *a, const look_of *b) {
            a->n_forced == b->n_forced;
 }
 
+static void expect_bits(const int32_t *words, size_t n_words, const int32_t *allowed, size_t n_allowed) {
+    for (size_t token = 0, next = 0; token < 32 * n_words; token++) {
+        int wanted = allowed ? next < n_allowed && allowed[next] == (int32_t)token : token < n_tokens;
+        next += (size_t)wanted;
+        if ((int)((uint32_t)words[token / 32] >> token % 32 & 1) != wanted)
+            expect_number("wrong bit of token", (long long)token, -1);
+    }
+}
+
 /* The list, where that is the form of the set, and the bitmap, which there is in any form. */
 static void expect_allowed(eliza_matcher *matcher, const case_expect *expect) {
     const int32_t *ids = NULL, *lent = NULL;
@@ -102,12 +122,7 @@ static void expect_allowed(eliza_matcher *matcher, const case_expect *expect) {
 
     int32_t *words = make_bitmap(matcher, &filled);
     expect_number("form of the filled bitmap", filled, form);
-    for (size_t token = 0, next = 0; token < 32 * n_bitmap_words; token++) {
-        int wanted = expect->allowed ? next < expect->n_allowed && expect->allowed[next] == (int32_t)token : token < n_tokens;
-        next += (size_t)wanted;
-        if ((int)((uint32_t)words[token / 32] >> token % 32 & 1) != wanted)
-            expect_number("wrong bit of token", (long long)token, -1);
-    }
+    expect_bits(words, n_bitmap_words, expect->allowed, expect->n_allowed);
     expect_number("form of the lent bitmap", eliza_inference_matcher_bitmap(matcher, &lent, &n_words), form);
     expect_number("a bitmap is lent", lent != NULL, form == ELIZA_ALLOWED_BITMAP);
     if (lent) {
@@ -222,6 +237,30 @@ static int run_sample(eliza_matcher *matcher, const case_step *step) {
     return status;
 }
 
+/* Of clones, each taken back to its place: all at once as one by one. */
+static int run_fill_bitmaps(eliza_matcher *matcher, const case_step *step) {
+    eliza_matcher **clones = calloc(step->n_rows + 1, sizeof *clones);
+    int32_t *words = calloc(step->n_rows * step->n + 1, sizeof *words), *alone = calloc(step->n, sizeof *alone);
+    for (size_t i = 0; i < step->n_rows; i++) {
+        expect_number("clone", eliza_inference_matcher_clone(matcher, &clones[i]), ELIZA_OK);
+        expect_number("rollback", eliza_inference_matcher_rollback(clones[i], step->rows[i].rollback), ELIZA_OK);
+    }
+    int status = eliza_inference_matcher_fill_bitmaps(clones, step->n_rows, words, step->n, step->n_threads);
+    for (size_t i = 0; i < step->n_rows; i++) {
+        const int32_t *row = words + i * step->n;
+        if (status == ELIZA_OK) {
+            expect_bits(row, step->n, step->rows[i].allowed, step->rows[i].n_allowed);
+            expect_number("form of the bitmap is known", eliza_inference_matcher_fill_bitmap(clones[i], alone, step->n) >= 0, 1);
+            expect_number("the bitmap of the matcher alone", memcmp(alone, row, step->n * sizeof *row), 0);
+        }
+        eliza_inference_matcher_free(clones[i]);
+    }
+    free(clones);
+    free(words);
+    free(alone);
+    return status;
+}
+
 /* The first token that is just one byte, by the byte; set by make_vocabulary. */
 static int32_t single_byte_tokens[256];
 
@@ -249,6 +288,7 @@ static int run_call(eliza_matcher *matcher, const case_step *step) {
     case STEP_SET_SEED: return eliza_inference_matcher_set_seed(matcher, step->n);
     case STEP_MASK: return run_mask(matcher, step);
     case STEP_SAMPLE: return run_sample(matcher, step);
+    case STEP_FILL_BITMAPS: return run_fill_bitmaps(matcher, step);
     }
     return ELIZA_OK;
 }
@@ -298,20 +338,19 @@ static char *join(const case_part *parts, size_t n_parts, uint64_t **out_offsets
     return joined;
 }
 
-/* Of a recognizer: all single bytes, if the case says so, and its own tokens. */
-static eliza_vocab *make_vocabulary(const conformance_case *c) {
+static eliza_vocab *make_vocabulary(const case_vocabulary *v) {
     eliza_vocab_config_t config = {.struct_size = sizeof config,
-                                   .n_tokens = c->vocab_size,
-                                   .model_id = c->model_id,
-                                   .model_id_len = c->model_id_length};
+                                   .n_tokens = v->size,
+                                   .model_id = v->model_id,
+                                   .model_id_len = v->model_id_length};
     eliza_vocab *vocab = NULL;
-    n_tokens = (size_t)c->vocab_size;
+    n_tokens = (size_t)v->size;
     n_bitmap_words = (n_tokens + 31) / 32;
-    if (c->source == SOURCE_TOKEN_TRIE) {
+    if (!v->has_bytes) {
         expect_number("vocabulary", eliza_inference_vocab_create(&config, &vocab, NULL), ELIZA_OK);
         return vocab;
     }
-    size_t n_single = n_tokens - c->n_tokens;
+    size_t n_single = n_tokens - v->n_own;
     char singles[256];
     case_part *parts = malloc((n_tokens + 1) * sizeof *parts);
     uint8_t *flags = calloc(n_tokens + 1, 1);
@@ -319,9 +358,9 @@ static eliza_vocab *make_vocabulary(const conformance_case *c) {
         singles[i] = (char)i;
         parts[i] = (case_part){&singles[i], 1, 1};
     }
-    if (c->n_tokens > 0) {
-        memcpy(parts + n_single, c->tokens, c->n_tokens * sizeof *parts);
-        memcpy(flags + n_single, c->token_flags, c->n_tokens);
+    if (v->n_own > 0) {
+        memcpy(parts + n_single, v->own, v->n_own * sizeof *parts);
+        memcpy(flags + n_single, v->own_flags, v->n_own);
     }
     uint64_t *offsets;
     char *bytes = join(parts, n_tokens, &offsets);
@@ -338,11 +377,22 @@ static eliza_vocab *make_vocabulary(const conformance_case *c) {
     return vocab;
 }
 
+static int say(void *answer) {
+    return *(const int *)answer;
+}
+
+static eliza_compile_config_t config_of(const conformance_case *c) {
+    return (eliza_compile_config_t){.struct_size = sizeof(eliza_compile_config_t),
+                                    .states_max = c->states_max,
+                                    .bytes_max = c->bytes_max,
+                                    .ms_max = c->ms_max,
+                                    .mask_bytes_max = current_way == UNKEPT ? 1 : c->mask_bytes_max,
+                                    .cancel = c->has_cancel ? say : NULL,
+                                    .user_data = (void *)&c->cancel};
+}
+
 static int compile(const conformance_case *c, const eliza_vocab *vocab, eliza_constraint **out, char **error) {
-    eliza_compile_config_t config = {.struct_size = sizeof config,
-                                     .states_max = c->states_max,
-                                     .bytes_max = c->bytes_max,
-                                     .mask_bytes_max = c->mask_bytes_max};
+    eliza_compile_config_t config = config_of(c);
     uint64_t *offsets;
     char *text = join(c->payload, c->n_parts, &offsets);
     size_t length = offsets[c->n_parts];
@@ -364,6 +414,62 @@ static int compile(const conformance_case *c, const eliza_vocab *vocab, eliza_co
     }
     free(text); /* nothing of it may be used from here on */
     free(offsets);
+    return status;
+}
+
+static const char VOCABULARY_FILE[] = "vocabulary", CONSTRAINT_FILE[] = "constraint";
+
+/* As files of the folder that the program runs in. */
+static int save_both(const eliza_vocab *vocab, const eliza_constraint *constraint, char **error) {
+    int status = eliza_inference_vocab_save(vocab, VOCABULARY_FILE, strlen(VOCABULARY_FILE), error);
+    return status ? status : eliza_inference_constraint_save(constraint, CONSTRAINT_FILE, strlen(CONSTRAINT_FILE), error);
+}
+
+/* Takes the place of what was compiled. */
+static void reopen(const conformance_case *c, eliza_vocab **vocab, eliza_constraint **constraint) {
+    eliza_recognizer_info_t info = {.struct_size = sizeof info};
+    eliza_compile_config_t config = config_of(c);
+    expect_number("info", eliza_inference_constraint_recognizer_info(*constraint, &info), ELIZA_OK);
+    if (info.kind == ELIZA_CONSTRAINT_TOKEN_TRIE) return; /* is not saved */
+    expect_number("prepare", eliza_inference_constraint_prepare(*constraint, NULL, NULL), ELIZA_OK);
+    expect_number("save", save_both(*vocab, *constraint, NULL), ELIZA_OK);
+    eliza_inference_constraint_free(*constraint);
+    eliza_inference_vocab_free(*vocab);
+    expect_number("open", eliza_inference_vocab_open(VOCABULARY_FILE, strlen(VOCABULARY_FILE), vocab, NULL), ELIZA_OK);
+    expect_number("open",
+                  eliza_inference_constraint_open(*vocab, CONSTRAINT_FILE, strlen(CONSTRAINT_FILE), &config, constraint, NULL),
+                  ELIZA_OK);
+}
+
+static void change_file(const char *path, int64_t flip, int64_t length) {
+    if (flip == UNCHANGED && length == UNCHANGED) return;
+    static char bytes[1 << 20];
+    FILE *file = fopen(path, "rb");
+    int64_t n = (int64_t)fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    if (flip != UNCHANGED) bytes[flip < 0 ? n + flip : flip] ^= (char)0xff;
+    if (length != UNCHANGED) n = length < 0 ? n + length : length;
+    file = fopen(path, "wb");
+    expect_number("written", (long long)fwrite(bytes, 1, (size_t)n, file), n);
+    fclose(file);
+}
+
+static int open_changed(const case_open *o, const eliza_vocab *vocab, const eliza_constraint *constraint, char **error) {
+    eliza_vocab *opened = NULL, *other = NULL;
+    eliza_constraint *made = NULL;
+    int status = save_both(vocab, constraint, error);
+    if (status) return status;
+    change_file(o->path, o->flip, o->length);
+    if (o->as_vocabulary) {
+        status = eliza_inference_vocab_open(o->path, strlen(o->path), &opened, error);
+    } else {
+        if (o->other) other = make_vocabulary(o->other);
+        status = eliza_inference_constraint_open(other ? other : vocab, o->path, strlen(o->path), NULL, &made, error);
+    }
+    expect_number("something is opened", opened || made, 0);
+    eliza_inference_constraint_free(made);
+    eliza_inference_vocab_free(opened);
+    eliza_inference_vocab_free(other);
     return status;
 }
 
@@ -400,14 +506,17 @@ static void expect_info(const eliza_constraint *constraint, const case_info *exp
     if (expect->widest_node >= 0) expect_number("widest_node", info.widest_node, expect->widest_node);
 }
 
-static void run_case(const conformance_case *c) {
+static void run_case(const conformance_case *c, way_of way) {
     current_name = c->name;
+    current_way = way;
     current_step = 0;
     eliza_constraint *constraint = NULL;
     eliza_matcher *matcher = NULL;
     char *error = NULL;
-    eliza_vocab *vocab = make_vocabulary(c);
+    eliza_vocab *vocab = make_vocabulary(&c->vocabulary);
     int status = compile(c, vocab, &constraint, &error);
+    if (status == ELIZA_OK && c->open.path) status = open_changed(&c->open, vocab, constraint, &error);
+    if (status == ELIZA_OK && way == OPENED) reopen(c, &vocab, &constraint);
     if (status == ELIZA_OK) {
         if (c->source == SOURCE_TOKEN_TRIE) expect_info(constraint, &c->info);
         expect_recognizer(constraint, c);
@@ -431,7 +540,11 @@ static void run_case(const conformance_case *c) {
 }
 
 int main(void) {
-    for (size_t i = 0; i < n_conformance_cases; i++) run_case(&conformance_cases[i]);
+    for (size_t i = 0; i < n_conformance_cases; i++) {
+        const conformance_case *c = &conformance_cases[i];
+        int n_ways = c->source == SOURCE_TOKEN_TRIE || c->error.status ? 1 : N_WAYS;
+        for (int way = COMPILED; way < n_ways; way++) run_case(c, (way_of)way);
+    }
     eliza_inference_trie_cache_set_limit(0); /* so that a leak checker sees an empty cache */
     printf("conformance: %zu cases\n", n_conformance_cases);
     return check_report("conformance");

@@ -17,11 +17,15 @@ const file_bytes_max = 16 << 20;
 test "conformance cases" {
     defer eliza.cache.shared.setLimit(eliza.cache.bytes_max_default);
     defer eliza.cache.shared.setLimit(0); // so that the allocator sees an empty cache
-    var report: Report = .{};
+    var scratch = std.testing.tmpDir(.{});
+    defer scratch.cleanup();
+    const folder = try std.fmt.allocPrint(gpa, ".zig-cache/tmp/{s}/", .{scratch.sub_path});
+    defer gpa.free(folder);
+    var report: Report = .{ .folder = folder };
     try runFolder(&report, directory, runFile);
     try std.testing.expect(report.runs >= 240);
     try runFolder(&report, directory ++ "/recognizers", runRecognizers);
-    try std.testing.expect(report.runs >= 370);
+    try std.testing.expect(report.runs >= 240 + 400);
     try std.testing.expectEqual(0, report.failures);
 }
 
@@ -42,8 +46,11 @@ fn runRecognizers(report: *Report, file: []const u8, text: []const u8) !void {
     const parsed = try std.json.parseFromSlice(Value, gpa, text, .{});
     defer parsed.deinit();
     for (parsed.value.object.get("cases").?.array.items) |case| {
-        report.begin(file, get(case, "name").?.string, "recognizer");
-        try runCase(report, case, null);
+        for (std.enums.values(Way)) |way| {
+            if (way != .compiled and get(case, "error") != null) continue;
+            report.begin(file, get(case, "name").?.string, @tagName(way));
+            try runCase(report, case, .{ .recognizer = way });
+        }
     }
 }
 
@@ -65,7 +72,7 @@ fn runFile(report: *Report, file: []const u8, text: []const u8) !void {
                 for (source.array.items) |part| try append(&payload, part.array.items[0].string, hex, @intCast(part.array.items[1].integer));
             } else try append(&payload, source.string, hex, 1);
             report.begin(file, get(case, "name").?.string, key);
-            try runCase(report, case, payload.items);
+            try runCase(report, case, .{ .payload = payload.items });
         }
     }
 }
@@ -80,6 +87,8 @@ fn append(payload: *std.ArrayList(u8), text: []const u8, hex: bool, count: usize
 
 /// Where the run is, and how much went wrong.
 const Report = struct {
+    /// For files; ends with a slash.
+    folder: []const u8,
     file: []const u8 = "",
     name: []const u8 = "",
     form: []const u8 = "",
@@ -118,7 +127,14 @@ const Report = struct {
 
     fn expectFailure(r: *Report, expected: Value, diag: *const Diagnostic) void {
         r.expectText("status", get(expected, "status").?.string, eliza.Status.nameOf(diag.status.code()));
-        r.expectText("message", get(expected, "message").?.string, diag.message());
+        const message = get(expected, "message") orelse return;
+        var shown: [Diagnostic.message_bytes_max]u8 = undefined; // the paths of files are relative in the cases
+        const cut = r.folder.len * std.mem.replace(u8, diag.message(), r.folder, "", &shown);
+        r.expectText("message", message.string, shown[0 .. diag.message().len - cut]);
+    }
+
+    fn path(r: *const Report, arena: std.mem.Allocator, name: []const u8) ![]const u8 {
+        return std.mem.concat(arena, u8, &.{ r.folder, name });
     }
 };
 
@@ -128,10 +144,20 @@ fn get(object: Value, key: []const u8) ?Value {
 
 // ---- One case
 
-/// Without a payload the case is one of a recognizer.
-fn runCase(r: *Report, case: Value, payload: ?[]const u8) !void {
+const Subject = union(enum) { payload: []const u8, recognizer: Way };
+
+/// How a recognizer is come by: what is expected is the same each time.
+const Way = enum {
+    compiled,
+    /// With room for next to no mask.
+    unkept,
+    /// Prepared, saved, and opened, as its vocabulary is.
+    opened,
+};
+
+fn runCase(r: *Report, case: Value, subject: Subject) !void {
     var diag: Diagnostic = .{};
-    const matcher = start(r, case, payload, &diag) catch |e| {
+    const matcher = start(r, case, subject, &diag) catch |e| {
         if (e != error.Failed) return e;
         if (get(case, "error")) |expected| r.expectFailure(expected, &diag) else r.fail("failed: {s}", .{diag.message()});
         return;
@@ -142,16 +168,16 @@ fn runCase(r: *Report, case: Value, payload: ?[]const u8) !void {
     if (get(case, "steps")) |steps| try runSteps(r, matcher, steps.array.items, 0);
 }
 
-fn start(r: *Report, case: Value, payload: ?[]const u8, diag: *Diagnostic) !*Matcher {
+fn start(r: *Report, case: Value, subject: Subject, diag: *Diagnostic) !*Matcher {
     var arena_state: std.heap.ArenaAllocator = .init(gpa);
     defer arena_state.deinit();
     const arena = arena_state.allocator();
     const vocabulary = try makeVocabulary(arena, case, diag);
     defer vocabulary.release();
-    const constraint = if (payload) |text|
-        try Constraint.createTokenTrie(gpa, vocabulary, text, diag)
-    else
-        try recognizer(arena, vocabulary, case, diag);
+    const constraint = switch (subject) {
+        .payload => |text| try Constraint.createTokenTrie(gpa, vocabulary, text, diag),
+        .recognizer => |way| try recognizer(r, arena, vocabulary, case, way, diag),
+    };
     defer constraint.release();
     switch (constraint.kind) {
         .trie => |trie| if (get(case, "info")) |info| expectInfo(r, trie, info),
@@ -219,7 +245,47 @@ fn bytesOf(arena: std.mem.Allocator, value: Value) ![]const u8 {
     return std.fmt.hexToBytes(try arena.alloc(u8, hex.string.len / 2), hex.string);
 }
 
-fn recognizer(arena: std.mem.Allocator, vocabulary: *Vocabulary, case: Value, diag: *Diagnostic) !*Constraint {
+fn recognizer(r: *Report, arena: std.mem.Allocator, vocabulary: *Vocabulary, case: Value, way: Way, diag: *Diagnostic) !*Constraint {
+    const settings = settingsOf(case, way);
+    const compiled = try compile(arena, vocabulary, case, settings, diag);
+    if (get(case, "open")) |open| {
+        defer compiled.release();
+        return openChanged(r, arena, compiled, open, diag);
+    }
+    if (way != .opened or compiled.kind != .recognizer) return compiled; // a token trie is not saved
+    defer compiled.release();
+    try compiled.kind.recognizer.prepare(&.{}, diag);
+    try save(r, arena, compiled, diag);
+    const opened = try eliza.files.openVocabulary(gpa, try r.path(arena, "vocabulary"), diag);
+    defer opened.release();
+    return openConstraint(opened, try r.path(arena, "constraint"), settings, diag);
+}
+
+fn settingsOf(case: Value, way: Way) eliza.compile.Settings {
+    var settings: eliza.compile.Settings = .{};
+    if (get(case, "budget")) |budget| {
+        if (get(budget, "states_max")) |n| settings.budget.states_max = @intCast(n.integer);
+        if (get(budget, "bytes_max")) |n| settings.budget.bytes_max = @intCast(n.integer);
+        // The C boundary adds it to the clock: what is 1 here is long over.
+        if (get(budget, "ms_max")) |n| settings.budget.deadline_ns = if (n.integer == 1) 1 else std.math.maxInt(u64);
+        if (get(budget, "mask_bytes_max")) |n| settings.mask_bytes_max = @intCast(n.integer);
+        if (get(budget, "cancel")) |says| settings.budget.cancel = if (says.bool) &Answer.yes else &Answer.no;
+    }
+    if (way == .unkept) settings.mask_bytes_max = 1;
+    return settings;
+}
+
+const Answer = struct {
+    fn yes(_: ?*anyopaque) callconv(.c) c_int {
+        return 1;
+    }
+
+    fn no(_: ?*anyopaque) callconv(.c) c_int {
+        return 0;
+    }
+};
+
+fn compile(arena: std.mem.Allocator, vocabulary: *Vocabulary, case: Value, settings: eliza.compile.Settings, diag: *Diagnostic) !*Constraint {
     if (get(case, "choices")) |choices| {
         var text: std.ArrayList(u8) = .empty;
         var offsets: std.ArrayList(u64) = .empty;
@@ -229,26 +295,60 @@ fn recognizer(arena: std.mem.Allocator, vocabulary: *Vocabulary, case: Value, di
             try offsets.append(arena, text.items.len);
         }
         if (get(case, "canonical") != null) return eliza.canonical.createChoices(gpa, vocabulary, text.items, offsets.items, diag);
-        return createRecognizer(vocabulary, case, .{ .choices = .{ .text = text.items, .offsets = offsets.items } }, diag);
+        return eliza.compile.createConstraint(gpa, vocabulary, .{ .choices = .{ .text = text.items, .offsets = offsets.items } }, settings, diag);
     }
-    if (get(case, "shipped")) |name| {
-        const path = try std.fmt.allocPrint(arena, grammars ++ "/{s}.lark", .{name.string});
-        const text = try std.Io.Dir.cwd().readFileAlloc(std.testing.io, path, arena, .limited(file_bytes_max));
-        return createRecognizer(vocabulary, case, .{ .lark = text }, diag);
+    if (get(case, "regex")) |regex| {
+        const pattern = try joined(arena, regex);
+        const ignore_case = get(case, "ignore_case") != null;
+        return eliza.compile.createConstraint(gpa, vocabulary, .{ .regex = .{ .pattern = pattern, .ignore_case = ignore_case } }, settings, diag);
     }
-    if (get(case, "grammar")) |grammar| return createRecognizer(vocabulary, case, .{ .lark = try joined(arena, grammar) }, diag);
-    const pattern = try joined(arena, get(case, "regex").?);
-    return createRecognizer(vocabulary, case, .{ .regex = .{ .pattern = pattern, .ignore_case = get(case, "ignore_case") != null } }, diag);
+    return eliza.compile.createConstraint(gpa, vocabulary, .{ .lark = try grammarOf(arena, case) }, settings, diag);
 }
 
-fn createRecognizer(vocabulary: *Vocabulary, case: Value, source: eliza.compile.Source, diag: *Diagnostic) !*Constraint {
-    var settings: eliza.compile.Settings = .{};
-    if (get(case, "budget")) |budget| {
-        if (get(budget, "states_max")) |n| settings.budget.states_max = @intCast(n.integer);
-        if (get(budget, "bytes_max")) |n| settings.budget.bytes_max = @intCast(n.integer);
-        if (get(budget, "mask_bytes_max")) |n| settings.mask_bytes_max = @intCast(n.integer);
+fn grammarOf(arena: std.mem.Allocator, case: Value) ![]const u8 {
+    if (get(case, "grammar")) |grammar| return joined(arena, grammar);
+    const path = try std.fmt.allocPrint(arena, grammars ++ "/{s}.lark", .{get(case, "shipped").?.string});
+    return std.Io.Dir.cwd().readFileAlloc(std.testing.io, path, arena, .limited(file_bytes_max));
+}
+
+/// Of the folder: `vocabulary` and `constraint`.
+fn save(r: *const Report, arena: std.mem.Allocator, constraint: *const Constraint, diag: *Diagnostic) !void {
+    // What is no recognizer is the C boundary's to refuse.
+    if (constraint.kind != .recognizer) return diag.fail(.invalid_arg, "a token trie is not saved: its payload is what it is made of", .{});
+    try eliza.files.saveVocabulary(gpa, constraint.vocabulary, try r.path(arena, "vocabulary"), diag);
+    try eliza.files.saveRecognizer(gpa, constraint.kind.recognizer, try r.path(arena, "constraint"), diag);
+}
+
+fn openConstraint(vocabulary: *const Vocabulary, path: []const u8, settings: eliza.compile.Settings, diag: *Diagnostic) !*Constraint {
+    const opened = try eliza.files.openRecognizer(gpa, vocabulary, path, settings.mask_bytes_max, diag);
+    errdefer opened.destroy();
+    return Constraint.create(gpa, vocabulary, .{ .recognizer = opened }, diag);
+}
+
+/// Saves both, changes a file, and opens it.
+fn openChanged(r: *Report, arena: std.mem.Allocator, compiled: *const Constraint, open: Value, diag: *Diagnostic) !*Constraint {
+    try save(r, arena, compiled, diag);
+    const as = get(open, "as").?.string;
+    const path = try r.path(arena, if (get(open, "path")) |other| other.string else as);
+    try change(arena, path, open);
+    if (std.mem.eql(u8, as, "vocabulary")) {
+        (try eliza.files.openVocabulary(gpa, path, diag)).release();
+        return diag.fail(.ok, "the vocabulary was opened", .{});
     }
-    return eliza.compile.createConstraint(gpa, vocabulary, source, settings, diag);
+    const other = if (get(open, "for")) |tokens| try makeVocabulary(arena, tokens, diag) else null;
+    defer if (other) |vocabulary| vocabulary.release();
+    return openConstraint(other orelse compiled.vocabulary, path, .{}, diag);
+}
+
+/// Offsets and lengths below 0 are from the end.
+fn change(arena: std.mem.Allocator, path: []const u8, open: Value) !void {
+    const folder = std.Io.Dir.cwd();
+    const length, const flip = .{ get(open, "length"), get(open, "flip") };
+    if (length == null and flip == null) return;
+    const bytes = try folder.readFileAlloc(std.testing.io, path, arena, .limited(file_bytes_max));
+    if (flip) |at| bytes[@intCast(@mod(at.integer, @as(i64, @intCast(bytes.len))))] ^= 0xff;
+    const kept = if (length) |n| (if (n.integer < 0) bytes.len - @abs(n.integer) else @abs(n.integer)) else bytes.len;
+    try folder.writeFile(std.testing.io, .{ .sub_path = path, .data = bytes[0..kept] });
 }
 
 /// A text, or parts with their counts.
@@ -299,7 +399,7 @@ fn runSteps(r: *Report, matcher: *Matcher, steps: []const Value, first: usize) !
     }
 }
 
-const Action = enum { accept, text, rollback, activate, deactivate, reset, set_span_timeout, set_seed, mask, sample };
+const Action = enum { accept, text, rollback, activate, deactivate, reset, set_span_timeout, set_seed, mask, sample, fill_bitmaps };
 
 fn runStep(r: *Report, matcher: *Matcher, step: Value) !void {
     switch (std.meta.stringToEnum(Action, get(step, "do").?.string) orelse return error.UnknownStep) {
@@ -313,6 +413,7 @@ fn runStep(r: *Report, matcher: *Matcher, step: Value) !void {
         .set_seed => matcher.sampler.rng = .{ .state = @intCast(get(step, "seed").?.integer) },
         .mask => try mask(r, matcher, step),
         .sample => try sample(r, matcher, step),
+        .fill_bitmaps => try fillBitmaps(r, matcher, step),
     }
 }
 
@@ -372,6 +473,31 @@ fn sample(r: *Report, matcher: *Matcher, step: Value) !void {
     const expected = get(step, "tokens").?.array.items;
     if (get(step, "error") != null) _ = try matcher.sample(logits, how);
     for (expected) |token| r.expectNumber("sampled token", token.integer, try matcher.sample(logits, how));
+}
+
+/// Of clones, each taken back to its place: all at once as one by one.
+fn fillBitmaps(r: *Report, matcher: *Matcher, step: Value) !void {
+    const rows = get(step, "rows").?.array.items;
+    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    defer arena_state.deinit();
+    const arena = arena_state.allocator();
+    var clones: std.ArrayList(*Matcher) = .empty;
+    defer for (clones.items) |clone| clone.destroy();
+    for (rows) |row| {
+        try clones.append(arena, try matcher.clone());
+        try clones.getLast().rollback(@intCast(integer(row, "rollback")));
+    }
+    const n_words: usize = if (get(step, "n_words")) |n| @intCast(n.integer) else (matcher.constraint.vocabulary.n_tokens + 31) / 32;
+    const words = try arena.alloc(u32, rows.len * n_words);
+    const status = eliza.batch.fillBitmaps(clones.items, words.ptr, n_words, @intCast(integer(step, "n_threads")));
+    if (status != .ok) return matcher.diag.fail(status, "the bitmaps are not filled", .{});
+    for (rows, clones.items, 0..) |row, clone, i| {
+        const filled = words[i * n_words ..][0..n_words];
+        expectBits(r, get(row, "allowed").?, clone, filled);
+        const alone = try arena.alloc(u32, n_words);
+        _ = try clone.fillBitmap(alone);
+        if (!std.mem.eql(u32, alone, filled)) r.fail("row {d} is not the bitmap of its matcher", .{i});
+    }
 }
 
 fn makeLogits(matcher: *const Matcher, step: Value) ![]f32 {
@@ -492,9 +618,13 @@ fn expectAllowed(r: *Report, expected: Value, matcher: *Matcher) !void {
         .list => |ids| if (all) return r.fail("allowed is {any}, expected all", .{ids}) else r.expectIds("allowed", expected.array.items, ids),
         .bitmap => if (all) return r.fail("allowed is a bitmap, expected all", .{}),
     }
+    expectBits(r, expected, matcher, words);
+}
+
+fn expectBits(r: *Report, expected: Value, matcher: *const Matcher, words: []const u32) void {
     for (0..32 * words.len) |token| {
         const is_set = words[token / 32] >> @truncate(token) & 1 == 1;
-        const wanted = if (all) token < matcher.constraint.vocabulary.n_tokens else for (expected.array.items) |id| {
+        const wanted = if (expected == .string) token < matcher.constraint.vocabulary.n_tokens else for (expected.array.items) |id| {
             if (id.integer == token) break true;
         } else false;
         if (is_set != wanted) r.fail("token {d} in the bitmap: {}", .{ token, is_set });

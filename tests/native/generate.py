@@ -55,10 +55,10 @@ class Writer:
         parts = self.parts(case.parts)
         steps = self.array("case_step", [self.step(step, data["vocab_size"]) for step in data.get("steps", [])])
         model_id = data.get("model_id")
+        named = f".model_id = {c_text(model_id)}, .model_id_length = {len((model_id or '').encode())}"
         fields = [
             f".name = {c_text(case.id)}",
-            f".vocab_size = {data['vocab_size']}, .span_timeout = {data.get('span_timeout', 0)}",
-            f".model_id = {c_text(model_id)}, .model_id_length = {len((model_id or '').encode())}",
+            f".vocabulary = {{.size = {data['vocab_size']}, {named}}}, .span_timeout = {data.get('span_timeout', 0)}",
             f".source = SOURCE_TOKEN_TRIE, .kind = -1, .payload = {parts}, .n_parts = {len(case.parts)}",
             f".error = {c_error(data)}",
             f".info = {c_info(data.get('info', {}))}",
@@ -70,19 +70,16 @@ class Writer:
     def recognizer(self, case: recognizers.Case) -> None:
         data = case.data
         source, flags, parts = source_of(case)
-        own = data["tokens"]
-        tokens = [recognizers.part_of(token) for token in own]
-        token_flags = [str(flags) for flags in case.flags[len(case.tokens) - len(own) :]]
         steps = self.array("case_step", [self.step(step, len(case.tokens)) for step in data.get("steps", [])])
         notes = "".join(f"{note}\n" for note in data["notes"])[:-1] if "notes" in data else None
         kind = recognizers.KINDS.index(data["kind"]) if "kind" in data else -1
         fields = [
             f".name = {c_text(case.id)}",
-            f".vocab_size = {len(case.tokens)}, .span_timeout = {data.get('span_timeout', 0)}",
-            f".tokens = {self.parts(tokens)}, .n_tokens = {len(own)}, .token_flags = {self.array('uint8_t', token_flags)}",
+            f".vocabulary = {self.vocabulary(data)}, .span_timeout = {data.get('span_timeout', 0)}",
             f".source = SOURCE_{source.upper()}, .flags = {flags}",
             f".payload = {self.parts(parts)}, .n_parts = {len(parts)}",
-            *(f".{key} = {value}u" for key, value in data.get("budget", {}).items()),
+            *c_budget(data.get("budget", {})),
+            f".open = {self.open(data['open']) if 'open' in data else '{0}'}",
             f".has_end = {int('end' in data)}, .end = {self.ids(data.get('end', []))}, .n_end = {len(data.get('end', []))}",
             f".notes = {c_text(notes)}, .kind = {kind}",
             f".error = {c_error(data)}",
@@ -91,6 +88,23 @@ class Writer:
             f".steps = {steps}, .n_steps = {len(data.get('steps', []))}",
         ]
         self.cases.append(f"    {{{', '.join(fields)}}},\n")
+
+    def vocabulary(self, data: dict[str, Any]) -> str:
+        """Of a recognizer's case, or of what its constraint is opened for."""
+        tokens = data["tokens"]
+        own = self.parts([recognizers.part_of(token) for token in tokens])
+        flags = self.array("uint8_t", [str(recognizers.flags_of(token)) for token in tokens])
+        size = len(recognizers.tokens_of(data))
+        return f"{{.size = {size}, .has_bytes = 1, .own = {own}, .n_own = {len(tokens)}, .own_flags = {flags}}}"
+
+    def open(self, opened: dict[str, Any]) -> str:
+        other = f"&{self.array('case_vocabulary', [self.vocabulary(opened['for'])])}[0]" if "for" in opened else "NULL"
+        fields = [
+            f".path = {c_text(opened.get('path', opened['as']))}, .as_vocabulary = {int(opened['as'] == 'vocabulary')}",
+            f".flip = {opened.get('flip', 'UNCHANGED')}, .length = {opened.get('length', 'UNCHANGED')}",
+            f".other = {other}",
+        ]
+        return f"{{{', '.join(fields)}}}"
 
     def parts(self, parts: list[tuple[bytes, int]]) -> str:
         return self.array("case_part", [f"{{{c_bytes(part)}, {len(part)}, {count}}}" for part, count in parts])
@@ -111,6 +125,10 @@ class Writer:
             fields.append(f".path = {c_text(step['path'])}, .path_length = {len(step['path'].encode())}")
         elif kind in ("mask", "sample"):
             fields.extend(self.logits(step, vocab_size))
+        elif kind == "fill_bitmaps":
+            rows = self.array("case_row", [self.row(row) for row in step["rows"]])
+            fields.append(f".rows = {rows}, .n_rows = {len(step['rows'])}, .n_threads = {step.get('n_threads', 0)}u")
+            fields.append(f".n = {step.get('n_words', -(-vocab_size // 32))}u")
         return f"\n    {{{', '.join(fields)}}}"
 
     def logits(self, step: dict[str, Any], vocab_size: int) -> list[str]:
@@ -124,6 +142,15 @@ class Writer:
             fields.append(f".top_p = {c_float(step.get('top_p', 1))}")
         return fields
 
+    def row(self, row: dict[str, Any]) -> str:
+        fields = [f".rollback = {row.get('rollback', 0)}u", *self.allowed(row["allowed"])]
+        return f"{{{', '.join(fields)}}}"
+
+    def allowed(self, allowed: list[int] | str) -> list[str]:
+        if allowed == "all":
+            return []
+        return [f".allowed = {self.ids(allowed) if allowed else 'no_ids'}, .n_allowed = {len(allowed)}"]
+
     def ids(self, ids: list[int]) -> str:
         return self.array("int32_t", [str(token) for token in ids])
 
@@ -132,9 +159,7 @@ class Writer:
         fields = [f".given = {given}"]
         plain = (*conformance.EXPECT_FLAGS, *conformance.EXPECT_NUMBERS)
         fields += [f".{key} = {int(expect[key])}" for key in plain if key in expect]
-        if expect.get("allowed", "all") != "all":
-            allowed = self.ids(expect["allowed"]) if expect["allowed"] else "no_ids"
-            fields.append(f".allowed = {allowed}, .n_allowed = {len(expect['allowed'])}")
+        fields += self.allowed(expect.get("allowed", "all"))
         if expect.get("forced"):
             fields.append(f".forced = {self.ids(expect['forced'])}, .n_forced = {len(expect['forced'])}")
         if expect.get("forced_bytes"):
@@ -159,7 +184,12 @@ def source_of(case: recognizers.Case) -> tuple[str, int, list[tuple[bytes, int]]
 def c_error(holder: dict[str, Any]) -> str:
     if "error" not in holder:
         return "{0, NULL}"
-    return f"{{{holder['error']['status']}, {c_text(holder['error']['message'])}}}"
+    return f"{{{holder['error']['status']}, {c_text(holder['error'].get('message'))}}}"
+
+
+def c_budget(budget: dict[str, Any]) -> list[str]:
+    bounds = [f".{key} = {value}u" for key, value in budget.items() if key != "cancel"]
+    return bounds + ([f".has_cancel = 1, .cancel = {int(budget['cancel'])}"] if "cancel" in budget else [])
 
 
 def c_info(info: dict[str, int]) -> str:

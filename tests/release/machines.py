@@ -90,7 +90,7 @@ class Programs:
             else:
                 environment |= variables
         command += [str(program), *arguments]
-        return subprocess.run(command, env=environment, capture_output=True, text=True)
+        return subprocess.run(command, env=environment, cwd=self.folder, capture_output=True, text=True)
 
     def _forwarders(self) -> Path:
         """Android's C library: each name that the library imports, as a jump to glibc."""
