@@ -9,7 +9,7 @@ from eliza_inference import Model
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench import calls, end_to_end, gate, micro, paths, prompts, report, tables
+from bench import calls, end_to_end, gate, micro, paths, prompts, report, start, tables
 from bench.prompts import PREFIX, read_names
 from bench.recognizers import report as recognizers
 from bench.recognizers import tables as recognizer_tables
@@ -153,6 +153,14 @@ def _measure_micro(what: str, large_model: Path) -> Table:
             return tables.matcher(list(micro.matcher_steps()))
         case _:
             return tables.calls([calls.python_calls(), calls.bun_calls()])
+
+
+@main.command("start")
+def start_command() -> None:
+    """Measures what using the library costs before it does anything."""
+    with console.status("measuring: start"):
+        figures = start.measure()
+    console.print(tables.start(figures).rich())
 
 
 @main.command("report")

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from bench import calls, charts, end_to_end, machine, micro, requirement, tables
+from bench import calls, charts, end_to_end, machine, micro, requirement, start, tables
 from bench.calls import CallFigures
 from bench.end_to_end import Run
 from bench.micro import MatcherSteps, PayloadFigures, SamplerFigures, StreamSteps
 from bench.paths import ACTIONS, MESSAGES, MODEL, REPORTS, use_llama
 from bench.prompts import Prompt, every_third, read_names, read_prompts
+from bench.start import StartFigure
 from bench.tables import Table
 from bench.ways import WayName
 
@@ -55,6 +56,10 @@ ABOUT_CALLS = """
 `python -m bench micro calls`. The floor is the same native function with a NULL handle. Python is measured in the
 thread's own time, bun in wall-clock time.
 """
+ABOUT_START = """
+`python -m bench start`. Imports are wall-clock time within a fresh process. The memory is what loading the library
+and calling it once makes a process grow by.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,7 @@ class Results:
     sampler: SamplerFigures
     matcher: list[MatcherSteps]
     calls: list[CallFigures]
+    start: list[StartFigure]
     loads: tuple[str, str]
     """Of the machine, before and after."""
 
@@ -92,6 +98,7 @@ class Results:
                 if run.way.mode == "strict-trie-ffi"
             ),
             *requirement.calls(self.calls),
+            *requirement.start(self.start),
         ]
 
 
@@ -118,7 +125,9 @@ def collect(large_model: Path, announce: Callable[[str], None]) -> Results:
     matcher = list(micro.matcher_steps())
     announce("calls from Python and bun")
     called = [calls.python_calls(), calls.bun_calls()]
-    return Results(answers, payloads, stream, sampler, matcher, called, (before, machine.load()))
+    announce("starts")
+    started = start.measure()
+    return Results(answers, payloads, stream, sampler, matcher, called, started, (before, machine.load()))
 
 
 def write(results: Results, folder: Path = REPORTS) -> Path:
@@ -166,6 +175,9 @@ def _render(results: Results, stem: str) -> str:
         "## Calls",
         _prose(ABOUT_CALLS),
         tables.calls(results.calls).markdown(),
+        "## Start",
+        _prose(ABOUT_START),
+        tables.start(results.start).markdown(),
     ]
     return "\n\n".join(sections) + "\n"
 

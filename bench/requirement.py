@@ -6,6 +6,7 @@ from bench.calls import CallFigures
 from bench.end_to_end import Run
 from bench.micro import PayloadFigures, SamplerFigures, StreamSteps
 from bench.paths import MODEL
+from bench.start import StartFigure
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,19 @@ def calls(figures: list[CallFigures]) -> list[Requirement]:
             f"{each.accept_ns.median:.0f} ns",
             each.accept_ns.median <= bars[each.language],
             "micro calls",
+        )
+        for each in figures
+    ]
+
+
+def start(figures: list[StartFigure]) -> list[Requirement]:
+    return [
+        Requirement(
+            each.what,
+            f"≤ {each.bar:g} {each.unit}",
+            f"{each.value.median:.3g} {each.unit}",
+            each.value.median <= each.bar,
+            "start",
         )
         for each in figures
     ]

@@ -13,6 +13,7 @@ from bench.figures import Figure
 from bench.gate import Count
 from bench.micro import MatcherSteps, PayloadFigures, SamplerFigures, StreamSteps
 from bench.requirement import Requirement
+from bench.start import StartFigure
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +176,14 @@ def calls(figures: list[CallFigures]) -> Table:
         for each in figures
     ]
     return Table(["ns", "Matcher.accept", "p95", "least", "floor", "p95", "least"], rows)
+
+
+def start(figures: list[StartFigure]) -> Table:
+    rows = [
+        [f"{each.what}, {each.unit}", f"≤ {each.bar:g}", f"{each.value.median:.3g}", f"{each.value.least:.3g}"]
+        for each in figures
+    ]
+    return Table(["of fresh processes", "bar", "median", "least"], rows)
 
 
 def counts(rows: list[Count]) -> Table:
