@@ -25,7 +25,7 @@ export interface StreamOptions extends Omit<LlmStreamConfig, "gbnfGrammar"> {
   threads?: number | undefined;
   /** Milliseconds from the first step after a prompt; 0: none. */
   timeBudgetMs?: number | undefined;
-  /** Tokens after which a span that did not end is given up; 500 by default. */
+  /** Tokens after which a token tree's span that did not end is given up; 500 by default. */
   spanTimeout?: number | undefined;
   /** Whether tokens without a choice are decoded together; true by default. */
   skipAhead?: boolean | undefined;

@@ -318,7 +318,10 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
     this.#check(this.library.symbols.eliza_inference_llm_stream_set_time_budget_ms(this.handle, milliseconds));
   }
 
-  /** Tokens after which a span that did not end is given up; at least 1. */
+  /**
+   * Tokens after which a token tree's span that did not end is given up; at least 1. A constraint that was set with a
+   * `spanTimeout` keeps it.
+   */
   setSpanTimeout(nTokens: number): void {
     checkInteger(nTokens, "nTokens", 0, UINT32_MAX);
     this.#check(this.library.symbols.eliza_inference_llm_stream_set_span_timeout(this.handle, nTokens));

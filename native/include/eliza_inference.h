@@ -700,7 +700,7 @@ const char *eliza_inference_llm_stream_last_error(EliLlmStream *stream);
 int eliza_inference_llm_stream_set_seed(EliLlmStream *stream, uint64_t seed);             /* default 0 */
 int eliza_inference_llm_stream_set_sampling(EliLlmStream *stream, const eliza_sampling_t *sampling); /* `mode` is not read */
 int eliza_inference_llm_stream_set_time_budget_ms(EliLlmStream *stream, uint64_t ms);     /* from the first step after prefill; 0: none */
-int eliza_inference_llm_stream_set_span_timeout(EliLlmStream *stream, uint32_t n_tokens); /* at least 1 */
+int eliza_inference_llm_stream_set_span_timeout(EliLlmStream *stream, uint32_t n_tokens); /* of token tries set without one; at least 1 */
 int eliza_inference_llm_stream_set_stop_at_span_end(EliLlmStream *stream, int on);        /* default 0; 1: that step is final */
 int eliza_inference_llm_stream_set_skip_ahead(EliLlmStream *stream, int on);              /* default 1; 0: forced tokens are decoded one by one */
 int eliza_inference_llm_stream_set_threads(EliLlmStream *stream, int32_t n_threads);      /* 1 .. 512 */

@@ -17,7 +17,12 @@ const Legal = @import("sampling/sampling.zig").Legal;
 
 pub const Guide = union(enum) {
     none,
-    trie: struct { trie: *TokenTrie, span: Span },
+    trie: struct {
+        trie: *TokenTrie,
+        span: Span,
+        /// Tokens; 0: the caller's.
+        timeout: u32,
+    },
     recognizer: struct {
         constraint: *const Constraint,
         output: Output,
@@ -25,15 +30,15 @@ pub const Guide = union(enum) {
         timeout: u32,
     },
 
-    /// Takes over a reference to the trie.
-    pub fn ofTrie(trie: *TokenTrie) Guide {
-        return .{ .trie = .{ .trie = trie, .span = .init(trie) } };
+    /// Takes over a reference to the trie. `timeout` 0: the caller's.
+    pub fn ofTrie(trie: *TokenTrie, timeout: u32) Guide {
+        return .{ .trie = .{ .trie = trie, .span = .init(trie), .timeout = timeout } };
     }
 
     /// Takes a reference of its own.
     pub fn of(gpa: Allocator, c: *const Constraint, config: constraint_module.SpanConfig) Guide {
         switch (c.kind) {
-            .trie => |trie| return ofTrie(trie.retain()),
+            .trie => |trie| return ofTrie(trie.retain(), config.timeout),
             .recognizer => |recognizer| return .{ .recognizer = .{
                 .constraint = c.retain(),
                 .output = .init(gpa, recognizer, .of(config.end)),
@@ -57,7 +62,7 @@ pub const Guide = union(enum) {
     pub fn clone(g: *const Guide) Allocator.Error!Guide {
         switch (g.*) {
             .none => return .none,
-            .trie => |*t| return .{ .trie = .{ .trie = t.trie.retain(), .span = t.span } },
+            .trie => |*t| return .{ .trie = .{ .trie = t.trie.retain(), .span = t.span, .timeout = t.timeout } },
             .recognizer => |*r| {
                 const output = try r.output.clone();
                 return .{ .recognizer = .{ .constraint = r.constraint.retain(), .output = output, .timeout = r.timeout } };
@@ -84,13 +89,14 @@ pub const Guide = union(enum) {
         }
     }
 
-    /// `timeout` is that of a token trie.
+    /// `timeout` is that of a token trie which has none of its own.
     pub fn accept(g: *Guide, token: i32, timeout: u32) Allocator.Error!Step {
         switch (g.*) {
             .none => return .{},
             .trie => |*t| {
-                const step = t.span.accept(t.trie, token, timeout, .end_span);
-                if (step.timed_out) matcher.logTimeout(timeout);
+                const in_force = if (t.timeout == 0) timeout else t.timeout;
+                const step = t.span.accept(t.trie, token, in_force, .end_span);
+                if (step.timed_out) matcher.logTimeout(in_force);
                 return step;
             },
             .recognizer => |*r| {

@@ -16,6 +16,7 @@ from conftest import MODEL_FILE, PROMPT, TESTS
 from eliza_inference import (
     Constraint,
     InvalidArgumentError,
+    LimitError,
     LlamaInfo,
     Mode,
     Model,
@@ -27,6 +28,7 @@ from eliza_inference import (
     activate_sampler,
     clear_sampler_trie,
     constraint_sampler,
+    limits,
     sampler_state,
     set_sampler_constraint,
     set_sampler_trie,
@@ -307,6 +309,21 @@ def test_a_sampler_in_a_foreign_chain(chain: Chain, model: Model) -> None:
     assert not sampler_state(sampler).active
     clear_sampler_trie(sampler)
     assert len(chain.apply(sampler, chain.whole_vocabulary())) == len(model.vocabulary)
+
+
+def test_decision_09_the_timeout_of_a_constraint_is_its_own(chain: Chain, model: Model) -> None:
+    tokens = [10 + i % 2 for i in range(limits.SPAN_TIMEOUT_TOKENS + 2)]
+    constraint = Constraint(model.vocabulary, TokenTree.from_names(["LONG"], {"LONG": tokens}))
+    with pytest.raises(LimitError):
+        constraint_sampler(chain.vocab, constraint)
+    sampler = constraint_sampler(chain.vocab, constraint, span_timeout=len(tokens))
+    chain.samplers.append(chain.pointer(sampler))
+    copy = chain.c.llama_sampler_clone(chain.pointer(sampler))
+    chain.samplers.append(copy)
+    for each in (sampler, int(chain.ffi.cast("uintptr_t", copy))):
+        chain.accept(each, *tokens)
+        state = sampler_state(each)
+        assert (state.active, state.leaf, state.timeouts) == (False, 0, 0)
 
 
 def test_a_sampler_refuses_another_vocabulary(chain: Chain) -> None:

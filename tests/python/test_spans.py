@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from conftest import PROMPT, TESTS
 from eliza_inference import (
+    Constraint,
     InvalidArgumentError,
     LimitError,
     Mode,
@@ -343,6 +344,28 @@ def test_decision_09_a_span_that_does_not_end_is_given_up(
     assert stream.state.timeouts == 1
     assert not stream.state.active
     assert caplog.records
+
+
+def test_decision_09_the_timeout_of_a_constraint_is_its_own(
+    stream: Stream, model: Model, action_tree: TokenTree
+) -> None:
+    short = Constraint(model.vocabulary, model.token_tree(["NONE"]))
+    stream.set_constraint(short, span_timeout=short.info.longest_leaf_tokens)
+    assert stream.choose(action_tree) == "SEND_REMINDER", "the stream's own timeout is what it was"
+
+
+def test_decision_09_a_constraint_with_a_timeout_is_not_given_up_by_that_of_the_stream(
+    open_stream: OpenStream, model: Model, action_tree: TokenTree
+) -> None:
+    stream = prefilled(open_stream, span_timeout=2)
+    constraint = Constraint(model.vocabulary, action_tree)
+    with pytest.raises(LimitError):
+        stream.set_constraint(constraint)
+    with stream.span(constraint, span_timeout=100) as span:
+        stream.generate()
+    assert span.leaf == "SEND_REMINDER"
+    with pytest.raises(LimitError):
+        stream.set_constraint(constraint)
 
 
 def test_decision_09_max_tokens_counts_forced_tokens(open_stream: OpenStream, model: Model) -> None:

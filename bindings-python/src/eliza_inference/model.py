@@ -148,7 +148,7 @@ class Model:
         - `context_size`: tokens; 0 or less: what the model was trained with.
         - `threads`: of the CPU, at least 1; None: as suits the model.
         - `time_budget_ms`: milliseconds from the first step after a prompt; 0: none.
-        - `span_timeout`: tokens after which a span that did not end is given up (500).
+        - `span_timeout`: tokens after which a token tree's span that did not end is given up (500).
         - `skip_ahead`: whether tokens without a choice are decoded together.
         - `disable_thinking`: whether `<think>` is never sampled.
         - `gpu_layers`: layers on the GPU; 0 or less: as the model was loaded.

@@ -340,7 +340,8 @@ class Stream:
         self._check(lib.eliza_inference_llm_stream_set_time_budget_ms(self._handle, milliseconds))
 
     def set_span_timeout(self, n_tokens: int) -> None:
-        """Tokens after which a span that did not end is given up; at least 1."""
+        """Tokens after which a token tree's span that did not end is given up; at least 1. A constraint that
+        was set with a `span_timeout` keeps it."""
         self._check(lib.eliza_inference_llm_stream_set_span_timeout(self._handle, n_tokens))
 
     def set_stop_at_span_end(self, on: bool) -> None:

@@ -67,7 +67,7 @@ pub const GuideSampler = struct {
         errdefer trie.release();
         try constraint.checkTimeout(trie, constraint.span_timeout_default, d);
         t.substitute.ensureTotalCapacity(gpa, trie.widest) catch return d.outOfMemory();
-        return .ofTrie(trie);
+        return .ofTrie(trie, 0);
     }
 
     fn guideOfConstraint(t: *const GuideSampler, c: *const Constraint, config: constraint.SpanConfig, d: *Diagnostic) Error!Guide {

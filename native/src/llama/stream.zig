@@ -1,6 +1,6 @@
-//! A streaming session: prompt in, tokens and text out, constrained where a span is open. There no candidate array is built: the legal ids' logits are read where libllama keeps
-//! them. Tokens that must follow are emitted without logits, and are decoded together when logits
-//! are next needed.
+//! A streaming session: prompt in, tokens and text out, constrained where a span is open. There no
+//! candidate array is built: the legal ids' logits are read where libllama keeps them. Tokens that must
+//! follow are emitted without logits, and are decoded together when logits are next needed.
 
 const std = @import("std");
 const Context = @import("context.zig").Context;
@@ -79,7 +79,7 @@ pub const Stream = struct {
     /// Chooses among the legal tokens in mode `sampled`.
     sampler: sampling.Sampler = .{},
     seed: u64 = 0,
-    /// Of token tries.
+    /// Of token tries that were set without one.
     timeout: u32 = constraint.span_timeout_default,
 
     /// As configured; 0: no bound.
@@ -253,19 +253,19 @@ pub const Stream = struct {
     pub fn setTrie(s: *Stream, payload: []const u8, mode: sampling.Mode) Error!void {
         const trie = try constraint.compile(gpa, payload, s.sequence.model.n_tokens, s.context.model_id, &s.diag);
         errdefer trie.release();
-        try s.checkTrie(trie, s.timeout);
-        s.guideBy(.ofTrie(trie), mode);
+        try constraint.checkTimeout(trie, s.timeout, &s.diag);
+        try s.checkTrie(trie);
+        s.guideBy(.ofTrie(trie, 0), mode);
     }
 
     /// Nothing has changed if it fails.
     pub fn setConstraint(s: *Stream, c: *const Constraint, mode: sampling.Mode, config: constraint.SpanConfig) Error!void {
         var in_force = config;
         if (c.kind == .trie and config.timeout == 0) in_force.timeout = s.timeout;
-        const timeout = try in_force.check(c, &s.diag);
+        _ = try in_force.check(c, &s.diag);
         try s.checkVocabulary(c);
-        if (c.kind == .trie) try s.checkTrie(c.kind.trie, timeout);
+        if (c.kind == .trie) try s.checkTrie(c.kind.trie);
         s.guideBy(.of(gpa, c, config), mode);
-        if (c.kind == .trie and config.timeout > 0) s.timeout = timeout;
     }
 
     fn guideBy(s: *Stream, guide: Guide, mode: sampling.Mode) void {
@@ -275,8 +275,7 @@ pub const Stream = struct {
         s.takeUp();
     }
 
-    fn checkTrie(s: *Stream, trie: *const TokenTrie, timeout: u32) Error!void {
-        try constraint.checkTimeout(trie, timeout, &s.diag);
+    fn checkTrie(s: *Stream, trie: *const TokenTrie) Error!void {
         try s.checkEnds(trie);
         s.sampler.reserve(gpa, trie.widest) catch return s.diag.outOfMemory();
     }
