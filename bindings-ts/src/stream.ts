@@ -53,11 +53,11 @@ export interface StreamStats {
   /** Tokens in all of these calls. */
   decodedTokens: number;
   emittedTokens: number;
-  /** Tokens that were chosen from logits. */
+  /** Emitted tokens that were chosen from logits. */
   sampledTokens: number;
-  /** Tokens that needed no logits. */
+  /** The other emitted tokens: they needed no logits. */
   forcedTokens: number;
-  /** Sampled tokens inside a span. */
+  /** Choices inside a span, the one that ends the generation included. */
   constrainedSteps: number;
   /** Sum over constrained steps of the vocabulary size less the legal tokens. */
   skippedCandidates: number;

@@ -725,9 +725,9 @@ typedef struct eliza_llm_stream_stats_t {
     uint64_t forward_passes;    /* calls of the model for output tokens */
     uint64_t decoded_tokens;    /* tokens in all of these calls */
     uint64_t emitted_tokens;
-    uint64_t sampled_tokens;    /* tokens that were chosen from logits */
-    uint64_t forced_tokens;     /* tokens that needed no logits */
-    uint64_t constrained_steps; /* sampled tokens inside a span */
+    uint64_t sampled_tokens;    /* those of them that were chosen from logits */
+    uint64_t forced_tokens;     /* the others: they needed no logits */
+    uint64_t constrained_steps; /* choices inside a span, the one that ends the generation included */
     uint64_t skipped_candidates;/* sum over constrained steps of vocabulary size - legal tokens */
     uint64_t fallbacks;         /* constrained steps in which no legal logit was above -inf */
     uint64_t grammar_rejections;/* free tokens that the grammar refused, so that the full grammar ran */

@@ -116,6 +116,12 @@ def test_generate_with_a_recognizer(
     assert not result.stderr.startswith("name")
 
 
+def test_generate_counts_what_it_wrote(llama: LlamaInfo) -> None:
+    result = run("generate", "--model", MODEL_FILE, "--prompt", "User: hello\nAction:", "--regex", "a")
+    assert result.stdout == "a\n"
+    assert result.stderr.startswith("1 token, 1 of them forced, 1 forward pass, ")
+
+
 def test_two_rules_are_a_usage_error(tmp_path: Path) -> None:
     file = tmp_path / "choices"
     file.write_text("a\n")
@@ -175,6 +181,7 @@ def test_trie_show_with_a_model_shows_texts(llama: LlamaInfo, model: Model, tmp_
     file.write_text(model.token_tree(["SET_TIMER"]).to_json())
     result = run("trie", "show", file, "--model", MODEL_FILE)
     assert result.exit_code == 0, result.output
+    assert "at most 1 legal token at a step" in result.stdout
     line = result.stdout.rstrip().splitlines()[-1]
     pieces = line.removeprefix("└── ").removesuffix("  SET_TIMER").replace(" → ", " ").split(" ")
     assert "".join(pieces) == "␣SET_TIMER"

@@ -38,6 +38,15 @@ def test_a_regular_expression_constrains_a_stream(stream: Stream, model: Model) 
     assert stream.stop_reason == StopReason.END_OF_GENERATION
     stats = stream.stats
     assert stats.constrained_steps > 0 and stats.forced_tokens > 0
+    assert stats.sampled_tokens + stats.forced_tokens == stats.emitted_tokens
+
+
+def test_a_forced_end_of_generation_is_not_counted(stream: Stream, model: Model) -> None:
+    stream.set_constraint(Constraint.regex(model.vocabulary, "a"))
+    assert stream.generate() == "a"
+    assert stream.stop_reason == StopReason.END_OF_GENERATION
+    stats = stream.stats
+    assert (stats.emitted_tokens, stats.forced_tokens, stats.sampled_tokens) == (1, 1, 0)
 
 
 @pytest.mark.parametrize("mode", list(Mode))

@@ -73,11 +73,11 @@ class StreamStats:
     """Tokens in all of these calls."""
     emitted_tokens: int
     sampled_tokens: int
-    """Tokens that were chosen from logits."""
+    """Emitted tokens that were chosen from logits."""
     forced_tokens: int
-    """Tokens that needed no logits."""
+    """The other emitted tokens: they needed no logits."""
     constrained_steps: int
-    """Sampled tokens inside a span."""
+    """Choices inside a span, the one that ends the generation included."""
     skipped_candidates: int
     """Sum over constrained steps of the vocabulary size less the legal tokens."""
     fallbacks: int

@@ -417,12 +417,12 @@ pub const Stream = struct {
         defer s.counters.sample_ns += clock.nowNs() - start;
         s.guide.prefetch();
         const token = only orelse try s.choose();
-        if (only == null) s.counters.sampled_tokens += 1 else s.counters.forced_tokens += 1;
         if (s.sequence.model.isEndOfGeneration(token)) {
             _ = try s.acceptInSpan(token);
             return s.end(.end_of_generation);
         }
         try s.accept(token);
+        if (only == null) s.counters.sampled_tokens += 1 else s.counters.forced_tokens += 1;
         return if (needs_model) .chosen else .forced;
     }
 

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from eliza_inference.cli.grammar import compile_grammar, read_grammar
 from eliza_inference.cli.payload import read_payload
+from eliza_inference.cli.plural import counted
 from eliza_inference.constraint import Constraint
 from eliza_inference.matcher import Mode
 from eliza_inference.model import Model
@@ -83,8 +84,8 @@ def _print_counters(console: Console, stream: Stream, tree_span: Span | None) ->
     stats = stream.stats
     name = f"name {tree_span.leaf}, " if tree_span else ""
     console.print(
-        f"{name}{stats.emitted_tokens} tokens, {stats.forced_tokens} of them forced, "
-        f"{stats.prefill_passes + stats.forward_passes} forward passes, "
+        f"{name}{counted(stats.emitted_tokens, 'token')}, {stats.forced_tokens} of them forced, "
+        f"{counted(stats.prefill_passes + stats.forward_passes, 'forward pass')}, "
         f"{(stats.sample_ns + stats.decode_ns) / 1e6:.1f} ms, ended by {stream.stop_reason.name}",
         style="dim",
         highlight=False,

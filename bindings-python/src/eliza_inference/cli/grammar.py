@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from eliza_inference.cli.plural import counted
 from eliza_inference.constraint import Constraint
 from eliza_inference.errors import GrammarError
 from eliza_inference.model import Model
@@ -45,8 +46,9 @@ def check(console: Console, file: Path, model_path: Path | None) -> None:
     milliseconds = 1000 * (time.perf_counter() - started)
     info = constraint.recognizer_info
     sizes = (
-        f"{file}: {info.n_terminals} terminals, {info.n_states} lexer states, {info.n_productions} productions, "
-        f"{info.n_parser_states} parser states, {info.automaton_bytes} bytes, compiled in {milliseconds:.1f} ms"
+        f"{file}: {counted(info.n_terminals, 'terminal')}, {counted(info.n_states, 'lexer state')}, "
+        f"{counted(info.n_productions, 'production')}, {counted(info.n_parser_states, 'parser state')}, "
+        f"{counted(info.automaton_bytes, 'byte')}, compiled in {milliseconds:.1f} ms"
     )
     console.print(Text(sizes), soft_wrap=True)
     for note in constraint.notes:

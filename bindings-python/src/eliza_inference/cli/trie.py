@@ -10,6 +10,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from eliza_inference.cli.payload import read_payload
+from eliza_inference.cli.plural import counted
 from eliza_inference.constraint import Constraint, ConstraintInfo
 from eliza_inference.model import Model
 from eliza_inference.token_tree import TokenTree, TokenTreeDescriptor, TokenTrieNode, build_token_trie
@@ -36,7 +37,7 @@ def show(console: Console, payload: Path, model_path: Path | None) -> None:
 def draw_descriptor(descriptor: TokenTreeDescriptor, token_text: TokenText) -> Tree:
     """The trie of a descriptor: a line for every choice, with the tokens that it forces."""
     end = " or ".join(token_text(token) for token in descriptor.end)
-    title = Text.assemble((descriptor.path, "bold"), (f"  {len(descriptor.leaves)} names", "dim"))
+    title = Text.assemble((descriptor.path, "bold"), (f"  {counted(len(descriptor.leaves), 'name')}", "dim"))
     for trigger in descriptor.trigger:
         title.append(f"  after {_run(trigger, token_text)}", "yellow")
     drawing = Tree(title)
@@ -81,8 +82,9 @@ def _visible(text: str) -> str:
 def _summary(tree: TokenTree, info: ConstraintInfo) -> Text:
     model = f"for the model {tree.model_id}: " if tree.model_id else ""
     return Text(
-        f"{model}{info.n_leaves} names, {info.n_nodes} nodes, longest {info.longest_leaf_tokens} tokens, "
-        f"at most {info.widest_node} legal tokens at a step, {info.retained_bytes} bytes",
+        f"{model}{counted(info.n_leaves, 'name')}, {counted(info.n_nodes, 'node')}, "
+        f"longest {counted(info.longest_leaf_tokens, 'token')}, "
+        f"at most {counted(info.widest_node, 'legal token')} at a step, {counted(info.retained_bytes, 'byte')}",
         "dim",
     )
 
