@@ -286,7 +286,7 @@ int eliza_inference_constraint_create_choices(const eliza_vocab *vocab, const ui
  *   ^ $ \A \z             at the edges of the pattern only (`^a$|^b$` too): they change nothing
  *   (?#comment)
  *
- * Not regular or not served, each an error with the position (a byte offset): look-around, back-
+ * Not regular or not served, each an error that begins with the offset, "at byte 12: ": look-around, back-
  * references, word boundaries, possessive and atomic groups. The text is valid UTF-8 always. Classes are
  * those of Unicode 18.0; \w and \s follow its Technical Standard 18.
  */

@@ -142,12 +142,12 @@ def test_ignoring_case(words: Vocabulary) -> None:
     ("pattern", "offset"), [("ab(", None), ("é(?=a)", 2), (r"a\b", 1), (r"(a)\1", 3), ("a{2,1}", None)]
 )
 def test_an_error_in_a_pattern_gives_the_byte_offset(words: Vocabulary, pattern: str, offset: int | None) -> None:
-    with pytest.raises(GrammarError, match=r"^\d+: ") as caught:
+    with pytest.raises(GrammarError, match=r"^at byte \d+: ") as caught:
         Constraint.regex(words, pattern)
     assert caught.value.status == Status.GRAMMAR
     assert isinstance(caught.value, ValueError)
     if offset is not None:
-        assert caught.value.message.startswith(f"{offset}: ")
+        assert caught.value.message.startswith(f"at byte {offset}: ")
 
 
 # ---- Grammars --------------------------------------------------------------------------------------------------------

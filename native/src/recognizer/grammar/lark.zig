@@ -402,11 +402,11 @@ test "errors say where and what" {
         .{ "start: A\nA: B \"x\"\nB: C\nC: A", "2:1: the terminal A is a part of itself" },
         .{ "start: A\nA: \"x\" start", "2:8: a terminal cannot use the rule start" },
         .{ "start: A\n%ignore A\nA: \"x\"", "1:8: the rule start uses A, which %ignore takes away" },
-        .{ "start: (\"a\" | [\"b\" )", "1:20: unexpected \")\"; the \"[\" of 1:15 needs its \"]\"" },
-        .{ "start: \"a\" )", "1:12: unexpected \")\"; expected the end of the line" },
-        .{ "start: \"a\"\n  \"b\"", "2:3: unexpected \"b\"; expected a rule, a terminal or a directive" },
-        .{ "start: x y\nx", "2:2: unexpected the end of the grammar; expected \":\"" },
-        .{ "start: \"a\"**", "1:12: a repetition is repeated in parentheses only" },
+        .{ "start: (\"a\" | [\"b\" )", "1:20: expected \"]\" for the \"[\" of 1:15, found \")\"" },
+        .{ "start: \"a\" )", "1:12: expected the end of the line, found \")\"" },
+        .{ "start: \"a\"\n  \"b\"", "2:3: expected a rule, a terminal or a directive, found \"b\"" },
+        .{ "start: x y\nx", "2:2: expected \":\", found the end of the grammar" },
+        .{ "start: \"a\"**", "1:12: a repetition of a repetition: put the first into parentheses" },
         .{ "start: \"a\"~3..2", "1:15: the repetition is at most 2, but at least 3" },
         .{ "start: \"a\"~99999999999", "1:12: the number is too large" },
         .{ "start: x{\"a\"}", "1:9: templates are not served" },
@@ -439,7 +439,7 @@ test "limits hold in time that is linear in the text" {
     const gpa = testing.allocator;
     const nested = try std.mem.concat(gpa, u8, &.{ "start: ", &@as([100_000]u8, @splat('(')), "\"a\"" });
     defer gpa.free(nested);
-    try expectError(.limit, nested, "1:136: more than 128 parentheses in parentheses");
+    try expectError(.limit, nested, "1:136: parentheses are nested deeper than 128");
 
     // Each terminal is twice the next one.
     var doubled: std.Io.Writer.Allocating = .init(gpa);

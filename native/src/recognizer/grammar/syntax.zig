@@ -414,7 +414,7 @@ const Reader = struct {
             }
         }
         switch (r.token.tag) {
-            .question, .star, .plus, .tilde => return r.fail(r.token.place, "a repetition is repeated in parentheses only", .{}),
+            .question, .star, .plus, .tilde => return r.fail(r.token.place, "a repetition of a repetition: put the first into parentheses", .{}),
             else => {},
         }
         return r.repeat(.{
@@ -476,7 +476,7 @@ const Reader = struct {
         const open = r.token;
         const is_optional = open.tag == .left_bracket;
         if (depth == nesting_max) {
-            return r.diag.fail(.limit, "{d}:{d}: more than {d} parentheses in parentheses", .{ open.place.line, open.place.column, nesting_max });
+            return r.diag.fail(.limit, "{d}:{d}: parentheses are nested deeper than {d}", .{ open.place.line, open.place.column, nesting_max });
         }
         try r.advance();
         const expression = try r.readAlternatives(depth + 1);
@@ -484,8 +484,8 @@ const Reader = struct {
         if (isPrec(r.token)) return r.failPrec();
         if (r.token.tag != close) {
             const wanted = if (is_optional) "]" else ")";
-            return r.fail(r.token.place, "unexpected {f}; the {f} of {d}:{d} needs its \"{s}\"", .{
-                r.token, quoted(open.text), open.place.line, open.place.column, wanted,
+            return r.fail(r.token.place, "expected \"{s}\" for the {f} of {d}:{d}, found {f}", .{
+                wanted, quoted(open.text), open.place.line, open.place.column, r.token,
             });
         }
         try r.advance();
@@ -550,7 +550,7 @@ const Reader = struct {
     }
 
     fn unexpected(r: *const Reader, wanted: []const u8) diagnostic.Error {
-        return r.fail(r.token.place, "unexpected {f}; expected {s}", .{ r.token, wanted });
+        return r.fail(r.token.place, "expected {s}, found {f}", .{ wanted, r.token });
     }
 
     fn fail(r: *const Reader, place: Place, comptime format: []const u8, args: anytype) diagnostic.Error {

@@ -268,7 +268,7 @@ test "what is too large is an error that says so" {
         .{ .pattern = "[ab]{5}", .budget = .{ .states_max = 6 }, .message = "the pattern needs more than 6 states" },
         .{ .pattern = "([ab]?[bc]?[cd]?[de]?){1,200}", .budget = .{ .states_max = 500 }, .message = "the pattern needs too many steps to become deterministic" },
         .{ .pattern = "\\w{1,50}", .budget = .{ .bytes_max = 100_000 }, .message = "the pattern needs more than 100000 bytes" },
-        .{ .pattern = "a{4294967296}", .message = "1: a bound of this repeat is too large" },
+        .{ .pattern = "a{4294967296}", .message = "at byte 1: a bound of this repeat is too large" },
         .{ .pattern = "a{0,4294967295}", .message = "the pattern needs more than 262141 states before equal ones are merged" },
         .{ .pattern = "\\w{1,50}", .budget = .{ .deadline_ns = 1 }, .message = "building the pattern takes longer than ms_max" },
         .{ .pattern = "\\w{1,50}", .budget = .{ .cancel = cancel }, .status = .cancelled, .message = "cancelled while building the pattern" },
