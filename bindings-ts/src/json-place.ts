@@ -17,7 +17,7 @@ export class JsonPlace {
   /** A member that must be there. */
   key(key: string): JsonPlace {
     const place = this.optional(key);
-    if (!place) throw this.#at(key, undefined).error("missing");
+    if (!place) throw this.missing(key);
     return place;
   }
 
@@ -29,12 +29,12 @@ export class JsonPlace {
   }
 
   object(): Record<string, unknown> {
-    const isObject = typeof this.value === "object" && !Array.isArray(this.value);
+    const isObject = typeof this.value === "object" && this.value !== null && !Array.isArray(this.value);
     return this.#expect(isObject, "an object") as Record<string, unknown>;
   }
 
   items(): JsonPlace[] {
-    const list = this.#expect(Array.isArray(this.value), "a list") as unknown[];
+    const list = this.#expect(Array.isArray(this.value), "an array") as unknown[];
     return list.map((value, index) => new JsonPlace(value, `${this.name}[${index}]`, this.#list));
   }
 
@@ -46,13 +46,18 @@ export class JsonPlace {
   }
 
   text(): string {
-    const text = this.#expect(typeof this.value === "string", "a text") as string;
+    const text = this.#expect(typeof this.value === "string", "a string") as string;
     if (!text.isWellFormed()) throw this.error("not valid Unicode");
     return text;
   }
 
+  /** The error for a member that is not there. */
+  missing(key: string, why = ""): ElizaInferenceError {
+    return this.#at(key, undefined).error(why ? `missing; ${why}` : "missing");
+  }
+
   error(what: string): ElizaInferenceError {
-    return this.#list.error(this.name || "the file", what);
+    return this.#list.error(this.name, what);
   }
 
   #at(key: string, value: unknown): JsonPlace {
@@ -61,6 +66,6 @@ export class JsonPlace {
 
   #expect(isExpected: boolean, expected: string): unknown {
     if (isExpected) return this.value;
-    throw this.error(`expected ${expected}, got ${JSON.stringify(this.value).slice(0, 40)}`);
+    throw this.error(`expected ${expected}, got ${JSON.stringify(this.value)?.slice(0, 40)}`);
   }
 }

@@ -70,7 +70,7 @@ export class TokenList {
   /** The bytes and the flags of the ids from 0 on; those of no token are unused. */
   finish({ nTokens, endOfGeneration }: TokenListOptions): { tokenBytes: Uint8Array[]; flags: Uint8Array } {
     const { length } = this.#bytes;
-    if (length === 0) throw this.error("the file", "no tokens");
+    if (length === 0) throw this.error("", "no tokens");
     const size = nTokens === undefined ? length : checkInteger(nTokens, "nTokens", 1, INT32_MAX);
     if (size < length) throw invalidArgument(`nTokens: ${size} is less than the ${length} tokens of ${this.#source}`);
     const flags = Uint8Array.from({ length: size }, (_, id) => (this.#bytes[id] ? 0 : ELIZA_TOKEN_UNUSED));
@@ -80,9 +80,10 @@ export class TokenList {
     return { tokenBytes: Array.from({ length: size }, (_, id) => this.#bytes[id] ?? none), flags };
   }
 
-  /** The error at a place of the source. */
+  /** The error at a place of the source; "" is the whole of it. */
   error(place: string, what: string): ElizaInferenceError {
-    return new ElizaInferenceError(ELIZA_ERR_FILE_INVALID, `${this.#source}: ${place}: ${what}`);
+    const where = place ? `${this.#source}: ${place}` : this.#source;
+    return new ElizaInferenceError(ELIZA_ERR_FILE_INVALID, `${where}: ${what}`);
   }
 
   #checkId(id: unknown, place: string): number {

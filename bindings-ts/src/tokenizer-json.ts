@@ -34,12 +34,15 @@ function parse(text: string, list: TokenList): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw list.error("the file", `not JSON: ${(error as Error).message}`);
+    throw list.error("", `not JSON: ${(error as Error).message}`);
   }
 }
 
 function checkKind(model: JsonPlace): void {
-  const type = model.optional("type");
+  const [type, vocab] = [model.optional("type"), model.key("vocab")];
+  if (!type && Array.isArray(vocab.value)) {
+    throw model.missing("type", "a vocabulary that is an array is of the type Unigram");
+  }
   if (type && !["BPE", "Unigram"].includes(type.text())) {
     throw type.error(`${type.text()} is not served, only BPE and Unigram: its tokens have no bytes of their own`);
   }
@@ -102,7 +105,7 @@ function readSpelling(root: JsonPlace, model: JsonPlace): Spelling {
   const encoders = [...parts(root.optional("pre_tokenizer")), ...parts(root.optional("normalizer"))];
   for (const part of encoders) readEncoder(part, spelling);
   if (spelling.byteLevel || spelling.byteFallback || spelling.replacements.length > 0) return spelling;
-  throw root.error("there is no decoder, and neither pre_tokenizer nor normalizer tells how tokens are spelled");
+  throw root.missing("decoder", "neither pre_tokenizer nor normalizer tells how tokens are spelled");
 }
 
 /** What turns tokens into text. */

@@ -99,6 +99,17 @@ test("a message begins with the file and the place", async () => {
   expect(message).toBe(`${ranks}: line 3: expected base64 and a rank, got "*** 1"`);
 });
 
+test("a file that is no object is told without a place", async () => {
+  for (const text of ["[1]", "null", "5"]) {
+    const path = join(folder, "no-object.json");
+    await Bun.write(path, text);
+    const { message } = failure(() => Vocabulary.fromTokenizerJson(path));
+    expect(message).toBe(`${path}: expected an object, got ${text}`);
+  }
+  const none = undefined as unknown as object;
+  expect(failure(() => Vocabulary.fromTokenizerJson(none)).message).toEndWith("expected an object, got undefined");
+});
+
 test("a missing file is the error of the system", () => {
   for (const convert of [Vocabulary.fromTokenizerJson, Vocabulary.fromTiktoken]) {
     expect(() => convert(join(folder, "missing"))).toThrow("ENOENT");

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,14 @@ def test_a_message_begins_with_the_file_and_the_place(tmp_path: Path) -> None:
     with pytest.raises(FileInvalidError) as caught:
         Vocabulary.from_tiktoken(ranks)
     assert str(caught.value).startswith(f"{ranks}: line 3: expected base64 and a rank, got '*** 1'")
+
+
+@pytest.mark.parametrize("text", ["[1]", "null", "5"])
+def test_a_file_that_is_no_object_is_told_without_a_place(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "tokenizer.json"
+    file.write_text(text)
+    with pytest.raises(FileInvalidError, match=f"^{re.escape(str(file))}: expected an object, got "):
+        Vocabulary.from_tokenizer_json(file)
 
 
 def test_a_missing_file_is_the_error_of_the_system(tmp_path: Path) -> None:

@@ -68,8 +68,9 @@ class TokenTable:
         self._special[name] = token
 
     def error(self, where: str, what: str) -> FileInvalidError:
-        """The error at a place of the file."""
-        return FileInvalidError(f"{self._source}: {where}: {what}")
+        """The error at a place of the file; "" is the whole of it."""
+        place = f"{where}: " if where else ""
+        return FileInvalidError(f"{self._source}: {place}{what}")
 
     def finish(
         self, n_tokens: int | None, end_of_generation: Iterable[str | int] | None
@@ -82,7 +83,7 @@ class TokenTable:
         if n_tokens < n_listed:
             raise InvalidArgumentError(f"n_tokens: {n_tokens} is less than the {n_listed} tokens of {self._source}")
         if n_listed == 0:
-            raise FileInvalidError(f"{self._source}: no tokens")
+            raise self.error("", "no tokens")
         flags = [TokenFlag.NORMAL if token in self._bytes else TokenFlag.UNUSED for token in range(n_tokens)]
         for token in self._special.values():
             flags[token] |= TokenFlag.SPECIAL

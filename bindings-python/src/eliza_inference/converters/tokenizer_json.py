@@ -62,12 +62,15 @@ def _decode(source: TokenizerJson) -> tuple[object, str]:
     try:
         return json.loads(text), name  # type: ignore[arg-type]
     except (ValueError, RecursionError) as error:
-        raise TokenTable(name).error("the file", f"not JSON: {error}") from error
+        raise TokenTable(name).error("", f"not JSON: {error}") from error
 
 
 def _check_kind(model: _Place) -> None:
-    kind = model.key("type", "BPE")
-    if kind.text() not in ("BPE", "Unigram"):
+    kind, vocabulary = model.key("type", None), model.key("vocab")
+    if kind.value is None:
+        if isinstance(vocabulary.value, list):
+            raise kind.error("missing; a vocabulary that is an array is of the type Unigram")
+    elif kind.text() not in ("BPE", "Unigram"):
         raise kind.error(f"{kind.value} is not served, only BPE and Unigram: its tokens have no bytes of their own")
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
         affix = model.key(name, "")
@@ -151,7 +154,7 @@ def _spelling(root: _Place, model: _Place) -> _Spelling:
         elif kind == "Replace" and place.key("pattern").mapping().get("String") == " ":
             spelling.replacements.append((place.key("content").text(), " "))
     if not spelling.is_known:
-        raise decoder.error("there is none, and neither pre_tokenizer nor normalizer tells how tokens are spelled")
+        raise decoder.error("missing; neither pre_tokenizer nor normalizer tells how tokens are spelled")
     return spelling
 
 
@@ -220,7 +223,7 @@ class _Place:
         return self._expect(str, "a string")  # type: ignore[no-any-return]
 
     def error(self, what: str) -> FileInvalidError:
-        return self.table.error(self.name or "the file", what)
+        return self.table.error(self.name, what)
 
     def _expect(self, kind: type, expected: str) -> Any:
         if not isinstance(self.value, kind):
