@@ -1,4 +1,4 @@
-"""The quick starts of the README, run as written. A comment `prints: X` is what a line must print."""
+"""The sample and the quick starts of the README, run as written. A comment `prints: X` is what a line must print."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from eliza_inference import Model, TokenTree
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 
 
-def quick_start(language: str) -> str:
+def block(language: str) -> str:
     blocks: list[str] = re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
     assert len(blocks) == 1, f"{len(blocks)} blocks of {language}"
     return blocks[0]
@@ -32,15 +33,25 @@ def run(*command: str | os.PathLike[str]) -> str:
     return result.stdout
 
 
+def test_the_tree_at_the_top(model: Model, tmp_path: Path) -> None:
+    command, _, shown = block("text").partition("\n")
+    names = re.findall(r"  ([A-Z_]+)$", shown, re.MULTILINE)
+    tree = tmp_path / "tree.json"
+    tree.write_text(TokenTree.from_names(names, model.tokenize, prefix=" ").to_json(), "utf-8")
+    arguments = command.removeprefix("$ eliza-inference ").replace("tree.json", str(tree)).split()
+    explained = re.sub(r" +→ : .*$", "", shown, flags=re.MULTILINE)
+    assert run(sys.executable, "-m", "eliza_inference.cli", *arguments) == explained
+
+
 def test_python_quick_start(tmp_path: Path) -> None:
-    code = quick_start("python")
+    code = block("python")
     script = tmp_path / "quick_start.py"
     script.write_text(code, "utf-8")
     assert run(sys.executable, script) == expected_output(code)
 
 
 def test_typescript_quick_start(tmp_path: Path) -> None:
-    code = quick_start("typescript")
+    code = block("typescript")
     script = tmp_path / "quick_start.ts"
     script.write_text(code, "utf-8")
     (tmp_path / "node_modules").mkdir()
@@ -49,7 +60,7 @@ def test_typescript_quick_start(tmp_path: Path) -> None:
 
 
 def test_c_quick_start(tmp_path: Path, native_library: Path) -> None:
-    code = quick_start("c")
+    code = block("c")
     assert code == (ROOT / "tests" / "native" / "example.c").read_text("utf-8")
     source, program = tmp_path / "quick_start.c", tmp_path / "quick_start"
     source.write_text(code, "utf-8")

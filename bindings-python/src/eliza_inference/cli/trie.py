@@ -29,7 +29,7 @@ def show(console: Console, payload: Path, model_path: Path | None) -> None:
         with Model(model_path) as model:
             info = Constraint(model.vocabulary, tree).info
             drawings = _draw(tree, lambda token: _visible(model.detokenize([token], unparse_special=True)))
-    console.print(_summary(tree, info), highlight=False)
+    console.print(_summary(tree, info), highlight=False, soft_wrap=True)
     for drawing in drawings:
         console.print(drawing, highlight=False)
 
