@@ -10,6 +10,7 @@ from enum import IntEnum
 from itertools import accumulate
 
 from eliza_inference._constants import constant
+from eliza_inference._described import Described
 from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struct
 from eliza_inference._tokenizers import watching_tokenizer
 from eliza_inference.bitmap import n_bitmap_words
@@ -69,7 +70,7 @@ class RecognizerInfo:
     """Memory of the tables and masks, bounded by `Budget.mask_bytes_max`."""
 
 
-class Constraint:
+class Constraint(Described):
     """What is legal, compiled for a vocabulary. Immutable; any number of threads may use it.
 
     `Constraint(vocabulary, tree)` compiles a token tree: its names come out as the tree spells them in
@@ -226,6 +227,9 @@ class Constraint:
     def vocabulary(self) -> Vocabulary:
         """What it was compiled for."""
         return self._vocabulary
+
+    def _describe(self) -> str:
+        return f"{self.kind.name} for {len(self._vocabulary)} tokens"
 
     @classmethod
     def _compile(

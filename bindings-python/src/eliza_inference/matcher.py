@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from eliza_inference._constants import constant
+from eliza_inference._described import Described
 from eliza_inference._library import CData, call, ffi, kept_alive_by, lent_text, lib, new_struct
 from eliza_inference._tokenizers import watching_tokenizer
 from eliza_inference.bitmap import Bitmap, empty_bitmap, int32_array, lend_bitmap, set_bits
@@ -89,7 +90,7 @@ class MatcherInfo(NamedTuple):
     """Masks that had to be computed."""
 
 
-class Matcher:
+class Matcher(Described):
     """The cheap, mutable state of one output. Belongs to one thread at a time.
 
     The span of a recognizer is open at once, and so is that of a token tree with one descriptor and no
@@ -315,6 +316,9 @@ class Matcher:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _describe(self) -> str:
+        return f"of {self._constraint}{'' if self._handle else ', closed'}"
 
     def _adopt(self, constraint: Constraint, handle: CData) -> None:
         self._constraint = constraint

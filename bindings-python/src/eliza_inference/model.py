@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import TracebackType
 
+from eliza_inference._described import Described
 from eliza_inference._library import CData, call, create, ffi, lib
 from eliza_inference.errors import ClosedError, error_from_status
 from eliza_inference.llama import load_llama
@@ -17,7 +18,7 @@ from eliza_inference.vocabulary import Vocabulary
 __all__ = ["Model"]
 
 
-class Model:
+class Model(Described):
     """An open model: a GGUF file, or a folder with one under `text/`.
 
     A context manager; `close` frees it, and streams that are still open keep what they need.
@@ -28,6 +29,7 @@ class Model:
 
     def __init__(self, path: str | os.PathLike[str], *, model_id: str = "") -> None:
         load_llama()
+        self._path = os.fspath(path)
         handle = create(lib.eliza_inference_create, os.fsencode(path))
         self._native = ffi.gc(handle, lib.eliza_inference_destroy)
         self._vocabulary: Vocabulary | None = None
@@ -198,6 +200,9 @@ class Model:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _describe(self) -> str:
+        return f"{self._path!r}{'' if self._native else ', closed'}"
 
     @property
     def _handle(self) -> CData:

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
 from eliza_inference._constants import constant
+from eliza_inference._described import Described
 from eliza_inference._library import CData, call, create, ffi, lent_text, lib, new_struct
 from eliza_inference._tokenizers import watching_tokenizer
 from eliza_inference.constraint import Constraint, Payload, payload_bytes
@@ -94,7 +95,7 @@ class StreamStats:
     """Tokens accepted and not yet decoded."""
 
 
-class Stream:
+class Stream(Described):
     """One generation of a model, with a KV cache of its own. `Model.stream` opens it.
 
         stream.prefill("User: draw a cat\\nAction:")
@@ -385,6 +386,9 @@ class Stream:
     ) -> None:
         self.close()
 
+    def _describe(self) -> str:
+        return f"of {self.model}{'' if self._is_open else ', closed'}"
+
     @property
     def _is_open(self) -> bool:
         return bool(self._handle)
@@ -406,7 +410,7 @@ class Stream:
         return error_from_status(status, message)
 
 
-class Span:
+class Span(Described):
     """The context manager that `Stream.span` returns."""
 
     def __init__(
@@ -448,6 +452,9 @@ class Span:
         self._leaf = self._stream.leaf
         self._clear()
         self._stream.set_stop_at_span_end(self._stopped_before)
+
+    def _describe(self) -> str:
+        return f"of {self._stream}"
 
 
 class _Run:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from eliza_inference._described import Described
 from eliza_inference._library import CData, call, ffi, lib, new_struct
 from eliza_inference._tokenizers import ByteTokenizer, RegisteredTokenizer, set_tokenizer
 from eliza_inference.converters.tiktoken_ranks import Ranks, read_tiktoken_ranks
@@ -42,7 +43,7 @@ class VocabularyInfo:
     """Memory kept, mapped files included."""
 
 
-class Vocabulary:
+class Vocabulary(Described):
     """The token ids 0 .. `n_tokens`-1. Immutable but for `set_tokenizer`; any number of threads may use
     it.
 
@@ -234,6 +235,9 @@ class Vocabulary:
         vocabulary = cls.__new__(cls)
         vocabulary._adopt(handle)
         return vocabulary
+
+    def _describe(self) -> str:
+        return f"of {len(self)} tokens"
 
     def _adopt(self, handle: CData) -> None:
         self._handle = ffi.gc(handle, lib.eliza_inference_vocab_free)
