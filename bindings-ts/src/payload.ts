@@ -1,6 +1,8 @@
 /** A TokenTreePayload as bytes: JSON or MessagePack, which the library tells apart by the first byte. */
 import { encode } from "@msgpack/msgpack";
+import { invalidArgument } from "./errors";
 import { encodeUtf8 } from "./memory";
+import { Owned } from "./owned";
 import type { TokenTreePayload } from "./token-tree";
 
 /** A payload as an object, as JSON text, or as the bytes of either format. */
@@ -16,5 +18,14 @@ export function encodePayload(payload: TokenTreePayload, format: "json" | "msgpa
 /** What the library reads. */
 export function payloadBytes(payload: Payload): Uint8Array {
   if (payload instanceof Uint8Array) return payload;
-  return encodeUtf8(typeof payload === "string" ? payload : encodePayload(payload));
+  if (typeof payload === "string") return encodeUtf8(payload);
+  const isObject = typeof payload === "object" && payload !== null;
+  if (isObject && !Array.isArray(payload) && !(payload instanceof Owned)) return encodeUtf8(encodePayload(payload));
+  throw invalidArgument(`expected a token tree, as Model.tokenTree(names) makes it, got ${kindOf(payload)}`);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? `a ${value.constructor.name}` : `a ${typeof value}`;
 }

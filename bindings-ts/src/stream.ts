@@ -14,7 +14,7 @@ import {
   eliza_llm_stream_stats_t,
   eliza_span_state_t,
 } from "./abi.generated";
-import { Constraint } from "./constraint";
+import { Constraint, ConstraintKind } from "./constraint";
 import { ElizaInferenceError, INT32_MAX, INT32_MIN, UINT32_MAX, checkInteger, invalidArgument } from "./errors";
 import type { Handle } from "./library";
 import * as llm from "./llm-stream";
@@ -209,16 +209,20 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
   }
 
   /**
-   * Generates one name of the tree and returns it: `span` and `generate` in one. ELIZA_ERR_STATE if the generation ended
-   * before a name was complete, such as by `maxTokens`.
+   * Generates one name of a token tree, or a text that a recognizer accepts, and returns it: `span` and `generate` in one.
+   * A text may end the generation: then it goes on with `prefill`. ELIZA_ERR_STATE if the generation ended before it was
+   * complete, such as by `maxTokens`.
    */
-  choose(payload: Payload, options: SpanOptions = {}): string {
-    using span = this.span(payload, options);
-    this.generate();
-    if (span.leaf !== null) return span.leaf;
+  choose(constraint: Payload | Constraint, { path, mode }: Pick<SpanOptions, "path" | "mode"> = {}): string {
+    const isText = constraint instanceof Constraint && constraint.kind !== ConstraintKind.TOKEN_TRIE;
+    using span = this.span(constraint, { path, mode });
+    const text = this.generate();
+    if (!isText && span.leaf !== null) return span.leaf;
+    if (isText && this.state.canStop) return text;
     const { stopReason } = this;
     const reason = Object.entries(StopReason).find(([, value]) => value === stopReason)?.[0];
-    throw new ElizaInferenceError(ELIZA_ERR_STATE, `no name was complete when the generation ended: ${reason}`);
+    const what = isText ? "text" : "name";
+    throw new ElizaInferenceError(ELIZA_ERR_STATE, `no ${what} was complete when the generation ended: ${reason}`);
   }
 
   /**

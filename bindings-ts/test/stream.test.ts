@@ -354,6 +354,18 @@ describe("a token tree on a stream", () => {
   });
 });
 
+test("what is no token tree is an error that says how to make one", () => {
+  using stream = withPrompt();
+  const constraint = Constraint.regex(model.vocabulary, "a");
+  for (const [other, shown] of [[["NONE"], "an array"], [null, "null"], [5, "a number"], [constraint, "a Constraint"]]) {
+    expect(failure(() => stream.setTokenTrie(other as unknown as string))).toEqual({
+      statusName: "ELIZA_ERR_INVALID_ARG",
+      message: `expected a token tree, as Model.tokenTree(names) makes it, got ${shown}`,
+    });
+  }
+  expect(failure(() => stream.choose(["NONE"] as unknown as string)).message).toContain("Model.tokenTree(names)");
+});
+
 describe("a constraint of a stream", () => {
   const spelt = actions.map((action) => ` ${action}`);
   const choices = () => Constraint.choices(model.vocabulary, spelt);
@@ -377,6 +389,24 @@ describe("a constraint of a stream", () => {
       expect(span.leaf).toBeNull();
       expect(stream.stopReason).toBe(StopReason.SPAN_END);
     }
+  });
+
+  test("choose gives the text of a recognizer, and the name of a compiled tree", () => {
+    const { action } = examples[0]!;
+    using stream = withPrompt();
+    expect(stream.choose(choices())).toBe(` ${action}`);
+    expect(stream.constraint).toBeNull();
+    stream.prefill(prompt);
+    expect(stream.choose(new Constraint(model.vocabulary, model.tokenTree(actions)))).toBe(action);
+  });
+
+  test("choose stops at a bound only where the text is complete", () => {
+    using stream = withPrompt({ maxTokens: 2 });
+    expect(failure(() => stream.choose(Constraint.regex(model.vocabulary, "[a-b]{3}")))).toEqual({
+      statusName: "ELIZA_ERR_STATE",
+      message: "no text was complete when the generation ended: MAX_TOKENS",
+    });
+    expect(stream.choose(Constraint.regex(model.vocabulary, "[a-b]+"))).toMatch(/^[ab]+$/);
   });
 
   test("a pattern with sampling stays in the pattern", () => {

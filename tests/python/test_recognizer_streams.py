@@ -14,6 +14,7 @@ from eliza_inference import (
     Mode,
     Model,
     ModelMismatchError,
+    StateError,
     StopReason,
     Stream,
     TokenTree,
@@ -84,6 +85,26 @@ def test_a_span_ends_and_the_stream_is_free_again(stream: Stream, model: Model) 
     assert not stream.state.active
     stream.generate()
     assert stream.stop_reason == StopReason.END_OF_GENERATION
+
+
+def test_choose_gives_the_text_of_a_recognizer(stream: Stream, model: Model, call_of_an_action: Constraint) -> None:
+    text = stream.choose(call_of_an_action)
+    assert re.fullmatch(r" SEND_REMINDER\(\d{1,3}\)", text)
+    assert not stream.state.active
+    stream.prefill(PROMPT.format("play some music"))
+    assert stream.choose(Constraint.choices(model.vocabulary, [" PLAY_MUSIC", " SET_TIMER"])) == " PLAY_MUSIC"
+
+
+def test_choose_gives_the_name_of_a_compiled_tree(stream: Stream, model: Model, action_tree: TokenTree) -> None:
+    assert stream.choose(Constraint(model.vocabulary, action_tree)) == "SEND_REMINDER"
+
+
+def test_choose_stops_at_a_bound_only_where_the_text_is_complete(open_stream: OpenStream, model: Model) -> None:
+    stream = open_stream(max_tokens=2)
+    stream.prefill(PROMPT.format("remind me to water the plants"))
+    with pytest.raises(StateError, match="no text was complete when the generation ended: MAX_TOKENS"):
+        stream.choose(Constraint.regex(model.vocabulary, "[ab]{3}"))
+    assert re.fullmatch("[ab]+", stream.choose(Constraint.regex(model.vocabulary, "[ab]+")))
 
 
 def test_a_constraint_from_a_token_tree(stream: Stream, model: Model, action_tree: TokenTree) -> None:

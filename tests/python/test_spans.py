@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from conftest import PROMPT, TESTS
@@ -107,6 +108,14 @@ def test_choose_without_a_complete_name_is_an_error(open_stream: OpenStream, act
     stream = prefilled(open_stream, max_tokens=1)
     with pytest.raises(StateError, match="MAX_TOKENS"):
         stream.choose(action_tree)
+
+
+@pytest.mark.parametrize("other", [["NONE"], None, 5, {"NONE": [1]}])
+def test_what_is_no_token_tree_is_an_error_that_says_how_to_make_one(stream: Stream, other: Any) -> None:
+    for call in (stream.choose, stream.set_token_trie):
+        with pytest.raises(TypeError, match=rf"Model\.token_tree.*got {type(other).__name__}$"):
+            call(other)
+    assert not stream.state.active
 
 
 def test_activating_without_a_tree_is_an_error(stream: Stream) -> None:

@@ -259,6 +259,9 @@ def payload_bytes(tree: Payload) -> bytes:
     if isinstance(tree, bytes):
         return tree
     text = tree.to_json() if isinstance(tree, TokenTree) else tree
+    if not isinstance(text, str):
+        made = "as Model.token_tree(names) or TokenTree.from_names makes it"
+        raise TypeError(f"expected a token tree, {made}, got {type(tree).__name__}")
     try:
         return text.encode()
     except UnicodeEncodeError as error:

@@ -14,7 +14,7 @@ from eliza_inference._constants import constant
 from eliza_inference._described import Described
 from eliza_inference._library import CData, call, create, ffi, lent_text, lib, new_struct
 from eliza_inference._tokenizers import watching_tokenizer
-from eliza_inference.constraint import Constraint, Payload, payload_bytes
+from eliza_inference.constraint import Constraint, ConstraintKind, Payload, payload_bytes
 from eliza_inference.errors import (
     BusyError,
     ClosedError,
@@ -222,17 +222,23 @@ class Stream(Described):
 
     # Constraint
 
-    def choose(self, tree: Payload, *, path: str | None = None, mode: Mode = Mode.GREEDY) -> str:
-        """Generates one name of the tree and returns it: `span` and `generate` in one.
+    def choose(
+        self, constraint: Payload | Constraint, *, path: str | None = None, mode: Mode = Mode.GREEDY
+    ) -> str:
+        """Generates one name of a token tree, or a text that a recognizer accepts, and returns it: `span`
+        and `generate` in one. A text may end the generation: then it goes on with `prefill`.
 
-        `StateError` if the generation ended before a name was complete, such as by `max_tokens`.
+        `StateError` if the generation ended before it was complete, such as by `max_tokens`.
         """
-        with self.span(tree, path=path, mode=mode) as span:
-            self.generate()
-            reason = self.stop_reason
-        if span.leaf is None:
-            raise StateError(f"no name was complete when the generation ended: {reason.name}")
-        return span.leaf
+        is_text = isinstance(constraint, Constraint) and constraint.kind != ConstraintKind.TOKEN_TRIE
+        with self.span(constraint, path=path, mode=mode) as span:
+            text = self.generate()
+            reason, can_stop = self.stop_reason, self.state.can_stop
+        chosen = (text if can_stop else None) if is_text else span.leaf
+        if chosen is None:
+            what = "text" if is_text else "name"
+            raise StateError(f"no {what} was complete when the generation ended: {reason.name}")
+        return chosen
 
     def span(
         self,
