@@ -262,6 +262,7 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
   /** Removes the token tree: back to the grammar, if there is one. */
   clearTokenTrie(): void {
     llm.clearTokenTrie(this.library, this.handle);
+    this.#constraint = null;
   }
 
   /**

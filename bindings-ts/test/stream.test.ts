@@ -433,6 +433,9 @@ describe("a constraint of a stream", () => {
     stream.setConstraint(choices());
     stream.setTokenTrie(model.tokenTree(actions));
     expect(stream.constraint).toBeNull();
+    stream.setConstraint(choices());
+    stream.clearTokenTrie();
+    expect(stream.constraint).toBeNull();
     stream.setConstraint(new Constraint(model.vocabulary, model.tokenTree([actions[0]!])));
     stream.setStopAtSpanEnd(true);
     stream.generate();

@@ -285,6 +285,7 @@ class Stream(Described):
     def clear_token_trie(self) -> None:
         """Removes the token tree: back to the grammar, if there is one."""
         self._check(lib.eliza_inference_clear_token_trie(self._handle))
+        self._constraint = None
 
     def set_constraint(
         self,
