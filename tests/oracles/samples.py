@@ -43,6 +43,7 @@ GOOD = {
         "void v(void) { T *a = {0}; x = sizeof(int) + sizeof(T *) + sizeof x + _Alignof(T); va_arg(ap, T *); (void) x; p = (struct s){.a = 1}; }",
         '_Static_assert(sizeof(int) >= 4, "int"); _Alignas(16) static _Thread_local int t; inline _Noreturn void u(void); _Atomic(int) w;',
         "int a = _Generic(x, int: 1, T *: 2, default: 3); int *(*fp[2])(void); int b = (a << 2 | ~a ^ 1) >= !a && a != 3 || a % 2;",
+        "void i(void) { a = (T) ++b; c = (T) --d[1].e + (T) ++(*p) * (T) --*q; g((T)++h, (U)--(i)); (x)++; (y)--, z; }",
         "void w(void) { ; { T (*fp)(int) = g; T x[3], *q; } while (1) { x <<= 1; --*p++; (T (*)(int)) p; } return; }",
     ],
 }
@@ -60,7 +61,7 @@ BAD = {
         "int while;", "x", "int f(", "void f(void) { x = a) }", "void f(void) { x = a] }", "int 1;", "int x = ;", "struct { };", "int x y;",
         "void f(void) { if (x) else y; }", "static x;;int", "f(x) int x; {}", "int a[; ", "void f(void) { T x y; }", "char c = 'ab;",
         "void f(void) { a b c; }", "void f(void) { f(x) y; }", "void f(void) { return }", "int x = 08;", "float f = 1e;", "int int_ int;",
-        "void f(void) { case: ; }", "enum { };", "int x = 1 +;", "/* ", "void f(void) { x = (int) ; }", "typedef;", "void f(void) { do x; while (y) }",
+        "void f(void) { case: ; }", "enum { };", "int x = 1 +;", "/* ", "void f(void) { x = (int) ; }", "void f(void) { a ++ b; }", "void f(void) { a[1] -- b; }", "typedef;", "void f(void) { do x; while (y) }",
     ],
 }  # fmt: skip
 
