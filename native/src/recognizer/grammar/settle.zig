@@ -2,7 +2,7 @@
 
 const std = @import("std");
 const Flat = @import("flat.zig").Flat;
-const Automaton = @import("automaton.zig").Automaton;
+const Automaton = @import("lr_automaton.zig").Automaton;
 const sets = @import("sets.zig");
 const work_module = @import("work.zig");
 const Work = work_module.Work;
