@@ -87,35 +87,40 @@ pub fn Chains(comptime width: usize) type {
                 c.links.shrinkRetainingCapacity(first_link);
                 c.exits.shrinkRetainingCapacity(first_exit);
             }
-            var shifts: Set = @splat(0);
-            var looks: Set = @splat(0);
+            const number: u32 = @intCast(c.all.items.len);
+            const chain = try c.all.addOne(gpa);
+            errdefer c.all.items.len = number;
+            chain.shifts = @splat(0);
+            chain.looks = @splat(0);
             try c.links.append(gpa, .{ .set = @splat(std.math.maxInt(u64)), .top = top });
             var i = first_link;
             while (i < c.links.items.len) : (i += 1) {
-                const from = c.links.items[i];
-                for (program.reduction_offsets[from.top]..program.reduction_offsets[from.top + 1]) |r| {
-                    const set = sets.meet(&from.set, sets.at(program.reduction_sets, r));
-                    if (sets.isEmpty(&set)) continue;
-                    const reduction = program.reductions[r];
-                    if (reduction.length == 1) {
-                        sets.unite(&looks, &set);
-                        try c.links.append(gpa, .{ .set = set, .top = program.gotos[below * program.n_rules + reduction.rule] });
-                    } else try c.exits.append(gpa, .{ .set = set, .top = from.top, .reduction = reduction });
-                }
-                const here = sets.meet(&from.set, sets.at(program.shift_sets, from.top));
-                c.links.items[i].set = here;
-                sets.unite(&shifts, &here);
+                try c.follow(gpa, program, chain, i, below);
+                const link = &c.links.items[i];
+                sets.meet(&link.set, &link.set, sets.at(program.shift_sets, link.top));
+                sets.unite(&chain.shifts, &link.set);
             }
-            const number: u32 = @intCast(c.all.items.len);
-            try c.all.append(gpa, .{
-                .shifts = shifts,
-                .looks = looks,
-                .links = .{ .from = @intCast(first_link), .to = @intCast(c.links.items.len) },
-                .exits = .{ .from = @intCast(first_exit), .to = @intCast(c.exits.items.len) },
-            });
-            errdefer _ = c.all.pop();
+            chain.links = .{ .from = @intCast(first_link), .to = @intCast(c.links.items.len) };
+            chain.exits = .{ .from = @intCast(first_exit), .to = @intCast(c.exits.items.len) };
             try c.index.put(gpa, @as(u64, below) << 16 | top, number);
             return number;
+        }
+
+        /// The reductions of a link, whose set is still all that led there.
+        fn follow(c: *C, gpa: Allocator, program: *const Program, chain: *Chain, from: usize, below: u32) Allocator.Error!void {
+            const top = c.links.items[from].top;
+            for (program.reduction_offsets[top]..program.reduction_offsets[top + 1]) |r| {
+                const next = try c.links.addOne(gpa);
+                sets.meet(&next.set, &c.links.items[from].set, sets.at(program.reduction_sets, r));
+                const reduction = program.reductions[r];
+                if (reduction.length == 1 and !sets.isEmpty(&next.set)) {
+                    sets.unite(&chain.looks, &next.set);
+                    next.top = program.gotos[below * program.n_rules + reduction.rule];
+                    continue;
+                }
+                if (!sets.isEmpty(&next.set)) try c.exits.append(gpa, .{ .set = next.set, .top = top, .reduction = reduction });
+                c.links.items.len -= 1;
+            }
         }
     };
 }

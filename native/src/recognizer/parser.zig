@@ -128,9 +128,10 @@ pub fn Parser(comptime width: usize) type {
             try p.levels.ensureUnusedCapacity(p.gpa, 1);
             // Most states that a terminal leads to only shift.
             if (program.hasReductions(stack.top)) return p.viableReduced(stack, wanted);
-            const all = sets.meet(wanted, sets.at(program.shift_sets, stack.top));
-            p.levels.appendAssumeCapacity(.{ .stack = stack, .set = all });
-            return all;
+            const level = p.levels.addOneAssumeCapacity();
+            level.* = .{ .stack = stack, .set = undefined };
+            sets.meet(&level.set, wanted, sets.at(program.shift_sets, stack.top));
+            return level.set;
         }
 
         /// Level by level: what a chain does not shift goes on to the stacks that it reduces to. There is
@@ -138,35 +139,32 @@ pub fn Parser(comptime width: usize) type {
         fn viableReduced(p: *P, stack: Stack, wanted: *const Set) Allocator.Error!Set {
             const gotos = p.program.gotos.ptr;
             const n_rules = p.program.n_rules;
-            var n = p.levels.items.len;
-            var i = n;
-            p.levels.items.ptr[n] = .{ .stack = stack, .set = wanted.* };
-            n += 1;
+            var i = p.levels.items.len;
+            p.levels.appendAssumeCapacity(.{ .stack = stack, .set = wanted.* });
             var all: Set = @splat(0);
-            while (i < n) : (i += 1) {
-                p.levels.items.len = n;
+            while (i < p.levels.items.len) : (i += 1) {
                 const at = p.levels.items[i].stack;
-                const left = p.levels.items[i].set;
                 const number = try p.chains.of(p.gpa, p.program, p.stateBelow(at), at.top);
                 const chain = &p.chains.all.items[number];
-                const here = sets.meet(&left, &chain.shifts);
-                p.levels.items[i].chain = number;
-                p.levels.items[i].set = here;
-                sets.unite(&all, &here);
-                if (sets.intersects(&left, &chain.looks)) p.least_depth = @min(p.least_depth, p.pool.nodes.items[at.below].depth);
                 try p.levels.ensureUnusedCapacity(p.gpa, chain.exits.len());
+                const level = &p.levels.items[i];
                 for (p.chains.exits.items[chain.exits.from..chain.exits.to]) |*exit| {
-                    const rest = sets.meet(&left, &exit.set);
-                    if (sets.isEmpty(&rest)) continue;
+                    const next = p.levels.addOneAssumeCapacity();
+                    sets.meet(&next.set, &level.set, &exit.set);
+                    if (sets.isEmpty(&next.set)) {
+                        p.levels.items.len -= 1;
+                        continue;
+                    }
                     const below = try p.popped(.{ .below = at.below, .top = exit.top }, exit.reduction.length);
                     const node = &p.pool.nodes.items[below];
                     p.least_depth = @min(p.least_depth, node.depth);
-                    const top = gotos[node.state * n_rules + exit.reduction.rule];
-                    p.levels.items.ptr[n] = .{ .stack = .{ .below = below, .top = top }, .set = rest };
-                    n += 1;
+                    next.stack = .{ .below = below, .top = gotos[node.state * n_rules + exit.reduction.rule] };
                 }
+                if (sets.intersects(&level.set, &chain.looks)) p.least_depth = @min(p.least_depth, p.pool.nodes.items[at.below].depth);
+                level.chain = number;
+                sets.meet(&level.set, &level.set, &chain.shifts);
+                sets.unite(&all, &level.set);
             }
-            p.levels.items.len = n;
             return all;
         }
 
@@ -197,7 +195,8 @@ pub fn Parser(comptime width: usize) type {
             const program = p.program;
             if (sets.intersects(wanted, sets.at(program.shift_sets, stack.top))) return true;
             for (program.reduction_offsets[stack.top]..program.reduction_offsets[stack.top + 1]) |r| {
-                const candidates = sets.meet(wanted, sets.at(program.reduction_sets, r));
+                var candidates: Set = undefined;
+                sets.meet(&candidates, wanted, sets.at(program.reduction_sets, r));
                 for (candidates, 0..) |word, i| {
                     var rest = word;
                     while (rest != 0) : (rest &= rest - 1) {

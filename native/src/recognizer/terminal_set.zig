@@ -15,8 +15,9 @@ pub fn Sets(comptime width: usize) type {
             return sets[i * width ..][0..width];
         }
 
-        pub inline fn meet(a: *const Set, b: *const Set) Set {
-            return @call(call, meetVectors, .{ a, b });
+        /// `to` may be one of them.
+        pub inline fn meet(to: *Set, a: *const Set, b: *const Set) void {
+            @call(call, meetVectors, .{ to, a, b });
         }
 
         /// Adds what is in `from`.
@@ -32,8 +33,8 @@ pub fn Sets(comptime width: usize) type {
             return @call(call, intersectVectors, .{ a, b });
         }
 
-        fn meetVectors(a: *const Set, b: *const Set) Set {
-            return @as(Vector, a.*) & @as(Vector, b.*);
+        fn meetVectors(to: *Set, a: *const Set, b: *const Set) void {
+            to.* = @as(Vector, a.*) & @as(Vector, b.*);
         }
 
         fn uniteVectors(to: *Set, from: *const Set) void {
