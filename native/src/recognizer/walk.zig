@@ -5,6 +5,7 @@
 //! A recognizer has a stack of states and
 //!     tryPushByte(byte: u8) bool    pushes the state after the byte, unless no text goes on like that
 //!     popBytes(n: usize) void       takes back the last n bytes
+//!     depth: usize                  how many bytes are pushed
 //! so that a new kind of recognizer is one file.
 
 const vocabulary_trie = @import("vocabulary_trie.zig");
@@ -25,20 +26,18 @@ pub fn walk(trie: *const VocabularyTrie, vocabulary: *const Vocabulary, recogniz
     const nodes = trie.nodes.ptr;
     const n_nodes = trie.nodes.len;
     var at: usize = 1;
-    var depth: usize = 0;
     while (at < n_nodes) {
         const node = nodes[at];
-        r.popBytes(depth + 1 - node.depth);
+        // The depth is then one that the node tells: no node waits for the one before it.
+        r.popBytes(r.depth + 1 - node.depth);
         if (r.tryPushByte(node.byte)) {
             bitmap.set(words, node.token);
-            depth = node.depth;
             at += 1;
         } else {
-            depth = @as(usize, node.depth) - 1;
             at += node.subtree;
         }
     }
-    r.popBytes(depth);
+    r.popBytes(r.depth);
     for (0..spare_words) |i| bitmap.unset(words, @intCast(trie.n_tokens + 32 * i));
     addLong(trie, vocabulary, &r, words);
     addDuplicates(trie, words);

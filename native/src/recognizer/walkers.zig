@@ -17,7 +17,8 @@ pub const RegexWalker = struct {
     classes: *const [256]u8,
     transitions: [*]const u16,
     row_shift: u5,
-    top: [*]u32,
+    rows: [*]u32,
+    depth: usize = 0,
 
     pub fn init(automaton: *const dfa.Dfa, rows: []u32, state: u32) RegexWalker {
         rows[0] = state << @intCast(automaton.row_shift);
@@ -25,20 +26,20 @@ pub const RegexWalker = struct {
             .classes = &automaton.classes,
             .transitions = automaton.transitions.ptr,
             .row_shift = @intCast(automaton.row_shift),
-            .top = rows.ptr,
+            .rows = rows.ptr,
         };
     }
 
     pub inline fn tryPushByte(w: *RegexWalker, byte: u8) bool {
-        const next: u32 = w.transitions[w.top[0] | w.classes[byte]];
+        const next: u32 = w.transitions[w.rows[w.depth] | w.classes[byte]];
         if (next == dfa.dead) return false;
-        w.top += 1;
-        w.top[0] = next << w.row_shift;
+        w.depth += 1;
+        w.rows[w.depth] = next << w.row_shift;
         return true;
     }
 
     pub inline fn popBytes(w: *RegexWalker, n: usize) void {
-        w.top -= n;
+        w.depth -= n;
     }
 };
 
