@@ -19,14 +19,16 @@ pub const depth_max = 255;
 /// words, since each mark waits for the one before it in the same word.
 pub const spare_words = 8;
 
+/// In this order each field costs a walk least: the lowest two bytes and the highest bits are taken by
+/// one instruction.
 pub const Node = packed struct(u64) {
-    /// The token that ends here; a number from `n_tokens` on if none does.
-    token: u24,
     byte: u8,
-    /// Nodes of the subtree, this one included.
-    subtree: u24,
     /// Bytes from the root to here, `byte` included.
     depth: u8,
+    /// Nodes of the subtree, this one included.
+    subtree: u24,
+    /// The token that ends here; a number from `n_tokens` on if none does.
+    token: u24,
 
     pub fn isLeaf(node: Node) bool {
         return node.subtree == 1;
