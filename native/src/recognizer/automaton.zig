@@ -11,13 +11,11 @@ pub const start: u16 = 1;
 /// Immutable. States are numbered from 0, `dead`, over 1, `start`. From each state but `dead` (and
 /// `start`, if no text matches) some match is reachable, and no two states have the same future.
 pub const Dfa = struct {
-    /// The class of each byte. Bytes of one class are not told apart by any state.
-    classes: [256]u8,
-    n_classes: u32,
-    /// Rows of `transitions` have 2^row_shift entries: a walk waits for the place of each row, and a
-    /// shift is there sooner than a product.
-    row_shift: u32,
-    /// [state << row_shift | class] -> state. Row 0 is all `dead`.
+    /// Where the column of each byte begins in `transitions`. Bytes with one column are of one class: no
+    /// state tells them apart.
+    columns: [256]u32,
+    /// [column + state] -> state. By class and then by state, so that a step is an addition, and waits
+    /// for nothing but the state. `dead` leads to `dead`.
     transitions: []u16,
     /// By state: index of its match list. List 0 is empty.
     matches: []u16,
@@ -41,13 +39,17 @@ pub const Dfa = struct {
         return @intCast(d.reach_sets.len / d.words);
     }
 
-    /// By class.
-    pub fn row(d: *const Dfa, state: usize) []const u16 {
-        return d.transitions[state << @intCast(d.row_shift) ..][0..d.n_classes];
+    pub fn nClasses(d: *const Dfa) u32 {
+        return @intCast(d.transitions.len / d.matches.len);
+    }
+
+    /// By state.
+    pub fn column(d: *const Dfa, class: usize) []const u16 {
+        return d.transitions[class * d.matches.len ..][0..d.matches.len];
     }
 
     pub inline fn next(d: *const Dfa, state: u16, byte: u8) u16 {
-        return d.transitions[@as(usize, state) << @intCast(d.row_shift) | d.classes[byte]];
+        return d.transitions[d.columns[byte] + state];
     }
 
     pub fn nLists(d: *const Dfa) u32 {

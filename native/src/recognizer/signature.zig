@@ -277,7 +277,6 @@ const Builder = struct {
         const transitions = lexer.transitions.ptr;
         const reaches = lexer.reaches.ptr;
         const follows_reach = b.program.follows_reach.ptr;
-        const row_shift: u5 = @intCast(lexer.row_shift);
         const nodes = b.source.trie.nodes.ptr;
         const end = from + nodes[from].subtree;
         const n_tokens = b.source.trie.n_tokens;
@@ -287,7 +286,7 @@ const Builder = struct {
         while (at < end) {
             const node = nodes[at];
             var place = b.path[node.depth - 1];
-            const next = transitions[@as(usize, place.state) << row_shift | lexer.classes[node.byte]];
+            const next = transitions[lexer.columns[node.byte] + place.state];
             if (next != dfa.dead) {
                 place.state = next;
             } else place = try b.restart(place, node.byte) orelse {

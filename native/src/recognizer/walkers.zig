@@ -11,30 +11,23 @@ const Stack = parser_module.Stack;
 const NumberMap = @import("number_map.zig").NumberMap;
 const nothing_pending = parser_module.nothing_pending;
 
-/// Along an automaton. `rows` has room for the longest token and one more: a state is the place of its
-/// row in the table.
+/// Along an automaton. `states` has room for the longest token and one more.
 pub const RegexWalker = struct {
-    classes: *const [256]u8,
+    columns: *const [256]u32,
     transitions: [*]const u16,
-    row_shift: u5,
-    rows: [*]u32,
+    states: [*]u32,
     depth: usize = 0,
 
-    pub fn init(automaton: *const dfa.Dfa, rows: []u32, state: u32) RegexWalker {
-        rows[0] = state << @intCast(automaton.row_shift);
-        return .{
-            .classes = &automaton.classes,
-            .transitions = automaton.transitions.ptr,
-            .row_shift = @intCast(automaton.row_shift),
-            .rows = rows.ptr,
-        };
+    pub fn init(automaton: *const dfa.Dfa, states: []u32, state: u32) RegexWalker {
+        states[0] = state;
+        return .{ .columns = &automaton.columns, .transitions = automaton.transitions.ptr, .states = states.ptr };
     }
 
     pub inline fn tryPushByte(w: *RegexWalker, byte: u8) bool {
-        const next: u32 = w.transitions[w.rows[w.depth] | w.classes[byte]];
+        const next = w.transitions[w.columns[byte] + w.states[w.depth]];
         if (next == dfa.dead) return false;
         w.depth += 1;
-        w.rows[w.depth] = next << w.row_shift;
+        w.states[w.depth] = next;
         return true;
     }
 

@@ -146,7 +146,7 @@ fn findFirstClasses(p: *Program, gpa: Allocator) Allocator.Error!void {
 }
 
 fn sameColumn(p: *const Program, a: u8, b: u8) bool {
-    if (p.lexer.classes[a] == p.lexer.classes[b]) return true;
+    if (p.lexer.columns[a] == p.lexer.columns[b]) return true;
     for (1..p.lexer.nStates()) |state| {
         const takes_a = p.lexer.next(@intCast(state), a) != dfa.dead;
         const takes_b = p.lexer.next(@intCast(state), b) != dfa.dead;

@@ -182,7 +182,8 @@ const Search = struct {
         const last = try s.w.filled(u32, n, 0);
         for (1..n) |state| {
             if (state % 64 == 0) try s.w.check();
-            for (s.lexer.row(state)) |to| {
+            for (0..s.lexer.nClasses()) |class| {
+                const to = s.lexer.column(class)[state];
                 if (to == dfa.dead or last[to] == state) continue;
                 last[to] = @intCast(state);
                 try s.w.append(&edges, .{ .from = to, .to = @intCast(state) });
@@ -207,7 +208,8 @@ const Search = struct {
 
 fn findFirsts(w: *const Work, lexer: *const Dfa, n_terminals: u32) Error![]Classes {
     const firsts = try w.filled(Classes, n_terminals, no_classes);
-    for (lexer.row(dfa.start), 0..) |to, class| {
+    for (0..lexer.nClasses()) |class| {
+        const to = lexer.column(class)[dfa.start];
         if (to == dfa.dead) continue;
         var patterns = sets.iterate(lexer.reachSet(to));
         while (patterns.next()) |terminal| sets.add(&firsts[terminal], class);
@@ -217,9 +219,9 @@ fn findFirsts(w: *const Work, lexer: *const Dfa, n_terminals: u32) Error![]Class
 
 fn findTakes(w: *const Work, lexer: *const Dfa) Error![]Classes {
     const takes = try w.filled(Classes, lexer.nStates(), no_classes);
-    for (takes, 0..) |*classes, state| {
-        if (state % 256 == 0) try w.check();
-        for (lexer.row(state), 0..) |to, class| {
+    for (0..lexer.nClasses()) |class| {
+        try w.check();
+        for (takes, lexer.column(class)) |*classes, to| {
             if (to != dfa.dead) sets.add(classes, class);
         }
     }

@@ -45,9 +45,8 @@ pub fn build(gpa: Allocator, patterns: []const Pattern, words: u32, budget: *Bud
     if (try table.mergeStates(arena, budget, what, diag)) table.mergeClasses();
     const reach = try reach_module.find(arena, &table, &subset.lists, patterns.len, words, budget, what, diag);
 
-    const row_shift: u5 = @intCast(std.math.log2_int_ceil(u32, table.n_classes));
-    try budget.take(table.matches.len << row_shift << 1, what, diag);
-    const transitions = try padded(gpa, &table, row_shift);
+    try budget.take(std.mem.sliceAsBytes(table.rows).len, what, diag);
+    const transitions = try byColumn(gpa, &table);
     errdefer gpa.free(transitions);
     const matches = try gpa.dupe(u16, table.matches);
     errdefer gpa.free(matches);
@@ -58,10 +57,10 @@ pub fn build(gpa: Allocator, patterns: []const Pattern, words: u32, budget: *Bud
     const reaches = try gpa.dupe(u16, reach.of_state);
     errdefer gpa.free(reaches);
     const reach_sets = try gpa.dupe(u64, reach.sets);
+    var columns: [256]u32 = undefined;
+    for (&columns, table.classes) |*column, class| column.* = class * @as(u32, @intCast(matches.len));
     return .{
-        .classes = table.classes.*,
-        .n_classes = table.n_classes,
-        .row_shift = row_shift,
+        .columns = columns,
         .transitions = transitions,
         .matches = matches,
         .match_offsets = match_offsets,
@@ -72,13 +71,12 @@ pub fn build(gpa: Allocator, patterns: []const Pattern, words: u32, budget: *Bud
     };
 }
 
-/// The table's rows, each in a power of two of entries.
-fn padded(gpa: Allocator, table: *const Table, row_shift: u5) Allocator.Error![]u16 {
-    const transitions = try gpa.alloc(u16, table.matches.len << row_shift);
-    @memset(transitions, dead);
-    for (0..table.matches.len) |state| {
-        const row = table.rows[state * table.n_classes ..][0..table.n_classes];
-        @memcpy(transitions[state << row_shift ..][0..row.len], row);
+/// The table's columns, one after the other.
+fn byColumn(gpa: Allocator, table: *const Table) Allocator.Error![]u16 {
+    const n_states = table.matches.len;
+    const transitions = try gpa.alloc(u16, table.rows.len);
+    for (0..n_states) |state| {
+        for (table.rows[state * table.n_classes ..][0..table.n_classes], 0..) |to, class| transitions[class * n_states + state] = to;
     }
     return transitions;
 }
