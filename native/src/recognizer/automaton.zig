@@ -70,12 +70,15 @@ pub const Dfa = struct {
     }
 
     pub fn deinit(d: *Dfa, gpa: Allocator) void {
-        gpa.free(d.transitions);
-        gpa.free(d.matches);
-        gpa.free(d.match_offsets);
-        gpa.free(d.match_patterns);
-        gpa.free(d.reaches);
-        gpa.free(d.reach_sets);
+        inline for (owned) |field| gpa.free(@field(d, field));
         d.* = undefined;
     }
+
+    pub fn bytes(d: *const Dfa) usize {
+        var total: usize = 0;
+        inline for (owned) |field| total += std.mem.sliceAsBytes(@field(d, field)).len;
+        return total;
+    }
+
+    const owned = .{ "transitions", "matches", "match_offsets", "match_patterns", "reaches", "reach_sets" };
 };

@@ -69,10 +69,7 @@ pub const Program = struct {
     }
 
     pub fn bytes(p: *const Program) usize {
-        var total: usize = 0;
-        inline for (.{ "transitions", "matches", "match_offsets", "match_patterns", "reaches", "reach_sets" }) |field| {
-            total += std.mem.sliceAsBytes(@field(p.lexer, field)).len;
-        }
+        var total = p.lexer.bytes();
         inline for (owned) |field| total += std.mem.sliceAsBytes(@field(p, field)).len;
         return total;
     }

@@ -46,7 +46,7 @@ pub const Language = union(enum) {
     pub fn bytes(language: *const Language) usize {
         return switch (language.*) {
             .choices => |*c| c.retainedBytes(),
-            .regex => |*automaton| 2 * automaton.transitions.len + 4 * automaton.matches.len,
+            .regex => |*automaton| automaton.bytes(),
             .grammar => |*program| program.bytes(),
         };
     }
