@@ -169,7 +169,7 @@ int eliza_inference_vocab_token(const eliza_vocab *vocab, int32_t token, const u
  * needed; `prepare` builds it now. Tokens without bytes, special, end-of-generation and unused tokens
  * are not in it: no text allows them. A vocabulary that is padded beyond the token list has tokens
  * without bytes at its end. ELIZA_ERR_INVALID_ARG if the token bytes are not known, ELIZA_ERR_LIMIT
- * for more than 16,777,215 tokens or trie nodes.
+ * for more than 2,097,152 tokens or 4,194,303 trie nodes.
  */
 int eliza_inference_vocab_prepare(const eliza_vocab *vocab, char **out_error);
 

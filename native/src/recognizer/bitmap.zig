@@ -3,7 +3,6 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const spare_words = @import("vocabulary_trie.zig").spare_words;
 const processor = @import("../platform/processor.zig");
 
 const has_avx2_code = @import("builtin").cpu.arch == .x86_64;
@@ -17,10 +16,9 @@ comptime {
     std.debug.assert(alignment.toByteUnits() == @import("unite").alignment);
 }
 
-/// Words for the tokens 0 .. n_tokens-1, and for the walk's marks of nodes without a token: whole blocks of
-/// the widest code.
+/// Words for the tokens 0 .. n_tokens-1: whole blocks of the widest code.
 pub fn wordsFor(n_tokens: u32) usize {
-    return std.mem.alignForward(usize, n_tokens / 32 + spare_words, 64);
+    return std.mem.alignForward(usize, n_tokens / 32 + 1, 64);
 }
 
 pub fn alloc(gpa: Allocator, n_words: usize) Allocator.Error!Words {

@@ -245,7 +245,7 @@ const Builder = struct {
             const base_next = lexer.next(there, node.byte);
             if (next != dfa.dead and base_next != dfa.dead and next != base_next) {
                 try b.addExcept(at, 1);
-                if (b.source.trie.isToken(node.token)) try b.addMember(node.token, try b.groupOf(root, lexer.reaches[next], 0));
+                if (node.token()) |token| try b.addMember(token, try b.groupOf(root, lexer.reaches[next], 0));
                 pairs[node.depth] = .{ next, base_next };
                 at += 1;
                 continue;
@@ -266,7 +266,7 @@ const Builder = struct {
 
     fn addExcept(b: *Builder, from: u32, n_nodes: u32) Allocator.Error!void {
         for (b.source.trie.nodes[from..][0..n_nodes]) |node| {
-            if (b.source.trie.isToken(node.token)) try b.except.append(b.gpa, node.token);
+            if (node.token()) |token| try b.except.append(b.gpa, @intCast(token));
         }
     }
 
@@ -279,7 +279,6 @@ const Builder = struct {
         const follows_reach = b.program.follows_reach.ptr;
         const nodes = b.source.trie.nodes.ptr;
         const end = from + nodes[from].subtree;
-        const n_tokens = b.source.trie.n_tokens;
         var last: struct { node: u16, reach: u16, group: u32 } = .{ .node = 0, .reach = 0, .group = none };
         b.path[nodes[from].depth - 1] = before;
         var at = from;
@@ -298,14 +297,14 @@ const Builder = struct {
                 at += node.subtree;
                 continue;
             }
-            if (node.token < n_tokens) {
+            b.path[node.depth] = place;
+            if (node.token()) |token| {
                 // Neighbours in the trie mostly belong to one group.
                 if (last.group == none or last.node != place.node or last.reach != reach) {
                     last = .{ .node = place.node, .reach = reach, .group = try b.groupOf(place.node, reach, first) };
                 }
-                try b.addMember(node.token, last.group);
+                try b.addMember(token, last.group);
             }
-            b.path[node.depth] = place;
             at += 1;
         }
     }

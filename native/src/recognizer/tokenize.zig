@@ -32,8 +32,7 @@ fn longestFirst(gpa: Allocator, trie: *const VocabularyTrie, text: []const u8, o
         var end = at;
         for (text[at..], at + 1..) |byte, after| {
             node = trie.child(node, byte) orelse break;
-            if (!trie.isToken(trie.nodes[node].token)) continue;
-            longest = trie.nodes[node].token;
+            longest = @intCast(trie.nodes[node].token() orelse continue);
             end = after;
         }
         try out.append(gpa, longest orelse return false);

@@ -9,26 +9,34 @@ const diagnostic = @import("../diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const Vocabulary = @import("../vocabulary.zig").Vocabulary;
 
-/// Nodes, and tokens, are numbered by 24 bits; the last number is no token.
-pub const nodes_max = std.math.maxInt(u24);
-pub const tokens_max = std.math.maxInt(u24) - 32 * spare_words;
+pub const nodes_max = std.math.maxInt(@FieldType(Node, "subtree"));
+pub const tokens_max = 8 << @bitSizeOf(@FieldType(Node, "place"));
 /// Longer tokens are not in the trie: they are tried one by one.
 pub const depth_max = 255;
 
-/// A walk marks the nodes without a token too, behind the last token. They take turns with as many
-/// words, since each mark waits for the one before it in the same word.
-pub const spare_words = 8;
-
-/// In this order each field costs a walk least: the lowest two bytes and the highest bits are taken by
-/// one instruction.
+/// What a walk takes of a node stands where taking it costs least: one instruction for each of the lowest
+/// two bytes, none to mask the third and the highest bits.
 pub const Node = packed struct(u64) {
     byte: u8,
     /// Bytes from the root to here, `byte` included.
     depth: u8,
+    /// The bit of the token that ends here in its byte of a bitmap; 0 if none does.
+    mark: u8,
     /// Nodes of the subtree, this one included.
-    subtree: u24,
-    /// The token that ends here; a number from `n_tokens` on if none does.
-    token: u24,
+    subtree: u22,
+    /// Which byte of a bitmap that is. Nodes without a token take turns with a few: each waits for the
+    /// one before it in the same byte.
+    place: u18,
+
+    /// Null if no token ends here.
+    pub inline fn token(node: Node) ?u32 {
+        return if (node.mark != 0) @as(u32, node.place) * 8 + @ctz(node.mark) else null;
+    }
+
+    fn setToken(node: *Node, number: u32) void {
+        node.mark = @as(u8, 1) << @truncate(number);
+        node.place = @intCast(number / 8);
+    }
 
     pub fn isLeaf(node: Node) bool {
         return node.subtree == 1;
@@ -54,8 +62,8 @@ pub const VocabularyTrie = struct {
 
     pub fn build(gpa: Allocator, vocabulary: *const Vocabulary, diag: *Diagnostic) diagnostic.Error!VocabularyTrie {
         if (vocabulary.offsets.len == 0) return diag.fail(.invalid_arg, "the bytes of the tokens are not known", .{});
-        if (vocabulary.n_tokens >= tokens_max) {
-            return diag.fail(.limit, "{d} tokens are more than {d}", .{ vocabulary.n_tokens, tokens_max - 1 });
+        if (vocabulary.n_tokens > tokens_max) {
+            return diag.fail(.limit, "{d} tokens are more than {d}", .{ vocabulary.n_tokens, tokens_max });
         }
         var builder: Builder = .{ .gpa = gpa, .vocabulary = vocabulary };
         return builder.build() catch |e| switch (e) {
@@ -70,10 +78,6 @@ pub const VocabularyTrie = struct {
         gpa.free(trie.long_tokens);
         gpa.free(trie.end_tokens);
         trie.* = undefined;
-    }
-
-    pub inline fn isToken(trie: *const VocabularyTrie, token: u24) bool {
-        return token < trie.n_tokens;
     }
 
     pub fn bytes(trie: *const VocabularyTrie) usize {
@@ -134,7 +138,7 @@ const Builder = struct {
             .long_tokens = long_tokens,
             .end_tokens = try b.end_tokens.toOwnedSlice(b.gpa),
             .longest = b.longest,
-            .missing_bytes = missingBytes(nodes, b.vocabulary.n_tokens),
+            .missing_bytes = missingBytes(nodes),
         };
     }
 
@@ -243,29 +247,30 @@ const Builder = struct {
         return std.mem.findDiff(u8, here, before) orelse @min(here.len, before.len);
     }
 
+    const idle_places = 8;
+
     fn layOut(b: *const Builder, entries: []const Entry, nodes: []Node) void {
-        const none = b.vocabulary.n_tokens;
-        nodes[0] = .{ .token = @intCast(none), .byte = 0, .subtree = @intCast(nodes.len), .depth = 0 };
-        var path: [depth_max + 1]u24 = undefined; // the open node of each depth
-        var n: u24 = 1;
+        nodes[0] = .{ .byte = 0, .depth = 0, .mark = 0, .subtree = @intCast(nodes.len), .place = 0 };
+        var path: [depth_max + 1]u32 = undefined; // the open node of each depth
+        var n: u32 = 1;
         for (entries, 0..) |entry, i| {
             const bytes = b.textOf(entry);
             for (b.shared[i]..bytes.len) |depth| {
                 path[depth + 1] = n;
-                nodes[n] = .{ .token = @intCast(none + n % spare_words * 32), .byte = bytes[depth], .subtree = 0, .depth = @intCast(depth + 1) };
+                nodes[n] = .{ .byte = bytes[depth], .depth = @intCast(depth + 1), .mark = 0, .subtree = 0, .place = @intCast(n % idle_places) };
                 n += 1;
             }
-            nodes[n - 1].token = @intCast(entry.token);
+            nodes[n - 1].setToken(entry.token);
             const stays = b.shared[i + 1];
-            for (path[stays + 1 .. bytes.len + 1]) |open| nodes[open].subtree = n - open;
+            for (path[stays + 1 .. bytes.len + 1]) |open| nodes[open].subtree = @intCast(n - open);
         }
     }
 
-    fn missingBytes(nodes: []const Node, none: u32) u32 {
+    fn missingBytes(nodes: []const Node) u32 {
         var missing: u32 = 256;
         var node: u32 = 1;
         while (node < nodes.len) : (node += nodes[node].subtree) {
-            if (nodes[node].token < none) missing -= 1;
+            if (nodes[node].mark != 0) missing -= 1;
         }
         return missing;
     }
@@ -293,19 +298,21 @@ test "depth-first order with subtrees and depths" {
     var diag: Diagnostic = .{};
     var trie = try VocabularyTrie.build(std.testing.allocator, v, &diag);
     defer trie.deinit(std.testing.allocator);
-    const expected = [_]Node{
-        .{ .token = 10, .byte = 0, .subtree = 10, .depth = 0 },
-        .{ .token = 2, .byte = 'a', .subtree = 7, .depth = 1 },
-        .{ .token = 4, .byte = 'x', .subtree = 1, .depth = 2 },
-        .{ .token = 3, .byte = 'y', .subtree = 3, .depth = 2 },
-        .{ .token = 6, .byte = 'a', .subtree = 1, .depth = 3 },
-        .{ .token = 5, .byte = 'b', .subtree = 1, .depth = 3 },
-        .{ .token = 202, .byte = 'z', .subtree = 2, .depth = 2 },
-        .{ .token = 0, .byte = 'a', .subtree = 1, .depth = 3 },
-        .{ .token = 1, .byte = 'b', .subtree = 1, .depth = 1 },
-        .{ .token = 7, .byte = 'c', .subtree = 1, .depth = 1 },
-    };
-    try std.testing.expectEqualSlices(Node, &expected, trie.nodes);
+    const Shown = struct { u8, u8, u22, ?u32 };
+    for ([_]Shown{
+        .{ 0, 0, 10, null },
+        .{ 'a', 1, 7, 2 },
+        .{ 'x', 2, 1, 4 },
+        .{ 'y', 2, 3, 3 },
+        .{ 'a', 3, 1, 6 },
+        .{ 'b', 3, 1, 5 },
+        .{ 'z', 2, 2, null },
+        .{ 'a', 3, 1, 0 },
+        .{ 'b', 1, 1, 1 },
+        .{ 'c', 1, 1, 7 },
+    }, trie.nodes) |expected, node| {
+        try std.testing.expectEqual(expected, Shown{ node.byte, node.depth, node.subtree, node.token() });
+    }
     try std.testing.expectEqualSlices(Duplicate, &.{.{ .token = 1, .twin = 9 }}, trie.duplicates);
     try std.testing.expectEqual(253, trie.missing_bytes);
     try std.testing.expectEqual(5, trie.find("ayb"));
@@ -322,8 +329,62 @@ test "every token is found, also with zero bytes, long common starts and more th
     for (0..v.n_tokens) |token| {
         if (token == 6) continue;
         const node = trie.find(v.tokenBytes(@intCast(token))).?;
-        try std.testing.expectEqual(token, trie.nodes[node].token);
+        try std.testing.expectEqual(token, trie.nodes[node].token().?);
     }
     try std.testing.expectEqualSlices(u32, &.{6}, trie.long_tokens);
     try std.testing.expectEqual(300, trie.longest);
+}
+
+test "as many tokens as are numbered, and one more" {
+    const gpa = std.testing.allocator;
+    const offsets = try gpa.alloc(u64, tokens_max + 2);
+    defer gpa.free(offsets);
+    @memset(offsets[0..tokens_max], 0);
+    @memset(offsets[tokens_max..], 1);
+    for ([_]u32{ tokens_max, tokens_max + 1 }) |n_tokens| {
+        var diag: Diagnostic = .{};
+        const v = try Vocabulary.create(gpa, .{ .n_tokens = n_tokens, .bytes = "a", .offsets = offsets[0 .. n_tokens + 1] }, &diag);
+        defer v.release();
+        if (n_tokens > tokens_max) {
+            try std.testing.expectError(error.Failed, VocabularyTrie.build(gpa, v, &diag));
+            try std.testing.expectEqualStrings("2097153 tokens are more than 2097152", diag.message());
+            continue;
+        }
+        var trie = try VocabularyTrie.build(gpa, v, &diag);
+        defer trie.deinit(gpa);
+        try std.testing.expectEqual(tokens_max - 1, trie.nodes[1].token());
+    }
+}
+
+test "as many nodes as are numbered, and one more" {
+    const gpa = std.testing.allocator;
+    // Each text begins with two bytes of its own. There is a node for the empty text and for each start,
+    // and one for each byte behind a start.
+    const n_texts = 1 << 16;
+    const left = nodes_max - (1 + (1 << 8) + n_texts);
+    var bytes: std.ArrayList(u8) = .empty;
+    defer bytes.deinit(gpa);
+    const offsets = try gpa.alloc(u64, n_texts + 1);
+    defer gpa.free(offsets);
+    for ([_]usize{ left, left + 1 }) |n| {
+        bytes.clearRetainingCapacity();
+        for (offsets[0..n_texts], 0..) |*offset, i| {
+            offset.* = bytes.items.len;
+            try bytes.appendSlice(gpa, &.{ @truncate(i >> 8), @truncate(i) });
+            try bytes.appendNTimes(gpa, 'x', n / n_texts + @intFromBool(i < n % n_texts));
+        }
+        offsets[n_texts] = bytes.items.len;
+        var diag: Diagnostic = .{};
+        const v = try Vocabulary.create(gpa, .{ .n_tokens = n_texts, .bytes = bytes.items, .offsets = offsets }, &diag);
+        defer v.release();
+        if (n > left) {
+            try std.testing.expectError(error.Failed, VocabularyTrie.build(gpa, v, &diag));
+            try std.testing.expectEqualStrings("the vocabulary needs more than 4194303 trie nodes", diag.message());
+            continue;
+        }
+        var trie = try VocabularyTrie.build(gpa, v, &diag);
+        defer trie.deinit(gpa);
+        try std.testing.expectEqual(nodes_max, trie.nodes.len);
+        try std.testing.expectEqual(nodes_max, trie.nodes[0].subtree);
+    }
 }
