@@ -18,18 +18,19 @@ pub const Diagnostic = struct {
     pub const message_bytes_max = 1023;
 
     pub inline fn fail(d: *Diagnostic, status: Status, comptime format: []const u8, args: anytype) Error {
-        return d.keep(status, message_module.print(d.buffer[0..message_bytes_max], format, args).len);
+        return d.failErased(status, format, &message_module.erase(format, &args));
     }
 
-    noinline fn keep(d: *Diagnostic, status: Status, length: usize) Error {
+    noinline fn failErased(d: *Diagnostic, status: Status, format: []const u8, args: []const message_module.Argument) Error {
         @branchHint(.cold);
         d.status = status;
-        d.len = length;
-        d.buffer[length] = 0;
+        d.len = message_module.printErased(d.buffer[0..message_bytes_max], format, args).len;
+        d.buffer[d.len] = 0;
         return error.Failed;
     }
 
-    pub fn outOfMemory(d: *Diagnostic) Error {
+    pub noinline fn outOfMemory(d: *Diagnostic) Error {
+        @branchHint(.cold);
         return d.fail(.oom, "out of memory", .{});
     }
 

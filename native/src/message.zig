@@ -17,13 +17,12 @@ pub const Argument = union(enum) {
             .comptime_int => .{ .signed = arg },
             .int => |int| if (int.signedness == .signed) .{ .signed = arg } else .{ .unsigned = arg },
             .@"enum" => .{ .text = @tagName(arg) },
-            .pointer => .{ .text = if (@TypeOf(arg) == [*:0]const u8) std.mem.span(arg) else arg },
+            .pointer => |pointer| if (@typeInfo(pointer.child) == .@"struct")
+                .{ .other = .{ .value = arg, .print = printerOf(pointer.child) } }
+            else
+                .{ .text = if (@TypeOf(arg) == [*:0]const u8) std.mem.span(arg) else arg },
             else => comptime unreachable,
         };
-    }
-
-    inline fn ofStruct(value: anytype) Argument {
-        return .{ .other = .{ .value = value, .print = printerOf(@TypeOf(value.*)) } };
     }
 
     fn printerOf(comptime T: type) *const fn (*const anyopaque, *Writer) Writer.Error!void {
@@ -39,12 +38,17 @@ pub const Argument = union(enum) {
 /// Formats as `std.Io.Writer.print` does, for the placeholders {s}, {d}, {t}, {f} and {x:0>2}.
 /// Returns what was written: valid UTF-8, cut at a character where the buffer is full.
 pub inline fn print(buffer: []u8, comptime format: []const u8, args: anytype) []u8 {
+    return printErased(buffer, format, &erase(format, &args));
+}
+
+/// The arguments of a format, for `printErased`.
+pub inline fn erase(comptime format: []const u8, args: anytype) [args.len]Argument {
     comptime std.debug.assert(std.mem.count(u8, format, "{") == args.len);
     var erased: [args.len]Argument = undefined;
     inline for (&erased, 0..) |*to, i| {
-        to.* = if (@typeInfo(@TypeOf(args[i])) == .@"struct") .ofStruct(&args[i]) else .of(args[i]);
+        to.* = .of(if (@typeInfo(@TypeOf(args[i])) == .@"struct") &args[i] else args[i]);
     }
-    return printErased(buffer, format, &erased);
+    return erased;
 }
 
 /// Length of `text` without a UTF-8 character that its end cuts in two.
@@ -59,7 +63,7 @@ pub fn wholeCharacters(text: []const u8) usize {
     return text.len;
 }
 
-noinline fn printErased(buffer: []u8, format: []const u8, args: []const Argument) []u8 {
+pub noinline fn printErased(buffer: []u8, format: []const u8, args: []const Argument) []u8 {
     @branchHint(.cold);
     var writer: Writer = .fixed(buffer);
     printAll(&writer, format, args) catch {}; // full

@@ -20,14 +20,15 @@ pub fn setReceiver(callback: ?*const Callback, user_data: ?*anyopaque) void {
 
 /// Formats at most `message_bytes_max` bytes; the rest is cut.
 pub inline fn write(level: Level, comptime format: []const u8, args: anytype) void {
-    var buffer: [message_bytes_max + 1]u8 = undefined;
-    send(level, &buffer, message.print(buffer[0..message_bytes_max], format, args).len);
+    send(level, format, &message.erase(format, &args));
 }
 
-noinline fn send(level: Level, buffer: *[message_bytes_max + 1]u8, length: usize) void {
+noinline fn send(level: Level, format: []const u8, args: []const message.Argument) void {
     @branchHint(.cold);
     const to = current();
     const callback = to.callback orelse return;
+    var buffer: [message_bytes_max + 1]u8 = undefined;
+    const length = message.printErased(buffer[0..message_bytes_max], format, args).len;
     buffer[length] = 0;
     callback(@backingInt(level), buffer[0..length :0], length, to.user_data);
 }
