@@ -5,12 +5,10 @@ const std = @import("std");
 const Diagnostic = @import("../diagnostic.zig").Diagnostic;
 const diagnostic = @import("../diagnostic.zig");
 const decode = @import("decode.zig");
-const json = @import("json.zig");
-const msgpack = @import("msgpack.zig");
 const limits = @import("limits.zig");
 
 /// A run of elements in one of the arrays.
-pub const Range = struct {
+pub const Range = packed struct(u64) {
     start: u32,
     len: u32,
 
@@ -46,7 +44,7 @@ pub const Place = struct {
 };
 
 /// A string of a payload: in the payload's own bytes, or, if it had escapes, behind them in `text`.
-pub const Text = struct {
+pub const Text = packed struct(u64) {
     start: u32 = 0,
     len: u32 = 0,
 
@@ -78,8 +76,8 @@ pub const Payload = struct {
         try checkLength(bytes.len, diag);
         if (bytes.len == 0) return diag.fail(.payload, "payload: empty", .{});
         return switch (bytes[0]) {
-            0x80...0x8f, 0xde, 0xdf => decode.decode(msgpack.Reader, gpa, bytes, diag),
-            '{', ' ', '\t', '\n', '\r' => decode.decode(json.Reader, gpa, bytes, diag),
+            0x80...0x8f, 0xde, 0xdf => decode.decode(gpa, .msgpack, bytes, diag),
+            '{', ' ', '\t', '\n', '\r' => decode.decode(gpa, .json, bytes, diag),
             else => diag.fail(.payload, "payload: expected a JSON object or a MessagePack map, found the first byte 0x{x:0>2}", .{bytes[0]}),
         };
     }

@@ -1,0 +1,193 @@
+//! Pulls values from left to right, out of JSON or of MessagePack: the decoder is the same for both
+//! formats, and so are its messages. What differs is in json.zig and msgpack.zig.
+//!
+//! Failures are `error.Malformed` (`problem` says what, and where) or `error.TooDeep`. What a call finds
+//! goes through a pointer: a result beside an error would be written in parts and read as a whole, for
+//! which processors wait.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const json = @import("json.zig");
+const msgpack = @import("msgpack.zig");
+
+pub const Kind = enum {
+    map,
+    array,
+    string,
+    integer,
+    float,
+    boolean,
+    null,
+    binary,
+    extension,
+    /// No value: malformed.
+    nothing,
+
+    pub fn phrase(kind: Kind) []const u8 {
+        return switch (kind) {
+            .map => "an object",
+            .array => "an array",
+            .string => "a string",
+            .integer => "an integer",
+            .float => "a float",
+            .boolean => "a boolean",
+            .null => "null",
+            .binary => "binary data",
+            .extension => "an extension",
+            .nothing => unreachable,
+        };
+    }
+};
+
+pub const Container = struct {
+    kind: Kind,
+    /// Elements still to come, where the format says so beforehand.
+    remaining: u32 = 0,
+    first: bool = true,
+    ended: bool = false,
+};
+
+/// An integer as far as 64 bits hold it.
+pub const Integer = struct {
+    value: i64,
+    /// The number is beyond 64 bits; `value` is the nearest one.
+    saturated: bool = false,
+};
+
+pub const Error = error{ Malformed, TooDeep, OutOfMemory };
+
+/// A static description and the byte that it is about.
+pub const Problem = struct { what: []const u8 = "", at: usize = 0 };
+
+pub const Format = enum { json, msgpack };
+
+pub const Reader = struct {
+    format: Format,
+    bytes: []const u8,
+    at: usize = 0,
+    depth: u32 = 0,
+    depth_max: u32,
+    problem: Problem = .{},
+
+    pub fn init(format: Format, bytes: []const u8, depth_max: u32) Reader {
+        return .{ .format = format, .bytes = bytes, .depth_max = depth_max };
+    }
+
+    /// What comes next, without taking it.
+    pub fn kind(r: *Reader) Kind {
+        return switch (r.format) {
+            .json => json.kind(r),
+            .msgpack => msgpack.kind(r),
+        };
+    }
+
+    /// Enters a map or an array, which must be what comes next.
+    pub fn open(r: *Reader, container: *Container, container_kind: Kind) Error!void {
+        if (r.depth == r.depth_max) return error.TooDeep;
+        r.depth += 1;
+        container.* = .{ .kind = container_kind };
+        switch (r.format) {
+            .json => r.at += 1,
+            .msgpack => try msgpack.open(r, container),
+        }
+    }
+
+    /// True if another element (in a map: another key) follows; else the container is left.
+    pub inline fn more(r: *Reader, container: *Container) Error!bool {
+        try r.next(container);
+        return !container.ended;
+    }
+
+    fn next(r: *Reader, container: *Container) Error!void {
+        switch (r.format) {
+            .json => try json.next(r, container),
+            .msgpack => try msgpack.next(r, container),
+        }
+        if (container.ended) r.depth -= 1;
+    }
+
+    /// Takes a key. Lent until the next call; copied to `scratch` only if it has escapes.
+    pub fn key(r: *Reader, scratch: *std.ArrayList(u8), gpa: Allocator) Error![]const u8 {
+        scratch.clearRetainingCapacity();
+        var name: []const u8 = undefined;
+        try r.text(scratch, gpa, &name);
+        if (r.format == .json) try json.colon(r);
+        return name;
+    }
+
+    /// Takes this key if it is next, in its usual spelling.
+    pub inline fn plainKey(r: *Reader, map: *Container, comptime name: []const u8) bool {
+        return switch (r.format) {
+            .json => json.plainKey(r, map, name),
+            .msgpack => msgpack.plainKey(r, map, name),
+        };
+    }
+
+    /// Takes a string, as valid UTF-8. Lent from the payload; if it had escapes, from the list, which
+    /// its bytes were appended to.
+    pub fn text(r: *Reader, list: *std.ArrayList(u8), gpa: Allocator, out: *[]const u8) Error!void {
+        return switch (r.format) {
+            .json => json.text(r, list, gpa, out),
+            .msgpack => msgpack.text(r, out),
+        };
+    }
+
+    /// Takes the elements of an array that are token ids in their usual spelling, up to the first
+    /// that is something else, as many as there is room for. Returns their number.
+    pub fn plainTokens(r: *Reader, array: *Container, room: []i32) usize {
+        return switch (r.format) {
+            .json => json.plainTokens(r, array, room),
+            .msgpack => msgpack.plainTokens(r, array, room),
+        };
+    }
+
+    /// Takes an integer.
+    pub fn integer(r: *Reader) Error!Integer {
+        return switch (r.format) {
+            .json => json.integer(r),
+            .msgpack => msgpack.integer(r),
+        };
+    }
+
+    /// Takes any value with what it holds.
+    pub fn skip(r: *Reader, scratch: *std.ArrayList(u8), gpa: Allocator) Error!void {
+        const found = r.kind();
+        switch (found) {
+            .map, .array => {
+                var container: Container = undefined;
+                try r.open(&container, found);
+                while (try r.more(&container)) {
+                    if (found == .map) _ = try r.key(scratch, gpa);
+                    try r.skip(scratch, gpa);
+                }
+            },
+            .string => {
+                var skipped: []const u8 = undefined;
+                scratch.clearRetainingCapacity();
+                try r.text(scratch, gpa, &skipped);
+            },
+            .integer => _ = try r.integer(),
+            .nothing => return error.Malformed,
+            else => switch (r.format) {
+                .json => try json.skipOther(r, found),
+                .msgpack => try msgpack.skipOther(r, found),
+            },
+        }
+    }
+
+    /// Checks that nothing follows.
+    pub fn end(r: *Reader) Error!void {
+        if (r.format == .json) json.skipSpace(r);
+        if (r.at != r.bytes.len) return r.malformed("trailing bytes", r.at);
+    }
+
+    pub fn ended(r: *Reader) Error {
+        return r.malformed("the payload ends too early", r.bytes.len);
+    }
+
+    pub fn malformed(r: *Reader, what: []const u8, at: usize) Error {
+        @branchHint(.cold);
+        r.problem = .{ .what = what, .at = at };
+        return error.Malformed;
+    }
+};
