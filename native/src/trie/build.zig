@@ -18,14 +18,11 @@ const TriggerAutomaton = @import("trigger.zig").TriggerAutomaton;
 pub const Error = Allocator.Error || diagnostic.Error;
 
 pub fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnostic) Error!*TokenTrie {
-    // What sorting needs is over when laying out begins: both use the same memory.
-    var scratch: std.heap.ArenaAllocator = .init(gpa);
-    defer scratch.deinit();
-    const order = try sortedLeaves(gpa, &scratch, from);
-    defer gpa.free(order);
-    const sorted: Sorted = try .init(scratch.allocator(), from, order);
-    var layout: Layout = .{ .gpa = gpa, .scratch = scratch.allocator(), .from = from, .sorted = &sorted, .diag = diag };
+    const sorted: Sorted = try .init(gpa, from);
+    defer sorted.deinit(gpa);
+    var layout: Layout = .{ .gpa = gpa, .from = from, .sorted = &sorted, .diag = diag };
     defer layout.deinit();
+    try layout.reserve();
     try layout.layOut();
 
     // Every allocation that the result owns, in one place, so that a failure frees those before it.
@@ -67,26 +64,22 @@ pub fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnost
     return result;
 }
 
-/// The leaves of the payload, each descriptor's run ordered by tokens. Leaves `scratch` empty.
-fn sortedLeaves(gpa: Allocator, scratch: *std.heap.ArenaAllocator, from: *const Payload) Allocator.Error![]u32 {
-    const leaves = try gpa.alloc(u32, from.sequences.items.len);
-    errdefer gpa.free(leaves);
-    for (leaves, 0..) |*leaf, i| leaf.* = @intCast(i);
-    try Sorted.sortLeaves(scratch.allocator(), from, leaves);
-    _ = scratch.reset(.retain_capacity);
-    return leaves;
-}
-
 /// The token sequences copied in sorted order, so that laying out the levels reads memory forwards.
 const Sorted = struct {
+    /// The leaves of the payload, each descriptor's run ordered by tokens.
     leaves: []const u32,
     /// Where the sequence of a leaf of `leaves` starts; one more at the end.
-    starts: []u32,
-    tokens: []i32,
+    starts: []const u32,
+    tokens: []const i32,
 
-    fn init(scratch: Allocator, from: *const Payload, leaves: []const u32) Allocator.Error!Sorted {
-        const starts = try scratch.alloc(u32, leaves.len + 1);
-        const tokens = try scratch.alloc(i32, from.tokens.items.len);
+    fn init(gpa: Allocator, from: *const Payload) Allocator.Error!Sorted {
+        const leaves = try gpa.alloc(u32, from.sequences.items.len);
+        errdefer gpa.free(leaves);
+        for (leaves, 0..) |*leaf, i| leaf.* = @intCast(i);
+        try sortLeaves(gpa, from, leaves);
+        const starts = try gpa.alloc(u32, leaves.len + 1);
+        errdefer gpa.free(starts);
+        const tokens = try gpa.alloc(i32, from.tokens.items.len);
         var at: u32 = 0;
         for (leaves, starts[0..leaves.len]) |leaf, *start| {
             const ids = sequenceOf(from, leaf);
@@ -96,6 +89,12 @@ const Sorted = struct {
         }
         starts[leaves.len] = at;
         return .{ .leaves = leaves, .starts = starts, .tokens = tokens };
+    }
+
+    fn deinit(s: *const Sorted, gpa: Allocator) void {
+        gpa.free(s.leaves);
+        gpa.free(s.starts);
+        gpa.free(s.tokens);
     }
 
     /// Tokens of the leaf at position `i`.
@@ -113,21 +112,23 @@ const Sorted = struct {
 
     /// Sorts by as many tokens at a time as fit a 64-bit key, which goes through a radix sort; runs
     /// of equal keys are sorted by the tokens that follow.
-    fn sortLeaves(scratch: Allocator, from: *const Payload, all: []u32) Allocator.Error!void {
+    fn sortLeaves(gpa: Allocator, from: *const Payload, all: []u32) Allocator.Error!void {
         var widest: usize = 0;
         for (from.descriptors.items) |one| widest = @max(widest, one.leaves.len);
-        const keyed = try scratch.alloc(Keyed, 2 * widest);
+        const keyed = try gpa.alloc(Keyed, 2 * widest);
+        defer gpa.free(keyed);
         var work: std.ArrayList(Work) = .empty;
+        defer work.deinit(gpa);
         const packing: Packing = .of(from.largest.token);
 
-        for (from.descriptors.items) |one| try work.append(scratch, .{ .run = one.leaves, .depth = 0 });
+        for (from.descriptors.items) |one| try work.append(gpa, .{ .run = one.leaves, .depth = 0 });
         while (work.pop()) |item| {
             const leaves = item.run.of(all);
             const keys = keyed[0..leaves.len];
             for (keys, leaves) |*key, leaf| key.* = .{ .key = packing.key(sequenceOf(from, leaf), item.depth), .leaf = leaf };
             sortKeys(keys, keyed[widest..][0..leaves.len]);
             for (leaves, keys) |*leaf, key| leaf.* = key.leaf;
-            try pushEqualRuns(scratch, &work, keys, item, packing);
+            try pushEqualRuns(gpa, &work, keys, item, packing);
         }
     }
 
@@ -159,14 +160,14 @@ const Sorted = struct {
         }
     };
 
-    fn pushEqualRuns(scratch: Allocator, work: *std.ArrayList(Work), keys: []const Keyed, item: Work, packing: Packing) Allocator.Error!void {
+    fn pushEqualRuns(gpa: Allocator, work: *std.ArrayList(Work), keys: []const Keyed, item: Work, packing: Packing) Allocator.Error!void {
         var start: u32 = 0;
         while (start < keys.len) {
             var end = start + 1;
             while (end < keys.len and keys[end].key == keys[start].key) end += 1;
             if (end - start > 1 and !packing.endsWithin(keys[start].key)) {
                 const run: Range = .{ .start = item.run.start + start, .len = end - start };
-                try work.append(scratch, .{ .run = run, .depth = item.depth + packing.count });
+                try work.append(gpa, .{ .run = run, .depth = item.depth + packing.count });
             }
             start = end;
         }
@@ -195,7 +196,8 @@ const Sorted = struct {
     const digit_bits = 11;
     const digit_mask = (1 << digit_bits) - 1;
 
-    fn scatter(from: []const Keyed, to: []Keyed, shift: u6) void {
+    // Not inlined: there would be one copy for each digit.
+    noinline fn scatter(from: []const Keyed, to: []Keyed, shift: u6) void {
         var starts: [1 << digit_bits]u32 = @splat(0);
         for (from) |one| starts[digitOf(one.key, shift)] += 1;
         var sum: u32 = 0;
@@ -222,20 +224,15 @@ const Sorted = struct {
 
 const Layout = struct {
     gpa: Allocator,
-    scratch: Allocator,
     from: *const Payload,
     sorted: *const Sorted,
     diag: *Diagnostic,
 
-    /// For each node of a level the run of sorted leaves that passes through it; empty for end
-    /// nodes. The level being expanded, and the one that grows from it.
-    runs: std.ArrayList(Range) = .empty,
-    next_runs: std.ArrayList(Range) = .empty,
     tokens: std.ArrayList(i32) = .empty,
     first_child: std.ArrayList(u32) = .empty,
     marks: std.ArrayList(Mark) = .empty,
-    /// Of tokens and marks.
-    capacity: usize = 0,
+    /// For each node the run of sorted leaves that passes through it; empty for end nodes.
+    runs: std.ArrayList(Range) = .empty,
     n_leaves: u32 = 0,
     widest: u32 = 0,
 
@@ -243,48 +240,50 @@ const Layout = struct {
         l.tokens.deinit(l.gpa);
         l.first_child.deinit(l.gpa);
         l.marks.deinit(l.gpa);
+        l.runs.deinit(l.gpa);
     }
 
-    /// Level by level. The level of a node tells its depth; its descriptor comes with its run.
-    fn layOut(l: *Layout) Error!void {
-        // At most a node for each token, end nodes apart; pages that stay unused cost nothing.
-        const nodes_expected = l.from.descriptors.items.len + l.sorted.tokens.len;
-        try l.reserve(nodes_expected);
-        try l.runs.ensureTotalCapacity(l.scratch, l.sorted.leaves.len);
-        try l.next_runs.ensureTotalCapacity(l.scratch, l.sorted.leaves.len);
-        try l.first_child.ensureTotalCapacity(l.gpa, nodes_expected + 1);
+    /// Room for a root for each descriptor, a node for each token, and end nodes behind each leaf.
+    /// Pages that stay unused cost nothing.
+    fn reserve(l: *Layout) Allocator.Error!void {
+        var nodes_max = l.from.descriptors.items.len + l.sorted.tokens.len;
+        for (l.from.descriptors.items) |one| nodes_max += @as(usize, one.leaves.len) * one.end.len;
+        try l.tokens.ensureTotalCapacityPrecise(l.gpa, nodes_max);
+        try l.first_child.ensureTotalCapacityPrecise(l.gpa, nodes_max + 1);
+        try l.marks.ensureTotalCapacityPrecise(l.gpa, nodes_max);
+        try l.runs.ensureTotalCapacityPrecise(l.gpa, nodes_max);
+    }
 
-        for (l.from.descriptors.items) |one| try l.addNode(-1, one.leaves, .{});
-        var node: u32 = 0;
+    /// Level by level: a node is expanded after all those before it.
+    fn layOut(l: *Layout) diagnostic.Error!void {
+        for (l.from.descriptors.items) |one| l.addNode(-1, one.leaves, .{});
         var depth: u32 = 0;
-        while (node < l.tokens.items.len) : (depth += 1) {
-            std.mem.swap(std.ArrayList(Range), &l.runs, &l.next_runs);
-            l.next_runs.clearRetainingCapacity();
-            for (l.runs.items) |run| {
-                defer node += 1;
-                const first: u32 = @intCast(l.tokens.items.len);
-                try l.first_child.append(l.gpa, first);
-                try l.expand(node, run, depth);
-                l.widest = @max(l.widest, @as(u32, @intCast(l.tokens.items.len - first)));
+        var level_end = l.nodeCount();
+        var node: u32 = 0;
+        while (node < l.nodeCount()) : (node += 1) {
+            const first = l.nodeCount();
+            if (node == level_end) {
+                depth += 1;
+                level_end = first;
             }
+            l.first_child.appendAssumeCapacity(first);
+            try l.expand(node, l.runs.items[node], depth);
+            l.widest = @max(l.widest, l.nodeCount() - first);
         }
-        try l.first_child.append(l.gpa, @intCast(l.tokens.items.len));
+        l.first_child.appendAssumeCapacity(node);
     }
 
-    fn addNode(l: *Layout, token: i32, run: Range, mark: Mark) Allocator.Error!void {
-        if (l.tokens.items.len == l.capacity) try l.reserve(l.capacity + l.capacity / 2 + 1);
+    fn nodeCount(l: *const Layout) u32 {
+        return @intCast(l.tokens.items.len);
+    }
+
+    fn addNode(l: *Layout, token: i32, run: Range, mark: Mark) void {
         l.tokens.appendAssumeCapacity(token);
         l.marks.appendAssumeCapacity(mark);
-        try l.next_runs.append(l.scratch, run);
+        l.runs.appendAssumeCapacity(run);
     }
 
-    fn reserve(l: *Layout, capacity: usize) Allocator.Error!void {
-        try l.tokens.ensureTotalCapacityPrecise(l.gpa, capacity);
-        try l.marks.ensureTotalCapacityPrecise(l.gpa, capacity);
-        l.capacity = capacity;
-    }
-
-    fn expand(l: *Layout, node: u32, run: Range, depth: u32) Error!void {
+    fn expand(l: *Layout, node: u32, run: Range, depth: u32) diagnostic.Error!void {
         var ended: u32 = 0; // sequences that end here sort first
         while (ended < run.len and l.sorted.len(run.start + ended) == depth) ended += 1;
         if (ended == 0) return l.addChildren(run, depth, &.{}, .{});
@@ -301,7 +300,7 @@ const Layout = struct {
     }
 
     /// Merges the next tokens of a run with the end tokens, ascending.
-    fn addChildren(l: *Layout, run: Range, depth: u32, end_tokens: []const i32, end_mark: Mark) Error!void {
+    fn addChildren(l: *Layout, run: Range, depth: u32, end_tokens: []const i32, end_mark: Mark) diagnostic.Error!void {
         const nothing: Range = .{ .start = 0, .len = 0 };
         const stop = run.start + run.len;
         var ends = end_tokens;
@@ -311,11 +310,11 @@ const Layout = struct {
             const token = l.sorted.token(first, depth);
             i += 1;
             while (i < stop and l.sorted.token(i, depth) == token) i += 1;
-            while (ends.len > 0 and ends[0] < token) : (ends = ends[1..]) try l.addNode(ends[0], nothing, end_mark);
+            while (ends.len > 0 and ends[0] < token) : (ends = ends[1..]) l.addNode(ends[0], nothing, end_mark);
             if (ends.len > 0 and ends[0] == token) return l.endIsChild(token, l.sorted.leaves[first], depth, end_mark.leaf);
-            try l.addNode(token, .{ .start = first, .len = i - first }, .{});
+            l.addNode(token, .{ .start = first, .len = i - first }, .{});
         }
-        for (ends) |end_token| try l.addNode(end_token, nothing, end_mark);
+        for (ends) |end_token| l.addNode(end_token, nothing, end_mark);
     }
 
     fn endIsChild(l: *Layout, token: i32, longer: u32, depth: u32, shorter: u31) diagnostic.Error {

@@ -24,16 +24,19 @@ pub const TriggerAutomaton = struct {
     pub const start = 0;
 
     pub fn init(gpa: Allocator, from: *const Payload) Allocator.Error!TriggerAutomaton {
-        var entries = try entriesOf(gpa, from);
-        defer entries.deinit(gpa);
-        if (entries.items.len == 0) return .{ .nodes = &.{}, .tokens = &.{} };
-        std.sort.heap(Entry, entries.items, {}, Entry.lessThan);
+        if (from.triggers.items.len == 0) return .{ .nodes = &.{}, .tokens = &.{} };
+        const entries = try gpa.alloc(Entry, from.triggers.items.len);
+        defer gpa.free(entries);
+        const nodes_max = collect(from, entries);
+        std.sort.heap(Entry, entries, {}, Entry.lessThan);
 
-        var nodes: std.ArrayList(Node) = .empty;
+        var nodes: std.ArrayList(Node) = try .initCapacity(gpa, nodes_max);
         defer nodes.deinit(gpa);
-        var tokens: std.ArrayList(i32) = .empty;
+        var tokens: std.ArrayList(i32) = try .initCapacity(gpa, nodes_max);
         defer tokens.deinit(gpa);
-        try layOut(gpa, entries.items, &nodes, &tokens);
+        const runs = try gpa.alloc([]const Entry, nodes_max);
+        defer gpa.free(runs);
+        layOut(entries, runs, &nodes, &tokens);
         linkSuffixes(nodes.items, tokens.items);
 
         const kept_nodes = try nodes.toOwnedSlice(gpa);
@@ -75,39 +78,41 @@ pub const TriggerAutomaton = struct {
         }
     };
 
-    fn entriesOf(gpa: Allocator, from: *const Payload) Allocator.Error!std.ArrayList(Entry) {
-        var entries: std.ArrayList(Entry) = .empty;
-        errdefer entries.deinit(gpa);
+    /// The triggers of all descriptors. Returns how many nodes they need at most.
+    fn collect(from: *const Payload, entries: []Entry) usize {
+        var n: usize = 0;
+        var nodes_max: usize = 1;
         for (from.descriptors.items, 0..) |one, descriptor| {
             for (one.triggers.of(from.triggers.items)) |trigger| {
-                try entries.append(gpa, .{ .tokens = trigger.of(from.tokens.items), .descriptor = @intCast(descriptor) });
+                entries[n] = .{ .tokens = trigger.of(from.tokens.items), .descriptor = @intCast(descriptor) };
+                n += 1;
+                nodes_max += trigger.len;
             }
         }
-        return entries;
+        return nodes_max;
     }
 
-    /// Level by level from the sorted sequences. `tokens[i]` leads to node i; the root's is -1.
-    fn layOut(gpa: Allocator, entries: []const Entry, nodes: *std.ArrayList(Node), tokens: *std.ArrayList(i32)) Allocator.Error!void {
-        var runs: std.ArrayList([]const Entry) = .empty;
-        defer runs.deinit(gpa);
-        try runs.append(gpa, entries);
-        try tokens.append(gpa, -1);
+    /// Level by level from the sorted sequences. `tokens[i]` leads to node i, through which the
+    /// sequences of `runs[i]` pass; the root's token is -1.
+    fn layOut(entries: []const Entry, runs: [][]const Entry, nodes: *std.ArrayList(Node), tokens: *std.ArrayList(i32)) void {
+        runs[0] = entries;
+        tokens.appendAssumeCapacity(-1);
         var depth: usize = 0;
-        while (nodes.items.len < runs.items.len) : (depth += 1) {
-            const level_end = runs.items.len;
+        while (nodes.items.len < tokens.items.len) : (depth += 1) {
+            const level_end = tokens.items.len;
             while (nodes.items.len < level_end) {
-                var run = runs.items[nodes.items.len];
+                var run = runs[nodes.items.len];
                 var node: Node = .{ .first_child = @intCast(tokens.items.len), .n_children = 0, .suffix = start };
                 while (run.len > 0 and run[0].tokens.len == depth) : (run = run[1..]) node.fires = run[0].descriptor;
                 while (run.len > 0) {
                     var same: usize = 1;
                     while (same < run.len and run[same].tokens[depth] == run[0].tokens[depth]) same += 1;
-                    try tokens.append(gpa, run[0].tokens[depth]);
-                    try runs.append(gpa, run[0..same]);
+                    runs[tokens.items.len] = run[0..same];
+                    tokens.appendAssumeCapacity(run[0].tokens[depth]);
                     node.n_children += 1;
                     run = run[same..];
                 }
-                try nodes.append(gpa, node);
+                nodes.appendAssumeCapacity(node);
             }
         }
     }
