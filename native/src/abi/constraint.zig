@@ -89,7 +89,7 @@ export fn eliza_inference_trie_cache_stats(out_stats: ?*CacheStats) c_int {
     const filled = boundary.fill(CacheStats, out_stats, .{
         .entries = stats.entries,
         .bytes = stats.bytes,
-        .bytes_max = stats.bytes_max,
+        .bytes_max = stats.bytesMax(),
         .hits = stats.hits,
         .misses = stats.misses,
         .evictions = stats.evictions,

@@ -16,10 +16,16 @@ pub const bytes_max_default = 32 << 20;
 pub const Stats = struct {
     entries: u32 = 0,
     bytes: u64 = 0,
-    bytes_max: u64 = bytes_max_default,
+    /// Null for the default: the cache of the process, as yet unused, is zeros, which take no room in
+    /// the library's file.
+    limit: ?u64 = null,
     hits: u64 = 0,
     misses: u64 = 0,
     evictions: u64 = 0,
+
+    pub fn bytesMax(stats: Stats) u64 {
+        return stats.limit orelse bytes_max_default;
+    }
 };
 
 pub const Cache = struct {
@@ -53,7 +59,7 @@ pub const Cache = struct {
         defer dropped.release();
         cache.mutex.lock();
         defer cache.mutex.unlock();
-        cache.counts.bytes_max = bytes_max;
+        cache.counts.limit = bytes_max;
         cache.evict(&dropped);
     }
 
@@ -86,7 +92,7 @@ pub const Cache = struct {
         const bytes = trie.retainedBytes();
         cache.mutex.lock();
         defer cache.mutex.unlock();
-        if (bytes > cache.counts.bytes_max) return;
+        if (bytes > cache.counts.bytesMax()) return;
         if (std.mem.findScalar(u64, cache.hashes[0..cache.counts.entries], hash)) |i| cache.remove(i, &dropped);
         if (cache.counts.entries == entries_max) cache.removeOldest(&dropped);
         cache.clock += 1;
@@ -98,7 +104,7 @@ pub const Cache = struct {
     }
 
     fn evict(cache: *Cache, dropped: *Dropped) void {
-        while (cache.counts.bytes > cache.counts.bytes_max) cache.removeOldest(dropped);
+        while (cache.counts.bytes > cache.counts.bytesMax()) cache.removeOldest(dropped);
     }
 
     fn removeOldest(cache: *Cache, dropped: *Dropped) void {
