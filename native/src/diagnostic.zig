@@ -44,25 +44,7 @@ pub const Diagnostic = struct {
     }
 };
 
-/// Prints text from outside within double quotes: control characters escaped, at most `shown_max`
-/// bytes of it.
-pub fn quoted(text: []const u8) std.fmt.Alt([]const u8, printQuoted) {
-    return .{ .data = text };
-}
-
-const shown_max = 64;
-
-fn printQuoted(text: []const u8, writer: *std.Io.Writer) std.Io.Writer.Error!void {
-    const shown = text[0..message_module.wholeCharacters(text[0..@min(text.len, shown_max)])];
-    try writer.writeByte('"');
-    for (shown) |byte| switch (byte) {
-        '"', '\\' => try writer.print("\\{c}", .{byte}),
-        0...0x1f, 0x7f => try writer.print("\\u{x:0>4}", .{byte}),
-        else => try writer.writeByte(byte),
-    };
-    if (shown.len < text.len) try writer.writeAll("...");
-    try writer.writeByte('"');
-}
+pub const quoted = message_module.quoted;
 
 test "a message keeps status and text" {
     var d: Diagnostic = .{};
@@ -77,14 +59,4 @@ test "a long message is cut at a character" {
     d.fail(.payload, "x{s}", .{std.mem.sliceAsBytes(&euros)}) catch {};
     try std.testing.expect(d.len > Diagnostic.message_bytes_max - 4);
     try std.testing.expect(std.unicode.utf8ValidateSlice(d.message()));
-}
-
-test "quoted text is short and printable" {
-    var buffer: [256]u8 = undefined;
-    const text = try std.fmt.bufPrint(&buffer, "{f}", .{quoted("a\"b\n\u{e9}")});
-    try std.testing.expectEqualStrings("\"a\\\"b\\u000a\u{e9}\"", text);
-    const euros: [50][3]u8 = @splat("\u{20ac}".*);
-    const long = try std.fmt.bufPrint(&buffer, "{f}", .{quoted(std.mem.sliceAsBytes(&euros))});
-    try std.testing.expectEqual(1 + 21 * 3 + 4, long.len);
-    try std.testing.expect(std.mem.endsWith(u8, long, "\u{20ac}...\""));
 }

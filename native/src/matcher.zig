@@ -16,6 +16,7 @@ const output_module = @import("recognizer/output.zig");
 const Output = output_module.Output;
 const sampling = @import("sampling/sampling.zig");
 const log = @import("platform/log.zig");
+const message = @import("message");
 
 pub const rollback_tokens_max = 65536;
 
@@ -359,7 +360,7 @@ pub fn findPath(trie: *const TokenTrie, path: []const u8, diag: *Diagnostic) dia
     var known: [512]u8 = undefined;
     var writer: std.Io.Writer = .fixed(&known);
     for (trie.descriptors, 0..) |descriptor, i| {
-        writer.print("{s}{f}", .{ if (i == 0) "" else ", ", quoted(trie.textOf(descriptor.path)) }) catch break;
+        message.write(&writer, "{s}{f}", .{ if (i == 0) "" else ", ", quoted(trie.textOf(descriptor.path)) }) catch break;
     }
     return diag.fail(.unknown_path, "no descriptor has the path {f}; known: {s}", .{ quoted(path), writer.buffered() });
 }

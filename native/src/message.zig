@@ -41,6 +41,11 @@ pub inline fn print(buffer: []u8, comptime format: []const u8, args: anytype) []
     return printErased(buffer, format, &erase(format, &args));
 }
 
+/// As `print`, for what prints itself as a part of a message.
+pub inline fn write(writer: *Writer, comptime format: []const u8, args: anytype) Writer.Error!void {
+    return writeErased(writer, format, &erase(format, &args));
+}
+
 /// The arguments of a format, for `printErased`.
 pub inline fn erase(comptime format: []const u8, args: anytype) [args.len]Argument {
     comptime std.debug.assert(std.mem.count(u8, format, "{") == args.len);
@@ -49,6 +54,26 @@ pub inline fn erase(comptime format: []const u8, args: anytype) [args.len]Argume
         to.* = .of(if (@typeInfo(@TypeOf(args[i])) == .@"struct") &args[i] else args[i]);
     }
     return erased;
+}
+
+/// Prints text from outside within double quotes: control characters escaped, at most `shown_max`
+/// bytes of it.
+pub fn quoted(text: []const u8) std.fmt.Alt([]const u8, printQuoted) {
+    return .{ .data = text };
+}
+
+const shown_max = 64;
+
+fn printQuoted(text: []const u8, writer: *Writer) Writer.Error!void {
+    const shown = text[0..wholeCharacters(text[0..@min(text.len, shown_max)])];
+    try writer.writeByte('"');
+    for (shown) |byte| switch (byte) {
+        '"', '\\' => try writer.writeAll(&.{ '\\', byte }),
+        0...0x1f, 0x7f => try write(writer, "\\u00{x:0>2}", .{byte}),
+        else => try writer.writeByte(byte),
+    };
+    if (shown.len < text.len) try writer.writeAll("...");
+    try writer.writeByte('"');
 }
 
 /// Length of `text` without a UTF-8 character that its end cuts in two.
@@ -66,14 +91,14 @@ pub fn wholeCharacters(text: []const u8) usize {
 pub noinline fn printErased(buffer: []u8, format: []const u8, args: []const Argument) []u8 {
     @branchHint(.cold);
     var writer: Writer = .fixed(buffer);
-    printAll(&writer, format, args) catch {}; // full
+    writeErased(&writer, format, args) catch {}; // full
     const written = writer.buffered();
     const whole = written[0..wholeCharacters(written)];
     replaceInvalid(whole);
     return whole;
 }
 
-fn printAll(writer: *Writer, format: []const u8, args: []const Argument) Writer.Error!void {
+noinline fn writeErased(writer: *Writer, format: []const u8, args: []const Argument) Writer.Error!void {
     var rest = format;
     for (args) |arg| {
         const open = std.mem.findScalar(u8, rest, '{').?;
@@ -135,4 +160,14 @@ test "a message is UTF-8, whatever it quotes and wherever it is cut" {
     var buffer: [8]u8 = undefined;
     try std.testing.expectEqualStrings("?a???\u{e9}", print(&buffer, "{s}", .{"\xffa\xe2\x82\xc3\u{e9}"}));
     try std.testing.expectEqualStrings("abcdef", print(&buffer, "{s}", .{"abcdef\u{20ac}"}));
+}
+
+test "quoted text is short and printable" {
+    var buffer: [256]u8 = undefined;
+    const text = try std.fmt.bufPrint(&buffer, "{f}", .{quoted("a\"b\n\u{e9}")});
+    try std.testing.expectEqualStrings("\"a\\\"b\\u000a\u{e9}\"", text);
+    const euros: [50][3]u8 = @splat("\u{20ac}".*);
+    const long = try std.fmt.bufPrint(&buffer, "{f}", .{quoted(std.mem.sliceAsBytes(&euros))});
+    try std.testing.expectEqual(1 + 21 * 3 + 4, long.len);
+    try std.testing.expect(std.mem.endsWith(u8, long, "\u{20ac}...\""));
 }

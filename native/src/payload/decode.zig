@@ -7,6 +7,7 @@ const diagnostic = @import("../diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
 const limits = @import("limits.zig");
+const message = @import("message");
 const reader = @import("reader.zig");
 const payload = @import("payload.zig");
 const Payload = payload.Payload;
@@ -51,8 +52,8 @@ const Path = struct {
     pub fn format(path: Path, writer: *std.Io.Writer) std.Io.Writer.Error!void {
         if (path.len == 0) return writer.writeAll("payload");
         for (path.segments[0..path.len], 0..) |segment, i| switch (segment) {
-            .key => |key| try writer.print("{s}{s}", .{ if (i == 0) "" else ".", key }),
-            .index => |index| try writer.print("[{d}]", .{index}),
+            .key => |key| try message.write(writer, "{s}{s}", .{ if (i == 0) "" else ".", key }),
+            .index => |index| try message.write(writer, "[{d}]", .{index}),
         };
     }
 };
@@ -362,10 +363,10 @@ const Decoder = struct {
 
 const testing = std.testing;
 
-fn expectFailure(bytes: []const u8, status: @import("../status.zig").Status, message: []const u8) !void {
+fn expectFailure(bytes: []const u8, status: @import("../status.zig").Status, expected: []const u8) !void {
     var diag: Diagnostic = .{};
     try testing.expectError(error.Failed, Payload.parse(testing.allocator, bytes, &diag));
-    try testing.expectEqualStrings(message, diag.message());
+    try testing.expectEqualStrings(expected, diag.message());
     try testing.expectEqual(status, diag.status);
 }
 

@@ -6,6 +6,7 @@ const Diagnostic = @import("../diagnostic.zig").Diagnostic;
 const diagnostic = @import("../diagnostic.zig");
 const decode = @import("decode.zig");
 const limits = @import("limits.zig");
+const message = @import("message");
 
 /// A run of elements in one of the arrays.
 pub const Range = packed struct(u64) {
@@ -34,11 +35,11 @@ pub const Place = struct {
     token: u32 = 0,
 
     pub fn format(place: Place, writer: *std.Io.Writer) std.Io.Writer.Error!void {
-        try writer.print("descriptors[{d}].", .{place.descriptor});
+        try message.write(writer, "descriptors[{d}].", .{place.descriptor});
         switch (place.list) {
-            .leaves => try writer.print("leaves[{d}].tokens[{d}]", .{ place.item, place.token }),
-            .trigger => try writer.print("trigger[{d}][{d}]", .{ place.item, place.token }),
-            .end => try writer.print("end[{d}]", .{place.token}),
+            .leaves => try message.write(writer, "leaves[{d}].tokens[{d}]", .{ place.item, place.token }),
+            .trigger => try message.write(writer, "trigger[{d}][{d}]", .{ place.item, place.token }),
+            .end => try message.write(writer, "end[{d}]", .{place.token}),
         }
     }
 };

@@ -19,7 +19,7 @@ pub fn place(at: grammar_module.Place) std.fmt.Alt(grammar_module.Place, printPl
 }
 
 fn printPlace(at: grammar_module.Place, writer: *Writer) Writer.Error!void {
-    if (at.line > 0) try writer.print("{d}:{d}: ", .{ at.line, at.column });
+    if (at.line > 0) try message.write(writer, "{d}:{d}: ", .{ at.line, at.column });
 }
 
 const Item = struct { flat: *const Flat, item: u32 };
