@@ -66,12 +66,14 @@ pub fn literal(arena: Allocator, text: []const u8, ignore_case: bool) Allocator.
 const Cases = struct {
     arena: Allocator,
     folds: ?*unicode.Folds = null,
+    /// Of ASCII, as far as they were asked for.
+    letters: [26]?*const Node = @splat(null),
 
     /// A class, or null if nothing differs from `character` only by case.
     fn variants(c: *Cases, character: u21) Allocator.Error!?*const Node {
         if (character < 0x80) {
             const letter = std.ascii.toUpper(@intCast(character));
-            return if (std.ascii.isUpper(letter)) &ascii_letters[letter - 'A'] else null;
+            return if (std.ascii.isUpper(letter)) try c.asciiLetter(letter) else null;
         }
         var set: Characters = .{};
         const folds = try c.get();
@@ -90,17 +92,20 @@ const Cases = struct {
         return folds;
     }
 
-    /// Two letters of other scripts fold to ASCII: the Kelvin sign and the long s.
-    const ascii_letters: [26]Node = blk: {
-        var nodes: [26]Node = undefined;
-        for (&nodes, 'A'..) |*node, upper| {
-            const pair: [2]Range = .{ .{ .first = upper, .last = upper }, .{ .first = upper + 32, .last = upper + 32 } };
-            const third: u21 = if (upper == 'K') 0x212a else if (upper == 'S') 0x17f else 0;
-            const ranges = if (third == 0) pair else pair ++ .{Range{ .first = third, .last = third }};
-            node.* = .{ .class = &ranges };
-        }
-        break :blk nodes;
-    };
+    /// Without the table of folds. Two letters of other scripts fold to ASCII: the Kelvin sign and the
+    /// long s.
+    fn asciiLetter(c: *Cases, upper: u8) Allocator.Error!*const Node {
+        const known = &c.letters[upper - 'A'];
+        if (known.*) |node| return node;
+        var set: Characters = .{};
+        try set.add(c.arena, upper, upper);
+        try set.add(c.arena, upper + 32, upper + 32);
+        if (upper == 'K') try set.add(c.arena, 0x212a, 0x212a);
+        if (upper == 'S') try set.add(c.arena, 0x17f, 0x17f);
+        const node = try ast.create(c.arena, .{ .class = set.ranges.items });
+        known.* = node;
+        return node;
+    }
 };
 
 /// A group that is open, or the pattern itself.
