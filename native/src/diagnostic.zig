@@ -18,10 +18,10 @@ pub const Diagnostic = struct {
     pub const message_bytes_max = 1023;
 
     pub inline fn fail(d: *Diagnostic, status: Status, comptime format: []const u8, args: anytype) Error {
-        return d.failErased(status, format, &message_module.erase(format, &args));
+        return d.failErased(status, message_module.terminated(format), &message_module.erase(format, &args));
     }
 
-    noinline fn failErased(d: *Diagnostic, status: Status, format: []const u8, args: []const message_module.Argument) Error {
+    noinline fn failErased(d: *Diagnostic, status: Status, format: [*:0]const u8, args: [*]const message_module.Argument) Error {
         @branchHint(.cold);
         d.status = status;
         d.len = message_module.printErased(d.buffer[0..message_bytes_max], format, args).len;

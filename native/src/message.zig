@@ -38,12 +38,17 @@ pub const Argument = union(enum) {
 /// Formats as `std.Io.Writer.print` does, for the placeholders {s}, {d}, {t}, {f} and {x:0>2}.
 /// Returns what was written: valid UTF-8, cut at a character where the buffer is full.
 pub inline fn print(buffer: []u8, comptime format: []const u8, args: anytype) []u8 {
-    return printErased(buffer, format, &erase(format, &args));
+    return printErased(buffer, terminated(format), &erase(format, &args));
 }
 
 /// As `print`, for what prints itself as a part of a message.
 pub inline fn write(writer: *Writer, comptime format: []const u8, args: anytype) Writer.Error!void {
-    return writeErased(writer, format, &erase(format, &args));
+    return writeErased(writer, terminated(format), &erase(format, &args));
+}
+
+/// A format, for `printErased`.
+pub inline fn terminated(comptime format: []const u8) [*:0]const u8 {
+    return format ++ "";
 }
 
 /// The arguments of a format, for `printErased`.
@@ -88,7 +93,8 @@ pub fn wholeCharacters(text: []const u8) usize {
     return text.len;
 }
 
-pub noinline fn printErased(buffer: []u8, format: []const u8, args: []const Argument) []u8 {
+/// The format says how many arguments there are.
+pub noinline fn printErased(buffer: []u8, format: [*:0]const u8, args: [*]const Argument) []u8 {
     @branchHint(.cold);
     var writer: Writer = .fixed(buffer);
     writeErased(&writer, format, args) catch {}; // full
@@ -98,13 +104,13 @@ pub noinline fn printErased(buffer: []u8, format: []const u8, args: []const Argu
     return whole;
 }
 
-noinline fn writeErased(writer: *Writer, format: []const u8, args: []const Argument) Writer.Error!void {
-    var rest = format;
-    for (args) |arg| {
-        const open = std.mem.findScalar(u8, rest, '{').?;
+noinline fn writeErased(writer: *Writer, format: [*:0]const u8, args: [*]const Argument) Writer.Error!void {
+    var rest: []const u8 = std.mem.span(format);
+    var next = args;
+    while (std.mem.findScalar(u8, rest, '{')) |open| : (next += 1) {
         const close = std.mem.findScalarPos(u8, rest, open, '}').?;
         try writer.writeAll(rest[0..open]);
-        try printOne(writer, rest[open + 1], arg);
+        try writeOne(writer, rest[open + 1], next[0]);
         rest = rest[close + 1 ..];
     }
     try writer.writeAll(rest);
@@ -126,16 +132,30 @@ fn replaceInvalid(text: []u8) void {
     }
 }
 
-fn printOne(writer: *Writer, placeholder: u8, arg: Argument) Writer.Error!void {
+fn writeOne(writer: *Writer, placeholder: u8, arg: Argument) Writer.Error!void {
     switch (arg) {
         .text => |text| try writer.writeAll(text),
-        .signed => |number| try writer.printInt(number, 10, .lower, .{}),
+        .signed => |number| {
+            if (number < 0) try writer.writeByte('-');
+            try writeNumber(writer, @abs(number), 10, 1);
+        },
         .unsigned => |number| if (placeholder == 'x')
-            try writer.printInt(number, 16, .lower, .{ .width = 2, .fill = '0' })
+            try writeNumber(writer, number, 16, 2)
         else
-            try writer.printInt(number, 10, .lower, .{}),
+            try writeNumber(writer, number, 10, 1),
         .other => |other| try other.print(other.value, writer),
     }
+}
+
+fn writeNumber(writer: *Writer, number: u64, base: u8, digits_min: usize) Writer.Error!void {
+    var digits: [20]u8 = undefined; // of the largest
+    var n: usize = 0;
+    var rest = number;
+    while (rest > 0 or n < digits_min) : (rest /= base) {
+        n += 1;
+        digits[digits.len - n] = "0123456789abcdef"[@intCast(rest % base)];
+    }
+    try writer.writeAll(digits[digits.len - n ..]);
 }
 
 test "messages read as the standard library would write them" {
@@ -149,10 +169,10 @@ test "messages read as the standard library would write them" {
     const name: [*:0]const u8 = "name";
     var place: Place = .{ .at = 5 };
     place.at += 1;
-    const args = .{ "text", @as(u8, 10), @as(i32, -3), 7, place, @as(std.math.Order, .lt), name };
-    const format = "{s} 0x{x:0>2} {d}, {d} {f} {t} {s}.";
-    var expected: [64]u8 = undefined;
-    var found: [64]u8 = undefined;
+    const args = .{ "text", @as(u8, 10), @as(i32, -3), 0, place, @as(std.math.Order, .lt), name, @as(u64, std.math.maxInt(u64)) };
+    const format = "{s} 0x{x:0>2} {d}, {d} {f} {t} {s} {d}.";
+    var expected: [96]u8 = undefined;
+    var found: [96]u8 = undefined;
     try std.testing.expectEqualStrings(try std.fmt.bufPrint(&expected, format, args), print(&found, format, args));
 }
 

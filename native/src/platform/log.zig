@@ -20,10 +20,10 @@ pub fn setReceiver(callback: ?*const Callback, user_data: ?*anyopaque) void {
 
 /// Formats at most `message_bytes_max` bytes; the rest is cut.
 pub inline fn write(level: Level, comptime format: []const u8, args: anytype) void {
-    send(level, format, &message.erase(format, &args));
+    send(level, message.terminated(format), &message.erase(format, &args));
 }
 
-noinline fn send(level: Level, format: []const u8, args: []const message.Argument) void {
+noinline fn send(level: Level, format: [*:0]const u8, args: [*]const message.Argument) void {
     @branchHint(.cold);
     const to = current();
     const callback = to.callback orelse return;
