@@ -382,10 +382,11 @@ test "an error names its place" {
     try expectFailure("{\"modelId\":1}", .payload, "modelId: expected a string, found an integer");
 }
 
-test "both formats give the same payload" {
+test "both formats, however spelled, give the same payload" {
     const text = "{\"modelId\":\"m\",\"descriptors\":[{\"leaves\":[{\"tokens\":[300,2],\"name\":\"\\u0041\"}],\"path\":\"p\"}]}";
+    const spaced = "{\"descriptors\": [{\"path\": \"p\", \"leaves\": [{\"name\": \"A\", \"tokens\": [300, 2]}]}], \"modelId\" : \"m\" }\n";
     const packed_bytes = "\x82\xa7modelId\xa1m\xabdescriptors\x91\x82\xa6leaves\x91\x82\xa6tokens\x92\xcd\x01\x2c\x02\xa4name\xa1A\xa4path\xa1p";
-    for ([_][]const u8{ text, packed_bytes }) |bytes| {
+    for ([_][]const u8{ text, spaced, packed_bytes }) |bytes| {
         var diag: Diagnostic = .{};
         var one = try Payload.parse(testing.allocator, bytes, &diag);
         defer one.deinit(testing.allocator);

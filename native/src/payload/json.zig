@@ -48,11 +48,18 @@ pub fn colon(r: *Reader) Error!void {
 }
 
 pub inline fn plainKey(r: *Reader, map: *Container, comptime name: []const u8) bool {
-    const spelling = if (map.first) "\"" ++ name ++ "\":" else ",\"" ++ name ++ "\":";
-    if (!std.mem.startsWith(u8, r.bytes[r.at..], spelling)) return false;
+    const at = if (map.first) r.at else behindComma(r.bytes, r.at) orelse return false;
+    const spelling = "\"" ++ name ++ "\":";
+    if (!std.mem.startsWith(u8, r.bytes[at..], spelling)) return false;
     map.first = false;
-    r.at += spelling.len;
+    r.at = at + spelling.len;
     return true;
+}
+
+/// Where the next element is, behind a comma and a space, which many writers put there.
+inline fn behindComma(bytes: []const u8, at: usize) ?usize {
+    if (at == bytes.len or bytes[at] != ',') return null;
+    return if (at + 1 < bytes.len and bytes[at + 1] == ' ') at + 2 else at + 1;
 }
 
 pub fn text(r: *Reader, list: *std.ArrayList(u8), gpa: std.mem.Allocator, out: *[]const u8) Error!void {
@@ -92,12 +99,8 @@ pub fn plainTokens(r: *Reader, array: *Container, room: []i32) usize {
     var at = r.at; // behind the last id that was taken
     var n: usize = 0;
     while (n < room.len) : (n += 1) {
-        var i = at;
-        if (n > 0 or !array.first) {
-            if (i == bytes.len or bytes[i] != ',') break;
-            i += 1;
-        }
-        const first = i;
+        const first = if (n == 0 and array.first) at else behindComma(bytes, at) orelse break;
+        var i = first;
         var id: u32 = 0;
         while (i < bytes.len and std.ascii.isDigit(bytes[i])) : (i += 1) id = id *% 10 +% (bytes[i] - '0');
         const length = i - first;
