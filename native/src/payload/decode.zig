@@ -58,6 +58,7 @@ const Path = struct {
     }
 };
 
+/// What is `noinline` would be copied to all that calls it, and is most of the decoder then.
 const Decoder = struct {
     reader: reader.Reader,
     gpa: Allocator,
@@ -68,7 +69,7 @@ const Decoder = struct {
 
     const Error = reader.Error || diagnostic.Error;
 
-    // Not inlined: the caller sorts errors, which would be done at each place that fails.
+    /// The caller sorts its errors, which would else be done at each place that fails.
     noinline fn document(d: *Decoder) Error!void {
         // What most payloads need, so that large ones do not move as they grow; memory that is
         // not written to costs nothing.

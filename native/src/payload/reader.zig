@@ -1,9 +1,9 @@
 //! Pulls values from left to right, out of JSON or of MessagePack: the decoder is the same for both
 //! formats, and so are its messages. What differs is in json.zig and msgpack.zig.
 //!
-//! Failures are `error.Malformed` (`problem` says what, and where) or `error.TooDeep`. What a call finds
-//! goes through a pointer: a result beside an error would be written in parts and read as a whole, for
-//! which processors wait.
+//! Failures are `error.Malformed` (`problem` says what, and where) or `error.TooDeep`. What a frequent call
+//! finds goes through a pointer: a result beside an error would be written in parts and read as a whole,
+//! for which processors wait.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
