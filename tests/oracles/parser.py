@@ -15,15 +15,15 @@ class Production:
 
 
 class Parser:
-    """Of the productions that a sentence can use: the others must not promise anything."""
+    """Of the productions that a sentence of some terminals can use: the others must not promise anything."""
 
-    def __init__(self, productions: list[Production], start: str) -> None:
-        productive = _fixed_point(productions, lambda symbol, found: isinstance(symbol, int) or symbol in found)
+    def __init__(self, productions: list[Production], start: str, terminals: frozenset[int]) -> None:
+        productive = terminals | _fixed_point(productions, lambda symbol, found: symbol in terminals or symbol in found)
         self.nullable = _fixed_point(productions, lambda symbol, found: symbol in found)
         self.start = start
         self.rules: dict[str, list[Production]] = {}
         for production in productions:
-            if all(isinstance(symbol, int) or symbol in productive for symbol in production.symbols):
+            if productive.issuperset(production.symbols):
                 self.rules.setdefault(production.rule, []).append(production)
 
         self.first = Column(self)

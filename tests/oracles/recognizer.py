@@ -8,7 +8,8 @@
 
 Bytes are taken while the lexer can go on. Where it cannot, the pending lexeme ends as the first terminal that
 matches it, a soft one only if the parser can take it, and the lexer starts over at that byte. After every byte some
-terminal that the lexeme can still become must be a skipped one, or one that the parser can take.
+terminal that the lexeme can still become must be a skipped one, or one that the parser can take; the parser knows
+only the terminals that some lexeme is.
 """
 
 from __future__ import annotations
@@ -50,8 +51,9 @@ class Recognizer:
         self.terminals = terminals
         order = sorted(range(len(terminals)), key=lambda n: (-terminals[n].priority, not terminals[n].literal, n))
         self.number_of = order  # by pattern of the lexer
-        self.lexer = Lexer([Pattern(t.regex, t.soft, t.ignore_case, t.dot_all) for t in (terminals[n] for n in order)])
-        self.parser = Parser(productions, start)
+        self.lexer = Lexer([_pattern(terminals[n]) for n in order])
+        found = frozenset(order[pattern] for pattern in self.lexer.reachable(self.lexer.start))
+        self.parser = Parser(productions, start, found)
         self._take: dict[tuple[State, int], State | None] = {}
 
     def begin(self) -> State:
@@ -124,6 +126,11 @@ class Recognizer:
                 if self.terminals[number].skip or number in expected:
                     return True
         return False
+
+
+def _pattern(terminal: Terminal) -> Pattern:
+    # What is skipped is so everywhere.
+    return Pattern(terminal.regex, terminal.soft and not terminal.skip, terminal.ignore_case, terminal.dot_all)
 
 
 def of_regex(regex: str, *, ignore_case: bool = False, dot_all: bool = False) -> Recognizer:

@@ -52,7 +52,7 @@ def test_random_walks_reach_acceptance(name: str) -> None:
 
 
 # Notes of terminals that stand in each other's way, which only a dead end may follow from.
-UNSOUND = re.compile("can take in|is never found")
+UNSOUND = re.compile("can take in")
 
 STATES_SEARCHED = 4000
 

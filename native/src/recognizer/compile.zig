@@ -83,16 +83,20 @@ fn compileGrammar(gpa: Allocator, arena: Allocator, text: []const u8, notes: *ta
     const parsed = try lark.parse(arena, text, budget, diag);
     try notes.appendSlice(arena, parsed.notes);
     const grammar = &parsed.grammar;
-    var parser = try tables.build(gpa, arena, grammar, notes, budget, diag);
-    defer parser.deinit(gpa);
     const patterns = try arena.alloc(dfa.Pattern, grammar.terminals.len);
-    for (patterns, grammar.terminals) |*pattern, terminal| pattern.* = .{ .node = terminal.pattern, .soft = terminal.soft };
+    for (patterns, grammar.terminals) |*pattern, terminal| {
+        // What is skipped is so everywhere.
+        pattern.* = .{ .node = terminal.pattern, .soft = terminal.soft and !terminal.skip };
+    }
     const width = program_module.setWidth(grammar.terminals.len);
     var lexer = try dfa.build(gpa, patterns, width, budget, "the lexer", diag);
-    inseparable.note(arena, grammar, &parser, &lexer, notes, budget, diag) catch |e| {
-        lexer.deinit(gpa);
-        return e;
-    };
+    errdefer lexer.deinit(gpa);
+    const found = try arena.alloc(bool, patterns.len);
+    @memset(found, false);
+    for (lexer.match_patterns) |terminal| found[terminal] = true;
+    var parser = try tables.build(gpa, arena, grammar, found, notes, budget, diag);
+    defer parser.deinit(gpa);
+    try inseparable.note(arena, grammar, &parser, &lexer, notes, budget, diag);
     return assemble(gpa, grammar, lexer, &parser);
 }
 

@@ -14,11 +14,10 @@ const Dfa = dfa.Dfa;
 const Tables = @import("tables.zig").Tables;
 const Grammar = @import("grammar.zig").Grammar;
 
-/// Takes over `lexer`, which is freed on failure too; copies what it needs of the parser's `tables`.
+/// Takes over `lexer` if it succeeds; copies what it needs of the parser's `tables`.
 pub fn assemble(gpa: Allocator, grammar: *const Grammar, lexer: Dfa, tables: *const Tables) Allocator.Error!Program {
     var p: Program = undefined;
     p.lexer = lexer;
-    errdefer p.lexer.deinit(gpa);
     p.width = lexer.words;
     p.n_terminals = tables.n_terminals;
     p.n_rules = tables.n_rules;

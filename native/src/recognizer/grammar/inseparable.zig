@@ -1,6 +1,6 @@
-//! Where the lexing rule stands in the way of the grammar: terminals that it never finds, and
-//! neighbours that it cannot tell apart. A lexeme goes on for as long as it can, so `a` swallows a
-//! `b` behind it unless `b` begins with a byte that the pending lexeme cannot take.
+//! Where the lexing rule stands in the way of the grammar: neighbours that it cannot tell apart. A
+//! lexeme goes on for as long as it can, so `a` swallows a `b` behind it unless `b` begins with a byte
+//! that the pending lexeme cannot take.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -21,16 +21,14 @@ const work_module = @import("work.zig");
 const Work = work_module.Work;
 const Error = work_module.Error;
 
-/// Adds a note for each terminal of the parser that the lexer never finds, and for each pair `a`,
-/// `b` where `b` can come right after `a` in the parser, but some text of `a` can never be ended by
-/// `b`, not after going on either. No note if something skipped can stand in between; what is skipped
-/// has a note itself, with the first `b` that can never end it. A grammar
+/// Adds a note for each pair `a`, `b` where `b` can come right after `a` in the parser, but some text of
+/// `a` can never be ended by `b`, not after going on either. No note if something skipped can stand in
+/// between; what is skipped has a note itself, with the first `b` that can never end it. A grammar
 /// without such notes has no dead ends. Notes live in `arena`; at most `notes_max` of them, and how
 /// many there are more.
 pub fn note(arena: Allocator, grammar: *const Grammar, tables: *const Tables, lexer: *const Dfa, notes: *Notes, budget: *Budget, diag: *Diagnostic) Error!void {
     const w: Work = .{ .arena = arena, .budget = budget, .diag = diag };
     var s: Search = try .init(&w, grammar, tables, lexer, notes);
-    try s.noteUnread();
     try s.notePairs();
     if (s.n_noted > notes_max) try s.add("and {d} more like these", .{s.n_noted - notes_max});
 }
@@ -84,13 +82,6 @@ const Search = struct {
             .open = try w.alloc(u32, lexer.nStates()),
             .used = try w.alloc(bool, tables.n_terminals),
         };
-    }
-
-    fn noteUnread(s: *Search) Error!void {
-        for (s.grammar.terminals, 0..) |terminal, number| {
-            if (!sets.has(s.shifted, number) or s.states.of(number).len > 0) continue;
-            try s.addOne("{f}{f} is never found: terminals before it match all its texts", .{ show.place(terminal.place), show.name(terminal.name) });
-        }
     }
 
     fn notePairs(s: *Search) Error!void {
@@ -268,7 +259,9 @@ fn notesOf(arena: Allocator, text: []const u8) ![]const u8 {
     errdefer std.debug.print("{s}\n", .{diag.message()});
     const parsed = try lark.parse(arena, text, &budget, &diag);
     var notes: Notes = .empty;
-    var tables = try tables_module.build(arena, arena, &parsed.grammar, &notes, &budget, &diag);
+    const all = try arena.alloc(bool, parsed.grammar.terminals.len);
+    @memset(all, true);
+    var tables = try tables_module.build(arena, arena, &parsed.grammar, all, &notes, &budget, &diag);
     const patterns = try arena.alloc(dfa.Pattern, parsed.grammar.terminals.len);
     for (patterns, parsed.grammar.terminals) |*to, from| to.* = .{ .node = from.pattern, .soft = from.soft };
     var lexer = try dfa.build(arena, patterns, 2, &budget, "the lexer", &diag);
@@ -292,14 +285,4 @@ test "neighbours that are never told apart" {
     const both = swallowed ++ "\n3:1: REMARK can take in the \"a\" that comes after it, and nothing else can end it there";
     try std.testing.expectEqualStrings(both, try notesOf(arena, "start: A \"a\"\nA: /a+/\nREMARK: /#.*/\n%ignore REMARK"));
     try std.testing.expectEqualStrings("", try notesOf(arena, "start: A \"a\"\nA: /a+/\nREMARK: /#.*/\n%ignore REMARK\n%ignore \"\\n\""));
-}
-
-test "terminals that are never found" {
-    var arena_state: std.heap.ArenaAllocator = .init(std.testing.allocator);
-    defer arena_state.deinit();
-    const arena = arena_state.allocator();
-    try std.testing.expectEqualStrings(
-        "3:1: B is never found: terminals before it match all its texts",
-        try notesOf(arena, "start: A | B \"x\"\nA: /a+/\nB: /aa/"),
-    );
 }

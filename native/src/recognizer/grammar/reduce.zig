@@ -1,5 +1,5 @@
-//! What has to be so before an automaton is built: every rule can end and is used, no rule derives
-//! itself, no rule recurs on the left behind what can be empty.
+//! What has to be so before an automaton is built: the lexer finds every terminal, every rule can end
+//! and is used, no rule derives itself, no rule recurs on the left behind what can be empty.
 
 const std = @import("std");
 const grammar_module = @import("grammar.zig");
@@ -14,18 +14,20 @@ const work_module = @import("work.zig");
 const Work = work_module.Work;
 const Error = work_module.Error;
 
-/// [production]: whether it can be part of a sentence. Each rule that cannot is a note.
-pub fn usable(w: *const Work, g: *const Grammar, notes: *std.ArrayList([]const u8)) Error![]bool {
-    const productive = try findProductive(w, g);
-    if (!productive[g.start]) {
-        const rule = g.rules[g.start];
-        return w.diag.fail(.grammar, "{f}rule {f} can never end", .{ show.place(rule.place), show.name(rule.name) });
+/// [production]: whether it can be part of a sentence. Each terminal and each rule that cannot is a
+/// note. `found` [terminal]: whether the lexer ever finds it.
+pub fn usable(w: *const Work, g: *const Grammar, found: []const bool, notes: *Notes) Error![]bool {
+    const productive = try findProductive(w, g, found);
+    if (!productive[g.start]) return failEmpty(w, g, found, productive);
+    for (g.terminals, found) |terminal, is_found| {
+        if (is_found or terminal.skip) continue;
+        try note(w, notes, never_found ++ ", so alternatives with it are left out", .{ show.place(terminal.place), show.name(terminal.name) });
     }
     const kept = try w.filled(bool, g.productions.len, true);
     for (g.productions, kept) |production, *keep| {
-        for (production.symbols) |symbol| switch (symbol) {
-            .terminal => {},
-            .rule => |r| keep.* = keep.* and productive[r],
+        for (production.symbols) |symbol| keep.* = keep.* and switch (symbol) {
+            .terminal => |t| found[t],
+            .rule => |r| productive[r],
         };
     }
     const used = try findUsed(w, g, kept);
@@ -33,26 +35,61 @@ pub fn usable(w: *const Work, g: *const Grammar, notes: *std.ArrayList([]const u
     for (g.rules, productive, used) |rule, ends, is_used| {
         if (ends and is_used) continue;
         const why = if (ends) "is not used" else "can never end";
-        var buffer: [note_bytes_max]u8 = undefined;
-        const text = message.print(&buffer, "{f}rule {f} {s} and is left out", .{ show.place(rule.place), show.name(rule.name), why });
-        const line = try w.alloc(u8, text.len);
-        @memcpy(line, text);
-        try w.append(notes, line);
+        try note(w, notes, "{f}rule {f} {s} and is left out", .{ show.place(rule.place), show.name(rule.name), why });
     }
     return kept;
 }
 
+const Notes = std.ArrayList([]const u8);
 const note_bytes_max = 256;
+const never_found = "{f}{f} is never found: terminals before it match all its texts";
 
-fn findProductive(w: *const Work, g: *const Grammar) Error![]bool {
+fn note(w: *const Work, notes: *Notes, comptime format: []const u8, args: anytype) Error!void {
+    var buffer: [note_bytes_max]u8 = undefined;
+    const text = message.print(&buffer, format, args);
+    const line = try w.alloc(u8, text.len);
+    @memcpy(line, text);
+    try w.append(notes, line);
+}
+
+/// The rules that yield a text of terminals that are found.
+fn findProductive(w: *const Work, g: *const Grammar, found: []const bool) Error![]bool {
     const productive = try w.filled(bool, g.rules.len, false);
     const remaining = try w.filled(u32, g.productions.len, 0);
-    for (g.productions, remaining) |production, *left| {
-        for (production.symbols) |symbol| left.* += @intFromBool(symbol == .rule);
+    const matters = try w.filled(bool, g.productions.len, true);
+    for (g.productions, remaining, matters) |production, *left, *matter| {
+        for (production.symbols) |symbol| switch (symbol) {
+            .terminal => |t| matter.* = matter.* and found[t],
+            .rule => left.* += 1,
+        };
     }
-    const all = try w.filled(bool, g.productions.len, true);
-    try flat_module.closeUpwards(w, g, all, remaining, productive);
+    try flat_module.closeUpwards(w, g, matters, remaining, productive);
     return productive;
+}
+
+/// The start rule can never end, be it for its rules alone, be it for terminals that are never found.
+fn failEmpty(w: *const Work, g: *const Grammar, found: []const bool, productive: []const bool) Error {
+    const rule = g.rules[g.start];
+    const start = show.name(rule.name);
+    const all = try w.filled(bool, g.terminals.len, true);
+    const by_rules = try findProductive(w, g, all);
+    if (!by_rules[g.start]) return w.diag.fail(.grammar, "{f}rule {f} can never end", .{ show.place(rule.place), start });
+    const t = for (g.productions) |production| {
+        if (!productive[production.rule]) if (missingAlone(production, found, productive)) |t| break g.terminals[t];
+    } else unreachable;
+    return w.diag.fail(.grammar, never_found ++ ", so rule {f} can never end", .{ show.place(t.place), show.name(t.name), start });
+}
+
+/// A terminal that a production lacks, if it lacks no rule.
+fn missingAlone(production: grammar_module.Production, found: []const bool, productive: []const bool) ?u16 {
+    var missing: ?u16 = null;
+    for (production.symbols) |symbol| switch (symbol) {
+        .terminal => |t| if (!found[t]) {
+            missing = t;
+        },
+        .rule => |r| if (!productive[r]) return null,
+    };
+    return missing;
 }
 
 fn findUsed(w: *const Work, g: *const Grammar, kept: []const bool) Error![]bool {

@@ -71,13 +71,15 @@ pub const Tables = struct {
 };
 
 /// The caller owns the result, which is made with `gpa`. Scratch memory and notes live in `arena`.
-/// Notes: rules that can never end and rules that are not used; both are left out.
+/// `found` [terminal]: whether the lexer ever finds it.
+/// Notes: terminals that are never found, rules that can never end and rules that are not used; all are
+/// left out.
 /// ELIZA_ERR_GRAMMAR: the start rule can never end, a rule that derives itself, left recursion
 /// behind what can be empty, a conflict that no precedence settles.
-pub fn build(gpa: Allocator, arena: Allocator, grammar: *const Grammar, notes: *Notes, budget: *Budget, diag: *Diagnostic) Error!Tables {
+pub fn build(gpa: Allocator, arena: Allocator, grammar: *const Grammar, found: []const bool, notes: *Notes, budget: *Budget, diag: *Diagnostic) Error!Tables {
     const w: Work = .{ .arena = arena, .budget = budget, .diag = diag };
     try checkLimits(grammar, diag);
-    const kept = try reduce.usable(&w, grammar, notes);
+    const kept = try reduce.usable(&w, grammar, found, notes);
     const f: Flat = try .init(&w, grammar, kept);
     try reduce.refuseLoops(&w, &f);
 

@@ -94,6 +94,8 @@ const Built = struct {
     notes: tables_module.Notes = .empty,
     budget: Budget = .{},
     diag: Diagnostic = .{},
+    /// The only terminal that the lexer never finds.
+    unfound: ?[]const u8 = null,
     tables: Tables = undefined,
 
     fn init() Built {
@@ -107,7 +109,28 @@ const Built = struct {
     /// Everything lives in the arena.
     fn from(b: *Built, text: []const u8) !void {
         b.grammar = try Reader.read(b.arena.allocator(), text);
-        b.tables = try tables_module.build(b.arena.allocator(), b.arena.allocator(), &b.grammar, &b.notes, &b.budget, &b.diag);
+        b.tables = try b.build(b.arena.allocator());
+    }
+
+    fn build(b: *Built, gpa: Allocator) !Tables {
+        const found = try b.arena.allocator().alloc(bool, b.grammar.terminals.len);
+        for (found, b.grammar.terminals) |*is_found, terminal| is_found.* = !b.isUnfound(terminal);
+        return tables_module.build(gpa, b.arena.allocator(), &b.grammar, found, &b.notes, &b.budget, &b.diag);
+    }
+
+    fn isUnfound(b: *const Built, terminal: grammar_module.Terminal) bool {
+        return b.unfound != null and std.mem.eql(u8, b.unfound.?, terminal.name);
+    }
+
+    /// Takes the productions with a terminal that is not found out of the grammar.
+    fn dropUnfound(b: *Built) !void {
+        var kept: std.ArrayList(grammar_module.Production) = .empty;
+        for (b.grammar.productions) |production| {
+            for (production.symbols) |symbol| {
+                if (symbol == .terminal and b.isUnfound(b.grammar.terminals[symbol.terminal])) break;
+            } else try kept.append(b.arena.allocator(), production);
+        }
+        b.grammar.productions = kept.items;
     }
 
     fn takes(b: *Built, text: []const u8) !bool {
@@ -222,6 +245,30 @@ test "rules that can never end, and rules that are not used" {
     try expectRefused("S: a S", "1:1: rule S can never end");
 }
 
+test "terminals that are never found" {
+    var b: Built = .init();
+    defer b.deinit();
+    b.unfound = "n";
+    try b.from("S: A a | b | n c\nA: n B | A n\nB: d");
+    try std.testing.expect(try b.takes("b"));
+    for ([_][]const u8{ "n", "n c", "n d", "n d a" }) |text| try std.testing.expect(!try b.takes(text));
+    // `b` and the end of input.
+    for (b.tables.shift_sets) |word| try std.testing.expectEqual(0, word & ~@as(u64, 1 << 1 | 1 << 5));
+    const expected = [_][]const u8{
+        "n is never found: terminals before it match all its texts, so alternatives with it are left out",
+        "2:1: rule A can never end and is left out",
+        "3:1: rule B is not used and is left out",
+    };
+    try std.testing.expectEqual(expected.len, b.notes.items.len);
+    for (expected, b.notes.items) |line, note| try std.testing.expectEqualStrings(line, note);
+
+    // `n` is to blame in A, and A alone would not be in S.
+    try std.testing.expectError(error.Failed, b.from("S: A b\nA: n a | A n"));
+    try std.testing.expectEqualStrings("n is never found: terminals before it match all its texts, so rule S can never end", b.diag.message());
+    try std.testing.expectError(error.Failed, b.from("S: A b\nA: B A | n B\nB: B a"));
+    try std.testing.expectEqualStrings("1:1: rule S can never end", b.diag.message());
+}
+
 test "bounds" {
     var b: Built = .init();
     defer b.deinit();
@@ -249,13 +296,10 @@ test "long chains of rules do not recurse" {
 test "out of memory leaves nothing behind" {
     const buildOnce = struct {
         fn buildOnce(gpa: Allocator) !void {
-            var arena: std.heap.ArenaAllocator = .init(gpa);
-            defer arena.deinit();
-            const grammar = try Reader.read(arena.allocator(), "S: a A d | b B d | a B e | b A e\nA: c\nB: c\nU: u");
-            var notes: tables_module.Notes = .empty;
-            var budget: Budget = .{};
-            var diag: Diagnostic = .{};
-            var tables = try tables_module.build(gpa, arena.allocator(), &grammar, &notes, &budget, &diag);
+            var b: Built = .{ .arena = .init(gpa), .unfound = "n" };
+            defer b.deinit();
+            b.grammar = try Reader.read(b.arena.allocator(), "S: a A d | b B d | a B e | b A e | n\nA: c\nB: c\nU: u");
+            var tables = try b.build(gpa);
             tables.deinit(gpa);
         }
     }.buildOnce;
@@ -272,9 +316,12 @@ test "random grammars" {
         const arena = b.arena.allocator();
         var prng: std.Random.DefaultPrng = .init(seed);
         b.grammar = try randomGrammar(arena, prng.random(), seed % 2 == 1, seed % 4 >= 2);
-        const expected = if (try isEmptyLanguage(arena, &b.grammar)) null else try naive.canonical(arena, &b.grammar);
+        if (seed % 8 >= 6) b.unfound = "c";
         errdefer std.debug.print("seed {d}: {s}\n", .{ seed, b.diag.message() });
-        b.tables = tables_module.build(std.testing.allocator, arena, &b.grammar, &b.notes, &b.budget, &b.diag) catch {
+        const built = b.build(std.testing.allocator);
+        try b.dropUnfound();
+        const expected = if (try isEmptyLanguage(arena, &b.grammar)) null else try naive.canonical(arena, &b.grammar);
+        b.tables = built catch {
             try std.testing.expectEqual(.grammar, b.diag.status);
             // What precedence could settle is refused all the same where a rule loops.
             const is_conflict = std.mem.startsWith(u8, b.diag.message(), "conflict");
