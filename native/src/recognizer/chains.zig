@@ -115,7 +115,7 @@ pub fn Chains(comptime width: usize) type {
                 const reduction = program.reductions[r];
                 if (reduction.length == 1 and !sets.isEmpty(&next.set)) {
                     sets.unite(&chain.looks, &next.set);
-                    next.top = program.gotos[below * program.n_rules + reduction.rule];
+                    next.top = program.transition(below, reduction.symbol);
                     continue;
                 }
                 if (!sets.isEmpty(&next.set)) try c.exits.append(gpa, .{ .set = next.set, .top = top, .reduction = reduction });

@@ -12,6 +12,7 @@ const Budget = @import("engine").budget.Budget;
 const budget_module = @import("engine").budget;
 const dfa = @import("regex/dfa.zig");
 const regex = @import("regex/parse.zig");
+const Grammar = @import("grammar/grammar.zig").Grammar;
 const lark = @import("grammar/lark.zig");
 const tables = @import("grammar/tables.zig");
 const assemble = @import("grammar/assemble.zig").assemble;
@@ -90,14 +91,20 @@ fn compileGrammar(gpa: Allocator, arena: Allocator, text: []const u8, notes: *ta
     }
     const width = program_module.setWidth(grammar.terminals.len);
     var lexer = try dfa.build(gpa, patterns, width, budget, "the lexer", diag);
-    errdefer lexer.deinit(gpa);
-    const found = try arena.alloc(bool, patterns.len);
+    const parser = buildParser(arena, grammar, &lexer, notes, budget, diag) catch |e| {
+        lexer.deinit(gpa);
+        return e;
+    };
+    return assemble(gpa, grammar, lexer, &parser);
+}
+
+fn buildParser(arena: Allocator, grammar: *const Grammar, lexer: *const dfa.Dfa, notes: *tables.Notes, budget: *Budget, diag: *Diagnostic) Error!tables.Tables {
+    const found = try arena.alloc(bool, grammar.terminals.len);
     @memset(found, false);
     for (lexer.match_patterns) |terminal| found[terminal] = true;
-    var parser = try tables.build(gpa, arena, grammar, found, notes, budget, diag);
-    defer parser.deinit(gpa);
-    try inseparable.note(arena, grammar, &parser, &lexer, notes, budget, diag);
-    return assemble(gpa, grammar, lexer, &parser);
+    const parser = try tables.build(arena, grammar, found, notes, budget, diag);
+    try inseparable.note(arena, grammar, &parser, lexer, notes, budget, diag);
+    return parser;
 }
 
 fn missingBytes(arena: Allocator, trie: *const VocabularyTrie) Allocator.Error![]const u8 {

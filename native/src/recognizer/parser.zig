@@ -137,8 +137,6 @@ pub fn Parser(comptime width: usize) type {
         /// Level by level: what a chain does not shift goes on to the stacks that it reduces to. There is
         /// room for one level more.
         fn viableReduced(p: *P, stack: Stack, wanted: *const Set) Allocator.Error!Set {
-            const gotos = p.program.gotos.ptr;
-            const n_rules = p.program.n_rules;
             var i = p.levels.items.len;
             p.levels.appendAssumeCapacity(.{ .stack = stack, .set = wanted.* });
             var all: Set = @splat(0);
@@ -158,7 +156,7 @@ pub fn Parser(comptime width: usize) type {
                     const below = try p.popped(.{ .below = at.below, .top = exit.top }, exit.reduction.length);
                     const node = &p.pool.nodes.items[below];
                     p.least_depth = @min(p.least_depth, node.depth);
-                    next.stack = .{ .below = below, .top = gotos[node.state * n_rules + exit.reduction.rule] };
+                    next.stack = .{ .below = below, .top = p.program.transition(node.state, exit.reduction.symbol) };
                 }
                 if (sets.intersects(&level.set, &chain.looks)) p.least_depth = @min(p.least_depth, p.pool.nodes.items[at.below].depth);
                 level.chain = number;
@@ -224,7 +222,7 @@ pub fn Parser(comptime width: usize) type {
 
         /// The top of it.
         pub inline fn topAfter(p: *const P, stack: Stack, terminal: u16) u16 {
-            return p.program.shifts[@as(usize, stack.top) * (p.program.n_terminals + 1) + terminal];
+            return p.program.transition(stack.top, terminal);
         }
 
         /// Whether the text may end, after the pending lexeme.
@@ -257,7 +255,7 @@ pub fn Parser(comptime width: usize) type {
             const below = try p.popped(stack, reduction.length);
             const node = p.pool.nodes.items[below];
             p.least_depth = @min(p.least_depth, node.depth);
-            return .{ .below = below, .top = p.program.gotos[node.state * p.program.n_rules + reduction.rule] };
+            return .{ .below = below, .top = p.program.transition(node.state, reduction.symbol) };
         }
     };
 }

@@ -1,5 +1,6 @@
 //! A compiled grammar: the lexer's automaton and the parser's tables, and what finding masks needs of
-//! both. Immutable. Terminals are the lexer's patterns, and the end of input is the one behind them.
+//! both. Immutable. Terminals are the lexer's patterns, and the end of input is the one behind them. The
+//! parser's symbols are these and the rules, whose numbers come after them.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -22,23 +23,26 @@ comptime {
 /// ELIZA_TERMINALS_MAX of the header.
 pub const terminals_max = 1023;
 
-pub const Reduction = extern struct { rule: u16, length: u16 };
+/// Of `length` symbols to the symbol of a rule.
+pub const Reduction = extern struct { symbol: u32, length: u16, _: u16 = 0 };
 
 pub const Program = struct {
     /// Words of each set of terminals.
     width: u32,
     n_terminals: u32,
-    n_rules: u32,
     n_productions: u32,
     lexer: Dfa,
 
     // The parser, by state.
     shift_sets: []const u64,
-    shifts: []const u16,
     reduction_offsets: []const u32,
     reductions: []const Reduction,
     reduction_sets: []const u64,
-    gotos: []const u16,
+    /// Where its transitions are, modulo 2^32: one array holds those of all states, each state's in the
+    /// gaps of others.
+    displacements: []const u32,
+    /// [displacements[state] + symbol] -> state, for the symbols that the state has a transition over.
+    transitions: []const u16,
 
     /// Terminals that are dropped before the parser.
     skip: []const u64,
@@ -74,13 +78,20 @@ pub const Program = struct {
         return total;
     }
 
-    const owned = .{
-        "shift_sets", "shifts",       "reduction_offsets", "reductions", "reduction_sets", "gotos",
-        "skip",       "reaches_skip", "is_skip",           "follows",    "follows_reach",  "enders",
+    /// Its own arrays.
+    pub const owned = .{
+        "shift_sets",    "reduction_offsets", "reductions",   "reduction_sets", "displacements",
+        "transitions",   "skip",              "reaches_skip", "is_skip",        "follows",
+        "follows_reach", "enders",
     };
 
     pub fn nParserStates(p: *const Program) u32 {
         return @intCast(p.reduction_offsets.len - 1);
+    }
+
+    /// Over a symbol that the parser's state has a transition over.
+    pub inline fn transition(p: *const Program, state: usize, symbol: u32) u16 {
+        return p.transitions[p.displacements[state] +% symbol];
     }
 
     pub inline fn hasReductions(p: *const Program, state: u16) bool {

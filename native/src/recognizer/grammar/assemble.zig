@@ -12,54 +12,45 @@ const unite = program.unite;
 const dfa = @import("../regex/dfa.zig");
 const Dfa = dfa.Dfa;
 const Tables = @import("tables.zig").Tables;
+const sets = @import("sets.zig");
 const Grammar = @import("grammar.zig").Grammar;
 
-/// Takes over `lexer` if it succeeds; copies what it needs of the parser's `tables`.
+/// Takes over `lexer`, which is freed on failure too; copies what it needs of the parser's `tables`.
 pub fn assemble(gpa: Allocator, grammar: *const Grammar, lexer: Dfa, tables: *const Tables) Allocator.Error!Program {
     var p: Program = undefined;
     p.lexer = lexer;
+    inline for (Program.owned) |field| @field(p, field) = &.{};
+    errdefer p.deinit(gpa);
     p.width = lexer.words;
     p.n_terminals = tables.n_terminals;
-    p.n_rules = tables.n_rules;
     p.n_productions = tables.n_productions;
     p.shift_sets = try widen(gpa, tables.shift_sets, tables.words, p.width);
-    errdefer gpa.free(p.shift_sets);
     p.reduction_sets = try widen(gpa, tables.reduction_sets, tables.words, p.width);
-    errdefer gpa.free(p.reduction_sets);
-    p.shifts = try gpa.dupe(u16, tables.shifts);
-    errdefer gpa.free(p.shifts);
-    p.gotos = try gpa.dupe(u16, tables.gotos);
-    errdefer gpa.free(p.gotos);
+    p.displacements = try gpa.dupe(u32, tables.displacements);
+    p.transitions = try gpa.dupe(u16, tables.transitions);
     p.reduction_offsets = try gpa.dupe(u32, tables.reduction_offsets);
-    errdefer gpa.free(p.reduction_offsets);
     p.reductions = try reductionsOf(gpa, tables);
-    errdefer gpa.free(p.reductions);
     p.skip = try skipSet(gpa, grammar, p.width);
-    errdefer gpa.free(p.skip);
     p.reaches_skip = try findReachesSkip(&p, gpa);
-    errdefer gpa.free(p.reaches_skip);
     p.is_skip = try findIsSkip(&p, gpa);
-    errdefer gpa.free(p.is_skip);
     p.follows = try findFollows(&p, gpa);
-    errdefer gpa.free(p.follows);
     p.follows_reach = try findFollowsReach(&p, gpa);
-    errdefer gpa.free(p.follows_reach);
     try findFirstClasses(&p, gpa);
     return p;
 }
 
-fn widen(gpa: Allocator, sets: []const u64, from: usize, to: usize) Allocator.Error![]u64 {
-    const wide = try gpa.alloc(u64, sets.len / from * to);
+fn widen(gpa: Allocator, narrow: []const u64, from: usize, to: usize) Allocator.Error![]u64 {
+    const wide = try gpa.alloc(u64, narrow.len / from * to);
     @memset(wide, 0);
     var i: usize = 0;
-    while (i * from < sets.len) : (i += 1) @memcpy(wide[i * to ..][0..from], sets[i * from ..][0..from]);
+    while (i * from < narrow.len) : (i += 1) @memcpy(wide[i * to ..][0..from], narrow[i * from ..][0..from]);
     return wide;
 }
 
 fn reductionsOf(gpa: Allocator, tables: *const Tables) Allocator.Error![]Reduction {
     const reductions = try gpa.alloc(Reduction, tables.reduction_productions.len);
     for (reductions, tables.reduction_productions) |*reduction, production| {
-        reduction.* = .{ .rule = tables.production_rules[production], .length = tables.production_lengths[production] };
+        reduction.* = .{ .symbol = tables.production_symbols[production], .length = tables.production_lengths[production] };
     }
     return reductions;
 }
@@ -91,13 +82,16 @@ fn findFollows(p: *const Program, gpa: Allocator) Allocator.Error![]u64 {
     const by_terminal = try gpa.alloc(u64, p.n_terminals * w);
     defer gpa.free(by_terminal);
     @memset(by_terminal, 0);
-    for (0..p.nParserStates()) |state| for (0..p.n_terminals) |terminal| {
-        if (!has(p.shift_sets[state * w ..][0..w], terminal)) continue;
-        const next = p.shifts[state * (p.n_terminals + 1) + terminal];
-        const follows = by_terminal[terminal * w ..][0..w];
-        unite(follows, p.shift_sets[@as(usize, next) * w ..][0..w]);
-        for (p.reduction_offsets[next]..p.reduction_offsets[next + 1]) |r| unite(follows, p.reduction_sets[r * w ..][0..w]);
-    };
+    for (0..p.nParserStates()) |state| {
+        var terminals = sets.iterate(sets.row(p.shift_sets, state, w));
+        while (terminals.next()) |terminal| {
+            if (terminal == p.n_terminals) break;
+            const next = p.transition(state, terminal);
+            const follows = sets.row(by_terminal, terminal, w);
+            unite(follows, sets.row(p.shift_sets, next, w));
+            for (p.reduction_offsets[next]..p.reduction_offsets[next + 1]) |r| unite(follows, sets.row(p.reduction_sets, r, w));
+        }
+    }
     const follows = try gpa.alloc(u64, p.lexer.nLists() * w);
     @memset(follows, 0);
     @memset(follows[0..w], std.math.maxInt(u64));

@@ -239,7 +239,7 @@ fn findFollowers(w: *const Work, t: *const Tables) Error![]u64 {
         if (state % 64 == 0) try w.check();
         var shifted = sets.iterate(sets.row(t.shift_sets, state, t.words));
         while (shifted.next()) |terminal| {
-            const to = t.shifts[state * (t.n_terminals + 1) + terminal];
+            const to = t.transition(state, terminal);
             const set = sets.row(followers, terminal, t.words);
             _ = sets.unite(set, sets.row(t.shift_sets, to, t.words));
             for (t.reduction_offsets[to]..t.reduction_offsets[to + 1]) |reduction| {
@@ -261,7 +261,7 @@ fn notesOf(arena: Allocator, text: []const u8) ![]const u8 {
     var notes: Notes = .empty;
     const all = try arena.alloc(bool, parsed.grammar.terminals.len);
     @memset(all, true);
-    var tables = try tables_module.build(arena, arena, &parsed.grammar, all, &notes, &budget, &diag);
+    const tables = try tables_module.build(arena, &parsed.grammar, all, &notes, &budget, &diag);
     const patterns = try arena.alloc(dfa.Pattern, parsed.grammar.terminals.len);
     for (patterns, parsed.grammar.terminals) |*to, from| to.* = .{ .node = from.pattern, .soft = from.soft };
     var lexer = try dfa.build(arena, patterns, 2, &budget, "the lexer", &diag);

@@ -107,7 +107,7 @@ const Builder = struct {
     slots: []u32,
     /// [state]
     hashes: std.ArrayList(u64) = .empty,
-    /// Of a row of the tables, which each state costs in the end.
+    /// In the tables, which each state costs in the end.
     state_bytes: u64,
     empty_set: []const u64,
     copied: std.ArrayList(u64) = .empty,
@@ -136,7 +136,7 @@ const Builder = struct {
             .present = try w.filled(u64, sets.wordsFor(f.n_symbols), 0),
             .kernel = .{},
             .slots = try w.filled(u32, 1024, 0),
-            .state_bytes = @as(u64, f.n_symbols) * @sizeOf(u16) + @as(u64, f.words) * @sizeOf(u64),
+            .state_bytes = @sizeOf(u32) + @as(u64, f.words) * @sizeOf(u64),
             .empty_set = try w.filled(u64, words, 0),
         };
         try w.append(&b.result.kernel_offsets, 0);

@@ -94,7 +94,7 @@ fn shift(arena: Allocator, t: *const Tables, stack: *std.ArrayList(u16), termina
     while (true) {
         const state = stack.items[stack.items.len - 1];
         if (sets.has(sets.row(t.shift_sets, state, t.words), terminal)) {
-            try stack.append(arena, t.shifts[@as(usize, state) * (t.n_terminals + 1) + terminal]);
+            try stack.append(arena, t.transition(state, terminal));
             return true;
         }
         for (t.reduction_offsets[state]..t.reduction_offsets[state + 1]) |reduction| {
@@ -102,7 +102,7 @@ fn shift(arena: Allocator, t: *const Tables, stack: *std.ArrayList(u16), termina
             const production = t.reduction_productions[reduction];
             stack.items.len -= t.production_lengths[production];
             const below = stack.items[stack.items.len - 1];
-            const to = t.gotos[@as(usize, below) * t.n_rules + t.production_rules[production]];
+            const to = t.transition(below, t.production_symbols[production]);
             std.debug.assert(to != 0);
             try stack.append(arena, to);
             break;

@@ -16,6 +16,7 @@ const Settled = @import("settle.zig").Settled;
 const must = @import("must.zig");
 const merge = @import("merge.zig");
 const conflict = @import("conflict.zig");
+const displace = @import("displace.zig").displace;
 const work_module = @import("work.zig");
 const Work = work_module.Work;
 
@@ -25,58 +26,47 @@ pub const Error = work_module.Error;
 pub const Notes = std.ArrayList([]const u8);
 
 /// Rules, productions and terminals have the numbers that they have in the grammar; those that the
-/// construction dropped are in no action. End of input is terminal `n_terminals`. Immutable, hence
-/// safe from any thread.
+/// construction dropped are in no action. Symbols: terminals, end of input, which is `n_terminals`, then
+/// rules. Immutable.
 pub const Tables = struct {
     n_states: u32,
     /// Without end of input.
     n_terminals: u32,
-    n_rules: u32,
     n_productions: u32,
     /// Of 64 bits, for each set of terminals with end of input.
     words: u32,
-    /// Where shifting end of input leads. It has no actions.
-    accepting: u16,
     /// [state * words]: the terminals that a state shifts.
-    shift_sets: []u64,
-    /// [state * (n_terminals + 1) + terminal] -> state. Means something only where `shift_sets` has
-    /// the terminal.
-    shifts: []u16,
+    shift_sets: []const u64,
+    /// [state]: where its transitions are, modulo 2^32.
+    displacements: []const u32,
+    /// [displacements[state] + symbol] -> state, where there is such a transition; else anything.
+    transitions: []const u16,
     /// [n_states + 1]: where the reductions of a state begin.
-    reduction_offsets: []u32,
+    reduction_offsets: []const u32,
     /// The production of each reduction.
-    reduction_productions: []u16,
+    reduction_productions: []const u16,
     /// [reduction * words]: the lookaheads of each reduction. Those of a state share no terminal with
     /// each other nor with what the state shifts. A lookahead may turn out not to be viable, but
     /// only before it is shifted.
-    reduction_sets: []u64,
-    /// [production]
-    production_rules: []u16,
+    reduction_sets: []const u64,
+    /// [production]: the symbol of its rule.
+    production_symbols: []const u32,
     /// [production], in symbols.
-    production_lengths: []u16,
-    /// [state * n_rules + rule] -> state. 0: none.
-    gotos: []u16,
+    production_lengths: []const u16,
 
-    pub fn deinit(t: *Tables, gpa: Allocator) void {
-        gpa.free(t.shift_sets);
-        gpa.free(t.shifts);
-        gpa.free(t.reduction_offsets);
-        gpa.free(t.reduction_productions);
-        gpa.free(t.reduction_sets);
-        gpa.free(t.production_rules);
-        gpa.free(t.production_lengths);
-        gpa.free(t.gotos);
-        t.* = undefined;
+    /// Over a symbol that the state has a transition over.
+    pub fn transition(t: *const Tables, state: usize, symbol: u32) u16 {
+        return t.transitions[t.displacements[state] +% symbol];
     }
 };
 
-/// The caller owns the result, which is made with `gpa`. Scratch memory and notes live in `arena`.
+/// The result and notes live in `arena`, like all scratch memory.
 /// `found` [terminal]: whether the lexer ever finds it.
 /// Notes: terminals that are never found, rules that can never end and rules that are not used; all are
 /// left out.
 /// ELIZA_ERR_GRAMMAR: the start rule can never end, a rule that derives itself, left recursion
 /// behind what can be empty, a conflict that no precedence settles.
-pub fn build(gpa: Allocator, arena: Allocator, grammar: *const Grammar, found: []const bool, notes: *Notes, budget: *Budget, diag: *Diagnostic) Error!Tables {
+pub fn build(arena: Allocator, grammar: *const Grammar, found: []const bool, notes: *Notes, budget: *Budget, diag: *Diagnostic) Error!Tables {
     const w: Work = .{ .arena = arena, .budget = budget, .diag = diag };
     try checkLimits(grammar, diag);
     const kept = try reduce.usable(&w, grammar, found, notes);
@@ -100,7 +90,7 @@ pub fn build(gpa: Allocator, arena: Allocator, grammar: *const Grammar, found: [
         automaton = merged.automaton;
         settled.shift_sets = merged.shift_sets;
     }
-    return layOut(gpa, &f, &automaton, settled.shift_sets);
+    return layOut(&w, &f, &automaton, settled.shift_sets);
 }
 
 const numbers_max = std.math.maxInt(u16) - 1;
@@ -130,56 +120,26 @@ fn needsCanonical(w: *const Work, f: *const Flat, a: *const Automaton, settled: 
     return if (try must.allCanonical(w, f, &first, a, settled.dropped.items)) null else first;
 }
 
-/// The budget has been charged for the rows of the tables, state by state.
-fn layOut(gpa: Allocator, f: *const Flat, a: *const Automaton, shift_sets: []const u64) Error!Tables {
-    const n_states = a.nStates();
-    const row = f.n_terminals + 1;
-    const own_shift_sets = try gpa.dupe(u64, shift_sets);
-    errdefer gpa.free(own_shift_sets);
-    const shifts = try gpa.alloc(u16, @as(usize, n_states) * row);
-    errdefer gpa.free(shifts);
-    const reduction_offsets = try gpa.dupe(u32, a.reduction_offsets.items);
-    errdefer gpa.free(reduction_offsets);
-    const reduction_productions = try gpa.dupe(u16, a.reductions.items);
-    errdefer gpa.free(reduction_productions);
-    const reduction_sets = try gpa.dupe(u64, a.lookaheads.items);
-    errdefer gpa.free(reduction_sets);
-    const production_rules = try gpa.dupe(u16, f.rules[0..f.n_productions]);
-    errdefer gpa.free(production_rules);
-    const production_lengths = try gpa.alloc(u16, f.n_productions);
-    errdefer gpa.free(production_lengths);
-    const gotos = try gpa.alloc(u16, @as(usize, n_states) * f.n_rules);
-
-    for (production_lengths, f.grammar.productions) |*length, production| length.* = @intCast(production.symbols.len);
-    @memset(shifts, 0);
-    @memset(gotos, 0);
-    var accepting: u16 = 0;
-    for (0..n_states) |state| {
-        const range = a.transitionsOf(state);
-        for (a.symbols.items[range.start..range.end], a.targets.items[range.start..range.end]) |symbol, target| {
-            const to: u16 = @intCast(target);
-            if (f.isRule(symbol)) {
-                gotos[state * f.n_rules + f.ruleOf(symbol)] = to;
-            } else {
-                shifts[state * row + symbol] = to;
-                if (symbol == f.n_terminals) accepting = to;
-            }
-        }
+fn layOut(w: *const Work, f: *const Flat, a: *const Automaton, shift_sets: []const u64) Error!Tables {
+    const table = try displace(w, a.transition_offsets.items, a.symbols.items, a.targets.items);
+    const symbols = try w.alloc(u32, f.n_productions);
+    const lengths = try w.alloc(u16, f.n_productions);
+    for (symbols, lengths, f.grammar.productions) |*symbol, *length, production| {
+        symbol.* = f.symbolOf(production.rule);
+        length.* = @intCast(production.symbols.len);
     }
     return .{
-        .n_states = n_states,
+        .n_states = a.nStates(),
         .n_terminals = f.n_terminals,
-        .n_rules = f.n_rules,
         .n_productions = f.n_productions,
         .words = f.words,
-        .accepting = accepting,
-        .shift_sets = own_shift_sets,
-        .shifts = shifts,
-        .reduction_offsets = reduction_offsets,
-        .reduction_productions = reduction_productions,
-        .reduction_sets = reduction_sets,
-        .production_rules = production_rules,
-        .production_lengths = production_lengths,
-        .gotos = gotos,
+        .shift_sets = shift_sets,
+        .displacements = table.displacements,
+        .transitions = table.entries,
+        .reduction_offsets = a.reduction_offsets.items,
+        .reduction_productions = a.reductions.items,
+        .reduction_sets = a.lookaheads.items,
+        .production_symbols = symbols,
+        .production_lengths = lengths,
     };
 }

@@ -109,13 +109,14 @@ const Built = struct {
     /// Everything lives in the arena.
     fn from(b: *Built, text: []const u8) !void {
         b.grammar = try Reader.read(b.arena.allocator(), text);
-        b.tables = try b.build(b.arena.allocator());
+        b.tables = try b.build();
     }
 
-    fn build(b: *Built, gpa: Allocator) !Tables {
-        const found = try b.arena.allocator().alloc(bool, b.grammar.terminals.len);
+    fn build(b: *Built) !Tables {
+        const arena = b.arena.allocator();
+        const found = try arena.alloc(bool, b.grammar.terminals.len);
         for (found, b.grammar.terminals) |*is_found, terminal| is_found.* = !b.isUnfound(terminal);
-        return tables_module.build(gpa, b.arena.allocator(), &b.grammar, found, &b.notes, &b.budget, &b.diag);
+        return tables_module.build(arena, &b.grammar, found, &b.notes, &b.budget, &b.diag);
     }
 
     fn isUnfound(b: *const Built, terminal: grammar_module.Terminal) bool {
@@ -299,8 +300,7 @@ test "out of memory leaves nothing behind" {
             var b: Built = .{ .arena = .init(gpa), .unfound = "n" };
             defer b.deinit();
             b.grammar = try Reader.read(b.arena.allocator(), "S: a A d | b B d | a B e | b A e | n\nA: c\nB: c\nU: u");
-            var tables = try b.build(gpa);
-            tables.deinit(gpa);
+            _ = try b.build();
         }
     }.buildOnce;
     try std.testing.checkAllAllocationFailures(std.testing.allocator, buildOnce, .{});
@@ -318,7 +318,7 @@ test "random grammars" {
         b.grammar = try randomGrammar(arena, prng.random(), seed % 2 == 1, seed % 4 >= 2);
         if (seed % 8 >= 6) b.unfound = "c";
         errdefer std.debug.print("seed {d}: {s}\n", .{ seed, b.diag.message() });
-        const built = b.build(std.testing.allocator);
+        const built = b.build();
         try b.dropUnfound();
         const expected = if (try isEmptyLanguage(arena, &b.grammar)) null else try naive.canonical(arena, &b.grammar);
         b.tables = built catch {
@@ -329,7 +329,6 @@ test "random grammars" {
             if (is_conflict) try expectRealExample(arena, &b);
             continue;
         };
-        defer b.tables.deinit(std.testing.allocator);
         try std.testing.expect(expected != null);
         accepted += 1;
         try compare(arena, &b, &expected.?, seed % 2 == 0);
