@@ -24,8 +24,8 @@ const Error = work_module.Error;
 /// Adds a note for each pair `a`, `b` where `b` can come right after `a` in the parser, but some text of
 /// `a` can never be ended by `b`, not after going on either. No note if something skipped can stand in
 /// between; what is skipped has a note itself, with the first `b` that can never end it. A grammar
-/// without such notes has no dead ends. Notes live in `arena`; at most `notes_max` of them, and how
-/// many there are more.
+/// without such notes has no dead ends, unless soft terminals take all texts of those that end a rule.
+/// Notes live in `arena`; at most `notes_max` of them, and how many there are more.
 pub fn note(arena: Allocator, grammar: *const Grammar, tables: *const Tables, lexer: *const Dfa, notes: *Notes, budget: *Budget, diag: *Diagnostic) Error!void {
     const w: Work = .{ .arena = arena, .budget = budget, .diag = diag };
     var s: Search = try .init(&w, grammar, tables, lexer, notes);
