@@ -71,7 +71,8 @@ pub const Sink = struct {
         return .{ .ids = s.ids[0..n], .words = null, .n_tokens = s.n_tokens, .can_stop = can_stop };
     }
 
-    noinline fn endRun(s: *Sink) void {
+    /// Aligned, or its loop may lie across two lines of the processor's cache, and masks take up to 6 % longer.
+    noinline fn endRun(s: *Sink) align(64) void {
         defer s.run = &.{};
         if (s.n_listed) |n| {
             if (n + s.run.len <= s.ids.len) {
