@@ -282,6 +282,24 @@ test "what is too large is an error that says so" {
     try testing.expectEqual(7, try buildOnly(testing.allocator, "[ab]{5}", &budget, &diag));
 }
 
+/// Counts how often it is asked.
+fn goOn(user_data: ?*anyopaque) callconv(.c) c_int {
+    const n: *u32 = @ptrCast(@alignCast(user_data));
+    n.* += 1;
+    return 0;
+}
+
+test "the budget is asked by the states that are made, however few nodes they are of" {
+    for ([_][]const u8{ "\\w{60000}", "a{1000000}", &@as([300_000]u8, @splat('a')) }) |pattern| {
+        var n_asked: u32 = 0;
+        var budget: Budget = .{ .cancel = goOn, .user_data = &n_asked };
+        var diag: Diagnostic = .{};
+        try testing.expectError(error.Failed, buildOnly(testing.allocator, pattern, &budget, &diag));
+        try testing.expectEqualStrings("the pattern needs more than 262141 states before equal ones are merged", diag.message());
+        try testing.expect(n_asked >= 255);
+    }
+}
+
 test "a loop through nodes that are empty ends, and so does a tree that shares them without end" {
     var arena: std.heap.ArenaAllocator = .init(testing.allocator);
     defer arena.deinit();

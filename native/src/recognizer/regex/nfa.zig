@@ -122,7 +122,7 @@ const Builder = struct {
     /// node begins, so far.
     fn enter(b: *Builder, node: *const ast.Node, next: u32) Error!u32 {
         b.steps += 1;
-        if (b.steps % 1024 == 0) try b.account();
+        if (b.steps % between_checks == 0) try b.account();
         switch (node.*) {
             .empty => return next,
             .bytes => |bytes| {
@@ -245,6 +245,7 @@ const Builder = struct {
             return b.diag.fail(.limit, "{s} needs more than {d} states before equal ones are merged", .{ b.what, b.n_states_max });
         }
         try b.states.append(b.arena, state);
+        if (b.states.items.len % between_checks == 0) try b.account();
         return @intCast(b.states.items.len - 1);
     }
 
@@ -260,6 +261,8 @@ const Builder = struct {
     }
 
     const steps_per_state = 16;
+    /// Steps, and states: a step may add many.
+    const between_checks = 1024;
 
     /// What follows a state is before it, but for what a loop goes back over; and that is dead exactly
     /// if the loop's way out is.
