@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const Table = @import("minimise.zig").Table;
 
 /// Code points, both ends included.
 pub const Range = struct { first: u21, last: u21 };
@@ -18,6 +19,8 @@ pub const Node = union(enum) {
     concat: []const *const Node,
     alternate: []const *const Node,
     repeat: Repeat,
+    /// A text that leads from its start to a state with a match other than 0.
+    automaton: *const Table,
 
     pub const Repeat = struct {
         node: *const Node,
@@ -28,6 +31,11 @@ pub const Node = union(enum) {
 };
 
 pub const empty: *const Node = &.empty;
+
+/// Any text.
+pub const anything: *const Node = &.{ .repeat = .{ .node = &any_character, .min = 0, .max = null } };
+
+const any_character: Node = .{ .class = &.{.{ .first = 0, .last = 0x10ffff }} };
 
 pub fn create(arena: Allocator, node: Node) Allocator.Error!*const Node {
     const created = try arena.create(Node);

@@ -6,7 +6,6 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
 const ast = @import("ast.zig");
-const nfa = @import("nfa.zig");
 const determinise = @import("subset.zig").determinise;
 const Table = @import("minimise.zig").Table;
 const reach_module = @import("reach.zig");
@@ -33,16 +32,8 @@ pub fn build(gpa: Allocator, patterns: []const Pattern, words: u32, budget: *Bud
     defer scratch.deinit();
     const arena = scratch.allocator();
 
-    var automaton = try nfa.build(arena, patterns, budget, what, diag);
-    var subset = try determinise(arena, &automaton, patterns, budget, what, diag);
-    var table: Table = .{
-        .classes = &subset.classes,
-        .n_classes = subset.n_classes,
-        .rows = subset.rows.items,
-        .matches = subset.matches.items,
-    };
-    table.mergeClasses();
-    if (try table.mergeStates(arena, budget, what, diag)) table.mergeClasses();
+    const subset = try determinise(arena, patterns, budget, what, diag);
+    const table = try subset.minimal();
     const reach = try reach_module.find(arena, &table, &subset.lists, patterns.len, words, budget, what, diag);
 
     try budget.take(std.mem.sliceAsBytes(table.rows).len, what, diag);

@@ -9,6 +9,7 @@ const ast = @import("ast.zig");
 const Node = ast.Node;
 const parse = @import("parse.zig");
 const dfa = @import("dfa.zig");
+const combine = @import("combine.zig").combine;
 
 /// Bit i of the result: the node can end at i if it begins at one of the positions of `from`.
 fn ends(node: *const Node, text: []const u8, from: u64) u64 {
@@ -54,6 +55,18 @@ fn ends(node: *const Node, text: []const u8, from: u64) u64 {
                 all |= at;
             }
             return all;
+        },
+        .automaton => |table| {
+            var at: u64 = 0;
+            for (0..text.len + 1) |i| {
+                if (from >> @intCast(i) & 1 == 0) continue;
+                var state = dfa.start;
+                for (i..text.len + 1) |end| {
+                    if (table.matches[state] != 0) at |= @as(u64, 1) << @intCast(end);
+                    if (end < text.len) state = table.row(state)[table.classes[text[end]]];
+                }
+            }
+            return at;
         },
     }
 }
@@ -108,20 +121,26 @@ fn generate(random: std.Random, out: *std.ArrayList(u8), gpa: std.mem.Allocator,
     }
 }
 
-fn checkTexts(d: *const dfa.Dfa, patterns: []const dfa.Pattern) !void {
+const n_texts = 5 * 5 * 5 * 5 * 5 * 2;
+
+/// The digits of the number are the letters; the first says how long the text is.
+fn textOf(number: usize, buffer: *[16]u8) []const u8 {
     const letters = [_][]const u8{ "a", "b", "c", "\u{e9}", "\xc3" };
-    var buffer: [16]u8 = undefined;
-    for (0..5 * 5 * 5 * 5 * 5 * 2) |number| {
-        // The digits of the number are the letters; the first says how long the text is.
-        var rest = number;
-        var length: usize = 0;
-        while (rest > 0) : (rest /= 5) {
-            const letter = letters[rest % 5];
-            @memcpy(buffer[length..][0..letter.len], letter);
-            length += letter.len;
-        }
+    var rest = number;
+    var length: usize = 0;
+    while (rest > 0) : (rest /= 5) {
+        const letter = letters[rest % 5];
+        @memcpy(buffer[length..][0..letter.len], letter);
+        length += letter.len;
+    }
+    return buffer[0..length];
+}
+
+fn checkTexts(d: *const dfa.Dfa, patterns: []const dfa.Pattern) !void {
+    for (0..n_texts) |number| {
+        var buffer: [16]u8 = undefined;
+        const text = textOf(number, &buffer);
         var list: [8]u16 = undefined;
-        const text = buffer[0..length];
         try testing.expectEqualSlices(u16, naiveList(&list, patterns, text), d.matchList(stateAfter(d, text)));
     }
 }
@@ -185,6 +204,55 @@ test "automata agree with naive matchers, alone and together" {
         var d = dfa.build(testing.allocator, patterns, 1, &budget, "the lexer", &diag) catch return error.TestUnexpectedResult;
         defer d.deinit(testing.allocator);
         try checkTexts(&d, patterns);
+        try checkStates(&d, testing.allocator);
+    }
+}
+
+/// Whether a text matches the first patterns, as many as are wanted, and none of the others.
+fn checkCombination(node: *const Node, patterns: []const dfa.Pattern, n_wanted: usize) !void {
+    for (0..n_texts) |number| {
+        var buffer: [16]u8 = undefined;
+        const text = textOf(number, &buffer);
+        const expected = for (patterns, 0..) |pattern, i| {
+            if (matchesWhole(pattern.node, text) != (i < n_wanted)) break false;
+        } else true;
+        try testing.expectEqual(expected, matchesWhole(node, text));
+    }
+}
+
+test "intersections and complements agree with naive matchers, and are parts of other trees" {
+    var rng: std.Random.DefaultPrng = .init(2);
+    const random = rng.random();
+    for (0..150) |round| {
+        var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+        defer arena.deinit();
+        const gpa = arena.allocator();
+        var budget: Budget = .{};
+        var diag: Diagnostic = .{};
+        var buffer: [4]dfa.Pattern = undefined;
+        const patterns = buffer[0 .. 1 + round % 4];
+        var text: std.ArrayList(u8) = .empty;
+        for (patterns) |*pattern| {
+            const first = text.items.len;
+            try generate(random, &text, gpa, 3);
+            const node = parse.parse(gpa, text.items[first..], .{}, null, &budget, &diag) catch return error.TestUnexpectedResult;
+            pattern.* = .{ .node = node, .soft = true };
+            try text.append(gpa, ' ');
+        }
+        if (round % 3 == 0) patterns[0].node = ast.anything;
+        const n_wanted = random.intRangeAtMost(usize, 1, patterns.len);
+        errdefer std.debug.print("all of the first {d} of: {s}\n", .{ n_wanted, text.items });
+        const node = combine(gpa, patterns, n_wanted, &budget, "the combination", &diag) catch return error.TestUnexpectedResult;
+        try checkCombination(node, patterns, n_wanted);
+
+        const many = try ast.repeat(gpa, node, 1, 3);
+        const outer = [_]dfa.Pattern{
+            .{ .node = try ast.concat(gpa, &.{ patterns[0].node, node, patterns[patterns.len - 1].node }), .soft = true },
+            .{ .node = try ast.alternate(gpa, &.{ many, try ast.concat(gpa, &.{ node, patterns[0].node }) }) },
+        };
+        var d = try dfa.build(testing.allocator, &outer, 1, &budget, "the lexer", &diag);
+        defer d.deinit(testing.allocator);
+        try checkTexts(&d, &outer);
         try checkStates(&d, testing.allocator);
     }
 }
@@ -300,6 +368,28 @@ test "the budget is asked by the states that are made, however few nodes they ar
     }
 }
 
+test "a combination is as large as the budget lets it become, and smaller as a part" {
+    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    defer arena.deinit();
+    var diag: Diagnostic = .{};
+    var budget: Budget = .{};
+    // The a that is the tenth character from the end makes a thousand states of any other text; nine b leave few.
+    const tenth = try parse.parse(arena.allocator(), "[ab]*a[ab]{9}", .{}, null, &budget, &diag);
+    const short = try parse.parse(arena.allocator(), "b*", .{}, null, &budget, &diag);
+    const patterns = [_]dfa.Pattern{ .{ .node = short, .soft = true }, .{ .node = tenth, .soft = true } };
+    budget.states_max = 1000;
+    try testing.expectError(error.Failed, combine(arena.allocator(), &patterns, 1, &budget, "the combination", &diag));
+    try testing.expectEqualStrings("the combination needs more than 1000 states", diag.message());
+    var late: Budget = .{ .deadline_ns = 1 };
+    try testing.expectError(error.Failed, combine(arena.allocator(), &patterns, 1, &late, "the combination", &diag));
+    try testing.expectEqualStrings("building the combination takes longer than ms_max", diag.message());
+    budget.states_max = 1100;
+    const node = try combine(arena.allocator(), &patterns, 1, &budget, "the combination", &diag);
+    try testing.expectEqual(2, node.automaton.matches.len); // dead, and b*
+    const nothing = try combine(arena.allocator(), &patterns, 2, &budget, "the combination", &diag);
+    try testing.expectEqualSlices(u16, &.{ 0, 0 }, nothing.automaton.matches);
+}
+
 test "a loop through nodes that are empty ends, and so does a tree that shares them without end" {
     var arena: std.heap.ArenaAllocator = .init(testing.allocator);
     defer arena.deinit();
@@ -329,6 +419,18 @@ test "every failure of memory is survived" {
                 error.OutOfMemory => return error.OutOfMemory,
                 else => return error.TestUnexpectedResult,
             };
+            var arena: std.heap.ArenaAllocator = .init(gpa);
+            defer arena.deinit();
+            const patterns = [_]dfa.Pattern{ .{ .node = ast.anything, .soft = true }, .{ .node = &.{ .bytes = "x" }, .soft = true } };
+            const node = combine(arena.allocator(), &patterns, 1, &budget, "the combination", &diag) catch |e| switch (e) {
+                error.OutOfMemory => return error.OutOfMemory,
+                else => return error.TestUnexpectedResult,
+            };
+            var d = dfa.build(gpa, &.{.{ .node = node }}, 1, &budget, "the lexer", &diag) catch |e| switch (e) {
+                error.OutOfMemory => return error.OutOfMemory,
+                else => return error.TestUnexpectedResult,
+            };
+            d.deinit(gpa);
         }
     }.run, .{});
 }

@@ -13,13 +13,13 @@ const Index = index_module.Index;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
-/// An automaton that becomes smaller in place. State 0 is dead; from all others a match is reachable.
+/// An automaton that becomes smaller in place. State 0 is dead, state 1 the start; these two are always there.
 pub const Table = struct {
     classes: *[256]u8,
     n_classes: u32,
     /// [state * n_classes + class] -> state.
     rows: []u16,
-    /// By state: what it matches.
+    /// By state: what it matches; 0: nothing.
     matches: []u16,
 
     pub fn mergeClasses(t: *Table) void {
@@ -56,14 +56,14 @@ pub const Table = struct {
         return true;
     }
 
-    fn row(t: *const Table, state: usize) []u16 {
+    pub fn row(t: *const Table, state: usize) []u16 {
         return t.rows[state * t.n_classes ..][0..t.n_classes];
     }
 
     /// False if there were no two with the same future.
     pub fn mergeStates(t: *Table, arena: Allocator, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!bool {
         const n = t.matches.len;
-        var merge: Merge = .{ .table = t, .arena = arena, .canonical = try filled(u16, arena, n, none), .budget = budget, .what = what, .diag = diag };
+        var merge: Merge = .{ .table = t, .arena = arena, .canonical = try filled(u16, arena, n, 0), .budget = budget, .what = what, .diag = diag };
         try merge.finite();
         try merge.infinite();
         return t.rename(arena, merge.canonical);
@@ -115,13 +115,13 @@ const Merge = struct {
     diag: *Diagnostic,
     work: usize = 0,
 
-    /// The states with finitely many futures, in an order in which all targets of a state are known before
-    /// it: two are the same if their rows are. Most of the states of texts of bounded length are of these.
+    /// The states with no future, which the dead state stands for, and those with finitely many, in an order in
+    /// which all targets of a state are known before it: two are the same if their rows are. Most of the states of
+    /// texts of bounded length are of these.
     fn finite(m: *Merge) Error!void {
         const n = m.canonical.len;
         const n_unknown = try filled(u32, m.arena, n, 0); // runs of classes to a target that is not known
         const first = try filled(u32, m.arena, n + 1, 0); // where the sources of a state begin
-        @memset(first, 0);
         var n_runs: u32 = 0;
         for (0..n) |state| {
             var runs: Runs = .{ .row = m.table.row(state) };
@@ -149,23 +149,47 @@ const Merge = struct {
         }
 
         const order = try filled(u16, m.arena, n, 0);
+        try m.findLive(first, sources, order);
         var n_known: usize = 0;
-        for (n_unknown, 0..) |unknown, state| if (unknown == 0) {
+        for (n_unknown, m.canonical, 0..) |*unknown, same, state| {
+            if (same != none) unknown.* = 0;
+            if (unknown.* > 0) continue;
             order[n_known] = @intCast(state);
             n_known += 1;
-        };
+        }
         var done: usize = 0;
         while (done < n_known) : (done += 1) {
             const state = order[done];
-            m.canonical[state] = try m.sameAs(state);
+            if (m.canonical[state] == none) m.canonical[state] = try m.sameAs(state);
             try m.account(m.table.n_classes);
             for (sources[first[state]..first[state + 1]]) |source| {
-                n_unknown[source] -= 1;
-                if (n_unknown[source] > 0) continue;
+                n_unknown[source] -%= 1; // below 0 in those with no future
+                if (n_unknown[source] != 0) continue;
                 order[n_known] = source;
                 n_known += 1;
             }
         }
+    }
+
+    /// Of the states, which all begin as dead, makes those unknown from which a match is reachable, and the start,
+    /// which is always there. `order` is scratch memory.
+    fn findLive(m: *Merge, first: []const u32, sources: []const u16, order: []u16) Error!void {
+        var n_live: usize = 0;
+        for (m.table.matches, 0..) |match, state| if (match != 0) m.enlive(@intCast(state), order, &n_live);
+        var done: usize = 0;
+        while (done < n_live) : (done += 1) {
+            const into = sources[first[order[done]]..first[order[done] + 1]];
+            try m.account(into.len);
+            for (into) |source| m.enlive(source, order, &n_live);
+        }
+        m.canonical[1] = none;
+    }
+
+    fn enlive(m: *Merge, state: u16, order: []u16, n_live: *usize) void {
+        if (m.canonical[state] == none) return;
+        m.canonical[state] = none;
+        order[n_live.*] = state;
+        n_live.* += 1;
     }
 
     /// The other states, which lead to a cycle.

@@ -9,7 +9,9 @@ const Budget = @import("engine").budget.Budget;
 const ast = @import("ast.zig");
 const utf8 = @import("utf8.zig");
 const index_module = @import("index.zig");
-const Pattern = @import("dfa.zig").Pattern;
+const Table = @import("minimise.zig").Table;
+const dfa = @import("dfa.zig");
+const Pattern = dfa.Pattern;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
@@ -31,8 +33,6 @@ pub const State = struct {
         split,
         /// Goes on at `b` targets from `a` on.
         branch,
-        /// No match is reachable from here.
-        dead,
     };
 };
 
@@ -61,7 +61,6 @@ pub fn build(arena: Allocator, patterns: []const Pattern, budget: *Budget, what:
     }
     const start = try builder.branch(0);
     try builder.account();
-    if (builder.has_empty_class) builder.markDead();
     return .{
         .states = builder.states.items,
         .transitions = builder.transitions.items,
@@ -84,7 +83,6 @@ const Builder = struct {
     states: std.ArrayList(State) = .empty,
     transitions: std.ArrayList(utf8.Transition) = .empty,
     targets: std.ArrayList(u32) = .empty,
-    has_empty_class: bool = false,
 
     classes: utf8.Builder,
     /// By the address of their ranges: parsers share the classes that are many times in a pattern.
@@ -135,6 +133,7 @@ const Builder = struct {
                 return at;
             },
             .class => |ranges| return b.addClass(try b.classOf(ranges), next),
+            .automaton => |table| return b.addAutomaton(table, next),
             .concat, .alternate, .repeat => try b.frames.append(b.arena, .{ .node = node, .next = next }),
         }
         return next;
@@ -229,15 +228,39 @@ const Builder = struct {
                 _ = try b.add(.{ .kind = .byte, .low = only.low, .high = only.high, .a = if (only.to == utf8.complete) next else base + only.to });
                 continue;
             }
-            if (transitions.len == 0) b.has_empty_class = true;
             const first: u32 = @intCast(b.transitions.items.len);
-            for (try b.transitions.addManyAsSlice(b.arena, transitions.len), transitions) |*to, transition| {
-                to.* = transition;
-                to.to = if (transition.to == utf8.complete) next else base + transition.to;
+            for (transitions) |transition| {
+                var moved = transition;
+                moved.to = if (transition.to == utf8.complete) next else base + transition.to;
+                try b.transitions.append(b.arena, moved);
             }
             _ = try b.add(.{ .kind = .ranges, .a = first, .b = node.len });
         }
         return @intCast(b.states.items.len - 1);
+    }
+
+    /// Each state of the table is two: its transitions, and a split, to which others lead, to them and, if it
+    /// matches, to what follows.
+    fn addAutomaton(b: *Builder, table: *const Table, next: u32) Error!u32 {
+        const base: u32 = @intCast(b.states.items.len);
+        for (table.matches[1..], 1..) |match, state| {
+            const first = b.transitions.items.len;
+            var before: u32 = dfa.dead;
+            for (table.classes, 0..) |class, byte| {
+                const to: u32 = table.row(state)[class];
+                if (to != dfa.dead and to == before) {
+                    b.transitions.items[b.transitions.items.len - 1].high = @intCast(byte);
+                } else if (to != dfa.dead) {
+                    const low: u8 = @intCast(byte);
+                    try b.transitions.append(b.arena, .{ .low = low, .high = low, .to = base + 2 * to - 1 });
+                }
+                before = to;
+            }
+            const n = b.transitions.items.len - first;
+            const own = try b.add(.{ .kind = .ranges, .a = @intCast(first), .b = @intCast(n) });
+            _ = try b.add(.{ .kind = .split, .a = own, .b = if (match != 0) next else own });
+        }
+        return base + 2 * dfa.start - 1;
     }
 
     fn add(b: *Builder, state: State) Error!u32 {
@@ -263,25 +286,4 @@ const Builder = struct {
     const steps_per_state = 16;
     /// Steps, and states: a step may add many.
     const between_checks = 1024;
-
-    /// What follows a state is before it, but for what a loop goes back over; and that is dead exactly
-    /// if the loop's way out is.
-    fn markDead(b: *Builder) void {
-        const states = b.states.items;
-        for (states) |*state| {
-            const live = switch (state.kind) {
-                .match => true,
-                .byte => states[state.a].kind != .dead,
-                .ranges => for (b.transitions.items[state.a..][0..state.b]) |transition| {
-                    if (states[transition.to].kind != .dead) break true;
-                } else false,
-                .split => states[state.b].kind != .dead,
-                .branch => for (b.targets.items[state.a..][0..state.b]) |target| {
-                    if (states[target].kind != .dead) break true;
-                } else false,
-                .dead => unreachable,
-            };
-            if (!live) state.* = .{ .kind = .dead };
-        }
-    }
 };

@@ -7,19 +7,23 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const budget_module = @import("engine").budget;
 const Budget = budget_module.Budget;
-const Nfa = @import("nfa.zig").Nfa;
+const nfa_module = @import("nfa.zig");
+const Nfa = nfa_module.Nfa;
 const Transition = @import("utf8.zig").Transition;
 const dfa = @import("dfa.zig");
 const index_module = @import("index.zig");
 const Index = index_module.Index;
 const mix = index_module.mix;
-const filled = @import("minimise.zig").filled;
+const minimise = @import("minimise.zig");
+const filled = minimise.filled;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
-/// Changes the bytes of the automaton's transitions to classes of bytes.
-pub fn determinise(arena: Allocator, nfa: *Nfa, patterns: []const dfa.Pattern, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!Subset {
-    var subset: Subset = .{ .arena = arena, .nfa = nfa, .patterns = patterns, .budget = budget, .what = what, .diag = diag };
+/// Everything lives in `arena`.
+pub fn determinise(arena: Allocator, patterns: []const dfa.Pattern, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!*Subset {
+    const nfa = try nfa_module.build(arena, patterns, budget, what, diag);
+    const subset = try arena.create(Subset);
+    subset.* = .{ .arena = arena, .nfa = nfa, .patterns = patterns, .budget = budget, .what = what, .diag = diag };
     subset.classify();
     const n = nfa.states.len;
     try budget.take(n * (@sizeOf(u16) + @sizeOf(u32)), what, diag);
@@ -53,7 +57,8 @@ const unknown = std.math.maxInt(u16);
 
 pub const Subset = struct {
     arena: Allocator,
-    nfa: *Nfa,
+    /// Its bytes become classes of bytes.
+    nfa: Nfa,
     patterns: []const dfa.Pattern,
     budget: *Budget,
     what: []const u8,
@@ -89,6 +94,19 @@ pub const Subset = struct {
     steps: usize = 0,
     next_check: usize = steps_between_checks,
     buckets: std.ArrayList(u32) = .empty,
+
+    /// Makes it the smallest automaton in place.
+    pub fn minimal(s: *Subset) Error!minimise.Table {
+        var table: minimise.Table = .{
+            .classes = &s.classes,
+            .n_classes = s.n_classes,
+            .rows = s.rows.items,
+            .matches = s.matches.items,
+        };
+        table.mergeClasses();
+        if (try table.mergeStates(s.arena, s.budget, s.what, s.diag)) table.mergeClasses();
+        return table;
+    }
 
     /// Gives each byte a class, in the order of bytes, and a new one where some transition begins or ends.
     fn classify(s: *Subset) void {
@@ -132,12 +150,12 @@ pub const Subset = struct {
                 .byte => try s.moves.append(s.arena, .{ .low = from.low, .high = from.high, .to = from.a }),
                 .ranges => try s.moves.appendSlice(s.arena, s.nfa.transitions[from.a..][0..from.b]),
                 .match => continue,
-                .split, .branch, .dead => unreachable,
+                .split, .branch => unreachable,
             }
             sources += 1;
         }
         s.steps += s.moves.items.len;
-        if (sources > 1) return s.expandMany(state);
+        if (sources > 1 and s.moves.items.len > 0) return s.expandMany(state);
         for (s.moves.items) |move| {
             const to = try s.stateOfOne(move.to);
             @memset(s.row(state)[move.low .. @as(usize, move.high) + 1], to);
@@ -232,7 +250,6 @@ pub const Subset = struct {
                     try s.pending.append(s.arena, state.a);
                 },
                 .branch => try s.pending.appendSlice(s.arena, s.nfa.targets[state.a..][0..state.b]),
-                .dead => {},
                 .byte, .ranges => try s.include(at),
                 .match => {
                     if (!s.patterns[at].soft) s.first_hard = @min(s.first_hard, at);

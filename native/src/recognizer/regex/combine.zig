@@ -1,0 +1,29 @@
+//! Intersection and complement: the texts that match all of some trees, and none of others.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("engine").diagnostic;
+const Diagnostic = diagnostic.Diagnostic;
+const Budget = @import("engine").budget.Budget;
+const ast = @import("ast.zig");
+const dfa = @import("dfa.zig");
+const determinise = @import("subset.zig").determinise;
+const Table = @import("minimise.zig").Table;
+
+pub const Error = Allocator.Error || diagnostic.Error;
+
+/// A leaf for the texts that match the first `n_wanted` patterns and none of the others. All are soft, so that
+/// none hides another, and one is wanted: what must not match says nothing of what is UTF-8. Lives in `arena`.
+pub fn combine(arena: Allocator, patterns: []const dfa.Pattern, n_wanted: usize, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!*const ast.Node {
+    try budget.checkStates(patterns.len, what, diag); // patterns are numbered by 16 bits, as states are
+    const subset = try determinise(arena, patterns, budget, what, diag);
+    for (subset.matches.items) |*match| {
+        const offsets = subset.lists.offsets.items[match.*..][0..2];
+        const list = subset.lists.patterns.items[offsets[0]..offsets[1]];
+        // Patterns are in ascending order.
+        match.* = @intFromBool(list.len == n_wanted and list[n_wanted - 1] < n_wanted);
+    }
+    const table = try arena.create(Table);
+    table.* = try subset.minimal();
+    return ast.create(arena, .{ .automaton = table });
+}
