@@ -23,6 +23,7 @@ from oracles import lark_text, recognizer
 from recognizer_cases import KINDS, Case, bytes_of_text, token_flags_of, tokens_of
 
 FORCED_BYTES_MAX = 65536
+COMBINED = re.compile(r" & |~[/\"(]")
 WAYS = ["compiled", "unkept", "opened"]
 
 
@@ -302,6 +303,8 @@ def recognizer_of(case: Case) -> recognizer.Recognizer:
         return recognizer.of_regex(case.text.strip("^$"), ignore_case=case.data.get("ignore_case", False))
     if "%nonassoc" in case.text and case.source == "grammar":
         raise NotKnown("declared precedence")
+    if COMBINED.search(case.text) and case.source == "grammar":
+        raise NotKnown("intersections and complements, which Lark has not")
     return lark_text.recognizer_of(case.text)
 
 

@@ -286,6 +286,9 @@ int eliza_inference_constraint_create_choices(const eliza_vocab *vocab, const ui
  *   ^ $ \A \z             at the edges of the pattern only (`^a$|^b$` too): they change nothing
  *   (?#comment)
  *
+ * What two patterns both match, or one does not, is a grammar of two lines: `start: T` and
+ * `T: /[a-z]+/ & ~/if|then/`.
+ *
  * Not regular or not served, each an error that begins with the offset, "at byte 12: ": look-around, back-
  * references, word boundaries, possessive and atomic groups. The text is valid UTF-8 always. Classes are
  * those of Unicode 18.0; \w and \s follow its Technical Standard 18.

@@ -1,4 +1,5 @@
-"""The sample and the quick starts of the README, run as written. A comment `prints: X` is what a line must print."""
+"""The sample and the quick starts of the README, run as written, and the grammars of native/GRAMMARS.md. A comment
+`prints: X` is what a line must print."""
 
 from __future__ import annotations
 
@@ -9,10 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from eliza_inference import Model, TokenTree
+from eliza_inference import Constraint, Model, TokenTree, Vocabulary
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
+GRAMMARS = (ROOT / "native" / "GRAMMARS.md").read_text("utf-8")
 
 
 def block(language: str) -> str:
@@ -68,6 +70,13 @@ def test_c_quick_start(tmp_path: Path, native_library: Path) -> None:
     include = f"-I{ROOT / 'native' / 'include'}"
     run(*compile_c, include, source, native_library, f"-Wl,-rpath,{native_library.parent}", "-o", program)
     assert run(program) == expected_output(code)
+
+
+@pytest.mark.parametrize("grammar", re.findall(r"^```lark\n(.*?)^```", GRAMMARS, re.MULTILINE | re.DOTALL))
+def test_grammars_of_the_notation(grammar: str) -> None:
+    """None is refused, and there is nothing to note."""
+    vocabulary = Vocabulary(257, [bytes([byte]) for byte in range(256)] + [b"</s>"], [0] * 256 + [2])
+    assert not Constraint.lark(vocabulary, grammar).notes
 
 
 @pytest.fixture

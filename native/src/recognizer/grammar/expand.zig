@@ -86,9 +86,10 @@ pub const Expansion = struct {
             .reference => |reference| return e.one(try e.symbolOf(reference)),
             .sequence => |parts| return e.join(parts),
             .repeat => |repeat| return e.repeated(repeat),
+            .intersection, .complement => unreachable, // of a terminal
             .alternatives => |alternatives| {
                 var all: std.ArrayList(Sequence) = .empty;
-                for (alternatives.list) |alternative| {
+                for (alternatives.items) |alternative| {
                     const more = try e.expand(alternative);
                     try all.appendSlice(e.arena, more);
                 }
@@ -366,7 +367,7 @@ pub const Expansion = struct {
         return switch (expression) {
             .alternatives => |alternatives| .{ .text = alternatives.text, .place = alternatives.place },
             .repeat => |repeat| .{ .text = repeat.whole, .place = repeat.place },
-            .reference, .sequence => .{ .text = "", .place = e.place },
+            .reference, .sequence, .intersection, .complement => .{ .text = "", .place = e.place },
         };
     }
 

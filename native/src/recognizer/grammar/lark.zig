@@ -33,13 +33,13 @@ pub const Parsed = struct {
 pub fn parse(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnostic) Error!Parsed {
     try check(text, diag);
     var accounted: AccountedArena = .{ .arena = arena, .budget = budget, .diag = diag, .what = "the grammar" };
-    return parseChecked(accounted.allocator(), text, budget, diag) catch |err| accounted.explain(err);
+    return parseChecked(accounted.allocator(), arena, text, budget, diag) catch |err| accounted.explain(err);
 }
 
-fn parseChecked(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnostic) Error!Parsed {
+fn parseChecked(arena: Allocator, uncounted: Allocator, text: []const u8, budget: *Budget, diag: *Diagnostic) Error!Parsed {
     const read = try syntax.read(arena, try arena.dupe(u8, text), budget, diag);
     const start = try lookUp(&read, diag);
-    var terminals: Terminals = try .init(arena, &read, budget, diag);
+    var terminals: Terminals = try .init(arena, uncounted, &read, budget, diag);
 
     var expansion: Expansion = .{
         .arena = arena,
@@ -461,6 +461,19 @@ test "limits hold in time that is linear in the text" {
     try many.writer.writeAll("start: \"x\"");
     for (0..70_000) |i| try many.writer.print(" | \"{d}\"", .{i});
     try expectError(.limit, many.written(), "1:644244: the grammar has more than 65535 productions");
+
+    var intersection: std.Io.Writer.Allocating = .init(gpa);
+    defer intersection.deinit();
+    try intersection.writer.writeAll("start: A\nA: \"b\" | \"a\"");
+    for (0..70_000) |_| try intersection.writer.writeAll(" & \"a\"");
+    try expectError(.limit, intersection.written(), "the combination at 2:10 needs more than 65535 states");
+
+    // Each is the complement of the next one.
+    chain.clearRetainingCapacity();
+    try chain.writer.writeAll("start: A0\n");
+    for (0..5000) |i| try chain.writer.print("A{d}: ~A{d}\n", .{ i, i + 1 });
+    try chain.writer.writeAll("A5000: \"a\"\n");
+    try expectError(.limit, chain.written(), "258:1: the terminal A256 is deeper than 256");
 
     var f: Fixture = .{};
     defer f.arena.deinit();

@@ -8,7 +8,7 @@ const Place = @import("grammar.zig").Place;
 
 pub const Tag = enum {
     end,
-    /// One or more of them, unless inside brackets or before `|`.
+    /// One or more of them, unless inside brackets or before `|` or `&`.
     newline,
     rule,
     terminal,
@@ -22,6 +22,7 @@ pub const Tag = enum {
     directive,
     colon,
     bar,
+    ampersand,
     left_parenthesis,
     right_parenthesis,
     left_bracket,
@@ -36,7 +37,10 @@ pub const Tag = enum {
     star,
     question,
     bang,
-    tilde,
+    /// `~` before a number.
+    times,
+    /// `~` before anything else.
+    not,
 };
 
 pub const Token = struct {
@@ -73,7 +77,8 @@ pub const Scanner = struct {
         const line_end = s.here();
         const text = s.text[s.at..s.at];
         const has_ended = s.skipBlank();
-        if (has_ended and s.depth == 0 and s.byteAt(0) != '|') return .{ .tag = .newline, .text = text, .place = line_end };
+        const goes_on = s.depth > 0 or s.byteAt(0) == '|' or s.byteAt(0) == '&';
+        if (has_ended and !goes_on) return .{ .tag = .newline, .text = text, .place = line_end };
         const start = s.at;
         const place = s.here();
         const tag = try s.scan(place);
@@ -157,6 +162,7 @@ pub const Scanner = struct {
         const tag: Tag = switch (first) {
             ':' => .colon,
             '|' => .bar,
+            '&' => .ampersand,
             '(' => .left_parenthesis,
             ')' => .right_parenthesis,
             '[' => .left_bracket,
@@ -169,7 +175,7 @@ pub const Scanner = struct {
             '*' => .star,
             '?' => .question,
             '!' => .bang,
-            '~' => .tilde,
+            '~' => if (s.isBeforeNumber()) .times else .not,
             else => {
                 const length = std.unicode.utf8ByteSequenceLength(first) catch 1;
                 return s.fail(place, "{f} means nothing here", .{quoted(s.text[s.at..][0..length])});
@@ -177,6 +183,14 @@ pub const Scanner = struct {
         };
         s.at += 1;
         return tag;
+    }
+
+    /// Whether a number is behind the byte at hand.
+    fn isBeforeNumber(s: *const Scanner) bool {
+        var ahead = s.*;
+        ahead.at += 1;
+        _ = ahead.skipBlank();
+        return isDigit(ahead.byteAt(0));
     }
 
     fn skipWhile(s: *Scanner, comptime in: fn (u8) bool) void {

@@ -31,16 +31,20 @@ pub const Reference = union(enum) {
 pub const Expression = union(enum) {
     reference: Reference,
     sequence: []const Expression,
-    alternatives: *Alternatives,
+    alternatives: *List,
+    /// Of a terminal: what matches all of them.
+    intersection: *const List,
+    /// Of a terminal: what the one that is there does not match.
+    complement: *const List,
     repeat: *const Repeat,
 
     pub const nothing: Expression = .{ .sequence = &.{} };
 };
 
-pub const Alternatives = struct {
-    list: []const Expression,
+pub const List = struct {
+    items: []const Expression,
     place: Place,
-    /// As written, with the parentheses around it; "" without them.
+    /// Alternatives as written, with the parentheses around it; "" without them.
     text: []const u8 = "",
 };
 
@@ -193,7 +197,7 @@ const Reader = struct {
 
     fn readAlternative(r: *Reader) Error!void {
         const place = r.token.place;
-        const expression = try r.readSequence(0);
+        const expression = try r.readList(.ampersand, 0);
         var precedence: ?Mention = null;
         while (true) {
             if (r.token.tag == .arrow) {
@@ -229,7 +233,7 @@ const Reader = struct {
         const priority = try r.readPriority();
         try r.expect(.colon, "\":\"");
         r.in_terminal = true;
-        const expression = try r.readAlternatives(0);
+        const expression = try r.readList(.bar, 0);
         try r.terminals.append(r.arena, .{
             .name = head.text,
             .place = head.place,
@@ -303,7 +307,7 @@ const Reader = struct {
     fn readIgnore(r: *Reader) Error!void {
         const first = r.token;
         r.in_terminal = true;
-        const expression = try r.readAlternatives(0);
+        const expression = try r.readList(.bar, 0);
         switch (expression) {
             .reference => |reference| try r.ignored.append(r.arena, .{ .reference = reference, .place = first.place }),
             else => try r.ignored_expressions.append(r.arena, .{
@@ -359,28 +363,39 @@ const Reader = struct {
 
     // ---- Expressions
 
-    fn readAlternatives(r: *Reader, depth: u32) Error!Expression {
+    /// Alternatives of intersections of sequences, or one intersection.
+    fn readList(r: *Reader, separator: Tag, depth: u32) Error!Expression {
         const place = r.token.place;
         const base = r.stack.items.len;
         while (true) {
-            const expression = try r.readSequence(depth);
+            const expression = if (separator == .bar) try r.readList(.ampersand, depth) else try r.readSequence(depth);
             try r.stack.append(r.arena, expression);
             while (r.token.tag == .arrow) try r.readAlias();
-            if (r.token.tag != .bar) break;
+            if (r.token.tag != separator) break;
+            if (separator == .ampersand) try r.refuseInRule();
             try r.advance();
         }
-        const list = r.stack.items[base..];
+        const items = r.stack.items[base..];
         defer r.stack.shrinkRetainingCapacity(base);
-        if (list.len == 1) return list[0];
-        const alternatives = try r.arena.create(Alternatives);
-        alternatives.* = .{ .list = try r.arena.dupe(Expression, list), .place = place };
-        return .{ .alternatives = alternatives };
+        if (items.len == 1) return items[0];
+        const list = try r.listOf(items, place);
+        return if (separator == .bar) .{ .alternatives = list } else .{ .intersection = list };
+    }
+
+    fn listOf(r: *Reader, items: []const Expression, place: Place) Error!*List {
+        const list = try r.arena.create(List);
+        list.* = .{ .items = try r.arena.dupe(Expression, items), .place = place };
+        return list;
+    }
+
+    fn refuseInRule(r: *const Reader) Error!void {
+        if (!r.in_terminal) return r.fail(r.token.place, "& and ~ are for terminals: define one, with a name in upper case", .{});
     }
 
     fn readSequence(r: *Reader, depth: u32) Error!Expression {
         const base = r.stack.items.len;
         while (switch (r.token.tag) {
-            .rule, .terminal, .string, .regex, .left_parenthesis, .left_bracket => true,
+            .rule, .terminal, .string, .regex, .left_parenthesis, .left_bracket, .not => true,
             else => false,
         }) try r.stack.append(r.arena, try r.readRepeated(depth));
         const list = r.stack.items[base..];
@@ -398,10 +413,10 @@ const Reader = struct {
             .question => max = 1,
             .star => {},
             .plus => min = 1,
-            .tilde => {},
+            .times => {},
             else => return expression,
         }
-        const is_counted = r.token.tag == .tilde;
+        const is_counted = r.token.tag == .times;
         try r.advance();
         if (is_counted) {
             min = @intCast(try r.readNumber(std.math.maxInt(u32)));
@@ -414,7 +429,7 @@ const Reader = struct {
             }
         }
         switch (r.token.tag) {
-            .question, .star, .plus, .tilde => return r.fail(r.token.place, "a repetition of a repetition: put the first into parentheses", .{}),
+            .question, .star, .plus, .times => return r.fail(r.token.place, "a repetition of a repetition: put the first into parentheses", .{}),
             else => {},
         }
         return r.repeat(.{
@@ -456,8 +471,14 @@ const Reader = struct {
                 return .{ .reference = .{ .pattern = pattern } };
             },
             .left_parenthesis, .left_bracket => return r.readGroup(depth),
-            else => unreachable, // the caller has seen that an atom begins
+            .not => {
+                try r.refuseInRule();
+                try r.advance();
+                if (r.token.tag != .not) return .{ .complement = try r.listOf(&.{try r.readAtom(depth)}, token.place) };
+            },
+            else => {},
         }
+        return r.unexpected("a terminal, a string, a regex or a group");
     }
 
     fn readString(r: *Reader) Error!u32 {
@@ -479,7 +500,7 @@ const Reader = struct {
             return r.diag.fail(.limit, "{d}:{d}: parentheses are nested deeper than {d}", .{ open.place.line, open.place.column, nesting_max });
         }
         try r.advance();
-        const expression = try r.readAlternatives(depth + 1);
+        const expression = try r.readList(.bar, depth + 1);
         const close: Tag = if (is_optional) .right_bracket else .right_parenthesis;
         if (isPrec(r.token)) return r.failPrec();
         if (r.token.tag != close) {

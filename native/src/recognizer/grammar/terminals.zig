@@ -5,7 +5,10 @@ const Allocator = std.mem.Allocator;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
+const message = @import("message");
 const ast = @import("../regex/ast.zig");
+const combine_module = @import("../regex/combine.zig");
+const Pattern = @import("../regex/dfa.zig").Pattern;
 const grammar = @import("grammar.zig");
 const Place = grammar.Place;
 const measure = @import("measure.zig");
@@ -40,6 +43,8 @@ const none = std.math.maxInt(u32);
 
 pub const Terminals = struct {
     arena: Allocator,
+    /// For automata, which count what they take themselves.
+    uncounted: Allocator,
     budget: *Budget,
     diag: *Diagnostic,
     syntax: *const Syntax,
@@ -52,9 +57,10 @@ pub const Terminals = struct {
     precedences: []?grammar.Precedence,
 
     /// Every name that is a symbol has a definition.
-    pub fn init(arena: Allocator, from: *const Syntax, budget: *Budget, diag: *Diagnostic) Error!Terminals {
+    pub fn init(arena: Allocator, uncounted: Allocator, from: *const Syntax, budget: *Budget, diag: *Diagnostic) Error!Terminals {
         var t: Terminals = .{
             .arena = arena,
+            .uncounted = uncounted,
             .budget = budget,
             .diag = diag,
             .syntax = from,
@@ -197,8 +203,8 @@ pub const Terminals = struct {
             },
             .alternatives => |alternatives| {
                 var all: Measure = .alternation;
-                const nodes = try t.arena.alloc(*const ast.Node, alternatives.list.len);
-                for (nodes, alternatives.list) |*node, one| {
+                const nodes = try t.arena.alloc(*const ast.Node, alternatives.items.len);
+                for (nodes, alternatives.items) |*node, one| {
                     const tree = try t.read(one, depth + 1);
                     node.* = tree.node;
                     all.either(tree.measure);
@@ -210,7 +216,30 @@ pub const Terminals = struct {
                 const node = try ast.repeat(t.arena, tree.node, repeat.min, repeat.max);
                 return .{ .node = node, .measure = tree.measure.repeated(repeat.min, repeat.max), .is_literal = false };
             },
+            .intersection => |list| return t.combine(list.items, list.place, depth),
+            .complement => |list| return t.combine(&.{expression}, list.place, depth),
         }
+    }
+
+    fn combine(t: *Terminals, operands: []const syntax.Expression, place: Place, depth: u32) Error!Tree {
+        // First what must match, from the end on what must not.
+        const patterns = try t.arena.alloc(Pattern, operands.len + 1);
+        patterns[0] = .{ .node = ast.anything, .soft = true };
+        var n_wanted: usize = 1;
+        var n: usize = patterns.len;
+        for (operands) |operand| {
+            const is_complement = operand == .complement;
+            const tree = try t.read(if (is_complement) operand.complement.items[0] else operand, depth + 1);
+            n -= @intFromBool(is_complement);
+            patterns[if (is_complement) n else n_wanted] = .{ .node = tree.node, .soft = true };
+            n_wanted += @intFromBool(!is_complement);
+        }
+        // Anything is needed where nothing else must match.
+        const first = @intFromBool(n_wanted > 1);
+        var buffer: [64]u8 = undefined;
+        const what = message.print(&buffer, "the combination at {d}:{d}", .{ place.line, place.column });
+        const node = try combine_module.combine(t.uncounted, patterns[first..], n_wanted - first, t.budget, what, t.diag);
+        return .{ .node = node, .measure = Measure.of(node).?, .is_literal = false };
     }
 
     // ---- Directives
