@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from random import Random
 
+from oracles.combination import Tree
 from oracles.parser import Production, Symbol
 from oracles.recognizer import Recognizer, Terminal
 
@@ -133,21 +134,28 @@ def tokens(random: Random, n: int, samples: list[str] | None = None) -> list[byt
     return found
 
 
-def regex(random: Random, depth: int = 3) -> str:
+CHARACTERS = ["a", "b", "c", "1", "é", "🦉", "\\.", "\\n", "\\x61", "\\u00e9", ".", "[a-c]", "[^a]", "[^\\n]", "[é-ü]", "[a1]",
+              "\\d", "\\w", "\\s", "\\D", "\\W", "\\S", "[\\d_]", "[^\\w]", "-", "#", " ", "/"]  # fmt: skip
+FEW_CHARACTERS = ["a", "b", "é", "[ab]", "[^a]", "."]
+
+
+def regex(random: Random, depth: int = 3, characters: list[str] = CHARACTERS) -> str:
     """A pattern that Python's `re` and this library read alike."""
     kind = random.random()
     if depth == 0 or kind < 0.25:
-        return _character(random)
+        return random.choice(characters)
     if kind < 0.5:
-        return "".join(regex(random, depth - 1) for _ in range(random.randint(2, 3)))
+        return "".join(regex(random, depth - 1, characters) for _ in range(random.randint(2, 3)))
     if kind < 0.65:
-        return "(?:" + "|".join(regex(random, depth - 1) for _ in range(random.randint(2, 3))) + ")"
+        return "(?:" + "|".join(regex(random, depth - 1, characters) for _ in range(random.randint(2, 3))) + ")"
     repeat = random.choice(["*", "+", "?", "{2}", "{0,2}", "{1,3}", "{2,}", "*?", "+?"])
-    return f"(?:{regex(random, depth - 1)}){repeat}"
+    return f"(?:{regex(random, depth - 1, characters)}){repeat}"
 
 
-def _character(random: Random) -> str:
-    return random.choice(
-        ["a", "b", "c", "1", "é", "🦉", "\\.", "\\n", "\\x61", "\\u00e9", ".", "[a-c]", "[^a]", "[^\\n]", "[é-ü]", "[a1]",
-         "\\d", "\\w", "\\s", "\\D", "\\W", "\\S", "[\\d_]", "[^\\w]", "-", "#", " ", "/"]
-    )  # fmt: skip
+def combination(random: Random, depth: int = 3) -> Tree:
+    """Intersections and complements, of which other trees are made too."""
+    kind = random.choice("&&~~| +") if depth > 0 else "regex"
+    if kind == "regex" or random.random() < 0.1:
+        return Tree("regex", regex(random, 2, FEW_CHARACTERS))
+    n_parts = 1 if kind in "~+" else random.randint(2, 3)
+    return Tree(kind, parts=tuple(combination(random, depth - 1) for _ in range(n_parts)))

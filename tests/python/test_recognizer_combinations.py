@@ -1,0 +1,92 @@
+"""Intersections and complements in terminals against Python's `re`. Seeds are fixed."""
+
+from __future__ import annotations
+
+import re
+import sys
+from itertools import product
+from pathlib import Path
+from random import Random
+
+import pytest
+from eliza_inference import Constraint, GrammarError, Matcher, Step, Vocabulary
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from oracles import combination, random_cases
+from test_recognizer_masks import Tokens, Walk
+
+BLOCK = 50  # cases of one test
+N_TREES = 1000
+N_FORMULAS = 60
+
+BYTES = Vocabulary(257, [bytes([byte]) for byte in range(256)] + [b"</s>"], [0] * 256 + [2])
+TEXTS = ["".join(letters) for length in range(5) for letters in product("abé", repeat=length)]
+
+
+def accepts(constraint: Constraint, text: str) -> bool:
+    matcher = Matcher(constraint)
+    return all(matcher.accept(byte) == Step.IN_SPAN for byte in text.encode()) and matcher.can_stop
+
+
+@pytest.mark.parametrize("block", range(0, N_TREES, BLOCK))
+def test_all_short_texts(block: int) -> None:
+    """Of trees within trees. A terminal that would match the empty text begins with another character."""
+    n_compiled = 0
+    for seed in range(block, block + BLOCK):
+        tree = random_cases.combination(Random(f"combination {seed}"))
+        expected = [text for text in TEXTS if combination.matches(tree, text)]
+        case = f"seed {seed}: {tree.notation}"
+        first, definition = "", tree.notation
+        if "" in expected:
+            with pytest.raises(GrammarError) as raised:
+                Constraint.lark(BYTES, f"start: T\nT: {definition}")
+            assert raised.value.message == "2:1: the terminal T can match the empty text", case
+            first, definition = "x", f'"x" ({definition})'
+        try:
+            constraint = Constraint.lark(BYTES, f"start: T\nT: {definition}")
+        except GrammarError as error:
+            assert error.message == "2:1: the terminal T matches no text" and not expected, case
+            continue
+        assert [text for text in TEXTS if accepts(constraint, first + text)] == expected, case
+        n_compiled += 1
+    assert n_compiled >= 0.5 * BLOCK
+
+
+FORMULAS = {
+    "{} & {}": lambda a, b: a and b,
+    "~{}": lambda a: not a,
+    "{} & ~{}": lambda a, b: a and not b,
+    "~{} & {}": lambda a, b: b and not a,
+    "~({} | {})": lambda a, b: not (a or b),
+    "~(~{} & {})": lambda a, b: a or not b,
+    "{} & {} | ~{} & {}": lambda a, b, c, d: a and b or not c and d,
+    "{} & ~{} & ~{}": lambda a, b, c: a and not b and not c,
+}
+
+
+@pytest.mark.parametrize("block", range(0, N_FORMULAS, 20))
+def test_masks(block: int) -> None:
+    """No token leads into a dead end, and no other is kept out; tokens may end within a character."""
+    n_compiled = 0
+    for seed in range(block, block + BLOCK):
+        random = Random(f"formula {seed}")
+        formula, holds = random.choice(list(FORMULAS.items()))
+        regexes = [random_cases.regex(random) for _ in range(formula.count("{}"))]
+        matches_empty = holds(*(bool(re.fullmatch(regex, "")) for regex in regexes))
+        terminal = formula.format(*("/" + regex.replace("/", "\\/") + "/" for regex in regexes))
+        grammar = f"start: {'[T]' if matches_empty else 'T'}\nT: ({terminal}) & /.+/s"
+        recognizer = combination.recognizer_of(regexes, holds, matches_empty=matches_empty)
+        tokens = Tokens(random_cases.tokens(random, 60))
+        is_nothing = not recognizer.lexer.reachable(recognizer.lexer.start)
+        try:
+            constraint = Constraint.lark(tokens.vocabulary, grammar)
+        except GrammarError as error:
+            assert is_nothing and error.message == "2:1: the terminal T matches no text", f"seed {seed}: {grammar}"
+            continue
+        assert not is_nothing, f"seed {seed}: {grammar}"
+        try:
+            Walk(constraint, recognizer, tokens).at_random(random, 6)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}\n{grammar}") from error
+        n_compiled += 1
+    assert n_compiled >= 0.5 * BLOCK
