@@ -48,6 +48,7 @@ test {
     _ = @import("platform/processor.zig");
     _ = @import("recognizer/bitmap.zig");
     _ = @import("recognizer/budget.zig");
+    _ = @import("recognizer/chains.zig");
     _ = @import("recognizer/choices.zig");
     _ = @import("recognizer/number_map.zig");
     _ = @import("recognizer/sink.zig");

@@ -50,8 +50,8 @@ pub fn Chains(comptime width: usize) type {
         /// A reduction that is not a unit reduction, and the terminals before which it is done.
         const Exit = struct { set: Set, top: u16, reduction: Reduction };
 
-        /// Beyond these, all are forgotten.
-        const chains_max = 1 << 14;
+        /// Beyond these bytes, all are forgotten. Those of a programming language need a tenth.
+        const bytes_max = 16 << 20;
 
         pub fn deinit(c: *C, gpa: Allocator) void {
             c.all.deinit(gpa);
@@ -62,9 +62,14 @@ pub fn Chains(comptime width: usize) type {
 
         /// Bounds the memory; afterwards no chain may be in use.
         pub fn limit(c: *C, gpa: Allocator) void {
-            if (c.all.items.len <= chains_max) return;
+            if (c.bytes() <= bytes_max) return;
             c.deinit(gpa);
             c.* = .{};
+        }
+
+        fn bytes(c: *const C) usize {
+            return std.mem.sliceAsBytes(c.all.items).len + std.mem.sliceAsBytes(c.links.items).len +
+                std.mem.sliceAsBytes(c.exits.items).len + std.mem.sliceAsBytes(c.index.slots).len;
         }
 
         pub inline fn of(c: *C, gpa: Allocator, program: *const Program, below: u32, top: u16) Allocator.Error!u32 {
@@ -123,4 +128,39 @@ pub fn Chains(comptime width: usize) type {
             }
         }
     };
+}
+
+test "few chains may stay if they are long" {
+    const gpa = std.testing.allocator;
+    const n_states = 1 << 9;
+    const width = program_module.set_widths[0];
+    const C = Chains(width);
+    // Each state but 0 reduces one symbol to the rule, and so to the state, before it; all shift all.
+    var offsets: [n_states + 1]u32 = undefined;
+    var reductions: [n_states - 1]Reduction = undefined;
+    for (&offsets, 0..) |*offset, state| offset.* = @intCast(@max(state, 1) - 1);
+    for (&reductions, 0..) |*reduction, rule| reduction.* = .{ .rule = @intCast(rule), .length = 1 };
+    const gotos = try gpa.alloc(u16, 8 * n_states);
+    defer gpa.free(gotos);
+    for (gotos, 0..) |*goto, i| goto.* = @intCast(i % n_states);
+    const all: [n_states * width]u64 = @splat(std.math.maxInt(u64));
+    var program: Program = undefined;
+    program.n_rules = n_states;
+    program.reduction_offsets = &offsets;
+    program.reductions = &reductions;
+    program.reduction_sets = &all;
+    program.shift_sets = &all;
+    program.gotos = gotos;
+
+    var chains: C = .{};
+    defer chains.deinit(gpa);
+    var bytes: usize = 0;
+    for (0..8) |below| for (1..n_states) |top| {
+        const chain = try chains.of(gpa, &program, @intCast(below), @intCast(top));
+        try std.testing.expectEqual(chain, try chains.of(gpa, &program, @intCast(below), @intCast(top)));
+        try std.testing.expectEqual(top + 1, chains.all.items[chain].links.len());
+        chains.limit(gpa);
+        bytes = @max(bytes, chains.bytes());
+    };
+    try std.testing.expect(bytes > C.bytes_max / 2 and bytes <= C.bytes_max);
 }
