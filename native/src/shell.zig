@@ -30,6 +30,7 @@ comptime {
 
 test {
     std.testing.refAllDecls(@This());
+    _ = @import("recognizer/compile.zig");
     _ = @import("recognizer/grammar/lark.zig");
     _ = @import("recognizer/grammar/measure.zig");
     _ = @import("recognizer/grammar/accounting.zig");

@@ -112,3 +112,26 @@ fn missingBytes(arena: Allocator, trie: *const VocabularyTrie) Allocator.Error![
     const text = "the vocabulary has no token for {d} of the 256 bytes: where one of them must follow, no token may be legal";
     return arena.dupe(u8, message.print(&buffer, text, .{trie.missing_bytes}));
 }
+
+test "where many rules may have ended at any depth, the memory for a mask does not grow with the depth" {
+    const gpa = std.testing.allocator;
+    var diag: Diagnostic = .{};
+    const n_rules = 20;
+    var offsets: [n_rules + 2]u64 = undefined;
+    for (&offsets, 0..) |*offset, i| offset.* = i;
+    const vocabulary = try Vocabulary.create(gpa, .{ .n_tokens = n_rules + 1, .bytes = "abcdefghijklmnopqrstu", .offsets = &offsets }, &diag);
+    defer vocabulary.release();
+    var text: std.ArrayList(u8) = .empty;
+    defer text.deinit(gpa);
+    for (0..n_rules) |i| try text.print(gpa, "{s}x{d} \"{c}\"", .{ if (i == 0) "start: " else " | ", i, @as(u8, @intCast('b' + i)) });
+    for (0..n_rules) |i| try text.print(gpa, "\nx{d}: \"a\" x{d} |", .{ i, i });
+    const compiled = try compile(gpa, vocabulary, .{ .lark = text.items }, .{}, &diag);
+    defer compiled.destroy();
+    var output: @import("engine").output.Output = .init(gpa, compiled, .vocabulary);
+    defer output.deinit();
+    for (0..1000) |_| _ = try output.accept(0, 0, .refuse);
+    _ = try output.allowed();
+    const scratch = try compiled.scratches.take();
+    defer compiled.scratches.giveBack(scratch);
+    try std.testing.expect(scratch.selectors.narrow.parser.levels.capacity < 20 * n_rules);
+}

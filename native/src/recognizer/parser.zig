@@ -134,13 +134,14 @@ pub fn Parser(comptime width: usize) type {
             return level.set;
         }
 
-        /// Level by level: what a chain does not shift goes on to the stacks that it reduces to. There is
-        /// room for one level more.
+        /// Level by level: what a chain does not shift goes on to the stacks that it reduces to. A level that
+        /// shifts nothing makes room for the last that waits, so that few wait however deep the stack is.
+        /// There is room for one level more.
         fn viableReduced(p: *P, stack: Stack, wanted: *const Set) Allocator.Error!Set {
             var i = p.levels.items.len;
             p.levels.appendAssumeCapacity(.{ .stack = stack, .set = wanted.* });
             var all: Set = @splat(0);
-            while (i < p.levels.items.len) : (i += 1) {
+            while (i < p.levels.items.len) {
                 const at = p.levels.items[i].stack;
                 const number = try p.chains.of(p.gpa, p.program, p.stateBelow(at), at.top);
                 const chain = &p.chains.all.items[number];
@@ -161,7 +162,12 @@ pub fn Parser(comptime width: usize) type {
                 if (sets.intersects(&level.set, &chain.looks)) p.least_depth = @min(p.least_depth, p.pool.nodes.items[at.below].depth);
                 level.chain = number;
                 sets.meet(&level.set, &level.set, &chain.shifts);
+                if (sets.isEmpty(&level.set)) {
+                    _ = p.levels.swapRemove(i);
+                    continue;
+                }
                 sets.unite(&all, &level.set);
+                i += 1;
             }
             return all;
         }
