@@ -922,9 +922,9 @@ static void test_files(const char *folder, const eliza_vocab *vocab) {
     remove(path);
 }
 
-/* Tokens of thousands of lexemes, a grammar of a thousand terminals, a thread with a small stack. */
-#define LONG_TOKEN_BYTES 4096
-#define MANY_TERMINALS 1000
+/* Tokens of many lexemes, a thread with a small stack. */
+#define LEXEMES_MAX 4096
+#define TERMINALS_MAX 1000
 
 static void *fill_with_small_stack(void *argument) {
     eliza_matcher *matcher = NULL;
@@ -937,16 +937,16 @@ static void *fill_with_small_stack(void *argument) {
     return NULL;
 }
 
-static void test_small_stacks(void) {
-    static uint8_t bytes[256 + LONG_TOKEN_BYTES];
-    static char grammar[64 * MANY_TERMINALS];
+static void test_small_stack(int n_lexemes, int n_terminals) {
+    static uint8_t bytes[256 + LEXEMES_MAX];
+    static char grammar[64 * TERMINALS_MAX];
     uint64_t offsets[258];
     for (int i = 0; i < 256; i++) bytes[i] = (uint8_t)i;
     for (int i = 0; i <= 256; i++) offsets[i] = (uint64_t)i;
-    memset(bytes + 256, '[', LONG_TOKEN_BYTES);
-    offsets[257] = sizeof bytes;
+    memset(bytes + 256, '[', (size_t)n_lexemes);
+    offsets[257] = 256 + (uint64_t)n_lexemes;
     size_t length = (size_t)sprintf(grammar, "start: item*\nitem: \"[\" item* \"]\"");
-    for (int i = 0; i < MANY_TERMINALS; i++) length += (size_t)sprintf(grammar + length, " | \"t%dx\"", i);
+    for (int i = 0; i < n_terminals; i++) length += (size_t)sprintf(grammar + length, " | \"t%dx\"", i);
     length += (size_t)sprintf(grammar + length, "\n");
     eliza_vocab_config_t config = {.struct_size = sizeof config, .n_tokens = 257, .bytes = bytes, .offsets = offsets};
     eliza_vocab *vocab = NULL;
@@ -983,7 +983,9 @@ int main(int argc, char **argv) {
     test_lifetimes();
     test_long_output(vocab);
     test_threads(vocab);
-    test_small_stacks();
+    test_small_stack(190, 50); /* with tables of what the token is lexed as */
+    test_small_stack(45, TERMINALS_MAX);
+    test_small_stack(LEXEMES_MAX, TERMINALS_MAX); /* without */
     test_file_arguments(folder, vocab);
     test_files(folder, vocab);
     eliza_inference_vocab_free(bare);

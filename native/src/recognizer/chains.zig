@@ -50,7 +50,7 @@ pub fn Chains(comptime width: usize) type {
         /// A reduction that is not a unit reduction, and the terminals before which it is done.
         const Exit = struct { set: Set, top: u16, reduction: Reduction };
 
-        /// Beyond these bytes, all are forgotten. Those of a programming language need a tenth.
+        /// Beyond these bytes, all are forgotten.
         const bytes_max = 16 << 20;
 
         pub fn deinit(c: *C, gpa: Allocator) void {
@@ -139,18 +139,18 @@ test "few chains may stay if they are long" {
     var offsets: [n_states + 1]u32 = undefined;
     var reductions: [n_states - 1]Reduction = undefined;
     for (&offsets, 0..) |*offset, state| offset.* = @intCast(@max(state, 1) - 1);
-    for (&reductions, 0..) |*reduction, rule| reduction.* = .{ .rule = @intCast(rule), .length = 1 };
-    const gotos = try gpa.alloc(u16, 8 * n_states);
-    defer gpa.free(gotos);
-    for (gotos, 0..) |*goto, i| goto.* = @intCast(i % n_states);
+    for (&reductions, 0..) |*reduction, rule| reduction.* = .{ .symbol = @intCast(rule), .length = 1 };
+    var transitions: [n_states]u16 = undefined;
+    for (&transitions, 0..) |*transition, symbol| transition.* = @intCast(symbol);
+    const displacements: [8]u32 = @splat(0);
     const all: [n_states * width]u64 = @splat(std.math.maxInt(u64));
     var program: Program = undefined;
-    program.n_rules = n_states;
     program.reduction_offsets = &offsets;
     program.reductions = &reductions;
     program.reduction_sets = &all;
     program.shift_sets = &all;
-    program.gotos = gotos;
+    program.displacements = &displacements;
+    program.transitions = &transitions;
 
     var chains: C = .{};
     defer chains.deinit(gpa);

@@ -319,7 +319,7 @@ test "random strings, in one trie as in a list" {
     var known: std.StringHashMapUnmanaged(void) = .empty;
     defer known.deinit(gpa);
     for (0..2000) |i| {
-        const string = text.items[offsets.items[i]..offsets.items[i + 1]];
+        const string = text.items[@intCast(offsets.items[i])..@intCast(offsets.items[i + 1])];
         try known.put(gpa, string, {});
         try std.testing.expect(accepts(&choices, string));
     }

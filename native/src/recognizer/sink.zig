@@ -31,7 +31,7 @@ pub const Sink = struct {
         if (s.run.ptr + s.run.len == ids.ptr) {
             s.run.len += ids.len;
         } else {
-            s.endRun();
+            s.endRun(mask_module.list_max);
             s.run = ids;
         }
     }
@@ -50,7 +50,7 @@ pub const Sink = struct {
 
     /// Takes out those of the tokens, which ascend, that were added.
     pub fn remove(s: *Sink, tokens: []const i32) void {
-        s.endRun();
+        s.endRun(mask_module.list_max);
         if (s.n_listed) |n| return s.removeListed(n, tokens);
         s.settle();
         for (tokens) |token| {
@@ -61,8 +61,9 @@ pub const Sink = struct {
 
     /// Lent until the next token is added.
     pub fn finish(s: *Sink, can_stop: bool, end_tokens: []const i32) Mask {
+        s.endRun(mask_module.list_max);
         if (can_stop) s.addList(end_tokens);
-        s.endRun();
+        s.endRun(s.ids.len);
         const n = s.n_listed orelse {
             s.settle();
             return .{ .ids = &.{}, .words = s.words, .n_tokens = s.n_tokens, .can_stop = can_stop };
@@ -72,10 +73,10 @@ pub const Sink = struct {
     }
 
     /// Aligned, or its loop may lie across two lines of the processor's cache, and masks take up to 6 % longer.
-    noinline fn endRun(s: *Sink) align(64) void {
+    noinline fn endRun(s: *Sink, listed_max: usize) align(64) void {
         defer s.run = &.{};
         if (s.n_listed) |n| {
-            if (n + s.run.len <= s.ids.len) {
+            if (n + s.run.len <= listed_max) {
                 @memcpy(s.ids[n..][0..s.run.len], s.run);
                 s.n_listed = n + s.run.len;
                 return;
@@ -147,4 +148,13 @@ test "few tokens are a list, more are a bitmap, with the same content" {
     try std.testing.expectEqual(mask.n_tokens, bitmap.count(mask.words.?));
     for ([_]u32{ 1, 9, 2, 598, 600, 699, 1999 }) |token| try std.testing.expect(bitmap.has(mask.words.?, token));
     for ([_]u32{ 0, 5, 650, 651, 3, 700 }) |token| try std.testing.expect(!bitmap.has(mask.words.?, token));
+
+    // The end tokens make no difference to the form.
+    for ([_]usize{ mask_module.list_max, mask_module.list_max + 1 }) |n| {
+        sink.clear();
+        sink.addList(many[0..n]);
+        const one = sink.finish(true, &.{1999});
+        try std.testing.expectEqual(n + 1, one.n_tokens);
+        try std.testing.expectEqual(n > mask_module.list_max, one.words != null);
+    }
 }
