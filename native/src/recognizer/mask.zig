@@ -78,22 +78,20 @@ pub const Memory = struct {
     gpa: Allocator,
     account: *Account,
     mutex: Mutex = .{},
-    shards: [n_shards]std.atomic.Value(?*Slots) = @splat(.init(null)),
+    slots: std.atomic.Value(?*Slots) = .init(null),
+    /// What the slots are to be replaced by, with the first `n_moved` of them.
+    next: ?*Slots = null,
+    n_moved: usize = 0,
     n_inner: u32 = 0,
     /// Different ones, by their hash.
     masks: std.ArrayList(*Mask) = .empty,
     by_hash: NumberMap = .{},
 
-    /// Each grows when it is full: many small pauses in place of a few long ones.
-    const n_shards = 1 << shard_bits;
-
     pub fn deinit(m: *Memory) void {
-        for (&m.shards) |*shard| {
-            var slots = shard.load(.monotonic);
-            while (slots) |one| {
-                slots = one.older;
-                one.destroy(m.gpa);
-            }
+        var slots = m.next orelse m.slots.load(.monotonic);
+        while (slots) |one| {
+            slots = one.older;
+            one.destroy(m.gpa);
         }
         for (m.masks.items) |mask| mask.destroy(m.gpa);
         m.masks.deinit(m.gpa);
@@ -108,9 +106,10 @@ pub const Memory = struct {
 
     /// `key` gives the states, from the first, by `next() u32`; it is asked for as many as are needed.
     pub inline fn find(m: *const Memory, key: anytype) ?*const Mask {
+        const slots = m.slots.load(.acquire) orelse return null;
         var value: Value = .root;
         while (true) {
-            value = m.get(.of(value, key.next())) orelse return null;
+            value = slots.get(value, key.next()) orelse return null;
             if (value.mask()) |mask| return mask;
         }
     }
@@ -124,40 +123,22 @@ pub const Memory = struct {
     }
 
     fn insertLocked(m: *Memory, key: []const u32, mask: *const Mask) error{ OutOfMemory, NoRoom }!*const Mask {
+        try m.makeRoom(key.len);
+        const slots = m.slots.load(.monotonic).?;
         var value: Value = .root;
         for (key[0 .. key.len - 1]) |state| {
-            const step: Key = .of(value, state);
-            value = m.get(step) orelse inner: {
-                const made: Value = .inner(m.n_inner + 1);
-                try m.put(step, made);
+            value = slots.get(value, state) orelse inner: {
                 m.n_inner += 1;
+                const made: Value = .inner(m.n_inner);
+                m.put(value, state, made);
                 break :inner made;
             };
             if (value.mask()) |kept| return kept;
         }
-        const last: Key = .of(value, key[key.len - 1]);
-        if (m.get(last)) |there| return there.mask() orelse error.NoRoom;
+        if (slots.get(value, key[key.len - 1])) |there| return there.mask() orelse error.NoRoom;
         const kept = try m.keep(mask);
-        try m.put(last, .of(kept));
+        m.put(value, key[key.len - 1], .of(kept));
         return kept;
-    }
-
-    inline fn get(m: *const Memory, key: Key) ?Value {
-        const slots = m.shards[key.shard()].load(.acquire) orelse return null;
-        return slots.get(key);
-    }
-
-    /// The key is not there yet. What is replaced may still be read.
-    fn put(m: *Memory, key: Key, value: Value) error{ OutOfMemory, NoRoom }!void {
-        const shard = &m.shards[key.shard()];
-        const old = shard.load(.monotonic);
-        if (old == null or 2 * (old.?.used + 1) > old.?.all.len) {
-            const len = if (old) |slots| 2 * slots.all.len else 16;
-            if (!m.account.take(len * @sizeOf(Slots.Slot))) return error.NoRoom;
-            errdefer m.account.giveBack(len * @sizeOf(Slots.Slot));
-            shard.store(try .create(m.gpa, len, old), .release);
-        }
-        shard.load(.monotonic).?.put(key, value);
     }
 
     fn keep(m: *Memory, mask: *const Mask) error{ OutOfMemory, NoRoom }!*const Mask {
@@ -172,6 +153,41 @@ pub const Memory = struct {
         if (same_hash == null) try m.by_hash.put(m.gpa, hash, @intCast(m.masks.items.len));
         m.masks.appendAssumeCapacity(kept);
         return kept;
+    }
+
+    /// Slots for `n` more keys. When half of them are used, there are to be twice as many, and with each
+    /// insertion some of the keys move there, so that none waits for all. What is replaced may still be
+    /// read.
+    fn makeRoom(m: *Memory, n: usize) error{ OutOfMemory, NoRoom }!void {
+        const slots = m.slots.load(.monotonic) orelse return m.slots.store(try m.createSlots(256, null), .release);
+        if (m.next == null and 2 * (slots.used + n) > slots.all.len) m.next = try m.createSlots(2 * slots.all.len, slots);
+        const next = m.next orelse return;
+        const end = @min(m.n_moved + moves_per_key * n, slots.all.len);
+        for (slots.all[m.n_moved..end]) |*slot| {
+            const key = slot.key.load(.monotonic);
+            if (key != 0 and next.getKey(key) == null) next.putKey(key, slot.value.load(.monotonic));
+        }
+        m.n_moved = end;
+        if (end < slots.all.len) return;
+        m.slots.store(next, .release);
+        m.next = null;
+        m.n_moved = 0;
+    }
+
+    /// So the slots are never fuller than three quarters.
+    const moves_per_key = 8;
+
+    fn createSlots(m: *Memory, len: usize, older: ?*Slots) error{ OutOfMemory, NoRoom }!*Slots {
+        if (!m.account.take(len * @sizeOf(Slots.Slot))) return error.NoRoom;
+        errdefer m.account.giveBack(len * @sizeOf(Slots.Slot));
+        return Slots.create(m.gpa, len, older);
+    }
+
+    /// The key is not there yet.
+    fn put(m: *Memory, node: Value, state: u32, value: Value) void {
+        const key = Slots.keyOf(node, state);
+        m.slots.load(.monotonic).?.putKey(key, value.bits);
+        if (m.next) |next| next.putKey(key, value.bits);
     }
 };
 
@@ -194,28 +210,7 @@ const Value = packed struct(u64) {
     }
 };
 
-/// Inner node and state.
-const Key = struct {
-    /// Not 0: the node's bits are odd.
-    bits: u64,
-
-    inline fn of(node: Value, state: u32) Key {
-        return .{ .bits = node.bits << 31 | state };
-    }
-
-    /// Multiplicative hashing (Knuth, TAOCP 3, 6.4): the first bits are the best.
-    inline fn hash(key: Key) u64 {
-        return key.bits *% 0x9e3779b97f4a7c15;
-    }
-
-    inline fn shard(key: Key) usize {
-        return @intCast(key.hash() >> 64 - shard_bits);
-    }
-};
-
-const shard_bits = 2;
-
-/// A hash table with open addressing, at least half free.
+/// A hash table with open addressing, from inner node and state to value.
 const Slots = struct {
     all: []Slot,
     shift: u6,
@@ -230,10 +225,6 @@ const Slots = struct {
         const all = try gpa.alloc(Slot, len);
         for (all) |*slot| slot.* = .{ .key = .init(0), .value = .init(0) };
         slots.* = .{ .all = all, .shift = @intCast(64 - @as(u32, std.math.log2_int(usize, len))), .used = 0, .older = older };
-        if (older) |old| for (old.all) |*slot| {
-            const key = slot.key.load(.monotonic);
-            if (key != 0) slots.put(.{ .bits = key }, .{ .bits = slot.value.load(.monotonic) });
-        };
         return slots;
     }
 
@@ -242,26 +233,35 @@ const Slots = struct {
         gpa.destroy(slots);
     }
 
-    inline fn get(slots: *const Slots, wanted: Key) ?Value {
+    inline fn get(slots: *const Slots, node: Value, state: u32) ?Value {
+        return slots.getKey(keyOf(node, state));
+    }
+
+    inline fn getKey(slots: *const Slots, wanted: u64) ?Value {
         var i = slots.start(wanted);
         while (true) : (i = (i + 1) & (slots.all.len - 1)) {
             const key = slots.all[i].key.load(.acquire);
-            if (key == wanted.bits) return .{ .bits = slots.all[i].value.load(.monotonic) };
+            if (key == wanted) return .{ .bits = slots.all[i].value.load(.monotonic) };
             if (key == 0) return null;
         }
     }
 
-    fn put(slots: *Slots, key: Key, value: Value) void {
+    fn putKey(slots: *Slots, key: u64, value: u64) void {
         var i = slots.start(key);
         while (slots.all[i].key.load(.monotonic) != 0) i = (i + 1) & (slots.all.len - 1);
-        slots.all[i].value.store(value.bits, .monotonic);
-        slots.all[i].key.store(key.bits, .release);
+        slots.all[i].value.store(value, .monotonic);
+        slots.all[i].key.store(key, .release);
         slots.used += 1;
     }
 
-    /// Its shard has used up the first bits.
-    inline fn start(slots: *const Slots, key: Key) usize {
-        return @intCast(key.hash() << shard_bits >> slots.shift);
+    /// Not 0: the node's bits are odd.
+    inline fn keyOf(node: Value, state: u32) u64 {
+        return node.bits << 31 | state;
+    }
+
+    /// Multiplicative hashing (Knuth, TAOCP 3, 6.4).
+    inline fn start(slots: *const Slots, key: u64) usize {
+        return @intCast((key *% 0x9e3779b97f4a7c15) >> slots.shift);
     }
 };
 
