@@ -10,15 +10,16 @@ import {
   eliza_recognizer_info_t,
   eliza_trie_cache_stats_t,
 } from "./abi.generated";
+import { checkInstance, checkSeveral } from "./arguments";
 import { type Budget, withBudget } from "./budget";
 import { checkInteger } from "./errors";
-import { type Handle, type Library, hasSymbols, loadLibrary } from "./library";
+import { type Handle, type Library, type Symbols, hasSymbols, loadLibrary } from "./library";
 import { OutError, OutSlot, checkStatus, concatenate, encodeUnicode, encodeUtf8, readText } from "./memory";
 import { Adopted, Owned } from "./owned";
 import { type Payload, payloadBytes } from "./payload";
 import { type StructValues, bytesOf, newStruct, readStruct } from "./structs";
 import { type TokenizerSlot, watchingTokenizer } from "./tokenizer";
-import type { Vocabulary } from "./vocabulary";
+import { Vocabulary } from "./vocabulary";
 
 export const ConstraintKind = {
   TOKEN_TRIE: ELIZA_CONSTRAINT_TOKEN_TRIE,
@@ -105,11 +106,10 @@ export class Constraint extends Owned {
     strings: Iterable<string | Uint8Array>,
     { canonical = false, budget }: ChoicesOptions = {},
   ): Constraint {
-    const { bytes, offsets, length } = concatenate(strings, "strings");
+    const { bytes, offsets, length } = concatenate(checkSeveral(strings, "strings", "strings"), "strings");
     const flags = canonical ? ELIZA_CHOICES_CANONICAL : 0;
-    const { eliza_inference_constraint_create_choices: create } = vocabulary.library.symbols;
-    return compile(vocabulary, budget, "the choices could not be compiled", (config, out, error) =>
-      create(vocabulary.handle, bytes, offsets, length, flags, config, out, error),
+    return compile(vocabulary, budget, "the choices could not be compiled", (symbols, handle, config, out, error) =>
+      symbols.eliza_inference_constraint_create_choices(handle, bytes, offsets, length, flags, config, out, error),
     );
   }
 
@@ -121,9 +121,8 @@ export class Constraint extends Owned {
   static regex(vocabulary: Vocabulary, pattern: string, { ignoreCase = false, budget }: RegexOptions = {}): Constraint {
     const bytes = encodeUnicode(pattern, "pattern");
     const flags = ignoreCase ? ELIZA_REGEX_IGNORE_CASE : 0;
-    const { eliza_inference_constraint_create_regex: create } = vocabulary.library.symbols;
-    return compile(vocabulary, budget, "the pattern could not be compiled", (config, out, error) =>
-      create(vocabulary.handle, bytes, bytes.length, flags, config, out, error),
+    return compile(vocabulary, budget, "the pattern could not be compiled", (symbols, handle, config, out, error) =>
+      symbols.eliza_inference_constraint_create_regex(handle, bytes, bytes.length, flags, config, out, error),
     );
   }
 
@@ -134,9 +133,8 @@ export class Constraint extends Owned {
    */
   static lark(vocabulary: Vocabulary, grammar: string, { budget }: { budget?: Budget | undefined } = {}): Constraint {
     const bytes = encodeUnicode(grammar, "grammar");
-    const { eliza_inference_constraint_create_lark: create } = vocabulary.library.symbols;
-    return compile(vocabulary, budget, "the grammar could not be compiled", (config, out, error) =>
-      create(vocabulary.handle, bytes, bytes.length, config, out, error),
+    return compile(vocabulary, budget, "the grammar could not be compiled", (symbols, handle, config, out, error) =>
+      symbols.eliza_inference_constraint_create_lark(handle, bytes, bytes.length, config, out, error),
     );
   }
 
@@ -150,9 +148,8 @@ export class Constraint extends Owned {
     { maskBytesMax }: { maskBytesMax?: number | undefined } = {},
   ): Constraint {
     const bytes = encodeUtf8(path);
-    const { eliza_inference_constraint_open: open } = vocabulary.library.symbols;
-    return compile(vocabulary, { maskBytesMax }, `${path} cannot be opened`, (config, out, error) =>
-      open(vocabulary.handle, bytes, bytes.length, config, out, error),
+    return compile(vocabulary, { maskBytesMax }, `${path} cannot be opened`, (symbols, handle, config, out, error) =>
+      symbols.eliza_inference_constraint_open(handle, bytes, bytes.length, config, out, error),
     );
   }
 
@@ -250,32 +247,35 @@ export class Constraint extends Owned {
 }
 
 function compileTokenTree(vocabulary: Vocabulary, payload: Payload): Handle {
-  const { library } = vocabulary;
   const bytes = payloadBytes(payload);
-  const out = new OutSlot();
-  const error = new OutError();
-  const status = library.symbols.eliza_inference_constraint_create_token_trie(
-    vocabulary.handle,
-    bytes,
-    bytes.length,
-    out.view,
-    error.view,
+  const fallback = "the payload could not be compiled";
+  return createNative(vocabulary, undefined, fallback, (symbols, handle, _config, out, error) =>
+    symbols.eliza_inference_constraint_create_token_trie(handle, bytes, bytes.length, out, error),
   );
-  if (status < 0) throw error.take(library, status, "the payload could not be compiled");
-  return out.handle;
 }
 
-type Create = (config: Uint8Array | null, out: BigUint64Array, error: BigUint64Array) => number;
-
 function compile(vocabulary: Vocabulary, budget: Budget | undefined, fallback: string, create: Create): Constraint {
-  const { library } = vocabulary;
+  const handle = createNative(vocabulary, budget, fallback, create);
+  return new Constraint(vocabulary, new Adopted(vocabulary.library, handle));
+}
+
+type Create = (
+  symbols: Symbols,
+  vocabulary: Handle,
+  config: Uint8Array | null,
+  out: BigUint64Array,
+  error: BigUint64Array,
+) => number;
+
+function createNative(vocabulary: Vocabulary, budget: Budget | undefined, fallback: string, create: Create): Handle {
+  const { library, handle } = checkInstance(vocabulary, Vocabulary, "vocabulary");
   const out = new OutSlot();
   const error = new OutError();
   return watchingTokenizer(() =>
     withBudget(budget, (config) => {
-      const status = create(config, out.view, error.view);
+      const status = create(library.symbols, handle, config, out.view, error.view);
       if (status < 0) throw error.take(library, status, fallback);
-      return new Constraint(vocabulary, new Adopted(library, out.handle));
+      return out.handle;
     }),
   );
 }

@@ -12,8 +12,9 @@ import {
   eliza_span_state_t,
 } from "./abi.generated";
 import { toArrayBuffer } from "bun:ffi";
+import { checkInstance } from "./arguments";
 import { bitmapWords, checkBitmap, setBits } from "./bitmap";
-import { type Constraint, ConstraintKind } from "./constraint";
+import { Constraint, ConstraintKind } from "./constraint";
 import { ElizaInferenceError, UINT32_MAX, checkInteger, invalidArgument } from "./errors";
 import type { Handle, Symbols } from "./library";
 import { OutError, OutSlot, checkStatus, encodeUtf8, readText, readWhole } from "./memory";
@@ -284,7 +285,9 @@ export function fillBitmaps(
   if (new Set(matchers).size !== matchers.length) throw invalidArgument("matchers: one is there twice");
   const nWords = words.length / matchers.length;
   if (!Number.isInteger(nWords)) throw invalidArgument(`words: ${words.length} are no ${matchers.length} rows`);
-  const handles = BigUint64Array.from(matchers, ({ handle }) => BigInt(handle));
+  const handles = BigUint64Array.from(matchers, (matcher, i) => {
+    return BigInt(checkInstance(matcher, Matcher, `matchers[${i}]`).handle);
+  });
   const { eliza_inference_matcher_fill_bitmaps: fill } = first.library.symbols;
   checkStatus(fill(handles, matchers.length, words, nWords, nThreads), "fillBitmaps");
   return words;
@@ -300,16 +303,16 @@ function lend(matcher: Matcher, address: Handle, length: number): Int32Array {
 }
 
 function createNative(constraint: Constraint, { end, spanTimeout }: SpanConfig): Handle {
-  const { library } = constraint;
+  const { library, handle } = checkInstance(constraint, Constraint, "constraint");
   const out = new OutSlot();
   const error = new OutError();
   // Without end tokens as builds without recognizers do it, too.
   const status = end
     ? withSpanConfig({ end, spanTimeout }, (config) =>
-        library.symbols.eliza_inference_matcher_create_span(constraint.handle, config, out.view, error.view),
+        library.symbols.eliza_inference_matcher_create_span(handle, config, out.view, error.view),
       )
     : library.symbols.eliza_inference_matcher_create(
-        constraint.handle,
+        handle,
         checkSpanTimeout(spanTimeout),
         out.view,
         error.view,

@@ -1,6 +1,6 @@
 /** A TokenTreePayload as bytes: JSON or MessagePack, which the library tells apart by the first byte. */
 import { encode } from "@msgpack/msgpack";
-import { invalidArgument } from "./errors";
+import { unexpected } from "./arguments";
 import { encodeUtf8 } from "./memory";
 import { Owned } from "./owned";
 import type { TokenTreePayload } from "./token-tree";
@@ -21,11 +21,5 @@ export function payloadBytes(payload: Payload): Uint8Array {
   if (typeof payload === "string") return encodeUtf8(payload);
   const isObject = typeof payload === "object" && payload !== null;
   if (isObject && !Array.isArray(payload) && !(payload instanceof Owned)) return encodeUtf8(encodePayload(payload));
-  throw invalidArgument(`expected a token tree, as Model.tokenTree(names) makes it, got ${kindOf(payload)}`);
-}
-
-function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (Array.isArray(value)) return "an array";
-  return typeof value === "object" ? `a ${value.constructor.name}` : `a ${typeof value}`;
+  throw unexpected("payload", "a token tree, as Model.tokenTree(names) makes it", payload);
 }

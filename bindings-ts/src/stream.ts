@@ -14,13 +14,14 @@ import {
   eliza_llm_stream_stats_t,
   eliza_span_state_t,
 } from "./abi.generated";
+import { checkInstance } from "./arguments";
 import { Constraint, ConstraintKind } from "./constraint";
 import { ElizaInferenceError, INT32_MAX, INT32_MIN, UINT32_MAX, checkInteger, invalidArgument } from "./errors";
 import type { Handle } from "./library";
 import * as llm from "./llm-stream";
 import type { LlmStreamConfig, LlmStreamStep } from "./llm-stream";
 import { OutError, OutSlot, encodeUtf8, readText } from "./memory";
-import type { Model } from "./model";
+import { Model } from "./model";
 import { Owned } from "./owned";
 import { type Payload, payloadBytes } from "./payload";
 import { Mode, type SamplingOptions, SamplingStruct } from "./sampling";
@@ -97,8 +98,8 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
 
   /** See `Model.stream`. */
   constructor(model: Model, config: LlmStreamConfig) {
-    const handle = llm.openStream(model.library, model.handle, config);
-    super(model.library, handle, "stream", "eliza_inference_llm_stream_close");
+    const { library, handle: context } = checkInstance(model, Model, "model");
+    super(library, llm.openStream(library, context, config), "stream", "eliza_inference_llm_stream_close");
     this.model = model;
   }
 
@@ -270,7 +271,8 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
    * the model: as many tokens, and for a recognizer the same bytes (ELIZA_ERR_MODEL_MISMATCH). If it fails, nothing changed.
    */
   setConstraint(constraint: Constraint, mode: number = Mode.GREEDY, config: SpanConfig = {}): void {
-    llm.setConstraint(this.library, this.handle, constraint.handle, mode, config);
+    const { handle } = checkInstance(constraint, Constraint, "constraint");
+    llm.setConstraint(this.library, this.handle, handle, mode, config);
     this.#constraint = constraint;
   }
 

@@ -1,0 +1,42 @@
+/** Checks of arguments: what is wrong is told by the argument's name, with what was expected and what came. */
+import { type ElizaInferenceError, invalidArgument } from "./errors";
+
+type Class<T> = abstract new (...parameters: never[]) => T;
+
+const REMEDIES: Record<string, string> = {
+  "Vocabulary Model": " (use model.vocabulary)",
+  "Constraint an object": " (new Constraint(vocabulary, tree) makes one)",
+  "Constraint Matcher": " (use the constraint that it was made from)",
+};
+
+/** An object of this class. One of another class has a handle too, and that would crash the library. */
+export function checkInstance<T>(value: T, type: Class<T>, name: string): T {
+  if (value instanceof type) return value;
+  throw unexpected(name, `a ${type.name}`, value, REMEDIES[`${type.name} ${kindOf(value)}`]);
+}
+
+export function checkString(value: string, name: string): string {
+  if (typeof value !== "string") throw unexpected(name, "a string", value);
+  return value;
+}
+
+/** The values as a list; refuses a single text, which JavaScript would take for its characters. */
+export function checkSeveral<T>(values: Iterable<T>, name: string, of: string): T[] {
+  const isOne = typeof values === "string" || values instanceof Uint8Array;
+  if (!isOne && typeof values?.[Symbol.iterator] === "function") return [...values];
+  const got = isOne ? `one ${typeof values === "string" ? "string" : kindOf(values)}` : kindOf(values);
+  throw invalidArgument(`${name}: expected several ${of}, got ${got}`);
+}
+
+export function unexpected(name: string, expected: string, value: unknown, remedy = ""): ElizaInferenceError {
+  return invalidArgument(`${name}: expected ${expected}, got ${kindOf(value)}${remedy}`);
+}
+
+/** The type of a value, as messages name it. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return "an array";
+  if (typeof value !== "object") return `a ${typeof value}`;
+  const { constructor } = value;
+  return !constructor || constructor === Object ? "an object" : constructor.name;
+}
