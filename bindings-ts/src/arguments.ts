@@ -1,5 +1,5 @@
 /** Checks of arguments: what is wrong is told by the argument's name, with what was expected and what came. */
-import { type ElizaInferenceError, invalidArgument } from "./errors";
+import { type ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, invalidArgument } from "./errors";
 
 type Class<T> = abstract new (...parameters: never[]) => T;
 
@@ -26,6 +26,12 @@ export function checkSeveral<T>(values: Iterable<T>, name: string, of: string): 
   if (!isOne && typeof values?.[Symbol.iterator] === "function") return [...values];
   const got = isOne ? `one ${typeof values === "string" ? "string" : kindOf(values)}` : kindOf(values);
   throw invalidArgument(`${name}: expected several ${of}, got ${got}`);
+}
+
+export function tokenIds(values: ArrayLike<number>, name: string, expected = "token ids"): Int32Array {
+  if (values instanceof Int32Array) return values;
+  if (typeof values !== "object" || typeof values?.length !== "number") throw unexpected(name, expected, values);
+  return Int32Array.from(values, (token, i) => checkInteger(token, `${name}[${i}]`, INT32_MIN, INT32_MAX));
 }
 
 export function unexpected(name: string, expected: string, value: unknown, remedy = ""): ElizaInferenceError {

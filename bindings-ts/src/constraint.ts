@@ -10,7 +10,7 @@ import {
   eliza_recognizer_info_t,
   eliza_trie_cache_stats_t,
 } from "./abi.generated";
-import { checkInstance, checkSeveral } from "./arguments";
+import { checkInstance, checkSeveral, checkString } from "./arguments";
 import { type Budget, withBudget } from "./budget";
 import { checkInteger } from "./errors";
 import { type Handle, type Library, type Symbols, hasSymbols, loadLibrary } from "./library";
@@ -147,7 +147,7 @@ export class Constraint extends Owned {
     path: string,
     { maskBytesMax }: { maskBytesMax?: number | undefined } = {},
   ): Constraint {
-    const bytes = encodeUtf8(path);
+    const bytes = encodeUtf8(checkString(path, "path"));
     return compile(vocabulary, { maskBytesMax }, `${path} cannot be opened`, (symbols, handle, config, out, error) =>
       symbols.eliza_inference_constraint_open(handle, bytes, bytes.length, config, out, error),
     );
@@ -155,7 +155,7 @@ export class Constraint extends Owned {
 
   /** Writes a recognizer with the tables that it has to a file, for `open`. ELIZA_ERR_INVALID_ARG for a token tree. */
   save(path: string): void {
-    const bytes = encodeUtf8(path);
+    const bytes = encodeUtf8(checkString(path, "path"));
     const error = new OutError();
     const status = this.library.symbols.eliza_inference_constraint_save(this.handle, bytes, bytes.length, error.view);
     if (status < 0) throw error.take(this.library, status, `${path} cannot be written`);

@@ -3,6 +3,7 @@ import { CString } from "bun:ffi";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ELIZA_ERR_ABI_MISMATCH, eliza_llama_info_t } from "./abi.generated";
+import { checkString } from "./arguments";
 import { ElizaInferenceError } from "./errors";
 import { type Handle, type Library, hasSymbols, loadLibrary } from "./library";
 import { OutError, encodeUtf8 } from "./memory";
@@ -49,7 +50,7 @@ export function findLlama(folder: string = process.cwd()): string[] {
 }
 
 function load(library: Library, path: string): void {
-  const bytes = encodeUtf8(path);
+  const bytes = encodeUtf8(checkString(path, "path"));
   const error = new OutError();
   const status = library.symbols.eliza_inference_llama_load(bytes, bytes.length, error.view);
   if (status < 0) throw error.take(library, status, `libllama cannot be loaded: ${path}`);

@@ -12,7 +12,7 @@ import {
   eliza_span_state_t,
 } from "./abi.generated";
 import { toArrayBuffer } from "bun:ffi";
-import { checkInstance } from "./arguments";
+import { checkInstance, checkString } from "./arguments";
 import { bitmapWords, checkBitmap, setBits } from "./bitmap";
 import { Constraint, ConstraintKind } from "./constraint";
 import { ElizaInferenceError, UINT32_MAX, checkInteger, invalidArgument } from "./errors";
@@ -88,7 +88,7 @@ export class Matcher extends Owned {
    */
   accept(token: number): number {
     const handle = this.handle;
-    if ((token | 0) !== token) throw invalidArgument(`token: ${token} is not a 32-bit integer`);
+    if (typeof token !== "number" || (token | 0) !== token) throw invalidArgument(`token: ${token} is not a 32-bit integer`);
     const result = this.#symbols.eliza_inference_matcher_accept(handle, token);
     if (result < 0) throw this.#error(result);
     return result;
@@ -114,7 +114,7 @@ export class Matcher extends Owned {
 
   /** Opens a span at the descriptor with this path; an open span starts over. The path of a recognizer is "". */
   activate(path: string): void {
-    const bytes = encodeUtf8(path);
+    const bytes = encodeUtf8(checkString(path, "path"));
     this.#check(this.#symbols.eliza_inference_matcher_activate(this.handle, bytes, bytes.length));
   }
 

@@ -1,6 +1,7 @@
 /** What crosses the border besides numbers: strings, out-parameters, lent memory. */
 import { CString, ptr, toArrayBuffer } from "bun:ffi";
 import { ELIZA_ERR_CLOSED, ELIZA_OK } from "./abi.generated";
+import { checkString, unexpected } from "./arguments";
 import { ElizaInferenceError, invalidArgument, nameOfStatus } from "./errors";
 import { type Handle, type Library, hasSymbols } from "./library";
 
@@ -20,7 +21,7 @@ export function encodeUnicode(text: string, name: string): Uint8Array {
 }
 
 function checkUnicode(text: string, name: string): string {
-  if (!text.isWellFormed()) throw invalidArgument(`${name}: not valid Unicode`);
+  if (!checkString(text, name).isWellFormed()) throw invalidArgument(`${name}: not valid Unicode`);
   return text;
 }
 
@@ -30,7 +31,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
 
 /** For parameters that C reads up to a NUL: a text with a NUL inside would be cut short in silence. */
 export function checkNoNul(text: string, name: string): string {
-  if (text.includes("\0")) throw invalidArgument(`${name}: a NUL character at index ${text.indexOf("\0")}`);
+  if (checkString(text, name).includes("\0")) throw invalidArgument(`${name}: a NUL character at index ${text.indexOf("\0")}`);
   return text;
 }
 
@@ -81,6 +82,7 @@ export function concatenate(items: Iterable<string | Uint8Array>, name: string):
   let end = 0;
   for (const item of items) {
     const isText = typeof item === "string";
+    if (!isText && !(item instanceof Uint8Array)) throw unexpected(`${name}[${ends.length}]`, "a string or a Uint8Array", item);
     // A UTF-16 unit takes at most 3 bytes.
     const endMax = end + (isText ? 3 * item.length : item.length);
     if (isText) checkUnicode(item, `${name}[${ends.length}]`);

@@ -1,6 +1,7 @@
 /** A model in this process. */
 import { ELIZA_ERR_PAYLOAD } from "./abi.generated";
-import { ElizaInferenceError } from "./errors";
+import { checkSeveral, checkString, tokenIds } from "./arguments";
+import { ElizaInferenceError, invalidArgument } from "./errors";
 import { type Library, loadLibrary } from "./library";
 import { ensureLlama } from "./llama";
 import { type LlmStreamConfig, createContext } from "./llm-stream";
@@ -72,7 +73,7 @@ export class Model extends Owned {
   }
 
   set modelId(modelId: string) {
-    const bytes = encodeUtf8(modelId);
+    const bytes = encodeUtf8(checkString(modelId, "modelId"));
     const status = this.library.symbols.eliza_inference_set_model_id(this.handle, bytes, bytes.length);
     checkStatus(status, `modelId ${JSON.stringify(modelId)}`);
     this.#modelId = modelId;
@@ -86,7 +87,7 @@ export class Model extends Owned {
 
   /** The token ids of a text. */
   tokenize(text: string, { addSpecial = false, parseSpecial = false }: TokenizeOptions = {}): number[] {
-    const bytes = encodeUtf8(text);
+    const bytes = encodeUtf8(checkString(text, "text"));
     const tokens = new OutSlot();
     const count = new OutSlot();
     const error = new OutError();
@@ -105,7 +106,7 @@ export class Model extends Owned {
     tokens: ArrayLike<number>,
     { removeSpecial = false, unparseSpecial = false }: DetokenizeOptions = {},
   ): string {
-    const ids = Int32Array.from(tokens);
+    const ids = tokenIds(tokens, "tokens");
     const error = new OutError();
     const [remove, unparse] = [removeSpecial ? 1 : 0, unparseSpecial ? 1 : 0];
     const write = (text: Uint8Array): number => {
@@ -128,8 +129,12 @@ export class Model extends Owned {
     names: ReadonlyArray<string>,
     { path = "action", prefix = " ", trigger }: TokenTreeOptions = {},
   ): TokenTreePayload {
-    const tokens = new Map(names.map((name) => [name, this.tokenize(prefix + name)]));
-    const descriptor = buildTokenTreeDescriptor(path, names, tokens);
+    const list = checkSeveral(names, "names", "names");
+    list.forEach((name, i) => {
+      if (checkString(name, `names[${i}]`) === "") throw invalidArgument(`names[${i}] is empty`);
+    });
+    const tokens = new Map(list.map((name) => [name, this.tokenize(prefix + name)]));
+    const descriptor = buildTokenTreeDescriptor(path, list, tokens);
     if (!descriptor) throw new ElizaInferenceError(ELIZA_ERR_PAYLOAD, `${path}: no name has any tokens`);
     if (trigger) descriptor.trigger = trigger;
     if (hasPrefixLeaf(buildTokenTrie(descriptor.leaves))) descriptor.end = this.#endOfGenerationTokens();
@@ -139,7 +144,7 @@ export class Model extends Owned {
   /** Opens a stream: one generation, with a KV cache of its own. */
   stream(options: StreamOptions = {}): Stream {
     const { grammar, seed, threads, timeBudgetMs, spanTimeout, skipAhead, ...config } = options;
-    const stream = new Stream(this, { ...config, gbnfGrammar: grammar });
+    const stream = new Stream(this, { ...config, gbnfGrammar: grammar && checkString(grammar, "grammar") });
     try {
       if (seed !== undefined) stream.setSeed(seed);
       if (threads !== undefined) stream.setThreads(threads);

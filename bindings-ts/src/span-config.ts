@@ -1,6 +1,7 @@
 /** How a span ends. */
 import { eliza_span_config_t } from "./abi.generated";
-import { INT32_MAX, INT32_MIN, UINT32_MAX, checkInteger } from "./errors";
+import { tokenIds } from "./arguments";
+import { UINT32_MAX, checkInteger } from "./errors";
 import { addressOf } from "./memory";
 import { bytesOf, newStruct, writeStruct } from "./structs";
 
@@ -22,8 +23,7 @@ export function withSpanConfig<T>({ end, spanTimeout }: SpanConfig, call: (confi
   writeStruct(eliza_span_config_t, config, { span_timeout: checkSpanTimeout(spanTimeout) });
   if (!end) return call(bytesOf(config));
   // None is told from the default by an address, which an empty array would not have.
-  const tokens = new Int32Array(Math.max(end.length, 1));
-  for (let i = 0; i < end.length; i++) tokens[i] = checkInteger(end[i]!, `end[${i}]`, INT32_MIN, INT32_MAX);
+  const tokens = end.length === 0 ? new Int32Array(1) : tokenIds(end, "end");
   writeStruct(eliza_span_config_t, config, { end: addressOf(tokens), n_end: end.length });
   const lent = [tokens];
   const result = call(bytesOf(config));

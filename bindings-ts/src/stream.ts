@@ -14,7 +14,7 @@ import {
   eliza_llm_stream_stats_t,
   eliza_span_state_t,
 } from "./abi.generated";
-import { checkInstance } from "./arguments";
+import { checkInstance, checkString, tokenIds } from "./arguments";
 import { Constraint, ConstraintKind } from "./constraint";
 import { ElizaInferenceError, INT32_MAX, INT32_MIN, UINT32_MAX, checkInteger, invalidArgument } from "./errors";
 import type { Handle } from "./library";
@@ -109,7 +109,8 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
    * whether the tokens with which the model begins a text are added; by default, if nothing was decoded yet.
    */
   prefill(prompt: string | ArrayLike<number>, options: { addSpecial?: boolean | undefined } = {}): number {
-    const tokens = Int32Array.from(typeof prompt === "string" ? this.#tokenize(prompt, options.addSpecial) : prompt);
+    const ids = typeof prompt === "string" ? this.#tokenize(prompt, options.addSpecial) : prompt;
+    const tokens = tokenIds(ids, "prompt", "a string or token ids");
     llm.prefill(this.library, this.handle, tokens);
     return tokens.length;
   }
@@ -289,7 +290,7 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
 
   /** Opens a span at the descriptor with this path; an open span starts over. */
   activate(path: string): void {
-    const bytes = encodeUtf8(path);
+    const bytes = encodeUtf8(checkString(path, "path"));
     this.#check(this.library.symbols.eliza_inference_llm_stream_activate(this.handle, bytes, bytes.length));
   }
 

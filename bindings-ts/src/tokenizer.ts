@@ -1,6 +1,6 @@
 /** The function by which the library asks how a text is spelt in tokens. */
 import { FFIType, JSCallback, toArrayBuffer } from "bun:ffi";
-import { INT32_MAX, INT32_MIN, checkInteger } from "./errors";
+import { tokenIds } from "./arguments";
 import type { Handle, Library } from "./library";
 import { copyBytes } from "./memory";
 
@@ -85,7 +85,7 @@ function answer(text: Handle, length: number | bigint, out: Handle, capacity: nu
 }
 
 function writeTokens(tokens: ArrayLike<number>, out: Handle, capacity: number): number {
-  const ids = Int32Array.from(tokens, (token, i) => checkInteger(token, `tokens[${i}]`, INT32_MIN, INT32_MAX));
+  const ids = tokenIds(tokens, "tokens");
   const written = ids.subarray(0, capacity);
   if (written.length > 0) new Int32Array(toArrayBuffer(out, 0, written.byteLength)).set(written);
   return ids.length;

@@ -7,6 +7,7 @@ import {
   eliza_vocab_config_t,
   eliza_vocab_info_t,
 } from "./abi.generated";
+import { checkString } from "./arguments";
 import { ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, invalidArgument } from "./errors";
 import { type Library, loadLibrary } from "./library";
 import { OutError, OutSlot, addressOf, checkStatus, concatenate, copyBytes, encodeUtf8 } from "./memory";
@@ -86,7 +87,7 @@ export class Vocabulary extends Owned {
   /** Opens a file that `save` wrote, by mapping it: it must not be changed while the vocabulary lives. */
   static open(path: string, options: { library?: Library | undefined } = {}): Vocabulary {
     const library = options.library ?? loadLibrary();
-    const bytes = encodeUtf8(path);
+    const bytes = encodeUtf8(checkString(path, "path"));
     const out = new OutSlot();
     const error = new OutError();
     const status = library.symbols.eliza_inference_vocab_open(bytes, bytes.length, out.view, error.view);
@@ -147,7 +148,7 @@ export class Vocabulary extends Owned {
 
   /** Writes the vocabulary with its trie to a file, for `open`. The tokenizer is not in it. */
   save(path: string): void {
-    const bytes = encodeUtf8(path);
+    const bytes = encodeUtf8(checkString(path, "path"));
     const error = new OutError();
     const status = this.library.symbols.eliza_inference_vocab_save(this.handle, bytes, bytes.length, error.view);
     if (status < 0) throw error.take(this.library, status, `${path} cannot be written`);
@@ -207,7 +208,7 @@ function createNative(nTokens: number, options: VocabularyOptions): Adopted {
     return addressOf(array);
   };
   const config = newStruct(eliza_vocab_config_t);
-  const modelId = encodeUtf8(options.modelId ?? "");
+  const modelId = encodeUtf8(checkString(options.modelId ?? "", "modelId"));
   writeStruct(eliza_vocab_config_t, config, { n_tokens: nTokens, model_id: lend(modelId), model_id_len: modelId.length });
   if (tokenBytes) {
     const { bytes, offsets } = concatenate(tokenBytes, "tokenBytes");

@@ -12,9 +12,9 @@ const stream = model.stream();
 
 /** Calls with arguments of wrong types, and the message of each. */
 function testRefusals(cases: [call: () => unknown, message: string][]): void {
-  test.each(cases)("%p", (call, message) => {
-    expect(failure(call)).toEqual({ statusName: "ELIZA_ERR_INVALID_ARG", message });
-  });
+  for (const [call, message] of cases) {
+    test(String(call), () => expect(failure(call)).toEqual({ statusName: "ELIZA_ERR_INVALID_ARG", message }));
+  }
 }
 
 const any = (value: unknown): any => value;
@@ -40,5 +40,42 @@ describe("an object of another class never reaches the library", () => {
     [() => fillBitmaps([matcher, any(constraint)], new Int32Array(16)), "matchers[1]: expected a Matcher, got Constraint"],
     [() => fillBitmaps([any(constraint)]), "matchers[0]: expected a Matcher, got Constraint"],
     [() => stream.choose(any(matcher)), "payload: expected a token tree, as Model.tokenTree(names) makes it, got Matcher"],
+  ]);
+});
+
+describe("one text is no list of texts", () => {
+  testRefusals([
+    [() => model.tokenTree(any("REPLY")), "names: expected several names, got one string"],
+    [() => model.tokenTree(any(5)), "names: expected several names, got a number"],
+    [() => model.tokenTree(["REPLY", ""]), "names[1] is empty"],
+    [() => model.tokenTree([any(1)]), "names[0]: expected a string, got a number"],
+    [() => Constraint.choices(vocabulary, "abc"), "strings: expected several strings, got one string"],
+    [() => Constraint.choices(vocabulary, any(Uint8Array.of(1))), "strings: expected several strings, got one Uint8Array"],
+    [() => Constraint.choices(vocabulary, any(undefined)), "strings: expected several strings, got undefined"],
+    [() => Constraint.choices(vocabulary, ["a", any(1)]), "strings[1]: expected a string or a Uint8Array, got a number"],
+  ]);
+
+  test("any iterable of names makes a tree", () => {
+    expect(model.tokenTree(any(new Set(["REPLY", "STOP"])))).toEqual(model.tokenTree(["REPLY", "STOP"]));
+  });
+});
+
+describe("a value of a wrong type is named", () => {
+  testRefusals([
+    [() => Constraint.regex(vocabulary, any(/a/)), "pattern: expected a string, got RegExp"],
+    [() => Constraint.lark(vocabulary, any(undefined)), "grammar: expected a string, got undefined"],
+    [() => Constraint.open(vocabulary, any(null)), "path: expected a string, got null"],
+    [() => new Model(any(undefined), { library: model.library }), "path: expected a string, got undefined"],
+    [() => Vocabulary.open(any([])), "path: expected a string, got an array"],
+    [() => new Vocabulary(2, { modelId: any(5) }), "modelId: expected a string, got a number"],
+    [() => matcher.activate(any(undefined)), "path: expected a string, got undefined"],
+    [() => matcher.accept(any(5n)), "token: 5 is not a 32-bit integer"],
+    [() => matcher.accept(any("5")), "token: 5 is not a 32-bit integer"],
+    [() => new Matcher(constraint, { end: any(5) }), "end: expected token ids, got a number"],
+    [() => model.tokenize(any(undefined)), "text: expected a string, got undefined"],
+    [() => model.detokenize(any("abc")), "tokens: expected token ids, got a string"],
+    [() => stream.prefill(any(undefined)), "prompt: expected a string or token ids, got undefined"],
+    [() => stream.prefill(any(["a"])), "prompt[0]: a is not an integer from -2147483648 to 2147483647"],
+    [() => model.stream({ grammar: any(5) }), "grammar: expected a string, got a number"],
   ]);
 });

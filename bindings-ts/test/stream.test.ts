@@ -357,10 +357,10 @@ describe("a token tree on a stream", () => {
 test("what is no token tree is an error that says how to make one", () => {
   using stream = withPrompt();
   const constraint = Constraint.regex(model.vocabulary, "a");
-  for (const [other, shown] of [[["NONE"], "an array"], [null, "null"], [5, "a number"], [constraint, "a Constraint"]]) {
+  for (const [other, shown] of [[["NONE"], "an array"], [null, "null"], [5, "a number"], [constraint, "Constraint"]]) {
     expect(failure(() => stream.setTokenTrie(other as unknown as string))).toEqual({
       statusName: "ELIZA_ERR_INVALID_ARG",
-      message: `expected a token tree, as Model.tokenTree(names) makes it, got ${shown}`,
+      message: `payload: expected a token tree, as Model.tokenTree(names) makes it, got ${shown}`,
     });
   }
   expect(failure(() => stream.choose(["NONE"] as unknown as string)).message).toContain("Model.tokenTree(names)");
