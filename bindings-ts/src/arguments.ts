@@ -34,6 +34,20 @@ export function tokenIds(values: ArrayLike<number>, name: string, expected = "to
   return Int32Array.from(values, (token, i) => checkInteger(token, `${name}[${i}]`, INT32_MIN, INT32_MAX));
 }
 
+/** Refuses options that a call does not know: a misspelt one would be ignored in silence. */
+export function checkNoMore(options: object, known: object = {}): void {
+  for (const name in options) if (!Object.hasOwn(known, name)) throw invalidArgument(`unknown option ${name}`);
+}
+
+/** A state of the generator. */
+export function seedBits(seed: number | bigint): bigint {
+  const bits = typeof seed === "bigint" || Number.isInteger(seed) ? BigInt(seed) : -1n;
+  if (bits >= 0n && bits <= SEED_MAX) return bits;
+  throw invalidArgument(`seed: ${seed} is not an integer from 0 to ${SEED_MAX}`);
+}
+
+const SEED_MAX = 2n ** 64n - 1n;
+
 export function unexpected(name: string, expected: string, value: unknown, remedy = ""): ElizaInferenceError {
   return invalidArgument(`${name}: expected ${expected}, got ${kindOf(value)}${remedy}`);
 }

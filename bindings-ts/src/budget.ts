@@ -1,6 +1,7 @@
 /** What compiling a recognizer may take. */
 import { FFIType, JSCallback } from "bun:ffi";
 import { ELIZA_COMPILE_STATES, eliza_compile_config_t } from "./abi.generated";
+import { checkNoMore } from "./arguments";
 import { checkInteger } from "./errors";
 import { bytesOf, newStruct, writeStruct } from "./structs";
 
@@ -21,14 +22,15 @@ export interface Budget {
 /** Makes a call with the budget as an `eliza_compile_config_t`, which is valid during the call only. */
 export function withBudget<T>(budget: Budget | undefined, call: (config: Uint8Array | null) => T): T {
   if (!budget) return call(null);
+  const { statesMax, bytesMax, msMax, maskBytesMax, cancel, ...unknown } = budget;
+  checkNoMore(unknown);
   const config = newStruct(eliza_compile_config_t);
   writeStruct(eliza_compile_config_t, config, {
-    states_max: bound("statesMax", budget.statesMax, ELIZA_COMPILE_STATES),
-    bytes_max: bound("bytesMax", budget.bytesMax),
-    ms_max: bound("msMax", budget.msMax),
-    mask_bytes_max: bound("maskBytesMax", budget.maskBytesMax),
+    states_max: bound("statesMax", statesMax, ELIZA_COMPILE_STATES),
+    bytes_max: bound("bytesMax", bytesMax),
+    ms_max: bound("msMax", msMax),
+    mask_bytes_max: bound("maskBytesMax", maskBytesMax),
   });
-  const { cancel } = budget;
   return cancel ? withCancel(config, cancel, call) : call(bytesOf(config));
 }
 

@@ -10,7 +10,7 @@ import {
   eliza_recognizer_info_t,
   eliza_trie_cache_stats_t,
 } from "./abi.generated";
-import { checkInstance, checkSeveral, checkString } from "./arguments";
+import { checkInstance, checkNoMore, checkSeveral, checkString } from "./arguments";
 import { type Budget, withBudget } from "./budget";
 import { checkInteger } from "./errors";
 import { type Handle, type Library, type Symbols, hasSymbols, loadLibrary } from "./library";
@@ -104,8 +104,9 @@ export class Constraint extends Owned {
   static choices(
     vocabulary: Vocabulary,
     strings: Iterable<string | Uint8Array>,
-    { canonical = false, budget }: ChoicesOptions = {},
+    { canonical = false, budget, ...unknown }: ChoicesOptions = {},
   ): Constraint {
+    checkNoMore(unknown);
     const { bytes, offsets, length } = concatenate(checkSeveral(strings, "strings", "strings"), "strings");
     const flags = canonical ? ELIZA_CHOICES_CANONICAL : 0;
     return compile(vocabulary, budget, "the choices could not be compiled", (symbols, handle, config, out, error) =>
@@ -118,7 +119,12 @@ export class Constraint extends Owned {
    * repeats, alternation, groups, escapes and the flags i, s, x are served. Look-around, back-references, word boundaries
    * and possessive groups are ELIZA_ERR_GRAMMAR, as all errors are; the message gives the position in bytes.
    */
-  static regex(vocabulary: Vocabulary, pattern: string, { ignoreCase = false, budget }: RegexOptions = {}): Constraint {
+  static regex(
+    vocabulary: Vocabulary,
+    pattern: string,
+    { ignoreCase = false, budget, ...unknown }: RegexOptions = {},
+  ): Constraint {
+    checkNoMore(unknown);
     const bytes = encodeUnicode(pattern, "pattern");
     const flags = ignoreCase ? ELIZA_REGEX_IGNORE_CASE : 0;
     return compile(vocabulary, budget, "the pattern could not be compiled", (symbols, handle, config, out, error) =>
@@ -131,7 +137,12 @@ export class Constraint extends Owned {
    * wrong is ELIZA_ERR_GRAMMAR with line and column; a conflict comes with its two items and a shortest example. What is
    * legal but seldom meant is in `notes`.
    */
-  static lark(vocabulary: Vocabulary, grammar: string, { budget }: { budget?: Budget | undefined } = {}): Constraint {
+  static lark(
+    vocabulary: Vocabulary,
+    grammar: string,
+    { budget, ...unknown }: { budget?: Budget | undefined } = {},
+  ): Constraint {
+    checkNoMore(unknown);
     const bytes = encodeUnicode(grammar, "grammar");
     return compile(vocabulary, budget, "the grammar could not be compiled", (symbols, handle, config, out, error) =>
       symbols.eliza_inference_constraint_create_lark(handle, bytes, bytes.length, config, out, error),
@@ -145,8 +156,9 @@ export class Constraint extends Owned {
   static open(
     vocabulary: Vocabulary,
     path: string,
-    { maskBytesMax }: { maskBytesMax?: number | undefined } = {},
+    { maskBytesMax, ...unknown }: { maskBytesMax?: number | undefined } = {},
   ): Constraint {
+    checkNoMore(unknown);
     const bytes = encodeUtf8(checkString(path, "path"));
     return compile(vocabulary, { maskBytesMax }, `${path} cannot be opened`, (symbols, handle, config, out, error) =>
       symbols.eliza_inference_constraint_open(handle, bytes, bytes.length, config, out, error),

@@ -22,7 +22,7 @@ export { type Payload, encodePayload } from "./payload";
 export { Mode, type SamplingOptions } from "./sampling";
 export type { SpanConfig } from "./span-config";
 export type { SpanState } from "./span-state";
-export { type Span, type SpanOptions, StopReason, Stream, type StreamStats } from "./stream";
+export { type Span, type SpanOptions, type StepOptions, StopReason, Stream, type StreamStats } from "./stream";
 export * from "./streaming-runner";
 export type { TiktokenRanks } from "./tiktoken";
 export type { TokenListOptions } from "./token-list";

@@ -12,7 +12,7 @@ import {
   eliza_span_state_t,
 } from "./abi.generated";
 import { toArrayBuffer } from "bun:ffi";
-import { checkInstance, checkString } from "./arguments";
+import { checkInstance, checkNoMore, checkString, seedBits } from "./arguments";
 import { bitmapWords, checkBitmap, setBits } from "./bitmap";
 import { Constraint, ConstraintKind } from "./constraint";
 import { ElizaInferenceError, UINT32_MAX, checkInteger, invalidArgument } from "./errors";
@@ -218,9 +218,9 @@ export class Matcher extends Owned {
     return token[0]!;
   }
 
-  /** Sets the state of the generator that `sample` draws from: the low 64 bits. */
+  /** Sets the state of the generator that `sample` draws from: an integer of 64 bits. */
   setSeed(seed: number | bigint): void {
-    this.#check(this.#symbols.eliza_inference_matcher_set_seed(this.handle, BigInt.asUintN(64, BigInt(seed))));
+    this.#check(this.#symbols.eliza_inference_matcher_set_seed(this.handle, seedBits(seed)));
   }
 
   /** Tokens after which a span that did not end is given up; at least 1. In force at once. */
@@ -302,7 +302,8 @@ function lend(matcher: Matcher, address: Handle, length: number): Int32Array {
   return view;
 }
 
-function createNative(constraint: Constraint, { end, spanTimeout }: SpanConfig): Handle {
+function createNative(constraint: Constraint, { seed, end, spanTimeout, ...unknown }: MatcherOptions): Handle {
+  checkNoMore(unknown);
   const { library, handle } = checkInstance(constraint, Constraint, "constraint");
   const out = new OutSlot();
   const error = new OutError();

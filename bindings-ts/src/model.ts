@@ -1,6 +1,6 @@
 /** A model in this process. */
 import { ELIZA_ERR_PAYLOAD } from "./abi.generated";
-import { checkSeveral, checkString, tokenIds } from "./arguments";
+import { checkNoMore, checkSeveral, checkString, tokenIds } from "./arguments";
 import { ElizaInferenceError, invalidArgument } from "./errors";
 import { type Library, loadLibrary } from "./library";
 import { ensureLlama } from "./llama";
@@ -32,6 +32,26 @@ export interface StreamOptions extends Omit<LlmStreamConfig, "gbnfGrammar"> {
   skipAhead?: boolean | undefined;
 }
 
+/** The names of the others: a host's configuration may have more, a caller's may not. */
+const CONFIG_NAMES: Record<keyof Omit<LlmStreamConfig, "gbnfGrammar">, true> = {
+  maxTokens: true,
+  temperature: true,
+  topP: true,
+  topK: true,
+  repeatPenalty: true,
+  slotId: true,
+  promptCacheKey: true,
+  draftMin: true,
+  draftMax: true,
+  mtpDrafterPath: true,
+  draftModelPath: true,
+  disableThinking: true,
+  gpuLayers: true,
+  cacheTypeK: true,
+  cacheTypeV: true,
+  contextSize: true,
+};
+
 export interface TokenizeOptions {
   /** Adds the tokens with which the model begins (and ends) a text, as at the start of a prompt. */
   addSpecial?: boolean | undefined;
@@ -60,11 +80,11 @@ export class Model extends Owned {
   #modelId = "";
   #vocabulary: Vocabulary | null = null;
 
-  constructor(path: string, options: ModelOptions = {}) {
-    const library = options.library ?? loadLibrary();
+  constructor(path: string, { modelId, library = loadLibrary(), ...unknown }: ModelOptions = {}) {
+    checkNoMore(unknown);
     ensureLlama(library);
     super(library, createContext(library, path), "model", "eliza_inference_destroy");
-    if (options.modelId) this.modelId = options.modelId;
+    if (modelId) this.modelId = modelId;
   }
 
   /** The name of the model; "" if it is not known. */
@@ -86,7 +106,8 @@ export class Model extends Owned {
   }
 
   /** The token ids of a text. */
-  tokenize(text: string, { addSpecial = false, parseSpecial = false }: TokenizeOptions = {}): number[] {
+  tokenize(text: string, { addSpecial = false, parseSpecial = false, ...unknown }: TokenizeOptions = {}): number[] {
+    checkNoMore(unknown);
     const bytes = encodeUtf8(checkString(text, "text"));
     const tokens = new OutSlot();
     const count = new OutSlot();
@@ -104,8 +125,9 @@ export class Model extends Owned {
   /** The text of token ids; bytes that are not UTF-8 become U+FFFD. */
   detokenize(
     tokens: ArrayLike<number>,
-    { removeSpecial = false, unparseSpecial = false }: DetokenizeOptions = {},
+    { removeSpecial = false, unparseSpecial = false, ...unknown }: DetokenizeOptions = {},
   ): string {
+    checkNoMore(unknown);
     const ids = tokenIds(tokens, "tokens");
     const error = new OutError();
     const [remove, unparse] = [removeSpecial ? 1 : 0, unparseSpecial ? 1 : 0];
@@ -127,8 +149,9 @@ export class Model extends Owned {
    */
   tokenTree(
     names: ReadonlyArray<string>,
-    { path = "action", prefix = " ", trigger }: TokenTreeOptions = {},
+    { path = "action", prefix = " ", trigger, ...unknown }: TokenTreeOptions = {},
   ): TokenTreePayload {
+    checkNoMore(unknown);
     const list = checkSeveral(names, "names", "names");
     list.forEach((name, i) => {
       if (checkString(name, `names[${i}]`) === "") throw invalidArgument(`names[${i}] is empty`);
@@ -144,6 +167,7 @@ export class Model extends Owned {
   /** Opens a stream: one generation, with a KV cache of its own. */
   stream(options: StreamOptions = {}): Stream {
     const { grammar, seed, threads, timeBudgetMs, spanTimeout, skipAhead, ...config } = options;
+    checkNoMore(config, CONFIG_NAMES);
     const stream = new Stream(this, { ...config, gbnfGrammar: grammar && checkString(grammar, "grammar") });
     try {
       if (seed !== undefined) stream.setSeed(seed);

@@ -1,6 +1,6 @@
 /** How a span ends. */
 import { eliza_span_config_t } from "./abi.generated";
-import { tokenIds } from "./arguments";
+import { checkNoMore, tokenIds } from "./arguments";
 import { UINT32_MAX, checkInteger } from "./errors";
 import { addressOf } from "./memory";
 import { bytesOf, newStruct, writeStruct } from "./structs";
@@ -18,7 +18,11 @@ export interface SpanConfig {
 }
 
 /** Makes a call with an `eliza_span_config_t`, which is valid during the call only. */
-export function withSpanConfig<T>({ end, spanTimeout }: SpanConfig, call: (config: Uint8Array) => T): T {
+export function withSpanConfig<T>(
+  { end, spanTimeout, ...unknown }: SpanConfig,
+  call: (config: Uint8Array) => T,
+): T {
+  checkNoMore(unknown);
   const config = newStruct(eliza_span_config_t);
   writeStruct(eliza_span_config_t, config, { span_timeout: checkSpanTimeout(spanTimeout) });
   if (!end) return call(bytesOf(config));

@@ -14,7 +14,7 @@ import {
   eliza_llm_stream_stats_t,
   eliza_span_state_t,
 } from "./abi.generated";
-import { checkInstance, checkString, tokenIds } from "./arguments";
+import { checkInstance, checkNoMore, checkString, seedBits, tokenIds } from "./arguments";
 import { Constraint, ConstraintKind } from "./constraint";
 import { ElizaInferenceError, INT32_MAX, INT32_MIN, UINT32_MAX, checkInteger, invalidArgument } from "./errors";
 import type { Handle } from "./library";
@@ -84,6 +84,11 @@ export interface SpanOptions extends SpanConfig {
   mode?: number | undefined;
 }
 
+export interface StepOptions {
+  maxTokens?: number | undefined;
+  maxTextBytes?: number | undefined;
+}
+
 /**
  * `Model.stream` opens one; it has a KV cache of its own and belongs to one thread. Inside a token callback the settings,
  * `setTokenTrie`, `setConstraint`, their `clear...`, `activate` and `cancel` are allowed and act before the next token;
@@ -108,8 +113,12 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
    * appended to what is there. They never reach the token tree, the grammar or the triggers. `addSpecial` is for text:
    * whether the tokens with which the model begins a text are added; by default, if nothing was decoded yet.
    */
-  prefill(prompt: string | ArrayLike<number>, options: { addSpecial?: boolean | undefined } = {}): number {
-    const ids = typeof prompt === "string" ? this.#tokenize(prompt, options.addSpecial) : prompt;
+  prefill(
+    prompt: string | ArrayLike<number>,
+    { addSpecial, ...unknown }: { addSpecial?: boolean | undefined } = {},
+  ): number {
+    checkNoMore(unknown);
+    const ids = typeof prompt === "string" ? this.#tokenize(prompt, addSpecial) : prompt;
     const tokens = tokenIds(ids, "prompt", "a string or token ids");
     llm.prefill(this.library, this.handle, tokens);
     return tokens.length;
@@ -120,8 +129,9 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
    * starts or ends a span. A token whose text does not fit `maxTextBytes` (at least 5) comes with the next step; text that
    * does not fit a whole step comes in parts, in steps without tokens.
    */
-  step(options: { maxTokens?: number | undefined; maxTextBytes?: number | undefined } = {}): LlmStreamStep {
-    return watchingTokenizer(() => llm.next(this.library, this.handle, options.maxTokens, options.maxTextBytes));
+  step({ maxTokens, maxTextBytes, ...unknown }: StepOptions = {}): LlmStreamStep {
+    checkNoMore(unknown);
+    return watchingTokenizer(() => llm.next(this.library, this.handle, maxTokens, maxTextBytes));
   }
 
   /** Steps until the final one, which comes too, even if it is empty. */
@@ -140,9 +150,10 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
    */
   generate(
     onToken?: (token: number, text: string) => boolean | void,
-    options: { maxTokens?: number | undefined } = {},
+    { maxTokens = 0, ...unknown }: { maxTokens?: number | undefined } = {},
   ): string {
-    const maxTokens = checkInteger(options.maxTokens ?? 0, "maxTokens", INT32_MIN, INT32_MAX);
+    checkNoMore(unknown);
+    checkInteger(maxTokens, "maxTokens", INT32_MIN, INT32_MAX);
     const parts: string[] = [];
     let thrown: { error: unknown } | null = null;
     const receive = (token: number, text: Handle): number => {
@@ -215,7 +226,11 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
    * A text may end the generation: then it goes on with `prefill`. ELIZA_ERR_STATE if the generation ended before it was
    * complete, such as by `maxTokens`.
    */
-  choose(constraint: Payload | Constraint, { path, mode }: Pick<SpanOptions, "path" | "mode"> = {}): string {
+  choose(
+    constraint: Payload | Constraint,
+    { path, mode, ...unknown }: Pick<SpanOptions, "path" | "mode"> = {},
+  ): string {
+    checkNoMore(unknown);
     const isText = constraint instanceof Constraint && constraint.kind !== ConstraintKind.TOKEN_TRIE;
     using span = this.span(constraint, { path, mode });
     const text = this.generate();
@@ -236,10 +251,10 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
    *
    * Spans do not nest.
    */
-  span(constraint: Payload | Constraint, options: SpanOptions = {}): Span {
-    this.#constrain(constraint, options);
+  span(constraint: Payload | Constraint, { path, mode, ...config }: SpanOptions = {}): Span {
+    this.#constrain(constraint, mode, config);
     try {
-      if (options.path !== undefined) this.activate(options.path);
+      if (path !== undefined) this.activate(path);
       const stoppedBefore = this.#stopsAtSpanEnd;
       this.setStopAtSpanEnd(true);
       return new Span(this, () => {
@@ -309,10 +324,9 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
     return name.value === 0 ? null : readText(name.handle, length.value);
   }
 
-  /** The state of the generator that tokens are drawn from (0): the low 64 bits. */
+  /** The state of the generator that tokens are drawn from (0): an integer of 64 bits. */
   setSeed(seed: number | bigint): void {
-    const bits = BigInt.asUintN(64, BigInt(seed));
-    this.#check(this.library.symbols.eliza_inference_llm_stream_set_seed(this.handle, bits));
+    this.#check(this.library.symbols.eliza_inference_llm_stream_set_seed(this.handle, seedBits(seed)));
   }
 
   setSampling(options: SamplingOptions): void {
@@ -370,8 +384,10 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
     super.close();
   }
 
-  #constrain(constraint: Payload | Constraint, { mode, end, spanTimeout }: SpanOptions): void {
-    if (constraint instanceof Constraint) return this.setConstraint(constraint, mode, { end, spanTimeout });
+  #constrain(constraint: Payload | Constraint, mode: number | undefined, config: SpanConfig): void {
+    if (constraint instanceof Constraint) return this.setConstraint(constraint, mode, config);
+    const { end, spanTimeout, ...unknown } = config;
+    checkNoMore(unknown);
     if (end || spanTimeout !== undefined) throw invalidArgument("end and spanTimeout: a token tree has its own");
     this.setTokenTrie(constraint, mode);
   }

@@ -5,6 +5,7 @@ import {
   ELIZA_TOKEN_SPECIAL,
   ELIZA_TOKEN_UNUSED,
 } from "./abi.generated";
+import { checkNoMore } from "./arguments";
 import { ElizaInferenceError, INT32_MAX, checkInteger, invalidArgument } from "./errors";
 
 export interface TokenListOptions {
@@ -68,7 +69,9 @@ export class TokenList {
   }
 
   /** The bytes and the flags of the ids from 0 on; those of no token are unused. */
-  finish({ nTokens, endOfGeneration }: TokenListOptions): { tokenBytes: Uint8Array[]; flags: Uint8Array } {
+  finish(options: TokenListOptions): { tokenBytes: Uint8Array[]; flags: Uint8Array } {
+    const { nTokens, endOfGeneration, ...unknown } = options;
+    checkNoMore(unknown);
     const { length } = this.#bytes;
     if (length === 0) throw this.error("", "no tokens");
     const size = nTokens === undefined ? length : checkInteger(nTokens, "nTokens", 1, INT32_MAX);

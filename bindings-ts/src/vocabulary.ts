@@ -7,7 +7,7 @@ import {
   eliza_vocab_config_t,
   eliza_vocab_info_t,
 } from "./abi.generated";
-import { checkString } from "./arguments";
+import { checkNoMore, checkString } from "./arguments";
 import { ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, invalidArgument } from "./errors";
 import { type Library, loadLibrary } from "./library";
 import { OutError, OutSlot, addressOf, checkStatus, concatenate, copyBytes, encodeUtf8 } from "./memory";
@@ -85,8 +85,11 @@ export class Vocabulary extends Owned {
   }
 
   /** Opens a file that `save` wrote, by mapping it: it must not be changed while the vocabulary lives. */
-  static open(path: string, options: { library?: Library | undefined } = {}): Vocabulary {
-    const library = options.library ?? loadLibrary();
+  static open(
+    path: string,
+    { library = loadLibrary(), ...unknown }: { library?: Library | undefined } = {},
+  ): Vocabulary {
+    checkNoMore(unknown);
     const bytes = encodeUtf8(checkString(path, "path"));
     const out = new OutSlot();
     const error = new OutError();
@@ -117,7 +120,8 @@ export class Vocabulary extends Owned {
    * bytes of their tokens.
    */
   static fromTiktoken(ranks: TiktokenRanks, options: TiktokenOptions = {}): Vocabulary {
-    return fromTokenList(readTiktokenRanks(ranks, options.special ?? {}), options);
+    const { special = {}, ...others } = options;
+    return fromTokenList(readTiktokenRanks(ranks, special), others);
   }
 
   /**
@@ -189,15 +193,14 @@ export class Vocabulary extends Owned {
   }
 }
 
-function fromTokenList(list: TokenList, options: ConverterOptions): Vocabulary {
+function fromTokenList(list: TokenList, { modelId, library, ...options }: ConverterOptions): Vocabulary {
   const { tokenBytes, flags } = list.finish(options);
-  const { modelId, library } = options;
   return new Vocabulary(tokenBytes.length, { tokenBytes, flags, modelId, library });
 }
 
 function createNative(nTokens: number, options: VocabularyOptions): Adopted {
-  const { tokenBytes, flags } = options;
-  const library = options.library ?? loadLibrary();
+  const { tokenBytes, flags, modelId: id = "", library = loadLibrary(), ...unknown } = options;
+  checkNoMore(unknown);
   checkInteger(nTokens, "nTokens", INT32_MIN, INT32_MAX);
   for (const [name, values] of Object.entries({ tokenBytes, flags })) {
     if (values && values.length !== nTokens) throw invalidArgument(`${name}: ${values.length} items for ${nTokens} tokens`);
@@ -208,7 +211,7 @@ function createNative(nTokens: number, options: VocabularyOptions): Adopted {
     return addressOf(array);
   };
   const config = newStruct(eliza_vocab_config_t);
-  const modelId = encodeUtf8(checkString(options.modelId ?? "", "modelId"));
+  const modelId = encodeUtf8(checkString(id, "modelId"));
   writeStruct(eliza_vocab_config_t, config, { n_tokens: nTokens, model_id: lend(modelId), model_id_len: modelId.length });
   if (tokenBytes) {
     const { bytes, offsets } = concatenate(tokenBytes, "tokenBytes");

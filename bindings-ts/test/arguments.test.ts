@@ -79,3 +79,51 @@ describe("a value of a wrong type is named", () => {
     [() => model.stream({ grammar: any(5) }), "grammar: expected a string, got a number"],
   ]);
 });
+
+describe("an unknown option is named", () => {
+  const message = "unknown option max_tokens";
+  const unknown = any({ max_tokens: 3 });
+  testRefusals([
+    [() => new Model(modelPath, unknown), message],
+    [() => model.stream(unknown), message],
+    [() => model.stream(any({ gbnfGrammar: "root ::= [a]" })), "unknown option gbnfGrammar"],
+    [() => model.stream(any({ toString: 1 })), "unknown option toString"],
+    [() => model.tokenize("a", unknown), message],
+    [() => model.detokenize([1], unknown), message],
+    [() => model.tokenTree(["A"], unknown), message],
+    [() => stream.prefill("a", unknown), message],
+    [() => stream.step(unknown), message],
+    [() => stream.generate(undefined, unknown), message],
+    [() => stream.choose(tree, unknown), message],
+    [() => stream.span(tree, unknown), message],
+    [() => stream.span(constraint, unknown), message],
+    [() => stream.setConstraint(constraint, 0, unknown), message],
+    [() => stream.setSampling(unknown), message],
+    [() => new Vocabulary(2, unknown), message],
+    [() => Vocabulary.open(modelPath, unknown), message],
+    [() => Vocabulary.fromGguf(modelPath, unknown), message],
+    [() => Vocabulary.fromTiktoken([[Uint8Array.of(1), 0]], unknown), message],
+    [() => Constraint.choices(vocabulary, ["a"], unknown), message],
+    [() => Constraint.regex(vocabulary, "a", unknown), message],
+    [() => Constraint.regex(vocabulary, "a", { budget: unknown }), message],
+    [() => Constraint.lark(vocabulary, 'start: "a"', unknown), message],
+    [() => Constraint.open(vocabulary, modelPath, unknown), message],
+    [() => constraint.prepare(unknown), message],
+    [() => new Matcher(constraint, unknown), message],
+    [() => matcher.sample(new Float32Array(256), 0, unknown), message],
+  ]);
+});
+
+describe("a seed is an integer of 64 bits", () => {
+  const refused = (seed: unknown) => `seed: ${seed} is not an integer from 0 to 18446744073709551615`;
+  testRefusals([
+    [() => model.stream({ seed: -1 }), refused(-1)],
+    [() => stream.setSeed(2n ** 64n), refused(2n ** 64n)],
+    [() => matcher.setSeed(-1n), refused(-1)],
+    [() => matcher.setSeed(0.5), refused(0.5)],
+    [() => matcher.setSeed(any("7")), refused(7)],
+    [() => new Matcher(constraint, { seed: NaN }), refused(NaN)],
+  ]);
+
+  test.each([0, 7, 2 ** 60, 2n ** 64n - 1n])("such as %p", (seed) => matcher.setSeed(seed));
+});
