@@ -41,10 +41,17 @@ export function hasSymbols(library: Library, ...names: SymbolName[]): boolean {
   return names.every((name) => !library.missing.has(name));
 }
 
+/** The file that an environment variable names, or a name without a folder; undefined if it is not set. */
+export function fileOfVariable(name: string): string | undefined {
+  const path = process.env[name];
+  if (!path || basename(path) === path || existsSync(path)) return path;
+  throw new ElizaInferenceError(ELIZA_ERR_ABI_MISMATCH, `${name} is ${path}: no such file`);
+}
+
 const loaded = new Map<string, Library>();
 
 function findLibrary(): string {
-  const explicit = process.env["ELIZA_INFERENCE_LIBRARY"];
+  const explicit = fileOfVariable("ELIZA_INFERENCE_LIBRARY");
   if (explicit) return explicit;
   // An app on Android has it in its process, where it is found by its name alone.
   if ((process.platform as string) === "android") return libraryFile();

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { ELIZA_ERR_ABI_MISMATCH, eliza_llama_info_t } from "./abi.generated";
 import { checkString } from "./arguments";
 import { ElizaInferenceError } from "./errors";
-import { type Handle, type Library, hasSymbols, loadLibrary } from "./library";
+import { type Handle, type Library, fileOfVariable, hasSymbols, loadLibrary } from "./library";
 import { OutError, encodeUtf8 } from "./memory";
 import { bytesOf, newStruct, readStruct } from "./structs";
 
@@ -59,7 +59,7 @@ function load(library: Library, path: string): void {
 function search(library: Library): void {
   const refused: string[] = [];
   // A copy that was chosen must not be replaced by another behind the caller's back.
-  const candidates = process.env["ELIZA_INFERENCE_LLAMA"] ? [""] : ["", ...findLlama()];
+  const candidates = fileOfVariable("ELIZA_INFERENCE_LLAMA") ? [""] : ["", ...findLlama()];
   for (const path of candidates) {
     try {
       return load(library, path);

@@ -46,7 +46,14 @@ test("the environment variable chooses the library", async () => {
   expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${loadLibrary().path}\n` });
   const failed = await loadInChild({ ELIZA_INFERENCE_LIBRARY: "/nowhere/libelizainference.so" });
   expect(failed.exitCode).not.toBe(0);
-  expect(failed.stderr).toContain("/nowhere/libelizainference.so is not a libelizainference");
+  expect(failed.stderr).toContain("ELIZA_INFERENCE_LIBRARY is /nowhere/libelizainference.so: no such file");
+});
+
+test("a libllama of the environment that is not there is named with its variable", async () => {
+  const script = `import { loadLlama } from ${JSON.stringify(join(import.meta.dir, "../src/index.ts"))}; loadLlama();`;
+  const { exitCode, stderr } = await runInChild(script, { ELIZA_INFERENCE_LLAMA: "/nowhere/libllama.so" });
+  expect(exitCode).not.toBe(0);
+  expect(stderr).toContain("ELIZA_INFERENCE_LLAMA is /nowhere/libllama.so: no such file");
 });
 
 test("a package without a library says what to install", async () => {
@@ -98,7 +105,10 @@ test("a build from before the recognizers serves token trees", async () => {
 });
 
 async function loadInChild(env: Record<string, string>, source = join(import.meta.dir, "../src")) {
-  const script = `import { loadLibrary } from ${JSON.stringify(join(source, "index.ts"))}; console.log(loadLibrary().path);`;
+  return runInChild(`import { loadLibrary } from ${JSON.stringify(join(source, "index.ts"))}; console.log(loadLibrary().path);`, env);
+}
+
+async function runInChild(script: string, env: Record<string, string>) {
   const child = Bun.spawn([process.execPath, "-e", script], { env: { ...process.env, ...env }, stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr, exitCode] = await Promise.all([
     new Response(child.stdout).text(),
