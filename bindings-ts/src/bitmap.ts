@@ -1,5 +1,5 @@
 /** Sets of tokens as bitmaps: bit i % 32 of word i / 32 is token i. */
-import { invalidArgument } from "./errors";
+import { unexpected } from "./arguments";
 
 export function bitmapWords(nTokens: number): number {
   return Math.ceil(nTokens / 32);
@@ -7,7 +7,7 @@ export function bitmapWords(nTokens: number): number {
 
 /** The library writes 4 bytes for each element, so that another kind of array would be written beyond its end. */
 export function checkBitmap(words: Int32Array): void {
-  if (!(words instanceof Int32Array)) throw invalidArgument("words: not an Int32Array");
+  if (!(words instanceof Int32Array)) throw unexpected("words", "an Int32Array", words);
 }
 
 /** The numbers of the bits that are set, ascending; there are `count` of them. */

@@ -1,6 +1,7 @@
 /** The stream functions of the library over plain handles, which `Stream` and the host's interfaces share. */
 import { ELIZA_ERR_BUNDLE_INVALID, ELIZA_ERR_INVALID_ARG, eliza_llm_stream_config_t } from "./abi.generated";
-import { ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, invalidArgument, nameOfStatus } from "./errors";
+import { unexpected } from "./arguments";
+import { ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, nameOfStatus } from "./errors";
 import { type Handle, type Library, hasSymbols } from "./library";
 import { OutError, OutSlot, addressOf, checkNoNul, decodeUtf8, encodeUtf8 } from "./memory";
 import { type SpanConfig, withSpanConfig } from "./span-config";
@@ -72,7 +73,7 @@ export function openStream(library: Library, context: Handle, config: LlmStreamC
 }
 
 export function prefill(library: Library, stream: Handle, tokens: Int32Array): void {
-  if (!(tokens instanceof Int32Array)) throw invalidArgument("tokens: not an Int32Array");
+  if (!(tokens instanceof Int32Array)) throw unexpected("tokens", "an Int32Array", tokens);
   const error = new OutError();
   const status = library.symbols.eliza_inference_llm_stream_prefill(stream, tokens, tokens.length, error.view);
   if (status < 0) throw error.take(library, status, "the prompt cannot be decoded");

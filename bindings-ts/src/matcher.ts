@@ -2,7 +2,6 @@
 import {
   ELIZA_ALLOWED_ALL,
   ELIZA_ALLOWED_BITMAP,
-  ELIZA_ERR_INVALID_ARG,
   ELIZA_STEP_IN_SPAN,
   ELIZA_STEP_REFUSED,
   ELIZA_STEP_SPAN_ENDED,
@@ -12,7 +11,7 @@ import {
   eliza_span_state_t,
 } from "./abi.generated";
 import { toArrayBuffer } from "bun:ffi";
-import { checkInstance, checkNoMore, checkString, seedBits } from "./arguments";
+import { checkInstance, checkNoMore, checkString, seedBits, unexpected } from "./arguments";
 import { bitmapWords, checkBitmap, setBits } from "./bitmap";
 import { Constraint, ConstraintKind } from "./constraint";
 import { ElizaInferenceError, UINT32_MAX, checkInteger, invalidArgument } from "./errors";
@@ -324,5 +323,5 @@ function createNative(constraint: Constraint, { seed, end, spanTimeout, ...unkno
 
 /** The library reads 4 bytes for each element, so that another kind of array would be read beyond its end. */
 function checkLogits(logits: Float32Array): void {
-  if (!(logits instanceof Float32Array)) throw new ElizaInferenceError(ELIZA_ERR_INVALID_ARG, "logits: not a Float32Array");
+  if (!(logits instanceof Float32Array)) throw unexpected("logits", "a Float32Array", logits);
 }

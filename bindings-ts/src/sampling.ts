@@ -18,7 +18,7 @@ export interface SamplingOptions {
   topP?: number | undefined;
 }
 
-/** A list: to gather the others in an object takes 23 ns, and this is called for each token. */
+/** A list: gathering the others in an object takes 23 ns, and this is called for each token. */
 const OPTION_NAMES: Record<keyof SamplingOptions, true> = { temperature: true, topP: true };
 
 /** An `eliza_sampling_t`, to be used again. */

@@ -222,8 +222,8 @@ describe("Matcher", () => {
       [() => matcher.accept(NaN), "token: NaN is not a 32-bit integer"],
       [() => matcher.rollback(-1), "nTokens: -1 is not an integer from 0 to 9007199254740991"],
       [() => matcher.setSpanTimeout(2 ** 32), "nTokens: 4294967296 is not an integer from 0 to 4294967295"],
-      [() => matcher.maskLogits(new Float64Array(100) as unknown as Float32Array), "logits: not a Float32Array"],
-      [() => matcher.sample([0] as unknown as Float32Array), "logits: not a Float32Array"],
+      [() => matcher.maskLogits(new Float64Array(100) as unknown as Float32Array), "logits: expected a Float32Array, got Float64Array"],
+      [() => matcher.sample([0] as unknown as Float32Array), "logits: expected a Float32Array, got an array"],
       [() => matcher.sample(new Float32Array(100), 0.5), "mode: 0.5 is not an integer from -2147483648 to 2147483647"],
     ];
     for (const [call, message] of calls) expect(failure(call)).toEqual({ statusName: "ELIZA_ERR_INVALID_ARG", message });

@@ -295,7 +295,7 @@ describe("Matcher", () => {
     expect(failure(() => fillBitmaps(matchers, new Int32Array(matchers.length))).statusName).toBe("ELIZA_ERR_INVALID_ARG");
     expect(failure(() => matchers[0]!.fillBitmap(new Int32Array(nWords - 1))).statusName).toBe("ELIZA_ERR_INVALID_ARG");
     expect(failure(() => matchers[0]!.fillBitmap(new Uint8Array(999) as unknown as Int32Array)).message).toBe(
-      "words: not an Int32Array",
+      "words: expected an Int32Array, got Uint8Array",
     );
   });
 
