@@ -39,7 +39,7 @@ export function checkNoMore(options: object, known: object = {}): void {
   for (const name in options) if (!Object.hasOwn(known, name)) throw invalidArgument(`unknown option ${name}`);
 }
 
-/** A state of the generator. */
+/** The state of a generator as C takes it. */
 export function seedBits(seed: number | bigint): bigint {
   const bits = typeof seed === "bigint" || Number.isInteger(seed) ? BigInt(seed) : -1n;
   if (bits >= 0n && bits <= SEED_MAX) return bits;

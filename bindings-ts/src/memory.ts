@@ -82,7 +82,9 @@ export function concatenate(items: Iterable<string | Uint8Array>, name: string):
   let end = 0;
   for (const item of items) {
     const isText = typeof item === "string";
-    if (!isText && !(item instanceof Uint8Array)) throw unexpected(`${name}[${ends.length}]`, "a string or a Uint8Array", item);
+    if (!isText && !(item instanceof Uint8Array)) {
+      throw unexpected(`${name}[${ends.length}]`, "a string or a Uint8Array", item);
+    }
     // A UTF-16 unit takes at most 3 bytes.
     const endMax = end + (isText ? 3 * item.length : item.length);
     if (isText) checkUnicode(item, `${name}[${ends.length}]`);
