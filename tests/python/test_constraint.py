@@ -26,7 +26,7 @@ def cache_limit() -> Iterator[None]:
 
 def test_what_a_tree_compiled_to(vocabulary: Vocabulary) -> None:
     tokens = {"A": [1, 2], "B": [1, 3], "C": [4, 5, 6]}
-    tree = TokenTree.from_names("AB", tokens) + TokenTree.from_names("C", tokens, path="unit")
+    tree = TokenTree.from_names(["A", "B"], tokens) + TokenTree.from_names(["C"], tokens, path="unit")
     constraint = Constraint(vocabulary, tree)
     assert constraint.paths == ("action", "unit")
     info = constraint.info

@@ -95,7 +95,7 @@ def test_reset_goes_back_to_the_beginning(matcher: Matcher) -> None:
 
 def test_activation_by_path(vocabulary: Vocabulary) -> None:
     tokens = {"A": [1], "B": [2]}
-    tree = TokenTree.from_names("A", tokens) + TokenTree.from_names("B", tokens, path="unit")
+    tree = TokenTree.from_names(["A"], tokens) + TokenTree.from_names(["B"], tokens, path="unit")
     matcher = Matcher(Constraint(vocabulary, tree))
     assert matcher.allowed() is None
     matcher.activate("unit")

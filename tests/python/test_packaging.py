@@ -68,7 +68,7 @@ def test_without_numpy_allowed_ids_are_a_memoryview() -> None:
 import sys
 sys.modules["numpy"] = None
 from eliza_inference import Constraint, Matcher, TokenTree, Vocabulary
-allowed = Matcher(Constraint(Vocabulary(9), TokenTree.from_names("AB", {"A": [3], "B": [5]}))).allowed()
+allowed = Matcher(Constraint(Vocabulary(9), TokenTree.from_names(["A", "B"], {"A": [3], "B": [5]}))).allowed()
 print(type(allowed).__name__, allowed.tolist(), allowed.readonly)
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -200,7 +200,8 @@ def test_decision_13_an_illegal_token_ends_the_span(chain: Chain, caplog: pytest
 
 def test_decision_13_the_illegal_token_is_tested_for_triggers(chain: Chain) -> None:
     tokens = {"A": [10, 11], "B": [12]}
-    tree = TokenTree.from_names("A", tokens, trigger=[[7]]) + TokenTree.from_names("B", tokens, path="b", trigger=[[8]])
+    tree = TokenTree.from_names(["A"], tokens, trigger=[[7]])
+    tree += TokenTree.from_names(["B"], tokens, path="b", trigger=[[8]])
     sampler = chain.sampler(tree)
     chain.accept(sampler, 7, 8)
     state = sampler_state(sampler)
@@ -222,7 +223,7 @@ def test_set_clear_and_activate(chain: Chain) -> None:
     clear_sampler_trie(sampler)
     assert len(chain.apply(sampler, chain.whole_vocabulary())) == chain.model.size
     tokens = {"A": [40], "B": [50]}
-    set_sampler_trie(sampler, TokenTree.from_names("A", tokens) + TokenTree.from_names("B", tokens, path="b"))
+    set_sampler_trie(sampler, TokenTree.from_names(["A"], tokens) + TokenTree.from_names(["B"], tokens, path="b"))
     activate_sampler(sampler, "b")
     assert chain.apply(sampler, chain.whole_vocabulary()) == [50]
     with pytest.raises(UnknownPathError, match='"nope"'):

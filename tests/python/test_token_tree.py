@@ -104,8 +104,9 @@ def test_several_paths() -> None:
 
 
 def test_trees_for_two_models_do_not_add_up() -> None:
+    tokens = {"A": [1]}
     with pytest.raises(ModelMismatchError, match="'one' and 'two'"):
-        TokenTree.from_names("A", {"A": [1]}, model_id="one") + TokenTree.from_names("A", {"A": [1]}, model_id="two")
+        TokenTree.from_names(["A"], tokens, model_id="one") + TokenTree.from_names(["A"], tokens, model_id="two")
 
 
 def test_both_formats_give_the_same_tree_back() -> None:

@@ -58,7 +58,7 @@ def test_an_older_library_serves_what_it_has(clean_python: Path, release: Releas
     path.write_bytes(without(release.folder / "lib/linux-x64/libelizainference.so", b"eliza_inference_matcher_forced"))
     code = """
 from eliza_inference import Constraint, LibraryError, Matcher, TokenTree, Vocabulary
-matcher = Matcher(Constraint(Vocabulary(9), TokenTree.from_names("A", {"A": [3, 4]})))
+matcher = Matcher(Constraint(Vocabulary(9), TokenTree.from_names(["A"], {"A": [3, 4]})))
 print(list(matcher.allowed()))
 try:
     matcher.forced()

@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from eliza_inference._arguments import instance, integer, several, words
 from eliza_inference._library import CData, ffi, lib
 from eliza_inference.errors import ClosedError, InvalidArgumentError, error_from_status
 
@@ -37,14 +38,22 @@ def fill_bitmaps(matchers: Sequence[Matcher], out: Bitmap, n_threads: int = 0) -
     become 0. `n_threads` is the most threads to use; 0: one for each processor. No matcher may be in
     the list twice, or in use by another thread meanwhile.
     """
-    handles = ffi.new("eliza_matcher *[]", [matcher._handle for matcher in matchers])
+    try:
+        handles = ffi.new("eliza_matcher *[]", [matcher._handle for matcher in matchers])
+    except (AttributeError, TypeError):
+        from eliza_inference.matcher import Matcher  # here, since it imports this module
+
+        for at, matcher in enumerate(several("matchers", matchers, "matchers")):
+            instance(f"matchers[{at}]", matcher, Matcher)
+        raise
     if ffi.NULL in handles:
         raise ClosedError("a matcher is closed")
     if len(set(map(id, matchers))) < len(matchers):
         raise InvalidArgumentError("matchers: one of them is there twice")
     n_words = _words_of_row(out, len(matchers), max((matcher._n_words for matcher in matchers), default=0))
-    words = ffi.from_buffer(_WORDS, out, require_writable=True)
-    status = lib.eliza_inference_matcher_fill_bitmaps(handles, len(handles), words, n_words, n_threads)
+    lent = ffi.from_buffer(_WORDS, out, require_writable=True)
+    n_threads = integer("n_threads", n_threads)
+    status = lib.eliza_inference_matcher_fill_bitmaps(handles, len(handles), lent, n_words, n_threads)
     if status < 0:
         raise error_from_status(status, f"the bitmaps of {len(handles)} matchers could not be filled")
     return out
@@ -85,10 +94,8 @@ _BITS = [[bit for bit in range(8) if octet >> bit & 1] for octet in range(256)]
 
 
 def lend_bitmap(out: object, n_words: int) -> CData:
-    """Lends a bitmap to be filled; refuses what is too short, or is no array of 32-bit words."""
-    view = memoryview(out)  # type: ignore[arg-type]
-    if view.itemsize not in (1, 4):
-        raise TypeError(f"bitmap: expected 32-bit integers, got format {view.format!r}")
+    """Lends a bitmap to be filled; refuses what is too short, or no array of 32-bit integers or bytes."""
+    view = words("bitmap", out)
     if view.nbytes < 4 * n_words:
         raise InvalidArgumentError(f"bitmap: {view.nbytes // 4} words are fewer than the {n_words} of the vocabulary")
     return ffi.from_buffer(_WORDS, view, require_writable=True)
@@ -96,12 +103,10 @@ def lend_bitmap(out: object, n_words: int) -> CData:
 
 def _words_of_row(out: object, n_rows: int, n_words: int) -> int:
     """Words from one row to the next."""
-    view = memoryview(out)  # type: ignore[arg-type]
-    if view.itemsize not in (1, 4):
-        raise TypeError(f"bitmaps: expected 32-bit integers, got format {view.format!r}")
+    view = words("bitmaps", out)
     if view.ndim > 1 and view.shape is not None and view.shape[0] != n_rows:
         raise InvalidArgumentError(f"bitmaps: {view.shape[0]} rows for {n_rows} matchers")
-    words = view.nbytes // 4
-    if words < n_rows * n_words or (n_rows and words % n_rows):
-        raise InvalidArgumentError(f"bitmaps: {words} words are not {n_rows} rows of at least {n_words}")
-    return words // n_rows if n_rows else 0
+    n_all = view.nbytes // 4
+    if n_all < n_rows * n_words or (n_rows and n_all % n_rows):
+        raise InvalidArgumentError(f"bitmaps: {n_all} words are not {n_rows} rows of at least {n_words}")
+    return n_all // n_rows if n_rows else 0

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from enum import IntEnum
 from itertools import accumulate
 
+from eliza_inference._arguments import instance, kind_of, several, utf8
 from eliza_inference._constants import constant
 from eliza_inference._described import Described
 from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struct
 from eliza_inference._tokenizers import watching_tokenizer
 from eliza_inference.bitmap import n_bitmap_words
 from eliza_inference.budget import Budget, call_within
-from eliza_inference.errors import InvalidArgumentError, PayloadError, error_from_status
+from eliza_inference.errors import PayloadError, error_from_status
 from eliza_inference.token_tree import TokenTree
 from eliza_inference.vocabulary import Vocabulary
 
@@ -88,6 +89,7 @@ class Constraint(Described):
     """What it was compiled from. Canonical choices are a token trie."""
 
     def __init__(self, vocabulary: Vocabulary, tree: Payload) -> None:
+        instance("vocabulary", vocabulary, Vocabulary)
         payload = payload_bytes(tree)
         out = ffi.new("eliza_constraint **")
         call(
@@ -113,9 +115,8 @@ class Constraint(Described):
         `canonical` allows only the tokens that the vocabulary's tokenizer gives for a string (see
         `Vocabulary.set_tokenizer`): a token tree with the path "choices".
         """
-        if isinstance(strings, (str, bytes)):
-            raise TypeError("choices: expected several strings, got one")
-        encoded = [each if isinstance(each, bytes) else _utf8(each) for each in strings]
+        listed = several("strings", strings, "strings")
+        encoded = [each if isinstance(each, bytes) else utf8(f"strings[{at}]", each) for at, each in enumerate(listed)]
         joined = ffi.from_buffer("uint8_t[]", b"".join(encoded))
         offsets = ffi.from_buffer("uint64_t[]", array("Q", accumulate(map(len, encoded), initial=0)))
         flags = _CHOICES_CANONICAL if canonical else 0
@@ -133,7 +134,7 @@ class Constraint(Described):
         alternation, groups, escapes and the flags `i s x`. Look-around, back-references, word
         boundaries and possessive groups are a `GrammarError` with the place, as all errors are.
         """
-        encoded = _utf8(pattern)
+        encoded = utf8("pattern", pattern)
         flags = _REGEX_IGNORE_CASE if ignore_case else 0
         function = lib.eliza_inference_constraint_create_regex
         return cls._compile(ConstraintKind.REGEX, budget, function, vocabulary, encoded, len(encoded), flags)
@@ -146,7 +147,7 @@ class Constraint(Described):
         conflict comes with the two items and a shortest example. What is legal but seldom meant is in
         `notes`.
         """
-        encoded = _utf8(grammar)
+        encoded = utf8("grammar", grammar)
         function = lib.eliza_inference_constraint_create_lark
         return cls._compile(ConstraintKind.GRAMMAR, budget, function, vocabulary, encoded, len(encoded))
 
@@ -240,6 +241,7 @@ class Constraint(Described):
         vocabulary: Vocabulary,
         *arguments: object,
     ) -> Constraint:
+        instance("vocabulary", vocabulary, Vocabulary)
         out = ffi.new("eliza_constraint **")
         watching_tokenizer(call_within, budget, function, (vocabulary._handle, *arguments), out)
         constraint = cls.__new__(cls)
@@ -261,7 +263,7 @@ def payload_bytes(tree: Payload) -> bytes:
     text = tree.to_json() if isinstance(tree, TokenTree) else tree
     if not isinstance(text, str):
         made = "as Model.token_tree(names) or TokenTree.from_names makes it"
-        raise TypeError(f"expected a token tree, {made}, got {type(tree).__name__}")
+        raise TypeError(f"expected a token tree, {made}, got {kind_of(tree)}")
     try:
         return text.encode()
     except UnicodeEncodeError as error:
@@ -270,15 +272,6 @@ def payload_bytes(tree: Payload) -> bytes:
 
 _CHOICES_CANONICAL = constant("ELIZA_CHOICES_CANONICAL")
 _REGEX_IGNORE_CASE = constant("ELIZA_REGEX_IGNORE_CASE")
-
-
-def _utf8(text: str) -> bytes:
-    if not isinstance(text, str):
-        raise TypeError(f"expected a str, got {type(text).__name__}")
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidArgumentError(f"not valid Unicode: {error}") from error
 
 
 def _recognizer_info(handle: CData) -> CData:

@@ -7,6 +7,7 @@ from enum import IntEnum, IntFlag
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
+from eliza_inference._arguments import floats
 from eliza_inference._constants import constant
 from eliza_inference._described import Described
 from eliza_inference._library import CData, call, ffi, kept_alive_by, lent_text, lib, new_struct
@@ -378,10 +379,4 @@ _STEPS = tuple(Step(bits) for bits in range(2 * Step.REFUSED))
 
 def _float_array(logits: Any, *, writable: bool) -> CData:
     """Lends an array of 32-bit floats to the library, without a copy."""
-    view = memoryview(logits)
-    if view.format != "f" or view.ndim != 1 or not view.contiguous:
-        raise TypeError(
-            f"logits: expected a contiguous 1-d array of 32-bit floats, "
-            f"got format {view.format!r} with shape {view.shape}"
-        )
-    return ffi.from_buffer("float[]", view, require_writable=writable)
+    return ffi.from_buffer("float[]", floats("logits", logits, writable=writable))

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-from eliza_inference.errors import ModelMismatchError, PayloadError
+from eliza_inference._arguments import instance, several
+from eliza_inference.errors import InvalidArgumentError, ModelMismatchError, PayloadError
 
 __all__ = [
     "TRIE_ROOT_TOKEN_ID",
@@ -98,9 +99,14 @@ class TokenTree:
         """A tree with one descriptor; `tree + other` puts several together.
 
         `tokens` is a tokenizer, called with `prefix + name`, or a mapping from names to ids. Names
-        without tokens are left out; `PayloadError` if none is left.
+        without tokens are left out; `PayloadError` if none is left. An empty name is an
+        `InvalidArgumentError`.
         """
-        listed = list(names)
+        listed = several("names", names, "names")
+        for at, name in enumerate(listed):
+            instance(f"names[{at}]", name, str)
+            if not name:
+                raise InvalidArgumentError(f"names[{at}] is empty")
         token_map = tokens if isinstance(tokens, Mapping) else {name: tokens(prefix + name) for name in listed}
         descriptor = build_token_tree_descriptor(path, listed, token_map, trigger=trigger, end=end)
         if descriptor is None:

@@ -1,0 +1,140 @@
+"""Checks of arguments: what is wrong is told by the argument's name, with what was expected and what came.
+
+A wrong type is a `TypeError`, a number out of range an `InvalidArgumentError`. Calls that must be fast do
+not check: they let the call fail, and ask here for the reason.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from operator import index
+from typing import Any
+
+from eliza_inference._library import CData, ffi
+from eliza_inference.errors import InvalidArgumentError
+
+__all__ = ["floats", "instance", "integer", "integers", "kind_of", "number", "several", "utf8", "words"]
+
+_INT32_MAX = 2**31 - 1
+_REMEDIES = {
+    ("Constraint", "TokenTree"): " (Constraint(vocabulary, tree) makes one)",
+    ("Constraint", "Matcher"): " (use the constraint that it was made from)",
+    ("Vocabulary", "Model"): " (use model.vocabulary)",
+}
+# Of memory in this machine's byte order; "<" and ">" name one.
+_NATIVE_ORDER = "@=" + ("<" if sys.byteorder == "little" else ">")
+_WORD_FORMATS = frozenset("iIlL")
+_OCTET_FORMATS = frozenset("Bbc")
+
+
+def kind_of(value: object) -> str:
+    """The type of a value, as messages name it."""
+    return "None" if value is None else type(value).__name__
+
+
+def instance(name: str, value: object, kind: type) -> None:
+    """Refuses what is no instance of `kind`."""
+    if not isinstance(value, kind):
+        expected, got = kind.__name__, kind_of(value)
+        remedy = _REMEDIES.get((expected, got), "")
+        raise TypeError(f"{name}: expected a {expected}, got {got}{remedy}")
+
+
+def integer(name: str, value: int, least: int = 0, most: int = _INT32_MAX, *, expected: str = "an int") -> int:
+    """The integer, if it is one and in the range."""
+    try:
+        number = index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected {expected}, got {kind_of(value)}") from None
+    if not least <= number <= most:
+        raise InvalidArgumentError(f"{name}: {number} is outside {least}..{most}")
+    return number
+
+
+def number(name: str, value: float) -> float:
+    """The number, if it is one."""
+    try:
+        return float(ffi.new("double *", value)[0])
+    except TypeError:
+        raise TypeError(f"{name}: expected a number, got {kind_of(value)}") from None
+
+
+def integers(name: str, values: Iterable[int], *, more: tuple[int, ...] = ()) -> CData:
+    """An array of 32-bit integers, such as token ids, with `more` behind them."""
+    try:
+        listed = [*values, *more]
+    except TypeError:
+        raise TypeError(f"{name}: expected several ints, got {kind_of(values)}") from None
+    try:
+        return ffi.new("int32_t[]", listed)
+    except (TypeError, OverflowError):
+        for at, value in enumerate(listed):
+            integer(f"{name}[{at}]", value, -_INT32_MAX - 1)
+        raise
+
+
+def utf8(name: str, text: str) -> bytes:
+    """The bytes of a text."""
+    if not isinstance(text, str):
+        raise TypeError(f"{name}: expected a str, got {kind_of(text)}")
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(f"{name}: not valid Unicode: {error}") from None
+
+
+def several(name: str, values: Iterable[Any], of: str) -> list[Any]:
+    """The values as a list; refuses a single text, which Python would take for its characters."""
+    try:
+        if not isinstance(values, (str, bytes)):
+            return list(values)
+    except TypeError:
+        pass
+    one = "one " if isinstance(values, (str, bytes)) else ""
+    raise TypeError(f"{name}: expected several {of}, got {one}{kind_of(values)}")
+
+
+def words(name: str, out: object) -> memoryview:
+    """A view of an array of 32-bit integers, or of plain bytes, that is written to."""
+    expected = "32-bit integers"
+    view = _view(name, out, expected)
+    form = _format(view)
+    if not (form in _WORD_FORMATS and view.itemsize == 4) and form not in _OCTET_FORMATS:
+        raise TypeError(f"{name}: expected {expected}, got {_elements(out, view)}")
+    _expect_writable(name, view)
+    if not view.c_contiguous:
+        raise BufferError(f"{name}: expected a contiguous array, got one with gaps")
+    return view
+
+
+def floats(name: str, values: object, *, writable: bool) -> memoryview:
+    """A view of a one-dimensional array of 32-bit floats."""
+    expected = "a contiguous 1-d array of 32-bit floats"
+    view = _view(name, values, expected)
+    if view.format != "f" or view.ndim != 1 or not view.contiguous:
+        raise TypeError(f"{name}: expected {expected}, got {_elements(values, view)} with shape {view.shape}")
+    if writable:
+        _expect_writable(name, view)
+    return view
+
+
+def _view(name: str, values: Any, expected: str) -> memoryview:
+    try:
+        return memoryview(values)
+    except TypeError:
+        remedy = " (numpy.array or array.array makes an array)" if isinstance(values, (list, tuple)) else ""
+        raise TypeError(f"{name}: expected {expected}, got {kind_of(values)}{remedy}") from None
+
+
+def _format(view: memoryview) -> str:
+    return view.format[1:] if view.format[:1] in _NATIVE_ORDER else view.format
+
+
+def _elements(values: Any, view: memoryview) -> str:
+    return str(getattr(values, "dtype", f"format {view.format!r}"))
+
+
+def _expect_writable(name: str, view: memoryview) -> None:
+    if view.readonly:
+        raise BufferError(f"{name}: expected a writable array, got a read-only one")
