@@ -113,7 +113,7 @@ def test_choose_without_a_complete_name_is_an_error(open_stream: OpenStream, act
 @pytest.mark.parametrize("other", [["NONE"], None, 5, {"NONE": [1]}])
 def test_what_is_no_token_tree_is_an_error_that_says_how_to_make_one(stream: Stream, other: Any) -> None:
     for call in (stream.choose, stream.set_token_trie):
-        with pytest.raises(TypeError, match=rf"Model\.token_tree.*got {type(other).__name__}$"):
+        with pytest.raises(TypeError, match=rf"Model\.token_tree.*got (None|{type(other).__name__})$"):
             call(other)
     assert not stream.state.active
 

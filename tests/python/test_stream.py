@@ -378,7 +378,7 @@ def test_other_cache_types_answer_alike(open_stream: OpenStream, cache_type: str
 
 def test_decision_16_a_drafter_is_not_served(model: Model) -> None:
     with pytest.raises(NotServedError, match="mtp_drafter_path"):
-        Stream(model, {"mtp_drafter_path": "drafter.gguf"})
+        Stream(model, {"mtp_drafter_path": b"drafter.gguf"})
 
 
 def test_counters(stream: Stream) -> None:

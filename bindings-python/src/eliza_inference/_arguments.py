@@ -14,9 +14,25 @@ from typing import Any
 from eliza_inference._library import CData, ffi
 from eliza_inference.errors import InvalidArgumentError
 
-__all__ = ["floats", "instance", "integer", "integers", "kind_of", "number", "several", "utf8", "words"]
+__all__ = [
+    "INT32_MIN",
+    "UINT32_MAX",
+    "UINT64_MAX",
+    "floats",
+    "instance",
+    "integer",
+    "integers",
+    "kind_of",
+    "mode_number",
+    "number",
+    "several",
+    "utf8",
+    "words",
+]
 
-_INT32_MAX = 2**31 - 1
+INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
+UINT32_MAX = 2**32 - 1
+UINT64_MAX = 2**64 - 1
 _REMEDIES = {
     ("Constraint", "TokenTree"): " (Constraint(vocabulary, tree) makes one)",
     ("Constraint", "Matcher"): " (use the constraint that it was made from)",
@@ -41,21 +57,26 @@ def instance(name: str, value: object, kind: type) -> None:
         raise TypeError(f"{name}: expected a {expected}, got {got}{remedy}")
 
 
-def integer(name: str, value: int, least: int = 0, most: int = _INT32_MAX, *, expected: str = "an int") -> int:
+def integer(name: str, value: int, least: int = 0, most: int = INT32_MAX, *, expected: str = "an int") -> int:
     """The integer, if it is one and in the range."""
     try:
-        number = index(value)
+        whole = index(value)
     except TypeError:
         raise TypeError(f"{name}: expected {expected}, got {kind_of(value)}") from None
-    if not least <= number <= most:
-        raise InvalidArgumentError(f"{name}: {number} is outside {least}..{most}")
-    return number
+    if not least <= whole <= most:
+        raise InvalidArgumentError(f"{name}: {whole} is outside {least}..{most}")
+    return whole
+
+
+def mode_number(mode: int) -> int:
+    """A `Mode` as the library takes it, which says if there is none of this number."""
+    return integer("mode", mode, INT32_MIN, expected="a Mode")
 
 
 def number(name: str, value: float) -> float:
     """The number, if it is one."""
     try:
-        return float(ffi.new("double *", value)[0])
+        return float(ffi.new("double[1]", [value])[0])
     except TypeError:
         raise TypeError(f"{name}: expected a number, got {kind_of(value)}") from None
 
@@ -70,7 +91,7 @@ def integers(name: str, values: Iterable[int], *, more: tuple[int, ...] = ()) ->
         return ffi.new("int32_t[]", listed)
     except (TypeError, OverflowError):
         for at, value in enumerate(listed):
-            integer(f"{name}[{at}]", value, -_INT32_MAX - 1)
+            integer(f"{name}[{at}]", value, INT32_MIN)
         raise
 
 

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from eliza_inference._arguments import instance, integer, several, words
+from eliza_inference._arguments import UINT32_MAX, instance, integer, several, words
 from eliza_inference._library import CData, ffi, lib
 from eliza_inference.errors import ClosedError, InvalidArgumentError, error_from_status
 
@@ -52,7 +52,7 @@ def fill_bitmaps(matchers: Sequence[Matcher], out: Bitmap, n_threads: int = 0) -
         raise InvalidArgumentError("matchers: one of them is there twice")
     n_words = _words_of_row(out, len(matchers), max((matcher._n_words for matcher in matchers), default=0))
     lent = ffi.from_buffer(_WORDS, out, require_writable=True)
-    n_threads = integer("n_threads", n_threads)
+    n_threads = integer("n_threads", n_threads, 0, UINT32_MAX)
     status = lib.eliza_inference_matcher_fill_bitmaps(handles, len(handles), lent, n_words, n_threads)
     if status < 0:
         raise error_from_status(status, f"the bitmaps of {len(handles)} matchers could not be filled")

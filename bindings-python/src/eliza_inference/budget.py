@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from eliza_inference._arguments import UINT64_MAX, instance, integer
 from eliza_inference._library import CData, call, ffi, new_struct
-from eliza_inference.errors import InvalidArgumentError
 from eliza_inference.limits import COMPILE_STATES
 
 __all__ = ["Budget"]
@@ -37,11 +37,11 @@ class Budget:
     def __post_init__(self) -> None:
         for name, most in _MOST.items():
             value = getattr(self, name)
-            if value is not None and not 1 <= value <= most:
-                raise InvalidArgumentError(f"{name}: {value} is outside 1..{most}")
+            if value is not None:
+                integer(name, value, 1, most)
 
 
-_MOST = {"states_max": COMPILE_STATES, "bytes_max": 2**64 - 1, "ms_max": 2**64 - 1, "mask_bytes_max": 2**64 - 1}
+_MOST = {"states_max": COMPILE_STATES, "bytes_max": UINT64_MAX, "ms_max": UINT64_MAX, "mask_bytes_max": UINT64_MAX}
 
 
 def call_within(budget: Budget | None, function: Callable[..., int], arguments: tuple[Any, ...], *last: Any) -> None:
@@ -49,6 +49,7 @@ def call_within(budget: Budget | None, function: Callable[..., int], arguments: 
     if budget is None:
         call(function, *arguments, ffi.NULL, *last)
         return
+    instance("budget", budget, Budget)
     config = new_struct("eliza_compile_config_t")
     for name in _MOST:
         setattr(config, name, getattr(budget, name) or 0)

@@ -7,14 +7,14 @@ from enum import IntEnum, IntFlag
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from eliza_inference._arguments import floats
+from eliza_inference._arguments import UINT32_MAX, UINT64_MAX, floats, instance, integer, mode_number, number, utf8
 from eliza_inference._constants import constant
 from eliza_inference._described import Described
 from eliza_inference._library import CData, call, ffi, kept_alive_by, lent_text, lib, new_struct
 from eliza_inference._tokenizers import watching_tokenizer
 from eliza_inference.bitmap import Bitmap, empty_bitmap, int32_array, lend_bitmap, set_bits
 from eliza_inference.constraint import Constraint, ConstraintKind
-from eliza_inference.errors import ClosedError, ElizaError, InvalidArgumentError, error_from_status
+from eliza_inference.errors import ClosedError, ElizaError, error_from_status
 from eliza_inference.span_config import SpanConfig
 
 if TYPE_CHECKING:
@@ -120,8 +120,9 @@ class Matcher(Described):
         span_timeout: int | None = None,
         end: Iterable[int] | None = None,
     ) -> None:
-        if span_timeout is not None and span_timeout < 1:
-            raise InvalidArgumentError("span_timeout: at least 1 token")
+        instance("constraint", constraint, Constraint)
+        if span_timeout is not None:
+            span_timeout = integer("span_timeout", span_timeout, 1, UINT32_MAX)
         out = ffi.new("eliza_matcher **")
         if end is None:
             call(lib.eliza_inference_matcher_create, constraint._handle, span_timeout or 0, out)
@@ -135,7 +136,11 @@ class Matcher(Described):
     def accept(self, token: int) -> Step:
         """Takes one token. A token that is not legal here is refused (`Step.REFUSED`), and nothing
         changes; one outside the vocabulary is an `InvalidArgumentError`."""
-        result: int = self._accept(self._handle, token)
+        try:
+            result: int = self._accept(self._handle, token)
+        except (TypeError, OverflowError):
+            integer("token", token, 0, len(self._constraint.vocabulary) - 1)
+            raise
         if result < 0:
             raise self._error(result)
         return _STEPS[result]
@@ -143,7 +148,11 @@ class Matcher(Described):
     def rollback(self, n_tokens: int = 1) -> None:
         """Takes back the last accepted tokens with all that they did; at most what was accepted
         since the last `reset`, and at most `limits.ROLLBACK_TOKENS_MAX`."""
-        self._check(lib.eliza_inference_matcher_rollback(self._handle, n_tokens))
+        try:
+            self._check(lib.eliza_inference_matcher_rollback(self._handle, n_tokens))
+        except (TypeError, OverflowError):
+            integer("n_tokens", n_tokens)
+            raise
 
     def reset(self) -> None:
         """Back to the state right after creation, counters included. Seed and timeout stay."""
@@ -160,7 +169,7 @@ class Matcher(Described):
     def activate(self, path: str) -> None:
         """Opens a span at the descriptor with this path; an open span starts over. An unknown path
         is an `UnknownPathError` that lists the known ones."""
-        encoded = path.encode()
+        encoded = utf8("path", path)
         self._check(lib.eliza_inference_matcher_activate(self._handle, encoded, len(encoded)))
 
     def deactivate(self) -> None:
@@ -269,17 +278,25 @@ class Matcher(Described):
         """
         lent = _float_array(logits, writable=False)
         sampling = new_struct("eliza_sampling_t")
-        sampling.mode, sampling.temperature, sampling.top_p = mode, temperature, top_p
+        try:
+            sampling.mode, sampling.temperature, sampling.top_p = mode, temperature, top_p
+        except (TypeError, OverflowError):
+            mode_number(mode)
+            number("temperature", temperature)
+            number("top_p", top_p)
+            raise
         token = ffi.new("int32_t *")
         self._check(lib.eliza_inference_matcher_sample(self._handle, lent, len(lent), sampling, token))
         return int(token[0])
 
     def set_seed(self, seed: int) -> None:
         """Sets the state of the generator that `sample` draws from."""
+        seed = integer("seed", seed, 0, UINT64_MAX)
         self._check(lib.eliza_inference_matcher_set_seed(self._handle, seed))
 
     def set_span_timeout(self, n_tokens: int) -> None:
         """Changes the span timeout; at least 1. In force at once: the leaves are not checked again."""
+        n_tokens = integer("n_tokens", n_tokens, 0, UINT32_MAX)
         self._check(lib.eliza_inference_matcher_set_span_timeout(self._handle, n_tokens))
 
     @property

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import TracebackType
 
+from eliza_inference._arguments import INT32_MIN, UINT32_MAX, UINT64_MAX, integer, integers, number, utf8
 from eliza_inference._described import Described
 from eliza_inference._library import CData, call, create, ffi, lib
 from eliza_inference.errors import ClosedError, error_from_status
@@ -45,7 +46,7 @@ class Model(Described):
 
     @model_id.setter
     def model_id(self, model_id: str) -> None:
-        encoded = model_id.encode()
+        encoded = utf8("model_id", model_id)
         status = lib.eliza_inference_set_model_id(self._handle, encoded, len(encoded))
         if status < 0:
             raise error_from_status(status, f"model_id: {model_id!r} was refused")
@@ -65,7 +66,7 @@ class Model(Described):
         `add_special` adds the tokens with which the model begins (and ends) a text, as at the start
         of a prompt. `parse_special` reads the names of control tokens in the text as these tokens.
         """
-        encoded = text.encode()
+        encoded = utf8("text", text)
         tokens, count = ffi.new("int **"), ffi.new("size_t *")
         call(
             lib.eliza_inference_tokenize, self._handle, encoded, len(encoded), add_special, parse_special, tokens, count
@@ -81,15 +82,16 @@ class Model(Described):
         `remove_special` leaves out the tokens that `add_special` adds. `unparse_special` writes
         control tokens by their names.
         """
-        ids = ffi.new("int[]", list(tokens))
-        capacity = 8 * len(ids) + 64
+        owned = integers("tokens", tokens)
+        ids = ffi.cast("int *", owned)
+        capacity = 8 * len(owned) + 64
         while True:
             text = ffi.new("char[]", capacity)
             length = call(
                 lib.eliza_inference_detokenize,
                 self._handle,
                 ids,
-                len(ids),
+                len(owned),
                 remove_special,
                 unparse_special,
                 text,
@@ -158,20 +160,25 @@ class Model(Described):
 
         Raises `InvalidArgumentError`, also for a grammar that does not parse.
         """
+        if threads is not None:
+            threads = integer("threads", threads, 1)
+        if span_timeout is not None:
+            span_timeout = integer("span_timeout", span_timeout, 1, UINT32_MAX)
+        time_budget_ms = integer("time_budget_ms", time_budget_ms, 0, UINT64_MAX)
         stream = Stream(
             self,
             {
-                "max_tokens": max_tokens,
-                "temperature": temperature,
-                "top_p": top_p,
-                "top_k": top_k,
-                "repeat_penalty": repeat_penalty,
-                "gbnf_grammar": grammar,
+                "max_tokens": integer("max_tokens", max_tokens),
+                "temperature": number("temperature", temperature),
+                "top_p": number("top_p", top_p),
+                "top_k": integer("top_k", top_k, INT32_MIN),
+                "repeat_penalty": number("repeat_penalty", repeat_penalty),
+                "gbnf_grammar": utf8("grammar", grammar or ""),
                 "disable_thinking": disable_thinking,
-                "n_gpu_layers": gpu_layers,
-                "cache_type_k": cache_type_k,
-                "cache_type_v": cache_type_v,
-                "context_size": context_size,
+                "n_gpu_layers": integer("gpu_layers", gpu_layers, INT32_MIN),
+                "cache_type_k": utf8("cache_type_k", cache_type_k or ""),
+                "cache_type_v": utf8("cache_type_v", cache_type_v or ""),
+                "context_size": integer("context_size", context_size, INT32_MIN),
             },
         )
         try:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from eliza_inference._arguments import instance, mode_number, utf8
 from eliza_inference._library import CData, call, create, ffi, lib, new_struct
 from eliza_inference.constraint import Constraint, Payload, payload_bytes
 from eliza_inference.errors import error_from_status
@@ -37,7 +38,7 @@ def token_trie_sampler(vocab: int, tree: Payload, mode: Mode = Mode.GREEDY) -> i
     payload = payload_bytes(tree)
     data = ffi.from_buffer("char[]", payload)
     function = lib.eliza_inference_sampler_init_token_trie
-    sampler = create(function, ffi.cast("struct llama_vocab *", vocab), data, len(payload), mode)
+    sampler = create(function, ffi.cast("struct llama_vocab *", vocab), data, len(payload), mode_number(mode))
     return int(ffi.cast("uintptr_t", sampler))
 
 
@@ -45,7 +46,7 @@ def set_sampler_trie(sampler: int, tree: Payload, mode: Mode = Mode.GREEDY) -> N
     """Constrains such a sampler by another tree. If it fails, nothing changed."""
     payload = payload_bytes(tree)
     data = ffi.from_buffer("char[]", payload)
-    call(lib.eliza_inference_sampler_set_token_trie, _sampler(sampler), data, len(payload), mode)
+    call(lib.eliza_inference_sampler_set_token_trie, _sampler(sampler), data, len(payload), mode_number(mode))
 
 
 def constraint_sampler(
@@ -61,9 +62,10 @@ def constraint_sampler(
     The sampler keeps the constraint. A tokenizer of its vocabulary that was set in Python is used as long
     as the vocabulary lives.
     """
+    instance("constraint", constraint, Constraint)
     config = SpanConfig(end, span_timeout)
     function = lib.eliza_inference_sampler_init_constraint
-    arguments = (ffi.cast("struct llama_vocab *", vocab), constraint._handle, mode, config.pointer)
+    arguments = (ffi.cast("struct llama_vocab *", vocab), constraint._handle, mode_number(mode), config.pointer)
     return int(ffi.cast("uintptr_t", create(function, *arguments)))
 
 
@@ -76,9 +78,10 @@ def set_sampler_constraint(
     span_timeout: int | None = None,
 ) -> None:
     """Constrains such a sampler by another constraint. If it fails, nothing changed."""
+    instance("constraint", constraint, Constraint)
     config = SpanConfig(end, span_timeout)
     function = lib.eliza_inference_sampler_set_constraint
-    call(function, _sampler(sampler), constraint._handle, mode, config.pointer)
+    call(function, _sampler(sampler), constraint._handle, mode_number(mode), config.pointer)
 
 
 def clear_sampler_trie(sampler: int) -> None:
@@ -88,7 +91,7 @@ def clear_sampler_trie(sampler: int) -> None:
 
 def activate_sampler(sampler: int, path: str) -> None:
     """Opens a span at the descriptor with this path; an open span starts over."""
-    encoded = path.encode()
+    encoded = utf8("path", path)
     call(lib.eliza_inference_sampler_activate, _sampler(sampler), encoded, len(encoded))
 
 

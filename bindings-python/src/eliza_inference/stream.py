@@ -10,6 +10,16 @@ from enum import IntEnum
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
+from eliza_inference._arguments import (
+    UINT32_MAX,
+    UINT64_MAX,
+    instance,
+    integer,
+    integers,
+    mode_number,
+    number,
+    utf8,
+)
 from eliza_inference._constants import constant
 from eliza_inference._described import Described
 from eliza_inference._library import CData, call, create, ffi, lent_text, lib, new_struct
@@ -20,6 +30,7 @@ from eliza_inference.errors import (
     ClosedError,
     ElizaError,
     InvalidArgumentError,
+    PayloadError,
     StateError,
     error_from_status,
 )
@@ -108,13 +119,13 @@ class Stream(Described):
     decodes, and `close`, is a `BusyError`.
     """
 
-    def __init__(self, model: Model, config: Mapping[str, int | float | str | None]) -> None:
+    def __init__(self, model: Model, config: Mapping[str, int | float | bytes]) -> None:
         struct, strings = ffi.new("eliza_llm_stream_config_t *"), []
         for name, value in config.items():
-            if isinstance(value, str):
-                strings.append(ffi.new("char[]", value.encode()))
+            if isinstance(value, bytes):
+                strings.append(ffi.new("char[]", value))
                 setattr(struct, name, strings[-1])
-            elif value is not None:
+            else:
                 setattr(struct, name, value)
         handle = create(lib.eliza_inference_llm_stream_open, model._handle, struct)
         self.model = model
@@ -140,7 +151,7 @@ class Stream(Described):
                 stats = self.stats
                 add_special = stats.context_tokens + stats.pending_tokens == 0
             prompt = self.model.tokenize(prompt, add_special=add_special)
-        tokens = ffi.new("int32_t[]", list(prompt))
+        tokens = integers("prompt", prompt)
         self._call(lib.eliza_inference_llm_stream_prefill, tokens, len(tokens))
         return len(tokens)
 
@@ -151,6 +162,7 @@ class Stream(Described):
         `max_text_bytes` (at least 5) comes with the next step; text that does not fit a whole step
         comes in parts, in steps without tokens. Raises `CancelledError` after `cancel`.
         """
+        max_tokens, max_text_bytes = integer("max_tokens", max_tokens), integer("max_text_bytes", max_text_bytes)
         tokens, count = ffi.new("int32_t[]", max_tokens), ffi.new("size_t *")
         text = ffi.new("char[]", max_text_bytes)
         status = self._call(
@@ -180,6 +192,7 @@ class Stream(Described):
         `on_token` receives each token id and its text, and stops the generation by returning True
         or by raising, which `generate` then raises too. Raises `CancelledError` after `cancel`.
         """
+        max_tokens = integer("max_tokens", max_tokens)
         run = _Run(on_token)
         user_data = ffi.new_handle(run)
         with self._closing:
@@ -204,7 +217,7 @@ class Stream(Described):
         if keep is None:
             self._check(lib.eliza_inference_llm_stream_reset(self._handle))
         else:
-            self._check(lib.eliza_inference_llm_stream_reset_keep(self._handle, keep))
+            self._check(lib.eliza_inference_llm_stream_reset_keep(self._handle, integer("keep", keep)))
 
     @property
     def stop_reason(self) -> StopReason:
@@ -271,6 +284,8 @@ class Stream(Described):
         if end is not None or span_timeout is not None:
             raise InvalidArgumentError("end and span_timeout are for a Constraint; a token tree has its own end tokens")
         tree = constraint
+        if isinstance(tree, str) and not tree.lstrip().startswith("{"):
+            raise PayloadError(f"expected a token tree in JSON, got {tree[:40]!r} (model.token_tree([...]) makes one)")
         return Span(self, path, lambda: self.set_token_trie(tree, mode), self.clear_token_trie)
 
     def set_token_trie(self, tree: Payload, mode: Mode = Mode.GREEDY) -> None:
@@ -279,7 +294,7 @@ class Stream(Described):
         """
         payload = payload_bytes(tree)
         data = ffi.from_buffer("char[]", payload)
-        self._check(lib.eliza_inference_set_token_trie(self._handle, data, len(payload), mode))
+        self._check(lib.eliza_inference_set_token_trie(self._handle, data, len(payload), mode_number(mode)))
         self._constraint = None
 
     def clear_token_trie(self) -> None:
@@ -302,8 +317,10 @@ class Stream(Described):
         same bytes (`ModelMismatchError`). `end` is as for a `Matcher`; `span_timeout` None: the
         stream's for a token tree, none for a recognizer. If it fails, nothing changed.
         """
+        instance("constraint", constraint, Constraint)
         config = SpanConfig(end, span_timeout)
-        self._check(lib.eliza_inference_set_constraint(self._handle, constraint._handle, mode, config.pointer))
+        mode_id = mode_number(mode)
+        self._check(lib.eliza_inference_set_constraint(self._handle, constraint._handle, mode_id, config.pointer))
         # Its vocabulary may have a tokenizer, which must live as long as it is called.
         self._constraint = constraint
 
@@ -314,7 +331,7 @@ class Stream(Described):
 
     def activate(self, path: str) -> None:
         """Opens a span at the descriptor with this path; an open span starts over."""
-        encoded = path.encode()
+        encoded = utf8("path", path)
         self._check(lib.eliza_inference_llm_stream_activate(self._handle, encoded, len(encoded)))
 
     @property
@@ -335,21 +352,23 @@ class Stream(Described):
 
     def set_seed(self, seed: int) -> None:
         """The state of the generator that tokens are drawn from (0)."""
-        self._check(lib.eliza_inference_llm_stream_set_seed(self._handle, seed))
+        self._check(lib.eliza_inference_llm_stream_set_seed(self._handle, integer("seed", seed, 0, UINT64_MAX)))
 
     def set_sampling(self, *, temperature: float, top_p: float = 1.0) -> None:
         """Temperature (0 or less: greedy) and top-p (1 or more: off)."""
         sampling = new_struct("eliza_sampling_t")
-        sampling.temperature, sampling.top_p = temperature, top_p
+        sampling.temperature, sampling.top_p = number("temperature", temperature), number("top_p", top_p)
         self._check(lib.eliza_inference_llm_stream_set_sampling(self._handle, sampling))
 
     def set_time_budget_ms(self, milliseconds: int) -> None:
         """Wall-clock time from the first step after a prompt; 0: none."""
+        milliseconds = integer("milliseconds", milliseconds, 0, UINT64_MAX)
         self._check(lib.eliza_inference_llm_stream_set_time_budget_ms(self._handle, milliseconds))
 
     def set_span_timeout(self, n_tokens: int) -> None:
         """Tokens after which a token tree's span that did not end is given up; at least 1. A constraint that
         was set with a `span_timeout` keeps it."""
+        n_tokens = integer("n_tokens", n_tokens, 0, UINT32_MAX)
         self._check(lib.eliza_inference_llm_stream_set_span_timeout(self._handle, n_tokens))
 
     def set_stop_at_span_end(self, on: bool) -> None:
@@ -363,7 +382,7 @@ class Stream(Described):
 
     def set_threads(self, n_threads: int) -> None:
         """CPU threads of the model; at least 1."""
-        self._check(lib.eliza_inference_llm_stream_set_threads(self._handle, n_threads))
+        self._check(lib.eliza_inference_llm_stream_set_threads(self._handle, integer("n_threads", n_threads)))
 
     # Slots
 

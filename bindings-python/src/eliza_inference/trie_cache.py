@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from eliza_inference._arguments import UINT64_MAX, integer
 from eliza_inference._library import lib, new_struct
 from eliza_inference.errors import error_from_status
 
@@ -33,7 +34,7 @@ def trie_cache_stats() -> TrieCacheStats:
 
 def set_trie_cache_limit(bytes_max: int) -> None:
     """Bounds the bytes that the cache retains, evicting at once; 0 keeps nothing."""
-    _check(lib.eliza_inference_trie_cache_set_limit(bytes_max))
+    _check(lib.eliza_inference_trie_cache_set_limit(integer("bytes_max", bytes_max, 0, UINT64_MAX)))
 
 
 def _check(status: int) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from eliza_inference._arguments import instance, integer, utf8
 from eliza_inference._described import Described
 from eliza_inference._library import CData, call, ffi, lib, new_struct
 from eliza_inference._tokenizers import ByteTokenizer, RegisteredTokenizer, set_tokenizer
@@ -64,13 +65,14 @@ class Vocabulary(Described):
         flags: Sequence[int] | None = None,
         model_id: str | None = None,
     ) -> None:
+        n_tokens = integer("n_tokens", n_tokens, 1)
         for name, values in (("token_bytes", token_bytes), ("flags", flags)):
             if values is not None and len(values) != n_tokens:
                 raise InvalidArgumentError(f"{name}: {len(values)} items for {n_tokens} tokens")
         config = new_struct("eliza_vocab_config_t")
         config.n_tokens = n_tokens
         # The struct only borrows: what it points to must have an owner here until the call is over.
-        owned_id = ffi.from_buffer("char[]", (model_id or "").encode())
+        owned_id = ffi.from_buffer("char[]", utf8("model_id", model_id or ""))
         config.model_id, config.model_id_len = owned_id, len(owned_id)
         if token_bytes is not None:
             owned_bytes = ffi.from_buffer("uint8_t[]", b"".join(token_bytes))
@@ -86,6 +88,9 @@ class Vocabulary(Described):
     @classmethod
     def from_model(cls, model: Model) -> Vocabulary:
         """The vocabulary of an open model, with its token bytes, flags, id and tokenizer."""
+        from eliza_inference.model import Model
+
+        instance("model", model, Model)
         out = ffi.new("eliza_vocab **")
         call(lib.eliza_inference_vocab_from_context, model._handle, out)
         return cls._from_handle(out[0])
@@ -245,6 +250,10 @@ class Vocabulary(Described):
         self._tokenizer = None
 
     def _token(self, token: int, data: CData, length: CData, flags: CData) -> None:
-        status = lib.eliza_inference_vocab_token(self._handle, token, data, length, flags)
+        try:
+            status = lib.eliza_inference_vocab_token(self._handle, token, data, length, flags)
+        except (TypeError, OverflowError):
+            integer("token", token, 0, len(self) - 1)
+            raise
         if status < 0:
             raise error_from_status(status, f"token {token} is outside 0..{len(self) - 1}")
