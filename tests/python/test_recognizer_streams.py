@@ -102,9 +102,19 @@ def test_choose_gives_the_name_of_a_compiled_tree(stream: Stream, model: Model, 
 def test_choose_stops_at_a_bound_only_where_the_text_is_complete(open_stream: OpenStream, model: Model) -> None:
     stream = open_stream(max_tokens=2)
     stream.prefill(PROMPT.format("remind me to water the plants"))
-    with pytest.raises(StateError, match="no text was complete when the generation ended: MAX_TOKENS"):
+    with pytest.raises(StateError, match="no text was complete when the generation ended: MAX_TOKENS") as raised:
         stream.choose(Constraint.regex(model.vocabulary, "[ab]{3}"))
+    assert re.fullmatch("[ab]{1,2}", raised.value.text or "")
     assert re.fullmatch("[ab]+", stream.choose(Constraint.regex(model.vocabulary, "[ab]+")))
+
+
+def test_choose_after_the_end_of_the_generation_says_how_to_go_on(stream: Stream, model: Model) -> None:
+    letter = Constraint.regex(model.vocabulary, "a")
+    assert stream.choose(letter) == "a"
+    with pytest.raises(StateError, match="END_OF_GENERATION; call prefill to go on"):
+        stream.choose(letter)
+    stream.prefill("b")
+    assert stream.choose(letter) == "a"
 
 
 def test_a_constraint_from_a_token_tree(stream: Stream, model: Model, action_tree: TokenTree) -> None:

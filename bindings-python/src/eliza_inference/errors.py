@@ -172,12 +172,15 @@ class SlotFileError(ElizaError, OSError):
 class StateError(ElizaError, RuntimeError):
     """Not possible now, such as a step before any prompt."""
 
+    text: str | None = None
+    """What came out, where `Stream.choose` ended before a name or text was complete."""
+
     default_status = Status.STATE
 
 
 class GrammarError(ElizaError, ValueError):
     """A regular expression or grammar is wrong. The message begins with the place: the byte offset in a
-    regular expression, as in `7: `, line and column in a grammar, as in `3:12: `."""
+    regular expression, as in `at byte 7: `, line and column in a grammar, as in `3:12: `."""
 
     default_status = Status.GRAMMAR
 

@@ -241,7 +241,8 @@ class Stream(Described):
         """Generates one name of a token tree, or a text that a recognizer accepts, and returns it: `span`
         and `generate` in one. A text may end the generation: then it goes on with `prefill`.
 
-        `StateError` if the generation ended before it was complete, such as by `max_tokens`.
+        `StateError` if the generation ended before it was complete, such as by `max_tokens`; its `text`
+        is what came out.
         """
         is_text = isinstance(constraint, Constraint) and constraint.kind != ConstraintKind.TOKEN_TRIE
         with self.span(constraint, path=path, mode=mode) as span:
@@ -250,7 +251,10 @@ class Stream(Described):
         chosen = (text if can_stop else None) if is_text else span.leaf
         if chosen is None:
             what = "text" if is_text else "name"
-            raise StateError(f"no {what} was complete when the generation ended: {reason.name}")
+            remedy = "; call prefill to go on" if reason == StopReason.END_OF_GENERATION else ""
+            error = StateError(f"no {what} was complete when the generation ended: {reason.name}{remedy}")
+            error.text = text
+            raise error
         return chosen
 
     def span(
