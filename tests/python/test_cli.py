@@ -141,6 +141,24 @@ def test_grammar_check_tells_sizes_and_notes(llama: LlamaInfo, tmp_path: Path) -
         assert any(note.startswith("note: ") and "A" in note for note in notes)
 
 
+def test_generate_tells_the_notes_of_its_grammar(llama: LlamaInfo, tmp_path: Path) -> None:
+    file = tmp_path / "twice.lark"
+    file.write_text('start: " " A ["a"]\nA: /a+/\n')
+    arguments = ("generate", "--model", MODEL_FILE, "--prompt", "a", "--lark", file, "--max-tokens", "2")
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    assert re.match(r"note: 2:1: A can take in the \"a\"", result.stderr), result.stderr
+
+
+def test_generate_names_the_option_that_is_wrong(llama: LlamaInfo) -> None:
+    generate = ("generate", "--model", MODEL_FILE, "--prompt", "a")
+    assert "Error: --regex: at byte 0: " in run(*generate, "--regex", "(a").stderr
+    for option, value in (("--temperature", "-1"), ("--top-p", "7"), ("--context-size", "-3")):
+        result = run(*generate, option, value)
+        assert result.exit_code == 2
+        assert f"'{option}'" in result.stderr
+
+
 def test_grammar_check_tells_what_is_wrong_and_where(tmp_path: Path) -> None:
     file = tmp_path / "bad.lark"
     for text, message in (("start: a", r":1:8: .*a"), ('start: start "+" start | "1"', r":\d+:\d+: [^$]*\+")):
@@ -233,7 +251,7 @@ def with_python_path(folder: Path) -> str:
 def test_doctor_tells_what_to_do_without_a_libllama() -> None:
     result = eliza_inference("doctor", ELIZA_INFERENCE_LLAMA="/missing/libllama.so")
     assert result.returncode == 1
-    assert "/missing/libllama.so" in result.stdout
+    assert "ELIZA_INFERENCE_LLAMA: /missing/libllama.so" in result.stdout
 
 
 def test_doctor_finds_the_libllama_of_an_installed_python_package(llama: LlamaInfo, tmp_path: Path) -> None:
@@ -270,4 +288,4 @@ def test_without_the_extra_the_command_says_what_to_install(tmp_path: Path) -> N
     (tmp_path / "click.py").write_text("raise ModuleNotFoundError('no click', name='click')")
     result = eliza_inference("doctor", PYTHONPATH=with_python_path(tmp_path))
     assert result.returncode == 1
-    assert "pip install 'eliza-inference[cli]'" in result.stderr
+    assert "needs the package click: pip install click rich" in result.stderr

@@ -75,12 +75,13 @@ def _load(path: str) -> None:
 
 def _search() -> None:
     try:
-        _load("")
+        return _load("")
     except AbiMismatchError as error:
         # A copy that was chosen must not be replaced by another behind the caller's back.
         if os.environ.get("ELIZA_INFERENCE_LLAMA"):
-            raise
-        _load_from_packages(error)
+            raise AbiMismatchError(f"ELIZA_INFERENCE_LLAMA: {error.message}") from None
+        missing = error
+    _load_from_packages(missing)
 
 
 def _load_from_packages(missing: AbiMismatchError) -> None:

@@ -15,6 +15,7 @@ def main() -> None:
         if error.name not in ("click", "rich"):
             raise
         sys.exit(
-            f"eliza-inference: the command line needs the package {error.name}: pip install 'eliza-inference[cli]'"
+            f"eliza-inference: the command line needs the package {error.name}: pip install click rich,"
+            " which are the extra cli of this package"
         )
     commands(prog_name="eliza-inference")

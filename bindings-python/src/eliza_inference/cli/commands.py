@@ -53,10 +53,12 @@ def demo() -> None:
 @click.option("--lark", type=FILE, help="Grammar in Lark's notation: only its texts come out.")
 @click.option("--grammar", type=FILE, help="llama.cpp grammar (GBNF) for output that nothing else constrains.")
 @click.option("--max-tokens", type=click.IntRange(min=0), default=128, show_default=True, help="0: no bound.")
-@click.option("--temperature", type=float, default=0.0, show_default=True, help="0: the likeliest token.")
-@click.option("--top-p", type=float, default=1.0, show_default=True)
+@click.option(
+    "--temperature", type=click.FloatRange(min=0), default=0.0, show_default=True, help="0: the likeliest token."
+)
+@click.option("--top-p", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="1: off.")
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True)
-@click.option("--context-size", type=int, default=0, show_default=True, help="Tokens; 0: as trained.")
+@click.option("--context-size", type=click.IntRange(min=0), default=0, show_default=True, help="Tokens; 0: as trained.")
 def generate(
     model: Path,
     prompt: str,

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from eliza_inference.cli.grammar import compile_grammar, read_grammar
+from eliza_inference.cli.grammar import compile_grammar, print_notes, read_grammar
 from eliza_inference.cli.payload import read_payload
 from eliza_inference.cli.plural import counted
 from eliza_inference.constraint import Constraint
+from eliza_inference.errors import GrammarError
 from eliza_inference.matcher import Mode
 from eliza_inference.model import Model
 from eliza_inference.stream import Span, Stream
@@ -33,11 +34,18 @@ def read_rule(*, trie: Path | None, choices: Path | None, regex: str | None, lar
         return lambda vocabulary: Constraint.choices(vocabulary, lines)
     if regex is not None:
         pattern = regex
-        return lambda vocabulary: Constraint.regex(vocabulary, pattern)
+        return lambda vocabulary: _compile_regex(vocabulary, pattern)
     if lark is not None:
         file, text = lark, read_grammar(lark)
         return lambda vocabulary: compile_grammar(vocabulary, file, text)
     return None
+
+
+def _compile_regex(vocabulary: Vocabulary, pattern: str) -> Constraint:
+    try:
+        return Constraint.regex(vocabulary, pattern)
+    except GrammarError as error:
+        raise GrammarError(f"--regex: {error.message}") from error
 
 
 def run(
@@ -72,6 +80,8 @@ def run(
             stream.prefill(prompt)
         mode = Mode.SAMPLED if temperature > 0 else Mode.GREEDY
         allowed = rule(model.vocabulary) if rule else None
+        if isinstance(allowed, Constraint):
+            print_notes(console, allowed)
         with stream.span(allowed, path=path, mode=mode) if allowed else nullcontext() as span:
             for step in stream:
                 sys.stdout.write(step.text)

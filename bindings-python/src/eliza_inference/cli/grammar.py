@@ -51,5 +51,10 @@ def check(console: Console, file: Path, model_path: Path | None) -> None:
         f"{counted(info.automaton_bytes, 'byte')}, compiled in {milliseconds:.1f} ms"
     )
     console.print(Text(sizes), soft_wrap=True)
+    print_notes(console, constraint)
+
+
+def print_notes(console: Console, constraint: Constraint) -> None:
+    """Prints what compiling found that is seldom meant."""
     for note in constraint.notes:
         console.print(Text(f"note: {note}", "yellow"), soft_wrap=True)
