@@ -13,7 +13,7 @@
 - `Model` and `Stream` generate with llama.cpp (any libllama that `load_llama` finds).
 - `Vocabulary`, `Constraint` and `Matcher` do the same for any other engine, on its logits; vocabularies
   come from GGUF files, `tokenizer.json` or tiktoken's ranks.
-- Every failure is an `ElizaError`.
+- Every failure is an `ElizaError`, but for an argument of a wrong type: that is a `TypeError`.
 
 The library logs to `logging.getLogger("eliza_inference")`.
 """

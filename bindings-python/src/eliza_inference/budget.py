@@ -20,18 +20,19 @@ class Budget:
     """Bounds of compiling, each at least 1; None is the default. Over a bound: `LimitError`, with what
     was being built.
 
-    `cancel` is called now and then, in the thread that compiles: if it returns true, the call raises
-    `CancelledError`; if it raises, the call raises that.
+    - `states_max`: states of each automaton; default and most: `limits.COMPILE_STATES`.
+    - `bytes_max`: bytes of memory taken while compiling; default: `limits.COMPILE_BYTES`.
+    - `ms_max`: milliseconds of wall-clock time; default: no bound.
+    - `mask_bytes_max`: bytes of the masks and tables that the constraint keeps; default:
+      `limits.MASK_BYTES`.
+    - `cancel` is called now and then, in the thread that compiles: if it returns true, the call raises
+      `CancelledError`; if it raises, the call raises that.
     """
 
     states_max: int | None = None
-    """States of each automaton; default and most: `limits.COMPILE_STATES`."""
     bytes_max: int | None = None
-    """Bytes of memory taken while compiling; default: `limits.COMPILE_BYTES`."""
     ms_max: int | None = None
-    """Milliseconds of wall-clock time; default: no bound."""
     mask_bytes_max: int | None = None
-    """Bytes of the masks and tables that the constraint keeps; default: `limits.MASK_BYTES`."""
     cancel: Cancel | None = None
 
     def __post_init__(self) -> None:

@@ -79,8 +79,9 @@ class Constraint(Described):
     the place in the tree, `LimitError`, or `ModelMismatchError` if both model ids are known and differ.
 
     `choices`, `regex` and `lark` compile recognizers: any text that they accept comes out, in any
-    tokens, and UTF-8 always. They need a vocabulary with token bytes. Each takes a `Budget`, over which
-    is a `LimitError`.
+    tokens, and UTF-8 always. It is what follows the prompt: after "Action:" it begins with a space, which
+    the choices, the pattern or the grammar must have. They need a vocabulary with token bytes. Each takes
+    a `Budget`, over which is a `LimitError`.
     """
 
     __slots__ = ("_handle", "_n_words", "_vocabulary", "kind")

@@ -31,7 +31,8 @@ class Step(IntFlag):
     IN_SPAN = constant("ELIZA_STEP_IN_SPAN")
     """The token belongs to a span (an end token included)."""
     SPAN_ENDED = constant("ELIZA_STEP_SPAN_ENDED")
-    """A span is over: after this token, or before it if not IN_SPAN."""
+    """A span is over: after this token, or before it if not IN_SPAN. What is accepted from then on gives NONE, and
+    `allowed` is None, until a span is opened again."""
     SPAN_STARTED = constant("ELIZA_STEP_SPAN_STARTED")
     """A trigger fired: a span is open after this token."""
     TIMED_OUT = constant("ELIZA_STEP_TIMED_OUT")

@@ -73,37 +73,40 @@ class StreamStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StreamStats:
-    """Counters of a stream since it was opened or reset."""
+    """Counters of a stream since it was opened or reset.
+
+    - `grammar_off`: the grammar was switched off: a tree's token that it refuses, or a restored slot.
+    - `prefill_passes`: calls of the model for prompts.
+    - `forward_passes`: calls of the model for output tokens.
+    - `decoded_tokens`: tokens in all of these calls.
+    - `emitted_tokens`: tokens that came out.
+    - `sampled_tokens`: emitted tokens that were chosen from logits.
+    - `forced_tokens`: the other emitted tokens: they needed no logits.
+    - `constrained_steps`: choices inside a span, the one that ends the generation included.
+    - `skipped_candidates`: sum over constrained steps of the vocabulary size less the legal tokens.
+    - `fallbacks`: constrained steps in which no legal logit was above -inf.
+    - `grammar_rejections`: free tokens that the grammar refused, so that the full grammar ran.
+    - `sample_ns`: nanoseconds in choosing tokens, forced ones included.
+    - `decode_ns`: nanoseconds in the model.
+    - `context_tokens`: tokens in the KV cache.
+    - `pending_tokens`: tokens accepted and not yet decoded.
+    """
 
     grammar_off: bool
-    """The grammar was switched off: a tree's token that it refuses, or a restored slot."""
     prefill_passes: int
-    """Calls of the model for prompts."""
     forward_passes: int
-    """Calls of the model for output tokens."""
     decoded_tokens: int
-    """Tokens in all of these calls."""
     emitted_tokens: int
     sampled_tokens: int
-    """Emitted tokens that were chosen from logits."""
     forced_tokens: int
-    """The other emitted tokens: they needed no logits."""
     constrained_steps: int
-    """Choices inside a span, the one that ends the generation included."""
     skipped_candidates: int
-    """Sum over constrained steps of the vocabulary size less the legal tokens."""
     fallbacks: int
-    """Constrained steps in which no legal logit was above -inf."""
     grammar_rejections: int
-    """Free tokens that the grammar refused, so that the full grammar ran."""
     sample_ns: int
-    """Nanoseconds in choosing tokens, forced ones included."""
     decode_ns: int
-    """Nanoseconds in the model."""
     context_tokens: int
-    """Tokens in the KV cache."""
     pending_tokens: int
-    """Tokens accepted and not yet decoded."""
 
 
 class Stream(Described):

@@ -147,7 +147,8 @@ def _print_scores(console: Console, scores: list[Score], llama: LlamaInfo) -> No
     *all_actions, few = scores
     table = Table(
         title=f"{few.n_messages} messages, one of {len(read_actions())} actions each, greedy, libllama {llama.version}",
-        caption="Forward passes and milliseconds are per answer, with the prompt.",
+        caption="Forward passes and milliseconds are per answer, with the prompt. "
+        "With a model this small the passes count, not the milliseconds.",
         box=SIMPLE_HEAD,
     )
     table.add_column("", no_wrap=True)
