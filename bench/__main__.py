@@ -1,5 +1,12 @@
 """`python -m bench`: see README.md here."""
 
-from bench.cli import main
+import sys
+
+try:
+    from bench.cli import main
+except ModuleNotFoundError as error:
+    if (error.name or "").startswith("bench"):
+        raise
+    sys.exit(f"bench: {error.name} is missing: pip install --no-deps -r bench/requirements.txt")
 
 main()
