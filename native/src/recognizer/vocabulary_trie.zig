@@ -61,7 +61,7 @@ pub const VocabularyTrie = struct {
     end_tokens: []const i32,
 
     pub fn build(gpa: Allocator, vocabulary: *const Vocabulary, diag: *Diagnostic) diagnostic.Error!VocabularyTrie {
-        if (vocabulary.offsets.len == 0) return diag.fail(.invalid_arg, "the bytes of the tokens are not known", .{});
+        if (vocabulary.offsets.len == 0) return diag.fail(.invalid_arg, "the vocabulary was made without the bytes of its tokens, which recognizers need", .{});
         if (vocabulary.n_tokens > tokens_max) {
             return diag.fail(.limit, "{d} tokens are more than {d}", .{ vocabulary.n_tokens, tokens_max });
         }

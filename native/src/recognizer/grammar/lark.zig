@@ -420,6 +420,8 @@ test "errors say where and what" {
         .{ "%left \"a\"\n%right \"a\"\nstart: \"a\"", "2:8: \"a\" has a precedence already" },
         .{ "start: \"a\" \x01", "1:12: \"\\u0001\" means nothing here" },
         .{ "start: \"a\"\n\u{e9}", "2:1: \"\u{e9}\" means nothing here" },
+        .{ "start: \"a\" | 'b'", "1:14: a string is written in double quotes" },
+        .{ "start ::= \"a\"", "1:7: a rule is written \"name: ...\"; ::= is of other notations" },
         .{ "start: \"\u{e9}\x00\"", "1:10: a zero byte" },
         .{ "start: \"\u{e9}\xff\"", "1:10: invalid UTF-8" },
         .{ "start: /a/l", "1:11: the flag l depends on a locale and is not served" },

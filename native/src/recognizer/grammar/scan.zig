@@ -160,7 +160,10 @@ pub const Scanner = struct {
             return tag;
         }
         const tag: Tag = switch (first) {
-            ':' => .colon,
+            ':' => if (std.mem.startsWith(u8, s.text[s.at..], "::="))
+                return s.fail(place, "a rule is written \"name: ...\"; ::= is of other notations", .{})
+            else
+                .colon,
             '|' => .bar,
             '&' => .ampersand,
             '(' => .left_parenthesis,
@@ -176,6 +179,7 @@ pub const Scanner = struct {
             '?' => .question,
             '!' => .bang,
             '~' => if (s.isBeforeNumber()) .times else .not,
+            '\'' => return s.fail(place, "a string is written in double quotes", .{}),
             else => {
                 const length = std.unicode.utf8ByteSequenceLength(first) catch 1;
                 return s.fail(place, "{f} means nothing here", .{quoted(s.text[s.at..][0..length])});
