@@ -461,7 +461,7 @@ const Builder = struct {
         for (sorted, groups, 0..) |key, *group, place| {
             const draft = b.groups.items[@as(u32, @truncate(key))];
             places[@as(u32, @truncate(key))] = @intCast(place);
-            const node = &nodes[key >> 48];
+            const n: usize = @intCast(key >> 48);
             const first = @as(u64, 1) << @intCast(draft.first);
             group.* = .{
                 .start = 0,
@@ -470,8 +470,8 @@ const Builder = struct {
                 .reach = draft.reach,
                 .is_bitmap = draft.n_tokens > list_max,
             };
-            node.firsts |= first;
-            nodes[(key >> 48) + 1].groups += 1;
+            nodes[n].firsts |= first;
+            nodes[n + 1].groups += 1;
         }
         for (nodes[1..], nodes[0..order.len]) |*node, before| node.groups += before.groups;
         var n = order.len;
