@@ -14,17 +14,9 @@ pub const Options = struct {
 
 pub fn add(b: *std.Build, options: Options) *std.Build.Step.Compile {
     const library = addShared(b, "elizainference", b.path("native/src/library.zig"), b.path("native/abi/eliza_inference.map"), options);
-    const engine = b.createModule(.{ .root_source_file = b.path("native/src/engine.zig") });
-    const message = b.createModule(.{ .root_source_file = b.path("native/src/message.zig") });
-    const shell = b.createModule(.{ .root_source_file = b.path("native/src/shell.zig") });
-    for ([_]*std.Build.Module{ engine, message, shell }) |module| {
-        module.resolved_target = options.target;
-        module.optimize = options.optimize;
-        module.link_libc = true;
-        module.pic = true;
-        module.strip = options.strip;
-        module.unwind_tables = library.root_module.unwind_tables;
-    }
+    const engine = beside(b, library.root_module, "native/src/engine.zig");
+    const message = beside(b, library.root_module, "native/src/message.zig");
+    const shell = beside(b, library.root_module, "native/src/shell.zig");
     // What surrounds the engines is not worth the size of fast code.
     if (options.optimize == .fast) {
         message.optimize = .small;
@@ -41,23 +33,29 @@ pub fn add(b: *std.Build, options: Options) *std.Build.Step.Compile {
 
 /// The union of bitmaps, compiled for the target, and beside it for what is chosen at run time.
 pub fn addUnite(b: *std.Build, engine: *std.Build.Module) void {
-    const target = engine.resolved_target.?;
-    const baseline = b.createModule(.{ .root_source_file = b.path("native/src/recognizer/unite.zig") });
+    const baseline = beside(b, engine, "native/src/recognizer/unite.zig");
     engine.addImport("unite", baseline);
-    var modules: [2]*std.Build.Module = .{ baseline, b.createModule(.{ .root_source_file = b.path("native/src/recognizer/unite_avx2.zig") }) };
-    for (&modules) |module| {
-        module.resolved_target = target;
-        module.optimize = engine.optimize;
-        module.pic = engine.pic;
-        module.strip = engine.strip;
-        module.unwind_tables = engine.unwind_tables;
-    }
+    const target = engine.resolved_target.?;
     if (target.result.cpu.arch != .x86_64) return;
     var query = target.query;
     query.cpu_features_add.addFeatureSet(std.Target.x86.featureSet(&.{.avx2}));
-    modules[1].resolved_target = b.resolveTargetQuery(query);
-    modules[1].addImport("unite", baseline);
-    engine.addImport("unite_avx2", modules[1]);
+    const avx2 = beside(b, engine, "native/src/recognizer/unite_avx2.zig");
+    avx2.resolved_target = b.resolveTargetQuery(query);
+    avx2.addImport("unite", baseline);
+    engine.addImport("unite_avx2", avx2);
+}
+
+/// A module that is compiled as another one is.
+fn beside(b: *std.Build, other: *const std.Build.Module, root_source_file: []const u8) *std.Build.Module {
+    return b.createModule(.{
+        .root_source_file = b.path(root_source_file),
+        .target = other.resolved_target,
+        .optimize = other.optimize,
+        .link_libc = other.link_libc,
+        .pic = other.pic,
+        .strip = other.strip,
+        .unwind_tables = other.unwind_tables,
+    });
 }
 
 /// A shared library of one Zig file, which exports what the version script lets through.
