@@ -73,8 +73,11 @@ pub fn Chains(comptime width: usize) type {
         }
 
         pub inline fn of(c: *C, gpa: Allocator, program: *const Program, below: u32, top: u16) Allocator.Error!u32 {
-            const key = @as(u64, below) << 16 | top;
-            return c.index.get(key) orelse c.learn(gpa, program, below, top);
+            return c.index.get(keyOf(below, top)) orelse c.learn(gpa, program, below, top);
+        }
+
+        inline fn keyOf(below: u32, top: u16) u64 {
+            return @as(u64, below) << 16 | top;
         }
 
         /// The top that shifts a terminal of the chain.
@@ -107,7 +110,7 @@ pub fn Chains(comptime width: usize) type {
             }
             chain.links = .{ .from = @intCast(first_link), .to = @intCast(c.links.items.len) };
             chain.exits = .{ .from = @intCast(first_exit), .to = @intCast(c.exits.items.len) };
-            try c.index.put(gpa, @as(u64, below) << 16 | top, number);
+            try c.index.put(gpa, keyOf(below, top), number);
             return number;
         }
 
