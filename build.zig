@@ -50,7 +50,7 @@ fn addTests(
         .optimize = optimize,
     });
     const engine = b.createModule(.{
-        .root_source_file = b.path("native/src/engine.zig"),
+        .root_source_file = b.path("native/src/engine/engine.zig"),
         .target = target,
         .optimize = optimize,
         .link_libc = true,
@@ -58,7 +58,7 @@ fn addTests(
     });
     library.addUnite(b, engine);
     const module = b.createModule(.{
-        .root_source_file = b.path("native/src/shell.zig"),
+        .root_source_file = b.path("native/src/shell/shell.zig"),
         .target = target,
         .optimize = optimize,
         .link_libc = true,

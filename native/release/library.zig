@@ -14,9 +14,9 @@ pub const Options = struct {
 
 pub fn add(b: *std.Build, options: Options) *std.Build.Step.Compile {
     const library = addShared(b, "elizainference", b.path("native/src/library.zig"), b.path("native/abi/eliza_inference.map"), options);
-    const engine = beside(b, library.root_module, "native/src/engine.zig");
+    const engine = beside(b, library.root_module, "native/src/engine/engine.zig");
     const message = beside(b, library.root_module, "native/src/message.zig");
-    const shell = beside(b, library.root_module, "native/src/shell.zig");
+    const shell = beside(b, library.root_module, "native/src/shell/shell.zig");
     // What surrounds the engines is not worth the size of fast code.
     if (options.optimize == .fast) {
         message.optimize = .small;
@@ -33,13 +33,13 @@ pub fn add(b: *std.Build, options: Options) *std.Build.Step.Compile {
 
 /// The union of bitmaps, compiled for the target, and beside it for what is chosen at run time.
 pub fn addUnite(b: *std.Build, engine: *std.Build.Module) void {
-    const baseline = beside(b, engine, "native/src/recognizer/unite.zig");
+    const baseline = beside(b, engine, "native/src/engine/base/unite.zig");
     engine.addImport("unite", baseline);
     const target = engine.resolved_target.?;
     if (target.result.cpu.arch != .x86_64) return;
     var query = target.query;
     query.cpu_features_add.addFeatureSet(std.Target.x86.featureSet(&.{.avx2}));
-    const avx2 = beside(b, engine, "native/src/recognizer/unite_avx2.zig");
+    const avx2 = beside(b, engine, "native/src/engine/base/unite_avx2.zig");
     avx2.resolved_target = b.resolveTargetQuery(query);
     avx2.addImport("unite", baseline);
     engine.addImport("unite_avx2", avx2);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes native/src/recognizer/regex/unicode_tables.zig, which is checked in.
+"""Writes native/src/shell/compile/regex/unicode_tables.zig, which is checked in.
 
     pip install regex==2026.11.15
     python3 native/tools/unicode_tables.py
@@ -24,7 +24,7 @@ from regex import _regex, _regex_core
 
 UNICODE_VERSION = "18.0.0"
 PACKAGE_VERSION = "2026.11.15"
-OUT = pathlib.Path(__file__).resolve().parent.parent / "src/recognizer/regex/unicode_tables.zig"
+OUT = pathlib.Path(__file__).resolve().parent.parent / "src/shell/compile/regex/unicode_tables.zig"
 CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn".split()
 LONG_NAMES = """Uppercase_Letter Lowercase_Letter Titlecase_Letter Modifier_Letter Other_Letter Nonspacing_Mark
 Spacing_Mark Enclosing_Mark Decimal_Number Letter_Number Other_Number Connector_Punctuation Dash_Punctuation

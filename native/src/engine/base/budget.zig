@@ -1,0 +1,65 @@
+//! What one compilation may take: states, bytes, time; and whether the caller wants it to go on.
+
+const std = @import("std");
+const diagnostic = @import("diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const clock = @import("../platform/clock.zig");
+
+/// ELIZA_COMPILE_* of the header. States are numbered by 16 bits.
+pub const states_most = 65535;
+pub const bytes_default = 256 << 20;
+pub const mask_bytes_default = 64 << 20;
+
+pub const Cancel = fn (user_data: ?*anyopaque) callconv(.c) c_int;
+
+pub const Budget = struct {
+    states_max: u32 = states_most,
+    bytes_max: u64 = bytes_default,
+    /// On the clock of `platform/clock.zig`; 0: none.
+    deadline_ns: u64 = 0,
+    cancel: ?*const Cancel = null,
+    user_data: ?*anyopaque = null,
+    /// Of the memory that is being taken; what is freed is not given back.
+    bytes: u64 = 0,
+
+    /// To be called at least once in about 10 microseconds of work. `what` is being built.
+    pub fn check(b: *const Budget, what: []const u8, diag: *Diagnostic) diagnostic.Error!void {
+        if (b.cancel) |cancel| if (cancel(b.user_data) != 0) {
+            return diag.fail(.cancelled, "cancelled while building {s}", .{what});
+        };
+        if (b.deadline_ns != 0 and clock.nowNs() >= b.deadline_ns) {
+            return diag.fail(.limit, "building {s} takes longer than ms_max", .{what});
+        }
+    }
+
+    /// Fails when an automaton is about to have more than `states_max` states.
+    pub fn checkStates(b: *const Budget, n_states: usize, what: []const u8, diag: *Diagnostic) diagnostic.Error!void {
+        if (n_states <= b.states_max) return;
+        return diag.fail(.limit, "{s} needs more than {d} states", .{ what, b.states_max });
+    }
+
+    /// Accounts for memory before it is allocated.
+    pub fn take(b: *Budget, bytes: u64, what: []const u8, diag: *Diagnostic) diagnostic.Error!void {
+        b.bytes +|= bytes;
+        if (b.bytes <= b.bytes_max) return;
+        return diag.fail(.limit, "{s} needs more than {d} bytes", .{ what, b.bytes_max });
+    }
+};
+
+test "each bound is an error that says what was being built" {
+    var diag: Diagnostic = .{};
+    var budget: Budget = .{ .states_max = 2, .bytes_max = 10 };
+    try budget.check("the lexer", &diag);
+    try budget.checkStates(2, "the lexer", &diag);
+    try std.testing.expectError(error.Failed, budget.checkStates(3, "the lexer", &diag));
+    try std.testing.expectEqualStrings("the lexer needs more than 2 states", diag.message());
+    try budget.take(10, "the lexer", &diag);
+    try std.testing.expectError(error.Failed, budget.take(1, "the lexer", &diag));
+    budget.cancel = struct {
+        fn always(_: ?*anyopaque) callconv(.c) c_int {
+            return 1;
+        }
+    }.always;
+    try std.testing.expectError(error.Failed, budget.check("the lexer", &diag));
+    try std.testing.expectEqual(.cancelled, diag.status);
+}

@@ -1,0 +1,53 @@
+//! Filling the bitmaps of many matchers with several threads.
+
+const std = @import("std");
+const Matcher = @import("matcher.zig").Matcher;
+const Status = @import("../base/status.zig").Status;
+
+const threads_max = 64;
+
+/// Row i of `words` is for matcher i. The first failure's status, after all others are done.
+pub fn fillBitmaps(matchers: []const *Matcher, words: [*]u32, n_words: usize, n_threads: u32) Status {
+    var work: Work = .{ .matchers = matchers, .words = words, .n_words = n_words };
+    const wanted = if (n_threads > 0) n_threads else std.Thread.getCpuCount() catch 1;
+    const n = @min(wanted, toCompute(matchers), threads_max);
+    var threads: [threads_max]std.Thread = undefined;
+    var n_started: usize = 0;
+    // The caller's thread works too; what cannot be started it does alone.
+    while (n_started + 1 < n) : (n_started += 1) {
+        threads[n_started] = std.Thread.spawn(.{ .stack_size = stack_bytes }, Work.run, .{&work}) catch break;
+    }
+    work.run();
+    for (threads[0..n_started]) |thread| thread.join();
+    const failed = work.failed.load(.monotonic);
+    return if (failed == none) .ok else matchers[failed].diag.status;
+}
+
+/// Copying a mask that is ready is done sooner than a thread is started.
+fn toCompute(matchers: []const *Matcher) usize {
+    var n: usize = 0;
+    for (matchers) |matcher| n += @intFromBool(!matcher.isReady());
+    return n;
+}
+
+const none = std.math.maxInt(usize);
+const stack_bytes = 1 << 20;
+
+const Work = struct {
+    matchers: []const *Matcher,
+    words: [*]u32,
+    n_words: usize,
+    next: std.atomic.Value(usize) = .init(0),
+    failed: std.atomic.Value(usize) = .init(none),
+
+    fn run(work: *Work) void {
+        while (true) {
+            const i = work.next.fetchAdd(1, .monotonic);
+            if (i >= work.matchers.len) return;
+            const row = work.words[i * work.n_words ..][0..work.n_words];
+            _ = work.matchers[i].fillBitmap(row) catch {
+                _ = work.failed.fetchMin(i, .monotonic);
+            };
+        }
+    }
+};

@@ -1,0 +1,412 @@
+//! The format of a TokenTreePayload: which keys there are, what they hold, in which order errors
+//! are found.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("../base/diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const quoted = diagnostic.quoted;
+const limits = @import("limits.zig");
+const message = @import("message");
+const reader = @import("reader.zig");
+const payload = @import("payload.zig");
+const Payload = payload.Payload;
+const Range = payload.Range;
+const Place = payload.Place;
+const Text = payload.Text;
+
+pub fn decode(gpa: Allocator, format: reader.Format, bytes: []const u8, diag: *Diagnostic) diagnostic.Error!Payload {
+    var decoder: Decoder = .{
+        .reader = .init(format, bytes, limits.depth_max),
+        .gpa = gpa,
+        .diag = diag,
+        .out = .{ .source = bytes },
+    };
+    defer decoder.scratch.deinit(gpa);
+    errdefer decoder.out.deinit(gpa);
+    decoder.document() catch |e| return switch (e) {
+        error.Failed => error.Failed,
+        error.Malformed => decoder.malformed(),
+        error.TooDeep => diag.fail(.limit, "{f}: nested deeper than {d} levels", .{ &decoder.path, limits.depth_max }),
+        error.OutOfMemory => diag.outOfMemory(),
+    };
+    return decoder.out;
+}
+
+/// Where the decoder stands, as `descriptors[2].leaves[7].tokens[1]`.
+const Path = struct {
+    segments: [8]Segment = undefined,
+    len: usize = 0,
+
+    const Segment = union(enum) { key: []const u8, index: u32 };
+
+    fn push(path: *Path, segment: Segment) void {
+        path.segments[path.len] = segment;
+        path.len += 1;
+    }
+
+    fn pop(path: *Path) void {
+        path.len -= 1;
+    }
+
+    pub fn format(path: Path, writer: *std.Io.Writer) std.Io.Writer.Error!void {
+        if (path.len == 0) return writer.writeAll("payload");
+        for (path.segments[0..path.len], 0..) |segment, i| switch (segment) {
+            .key => |key| try message.write(writer, "{s}{s}", .{ if (i == 0) "" else ".", key }),
+            .index => |index| try message.write(writer, "[{d}]", .{index}),
+        };
+    }
+};
+
+/// What is `noinline` would be copied to all that calls it, and is most of the decoder then.
+const Decoder = struct {
+    reader: reader.Reader,
+    gpa: Allocator,
+    diag: *Diagnostic,
+    path: Path = .{},
+    out: Payload,
+    scratch: std.ArrayList(u8) = .empty,
+
+    const Error = reader.Error || diagnostic.Error;
+
+    /// The caller sorts its errors, which would else be done at each place that fails.
+    noinline fn document(d: *Decoder) Error!void {
+        // What most payloads need, so that large ones do not move as they grow; memory that is
+        // not written to costs nothing.
+        try d.out.names.ensureTotalCapacity(d.gpa, d.out.source.len / 32);
+        try d.out.sequences.ensureTotalCapacity(d.gpa, d.out.source.len / 32);
+        try d.out.tokens.ensureTotalCapacity(d.gpa, d.out.source.len / 8);
+
+        var fields: Fields(enum { modelId, descriptors }) = undefined;
+        try fields.open(d);
+        while (try fields.next(d)) |key| switch (key) {
+            .modelId => try d.name(&d.out.model_id),
+            .descriptors => try d.descriptors(),
+        };
+        try fields.require(d, &.{ .modelId, .descriptors });
+        try d.reader.end();
+        try d.checkPaths();
+        try d.checkTriggers();
+    }
+
+    fn descriptors(d: *Decoder) Error!void {
+        var array: reader.Container = undefined;
+        try d.open(&array, .array);
+        while (try d.element(&array, d.descriptorIndex())) {
+            if (d.out.descriptors.items.len == limits.descriptors_max) return d.beyond("descriptors", limits.descriptors_max);
+            const one = try d.descriptor();
+            try d.out.descriptors.append(d.gpa, one);
+            d.path.pop();
+        }
+        if (d.out.descriptors.items.len == 0) return d.fail("expected at least one descriptor", .{});
+    }
+
+    fn descriptor(d: *Decoder) Error!payload.Descriptor {
+        const nothing: Range = .{ .start = 0, .len = 0 };
+        var one: payload.Descriptor = .{ .path = .{}, .leaves = nothing, .triggers = nothing, .end = nothing };
+        var fields: Fields(enum { path, leaves, trigger, end }) = undefined;
+        try fields.open(d);
+        while (try fields.next(d)) |key| switch (key) {
+            .path => try d.name(&one.path),
+            .leaves => one.leaves = try d.leaves(),
+            .trigger => one.triggers = try d.triggers(),
+            .end => one.end = try d.endTokens(),
+        };
+        try fields.require(d, &.{ .path, .leaves });
+        return one;
+    }
+
+    fn leaves(d: *Decoder) Error!Range {
+        const start: u32 = @intCast(d.out.names.items.len);
+        var array: reader.Container = undefined;
+        try d.open(&array, .array);
+        var index: u32 = 0;
+        while (try d.element(&array, index)) : (index += 1) {
+            if (d.out.names.items.len == limits.leaves_max) return d.beyond("leaves in the payload", limits.leaves_max);
+            try d.leaf(index);
+            d.path.pop();
+        }
+        if (index == 0) return d.fail("expected at least one leaf", .{});
+        return .{ .start = start, .len = index };
+    }
+
+    fn leaf(d: *Decoder, index: u32) Error!void {
+        var leaf_name: Text = undefined;
+        var sequence: Range = undefined;
+        var fields: Fields(enum { name, tokens }) = undefined;
+        try fields.open(d);
+        while (try fields.next(d)) |key| switch (key) {
+            .name => try d.name(&leaf_name),
+            .tokens => {
+                const place: Place = .{ .descriptor = d.descriptorIndex(), .list = .leaves, .item = index };
+                try d.tokens(place, limits.leaf_tokens_max, &sequence);
+                if (sequence.len > d.out.longest.tokens) d.out.longest = .{ .tokens = sequence.len, .place = place };
+            },
+        };
+        try fields.require(d, &.{ .name, .tokens });
+        try d.out.names.append(d.gpa, leaf_name);
+        try d.out.sequences.append(d.gpa, sequence);
+    }
+
+    fn triggers(d: *Decoder) Error!Range {
+        const start: u32 = @intCast(d.out.triggers.items.len);
+        var array: reader.Container = undefined;
+        try d.open(&array, .array);
+        var index: u32 = 0;
+        while (try d.element(&array, index)) : (index += 1) {
+            if (index == limits.triggers_max) return d.beyond("triggers", limits.triggers_max);
+            const place: Place = .{ .descriptor = d.descriptorIndex(), .list = .trigger, .item = index };
+            try d.tokens(place, limits.trigger_tokens_max, try d.out.triggers.addOne(d.gpa));
+            d.path.pop();
+        }
+        if (index == 0) return d.fail("expected at least one trigger", .{});
+        return .{ .start = start, .len = index };
+    }
+
+    fn endTokens(d: *Decoder) Error!Range {
+        var range: Range = undefined;
+        try d.tokens(.{ .descriptor = d.descriptorIndex(), .list = .end }, limits.end_tokens_max, &range);
+        const ids = range.of(d.out.tokens.items);
+        std.sort.insertion(i32, ids, {}, std.sort.asc(i32));
+        var kept: u32 = 1;
+        for (ids[1..]) |id| {
+            if (id == ids[kept - 1]) continue;
+            ids[kept] = id;
+            kept += 1;
+        }
+        d.out.tokens.shrinkRetainingCapacity(range.start + kept);
+        range.len = kept;
+        return range;
+    }
+
+    /// An array of at least one token id, appended to `out.tokens`.
+    fn tokens(d: *Decoder, place: Place, count_max: u32, out: *Range) Error!void {
+        const list = &d.out.tokens;
+        const start = list.items.len;
+        const len_max = @min(start + count_max, limits.tokens_max);
+        var array: reader.Container = undefined;
+        try d.open(&array, .array);
+        while (true) {
+            try list.ensureUnusedCapacity(d.gpa, 1);
+            const room = list.unusedCapacitySlice();
+            list.items.len += d.reader.plainTokens(&array, room[0..@min(room.len, len_max - list.items.len)]);
+            // What stopped the run: the end, another spelling, or the room.
+            const count: u32 = @intCast(list.items.len - start);
+            if (!try d.element(&array, count)) break;
+            const id = try d.tokenId();
+            if (list.items.len == len_max) return if (count == count_max)
+                d.beyond("tokens", count_max)
+            else
+                d.beyond("tokens in the payload", limits.tokens_max);
+            try list.append(d.gpa, id);
+            d.path.pop();
+        }
+        const ids = list.items[start..];
+        if (ids.len == 0) return d.fail("expected at least one token", .{});
+        for (ids, 0..) |id, i| if (id > d.out.largest.token) {
+            d.out.largest = .{ .token = id, .place = place };
+            d.out.largest.place.token = @intCast(i);
+        };
+        out.* = .{ .start = @intCast(start), .len = @intCast(ids.len) };
+    }
+
+    fn tokenId(d: *Decoder) Error!i32 {
+        try d.expect(.integer);
+        const integer = try d.reader.integer();
+        if (integer.saturated) return d.fail("the number is outside 0..{d}", .{std.math.maxInt(i32)});
+        if (integer.value < 0 or integer.value > std.math.maxInt(i32)) {
+            return d.fail("{d} is outside 0..{d}", .{ integer.value, std.math.maxInt(i32) });
+        }
+        return @intCast(integer.value);
+    }
+
+    fn name(d: *Decoder, out: *Text) Error!void {
+        try d.expect(.string);
+        const source = d.out.source;
+        const before = d.out.unescaped.items.len;
+        var bytes: []const u8 = undefined;
+        try d.reader.text(&d.out.unescaped, d.gpa, &bytes);
+        if (bytes.len > limits.name_bytes_max) return d.beyond("bytes", limits.name_bytes_max);
+        const had_escapes = d.out.unescaped.items.len > before;
+        const start = if (had_escapes) source.len + before else @intFromPtr(bytes.ptr) - @intFromPtr(source.ptr);
+        out.* = .{ .start = @intCast(start), .len = @intCast(bytes.len) };
+    }
+
+    noinline fn open(d: *Decoder, container: *reader.Container, kind: reader.Kind) Error!void {
+        try d.expect(kind);
+        try d.reader.open(container, kind);
+    }
+
+    fn expect(d: *Decoder, expected: reader.Kind) Error!void {
+        const found = d.reader.kind();
+        if (found == expected) return;
+        if (found == .nothing) return error.Malformed;
+        return d.fail("expected {s}, found {s}", .{ expected.phrase(), found.phrase() });
+    }
+
+    /// The keys of one object, as an enum.
+    fn Fields(comptime Key: type) type {
+        return struct {
+            map: reader.Container,
+            seen: std.enums.EnumSet(Key) = .empty,
+            on_path: bool = false,
+            /// Tried first: keys mostly come in the order of the format.
+            expected: ?Key = @fromBackingInt(0),
+
+            const last = std.enums.values(Key)[std.enums.values(Key).len - 1];
+
+            fn open(fields: *@This(), d: *Decoder) Error!void {
+                fields.* = .{ .map = undefined };
+                try d.open(&fields.map, .map);
+            }
+
+            /// The next key of the format; it is on the path until the next call. Other keys
+            /// are skipped with what they hold.
+            fn next(fields: *@This(), d: *Decoder) Error!?Key {
+                if (fields.on_path) d.path.pop();
+                fields.on_path = false;
+                if (fields.expected) |expected| switch (expected) {
+                    inline else => |key| if (d.reader.plainKey(&fields.map, @tagName(key))) return try fields.take(d, key),
+                };
+                const i = try d.nextOf(&fields.map, std.meta.fieldNames(Key)) orelse return null;
+                return try fields.take(d, @fromBackingInt(@intCast(i)));
+            }
+
+            fn take(fields: *@This(), d: *Decoder, key: Key) Error!Key {
+                if (fields.seen.contains(key)) return d.repeated(@tagName(key));
+                fields.seen.insert(key);
+                fields.expected = if (key == last) null else @fromBackingInt(@backingInt(key) + 1);
+                d.path.push(.{ .key = @tagName(key) });
+                fields.on_path = true;
+                return key;
+            }
+
+            fn require(fields: @This(), d: *Decoder, keys: []const Key) Error!void {
+                for (keys) |key| if (!fields.seen.contains(key)) return d.missing(@tagName(key));
+            }
+        };
+    }
+
+    /// Index of the next key that is one of these names.
+    noinline fn nextOf(d: *Decoder, map: *reader.Container, names: []const [:0]const u8) Error!?usize {
+        while (try d.reader.more(map)) {
+            const key = try d.reader.key(&d.scratch, d.gpa);
+            for (names, 0..) |known, i| if (std.mem.eql(u8, known, key)) return i;
+            try d.reader.skip(&d.scratch, d.gpa);
+        }
+        return null;
+    }
+
+    noinline fn repeated(d: *Decoder, key: []const u8) diagnostic.Error {
+        return d.fail("repeated key \"{s}\"", .{key});
+    }
+
+    noinline fn missing(d: *Decoder, key: []const u8) diagnostic.Error {
+        return d.fail("missing \"{s}\"", .{key});
+    }
+
+    /// True if an element follows; its index is then on the path until the caller pops it.
+    fn element(d: *Decoder, array: *reader.Container, index: u32) Error!bool {
+        if (!try d.reader.more(array)) return false;
+        d.path.push(.{ .index = index });
+        return true;
+    }
+
+    fn descriptorIndex(d: *const Decoder) u32 {
+        return @intCast(d.out.descriptors.items.len);
+    }
+
+    fn checkPaths(d: *Decoder) Error!void {
+        var first: std.StringHashMapUnmanaged(u32) = .empty;
+        defer first.deinit(d.gpa);
+        for (d.out.descriptors.items, 0..) |one, i| {
+            const path = d.out.textOf(one.path);
+            const entry = try first.getOrPut(d.gpa, path);
+            if (entry.found_existing) return d.diag.fail(
+                .payload,
+                "descriptors[{d}].path: {f} is also the path of descriptors[{d}]",
+                .{ i, quoted(path), entry.value_ptr.* },
+            );
+            entry.value_ptr.* = @intCast(i);
+        }
+    }
+
+    fn checkTriggers(d: *Decoder) Error!void {
+        var first: std.StringHashMapUnmanaged(u32) = .empty;
+        defer first.deinit(d.gpa);
+        for (d.out.descriptors.items, 0..) |one, i| {
+            for (one.triggers.of(d.out.triggers.items), 0..) |trigger, j| {
+                const entry = try first.getOrPut(d.gpa, std.mem.sliceAsBytes(trigger.of(d.out.tokens.items)));
+                if (entry.found_existing and entry.value_ptr.* != i) return d.diag.fail(
+                    .payload,
+                    "descriptors[{d}].trigger[{d}]: also a trigger of descriptors[{d}]",
+                    .{ i, j, entry.value_ptr.* },
+                );
+                entry.value_ptr.* = @intCast(i);
+            }
+        }
+    }
+
+    fn malformed(d: *Decoder) diagnostic.Error {
+        const problem = d.reader.problem;
+        return d.diag.fail(.payload, "{f}: {s} at byte {d}", .{ &d.path, problem.what, problem.at });
+    }
+
+    /// The path then ends with what is one too many.
+    fn beyond(d: *Decoder, what: []const u8, count_max: usize) diagnostic.Error {
+        return d.diag.fail(.limit, "{f}: more than {d} {s}", .{ &d.path, count_max, what });
+    }
+
+    fn fail(d: *Decoder, comptime format: []const u8, args: anytype) diagnostic.Error {
+        return d.diag.fail(.payload, "{f}: " ++ format, .{&d.path} ++ args);
+    }
+};
+
+const testing = std.testing;
+
+fn expectFailure(bytes: []const u8, status: @import("../base/status.zig").Status, expected: []const u8) !void {
+    var diag: Diagnostic = .{};
+    try testing.expectError(error.Failed, Payload.parse(testing.allocator, bytes, &diag));
+    try testing.expectEqualStrings(expected, diag.message());
+    try testing.expectEqual(status, diag.status);
+}
+
+test "an error names its place" {
+    const head = "{\"modelId\":\"m\",\"descriptors\":[{\"path\":\"p\",\"leaves\":[{\"name\":\"A\",\"tokens\":";
+    try expectFailure(head ++ "[1,2.5]}]}]}", .payload, "descriptors[0].leaves[0].tokens[1]: expected an integer, found a float");
+    try expectFailure(head ++ "[-1]}]}]}", .payload, "descriptors[0].leaves[0].tokens[0]: -1 is outside 0..2147483647");
+    try expectFailure(head ++ "[]}]}]}", .payload, "descriptors[0].leaves[0].tokens: expected at least one token");
+    try expectFailure(head ++ "[1]},{\"name\":\"B\"}]}]}", .payload, "descriptors[0].leaves[1]: missing \"tokens\"");
+    try expectFailure(head ++ "[1]}]},{\"path\":\"p\",\"leaves\":[{\"name\":\"A\",\"tokens\":[1]}]}]}", .payload, "descriptors[1].path: \"p\" is also the path of descriptors[0]");
+    try expectFailure(head ++ "[1", .payload, "descriptors[0].leaves[0].tokens: the payload ends too early at byte 75");
+    try expectFailure("x", .payload, "payload: expected a JSON object or a MessagePack map, found the first byte 0x78");
+    try expectFailure("{\"modelId\":1}", .payload, "modelId: expected a string, found an integer");
+}
+
+test "both formats, however spelled, give the same payload" {
+    const text = "{\"modelId\":\"m\",\"descriptors\":[{\"leaves\":[{\"tokens\":[300,2],\"name\":\"\\u0041\"}],\"path\":\"p\"}]}";
+    const spaced = "{\"descriptors\": [{\"path\": \"p\", \"leaves\": [{\"name\": \"A\", \"tokens\": [300, 2]}]}], \"modelId\" : \"m\" }\n";
+    const packed_bytes = "\x82\xa7modelId\xa1m\xabdescriptors\x91\x82\xa6leaves\x91\x82\xa6tokens\x92\xcd\x01\x2c\x02\xa4name\xa1A\xa4path\xa1p";
+    for ([_][]const u8{ text, spaced, packed_bytes }) |bytes| {
+        var diag: Diagnostic = .{};
+        var one = try Payload.parse(testing.allocator, bytes, &diag);
+        defer one.deinit(testing.allocator);
+        try testing.expectEqualSlices(i32, &.{ 300, 2 }, one.tokens.items);
+        try testing.expectEqualStrings("m", one.textOf(one.model_id));
+        try testing.expectEqualStrings("A", one.textOf(one.names.items[0]));
+        try testing.expectEqualStrings("p", one.textOf(one.descriptors.items[0].path));
+        try testing.expectEqual(300, one.largest.token);
+        try testing.expectEqual(2, one.longest.tokens);
+    }
+}
+
+fn parseOnce(gpa: Allocator, bytes: []const u8) !void {
+    var diag: Diagnostic = .{};
+    var one = Payload.parse(gpa, bytes, &diag) catch return if (diag.status == .oom) error.OutOfMemory else error.Unexpected;
+    one.deinit(gpa);
+}
+
+test "out of memory anywhere is reported and loses nothing" {
+    const text = "{\"modelId\":\"m\",\"x\":[{\"y\":\"z\"}],\"descriptors\":[{\"path\":\"p\",\"trigger\":[[1,2]],\"end\":[9],\"leaves\":[{\"name\":\"A\",\"tokens\":[1]}]}]}";
+    try testing.checkAllAllocationFailures(testing.allocator, parseOnce, .{text});
+}

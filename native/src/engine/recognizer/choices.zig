@@ -1,0 +1,338 @@
+//! A set of strings as a trie of bytes. Nodes are numbered level by level, so that a node's children
+//! are neighbours and the children of one node end where those of the next begin.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("../base/diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const Budget = @import("../base/budget.zig").Budget;
+
+/// ELIZA_CHOICES_* of the header.
+pub const choices_max = 16777216;
+pub const bytes_max = 1073741824;
+
+pub const root = 0;
+
+/// Whether these can be choices: string i goes from offsets[i] up to offsets[i + 1], which ascend.
+pub fn check(offsets: []const u64, diag: *Diagnostic) diagnostic.Error!void {
+    const n = offsets.len - 1;
+    if (n == 0) return diag.fail(.invalid_arg, "there is no choice", .{});
+    if (n > choices_max) return diag.fail(.limit, "{d} choices are more than {d}", .{ n, choices_max });
+    if (offsets[n] > bytes_max) return diag.fail(.limit, "{d} bytes of choices are more than {d}", .{ offsets[n], bytes_max });
+    for (offsets[0..n], offsets[1..], 0..) |start, end, i| {
+        if (start > end) return diag.fail(.invalid_arg, "offsets[{d}]: {d} is below the one before it", .{ i + 1, end });
+        if (start == end) return diag.fail(.invalid_arg, "choices[{d}] is empty", .{i});
+    }
+}
+
+pub const Choices = struct {
+    /// [n_nodes + 1]: the first child of each node.
+    first_child: []const u32,
+    /// The byte that leads to each node.
+    bytes: []const u8,
+    /// A bit for each node: a string ends here.
+    ends: []const u32,
+
+    const what = "the trie of choices";
+
+    /// String i is `text[offsets[i]..offsets[i + 1]]`.
+    pub fn build(gpa: Allocator, text: []const u8, offsets: []const u64, budget: *Budget, diag: *Diagnostic) diagnostic.Error!Choices {
+        try check(offsets, diag);
+        var builder: Builder = .{ .gpa = gpa, .text = text, .offsets = offsets, .budget = budget, .diag = diag };
+        return builder.build() catch |e| switch (e) {
+            error.OutOfMemory => diag.outOfMemory(),
+            error.Failed => error.Failed,
+        };
+    }
+
+    pub fn deinit(c: *Choices, gpa: Allocator) void {
+        gpa.free(c.first_child);
+        gpa.free(c.bytes);
+        gpa.free(c.ends);
+        c.* = undefined;
+    }
+
+    pub fn retainedBytes(c: *const Choices) usize {
+        return 4 * c.first_child.len + c.bytes.len + 4 * c.ends.len;
+    }
+
+    pub fn nNodes(c: *const Choices) u32 {
+        return @intCast(c.bytes.len);
+    }
+
+    /// The node after a byte; `root` if there is none.
+    pub inline fn next(c: *const Choices, node: u32, byte: u8) u32 {
+        const from = c.first_child[node];
+        const to = c.first_child[node + 1];
+        if (to - from > few) return c.search(from, to, byte);
+        for (from..to) |child| if (c.bytes[child] == byte) return @intCast(child);
+        return root;
+    }
+
+    const few = 8;
+
+    fn search(c: *const Choices, from: u32, to: u32, byte: u8) u32 {
+        var low = from;
+        var high = to;
+        while (low < high) {
+            const middle = low + (high - low) / 2;
+            if (c.bytes[middle] < byte) low = middle + 1 else high = middle;
+        }
+        return if (low < to and c.bytes[low] == byte) low else root;
+    }
+
+    pub fn isEnd(c: *const Choices, node: u32) bool {
+        return c.ends[node / 32] >> @truncate(node) & 1 != 0;
+    }
+};
+
+const Builder = struct {
+    gpa: Allocator,
+    text: []const u8,
+    offsets: []const u64,
+    budget: *Budget,
+    diag: *Diagnostic,
+
+    const Error = Allocator.Error || diagnostic.Error;
+
+    /// Strings that begin alike, and the node that they have reached.
+    const Run = struct { from: u32, to: u32 };
+
+    fn build(b: *Builder) Error!Choices {
+        const order = try b.sorted();
+        defer b.gpa.free(order);
+        const list = try b.gather(order);
+        defer list.deinit(b.gpa);
+        return b.layOut(list);
+    }
+
+    /// Different strings in their order, one after the other, since each level of the trie looks at all
+    /// of them.
+    const List = struct {
+        text: []u8,
+        ends: []u32,
+        n: usize,
+
+        fn deinit(list: List, gpa: Allocator) void {
+            gpa.free(list.text);
+            gpa.free(list.ends);
+        }
+
+        fn at(list: List, i: usize) []const u8 {
+            return list.text[if (i == 0) 0 else list.ends[i - 1]..list.ends[i]];
+        }
+    };
+
+    fn gather(b: *Builder, order: []const u32) Error!List {
+        try b.budget.take(b.text.len + 4 * order.len, Choices.what, b.diag);
+        const text = try b.gpa.alloc(u8, b.text.len);
+        errdefer b.gpa.free(text);
+        var list: List = .{ .text = text, .ends = try b.gpa.alloc(u32, order.len), .n = 0 };
+        var end: usize = 0;
+        for (order) |i| {
+            const string = b.stringOf(i);
+            if (list.n > 0 and std.mem.eql(u8, list.at(list.n - 1), string)) continue;
+            @memcpy(text[end..][0..string.len], string);
+            end += string.len;
+            list.ends[list.n] = @intCast(end);
+            list.n += 1;
+        }
+        return list;
+    }
+
+    // ---- Sorting
+
+    /// The strings in the order of their bytes, by radix from the first byte to the last (McIlroy,
+    /// Bostic, McIlroy 1993): a run of strings with the same start is split by the next byte.
+    fn sorted(b: *Builder) Error![]u32 {
+        const n = b.offsets.len - 1;
+        try b.budget.take(8 * n, Choices.what, b.diag);
+        const order = try b.gpa.alloc(u32, n);
+        errdefer b.gpa.free(order);
+        for (order, 0..) |*i, place| i.* = @intCast(place);
+        const other = try b.gpa.alloc(u32, n);
+        defer b.gpa.free(other);
+        const Bucket = struct { from: u32, to: u32, depth: u32 };
+        var left: std.ArrayList(Bucket) = .empty;
+        defer left.deinit(b.gpa);
+        try left.append(b.gpa, .{ .from = 0, .to = @intCast(n), .depth = 0 });
+        var work: usize = 0;
+        while (left.pop()) |bucket| {
+            const strings = order[bucket.from..bucket.to];
+            work += strings.len;
+            if (work > check_every) {
+                work = 0;
+                try b.budget.check(Choices.what, b.diag);
+            }
+            if (strings.len <= insertion_max) {
+                b.insertionSort(strings, bucket.depth);
+                continue;
+            }
+            var starts: [258]u32 = @splat(0);
+            for (strings) |i| starts[b.digit(i, bucket.depth) + 1] += 1;
+            for (starts[1..], starts[0..257]) |*to, from| to.* += from;
+            var places = starts;
+            for (strings) |i| {
+                const place = &places[b.digit(i, bucket.depth)];
+                other[place.*] = i;
+                place.* += 1;
+            }
+            @memcpy(strings, other[0..strings.len]);
+            // What has ended, digit 0, is equal.
+            for (1..257) |digit_value| {
+                if (starts[digit_value + 1] - starts[digit_value] < 2) continue;
+                try left.append(b.gpa, .{
+                    .from = bucket.from + starts[digit_value],
+                    .to = bucket.from + starts[digit_value + 1],
+                    .depth = bucket.depth + 1,
+                });
+            }
+        }
+        return order;
+    }
+
+    const insertion_max = 24;
+    const check_every = 1 << 16;
+
+    fn digit(b: *const Builder, i: u32, depth: usize) usize {
+        const string = b.stringOf(i);
+        return if (depth < string.len) @as(usize, string[depth]) + 1 else 0;
+    }
+
+    fn insertionSort(b: *const Builder, strings: []u32, depth: usize) void {
+        for (1..strings.len) |i| {
+            const string = strings[i];
+            var j = i;
+            while (j > 0 and std.mem.lessThan(u8, b.stringOf(string)[depth..], b.stringOf(strings[j - 1])[depth..])) : (j -= 1) {
+                strings[j] = strings[j - 1];
+            }
+            strings[j] = string;
+        }
+    }
+
+    // ---- Levels
+
+    fn layOut(b: *Builder, list: List) Error!Choices {
+        const n_nodes = countNodes(list);
+        if (n_nodes > std.math.maxInt(u31)) return b.diag.fail(.limit, "{s} needs more than {d} nodes", .{ Choices.what, std.math.maxInt(u31) });
+        try b.budget.take(5 * n_nodes + n_nodes / 8, Choices.what, b.diag);
+        const first_child = try b.gpa.alloc(u32, n_nodes + 1);
+        errdefer b.gpa.free(first_child);
+        const bytes = try b.gpa.alloc(u8, n_nodes);
+        errdefer b.gpa.free(bytes);
+        const ends = try b.gpa.alloc(u32, n_nodes / 32 + 1);
+        errdefer b.gpa.free(ends);
+        @memset(ends, 0);
+        try b.fill(list, first_child, bytes, ends);
+        return .{ .first_child = first_child, .bytes = bytes, .ends = ends };
+    }
+
+    fn countNodes(list: List) usize {
+        var n: usize = 1;
+        for (0..list.n) |i| {
+            const shared = if (i == 0) 0 else sharedStart(list.at(i), list.at(i - 1));
+            n += list.at(i).len - shared;
+        }
+        return n;
+    }
+
+    fn sharedStart(a: []const u8, b: []const u8) usize {
+        return std.mem.findDiff(u8, a, b) orelse a.len;
+    }
+
+    /// Level by level: each run of strings is split by its next byte into the runs of the next level.
+    fn fill(b: *Builder, list: List, first_child: []u32, bytes: []u8, ends: []u32) Error!void {
+        var runs: std.ArrayList(Run) = .empty;
+        defer runs.deinit(b.gpa);
+        var below: std.ArrayList(Run) = .empty;
+        defer below.deinit(b.gpa);
+        bytes[root] = 0;
+        try runs.append(b.gpa, .{ .from = 0, .to = @intCast(list.n) });
+        var node: u32 = 0;
+        var made: u32 = 1;
+        var depth: usize = 0;
+        while (runs.items.len > 0) : (depth += 1) {
+            try b.budget.check(Choices.what, b.diag);
+            below.clearRetainingCapacity();
+            for (runs.items) |run| {
+                first_child[node] = made;
+                var at = run.from;
+                if (list.at(at).len == depth) {
+                    at += 1;
+                    ends[node / 32] |= @as(u32, 1) << @truncate(node);
+                }
+                while (at < run.to) {
+                    const byte = list.at(at)[depth];
+                    const from = at;
+                    while (at < run.to and list.at(at)[depth] == byte) at += 1;
+                    bytes[made] = byte;
+                    made += 1;
+                    try below.append(b.gpa, .{ .from = from, .to = at });
+                }
+                node += 1;
+            }
+            std.mem.swap(std.ArrayList(Run), &runs, &below);
+        }
+        first_child[node] = made;
+        std.debug.assert(made == bytes.len and node == bytes.len);
+    }
+
+    fn stringOf(b: *const Builder, i: u32) []const u8 {
+        return b.text[@intCast(b.offsets[i])..@intCast(b.offsets[i + 1])];
+    }
+};
+
+test "the strings and nothing else" {
+    const gpa = std.testing.allocator;
+    const strings = [_][]const u8{ "REPLY", "REPLY_THREAD", "IGNORE", "a", "REPLY", "\xff\x00", "ab" };
+    var offsets: [strings.len + 1]u64 = undefined;
+    offsets[0] = 0;
+    for (strings, 0..) |string, i| offsets[i + 1] = offsets[i] + string.len;
+    const text = try std.mem.concat(gpa, u8, &strings);
+    defer gpa.free(text);
+    var budget: Budget = .{};
+    var diag: Diagnostic = .{};
+    var choices = try Choices.build(gpa, text, &offsets, &budget, &diag);
+    defer choices.deinit(gpa);
+    try std.testing.expectEqual(1 + 12 + 6 + 2 + 2, choices.nNodes());
+    for (strings) |string| try std.testing.expect(accepts(&choices, string));
+    for ([_][]const u8{ "", "R", "REPLY_", "REPLYX", "b", "\xff" }) |string| try std.testing.expect(!accepts(&choices, string));
+}
+
+test "random strings, in one trie as in a list" {
+    const gpa = std.testing.allocator;
+    var prng: std.Random.DefaultPrng = .init(3);
+    const random = prng.random();
+    var text: std.ArrayList(u8) = .empty;
+    defer text.deinit(gpa);
+    var offsets: std.ArrayList(u64) = .empty;
+    defer offsets.deinit(gpa);
+    try offsets.append(gpa, 0);
+    for (0..2000) |_| {
+        for (0..random.intRangeAtMost(usize, 1, 6)) |_| try text.append(gpa, random.intRangeAtMost(u8, 'a', 'd'));
+        try offsets.append(gpa, text.items.len);
+    }
+    var budget: Budget = .{};
+    var diag: Diagnostic = .{};
+    var choices = try Choices.build(gpa, text.items, offsets.items, &budget, &diag);
+    defer choices.deinit(gpa);
+    var known: std.StringHashMapUnmanaged(void) = .empty;
+    defer known.deinit(gpa);
+    for (0..2000) |i| {
+        const string = text.items[@intCast(offsets.items[i])..@intCast(offsets.items[i + 1])];
+        try known.put(gpa, string, {});
+        try std.testing.expect(accepts(&choices, string));
+    }
+    var n_ends: usize = 0;
+    for (0..choices.nNodes()) |node| n_ends += @intFromBool(choices.isEnd(@intCast(node)));
+    try std.testing.expectEqual(known.count(), n_ends);
+}
+
+fn accepts(choices: *const Choices, string: []const u8) bool {
+    var node: u32 = root;
+    for (string) |byte| {
+        node = choices.next(node, byte);
+        if (node == root) return false;
+    }
+    return choices.isEnd(node);
+}

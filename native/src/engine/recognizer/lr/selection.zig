@@ -1,0 +1,191 @@
+//! Which groups of a table the parser allows: the table's trie of signatures is walked with the stack,
+//! and at each node all terminals of interest are asked for at once.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const program_module = @import("program.zig");
+const parser_module = @import("parser.zig");
+const Stack = parser_module.Stack;
+const Sets = @import("terminal_set.zig").Sets;
+const signature = @import("signature.zig");
+const Table = signature.Table;
+const Sink = @import("../mask_builder.zig").Sink;
+const NumberMap = @import("../../base/number_map.zig").NumberMap;
+
+/// The tables that a mask is made of.
+pub const Tables = struct {
+    /// Of the pending lexeme's state; null if no lexeme is pending.
+    continuation: ?*const Table,
+    /// Of its base, if it has one.
+    base: ?*const Table,
+    /// By shard.
+    restarts: []const *const Table,
+};
+
+pub fn Selector(comptime width: usize) type {
+    return struct {
+        parser: Parser,
+        /// By table, node and the state after the shift that leads to it: what the node's subtree allows
+        /// if it does not depend on what is below that state, as an index into `statics`; or `depends`.
+        known: NumberMap = .{},
+        statics: std.ArrayList(Static) = .empty,
+        /// Groups of all statics.
+        groups: std.ArrayList(u32) = .empty,
+
+        const S = @This();
+        const Parser = parser_module.Parser(width);
+        const sets = Sets(width);
+        const Static = struct { from: u32, to: u32 };
+        const depends = std.math.maxInt(u32);
+        /// Grammars with more terminals are rare, and the code would be there twice.
+        const keeps_statics = width == program_module.set_widths[0];
+        /// When there are so many, or so many groups of them, others are found anew each time.
+        const known_max = 1 << 16;
+        const groups_max = 1 << 20;
+
+        pub fn deinit(s: *S) void {
+            const gpa = s.parser.gpa;
+            s.parser.deinit();
+            s.known.deinit(gpa);
+            s.statics.deinit(gpa);
+            s.groups.deinit(gpa);
+        }
+
+        /// Adds the legal tokens to the sink; true if the text may stop. The pool has the nodes that it
+        /// had.
+        pub fn select(s: *S, tables: Tables, state: u16, stack: Stack, sink: *Sink) Allocator.Error!bool {
+            const p = &s.parser;
+            const n_nodes = p.pool.nodes.items.len;
+            defer p.pool.nodes.shrinkRetainingCapacity(n_nodes);
+            p.begin(stack);
+            const all: [4]u64 = @splat(std.math.maxInt(u64));
+            const continuation = tables.continuation orelse return s.restart(tables.restarts, &all, stack, sink);
+            if (tables.base) |base| {
+                try s.visit(base, 0, stack, ToSink{ .sink = sink, .firsts = 1 });
+                sink.remove(continuation.except);
+            }
+            try s.visit(continuation, 0, stack, ToSink{ .sink = sink, .firsts = 1 });
+            const after = try p.endLexeme(state, stack) orelse return false;
+            return s.restart(tables.restarts, p.program.endersOf(state), after, sink);
+        }
+
+        fn restart(s: *S, tables: []const *const Table, firsts: []const u64, stack: Stack, sink: *Sink) Allocator.Error!bool {
+            for (tables, firsts[0..tables.len]) |table, wanted| {
+                if (wanted != 0) try s.visit(table, 0, stack, ToSink{ .sink = sink, .firsts = wanted });
+            }
+            return try s.parser.take(stack, s.parser.program.endOfInput()) != null;
+        }
+
+        /// `to` is a ToSink or a ToList.
+        fn visit(s: *S, table: *const Table, n: u32, stack: Stack, to: anytype) Allocator.Error!void {
+            const p = &s.parser;
+            const node = &table.nodes[n];
+            const mark = p.levels.items.len;
+            defer p.levels.items.len = mark;
+            const viable = try p.viable(stack, sets.at(table.interests, n));
+            if (@TypeOf(to) == ToList and p.least_depth < to.depth) return;
+            var takeable = viable;
+            sets.unite(&takeable, sets.at(p.program.skip, 0));
+            // Groups with one reach set stand together.
+            var reach: ?u16 = null;
+            var can_reach = false;
+            for (node.groups..table.nodes[n + 1].groups) |g| {
+                const group = &table.groups[g];
+                if (group.first & to.firsts == 0) continue;
+                if (group.reach != reach) {
+                    reach = group.reach;
+                    can_reach = sets.intersects(&takeable, sets.at(p.program.lexer.reach_sets, group.reach));
+                }
+                if (can_reach) try to.add(table, @intCast(g));
+            }
+            var child = n + 1;
+            while (child < node.end) {
+                const next = &table.nodes[child];
+                defer child = next.end;
+                if (next.firsts & to.firsts == 0) continue;
+                const terminal = if (next.terminal != signature.several) next.terminal else s.winner(next.list, &viable) orelse continue;
+                if (program_module.has(&viable, terminal)) {
+                    try s.visitShifted(table, child, mark, terminal, to);
+                } else if (next.terminal == signature.several) {
+                    try s.visit(table, child, stack, to); // skipped: it leads nowhere
+                }
+            }
+        }
+
+        fn visitShifted(s: *S, table: *const Table, n: u32, mark: usize, terminal: u16, to: anytype) Allocator.Error!void {
+            const p = &s.parser;
+            const stack = p.shifting(mark, terminal);
+            if (keeps_statics and @TypeOf(to) == ToSink) {
+                const key = @as(u64, table.id) << 32 | @as(u64, n) << 16 | p.topAfter(stack, terminal);
+                const found = s.known.get(key) orelse try s.learn(key, table, n, try p.shifted(stack, terminal));
+                if (found != depends) {
+                    const static = s.statics.items[found];
+                    for (s.groups.items[static.from..static.to]) |group| {
+                        if (table.groups[group].first & to.firsts != 0) try to.add(table, group);
+                    }
+                    return;
+                }
+            }
+            try s.visit(table, n, try p.shifted(stack, terminal), to);
+        }
+
+        /// Visits a subtree to see whether anything below the top of the stack is looked at.
+        noinline fn learn(s: *S, key: u64, table: *const Table, n: u32, stack: Stack) Allocator.Error!u32 {
+            const p = &s.parser;
+            if (s.known.n == known_max or s.groups.items.len >= groups_max) return depends;
+            const from = s.groups.items.len;
+            errdefer s.groups.shrinkRetainingCapacity(from);
+            const depth = p.pool.depthOf(stack);
+            const outside = p.least_depth;
+            defer p.least_depth = outside; // what depends is visited once more
+            p.least_depth = std.math.maxInt(u32);
+            try s.visit(table, n, stack, ToList{ .gpa = p.gpa, .groups = &s.groups, .depth = depth });
+            if (p.least_depth < depth) {
+                s.groups.shrinkRetainingCapacity(from);
+                try s.known.put(p.gpa, key, depends);
+                return depends;
+            }
+            const static: u32 = @intCast(s.statics.items.len);
+            try s.statics.append(p.gpa, .{ .from = @intCast(from), .to = @intCast(s.groups.items.len) });
+            errdefer _ = s.statics.pop();
+            try s.known.put(p.gpa, key, static);
+            return static;
+        }
+
+        /// The terminal that a lexeme with several matches is, given what is viable.
+        fn winner(s: *const S, list: u16, viable: *const sets.Set) ?u16 {
+            const program = s.parser.program;
+            for (program.lexer.list(list)) |terminal| {
+                if (program_module.has(viable, terminal) or program_module.has(program.skip, terminal)) return terminal;
+            }
+            return null;
+        }
+    };
+}
+
+/// Groups go to a sink, if they have one of the first classes.
+const ToSink = struct {
+    sink: *Sink,
+    firsts: u64,
+
+    inline fn add(to: ToSink, table: *const Table, g: u32) Allocator.Error!void {
+        const group = &table.groups[g];
+        if (group.is_bitmap) {
+            const words = table.words[group.start * to.sink.words.len ..][0..to.sink.words.len];
+            to.sink.addBitmap(@alignCast(@constCast(words)), group.n_tokens);
+        } else to.sink.addList(table.ids[group.start..][0..group.n_tokens]);
+    }
+};
+
+/// Groups are listed, whatever their first class, as long as nothing below a depth was looked at.
+const ToList = struct {
+    gpa: Allocator,
+    groups: *std.ArrayList(u32),
+    depth: u32,
+
+    firsts: u64 = std.math.maxInt(u64),
+
+    fn add(to: ToList, _: *const Table, g: u32) Allocator.Error!void {
+        try to.groups.append(to.gpa, g);
+    }
+};

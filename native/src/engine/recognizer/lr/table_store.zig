@@ -1,0 +1,139 @@
+//! The tables of signatures that a grammar has so far. A table is built when it is first needed, or all
+//! at once by `prepare`, as long as there is room; from then on any thread reads it.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const signature = @import("signature.zig");
+const Table = signature.Table;
+const Account = @import("../mask.zig").Account;
+const selection = @import("selection.zig");
+const nothing_pending = @import("parser.zig").nothing_pending;
+const Mutex = @import("../../platform/mutex.zig").Mutex;
+const Budget = @import("../../base/budget.zig").Budget;
+const diagnostic = @import("../../base/diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+
+pub const TableStore = struct {
+    gpa: Allocator,
+    account: *Account,
+    mutex: Mutex = .{},
+    /// By lexer state; the first, `dead`, has none.
+    continuations: []Slot,
+    /// By shard.
+    restarts: []Slot,
+    /// In place of a table that cannot be built.
+    too_large: Table = undefined,
+    /// Set when a table did not fit: no further one is tried.
+    is_full: std.atomic.Value(bool) = .init(false),
+    /// Tables whose arrays are in a mapped file.
+    mapped: []Table = &.{},
+
+    const Slot = std.atomic.Value(?*Table);
+
+    pub fn init(gpa: Allocator, account: *Account, n_lexer_states: usize, n_shards: usize) Allocator.Error!TableStore {
+        const continuations = try gpa.alloc(Slot, n_lexer_states);
+        errdefer gpa.free(continuations);
+        const restarts = try gpa.alloc(Slot, n_shards);
+        for (continuations) |*slot| slot.* = .init(null);
+        for (restarts) |*slot| slot.* = .init(null);
+        return .{ .gpa = gpa, .account = account, .continuations = continuations, .restarts = restarts };
+    }
+
+    pub fn deinit(store: *TableStore) void {
+        for ([_][]Slot{ store.continuations, store.restarts }) |slots| {
+            for (slots) |*slot| if (store.built(slot)) |table| {
+                if (store.isMapped(table)) continue;
+                table.deinit(store.gpa);
+                store.gpa.destroy(table);
+            };
+            store.gpa.free(slots);
+        }
+        store.gpa.free(store.mapped);
+    }
+
+    fn isMapped(store: *const TableStore, table: *const Table) bool {
+        const first = @intFromPtr(store.mapped.ptr);
+        return @intFromPtr(table) >= first and @intFromPtr(table) < first + std.mem.sliceAsBytes(store.mapped).len;
+    }
+
+    /// Number of tables.
+    pub fn count(store: *const TableStore) u32 {
+        var n: u32 = 0;
+        for ([_][]Slot{ store.continuations, store.restarts }) |slots| {
+            for (slots) |*slot| n += @intFromBool(store.built(slot) != null);
+        }
+        return n;
+    }
+
+    pub fn built(store: *const TableStore, slot: *const Slot) ?*Table {
+        const table = slot.load(.acquire) orelse return null;
+        return if (table == &store.too_large) null else table;
+    }
+
+    /// What a mask in this lexer state is made of; null if there is no room for a table.
+    pub fn forState(store: *TableStore, source: signature.Source, state: u16, restarts: []*const Table) Allocator.Error!?selection.Tables {
+        for (store.restarts, restarts, 0..) |*slot, *restart, shard| {
+            restart.* = try store.get(source, slot, .{ .restart = @intCast(shard) }) orelse return null;
+        }
+        var tables: selection.Tables = .{ .continuation = null, .base = null, .restarts = restarts };
+        if (state == nothing_pending) return tables;
+        const table = try store.continuation(source, state) orelse return null;
+        tables.continuation = table;
+        if (table.base != signature.no_base) tables.base = try store.continuation(source, table.base) orelse return null;
+        return tables;
+    }
+
+    /// Builds every table that there is room for.
+    pub fn prepare(store: *TableStore, source: signature.Source, budget: *const Budget, diag: *Diagnostic) diagnostic.Error!void {
+        for (store.restarts, 0..) |*slot, shard| {
+            try budget.check("the tables", diag);
+            _ = store.get(source, slot, .{ .restart = @intCast(shard) }) catch return diag.outOfMemory();
+        }
+        for (1..store.continuations.len) |state| {
+            try budget.check("the tables", diag);
+            _ = store.continuation(source, @intCast(state)) catch return diag.outOfMemory();
+        }
+    }
+
+    fn continuation(store: *TableStore, source: signature.Source, state: u16) Allocator.Error!?*const Table {
+        return store.get(source, &store.continuations[state], .{ .continuation = state });
+    }
+
+    const Which = union(enum) { restart: u32, continuation: u16 };
+
+    inline fn get(store: *TableStore, source: signature.Source, slot: *Slot, which: Which) Allocator.Error!?*const Table {
+        if (slot.load(.acquire) == null) try store.build(source, slot, which);
+        return store.built(slot);
+    }
+
+    fn build(store: *TableStore, source: signature.Source, slot: *Slot, which: Which) Allocator.Error!void {
+        if (store.is_full.load(.monotonic)) return;
+        store.mutex.lock();
+        defer store.mutex.unlock();
+        if (slot.load(.acquire) != null) return; // another thread was faster
+        const table = try store.gpa.create(Table);
+        errdefer store.gpa.destroy(table);
+        table.* = signatures(store.gpa, source, which) catch |e| switch (e) {
+            error.OutOfMemory => return error.OutOfMemory,
+            error.TooLarge => {
+                store.gpa.destroy(table);
+                slot.store(&store.too_large, .release);
+                return;
+            },
+        };
+        if (!store.account.take(table.bytes())) {
+            store.is_full.store(true, .monotonic);
+            table.deinit(store.gpa);
+            store.gpa.destroy(table);
+            return;
+        }
+        slot.store(table, .release);
+    }
+
+    fn signatures(gpa: Allocator, source: signature.Source, which: Which) signature.Error!Table {
+        return switch (which) {
+            .restart => |shard| signature.buildRestart(gpa, source, shard),
+            .continuation => |state| signature.buildContinuation(gpa, source, state),
+        };
+    }
+};

@@ -1,0 +1,149 @@
+//! Header, section 8: context.
+
+const std = @import("std");
+const boundary = @import("boundary.zig");
+const gpa = boundary.gpa;
+const Context = @import("../llama/context.zig").Context;
+const loader = @import("../llama/loader.zig");
+const Vocabulary = @import("engine").vocabulary.Vocabulary;
+const limits = @import("engine").limits;
+const Table = @import("handles.zig").Table;
+
+const invalid_arg = boundary.Status.invalid_arg.code();
+
+pub const Handle = opaque {};
+
+var contexts: Table(Context, Handle, 0) = .{};
+
+/// The context of an open handle.
+pub fn find(ctx: ?*const Handle, diag: *boundary.Diagnostic) boundary.Error!*Context {
+    if (ctx == null) return diag.fail(.invalid_arg, "ctx is NULL", .{});
+    return contexts.get(ctx) orelse diag.fail(.closed, "ctx is not an open context", .{});
+}
+
+export fn eliza_inference_create(bundle_dir: ?[*:0]const u8, out_error: ?*boundary.Message) ?*Handle {
+    boundary.begin(out_error);
+    const bundle = bundle_dir orelse {
+        _ = boundary.reject(out_error, "bundle_dir is NULL");
+        return null;
+    };
+    var diag: boundary.Diagnostic = .{};
+    return create(std.mem.span(bundle), &diag) catch {
+        _ = boundary.fail(out_error, &diag);
+        return null;
+    };
+}
+
+fn create(bundle: [:0]const u8, diag: *boundary.Diagnostic) boundary.Error!*Handle {
+    const context = try Context.create(bundle, diag);
+    errdefer context.release();
+    return contexts.add(gpa, context) catch diag.outOfMemory();
+}
+
+export fn eliza_inference_destroy(ctx: ?*Handle) void {
+    if (contexts.take(ctx)) |context| context.release();
+}
+
+export fn eliza_inference_set_model_id(ctx: ?*Handle, model_id: ?[*]const u8, model_id_len: usize) c_int {
+    var diag: boundary.Diagnostic = .{};
+    const context = find(ctx, &diag) catch return diag.status.code();
+    const text = boundary.slice(u8, model_id, model_id_len) orelse return invalid_arg;
+    if (text.len > limits.name_bytes_max) return boundary.Status.limit.code();
+    context.setModelId(text) catch return boundary.Status.oom.code();
+    return 0;
+}
+
+export fn eliza_inference_vocab_from_context(ctx: ?*Handle, out_vocab: ?*?*Vocabulary, out_error: ?*boundary.Message) c_int {
+    boundary.begin(out_error);
+    const out = out_vocab orelse return boundary.reject(out_error, "out_vocab is NULL");
+    out.* = null;
+    var diag: boundary.Diagnostic = .{};
+    const context = find(ctx, &diag) catch return boundary.fail(out_error, &diag);
+    out.* = context.vocabularyOf(&diag) catch return boundary.fail(out_error, &diag);
+    return 0;
+}
+
+export fn eliza_inference_tokenize(
+    ctx: ?*Handle,
+    text: ?[*]const u8,
+    text_len: usize,
+    add_special: c_int,
+    parse_special: c_int,
+    out_tokens: ?*?[*]c_int,
+    out_n: ?*usize,
+    out_error: ?*boundary.Message,
+) c_int {
+    boundary.begin(out_error);
+    const tokens_out = out_tokens orelse return boundary.reject(out_error, "out_tokens is NULL");
+    const n_out = out_n orelse return boundary.reject(out_error, "out_n is NULL");
+    tokens_out.* = null;
+    n_out.* = 0;
+    const bytes = boundary.slice(u8, text, text_len) orelse return boundary.reject(out_error, "text is NULL");
+    var diag: boundary.Diagnostic = .{};
+    const context = find(ctx, &diag) catch return boundary.fail(out_error, &diag);
+    const tokens = context.tokenize(bytes, add_special != 0, parse_special != 0, &diag) catch return boundary.fail(out_error, &diag);
+    defer gpa.free(tokens);
+    tokens_out.* = TokenList.create(tokens) orelse {
+        diag.outOfMemory() catch {};
+        return boundary.fail(out_error, &diag);
+    };
+    n_out.* = tokens.len;
+    return 0;
+}
+
+export fn eliza_inference_free_tokens(tokens: ?[*]c_int) void {
+    if (tokens) |list| TokenList.destroy(list);
+}
+
+/// Tokens in the caller's hands: it gives back the pointer alone, so it is the C library's block.
+const TokenList = struct {
+    fn create(tokens: []const i32) ?[*]c_int {
+        const block = std.c.malloc(@max(tokens.len, 1) * @sizeOf(c_int)) orelse return null;
+        const list: [*]c_int = @ptrCast(@alignCast(block));
+        @memcpy(list, tokens);
+        return list;
+    }
+
+    fn destroy(list: [*]c_int) void {
+        std.c.free(list);
+    }
+};
+
+export fn eliza_inference_detokenize(
+    ctx: ?*Handle,
+    tokens: ?[*]const c_int,
+    n_tokens: usize,
+    remove_special: c_int,
+    unparse_special: c_int,
+    out_text: ?[*]u8,
+    max_text_bytes: usize,
+    out_error: ?*boundary.Message,
+) c_int {
+    boundary.begin(out_error);
+    if (out_text == null and max_text_bytes > 0) return boundary.reject(out_error, "out_text is NULL");
+    const list = boundary.slice(c_int, tokens, n_tokens) orelse return boundary.reject(out_error, "tokens is NULL");
+    var diag: boundary.Diagnostic = .{};
+    const context = find(ctx, &diag) catch return boundary.fail(out_error, &diag);
+    const text = context.detokenize(list, remove_special != 0, unparse_special != 0, &diag) catch return boundary.fail(out_error, &diag);
+    defer gpa.free(text);
+    if (max_text_bytes > 0) {
+        const length = if (text.len < max_text_bytes) text.len else 0;
+        @memcpy(out_text.?[0..length], text[0..length]);
+        out_text.?[length] = 0;
+    }
+    return @intCast(text.len);
+}
+
+export fn eliza_inference_llm_stream_supported() c_int {
+    var diag: boundary.Diagnostic = .{};
+    _ = loader.load("", &diag) catch return 0;
+    return 1;
+}
+
+export fn eliza_inference_llm_mtp_supported() c_int {
+    return 0;
+}
+
+export fn eliza_inference_llm_kv_quant_supported() c_int {
+    return eliza_inference_llm_stream_supported();
+}

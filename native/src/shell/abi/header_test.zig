@@ -1,0 +1,72 @@
+//! The Zig side against the header, through translate-c: struct sizes, field offsets, constants.
+
+const std = @import("std");
+const header = @import("header");
+const limits = @import("engine").limits;
+
+const budget = @import("engine").budget;
+const output = @import("engine").output;
+
+const pairs = .{
+    .{ @import("vocabulary.zig").Config, header.eliza_vocab_config_t },
+    .{ @import("constraint.zig").Info, header.eliza_constraint_info_t },
+    .{ @import("constraint.zig").CacheStats, header.eliza_trie_cache_stats_t },
+    .{ @import("vocabulary.zig").Info, header.eliza_vocab_info_t },
+    .{ @import("recognizer.zig").CompileConfig, header.eliza_compile_config_t },
+    .{ @import("recognizer.zig").Info, header.eliza_recognizer_info_t },
+    .{ @import("matcher.zig").SpanSettings, header.eliza_span_config_t },
+    .{ @import("matcher.zig").Info, header.eliza_matcher_info_t },
+    .{ @import("matcher.zig").SpanState, header.eliza_span_state_t },
+    .{ @import("matcher.zig").Sampling, header.eliza_sampling_t },
+    .{ @import("llama.zig").Info, header.eliza_llama_info_t },
+    .{ @import("stream.zig").Config, header.eliza_llm_stream_config_t },
+    .{ @import("stream.zig").Stats, header.eliza_llm_stream_stats_t },
+};
+
+test "structs have the layout of the header" {
+    inline for (pairs) |pair| {
+        try std.testing.expectEqual(@sizeOf(pair[1]), @sizeOf(pair[0]));
+        inline for (comptime std.meta.fieldNames(pair[1])) |field| {
+            try std.testing.expectEqual(@offsetOf(pair[1], field), @offsetOf(pair[0], field));
+            try std.testing.expectEqual(@sizeOf(@FieldType(pair[1], field)), @sizeOf(@FieldType(pair[0], field)));
+        }
+    }
+}
+
+test "limits are those of the header" {
+    try std.testing.expectEqual(header.ELIZA_INFERENCE_ABI_VERSION, @import("library.zig").abi_version);
+    try std.testing.expectEqual(header.ELIZA_PAYLOAD_BYTES_MAX, limits.payload_bytes_max);
+    try std.testing.expectEqual(header.ELIZA_PAYLOAD_DEPTH_MAX, limits.depth_max);
+    try std.testing.expectEqual(header.ELIZA_DESCRIPTORS_MAX, limits.descriptors_max);
+    try std.testing.expectEqual(header.ELIZA_LEAVES_MAX, limits.leaves_max);
+    try std.testing.expectEqual(header.ELIZA_LEAF_TOKENS_MAX, limits.leaf_tokens_max);
+    try std.testing.expectEqual(header.ELIZA_TOKENS_MAX, limits.tokens_max);
+    try std.testing.expectEqual(header.ELIZA_TRIGGERS_MAX, limits.triggers_max);
+    try std.testing.expectEqual(header.ELIZA_TRIGGER_TOKENS_MAX, limits.trigger_tokens_max);
+    try std.testing.expectEqual(header.ELIZA_END_TOKENS_MAX, limits.end_tokens_max);
+    try std.testing.expectEqual(header.ELIZA_NAME_BYTES_MAX, limits.name_bytes_max);
+    try std.testing.expectEqual(header.ELIZA_END_TOKENS_MAX, output.end_tokens_max);
+    try std.testing.expectEqual(header.ELIZA_FORCED_BYTES_MAX, output.forced_bytes_max);
+    try std.testing.expectEqual(header.ELIZA_REGEX_BYTES_MAX, @import("../compile/compile.zig").regex_bytes_max);
+    try std.testing.expectEqual(header.ELIZA_GRAMMAR_BYTES_MAX, @import("../compile/lark/lark.zig").bytes_max);
+    try std.testing.expectEqual(header.ELIZA_TERMINALS_MAX, @import("engine").program.terminals_max);
+    try std.testing.expectEqual(header.ELIZA_CHOICES_MAX, @import("engine").choices.choices_max);
+    try std.testing.expectEqual(header.ELIZA_CHOICES_BYTES_MAX, @import("engine").choices.bytes_max);
+    try std.testing.expectEqual(header.ELIZA_COMPILE_STATES, budget.states_most);
+    try std.testing.expectEqual(header.ELIZA_COMPILE_BYTES, budget.bytes_default);
+    try std.testing.expectEqual(header.ELIZA_MASK_BYTES, budget.mask_bytes_default);
+    try std.testing.expectEqual(header.ELIZA_SPAN_TIMEOUT_TOKENS, @import("engine").constraint.span_timeout_default);
+    try std.testing.expectEqual(header.ELIZA_ROLLBACK_TOKENS_MAX, @import("engine").matcher.rollback_tokens_max);
+    try std.testing.expectEqual(header.ELIZA_HANDLES_MAX, @import("handles.zig").handles_max);
+    try std.testing.expectEqual(header.ELIZA_TRIE_CACHE_ENTRIES, @import("engine").cache.entries_max);
+    try std.testing.expectEqual(header.ELIZA_TRIE_CACHE_BYTES, @import("engine").cache.bytes_max_default);
+}
+
+test "status codes are those of the header" {
+    const Status = @import("engine").status.Status;
+    inline for (comptime std.meta.fieldNames(Status)) |name| {
+        const status = @field(Status, name);
+        const in_header = @field(header, Status.nameOf(status.code()));
+        try std.testing.expectEqual(@as(c_int, in_header), status.code());
+    }
+}

@@ -1,0 +1,363 @@
+//! Header, section 6: matcher.
+
+const std = @import("std");
+const boundary = @import("boundary.zig");
+const gpa = boundary.gpa;
+const Constraint = @import("engine").constraint.Constraint;
+const Matcher = @import("engine").matcher.Matcher;
+const TokenTrie = @import("engine").trie.TokenTrie;
+const Span = @import("engine").span.Span;
+const Output = @import("engine").output.Output;
+const SpanConfig = @import("engine").constraint.SpanConfig;
+const Guide = @import("engine").guide.Guide;
+const batch = @import("engine").batch;
+const sampling = @import("engine").sampling;
+
+const invalid_arg = boundary.Status.invalid_arg.code();
+
+pub const SpanState = extern struct {
+    struct_size: u32 = @sizeOf(SpanState),
+    active: i32 = 0,
+    descriptor: i32 = -1,
+    can_stop: i32 = 0,
+    constrained: i32 = 0,
+    n_allowed: u32 = 0,
+    span_tokens: u32 = 0,
+    leaf_descriptor: i32 = -1,
+    leaf: i32 = -1,
+    reserved: u32 = 0,
+    spans_started: u64 = 0,
+    spans_ended: u64 = 0,
+    timeouts: u64 = 0,
+    illegal: u64 = 0,
+
+    pub fn ofMatcher(m: *Matcher) boundary.Error!SpanState {
+        return switch (m.state) {
+            .trie => |*t| .of(&t.span, t.trie),
+            .recognizer => |*r| ofOutput(&r.output) catch m.diag.outOfMemory(),
+        };
+    }
+
+    pub fn ofGuide(guide: *Guide) error{OutOfMemory}!SpanState {
+        return switch (guide.*) {
+            .none => .{},
+            .trie => |*t| .of(&t.span, t.trie),
+            .recognizer => |*r| .ofOutput(&r.output),
+        };
+    }
+
+    fn ofOutput(output: *Output) error{OutOfMemory}!SpanState {
+        const legal = try output.allowed();
+        const span = &output.span;
+        return .{
+            .active = @intFromBool(span.is_open),
+            .descriptor = if (span.is_open) 0 else -1,
+            .can_stop = @intFromBool(try output.canStop()),
+            .constrained = @intFromBool(legal != .all),
+            .n_allowed = if (legal == .all) 0 else @intCast(legal.len()),
+            .span_tokens = span.tokens,
+            .spans_started = span.started,
+            .spans_ended = span.ended,
+            .timeouts = span.timeouts,
+            .illegal = span.illegal,
+        };
+    }
+
+    fn of(span: *const Span, trie: *const TokenTrie) SpanState {
+        const allowed = span.allowed(trie);
+        const leaf = span.leaf();
+        return .{
+            .active = @intFromBool(span.isActive()),
+            .descriptor = if (span.isActive()) @intCast(span.descriptor) else -1,
+            .can_stop = @intFromBool(span.canStop()),
+            .constrained = @intFromBool(allowed != null),
+            .n_allowed = if (allowed) |ids| @intCast(ids.len) else 0,
+            .span_tokens = span.tokens,
+            .leaf_descriptor = if (leaf) |l| @intCast(l.descriptor) else -1,
+            .leaf = if (leaf) |l| @intCast(l.index) else -1,
+            .spans_started = span.started,
+            .spans_ended = span.ended,
+            .timeouts = span.timeouts,
+            .illegal = span.illegal,
+        };
+    }
+};
+
+pub const Sampling = extern struct {
+    struct_size: u32,
+    mode: i32,
+    temperature: f32,
+    top_p: f32,
+};
+
+export fn eliza_inference_matcher_create(
+    constraint: ?*const Constraint,
+    span_timeout: u32,
+    out_matcher: ?*?*Matcher,
+    out_error: ?*boundary.Message,
+) c_int {
+    const config: SpanSettings = .{ .struct_size = @sizeOf(SpanSettings), .span_timeout = span_timeout, .end = null, .n_end = 0 };
+    return eliza_inference_matcher_create_span(constraint, &config, out_matcher, out_error);
+}
+
+pub const SpanSettings = extern struct {
+    struct_size: u32,
+    span_timeout: u32,
+    end: ?[*]const i32,
+    n_end: usize,
+
+    pub fn read(config: ?*const SpanSettings, diag: *boundary.Diagnostic) boundary.Error!SpanConfig {
+        const c = config orelse return .{};
+        if (c.struct_size < @sizeOf(SpanSettings)) return diag.fail(.invalid_arg, "config.struct_size is too small", .{});
+        if (c.end == null and c.n_end > 0) return diag.fail(.invalid_arg, "config.end is NULL, config.n_end is not 0", .{});
+        return .{ .timeout = c.span_timeout, .end = if (c.end) |end| end[0..c.n_end] else null };
+    }
+};
+
+export fn eliza_inference_matcher_create_span(
+    constraint: ?*const Constraint,
+    config: ?*const SpanSettings,
+    out_matcher: ?*?*Matcher,
+    out_error: ?*boundary.Message,
+) c_int {
+    boundary.begin(out_error);
+    const out = out_matcher orelse return boundary.reject(out_error, "out_matcher is NULL");
+    out.* = null;
+    const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
+    var diag: boundary.Diagnostic = .{};
+    const span = SpanSettings.read(config, &diag) catch return boundary.fail(out_error, &diag);
+    out.* = Matcher.create(gpa, c, span, &diag) catch return boundary.fail(out_error, &diag);
+    return 0;
+}
+
+export fn eliza_inference_matcher_clone(matcher: ?*const Matcher, out_matcher: ?*?*Matcher) c_int {
+    const out = out_matcher orelse return invalid_arg;
+    out.* = null;
+    const m = matcher orelse return invalid_arg;
+    out.* = m.clone() catch return boundary.Status.oom.code();
+    return 0;
+}
+
+export fn eliza_inference_matcher_free(matcher: ?*Matcher) void {
+    if (matcher) |m| m.destroy();
+}
+
+export fn eliza_inference_matcher_last_error(matcher: ?*const Matcher) [*:0]const u8 {
+    return if (matcher) |m| m.diag.message() else "";
+}
+
+export fn eliza_inference_matcher_accept(matcher: ?*Matcher, token: i32) c_int {
+    const m = matcher orelse return invalid_arg;
+    const step = m.accept(token) catch return m.diag.status.code();
+    return @bitCast(step);
+}
+
+export fn eliza_inference_matcher_rollback(matcher: ?*Matcher, n_tokens: usize) c_int {
+    const m = matcher orelse return invalid_arg;
+    m.rollback(n_tokens) catch return m.diag.status.code();
+    return 0;
+}
+
+export fn eliza_inference_matcher_reset(matcher: ?*Matcher) c_int {
+    const m = matcher orelse return invalid_arg;
+    m.reset();
+    return 0;
+}
+
+export fn eliza_inference_matcher_activate(matcher: ?*Matcher, path: ?[*]const u8, path_len: usize) c_int {
+    const m = matcher orelse return invalid_arg;
+    activate(m, path, path_len) catch return m.diag.status.code();
+    return 0;
+}
+
+fn activate(m: *Matcher, path: ?[*]const u8, path_len: usize) boundary.Error!void {
+    const text = boundary.slice(u8, path, path_len) orelse return m.diag.fail(.invalid_arg, "path is NULL", .{});
+    return m.activate(text);
+}
+
+export fn eliza_inference_matcher_deactivate(matcher: ?*Matcher) c_int {
+    const m = matcher orelse return invalid_arg;
+    m.deactivate();
+    return 0;
+}
+
+export fn eliza_inference_matcher_set_span_timeout(matcher: ?*Matcher, n_tokens: u32) c_int {
+    const m = matcher orelse return invalid_arg;
+    m.setTimeout(n_tokens) catch return m.diag.status.code();
+    return 0;
+}
+
+export fn eliza_inference_matcher_set_seed(matcher: ?*Matcher, seed: u64) c_int {
+    const m = matcher orelse return invalid_arg;
+    m.sampler.rng = .{ .state = seed };
+    return 0;
+}
+
+export fn eliza_inference_matcher_state(matcher: ?*Matcher, out_state: ?*SpanState) c_int {
+    const m = matcher orelse return invalid_arg;
+    const state = SpanState.ofMatcher(m) catch return m.diag.status.code();
+    return if (boundary.fill(SpanState, out_state, state)) 0 else invalid_arg;
+}
+
+export fn eliza_inference_matcher_leaf(matcher: ?*const Matcher, out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
+    const m = matcher orelse return invalid_arg;
+    return switch (m.state) {
+        .trie => |*t| lendLeaf(&t.span, t.trie, out_name, out_len),
+        .recognizer => lendNoLeaf(out_name, out_len),
+    };
+}
+
+pub fn lendNoLeaf(out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
+    const name_out = out_name orelse return invalid_arg;
+    const len_out = out_len orelse return invalid_arg;
+    name_out.* = null;
+    len_out.* = 0;
+    return 0;
+}
+
+pub fn lendLeaf(span: *const Span, trie: *const TokenTrie, out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
+    const status = lendNoLeaf(out_name, out_len);
+    if (status != 0) return status;
+    const leaf = span.leaf() orelse return 0;
+    const name = trie.leafName(leaf.descriptor, leaf.index);
+    out_name.?.* = name.ptr;
+    out_len.?.* = name.len;
+    return 0;
+}
+
+/// ELIZA_ALLOWED_* of the header.
+fn kindOf(legal: sampling.Legal) c_int {
+    return switch (legal) {
+        .all => 0,
+        .list => 1,
+        .bitmap => 2,
+    };
+}
+
+export fn eliza_inference_matcher_allowed(matcher: ?*Matcher, out_ids: ?*?[*]const i32, out_n: ?*usize) c_int {
+    const m = matcher orelse return invalid_arg;
+    const ids_out = out_ids orelse return invalid_arg;
+    const n_out = out_n orelse return invalid_arg;
+    ids_out.* = null;
+    n_out.* = 0;
+    const legal = m.allowed() catch return m.diag.status.code();
+    if (legal == .list) ids_out.* = legal.list.ptr;
+    if (legal != .all) n_out.* = legal.len();
+    return kindOf(legal);
+}
+
+export fn eliza_inference_matcher_bitmap(matcher: ?*Matcher, out_words: ?*?[*]const u32, out_n_words: ?*usize) c_int {
+    const m = matcher orelse return invalid_arg;
+    const words_out = out_words orelse return invalid_arg;
+    const n_out = out_n_words orelse return invalid_arg;
+    words_out.* = null;
+    n_out.* = 0;
+    const legal = m.allowed() catch return m.diag.status.code();
+    if (legal == .bitmap) {
+        words_out.* = legal.bitmap.words.ptr;
+        n_out.* = (m.constraint.vocabulary.n_tokens + 31) / 32;
+    }
+    return kindOf(legal);
+}
+
+export fn eliza_inference_matcher_fill_bitmap(matcher: ?*Matcher, words: ?[*]u32, n_words: usize) c_int {
+    const m = matcher orelse return invalid_arg;
+    const out = words orelse return invalid_arg;
+    return kindOf(m.fillBitmap(out[0..n_words]) catch return m.diag.status.code());
+}
+
+export fn eliza_inference_matcher_fill_bitmaps(
+    matchers: ?[*]const ?*Matcher,
+    n: usize,
+    words: ?[*]u32,
+    n_words: usize,
+    n_threads: u32,
+) c_int {
+    const all = boundary.slice(?*Matcher, matchers, n) orelse return invalid_arg;
+    if (n == 0) return 0;
+    const out = words orelse return invalid_arg;
+    for (all) |matcher| if (matcher == null) return invalid_arg;
+    return batch.fillBitmaps(@ptrCast(all), out, n_words, n_threads).code();
+}
+
+export fn eliza_inference_matcher_can_stop(matcher: ?*Matcher) c_int {
+    const m = matcher orelse return invalid_arg;
+    return @intFromBool(m.canStop() catch return m.diag.status.code());
+}
+
+export fn eliza_inference_matcher_forced(matcher: ?*Matcher, out_tokens: ?[*]i32, cap: usize, out_n: ?*usize) c_int {
+    const m = matcher orelse return invalid_arg;
+    const n_out = out_n orelse return invalid_arg;
+    n_out.* = 0;
+    if (out_tokens == null and cap > 0) return invalid_arg;
+    n_out.* = m.forced(if (out_tokens) |tokens| tokens[0..cap] else &.{}) catch return m.diag.status.code();
+    return 0;
+}
+
+export fn eliza_inference_matcher_forced_bytes(matcher: ?*Matcher, out_bytes: ?[*]u8, cap: usize, out_n: ?*usize) c_int {
+    const m = matcher orelse return invalid_arg;
+    const n_out = out_n orelse return invalid_arg;
+    n_out.* = 0;
+    if (out_bytes == null and cap > 0) return invalid_arg;
+    n_out.* = m.forcedBytes(if (out_bytes) |bytes| bytes[0..cap] else &.{}) catch return m.diag.status.code();
+    return 0;
+}
+
+pub const Info = extern struct {
+    struct_size: u32 = @sizeOf(Info),
+    reserved: u32 = 0,
+    retained_bytes: u64,
+    history_bytes: u64,
+    stack_bytes: u64 = 0,
+    mask_hits: u64 = 0,
+    mask_misses: u64 = 0,
+};
+
+export fn eliza_inference_matcher_info(matcher: ?*const Matcher, out_info: ?*Info) c_int {
+    const m = matcher orelse return invalid_arg;
+    const own = @sizeOf(Matcher);
+    const info: Info = switch (m.state) {
+        .trie => |*t| .{ .retained_bytes = own + t.history.bytes(), .history_bytes = t.history.bytes() },
+        .recognizer => |*r| .{
+            .retained_bytes = own + r.history.bytes() + r.output.retainedBytes(),
+            .history_bytes = r.history.bytes(),
+            .stack_bytes = r.output.stackBytes(),
+            .mask_hits = r.output.mask_hits,
+            .mask_misses = r.output.mask_misses,
+        },
+    };
+    return if (boundary.fill(Info, out_info, info)) 0 else invalid_arg;
+}
+
+export fn eliza_inference_matcher_mask_logits(matcher: ?*Matcher, logits: ?[*]f32, n_logits: usize) c_int {
+    const m = matcher orelse return invalid_arg;
+    maskLogits(m, logits, n_logits) catch return m.diag.status.code();
+    return 0;
+}
+
+fn maskLogits(m: *Matcher, logits: ?[*]f32, n_logits: usize) boundary.Error!void {
+    const array = logits orelse return m.diag.fail(.invalid_arg, "logits is NULL", .{});
+    return m.maskLogits(array[0..n_logits]);
+}
+
+export fn eliza_inference_matcher_sample(
+    matcher: ?*Matcher,
+    logits: ?[*]const f32,
+    n_logits: usize,
+    how: ?*const Sampling,
+    out_token: ?*i32,
+) c_int {
+    const m = matcher orelse return invalid_arg;
+    const out = out_token orelse return invalid_arg;
+    out.* = sample(m, logits, n_logits, how) catch return m.diag.status.code();
+    return 0;
+}
+
+fn sample(m: *Matcher, logits: ?[*]const f32, n_logits: usize, how: ?*const Sampling) boundary.Error!i32 {
+    const array = logits orelse return m.diag.fail(.invalid_arg, "logits is NULL", .{});
+    const s = how orelse return m.diag.fail(.invalid_arg, "sampling is NULL", .{});
+    if (s.struct_size < @sizeOf(Sampling)) return m.diag.fail(.invalid_arg, "sampling.struct_size is too small", .{});
+    const mode = std.enums.fromInt(sampling.Mode, s.mode) orelse
+        return m.diag.fail(.invalid_arg, "sampling.mode {d} is neither 0 (greedy) nor 1 (sampled)", .{s.mode});
+    return m.sample(array[0..n_logits], .{ .mode = mode, .temperature = s.temperature, .top_p = s.top_p });
+}

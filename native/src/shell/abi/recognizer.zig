@@ -1,0 +1,257 @@
+//! Header, section 5: constraints that are recognizers.
+
+const std = @import("std");
+const boundary = @import("boundary.zig");
+const gpa = boundary.gpa;
+const Vocabulary = @import("engine").vocabulary.Vocabulary;
+const Constraint = @import("engine").constraint.Constraint;
+const canonical = @import("../compile/canonical.zig");
+const compiler = @import("../compile/compile.zig");
+const budget_module = @import("engine").budget;
+const Budget = budget_module.Budget;
+const choices_module = @import("engine").choices;
+const files = @import("../files/files.zig");
+const clock = @import("engine").clock;
+
+const invalid_arg = boundary.Status.invalid_arg.code();
+
+pub const CompileConfig = extern struct {
+    struct_size: u32,
+    states_max: u32,
+    bytes_max: u64,
+    ms_max: u64,
+    mask_bytes_max: u64,
+    cancel: ?*const budget_module.Cancel,
+    user_data: ?*anyopaque,
+
+    fn settings(config: ?*const CompileConfig, diag: *boundary.Diagnostic) boundary.Error!compiler.Settings {
+        const c = config orelse return .{};
+        if (c.struct_size < @sizeOf(CompileConfig)) return diag.fail(.invalid_arg, "config.struct_size is too small", .{});
+        if (c.states_max > budget_module.states_most) {
+            return diag.fail(.invalid_arg, "config.states_max: {d} is more than {d}", .{ c.states_max, budget_module.states_most });
+        }
+        var budget: Budget = .{ .cancel = c.cancel, .user_data = c.user_data };
+        if (c.states_max > 0) budget.states_max = c.states_max;
+        if (c.bytes_max > 0) budget.bytes_max = c.bytes_max;
+        if (c.ms_max > 0) budget.deadline_ns = clock.nowNs() +| c.ms_max *| std.time.ns_per_ms;
+        return .{
+            .budget = budget,
+            .mask_bytes_max = if (c.mask_bytes_max > 0) c.mask_bytes_max else budget_module.mask_bytes_default,
+        };
+    }
+};
+
+const Out = ?*?*const Constraint;
+const OutError = ?*boundary.Message;
+
+const choices_canonical = 1;
+const regex_ignore_case = 1;
+
+export fn eliza_inference_constraint_create_choices(
+    vocab: ?*const Vocabulary,
+    bytes: ?[*]const u8,
+    offsets: ?[*]const u64,
+    n_choices: usize,
+    flags: u32,
+    config: ?*const CompileConfig,
+    out_constraint: Out,
+    out_error: OutError,
+) c_int {
+    var diag: boundary.Diagnostic = .{};
+    return finish(createChoices(vocab, bytes, offsets, n_choices, flags, config, out_constraint, &diag), out_constraint, out_error, &diag);
+}
+
+fn createChoices(
+    vocab: ?*const Vocabulary,
+    bytes: ?[*]const u8,
+    offsets: ?[*]const u64,
+    n_choices: usize,
+    flags: u32,
+    config: ?*const CompileConfig,
+    out: Out,
+    diag: *boundary.Diagnostic,
+) boundary.Error!*Constraint {
+    const v = try check(vocab, out, diag);
+    const ends = offsets orelse return diag.fail(.invalid_arg, "offsets is NULL", .{});
+    if (flags & ~@as(u32, choices_canonical) != 0) return diag.fail(.invalid_arg, "flags has unknown bits", .{});
+    if (n_choices > choices_module.choices_max) {
+        return diag.fail(.limit, "{d} choices are more than {d}", .{ n_choices, choices_module.choices_max });
+    }
+    try choices_module.check(ends[0 .. n_choices + 1], diag);
+    const length = ends[n_choices];
+    const text = boundary.slice(u8, bytes, @intCast(length)) orelse return diag.fail(.invalid_arg, "bytes is NULL", .{});
+    const settings = try CompileConfig.settings(config, diag);
+    if (flags & choices_canonical != 0) return canonical.createChoices(gpa, v, text, ends[0 .. n_choices + 1], diag);
+    return compiler.createConstraint(gpa, v, .{ .choices = .{ .text = text, .offsets = ends[0 .. n_choices + 1] } }, settings, diag);
+}
+
+export fn eliza_inference_constraint_create_regex(
+    vocab: ?*const Vocabulary,
+    pattern: ?[*]const u8,
+    pattern_len: usize,
+    flags: u32,
+    config: ?*const CompileConfig,
+    out_constraint: Out,
+    out_error: OutError,
+) c_int {
+    var diag: boundary.Diagnostic = .{};
+    return finish(createRegex(vocab, pattern, pattern_len, flags, config, out_constraint, &diag), out_constraint, out_error, &diag);
+}
+
+fn createRegex(
+    vocab: ?*const Vocabulary,
+    pattern: ?[*]const u8,
+    pattern_len: usize,
+    flags: u32,
+    config: ?*const CompileConfig,
+    out: Out,
+    diag: *boundary.Diagnostic,
+) boundary.Error!*Constraint {
+    const v = try check(vocab, out, diag);
+    const text = boundary.slice(u8, pattern, pattern_len) orelse return diag.fail(.invalid_arg, "pattern is NULL", .{});
+    if (flags & ~@as(u32, regex_ignore_case) != 0) return diag.fail(.invalid_arg, "flags has unknown bits", .{});
+    const settings = try CompileConfig.settings(config, diag);
+    const source: compiler.Source = .{ .regex = .{ .pattern = text, .ignore_case = flags & regex_ignore_case != 0 } };
+    return compiler.createConstraint(gpa, v, source, settings, diag);
+}
+
+export fn eliza_inference_constraint_create_lark(
+    vocab: ?*const Vocabulary,
+    grammar: ?[*]const u8,
+    grammar_len: usize,
+    config: ?*const CompileConfig,
+    out_constraint: Out,
+    out_error: OutError,
+) c_int {
+    var diag: boundary.Diagnostic = .{};
+    return finish(createLark(vocab, grammar, grammar_len, config, out_constraint, &diag), out_constraint, out_error, &diag);
+}
+
+fn createLark(
+    vocab: ?*const Vocabulary,
+    grammar: ?[*]const u8,
+    grammar_len: usize,
+    config: ?*const CompileConfig,
+    out: Out,
+    diag: *boundary.Diagnostic,
+) boundary.Error!*Constraint {
+    const v = try check(vocab, out, diag);
+    const text = boundary.slice(u8, grammar, grammar_len) orelse return diag.fail(.invalid_arg, "grammar is NULL", .{});
+    const settings = try CompileConfig.settings(config, diag);
+    return compiler.createConstraint(gpa, v, .{ .lark = text }, settings, diag);
+}
+
+fn check(vocab: ?*const Vocabulary, out: Out, diag: *boundary.Diagnostic) boundary.Error!*const Vocabulary {
+    if (out == null) return diag.fail(.invalid_arg, "out_constraint is NULL", .{});
+    return vocab orelse diag.fail(.invalid_arg, "vocab is NULL", .{});
+}
+
+/// Hands out what was made, or why it was not.
+fn finish(made: boundary.Error!*Constraint, out: Out, out_error: OutError, diag: *const boundary.Diagnostic) c_int {
+    boundary.begin(out_error);
+    if (out) |o| o.* = null;
+    const constraint = made catch return boundary.fail(out_error, diag);
+    out.?.* = constraint; // it was checked before anything was made
+    return 0;
+}
+
+export fn eliza_inference_constraint_notes(constraint: ?*const Constraint) [*:0]const u8 {
+    const c = constraint orelse return "";
+    return switch (c.kind) {
+        .trie => "",
+        .recognizer => |recognizer| recognizer.notes,
+    };
+}
+
+export fn eliza_inference_constraint_prepare(constraint: ?*const Constraint, config: ?*const CompileConfig, out_error: OutError) c_int {
+    boundary.begin(out_error);
+    const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
+    var diag: boundary.Diagnostic = .{};
+    const settings = CompileConfig.settings(config, &diag) catch return boundary.fail(out_error, &diag);
+    if (c.kind == .recognizer) c.kind.recognizer.prepare(&settings.budget, &diag) catch return boundary.fail(out_error, &diag);
+    return 0;
+}
+
+export fn eliza_inference_constraint_save(constraint: ?*const Constraint, path: ?[*]const u8, path_len: usize, out_error: OutError) c_int {
+    boundary.begin(out_error);
+    const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
+    const text = boundary.slice(u8, path, path_len) orelse return boundary.reject(out_error, "path is NULL");
+    if (c.kind != .recognizer) return boundary.reject(out_error, "a token trie is not saved: its payload is what it is made of");
+    var diag: boundary.Diagnostic = .{};
+    files.saveRecognizer(gpa, c.kind.recognizer, text, &diag) catch return boundary.fail(out_error, &diag);
+    return 0;
+}
+
+export fn eliza_inference_constraint_open(
+    vocab: ?*const Vocabulary,
+    path: ?[*]const u8,
+    path_len: usize,
+    config: ?*const CompileConfig,
+    out_constraint: Out,
+    out_error: OutError,
+) c_int {
+    var diag: boundary.Diagnostic = .{};
+    return finish(open(vocab, path, path_len, config, out_constraint, &diag), out_constraint, out_error, &diag);
+}
+
+fn open(
+    vocab: ?*const Vocabulary,
+    path: ?[*]const u8,
+    path_len: usize,
+    config: ?*const CompileConfig,
+    out: Out,
+    diag: *boundary.Diagnostic,
+) boundary.Error!*Constraint {
+    const v = try check(vocab, out, diag);
+    const text = boundary.slice(u8, path, path_len) orelse return diag.fail(.invalid_arg, "path is NULL", .{});
+    const settings = try CompileConfig.settings(config, diag);
+    const recognizer = try files.openRecognizer(gpa, v, text, settings.mask_bytes_max, diag);
+    errdefer recognizer.destroy();
+    return Constraint.create(gpa, v, .{ .recognizer = recognizer }, diag);
+}
+
+pub const Info = extern struct {
+    struct_size: u32 = @sizeOf(Info),
+    kind: i32 = 0,
+    n_states: u32 = 0,
+    n_parser_states: u32 = 0,
+    n_terminals: u32 = 0,
+    n_productions: u32 = 0,
+    n_tables: u32 = 0,
+    n_masks: u32 = 0,
+    automaton_bytes: u64 = 0,
+    table_bytes: u64 = 0,
+};
+
+export fn eliza_inference_constraint_recognizer_info(constraint: ?*const Constraint, out_info: ?*Info) c_int {
+    const c = constraint orelse return invalid_arg;
+    return if (boundary.fill(Info, out_info, infoOf(c))) 0 else invalid_arg;
+}
+
+fn infoOf(c: *const Constraint) Info {
+    const r = if (c.kind == .recognizer) c.kind.recognizer else return .{};
+    var info: Info = .{
+        .n_masks = r.memory.count(),
+        .automaton_bytes = r.language.bytes(),
+        .table_bytes = r.account.bytes.load(.monotonic),
+    };
+    switch (r.language) {
+        .choices => |*choices| {
+            info.kind = 1;
+            info.n_states = choices.nNodes();
+        },
+        .regex => |*automaton| {
+            info.kind = 2;
+            info.n_states = automaton.nStates();
+        },
+        .grammar => |*program| {
+            info.kind = 3;
+            info.n_states = program.lexer.nStates();
+            info.n_parser_states = program.nParserStates();
+            info.n_terminals = program.n_terminals;
+            info.n_productions = program.n_productions;
+            info.n_tables = r.tables.?.count();
+        },
+    }
+    return info;
+}

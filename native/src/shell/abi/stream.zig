@@ -1,0 +1,428 @@
+//! Header, sections 9 and 10: stream, and what constrains it.
+
+const std = @import("std");
+const boundary = @import("boundary.zig");
+const gpa = boundary.gpa;
+const context_abi = @import("context.zig");
+const matcher_abi = @import("matcher.zig");
+const stream_module = @import("../llama/stream.zig");
+const Stream = stream_module.Stream;
+const Constraint = @import("engine").constraint.Constraint;
+const sampling = @import("engine").sampling;
+const Table = @import("handles.zig").Table;
+
+const invalid_arg = boundary.Status.invalid_arg.code();
+
+pub const Handle = opaque {};
+
+var streams: Table(Stream, Handle, 1) = .{};
+
+pub const Config = extern struct {
+    max_tokens: i32,
+    temperature: f32,
+    top_p: f32,
+    top_k: i32,
+    repeat_penalty: f32,
+    slot_id: i32,
+    prompt_cache_key: ?[*:0]const u8,
+    draft_min: i32,
+    draft_max: i32,
+    mtp_drafter_path: ?[*:0]const u8,
+    gbnf_grammar: ?[*:0]const u8,
+    disable_thinking: i32,
+    n_gpu_layers: i32,
+    cache_type_k: ?[*:0]const u8,
+    cache_type_v: ?[*:0]const u8,
+    context_size: i32,
+
+    /// What this library serves of it, checked.
+    fn read(config: *const Config, diag: *boundary.Diagnostic) boundary.Error!stream_module.Config {
+        if (textOf(config.mtp_drafter_path).len > 0) {
+            return diag.fail(.not_implemented, "mtp_drafter_path: speculative drafting is not in this build", .{});
+        }
+        if (config.max_tokens < 0) return diag.fail(.invalid_arg, "max_tokens: {d} is negative", .{config.max_tokens});
+        inline for (.{ "temperature", "top_p", "repeat_penalty" }) |name| {
+            if (!std.math.isFinite(@field(config, name))) return diag.fail(.invalid_arg, name ++ " is not a finite number", .{});
+        }
+        if (config.repeat_penalty > 0 and config.repeat_penalty < penalty_min) {
+            return diag.fail(.invalid_arg, "repeat_penalty: too close to 0", .{});
+        }
+        return .{
+            .max_tokens = @intCast(config.max_tokens),
+            .temperature = config.temperature,
+            .top_p = config.top_p,
+            .top_k = config.top_k,
+            .repeat_penalty = config.repeat_penalty,
+            .gbnf = if (textOf(config.gbnf_grammar).len > 0) config.gbnf_grammar else null,
+            .disable_thinking = config.disable_thinking != 0,
+            .n_gpu_layers = config.n_gpu_layers,
+            .type_k = textOf(config.cache_type_k),
+            .type_v = textOf(config.cache_type_v),
+            .context_size = @intCast(@max(config.context_size, 0)),
+        };
+    }
+};
+
+pub const Stats = extern struct {
+    struct_size: u32 = @sizeOf(Stats),
+    grammar_off: i32,
+    prefill_passes: u64,
+    forward_passes: u64,
+    decoded_tokens: u64,
+    emitted_tokens: u64,
+    sampled_tokens: u64,
+    forced_tokens: u64,
+    constrained_steps: u64,
+    skipped_candidates: u64,
+    fallbacks: u64,
+    grammar_rejections: u64,
+    sample_ns: u64,
+    decode_ns: u64,
+    context_tokens: u64,
+    pending_tokens: u64,
+
+    fn of(s: *const Stream) Stats {
+        const c = &s.counters;
+        const m = &s.sequence.counters;
+        return .{
+            .grammar_off = @intFromBool(if (s.grammar) |grammar| grammar.off else false),
+            .prefill_passes = m.prefill_passes,
+            .forward_passes = m.forward_passes,
+            .decoded_tokens = m.decoded_tokens,
+            .emitted_tokens = c.emitted_tokens,
+            .sampled_tokens = c.sampled_tokens,
+            .forced_tokens = c.forced_tokens,
+            .constrained_steps = c.constrained_steps,
+            .skipped_candidates = c.skipped_candidates,
+            .fallbacks = c.fallbacks,
+            .grammar_rejections = s.free.rejections,
+            .sample_ns = c.sample_ns,
+            .decode_ns = m.decode_ns,
+            .context_tokens = s.sequence.n_decoded,
+            .pending_tokens = s.sequence.pending(),
+        };
+    }
+};
+
+fn textOf(text: ?[*:0]const u8) [:0]const u8 {
+    return if (text) |t| std.mem.span(t) else "";
+}
+
+/// The stream of an open handle.
+fn find(handle: ?*const Handle, diag: *boundary.Diagnostic) boundary.Error!*Stream {
+    if (handle == null) return diag.fail(.invalid_arg, "stream is NULL", .{});
+    return streams.get(handle) orelse diag.fail(.closed, "stream is not an open stream", .{});
+}
+
+/// The status of a handle that is not open.
+fn missing(handle: ?*const Handle) c_int {
+    return if (handle == null) invalid_arg else boundary.Status.closed.code();
+}
+
+// ---- Life
+
+export fn eliza_inference_llm_stream_open(
+    ctx: ?*context_abi.Handle,
+    cfg: ?*const Config,
+    out_error: ?*boundary.Message,
+) ?*Handle {
+    boundary.begin(out_error);
+    var diag: boundary.Diagnostic = .{};
+    return open(ctx, cfg, &diag) catch {
+        _ = boundary.fail(out_error, &diag);
+        return null;
+    };
+}
+
+fn open(ctx: ?*context_abi.Handle, cfg: ?*const Config, diag: *boundary.Diagnostic) boundary.Error!*Handle {
+    const context = try context_abi.find(ctx, diag);
+    const config = cfg orelse return diag.fail(.invalid_arg, "cfg is NULL", .{});
+    const s = try Stream.open(context, try config.read(diag), diag);
+    errdefer s.close();
+    return streams.add(gpa, s) catch diag.outOfMemory();
+}
+
+export fn eliza_inference_llm_stream_close(stream: ?*Handle) void {
+    const s = streams.get(stream) orelse return;
+    if (s.in_callback) return;
+    _ = streams.take(stream);
+    s.close();
+}
+
+export fn eliza_inference_llm_stream_reset(stream: ?*Handle) c_int {
+    return eliza_inference_llm_stream_reset_keep(stream, 0);
+}
+
+export fn eliza_inference_llm_stream_reset_keep(stream: ?*Handle, n_keep: i32) c_int {
+    const s = streams.get(stream) orelse return missing(stream);
+    resetKeep(s, n_keep) catch return s.diag.status.code();
+    return 0;
+}
+
+fn resetKeep(s: *Stream, n_keep: i32) boundary.Error!void {
+    if (n_keep < 0) return s.diag.fail(.invalid_arg, "n_keep: {d} is negative", .{n_keep});
+    return s.reset(@intCast(n_keep));
+}
+
+export fn eliza_inference_llm_stream_cancel(stream: ?*Handle) c_int {
+    const s = streams.get(stream) orelse return missing(stream);
+    s.cancel();
+    return 0;
+}
+
+// ---- Prompt and steps
+
+export fn eliza_inference_llm_stream_prefill(
+    stream: ?*Handle,
+    token_ids: ?[*]const i32,
+    num_tokens: usize,
+    out_error: ?*boundary.Message,
+) c_int {
+    boundary.begin(out_error);
+    var diag: boundary.Diagnostic = .{};
+    const s = find(stream, &diag) catch return boundary.fail(out_error, &diag);
+    prefill(s, token_ids, num_tokens) catch return boundary.fail(out_error, &s.diag);
+    return 0;
+}
+
+fn prefill(s: *Stream, token_ids: ?[*]const i32, num_tokens: usize) boundary.Error!void {
+    const tokens = boundary.slice(i32, token_ids, num_tokens) orelse return s.diag.fail(.invalid_arg, "token_ids is NULL", .{});
+    return s.prefill(tokens);
+}
+
+export fn eliza_inference_llm_stream_next(
+    stream: ?*Handle,
+    tokens_out: ?[*]i32,
+    tokens_cap: usize,
+    num_tokens_out: ?*usize,
+    text_out: ?[*]u8,
+    text_cap: usize,
+    drafter_drafted_out: ?*i32,
+    drafter_accepted_out: ?*i32,
+    out_error: ?*boundary.Message,
+) c_int {
+    boundary.begin(out_error);
+    if (num_tokens_out) |n| n.* = 0;
+    if (drafter_drafted_out) |n| n.* = 0;
+    if (drafter_accepted_out) |n| n.* = 0;
+    if (text_out != null and text_cap > 0) text_out.?[0] = 0;
+    var diag: boundary.Diagnostic = .{};
+    const s = find(stream, &diag) catch return boundary.fail(out_error, &diag);
+    const delivery = next(s, .{ .tokens = tokens_out, .cap = tokens_cap, .n = num_tokens_out }, text_out, text_cap) catch
+        return boundary.fail(out_error, &s.diag);
+    return @intFromBool(delivery.final);
+}
+
+const TokensOut = struct { tokens: ?[*]i32, cap: usize, n: ?*usize };
+
+fn next(s: *Stream, out: TokensOut, text_out: ?[*]u8, text_cap: usize) boundary.Error!stream_module.Delivery {
+    const tokens = out.tokens orelse return s.diag.fail(.invalid_arg, "tokens_out is NULL", .{});
+    const n_out = out.n orelse return s.diag.fail(.invalid_arg, "num_tokens_out is NULL", .{});
+    if (out.cap == 0) return s.diag.fail(.invalid_arg, "tokens_cap is 0", .{});
+    if (text_out == null and text_cap > 0) return s.diag.fail(.invalid_arg, "text_out is NULL", .{});
+    const character_and_terminator = 5;
+    if (text_out != null and text_cap < character_and_terminator) {
+        return s.diag.fail(.invalid_arg, "text_cap: {d} is less than {d}", .{ text_cap, character_and_terminator });
+    }
+    const delivery = try s.next(tokens[0..out.cap], if (text_out) |text| text[0 .. text_cap - 1] else null);
+    if (text_out) |text| text[delivery.text_bytes] = 0;
+    n_out.* = delivery.n_tokens;
+    return delivery;
+}
+
+export fn eliza_inference_llm_stream_generate(
+    stream: ?*Handle,
+    max_tokens: i32,
+    on_token: ?*const stream_module.TokenCallback,
+    user_data: ?*anyopaque,
+    out_error: ?*boundary.Message,
+) c_int {
+    boundary.begin(out_error);
+    var diag: boundary.Diagnostic = .{};
+    const s = find(stream, &diag) catch return boundary.fail(out_error, &diag);
+    generate(s, max_tokens, on_token, user_data) catch return boundary.fail(out_error, &s.diag);
+    return 0;
+}
+
+fn generate(s: *Stream, max_tokens: i32, on_token: ?*const stream_module.TokenCallback, user_data: ?*anyopaque) boundary.Error!void {
+    const callback = on_token orelse return s.diag.fail(.invalid_arg, "on_token is NULL", .{});
+    if (max_tokens < 0) return s.diag.fail(.invalid_arg, "max_tokens: {d} is negative", .{max_tokens});
+    return s.generate(@intCast(max_tokens), callback, user_data);
+}
+
+export fn eliza_inference_llm_stream_stop_reason(stream: ?*Handle) c_int {
+    const s = streams.get(stream) orelse return missing(stream);
+    return @backingInt(s.stopReason());
+}
+
+export fn eliza_inference_llm_stream_last_error(stream: ?*Handle) [*:0]const u8 {
+    const s = streams.get(stream) orelse return "";
+    return s.diag.message();
+}
+
+export fn eliza_inference_llm_stream_stats(stream: ?*Handle, out_stats: ?*Stats) c_int {
+    const s = streams.get(stream) orelse return missing(stream);
+    return if (boundary.fill(Stats, out_stats, .of(s))) 0 else invalid_arg;
+}
+
+// ---- Slots
+
+export fn eliza_inference_llm_stream_save_slot(stream: ?*Handle, filename: ?[*:0]const u8, out_error: ?*boundary.Message) c_int {
+    return withFile(stream, filename, out_error, Stream.saveSlot);
+}
+
+export fn eliza_inference_llm_stream_restore_slot(stream: ?*Handle, filename: ?[*:0]const u8, out_error: ?*boundary.Message) c_int {
+    return withFile(stream, filename, out_error, Stream.restoreSlot);
+}
+
+fn withFile(
+    stream: ?*Handle,
+    filename: ?[*:0]const u8,
+    out_error: ?*boundary.Message,
+    action: fn (*Stream, [:0]const u8) boundary.Error!void,
+) c_int {
+    boundary.begin(out_error);
+    const path = filename orelse return boundary.reject(out_error, "filename is NULL");
+    var diag: boundary.Diagnostic = .{};
+    const s = find(stream, &diag) catch return boundary.fail(out_error, &diag);
+    action(s, std.mem.span(path)) catch return boundary.fail(out_error, &s.diag);
+    return 0;
+}
+
+// ---- Settings
+
+export fn eliza_inference_llm_stream_set_seed(stream: ?*Handle, seed: u64) c_int {
+    const s = streams.get(stream) orelse return missing(stream);
+    s.setSeed(seed);
+    return 0;
+}
+
+export fn eliza_inference_llm_stream_set_sampling(stream: ?*Handle, how: ?*const matcher_abi.Sampling) c_int {
+    const s = streams.get(stream) orelse return missing(stream);
+    setSampling(s, how) catch return s.diag.status.code();
+    return 0;
+}
+
+fn setSampling(s: *Stream, how: ?*const matcher_abi.Sampling) boundary.Error!void {
+    const given = how orelse return s.diag.fail(.invalid_arg, "sampling is NULL", .{});
+    if (given.struct_size < @sizeOf(matcher_abi.Sampling)) return s.diag.fail(.invalid_arg, "sampling.struct_size is too small", .{});
+    if (!std.math.isFinite(given.temperature) or !std.math.isFinite(given.top_p)) {
+        return s.diag.fail(.invalid_arg, "temperature and top_p must be finite numbers", .{});
+    }
+    s.setSampling(given.temperature, given.top_p);
+}
+
+export fn eliza_inference_llm_stream_set_time_budget_ms(stream: ?*Handle, ms: u64) c_int {
+    const s = streams.get(stream) orelse return missing(stream);
+    s.setTimeBudget(ms *| std.time.ns_per_ms);
+    return 0;
+}
+
+export fn eliza_inference_llm_stream_set_span_timeout(stream: ?*Handle, n_tokens: u32) c_int {
+    const s = streams.get(stream) orelse return missing(stream);
+    if (n_tokens == 0) {
+        s.diag.fail(.invalid_arg, "a span timeout is at least 1 token", .{}) catch {};
+        return invalid_arg;
+    }
+    s.timeout = n_tokens;
+    return 0;
+}
+
+export fn eliza_inference_llm_stream_set_stop_at_span_end(stream: ?*Handle, on: c_int) c_int {
+    const s = streams.get(stream) orelse return missing(stream);
+    s.stop_at_span_end = on != 0;
+    return 0;
+}
+
+export fn eliza_inference_llm_stream_set_skip_ahead(stream: ?*Handle, on: c_int) c_int {
+    const s = streams.get(stream) orelse return missing(stream);
+    s.skip_ahead = on != 0;
+    return 0;
+}
+
+/// Logits are divided by it, and must stay finite.
+const penalty_min = 1e-6;
+
+pub const threads_max = 512; // GGML_MAX_N_THREADS: beyond it ggml ends the process
+
+export fn eliza_inference_llm_stream_set_threads(stream: ?*Handle, n_threads: i32) c_int {
+    const s = streams.get(stream) orelse return missing(stream);
+    if (n_threads < 1 or n_threads > threads_max) {
+        s.diag.fail(.invalid_arg, "n_threads: {d} is outside 1..{d}", .{ n_threads, threads_max }) catch {};
+        return invalid_arg;
+    }
+    s.sequence.setThreads(n_threads);
+    return 0;
+}
+
+// ---- Constraint
+
+export fn eliza_inference_set_token_trie(handle: ?*Handle, payload: ?[*]const u8, payload_len: usize, mode: c_int) c_int {
+    const s = streams.get(handle) orelse return missing(handle);
+    setTokenTrie(s, payload, payload_len, mode) catch return s.diag.status.code();
+    return 0;
+}
+
+fn setTokenTrie(s: *Stream, payload: ?[*]const u8, payload_len: usize, mode: c_int) boundary.Error!void {
+    const bytes = boundary.slice(u8, payload, payload_len) orelse return s.diag.fail(.invalid_arg, "payload is NULL", .{});
+    return s.setTrie(bytes, try readMode(mode, &s.diag));
+}
+
+pub fn readMode(mode: c_int, diag: *boundary.Diagnostic) boundary.Error!sampling.Mode {
+    return std.enums.fromInt(sampling.Mode, mode) orelse
+        diag.fail(.invalid_arg, "mode {d} is neither 0 (greedy) nor 1 (sampled)", .{mode});
+}
+
+export fn eliza_inference_clear_token_trie(handle: ?*Handle) c_int {
+    const s = streams.get(handle) orelse return missing(handle);
+    s.clearConstraint();
+    return 0;
+}
+
+export fn eliza_inference_set_constraint(
+    handle: ?*Handle,
+    constraint: ?*const Constraint,
+    mode: c_int,
+    config: ?*const matcher_abi.SpanSettings,
+) c_int {
+    const s = streams.get(handle) orelse return missing(handle);
+    setConstraint(s, constraint, mode, config) catch return s.diag.status.code();
+    return 0;
+}
+
+fn setConstraint(s: *Stream, constraint: ?*const Constraint, mode: c_int, config: ?*const matcher_abi.SpanSettings) boundary.Error!void {
+    const c = constraint orelse return s.diag.fail(.invalid_arg, "constraint is NULL", .{});
+    const span = try matcher_abi.SpanSettings.read(config, &s.diag);
+    return s.setConstraint(c, try readMode(mode, &s.diag), span);
+}
+
+export fn eliza_inference_clear_constraint(handle: ?*Handle) c_int {
+    const s = streams.get(handle) orelse return missing(handle);
+    s.clearConstraint();
+    return 0;
+}
+
+export fn eliza_inference_llm_stream_activate(stream: ?*Handle, path: ?[*]const u8, path_len: usize) c_int {
+    const s = streams.get(stream) orelse return missing(stream);
+    activate(s, path, path_len) catch return s.diag.status.code();
+    return 0;
+}
+
+fn activate(s: *Stream, path: ?[*]const u8, path_len: usize) boundary.Error!void {
+    return s.activate(boundary.slice(u8, path, path_len) orelse return s.diag.fail(.invalid_arg, "path is NULL", .{}));
+}
+
+export fn eliza_inference_llm_stream_state(stream: ?*Handle, out_state: ?*matcher_abi.SpanState) c_int {
+    const s = streams.get(stream) orelse return missing(stream);
+    const state = matcher_abi.SpanState.ofGuide(&s.guide) catch {
+        s.diag.outOfMemory() catch {};
+        return s.diag.status.code();
+    };
+    return if (boundary.fill(matcher_abi.SpanState, out_state, state)) 0 else invalid_arg;
+}
+
+export fn eliza_inference_llm_stream_leaf(stream: ?*Handle, out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
+    const s = streams.get(stream) orelse return missing(stream);
+    if (s.guide == .trie) return matcher_abi.lendLeaf(&s.guide.trie.span, s.guide.trie.trie, out_name, out_len);
+    return matcher_abi.lendNoLeaf(out_name, out_len);
+}

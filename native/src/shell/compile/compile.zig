@@ -1,0 +1,137 @@
+//! From what the caller writes to a recognizer for a vocabulary.
+
+const std = @import("std");
+const message = @import("message");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("engine").diagnostic;
+const Diagnostic = diagnostic.Diagnostic;
+const Vocabulary = @import("engine").vocabulary.Vocabulary;
+const Constraint = @import("engine").constraint.Constraint;
+const VocabularyTrie = @import("engine").vocabulary_trie.VocabularyTrie;
+const Budget = @import("engine").budget.Budget;
+const budget_module = @import("engine").budget;
+const dfa = @import("regex/dfa.zig");
+const regex = @import("regex/parse.zig");
+const Grammar = @import("grammar.zig").Grammar;
+const lark = @import("lark/lark.zig");
+const tables = @import("lr/tables.zig");
+const assemble = @import("lr/assemble.zig").assemble;
+const inseparable = @import("lr/inseparable.zig");
+const program_module = @import("engine").program;
+const Program = program_module.Program;
+const recognizer = @import("engine").recognizer;
+const Recognizer = recognizer.Recognizer;
+
+/// ELIZA_REGEX_BYTES_MAX of the header.
+pub const regex_bytes_max = 1 << 20;
+
+pub const Source = union(enum) {
+    choices: struct { text: []const u8, offsets: []const u64 },
+    regex: struct { pattern: []const u8, ignore_case: bool },
+    lark: []const u8,
+};
+
+pub const Settings = struct {
+    budget: Budget = .{},
+    mask_bytes_max: u64 = budget_module.mask_bytes_default,
+};
+
+const Error = Allocator.Error || diagnostic.Error;
+
+pub fn createConstraint(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, settings: Settings, diag: *Diagnostic) diagnostic.Error!*Constraint {
+    const compiled = try compile(gpa, vocabulary, source, settings, diag);
+    errdefer compiled.destroy();
+    return Constraint.create(gpa, vocabulary, .{ .recognizer = compiled }, diag);
+}
+
+/// The vocabulary must outlive the recognizer.
+pub fn compile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, settings: Settings, diag: *Diagnostic) diagnostic.Error!*Recognizer {
+    return tryCompile(gpa, vocabulary, source, settings, diag) catch |e| switch (e) {
+        error.OutOfMemory => diag.outOfMemory(),
+        error.Failed => error.Failed,
+    };
+}
+
+fn tryCompile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, settings: Settings, diag: *Diagnostic) Error!*Recognizer {
+    const trie = try vocabulary.byteTrie(diag);
+    var budget = settings.budget;
+    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    defer arena_state.deinit();
+    const arena = arena_state.allocator();
+    var notes: tables.Notes = .empty;
+    const language: recognizer.Language = switch (source) {
+        .choices => |choices| .{ .choices = try .build(gpa, choices.text, choices.offsets, &budget, diag) },
+        .regex => |r| .{ .regex = try compileRegex(gpa, arena, r.pattern, r.ignore_case, &budget, diag) },
+        .lark => |text| .{ .grammar = try compileGrammar(gpa, arena, text, &notes, &budget, diag) },
+    };
+    if (trie.missing_bytes > 0) try notes.append(arena, try missingBytes(arena, trie));
+    const text = try std.mem.join(arena, "\n", notes.items);
+    return Recognizer.create(gpa, vocabulary, trie, .{ .owned = language }, text, settings.mask_bytes_max);
+}
+
+fn compileRegex(gpa: Allocator, arena: Allocator, pattern: []const u8, ignore_case: bool, budget: *Budget, diag: *Diagnostic) Error!dfa.Dfa {
+    if (pattern.len > regex_bytes_max) {
+        return diag.fail(.limit, "{d} bytes of regular expression are more than {d}", .{ pattern.len, regex_bytes_max });
+    }
+    const node = try regex.parse(arena, pattern, .{ .ignore_case = ignore_case }, null, budget, diag);
+    var automaton = try dfa.build(gpa, &.{.{ .node = node }}, 1, budget, "the regular expression's automaton", diag);
+    if (automaton.nReach() > 1) return automaton;
+    automaton.deinit(gpa);
+    return diag.fail(.grammar, "no text matches the regular expression", .{});
+}
+
+fn compileGrammar(gpa: Allocator, arena: Allocator, text: []const u8, notes: *tables.Notes, budget: *Budget, diag: *Diagnostic) Error!Program {
+    const parsed = try lark.parse(arena, text, budget, diag);
+    try notes.appendSlice(arena, parsed.notes);
+    const grammar = &parsed.grammar;
+    const patterns = try arena.alloc(dfa.Pattern, grammar.terminals.len);
+    for (patterns, grammar.terminals) |*pattern, terminal| {
+        // What is skipped is so everywhere.
+        pattern.* = .{ .node = terminal.pattern, .soft = terminal.soft and !terminal.skip };
+    }
+    const width = program_module.setWidth(grammar.terminals.len);
+    var lexer = try dfa.build(gpa, patterns, width, budget, "the lexer", diag);
+    const parser = buildParser(arena, grammar, &lexer, notes, budget, diag) catch |e| {
+        lexer.deinit(gpa);
+        return e;
+    };
+    return assemble(gpa, grammar, lexer, &parser);
+}
+
+fn buildParser(arena: Allocator, grammar: *const Grammar, lexer: *const dfa.Dfa, notes: *tables.Notes, budget: *Budget, diag: *Diagnostic) Error!tables.Tables {
+    const found = try arena.alloc(bool, grammar.terminals.len);
+    @memset(found, false);
+    for (lexer.match_patterns) |terminal| found[terminal] = true;
+    const parser = try tables.build(arena, grammar, found, notes, budget, diag);
+    try inseparable.note(arena, grammar, &parser, lexer, notes, budget, diag);
+    return parser;
+}
+
+fn missingBytes(arena: Allocator, trie: *const VocabularyTrie) Allocator.Error![]const u8 {
+    var buffer: [160]u8 = undefined;
+    const text = "the vocabulary has no token for {d} of the 256 bytes: where one of them must follow, no token may be legal";
+    return arena.dupe(u8, message.print(&buffer, text, .{trie.missing_bytes}));
+}
+
+test "where many rules may have ended at any depth, the memory for a mask does not grow with the depth" {
+    const gpa = std.testing.allocator;
+    var diag: Diagnostic = .{};
+    const n_rules = 20;
+    var offsets: [n_rules + 2]u64 = undefined;
+    for (&offsets, 0..) |*offset, i| offset.* = i;
+    const vocabulary = try Vocabulary.create(gpa, .{ .n_tokens = n_rules + 1, .bytes = "abcdefghijklmnopqrstu", .offsets = &offsets }, &diag);
+    defer vocabulary.release();
+    var text: std.ArrayList(u8) = .empty;
+    defer text.deinit(gpa);
+    for (0..n_rules) |i| try text.print(gpa, "{s}x{d} \"{c}\"", .{ if (i == 0) "start: " else " | ", i, @as(u8, @intCast('b' + i)) });
+    for (0..n_rules) |i| try text.print(gpa, "\nx{d}: \"a\" x{d} |", .{ i, i });
+    const compiled = try compile(gpa, vocabulary, .{ .lark = text.items }, .{}, &diag);
+    defer compiled.destroy();
+    var output: @import("engine").output.Output = .init(gpa, compiled, .vocabulary);
+    defer output.deinit();
+    for (0..1000) |_| _ = try output.accept(0, 0, .refuse);
+    _ = try output.allowed();
+    const scratch = try compiled.scratches.take();
+    defer compiled.scratches.giveBack(scratch);
+    try std.testing.expect(scratch.selectors.narrow.parser.levels.capacity < 20 * n_rules);
+}

@@ -1,0 +1,484 @@
+//! Grammars in Lark's notation (native/GRAMMARS.md): from text to terminals and productions.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("engine").diagnostic;
+const Diagnostic = diagnostic.Diagnostic;
+const Budget = @import("engine").budget.Budget;
+const AccountedArena = @import("accounting.zig").AccountedArena;
+const Expansion = @import("expand.zig").Expansion;
+const grammar = @import("../grammar.zig");
+const message = @import("message");
+const Place = grammar.Place;
+const syntax = @import("syntax.zig");
+const Syntax = syntax.Syntax;
+const Terminals = @import("terminals.zig").Terminals;
+
+pub const Error = Allocator.Error || diagnostic.Error;
+
+/// ELIZA_GRAMMAR_BYTES_MAX of the header.
+pub const bytes_max = 16 << 20;
+
+const start_name = "start";
+const notes_max = 100;
+
+pub const Parsed = struct {
+    grammar: grammar.Grammar,
+    /// What is legal but seldom meant, each "line:column: ...", without a newline.
+    notes: []const []const u8,
+};
+
+/// The result lives in `arena` and keeps nothing of `text`. The message of every error in the text
+/// begins with "line:column: ".
+pub fn parse(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnostic) Error!Parsed {
+    try check(text, diag);
+    var accounted: AccountedArena = .{ .arena = arena, .budget = budget, .diag = diag, .what = "the grammar" };
+    return parseChecked(accounted.allocator(), arena, text, budget, diag) catch |err| accounted.explain(err);
+}
+
+fn parseChecked(arena: Allocator, uncounted: Allocator, text: []const u8, budget: *Budget, diag: *Diagnostic) Error!Parsed {
+    const read = try syntax.read(arena, try arena.dupe(u8, text), budget, diag);
+    const start = try lookUp(&read, diag);
+    var terminals: Terminals = try .init(arena, uncounted, &read, budget, diag);
+
+    var expansion: Expansion = .{
+        .arena = arena,
+        .budget = budget,
+        .diag = diag,
+        .syntax = &read,
+        .terminals = &terminals,
+        .of_definitions = try arena.alloc(u32, read.rules.len),
+    };
+    @memset(expansion.of_definitions, Expansion.none);
+    try expansion.run(start);
+    return .{
+        .grammar = try assemble(arena, &terminals, &expansion),
+        .notes = try noteUnused(arena, &terminals, &expansion),
+    };
+}
+
+fn check(text: []const u8, diag: *Diagnostic) Error!void {
+    if (text.len > bytes_max) return diag.fail(.limit, "1:1: the grammar is longer than {d} bytes", .{bytes_max});
+    if (std.mem.startsWith(u8, text, "\u{feff}")) return failAt(text, 0, "a byte order mark", diag);
+    if (std.mem.findScalar(u8, text, 0)) |at| return failAt(text, at, "a zero byte", diag);
+    if (std.unicode.utf8ValidateSlice(text)) return;
+    var at: usize = 0;
+    while (true) {
+        const length = std.unicode.utf8ByteSequenceLength(text[at]) catch break;
+        if (at + length > text.len or !std.unicode.utf8ValidateSlice(text[at..][0..length])) break;
+        at += length;
+    }
+    return failAt(text, at, "invalid UTF-8", diag);
+}
+
+fn failAt(text: []const u8, at: usize, what: []const u8, diag: *Diagnostic) Error {
+    var place: Place = .{ .line = 1, .column = 1 };
+    for (text[0..at]) |byte| {
+        if (byte == '\n') {
+            place.line += 1;
+            place.column = 1;
+        } else if (byte & 0xc0 != 0x80) place.column += 1;
+    }
+    return diag.fail(.grammar, "{d}:{d}: {s}", .{ place.line, place.column, what });
+}
+
+/// Sees that names are defined. Gives the definition of the start rule.
+fn lookUp(read: *const Syntax, diag: *Diagnostic) Error!u32 {
+    var start: ?u32 = null;
+    for (read.names) |name| {
+        if (name.is_symbol and name.definition == null) {
+            const kind: []const u8 = if (name.is_terminal) "terminal" else "rule";
+            return diag.fail(.grammar, "{d}:{d}: the {s} {s} is not defined", .{ name.place.line, name.place.column, kind, name.text });
+        }
+        if (std.mem.eql(u8, name.text, start_name)) start = name.definition;
+    }
+    return start orelse diag.fail(.grammar, "1:1: the grammar has no rule {s}", .{start_name});
+}
+
+fn assemble(arena: Allocator, terminals: *Terminals, expansion: *const Expansion) Error!grammar.Grammar {
+    const numbers = try arena.alloc(u16, terminals.entries.items.len);
+    const finished = try terminals.finish(numbers);
+    const productions = try arena.alloc(grammar.Production, expansion.productions.items.len);
+    for (productions, expansion.productions.items) |*to, from| {
+        const symbols = try arena.alloc(grammar.Symbol, from.symbols.len);
+        for (symbols, from.symbols) |*symbol, one| {
+            symbol.* = if (one.is_rule) .{ .rule = @intCast(one.index) } else .{ .terminal = numbers[one.index] };
+        }
+        to.* = .{ .rule = @intCast(from.rule), .symbols = symbols, .precedence = from.precedence, .place = from.place };
+    }
+    return .{ .terminals = finished, .rules = expansion.rules.items, .productions = productions, .start = 0 };
+}
+
+fn noteUnused(arena: Allocator, terminals: *const Terminals, expansion: *const Expansion) Error![]const []const u8 {
+    var notes: Notes = .{ .arena = arena };
+    for (expansion.syntax.rules, expansion.of_definitions) |rule, used_as| {
+        if (used_as == Expansion.none) try notes.add(rule.place, "rule", rule.name);
+    }
+    for (terminals.entries.items) |entry| {
+        if (!entry.is_used and !entry.is_part and !entry.skip) try notes.add(entry.place, "terminal", entry.name);
+    }
+    return notes.finish();
+}
+
+const Notes = struct {
+    arena: Allocator,
+    list: std.ArrayList([]const u8) = .empty,
+    n_more: usize = 0,
+
+    fn add(n: *Notes, place: Place, kind: []const u8, name: []const u8) Error!void {
+        if (n.list.items.len == notes_max) {
+            n.n_more += 1;
+            return;
+        }
+        return n.write("{d}:{d}: the {s} {s} is never used", .{ place.line, place.column, kind, name });
+    }
+
+    fn write(n: *Notes, comptime format: []const u8, args: anytype) Error!void {
+        var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
+        try n.list.append(n.arena, try n.arena.dupe(u8, message.print(&buffer, format, args)));
+    }
+
+    fn finish(n: *Notes) Error![]const []const u8 {
+        if (n.n_more > 0) try n.write("and {d} more rules and terminals that are never used", .{n.n_more});
+        return n.list.items;
+    }
+};
+
+// ---- Tests
+
+const testing = std.testing;
+
+const Fixture = struct {
+    arena: std.heap.ArenaAllocator = .init(testing.allocator),
+    budget: Budget = .{},
+    diag: Diagnostic = .{},
+
+    fn parseText(f: *Fixture, text: []const u8) !Parsed {
+        return parse(f.arena.allocator(), text, &f.budget, &f.diag) catch |err| {
+            if (err == error.Failed) try testing.expectEqualStrings("no error", f.diag.message());
+            return err;
+        };
+    }
+
+    /// Each production as "rule: symbols" on a line of its own, rule by rule.
+    fn productions(f: *Fixture, from: grammar.Grammar) ![]const u8 {
+        var out: std.Io.Writer.Allocating = .init(f.arena.allocator());
+        for (0..from.rules.len) |of| for (from.productions) |production| {
+            if (production.rule != of) continue;
+            try out.writer.print("{s}:", .{from.rules[production.rule].name});
+            for (production.symbols) |symbol| switch (symbol) {
+                .rule => |rule| try out.writer.print(" {s}", .{from.rules[rule].name}),
+                .terminal => |terminal| try out.writer.print(" {s}", .{from.terminals[terminal].name}),
+            };
+            if (production.precedence) |one| try out.writer.print(" %{d} {t}", .{ one.level, one.associativity });
+            try out.writer.writeByte('\n');
+        };
+        return std.mem.trimEnd(u8, out.written(), "\n");
+    }
+
+    /// Names in the order of priority, with marks.
+    fn terminals(f: *Fixture, from: grammar.Grammar) ![]const u8 {
+        var out: std.Io.Writer.Allocating = .init(f.arena.allocator());
+        for (from.terminals) |terminal| {
+            try out.writer.print("{s}{s}{s} ", .{
+                terminal.name, if (terminal.soft) " soft" else "", if (terminal.skip) " skip" else "",
+            });
+        }
+        return std.mem.trimEnd(u8, out.written(), " ");
+    }
+};
+
+fn expectProductions(text: []const u8, expected: []const u8) !void {
+    var f: Fixture = .{};
+    defer f.arena.deinit();
+    try testing.expectEqualStrings(expected, try f.productions((try f.parseText(text)).grammar));
+}
+
+fn expectTerminals(text: []const u8, expected: []const u8) !void {
+    var f: Fixture = .{};
+    defer f.arena.deinit();
+    try testing.expectEqualStrings(expected, try f.terminals((try f.parseText(text)).grammar));
+}
+
+fn expectError(status: anytype, text: []const u8, expected: []const u8) !void {
+    var f: Fixture = .{};
+    defer f.arena.deinit();
+    try testing.expectError(error.Failed, parse(f.arena.allocator(), text, &f.budget, &f.diag));
+    try testing.expectEqualStrings(expected, f.diag.message());
+    try testing.expectEqual(status, f.diag.status);
+}
+
+test "alternatives, groups and optional parts are written out" {
+    try expectProductions(
+        \\?start: a ("x" | "y") [a] -> name
+        \\      | // nothing
+        \\
+        \\      | (("x")) "x"? -> other   # twice the same
+        \\!_b.2: "z"
+        \\a: _b
+        \\ | _b | (_b)
+    ,
+        \\start: a "x" a
+        \\start: a "x"
+        \\start: a "y" a
+        \\start: a "y"
+        \\start:
+        \\start: "x" "x"
+        \\start: "x"
+        \\a: _b
+        \\_b: "z"
+    );
+}
+
+test "repetition is a left-recursive rule, and equal ones are one rule" {
+    try expectProductions(
+        \\start: item* | "[" item+ "]" | ("," item?)* | list
+        \\list: (item)+ ","
+        \\item: (A?)+ B~2
+        \\A: "a"
+        \\B: "b"
+    ,
+        \\start: item+
+        \\start:
+        \\start: "[" item+ "]"
+        \\start: ("," item?)+
+        \\start: list
+        \\item: (A?)+ B B
+        \\item: B B
+        \\item+: item
+        \\item+: item+ item
+        \\("," item?)+: "," item
+        \\("," item?)+: ("," item?)+ "," item
+        \\("," item?)+: ","
+        \\("," item?)+: ("," item?)+ ","
+        \\list: item+ ","
+        \\(A?)+: A
+        \\(A?)+: (A?)+ A
+    );
+}
+
+test "counts are written out while they are small, and counted in binary then" {
+    try expectProductions("start: \"x\"~1..3 | (\"y\" | \"z\")~2 | \"v\"~0",
+        \\start: "x"
+        \\start: "x" "x"
+        \\start: "x" "x" "x"
+        \\start: "y" "y"
+        \\start: "y" "z"
+        \\start: "z" "y"
+        \\start: "z" "z"
+        \\start:
+    );
+    try expectProductions("start: (\"x\" | \"y\")~69..78",
+        \\start: ("x" | "y")~64 ("x" | "y")~4 ("x" | "y")
+        \\start: ("x" | "y")~64 ("x" | "y")~4 ("x" | "y") ("x" | "y")~1..9
+        \\("x" | "y"): "x"
+        \\("x" | "y"): "y"
+        \\("x" | "y")~64: ("x" | "y")~32 ("x" | "y")~32
+        \\("x" | "y")~32: ("x" | "y")~16 ("x" | "y")~16
+        \\("x" | "y")~16: ("x" | "y")~8 ("x" | "y")~8
+        \\("x" | "y")~8: ("x" | "y")~4 ("x" | "y")~4
+        \\("x" | "y")~4: ("x" | "y")~2 ("x" | "y")~2
+        \\("x" | "y")~2: ("x" | "y") ("x" | "y")
+        \\("x" | "y")~1..9: ("x" | "y")~1..7
+        \\("x" | "y")~1..9: ("x" | "y")~8
+        \\("x" | "y")~1..9: ("x" | "y")~8 ("x" | "y")
+        \\("x" | "y")~1..7: ("x" | "y")~1..3
+        \\("x" | "y")~1..7: ("x" | "y")~4
+        \\("x" | "y")~1..7: ("x" | "y")~4 ("x" | "y")~1..3
+        \\("x" | "y")~1..3: ("x" | "y")
+        \\("x" | "y")~1..3: ("x" | "y")~2
+        \\("x" | "y")~1..3: ("x" | "y")~2 ("x" | "y")
+    );
+}
+
+test "what would be more than 64 alternatives gets rules of its own" {
+    var f: Fixture = .{};
+    defer f.arena.deinit();
+    const parsed = try f.parseText("start: \"0\"? \"1\"? \"2\"? \"3\"? \"4\"? \"5\"? \"6\"? (\"7\" | \"8\")");
+    const all = try f.productions(parsed.grammar);
+    const end =
+        \\
+        \\start: "6"? ("7" | "8")
+        \\"6"?: "6"
+        \\"6"?:
+        \\("7" | "8"): "7"
+        \\("7" | "8"): "8"
+    ;
+    try testing.expectStringEndsWith(all, end);
+    try testing.expectEqual(64 + 2 + 2, parsed.grammar.productions.len);
+}
+
+test "terminals are in the order of explicit priority, literals before regexes, then place" {
+    try expectTerminals(
+        \\%import common.WS -> SPACE
+        \\%import common (INT, CNAME)
+        \\start: CNAME KEY "b"i "a".."f" INT LAST HIGH /r/ "key" "\x6bey" ALIAS "\u{6b}ey"
+        \\%ignore SPACE
+        \\LAST.-1: "last"
+        \\KEY: ("key")
+        \\HIGH.2: /h/
+        \\ALIAS: PART
+        \\PART: "part"
+        \\%ignore "//" /[^\n]*/
+        \\%soft KEY "b"i
+    , "HIGH \"b\"i soft KEY soft ALIAS SPACE skip INT CNAME \"a\"..\"f\" /r/ \"//\" /[^\\n]*/ skip LAST");
+}
+
+test "a terminal's tree" {
+    var f: Fixture = .{};
+    defer f.arena.deinit();
+    const parsed = try f.parseText(
+        \\start: A
+        \\A: B* ["\t\"\\\x41\u00e9\U0001F600"] "z"~3
+        \\B: "0".."9" | "\u00e9"
+    );
+    const parts = parsed.grammar.terminals[0].pattern.concat;
+    try testing.expectEqual(null, parts[0].repeat.max);
+    const either = parts[0].repeat.node.alternate;
+    try testing.expectEqualSlices(@import("../regex/ast.zig").Range, &.{.{ .first = '0', .last = '9' }}, either[0].class);
+    try testing.expectEqualStrings("\u{e9}", either[1].bytes);
+    try testing.expectEqualStrings("\t\"\\A\u{e9}\u{1f600}", parts[1].repeat.node.bytes);
+    try testing.expectEqual(3, parts[2].repeat.min);
+}
+
+test "precedence: by the last terminal, or by %prec" {
+    try expectProductions(
+        \\%left "+" "-"
+        \\%right POWER
+        \\%nonassoc NEGATION
+        \\start: start ("+" | "-") start | start POWER start
+        \\     | "-" start %prec NEGATION -> negation | "n"
+        \\POWER: "^"
+    ,
+        \\start: start "+" start %1 left
+        \\start: start "-" start %1 left
+        \\start: start POWER start %2 right
+        \\start: "-" start %3 none
+        \\start: "n"
+    );
+}
+
+test "what is not used is left out and noted" {
+    var f: Fixture = .{};
+    defer f.arena.deinit();
+    const parsed = try f.parseText(
+        \\start: "a"
+        \\lost: lost "b" C
+        \\C: D
+        \\D: "d"
+        \\%soft "e"
+    );
+    try testing.expectEqualStrings("\"a\"", try f.terminals(parsed.grammar));
+    try testing.expectEqual(1, parsed.grammar.rules.len);
+    const expected = [_][]const u8{
+        "2:1: the rule lost is never used",
+        "3:1: the terminal C is never used",
+        "5:7: the terminal \"e\" is never used",
+    };
+    try testing.expectEqual(expected.len, parsed.notes.len);
+    for (expected, parsed.notes) |line, note| try testing.expectEqualStrings(line, note);
+}
+
+test "errors say where and what" {
+    const cases = [_][2][]const u8{
+        .{ "", "1:1: the grammar has no rule start" },
+        .{ "// x\na: \"a\"", "1:1: the grammar has no rule start" },
+        .{ "start: a\n  | b", "1:8: the rule a is not defined" },
+        .{ "%left A\nstart: \"x\" | A", "2:14: the terminal A is not defined" },
+        .{ "start: \"a\"\n\nstart: \"b\"", "3:1: start is defined at 1:1 already" },
+        .{ "%import common.INT\nstart: INT\nINT: \"1\"", "3:1: INT is defined at 1:16 already" },
+        .{ "start: Ab", "1:8: \"Ab\" is no name: rules are lower case, terminals upper case" },
+        .{ "start: \"\u{e9}\u{20ac}\" \"a\n\"", "1:13: the string is not closed on its line" },
+        .{ "start: /a(\u{e9}\n/ \"b\"", "1:8: the regex is not closed on its line, and only with the flag x may it have several" },
+        .{ "start: /a", "1:8: the regex is not closed" },
+        .{ "start: \"\u{e9}\\d\"", "1:10: the string has no such escape (a backslash is written \\\\)" },
+        .{ "start: \"\\x4\"", "1:9: the string has no such escape (a backslash is written \\\\)" },
+        .{ "start: \"\\ud800\"", "1:9: the escape is no character of Unicode" },
+        .{ "start: \"\"", "1:8: the string is empty" },
+        .{ "start: \"z\"..\"a\"", "1:13: the range ends before it begins" },
+        .{ "start: \"a\"..\"bc\"", "1:13: a range goes from one character to another" },
+        .{ "start: A\nA: \"x\"* B?\nB: \"y\"", "2:1: the terminal A can match the empty text" },
+        .{ "start: /a*/", "1:8: the terminal /a*/ can match the empty text" },
+        .{ "start: A\nA: B \"x\"\nB: C\nC: A", "2:1: the terminal A is a part of itself" },
+        .{ "start: A\nA: \"x\" start", "2:8: a terminal cannot use the rule start" },
+        .{ "start: A\n%ignore A\nA: \"x\"", "1:8: the rule start uses A, which %ignore takes away" },
+        .{ "start: (\"a\" | [\"b\" )", "1:20: expected \"]\" for the \"[\" of 1:15, found \")\"" },
+        .{ "start: \"a\" )", "1:12: expected the end of the line, found \")\"" },
+        .{ "start: \"a\"\n  \"b\"", "2:3: expected a rule, a terminal or a directive, found \"b\"" },
+        .{ "start: x y\nx", "2:2: expected \":\", found the end of the grammar" },
+        .{ "start: \"a\"**", "1:12: a repetition of a repetition: put the first into parentheses" },
+        .{ "start: \"a\"~3..2", "1:15: the repetition is at most 2, but at least 3" },
+        .{ "start: \"a\"~99999999999", "1:12: the number is too large" },
+        .{ "start: x{\"a\"}", "1:9: templates are not served" },
+        .{ "%declare X", "1:1: %declare is not served" },
+        .{ "start: \"a\"\n %nothing", "2:2: there is no directive \"%nothing\"" },
+        .{ "%import python.NAME", "1:9: only terminals of common can be imported: %import common.NAME" },
+        .{ "%import common.NAME", "1:16: common has no terminal NAME (or it cannot be served)" },
+        .{ "start: (\"a\" %prec X)", "1:13: %prec stands at the end of an alternative of a rule, outside of parentheses" },
+        .{ "start: \"a\" %prec X", "1:18: X has no precedence: %left, %right or %nonassoc gives one" },
+        .{ "%left X\nstart: \"a\"", "1:7: X is neither a terminal nor used by %prec" },
+        .{ "%left \"a\"\n%right \"a\"\nstart: \"a\"", "2:8: \"a\" has a precedence already" },
+        .{ "start: \"a\" \x01", "1:12: \"\\u0001\" means nothing here" },
+        .{ "start: \"a\"\n\u{e9}", "2:1: \"\u{e9}\" means nothing here" },
+        .{ "start: \"a\" | 'b'", "1:14: a string is written in double quotes" },
+        .{ "start ::= \"a\"", "1:7: a rule is written \"name: ...\"; ::= is of other notations" },
+        .{ "start: \"\u{e9}\x00\"", "1:10: a zero byte" },
+        .{ "start: \"\u{e9}\xff\"", "1:10: invalid UTF-8" },
+        .{ "start: /a/l", "1:11: the flag l depends on a locale and is not served" },
+    };
+    for (cases) |case| try expectError(.grammar, case[0], case[1]);
+}
+
+test "an error of a regex is placed in the grammar" {
+    var f: Fixture = .{};
+    defer f.arena.deinit();
+    try testing.expectError(error.Failed, parse(f.arena.allocator(), "start: A\nA: \"\u{e9}\" /a(?=b)/", &f.budget, &f.diag));
+    try testing.expectStringStartsWith(f.diag.message(), "2:10: ");
+    try testing.expect(f.diag.message().len > 10 and f.diag.message()[6] != '1');
+}
+
+test "limits hold in time that is linear in the text" {
+    const gpa = testing.allocator;
+    const nested = try std.mem.concat(gpa, u8, &.{ "start: ", &@as([100_000]u8, @splat('(')), "\"a\"" });
+    defer gpa.free(nested);
+    try expectError(.limit, nested, "1:136: parentheses are nested deeper than 128");
+
+    // Each terminal is twice the next one.
+    var doubled: std.Io.Writer.Allocating = .init(gpa);
+    defer doubled.deinit();
+    try doubled.writer.writeAll("start: A0\n");
+    for (0..60) |i| try doubled.writer.print("A{d}: A{d} A{d}\n", .{ i, i + 1, i + 1 });
+    try doubled.writer.writeAll("A60: \"a\"\n");
+    try expectError(.limit, doubled.written(), "42:1: the terminal A40 has more than 1048576 parts");
+
+    var chain: std.Io.Writer.Allocating = .init(gpa);
+    defer chain.deinit();
+    try chain.writer.writeAll("start: A0\n");
+    for (0..5000) |i| try chain.writer.print("A{d}: A{d} \"x\"\n", .{ i, i + 1 });
+    try chain.writer.writeAll("A5000: \"a\"\n");
+    try expectError(.limit, chain.written(), "258:1: the terminal A256 is deeper than 256");
+
+    var many: std.Io.Writer.Allocating = .init(gpa);
+    defer many.deinit();
+    try many.writer.writeAll("start: \"x\"");
+    for (0..70_000) |i| try many.writer.print(" | \"{d}\"", .{i});
+    try expectError(.limit, many.written(), "1:644244: the grammar has more than 65535 productions");
+
+    var intersection: std.Io.Writer.Allocating = .init(gpa);
+    defer intersection.deinit();
+    try intersection.writer.writeAll("start: A\nA: \"b\" | \"a\"");
+    for (0..70_000) |_| try intersection.writer.writeAll(" & \"a\"");
+    try expectError(.limit, intersection.written(), "the combination at 2:10 needs more than 65535 states");
+
+    // Each is the complement of the next one.
+    chain.clearRetainingCapacity();
+    try chain.writer.writeAll("start: A0\n");
+    for (0..5000) |i| try chain.writer.print("A{d}: ~A{d}\n", .{ i, i + 1 });
+    try chain.writer.writeAll("A5000: \"a\"\n");
+    try expectError(.limit, chain.written(), "258:1: the terminal A256 is deeper than 256");
+
+    var f: Fixture = .{};
+    defer f.arena.deinit();
+    const parsed = try f.parseText("start: \"x\"~0..4294967294 | (((\"y\"~8)~8)~8)~8");
+    try testing.expect(parsed.grammar.productions.len < 300);
+}

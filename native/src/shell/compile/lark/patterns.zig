@@ -1,0 +1,233 @@
+//! The strings, regexes and ranges of a grammar, equal ones once, so that a string of a rule is the
+//! terminal that is defined as this string.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("engine").diagnostic;
+const Diagnostic = diagnostic.Diagnostic;
+const Budget = @import("engine").budget.Budget;
+const ast = @import("../regex/ast.zig");
+const regex = @import("../regex/parse.zig");
+const Place = @import("../grammar.zig").Place;
+const measure_module = @import("measure.zig");
+const Measure = measure_module.Measure;
+const Token = @import("scan.zig").Token;
+
+pub const Error = Allocator.Error || diagnostic.Error;
+
+/// Regexes and strings of any case, which look into the tables of Unicode.
+pub const costly_max = 8192;
+
+pub const Pattern = struct {
+    /// As written where it stands first.
+    text: []const u8,
+    place: Place,
+    node: *const ast.Node,
+    measure: Measure,
+    /// A string, with `i` or without.
+    is_literal: bool,
+};
+
+pub const Patterns = struct {
+    arena: Allocator,
+    budget: *Budget,
+    diag: *Diagnostic,
+    list: std.ArrayList(Pattern) = .empty,
+    indices: std.StringHashMapUnmanaged(u32) = .empty,
+    n_costly: u32 = 0,
+
+    /// Index in `list` of a string; `token.text` is a slice of memory that stays.
+    pub fn string(p: *Patterns, token: Token) Error!u32 {
+        const any_case = token.text[token.text.len - 1] == 'i';
+        const inner = token.text[1 .. token.text.len - 1 - @intFromBool(any_case)];
+        if (inner.len == 0) return p.fail(token, 0, "the string is empty", .{});
+        if (std.mem.findScalar(u8, inner, '\\') == null) {
+            const slot = try p.slotOf(token.text);
+            if (slot.found_existing) return slot.value_ptr.*;
+            return p.addString(slot, token, inner, any_case);
+        }
+        const text = try p.unescape(token, inner);
+        // As if it were written without escapes. No string written so has a quote or backslash inside.
+        const key = try std.mem.concat(p.arena, u8, &.{ "\"", text, if (any_case) "\"i" else "\"" });
+        const slot = try p.slotOf(key);
+        if (slot.found_existing) return slot.value_ptr.*;
+        return p.addString(slot, token, text, any_case);
+    }
+
+    pub fn regularExpression(p: *Patterns, token: Token) Error!u32 {
+        const close = std.mem.findScalarLast(u8, token.text, '/').?;
+        const slot = try p.slotOf(token.text);
+        if (slot.found_existing) return slot.value_ptr.*;
+        try p.countCostly(token);
+        var flags: regex.Flags = .{};
+        for (token.text[close + 1 ..], close + 1..) |flag, at| switch (flag) {
+            'i' => flags.ignore_case = true,
+            's' => flags.dot_all = true,
+            'x' => flags.verbose = true,
+            'u' => {}, // every regex is Unicode
+            'm' => flags.multi_line = true,
+            else => return p.fail(token, at, "the flag {s} depends on a locale and is not served", .{token.text[at..][0..1]}),
+        };
+        const nowhere = std.math.maxInt(usize);
+        var failed_at: usize = nowhere;
+        const node = regex.parse(p.arena, token.text[1..close], flags, &failed_at, p.budget, p.diag) catch |err| {
+            if (err == error.OutOfMemory or failed_at == nowhere) return err;
+            var message: [Diagnostic.message_bytes_max]u8 = undefined;
+            const length = p.diag.message().len;
+            @memcpy(message[0..length], p.diag.message());
+            const place = placeWithin(token, 1 + failed_at);
+            return p.diag.fail(p.diag.status, "{d}:{d}: {s}", .{ place.line, place.column, @as([]const u8, message[0..length]) });
+        };
+        return p.add(slot, token, node, false);
+    }
+
+    /// The characters from one string to another one, both one character long.
+    pub fn range(p: *Patterns, from: Token, to: Token) Error!u32 {
+        const ends: ast.Range = .{ .first = try p.character(from), .last = try p.character(to) };
+        if (ends.first > ends.last) return p.fail(to, 0, "the range ends before it begins", .{});
+        const key = [_]u32{ range_mark, ends.first, ends.last };
+        const slot = try p.slotOf(try p.arena.dupe(u8, std.mem.sliceAsBytes(&key)));
+        if (slot.found_existing) return slot.value_ptr.*;
+        const node = try p.arena.create(ast.Node);
+        node.* = .{ .class = try p.arena.dupe(ast.Range, &.{ends}) };
+        const text = try std.mem.concat(p.arena, u8, &.{ from.text, "..", to.text });
+        return p.add(slot, .{ .tag = .string, .text = text, .place = from.place }, node, false);
+    }
+
+    /// `expression` is a regex whose text stays.
+    pub fn shipped(p: *Patterns, expression: []const u8, place: Place) Error!u32 {
+        return p.regularExpression(.{ .tag = .regex, .text = expression, .place = place });
+    }
+
+    /// No string and no regex begins so.
+    const range_mark = 0;
+
+    const Slot = std.StringHashMapUnmanaged(u32).GetOrPutResult;
+
+    fn slotOf(p: *Patterns, key: []const u8) Error!Slot {
+        return p.indices.getOrPut(p.arena, key);
+    }
+
+    fn addString(p: *Patterns, slot: Slot, token: Token, text: []const u8, any_case: bool) Error!u32 {
+        if (any_case) try p.countCostly(token);
+        return p.add(slot, token, try regex.literal(p.arena, text, any_case), true);
+    }
+
+    fn countCostly(p: *Patterns, token: Token) Error!void {
+        p.n_costly += 1;
+        try p.budget.check("the grammar", p.diag);
+        if (p.n_costly > costly_max) return p.failLimit(token, "more than {d} different regexes and strings of any case", costly_max);
+    }
+
+    fn add(p: *Patterns, slot: Slot, token: Token, node: *const ast.Node, is_literal: bool) Error!u32 {
+        const measure = Measure.of(node) orelse {
+            return p.failLimit(token, "the regex is deeper than {d}", measure_module.depth_max);
+        };
+        const index: u32 = @intCast(p.list.items.len);
+        slot.value_ptr.* = index;
+        try p.list.append(p.arena, .{
+            .text = token.text,
+            .place = token.place,
+            .node = node,
+            .measure = measure,
+            .is_literal = is_literal,
+        });
+        return index;
+    }
+
+    fn character(p: *Patterns, token: Token) Error!u21 {
+        if (token.text[token.text.len - 1] != '"') return p.fail(token, 0, "a range has no flag", .{});
+        const text = try p.unescape(token, token.text[1 .. token.text.len - 1]);
+        const length = if (text.len == 0) 0 else std.unicode.utf8ByteSequenceLength(text[0]) catch unreachable;
+        if (text.len == 0 or text.len != length) return p.fail(token, 0, "a range goes from one character to another", .{});
+        return std.unicode.utf8Decode(text) catch unreachable;
+    }
+
+    fn unescape(p: *Patterns, token: Token, inner: []const u8) Error![]const u8 {
+        const out = try p.arena.alloc(u8, inner.len); // an escape is never shorter than its character
+        var rest = inner;
+        var length: usize = 0;
+        while (rest.len > 0) {
+            if (rest[0] != '\\') {
+                out[length] = rest[0];
+                length += 1;
+                rest = rest[1..];
+                continue;
+            }
+            const escape = Escape.read(rest[1..]) orelse {
+                const at = @intFromPtr(rest.ptr) - @intFromPtr(token.text.ptr);
+                return p.fail(token, at, "the string has no such escape (a backslash is written \\\\)", .{});
+            };
+            length += std.unicode.utf8Encode(escape.character, out[length..]) catch {
+                const at = @intFromPtr(rest.ptr) - @intFromPtr(token.text.ptr);
+                return p.fail(token, at, "the escape is no character of Unicode", .{});
+            };
+            rest = rest[1 + escape.length ..];
+        }
+        return out[0..length];
+    }
+
+    fn failLimit(p: *const Patterns, token: Token, comptime format: []const u8, limit: u32) diagnostic.Error {
+        return p.diag.fail(.limit, "{d}:{d}: " ++ format, .{ token.place.line, token.place.column, limit });
+    }
+
+    fn fail(p: *const Patterns, token: Token, at: usize, comptime format: []const u8, args: anytype) diagnostic.Error {
+        const place = placeWithin(token, at);
+        return p.diag.fail(.grammar, "{d}:{d}: " ++ format, .{ place.line, place.column } ++ args);
+    }
+};
+
+const Escape = struct {
+    character: u21,
+    /// Bytes behind the backslash.
+    length: usize,
+
+    fn read(text: []const u8) ?Escape {
+        if (text.len == 0) return null;
+        const simple: u21 = switch (text[0]) {
+            '\\', '"', '\'', '/' => text[0],
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'f' => 0x0c,
+            'v' => 0x0b,
+            'a' => 0x07,
+            'b' => 0x08,
+            'e' => 0x1b,
+            '0' => 0,
+            'x' => return readHex(text, 2),
+            'u' => return readHex(text, 4),
+            'U' => return readHex(text, 8),
+            else => return null,
+        };
+        return .{ .character = simple, .length = 1 };
+    }
+
+    /// After a letter, so many digits, or any number of them in braces.
+    fn readHex(text: []const u8, n_digits: usize) ?Escape {
+        const braced = text.len > 1 and text[1] == '{';
+        const digits = if (!braced)
+            text[1..@min(1 + n_digits, text.len)]
+        else
+            text[2 .. std.mem.findScalar(u8, text, '}') orelse return null];
+        if (digits.len == 0 or !braced and digits.len != n_digits) return null;
+        for (digits) |digit| if (!std.ascii.isHex(digit)) return null;
+        const value = std.fmt.parseInt(u32, digits, 16) catch 0xffff_ffff;
+        return .{
+            .character = @intCast(@min(value, 0x11_0000)), // which is none
+            .length = 1 + digits.len + 2 * @as(usize, @intFromBool(braced)),
+        };
+    }
+};
+
+/// The place of the byte `at` of a token.
+fn placeWithin(token: Token, at: usize) Place {
+    var place = token.place;
+    for (token.text[0..@min(at, token.text.len)]) |byte| {
+        if (byte == '\n') {
+            place.line += 1;
+            place.column = 1;
+        } else if (byte & 0xc0 != 0x80) place.column += 1;
+    }
+    return place;
+}

@@ -1,0 +1,309 @@
+//! From the definitions of terminals to their trees, in the order of their priority.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("engine").diagnostic;
+const Diagnostic = diagnostic.Diagnostic;
+const Budget = @import("engine").budget.Budget;
+const message = @import("message");
+const ast = @import("../regex/ast.zig");
+const combine_module = @import("../regex/combine.zig");
+const Pattern = @import("../regex/dfa.zig").Pattern;
+const grammar = @import("../grammar.zig");
+const Place = grammar.Place;
+const measure = @import("measure.zig");
+const Measure = measure.Measure;
+const syntax = @import("syntax.zig");
+const Syntax = syntax.Syntax;
+
+pub const Error = syntax.Error;
+
+/// ELIZA_TERMINALS_MAX of the header.
+pub const terminals_max = @import("engine").program.terminals_max;
+
+/// What may become a terminal of the grammar.
+pub const Entry = struct {
+    name: []const u8,
+    place: Place,
+    priority: i32 = 0,
+    tree: Tree = undefined,
+    state: enum { unread, being_read, read } = .unread,
+    soft: bool = false,
+    skip: bool = false,
+    precedence: ?grammar.Precedence = null,
+    /// By a rule.
+    is_used: bool = false,
+    /// Of another one.
+    is_part: bool = false,
+};
+
+const Tree = struct { node: *const ast.Node, measure: Measure, is_literal: bool };
+
+const none = std.math.maxInt(u32);
+
+pub const Terminals = struct {
+    arena: Allocator,
+    /// For automata, which count what they take themselves.
+    uncounted: Allocator,
+    budget: *Budget,
+    diag: *Diagnostic,
+    syntax: *const Syntax,
+    /// Those of `Syntax.terminals`, with the same numbers, those of `Syntax.ignored_expressions`, then
+    /// the strings and regexes that are no other's definition, as they are asked for.
+    entries: std.ArrayList(Entry) = .empty,
+    /// The entry that each pattern is, or none yet.
+    of_patterns: []u32,
+    /// Of names that are no terminals.
+    precedences: []?grammar.Precedence,
+
+    /// Every name that is a symbol has a definition.
+    pub fn init(arena: Allocator, uncounted: Allocator, from: *const Syntax, budget: *Budget, diag: *Diagnostic) Error!Terminals {
+        var t: Terminals = .{
+            .arena = arena,
+            .uncounted = uncounted,
+            .budget = budget,
+            .diag = diag,
+            .syntax = from,
+            .of_patterns = try arena.alloc(u32, from.patterns.len),
+            .precedences = try arena.alloc(?grammar.Precedence, from.names.len),
+        };
+        const n_named = from.terminals.len + from.ignored_expressions.len;
+        @memset(t.of_patterns, none);
+        @memset(t.precedences, null);
+        try t.entries.ensureTotalCapacity(arena, n_named + from.patterns.len);
+        for ([_][]const syntax.Terminal{ from.terminals, from.ignored_expressions }) |list| for (list) |one| {
+            t.entries.appendAssumeCapacity(.{ .name = one.name, .place = one.place, .priority = one.priority });
+        };
+        for (from.terminals, 0..) |one, id| t.claimPattern(one, @intCast(id));
+        for (0..n_named) |id| _ = try t.treeOf(@intCast(id), 0);
+        try t.applyDirectives();
+        return t;
+    }
+
+    /// The entry that a rule's symbol means, which is kept from now on.
+    pub fn use(t: *Terminals, reference: syntax.Reference) Error!u32 {
+        const id = try t.idOf(reference) orelse unreachable; // names have been looked up
+        t.entries.items[id].is_used = true;
+        return id;
+    }
+
+    /// What %prec stands for.
+    pub fn precedenceOf(t: *Terminals, mention: syntax.Mention) Error!grammar.Precedence {
+        const precedence = if (try t.idOf(mention.reference)) |id|
+            t.entries.items[id].precedence
+        else
+            t.precedences[mention.reference.name];
+        return precedence orelse
+            t.fail(mention.place, "{s} has no precedence: %left, %right or %nonassoc gives one", .{t.textOf(mention)});
+    }
+
+    /// The terminals that are used or skipped, in the order of their priority. `numbers[id]` becomes
+    /// the number of each of them.
+    pub fn finish(t: *Terminals, numbers: []u16) Error![]const grammar.Terminal {
+        var order: std.ArrayList(u32) = .empty;
+        for (t.entries.items, 0..) |entry, id| {
+            if (!entry.is_used and !entry.skip) continue;
+            try t.checkMatches(entry);
+            try order.append(t.arena, @intCast(id));
+        }
+        if (order.items.len > terminals_max) {
+            const place = t.entries.items[order.items[terminals_max]].place;
+            return t.diag.fail(.limit, "{d}:{d}: the grammar has more than {d} terminals", .{ place.line, place.column, terminals_max });
+        }
+        std.sort.heap(u32, order.items, t.entries.items, precedes);
+        const terminals = try t.arena.alloc(grammar.Terminal, order.items.len);
+        for (terminals, order.items, 0..) |*terminal, id, number| {
+            const entry = t.entries.items[id];
+            numbers[id] = @intCast(number);
+            terminal.* = .{
+                .name = entry.name,
+                .pattern = entry.tree.node,
+                .soft = entry.soft,
+                .skip = entry.skip,
+                .precedence = entry.precedence,
+                .place = entry.place,
+            };
+        }
+        return terminals;
+    }
+
+    /// Explicit priority, then literals, then what stands first.
+    fn precedes(entries: []const Entry, a: u32, b: u32) bool {
+        const x = entries[a];
+        const y = entries[b];
+        if (x.priority != y.priority) return x.priority > y.priority;
+        if (x.tree.is_literal != y.tree.is_literal) return x.tree.is_literal;
+        if (x.place.line != y.place.line) return x.place.line < y.place.line;
+        if (x.place.column != y.place.column) return x.place.column < y.place.column;
+        return a < b;
+    }
+
+    fn checkMatches(t: *const Terminals, entry: Entry) Error!void {
+        if (entry.tree.measure.matches_empty) return t.fail(entry.place, "the terminal {s} can match the empty text", .{entry.name});
+        if (entry.tree.measure.matches_nothing) return t.fail(entry.place, "the terminal {s} matches no text", .{entry.name});
+    }
+
+    // ---- Trees
+
+    /// A terminal that is exactly a string or regex gives it its name; of several, the one that wins.
+    fn claimPattern(t: *Terminals, terminal: syntax.Terminal, id: u32) void {
+        if (terminal.expression != .reference) return;
+        if (terminal.expression.reference != .pattern) return;
+        const owner = &t.of_patterns[terminal.expression.reference.pattern];
+        if (owner.* == none or t.entries.items[owner.*].priority < terminal.priority) owner.* = id;
+    }
+
+    fn treeOf(t: *Terminals, id: u32, depth: u32) Error!Tree {
+        const entry = &t.entries.items[id]; // reading trees adds no entries
+        switch (entry.state) {
+            .read => return entry.tree,
+            .being_read => return t.fail(entry.place, "the terminal {s} is a part of itself", .{entry.name}),
+            .unread => {},
+        }
+        try t.budget.check("the terminals", t.diag);
+        entry.state = .being_read;
+        const n_named = t.syntax.terminals.len;
+        const definition = if (id < n_named) t.syntax.terminals[id] else t.syntax.ignored_expressions[id - n_named];
+        const is_too_deep = depth >= measure.depth_max;
+        const is_alias = definition.expression == .reference; // deeper for the stack, though the tree is not
+        if (!is_too_deep) entry.tree = try t.read(definition.expression, depth + @intFromBool(is_alias));
+        if (is_too_deep or entry.tree.measure.depth > measure.depth_max) {
+            return t.failLimit(entry.*, "is deeper than {d}", measure.depth_max);
+        }
+        if (entry.tree.measure.nodes > measure.nodes_max) {
+            return t.failLimit(entry.*, "has more than {d} parts", measure.nodes_max);
+        }
+        entry.state = .read;
+        return entry.tree;
+    }
+
+    fn read(t: *Terminals, expression: syntax.Expression, depth: u32) Error!Tree {
+        switch (expression) {
+            .reference => |reference| switch (reference) {
+                .pattern => |index| {
+                    const pattern = t.syntax.patterns[index];
+                    return .{ .node = pattern.node, .measure = pattern.measure, .is_literal = pattern.is_literal };
+                },
+                .name => |index| {
+                    const id = t.syntax.names[index].definition.?;
+                    const tree = try t.treeOf(id, depth);
+                    t.entries.items[id].is_part = true;
+                    return tree;
+                },
+            },
+            .sequence => |list| {
+                var all: Measure = .concatenation;
+                const nodes = try t.arena.alloc(*const ast.Node, list.len);
+                for (nodes, list) |*node, one| {
+                    const tree = try t.read(one, depth + 1);
+                    node.* = tree.node;
+                    all.follow(tree.measure);
+                }
+                return .{ .node = try ast.concat(t.arena, nodes), .measure = all, .is_literal = false };
+            },
+            .alternatives => |alternatives| {
+                var all: Measure = .alternation;
+                const nodes = try t.arena.alloc(*const ast.Node, alternatives.items.len);
+                for (nodes, alternatives.items) |*node, one| {
+                    const tree = try t.read(one, depth + 1);
+                    node.* = tree.node;
+                    all.either(tree.measure);
+                }
+                return .{ .node = try ast.alternate(t.arena, nodes), .measure = all, .is_literal = false };
+            },
+            .repeat => |repeat| {
+                const tree = try t.read(repeat.expression, depth + 1);
+                const node = try ast.repeat(t.arena, tree.node, repeat.min, repeat.max);
+                return .{ .node = node, .measure = tree.measure.repeated(repeat.min, repeat.max), .is_literal = false };
+            },
+            .intersection => |list| return t.combine(list.items, list.place, depth),
+            .complement => |list| return t.combine(&.{expression}, list.place, depth),
+        }
+    }
+
+    fn combine(t: *Terminals, operands: []const syntax.Expression, place: Place, depth: u32) Error!Tree {
+        // First what must match, from the end on what must not.
+        const patterns = try t.arena.alloc(Pattern, operands.len + 1);
+        patterns[0] = .{ .node = ast.anything, .soft = true };
+        var n_wanted: usize = 1;
+        var n: usize = patterns.len;
+        for (operands) |operand| {
+            const is_complement = operand == .complement;
+            const tree = try t.read(if (is_complement) operand.complement.items[0] else operand, depth + 1);
+            n -= @intFromBool(is_complement);
+            patterns[if (is_complement) n else n_wanted] = .{ .node = tree.node, .soft = true };
+            n_wanted += @intFromBool(!is_complement);
+        }
+        // Anything is needed where nothing else must match.
+        const first = @intFromBool(n_wanted > 1);
+        var buffer: [64]u8 = undefined;
+        const what = message.print(&buffer, "the combination at {d}:{d}", .{ place.line, place.column });
+        const node = try combine_module.combine(t.uncounted, patterns[first..], n_wanted - first, t.budget, what, t.diag);
+        return .{ .node = node, .measure = Measure.of(node).?, .is_literal = false };
+    }
+
+    // ---- Directives
+
+    fn applyDirectives(t: *Terminals) Error!void {
+        for (t.syntax.terminals.len..t.entries.items.len) |id| t.entries.items[id].skip = true;
+        for (t.syntax.ignored) |mention| (try t.mentioned(mention)).skip = true;
+        for (t.syntax.soft) |mention| (try t.mentioned(mention)).soft = true;
+        for (t.syntax.precedences) |one| {
+            const precedence = if (try t.idOf(one.mention.reference)) |id|
+                &t.entries.items[id].precedence
+            else
+                try t.placeholder(one.mention);
+            if (precedence.* != null) return t.fail(one.mention.place, "{s} has a precedence already", .{t.textOf(one.mention)});
+            precedence.* = one.precedence;
+        }
+    }
+
+    /// A name that is no terminal and only carries a precedence to %prec.
+    fn placeholder(t: *Terminals, mention: syntax.Mention) Error!*?grammar.Precedence {
+        const index = mention.reference.name;
+        if (t.syntax.names[index].is_precedence) return &t.precedences[index];
+        return t.fail(mention.place, "{s} is neither a terminal nor used by %prec", .{t.textOf(mention)});
+    }
+
+    fn mentioned(t: *Terminals, mention: syntax.Mention) Error!*Entry {
+        const id = try t.idOf(mention.reference) orelse
+            return t.fail(mention.place, "the terminal {s} is not defined", .{t.textOf(mention)});
+        return &t.entries.items[id];
+    }
+
+    fn textOf(t: *const Terminals, mention: syntax.Mention) []const u8 {
+        return switch (mention.reference) {
+            .name => |index| t.syntax.names[index].text,
+            .pattern => |index| t.syntax.patterns[index].text,
+        };
+    }
+
+    /// null: a name that is not defined.
+    fn idOf(t: *Terminals, reference: syntax.Reference) Error!?u32 {
+        const index = switch (reference) {
+            .name => |index| return t.syntax.names[index].definition,
+            .pattern => |index| index,
+        };
+        if (t.of_patterns[index] != none) return t.of_patterns[index];
+        const pattern = t.syntax.patterns[index];
+        t.of_patterns[index] = @intCast(t.entries.items.len);
+        try t.entries.append(t.arena, .{
+            .name = pattern.text,
+            .place = pattern.place,
+            .tree = .{ .node = pattern.node, .measure = pattern.measure, .is_literal = pattern.is_literal },
+            .state = .read,
+        });
+        return t.of_patterns[index];
+    }
+
+    // ---- Errors
+
+    fn failLimit(t: *const Terminals, entry: Entry, comptime format: []const u8, limit: u32) diagnostic.Error {
+        const place = entry.place;
+        return t.diag.fail(.limit, "{d}:{d}: the terminal {s} " ++ format, .{ place.line, place.column, entry.name, limit });
+    }
+
+    pub fn fail(t: *const Terminals, place: Place, comptime format: []const u8, args: anytype) diagnostic.Error {
+        return t.diag.fail(.grammar, "{d}:{d}: " ++ format, .{ place.line, place.column } ++ args);
+    }
+};

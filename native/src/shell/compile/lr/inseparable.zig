@@ -1,0 +1,288 @@
+//! Where the lexing rule stands in the way of the grammar: neighbours that it cannot tell apart. A
+//! lexeme goes on for as long as it can, so `a` swallows a `b` behind it unless `b` begins with a byte
+//! that the pending lexeme cannot take.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const Diagnostic = @import("engine").diagnostic.Diagnostic;
+const message = @import("message");
+const Budget = @import("engine").budget.Budget;
+const dfa = @import("../regex/dfa.zig");
+const Dfa = dfa.Dfa;
+const Grammar = @import("../grammar.zig").Grammar;
+const tables_module = @import("tables.zig");
+const Tables = tables_module.Tables;
+const Notes = tables_module.Notes;
+const graph = @import("graph.zig");
+const Graph = graph.Graph;
+const sets = @import("sets.zig");
+const show = @import("show.zig");
+const work_module = @import("work.zig");
+const Work = work_module.Work;
+const Error = work_module.Error;
+
+/// Adds a note for each pair `a`, `b` where `b` can come right after `a` in the parser, but some text of
+/// `a` can never be ended by `b`, not after going on either. No note if something skipped can stand in
+/// between; what is skipped has a note itself, with the first `b` that can never end it. A grammar
+/// without such notes has no dead ends, unless soft terminals take all texts of those that end a rule.
+/// Notes live in `arena`; at most `notes_max` of them, and how many there are more.
+pub fn note(arena: Allocator, grammar: *const Grammar, tables: *const Tables, lexer: *const Dfa, notes: *Notes, budget: *Budget, diag: *Diagnostic) Error!void {
+    const w: Work = .{ .arena = arena, .budget = budget, .diag = diag };
+    var s: Search = try .init(&w, grammar, tables, lexer, notes);
+    try s.notePairs();
+    if (s.n_noted > notes_max) try s.add("and {d} more like these", .{s.n_noted - notes_max});
+}
+
+pub const notes_max = 100;
+
+const Classes = [256 / 64]u64;
+const no_classes: Classes = @splat(0);
+
+const Search = struct {
+    w: *const Work,
+    grammar: *const Grammar,
+    tables: *const Tables,
+    lexer: *const Dfa,
+    notes: *Notes,
+    n_noted: u32 = 0,
+    /// [terminal]: with which classes of bytes it can begin.
+    firsts: []Classes,
+    /// [lexer state]: which classes a pending lexeme can take.
+    takes: []Classes,
+    /// From terminals to the lexer's states that match them.
+    states: Graph,
+    /// From the lexer's states to those that lead there; made when it is needed.
+    backwards: ?Graph = null,
+    /// [terminal * words]: what can come right after it in the parser.
+    followers: []u64,
+    /// What the parser shifts somewhere.
+    shifted: []u64,
+    /// [terminal]: something skipped that has its note.
+    hinders: []bool,
+    /// Scratch of `canEndLater`, by lexer state.
+    good: []bool,
+    open: []u32,
+    /// Result of `findEnders`, by terminal.
+    used: []bool,
+
+    fn init(w: *const Work, grammar: *const Grammar, tables: *const Tables, lexer: *const Dfa, notes: *Notes) Error!Search {
+        return .{
+            .w = w,
+            .grammar = grammar,
+            .tables = tables,
+            .lexer = lexer,
+            .notes = notes,
+            .firsts = try findFirsts(w, lexer, tables.n_terminals),
+            .takes = try findTakes(w, lexer),
+            .states = try findStates(w, lexer, tables.n_terminals),
+            .followers = try findFollowers(w, tables),
+            .shifted = try findShifted(w, tables),
+            .hinders = try w.filled(bool, tables.n_terminals, false),
+            .good = try w.alloc(bool, lexer.nStates()),
+            .open = try w.alloc(u32, lexer.nStates()),
+            .used = try w.alloc(bool, tables.n_terminals),
+        };
+    }
+
+    fn notePairs(s: *Search) Error!void {
+        const n = s.tables.n_terminals;
+        for (0..n) |after| {
+            try s.w.check();
+            if (s.states.of(after).len == 0) continue;
+            const enders = try s.findEnders(after);
+            for (0..n) |before| {
+                if (!sets.has(sets.row(s.followers, before, s.tables.words), after)) continue;
+                if (s.canAlwaysEnd(before, enders)) continue;
+                if (!try s.canEndLater(before, enders)) try s.addPair(before, after);
+            }
+            if (!sets.has(s.shifted, after)) continue;
+            for (s.grammar.terminals, s.used, s.hinders, 0..) |terminal, used, *hinders, number| {
+                if (!terminal.skip or used or hinders.* or s.states.of(number).len == 0) continue;
+                hinders.* = true;
+                try s.addPair(number, after);
+            }
+        }
+    }
+
+    fn addPair(s: *Search, before: usize, after: usize) Error!void {
+        const a = s.grammar.terminals[before];
+        const b = s.grammar.terminals[after];
+        try s.addOne("{f}{f} can take in the {f} that comes after it, and nothing else can end it there", .{ show.place(a.place), show.name(a.name), show.name(b.name) });
+    }
+
+    /// The classes that can begin `after`, or something skipped that `after` can end in turn, which is
+    /// marked in `used`.
+    fn findEnders(s: *Search, after: usize) Error!Classes {
+        var enders = s.firsts[after];
+        @memset(s.used, false);
+        var growing = true;
+        while (growing) {
+            growing = false;
+            for (s.grammar.terminals, s.used, 0..) |terminal, *is_used, number| {
+                if (!terminal.skip or is_used.* or s.states.of(number).len == 0) continue;
+                if (!s.canAlwaysEnd(number, enders) and !try s.canEndLater(number, enders)) continue;
+                is_used.* = true;
+                growing = true;
+                _ = sets.unite(&enders, &s.firsts[number]);
+            }
+        }
+        return enders;
+    }
+
+    fn ends(s: *const Search, state: u32, enders: Classes) bool {
+        for (enders, s.takes[state]) |ending, taken| if (ending & ~taken != 0) return true;
+        return false;
+    }
+
+    fn canAlwaysEnd(s: *const Search, terminal: usize, enders: Classes) bool {
+        for (s.states.of(terminal)) |state| if (!s.ends(state, enders)) return false;
+        return true;
+    }
+
+    /// Whether each state of the terminal leads to one that can be ended.
+    fn canEndLater(s: *Search, terminal: usize, enders: Classes) Error!bool {
+        const backwards = s.backwards orelse try s.findBackwards();
+        s.backwards = backwards;
+        const good = s.good;
+        const open = s.open;
+        @memset(good, false);
+        var n_open: usize = 0;
+        for (s.states.of(terminal)) |state| {
+            if (!s.ends(state, enders)) continue;
+            good[state] = true;
+            open[n_open] = state;
+            n_open += 1;
+        }
+        while (n_open > 0) {
+            if (n_open % 256 == 0) try s.w.check();
+            n_open -= 1;
+            for (backwards.of(open[n_open])) |state| {
+                if (good[state]) continue;
+                good[state] = true;
+                open[n_open] = state;
+                n_open += 1;
+            }
+        }
+        for (s.states.of(terminal)) |state| if (!good[state]) return false;
+        return true;
+    }
+
+    fn findBackwards(s: *const Search) Error!Graph {
+        const n = s.lexer.nStates();
+        var edges: std.ArrayList(graph.Edge) = .empty;
+        const last = try s.w.filled(u32, n, 0);
+        for (1..n) |state| {
+            if (state % 64 == 0) try s.w.check();
+            for (0..s.lexer.nClasses()) |class| {
+                const to = s.lexer.column(class)[state];
+                if (to == dfa.dead or last[to] == state) continue;
+                last[to] = @intCast(state);
+                try s.w.append(&edges, .{ .from = to, .to = @intCast(state) });
+            }
+        }
+        return .init(s.w, n, edges.items, null);
+    }
+
+    fn addOne(s: *Search, comptime format: []const u8, args: anytype) Error!void {
+        s.n_noted += 1;
+        if (s.n_noted <= notes_max) try s.add(format, args);
+    }
+
+    fn add(s: *Search, comptime format: []const u8, args: anytype) Error!void {
+        var buffer: [256]u8 = undefined;
+        const text = message.print(&buffer, format, args);
+        const line = try s.w.alloc(u8, text.len);
+        @memcpy(line, text);
+        try s.w.append(s.notes, line);
+    }
+};
+
+fn findFirsts(w: *const Work, lexer: *const Dfa, n_terminals: u32) Error![]Classes {
+    const firsts = try w.filled(Classes, n_terminals, no_classes);
+    for (0..lexer.nClasses()) |class| {
+        const to = lexer.column(class)[dfa.start];
+        if (to == dfa.dead) continue;
+        var patterns = sets.iterate(lexer.reachSet(to));
+        while (patterns.next()) |terminal| sets.add(&firsts[terminal], class);
+    }
+    return firsts;
+}
+
+fn findTakes(w: *const Work, lexer: *const Dfa) Error![]Classes {
+    const takes = try w.filled(Classes, lexer.nStates(), no_classes);
+    for (0..lexer.nClasses()) |class| {
+        try w.check();
+        for (takes, lexer.column(class)) |*classes, to| {
+            if (to != dfa.dead) sets.add(classes, class);
+        }
+    }
+    return takes;
+}
+
+fn findStates(w: *const Work, lexer: *const Dfa, n_terminals: u32) Error!Graph {
+    var edges: std.ArrayList(graph.Edge) = .empty;
+    for (0..lexer.nStates()) |state| {
+        for (lexer.matchList(@intCast(state))) |terminal| try w.append(&edges, .{ .from = terminal, .to = @intCast(state) });
+    }
+    return .init(w, n_terminals, edges.items, null);
+}
+
+fn findShifted(w: *const Work, t: *const Tables) Error![]u64 {
+    const shifted = try w.filled(u64, t.words, 0);
+    for (0..t.n_states) |state| _ = sets.unite(shifted, sets.row(t.shift_sets, state, t.words));
+    return shifted;
+}
+
+fn findFollowers(w: *const Work, t: *const Tables) Error![]u64 {
+    const followers = try w.filled(u64, @as(usize, t.n_terminals + 1) * t.words, 0);
+    for (0..t.n_states) |state| {
+        if (state % 64 == 0) try w.check();
+        var shifted = sets.iterate(sets.row(t.shift_sets, state, t.words));
+        while (shifted.next()) |terminal| {
+            const to = t.transition(state, terminal);
+            const set = sets.row(followers, terminal, t.words);
+            _ = sets.unite(set, sets.row(t.shift_sets, to, t.words));
+            for (t.reduction_offsets[to]..t.reduction_offsets[to + 1]) |reduction| {
+                _ = sets.unite(set, sets.row(t.reduction_sets, reduction, t.words));
+            }
+        }
+    }
+    return followers;
+}
+
+const lark = @import("../lark/lark.zig");
+
+/// The notes of a grammar in the notation, joined.
+fn notesOf(arena: Allocator, text: []const u8) ![]const u8 {
+    var budget: Budget = .{};
+    var diag: Diagnostic = .{};
+    errdefer std.debug.print("{s}\n", .{diag.message()});
+    const parsed = try lark.parse(arena, text, &budget, &diag);
+    var notes: Notes = .empty;
+    const all = try arena.alloc(bool, parsed.grammar.terminals.len);
+    @memset(all, true);
+    const tables = try tables_module.build(arena, &parsed.grammar, all, &notes, &budget, &diag);
+    const patterns = try arena.alloc(dfa.Pattern, parsed.grammar.terminals.len);
+    for (patterns, parsed.grammar.terminals) |*to, from| to.* = .{ .node = from.pattern, .soft = from.soft };
+    var lexer = try dfa.build(arena, patterns, 2, &budget, "the lexer", &diag);
+    try note(arena, &parsed.grammar, &tables, &lexer, &notes, &budget, &diag);
+    return std.mem.join(arena, "\n", notes.items);
+}
+
+test "neighbours that are never told apart" {
+    var arena_state: std.heap.ArenaAllocator = .init(std.testing.allocator);
+    defer arena_state.deinit();
+    const arena = arena_state.allocator();
+    const swallowed = "2:1: A can take in the \"a\" that comes after it, and nothing else can end it there";
+    try std.testing.expectEqualStrings(swallowed, try notesOf(arena, "start: A \"a\"\nA: /a+/"));
+    // Only some texts of A: `c` can be ended by `a`, but `aa` cannot.
+    try std.testing.expectEqualStrings(swallowed, try notesOf(arena, "start: A \"a\"\nA: /a+|c/"));
+    // A can go on until `a` ends it.
+    try std.testing.expectEqualStrings("", try notesOf(arena, "start: A \"a\"\nA: /a+b?/"));
+    try std.testing.expectEqualStrings("", try notesOf(arena, "start: A \"a\"\nA: /a{1,3}/"));
+    // Something skipped ends it, and is ended itself.
+    try std.testing.expectEqualStrings("", try notesOf(arena, "start: A \"a\"\nA: /a+/\n%ignore \" \""));
+    const both = swallowed ++ "\n3:1: REMARK can take in the \"a\" that comes after it, and nothing else can end it there";
+    try std.testing.expectEqualStrings(both, try notesOf(arena, "start: A \"a\"\nA: /a+/\nREMARK: /#.*/\n%ignore REMARK"));
+    try std.testing.expectEqualStrings("", try notesOf(arena, "start: A \"a\"\nA: /a+/\nREMARK: /#.*/\n%ignore REMARK\n%ignore \"\\n\""));
+}

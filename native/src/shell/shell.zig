@@ -1,0 +1,61 @@
+//! What surrounds the engines, in small code: the C boundary, where everything that the header declares is
+//! exported, the binding of libllama, and the compilers of regular expressions and grammars. Public, so that
+//! Zig tests can drive it as the C boundary does.
+
+const std = @import("std");
+
+pub const diagnostic = @import("engine").diagnostic;
+pub const vocabulary = @import("engine").vocabulary;
+pub const constraint = @import("engine").constraint;
+pub const canonical = @import("compile/canonical.zig");
+pub const compile = @import("compile/compile.zig");
+pub const files = @import("files/files.zig");
+pub const matcher = @import("engine").matcher;
+pub const batch = @import("engine").batch;
+pub const sampling = @import("engine").sampling;
+pub const cache = @import("engine").cache;
+pub const Status = @import("engine").status.Status;
+
+comptime {
+    _ = @import("abi/library.zig");
+    _ = @import("abi/vocabulary.zig");
+    _ = @import("abi/constraint.zig");
+    _ = @import("abi/recognizer.zig");
+    _ = @import("abi/matcher.zig");
+    _ = @import("abi/llama.zig");
+    _ = @import("abi/context.zig");
+    _ = @import("abi/stream.zig");
+    _ = @import("abi/sampler.zig");
+}
+
+test {
+    std.testing.refAllDecls(@This());
+    _ = @import("compile/compile.zig");
+    _ = @import("compile/lark/lark.zig");
+    _ = @import("compile/lark/measure.zig");
+    _ = @import("compile/lark/accounting.zig");
+    _ = @import("compile/lr/graph.zig");
+    _ = @import("compile/lr/inseparable.zig");
+    _ = @import("compile/lr/tables_test.zig");
+    _ = @import("files/image.zig");
+    _ = @import("compile/regex/ast.zig");
+    _ = @import("compile/regex/characters.zig");
+    _ = @import("compile/regex/dfa_test.zig");
+    _ = @import("compile/regex/index.zig");
+    _ = @import("compile/regex/parse.zig");
+    _ = @import("compile/regex/unicode.zig");
+    _ = @import("compile/regex/utf8.zig");
+    _ = @import("llama/dynlib.zig");
+    _ = @import("abi/handles.zig");
+    _ = @import("llama/layout.zig");
+    _ = @import("llama/loader.zig");
+    _ = @import("llama/load_advice.zig");
+    _ = @import("llama/native_log.zig");
+    _ = @import("llama/cache_type.zig");
+    _ = @import("llama/text.zig");
+    _ = @import("llama/outbox.zig");
+    _ = @import("llama/free.zig");
+    _ = @import("llama/slot.zig");
+    _ = @import("llama/sampler.zig");
+    _ = @import("abi/header_test.zig");
+}
