@@ -11,7 +11,7 @@ async function o200k() {
   const tokens = [];
   for (const line of ranks.bpe_ranks.split("\n").filter(Boolean)) {
     const [, first, ...spelled] = line.split(" ");
-    spelled.forEach((token, index) => (tokens[Number(first) + index] = token));
+    for (const [index, token] of spelled.entries()) tokens[Number(first) + index] = token;
   }
   return { pattern: ranks.pat_str, special: ranks.special_tokens, tokens };
 }
@@ -22,8 +22,12 @@ async function llama3() {
   const byteOf = printableBytes();
   const isSpecial = (text) => /^<\|.*\|>$/.test(text);
   const spelled = tokenizer.vocabById.filter((text) => !isSpecial(text));
-  const tokens = spelled.map((text) => Buffer.from([...text].map((character) => byteOf.get(character))).toString("base64"));
-  const special = Object.fromEntries(tokenizer.vocabById.map((text, id) => [text, id]).filter(([text]) => isSpecial(text)));
+  const tokens = spelled.map((text) =>
+    Buffer.from([...text].map((character) => byteOf.get(character))).toString("base64"),
+  );
+  const special = Object.fromEntries(
+    tokenizer.vocabById.map((text, id) => [text, id]).filter(([text]) => isSpecial(text)),
+  );
   const pattern =
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|" +
     "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";

@@ -32,10 +32,14 @@ export function parseHeader(text: string): Header {
     } else if (callback) {
       callbacks.add(callback[1]!);
     } else if (/^typedef (struct )?\w+ \*?\w+$/.test(statement) || /^struct \w+$/.test(statement)) {
-      continue; // an opaque type: only pointers to it are passed
+      // An opaque type: only pointers to it are passed.
     } else if (declaration) {
       const [, returns, name, parameters] = declaration;
-      header.functions.push({ name: name!, args: parseParameters(parameters!, callbacks), returns: returnType(returns!) });
+      header.functions.push({
+        name: name!,
+        args: parseParameters(parameters!, callbacks),
+        returns: returnType(returns!),
+      });
     } else {
       throw new Error(`cannot parse: ${statement}`);
     }
@@ -75,7 +79,13 @@ function parseFields(body: string, callbacks: Set<string>): StructField[] {
 function parseField(type: string, declarator: string, callbacks: Set<string>): StructField {
   if (declarator.startsWith("*")) return { name: declarator.slice(1), type: "ptr" };
   if (callbacks.has(type)) return { name: declarator, type: "ptr" };
-  const types: Record<string, FieldType> = { int32_t: "i32", uint32_t: "u32", float: "f32", uint64_t: "u64", size_t: "u64" };
+  const types: Record<string, FieldType> = {
+    int32_t: "i32",
+    uint32_t: "u32",
+    float: "f32",
+    uint64_t: "u64",
+    size_t: "u64",
+  };
   const fieldType = types[type];
   if (!fieldType || !/^\w+$/.test(declarator)) throw new Error(`unknown field: ${type} ${declarator}`);
   return { name: declarator, type: fieldType };

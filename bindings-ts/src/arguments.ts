@@ -57,6 +57,6 @@ export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "an array";
   if (typeof value !== "object") return `a ${typeof value}`;
-  const { constructor } = value;
-  return !constructor || constructor === Object ? "an object" : constructor.name;
+  const type = value.constructor;
+  return !type || type === Object ? "an object" : type.name;
 }

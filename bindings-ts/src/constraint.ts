@@ -188,7 +188,8 @@ export class Constraint extends Owned {
 
   /** One of ConstraintKind. Canonical choices are a token tree. */
   get kind(): number {
-    return (this.#kind ??= this.#readKind());
+    this.#kind ??= this.#readKind();
+    return this.#kind;
   }
 
   /**

@@ -12,7 +12,9 @@ export function names(): string[] {
 /** The text of a grammar in Lark's notation. ELIZA_ERR_INVALID_ARG if there is none of this name. */
 export function text(name: string): string {
   const known = names();
-  if (!known.includes(name)) throw invalidArgument(`no grammar ${JSON.stringify(name)}; there are: ${known.join(", ")}`);
+  if (!known.includes(name)) {
+    throw invalidArgument(`no grammar ${JSON.stringify(name)}; there are: ${known.join(", ")}`);
+  }
   return readFileSync(join(folder(), name + SUFFIX), "utf8");
 }
 

@@ -85,7 +85,10 @@ function openOlder(path: string): Library {
       if (name === "eliza_inference_abi_version") {
         const { message } = error as Error;
         const advice = loadAdvice(path, message);
-        throw new ElizaInferenceError(ELIZA_ERR_ABI_MISMATCH, `${path} is not a libelizainference: ${message}${advice}`);
+        throw new ElizaInferenceError(
+          ELIZA_ERR_ABI_MISMATCH,
+          `${path} is not a libelizainference: ${message}${advice}`,
+        );
       }
       missing.add(name as SymbolName);
       symbols[name] = () => {

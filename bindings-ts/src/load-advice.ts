@@ -4,7 +4,9 @@ import { readFileSync, statSync } from "node:fs";
 /** A remark for the end of the error message; "" if there is nothing to say. */
 export function loadAdvice(path: string, message: string): string {
   const platform = platformOf(path);
-  if (platform !== null && platform !== HERE) return ` (it is for ${platform}, this process is ${HERE}: use the file for this platform)`;
+  if (platform !== null && platform !== HERE) {
+    return ` (it is for ${platform}, this process is ${HERE}: use the file for this platform)`;
+  }
   if (/failed to map segment|operation not permitted|code signature|not valid for use in process/i.test(message)) {
     return " (the system does not let this process execute it: put it in a folder that is not mounted noexec, and allow the process to map executable pages)";
   }
@@ -12,7 +14,12 @@ export function loadAdvice(path: string, message: string): string {
 }
 
 /** As `platformOf` says it. */
-const HERE = process.platform === "win32" ? `Windows ${process.arch}` : process.platform === "darwin" ? `macOS ${process.arch}` : `Linux ${process.arch}`;
+const HERE =
+  process.platform === "win32"
+    ? `Windows ${process.arch}`
+    : process.platform === "darwin"
+      ? `macOS ${process.arch}`
+      : `Linux ${process.arch}`;
 
 /** "Linux arm64" and the like, from the start of the file; null if it cannot be told. */
 function platformOf(path: string): string | null {
@@ -31,10 +38,21 @@ function platformOf(path: string): string | null {
   return pe + 6 <= start.length ? named("Windows", PE_MACHINES, start.readUInt16LE(pe + 4)) : null;
 }
 
-function named(system: string, processors: Record<number, string>, value: number): string {
-  return `${system} ${processors[value] ?? "of another processor"}`;
+function named(system: string, processors: ReadonlyMap<number, string>, value: number): string {
+  return `${system} ${processors.get(value) ?? "of another processor"}`;
 }
 
-const ELF_MACHINES: Record<number, string> = { 3: "ia32", 40: "arm", 62: "x64", 183: "arm64" };
-const MACHO_PROCESSORS: Record<number, string> = { 0x01000007: "x64", 0x0100000c: "arm64" };
-const PE_MACHINES: Record<number, string> = { 0x8664: "x64", 0xaa64: "arm64" };
+const ELF_MACHINES = new Map([
+  [3, "ia32"],
+  [40, "arm"],
+  [62, "x64"],
+  [183, "arm64"],
+]);
+const MACHO_PROCESSORS = new Map([
+  [0x01000007, "x64"],
+  [0x0100000c, "arm64"],
+]);
+const PE_MACHINES = new Map([
+  [0x8664, "x64"],
+  [0xaa64, "arm64"],
+]);

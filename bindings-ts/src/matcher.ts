@@ -1,4 +1,5 @@
 /** Where one output stands in a constraint, and the choice among the legal tokens. */
+import { toArrayBuffer } from "bun:ffi";
 import {
   ELIZA_ALLOWED_ALL,
   ELIZA_ALLOWED_BITMAP,
@@ -10,7 +11,6 @@ import {
   eliza_matcher_info_t,
   eliza_span_state_t,
 } from "./abi.generated";
-import { toArrayBuffer } from "bun:ffi";
 import { checkInstance, checkNoMore, checkString, seedBits, unexpected } from "./arguments";
 import { bitmapWords, checkBitmap, setBits } from "./bitmap";
 import { Constraint, ConstraintKind } from "./constraint";
@@ -18,7 +18,7 @@ import { ElizaInferenceError, UINT32_MAX, checkInteger, invalidArgument } from "
 import type { Handle, Symbols } from "./library";
 import { OutError, OutSlot, checkStatus, encodeUtf8, readText, readWhole } from "./memory";
 import { Adopted, Owned } from "./owned";
-import { type SamplingOptions, Mode, SamplingStruct } from "./sampling";
+import { Mode, type SamplingOptions, SamplingStruct } from "./sampling";
 import { type SpanConfig, checkSpanTimeout, withSpanConfig } from "./span-config";
 import { type SpanState, readSpanState } from "./span-state";
 import { bytesOf, newStruct, readStruct } from "./structs";
@@ -87,7 +87,9 @@ export class Matcher extends Owned {
    */
   accept(token: number): number {
     const handle = this.handle;
-    if (typeof token !== "number" || (token | 0) !== token) throw invalidArgument(`token: ${token} is not a 32-bit integer`);
+    if (typeof token !== "number" || (token | 0) !== token) {
+      throw invalidArgument(`token: ${token} is not a 32-bit integer`);
+    }
     const result = this.#symbols.eliza_inference_matcher_accept(handle, token);
     if (result < 0) throw this.#error(result);
     return result;
@@ -170,10 +172,14 @@ export class Matcher extends Owned {
     const { eliza_inference_matcher_forced: forced } = this.#symbols;
     const count = new OutSlot();
     return watchingTokenizer(() =>
-      readWhole((length) => new Int32Array(length), 32, (tokens) => {
-        this.#check(forced(this.handle, tokens, tokens.length, count.view));
-        return count.value;
-      }),
+      readWhole(
+        (length) => new Int32Array(length),
+        32,
+        (tokens) => {
+          this.#check(forced(this.handle, tokens, tokens.length, count.view));
+          return count.value;
+        },
+      ),
     );
   }
 
@@ -184,10 +190,14 @@ export class Matcher extends Owned {
   forcedBytes(): Uint8Array {
     const { eliza_inference_matcher_forced_bytes: forcedBytes } = this.#symbols;
     const count = new OutSlot();
-    return readWhole((length) => new Uint8Array(length), 256, (bytes) => {
-      this.#check(forcedBytes(this.handle, bytes, bytes.length, count.view));
-      return count.value;
-    });
+    return readWhole(
+      (length) => new Uint8Array(length),
+      256,
+      (bytes) => {
+        this.#check(forcedBytes(this.handle, bytes, bytes.length, count.view));
+        return count.value;
+      },
+    );
   }
 
   /** Whether the output may stop here: outside a span, or at a complete leaf. */
@@ -311,12 +321,7 @@ function createNative(constraint: Constraint, { seed, end, spanTimeout, ...unkno
     ? withSpanConfig({ end, spanTimeout }, (config) =>
         library.symbols.eliza_inference_matcher_create_span(handle, config, out.view, error.view),
       )
-    : library.symbols.eliza_inference_matcher_create(
-        handle,
-        checkSpanTimeout(spanTimeout),
-        out.view,
-        error.view,
-      );
+    : library.symbols.eliza_inference_matcher_create(handle, checkSpanTimeout(spanTimeout), out.view, error.view);
   if (status < 0) throw error.take(library, status, "the matcher could not be made");
   return out.handle;
 }

@@ -31,7 +31,9 @@ export function decodeUtf8(bytes: Uint8Array): string {
 
 /** For parameters that C reads up to a NUL: a text with a NUL inside would be cut short in silence. */
 export function checkNoNul(text: string, name: string): string {
-  if (checkString(text, name).includes("\0")) throw invalidArgument(`${name}: a NUL character at index ${text.indexOf("\0")}`);
+  if (checkString(text, name).includes("\0")) {
+    throw invalidArgument(`${name}: a NUL character at index ${text.indexOf("\0")}`);
+  }
   return text;
 }
 
@@ -94,7 +96,7 @@ export function concatenate(items: Iterable<string | Uint8Array>, name: string):
     ends.push(end);
   }
   const offsets = new BigUint64Array(ends.length + 1);
-  ends.forEach((each, i) => (offsets[i + 1] = BigInt(each)));
+  for (const [i, each] of ends.entries()) offsets[i + 1] = BigInt(each);
   return { length: ends.length, bytes: bytes.subarray(0, end), offsets };
 }
 

@@ -102,7 +102,8 @@ export class Model extends Owned {
 
   /** The token ids, their bytes and their kinds. */
   get vocabulary(): Vocabulary {
-    return (this.#vocabulary ??= this.readVocabulary());
+    this.#vocabulary ??= this.readVocabulary();
+    return this.#vocabulary;
   }
 
   /** The token ids of a text. */
@@ -139,7 +140,10 @@ export class Model extends Owned {
     };
     let text = new Uint8Array(8 * ids.length + 64);
     const length = write(text);
-    if (length >= text.length) write((text = new Uint8Array(length + 1)));
+    if (length >= text.length) {
+      text = new Uint8Array(length + 1);
+      write(text);
+    }
     return decodeUtf8(text.subarray(0, length));
   }
 

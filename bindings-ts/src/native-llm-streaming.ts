@@ -6,7 +6,7 @@ import { yieldToEventLoop } from "./event-loop";
 import type { FfiLlmHandle, FfiLlmStreamingAbi, TokenCallback } from "./host-abi";
 import { type Library, hasSymbols, loadLibrary } from "./library";
 import { Model } from "./model";
-import { Stream } from "./stream";
+import type { Stream } from "./stream";
 
 /**
  * The host's interface. What it reports as null, -1 or a status is in `lastError`. `generate` yields to the event loop
@@ -26,7 +26,8 @@ export class NativeLlmStreaming implements FfiLlmStreamingAbi {
   constructor(library: Library = loadLibrary()) {
     this.#library = library;
     if (!hasSymbols(library, ...TRIE_SYMBOLS)) return;
-    this.eliza_inference_set_token_trie = (handle, payload, mode) => sessionOf(handle).stream.setTokenTrie(payload, mode);
+    this.eliza_inference_set_token_trie = (handle, payload, mode) =>
+      sessionOf(handle).stream.setTokenTrie(payload, mode);
     this.eliza_inference_clear_token_trie = (handle) => sessionOf(handle).stream.clearTokenTrie();
   }
 
@@ -94,7 +95,10 @@ export class NativeLlmStreaming implements FfiLlmStreamingAbi {
 
   #acquire(path: string): Model {
     let shared = this.#models.get(path);
-    if (!shared) this.#models.set(path, (shared = { model: new Model(path, { library: this.#library }), sessions: 0 }));
+    if (!shared) {
+      shared = { model: new Model(path, { library: this.#library }), sessions: 0 };
+      this.#models.set(path, shared);
+    }
     shared.sessions++;
     return shared.model;
   }

@@ -1,6 +1,6 @@
 /** Objects of the library that JavaScript owns: freed when disposed, at the latest when collected. */
-import { closedError, CLOSED } from "./memory";
 import type { Handle, Library } from "./library";
+import { CLOSED, closedError } from "./memory";
 
 type FreeSymbol =
   | "eliza_inference_vocab_free"

@@ -18,10 +18,7 @@ export interface SpanConfig {
 }
 
 /** Makes a call with an `eliza_span_config_t`, which is valid during the call only. */
-export function withSpanConfig<T>(
-  { end, spanTimeout, ...unknown }: SpanConfig,
-  call: (config: Uint8Array) => T,
-): T {
+export function withSpanConfig<T>({ end, spanTimeout, ...unknown }: SpanConfig, call: (config: Uint8Array) => T): T {
   checkNoMore(unknown);
   const config = newStruct(eliza_span_config_t);
   writeStruct(eliza_span_config_t, config, { span_timeout: checkSpanTimeout(spanTimeout) });

@@ -18,8 +18,8 @@ import { checkInstance, checkNoMore, checkString, seedBits, tokenIds } from "./a
 import { Constraint, ConstraintKind } from "./constraint";
 import { ElizaInferenceError, INT32_MAX, INT32_MIN, UINT32_MAX, checkInteger, invalidArgument } from "./errors";
 import type { Handle } from "./library";
-import * as llm from "./llm-stream";
 import type { LlmStreamConfig, LlmStreamStep } from "./llm-stream";
+import * as llm from "./llm-stream";
 import { OutError, OutSlot, encodeUtf8, readText } from "./memory";
 import { Model } from "./model";
 import { Owned } from "./owned";
@@ -149,6 +149,7 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
    * generation by returning true or by throwing, which `generate` then throws too.
    */
   generate(
+    // biome-ignore lint/suspicious/noConfusingVoidType: most callbacks return nothing
     onToken?: (token: number, text: string) => boolean | void,
     { maxTokens = 0, ...unknown }: { maxTokens?: number | undefined } = {},
   ): string {

@@ -1,5 +1,5 @@
 /** Generation beside other work: the host's runner. */
-import { ElizaInferenceError } from "./errors";
+import type { ElizaInferenceError } from "./errors";
 import { yieldToEventLoop } from "./event-loop";
 import type { FfiLlmHandle, FfiLlmStreamingAbi, LlmCtxHandle, LlmStreamHandle, LlmStreamingBinding } from "./host-abi";
 import { DEFAULT_MAX_TEXT_BYTES, DEFAULT_MAX_TOKENS_PER_STEP, type LlmStreamStep } from "./llm-stream";
@@ -91,7 +91,13 @@ export class FfiStreamingRunner {
   /** Generates to the end. */
   async generateWithUsage(args: FfiStreamingGenerateArgs): Promise<FfiStreamingGenerateResult> {
     const started = performance.now();
-    const result: FfiStreamingGenerateResult = { text: "", slotId: args.slotId, firstTokenMs: null, drafted: 0, accepted: 0 };
+    const result: FfiStreamingGenerateResult = {
+      text: "",
+      slotId: args.slotId,
+      firstTokenMs: null,
+      drafted: 0,
+      accepted: 0,
+    };
     for await (const step of this.generateStream(args)) {
       if (step.text !== "") result.firstTokenMs ??= performance.now() - started;
       result.text += step.text;
@@ -229,7 +235,11 @@ class BindingSession implements Session {
     const maxTokensPerStep = this.#args.maxTokensPerStep ?? DEFAULT_MAX_TOKENS_PER_STEP;
     for (let done = false; !done; ) {
       await yieldToEventLoop();
-      const step = this.#ffi.llmStreamNext({ stream: this.#stream, maxTokensPerStep, maxTextBytes: DEFAULT_MAX_TEXT_BYTES });
+      const step = this.#ffi.llmStreamNext({
+        stream: this.#stream,
+        maxTokensPerStep,
+        maxTextBytes: DEFAULT_MAX_TEXT_BYTES,
+      });
       done = step.done;
       yield step;
     }

@@ -13,7 +13,7 @@ export type StructValues<L extends StructLayout> = { [K in keyof L["fields"]]: n
 /** A zeroed buffer for one struct, with `struct_size` set where the struct has it. */
 export function newStruct(layout: StructLayout): DataView {
   const view = new DataView(new ArrayBuffer(layout.size));
-  const structSize = layout.fields["struct_size"];
+  const structSize = layout.fields.struct_size;
   if (structSize) view.setUint32(structSize.offset, layout.size, true);
   return view;
 }

@@ -41,7 +41,9 @@ export class TokenizerClient {
     source: string | LocalTokenizer,
     texts: ReadonlyArray<string>,
   ): Promise<Map<string, number[]>> {
-    const entries = [...new Set(texts)].map(async (text) => [text, await this.tokenize(modelId, source, text)] as const);
+    const entries = [...new Set(texts)].map(
+      async (text) => [text, await this.tokenize(modelId, source, text)] as const,
+    );
     return new Map(await Promise.all(entries));
   }
 
@@ -70,7 +72,10 @@ export class TokenizerClient {
 
   #keep(modelId: string, text: string, tokens: number[]): void {
     let texts = this.#cache.get(modelId);
-    if (!texts) this.#cache.set(modelId, (texts = new Map()));
+    if (!texts) {
+      texts = new Map();
+      this.#cache.set(modelId, texts);
+    }
     if (texts.size >= this.#maxEntriesPerModel) texts.clear();
     texts.set(text, tokens);
   }

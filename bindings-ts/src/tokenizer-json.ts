@@ -68,8 +68,11 @@ function addTexts(model: JsonPlace, spelling: Spelling, list: TokenList): void {
 }
 
 function addPieces(model: JsonPlace, spelling: Spelling, list: TokenList): void {
-  const texts = model.key("vocab").items().map((piece) => piece.firstOfPair().text());
-  texts.forEach((text, id) => list.add(id, bytesOf(spelling, text), `model.vocab[${id}]`));
+  const texts = model
+    .key("vocab")
+    .items()
+    .map((piece) => piece.firstOfPair().text());
+  for (const [id, text] of texts.entries()) list.add(id, bytesOf(spelling, text), `model.vocab[${id}]`);
   const unknown = model.optional("unk_id");
   if (!unknown) return;
   const text = texts[unknown.value as number];

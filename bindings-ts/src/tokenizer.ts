@@ -23,7 +23,7 @@ export class TokenizerSlot {
     const { eliza_inference_vocab_set_tokenizer: setTokenizer } = library.symbols;
     const registered = tokenize && register(tokenize);
     const status = registered
-      ? setTokenizer(vocabulary, (callback ??= newCallback()).ptr, registered.key as Handle)
+      ? setTokenizer(vocabulary, tokenizeCallback().ptr, registered.key as Handle)
       : setTokenizer(vocabulary, null, null);
     if (status >= 0) this.registered = registered;
     return status;
@@ -36,10 +36,13 @@ export function watchingTokenizer<T>(call: () => T): T {
   const outer = thrown;
   thrown = watched;
   try {
-    return call();
+    const result = call();
+    if (watched.length === 0) return result;
+    throw watched[0]!.error;
+  } catch (error) {
+    throw watched.length === 0 ? error : watched[0]!.error;
   } finally {
     thrown = outer;
-    if (watched.length > 0) throw watched[0]!.error;
   }
 }
 
@@ -68,9 +71,10 @@ function register(tokenize: Tokenize): Registered {
 }
 
 /** The one `eliza_tokenize_callback` for all vocabularies. */
-function newCallback(): JSCallback {
+function tokenizeCallback(): JSCallback {
   const { ptr, u64_fast, i32 } = FFIType;
-  return new JSCallback(answer, { args: [ptr, u64_fast, ptr, u64_fast, ptr], returns: i32 });
+  callback ??= new JSCallback(answer, { args: [ptr, u64_fast, ptr, u64_fast, ptr], returns: i32 });
+  return callback;
 }
 
 function answer(text: Handle, length: number | bigint, out: Handle, capacity: number | bigint, key: number): number {

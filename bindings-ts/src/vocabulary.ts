@@ -102,7 +102,10 @@ export class Vocabulary extends Owned {
    * The vocabulary of a model file (GGUF), with its tokenizer, for which it keeps the model loaded. `save` and `open` give the
    * tokens alone. See also `Model.vocabulary`.
    */
-  static fromGguf(path: string, options: { modelId?: string | undefined; library?: Library | undefined } = {}): Vocabulary {
+  static fromGguf(
+    path: string,
+    options: { modelId?: string | undefined; library?: Library | undefined } = {},
+  ): Vocabulary {
     using model = new Model(path, options);
     return model.readVocabulary();
   }
@@ -203,7 +206,9 @@ function createNative(nTokens: number, options: VocabularyOptions): Adopted {
   checkNoMore(unknown);
   checkInteger(nTokens, "nTokens", INT32_MIN, INT32_MAX);
   for (const [name, values] of Object.entries({ tokenBytes, flags })) {
-    if (values && values.length !== nTokens) throw invalidArgument(`${name}: ${values.length} items for ${nTokens} tokens`);
+    if (values && values.length !== nTokens) {
+      throw invalidArgument(`${name}: ${values.length} items for ${nTokens} tokens`);
+    }
   }
   const lent: NodeJS.TypedArray[] = [];
   const lend = (array: NodeJS.TypedArray): number => {
@@ -212,7 +217,11 @@ function createNative(nTokens: number, options: VocabularyOptions): Adopted {
   };
   const config = newStruct(eliza_vocab_config_t);
   const modelId = encodeUtf8(checkString(id, "modelId"));
-  writeStruct(eliza_vocab_config_t, config, { n_tokens: nTokens, model_id: lend(modelId), model_id_len: modelId.length });
+  writeStruct(eliza_vocab_config_t, config, {
+    n_tokens: nTokens,
+    model_id: lend(modelId),
+    model_id_len: modelId.length,
+  });
   if (tokenBytes) {
     const { bytes, offsets } = concatenate(tokenBytes, "tokenBytes");
     writeStruct(eliza_vocab_config_t, config, { bytes: lend(bytes), offsets: lend(offsets) });

@@ -17,7 +17,7 @@ function testRefusals(cases: [call: () => unknown, message: string][]): void {
   }
 }
 
-const any = (value: unknown): any => value;
+const any = (value: unknown): never => value as never;
 
 describe("an object of another class never reaches the library", () => {
   const noVocabulary = "vocabulary: expected a Vocabulary, got Model (use model.vocabulary)";
@@ -30,16 +30,25 @@ describe("an object of another class never reaches the library", () => {
     [() => Constraint.regex(any(undefined), "a"), "vocabulary: expected a Vocabulary, got undefined"],
     [() => new Matcher(any(vocabulary)), "constraint: expected a Constraint, got Vocabulary"],
     [() => new Matcher(any(vocabulary), { end: [1] }), "constraint: expected a Constraint, got Vocabulary"],
-    [() => new Matcher(any(tree)), "constraint: expected a Constraint, got an object (new Constraint(vocabulary, tree) makes one)"],
+    [
+      () => new Matcher(any(tree)),
+      "constraint: expected a Constraint, got an object (new Constraint(vocabulary, tree) makes one)",
+    ],
     [() => new Stream(any(vocabulary), {}), "model: expected a Model, got Vocabulary"],
     [
       () => stream.setConstraint(any(matcher)),
       "constraint: expected a Constraint, got Matcher (use the constraint that it was made from)",
     ],
     [() => stream.setConstraint(any(vocabulary)), "constraint: expected a Constraint, got Vocabulary"],
-    [() => fillBitmaps([matcher, any(constraint)], new Int32Array(16)), "matchers[1]: expected a Matcher, got Constraint"],
+    [
+      () => fillBitmaps([matcher, any(constraint)], new Int32Array(16)),
+      "matchers[1]: expected a Matcher, got Constraint",
+    ],
     [() => fillBitmaps([any(constraint)]), "matchers[0]: expected a Matcher, got Constraint"],
-    [() => stream.choose(any(matcher)), "payload: expected a token tree, as Model.tokenTree(names) makes it, got Matcher"],
+    [
+      () => stream.choose(any(matcher)),
+      "payload: expected a token tree, as Model.tokenTree(names) makes it, got Matcher",
+    ],
   ]);
 });
 
@@ -50,9 +59,15 @@ describe("one text is no list of texts", () => {
     [() => model.tokenTree(["REPLY", ""]), "names[1] is empty"],
     [() => model.tokenTree([any(1)]), "names[0]: expected a string, got a number"],
     [() => Constraint.choices(vocabulary, "abc"), "strings: expected several strings, got one string"],
-    [() => Constraint.choices(vocabulary, any(Uint8Array.of(1))), "strings: expected several strings, got one Uint8Array"],
+    [
+      () => Constraint.choices(vocabulary, any(Uint8Array.of(1))),
+      "strings: expected several strings, got one Uint8Array",
+    ],
     [() => Constraint.choices(vocabulary, any(undefined)), "strings: expected several strings, got undefined"],
-    [() => Constraint.choices(vocabulary, ["a", any(1)]), "strings[1]: expected a string or a Uint8Array, got a number"],
+    [
+      () => Constraint.choices(vocabulary, ["a", any(1)]),
+      "strings[1]: expected a string or a Uint8Array, got a number",
+    ],
   ]);
 
   test("any iterable of names makes a tree", () => {

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Budget, Constraint, ConstraintKind, Matcher, TokenFlag, Vocabulary, grammars } from "../src";
-import { type Case as Steps, type Failure, camelCase, checkKeys, expectFailure, runSteps } from "./conformance-steps";
+import { type Failure, type Case as Steps, camelCase, checkKeys, expectFailure, runSteps } from "./conformance-steps";
 
 type Token = string | { text?: string; hex?: string; count?: number; flags?: string[] };
 type Text = string | [text: string, count: number][];
@@ -41,8 +41,24 @@ interface Case extends Steps, Tokens {
 }
 
 const CASE_KEYS = [
-  "name", "bytes", "tokens", "regex", "ignore_case", "grammar", "shipped", "choices", "canonical", "budget", "open",
-  "span_timeout", "end", "error", "notes", "kind", "expect", "steps",
+  "name",
+  "bytes",
+  "tokens",
+  "regex",
+  "ignore_case",
+  "grammar",
+  "shipped",
+  "choices",
+  "canonical",
+  "budget",
+  "open",
+  "span_timeout",
+  "end",
+  "error",
+  "notes",
+  "kind",
+  "expect",
+  "steps",
 ];
 const BUDGET_KEYS = ["states_max", "bytes_max", "ms_max", "mask_bytes_max", "cancel"];
 const OPEN_KEYS = ["as", "path", "flip", "length", "for"];
@@ -162,5 +178,7 @@ function openChanged(vocabulary: Vocabulary, constraint: Constraint, open: Open)
 }
 
 function kindName({ kind }: Constraint): string | undefined {
-  return Object.entries(ConstraintKind).find(([, value]) => value === kind)?.[0].toLowerCase();
+  return Object.entries(ConstraintKind)
+    .find(([, value]) => value === kind)?.[0]
+    .toLowerCase();
 }

@@ -1,6 +1,6 @@
 /** Walking a matcher through the steps of a conformance case, and checking its state. */
 import { expect } from "bun:test";
-import { ElizaInferenceError, Matcher, Mode, Step, type Vocabulary, fillBitmaps } from "../src";
+import { ElizaInferenceError, type Matcher, Mode, Step, type Vocabulary, fillBitmaps } from "../src";
 
 export interface Failure {
   status: string;
@@ -46,8 +46,26 @@ interface CaseStep {
 }
 
 const STEP_KEYS = [
-  "do", "text", "count", "token", "n", "path", "seed", "logits", "fill", "kept", "mode", "temperature", "top_p", "tokens",
-  "n_threads", "n_words", "rows", "result", "error", "expect",
+  "do",
+  "text",
+  "count",
+  "token",
+  "n",
+  "path",
+  "seed",
+  "logits",
+  "fill",
+  "kept",
+  "mode",
+  "temperature",
+  "top_p",
+  "tokens",
+  "n_threads",
+  "n_words",
+  "rows",
+  "result",
+  "error",
+  "expect",
 ];
 
 /** Walks the matcher through the steps of a case, and closes it. */
@@ -196,8 +214,8 @@ function check(matcher: Matcher, expected: Expectation = {}): void {
       case "leaf":
         return matcher.leaf;
       case "can_stop":
-        expect(matcher.canStop).toBe(state["canStop"] as boolean);
-        return state["canStop"];
+        expect(matcher.canStop).toBe(state.canStop as boolean);
+        return state.canStop;
       default:
         return state[camelCase(key)];
     }
@@ -209,7 +227,9 @@ function check(matcher: Matcher, expected: Expectation = {}): void {
 function allowedOf(matcher: Matcher): number[] | "all" {
   const ids = matcher.allowed();
   const words = matcher.fillBitmap();
-  const inBitmap = Array.from({ length: matcher.nTokens }, (_, id) => id).filter((id) => (words[id >> 5]! >> (id & 31)) & 1);
+  const inBitmap = Array.from({ length: matcher.nTokens }, (_, id) => id).filter(
+    (id) => (words[id >> 5]! >> (id & 31)) & 1,
+  );
   expect(inBitmap.length).toBe(ids ? ids.length : matcher.nTokens);
   if (!ids) return "all";
   expect([...ids]).toEqual(inBitmap);

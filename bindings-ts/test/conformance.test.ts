@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import * as path from "node:path";
 import { Constraint, Matcher, Vocabulary } from "../src";
-import { type Case as Steps, type Failure, camelCase, expectFailure, runSteps } from "./conformance-steps";
+import { type Failure, type Case as Steps, camelCase, expectFailure, runSteps } from "./conformance-steps";
 
 interface Case extends Steps {
   name: string;
@@ -55,6 +55,7 @@ function run(each: Case, payload: string | Uint8Array): void {
 
 function checkInfo(constraint: Constraint, expected: Record<string, number>): void {
   const info = constraint.info as unknown as Record<string, number>;
-  for (const [key, value] of Object.entries(expected)) expect({ [key]: info[camelCase(key)] }).toEqual({ [key]: value });
+  for (const [key, value] of Object.entries(expected)) {
+    expect({ [key]: info[camelCase(key)] }).toEqual({ [key]: value });
+  }
 }
-

@@ -10,7 +10,9 @@ test("the checked-in declarations are those of the header", async () => {
 });
 
 test("every function that the header declares is there", () => {
-  const declared = [...header.matchAll(/^[a-zA-Z].*?(\w+)\(/gm)].map((match) => match[1]!).filter((name) => name !== "typedef");
+  const declared = [...header.matchAll(/^[a-zA-Z].*?(\w+)\(/gm)]
+    .map((match) => match[1]!)
+    .filter((name) => name !== "typedef");
   const functions = declared.filter((name) => /^(eliza_inference|llama_sampler)_/.test(name));
   expect(functions.sort()).toEqual(Object.keys(abi.declarations).sort());
 });

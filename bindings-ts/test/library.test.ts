@@ -72,7 +72,9 @@ test("a package without a library says what to install", async () => {
 });
 
 test("an older build is used for what it has", async () => {
-  const library = loadLibrary(await olderBuild(folder, ["eliza_inference_matcher_sample", "eliza_inference_set_token_trie"]));
+  const library = loadLibrary(
+    await olderBuild(folder, ["eliza_inference_matcher_sample", "eliza_inference_set_token_trie"]),
+  );
   expect([...library.missing].sort()).toEqual(["eliza_inference_matcher_sample", "eliza_inference_set_token_trie"]);
   expect(hasSymbols(library, "eliza_inference_matcher_accept")).toBe(true);
   expect(hasSymbols(library, "eliza_inference_matcher_accept", "eliza_inference_matcher_sample")).toBe(false);
@@ -89,8 +91,10 @@ test("an older build is used for what it has", async () => {
 test("a build from before the recognizers serves token trees", async () => {
   const library = loadLibrary(
     await olderBuild(folder, [
-      "eliza_inference_constraint_recognizer_info", "eliza_inference_constraint_create_regex",
-      "eliza_inference_matcher_create_span", "eliza_inference_matcher_fill_bitmap",
+      "eliza_inference_constraint_recognizer_info",
+      "eliza_inference_constraint_create_regex",
+      "eliza_inference_matcher_create_span",
+      "eliza_inference_matcher_fill_bitmap",
     ]),
   );
   using vocabulary = new Vocabulary(100, { library });
@@ -99,17 +103,28 @@ test("a build from before the recognizers serves token trees", async () => {
   expect([constraint.kind, constraint.paths]).toEqual([ConstraintKind.TOKEN_TRIE, ["action"]]);
   using matcher = new Matcher(constraint, { spanTimeout: 3 });
   expect(matcher.allowed()).toEqual(Int32Array.of(1));
-  for (const call of [() => Constraint.regex(vocabulary, "a"), () => matcher.fillBitmap(), () => new Matcher(constraint, { end: [1] })]) {
+  for (const call of [
+    () => Constraint.regex(vocabulary, "a"),
+    () => matcher.fillBitmap(),
+    () => new Matcher(constraint, { end: [1] }),
+  ]) {
     expect(failure(call).statusName).toBe("ELIZA_ERR_NOT_IMPLEMENTED");
   }
 });
 
 async function loadInChild(env: Record<string, string>, source = join(import.meta.dir, "../src")) {
-  return runInChild(`import { loadLibrary } from ${JSON.stringify(join(source, "index.ts"))}; console.log(loadLibrary().path);`, env);
+  return runInChild(
+    `import { loadLibrary } from ${JSON.stringify(join(source, "index.ts"))}; console.log(loadLibrary().path);`,
+    env,
+  );
 }
 
 async function runInChild(script: string, env: Record<string, string>) {
-  const child = Bun.spawn([process.execPath, "-e", script], { env: { ...process.env, ...env }, stdout: "pipe", stderr: "pipe" });
+  const child = Bun.spawn([process.execPath, "-e", script], {
+    env: { ...process.env, ...env },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
   const [stdout, stderr, exitCode] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

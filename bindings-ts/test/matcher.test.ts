@@ -34,7 +34,10 @@ function newMatcher(): Matcher {
 describe("Vocabulary", () => {
   test("gives back the bytes and the flags of each token", () => {
     const tokenBytes = [new Uint8Array([65]), new Uint8Array(0), new Uint8Array([0xf0, 0x9f])];
-    using vocabulary = new Vocabulary(3, { tokenBytes, flags: [0, TokenFlag.END_OF_GENERATION | TokenFlag.SPECIAL, 0] });
+    using vocabulary = new Vocabulary(3, {
+      tokenBytes,
+      flags: [0, TokenFlag.END_OF_GENERATION | TokenFlag.SPECIAL, 0],
+    });
     expect(vocabulary.size).toBe(3);
     expect([0, 1, 2].map((token) => vocabulary.tokenBytes(token))).toEqual(tokenBytes);
     expect([0, 1, 2].map((token) => vocabulary.flags(token))).toEqual([0, 3, 0]);
@@ -68,7 +71,12 @@ describe("Vocabulary", () => {
 describe("Constraint", () => {
   test("an object, its JSON and its MessagePack compile to the same", () => {
     using vocabulary = new Vocabulary(100, { modelId: "tiny" });
-    const forms = [payload, encodePayload(payload), Buffer.from(encodePayload(payload)), encodePayload(payload, "msgpack")];
+    const forms = [
+      payload,
+      encodePayload(payload),
+      Buffer.from(encodePayload(payload)),
+      encodePayload(payload, "msgpack"),
+    ];
     for (const form of forms) {
       using constraint = new Constraint(vocabulary, form);
       expect(constraint.paths).toEqual(["action"]);
@@ -139,8 +147,18 @@ describe("Matcher", () => {
     expect(matcher.allowed()).toBeNull();
     expect(matcher.canStop).toBe(true);
     expect(matcher.state).toEqual({
-      active: false, descriptor: -1, canStop: true, constrained: false, nAllowed: 0, spanTokens: 0,
-      leafDescriptor: 0, leaf: 0, spansStarted: 1, spansEnded: 1, timeouts: 0, illegal: 0,
+      active: false,
+      descriptor: -1,
+      canStop: true,
+      constrained: false,
+      nAllowed: 0,
+      spanTokens: 0,
+      leafDescriptor: 0,
+      leaf: 0,
+      spansStarted: 1,
+      spansEnded: 1,
+      timeouts: 0,
+      illegal: 0,
     });
     matcher.rollback(3);
     expect(matcher.state).toMatchObject({ active: true, spanTokens: 0, spansEnded: 0 });
@@ -222,11 +240,16 @@ describe("Matcher", () => {
       [() => matcher.accept(NaN), "token: NaN is not a 32-bit integer"],
       [() => matcher.rollback(-1), "nTokens: -1 is not an integer from 0 to 9007199254740991"],
       [() => matcher.setSpanTimeout(2 ** 32), "nTokens: 4294967296 is not an integer from 0 to 4294967295"],
-      [() => matcher.maskLogits(new Float64Array(100) as unknown as Float32Array), "logits: expected a Float32Array, got Float64Array"],
+      [
+        () => matcher.maskLogits(new Float64Array(100) as unknown as Float32Array),
+        "logits: expected a Float32Array, got Float64Array",
+      ],
       [() => matcher.sample([0] as unknown as Float32Array), "logits: expected a Float32Array, got an array"],
       [() => matcher.sample(new Float32Array(100), 0.5), "mode: 0.5 is not an integer from -2147483648 to 2147483647"],
     ];
-    for (const [call, message] of calls) expect(failure(call)).toEqual({ statusName: "ELIZA_ERR_INVALID_ARG", message });
+    for (const [call, message] of calls) {
+      expect(failure(call)).toEqual({ statusName: "ELIZA_ERR_INVALID_ARG", message });
+    }
     expect(matcher.state).toMatchObject({ active: true, spanTokens: 0 });
   });
 
@@ -236,10 +259,21 @@ describe("Matcher", () => {
     matcher.close();
     const logits = new Float32Array(100);
     const calls = [
-      () => matcher.accept(10), () => matcher.rollback(), () => matcher.reset(), () => matcher.clone(),
-      () => matcher.activate("action"), () => matcher.deactivate(), () => matcher.allowed(), () => matcher.forced(),
-      () => matcher.canStop, () => matcher.maskLogits(logits), () => matcher.sample(logits), () => matcher.setSeed(1),
-      () => matcher.setSpanTimeout(1), () => matcher.state, () => matcher.leaf,
+      () => matcher.accept(10),
+      () => matcher.rollback(),
+      () => matcher.reset(),
+      () => matcher.clone(),
+      () => matcher.activate("action"),
+      () => matcher.deactivate(),
+      () => matcher.allowed(),
+      () => matcher.forced(),
+      () => matcher.canStop,
+      () => matcher.maskLogits(logits),
+      () => matcher.sample(logits),
+      () => matcher.setSeed(1),
+      () => matcher.setSpanTimeout(1),
+      () => matcher.state,
+      () => matcher.leaf,
     ];
     for (const call of calls) {
       expect(failure(call)).toEqual({ statusName: "ELIZA_ERR_CLOSED", message: "the matcher is closed" });

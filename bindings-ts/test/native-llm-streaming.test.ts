@@ -35,7 +35,7 @@ test("it has the shape of the host's interface", () => {
   expect(Object.keys(shaped)).toEqual(expect.arrayContaining(trie));
 });
 
-test("prefill gives the prompt's length, generate each token and at the end (-1, \"\", true)", async () => {
+test('prefill gives the prompt\'s length, generate each token and at the end (-1, "", true)', async () => {
   const tokens = tokenize(prompt);
   expect(abi.eliza_inference_llm_stream_prefill(handle, tokens, -1)).toBe(tokens.length);
   const { status, calls } = await generate();
@@ -57,7 +57,12 @@ test("a token tree constrains the output until it is cleared", async () => {
   const others = actions.filter((name) => name !== action);
   abi.eliza_inference_set_token_trie!(handle, JSON.stringify(model.tokenTree(others)), 0);
   const constrained = await generate();
-  expect(others).toContain(constrained.calls.map(([, text]) => text).join("").trim());
+  expect(others).toContain(
+    constrained.calls
+      .map(([, text]) => text)
+      .join("")
+      .trim(),
+  );
   abi.eliza_inference_clear_token_trie!(handle);
   abi.eliza_inference_llm_stream_prefill(handle, tokenize(prompt), -1);
   expect((await generate()).calls.map(([, text]) => text).join("")).toBe(` ${action}`);

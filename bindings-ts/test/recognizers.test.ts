@@ -139,7 +139,9 @@ describe("Constraint", () => {
       [() => Constraint.lark(vocabulary, 'start: "\udc00"'), "grammar: not valid Unicode"],
       [() => Constraint.choices(vocabulary, ["a", "\ud83d"]), "strings[1]: not valid Unicode"],
     ];
-    for (const [call, message] of calls) expect(failure(call)).toEqual({ statusName: "ELIZA_ERR_INVALID_ARG", message });
+    for (const [call, message] of calls) {
+      expect(failure(call)).toEqual({ statusName: "ELIZA_ERR_INVALID_ARG", message });
+    }
   });
 
   test("an empty choice is an error", () => {
@@ -159,7 +161,9 @@ describe("Constraint", () => {
     expect(constraint.kind).toBe(ConstraintKind.GRAMMAR);
     expect(failure(() => constraint.info).statusName).toBe("ELIZA_ERR_INVALID_ARG");
     const { nStates, nParserStates, nTerminals, nProductions, automatonBytes } = constraint.recognizerInfo;
-    for (const size of [nStates, nParserStates, nTerminals, nProductions, automatonBytes]) expect(size).toBeGreaterThan(0);
+    for (const size of [nStates, nParserStates, nTerminals, nProductions, automatonBytes]) {
+      expect(size).toBeGreaterThan(0);
+    }
   });
 
   test("prepare builds tables within the bound", () => {
@@ -185,14 +189,19 @@ describe("Constraint", () => {
     using other = new Vocabulary(2, { tokenBytes: [Buffer.from("{"), Buffer.from("}")] });
     expect(failure(() => Constraint.open(other, path)).statusName).toBe("ELIZA_ERR_FILE_INVALID");
     expect(failure(() => Constraint.open(vocabulary, join(folder, "none"))).statusName).toBe("ELIZA_ERR_IO");
-    using tree = new Constraint(vocabulary, { modelId: "", descriptors: [{ path: "", leaves: [{ name: "A", tokens: [1] }] }] });
+    using tree = new Constraint(vocabulary, {
+      modelId: "",
+      descriptors: [{ path: "", leaves: [{ name: "A", tokens: [1] }] }],
+    });
     expect(failure(() => tree.save(path)).statusName).toBe("ELIZA_ERR_INVALID_ARG");
   });
 });
 
 describe("Budget", () => {
   test("what is beyond it is an error that names it", () => {
-    const { statusName, message } = failure(() => Constraint.regex(vocabulary, "[a-z]{1,100}", { budget: { statesMax: 10 } }));
+    const { statusName, message } = failure(() =>
+      Constraint.regex(vocabulary, "[a-z]{1,100}", { budget: { statesMax: 10 } }),
+    );
     expect(statusName).toBe("ELIZA_ERR_LIMIT");
     expect(message).toContain("states");
     expect(failure(() => Constraint.regex(vocabulary, "(a{1,1000}){1,1000}")).statusName).toBe("ELIZA_ERR_LIMIT");
@@ -271,7 +280,9 @@ describe("Matcher", () => {
     using matcher = new Matcher(Constraint.regex(vocabulary, "a*"), { spanTimeout: 2 });
     accept(matcher, "a");
     expect(matcher.accept(idOf("a"))).toBe(Step.IN_SPAN | Step.SPAN_ENDED | Step.TIMED_OUT);
-    expect(failure(() => new Matcher(Constraint.regex(vocabulary, "a"), { spanTimeout: 0 })).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+    expect(failure(() => new Matcher(Constraint.regex(vocabulary, "a"), { spanTimeout: 0 })).statusName).toBe(
+      "ELIZA_ERR_INVALID_ARG",
+    );
   });
 
   test("many bitmaps at once, with threads", () => {
@@ -292,7 +303,9 @@ describe("Matcher", () => {
     expect(fillBitmaps([])).toEqual(new Int32Array(0));
     expect(failure(() => fillBitmaps([matchers[0]!, matchers[0]!])).message).toBe("matchers: one is there twice");
     expect(failure(() => fillBitmaps(matchers, new Int32Array(nWords))).message).toContain("rows");
-    expect(failure(() => fillBitmaps(matchers, new Int32Array(matchers.length))).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+    expect(failure(() => fillBitmaps(matchers, new Int32Array(matchers.length))).statusName).toBe(
+      "ELIZA_ERR_INVALID_ARG",
+    );
     expect(failure(() => matchers[0]!.fillBitmap(new Int32Array(nWords - 1))).statusName).toBe("ELIZA_ERR_INVALID_ARG");
     expect(failure(() => matchers[0]!.fillBitmap(new Uint8Array(999) as unknown as Int32Array)).message).toBe(
       "words: expected an Int32Array, got Uint8Array",
@@ -406,5 +419,7 @@ describe("grammars", () => {
 });
 
 function bitsOf(words: Int32Array): number[] {
-  return Array.from({ length: 32 * words.length }, (_, bit) => bit).filter((bit) => (words[bit >> 5]! >> (bit & 31)) & 1);
+  return Array.from({ length: 32 * words.length }, (_, bit) => bit).filter(
+    (bit) => (words[bit >> 5]! >> (bit & 31)) & 1,
+  );
 }

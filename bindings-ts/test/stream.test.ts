@@ -3,13 +3,25 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-  Constraint, Matcher, Mode, Model, StopReason, type Stream, TokenFlag, Vocabulary, encodePayload, llamaInfo, loadLlama,
+  Constraint,
+  Matcher,
+  Mode,
+  Model,
+  StopReason,
+  type Stream,
+  TokenFlag,
+  Vocabulary,
+  encodePayload,
+  llamaInfo,
+  loadLlama,
 } from "../src";
 import { actions, examples, failure, libraryWithLlama, modelPath } from "./support";
 
 let model: Model;
 const folder = mkdtempSync(join(tmpdir(), "eliza-inference-"));
-beforeAll(() => void (model = new Model(modelPath, { library: libraryWithLlama() })));
+beforeAll(() => {
+  model = new Model(modelPath, { library: libraryWithLlama() });
+});
 afterAll(() => {
   model.close();
   rmSync(folder, { recursive: true });
@@ -60,8 +72,15 @@ describe("Model", () => {
 
   test("its vocabulary has the tokens' bytes and flags", () => {
     const { vocabulary } = model;
-    expect(model.tokenize(" REPLY").map((token) => Buffer.from(vocabulary.tokenBytes(token)).toString()).join("")).toBe(" REPLY");
-    const ends = [...Array(vocabulary.size).keys()].filter((token) => vocabulary.flags(token) & TokenFlag.END_OF_GENERATION);
+    expect(
+      model
+        .tokenize(" REPLY")
+        .map((token) => Buffer.from(vocabulary.tokenBytes(token)).toString())
+        .join(""),
+    ).toBe(" REPLY");
+    const ends = [...Array(vocabulary.size).keys()].filter(
+      (token) => vocabulary.flags(token) & TokenFlag.END_OF_GENERATION,
+    );
     expect(ends.length).toBeGreaterThan(0);
   });
 
@@ -72,7 +91,9 @@ describe("Model", () => {
     expect(tree.modelId).toBe("router");
     using stream = named.stream();
     stream.setTokenTrie(tree);
-    expect(failure(() => stream.setTokenTrie({ ...tree, modelId: "other" })).statusName).toBe("ELIZA_ERR_MODEL_MISMATCH");
+    expect(failure(() => stream.setTokenTrie({ ...tree, modelId: "other" })).statusName).toBe(
+      "ELIZA_ERR_MODEL_MISMATCH",
+    );
     named.modelId = "";
     stream.prefill(prompt);
   });
@@ -159,7 +180,11 @@ describe("Stream", () => {
   test("what the callback throws comes out, and the stream goes on", () => {
     using stream = withPrompt();
     const error = new RangeError("enough");
-    expect(() => stream.generate(() => { throw error; })).toThrow(error);
+    expect(() =>
+      stream.generate(() => {
+        throw error;
+      }),
+    ).toThrow(error);
     stream.generate();
     expect(stream.stopReason).toBe(StopReason.END_OF_GENERATION);
   });
@@ -169,9 +194,14 @@ describe("Stream", () => {
     const statuses: string[] = [];
     stream.generate(() => {
       for (const call of [
-        () => stream.step(), () => stream.prefill([1]), () => stream.generate(), () => stream.reset(),
-        () => stream.save(join(folder, "busy")), () => stream.close(),
-      ]) statuses.push(failure(call).statusName);
+        () => stream.step(),
+        () => stream.prefill([1]),
+        () => stream.generate(),
+        () => stream.reset(),
+        () => stream.save(join(folder, "busy")),
+        () => stream.close(),
+      ])
+        statuses.push(failure(call).statusName);
       stream.setTokenTrie(model.tokenTree(["REPLY"]));
       stream.clearTokenTrie();
       stream.setSeed(1);
@@ -211,7 +241,9 @@ describe("Stream", () => {
     expect(failure(() => model.stream({ mtpDrafterPath: "/drafter.gguf" })).message).toContain("mtp_drafter_path");
     expect(failure(() => model.stream({ draftModelPath: "/drafter.gguf" })).message).toContain("mtp_drafter_path");
     expect(failure(() => model.stream({ cacheTypeK: "q3_0" })).message).toContain("cache_type_k");
-    expect(failure(() => model.stream({ maxTokens: 2 ** 31 })).message).toStartWith("maxTokens: 2147483648 is not an integer");
+    expect(failure(() => model.stream({ maxTokens: 2 ** 31 })).message).toStartWith(
+      "maxTokens: 2147483648 is not an integer",
+    );
     expect(failure(() => model.stream({ topK: 0.5 })).message).toStartWith("topK: 0.5 is not an integer");
     expect(failure(() => model.stream({ grammar: "a\0b" })).message).toBe("gbnfGrammar: a NUL character at index 1");
   });
@@ -252,10 +284,24 @@ describe("Stream", () => {
     stream.close();
     stream.close();
     const calls = [
-      () => stream.prefill("a"), () => stream.prefill([1]), () => stream.step(), () => [...stream], () => stream.generate(),
-      () => stream.cancel(), () => stream.reset(), () => stream.reset(1), () => stream.stopReason, () => stream.stats,
-      () => stream.setTokenTrie(model.tokenTree(["A"])), () => stream.clearTokenTrie(), () => stream.activate("a"),
-      () => stream.state, () => stream.leaf, () => stream.setSeed(1), () => stream.setSampling({}), () => stream.save("a"),
+      () => stream.prefill("a"),
+      () => stream.prefill([1]),
+      () => stream.step(),
+      () => [...stream],
+      () => stream.generate(),
+      () => stream.cancel(),
+      () => stream.reset(),
+      () => stream.reset(1),
+      () => stream.stopReason,
+      () => stream.stats,
+      () => stream.setTokenTrie(model.tokenTree(["A"])),
+      () => stream.clearTokenTrie(),
+      () => stream.activate("a"),
+      () => stream.state,
+      () => stream.leaf,
+      () => stream.setSeed(1),
+      () => stream.setSampling({}),
+      () => stream.save("a"),
       () => stream.restore("a"),
     ];
     for (const call of calls) {
@@ -357,7 +403,12 @@ describe("a token tree on a stream", () => {
 test("what is no token tree is an error that says how to make one", () => {
   using stream = withPrompt();
   const constraint = Constraint.regex(model.vocabulary, "a");
-  for (const [other, shown] of [[["NONE"], "an array"], [null, "null"], [5, "a number"], [constraint, "Constraint"]]) {
+  for (const [other, shown] of [
+    [["NONE"], "an array"],
+    [null, "null"],
+    [5, "a number"],
+    [constraint, "Constraint"],
+  ]) {
     expect(failure(() => stream.setTokenTrie(other as unknown as string))).toEqual({
       statusName: "ELIZA_ERR_INVALID_ARG",
       message: `payload: expected a token tree, as Model.tokenTree(names) makes it, got ${shown}`,
@@ -423,7 +474,9 @@ describe("a constraint of a stream", () => {
     using stream = withPrompt();
     const constraint = choices();
     stream.setConstraint(constraint);
-    expect(failure(() => stream.setConstraint(Constraint.regex(other, "a"))).statusName).toBe("ELIZA_ERR_MODEL_MISMATCH");
+    expect(failure(() => stream.setConstraint(Constraint.regex(other, "a"))).statusName).toBe(
+      "ELIZA_ERR_MODEL_MISMATCH",
+    );
     expect(stream.constraint).toBe(constraint);
     expect(spelt).toContain(stream.generate());
   });

@@ -34,7 +34,10 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-function argsFor({ prompt }: { prompt: string }, more: Partial<FfiStreamingGenerateArgs> = {}): FfiStreamingGenerateArgs {
+function argsFor(
+  { prompt }: { prompt: string },
+  more: Partial<FfiStreamingGenerateArgs> = {},
+): FfiStreamingGenerateArgs {
   return {
     promptTokens: Int32Array.from(model.tokenize(prompt, { addSpecial: true })),
     slotId: -1,
@@ -56,7 +59,11 @@ function recorded(): { binding: LlmStreamingBinding; calls: string[] } {
   const binding = new Proxy(loadAospStreamingLlmBinding(model.library)!, {
     get: (target, name: keyof LlmStreamingBinding) => {
       const method = target[name] as ((...args: unknown[]) => unknown) | undefined;
-      return method && ((...args: unknown[]) => (calls.push(name.replace("llmStream", "")), method(...args)));
+      if (!method) return undefined;
+      return (...args: unknown[]) => {
+        calls.push(name.replace("llmStream", ""));
+        return method(...args);
+      };
     },
   });
   return { binding, calls };
@@ -162,7 +169,11 @@ describe.each(runners)("FfiStreamingRunner on %s", (_, newRunner) => {
       runner.generateWithUsage(
         argsFor(example, { slotId: 0, maxTokensPerStep: 1, onTextChunk: () => void order.push(id) }),
       );
-    const failing = runner.generateWithUsage({ ...argsFor(examples[0]!), slotId: 0, promptTokens: new Int32Array(100_000) });
+    const failing = runner.generateWithUsage({
+      ...argsFor(examples[0]!),
+      slotId: 0,
+      promptTokens: new Int32Array(100_000),
+    });
     const results = await Promise.all([run(1), failing.catch(() => null), run(2), run(3)]);
     expect(order).toEqual([...order].sort());
     expect(new Set(order)).toEqual(new Set([1, 2, 3]));
@@ -203,7 +214,12 @@ describe("the flow on a binding", () => {
     const onTextChunk = () => controller.abort();
     const tokenTreePayload = model.tokenTree(actions);
     const runner = new FfiStreamingRunner(binding, model.handle);
-    const args = argsFor(examples[0]!, { tokenTreePayload, onTextChunk, maxTokensPerStep: 1, signal: controller.signal });
+    const args = argsFor(examples[0]!, {
+      tokenTreePayload,
+      onTextChunk,
+      maxTokensPerStep: 1,
+      signal: controller.signal,
+    });
     await expect(runner.generateWithUsage(args)).rejects.toThrow("aborted");
     expect(calls.slice(-3)).toContain("ClearTokenTrie");
     expect(calls.at(-1)).toBe("Close");
@@ -274,11 +290,15 @@ describe("a build without the trie sampler", () => {
     const tokenTreePayload = model.tokenTree(["REPLY"]);
     const args = argsFor(examples[0]!, { tokenTreePayload, gbnfGrammar: 'root ::= " " ("NONE" | "IGNORE")' });
     expect((await runner.generateWithUsage(args)).text).toMatch(/^ (NONE|IGNORE)$/);
-    expect(warnings).toEqual(["this build of libelizainference has no token-trie sampler: generating with the grammar alone"]);
+    expect(warnings).toEqual([
+      "this build of libelizainference has no token-trie sampler: generating with the grammar alone",
+    ]);
 
     const olderHandle = olderNative.eliza_inference_llm_stream_open(modelPath, 0, 0, 0)!;
     const onHandle = new FfiStreamingRunner(olderNative, { handle: olderHandle }, { warn });
-    expect((await onHandle.generateWithUsage(argsFor(examples[0]!, { tokenTreePayload }))).text).toBe(` ${examples[0]!.action}`);
+    expect((await onHandle.generateWithUsage(argsFor(examples[0]!, { tokenTreePayload }))).text).toBe(
+      ` ${examples[0]!.action}`,
+    );
     expect(warnings.length).toBe(2);
     olderNative.eliza_inference_llm_stream_close(olderHandle);
   });
@@ -315,5 +335,7 @@ const SYMBOLS_OF_THIS_LIBRARY = (Object.keys(abi.declarations) as SymbolName[]).
   (name) =>
     !/^eliza_inference_(abi_version|free_string|create|destroy|tokenize|free_tokens|detokenize)$/.test(name) &&
     !/^eliza_inference_llm_(stream|mtp|kv_quant)_supported$/.test(name) &&
-    !/^eliza_inference_llm_stream_(open|prefill|next|generate|cancel|reset|reset_keep|close|save_slot|restore_slot)$/.test(name),
+    !/^eliza_inference_llm_stream_(open|prefill|next|generate|cancel|reset|reset_keep|close|save_slot|restore_slot)$/.test(
+      name,
+    ),
 );

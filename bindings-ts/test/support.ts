@@ -39,7 +39,7 @@ const tests = join(import.meta.dir, "../../tests");
 
 /** The libllama of the tests: that of ELIZA_INFERENCE_LLAMA, else the one that tests/llama/package.json brings. */
 export function libllama(): string {
-  const path = process.env["ELIZA_INFERENCE_LLAMA"] || findLlama(join(tests, "llama"))[0];
+  const path = process.env.ELIZA_INFERENCE_LLAMA || findLlama(join(tests, "llama"))[0];
   if (!path) throw new Error("no libllama: set ELIZA_INFERENCE_LLAMA, or run `npm ci --ignore-scripts` in tests/llama");
   return path;
 }

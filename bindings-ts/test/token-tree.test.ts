@@ -38,7 +38,13 @@ describe("buildTokenTrie", () => {
 
   test("of two names for the same tokens the smaller stays, in either order", () => {
     // U+FF5E sorts before U+1F600 by UTF-8 bytes, and after it by UTF-16 units.
-    for (const names of [["A", "B"], ["B", "A"], ["\uff5e", "\u{1f600}"], ["\u{1f600}", "\uff5e"], ["", "A"]]) {
+    for (const names of [
+      ["A", "B"],
+      ["B", "A"],
+      ["\uff5e", "\u{1f600}"],
+      ["\u{1f600}", "\uff5e"],
+      ["", "A"],
+    ]) {
       const root = buildTokenTrie(names.map((name) => ({ name, tokens: [7] })));
       expect(step(root, 7)!.leafName).toBe(smallest(names));
       expect(countTerminals(root)).toBe(1);
@@ -66,7 +72,9 @@ describe("buildTokenTreeDescriptor", () => {
       ["A", [1]],
       ["EMPTY", []],
     ]);
-    expect(buildTokenTreeDescriptor("action", ["\u{1f600}", "B", "\uff5e", "A", "B", "EMPTY", "UNKNOWN"], tokens)).toEqual({
+    expect(
+      buildTokenTreeDescriptor("action", ["\u{1f600}", "B", "\uff5e", "A", "B", "EMPTY", "UNKNOWN"], tokens),
+    ).toEqual({
       path: "action",
       leaves: [
         { name: "A", tokens: [1] },
@@ -100,7 +108,9 @@ test("compareNames orders as UTF-8 bytes do", () => {
 describe("encodePayload", () => {
   const payload = {
     modelId: "m",
-    descriptors: [{ path: "action", leaves: [{ name: "\u{1f600}", tokens: [1, 70_000] }], trigger: undefined, end: [3] }],
+    descriptors: [
+      { path: "action", leaves: [{ name: "\u{1f600}", tokens: [1, 70_000] }], trigger: undefined, end: [3] },
+    ],
   };
   const plain = JSON.parse(JSON.stringify(payload));
 

@@ -29,7 +29,9 @@ afterAll(async () => {
   await server.stop(true);
   model.close();
 });
-beforeEach(() => void (requests.length = 0));
+beforeEach(() => {
+  requests.length = 0;
+});
 
 describe("over a llama-server", () => {
   test("gives the ids of the server, and asks once for a text", async () => {
@@ -37,7 +39,9 @@ describe("over a llama-server", () => {
     const expected = model.tokenize(" REPLY");
     expect(await client.tokenize("m", baseUrl, " REPLY")).toEqual(expected);
     expect(await client.tokenize("m", `${baseUrl}/`, " REPLY")).toEqual(expected);
-    expect(requests).toEqual([{ path: "/tokenize", body: { content: " REPLY", add_special: false, with_pieces: false } }]);
+    expect(requests).toEqual([
+      { path: "/tokenize", body: { content: " REPLY", add_special: false, with_pieces: false } },
+    ]);
     expect(client.cachedSize("m")).toBe(1);
   });
 
@@ -105,7 +109,10 @@ describe("with a local tokenizer", () => {
   test("gives its ids, and asks once for a text", async () => {
     const client = new TokenizerClient();
     let calls = 0;
-    const local = (text: string) => (calls++, Promise.resolve(Int32Array.from(model.tokenize(text))));
+    const local = async (text: string) => {
+      calls++;
+      return Int32Array.from(model.tokenize(text));
+    };
     for (let i = 0; i < 3; i++) expect(await client.tokenize("m", local, "REPLY")).toEqual(model.tokenize("REPLY"));
     expect(calls).toBe(1);
   });

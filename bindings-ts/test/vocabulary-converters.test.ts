@@ -85,7 +85,10 @@ describe("fromTiktoken", async () => {
 });
 
 function ranksOf(text: string): Map<Uint8Array, number> {
-  const lines = text.split(/\r?\n/).filter((line) => line !== "").map((line) => line.split(" "));
+  const lines = text
+    .split(/\r?\n/)
+    .filter((line) => line !== "")
+    .map((line) => line.split(" "));
   return new Map(lines.map(([token, rank]) => [Buffer.from(token!, "base64"), Number(rank)]));
 }
 
