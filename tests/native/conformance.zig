@@ -205,9 +205,8 @@ fn integer(object: Value, key: []const u8) i64 {
 
 fn makeVocabulary(arena: std.mem.Allocator, case: Value, diag: *Diagnostic) !*Vocabulary {
     const tokens = get(case, "tokens") orelse return Vocabulary.create(gpa, .{
-        .n_tokens = @intCast(get(case, "vocab_size").?.integer),
-        .model_id = if (get(case, "model_id")) |id| id.string else "",
-    }, diag);
+        .n = @intCast(get(case, "vocab_size").?.integer),
+    }, if (get(case, "model_id")) |id| id.string else "", diag);
     var bytes: std.ArrayList(u8) = .empty;
     var offsets: std.ArrayList(u64) = .empty;
     var flags: std.ArrayList(eliza.vocabulary.Flags) = .empty;
@@ -231,11 +230,11 @@ fn makeVocabulary(arena: std.mem.Allocator, case: Value, diag: *Diagnostic) !*Vo
         try flags.append(arena, own);
     }
     return Vocabulary.create(gpa, .{
-        .n_tokens = @intCast(flags.items.len),
+        .n = @intCast(flags.items.len),
         .bytes = bytes.items,
         .offsets = offsets.items,
         .flags = flags.items,
-    }, diag);
+    }, "", diag);
 }
 
 /// Of a text, of `{"hex": ...}` or of `{"text": ...}`.
@@ -421,10 +420,10 @@ fn runStep(r: *Report, matcher: *Matcher, step: Value) !void {
 fn acceptText(r: *Report, matcher: *Matcher, step: Value) !void {
     const vocabulary = matcher.constraint.vocabulary;
     var tokens: [256]i32 = @splat(-1);
-    for (0..vocabulary.n_tokens) |i| {
-        const token: u32 = @intCast(vocabulary.n_tokens - 1 - i);
-        const bytes = vocabulary.tokenBytes(token);
-        if (bytes.len == 1 and std.meta.eql(vocabulary.tokenFlags(token), .{})) tokens[bytes[0]] = @intCast(token);
+    for (0..vocabulary.tokens.n) |i| {
+        const token: u32 = @intCast(vocabulary.tokens.n - 1 - i);
+        const bytes = vocabulary.tokens.bytesOf(token);
+        if (bytes.len == 1 and std.meta.eql(vocabulary.tokens.flagsOf(token), .{})) tokens[bytes[0]] = @intCast(token);
     }
     const count = if (get(step, "count")) |n| n.integer else 1;
     for (0..@intCast(count)) |_| for (get(step, "text").?.string) |byte| {
@@ -487,7 +486,7 @@ fn fillBitmaps(r: *Report, matcher: *Matcher, step: Value) !void {
         try clones.append(arena, try matcher.clone());
         try clones.getLast().rollback(@intCast(integer(row, "rollback")));
     }
-    const n_words: usize = if (get(step, "n_words")) |n| @intCast(n.integer) else (matcher.constraint.vocabulary.n_tokens + 31) / 32;
+    const n_words: usize = if (get(step, "n_words")) |n| @intCast(n.integer) else (matcher.constraint.vocabulary.tokens.n + 31) / 32;
     const words = try arena.alloc(u32, rows.len * n_words);
     const status = eliza.batch.fillBitmaps(clones.items, words.ptr, n_words, @intCast(integer(step, "n_threads")));
     if (status != .ok) return matcher.diag.fail(status, "the bitmaps are not filled", .{});
@@ -501,7 +500,7 @@ fn fillBitmaps(r: *Report, matcher: *Matcher, step: Value) !void {
 }
 
 fn makeLogits(matcher: *const Matcher, step: Value) ![]f32 {
-    const n: usize = if (get(step, "n")) |n| @intCast(n.integer) else matcher.constraint.vocabulary.n_tokens;
+    const n: usize = if (get(step, "n")) |n| @intCast(n.integer) else matcher.constraint.vocabulary.tokens.n;
     const logits = try gpa.alloc(f32, n);
     @memset(logits, number(get(step, "fill").?));
     var given = get(step, "logits").?.object.iterator();
@@ -567,7 +566,7 @@ const Look = struct {
 };
 
 fn bitmapOf(matcher: *Matcher) ![]u32 {
-    const words = try gpa.alloc(u32, (matcher.constraint.vocabulary.n_tokens + 31) / 32);
+    const words = try gpa.alloc(u32, (matcher.constraint.vocabulary.tokens.n + 31) / 32);
     errdefer gpa.free(words);
     _ = try matcher.fillBitmap(words);
     return words;
@@ -624,7 +623,7 @@ fn expectAllowed(r: *Report, expected: Value, matcher: *Matcher) !void {
 fn expectBits(r: *Report, expected: Value, matcher: *const Matcher, words: []const u32) void {
     for (0..32 * words.len) |token| {
         const is_set = words[token / 32] >> @truncate(token) & 1 == 1;
-        const wanted = if (expected == .string) token < matcher.constraint.vocabulary.n_tokens else for (expected.array.items) |id| {
+        const wanted = if (expected == .string) token < matcher.constraint.vocabulary.tokens.n else for (expected.array.items) |id| {
             if (id.integer == token) break true;
         } else false;
         if (is_set != wanted) r.fail("token {d} in the bitmap: {}", .{ token, is_set });

@@ -2,7 +2,7 @@
 //! of its own, since it is compiled for speed, and what calls it (the C boundary, the binding of
 //! libllama, the compilers of grammars) for size.
 
-pub const automaton = @import("recognizer/dfa.zig");
+pub const dfa = @import("recognizer/dfa.zig");
 pub const batch = @import("constraint/batch.zig");
 pub const budget = @import("base/budget.zig");
 pub const cache = @import("trie/cache.zig");
@@ -28,13 +28,13 @@ pub const status = @import("base/status.zig");
 pub const tokenize = @import("vocabulary/tokenize.zig");
 pub const trie = @import("trie/trie.zig");
 pub const vocabulary = @import("vocabulary/vocabulary.zig");
-pub const vocabulary_trie = @import("vocabulary/byte_trie.zig");
+pub const byte_trie = @import("vocabulary/byte_trie.zig");
 
 test {
     @import("std").testing.refAllDecls(@This());
     _ = @import("platform/log.zig");
     _ = @import("payload/payload.zig");
-    _ = @import("payload/json.zig");
+    _ = @import("payload/reader_test.zig");
     _ = @import("payload/msgpack.zig");
     _ = @import("payload/decode.zig");
     _ = @import("trie/trie.zig");

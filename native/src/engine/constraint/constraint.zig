@@ -31,7 +31,7 @@ pub const Constraint = struct {
         payload: []const u8,
         diag: *Diagnostic,
     ) diagnostic.Error!*Constraint {
-        const trie = try compile(gpa, payload, vocabulary.n_tokens, vocabulary.model_id, diag);
+        const trie = try compile(gpa, payload, vocabulary.tokens.n, vocabulary.model_id, diag);
         errdefer trie.release();
         return create(gpa, vocabulary, .{ .trie = trie }, diag);
     }
@@ -72,7 +72,7 @@ pub const SpanConfig = struct {
         const trie = switch (c.kind) {
             .trie => |trie| trie,
             .recognizer => {
-                try config.checkEnd(c.vocabulary.n_tokens, diag);
+                try config.checkEnd(c.vocabulary.tokens.n, diag);
                 return config.timeout;
             },
         };

@@ -81,8 +81,8 @@ pub const Matcher = struct {
     }
 
     pub fn accept(m: *Matcher, token: i32) diagnostic.Error!Step {
-        if (token < 0 or token >= m.constraint.vocabulary.n_tokens) {
-            return m.diag.fail(.invalid_arg, "token {d} is outside 0..{d}", .{ token, m.constraint.vocabulary.n_tokens - 1 });
+        if (token < 0 or token >= m.constraint.vocabulary.tokens.n) {
+            return m.diag.fail(.invalid_arg, "token {d} is outside 0..{d}", .{ token, m.constraint.vocabulary.tokens.n - 1 });
         }
         const step = switch (m.state) {
             .trie => |*t| step: {
@@ -155,7 +155,7 @@ pub const Matcher = struct {
     /// Lent until the matcher changes.
     pub fn allowed(m: *Matcher) diagnostic.Error!sampling.Legal {
         switch (m.state) {
-            .trie => |*t| return if (t.span.allowed(t.trie)) |ids| .{ .list = ids } else .{ .all = m.constraint.vocabulary.n_tokens },
+            .trie => |*t| return if (t.span.allowed(t.trie)) |ids| .{ .list = ids } else .{ .all = m.constraint.vocabulary.tokens.n },
             .recognizer => |*r| return r.output.allowed() catch m.diag.outOfMemory(),
         }
     }
@@ -209,7 +209,7 @@ pub const Matcher = struct {
 
     /// Writes the legal tokens as a bitmap; words beyond the vocabulary become 0.
     pub fn fillBitmap(m: *Matcher, words: []u32) diagnostic.Error!sampling.Legal {
-        const n_tokens = m.constraint.vocabulary.n_tokens;
+        const n_tokens = m.constraint.vocabulary.tokens.n;
         const needed = std.math.divCeil(usize, n_tokens, 32) catch unreachable;
         if (words.len < needed) return m.diag.fail(.invalid_arg, "{d} words are fewer than the {d} of the vocabulary", .{ words.len, needed });
         const legal = try m.allowed();
@@ -241,7 +241,7 @@ pub const Matcher = struct {
                 exclude(logits[from..]);
             },
             .bitmap => |bitmap| {
-                const n_tokens = m.constraint.vocabulary.n_tokens;
+                const n_tokens = m.constraint.vocabulary.tokens.n;
                 excludeOthers(logits[0..n_tokens], bitmap.words);
                 exclude(logits[n_tokens..]);
             },
@@ -265,7 +265,7 @@ pub const Matcher = struct {
     }
 
     fn checkLogits(m: *Matcher, n_logits: usize) diagnostic.Error!void {
-        const n_tokens = m.constraint.vocabulary.n_tokens;
+        const n_tokens = m.constraint.vocabulary.tokens.n;
         if (n_logits < n_tokens) {
             return m.diag.fail(.invalid_arg, "{d} logits are fewer than the {d} tokens of the vocabulary", .{ n_logits, n_tokens });
         }

@@ -9,13 +9,30 @@ const quoted = diagnostic.quoted;
 const limits = @import("limits.zig");
 const message = @import("message");
 const reader = @import("reader.zig");
+const input = @import("input.zig");
 const payload = @import("payload.zig");
 const Payload = payload.Payload;
 const Range = payload.Range;
 const Place = payload.Place;
 const Text = payload.Text;
 
-pub fn decode(gpa: Allocator, format: reader.Format, bytes: []const u8, diag: *Diagnostic) diagnostic.Error!Payload {
+/// Decodes either format, told apart by the first byte.
+pub fn parse(gpa: Allocator, bytes: []const u8, diag: *Diagnostic) diagnostic.Error!Payload {
+    try checkLength(bytes.len, diag);
+    if (bytes.len == 0) return diag.fail(.payload, "payload: empty", .{});
+    return switch (bytes[0]) {
+        0x80...0x8f, 0xde, 0xdf => decode(gpa, .msgpack, bytes, diag),
+        '{', ' ', '\t', '\n', '\r' => decode(gpa, .json, bytes, diag),
+        else => diag.fail(.payload, "payload: expected a JSON object or a MessagePack map, found the first byte 0x{x:0>2}", .{bytes[0]}),
+    };
+}
+
+pub fn checkLength(n_bytes: usize, diag: *Diagnostic) diagnostic.Error!void {
+    if (n_bytes <= limits.payload_bytes_max) return;
+    return diag.fail(.limit, "payload: {d} bytes are more than {d}", .{ n_bytes, limits.payload_bytes_max });
+}
+
+fn decode(gpa: Allocator, format: reader.Format, bytes: []const u8, diag: *Diagnostic) diagnostic.Error!Payload {
     var decoder: Decoder = .{
         .reader = .init(format, bytes, limits.depth_max),
         .gpa = gpa,
@@ -67,7 +84,7 @@ const Decoder = struct {
     out: Payload,
     scratch: std.ArrayList(u8) = .empty,
 
-    const Error = reader.Error || diagnostic.Error;
+    const Error = input.Error || diagnostic.Error;
 
     /// The caller sorts its errors, which would else be done at each place that fails.
     noinline fn document(d: *Decoder) Error!void {
@@ -90,7 +107,7 @@ const Decoder = struct {
     }
 
     fn descriptors(d: *Decoder) Error!void {
-        var array: reader.Container = undefined;
+        var array: input.Container = undefined;
         try d.open(&array, .array);
         while (try d.element(&array, d.descriptorIndex())) {
             if (d.out.descriptors.items.len == limits.descriptors_max) return d.beyond("descriptors", limits.descriptors_max);
@@ -118,7 +135,7 @@ const Decoder = struct {
 
     fn leaves(d: *Decoder) Error!Range {
         const start: u32 = @intCast(d.out.names.items.len);
-        var array: reader.Container = undefined;
+        var array: input.Container = undefined;
         try d.open(&array, .array);
         var index: u32 = 0;
         while (try d.element(&array, index)) : (index += 1) {
@@ -150,7 +167,7 @@ const Decoder = struct {
 
     fn triggers(d: *Decoder) Error!Range {
         const start: u32 = @intCast(d.out.triggers.items.len);
-        var array: reader.Container = undefined;
+        var array: input.Container = undefined;
         try d.open(&array, .array);
         var index: u32 = 0;
         while (try d.element(&array, index)) : (index += 1) {
@@ -184,7 +201,7 @@ const Decoder = struct {
         const list = &d.out.tokens;
         const start = list.items.len;
         const len_max = @min(start + count_max, limits.tokens_max);
-        var array: reader.Container = undefined;
+        var array: input.Container = undefined;
         try d.open(&array, .array);
         while (true) {
             try list.ensureUnusedCapacity(d.gpa, 1);
@@ -232,12 +249,12 @@ const Decoder = struct {
         out.* = .{ .start = @intCast(start), .len = @intCast(bytes.len) };
     }
 
-    noinline fn open(d: *Decoder, container: *reader.Container, kind: reader.Kind) Error!void {
+    noinline fn open(d: *Decoder, container: *input.Container, kind: input.Kind) Error!void {
         try d.expect(kind);
         try d.reader.open(container, kind);
     }
 
-    fn expect(d: *Decoder, expected: reader.Kind) Error!void {
+    fn expect(d: *Decoder, expected: input.Kind) Error!void {
         const found = d.reader.kind();
         if (found == expected) return;
         if (found == .nothing) return error.Malformed;
@@ -247,7 +264,7 @@ const Decoder = struct {
     /// The keys of one object, as an enum.
     fn Fields(comptime Key: type) type {
         return struct {
-            map: reader.Container,
+            map: input.Container,
             seen: std.enums.EnumSet(Key) = .empty,
             on_path: bool = false,
             /// Tried first: keys mostly come in the order of the format.
@@ -288,7 +305,7 @@ const Decoder = struct {
     }
 
     /// Index of the next key that is one of these names.
-    noinline fn nextOf(d: *Decoder, map: *reader.Container, names: []const [:0]const u8) Error!?usize {
+    noinline fn nextOf(d: *Decoder, map: *input.Container, names: []const [:0]const u8) Error!?usize {
         while (try d.reader.more(map)) {
             const key = try d.reader.key(&d.scratch, d.gpa);
             for (names, 0..) |known, i| if (std.mem.eql(u8, known, key)) return i;
@@ -306,7 +323,7 @@ const Decoder = struct {
     }
 
     /// True if an element follows; its index is then on the path until the caller pops it.
-    fn element(d: *Decoder, array: *reader.Container, index: u32) Error!bool {
+    fn element(d: *Decoder, array: *input.Container, index: u32) Error!bool {
         if (!try d.reader.more(array)) return false;
         d.path.push(.{ .index = index });
         return true;
@@ -348,7 +365,7 @@ const Decoder = struct {
     }
 
     fn malformed(d: *Decoder) diagnostic.Error {
-        const problem = d.reader.problem;
+        const problem = d.reader.in.problem;
         return d.diag.fail(.payload, "{f}: {s} at byte {d}", .{ &d.path, problem.what, problem.at });
     }
 
@@ -366,7 +383,7 @@ const testing = std.testing;
 
 fn expectFailure(bytes: []const u8, status: @import("../base/status.zig").Status, expected: []const u8) !void {
     var diag: Diagnostic = .{};
-    try testing.expectError(error.Failed, Payload.parse(testing.allocator, bytes, &diag));
+    try testing.expectError(error.Failed, parse(testing.allocator, bytes, &diag));
     try testing.expectEqualStrings(expected, diag.message());
     try testing.expectEqual(status, diag.status);
 }
@@ -389,7 +406,7 @@ test "both formats, however spelled, give the same payload" {
     const packed_bytes = "\x82\xa7modelId\xa1m\xabdescriptors\x91\x82\xa6leaves\x91\x82\xa6tokens\x92\xcd\x01\x2c\x02\xa4name\xa1A\xa4path\xa1p";
     for ([_][]const u8{ text, spaced, packed_bytes }) |bytes| {
         var diag: Diagnostic = .{};
-        var one = try Payload.parse(testing.allocator, bytes, &diag);
+        var one = try parse(testing.allocator, bytes, &diag);
         defer one.deinit(testing.allocator);
         try testing.expectEqualSlices(i32, &.{ 300, 2 }, one.tokens.items);
         try testing.expectEqualStrings("m", one.textOf(one.model_id));
@@ -402,7 +419,7 @@ test "both formats, however spelled, give the same payload" {
 
 fn parseOnce(gpa: Allocator, bytes: []const u8) !void {
     var diag: Diagnostic = .{};
-    var one = Payload.parse(gpa, bytes, &diag) catch return if (diag.status == .oom) error.OutOfMemory else error.Unexpected;
+    var one = parse(gpa, bytes, &diag) catch return if (diag.status == .oom) error.OutOfMemory else error.Unexpected;
     one.deinit(gpa);
 }
 

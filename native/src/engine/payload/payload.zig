@@ -2,10 +2,6 @@
 //! depends on a vocabulary is not checked here.
 
 const std = @import("std");
-const Diagnostic = @import("../base/diagnostic.zig").Diagnostic;
-const diagnostic = @import("../base/diagnostic.zig");
-const decode = @import("decode.zig");
-const limits = @import("limits.zig");
 const message = @import("message");
 
 /// A run of elements in one of the arrays.
@@ -72,24 +68,8 @@ pub const Payload = struct {
     largest: struct { token: i32 = -1, place: Place = .{} } = .{},
     longest: struct { tokens: u32 = 0, place: Place = .{} } = .{},
 
-    /// Decodes either format, told apart by the first byte.
-    pub fn parse(gpa: std.mem.Allocator, bytes: []const u8, diag: *Diagnostic) diagnostic.Error!Payload {
-        try checkLength(bytes.len, diag);
-        if (bytes.len == 0) return diag.fail(.payload, "payload: empty", .{});
-        return switch (bytes[0]) {
-            0x80...0x8f, 0xde, 0xdf => decode.decode(gpa, .msgpack, bytes, diag),
-            '{', ' ', '\t', '\n', '\r' => decode.decode(gpa, .json, bytes, diag),
-            else => diag.fail(.payload, "payload: expected a JSON object or a MessagePack map, found the first byte 0x{x:0>2}", .{bytes[0]}),
-        };
-    }
-
     pub fn textOf(p: *const Payload, text: Text) []const u8 {
         return text.of(p.source, p.unescaped.items);
-    }
-
-    pub fn checkLength(n_bytes: usize, diag: *Diagnostic) diagnostic.Error!void {
-        if (n_bytes <= limits.payload_bytes_max) return;
-        return diag.fail(.limit, "payload: {d} bytes are more than {d}", .{ n_bytes, limits.payload_bytes_max });
     }
 
     pub fn deinit(p: *Payload, gpa: std.mem.Allocator) void {

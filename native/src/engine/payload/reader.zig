@@ -9,75 +9,30 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const json = @import("json.zig");
 const msgpack = @import("msgpack.zig");
-
-pub const Kind = enum {
-    map,
-    array,
-    string,
-    integer,
-    float,
-    boolean,
-    null,
-    binary,
-    extension,
-    /// No value: malformed.
-    nothing,
-
-    pub fn phrase(kind: Kind) []const u8 {
-        return switch (kind) {
-            .map => "an object",
-            .array => "an array",
-            .string => "a string",
-            .integer => "an integer",
-            .float => "a float",
-            .boolean => "a boolean",
-            .null => "null",
-            .binary => "binary data",
-            .extension => "an extension",
-            .nothing => unreachable,
-        };
-    }
-};
-
-pub const Container = struct {
-    kind: Kind,
-    /// Elements still to come, where the format says so beforehand.
-    remaining: u32 = 0,
-    first: bool = true,
-    ended: bool = false,
-};
-
-/// An integer as far as 64 bits hold it.
-pub const Integer = struct {
-    value: i64,
-    /// The number is beyond 64 bits; `value` is the nearest one.
-    saturated: bool = false,
-};
-
-pub const Error = error{ Malformed, TooDeep, OutOfMemory };
-
-/// A static description and the byte that it is about.
-pub const Problem = struct { what: []const u8 = "", at: usize = 0 };
+const input = @import("input.zig");
+const Input = input.Input;
+const Kind = input.Kind;
+const Container = input.Container;
+const Integer = input.Integer;
+const Error = input.Error;
 
 pub const Format = enum { json, msgpack };
 
 pub const Reader = struct {
     format: Format,
-    bytes: []const u8,
-    at: usize = 0,
+    in: Input,
     depth: u32 = 0,
     depth_max: u32,
-    problem: Problem = .{},
 
     pub fn init(format: Format, bytes: []const u8, depth_max: u32) Reader {
-        return .{ .format = format, .bytes = bytes, .depth_max = depth_max };
+        return .{ .format = format, .in = .{ .bytes = bytes }, .depth_max = depth_max };
     }
 
     /// What comes next, without taking it.
     pub fn kind(r: *Reader) Kind {
         return switch (r.format) {
-            .json => json.kind(r),
-            .msgpack => msgpack.kind(r),
+            .json => json.kind(&r.in),
+            .msgpack => msgpack.kind(&r.in),
         };
     }
 
@@ -87,8 +42,8 @@ pub const Reader = struct {
         r.depth += 1;
         container.* = .{ .kind = container_kind };
         switch (r.format) {
-            .json => r.at += 1,
-            .msgpack => try msgpack.open(r, container),
+            .json => r.in.at += 1,
+            .msgpack => try msgpack.open(&r.in, container),
         }
     }
 
@@ -100,8 +55,8 @@ pub const Reader = struct {
 
     fn next(r: *Reader, container: *Container) Error!void {
         switch (r.format) {
-            .json => try json.next(r, container),
-            .msgpack => try msgpack.next(r, container),
+            .json => try json.next(&r.in, container),
+            .msgpack => try msgpack.next(&r.in, container),
         }
         if (container.ended) r.depth -= 1;
     }
@@ -111,15 +66,15 @@ pub const Reader = struct {
         scratch.clearRetainingCapacity();
         var name: []const u8 = undefined;
         try r.text(scratch, gpa, &name);
-        if (r.format == .json) try json.colon(r);
+        if (r.format == .json) try json.colon(&r.in);
         return name;
     }
 
     /// Takes this key if it is next, in its usual spelling.
     pub inline fn plainKey(r: *Reader, map: *Container, comptime name: []const u8) bool {
         return switch (r.format) {
-            .json => json.plainKey(r, map, name),
-            .msgpack => msgpack.plainKey(r, map, name),
+            .json => json.plainKey(&r.in, map, name),
+            .msgpack => msgpack.plainKey(&r.in, map, name),
         };
     }
 
@@ -127,8 +82,8 @@ pub const Reader = struct {
     /// its bytes were appended to.
     pub fn text(r: *Reader, list: *std.ArrayList(u8), gpa: Allocator, out: *[]const u8) Error!void {
         return switch (r.format) {
-            .json => json.text(r, list, gpa, out),
-            .msgpack => msgpack.text(r, out),
+            .json => json.text(&r.in, list, gpa, out),
+            .msgpack => msgpack.text(&r.in, out),
         };
     }
 
@@ -136,16 +91,16 @@ pub const Reader = struct {
     /// that is something else, as many as there is room for. Returns their number.
     pub fn plainTokens(r: *Reader, array: *Container, room: []i32) usize {
         return switch (r.format) {
-            .json => json.plainTokens(r, array, room),
-            .msgpack => msgpack.plainTokens(r, array, room),
+            .json => json.plainTokens(&r.in, array, room),
+            .msgpack => msgpack.plainTokens(&r.in, array, room),
         };
     }
 
     /// Takes an integer.
     pub fn integer(r: *Reader) Error!Integer {
         return switch (r.format) {
-            .json => json.integer(r),
-            .msgpack => msgpack.integer(r),
+            .json => json.integer(&r.in),
+            .msgpack => msgpack.integer(&r.in),
         };
     }
 
@@ -169,25 +124,15 @@ pub const Reader = struct {
             .integer => _ = try r.integer(),
             .nothing => return error.Malformed,
             else => switch (r.format) {
-                .json => try json.skipOther(r, found),
-                .msgpack => try msgpack.skipOther(r, found),
+                .json => try json.skipOther(&r.in, found),
+                .msgpack => try msgpack.skipOther(&r.in, found),
             },
         }
     }
 
     /// Checks that nothing follows.
     pub fn end(r: *Reader) Error!void {
-        if (r.format == .json) json.skipSpace(r);
-        if (r.at != r.bytes.len) return r.malformed("trailing bytes", r.at);
-    }
-
-    pub fn ended(r: *Reader) Error {
-        return r.malformed("the payload ends too early", r.bytes.len);
-    }
-
-    pub fn malformed(r: *Reader, what: []const u8, at: usize) Error {
-        @branchHint(.cold);
-        r.problem = .{ .what = what, .at = at };
-        return error.Malformed;
+        if (r.format == .json) json.skipSpace(&r.in);
+        if (r.in.at != r.in.bytes.len) return r.in.malformed("trailing bytes", r.in.at);
     }
 };

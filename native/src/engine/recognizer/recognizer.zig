@@ -6,7 +6,7 @@ const Allocator = std.mem.Allocator;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const Vocabulary = @import("../vocabulary/vocabulary.zig").Vocabulary;
-const VocabularyTrie = @import("../vocabulary/byte_trie.zig").VocabularyTrie;
+const ByteTrie = @import("../vocabulary/byte_trie.zig").ByteTrie;
 const Budget = @import("../base/budget.zig").Budget;
 const dfa = @import("dfa.zig");
 const choices_module = @import("choices.zig");
@@ -56,7 +56,7 @@ pub const Recognizer = struct {
     gpa: Allocator,
     /// Both outlive the recognizer.
     vocabulary: *const Vocabulary,
-    trie: *const VocabularyTrie,
+    trie: *const ByteTrie,
     language: Language,
     /// The file that the language and some tables are in, if they are not in memory of their own.
     mapping: ?Mapping = null,
@@ -76,7 +76,7 @@ pub const Recognizer = struct {
     pub fn create(
         gpa: Allocator,
         vocabulary: *const Vocabulary,
-        trie: *const VocabularyTrie,
+        trie: *const ByteTrie,
         language: union(enum) { owned: Language, mapped: Language },
         notes: []const u8,
         mask_bytes_max: u64,
@@ -206,7 +206,7 @@ pub const Recognizer = struct {
     }
 
     fn source(r: *const Recognizer) signature.Source {
-        return .{ .program = &r.language.grammar, .vocabulary = r.vocabulary, .trie = r.trie };
+        return .{ .program = &r.language.grammar, .tokens = &r.vocabulary.tokens, .trie = r.trie };
     }
 
     /// The least depth of the stack that was looked at.

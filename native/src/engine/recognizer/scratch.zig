@@ -3,7 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const VocabularyTrie = @import("../vocabulary/byte_trie.zig").VocabularyTrie;
+const ByteTrie = @import("../vocabulary/byte_trie.zig").ByteTrie;
 const Recognizer = @import("recognizer.zig").Recognizer;
 const Program = @import("lr/program.zig").Program;
 const set_widths = @import("lr/program.zig").set_widths;
@@ -18,7 +18,7 @@ const Mutex = @import("../platform/mutex.zig").Mutex;
 
 pub const ScratchPool = struct {
     gpa: Allocator,
-    trie: *const VocabularyTrie,
+    trie: *const ByteTrie,
     n_end_tokens: usize,
     mutex: Mutex = .{},
     free: ?*Scratch = null,
@@ -62,7 +62,7 @@ pub const Scratch = struct {
         wide: selection.Selector(set_widths[1]),
     };
 
-    fn create(gpa: Allocator, trie: *const VocabularyTrie, n_end_tokens: usize) Allocator.Error!*Scratch {
+    fn create(gpa: Allocator, trie: *const ByteTrie, n_end_tokens: usize) Allocator.Error!*Scratch {
         const s = try gpa.create(Scratch);
         errdefer gpa.destroy(s);
         const words = try bitmap.alloc(gpa, bitmap.wordsFor(trie.n_tokens));
@@ -110,7 +110,7 @@ pub const Scratch = struct {
     /// The mask by walking the whole vocabulary.
     pub fn fromWalk(s: *Scratch, r: *const Recognizer, walker: anytype, can_stop: bool) void {
         bitmap.clear(s.sink.words);
-        walk(r.trie, r.vocabulary, walker, s.sink.words);
+        walk(r.trie, &r.vocabulary.tokens, walker, s.sink.words);
         s.sink.clear();
         s.sink.n_tokens = bitmap.count(s.sink.words);
         s.sink.n_listed = if (s.sink.n_tokens <= mask_module.list_max) bitmap.list(s.sink.words, s.sink.ids) else null;

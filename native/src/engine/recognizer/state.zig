@@ -252,8 +252,8 @@ pub const Output = struct {
     /// The position after a token; null if it is not legal.
     fn after(o: *Output, token: i32) Allocator.Error!?Position {
         const vocabulary = o.recognizer.vocabulary;
-        if (!vocabulary.isText(@intCast(token))) return null;
-        const bytes = vocabulary.tokenBytes(@intCast(token));
+        if (!vocabulary.tokens.isText(@intCast(token))) return null;
+        const bytes = vocabulary.tokens.bytesOf(@intCast(token));
         const n_nodes = o.pool.nodes.items.len;
         errdefer o.pool.nodes.shrinkRetainingCapacity(n_nodes);
         const next = try o.recognizer.advance(&o.pool, o.span.position, bytes);
@@ -300,7 +300,7 @@ pub const Output = struct {
     }
 
     fn everything(o: *const Output) Legal {
-        return .{ .all = o.recognizer.vocabulary.n_tokens };
+        return .{ .all = o.recognizer.vocabulary.tokens.n };
     }
 
     // ---- What must follow
@@ -328,8 +328,8 @@ pub const Output = struct {
         if (mask.n_tokens == 1) return true;
         if (mask.can_stop) return false;
         const vocabulary = o.recognizer.vocabulary;
-        const first = vocabulary.tokenBytes(@intCast(mask.ids[0]))[0];
-        for (mask.ids[1..]) |id| if (vocabulary.tokenBytes(@intCast(id))[0] != first) return false;
+        const first = vocabulary.tokens.bytesOf(@intCast(mask.ids[0]))[0];
+        for (mask.ids[1..]) |id| if (vocabulary.tokens.bytesOf(@intCast(id))[0] != first) return false;
         return true;
     }
 

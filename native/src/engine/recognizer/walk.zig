@@ -9,8 +9,8 @@
 //! so that a new kind of recognizer is one file.
 
 const std = @import("std");
-const VocabularyTrie = @import("../vocabulary/byte_trie.zig").VocabularyTrie;
-const Vocabulary = @import("../vocabulary/vocabulary.zig").Vocabulary;
+const ByteTrie = @import("../vocabulary/byte_trie.zig").ByteTrie;
+const Tokens = @import("../vocabulary/tokens.zig").Tokens;
 const bitmap = @import("../base/bitmap.zig");
 
 comptime {
@@ -24,7 +24,7 @@ comptime {
 /// Per node: 1 read of 8 bytes; what the recognizer does (an automaton: 3 reads, 1 write); 1 read and
 /// 1 write for the mark, also where no token ends and nothing is marked. With an automaton these are 16
 /// instructions of x86-64.
-pub fn walk(trie: *const VocabularyTrie, vocabulary: *const Vocabulary, recognizer: anytype, words: bitmap.Words) void {
+pub fn walk(trie: *const ByteTrie, tokens: *const Tokens, recognizer: anytype, words: bitmap.Words) void {
     // A copy that nothing else can point to, so that the compiler keeps its fields in registers.
     var r = recognizer.*;
     defer recognizer.* = r;
@@ -41,22 +41,22 @@ pub fn walk(trie: *const VocabularyTrie, vocabulary: *const Vocabulary, recogniz
         } else at += node.subtree - 1;
     }
     r.popBytes(r.depth);
-    addLong(trie, vocabulary, &r, words);
+    addLong(trie, tokens, &r, words);
     addDuplicates(trie, words);
 }
 
 /// The tokens that have the bytes of another one.
-pub noinline fn addDuplicates(trie: *const VocabularyTrie, words: []u32) void {
+pub noinline fn addDuplicates(trie: *const ByteTrie, words: []u32) void {
     for (trie.duplicates) |duplicate| {
         if (bitmap.has(words, duplicate.token)) bitmap.set(words, duplicate.twin);
     }
 }
 
 /// The tokens that are not in the trie.
-noinline fn addLong(trie: *const VocabularyTrie, vocabulary: *const Vocabulary, recognizer: anytype, words: []u32) void {
+noinline fn addLong(trie: *const ByteTrie, tokens: *const Tokens, recognizer: anytype, words: []u32) void {
     for (trie.long_tokens) |token| {
         var pushed: usize = 0;
-        const text = vocabulary.tokenBytes(token);
+        const text = tokens.bytesOf(token);
         while (pushed < text.len and recognizer.tryPushByte(text[pushed])) pushed += 1;
         recognizer.popBytes(pushed);
         if (pushed == text.len) bitmap.set(words, token);

@@ -7,17 +7,28 @@ const Allocator = std.mem.Allocator;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
+const decode = @import("../payload/decode.zig");
 const payload = @import("../payload/payload.zig");
 const Payload = payload.Payload;
 const Range = payload.Range;
-const trie = @import("trie.zig");
-const TokenTrie = trie.TokenTrie;
-const Mark = trie.Mark;
+const trie_module = @import("trie.zig");
+const TokenTrie = trie_module.TokenTrie;
+const Mark = trie_module.Mark;
 const TriggerAutomaton = @import("trigger.zig").TriggerAutomaton;
 
-pub const Error = Allocator.Error || diagnostic.Error;
+const Error = Allocator.Error || diagnostic.Error;
 
-pub fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnostic) Error!*TokenTrie {
+/// Compiles a payload. One reference belongs to the caller.
+pub fn compile(gpa: Allocator, source: []const u8, diag: *Diagnostic) diagnostic.Error!*TokenTrie {
+    var decoded = try decode.parse(gpa, source, diag);
+    defer decoded.deinit(gpa);
+    return build(gpa, source, &decoded, diag) catch |e| switch (e) {
+        error.OutOfMemory => diag.outOfMemory(),
+        error.Failed => error.Failed,
+    };
+}
+
+fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnostic) Error!*TokenTrie {
     const sorted: Sorted = try .init(gpa, from);
     defer sorted.deinit(gpa);
     var layout: Layout = .{ .gpa = gpa, .from = from, .sorted = &sorted, .diag = diag };
@@ -354,3 +365,46 @@ const Layout = struct {
         return low;
     }
 };
+
+const testing = std.testing;
+
+fn compileOnce(gpa: Allocator, source: []const u8) !void {
+    var diag: Diagnostic = .{};
+    const trie = compile(gpa, source, &diag) catch return if (diag.status == .oom) error.OutOfMemory else error.Unexpected;
+    trie.release();
+}
+
+test "out of memory anywhere is reported and loses nothing" {
+    const source =
+        \\{"modelId":"m","descriptors":[
+        \\ {"path":"a","trigger":[[1,2],[3]],"end":[9],"leaves":[{"name":"A","tokens":[4]},{"name":"B","tokens":[4,5]}]},
+        \\ {"path":"b","leaves":[{"name":"C","tokens":[6,7,8]}]}]}
+    ;
+    // Without growth in place, which depends on what lies behind a block, every run allocates alike.
+    var moving: testing.FailingAllocator = .init(testing.allocator, .{ .resize_fail_index = 0 });
+    try testing.checkAllAllocationFailures(moving.allocator(), compileOnce, .{source});
+}
+
+test "children are found among few and among many" {
+    var source: std.Io.Writer.Allocating = .init(testing.allocator);
+    defer source.deinit();
+    try source.writer.writeAll("{\"modelId\":\"m\",\"descriptors\":[{\"path\":\"p\",\"leaves\":[");
+    for (0..200) |i| {
+        const separator = if (i == 0) "" else ",";
+        const token = 3 * (i * 77 % 200); // out of order, with gaps
+        try source.writer.print("{s}{{\"name\":\"N{d}\",\"tokens\":[{d},{d}]}}", .{ separator, i, token, i % 3 });
+    }
+    try source.writer.writeAll("]}]}");
+    var diag: Diagnostic = .{};
+    const trie = try compile(testing.allocator, source.written(), &diag);
+    defer trie.release();
+    const root = trie.at(0);
+    try testing.expectEqual(200, trie.children(root).len);
+    try testing.expectEqual(401, trie.tokens.len);
+    for (0..600) |token| {
+        const node = trie.child(root, @intCast(token));
+        try testing.expectEqual(token % 3 == 0, node != null);
+        if (node) |n| try testing.expectEqual(1, trie.children(trie.at(n)).len);
+    }
+    try testing.expectEqual(null, trie.child(root, 600));
+}

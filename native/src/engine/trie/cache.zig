@@ -8,7 +8,8 @@ const Mutex = @import("../platform/mutex.zig").Mutex;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const TokenTrie = @import("trie.zig").TokenTrie;
-const Payload = @import("../payload/payload.zig").Payload;
+const build = @import("build.zig");
+const decode = @import("../payload/decode.zig");
 
 pub const entries_max = 128;
 pub const bytes_max_default = 32 << 20;
@@ -39,7 +40,7 @@ pub const Cache = struct {
 
     /// The compiled payload; one reference belongs to the caller.
     pub fn get(cache: *Cache, gpa: Allocator, source: []const u8, diag: *Diagnostic) diagnostic.Error!*TokenTrie {
-        try Payload.checkLength(source.len, diag); // before its bytes are touched
+        try decode.checkLength(source.len, diag); // before its bytes are touched
         const hash = std.hash.Wyhash.hash(0, source);
         if (cache.find(hash)) |trie| {
             if (std.mem.eql(u8, trie.source, source)) {
@@ -49,7 +50,7 @@ pub const Cache = struct {
             trie.release();
         }
         cache.count(.misses);
-        const trie = try TokenTrie.compile(gpa, source, diag);
+        const trie = try build.compile(gpa, source, diag);
         cache.keep(hash, trie);
         return trie;
     }

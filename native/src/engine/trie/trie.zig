@@ -9,14 +9,11 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const diagnostic = @import("../base/diagnostic.zig");
-const Diagnostic = diagnostic.Diagnostic;
 const payload = @import("../payload/payload.zig");
 const Payload = payload.Payload;
 const Range = payload.Range;
 const Text = payload.Text;
 const TriggerAutomaton = @import("trigger.zig").TriggerAutomaton;
-const build = @import("build.zig");
 
 pub const Node = u32;
 
@@ -71,16 +68,6 @@ pub const TokenTrie = struct {
         /// Ranges of `names`, in the order of the payload.
         leaves: Range,
     };
-
-    /// Compiles a payload. One reference belongs to the caller.
-    pub fn compile(gpa: Allocator, source: []const u8, diag: *Diagnostic) diagnostic.Error!*TokenTrie {
-        var decoded = try Payload.parse(gpa, source, diag);
-        defer decoded.deinit(gpa);
-        return build.build(gpa, source, &decoded, diag) catch |e| switch (e) {
-            error.OutOfMemory => diag.outOfMemory(),
-            error.Failed => error.Failed,
-        };
-    }
 
     pub fn retain(trie: *TokenTrie) *TokenTrie {
         _ = trie.references.fetchAdd(1, .monotonic);
@@ -172,47 +159,4 @@ pub const TokenTrie = struct {
 comptime {
     const node_bytes = @sizeOf(i32) + @sizeOf(u32) + @sizeOf(Mark);
     std.debug.assert(node_bytes <= 16);
-}
-
-const testing = std.testing;
-
-fn compileOnce(gpa: Allocator, source: []const u8) !void {
-    var diag: Diagnostic = .{};
-    const trie = TokenTrie.compile(gpa, source, &diag) catch return if (diag.status == .oom) error.OutOfMemory else error.Unexpected;
-    trie.release();
-}
-
-test "out of memory anywhere is reported and loses nothing" {
-    const source =
-        \\{"modelId":"m","descriptors":[
-        \\ {"path":"a","trigger":[[1,2],[3]],"end":[9],"leaves":[{"name":"A","tokens":[4]},{"name":"B","tokens":[4,5]}]},
-        \\ {"path":"b","leaves":[{"name":"C","tokens":[6,7,8]}]}]}
-    ;
-    // Without growth in place, which depends on what lies behind a block, every run allocates alike.
-    var moving: testing.FailingAllocator = .init(testing.allocator, .{ .resize_fail_index = 0 });
-    try testing.checkAllAllocationFailures(moving.allocator(), compileOnce, .{source});
-}
-
-test "children are found among few and among many" {
-    var source: std.Io.Writer.Allocating = .init(testing.allocator);
-    defer source.deinit();
-    try source.writer.writeAll("{\"modelId\":\"m\",\"descriptors\":[{\"path\":\"p\",\"leaves\":[");
-    for (0..200) |i| {
-        const separator = if (i == 0) "" else ",";
-        const token = 3 * (i * 77 % 200); // out of order, with gaps
-        try source.writer.print("{s}{{\"name\":\"N{d}\",\"tokens\":[{d},{d}]}}", .{ separator, i, token, i % 3 });
-    }
-    try source.writer.writeAll("]}]}");
-    var diag: Diagnostic = .{};
-    const trie = try TokenTrie.compile(testing.allocator, source.written(), &diag);
-    defer trie.release();
-    const root = trie.at(0);
-    try testing.expectEqual(200, trie.children(root).len);
-    try testing.expectEqual(401, trie.tokens.len);
-    for (0..600) |token| {
-        const node = trie.child(root, @intCast(token));
-        try testing.expectEqual(token % 3 == 0, node != null);
-        if (node) |n| try testing.expectEqual(1, trie.children(trie.at(n)).len);
-    }
-    try testing.expectEqual(null, trie.child(root, 600));
 }

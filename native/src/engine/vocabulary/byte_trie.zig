@@ -7,7 +7,7 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
-const Vocabulary = @import("vocabulary.zig").Vocabulary;
+const Tokens = @import("tokens.zig").Tokens;
 
 pub const nodes_max = std.math.maxInt(@FieldType(Node, "subtree"));
 pub const tokens_max = 8 << @bitSizeOf(@FieldType(Node, "place"));
@@ -46,7 +46,7 @@ pub const Node = packed struct(u64) {
 /// Two tokens with the same bytes: the trie has the first.
 pub const Duplicate = extern struct { token: u32, twin: u32 };
 
-pub const VocabularyTrie = struct {
+pub const ByteTrie = struct {
     n_tokens: u32,
     /// Node 0 is the root: the empty text.
     nodes: []const Node,
@@ -60,19 +60,19 @@ pub const VocabularyTrie = struct {
     /// The end-of-generation tokens, ascending. No text contains them.
     end_tokens: []const i32,
 
-    pub fn build(gpa: Allocator, vocabulary: *const Vocabulary, diag: *Diagnostic) diagnostic.Error!VocabularyTrie {
-        if (vocabulary.offsets.len == 0) return diag.fail(.invalid_arg, "the vocabulary was made without the bytes of its tokens, which recognizers need", .{});
-        if (vocabulary.n_tokens > tokens_max) {
-            return diag.fail(.limit, "{d} tokens are more than {d}", .{ vocabulary.n_tokens, tokens_max });
+    pub fn build(gpa: Allocator, tokens: *const Tokens, diag: *Diagnostic) diagnostic.Error!ByteTrie {
+        if (tokens.offsets.len == 0) return diag.fail(.invalid_arg, "the vocabulary was made without the bytes of its tokens, which recognizers need", .{});
+        if (tokens.n > tokens_max) {
+            return diag.fail(.limit, "{d} tokens are more than {d}", .{ tokens.n, tokens_max });
         }
-        var builder: Builder = .{ .gpa = gpa, .vocabulary = vocabulary };
+        var builder: Builder = .{ .gpa = gpa, .tokens = tokens };
         return builder.build() catch |e| switch (e) {
             error.OutOfMemory => diag.outOfMemory(),
             error.TooManyNodes => diag.fail(.limit, "the vocabulary needs more than {d} trie nodes", .{nodes_max}),
         };
     }
 
-    pub fn deinit(trie: *VocabularyTrie, gpa: Allocator) void {
+    pub fn deinit(trie: *ByteTrie, gpa: Allocator) void {
         gpa.free(trie.nodes);
         gpa.free(trie.duplicates);
         gpa.free(trie.long_tokens);
@@ -80,19 +80,19 @@ pub const VocabularyTrie = struct {
         trie.* = undefined;
     }
 
-    pub fn bytes(trie: *const VocabularyTrie) usize {
+    pub fn bytes(trie: *const ByteTrie) usize {
         return std.mem.sliceAsBytes(trie.nodes).len + std.mem.sliceAsBytes(trie.duplicates).len +
             std.mem.sliceAsBytes(trie.long_tokens).len + std.mem.sliceAsBytes(trie.end_tokens).len;
     }
 
     /// The node that these bytes lead to.
-    pub fn find(trie: *const VocabularyTrie, text: []const u8) ?u32 {
+    pub fn find(trie: *const ByteTrie, text: []const u8) ?u32 {
         var node: u32 = 0;
         for (text) |byte| node = trie.child(node, byte) orelse return null;
         return node;
     }
 
-    pub fn child(trie: *const VocabularyTrie, parent: u32, byte: u8) ?u32 {
+    pub fn child(trie: *const ByteTrie, parent: u32, byte: u8) ?u32 {
         var node = parent + 1;
         const end = parent + trie.nodes[parent].subtree;
         while (node < end) : (node += trie.nodes[node].subtree) {
@@ -104,7 +104,7 @@ pub const VocabularyTrie = struct {
 
 const Builder = struct {
     gpa: Allocator,
-    vocabulary: *const Vocabulary,
+    tokens: *const Tokens,
     duplicates: std.ArrayList(Duplicate) = .empty,
     long_tokens: std.ArrayList(u32) = .empty,
     end_tokens: std.ArrayList(i32) = .empty,
@@ -115,7 +115,7 @@ const Builder = struct {
     /// A token with its first bytes as a number, so that most comparisons need no text.
     const Entry = struct { key: u64, token: u32 };
 
-    fn build(b: *Builder) error{ OutOfMemory, TooManyNodes }!VocabularyTrie {
+    fn build(b: *Builder) error{ OutOfMemory, TooManyNodes }!ByteTrie {
         errdefer b.duplicates.deinit(b.gpa);
         errdefer b.long_tokens.deinit(b.gpa);
         errdefer b.end_tokens.deinit(b.gpa);
@@ -132,7 +132,7 @@ const Builder = struct {
         const long_tokens = try b.long_tokens.toOwnedSlice(b.gpa);
         errdefer b.gpa.free(long_tokens);
         return .{
-            .n_tokens = b.vocabulary.n_tokens,
+            .n_tokens = b.tokens.n,
             .nodes = nodes,
             .duplicates = duplicates,
             .long_tokens = long_tokens,
@@ -144,12 +144,11 @@ const Builder = struct {
 
     /// The tokens that a text can consist of.
     fn gather(b: *Builder) error{OutOfMemory}![]Entry {
-        const v = b.vocabulary;
-        var entries: std.ArrayList(Entry) = try .initCapacity(b.gpa, v.n_tokens);
+        var entries: std.ArrayList(Entry) = try .initCapacity(b.gpa, b.tokens.n);
         errdefer entries.deinit(b.gpa);
-        for (0..v.n_tokens) |token| {
-            const text = v.tokenBytes(@intCast(token));
-            const flags = v.tokenFlags(@intCast(token));
+        for (0..b.tokens.n) |token| {
+            const text = b.tokens.bytesOf(@intCast(token));
+            const flags = b.tokens.flagsOf(@intCast(token));
             if (flags.end_of_generation) try b.end_tokens.append(b.gpa, @intCast(token));
             if (text.len == 0 or flags.special or flags.end_of_generation or flags.unused) continue;
             b.longest = @max(b.longest, @as(u32, @intCast(@min(text.len, std.math.maxInt(u32)))));
@@ -176,7 +175,7 @@ const Builder = struct {
         while (start < entries.len) {
             var end = start + 1;
             while (end < entries.len and entries[end].key == entries[start].key) end += 1;
-            if (end - start > 1) std.sort.heap(Entry, entries[start..end], b.vocabulary, isBefore);
+            if (end - start > 1) std.sort.heap(Entry, entries[start..end], b.tokens, isBefore);
             start = end;
         }
         var unique: usize = 0;
@@ -220,8 +219,8 @@ const Builder = struct {
         comptime std.debug.assert(8 % 2 == 0); // the sorted entries are back in their own memory
     }
 
-    fn isBefore(v: *const Vocabulary, a: Entry, b: Entry) bool {
-        return switch (std.mem.order(u8, v.tokenBytes(a.token), v.tokenBytes(b.token))) {
+    fn isBefore(tokens: *const Tokens, a: Entry, b: Entry) bool {
+        return switch (std.mem.order(u8, tokens.bytesOf(a.token), tokens.bytesOf(b.token))) {
             .lt => true,
             .gt => false,
             .eq => a.token < b.token,
@@ -276,27 +275,34 @@ const Builder = struct {
     }
 
     fn textOf(b: *const Builder, entry: Entry) []const u8 {
-        return b.vocabulary.tokenBytes(entry.token);
+        return b.tokens.bytesOf(entry.token);
     }
 };
 
-fn testVocabulary(tokens: []const []const u8) !*Vocabulary {
-    const gpa = std.testing.allocator;
-    const offsets = try gpa.alloc(u64, tokens.len + 1);
-    defer gpa.free(offsets);
-    offsets[0] = 0;
-    for (tokens, 0..) |token, i| offsets[i + 1] = offsets[i] + token.len;
-    const bytes = try std.mem.concat(gpa, u8, tokens);
-    defer gpa.free(bytes);
-    var diag: Diagnostic = .{};
-    return Vocabulary.create(gpa, .{ .n_tokens = @intCast(tokens.len), .bytes = bytes, .offsets = offsets }, &diag);
-}
+/// Of these texts, which the caller frees.
+const TestTokens = struct {
+    tokens: Tokens,
+
+    fn init(texts: []const []const u8) !TestTokens {
+        const gpa = std.testing.allocator;
+        const offsets = try gpa.alloc(u64, texts.len + 1);
+        errdefer gpa.free(offsets);
+        offsets[0] = 0;
+        for (texts, 0..) |text, i| offsets[i + 1] = offsets[i] + text.len;
+        return .{ .tokens = .{ .n = @intCast(texts.len), .bytes = try std.mem.concat(gpa, u8, texts), .offsets = offsets } };
+    }
+
+    fn deinit(t: *const TestTokens) void {
+        std.testing.allocator.free(t.tokens.bytes);
+        std.testing.allocator.free(t.tokens.offsets);
+    }
+};
 
 test "depth-first order with subtrees and depths" {
-    const v = try testVocabulary(&.{ "aza", "b", "a", "ay", "ax", "ayb", "aya", "c", "", "b" });
-    defer v.release();
+    const made: TestTokens = try .init(&.{ "aza", "b", "a", "ay", "ax", "ayb", "aya", "c", "", "b" });
+    defer made.deinit();
     var diag: Diagnostic = .{};
-    var trie = try VocabularyTrie.build(std.testing.allocator, v, &diag);
+    var trie = try ByteTrie.build(std.testing.allocator, &made.tokens, &diag);
     defer trie.deinit(std.testing.allocator);
     const Shown = struct { u8, u8, u22, ?u32 };
     for ([_]Shown{
@@ -321,14 +327,14 @@ test "depth-first order with subtrees and depths" {
 
 test "every token is found, also with zero bytes, long common starts and more than fit the trie" {
     const long: [300]u8 = @splat('x');
-    const v = try testVocabulary(&.{ "a", "a\x00", "a\x00\x00b", "aaaaaaaaa", "aaaaaaaab", "aaaaaaaa", &long, long[0..255], "\xff" });
-    defer v.release();
+    const made: TestTokens = try .init(&.{ "a", "a\x00", "a\x00\x00b", "aaaaaaaaa", "aaaaaaaab", "aaaaaaaa", &long, long[0..255], "\xff" });
+    defer made.deinit();
     var diag: Diagnostic = .{};
-    var trie = try VocabularyTrie.build(std.testing.allocator, v, &diag);
+    var trie = try ByteTrie.build(std.testing.allocator, &made.tokens, &diag);
     defer trie.deinit(std.testing.allocator);
-    for (0..v.n_tokens) |token| {
+    for (0..made.tokens.n) |token| {
         if (token == 6) continue;
-        const node = trie.find(v.tokenBytes(@intCast(token))).?;
+        const node = trie.find(made.tokens.bytesOf(@intCast(token))).?;
         try std.testing.expectEqual(token, trie.nodes[node].token().?);
     }
     try std.testing.expectEqualSlices(u32, &.{6}, trie.long_tokens);
@@ -343,14 +349,13 @@ test "as many tokens as are numbered, and one more" {
     @memset(offsets[tokens_max..], 1);
     for ([_]u32{ tokens_max, tokens_max + 1 }) |n_tokens| {
         var diag: Diagnostic = .{};
-        const v = try Vocabulary.create(gpa, .{ .n_tokens = n_tokens, .bytes = "a", .offsets = offsets[0 .. n_tokens + 1] }, &diag);
-        defer v.release();
+        const tokens: Tokens = .{ .n = n_tokens, .bytes = "a", .offsets = offsets[0 .. n_tokens + 1] };
         if (n_tokens > tokens_max) {
-            try std.testing.expectError(error.Failed, VocabularyTrie.build(gpa, v, &diag));
+            try std.testing.expectError(error.Failed, ByteTrie.build(gpa, &tokens, &diag));
             try std.testing.expectEqualStrings("2097153 tokens are more than 2097152", diag.message());
             continue;
         }
-        var trie = try VocabularyTrie.build(gpa, v, &diag);
+        var trie = try ByteTrie.build(gpa, &tokens, &diag);
         defer trie.deinit(gpa);
         try std.testing.expectEqual(tokens_max - 1, trie.nodes[1].token());
     }
@@ -375,14 +380,13 @@ test "as many nodes as are numbered, and one more" {
         }
         offsets[n_texts] = bytes.items.len;
         var diag: Diagnostic = .{};
-        const v = try Vocabulary.create(gpa, .{ .n_tokens = n_texts, .bytes = bytes.items, .offsets = offsets }, &diag);
-        defer v.release();
+        const tokens: Tokens = .{ .n = n_texts, .bytes = bytes.items, .offsets = offsets };
         if (n > left) {
-            try std.testing.expectError(error.Failed, VocabularyTrie.build(gpa, v, &diag));
+            try std.testing.expectError(error.Failed, ByteTrie.build(gpa, &tokens, &diag));
             try std.testing.expectEqualStrings("the vocabulary needs more than 4194303 trie nodes", diag.message());
             continue;
         }
-        var trie = try VocabularyTrie.build(gpa, v, &diag);
+        var trie = try ByteTrie.build(gpa, &tokens, &diag);
         defer trie.deinit(gpa);
         try std.testing.expectEqual(nodes_max, trie.nodes.len);
         try std.testing.expectEqual(nodes_max, trie.nodes[0].subtree);

@@ -3,10 +3,10 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const Vocabulary = @import("vocabulary.zig").Vocabulary;
-const VocabularyTrie = @import("byte_trie.zig").VocabularyTrie;
+const ByteTrie = @import("byte_trie.zig").ByteTrie;
 
 /// Appends the tokens of a text. False if the tokenizer cannot spell it.
-pub fn tokenize(gpa: Allocator, vocabulary: *const Vocabulary, trie: *const VocabularyTrie, text: []const u8, out: *std.ArrayList(i32)) Allocator.Error!bool {
+pub fn tokenize(gpa: Allocator, vocabulary: *const Vocabulary, trie: *const ByteTrie, text: []const u8, out: *std.ArrayList(i32)) Allocator.Error!bool {
     const tokenizer = vocabulary.tokenizer orelse return longestFirst(gpa, trie, text, out);
     try out.ensureUnusedCapacity(gpa, text.len + 1);
     for (0..2) |_| {
@@ -15,7 +15,7 @@ pub fn tokenize(gpa: Allocator, vocabulary: *const Vocabulary, trie: *const Voca
         if (n < 0) return false;
         const length: usize = @intCast(n);
         if (length <= room.len) {
-            for (room[0..length]) |token| if (token < 0 or token >= vocabulary.n_tokens) return false;
+            for (room[0..length]) |token| if (token < 0 or token >= vocabulary.tokens.n) return false;
             out.items.len += length;
             return true;
         }
@@ -24,7 +24,7 @@ pub fn tokenize(gpa: Allocator, vocabulary: *const Vocabulary, trie: *const Voca
     return false;
 }
 
-fn longestFirst(gpa: Allocator, trie: *const VocabularyTrie, text: []const u8, out: *std.ArrayList(i32)) Allocator.Error!bool {
+fn longestFirst(gpa: Allocator, trie: *const ByteTrie, text: []const u8, out: *std.ArrayList(i32)) Allocator.Error!bool {
     var at: usize = 0;
     while (at < text.len) {
         var node: u32 = 0;
@@ -43,7 +43,7 @@ fn longestFirst(gpa: Allocator, trie: *const VocabularyTrie, text: []const u8, o
 
 /// Appends the tokens of the bytes that must follow, up to the first one that a longer token could take
 /// the place of. If the text must end after the bytes, that is none.
-pub fn forced(gpa: Allocator, vocabulary: *const Vocabulary, trie: *const VocabularyTrie, bytes: []const u8, must_end: bool, out: *std.ArrayList(i32)) Allocator.Error!void {
+pub fn forced(gpa: Allocator, vocabulary: *const Vocabulary, trie: *const ByteTrie, bytes: []const u8, must_end: bool, out: *std.ArrayList(i32)) Allocator.Error!void {
     const before = out.items.len;
     if (!try tokenize(gpa, vocabulary, trie, bytes, out)) {
         out.shrinkRetainingCapacity(before);
@@ -51,8 +51,8 @@ pub fn forced(gpa: Allocator, vocabulary: *const Vocabulary, trie: *const Vocabu
     }
     var at: usize = 0;
     for (out.items[before..], 0..) |token, i| {
-        const spelt = vocabulary.tokenBytes(@intCast(token));
-        const goes_wrong = !vocabulary.isText(@intCast(token)) or !std.mem.startsWith(u8, bytes[at..], spelt);
+        const spelt = vocabulary.tokens.bytesOf(@intCast(token));
+        const goes_wrong = !vocabulary.tokens.isText(@intCast(token)) or !std.mem.startsWith(u8, bytes[at..], spelt);
         if (goes_wrong or (!must_end and isStart(trie, bytes[at..]))) {
             out.shrinkRetainingCapacity(before + i);
             return;
@@ -62,7 +62,7 @@ pub fn forced(gpa: Allocator, vocabulary: *const Vocabulary, trie: *const Vocabu
 }
 
 /// Whether a longer token begins with the text.
-fn isStart(trie: *const VocabularyTrie, text: []const u8) bool {
+fn isStart(trie: *const ByteTrie, text: []const u8) bool {
     const node = trie.find(text) orelse return false;
     return !trie.nodes[node].isLeaf();
 }

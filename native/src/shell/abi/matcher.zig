@@ -255,7 +255,7 @@ export fn eliza_inference_matcher_bitmap(matcher: ?*Matcher, out_words: ?*?[*]co
     const legal = m.allowed() catch return m.diag.status.code();
     if (legal == .bitmap) {
         words_out.* = legal.bitmap.words.ptr;
-        n_out.* = (m.constraint.vocabulary.n_tokens + 31) / 32;
+        n_out.* = (m.constraint.vocabulary.tokens.n + 31) / 32;
     }
     return kindOf(legal);
 }

@@ -48,12 +48,11 @@ fn create(c: *const Config, diag: *boundary.Diagnostic) boundary.Error!*Vocabula
     const bytes: []const u8 = if (offsets.len > 0) c.bytes.?[0..@intCast(offsets[n])] else "";
     const flags: []const vocabulary.Flags = if (c.flags) |flags| @ptrCast(flags[0..n]) else &.{};
     return Vocabulary.create(gpa, .{
-        .n_tokens = @intCast(c.n_tokens),
-        .model_id = model_id,
+        .n = @intCast(c.n_tokens),
         .bytes = bytes,
         .offsets = offsets,
         .flags = flags,
-    }, diag);
+    }, model_id, diag);
 }
 
 export fn eliza_inference_vocab_free(vocab: ?*const Vocabulary) void {
@@ -62,7 +61,7 @@ export fn eliza_inference_vocab_free(vocab: ?*const Vocabulary) void {
 
 export fn eliza_inference_vocab_size(vocab: ?*const Vocabulary) c_int {
     const v = vocab orelse return boundary.Status.invalid_arg.code();
-    return @intCast(v.n_tokens);
+    return @intCast(v.tokens.n);
 }
 
 export fn eliza_inference_vocab_token(
@@ -73,11 +72,11 @@ export fn eliza_inference_vocab_token(
     out_flags: ?*u32,
 ) c_int {
     const v = vocab orelse return boundary.Status.invalid_arg.code();
-    if (token < 0 or token >= v.n_tokens) return boundary.Status.invalid_arg.code();
-    const bytes = v.tokenBytes(@intCast(token));
+    if (token < 0 or token >= v.tokens.n) return boundary.Status.invalid_arg.code();
+    const bytes = v.tokens.bytesOf(@intCast(token));
     if (out_bytes) |out| out.* = if (bytes.len > 0) bytes.ptr else null;
     if (out_len) |out| out.* = bytes.len;
-    const flags: u8 = @bitCast(v.tokenFlags(@intCast(token)));
+    const flags: u8 = @bitCast(v.tokens.flagsOf(@intCast(token)));
     if (out_flags) |out| out.* = flags;
     return 0;
 }
@@ -103,7 +102,7 @@ pub const Info = extern struct {
 
 export fn eliza_inference_vocab_info(vocab: ?*const Vocabulary, out_info: ?*Info) c_int {
     const v = vocab orelse return boundary.Status.invalid_arg.code();
-    var info: Info = .{ .n_tokens = v.n_tokens, .fingerprint = v.fingerprint(), .retained_bytes = v.retainedBytes() };
+    var info: Info = .{ .n_tokens = v.tokens.n, .fingerprint = v.fingerprint(), .retained_bytes = v.retainedBytes() };
     if (v.byte_trie.load(.acquire)) |trie| {
         info.n_nodes = @intCast(trie.nodes.len);
         info.n_duplicates = @intCast(trie.duplicates.len);

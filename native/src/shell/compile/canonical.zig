@@ -62,7 +62,7 @@ fn writeAll(gpa: Allocator, out: *std.ArrayList(u8), vocabulary: *const Vocabula
 fn spells(vocabulary: *const Vocabulary, tokens: []const i32, string: []const u8) bool {
     var at: usize = 0;
     for (tokens) |token| {
-        const spelt = vocabulary.tokenBytes(@intCast(token));
+        const spelt = vocabulary.tokens.bytesOf(@intCast(token));
         if (!std.mem.startsWith(u8, string[at..], spelt)) return false;
         at += spelt.len;
     }

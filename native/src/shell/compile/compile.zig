@@ -7,10 +7,11 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const Constraint = @import("engine").constraint.Constraint;
-const VocabularyTrie = @import("engine").vocabulary_trie.VocabularyTrie;
+const ByteTrie = @import("engine").byte_trie.ByteTrie;
 const Budget = @import("engine").budget.Budget;
 const budget_module = @import("engine").budget;
 const dfa = @import("regex/dfa.zig");
+const Pattern = @import("regex/pattern.zig").Pattern;
 const regex = @import("regex/parse.zig");
 const Grammar = @import("grammar.zig").Grammar;
 const lark = @import("lark/lark.zig");
@@ -84,7 +85,7 @@ fn compileGrammar(gpa: Allocator, arena: Allocator, text: []const u8, notes: *ta
     const parsed = try lark.parse(arena, text, budget, diag);
     try notes.appendSlice(arena, parsed.notes);
     const grammar = &parsed.grammar;
-    const patterns = try arena.alloc(dfa.Pattern, grammar.terminals.len);
+    const patterns = try arena.alloc(Pattern, grammar.terminals.len);
     for (patterns, grammar.terminals) |*pattern, terminal| {
         // What is skipped is so everywhere.
         pattern.* = .{ .node = terminal.pattern, .soft = terminal.soft and !terminal.skip };
@@ -107,7 +108,7 @@ fn buildParser(arena: Allocator, grammar: *const Grammar, lexer: *const dfa.Dfa,
     return parser;
 }
 
-fn missingBytes(arena: Allocator, trie: *const VocabularyTrie) Allocator.Error![]const u8 {
+fn missingBytes(arena: Allocator, trie: *const ByteTrie) Allocator.Error![]const u8 {
     var buffer: [160]u8 = undefined;
     const text = "the vocabulary has no token for {d} of the 256 bytes: where one of them must follow, no token may be legal";
     return arena.dupe(u8, message.print(&buffer, text, .{trie.missing_bytes}));
@@ -119,7 +120,7 @@ test "where many rules may have ended at any depth, the memory for a mask does n
     const n_rules = 20;
     var offsets: [n_rules + 2]u64 = undefined;
     for (&offsets, 0..) |*offset, i| offset.* = i;
-    const vocabulary = try Vocabulary.create(gpa, .{ .n_tokens = n_rules + 1, .bytes = "abcdefghijklmnopqrstu", .offsets = &offsets }, &diag);
+    const vocabulary = try Vocabulary.create(gpa, .{ .n = n_rules + 1, .bytes = "abcdefghijklmnopqrstu", .offsets = &offsets }, "", &diag);
     defer vocabulary.release();
     var text: std.ArrayList(u8) = .empty;
     defer text.deinit(gpa);

@@ -6,7 +6,7 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const vocabulary_module = @import("engine").vocabulary;
 const Vocabulary = vocabulary_module.Vocabulary;
-const VocabularyTrie = @import("engine").vocabulary_trie.VocabularyTrie;
+const ByteTrie = @import("engine").byte_trie.ByteTrie;
 const recognizer_module = @import("engine").recognizer;
 const Recognizer = recognizer_module.Recognizer;
 const Language = recognizer_module.Language;
@@ -14,12 +14,9 @@ const signature = @import("engine").signature;
 const image = @import("image.zig");
 
 const VocabularyContent = struct {
-    n_tokens: u32,
+    tokens: vocabulary_module.Tokens,
     model_id: []const u8,
-    bytes: []const u8,
-    offsets: []const u64,
-    flags: []const vocabulary_module.Flags,
-    trie: VocabularyTrie,
+    trie: ByteTrie,
 };
 
 pub fn saveVocabulary(gpa: Allocator, vocabulary: *const Vocabulary, path: []const u8, diag: *Diagnostic) diagnostic.Error!void {
@@ -28,11 +25,8 @@ pub fn saveVocabulary(gpa: Allocator, vocabulary: *const Vocabulary, path: []con
     defer arena.deinit();
     var writer: image.Writer = .{ .arena = arena.allocator() };
     writer.put(&VocabularyContent{
-        .n_tokens = vocabulary.n_tokens,
+        .tokens = vocabulary.tokens,
         .model_id = vocabulary.model_id,
-        .bytes = vocabulary.bytes,
-        .offsets = vocabulary.offsets,
-        .flags = vocabulary.flags,
         .trie = trie.*,
     }) catch return diag.outOfMemory();
     return writer.write(path, .vocabulary, vocabulary.fingerprint(), diag);
@@ -43,17 +37,14 @@ pub fn openVocabulary(gpa: Allocator, path: []const u8, diag: *Diagnostic) diagn
     var reader = try image.Reader.open(gpa, path, .vocabulary, diag);
     errdefer reader.mapping.close();
     const content = reader.get(VocabularyContent) catch return image.damaged(path, diag);
-    const trie = gpa.create(VocabularyTrie) catch return diag.outOfMemory();
+    const trie = gpa.create(ByteTrie) catch return diag.outOfMemory();
     errdefer gpa.destroy(trie);
     trie.* = content.trie;
     const v = gpa.create(Vocabulary) catch return diag.outOfMemory();
     v.* = .{
         .gpa = gpa,
-        .n_tokens = content.n_tokens,
+        .tokens = content.tokens,
         .model_id = content.model_id,
-        .bytes = content.bytes,
-        .offsets = content.offsets,
-        .flags = content.flags,
         .byte_trie = .init(trie),
         .mapping = reader.mapping,
     };
@@ -115,7 +106,7 @@ pub fn openRecognizer(gpa: Allocator, vocabulary: *const Vocabulary, path: []con
 fn readRecognizer(
     gpa: Allocator,
     vocabulary: *const Vocabulary,
-    trie: *const VocabularyTrie,
+    trie: *const ByteTrie,
     reader: *image.Reader,
     mask_bytes_max: u64,
 ) error{ OutOfMemory, Damaged }!*Recognizer {

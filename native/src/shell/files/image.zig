@@ -15,7 +15,7 @@ const Mapping = @import("engine").mapping.Mapping;
 pub const Kind = enum(u32) { vocabulary = 1, constraint = 2 };
 
 /// Changes with everything that is written.
-const version = 3;
+const version = 4;
 const magic = "ELIZA\x00IM".*;
 
 const Header = extern struct {

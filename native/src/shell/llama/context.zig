@@ -84,12 +84,11 @@ pub const Context = struct {
         }
         offsets[model.n_tokens] = bytes.items.len;
         const copied = try Vocabulary.create(gpa, .{
-            .n_tokens = model.n_tokens,
-            .model_id = context.model_id,
+            .n = model.n_tokens,
             .bytes = bytes.items,
             .offsets = offsets,
             .flags = flags,
-        }, d);
+        }, context.model_id, d);
         copied.tokenizer = .{ .callback = tokenizeText, .user_data = model };
         copied.owner = .{ .pointer = model.retain(), .release = releaseModel };
         return copied;

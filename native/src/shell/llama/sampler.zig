@@ -72,8 +72,8 @@ pub const GuideSampler = struct {
 
     fn guideOfConstraint(t: *const GuideSampler, c: *const Constraint, config: constraint.SpanConfig, d: *Diagnostic) Error!Guide {
         _ = try config.check(c, d);
-        if (c.vocabulary.n_tokens != t.n_tokens) {
-            return d.fail(.model_mismatch, "the constraint is for a vocabulary of {d} tokens, the model has {d}", .{ c.vocabulary.n_tokens, t.n_tokens });
+        if (c.vocabulary.tokens.n != t.n_tokens) {
+            return d.fail(.model_mismatch, "the constraint is for a vocabulary of {d} tokens, the model has {d}", .{ c.vocabulary.tokens.n, t.n_tokens });
         }
         return .of(gpa, c, config);
     }

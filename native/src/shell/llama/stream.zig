@@ -284,13 +284,13 @@ pub const Stream = struct {
     fn checkVocabulary(s: *Stream, c: *const Constraint) Error!void {
         const model = s.sequence.model;
         const vocabulary = c.vocabulary;
-        if (vocabulary.n_tokens != model.n_tokens) {
-            return s.diag.fail(.model_mismatch, "the constraint is for a vocabulary of {d} tokens, the model has {d}", .{ vocabulary.n_tokens, model.n_tokens });
+        if (vocabulary.tokens.n != model.n_tokens) {
+            return s.diag.fail(.model_mismatch, "the constraint is for a vocabulary of {d} tokens, the model has {d}", .{ vocabulary.tokens.n, model.n_tokens });
         }
         if (c.kind == .trie or vocabulary.isOwnedBy(model)) return;
-        for (0..vocabulary.n_tokens) |token| {
-            const bytes = vocabulary.tokenBytes(@intCast(token));
-            const flags = vocabulary.tokenFlags(@intCast(token));
+        for (0..vocabulary.tokens.n) |token| {
+            const bytes = vocabulary.tokens.bytesOf(@intCast(token));
+            const flags = vocabulary.tokens.flagsOf(@intCast(token));
             if (bytes.len == 0 or flags.special or flags.end_of_generation or flags.unused) continue;
             s.piece.clearRetainingCapacity();
             model.appendBytes(@intCast(token), true, &s.piece) catch return s.diag.outOfMemory();

@@ -16,8 +16,8 @@ const Allocator = std.mem.Allocator;
 const dfa = @import("../dfa.zig");
 const program_module = @import("program.zig");
 const Program = program_module.Program;
-const Vocabulary = @import("../../vocabulary/vocabulary.zig").Vocabulary;
-const VocabularyTrie = @import("../../vocabulary/byte_trie.zig").VocabularyTrie;
+const Tokens = @import("../../vocabulary/tokens.zig").Tokens;
+const ByteTrie = @import("../../vocabulary/byte_trie.zig").ByteTrie;
 const depth_max = @import("../../vocabulary/byte_trie.zig").depth_max;
 const bitmap = @import("../../base/bitmap.zig");
 const NumberMap = @import("../../base/number_map.zig").NumberMap;
@@ -90,8 +90,8 @@ const base_share = 8;
 
 pub const Source = struct {
     program: *const Program,
-    vocabulary: *const Vocabulary,
-    trie: *const VocabularyTrie,
+    tokens: *const Tokens,
+    trie: *const ByteTrie,
 };
 
 /// Lexemes of a token: selection calls itself for each, and must do with the stack of a small thread.
@@ -203,7 +203,7 @@ const Builder = struct {
     // ---- Walking the vocabulary
 
     fn fillRestart(b: *Builder, shard: u32) Error!void {
-        try b.members.ensureTotalCapacity(b.gpa, b.source.vocabulary.n_tokens); // most of them
+        try b.members.ensureTotalCapacity(b.gpa, b.source.tokens.n); // most of them
         const nodes = b.source.trie.nodes;
         var node: u32 = 1;
         while (node < nodes.len) : (node += nodes[node].subtree) {
@@ -212,7 +212,7 @@ const Builder = struct {
             try b.walk(node, b.placeOf(dfa.start), class % 64);
         }
         for (b.source.trie.long_tokens) |token| {
-            const class = b.program.first_classes[b.source.vocabulary.tokenBytes(token)[0]];
+            const class = b.program.first_classes[b.source.tokens.bytesOf(token)[0]];
             if (class == Program.none or class / 64 != shard) continue;
             try b.addLong(token, dfa.start, class % 64);
         }
@@ -226,7 +226,7 @@ const Builder = struct {
             try b.walk(node, b.placeOf(state), 0);
         }
         for (b.source.trie.long_tokens) |token| {
-            if (b.program.lexer.next(state, b.source.vocabulary.tokenBytes(token)[0]) == dfa.dead) continue;
+            if (b.program.lexer.next(state, b.source.tokens.bytesOf(token)[0]) == dfa.dead) continue;
             try b.addLong(token, state, 0);
         }
     }
@@ -260,7 +260,7 @@ const Builder = struct {
         }
         for (b.source.trie.long_tokens) |token| {
             try b.except.append(b.gpa, @intCast(token));
-            if (lexer.next(state, b.source.vocabulary.tokenBytes(token)[0]) != dfa.dead) try b.addLong(token, state, 0);
+            if (lexer.next(state, b.source.tokens.bytesOf(token)[0]) != dfa.dead) try b.addLong(token, state, 0);
         }
     }
 
@@ -312,7 +312,7 @@ const Builder = struct {
     fn addLong(b: *Builder, token: u32, state: u16, first: u16) Error!void {
         const lexer = &b.program.lexer;
         var place = b.placeOf(state);
-        for (b.source.vocabulary.tokenBytes(token)) |byte| {
+        for (b.source.tokens.bytesOf(token)) |byte| {
             const next = lexer.next(place.state, byte);
             if (next != dfa.dead) place.state = next else place = try b.restart(place, byte) orelse return;
             if (!b.program.follows_reach[place.row + lexer.reaches[place.state]]) return;

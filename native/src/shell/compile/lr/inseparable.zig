@@ -8,6 +8,7 @@ const Diagnostic = @import("engine").diagnostic.Diagnostic;
 const message = @import("message");
 const Budget = @import("engine").budget.Budget;
 const dfa = @import("../regex/dfa.zig");
+const Pattern = @import("../regex/pattern.zig").Pattern;
 const Dfa = dfa.Dfa;
 const Grammar = @import("../grammar.zig").Grammar;
 const tables_module = @import("tables.zig");
@@ -262,7 +263,7 @@ fn notesOf(arena: Allocator, text: []const u8) ![]const u8 {
     const all = try arena.alloc(bool, parsed.grammar.terminals.len);
     @memset(all, true);
     const tables = try tables_module.build(arena, &parsed.grammar, all, &notes, &budget, &diag);
-    const patterns = try arena.alloc(dfa.Pattern, parsed.grammar.terminals.len);
+    const patterns = try arena.alloc(Pattern, parsed.grammar.terminals.len);
     for (patterns, parsed.grammar.terminals) |*to, from| to.* = .{ .node = from.pattern, .soft = from.soft };
     var lexer = try dfa.build(arena, patterns, 2, &budget, "the lexer", &diag);
     try note(arena, &parsed.grammar, &tables, &lexer, &notes, &budget, &diag);

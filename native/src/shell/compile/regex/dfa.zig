@@ -10,19 +10,14 @@ const determinise = @import("subset.zig").determinise;
 const Table = @import("minimise.zig").Table;
 const reach_module = @import("reach.zig");
 
+const Pattern = @import("pattern.zig").Pattern;
+
 pub const Error = Allocator.Error || diagnostic.Error;
 
-const shape = @import("engine").automaton;
+const shape = @import("engine").dfa;
 pub const Dfa = shape.Dfa;
 pub const dead = shape.dead;
 pub const start = shape.start;
-
-/// In the order of their priority: of those that match, the first one wins.
-pub const Pattern = struct {
-    node: *const ast.Node,
-    /// Wins only where its user says so; what it hides is in the match list behind it.
-    soft: bool = false,
-};
 
 /// `words` is at least 1 and enough for a bit for each pattern. `what` is being built, for messages.
 /// A pattern that matches the empty text makes the match list of `start` not empty.

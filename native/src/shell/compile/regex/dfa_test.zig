@@ -9,6 +9,7 @@ const ast = @import("ast.zig");
 const Node = ast.Node;
 const parse = @import("parse.zig");
 const dfa = @import("dfa.zig");
+const Pattern = @import("pattern.zig").Pattern;
 const combine = @import("combine.zig").combine;
 
 /// Bit i of the result: the node can end at i if it begins at one of the positions of `from`.
@@ -76,7 +77,7 @@ fn matchesWhole(node: *const Node, text: []const u8) bool {
 }
 
 /// What wins on a text, in order: up to the first pattern that is not soft.
-fn naiveList(buffer: *[8]u16, patterns: []const dfa.Pattern, text: []const u8) []const u16 {
+fn naiveList(buffer: *[8]u16, patterns: []const Pattern, text: []const u8) []const u16 {
     var n: usize = 0;
     for (patterns, 0..) |pattern, i| {
         if (!matchesWhole(pattern.node, text)) continue;
@@ -136,7 +137,7 @@ fn textOf(number: usize, buffer: *[16]u8) []const u8 {
     return buffer[0..length];
 }
 
-fn checkTexts(d: *const dfa.Dfa, patterns: []const dfa.Pattern) !void {
+fn checkTexts(d: *const dfa.Dfa, patterns: []const Pattern) !void {
     for (0..n_texts) |number| {
         var buffer: [16]u8 = undefined;
         const text = textOf(number, &buffer);
@@ -190,7 +191,7 @@ test "automata agree with naive matchers, alone and together" {
         defer arena.deinit();
         var budget: Budget = .{};
         var diag: Diagnostic = .{};
-        var buffer: [5]dfa.Pattern = undefined;
+        var buffer: [5]Pattern = undefined;
         const patterns = buffer[0 .. 1 + round % 5];
         var text: std.ArrayList(u8) = .empty;
         for (patterns) |*pattern| {
@@ -209,7 +210,7 @@ test "automata agree with naive matchers, alone and together" {
 }
 
 /// Whether a text matches the first patterns, as many as are wanted, and none of the others.
-fn checkCombination(node: *const Node, patterns: []const dfa.Pattern, n_wanted: usize) !void {
+fn checkCombination(node: *const Node, patterns: []const Pattern, n_wanted: usize) !void {
     for (0..n_texts) |number| {
         var buffer: [16]u8 = undefined;
         const text = textOf(number, &buffer);
@@ -229,7 +230,7 @@ test "intersections and complements agree with naive matchers, and are parts of 
         const gpa = arena.allocator();
         var budget: Budget = .{};
         var diag: Diagnostic = .{};
-        var buffer: [4]dfa.Pattern = undefined;
+        var buffer: [4]Pattern = undefined;
         const patterns = buffer[0 .. 1 + round % 4];
         var text: std.ArrayList(u8) = .empty;
         for (patterns) |*pattern| {
@@ -246,7 +247,7 @@ test "intersections and complements agree with naive matchers, and are parts of 
         try checkCombination(node, patterns, n_wanted);
 
         const many = try ast.repeat(gpa, node, 1, 3);
-        const outer = [_]dfa.Pattern{
+        const outer = [_]Pattern{
             .{ .node = try ast.concat(gpa, &.{ patterns[0].node, node, patterns[patterns.len - 1].node }), .soft = true },
             .{ .node = try ast.alternate(gpa, &.{ many, try ast.concat(gpa, &.{ node, patterns[0].node }) }) },
         };
@@ -376,7 +377,7 @@ test "a combination is as large as the budget lets it become, and smaller as a p
     // The a that is the tenth character from the end makes a thousand states of any other text; nine b leave few.
     const tenth = try parse.parse(arena.allocator(), "[ab]*a[ab]{9}", .{}, null, &budget, &diag);
     const short = try parse.parse(arena.allocator(), "b*", .{}, null, &budget, &diag);
-    const patterns = [_]dfa.Pattern{ .{ .node = short, .soft = true }, .{ .node = tenth, .soft = true } };
+    const patterns = [_]Pattern{ .{ .node = short, .soft = true }, .{ .node = tenth, .soft = true } };
     budget.states_max = 1000;
     try testing.expectError(error.Failed, combine(arena.allocator(), &patterns, 1, &budget, "the combination", &diag));
     try testing.expectEqualStrings("the combination needs more than 1000 states", diag.message());
@@ -421,7 +422,7 @@ test "every failure of memory is survived" {
             };
             var arena: std.heap.ArenaAllocator = .init(gpa);
             defer arena.deinit();
-            const patterns = [_]dfa.Pattern{ .{ .node = ast.anything, .soft = true }, .{ .node = &.{ .bytes = "x" }, .soft = true } };
+            const patterns = [_]Pattern{ .{ .node = ast.anything, .soft = true }, .{ .node = &.{ .bytes = "x" }, .soft = true } };
             const node = combine(arena.allocator(), &patterns, 1, &budget, "the combination", &diag) catch |e| switch (e) {
                 error.OutOfMemory => return error.OutOfMemory,
                 else => return error.TestUnexpectedResult,

@@ -10,8 +10,8 @@ const ast = @import("ast.zig");
 const utf8 = @import("utf8.zig");
 const index_module = @import("index.zig");
 const Table = @import("minimise.zig").Table;
-const dfa = @import("dfa.zig");
-const Pattern = dfa.Pattern;
+const Pattern = @import("pattern.zig").Pattern;
+const dfa = @import("engine").dfa;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 

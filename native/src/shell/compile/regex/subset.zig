@@ -10,7 +10,9 @@ const Budget = budget_module.Budget;
 const nfa_module = @import("nfa.zig");
 const Nfa = nfa_module.Nfa;
 const Transition = @import("utf8.zig").Transition;
-const dfa = @import("dfa.zig");
+const Pattern = @import("pattern.zig").Pattern;
+const MatchLists = @import("match_lists.zig").MatchLists;
+const dfa = @import("engine").dfa;
 const index_module = @import("index.zig");
 const Index = index_module.Index;
 const mix = index_module.mix;
@@ -20,7 +22,7 @@ const filled = minimise.filled;
 pub const Error = Allocator.Error || diagnostic.Error;
 
 /// Everything lives in `arena`.
-pub fn determinise(arena: Allocator, patterns: []const dfa.Pattern, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!*Subset {
+pub fn determinise(arena: Allocator, patterns: []const Pattern, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!*Subset {
     const nfa = try nfa_module.build(arena, patterns, budget, what, diag);
     const subset = try arena.create(Subset);
     subset.* = .{ .arena = arena, .nfa = nfa, .patterns = patterns, .budget = budget, .what = what, .diag = diag };
@@ -59,7 +61,7 @@ pub const Subset = struct {
     arena: Allocator,
     /// Its bytes become classes of bytes.
     nfa: Nfa,
-    patterns: []const dfa.Pattern,
+    patterns: []const Pattern,
     budget: *Budget,
     what: []const u8,
     diag: *Diagnostic,
@@ -328,40 +330,6 @@ pub const Subset = struct {
         @memset(try s.rows.addManyAsSlice(s.arena, s.n_classes), dfa.dead);
         return @intCast(state);
     }
-};
-
-/// The match lists, each once. List 0 is empty.
-pub const MatchLists = struct {
-    offsets: std.ArrayList(u32) = .empty,
-    patterns: std.ArrayList(u16) = .empty,
-    index: Index = .{},
-
-    /// The number of the list of the patterns behind the last list.
-    fn number(lists: *MatchLists, arena: Allocator) Allocator.Error!u16 {
-        const first = lists.offsets.items[lists.offsets.items.len - 1];
-        const added = lists.patterns.items[first..];
-        if (added.len == 0) return 0;
-        var hash: u32 = 0;
-        for (added) |pattern| hash = index_module.combine(hash, pattern);
-        if (lists.index.find(hash, Same{ .lists = lists, .added = added })) |list| {
-            lists.patterns.shrinkRetainingCapacity(first);
-            return @intCast(list);
-        }
-        const list: u16 = @intCast(lists.offsets.items.len - 1);
-        try lists.index.insert(arena, hash, list);
-        try lists.offsets.append(arena, @intCast(lists.patterns.items.len));
-        return list;
-    }
-
-    const Same = struct {
-        lists: *const MatchLists,
-        added: []const u16,
-
-        pub fn equals(same: Same, list: u32) bool {
-            const offsets = same.lists.offsets.items;
-            return std.mem.eql(u16, same.lists.patterns.items[offsets[list]..offsets[list + 1]], same.added);
-        }
-    };
 };
 
 comptime {
