@@ -36,12 +36,12 @@ def payload_to_trie(model_path: Path, names: list[str]) -> Iterator[PayloadFigur
         trees = {30: payloads.named(model, names)}
     trees |= {n: payloads.random_names(n, n_vocabulary) for n in (1000, 100_000)}
     for n_leaves, tree in trees.items():
-        for format, write in (("JSON", payloads.write_json), ("MessagePack", payloads.write_msgpack)):
+        for name, write in (("JSON", payloads.write_json), ("MessagePack", payloads.write_msgpack)):
             file = write(tree, f"leaves-{n_leaves}")
             found = native.run("payload", file, n_vocabulary, PAYLOAD_REPEATS[n_leaves])
             yield PayloadFigures(
                 n_leaves=found["leaves"],
-                format=format,
+                format=name,
                 payload_bytes=found["payload_bytes"],
                 retained_bytes=found["retained_bytes"],
                 n_nodes=found["nodes"],
@@ -103,7 +103,10 @@ def stream_steps(model_path: Path) -> Iterator[StreamSteps]:
             n_vocabulary=n_vocabulary,
             drawn=mode == Mode.SAMPLED,
             choosing_ns={width: figure(list(map(min, sets))) for width, sets in by_width["choosing_ns"].items()},
-            choosing_all_ns={width: figure(sum(sets, [])) for width, sets in by_width["choosing_ns"].items()},
+            choosing_all_ns={
+                width: figure([seconds for each in sets for seconds in each])
+                for width, sets in by_width["choosing_ns"].items()
+            },
             call_ns={width: figure(list(map(min, sets))) for width, sets in by_width["call_ns"].items()},
         )
 

@@ -163,7 +163,8 @@ def _render(results: Results, stem: str) -> str:
         f"![one step of the stream]({stem}-stream.svg)",
         tables.stream(results.stream).markdown(),
         "## One step of a llama.cpp chain",
-        f"`python -m bench micro sampler`. {chains.n_vocabulary:,} candidates, {chains.n_positions} positions in 30 names.",
+        f"`python -m bench micro sampler`. {chains.n_vocabulary:,} candidates, "
+        f"{chains.n_positions} positions in 30 names.",
         f"![one step of a chain]({stem}-sampler.svg)",
         tables.sampler(chains).markdown(),
         "## Payload to trie",

@@ -14,7 +14,17 @@ DIRECTORY = Path(__file__).resolve().parent / "conformance"
 STEP_RESULTS = ["in_span", "span_ended", "span_started", "timed_out", "refused"]  # in the order of their bits
 
 PAYLOAD_KEYS = {"payload", "payload_hex", "payload_parts", "payload_hex_parts"}
-CASE_KEYS = {"name", "decisions", "vocab_size", "model_id", "span_timeout", "error", "info", "expect", "steps"} | PAYLOAD_KEYS
+CASE_KEYS = {
+    "name",
+    "decisions",
+    "vocab_size",
+    "model_id",
+    "span_timeout",
+    "error",
+    "info",
+    "expect",
+    "steps",
+} | PAYLOAD_KEYS
 INFO_KEYS = ["n_descriptors", "n_leaves", "n_nodes", "longest_leaf_tokens", "widest_node"]
 EXPECT_FLAGS = ["active", "can_stop", "constrained"]
 EXPECT_NUMBERS = ["descriptor", "span_tokens", "spans_started", "spans_ended", "timeouts", "illegal"]

@@ -14,6 +14,7 @@ states are copied at every token, and payloads are read with Python's own JSON m
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from dataclasses import dataclass, replace
@@ -532,7 +533,7 @@ def probabilities(pairs: list[tuple[int, float]], temperature: float) -> list[tu
 def has_near_shares(shares: list[tuple[int, float]]) -> bool:
     """Whether two shares differ, but not by more than rounding may."""
     values = sorted(share for _, share in shares)
-    return any(low < high < low * (1 + BORDER) for low, high in zip(values, values[1:], strict=False))
+    return any(low < high < low * (1 + BORDER) for low, high in itertools.pairwise(values))
 
 
 def nuclei(shares: list[tuple[int, float]], top_p: float) -> list[list[tuple[int, float]]]:

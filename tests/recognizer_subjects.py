@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import conformance_cases as conformance
 import numpy as np
 from eliza_inference import (
     Budget,
@@ -19,6 +18,8 @@ from eliza_inference import (
     Vocabulary,
     fill_bitmaps,
 )
+
+import conformance_cases as conformance
 from oracles import lark_text, recognizer
 from recognizer_cases import KINDS, Case, bytes_of_text, token_flags_of, tokens_of
 

@@ -43,7 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Installs what is needed and runs the demo or all tests.")
     parser.add_argument("command", choices=["demo", "all", "setup"], help="what to run")
     command = parser.parse_args().command
-    if sys.version_info < (3, 10):
+    if sys.version_info < (3, 10):  # noqa: UP036 - it must say so to an older one
         sys.exit(f"Python 3.10 or later is needed; this is {sys.version.split()[0]}")
     runner = Runner()
     for step in [*demo_setup(), *([] if command == "demo" else test_setup())]:
@@ -116,7 +116,9 @@ def test_setup() -> list[Step]:
         if os.geteuid() != 0:
             sys.exit(f"some tools are not installed; on Debian: apt-get install {' '.join(missing)}")
         apt = tool("apt-get")
-        steps.append(Step("System packages", [[apt, "update"], [apt, "install", "-y", "--no-install-recommends", *missing]]))
+        steps.append(
+            Step("System packages", [[apt, "update"], [apt, "install", "-y", "--no-install-recommends", *missing]])
+        )
     return steps
 
 
@@ -160,7 +162,11 @@ def test_steps() -> list[Step]:
     native_tests = [PYTHON, str(TESTS / "native" / "build.py"), os.environ["ELIZA_INFERENCE_LIBRARY"]]
     mypy = [PYTHON, "-m", "mypy", "--strict"]
     typed_tests = ["run.py", "llama/locate.py", "oracle.py", "subjects.py", "conformance_cases.py"]
-    typed_tests += ["recognizer_subjects.py", "recognizer_cases.py", *sorted(f"oracles/{p.name}" for p in (TESTS / "oracles").glob("*.py"))]
+    typed_tests += [
+        "recognizer_subjects.py",
+        "recognizer_cases.py",
+        *sorted(f"oracles/{p.name}" for p in (TESTS / "oracles").glob("*.py")),
+    ]
     npm_run = [tool("npm"), "run", "--silent"]
     bun_package = ROOT / "bindings-ts"
     steps = [

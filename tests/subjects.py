@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import conformance_cases as conformance
 import numpy as np
-import oracle
 from eliza_inference import Constraint, ElizaError, Matcher, Status, Step, Vocabulary
+
+import conformance_cases as conformance
+import oracle
 
 
 class Library:

@@ -77,7 +77,9 @@ def _medians(results: Results, case: str, vocabulary: str) -> tuple[dict[str, fl
     for subject in SECONDS:
         measured = results.find(subject, case, vocabulary)
         if measured is not None and measured.samples("warm_us"):
-            values["ours, from Python, copied" if subject == "ours" else subject] = quantiles(measured.samples("warm_us"))[0]
+            values["ours, from Python, copied" if subject == "ours" else subject] = quantiles(
+                measured.samples("warm_us")
+            )[0]
             colors.append(OURS if subject == "ours" else OTHERS)
     return values, colors
 

@@ -56,10 +56,10 @@ def make_corpus(seed: int, per_action: int, n_held_out: int) -> tuple[list[Examp
     for index, action in enumerate(names):
         n_held = n_held_out // len(names) + (index < n_held_out % len(names))
         fillings = [_fillings(sentence, fillers) for sentence in sentences[action]]
-        for filled in _hold_out(rng, fillings, n_held):
-            held_out.append(Example(_vary(rng, filled, carriers), action))
-        for message in _draw_messages(rng, fillings, carriers, per_action):
-            training.append(Example(message, action))
+        held = _hold_out(rng, fillings, n_held)
+        held_out += [Example(_vary(rng, filled, carriers), action) for filled in held]
+        drawn = _draw_messages(rng, fillings, carriers, per_action)
+        training += [Example(message, action) for message in drawn]
     rng.shuffle(training)
     rng.shuffle(held_out)
     return training, held_out

@@ -9,7 +9,7 @@ import gguf
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 NORM_EPSILON = 1e-5
 ROPE_BASE = 10000.0
@@ -98,7 +98,7 @@ class Block(nn.Module):
     def forward(self, hidden: Tensor) -> Tensor:
         hidden = hidden + self._attend(self.attention_norm(hidden))
         normed = self.feed_forward_norm(hidden)
-        gated: Tensor = hidden + self.down(F.silu(self.gate(normed)) * self.up(normed))
+        gated: Tensor = hidden + self.down(functional.silu(self.gate(normed)) * self.up(normed))
         return gated
 
     def _attend(self, normed: Tensor) -> Tensor:
@@ -108,7 +108,7 @@ class Block(nn.Module):
             return projected.view(batch, time, self.shape.n_heads, self.shape.head_width).transpose(1, 2)
 
         query, key = rotate(heads(self.query(normed))), rotate(heads(self.key(normed)))
-        mixed = F.scaled_dot_product_attention(query, key, heads(self.value(normed)), is_causal=True)
+        mixed = functional.scaled_dot_product_attention(query, key, heads(self.value(normed)), is_causal=True)
         attended: Tensor = self.output(mixed.transpose(1, 2).reshape(batch, time, width))
         return attended
 
@@ -121,7 +121,7 @@ class Norm(nn.Module):
         self.weight = nn.Parameter(torch.ones(width))
 
     def forward(self, hidden: Tensor) -> Tensor:
-        return F.rms_norm(hidden, self.weight.shape, self.weight, NORM_EPSILON)
+        return functional.rms_norm(hidden, self.weight.shape, self.weight, NORM_EPSILON)
 
 
 def rotate(heads: Tensor) -> Tensor:
@@ -177,7 +177,7 @@ def _loss(network: Network, tokens: Tensor, weights: Tensor, n_zero_rows: int) -
     if n_zero_rows:
         all_zero_rows = torch.full_like(logits[..., :1], math.log(n_zero_rows))
         logits = torch.cat([logits, all_zero_rows], dim=-1)
-    losses = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="none")
+    losses = functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="none")
     return (losses * weights.flatten()).sum() / weights.sum()
 
 

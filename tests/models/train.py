@@ -22,7 +22,7 @@ import libllama
 import network
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "llama"))
-from locate import libllama_path  # noqa: E402
+from locate import libllama_path
 
 HERE = Path(__file__).resolve().parent
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-import conformance_cases as conformance  # noqa: E402
-import recognizer_cases as recognizers  # noqa: E402
+import conformance_cases as conformance
+import recognizer_cases as recognizers
 
 
 def main(output: Path) -> None:
@@ -80,7 +80,8 @@ class Writer:
             f".payload = {self.parts(parts)}, .n_parts = {len(parts)}",
             *c_budget(data.get("budget", {})),
             f".open = {self.open(data['open']) if 'open' in data else '{0}'}",
-            f".has_end = {int('end' in data)}, .end = {self.ids(data.get('end', []))}, .n_end = {len(data.get('end', []))}",
+            f".has_end = {int('end' in data)}",
+            f".end = {self.ids(data.get('end', []))}, .n_end = {len(data.get('end', []))}",
             f".notes = {c_text(notes)}, .kind = {kind}",
             f".error = {c_error(data)}",
             f".info = {c_info({})}",

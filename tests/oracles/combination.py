@@ -60,8 +60,8 @@ def beginnings(tree: Tree, text: str) -> frozenset[int]:
         case "~":
             return frozenset(every) - found[0]
         case " ":
-            first, *rest = tree.parts
-            return _behind(found[0], Tree(" ", parts=tuple(rest)), text) if rest else found[0]
+            rest = tree.parts[1:]
+            return _behind(found[0], Tree(" ", parts=rest), text) if rest else found[0]
     assert tree.kind == "+"
     return found[0] | _behind(found[0] - {0}, tree, text)
 

@@ -7,6 +7,7 @@ nothing depends on an automaton's construction.
 from __future__ import annotations
 
 import importlib
+import itertools
 import re
 import sys
 import warnings
@@ -69,7 +70,7 @@ class Lexer:
             found: list[tuple[Range, Positions]] = []
             targets: Counter[int] = Counter()
             bounds = sorted(changes)
-            for first, end in zip(bounds, bounds[1:], strict=False):
+            for first, end in itertools.pairwise(bounds):
                 targets.update(changes[first])
                 after = self._close(frozenset(target for target, count in targets.items() if count))
                 if after and found and found[-1][0][1] == first - 1 and found[-1][1] == after:

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-import oracle
 import pytest
 from eliza_inference import ElizaError
+
+import oracle
 
 REFUSALS = (ElizaError, oracle.Refusal)
 

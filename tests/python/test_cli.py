@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from conftest import MODEL_FILE, TESTS
 from eliza_inference import LlamaInfo, Model, TokenTree
 from eliza_inference.cli.commands import commands
+
+from conftest import MODEL_FILE, TESTS
 
 
 def run(*arguments: str | Path) -> Result:

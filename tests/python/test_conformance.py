@@ -3,6 +3,7 @@ agreeing with the oracle."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections import Counter
 from pathlib import Path
@@ -37,15 +38,15 @@ def test_oracle_agrees(case: conformance.Case) -> None:
 # ---- One case --------------------------------------------------------------------------------------------------------
 
 
-def run(case: conformance.Case, Subject: type[Library] | type[Oracle]) -> None:
+def run(case: conformance.Case, subject_type: type[Library] | type[Oracle]) -> None:
     data = case.data
     arguments = (case.payload, data["vocab_size"], data.get("model_id"), data.get("span_timeout"))
     if "error" in data:
         with pytest.raises(REFUSALS) as raised:
-            Subject(*arguments)
-        Subject.check_error(raised.value, data["error"])
+            subject_type(*arguments)
+        subject_type.check_error(raised.value, data["error"])
         return
-    subject = Subject(*arguments)
+    subject = subject_type(*arguments)
     check(subject.info(), data.get("info", {}), "info")
     run_steps(subject, data)
 
@@ -69,10 +70,8 @@ def test_both_payloads_of_a_case_are_the_same_tree() -> None:
     by_case: dict[tuple[str, str], list[Any]] = {}
     for case in CASES:
         if case.payload_length <= ORACLE_BYTES_MAX:
-            try:
+            with contextlib.suppress(oracle.Refusal):
                 by_case.setdefault((case.file, case.data["name"]), []).append(oracle.decode(case.payload))
-            except oracle.Refusal:
-                pass
     pairs = [trees for trees in by_case.values() if len(trees) == 2]
     assert len(pairs) > 100
     assert all(first == second for first, second in pairs)

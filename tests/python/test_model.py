@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from conftest import MODEL_FILE
 from eliza_inference import (
     ClosedError,
     LlamaInfo,
@@ -14,6 +13,8 @@ from eliza_inference import (
     llama_info,
     load_llama,
 )
+
+from conftest import MODEL_FILE
 
 
 def test_text_comes_back_from_its_tokens(model: Model) -> None:
@@ -30,7 +31,7 @@ def test_a_text_longer_than_the_first_guess_comes_back(model: Model) -> None:
 
 
 def test_a_missing_model_is_an_error_that_names_the_file(llama: LlamaInfo, tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match="missing.gguf") as caught:
+    with pytest.raises(ModelFileError, match=r"missing\.gguf") as caught:
         Model(tmp_path / "missing.gguf")
     assert isinstance(caught.value, OSError)
 
@@ -38,7 +39,7 @@ def test_a_missing_model_is_an_error_that_names_the_file(llama: LlamaInfo, tmp_p
 def test_a_damaged_model_is_an_error_that_names_the_file(llama: LlamaInfo, tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.gguf"
     damaged.write_bytes(MODEL_FILE.read_bytes()[:5000])
-    with pytest.raises(ModelFileError, match="damaged.gguf"):
+    with pytest.raises(ModelFileError, match=r"damaged\.gguf"):
         Model(damaged)
 
 

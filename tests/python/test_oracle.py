@@ -79,10 +79,10 @@ def spellings(draw: st.DrawFn) -> tuple[bytes, bytes]:
     return text.encode(), msgpack.packb(shuffled(tree, random))
 
 
-def compile_or_status(Subject: Any, payload: bytes) -> Any:
+def compile_or_status(subject_type: Any, payload: bytes) -> Any:
     """A subject, or the status that making it gave."""
     try:
-        return Subject(payload, VOCAB_SIZE)
+        return subject_type(payload, VOCAB_SIZE)
     except oracle.Refusal as refusal:
         return refusal.status
     except ElizaError as error:
@@ -125,7 +125,7 @@ def step_from(name: str, number: int) -> tuple[Any, ...]:
         case "rollback" | "set_span_timeout":
             return name, number % 7
         case "activate":
-            return name, (PATHS + ["", "Action"])[number % 5]
+            return name, [*PATHS, "", "Action"][number % 5]
         case "mask":
             return name, VOCAB_SIZE - 1 + number % 20
         case "sample":

@@ -32,6 +32,7 @@ from eliza_inference import (
     grammars,
     limits,
 )
+
 from recognizer_fixtures import (
     CONTROL,
     END,
@@ -349,8 +350,8 @@ def test_damaged_files_are_refused(words: Vocabulary, tmp_path: Path) -> None:
         sound = file.read_bytes()
         open_it(file)
         damaged = [b"", sound[: len(sound) // 2], sound[:-1], b"x" * len(sound), sound + b"\0"]
-        for at in range(0, len(sound), max(1, len(sound) // 50)):
-            damaged.append(sound[:at] + bytes([sound[at] ^ 0x10]) + sound[at + 1 :])
+        places = range(0, len(sound), max(1, len(sound) // 50))
+        damaged += [sound[:at] + bytes([sound[at] ^ 0x10]) + sound[at + 1 :] for at in places]
         for content in damaged:
             bad = tmp_path / "bad"
             bad.write_bytes(content)

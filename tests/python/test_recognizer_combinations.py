@@ -59,7 +59,7 @@ FORMULAS = {
     "~{} & {}": lambda a, b: b and not a,
     "~({} | {})": lambda a, b: not (a or b),
     "~(~{} & {})": lambda a, b: a or not b,
-    "{} & {} | ~{} & {}": lambda a, b, c, d: a and b or not c and d,
+    "{} & {} | ~{} & {}": lambda a, b, c, d: (a and b) or (not c and d),
     "{} & ~{} & ~{}": lambda a, b, c: a and not b and not c,
 }
 

@@ -1,5 +1,5 @@
-"""Bad and huge input to recognizers: a status with a message that says what and where, within the budget, and everything
-stays usable. The messages themselves are in the conformance cases."""
+"""Bad and huge input to recognizers: a status with a message that says what and where, within the budget, and
+everything stays usable. The messages themselves are in the conformance cases."""
 
 from __future__ import annotations
 
@@ -109,9 +109,7 @@ TOO_LARGE: dict[str, Callable[[], str]] = {
     "complements in a row, the last first": lambda: (
         "start: T0\nT3000: /b/\n" + "".join(f"T{n}: ~T{n + 1} & /.+/\n" for n in reversed(range(3000)))
     ),
-    "an intersection that multiplies": lambda: (
-        "start: T\nT: " + " & ".join(f"/.*a.{{{n}}}b.*/" for n in range(40))
-    ),
+    "an intersection that multiplies": lambda: "start: T\nT: " + " & ".join(f"/.*a.{{{n}}}b.*/" for n in range(40)),
     "one long rule": lambda: "start: " + '"a" ' * 2 * MB,
     "a long comment": lambda: 'start: "a" //' + "x" * 10 * MB,
     "long names": lambda: f'start: {"n" * 5 * MB}\n{"n" * 5 * MB}: "a"',
@@ -160,12 +158,15 @@ def test_mutated_grammars_are_refused_with_a_place() -> None:
     texts = [samples.text_of(name) for name in ("json", "arithmetic", "function_call")]
     texts += [random_cases.grammar(random).text for _ in range(40)]
     texts.append(
-        'start: (A | "b"~2..3)* [x] %prec A\nx: /a/i "b"i -> c\nA.2: B+ "c"\nB: "0".."9" & ~/5/\n%left A\n%ignore /\\s/\n'
+        'start: (A | "b"~2..3)* [x] %prec A\nx: /a/i "b"i -> c\nA.2: B+ "c"\nB: "0".."9" & ~/5/\n'
+        "%left A\n%ignore /\\s/\n"
     )
     n_compiled = 0
     for _ in range(1500):
         try:
-            lark(mutated(random, random.choice(texts), ':|&()[]{}?*+~.->"/\\%#@\n \t0aA_é\0'), Budget(bytes_max=64 * MB))
+            lark(
+                mutated(random, random.choice(texts), ':|&()[]{}?*+~.->"/\\%#@\n \t0aA_é\0'), Budget(bytes_max=64 * MB)
+            )
             n_compiled += 1
         except GrammarError as error:
             assert re.match(r"\d+:\d+: .", error.message), error.message

@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable
 
 import pytest
-from conftest import PROMPT
 from eliza_inference import (
     BusyError,
     Constraint,
@@ -21,6 +20,8 @@ from eliza_inference import (
     Vocabulary,
     grammars,
 )
+
+from conftest import PROMPT
 
 OpenStream = Callable[..., Stream]
 

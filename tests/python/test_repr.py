@@ -1,8 +1,9 @@
 """What objects show of themselves."""
 
 import pytest
-from conftest import MODEL_FILE
 from eliza_inference import Constraint, LlamaInfo, Matcher, Model, Span, Stream, TokenTree, Vocabulary
+
+from conftest import MODEL_FILE
 
 WORDS = Vocabulary(4, [b"a", b"b", b"ab", b"</s>"], [0, 0, 0, 2])
 

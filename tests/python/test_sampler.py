@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from cffi import FFI
-from conftest import MODEL_FILE, PROMPT, TESTS
 from eliza_inference import (
     Constraint,
     InvalidArgumentError,
@@ -34,6 +33,8 @@ from eliza_inference import (
     set_sampler_trie,
     token_trie_sampler,
 )
+
+from conftest import MODEL_FILE, PROMPT, TESTS
 
 DECLARATIONS = """
 typedef struct { int32_t id; float logit; float p; } llama_token_data;
@@ -78,12 +79,12 @@ class Chain:
     def pointer(self, address: int) -> Any:
         return self.ffi.cast("void *", address)
 
-    def candidates(self, ids: list[int], logits: dict[int, float] | None = None, *, sorted: bool = False) -> Any:
+    def candidates(self, ids: list[int], logits: dict[int, float] | None = None, *, is_sorted: bool = False) -> Any:
         """Candidates whose logits are their ids over 1000, but for those given."""
-        values = {id: id / 1000 for id in ids} | (logits or {})
-        self.data = self.ffi.new("llama_token_data[]", [{"id": id, "logit": values[id]} for id in ids])
+        values = {token: token / 1000 for token in ids} | (logits or {})
+        self.data = self.ffi.new("llama_token_data[]", [{"id": token, "logit": values[token]} for token in ids])
         return self.ffi.new(
-            "llama_token_data_array *", {"data": self.data, "size": len(ids), "selected": -1, "sorted": sorted}
+            "llama_token_data_array *", {"data": self.data, "size": len(ids), "selected": -1, "sorted": is_sorted}
         )
 
     def whole_vocabulary(self, logits: dict[int, float] | None = None) -> Any:
@@ -140,7 +141,7 @@ def test_decision_04_on_the_whole_vocabulary_only_the_legal_candidates_stay(chai
 
 def test_decision_04_any_other_array_keeps_its_order(chain: Chain) -> None:
     sampler = chain.sampler(TREE)
-    candidates = chain.candidates([50, 20, 40, 10], {50: 4.0, 20: 3.0, 40: 2.0, 10: 1.0}, sorted=True)
+    candidates = chain.candidates([50, 20, 40, 10], {50: 4.0, 20: 3.0, 40: 2.0, 10: 1.0}, is_sorted=True)
     assert chain.apply(sampler, candidates) == [20, 10]
     assert candidates.sorted
     assert [chain.data[index].logit for index in (2, 3)] == [-math.inf] * 2

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import PROMPT
 from eliza_inference import ElizaError, Model, SlotFileError, Stream, TokenTree
+
+from conftest import PROMPT
 
 OpenStream = Callable[..., Stream]
 MESSAGE = PROMPT.format("remind me to water the plants")
@@ -91,7 +92,7 @@ def test_decision_15_a_slot_that_does_not_fit_the_context_is_refused(open_stream
     saved.prefill(MESSAGE + " NONE\n" + MESSAGE + " NONE\n" + MESSAGE)
     saved.save(tmp_path / "slot")
     small = open_stream(context_size=32)
-    with pytest.raises(ElizaError, match="context|fit"):
+    with pytest.raises(ElizaError, match=r"context|fit"):
         small.restore(tmp_path / "slot")
     small.prefill("User: hello\nAction:")
     assert small.generate(max_tokens=2)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import PROMPT, TESTS
 from eliza_inference import (
     Constraint,
     InvalidArgumentError,
@@ -21,6 +20,8 @@ from eliza_inference import (
     UnknownPathError,
     trie_cache_stats,
 )
+
+from conftest import PROMPT, TESTS
 
 OpenStream = Callable[..., Stream]
 
@@ -417,9 +418,7 @@ def test_decision_11_a_name_that_the_grammar_refuses_switches_it_off(
     assert not stream.stats.grammar_off
 
 
-def test_a_tree_that_is_set_while_a_token_waits_for_room_is_served(
-    open_stream: OpenStream, model: Model
-) -> None:
+def test_a_tree_that_is_set_while_a_token_waits_for_room_is_served(open_stream: OpenStream, model: Model) -> None:
     stream = prefilled(open_stream)
     stream.set_stop_at_span_end(True)
     stream.set_token_trie(model.token_tree(["SEARCH_WEB"]))

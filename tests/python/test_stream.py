@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable
 
 import pytest
-from conftest import MODEL_FILE, PROMPT
 from eliza_inference import (
     BusyError,
     CancelledError,
@@ -24,6 +23,8 @@ from eliza_inference import (
     TokenTree,
 )
 from eliza_inference._library import ffi, lib
+
+from conftest import MODEL_FILE, PROMPT
 
 OpenStream = Callable[..., Stream]
 

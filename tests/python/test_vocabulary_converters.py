@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 import tiktoken
 import tokenizers
-from conftest import MODEL_FILE, TESTS
 from eliza_inference import (
     Constraint,
     ElizaError,
@@ -23,6 +22,8 @@ from eliza_inference import (
     TokenFlag,
     Vocabulary,
 )
+
+from conftest import MODEL_FILE, TESTS
 
 Case = dict[str, Any]
 OPTIONS = ("special", "n_tokens", "end_of_generation")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from wheels import HERE, PLATFORMS, build_wheel, installed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,9 +36,7 @@ class Release:
 
     def libraries(self, name: str = "elizainference") -> dict[str, ReleaseFile]:
         return {
-            path: file
-            for path, file in self.files.items()
-            if file.target and file.path.stem in (name, f"lib{name}")
+            path: file for path, file in self.files.items() if file.target and file.path.stem in (name, f"lib{name}")
         }
 
 

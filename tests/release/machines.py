@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import lief
+
 from conftest import Release
 
 NATIVE_TESTS = Path(__file__).resolve().parents[1] / "native"
 ZIG = [sys.executable, "-m", "ziglang"]
-WINE = next((path for path in ("/usr/bin/wine64", "/usr/lib/wine/wine64") if os.path.exists(path)), "wine64")
+WINE = next((path for path in ("/usr/bin/wine64", "/usr/lib/wine/wine64") if Path(path).exists()), "wine64")
 # Without pointer authentication, which costs nothing on a processor, and most of the time here.
 QEMU_ARM64 = ["qemu-aarch64-static", "-cpu", "cortex-a72", "-L", "/usr/aarch64-linux-gnu"]
 QEMU_ARM = ["qemu-arm-static", "-L", "/usr/arm-linux-gnueabihf"]
@@ -44,7 +45,9 @@ MACHINES = [
     Machine("linux-arm64", "lib/linux-arm64/libelizainference.so", "aarch64-linux-gnu.2.17", QEMU_ARM64),
     Machine("win32-x64", "lib/win32-x64/elizainference.dll", "x86_64-windows-gnu", [WINE]),
     Machine("android-x86_64", f"{ANDROID}/x86_64/libelizainference.so", "x86_64-linux-gnu.2.17", [], "jmp {}@PLT"),
-    Machine("android-arm64-v8a", f"{ANDROID}/arm64-v8a/libelizainference.so", "aarch64-linux-gnu.2.17", QEMU_ARM64, "b {}"),
+    Machine(
+        "android-arm64-v8a", f"{ANDROID}/arm64-v8a/libelizainference.so", "aarch64-linux-gnu.2.17", QEMU_ARM64, "b {}"
+    ),
     Machine(
         "android-armeabi-v7a",
         f"{ANDROID}/armeabi-v7a/libelizainference.so",
@@ -77,11 +80,15 @@ class Programs:
         subprocess.run([*command, str(linked), "-lm", "-lpthread", "-o", str(program)], check=True)
         return program
 
-    def run(self, program: Path, *arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    def run(self, program: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ELIZA_")}
         command = [*self.machine.runner]
         if self.machine.runner == [WINE]:
-            wine = {"WINEPREFIX": str(self.folder / "wine"), "WINEDEBUG": "-all", "WINEPATH": f"Z:{self.library.parent}"}
+            wine = {
+                "WINEPREFIX": str(self.folder / "wine"),
+                "WINEDEBUG": "-all",
+                "WINEPATH": f"Z:{self.library.parent}",
+            }
             environment |= wine | variables
         else:
             variables = {"LD_LIBRARY_PATH": ":".join(map(str, self.search)), **variables}
@@ -107,6 +114,15 @@ class Programs:
         (folder / "version.map").write_text("LIBC {};\n")
         for name in ("libc.so", "libdl.so"):
             options = [f"-Wl,-soname,{name}", f"-Wl,--version-script={folder / 'version.map'}"]
-            command = [*ZIG, "cc", "-target", self.machine.triple, "-shared", "-fPIC", str(folder / "forward.s"), *options]
+            command = [
+                *ZIG,
+                "cc",
+                "-target",
+                self.machine.triple,
+                "-shared",
+                "-fPIC",
+                str(folder / "forward.s"),
+                *options,
+            ]
             subprocess.run([*command, "-o", str(folder / name)], check=True)
         return folder

@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from conftest import ROOT, Release
 
 HEADER = ROOT / "native" / "include" / "eliza_inference.h"
 RECORDED = ROOT / "native" / "abi" / "recorded-names.txt"
 
 
-def check(header: Path) -> "subprocess.CompletedProcess[str]":
+def check(header: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, ROOT / "native" / "abi" / "abi.py", "check", header]
     return subprocess.run(command, capture_output=True, text=True)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import lief
 import pytest
+
 from conftest import ROOT, Release
 
 ABIS = {

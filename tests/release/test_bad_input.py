@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
 from conftest import ROOT, Release
 from wheels import run
 
@@ -39,7 +39,10 @@ struct params {{ char bytes[{size}]; }};
 @pytest.mark.parametrize(
     ("library", "told"),
     [
-        ("lib/linux-arm64/libelizainference.so", "it is for Linux arm64, this process is Linux x86_64: install the package"),
+        (
+            "lib/linux-arm64/libelizainference.so",
+            "it is for Linux arm64, this process is Linux x86_64: install the package",
+        ),
         ("lib/darwin-x64/libelizainference.dylib", "it is for macOS x86_64, this process is Linux x86_64"),
         ("lib/win32-x64/elizainference.dll", "it is for Windows x86_64, this process is Linux x86_64"),
         ("nothing.so", "install the package again, or set ELIZA_INFERENCE_LIBRARY"),
@@ -112,10 +115,14 @@ def test_a_libllama_of_another_version(clean_python: Path, llama: Path, tmp_path
     names = sorted(llama_functions())
     functions = [f"int {name}(void) {{ return 0; }}" for name in names if not name.endswith("_default_params")]
     defaults = [name for name in names if name.endswith("_default_params")]
-    functions += [f"struct params {name}(void) {{ struct params p; memset(&p, 7, sizeof p); return p; }}" for name in defaults]
+    functions += [
+        f"struct params {name}(void) {{ struct params p; memset(&p, 7, sizeof p); return p; }}" for name in defaults
+    ]
     functions += ['const char *llama_version(void) { return "99.0"; }'] if "llama_version" not in names else []
     source = UNKNOWN_LAYOUT.format(size=448, functions="\n".join(functions))
-    source = source.replace("int llama_version(void) { return 0; }", 'const char *llama_version(void) { return "99.0"; }')
+    source = source.replace(
+        "int llama_version(void) { return 0; }", 'const char *llama_version(void) { return "99.0"; }'
+    )
     path = compile_libllama(tmp_path, source)
     message = run(clean_python, LLAMA_ERROR, tmp_path, ELIZA_INFERENCE_LLAMA=str(path))
     assert f"{path} (version 99.0) has a struct layout that is not known" in message

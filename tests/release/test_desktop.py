@@ -9,6 +9,7 @@ from pathlib import Path
 
 import lief
 import pytest
+
 from conftest import ROOT, Release
 
 GLIBC_MAX = (2, 17)
@@ -128,7 +129,7 @@ def test_find_package_says_what_a_release_lacks(release: Release, tmp_path: Path
 
 def cmake(
     folder: Path, release: Release, languages: str, rest: str, options: list[str], version: str = ""
-) -> "subprocess.CompletedProcess[str]":
+) -> subprocess.CompletedProcess[str]:
     folder.mkdir(exist_ok=True)
     version = version or release.version
     (folder / "CMakeLists.txt").write_text(CMAKE_LISTS.format(languages=languages, version=version, rest=rest))

@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
 from conftest import MODEL, Release
 
 JAVA_8_CLASS_VERSION = 52
@@ -18,7 +19,7 @@ def jar(release: Release) -> Path:
     return release.folder / "android" / f"elizainference-{release.version}.jar"
 
 
-def run_java(jar: Path, classes: Path, options: list[str], arguments: list[Path]) -> "subprocess.CompletedProcess[str]":
+def run_java(jar: Path, classes: Path, options: list[str], arguments: list[Path]) -> subprocess.CompletedProcess[str]:
     command = ["java", "-Xcheck:jni", *options, "-cp", f"{jar}:{classes}", "BridgeTest", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True)
 

@@ -10,6 +10,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+
 from conftest import MODEL, ROOT, Release
 
 BINDING = ROOT / "bindings-ts"
@@ -143,7 +144,7 @@ def bun_fails(folder: Path, code: str, **variables: str) -> str:
     return result.stderr
 
 
-def run(folder: Path, code: str, variables: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+def run(folder: Path, code: str, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
     (folder / "test.ts").write_text(code)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ELIZA_")}
     command = ["node", BINDING / "scripts" / "bun.mjs", "test.ts"]

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from conftest import MODEL, ROOT, Release
 from machines import MACHINES, NATIVE_TESTS, Machine, Programs
 
@@ -15,9 +16,7 @@ MADE_UP_ANSWER = "SEND_MAIL after 1 pass\n"
 
 
 @pytest.fixture(scope="module", params=MACHINES, ids=lambda machine: machine.name)
-def programs(
-    request: pytest.FixtureRequest, release: Release, tmp_path_factory: pytest.TempPathFactory
-) -> Programs:
+def programs(request: pytest.FixtureRequest, release: Release, tmp_path_factory: pytest.TempPathFactory) -> Programs:
     machine: Machine = request.param
     return Programs(machine, release, tmp_path_factory.mktemp(machine.name))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import lief
 import pytest
+
 from conftest import MODEL, ROOT
 from wheels import PACKAGE, PLATFORMS, installed, run
 

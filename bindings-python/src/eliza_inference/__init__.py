@@ -77,6 +77,7 @@ from eliza_inference.trie_cache import TrieCacheStats, set_trie_cache_limit, tri
 from eliza_inference.vocabulary import ByteTokenizer, TokenFlag, Vocabulary, VocabularyInfo
 
 __all__ = [
+    "TRIE_ROOT_TOKEN_ID",
     "AbiMismatchError",
     "Budget",
     "BusyError",
@@ -116,7 +117,6 @@ __all__ = [
     "Stream",
     "StreamStats",
     "StreamStep",
-    "TRIE_ROOT_TOKEN_ID",
     "TokenCallback",
     "TokenFlag",
     "TokenSequence",

@@ -1,6 +1,6 @@
 """Grammars that ship, for `Constraint.lark`: JSON, C11, arithmetic and others.
 
-    Constraint.lark(vocabulary, grammars.text("json"))
+For example: `Constraint.lark(vocabulary, grammars.text("json"))`.
 """
 
 from __future__ import annotations

@@ -75,12 +75,14 @@ def _load(path: str) -> None:
 
 def _search() -> None:
     try:
-        return _load("")
+        _load("")
     except AbiMismatchError as error:
         # A copy that was chosen must not be replaced by another behind the caller's back.
         if os.environ.get("ELIZA_INFERENCE_LLAMA"):
             raise AbiMismatchError(f"ELIZA_INFERENCE_LLAMA: {error.message}") from None
         missing = error
+    else:
+        return
     _load_from_packages(missing)
 
 
@@ -88,7 +90,8 @@ def _load_from_packages(missing: AbiMismatchError) -> None:
     refused = [missing.message]
     for file in find_llama():
         try:
-            return _load(str(file))
+            _load(str(file))
+            return
         except AbiMismatchError as error:
             refused.append(error.message)
     if len(refused) == 1:

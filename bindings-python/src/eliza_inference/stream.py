@@ -238,9 +238,7 @@ class Stream(Described):
 
     # Constraint
 
-    def choose(
-        self, constraint: Payload | Constraint, *, path: str | None = None, mode: Mode = Mode.GREEDY
-    ) -> str:
+    def choose(self, constraint: Payload | Constraint, *, path: str | None = None, mode: Mode = Mode.GREEDY) -> str:
         """Generates one name of a token tree, or a text that a recognizer accepts, and returns it: `span`
         and `generate` in one. A text may end the generation: then it goes on with `prefill`.
 

@@ -22,11 +22,11 @@ from eliza_inference.errors import InvalidArgumentError, ModelMismatchError, Pay
 
 __all__ = [
     "TRIE_ROOT_TOKEN_ID",
-    "Tokenizer",
     "TokenSequence",
     "TokenTree",
     "TokenTreeDescriptor",
     "TokenTrieNode",
+    "Tokenizer",
     "build_token_tree_descriptor",
     "build_token_trie",
     "count_terminals",
