@@ -13,6 +13,7 @@ export {
   type DetokenizeOptions,
   Model,
   type ModelOptions,
+  Stream,
   type StreamOptions,
   type TokenTreeOptions,
   type TokenizeOptions,
@@ -22,10 +23,10 @@ export { type Payload, encodePayload } from "./payload";
 export { Mode, type SamplingOptions } from "./sampling";
 export type { SpanConfig } from "./span-config";
 export type { SpanState } from "./span-state";
-export { type Span, type SpanOptions, type StepOptions, StopReason, Stream, type StreamStats } from "./stream";
 export * from "./streaming-runner";
 export type { TiktokenRanks } from "./tiktoken";
 export type { TokenListOptions } from "./token-list";
+export { type Span, type SpanOptions, type StepOptions, StopReason, type StreamStats } from "./token-stream";
 export * from "./token-tree";
 export type { Tokenize } from "./tokenizer";
 export * from "./tokenizer-client";

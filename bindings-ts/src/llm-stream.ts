@@ -1,5 +1,5 @@
 /** The stream functions of the library over plain handles, which `Stream` and the host's interfaces share. */
-import { ELIZA_ERR_BUNDLE_INVALID, ELIZA_ERR_INVALID_ARG, eliza_llm_stream_config_t } from "./abi.generated";
+import { ELIZA_ERR_INVALID_ARG, eliza_llm_stream_config_t } from "./abi.generated";
 import { unexpected } from "./arguments";
 import { ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, nameOfStatus } from "./errors";
 import { type Handle, type Library, hasSymbols } from "./library";
@@ -54,13 +54,6 @@ export interface LlmStreamStep {
 
 export const DEFAULT_MAX_TOKENS_PER_STEP = 32;
 export const DEFAULT_MAX_TEXT_BYTES = 1024;
-
-export function createContext(library: Library, path: string): Handle {
-  const error = new OutError();
-  const handle = library.symbols.eliza_inference_create(checkNoNul(path, "path"), error.view);
-  if (!handle) throw error.takeFromNull(library, ELIZA_ERR_BUNDLE_INVALID, `${path} cannot be opened`);
-  return Number(handle) as Handle;
-}
 
 export function openStream(library: Library, context: Handle, config: LlmStreamConfig): Handle {
   const view = newStruct(eliza_llm_stream_config_t);

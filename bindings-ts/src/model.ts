@@ -1,13 +1,13 @@
 /** A model in this process. */
 import { ELIZA_ERR_PAYLOAD } from "./abi.generated";
-import { checkNoMore, checkSeveral, checkString, tokenIds } from "./arguments";
+import { checkInstance, checkNoMore, checkSeveral, checkString, tokenIds } from "./arguments";
 import { ElizaInferenceError, invalidArgument } from "./errors";
 import { type Library, loadLibrary } from "./library";
-import { ensureLlama } from "./llama";
-import { type LlmStreamConfig, createContext } from "./llm-stream";
-import { OutError, OutSlot, checkStatus, copyBytes, decodeUtf8, encodeUtf8 } from "./memory";
+import { openContext, readVocabulary, setModelId } from "./llm-context";
+import { type LlmStreamConfig, prefill } from "./llm-stream";
+import { OutError, OutSlot, copyBytes, decodeUtf8, encodeUtf8 } from "./memory";
 import { Adopted, Owned } from "./owned";
-import { Stream } from "./stream";
+import { TokenStream } from "./token-stream";
 import { type TokenTreePayload, buildTokenTreeDescriptor, buildTokenTrie, hasPrefixLeaf } from "./token-tree";
 import { TokenFlag, Vocabulary } from "./vocabulary";
 
@@ -82,8 +82,7 @@ export class Model extends Owned {
 
   constructor(path: string, { modelId, library = loadLibrary(), ...unknown }: ModelOptions = {}) {
     checkNoMore(unknown);
-    ensureLlama(library);
-    super(library, createContext(library, path), "model", "eliza_inference_destroy");
+    super(library, openContext(library, path), "model", "eliza_inference_destroy");
     if (modelId) this.modelId = modelId;
   }
 
@@ -93,16 +92,14 @@ export class Model extends Owned {
   }
 
   set modelId(modelId: string) {
-    const bytes = encodeUtf8(checkString(modelId, "modelId"));
-    const status = this.library.symbols.eliza_inference_set_model_id(this.handle, bytes, bytes.length);
-    checkStatus(status, `modelId ${JSON.stringify(modelId)}`);
+    setModelId(this.library, this.handle, modelId);
     this.#modelId = modelId;
     this.#vocabulary = null;
   }
 
   /** The token ids, their bytes and their kinds. */
   get vocabulary(): Vocabulary {
-    this.#vocabulary ??= this.readVocabulary();
+    this.#vocabulary ??= new Vocabulary(new Adopted(this.library, readVocabulary(this.library, this.handle)));
     return this.#vocabulary;
   }
 
@@ -191,18 +188,42 @@ export class Model extends Owned {
     super.close();
   }
 
-  /** @internal A vocabulary of its own, which does not close with the model. */
-  readVocabulary(): Vocabulary {
-    const out = new OutSlot();
-    const error = new OutError();
-    const status = this.library.symbols.eliza_inference_vocab_from_context(this.handle, out.view, error.view);
-    if (status < 0) throw error.take(this.library, status, "the vocabulary cannot be read");
-    return new Vocabulary(new Adopted(this.library, out.handle));
-  }
-
   #endOfGenerationTokens(): number[] {
     const { vocabulary } = this;
     const tokens = Array.from({ length: vocabulary.size }, (_, token) => token);
     return tokens.filter((token) => vocabulary.flags(token) & TokenFlag.END_OF_GENERATION);
+  }
+}
+
+/** One generation of a model, free or constrained. `Model.stream` opens one. */
+export class Stream extends TokenStream {
+  readonly model: Model;
+
+  /** See `Model.stream`. */
+  constructor(model: Model, config: LlmStreamConfig) {
+    const { library, handle } = checkInstance(model, Model, "model");
+    super(library, handle, config);
+    this.model = model;
+  }
+
+  /**
+   * Decodes a prompt, text or tokens; returns its number of tokens. May be called again at any time: the tokens are
+   * appended to what is there. They never reach the token tree, the grammar or the triggers. `addSpecial` is for text:
+   * whether the tokens with which the model begins a text are added; by default, if nothing was decoded yet.
+   */
+  prefill(
+    prompt: string | ArrayLike<number>,
+    { addSpecial, ...unknown }: { addSpecial?: boolean | undefined } = {},
+  ): number {
+    checkNoMore(unknown);
+    const ids = typeof prompt === "string" ? this.#tokenize(prompt, addSpecial) : prompt;
+    const tokens = tokenIds(ids, "prompt", "a string or token ids");
+    prefill(this.library, this.handle, tokens);
+    return tokens.length;
+  }
+
+  #tokenize(text: string, addSpecial: boolean | undefined): number[] {
+    const { contextTokens, pendingTokens } = this.stats;
+    return this.model.tokenize(text, { addSpecial: addSpecial ?? contextTokens + pendingTokens === 0 });
   }
 }

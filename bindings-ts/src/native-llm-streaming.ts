@@ -5,8 +5,7 @@ import { ElizaInferenceError } from "./errors";
 import { yieldToEventLoop } from "./event-loop";
 import type { FfiLlmHandle, FfiLlmStreamingAbi, TokenCallback } from "./host-abi";
 import { type Library, hasSymbols, loadLibrary } from "./library";
-import { Model } from "./model";
-import type { Stream } from "./stream";
+import { Model, type Stream } from "./model";
 
 /**
  * The host's interface. What it reports as null, -1 or a status is in `lastError`. `generate` yields to the event loop

@@ -10,8 +10,8 @@ import {
 import { checkNoMore, checkString } from "./arguments";
 import { ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, invalidArgument } from "./errors";
 import { type Library, loadLibrary } from "./library";
+import { openContext, readVocabulary, setModelId } from "./llm-context";
 import { OutError, OutSlot, addressOf, checkStatus, concatenate, copyBytes, encodeUtf8 } from "./memory";
-import { Model } from "./model";
 import { Adopted, Owned } from "./owned";
 import { bytesOf, newStruct, readStruct, writeStruct } from "./structs";
 import { type TiktokenRanks, readTiktokenRanks } from "./tiktoken";
@@ -106,8 +106,15 @@ export class Vocabulary extends Owned {
     path: string,
     options: { modelId?: string | undefined; library?: Library | undefined } = {},
   ): Vocabulary {
-    using model = new Model(path, options);
-    return model.readVocabulary();
+    const { modelId, library = loadLibrary(), ...unknown } = options;
+    checkNoMore(unknown);
+    const context = openContext(library, path);
+    try {
+      if (modelId) setModelId(library, context, modelId);
+      return new Vocabulary(new Adopted(library, readVocabulary(library, context)));
+    } finally {
+      library.symbols.eliza_inference_destroy(context);
+    }
   }
 
   /**

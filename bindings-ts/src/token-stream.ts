@@ -14,14 +14,13 @@ import {
   eliza_llm_stream_stats_t,
   eliza_span_state_t,
 } from "./abi.generated";
-import { checkInstance, checkNoMore, checkString, seedBits, tokenIds } from "./arguments";
+import { checkInstance, checkNoMore, checkString, seedBits } from "./arguments";
 import { Constraint, ConstraintKind } from "./constraint";
 import { ElizaInferenceError, INT32_MAX, INT32_MIN, UINT32_MAX, checkInteger, invalidArgument } from "./errors";
-import type { Handle } from "./library";
+import type { Handle, Library } from "./library";
 import type { LlmStreamConfig, LlmStreamStep } from "./llm-stream";
 import * as llm from "./llm-stream";
 import { OutError, OutSlot, encodeUtf8, readText } from "./memory";
-import { Model } from "./model";
 import { Owned } from "./owned";
 import { type Payload, payloadBytes } from "./payload";
 import { Mode, type SamplingOptions, SamplingStruct } from "./sampling";
@@ -94,34 +93,14 @@ export interface StepOptions {
  * `setTokenTrie`, `setConstraint`, their `clear...`, `activate` and `cancel` are allowed and act before the next token;
  * everything that decodes, and `close`, throws ELIZA_ERR_BUSY.
  */
-export class Stream extends Owned implements Iterable<LlmStreamStep> {
-  readonly model: Model;
+export abstract class TokenStream extends Owned implements Iterable<LlmStreamStep> {
   // Its tokenizer must live as long as the library may call it.
   #constraint: Constraint | null = null;
   #generating = false;
   #stopsAtSpanEnd = false;
 
-  /** See `Model.stream`. */
-  constructor(model: Model, config: LlmStreamConfig) {
-    const { library, handle: context } = checkInstance(model, Model, "model");
+  constructor(library: Library, context: Handle, config: LlmStreamConfig) {
     super(library, llm.openStream(library, context, config), "stream", "eliza_inference_llm_stream_close");
-    this.model = model;
-  }
-
-  /**
-   * Decodes a prompt, text or tokens; returns its number of tokens. May be called again at any time: the tokens are
-   * appended to what is there. They never reach the token tree, the grammar or the triggers. `addSpecial` is for text:
-   * whether the tokens with which the model begins a text are added; by default, if nothing was decoded yet.
-   */
-  prefill(
-    prompt: string | ArrayLike<number>,
-    { addSpecial, ...unknown }: { addSpecial?: boolean | undefined } = {},
-  ): number {
-    checkNoMore(unknown);
-    const ids = typeof prompt === "string" ? this.#tokenize(prompt, addSpecial) : prompt;
-    const tokens = tokenIds(ids, "prompt", "a string or token ids");
-    llm.prefill(this.library, this.handle, tokens);
-    return tokens.length;
   }
 
   /**
@@ -398,11 +377,6 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
     else this.clearTokenTrie();
   }
 
-  #tokenize(text: string, addSpecial: boolean | undefined): number[] {
-    const { contextTokens, pendingTokens } = this.stats;
-    return this.model.tokenize(text, { addSpecial: addSpecial ?? contextTokens + pendingTokens === 0 });
-  }
-
   #runGenerate(maxTokens: number, receive: (token: number, text: Handle) => number): ElizaInferenceError | null {
     const error = new OutError();
     const callback = new JSCallback(receive, { args: [FFIType.i32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 });
@@ -426,13 +400,13 @@ export class Stream extends Owned implements Iterable<LlmStreamStep> {
 
 /** What `Stream.span` returns; disposing it removes the constraint. */
 export class Span implements Disposable {
-  readonly #stream: Stream;
+  readonly #stream: TokenStream;
   readonly #restore: () => void;
   #leaf: string | null = null;
   #active = true;
 
   /** @internal */
-  constructor(stream: Stream, restore: () => void) {
+  constructor(stream: TokenStream, restore: () => void) {
     this.#stream = stream;
     this.#restore = restore;
   }

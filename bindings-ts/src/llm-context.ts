@@ -1,0 +1,30 @@
+/** The model functions of the library over plain handles, which `Model` and `Vocabulary` share. */
+import { ELIZA_ERR_BUNDLE_INVALID } from "./abi.generated";
+import { checkString } from "./arguments";
+import type { Handle, Library } from "./library";
+import { ensureLlama } from "./llama";
+import { OutError, OutSlot, checkNoNul, checkStatus, encodeUtf8 } from "./memory";
+
+/** Opens a model, loading libllama if need be. The caller frees it with `eliza_inference_destroy`. */
+export function openContext(library: Library, path: string): Handle {
+  ensureLlama(library);
+  const error = new OutError();
+  const handle = library.symbols.eliza_inference_create(checkNoNul(path, "path"), error.view);
+  if (!handle) throw error.takeFromNull(library, ELIZA_ERR_BUNDLE_INVALID, `${path} cannot be opened`);
+  return Number(handle) as Handle;
+}
+
+export function setModelId(library: Library, context: Handle, modelId: string): void {
+  const bytes = encodeUtf8(checkString(modelId, "modelId"));
+  const status = library.symbols.eliza_inference_set_model_id(context, bytes, bytes.length);
+  checkStatus(status, `modelId ${JSON.stringify(modelId)}`);
+}
+
+/** The model's vocabulary, which outlives the model. The caller frees it with `eliza_inference_vocab_free`. */
+export function readVocabulary(library: Library, context: Handle): Handle {
+  const out = new OutSlot();
+  const error = new OutError();
+  const status = library.symbols.eliza_inference_vocab_from_context(context, out.view, error.view);
+  if (status < 0) throw error.take(library, status, "the vocabulary cannot be read");
+  return out.handle;
+}
