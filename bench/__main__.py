@@ -4,9 +4,9 @@ import sys
 
 try:
     from bench.cli import main
+
+    main()
 except ModuleNotFoundError as error:
     if (error.name or "").startswith("bench"):
         raise
     sys.exit(f"bench: {error.name} is missing: pip install --no-deps -r bench/requirements.txt")
-
-main()

@@ -23,18 +23,9 @@ from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.ticker import NullFormatter  # noqa: E402
 
 from bench.end_to_end import Run, summary  # noqa: E402
-from bench.micro import SamplerFigures, StreamSteps  # noqa: E402
+from bench.micro import SAMPLER_WAYS, SamplerFigures, StreamSteps  # noqa: E402
 
 OURS, OTHERS = "#1b6ca8", "#b0b7bf"
-
-SAMPLER_WAYS = {
-    "array_only": "candidate array alone",
-    "adapter_greedy": "token trie, greedy",
-    "adapter": "token trie + temp + dist",
-    "free": "temp + dist, unconstrained",
-    "minus_infinity": "-inf everywhere + temp + dist",
-    "grammar": "llama.cpp grammar + temp + dist",
-}
 
 
 def answers(path: Path, groups: dict[str, list[Run]]) -> None:

@@ -9,9 +9,8 @@ from eliza_inference import Model
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench import calls, end_to_end, gate, micro, paths, prompts, report, start, tables
+from bench import calls, end_to_end, gate, micro, paths, prompts, start, tables
 from bench.prompts import PREFIX, read_names
-from bench.recognizers import report as recognizers
 from bench.recognizers import tables as recognizer_tables
 from bench.recognizers.cases import CASES
 from bench.recognizers.measure import PASSES, SECONDS, Selection
@@ -167,6 +166,8 @@ def start_command() -> None:
 @large_model_option
 def report_command(large_model: Path) -> None:
     """Measures everything and writes bench/reports/<date>-main-job.md with its charts."""
+    from bench import report  # draws charts, which the other commands need not install
+
     with console.status("") as status:
         results = report.collect(large_model, status.update)
     console.print(f"written: {report.write(results)}")
@@ -189,6 +190,8 @@ def recognizers_command(
     write: bool,
 ) -> None:
     """Measures masks of choices, regular expressions and grammars, beside other libraries."""
+    from bench.recognizers import report as recognizers  # draws charts
+
     with console.status("") as status:
         measured = recognizers.collect(Selection(cases, libraries, vocabularies), passes, status.update)
     if write:

@@ -15,6 +15,14 @@ from bench.prompts import PREFIX, grammar_of
 PAYLOAD_REPEATS = {30: 2000, 1000: 200, 100_000: 15}
 MATCHER_VOCABULARIES = (512, 128_256, 262_144)
 SAMPLER_REPEATS = 5
+SAMPLER_WAYS = {
+    "array_only": "candidate array alone",
+    "adapter_greedy": "token trie, greedy",
+    "adapter": "token trie + temp + dist",
+    "free": "temp + dist, unconstrained",
+    "minus_infinity": "-inf everywhere + temp + dist",
+    "grammar": "llama.cpp grammar + temp + dist",
+}
 STREAM_REPEATS = 25
 
 

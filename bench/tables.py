@@ -6,12 +6,12 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from bench import charts, end_to_end
+from bench import end_to_end
 from bench.calls import CallFigures
 from bench.end_to_end import Run
 from bench.figures import Figure
 from bench.gate import Count
-from bench.micro import MatcherSteps, PayloadFigures, SamplerFigures, StreamSteps
+from bench.micro import SAMPLER_WAYS, MatcherSteps, PayloadFigures, SamplerFigures, StreamSteps
 from bench.requirement import Requirement
 from bench.start import StartFigure
 
@@ -126,7 +126,7 @@ def sampler(figures: SamplerFigures) -> Table:
             f"{figures.ratio(way, 'array_only'):,.2f}",
             f"{figures.ratio('grammar', way):,.1f}",
         ]
-        for way, label in charts.SAMPLER_WAYS.items()
+        for way, label in SAMPLER_WAYS.items()
     ]
     heading = [
         "median us",
