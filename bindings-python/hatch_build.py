@@ -36,7 +36,7 @@ TARGETS = {
 DEMO_DATA = ("eliza-router.gguf", "actions.txt", "heldout.tsv")
 
 
-# What a source archive takes from the folder above this one. A licence of the project is taken where there is one.
+# What a source archive takes from the folder above this one.
 SOURCES = ("build.zig", "build.zig.zon", "native", *(f"tests/models/{name}" for name in DEMO_DATA))
 LEGAL = ("LICENSE", "THIRD_PARTY.md")
 
@@ -74,8 +74,7 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         here = Path(self.root)
         project = project_folder(here)
         if self.target_name == "sdist":
-            present = (name for name in (*SOURCES, *LEGAL) if (project / name).exists())
-            build_data["force_include"] |= {str(project / name): name for name in present}
+            build_data["force_include"] |= {str(project / name): name for name in (*SOURCES, *LEGAL)}
             return
         target = os.environ.get("ELIZA_INFERENCE_TARGET") or host_target()
         if target not in TARGETS:
@@ -92,7 +91,7 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         contents |= {project / "tests" / "models" / name: f"data/{name}" for name in DEMO_DATA}
         grammars = sorted((project / "native" / "grammars").glob("*.lark"))
         contents |= {grammar: f"data/grammars/{grammar.name}" for grammar in grammars}
-        contents |= {project / name: f"licenses/{name}" for name in LEGAL if (project / name).is_file()}
+        contents |= {project / name: f"licenses/{name}" for name in LEGAL}
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{tag}"
         for source, name in contents.items():

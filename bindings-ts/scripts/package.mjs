@@ -4,7 +4,7 @@
 // dependencies: npm installs the one whose os, cpu and libc fit. The version is that of the release. The sources become
 // one file, with what they depend on, since finding and reading many takes most of the time of an import.
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,8 +19,8 @@ if (!output) {
 
 const manifest = JSON.parse(readFileSync(join(release, "manifest.json"), "utf8"));
 const source = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
-const legal = ["LICENSE", "THIRD_PARTY.md"].map((name) => join(project, name)).filter(existsSync);
-const license = existsSync(join(project, "LICENSE")) ? { license: "SEE LICENSE IN LICENSE" } : {};
+const { license } = source;
+const legal = ["LICENSE", "THIRD_PARTY.md"].map((name) => join(project, name));
 
 mkdirSync(output, { recursive: true });
 const platforms = manifest.files.filter((file) => file.target && file.path.startsWith("lib/"));
@@ -33,7 +33,7 @@ function packagePlatform(file) {
   const libc = os === "linux" ? { libc: [musl ?? "glibc"] } : {};
   const name = `@${source.name}/${platform}`;
   const description = `The native library of ${source.name} for ${platform}`;
-  pack({ name, version: manifest.version, description, ...license, os: [os], cpu: [cpu], ...libc }, (folder) =>
+  pack({ name, version: manifest.version, description, license, os: [os], cpu: [cpu], ...libc }, (folder) =>
     cpSync(join(release, file.path), join(folder, basename(file.path))),
   );
   return name;
@@ -43,7 +43,7 @@ function packageBinding() {
   const { dependencies, devDependencies, scripts, ...published } = source;
   const entry = { types: "./dist/index.d.ts", default: "./dist/index.js" };
   const made = { module: entry.default, types: entry.types, exports: { ".": entry }, optionalDependencies };
-  pack({ ...published, ...made, version: manifest.version, ...license }, (folder) => {
+  pack({ ...published, ...made, version: manifest.version }, (folder) => {
     const dist = join(folder, "dist");
     const bundle = ["build", "src/index.ts", "--target", "bun", "--minify-syntax", "--minify-whitespace"];
     run("node", ["scripts/bun.mjs", ...bundle, "--outfile", join(dist, "index.js")]);

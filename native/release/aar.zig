@@ -24,6 +24,7 @@ pub fn add(
         \\
     , .{targets.android_api}));
     addText(pack, "R.txt", "");
+    for (targets.legal) |name| addFile(pack, name, b.path(name));
     if (classes) |jar| {
         addFile(pack, "classes.jar", jar);
         addText(pack, "proguard.txt", "# Native code finds these by name.\n-keep class eliza.inference.** { *; }\n");

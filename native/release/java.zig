@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const library = @import("library.zig");
+const targets = @import("targets.zig");
 
 /// The bridge, for the library that it is to be loaded with.
 pub fn addBridge(b: *std.Build, core: *std.Build.Step.Compile, options: library.Options) *std.Build.Step.Compile {
@@ -38,6 +39,10 @@ pub fn addJar(b: *std.Build, zip: *std.Build.Step.Compile) std.Build.LazyPath {
     const jar = pack.addOutputFileArg("classes.jar");
     pack.addArg("META-INF/MANIFEST.MF");
     pack.addFileArg(b.addWriteFiles().add("MANIFEST.MF", "Manifest-Version: 1.0\r\n\r\n"));
+    for (targets.legal) |name| {
+        pack.addArg(b.fmt("META-INF/{s}", .{name}));
+        pack.addFileArg(b.path(name));
+    }
     pack.addArg("eliza/inference/");
     pack.addDirectoryArg(classes.path(b, "eliza/inference"));
     return jar;

@@ -1,6 +1,7 @@
 //! `zig build release`: the library for every platform, the Android archive, and a manifest of it all.
 //!
 //!     release/manifest.json                       path, size, SHA-256 of each file; target and exports of a library
+//!     release/LICENSE, release/THIRD_PARTY.md     the licences
 //!     release/include/                            the header
 //!     release/lib/<platform>/                     desktop, by the platform's name in npm
 //!     release/lib/cmake/elizainference/           for find_package
@@ -17,6 +18,7 @@ const targets = @import("targets.zig");
 pub fn addStep(b: *std.Build, version: []const u8, config: *std.Build.Step.Options) void {
     const with_java = b.option(bool, "java", "Release the Java classes, too, which takes a javac (default: yes)") orelse true;
     var files: Files = .init(b, version);
+    for (targets.legal) |name| files.add(name, null, b.path(name));
     files.add("include/eliza_inference.h", null, b.path("native/include/eliza_inference.h"));
     addDesktop(b, &files, config);
     addCmake(b, &files, version);

@@ -19,6 +19,9 @@ pub const desktop = [_]Desktop{
     .{ .name = "win32-arm64", .triple = "aarch64-windows-gnu" },
 };
 
+/// What every archive takes along, from the project's folder.
+pub const legal = [_][]const u8{ "LICENSE", "THIRD_PARTY.md" };
+
 pub const Android = struct {
     /// As Android calls it: the folder under jniLibs.
     abi: []const u8,

@@ -15,6 +15,9 @@ from wheels import HERE, PLATFORMS, build_wheel, installed
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "tests" / "models" / "eliza-router.gguf"
 
+# What every archive takes along.
+LEGAL = {name: (ROOT / name).read_bytes() for name in ("LICENSE", "THIRD_PARTY.md")}
+
 
 @dataclass(frozen=True)
 class ReleaseFile:

@@ -9,7 +9,7 @@ from pathlib import Path
 import lief
 import pytest
 
-from conftest import ROOT, Release
+from conftest import LEGAL, ROOT, Release
 
 ABIS = {
     "arm64-v8a": lief.ELF.ARCH.AARCH64,
@@ -150,6 +150,7 @@ def test_the_archive_holds_what_gradle_looks_for(release: Release) -> None:
             assert aar.read(f"jni/{abi}/libelizainference.so") == core
             assert aar.read(f"{module}/libs/android.{abi}/libelizainference.so") == core
             assert f"jni/{abi}/libelizainference_jni.so" in names
+        assert {name: aar.read(name) for name in LEGAL} == LEGAL
 
 
 HEADER = ROOT / "native" / "include" / "eliza_inference.h"

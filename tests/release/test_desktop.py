@@ -10,7 +10,7 @@ from pathlib import Path
 import lief
 import pytest
 
-from conftest import ROOT, Release
+from conftest import LEGAL, ROOT, Release
 
 GLIBC_MAX = (2, 17)
 CMAKE_LISTS = """
@@ -29,6 +29,10 @@ def test_the_manifest_tells_every_file_and_nothing_else(release: Release) -> Non
     for path, file in release.files.items():
         content = file.path.read_bytes()
         assert (len(content), hashlib.sha256(content).hexdigest()) == (file.bytes, file.sha256), path
+
+
+def test_the_release_brings_the_licences(release: Release) -> None:
+    assert {name: release.files[name].path.read_bytes() for name in LEGAL} == LEGAL
 
 
 def test_there_is_a_library_for_every_platform(release: Release) -> None:

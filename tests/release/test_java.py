@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import MODEL, Release
+from conftest import LEGAL, MODEL, Release
 
 JAVA_8_CLASS_VERSION = 52
 
@@ -65,3 +65,8 @@ def test_the_classes_are_java_8_and_the_same_for_each_build(jar: Path) -> None:
             if entry.filename.endswith(".class"):
                 magic, _, major = struct.unpack(">IHH", archive.read(entry)[:8])
                 assert (magic, major) == (0xCAFEBABE, JAVA_8_CLASS_VERSION), entry.filename
+
+
+def test_the_classes_bring_the_licences(jar: Path) -> None:
+    with zipfile.ZipFile(jar) as archive:
+        assert {name: archive.read(f"META-INF/{name}") for name in LEGAL} == LEGAL

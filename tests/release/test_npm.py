@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import MODEL, ROOT, Release
+from conftest import LEGAL, MODEL, ROOT, Release
 
 BINDING = ROOT / "bindings-ts"
 
@@ -56,6 +56,14 @@ def test_there_is_a_package_for_each_desktop_library(packages: Path, release: Re
         assert package.get("libc") == ([*musl, "glibc"][:1] if os_name == "linux" else None)
         assert main["optionalDependencies"][package["name"]] == package["version"] == release.version
     assert len(main["optionalDependencies"]) == 8
+
+
+def test_every_package_brings_the_licences(packages: Path) -> None:
+    archives = list(packages.glob("*.tgz"))
+    assert len(archives) == 9
+    for archive in archives:
+        assert {name: content(archive, name) for name in LEGAL} == LEGAL, archive.name
+        assert description(archive)["license"] == "MIT", archive.name
 
 
 def test_the_packages_work_in_a_clean_folder(installed: Path) -> None:
@@ -126,10 +134,14 @@ def install(folder: Path, *archives: Path) -> None:
 
 
 def description(archive: Path) -> dict[str, object]:
+    return dict(json.loads(content(archive, "package.json")))
+
+
+def content(archive: Path, name: str) -> bytes:
     with tarfile.open(archive) as files:
-        content = files.extractfile("package/package.json")
-        assert content is not None
-        return dict(json.load(content))
+        file = files.extractfile(f"package/{name}")
+        assert file is not None
+        return file.read()
 
 
 def bun(folder: Path, code: str, **variables: str) -> str:

@@ -6,13 +6,14 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import lief
 import pytest
 
-from conftest import MODEL, ROOT
+from conftest import LEGAL, MODEL, ROOT
 from wheels import PACKAGE, PLATFORMS, installed, run
 
 LIBRARY = re.compile(r"eliza_inference/native/(lib)?elizainference\.(so|dylib|dll)")
@@ -49,7 +50,8 @@ def test_a_wheel_holds_the_library_of_its_platform(wheels: dict[str, Path], targ
         names = archive.namelist()
         (library,) = filter(LIBRARY.fullmatch, names)
         binary = lief.parse(archive.read(library))
-        assert "eliza_inference/licenses/THIRD_PARTY.md" in names
+        assert {name: archive.read(f"eliza_inference/licenses/{name}") for name in LEGAL} == LEGAL
+        assert "License-Expression: MIT" in metadata(archive)
         assert not any(name.endswith((".pyc", ".pdb", ".zig")) for name in names)
     assert machine_of(binary) == machine
 
@@ -116,6 +118,14 @@ print(resident() - before)
     assert int(run(clean_python, code, tmp_path)) <= RESIDENT_BYTES_MAX
 
 
+def test_a_source_archive_brings_the_licences(sdist: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        folder = sdist.name.removesuffix(".tar.gz")
+        for name, text in LEGAL.items():
+            file = archive.extractfile(f"{folder}/{name}")
+            assert file is not None and file.read() == text
+
+
 def test_a_source_archive_builds_without_a_network(
     sdist: Path, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
@@ -144,6 +154,11 @@ def machine_of(binary: object) -> object:
         return binary.header.cpu_type
     assert isinstance(binary, lief.PE.Binary)
     return binary.header.machine
+
+
+def metadata(wheel: zipfile.ZipFile) -> list[str]:
+    (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    return wheel.read(name).decode("utf-8").splitlines()
 
 
 def version() -> str:
