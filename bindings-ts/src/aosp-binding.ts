@@ -1,4 +1,4 @@
-/** The binding of the library that the AOSP host calls in its own process. */
+/** The binding that the AOSP host uses, in its own process. */
 import type { AospStreamingLlmBinding, LlmStreamHandle } from "./host-abi";
 import { type Handle, type Library, hasSymbols, loadLibrary } from "./library";
 import { ensureLlama } from "./llama";
@@ -6,7 +6,7 @@ import * as llm from "./llm-stream";
 import { encodeUtf8 } from "./memory";
 
 /**
- * The binding on this library, or null if the build has no streams. The two trie methods are there only if the build has
+ * A binding to this library, or null if the build has no streams. It has the two trie methods only if the build has
  * their functions.
  */
 export function loadAospStreamingLlmBinding(library: Library = loadLibrary()): AospStreamingLlmBinding | null {
@@ -31,7 +31,7 @@ export function loadAospStreamingLlmBinding(library: Library = loadLibrary()): A
   return binding;
 }
 
-/** What the two trie methods of the host's interfaces need. */
+/** The functions behind the two trie methods of the host's interfaces. */
 export const TRIE_SYMBOLS = ["eliza_inference_set_token_trie", "eliza_inference_clear_token_trie"] as const;
 
 const STREAM_SYMBOLS = [

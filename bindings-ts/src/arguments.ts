@@ -1,4 +1,4 @@
-/** Checks of arguments: what is wrong is told by the argument's name, with what was expected and what came. */
+/** Checks of arguments. Messages name the argument, what was expected and what came. */
 import { type ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, invalidArgument } from "./errors";
 
 type Class<T> = abstract new (...parameters: never[]) => T;
@@ -9,7 +9,7 @@ const REMEDIES: Record<string, string> = {
   "Constraint Matcher": " (use the constraint that it was made from)",
 };
 
-/** An object of this class. One of another class has a handle too, and that would crash the library. */
+/** Refuses objects of other classes: they have handles too, which would crash the library. */
 export function checkInstance<T>(value: T, type: Class<T>, name: string): T {
   if (value instanceof type) return value;
   throw unexpected(name, `a ${type.name}`, value, REMEDIES[`${type.name} ${kindOf(value)}`]);
@@ -20,7 +20,7 @@ export function checkString(value: string, name: string): string {
   return value;
 }
 
-/** The values as a list; refuses a single text, which JavaScript would take for its characters. */
+/** The values as a list. Refuses a single text, whose characters JavaScript would iterate over. */
 export function checkSeveral<T>(values: Iterable<T>, name: string, of: string): T[] {
   const isOne = typeof values === "string" || values instanceof Uint8Array;
   if (!isOne && typeof values?.[Symbol.iterator] === "function") return [...values];
@@ -28,18 +28,19 @@ export function checkSeveral<T>(values: Iterable<T>, name: string, of: string): 
   throw invalidArgument(`${name}: expected several ${of}, got ${got}`);
 }
 
+/** Token ids as C takes them; an Int32Array is not copied. */
 export function tokenIds(values: ArrayLike<number>, name: string, expected = "token ids"): Int32Array {
   if (values instanceof Int32Array) return values;
   if (typeof values !== "object" || typeof values?.length !== "number") throw unexpected(name, expected, values);
   return Int32Array.from(values, (token, i) => checkInteger(token, `${name}[${i}]`, INT32_MIN, INT32_MAX));
 }
 
-/** Refuses options that a call does not know: a misspelt one would be ignored in silence. */
+/** Refuses options that a call does not know: a misspelt one would be silently ignored. */
 export function checkNoMore(options: object, known: object = {}): void {
   for (const name in options) if (!Object.hasOwn(known, name)) throw invalidArgument(`unknown option ${name}`);
 }
 
-/** The state of a generator as C takes it. */
+/** A seed as C takes it. */
 export function seedBits(seed: number | bigint): bigint {
   const bits = typeof seed === "bigint" || Number.isInteger(seed) ? BigInt(seed) : -1n;
   if (bits >= 0n && bits <= SEED_MAX) return bits;

@@ -1,16 +1,17 @@
 /** Sets of tokens as bitmaps: bit i % 32 of word i / 32 is token i. */
 import { unexpected } from "./arguments";
 
+/** The words of a bitmap for so many tokens. */
 export function bitmapWords(nTokens: number): number {
   return Math.ceil(nTokens / 32);
 }
 
-/** The library writes 4 bytes for each element, so that another kind of array would be written beyond its end. */
+/** The library writes 4 bytes for each element: past the end of any other kind of array. */
 export function checkBitmap(words: Int32Array): void {
   if (!(words instanceof Int32Array)) throw unexpected("words", "an Int32Array", words);
 }
 
-/** The numbers of the bits that are set, ascending; there are `count` of them. */
+/** The indices of the bits that are set, ascending; `count` is how many there are. */
 export function setBits(words: Int32Array, count: number): Int32Array {
   const bits = new Int32Array(count);
   let n = 0;

@@ -1,21 +1,26 @@
-/** What compiling a recognizer may take. */
+/** What compiling a recognizer may cost. */
 import { FFIType, JSCallback } from "bun:ffi";
 import { ELIZA_COMPILE_STATES, eliza_compile_config_t } from "./abi.generated";
 import { checkNoMore } from "./arguments";
 import { checkInteger } from "./errors";
 import { bytesOf, newStruct, writeStruct } from "./structs";
 
-/** Bounds, each at least 1; what is absent is the default. Beyond a bound: ELIZA_ERR_LIMIT, with what was being built. */
+/**
+ * Bounds on compiling, each at least 1. Exceeding one throws ELIZA_ERR_LIMIT; the message says what was being built.
+ */
 export interface Budget {
   /** States of each automaton; 65,535 by default and at most. */
   statesMax?: number | undefined;
-  /** Memory taken while compiling; 256 MiB by default. */
+  /** Bytes of memory used while compiling; 256 MiB by default. */
   bytesMax?: number | undefined;
   /** Wall-clock milliseconds; no bound by default. */
   msMax?: number | undefined;
-  /** Memory of the masks and tables that the constraint keeps; 64 MiB by default. */
+  /** Bytes of the masks and tables that the constraint keeps; 64 MiB by default. */
   maskBytesMax?: number | undefined;
-  /** Called now and then: true cancels (ELIZA_ERR_CANCELLED), and so does throwing, which the call then throws too. */
+  /**
+   * Called from time to time. Returning true cancels (ELIZA_ERR_CANCELLED), and so does throwing: the call then throws
+   * the same.
+   */
   cancel?: (() => boolean) | undefined;
 }
 
@@ -34,7 +39,7 @@ export function withBudget<T>(budget: Budget | undefined, call: (config: Uint8Ar
   return cancel ? withCancel(config, cancel, call) : call(bytesOf(config));
 }
 
-/** 0 is the default in C; a caller who writes 0 means something else. */
+/** The bound as C takes it. There 0 is the default, which a caller who writes 0 does not mean. */
 function bound(name: string, value: number | undefined, max: number = Number.MAX_SAFE_INTEGER): number {
   return value === undefined ? 0 : checkInteger(value, name, 1, max);
 }

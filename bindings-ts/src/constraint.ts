@@ -1,4 +1,4 @@
-/** What is allowed: compiled token trees and recognizers. */
+/** What an output may be: token trees and recognizers, compiled for a vocabulary. */
 import {
   ELIZA_CHOICES_CANONICAL,
   ELIZA_CONSTRAINT_CHOICES,
@@ -21,6 +21,7 @@ import { type StructValues, bytesOf, newStruct, readStruct } from "./structs";
 import { type TokenizerSlot, watchingTokenizer } from "./tokenizer";
 import { Vocabulary } from "./vocabulary";
 
+/** The kinds of constraint: values of `Constraint.kind`. */
 export const ConstraintKind = {
   TOKEN_TRIE: ELIZA_CONSTRAINT_TOKEN_TRIE,
   CHOICES: ELIZA_CONSTRAINT_CHOICES,
@@ -28,56 +29,65 @@ export const ConstraintKind = {
   GRAMMAR: ELIZA_CONSTRAINT_GRAMMAR,
 } as const;
 
-/** Of a token tree. */
+/** The sizes of a compiled token tree. */
 export interface ConstraintInfo {
+  /** Descriptors in the payload. */
   nDescriptors: number;
-  /** Distinct token sequences, all descriptors. */
+  /** Distinct token sequences of all descriptors. */
   nLeaves: number;
-  /** Trie nodes, roots and end nodes included. */
+  /** Trie nodes, including roots and end nodes. */
   nNodes: number;
+  /** Tokens of the longest leaf. */
   longestLeafTokens: number;
-  /** Most legal tokens at one node. */
+  /** The most legal tokens at any one node. */
   widestNode: number;
-  /** Memory kept, the copy of the payload included. */
+  /** Bytes of memory kept, including a copy of the payload. */
   retainedBytes: number;
 }
 
-/** Of a recognizer; all zero for a token tree. */
+/** The sizes of a compiled recognizer; all 0 for a token tree. */
 export interface RecognizerInfo {
-  /** Of the choices' trie, of the automaton of a regular expression, of a grammar's lexer. */
+  /** States of the choices' trie, of the regular expression's automaton, or of the grammar's lexer. */
   nStates: number;
+  /** States of the grammar's LR(1) parser; otherwise 0. */
   nParserStates: number;
+  /** Terminals of the grammar; otherwise 0. */
   nTerminals: number;
+  /** Productions of the grammar; otherwise 0. */
   nProductions: number;
-  /** Lexer states with a table. */
+  /** Lexer states whose table has been built. */
   nTables: number;
-  /** Masks kept. */
+  /** Masks in the cache. */
   nMasks: number;
-  /** Memory of the compiled automata. */
+  /** Bytes of memory of the compiled automata. */
   automatonBytes: number;
-  /** Memory of the tables and masks, bounded by `maskBytesMax`. */
+  /** Bytes of memory of the tables and masks; at most `maskBytesMax`. */
   tableBytes: number;
 }
 
+/** Options of `Constraint.choices`. */
 export interface ChoicesOptions {
   /**
-   * Only the tokens that the vocabulary's tokenizer gives for a string (see `Vocabulary.setTokenizer`): a token tree with
-   * the path "choices".
+   * Allows a string only as the vocabulary's tokenizer spells it (see `Vocabulary.setTokenizer`), instead of in any
+   * tokenisation. The result is a token tree whose one descriptor has the path "choices".
    */
   canonical?: boolean | undefined;
+  /** What compiling may cost. */
   budget?: Budget | undefined;
 }
 
+/** Options of `Constraint.regex`. */
 export interface RegexOptions {
-  /** As `(?i)` at the start. */
+  /** Matches letters of either case, as `(?i)` at the start of the pattern does. */
   ignoreCase?: boolean | undefined;
+  /** What compiling may cost. */
   budget?: Budget | undefined;
 }
 
 /**
- * What is allowed, compiled for a vocabulary: a token tree (`new Constraint`), or a recognizer (`choices`, `regex`, `lark`),
- * which allows any text that it accepts, in any tokenisation. Immutable, and shared by any number of matchers, which keep
- * what they need of it.
+ * What an output may be, compiled for a vocabulary: a token tree (`new Constraint`), or a recognizer (`choices`,
+ * `regex`, `lark`), which allows any text that it accepts, in any tokenisation. A constraint never changes, and any
+ * number of matchers and streams share it. They keep what they need, so it may be closed at any time.
  */
 export class Constraint extends Owned {
   /** @internal Number of tokens of the vocabulary. */
@@ -87,8 +97,9 @@ export class Constraint extends Owned {
   #kind: number | null = null;
 
   /**
-   * A token tree. The same bytes compile once: later constraints come from a cache. The message of a failure gives the path
-   * to the bad element.
+   * Compiles a token tree. Throws ELIZA_ERR_PAYLOAD if the payload is malformed, ELIZA_ERR_LIMIT if it is too large,
+   * and ELIZA_ERR_MODEL_MISMATCH if it is for another model; the message gives the path to the bad element. The process
+   * keeps a cache of compiled payloads, so that the same bytes compile only once.
    */
   constructor(vocabulary: Vocabulary, payload: Payload);
   /** @internal */
@@ -100,7 +111,10 @@ export class Constraint extends Owned {
     this.tokenizer = vocabulary.tokenizer;
   }
 
-  /** Any one of the strings (or of their bytes). Repeated ones count once; an empty one is ELIZA_ERR_INVALID_ARG. */
+  /**
+   * Allows any one of the strings, given as text or as bytes. Repeated strings count once; an empty string throws
+   * ELIZA_ERR_INVALID_ARG.
+   */
   static choices(
     vocabulary: Vocabulary,
     strings: Iterable<string | Uint8Array>,
@@ -115,9 +129,10 @@ export class Constraint extends Owned {
   }
 
   /**
-   * A text that the whole pattern matches, from its first character to its last. Classes, also of Unicode (`\d`, `\p{Lu}`),
-   * repeats, alternation, groups, escapes and the flags i, s, x are served. Look-around, back-references, word boundaries
-   * and possessive groups are ELIZA_ERR_GRAMMAR, as all errors are; the message gives the position in bytes.
+   * Allows any text that the whole pattern matches, from its first character to its last. Supports classes (Unicode
+   * ones too: `\d`, `\p{Lu}`), repetition, alternation, groups, escapes and the flags i, s and x. Look-around,
+   * back-references, word boundaries and possessive groups are not supported. Any error in the pattern throws
+   * ELIZA_ERR_GRAMMAR; the message begins with its byte offset.
    */
   static regex(
     vocabulary: Vocabulary,
@@ -133,9 +148,9 @@ export class Constraint extends Owned {
   }
 
   /**
-   * A text of a grammar in Lark's notation: a lexer of terminals and an LR(1) parser. `grammars` has some that ship. What is
-   * wrong is ELIZA_ERR_GRAMMAR with line and column; a conflict comes with its two items and a shortest example. What is
-   * legal but seldom meant is in `notes`.
+   * Allows any text of the language of a grammar in Lark's notation: a lexer of terminals and an LR(1) parser. The
+   * package ships some, in `grammars`. An error in the grammar throws ELIZA_ERR_GRAMMAR with line and column; the
+   * message for a conflict shows the two items and a shortest example. `notes` lists what is legal but seldom meant.
    */
   static lark(
     vocabulary: Vocabulary,
@@ -150,8 +165,9 @@ export class Constraint extends Owned {
   }
 
   /**
-   * Opens a file that `save` wrote, by mapping it: it must not be changed while the constraint lives. The vocabulary must
-   * have the same tokens (ELIZA_ERR_FILE_INVALID). `maskBytesMax` bounds the tables and masks that come to the mapped ones.
+   * Opens a file that `save` wrote. The file is mapped, not read: do not change it while the constraint is in use.
+   * Throws ELIZA_ERR_FILE_INVALID if the file is damaged or was made for a vocabulary with other tokens. `maskBytesMax`
+   * bounds the bytes of the tables and masks that are built later; the mapped ones do not count.
    */
   static open(
     vocabulary: Vocabulary,
@@ -165,7 +181,10 @@ export class Constraint extends Owned {
     );
   }
 
-  /** Writes a recognizer with the tables that it has to a file, for `open`. ELIZA_ERR_INVALID_ARG for a token tree. */
+  /**
+   * Writes a recognizer, with the tables built so far, to a file for `open`. Throws ELIZA_ERR_INVALID_ARG for a token
+   * tree.
+   */
   save(path: string): void {
     const bytes = encodeUtf8(checkString(path, "path"));
     const error = new OutError();
@@ -174,8 +193,9 @@ export class Constraint extends Owned {
   }
 
   /**
-   * Builds every table that is kept, instead of at first use. `statesMax` and `maskBytesMax` are not read. Beyond `msMax`
-   * (ELIZA_ERR_LIMIT) or cancelled (ELIZA_ERR_CANCELLED), what was built stays.
+   * Builds, now instead of at first use, every table that fits `maskBytesMax`. Of the budget, `statesMax` and
+   * `maskBytesMax` are ignored. If time runs out (ELIZA_ERR_LIMIT) or `cancel` stops it (ELIZA_ERR_CANCELLED), the
+   * tables built so far stay.
    */
   prepare(budget?: Budget): void {
     const error = new OutError();
@@ -193,7 +213,7 @@ export class Constraint extends Owned {
   }
 
   /**
-   * What compiling found that is legal but seldom meant, a line each: terminals that the lexing rule can never separate,
+   * What the compiler found legal but seldom meant, one item each: terminals that the lexing rule can never tell apart,
    * rules that produce nothing or are never used, bytes without a token.
    */
   get notes(): string[] {
@@ -201,7 +221,7 @@ export class Constraint extends Owned {
     return text.split("\n").filter((line) => line !== "");
   }
 
-  /** What a recognizer compiled to, and what it keeps by now. */
+  /** The sizes of a recognizer, including the tables and masks built so far. */
   get recognizerInfo(): RecognizerInfo {
     const info = this.#readRecognizerInfo();
     return {
@@ -216,7 +236,7 @@ export class Constraint extends Owned {
     };
   }
 
-  /** What a token tree compiled to. ELIZA_ERR_INVALID_ARG for a recognizer, which has `recognizerInfo`. */
+  /** The sizes of a token tree. Throws ELIZA_ERR_INVALID_ARG for a recognizer: use `recognizerInfo`. */
   get info(): ConstraintInfo {
     const view = newStruct(eliza_constraint_info_t);
     const status = this.library.symbols.eliza_inference_constraint_info(this.handle, bytesOf(view));
@@ -232,7 +252,7 @@ export class Constraint extends Owned {
     };
   }
 
-  /** The paths of the descriptors, in the order of the payload; that of a recognizer is "". */
+  /** The paths of the descriptors, in the order of the payload; a recognizer has the one path "". */
   get paths(): string[] {
     if (this.kind !== ConstraintKind.TOKEN_TRIE) return [""];
     const address = new OutSlot();
@@ -293,18 +313,23 @@ function createNative(vocabulary: Vocabulary, budget: Budget | undefined, fallba
   );
 }
 
+/** Counters of the cache of compiled payloads. */
 export interface TrieCacheStats {
+  /** Payloads in the cache. */
   entries: number;
-  /** Retained by the entries. */
+  /** Bytes of memory that the entries keep. */
   bytes: number;
-  /** The bound in force. */
+  /** The bound on `bytes`. */
   bytesMax: number;
+  /** Payloads found in the cache. */
   hits: number;
+  /** Payloads that had to be compiled. */
   misses: number;
+  /** Entries dropped to stay within the bounds. */
   evictions: number;
 }
 
-/** Counters of the cache of compiled payloads, one for the process. */
+/** Counters of the cache of compiled payloads, which the whole process shares. */
 export function trieCacheStats(library: Library = loadLibrary()): TrieCacheStats {
   const view = newStruct(eliza_trie_cache_stats_t);
   const status = library.symbols.eliza_inference_trie_cache_stats(bytesOf(view));
@@ -320,7 +345,7 @@ export function trieCacheStats(library: Library = loadLibrary()): TrieCacheStats
   };
 }
 
-/** Bounds the cache, in bytes; evicts at once. 0 keeps nothing. */
+/** Bounds that cache to `bytesMax` bytes, evicting entries at once if need be; 0 turns it off. */
 export function setTrieCacheLimit(bytesMax: number, library: Library = loadLibrary()): void {
   checkInteger(bytesMax, "bytesMax", 0, Number.MAX_SAFE_INTEGER);
   checkStatus(library.symbols.eliza_inference_trie_cache_set_limit(bytesMax), "setTrieCacheLimit");

@@ -1,10 +1,10 @@
-/** Failures: a status of the C ABI and the message that came with it. */
+/** Failures: a status of the C ABI, and the message that came with it. */
 import * as abi from "./abi.generated";
 
-/** A call failed. `message` is the library's own text and says what is wrong and where. */
+/** A call failed. `message` is the library's own text: what is wrong, and where. */
 export class ElizaInferenceError extends Error {
   override readonly name = "ElizaInferenceError";
-  /** An `ELIZA_ERR_*` value, negative. */
+  /** One of `abi.ELIZA_ERR_*`, negative. */
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -12,12 +12,13 @@ export class ElizaInferenceError extends Error {
     this.status = status;
   }
 
-  /** The name of the status, such as `ELIZA_ERR_PAYLOAD`. */
+  /** The name of the status, such as "ELIZA_ERR_PAYLOAD". */
   get statusName(): string {
     return nameOfStatus(this.status);
   }
 }
 
+/** The name of a status, such as "ELIZA_ERR_PAYLOAD"; "ELIZA_ERR_UNKNOWN" for one that a newer library gives. */
 export function nameOfStatus(status: number): string {
   return statusNames.get(status) ?? "ELIZA_ERR_UNKNOWN";
 }
@@ -32,7 +33,7 @@ export function invalidArgument(message: string): ElizaInferenceError {
   return new ElizaInferenceError(abi.ELIZA_ERR_INVALID_ARG, message);
 }
 
-/** bun:ffi wraps numbers silently; what is no integer, or out of range, must not reach the library. */
+/** Refuses what is no integer or is out of range, since bun:ffi would silently wrap it. */
 export function checkInteger(value: number, name: string, min: number, max: number): number {
   if (!Number.isInteger(value) || value < min || value > max) {
     throw invalidArgument(`${name}: ${value} is not an integer from ${min} to ${max}`);

@@ -1,4 +1,7 @@
-/** Lets timers, I/O and abort signals run: steps of a model are synchronous, and would hold them up to the end. */
+/**
+ * Lets timers, I/O and abort signals run. The steps of a model are synchronous: without this, they would wait until the
+ * end.
+ */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,15 +1,15 @@
-/** The grammars that ship, for `Constraint.lark`: JSON, C11, arithmetic and others. */
+/** The grammars that the package ships, for `Constraint.lark`: JSON, C11, arithmetic and others. */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { invalidArgument } from "./errors";
 
-/** The names of the grammars, ascending. */
+/** The names of the grammars, sorted. */
 export function names(): string[] {
   const files = readdirSync(folder()).filter((file) => file.endsWith(SUFFIX));
   return files.map((file) => file.slice(0, -SUFFIX.length)).sort();
 }
 
-/** The text of a grammar in Lark's notation. ELIZA_ERR_INVALID_ARG if there is none of this name. */
+/** A grammar in Lark's notation. Throws ELIZA_ERR_INVALID_ARG if there is none with this name. */
 export function text(name: string): string {
   const known = names();
   if (!known.includes(name)) {

@@ -1,7 +1,8 @@
-/** A value of a JSON document and where it stands, for messages that say where. */
+/** A value of a JSON document, and its place, for messages that say where. */
 import type { ElizaInferenceError } from "./errors";
 import type { TokenList } from "./token-list";
 
+/** Its methods throw an error with the place if the value is not as asked. */
 export class JsonPlace {
   readonly value: unknown;
   /** The path from the root, "" for the root itself. */
@@ -14,14 +15,14 @@ export class JsonPlace {
     this.#list = list;
   }
 
-  /** A member that must be there. */
+  /** A member that has to be there. */
   key(key: string): JsonPlace {
     const place = this.optional(key);
     if (!place) throw this.missing(key);
     return place;
   }
 
-  /** A member, or null. A null in the document is the same as no member. */
+  /** A member, or null if it is absent or null. */
   optional(key: string): JsonPlace | null {
     const object = this.object();
     const value = Object.hasOwn(object, key) ? object[key] : null;
@@ -51,7 +52,7 @@ export class JsonPlace {
     return text;
   }
 
-  /** The error for a member that is not there. */
+  /** The error for an absent member. */
   missing(key: string, why = ""): ElizaInferenceError {
     return this.#at(key, undefined).error(why ? `missing; ${why}` : "missing");
   }

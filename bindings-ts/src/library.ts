@@ -7,25 +7,29 @@ import { ElizaInferenceError } from "./errors";
 import { loadAdvice } from "./load-advice";
 import { libraryFile, packagedLibrary, platformPackage } from "./platform-package";
 
+/** The name of a function of the header. */
 export type SymbolName = keyof typeof declarations;
+/** The functions of the header, by name. */
 export type Symbols = ReturnType<typeof dlopen<typeof declarations>>["symbols"];
 
-/** A handle of the library as bun:ffi passes it: an address. 0 stands for a closed one. */
+/** A native object as bun:ffi passes it: its address, or 0 once it is closed. */
 export type Handle = Pointer;
 
+/** A loaded libelizainference. */
 export interface Library {
-  /** The file. */
+  /** The file it was loaded from. */
   readonly path: string;
-  /** Every function of the header. One that this build lacks throws ELIZA_ERR_NOT_IMPLEMENTED when it is called. */
+  /** All functions of the header. One that this build lacks throws ELIZA_ERR_NOT_IMPLEMENTED when called. */
   readonly symbols: Symbols;
-  /** Functions of the header that this build lacks: it is older than this package. */
+  /** The functions that this build lacks because it is older than this package. */
   readonly missing: ReadonlySet<SymbolName>;
 }
 
 /**
- * Loads the library from `path`, or searches: the environment variable ELIZA_INFERENCE_LIBRARY, the installed package
- * `@eliza-inference/<platform>-<arch>`, then `../zig-out/` of a checkout. A name without a folder is one that the process
- * has loaded, or that the system finds. Loaded once for a path, and never unloaded.
+ * Loads the library from `path`. Without a path, it tries the environment variable ELIZA_INFERENCE_LIBRARY, the
+ * installed package `@eliza-inference/<platform>-<arch>`, then `../zig-out/` of a checkout. A path without a folder
+ * names a library that the process has loaded or that the system can find. Each path is loaded once and never unloaded.
+ * Throws ELIZA_ERR_ABI_MISMATCH if there is no such library.
  */
 export function loadLibrary(path: string = findLibrary()): Library {
   const file = basename(path) === path ? path : resolve(path);
@@ -41,7 +45,7 @@ export function hasSymbols(library: Library, ...names: SymbolName[]): boolean {
   return names.every((name) => !library.missing.has(name));
 }
 
-/** The file that an environment variable names, or a name without a folder; undefined if it is not set. */
+/** The file, or the name without a folder, that an environment variable gives; undefined if it is not set. */
 export function fileOfVariable(name: string): string | undefined {
   const path = process.env[name];
   if (!path || basename(path) === path || existsSync(path)) return path;
@@ -53,7 +57,7 @@ const loaded = new Map<string, Library>();
 function findLibrary(): string {
   const explicit = fileOfVariable("ELIZA_INFERENCE_LIBRARY");
   if (explicit) return explicit;
-  // An app on Android has it in its process, where it is found by its name alone.
+  // An Android app has loaded it: its name alone finds it.
   if ((process.platform as string) === "android") return libraryFile();
   const folder = process.platform === "win32" ? "bin" : "lib";
   const built = join(import.meta.dir, "..", "..", "zig-out", folder, libraryFile());
@@ -81,7 +85,7 @@ function openOlder(path: string): Library {
     try {
       symbols[name] = dlopen(path, { [name]: declaration }).symbols[name];
     } catch (error) {
-      // Without the oldest function of all, the file cannot be loaded, or is something else.
+      // If even the oldest function is missing, the file cannot be loaded, or is something else.
       if (name === "eliza_inference_abi_version") {
         const { message } = error as Error;
         const advice = loadAdvice(path, message);

@@ -1,4 +1,4 @@
-/** libllama: the copy of llama.cpp that models and streams run on. It is loaded at run time. */
+/** libllama: the copy of llama.cpp that models and streams run on, loaded at run time. */
 import { CString } from "bun:ffi";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,20 +9,23 @@ import { type Handle, type Library, fileOfVariable, hasSymbols, loadLibrary } fr
 import { OutError, encodeUtf8 } from "./memory";
 import { bytesOf, newStruct, readStruct } from "./structs";
 
+/** The libllama in use. */
 export interface LlamaInfo {
+  /** The file it was loaded from. */
   path: string;
-  /** What the library says of itself, or "unknown". */
+  /** The version it reports, or "unknown". */
   version: string;
-  /** Name of the struct layout in use. */
+  /** The name of the struct layout in use. */
   layout: string;
 }
 
 /**
- * Loads libllama for the process; `Model` does it by itself, without a path.
+ * Loads libllama for the process, which keeps it; `Model` does so itself. Throws ELIZA_ERR_ABI_MISMATCH if no supported
+ * version is found, and ELIZA_ERR_STATE if another file is already loaded.
  *
- * Without `path` these are tried in turn: the copy loaded before, the environment variable ELIZA_INFERENCE_LLAMA, a copy that
- * is already in the process, the folder of this library, and `node_modules/@node-llama-cpp/*` in the working directory, in
- * this package's folder, and in the folders above these. Once loaded, it stays.
+ * Without `path`, these are tried in turn: the copy already loaded, the environment variable ELIZA_INFERENCE_LLAMA, any
+ * other copy in the process, the folder of this library, and `node_modules/@node-llama-cpp/*` in the working directory,
+ * in this package's folder, and in the folders above them.
  */
 export function loadLlama(path?: string, library: Library = loadLibrary()): LlamaInfo {
   if (path !== undefined) load(library, path);
@@ -39,12 +42,15 @@ export function llamaInfo(library: Library = loadLibrary()): LlamaInfo | null {
   return { path: text(info.path), version: text(info.version), layout: text(info.layout) };
 }
 
-/** As `loadLlama`; does nothing with an older build, which has its own way to find libllama. */
+/** Loads libllama unless it is loaded; does nothing for an older build, which finds libllama its own way. */
 export function ensureLlama(library: Library): void {
   if (hasSymbols(library, "eliza_inference_llama_load", "eliza_inference_llama_info")) loadLlama(undefined, library);
 }
 
-/** The libllama files of installed packages, best first: of `folder`, of this package's folder, and of those above. */
+/**
+ * The libllama files of installed packages, best first: in `folder`, in this package's folder, and in the folders above
+ * them.
+ */
 export function findLlama(folder: string = process.cwd()): string[] {
   return [folder, import.meta.dir].flatMap(foldersAbove).flatMap(packageFiles);
 }
@@ -58,7 +64,7 @@ function load(library: Library, path: string): void {
 
 function search(library: Library): void {
   const refused: string[] = [];
-  // A copy that was chosen must not be replaced by another behind the caller's back.
+  // Another copy must not silently replace the one that was chosen.
   const candidates = fileOfVariable("ELIZA_INFERENCE_LLAMA") ? [""] : ["", ...findLlama()];
   for (const path of candidates) {
     try {

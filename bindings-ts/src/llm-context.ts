@@ -14,6 +14,7 @@ export function openContext(library: Library, path: string): Handle {
   return Number(handle) as Handle;
 }
 
+/** Names the model; "" if unknown. */
 export function setModelId(library: Library, context: Handle, modelId: string): void {
   const bytes = encodeUtf8(checkString(modelId, "modelId"));
   const status = library.symbols.eliza_inference_set_model_id(context, bytes, bytes.length);

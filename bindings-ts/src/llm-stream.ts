@@ -7,60 +7,70 @@ import { OutError, OutSlot, addressOf, checkNoNul, decodeUtf8, encodeUtf8 } from
 import { type SpanConfig, withSpanConfig } from "./span-config";
 import { bytesOf, newStruct, writeStruct } from "./structs";
 
-/** The host's stream settings, by its names. What is absent is off, or as the model has it. */
+/** The host's stream settings, with its names. What is absent is off, or as the model has it. */
 export interface LlmStreamConfig {
   /** Tokens to emit; 0: no bound. */
   maxTokens?: number | undefined;
   /** 0 or less: greedy. */
   temperature?: number | undefined;
-  /** 1 or more: off. */
+  /** 1 or more, or 0 or less: off. */
   topP?: number | undefined;
   /** 0 or less: off. */
   topK?: number | undefined;
-  /** Over the last 64 tokens; 1: off. */
+  /** Penalty on the last 64 tokens; 1: off. */
   repeatPenalty?: number | undefined;
-  /** Accepted, not used: each stream has its own KV cache. */
+  /** Accepted but unused: each stream has its own KV cache. */
   slotId?: number | undefined;
+  /** Accepted but unused. */
   promptCacheKey?: string | null | undefined;
+  /** Has no effect without a drafter. */
   draftMin?: number | undefined;
+  /** Has no effect without a drafter. */
   draftMax?: number | undefined;
-  /** A drafter is refused by builds without speculative decoding. */
+  /** The drafter. Builds without speculative decoding refuse one. */
   mtpDrafterPath?: string | null | undefined;
-  /** Another name of `mtpDrafterPath`. */
+  /** Another name for `mtpDrafterPath`. */
   draftModelPath?: string | null | undefined;
-  /** llama.cpp grammar with a rule `root`. */
+  /** A llama.cpp grammar (GBNF) with a rule `root`. */
   gbnfGrammar?: string | null | undefined;
-  /** `<think>` is never sampled. */
+  /** Never samples `<think>`. */
   disableThinking?: boolean | undefined;
   /** Layers on the GPU; 0 or less: as the model was loaded. */
   gpuLayers?: number | null | undefined;
-  /** Such as "q8_0"; f16 if absent. */
+  /** The type of the keys in the KV cache, such as "q8_0"; "f16" by default. */
   cacheTypeK?: string | null | undefined;
+  /** The type of the values in the KV cache; "f16" by default. */
   cacheTypeV?: string | null | undefined;
-  /** Tokens; 0: what the model was trained with. */
+  /** Tokens; 0: as many as the model was trained with. */
   contextSize?: number | null | undefined;
 }
 
 /** What one step emitted. */
 export interface LlmStreamStep {
+  /** Output tokens, without the one that ends the generation. */
   tokens: number[];
-  /** Whole characters; those of a token that are still incomplete come with the next step. */
+  /** Their text, in whole characters: the bytes of an incomplete one wait for the next step. */
   text: string;
-  /** The final step. */
+  /** Whether this is the final step. */
   done: boolean;
+  /** Tokens that a drafter proposed; 0 without one. */
   drafterDrafted: number;
+  /** Those of them that were accepted. */
   drafterAccepted: number;
 }
 
+/** Tokens of one step. */
 export const DEFAULT_MAX_TOKENS_PER_STEP = 32;
+/** Bytes of text of one step, including a terminator. */
 export const DEFAULT_MAX_TEXT_BYTES = 1024;
 
+/** Opens a stream. The caller frees it with `eliza_inference_llm_stream_close`. */
 export function openStream(library: Library, context: Handle, config: LlmStreamConfig): Handle {
   const view = newStruct(eliza_llm_stream_config_t);
   const lent = fillConfig(view, config);
   const error = new OutError();
   const handle = library.symbols.eliza_inference_llm_stream_open(context, bytesOf(view), error.view);
-  lent.length = 0; // read until here, so that the strings outlive the call
+  lent.length = 0; // used here, so that the strings outlive the call
   if (!handle) throw error.takeFromNull(library, ELIZA_ERR_INVALID_ARG, "the stream cannot be opened");
   return Number(handle) as Handle;
 }
@@ -72,6 +82,7 @@ export function prefill(library: Library, stream: Handle, tokens: Int32Array): v
   if (status < 0) throw error.take(library, status, "the prompt cannot be decoded");
 }
 
+/** One step; see `Stream.step`. */
 export function next(
   library: Library,
   stream: Handle,
@@ -149,7 +160,7 @@ export function restoreSlot(library: Library, stream: Handle, filename: string):
   if (status < 0) throw error.take(library, status, `${filename} cannot be read`);
 }
 
-/** The error of a failed call that has no `out_error`. */
+/** The error of a failed call without an `out_error`. */
 export function streamError(library: Library, stream: Handle, status: number): ElizaInferenceError {
   const text = hasSymbols(library, "eliza_inference_llm_stream_last_error")
     ? library.symbols.eliza_inference_llm_stream_last_error(stream)

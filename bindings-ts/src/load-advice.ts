@@ -1,7 +1,7 @@
-/** What to do about a library that cannot be loaded: the system's message rarely says it. */
+/** What to do about a library that cannot be loaded, which the system's message rarely says. */
 import { readFileSync, statSync } from "node:fs";
 
-/** A remark for the end of the error message; "" if there is nothing to say. */
+/** Advice to append to the message; "" if there is none. */
 export function loadAdvice(path: string, message: string): string {
   const platform = platformOf(path);
   if (platform !== null && platform !== HERE) {
@@ -13,7 +13,7 @@ export function loadAdvice(path: string, message: string): string {
   return "";
 }
 
-/** As `platformOf` says it. */
+/** This process, as `platformOf` would name it. */
 const HERE =
   process.platform === "win32"
     ? `Windows ${process.arch}`
@@ -21,7 +21,10 @@ const HERE =
       ? `macOS ${process.arch}`
       : `Linux ${process.arch}`;
 
-/** "Linux arm64" and the like, from the start of the file; null if it cannot be told. */
+/**
+ * The platform that a library is for, such as "Linux arm64", read from the start of the file; null if it cannot be
+ * told.
+ */
 function platformOf(path: string): string | null {
   let start: Buffer;
   try {

@@ -1,4 +1,4 @@
-/** Where one output stands in a constraint, and the choice among the legal tokens. */
+/** Follows one output through a constraint, and chooses among the legal tokens. */
 import { toArrayBuffer } from "bun:ffi";
 import {
   ELIZA_ALLOWED_ALL,
@@ -24,39 +24,41 @@ import { type SpanState, readSpanState } from "./span-state";
 import { bytesOf, newStruct, readStruct } from "./structs";
 import { watchingTokenizer } from "./tokenizer";
 
-/** Bits of what an accepted token did. A token outside any span that starts none gives 0. */
+/** The bits of what `Matcher.accept` returns. 0: the token lies outside any span, and starts none. */
 export const Step = {
-  /** The token belongs to a span (an end token included). */
+  /** The token belongs to a span; so does an end token. */
   IN_SPAN: ELIZA_STEP_IN_SPAN,
-  /** A span is over: after this token, or before it if not IN_SPAN. */
+  /** A span ended: with this token if IN_SPAN is set too, else just before it. */
   SPAN_ENDED: ELIZA_STEP_SPAN_ENDED,
-  /** A trigger fired: a span is open after this token. */
+  /** A trigger fired: a span is open from the next token on. */
   SPAN_STARTED: ELIZA_STEP_SPAN_STARTED,
-  /** The span reached its timeout (with SPAN_ENDED). */
+  /** The span reached its timeout; SPAN_ENDED is set too. */
   TIMED_OUT: ELIZA_STEP_TIMED_OUT,
-  /** Not allowed here: nothing changed. */
+  /** The token is not legal here; nothing changed. */
   REFUSED: ELIZA_STEP_REFUSED,
 } as const;
 
+/** Options of a matcher. */
 export interface MatcherOptions extends SpanConfig {
-  /** State of the generator that `sample` draws from; 0 by default. */
+  /** The seed of `sample`, an integer from 0 to 2^64-1; 0 by default. */
   seed?: number | bigint | undefined;
 }
 
+/** What a matcher keeps in memory, and how often it found its masks ready. */
 export interface MatcherInfo {
-  /** Memory of the matcher, what follows included. */
+  /** Bytes of memory in all, including those below. */
   retainedBytes: number;
-  /** What rollback needs. */
+  /** Bytes kept for `rollback`. */
   historyBytes: number;
-  /** The parser's stacks. */
+  /** Bytes of the parser's stacks. */
   stackBytes: number;
-  /** Masks that were found ready. */
+  /** Masks found ready. */
   maskHits: number;
   /** Masks that had to be computed. */
   maskMisses: number;
 }
 
-/** Cheap to make and to clone. Belongs to one thread. */
+/** The state of one output under a constraint. Cheap to make and to clone. */
 export class Matcher extends Owned {
   readonly #constraint: Constraint;
   readonly #symbols: Symbols;
@@ -64,6 +66,10 @@ export class Matcher extends Owned {
   readonly #sampling = new SamplingStruct();
   readonly #token = new Int32Array(1);
 
+  /**
+   * A matcher at the start of an output. Throws ELIZA_ERR_LIMIT if a leaf of the token tree is longer than
+   * `spanTimeout`, and ELIZA_ERR_INVALID_ARG if `end` is given for a token tree.
+   */
   constructor(constraint: Constraint, options?: MatcherOptions);
   /** @internal */
   constructor(constraint: Constraint, adopted: Adopted);
@@ -82,8 +88,8 @@ export class Matcher extends Owned {
   }
 
   /**
-   * Takes one token: a set of Step bits. A token that is not legal here is refused (Step.REFUSED); an id outside the
-   * vocabulary throws. Both change nothing.
+   * Takes one token and returns a set of Step bits. A token that is not legal here changes nothing and gives
+   * Step.REFUSED; an id outside the vocabulary throws ELIZA_ERR_INVALID_ARG.
    */
   accept(token: number): number {
     const handle = this.handle;
@@ -95,39 +101,45 @@ export class Matcher extends Owned {
     return result;
   }
 
-  /** Takes back the last accepted tokens with all that they did; at most what was accepted since the last `reset`. */
+  /**
+   * Takes back the last `nTokens` accepted tokens and all that they did. Throws ELIZA_ERR_INVALID_ARG, and changes
+   * nothing, if fewer were accepted since the last `reset`, or for more than 65,536.
+   */
   rollback(nTokens = 1): void {
     checkInteger(nTokens, "nTokens", 0, Number.MAX_SAFE_INTEGER);
     this.#check(this.#symbols.eliza_inference_matcher_rollback(this.handle, nTokens));
   }
 
-  /** Back to the state right after creation, counters included. Seed and timeout stay. */
+  /** Goes back to the state right after creation, counters included. Seed and timeout stay. */
   reset(): void {
     this.#check(this.#symbols.eliza_inference_matcher_reset(this.handle));
   }
 
-  /** An independent copy: position, rollback history and generator. */
+  /** An independent copy, with the position, the rollback history and the state of the random number generator. */
   clone(): Matcher {
     const out = new OutSlot();
     this.#check(this.#symbols.eliza_inference_matcher_clone(this.handle, out.view));
     return new Matcher(this.#constraint, new Adopted(this.library, out.handle));
   }
 
-  /** Opens a span at the descriptor with this path; an open span starts over. The path of a recognizer is "". */
+  /**
+   * Opens a span at the descriptor with this path; a span that is open starts over. The path of a recognizer is "".
+   * Throws ELIZA_ERR_UNKNOWN_PATH if there is no such descriptor.
+   */
   activate(path: string): void {
     const bytes = encodeUtf8(checkString(path, "path"));
     this.#check(this.#symbols.eliza_inference_matcher_activate(this.handle, bytes, bytes.length));
   }
 
-  /** Ends an open span without a leaf; triggers go on. */
+  /** Ends an open span without a leaf. Triggers can still open another. */
   deactivate(): void {
     this.#check(this.#symbols.eliza_inference_matcher_deactivate(this.handle));
   }
 
   /**
-   * The legal next tokens, ascending, or null if every token is. The array of a token tree lends the library's memory: do not
-   * write to it, and do not use it after both the constraint and its matchers were closed. Collection never frees what is
-   * in use. That of a recognizer is a copy; where `bitmap` has one, that costs less.
+   * The legal next tokens, ascending, or null if every token is legal. For a token tree, the array is the library's own
+   * memory: do not write to it, nor use it once both the constraint and its matchers are closed (left to the garbage
+   * collector, they stay alive as long as the array). For a recognizer it is a copy; `bitmap` costs less.
    */
   allowed(): Int32Array | null {
     const ids = new OutSlot();
@@ -141,8 +153,8 @@ export class Matcher extends Owned {
   }
 
   /**
-   * The legal next tokens as a bitmap, where that is their natural form, else null: then `allowed` has them. Bit i % 32 of
-   * word i / 32 is token i. The array lends the library's memory: do not write to it, and do not use it after the next call
+   * The legal next tokens as a bitmap (bit i % 32 of word i / 32 is token i), or null where their natural form is a
+   * list: then use `allowed`. The array is the library's own memory: do not write to it, nor use it after the next call
    * that changes or closes the matcher.
    */
   bitmap(): Int32Array | null {
@@ -153,9 +165,8 @@ export class Matcher extends Owned {
   }
 
   /**
-   * Writes the legal next tokens as such a bitmap, whatever their natural form: the layout of llguidance and XGrammar.
-   * `words` has at least ceil(vocabulary size / 32) elements, and those beyond become 0; by default it is a new array.
-   * Returns it.
+   * Writes the legal next tokens to `words` as a bitmap, in the layout of llguidance and XGrammar, and returns `words`.
+   * It needs at least ceil(vocabulary size / 32) elements; any beyond become 0. By default it is a new array.
    */
   fillBitmap(words: Int32Array = new Int32Array(bitmapWords(this.nTokens))): Int32Array {
     checkBitmap(words);
@@ -164,9 +175,9 @@ export class Matcher extends Owned {
   }
 
   /**
-   * The tokens that must follow. In a token tree: a run in which each step has one legal token and no choice to stop. In a
-   * recognizer: the tokens that the vocabulary's tokenizer gives for `forcedBytes`, without those at the end of which a
-   * longer token could still take the place, and the end token where it is the only legal one.
+   * The tokens that must come next. In a token tree: as long as there is one legal token and the output cannot stop. In
+   * a recognizer: `forcedBytes` as the vocabulary's tokenizer spells them, up to where a longer token could take their
+   * place, plus the end token if only that is legal.
    */
   forced(): Int32Array {
     const { eliza_inference_matcher_forced: forced } = this.#symbols;
@@ -184,8 +195,8 @@ export class Matcher extends Owned {
   }
 
   /**
-   * The bytes that must follow in a recognizer, at most 65,536: at each one no other could follow, and the text could not
-   * stop. Always empty in a token tree.
+   * The bytes that must come next in a recognizer: as long as only one byte can follow and the text cannot stop. At
+   * most 65,536; always empty in a token tree.
    */
   forcedBytes(): Uint8Array {
     const { eliza_inference_matcher_forced_bytes: forcedBytes } = this.#symbols;
@@ -200,14 +211,14 @@ export class Matcher extends Owned {
     );
   }
 
-  /** Whether the output may stop here: outside a span, or at a complete leaf. */
+  /** Whether the output may stop here: outside a span, at a complete leaf, or where the text is complete. */
   get canStop(): boolean {
     return this.#check(this.#symbols.eliza_inference_matcher_can_stop(this.handle)) === 1;
   }
 
   /**
-   * Writes -Infinity to every logit that is not legal, in place; nothing if everything is allowed. `logits` is at least as
-   * long as the vocabulary; what is beyond the vocabulary is masked too.
+   * Writes -Infinity, in place, to every logit that is not legal; leaves all as they are if every token is legal.
+   * `logits` is at least as long as the vocabulary; what lies beyond the vocabulary is masked too.
    */
   maskLogits(logits: Float32Array): void {
     checkLogits(logits);
@@ -215,9 +226,9 @@ export class Matcher extends Owned {
   }
 
   /**
-   * Chooses among the legal tokens; does not accept. `logits` is as for `maskLogits` and is not written to. NaN counts as
-   * -Infinity; if no legal token is above that, they count as equal. The same logits and seed give the same tokens on every
-   * platform.
+   * Chooses one of the legal tokens, without accepting it. `logits` is at least as long as the vocabulary, and is only
+   * read. NaN counts as -Infinity; if no legal logit is above that, all legal tokens count as equal. The same logits
+   * and seed give the same tokens on every platform.
    */
   sample(logits: Float32Array, mode: number = Mode.GREEDY, options: SamplingOptions = {}): number {
     checkLogits(logits);
@@ -227,25 +238,25 @@ export class Matcher extends Owned {
     return token[0]!;
   }
 
-  /** Sets the state of the generator that `sample` draws from: an integer of 64 bits. */
+  /** Seeds `sample` with an integer from 0 to 2^64-1. */
   setSeed(seed: number | bigint): void {
     this.#check(this.#symbols.eliza_inference_matcher_set_seed(this.handle, seedBits(seed)));
   }
 
-  /** Tokens after which a span that did not end is given up; at least 1. In force at once. */
+  /** Ends a span that is still open after `nTokens` tokens, at least 1. Applies to an open span too. */
   setSpanTimeout(nTokens: number): void {
     checkInteger(nTokens, "nTokens", 0, UINT32_MAX);
     this.#check(this.#symbols.eliza_inference_matcher_set_span_timeout(this.handle, nTokens));
   }
 
-  /** The span and its counters. */
+  /** The span, and the counters of spans. */
   get state(): SpanState {
     const view = newStruct(eliza_span_state_t);
     this.#check(this.#symbols.eliza_inference_matcher_state(this.handle, bytesOf(view)));
     return readSpanState(view);
   }
 
-  /** Memory, and how the masks were found. */
+  /** Memory, and how often masks were found ready. */
   get info(): MatcherInfo {
     const view = newStruct(eliza_matcher_info_t);
     this.#check(this.#symbols.eliza_inference_matcher_info(this.handle, bytesOf(view)));
@@ -259,7 +270,10 @@ export class Matcher extends Owned {
     };
   }
 
-  /** The name that is complete here, or, outside a span, that the last span ended with; null in a recognizer. */
+  /**
+   * The name that is complete here or, outside a span, the name that the last span ended with; null if there is none,
+   * and always in a recognizer.
+   */
   get leaf(): string | null {
     const name = new OutSlot();
     const length = new OutSlot();
@@ -278,9 +292,10 @@ export class Matcher extends Owned {
 }
 
 /**
- * Fills the bitmaps of several matchers of one vocabulary, with up to `nThreads` threads (0: one for each processor). Row i
- * of `words`, which has as many elements for each matcher, is that of matcher i; by default it is a new array. Returns it.
- * No matcher may be in it twice. The others are filled, too, if one fails.
+ * Fills the bitmaps of several matchers of one vocabulary, with up to `nThreads` threads (0: one for each processor),
+ * and returns `words`. `words` has equal rows, one for each matcher in order, as `Matcher.fillBitmap` writes them; by
+ * default it is a new array. Each matcher may appear only once. If one fails, the others are still filled before the
+ * call throws.
  */
 export function fillBitmaps(
   matchers: ReadonlyArray<Matcher>,

@@ -1,10 +1,11 @@
-/** What crosses the border besides numbers: strings, out-parameters, lent memory. */
+/** What crosses the boundary besides numbers: strings, out-parameters, borrowed memory. */
 import { CString, ptr, toArrayBuffer } from "bun:ffi";
 import { ELIZA_ERR_CLOSED, ELIZA_OK } from "./abi.generated";
 import { checkString, unexpected } from "./arguments";
 import { ElizaInferenceError, invalidArgument, nameOfStatus } from "./errors";
 import { type Handle, type Library, hasSymbols } from "./library";
 
+/** The handle of a closed object, and NULL. */
 export const CLOSED = 0 as Handle;
 
 const encoder = new TextEncoder();
@@ -15,7 +16,7 @@ export function encodeUtf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** For texts whose every character counts: a lone surrogate would become U+FFFD in silence. */
+/** Encodes a text whose every character counts: a lone surrogate, which would silently become U+FFFD, is refused. */
 export function encodeUnicode(text: string, name: string): Uint8Array {
   return encodeUtf8(checkUnicode(text, name));
 }
@@ -29,7 +30,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** For parameters that C reads up to a NUL: a text with a NUL inside would be cut short in silence. */
+/** Refuses a NUL in a text that C reads up to the first NUL: the rest would be silently lost. */
 export function checkNoNul(text: string, name: string): string {
   if (checkString(text, name).includes("\0")) {
     throw invalidArgument(`${name}: a NUL character at index ${text.indexOf("\0")}`);
@@ -37,7 +38,7 @@ export function checkNoNul(text: string, name: string): string {
   return text;
 }
 
-/** A slot that a call writes a pointer, or a size, to. */
+/** A slot that a call writes a pointer or a size to. */
 export class OutSlot {
   readonly view = new BigUint64Array(1);
 
@@ -52,14 +53,14 @@ export class OutSlot {
 
 /** The `char **out_error` of one call. */
 export class OutError extends OutSlot {
-  /** As `take`, for a call that returned NULL: the message knows the status, but in older builds. */
+  /** As `take`, for a call that returned NULL. The message knows the status, except in older builds. */
   takeFromNull(library: Library, otherwise: number, fallback: string): ElizaInferenceError {
     const known = this.handle !== CLOSED && hasSymbols(library, "eliza_inference_error_status");
     const status = known ? library.symbols.eliza_inference_error_status(this.handle) : otherwise;
     return this.take(library, status, fallback);
   }
 
-  /** The error of this status; takes the message out of the slot and frees it. */
+  /** The error with this status. Takes the message out of the slot and frees it. */
   take(library: Library, status: number, fallback: string): ElizaInferenceError {
     const address = this.handle;
     if (address === CLOSED) return new ElizaInferenceError(status, fallback);
@@ -70,14 +71,14 @@ export class OutError extends OutSlot {
   }
 }
 
-/** Items one after the other, as C takes a list of them: item i is the bytes from offsets[i] up to offsets[i+1]. */
+/** A list as C takes it, item after item: item i is the bytes from offsets[i] up to offsets[i+1]. */
 export interface Concatenation {
   length: number;
   bytes: Uint8Array;
   offsets: BigUint64Array;
 }
 
-/** Texts become UTF-8. `name` is that of the list in messages. */
+/** Concatenates items; texts become UTF-8. `name` is what messages call the list. */
 export function concatenate(items: Iterable<string | Uint8Array>, name: string): Concatenation {
   const ends: number[] = [];
   let bytes = new Uint8Array(1024);
@@ -106,7 +107,7 @@ function grown(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
   return longer;
 }
 
-/** Calls `read` with a buffer, and again with one that fits if it returns that there is more than was written. */
+/** Calls `read` with a buffer, then again with a larger one if `read` returns that it did not fit. */
 export function readWhole<T extends Int32Array | Uint8Array>(
   make: (length: number) => T,
   firstLength: number,
@@ -121,7 +122,7 @@ export function readWhole<T extends Int32Array | Uint8Array>(
   return buffer.subarray(0, length) as T;
 }
 
-/** A copy of lent bytes. */
+/** A copy of borrowed bytes. */
 export function copyBytes(address: Handle, length: number): Uint8Array {
   if (length === 0) return new Uint8Array(0);
   return new Uint8Array(toArrayBuffer(address, 0, length)).slice();
@@ -132,14 +133,14 @@ export function readText(address: Handle, length: number): string {
 }
 
 /**
- * The address of a buffer, to be written into a struct; 0 for an empty one, which has none. The caller keeps the buffer
- * alive until after the call.
+ * The address of a buffer, to be written into a struct; 0 for an empty buffer, which has none. The caller keeps the
+ * buffer alive until after the call.
  */
 export function addressOf(view: NodeJS.TypedArray): number {
   return view.byteLength === 0 ? 0 : ptr(view);
 }
 
-/** Throws for a failed status of a call that has no error text. */
+/** Throws for the failed status of a call that has no error text. */
 export function checkStatus(status: number, call: string): number {
   if (status >= ELIZA_OK) return status;
   throw new ElizaInferenceError(status, `${call}: ${nameOfStatus(status)}`);

@@ -1,4 +1,4 @@
-/** A model in this process. */
+/** A model in this process, and its streams. */
 import { ELIZA_ERR_PAYLOAD } from "./abi.generated";
 import { checkInstance, checkNoMore, checkSeveral, checkString, tokenIds } from "./arguments";
 import { ElizaInferenceError, invalidArgument } from "./errors";
@@ -11,28 +11,34 @@ import { TokenStream } from "./token-stream";
 import { type TokenTreePayload, buildTokenTreeDescriptor, buildTokenTrie, hasPrefixLeaf } from "./token-tree";
 import { TokenFlag, Vocabulary } from "./vocabulary";
 
+/** Options of `new Model`. */
 export interface ModelOptions {
-  /** The name of the model; token trees for a model with another id are then refused. */
+  /** The name of the model. A payload for another model is refused if both names are known. */
   modelId?: string | undefined;
+  /** The native library; `loadLibrary()` by default. */
   library?: Library | undefined;
 }
 
+/** Options of `Model.stream`. */
 export interface StreamOptions extends Omit<LlmStreamConfig, "gbnfGrammar"> {
   /** A llama.cpp grammar (GBNF) with a rule `root`, for the output outside spans. */
   grammar?: string | undefined;
-  /** 0 by default. */
+  /** Seeds the choice of tokens with an integer from 0 to 2^64-1; 0 by default. */
   seed?: number | bigint | undefined;
-  /** CPU threads, at least 1; by default as llama.cpp chooses. */
+  /** The number of CPU threads, from 1 to 512; by default llama.cpp chooses. */
   threads?: number | undefined;
-  /** Milliseconds from the first step after a prompt; 0: none. */
+  /**
+   * Ends the generation this many milliseconds of wall-clock time after the first step that follows a prompt; 0, the
+   * default: never.
+   */
   timeBudgetMs?: number | undefined;
-  /** Tokens after which a token tree's span that did not end is given up; 500 by default. */
+  /** Ends a span of a token tree that is still open after this many tokens, at least 1; 500 by default. */
   spanTimeout?: number | undefined;
-  /** Whether tokens without a choice are decoded together; true by default. */
+  /** Whether forced tokens are decoded together instead of one by one; true by default. */
   skipAhead?: boolean | undefined;
 }
 
-/** The names of the others: a host's configuration may have more, a caller's may not. */
+/** The other options by name: a caller's misspelt option is refused, though a host's configuration may hold more. */
 const CONFIG_NAMES: Record<keyof Omit<LlmStreamConfig, "gbnfGrammar">, true> = {
   maxTokens: true,
   temperature: true,
@@ -52,41 +58,49 @@ const CONFIG_NAMES: Record<keyof Omit<LlmStreamConfig, "gbnfGrammar">, true> = {
   contextSize: true,
 };
 
+/** Options of `Model.tokenize`; all off by default. */
 export interface TokenizeOptions {
-  /** Adds the tokens with which the model begins (and ends) a text, as at the start of a prompt. */
+  /** Adds the tokens that the model begins (and ends) a text with, as at the start of a prompt. */
   addSpecial?: boolean | undefined;
-  /** Reads the names of control tokens in the text as these tokens. */
+  /** Reads the names of control tokens in the text as those tokens. */
   parseSpecial?: boolean | undefined;
 }
 
+/** Options of `Model.detokenize`; all off by default. */
 export interface DetokenizeOptions {
   /** Leaves out the tokens that `addSpecial` adds. */
   removeSpecial?: boolean | undefined;
-  /** Writes control tokens by their names. */
+  /** Writes control tokens by name. */
   unparseSpecial?: boolean | undefined;
 }
 
+/** Options of `Model.tokenTree`. */
 export interface TokenTreeOptions {
-  /** "action" by default. */
+  /** The path of the descriptor; "action" by default. */
   path?: string | undefined;
-  /** What stands between the text before a name and the name, tokenised with it; " " by default. */
+  /** The text before each name, tokenised with it; " " by default. */
   prefix?: string | undefined;
-  /** Token sequences after which the span opens by itself. */
+  /** Token sequences that open the span when the output ends with one of them. */
   trigger?: number[][] | undefined;
 }
 
-/** An open model: a GGUF file, or a folder with one under `text/`. Streams that are still open keep what they need. */
+/** A language model in this process. Streams that are open when it closes keep what they need of it. */
 export class Model extends Owned {
   #modelId = "";
   #vocabulary: Vocabulary | null = null;
 
+  /**
+   * Opens a GGUF file, or a folder with one under `text/`; loads libllama first if need be. Throws
+   * ELIZA_ERR_BUNDLE_INVALID if the file is missing or damaged, and ELIZA_ERR_ABI_MISMATCH if no libllama is found that
+   * fits.
+   */
   constructor(path: string, { modelId, library = loadLibrary(), ...unknown }: ModelOptions = {}) {
     checkNoMore(unknown);
     super(library, openContext(library, path), "model", "eliza_inference_destroy");
     if (modelId) this.modelId = modelId;
   }
 
-  /** The name of the model; "" if it is not known. */
+  /** The name of the model; "" if unknown. Setting it makes later payloads for another model fail. */
   get modelId(): string {
     return this.#modelId;
   }
@@ -97,7 +111,10 @@ export class Model extends Owned {
     this.#vocabulary = null;
   }
 
-  /** The token ids, their bytes and their kinds. */
+  /**
+   * The tokens of the model, with their bytes, flags and tokenizer. It closes with the model, and a new one is made
+   * when `modelId` changes.
+   */
   get vocabulary(): Vocabulary {
     this.#vocabulary ??= new Vocabulary(new Adopted(this.library, readVocabulary(this.library, this.handle)));
     return this.#vocabulary;
@@ -145,8 +162,9 @@ export class Model extends Owned {
   }
 
   /**
-   * A token tree of names in this model's tokens. Where a name is the beginning of another, the tokens that end a generation
-   * end it. ELIZA_ERR_PAYLOAD if no name has tokens. The descriptors of several trees may be put together in one payload.
+   * A token tree of names, in the tokens of this model. Where one name is the beginning of another, a token that ends
+   * the generation chooses the shorter. Throws ELIZA_ERR_PAYLOAD if no name has any tokens. The descriptors of several
+   * trees may be combined in one payload.
    */
   tokenTree(
     names: ReadonlyArray<string>,
@@ -165,7 +183,7 @@ export class Model extends Owned {
     return { modelId: this.modelId, descriptors: [descriptor] };
   }
 
-  /** Opens a stream: one generation, with a KV cache of its own. */
+  /** Opens a stream: one generation, with its own KV cache. */
   stream(options: StreamOptions = {}): Stream {
     const { grammar, seed, threads, timeBudgetMs, spanTimeout, skipAhead, ...config } = options;
     checkNoMore(config, CONFIG_NAMES);
@@ -183,6 +201,7 @@ export class Model extends Owned {
     }
   }
 
+  /** Closes the model and its `vocabulary`. Open streams keep working. */
   override close(): void {
     this.#vocabulary?.close();
     super.close();
@@ -195,11 +214,18 @@ export class Model extends Owned {
   }
 }
 
-/** One generation of a model, free or constrained. `Model.stream` opens one. */
+/**
+ * One generation of a model, free or constrained, with its own KV cache; `Model.stream` opens one.
+ *
+ * Inside a token callback of `generate`, the settings, `setTokenTrie`, `setConstraint`, their `clear...`, `activate`
+ * and `cancel` are allowed and apply from the next token on. Whatever decodes, and `close`, throws ELIZA_ERR_BUSY
+ * there.
+ */
 export class Stream extends TokenStream {
+  /** The model that the stream was opened on. */
   readonly model: Model;
 
-  /** See `Model.stream`. */
+  /** Use `Model.stream`, which checks its options. */
   constructor(model: Model, config: LlmStreamConfig) {
     const { library, handle } = checkInstance(model, Model, "model");
     super(library, handle, config);
@@ -207,9 +233,10 @@ export class Stream extends TokenStream {
   }
 
   /**
-   * Decodes a prompt, text or tokens; returns its number of tokens. May be called again at any time: the tokens are
-   * appended to what is there. They never reach the token tree, the grammar or the triggers. `addSpecial` is for text:
-   * whether the tokens with which the model begins a text are added; by default, if nothing was decoded yet.
+   * Decodes a prompt, given as text or tokens, and returns its number of tokens. May be called again at any time: the
+   * tokens are appended. They do not advance the constraint, the grammar or the triggers. `addSpecial` is for text:
+   * whether to add the tokens that the model begins a text with; by default, only if nothing has been decoded yet.
+   * Throws ELIZA_ERR_CONTEXT_FULL, and decodes nothing, if the tokens do not fit.
    */
   prefill(
     prompt: string | ArrayLike<number>,

@@ -8,20 +8,25 @@ import { type Library, hasSymbols, loadLibrary } from "./library";
 import { Model, type Stream } from "./model";
 
 /**
- * The host's interface. What it reports as null, -1 or a status is in `lastError`. `generate` yields to the event loop
- * between tokens, so that `cancel` works while it runs.
+ * Implements the host's interface. A call that fails returns null, -1 or a status, and leaves the error in `lastError`.
+ * `generate` yields to the event loop between tokens, so that `cancel` works while it runs.
  */
 export class NativeLlmStreaming implements FfiLlmStreamingAbi {
   readonly #library: Library;
   readonly #models = new Map<string, { model: Model; sessions: number }>();
 
-  /** Why the last `open`, `prefill` or `generate` failed; null if it did not. */
+  /** Why the last `open`, `prefill` or `generate` failed; null if it succeeded. */
   lastError: ElizaInferenceError | null = null;
 
-  /** Throws if the payload is refused; nothing changed then. Absent in a build without the trie sampler. */
+  /**
+   * Constrains the output; `mode` is one of Mode. Throws if the payload is refused, and then nothing has changed.
+   * Absent in builds without the trie sampler.
+   */
   eliza_inference_set_token_trie?: (handle: FfiLlmHandle, triePayload: string | Uint8Array, mode: number) => void;
+  /** Removes that constraint. Absent in builds without the trie sampler. */
   eliza_inference_clear_token_trie?: (handle: FfiLlmHandle) => void;
 
+  /** Throws ELIZA_ERR_ABI_MISMATCH if there is no library and none is given. */
   constructor(library: Library = loadLibrary()) {
     this.#library = library;
     if (!hasSymbols(library, ...TRIE_SYMBOLS)) return;
@@ -30,7 +35,7 @@ export class NativeLlmStreaming implements FfiLlmStreamingAbi {
     this.eliza_inference_clear_token_trie = (handle) => sessionOf(handle).stream.clearTokenTrie();
   }
 
-  /** Sessions on one path share the model. `numThreads` 0: as llama.cpp chooses. */
+  /** Opens a session, with a model that all sessions on the same path share. `numThreads` 0: llama.cpp chooses. */
   eliza_inference_llm_stream_open(
     modelPath: string,
     contextSizeTokens: number,
@@ -51,8 +56,8 @@ export class NativeLlmStreaming implements FfiLlmStreamingAbi {
   }
 
   /**
-   * Takes the whole prompt. With `slotId` below 0 it starts from empty; otherwise what it has in common with the tokens of
-   * the session so far is not decoded again.
+   * Takes the whole prompt. With `slotId` below 0, it starts from empty; otherwise, the tokens that it begins with and
+   * that the session already holds are not decoded again.
    */
   eliza_inference_llm_stream_prefill(handle: FfiLlmHandle, promptTokens: Int32Array, slotId: number): number {
     return this.#report(-1, () => {
@@ -61,6 +66,10 @@ export class NativeLlmStreaming implements FfiLlmStreamingAbi {
     });
   }
 
+  /**
+   * Generates up to `maxNewTokens` tokens (0: no bound), greedy with a `temperature` of 0 or less. An exception of the
+   * callback comes out as it is.
+   */
   async eliza_inference_llm_stream_generate(
     handle: FfiLlmHandle,
     maxNewTokens: number,
@@ -79,12 +88,12 @@ export class NativeLlmStreaming implements FfiLlmStreamingAbi {
     }
   }
 
-  /** The running generation ends with ELIZA_ERR_CANCELLED; the next `prefill` makes the session usable again. */
+  /** Ends the running generation with ELIZA_ERR_CANCELLED; the next `prefill` makes the session usable again. */
   eliza_inference_llm_stream_cancel(handle: FfiLlmHandle): void {
     sessionOf(handle).stream.cancel();
   }
 
-  /** A second call does nothing. */
+  /** Closes the session, and the model with its last session. A second call does nothing. */
   eliza_inference_llm_stream_close(handle: FfiLlmHandle): void {
     const session = sessionOf(handle);
     if (session.stream.closed) return;
@@ -175,7 +184,10 @@ class Session implements FfiLlmHandle {
     this.stream.setSampling({ temperature, topP: topP > 0 ? topP : 1 });
   }
 
-  /** Leading tokens of the prompt that are in the KV cache; one is left over, so that there are logits after it. */
+  /**
+   * The leading tokens of the prompt that are in the KV cache, less one if they are all, so that there are logits after
+   * it.
+   */
   #reusable(prompt: Int32Array): number {
     if (!hasSymbols(this.stream.library, ...REUSE_SYMBOLS)) return 0;
     const limit = Math.min(this.stream.stats.contextTokens, this.#tokens.length, prompt.length - 1);

@@ -1,4 +1,4 @@
-/** Objects of the library that JavaScript owns: freed when disposed, at the latest when collected. */
+/** Native objects that JavaScript owns: freed when closed, at the latest when collected. */
 import type { Handle, Library } from "./library";
 import { CLOSED, closedError } from "./memory";
 
@@ -9,7 +9,7 @@ type FreeSymbol =
   | "eliza_inference_destroy"
   | "eliza_inference_llm_stream_close";
 
-/** A handle that a call of the library has just made, for a constructor to take over in place of making one. */
+/** A handle that a call has just returned, for a constructor to take over instead of making one. */
 export class Adopted {
   readonly library: Library;
   readonly handle: Handle;
@@ -20,7 +20,9 @@ export class Adopted {
   }
 }
 
+/** A native object. `using` or `close` frees it at once; otherwise the garbage collector does in time. */
 export abstract class Owned implements Disposable {
+  /** The library that it belongs to. */
   readonly library: Library;
   readonly #what: string;
   readonly #free: FreeSymbol;
@@ -35,12 +37,13 @@ export abstract class Owned implements Disposable {
     collected.register(this, { library, handle, free }, this);
   }
 
-  /** The address of the native object. Throws ELIZA_ERR_CLOSED after `close`. */
+  /** The address of the native object, valid until `close`. Throws ELIZA_ERR_CLOSED after it. */
   get handle(): Handle {
     if (this.#handle === CLOSED) throw closedError(this.#what);
     return this.#handle;
   }
 
+  /** Whether `close` was called. */
   get closed(): boolean {
     return this.#handle === CLOSED;
   }
@@ -53,6 +56,7 @@ export abstract class Owned implements Disposable {
     this.#handle = CLOSED;
   }
 
+  /** Closes it at the end of a `using` block. */
   [Symbol.dispose](): void {
     this.close();
   }

@@ -1,21 +1,21 @@
-/** A TokenTreePayload as bytes: JSON or MessagePack, which the library tells apart by the first byte. */
+/** A TokenTreePayload as bytes: JSON or MessagePack, which the library tells apart by their first byte. */
 import { encode } from "@msgpack/msgpack";
 import { unexpected } from "./arguments";
 import { encodeUtf8 } from "./memory";
 import { Owned } from "./owned";
 import type { TokenTreePayload } from "./token-tree";
 
-/** A payload as an object, as JSON text, or as the bytes of either format. */
+/** A payload as an object, as JSON text, or as bytes in either format. */
 export type Payload = TokenTreePayload | string | Uint8Array;
 
-/** MessagePack is smaller, and the library decodes it in about half the time. */
+/** Encodes a payload. MessagePack is smaller than JSON, and the library decodes it about twice as fast. */
 export function encodePayload(payload: TokenTreePayload, format?: "json"): string;
 export function encodePayload(payload: TokenTreePayload, format: "msgpack"): Uint8Array;
 export function encodePayload(payload: TokenTreePayload, format: "json" | "msgpack" = "json"): string | Uint8Array {
   return format === "json" ? JSON.stringify(payload) : encode(payload, { ignoreUndefined: true });
 }
 
-/** What the library reads. */
+/** The bytes that the library reads. */
 export function payloadBytes(payload: Payload): Uint8Array {
   if (payload instanceof Uint8Array) return payload;
   if (typeof payload === "string") return encodeUtf8(payload);

@@ -1,4 +1,4 @@
-/** The optional npm packages with the library: one for each platform, of which npm installs the one that fits. */
+/** The optional npm packages that hold the library, one for each platform; npm installs the one that fits. */
 import { createRequire } from "node:module";
 
 /** The package for this process, such as "@eliza-inference/linux-x64". */
@@ -12,7 +12,7 @@ export function libraryFile(): string {
   return `libelizainference.${process.platform === "darwin" ? "dylib" : "so"}`;
 }
 
-/** The library of the installed package, or null. */
+/** The library in the installed package, or null. */
 export function packagedLibrary(): string | null {
   try {
     return createRequire(import.meta.url).resolve(`${platformPackage()}/${libraryFile()}`);

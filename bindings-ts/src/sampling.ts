@@ -1,32 +1,34 @@
-/** How a token is chosen among the legal ones. */
+/** How a token is chosen from the legal ones. */
 import { ELIZA_MODE_GREEDY, ELIZA_MODE_SAMPLED, eliza_sampling_t } from "./abi.generated";
 import { checkNoMore } from "./arguments";
 import { INT32_MAX, INT32_MIN, checkInteger } from "./errors";
 import { bytesOf, newStruct, writeStruct } from "./structs";
 
+/** How to choose a token. */
 export const Mode = {
-  /** The highest logit, of equal ones the smallest id. */
+  /** The highest logit; among equals, the smallest id. */
   GREEDY: ELIZA_MODE_GREEDY,
-  /** Temperature, then top-p, over the legal tokens; then a draw. */
+  /** A draw from the legal tokens, after temperature and top-p. */
   SAMPLED: ELIZA_MODE_SAMPLED,
 } as const;
 
+/** Options of Mode.SAMPLED. */
 export interface SamplingOptions {
-  /** 0 or less: greedy. 1 by default. */
+  /** Finite; 1 by default, 0 or less is greedy. */
   temperature?: number | undefined;
-  /** 1 or more: off, the default. */
+  /** Keeps the most likely tokens until their share reaches this; 1 or more, the default, or 0 or less keeps all. */
   topP?: number | undefined;
 }
 
-/** A list: gathering the others in an object takes 23 ns, and this is called for each token. */
+/** A constant, since gathering unknown options in an object takes 23 ns, for each token. */
 const OPTION_NAMES: Record<keyof SamplingOptions, true> = { temperature: true, topP: true };
 
-/** An `eliza_sampling_t`, to be used again. */
+/** A reusable `eliza_sampling_t`. */
 export class SamplingStruct {
   readonly #view = newStruct(eliza_sampling_t);
   readonly #bytes = bytesOf(this.#view);
 
-  /** The struct as an argument of a call, until the next `fill`. */
+  /** The struct as an argument of a call, valid until the next `fill`. */
   fill(mode: number, options: SamplingOptions): Uint8Array {
     checkNoMore(options, OPTION_NAMES);
     const { temperature = 1, topP = 1 } = options;

@@ -5,15 +5,19 @@ import { UINT32_MAX, checkInteger } from "./errors";
 import { addressOf } from "./memory";
 import { bytesOf, newStruct, writeStruct } from "./structs";
 
+/** How the span of a constraint ends. */
 export interface SpanConfig {
   /**
-   * The tokens that end the span of a recognizer, where its text is complete; by default the tokens that end a generation.
-   * None (`[]`): a span that must stop ends by itself, and where it may stop everything is allowed for one token, which
-   * goes on with the text if it can, and otherwise is not part of the span and ends it. A token tree has its own in the
+   * The tokens that end the span of a recognizer where its text is complete, at most 16; by default the tokens that end
+   * a generation. With `[]`, a span ends by itself once its text cannot go on; where it could, any token is allowed:
+   * one that cannot continue the text is not part of the span, and ends it. A token tree has its end tokens in the
    * payload.
    */
   end?: ArrayLike<number> | undefined;
-  /** Tokens after which a span that did not end is given up; by default 500 for a token tree, no bound for a recognizer. */
+  /**
+   * Ends a span that is still open after this many tokens, at least 1. By default 500 for a token tree; no limit for a
+   * recognizer.
+   */
   spanTimeout?: number | undefined;
 }
 
@@ -23,16 +27,16 @@ export function withSpanConfig<T>({ end, spanTimeout, ...unknown }: SpanConfig, 
   const config = newStruct(eliza_span_config_t);
   writeStruct(eliza_span_config_t, config, { span_timeout: checkSpanTimeout(spanTimeout) });
   if (!end) return call(bytesOf(config));
-  // None is told from the default by an address, which an empty array would not have.
+  // No end tokens differ from the default by an address, which an empty array does not have.
   const tokens = end.length === 0 ? new Int32Array(1) : tokenIds(end, "end");
   writeStruct(eliza_span_config_t, config, { end: addressOf(tokens), n_end: end.length });
   const lent = [tokens];
   const result = call(bytesOf(config));
-  lent.length = 0; // read until here, so that the tokens outlive the call
+  lent.length = 0; // used here, so that the tokens outlive the call
   return result;
 }
 
-/** 0 is the default in C; a caller who writes 0 means something else. */
+/** The timeout as C takes it. There 0 is the default, which a caller who writes 0 does not mean. */
 export function checkSpanTimeout(nTokens: number | undefined): number {
   return nTokens === undefined ? 0 : checkInteger(nTokens, "spanTimeout", 1, UINT32_MAX);
 }

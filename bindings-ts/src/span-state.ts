@@ -2,32 +2,38 @@
 import { eliza_span_state_t } from "./abi.generated";
 import { readStruct } from "./structs";
 
+/** The span of a matcher or stream, and the counters of its spans. */
 export interface SpanState {
-  /** A span is open. */
+  /** Whether a span is open. */
   active: boolean;
   /** Index of the active descriptor, -1 outside a span. */
   descriptor: number;
-  /** True outside a span and where a leaf is complete. */
+  /** Whether the output may stop here: outside a span, at a complete leaf, or where the text is complete. */
   canStop: boolean;
-  /** The next token is restricted. */
+  /** Whether the next token is restricted. */
   constrained: boolean;
-  /** Legal next tokens if constrained, else 0. */
+  /** Legal next tokens, if constrained; else 0. */
   nAllowed: number;
   /** Tokens accepted in the open span. */
   spanTokens: number;
-  /** Descriptor of `leaf`, or -1. */
+  /** Index of the descriptor of `leaf`; -1 if there is none. */
   leafDescriptor: number;
-  /** Index in the payload of the leaf that is complete here, or, outside a span, that the last span ended with; -1: none. */
+  /**
+   * Index, in the payload, of the leaf that is complete here or, outside a span, that the last span ended with; -1 if
+   * there is none.
+   */
   leaf: number;
-  /** Counters since creation or reset. */
+  /** Spans opened since creation or reset. */
   spansStarted: number;
-  /** Timeouts, refusals and deactivations included. */
+  /** Spans ended since then, by whatever cause. */
   spansEnded: number;
+  /** Spans that reached their timeout. */
   timeouts: number;
-  /** Spans that an illegal token ended; a matcher refuses such tokens instead. */
+  /** Spans that an illegal token ended. A matcher refuses such a token instead. */
   illegal: number;
 }
 
+/** Reads an `eliza_span_state_t`. */
 export function readSpanState(view: DataView): SpanState {
   const state = readStruct(eliza_span_state_t, view);
   return {

@@ -7,65 +7,89 @@ import { encodePayload } from "./payload";
 import { Mode } from "./sampling";
 import type { TokenTreePayload } from "./token-tree";
 
+/** One generation: its prompt, its settings and its callbacks. */
 export interface FfiStreamingGenerateArgs {
+  /** The prompt, in tokens of the model. */
   promptTokens: Int32Array;
-  /** Generations on one slot run one after the other; -1: no slot. */
+  /** Generations with the same slot run one after the other; -1: no slot. */
   slotId: number;
+  /** Accepted but unused. */
   cacheKey?: string | undefined;
-  /** 0: no bound. */
+  /** Tokens to emit; 0: no bound. */
   maxTokens: number;
   /** 0 or less: greedy. */
   temperature: number;
+  /** 1 or more, or 0 or less: off. */
   topP: number;
+  /** 0 or less: off. */
   topK: number;
+  /** Penalty on the last 64 tokens; 1: off. */
   repeatPenalty: number;
+  /** Has no effect without a drafter. */
   draftMin: number;
+  /** Has no effect without a drafter. */
   draftMax: number;
+  /** The drafter. Builds without speculative decoding refuse one. */
   draftModelPath: string | null;
+  /** As in LlmStreamConfig. */
   gpuLayers?: number | undefined;
+  /** As in LlmStreamConfig. */
   cacheTypeK?: string | null | undefined;
+  /** As in LlmStreamConfig. */
   cacheTypeV?: string | null | undefined;
+  /** As in LlmStreamConfig. */
   contextSize?: number | undefined;
+  /** As in LlmStreamConfig. */
   gbnfGrammar?: string | null | undefined;
   /** Ends the generation, which then throws the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** 32 by default. */
+  /** Tokens of one step; 32 by default. */
   maxTokensPerStep?: number | undefined;
+  /** Receives the text of each step, unless it is empty. The next step waits for it. */
   onTextChunk?: ((chunk: string) => void | Promise<void>) | undefined;
+  /** Receives the tokens of each step, unless there are none. The next step waits for it. */
   onVerifierEvent?: ((event: VerifierStreamEvent) => void | Promise<void>) | undefined;
   /** Constrains the output, in place of the grammar. */
   tokenTreePayload?: TokenTreePayload | undefined;
-  /** 0: greedy, the default; 1: sampled. */
+  /** One of Mode; Mode.GREEDY by default. */
   tokenTreeMode?: number | undefined;
 }
 
-/** Tokens that were accepted in one step; the text is that of all of them, on the first. */
+/** The tokens accepted in one step. The first carries the text of them all. */
 export interface VerifierStreamEvent {
+  /** Always "accept". */
   kind: "accept";
+  /** The tokens; `index` counts from the start of the output. */
   tokens: { index: number; text: string; id: number }[];
 }
 
+/** What a generation gave. */
 export interface FfiStreamingGenerateResult {
+  /** All of the output. */
   text: string;
+  /** The slot that was asked for. */
   slotId: number;
-  /** Milliseconds until the first text, prompt included; null if there was none. */
+  /** Milliseconds until the first text, including the prompt; null if there was no text. */
   firstTokenMs: number | null;
+  /** Tokens that a drafter proposed. */
   drafted: number;
+  /** Those of them that were accepted. */
   accepted: number;
 }
 
+/** Options of a FfiStreamingRunner. */
 export interface FfiStreamingRunnerOptions {
-  /** Receives the warning that a build has no trie sampler. `console.warn` by default. */
+  /** Receives the warning that a build has no trie sampler; `console.warn` by default. */
   warn?: ((message: string) => void) | undefined;
 }
 
 /**
- * Runs generations: prefill, set the token tree, generate, clear it, also when the generation throws or is aborted. It
- * yields to the event loop at each step. A token tree that is refused throws; only a build without the trie sampler goes on
- * with the grammar alone, with a warning.
+ * Runs generations: decodes the prompt, sets the token tree, generates, and clears the tree, even if the generation
+ * throws or is aborted. Yields to the event loop at each step. Throws if a token tree is refused; only a build without
+ * the trie sampler goes on with the grammar alone, after a warning.
  *
- * On a binding, each generation opens a stream of the context with all that `args` say. On a FfiLlmStreamingAbi it uses the
- * open handle, and of the settings only maxTokens, temperature and topP.
+ * With a binding, each generation opens a stream on the context, with all settings of `args`. With an
+ * FfiLlmStreamingAbi it uses the open handle, and only maxTokens, temperature and topP of the settings.
  */
 export class FfiStreamingRunner {
   readonly #open: (args: FfiStreamingGenerateArgs) => Session;
@@ -73,7 +97,9 @@ export class FfiStreamingRunner {
   readonly #slots = new Map<number, Promise<void>>();
   readonly #binding: LlmStreamingBinding | null;
 
+  /** A runner on the address of a context, such as `Model.handle`. Keep the model open while it runs. */
   constructor(ffi: LlmStreamingBinding, ctx: LlmCtxHandle, options?: FfiStreamingRunnerOptions);
+  /** A runner on an open session, which stays the caller's. */
   constructor(ffi: FfiLlmStreamingAbi, ctx: { handle: FfiLlmHandle }, options?: FfiStreamingRunnerOptions);
   constructor(
     ffi: LlmStreamingBinding | FfiLlmStreamingAbi,
@@ -107,7 +133,7 @@ export class FfiStreamingRunner {
     return result;
   }
 
-  /** The steps as they come; the callbacks of `args` are called too. Leaving the loop ends the generation. */
+  /** Yields the steps as they come, and calls the callbacks of `args`. Leaving the loop ends the generation. */
   async *generateStream(args: FfiStreamingGenerateArgs): AsyncGenerator<LlmStreamStep> {
     const leave = await this.#enterSlot(args.slotId);
     try {
@@ -123,12 +149,15 @@ export class FfiStreamingRunner {
     }
   }
 
-  /** Stores what a stream of the binding has decoded in a file. */
+  /**
+   * Writes the tokens and the KV cache of a stream to a file. Throws with an FfiLlmStreamingAbi, which has no slots.
+   */
   saveSlot(stream: LlmStreamHandle, filename: string): void {
     if (!this.#binding?.llmStreamSaveSlot) throw new Error("this build cannot save slots");
     this.#binding.llmStreamSaveSlot({ stream, filename });
   }
 
+  /** Restores what `saveSlot` wrote. Throws with an FfiLlmStreamingAbi, which has no slots. */
   restoreSlot(stream: LlmStreamHandle, filename: string): void {
     if (!this.#binding?.llmStreamRestoreSlot) throw new Error("this build cannot restore slots");
     this.#binding.llmStreamRestoreSlot({ stream, filename });
@@ -172,7 +201,7 @@ export class FfiStreamingRunner {
     return () => trie.clear();
   }
 
-  /** Waits for the generations on this slot that came before; returns what lets the next one in. */
+  /** Waits for earlier generations on this slot; returns what lets the next one in. */
   async #enterSlot(slotId: number): Promise<() => void> {
     if (slotId < 0) return () => {};
     const before = this.#slots.get(slotId);

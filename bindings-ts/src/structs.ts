@@ -1,16 +1,18 @@
-/** Reading and writing the C structs of abi.generated.ts in buffers of JavaScript. */
+/** Reads and writes the C structs of abi.generated.ts in JavaScript buffers. */
 
 type FieldType = "i32" | "u32" | "f32" | "u64" | "ptr";
 
+/** The layout of a C struct. */
 export interface StructLayout {
   /** Bytes. */
   readonly size: number;
   readonly fields: { readonly [name: string]: { readonly offset: number; readonly type: FieldType } };
 }
 
+/** The values of the fields, by name. */
 export type StructValues<L extends StructLayout> = { [K in keyof L["fields"]]: number };
 
-/** A zeroed buffer for one struct, with `struct_size` set where the struct has it. */
+/** A zeroed buffer for one struct, with `struct_size` set if the struct has it. */
 export function newStruct(layout: StructLayout): DataView {
   const view = new DataView(new ArrayBuffer(layout.size));
   const structSize = layout.fields.struct_size;
@@ -23,7 +25,7 @@ export function bytesOf(view: DataView): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
-/** Pointers and 64-bit counters come as numbers, exact below 2^53. */
+/** Reads all fields. Pointers and 64-bit counters become numbers, exact below 2^53. */
 export function readStruct<L extends StructLayout>(layout: L, view: DataView): StructValues<L> {
   const values: Record<string, number> = {};
   for (const name in layout.fields) {
@@ -33,6 +35,7 @@ export function readStruct<L extends StructLayout>(layout: L, view: DataView): S
   return values as StructValues<L>;
 }
 
+/** Writes some fields. */
 export function writeStruct<L extends StructLayout>(layout: L, view: DataView, values: Partial<StructValues<L>>): void {
   for (const name in values) {
     const { offset, type } = layout.fields[name]!;

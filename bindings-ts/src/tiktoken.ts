@@ -1,11 +1,12 @@
-/** Ranks of tiktoken: lines of base64 and rank, or a map from bytes to ranks. */
+/** Ranks of tiktoken: lines of base64 and rank, or pairs of bytes and rank. */
 import { readFileSync } from "node:fs";
 import { encodeUtf8 } from "./memory";
 import { TokenList } from "./token-list";
 
-/** The path or the text of a rank file, or the rank of each token by its bytes. */
+/** The path or the text of a rank file, or pairs of token bytes and rank, such as a Map. */
 export type TiktokenRanks = string | Iterable<readonly [Uint8Array, number]>;
 
+/** Reads the ranks, then adds the special tokens. */
 export function readTiktokenRanks(ranks: TiktokenRanks, special: Readonly<Record<string, number>>): TokenList {
   const list = typeof ranks === "string" ? readLines(ranks) : readMap(ranks);
   for (const [text, id] of Object.entries(special)) {

@@ -1,4 +1,4 @@
-/** The tokens of a vocabulary as a tokenizer's file gives them: in any order, with gaps. */
+/** The tokens of a vocabulary as a tokenizer's file lists them: in any order, with gaps. */
 import {
   ELIZA_ERR_FILE_INVALID,
   ELIZA_TOKEN_END_OF_GENERATION,
@@ -8,17 +8,18 @@ import {
 import { checkNoMore } from "./arguments";
 import { ElizaInferenceError, INT32_MAX, checkInteger, invalidArgument } from "./errors";
 
+/** What a tokenizer's file does not say of its tokens. */
 export interface TokenListOptions {
-  /** The size of the model's output, where that is padded; by default the highest id + 1. */
+  /** The length of the model's logits, if padded; by default the highest id + 1. */
   nTokens?: number | undefined;
   /**
-   * The tokens that end a generation: ids, or texts of special tokens. By default the special tokens with a text that is in
-   * use for this, such as `</s>` or `<|im_end|>`.
+   * The tokens that end a generation: ids, or the text of special tokens. By default, the special tokens with a usual
+   * text for it, such as `</s>` or `<|im_end|>`.
    */
   endOfGeneration?: ReadonlyArray<number | string> | undefined;
 }
 
-/** The highest id of a token: a vocabulary has at most 16,777,215 tokens. */
+/** The highest token id: a vocabulary has at most 16,777,215 tokens. */
 const TOKEN_ID_MAX = 0xfffffe;
 
 const END_OF_GENERATION_NAMES = new Set([
@@ -43,6 +44,7 @@ const END_OF_GENERATION_NAMES = new Set([
   "[EOT]",
 ]);
 
+/** Collects tokens; its errors name the source and the place in it. */
 export class TokenList {
   readonly #source: string;
   readonly #bytes: Uint8Array[] = [];
@@ -53,22 +55,23 @@ export class TokenList {
     this.#source = source;
   }
 
+  /** Adds a token. Throws if the id is taken, or is no token id. */
   add(id: unknown, bytes: Uint8Array, place: string): void {
     if (this.#bytes[this.#checkId(id, place)]) throw this.error(place, `${id} is the id of two tokens`);
     this.#bytes[id as number] = bytes;
   }
 
-  /** Adds a token in place of one that may be there. */
+  /** Adds a token, in place of one with the same id. */
   replace(id: unknown, bytes: Uint8Array, place: string): void {
     this.#bytes[this.#checkId(id, place)] = bytes;
   }
 
-  /** Makes a token special: its text is not output. */
+  /** Makes a token special: its text is not part of the output. */
   markSpecial(id: number, text: string): void {
     this.#special.set(text, id);
   }
 
-  /** The bytes and the flags of the ids from 0 on; those of no token are unused. */
+  /** The bytes and flags of all ids from 0 on. Ids without a token are unused. */
   finish(options: TokenListOptions): { tokenBytes: Uint8Array[]; flags: Uint8Array } {
     const { nTokens, endOfGeneration, ...unknown } = options;
     checkNoMore(unknown);
@@ -83,7 +86,7 @@ export class TokenList {
     return { tokenBytes: Array.from({ length: size }, (_, id) => this.#bytes[id] ?? none), flags };
   }
 
-  /** The error at a place of the source; "" is the whole of it. */
+  /** The error at a place of the source; "" for the source as a whole. */
   error(place: string, what: string): ElizaInferenceError {
     const where = place ? `${this.#source}: ${place}` : this.#source;
     return new ElizaInferenceError(ELIZA_ERR_FILE_INVALID, `${where}: ${what}`);

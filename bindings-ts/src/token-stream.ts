@@ -1,4 +1,4 @@
-/** One generation of a model, free or constrained. */
+/** One generation over tokens, free or constrained. */
 import { CString, FFIType, JSCallback } from "bun:ffi";
 import {
   ELIZA_ERR_BUSY,
@@ -29,91 +29,103 @@ import { type SpanState, readSpanState } from "./span-state";
 import { bytesOf, newStruct, readStruct } from "./structs";
 import { watchingTokenizer } from "./tokenizer";
 
-/** Why the last step was final. */
+/** Why a generation ended: values of `Stream.stopReason`. */
 export const StopReason = {
-  /** Not ended. */
+  /** It has not ended. */
   NONE: ELIZA_STOP_NONE,
+  /** The model produced a token that ends the generation. */
   END_OF_GENERATION: ELIZA_STOP_END_OF_GENERATION,
+  /** `maxTokens` were emitted. */
   MAX_TOKENS: ELIZA_STOP_MAX_TOKENS,
+  /** A span ended, and the stream stops at the end of a span. */
   SPAN_END: ELIZA_STOP_SPAN_END,
+  /** A token callback returned true or threw. */
   CALLBACK: ELIZA_STOP_CALLBACK,
+  /** The time budget ran out. */
   TIME_BUDGET: ELIZA_STOP_TIME_BUDGET,
+  /** `cancel` was called. */
   CANCELLED: ELIZA_STOP_CANCELLED,
+  /** The KV cache is full. */
   CONTEXT_FULL: ELIZA_STOP_CONTEXT_FULL,
 } as const;
 
 /** Counters of a stream since it was opened or reset. */
 export interface StreamStats {
-  /** The grammar was switched off: a tree's token that it refuses, or a restored slot. */
+  /** Whether the grammar was switched off: a token tree emitted a token that it refuses, or a file was restored. */
   grammarOff: boolean;
   /** Calls of the model for prompts. */
   prefillPasses: number;
   /** Calls of the model for output tokens. */
   forwardPasses: number;
-  /** Tokens in all of these calls. */
+  /** Tokens decoded in all of these calls. */
   decodedTokens: number;
+  /** Output tokens. */
   emittedTokens: number;
-  /** Emitted tokens that were chosen from logits. */
+  /** Output tokens chosen from logits. */
   sampledTokens: number;
-  /** The other emitted tokens: they needed no logits. */
+  /** The other output tokens, which needed no logits. */
   forcedTokens: number;
-  /** Choices inside a span, the one that ends the generation included. */
+  /** Choices inside a span, including the one that ends the generation. */
   constrainedSteps: number;
-  /** Sum over constrained steps of the vocabulary size less the legal tokens. */
+  /** The tokens ruled out, summed over the constrained steps. */
   skippedCandidates: number;
   /** Constrained steps in which no legal logit was above -Infinity. */
   fallbacks: number;
-  /** Free tokens that the grammar refused, so that the full grammar ran. */
+  /** Tokens outside spans that the grammar refused, so that the whole vocabulary had to be checked. */
   grammarRejections: number;
-  /** Nanoseconds in choosing tokens, forced ones included. */
+  /** Nanoseconds spent choosing tokens, forced ones included. */
   sampleNs: number;
-  /** Nanoseconds in the model. */
+  /** Nanoseconds spent in the model. */
   decodeNs: number;
   /** Tokens in the KV cache. */
   contextTokens: number;
-  /** Tokens accepted and not yet decoded. */
+  /** Tokens accepted but not yet decoded. */
   pendingTokens: number;
 }
 
-/** `end` and `spanTimeout` are for a Constraint; without `spanTimeout`, a token tree has that of the stream. */
+/**
+ * Options of `Stream.span`. `end` and `spanTimeout` need a Constraint: a payload has end tokens of its own, and the
+ * timeout is that of the stream.
+ */
 export interface SpanOptions extends SpanConfig {
-  /** Opens the span of this descriptor; a tree with one descriptor and no trigger opens by itself. */
+  /** Opens the span of the descriptor with this path. A tree with one descriptor and no trigger opens by itself. */
   path?: string | undefined;
-  /** Mode.GREEDY by default. */
+  /** One of Mode; Mode.GREEDY by default. */
   mode?: number | undefined;
 }
 
+/** How much one step may return. */
 export interface StepOptions {
+  /** Tokens, at least 1; 32 by default. */
   maxTokens?: number | undefined;
+  /** Bytes of UTF-8 text including a terminator, at least 5; 1024 by default. */
   maxTextBytes?: number | undefined;
 }
 
-/**
- * `Model.stream` opens one; it has a KV cache of its own and belongs to one thread. Inside a token callback the settings,
- * `setTokenTrie`, `setConstraint`, their `clear...`, `activate` and `cancel` are allowed and act before the next token;
- * everything that decodes, and `close`, throws ELIZA_ERR_BUSY.
- */
+/** What a stream does with tokens alone; `Stream` adds the model and its text. */
 export abstract class TokenStream extends Owned implements Iterable<LlmStreamStep> {
   // Its tokenizer must live as long as the library may call it.
   #constraint: Constraint | null = null;
   #generating = false;
   #stopsAtSpanEnd = false;
 
+  /** Opens a stream on the context of a model. */
   constructor(library: Library, context: Handle, config: LlmStreamConfig) {
     super(library, llm.openStream(library, context, config), "stream", "eliza_inference_llm_stream_close");
   }
 
   /**
-   * One step: at most one forward pass, one chosen token, and the tokens without a choice. A step ends with the token that
-   * starts or ends a span. A token whose text does not fit `maxTextBytes` (at least 5) comes with the next step; text that
-   * does not fit a whole step comes in parts, in steps without tokens.
+   * One step: at most one forward pass and one chosen token, plus the forced tokens before and after it. A step ends
+   * with a token that starts or ends a span. A token whose text no longer fits `maxTextBytes` comes with the next step;
+   * if its text alone does not fit, the text comes in parts, in steps without tokens but the last. Throws
+   * ELIZA_ERR_STATE before the first `prefill`.
    */
   step({ maxTokens, maxTextBytes, ...unknown }: StepOptions = {}): LlmStreamStep {
     checkNoMore(unknown);
     return watchingTokenizer(() => llm.next(this.library, this.handle, maxTokens, maxTextBytes));
   }
 
-  /** Steps until the final one, which comes too, even if it is empty. */
+  /** Iterates over steps up to and including the final one, which may be empty. */
   *[Symbol.iterator](): Generator<LlmStreamStep> {
     for (let done = false; !done; ) {
       const step = this.step();
@@ -123,9 +135,9 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
   }
 
   /**
-   * Generates until the end, or until `maxTokens` tokens (0: as the stream was opened with); returns the text. It blocks:
-   * see FfiStreamingRunner for generating beside other work. `onToken` receives each token and its text, and stops the
-   * generation by returning true or by throwing, which `generate` then throws too.
+   * Generates until the end, or until `maxTokens` tokens (0: as the stream was opened with), and returns the text. It
+   * blocks; FfiStreamingRunner generates beside other work. `onToken` receives each token and its text, and stops the
+   * generation by returning true, or by throwing: `generate` then throws the same.
    */
   generate(
     // biome-ignore lint/suspicious/noConfusingVoidType: most callbacks return nothing
@@ -151,14 +163,17 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
     return parts.join("");
   }
 
-  /** Makes all later steps throw ELIZA_ERR_CANCELLED until `reset`; in a token callback, the running one too. */
+  /**
+   * Makes every later step throw ELIZA_ERR_CANCELLED until `reset`; inside a token callback, the running generation
+   * too.
+   */
   cancel(): void {
     this.#check(this.library.symbols.eliza_inference_llm_stream_cancel(this.handle));
   }
 
   /**
-   * Empties the KV cache and goes back to the state right after opening; a token tree stays set and starts over. `keep`
-   * keeps the first tokens of the context.
+   * Empties the KV cache, or keeps the first `keep` tokens of it, and goes back to the state right after opening.
+   * Settings and constraint stay; the constraint starts over.
    */
   reset(keep?: number): void {
     const { symbols } = this.library;
@@ -171,13 +186,14 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
   }
 
   /**
-   * One of StopReason. `prefill`, `setTokenTrie`, `activate` and `generate` take a finished stream up again, except after the
-   * end of generation, which needs `prefill`.
+   * Why the generation ended: one of StopReason. `prefill`, `setTokenTrie`, `setConstraint`, `activate` and `generate`
+   * resume a finished stream, but after the end of generation only `prefill` does.
    */
   get stopReason(): number {
     return this.#check(this.library.symbols.eliza_inference_llm_stream_stop_reason(this.handle));
   }
 
+  /** Counters since the stream was opened or reset. */
   get stats(): StreamStats {
     const view = newStruct(eliza_llm_stream_stats_t);
     this.#check(this.library.symbols.eliza_inference_llm_stream_stats(this.handle, bytesOf(view)));
@@ -202,9 +218,9 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
   }
 
   /**
-   * Generates one name of a token tree, or a text that a recognizer accepts, and returns it: `span` and `generate` in one.
-   * A text may end the generation: then it goes on with `prefill`. ELIZA_ERR_STATE if the generation ended before it was
-   * complete, such as by `maxTokens`.
+   * Generates one name of a token tree, or a text that a recognizer accepts, and returns it: `span` and `generate` in
+   * one. A text may end the generation; `prefill` then resumes it. Throws ELIZA_ERR_STATE if the generation ends too
+   * early, such as by `maxTokens`.
    */
   choose(
     constraint: Payload | Constraint,
@@ -223,7 +239,8 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
   }
 
   /**
-   * Constrains the output by a tree, or by a constraint, until the span is disposed, and stops at the end of a span:
+   * Constrains the output by a token tree or a constraint until the span is disposed of, and stops at the end of a
+   * span:
    *
    *     using span = stream.span(payload, { path: "action" });
    *     stream.generate();
@@ -248,23 +265,24 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
   }
 
   /**
-   * Constrains the stream by a token tree, in place of what constrains it now. Mode.SAMPLED uses the stream's temperature,
-   * top-p and seed on the legal tokens alone. If it fails, nothing changed.
+   * Constrains the stream by a token tree, in place of any constraint so far. Mode.SAMPLED draws from the legal tokens
+   * with the temperature, top-p and seed of the stream. If it throws, nothing has changed.
    */
   setTokenTrie(payload: Payload, mode: number = Mode.GREEDY): void {
     llm.setTokenTrie(this.library, this.handle, payloadBytes(payload), mode);
     this.#constraint = null;
   }
 
-  /** Removes the token tree: back to the grammar, if there is one. */
+  /** Removes the token tree; the grammar, if there is one, applies again. */
   clearTokenTrie(): void {
     llm.clearTokenTrie(this.library, this.handle);
     this.#constraint = null;
   }
 
   /**
-   * Constrains the stream by any constraint, in place of what constrains it now. The constraint's vocabulary must be that of
-   * the model: as many tokens, and for a recognizer the same bytes (ELIZA_ERR_MODEL_MISMATCH). If it fails, nothing changed.
+   * Constrains the stream by a constraint, in place of any so far. Throws ELIZA_ERR_MODEL_MISMATCH if its vocabulary is
+   * not that of the model: it needs as many tokens and, for a recognizer, the same bytes. If it throws, nothing has
+   * changed.
    */
   setConstraint(constraint: Constraint, mode: number = Mode.GREEDY, config: SpanConfig = {}): void {
     const { handle } = checkInstance(constraint, Constraint, "constraint");
@@ -272,31 +290,36 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
     this.#constraint = constraint;
   }
 
-  /** Removes what constrains the stream, a token tree too: back to the grammar, if there is one. */
+  /** Removes the constraint or token tree; the grammar, if there is one, applies again. */
   clearConstraint(): void {
     llm.clearConstraint(this.library, this.handle);
     this.#constraint = null;
   }
 
-  /** What `setConstraint` set last; null once it was cleared or replaced. */
+  /** The constraint that `setConstraint` set; null once it is cleared or replaced. */
   get constraint(): Constraint | null {
     return this.#constraint;
   }
 
-  /** Opens a span at the descriptor with this path; an open span starts over. */
+  /**
+   * Opens a span at the descriptor with this path; a span that is open starts over. Throws ELIZA_ERR_STATE without a
+   * constraint, and ELIZA_ERR_UNKNOWN_PATH if there is no such descriptor.
+   */
   activate(path: string): void {
     const bytes = encodeUtf8(checkString(path, "path"));
     this.#check(this.library.symbols.eliza_inference_llm_stream_activate(this.handle, bytes, bytes.length));
   }
 
-  /** The span; all zero, -1 where an index is meant, without a constraint. */
+  /** The span, and the counters of spans. Without a constraint all is 0 or false, and indices are -1. */
   get state(): SpanState {
     const view = newStruct(eliza_span_state_t);
     this.#check(this.library.symbols.eliza_inference_llm_stream_state(this.handle, bytesOf(view)));
     return readSpanState(view);
   }
 
-  /** The name that is complete here, or, outside a span, that the last span ended with. */
+  /**
+   * The name that is complete here or, outside a span, the name that the last span ended with; null if there is none.
+   */
   get leaf(): string | null {
     const name = new OutSlot();
     const length = new OutSlot();
@@ -304,59 +327,69 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
     return name.value === 0 ? null : readText(name.handle, length.value);
   }
 
-  /** The state of the generator that tokens are drawn from (0): an integer of 64 bits. */
+  /** Seeds the choice of tokens with an integer from 0 to 2^64-1; 0 by default. */
   setSeed(seed: number | bigint): void {
     this.#check(this.library.symbols.eliza_inference_llm_stream_set_seed(this.handle, seedBits(seed)));
   }
 
+  /** Changes the temperature and top-p that the stream was opened with. */
   setSampling(options: SamplingOptions): void {
     const sampling = new SamplingStruct().fill(Mode.GREEDY, options);
     this.#check(this.library.symbols.eliza_inference_llm_stream_set_sampling(this.handle, sampling));
   }
 
-  /** Wall-clock time from the first step after a prompt; 0: none. */
+  /**
+   * Ends the generation this many milliseconds of wall-clock time after the first step that follows a prompt; 0: never.
+   */
   setTimeBudgetMs(milliseconds: number): void {
     checkInteger(milliseconds, "milliseconds", 0, Number.MAX_SAFE_INTEGER);
     this.#check(this.library.symbols.eliza_inference_llm_stream_set_time_budget_ms(this.handle, milliseconds));
   }
 
   /**
-   * Tokens after which a token tree's span that did not end is given up; at least 1. A constraint that was set with a
-   * `spanTimeout` keeps it.
+   * Ends a span of a token tree that is still open after `nTokens` tokens, at least 1; 500 by default. A constraint
+   * that was set with a `spanTimeout` keeps it.
    */
   setSpanTimeout(nTokens: number): void {
     checkInteger(nTokens, "nTokens", 0, UINT32_MAX);
     this.#check(this.library.symbols.eliza_inference_llm_stream_set_span_timeout(this.handle, nTokens));
   }
 
-  /** Whether the step that ends a span is final (not by default). */
+  /** Whether the generation stops at the end of a span; it does not by default. */
   setStopAtSpanEnd(on: boolean): void {
     this.#check(this.library.symbols.eliza_inference_llm_stream_set_stop_at_span_end(this.handle, on ? 1 : 0));
     this.#stopsAtSpanEnd = on;
   }
 
-  /** Whether tokens without a choice are decoded together (as by default). */
+  /** Whether forced tokens are decoded together instead of one by one; they are by default. */
   setSkipAhead(on: boolean): void {
     this.#check(this.library.symbols.eliza_inference_llm_stream_set_skip_ahead(this.handle, on ? 1 : 0));
   }
 
-  /** CPU threads of the model; at least 1. */
+  /** The number of CPU threads that the model runs on, from 1 to 512. */
   setThreads(nThreads: number): void {
     checkInteger(nThreads, "nThreads", INT32_MIN, INT32_MAX);
     this.#check(this.library.symbols.eliza_inference_llm_stream_set_threads(this.handle, nThreads));
   }
 
-  /** Stores the tokens and the model's state in a file, after decoding what is pending. */
+  /**
+   * Decodes pending tokens, then writes the tokens and the state of the KV cache to a file for `restore`. Throws
+   * ELIZA_ERR_IO if it cannot be written.
+   */
   save(path: string): void {
     llm.saveSlot(this.library, this.handle, path);
   }
 
-  /** Restores them; clears the constraint and switches the grammar off. After a failure the stream is empty and usable. */
+  /**
+   * Restores what `save` wrote; removes the constraint and switches the grammar off. Throws ELIZA_ERR_MODEL_MISMATCH if
+   * the model, the context size or the type of the KV cache differs. If it throws, the stream is empty but usable.
+   */
   restore(path: string): void {
     this.#constraint = null;
     llm.restoreSlot(this.library, this.handle, path);
   }
 
+  /** Closes the stream. Throws ELIZA_ERR_BUSY inside a token callback. */
   override close(): void {
     if (this.#generating) {
       throw new ElizaInferenceError(ELIZA_ERR_BUSY, "the stream cannot be closed inside a token callback");
@@ -398,7 +431,7 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
   }
 }
 
-/** What `Stream.span` returns; disposing it removes the constraint. */
+/** What `Stream.span` returns. Disposing of it removes the constraint. */
 export class Span implements Disposable {
   readonly #stream: TokenStream;
   readonly #restore: () => void;
@@ -411,11 +444,14 @@ export class Span implements Disposable {
     this.#restore = restore;
   }
 
-  /** The name that came out, also after the end; null as long as there is none, and in a recognizer. */
+  /**
+   * The name that came out, also once the span is disposed of; null while there is none, and always for a recognizer.
+   */
   get leaf(): string | null {
     return this.#active ? this.#stream.leaf : this.#leaf;
   }
 
+  /** Removes the constraint and restores whether the stream stops at the end of a span. */
   [Symbol.dispose](): void {
     if (!this.#active) return;
     if (!this.#stream.closed) {

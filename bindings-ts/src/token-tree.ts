@@ -1,41 +1,54 @@
 /** Token trees: the payload that constrains a stream, and the trie that it describes. */
 
+/** A name, and its spelling in tokens. */
 export interface TokenSequence {
+  /** What comes out when the span ends with these tokens. */
   name: string;
+  /** Token ids. */
   tokens: number[];
 }
 
+/** The names that one span of the output allows. */
 export interface TokenTreeDescriptor {
-  /** `action`, `parameters.<field>`, `contexts[]`: what the constrained span is in the response. */
+  /**
+   * What the span is in the response: `action`, `parameters.<field>`, `contexts[]`. No two descriptors of a payload
+   * have the same path.
+   */
   path: string;
-  /** Sorted by name. */
+  /** The names, sorted. */
   leaves: TokenSequence[];
-  /** Token sequences after which the span opens by itself. */
+  /** Token sequences that open the span when the output ends with one of them. */
   trigger?: number[][] | undefined;
   /** Tokens that end the span at a leaf that other leaves continue. */
   end?: number[] | undefined;
 }
 
+/** What `new Constraint` and `Stream.setTokenTrie` take, as an object. */
 export interface TokenTreePayload {
   /** The model that the token ids belong to; "" if unknown. */
   modelId: string;
+  /** At least one. */
   descriptors: TokenTreeDescriptor[];
 }
 
+/** A node of a decision trie: the tokens from the root to it are the beginning of at least one name. */
 export interface TokenTrieNode {
-  /** TRIE_ROOT_TOKEN_ID at the root. */
+  /** The token that leads here; TRIE_ROOT_TOKEN_ID at the root. */
   tokenId: number;
+  /** The legal next tokens, and the nodes that they lead to. */
   children: Map<number, TokenTrieNode>;
+  /** Whether a name is complete here. */
   isTerminal: boolean;
-  /** Set at terminal nodes. */
+  /** That name. */
   leafName?: string;
 }
 
+/** The `tokenId` of a root, which no token leads to. */
 export const TRIE_ROOT_TOKEN_ID = -1;
 
 /**
- * The decision trie of the sequences. Empty ones are skipped; of two names for the same tokens the smaller stays, by UTF-8
- * bytes.
+ * The decision trie of the sequences. Empty sequences are skipped; of two names with the same tokens, the smaller by
+ * UTF-8 bytes stays.
  */
 export function buildTokenTrie(sequences: ReadonlyArray<TokenSequence>): TokenTrieNode {
   const root = newNode(TRIE_ROOT_TOKEN_ID);
@@ -50,7 +63,8 @@ export function buildTokenTrie(sequences: ReadonlyArray<TokenSequence>): TokenTr
 }
 
 /**
- * The descriptor of the names that `tokenMap` has tokens for, each name once, sorted by UTF-8 bytes; null if none has.
+ * A descriptor of the names that `tokenMap` has tokens for, without repetitions and sorted by UTF-8 bytes; null if
+ * there are none.
  */
 export function buildTokenTreeDescriptor(
   path: string,
@@ -64,37 +78,37 @@ export function buildTokenTreeDescriptor(
   return leaves.length === 0 ? null : { path, leaves };
 }
 
-/** The child for the token, or null if the token is not legal here. */
+/** The child for the token; null if the token is not legal here. */
 export function step(node: TokenTrieNode, tokenId: number): TokenTrieNode | null {
   return node.children.get(tokenId) ?? null;
 }
 
-/** A leaf that no other continues: nothing is left to choose. */
+/** Whether the node is a leaf that no other continues, so that nothing is left to choose. */
 export function isUniqueContinuation(node: TokenTrieNode): boolean {
   return node.isTerminal && node.children.size === 0;
 }
 
-/** Leaves at and below the node. */
+/** The number of names that end at the node or below it. */
 export function countTerminals(node: TokenTrieNode): number {
   let count = 0;
   for (const { isTerminal } of descendants(node)) if (isTerminal) count++;
   return count;
 }
 
-/** Whether a name at the node or below it is the beginning of another. */
+/** Whether a name that ends at the node or below it is the beginning of another. */
 export function hasPrefixLeaf(node: TokenTrieNode): boolean {
   for (const { isTerminal, children } of descendants(node)) if (isTerminal && children.size > 0) return true;
   return false;
 }
 
-/** Roughly what the nodes at and below this one hold in memory, in bytes. */
+/** A rough estimate of the bytes of memory that the node and those below it take. */
 export function estimateTrieBytes(node: TokenTrieNode): number {
   let bytes = 0;
   for (const { leafName } of descendants(node)) bytes += NODE_BYTES + 2 * (leafName?.length ?? 0);
   return bytes;
 }
 
-/** Orders names as their UTF-8 bytes do. The order of JavaScript strings, by UTF-16 units, differs above U+FFFF. */
+/** Compares names by their UTF-8 bytes, for `sort`. JavaScript compares UTF-16 units, which differs above U+FFFF. */
 export function compareNames(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {

@@ -1,20 +1,22 @@
-/** Tokenising names for a token tree, with a cache for each model. */
+/** Tokenises names for a token tree, with a cache for each model. */
 
 /** A tokenizer in this process, such as `(text) => model.tokenize(text)`. */
 export type LocalTokenizer = (text: string) => ArrayLike<number> | Promise<ArrayLike<number>>;
 
+/** Options of a TokenizerClient. */
 export interface TokenizerClientOptions {
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
-  /** Texts kept for one model; a model that reaches it starts from empty. 8192 by default. */
+  /** Texts cached for each model, 8192 by default. A model that reaches the limit starts again from none. */
   maxEntriesPerModel?: number | undefined;
 }
 
 const MAX_ENTRIES_PER_MODEL = 8192;
 
 /**
- * Token ids by model and text. `source` is the base URL of a llama-server, whose `POST /tokenize` is asked without adding
- * special tokens, or a local tokenizer. Arrays that are handed out may be changed by the caller.
+ * Looks up the token ids of texts, and caches them for each model. A `source` is a local tokenizer, or the base URL of
+ * a llama-server, whose `POST /tokenize` is asked not to add special tokens. The caller owns the arrays that it
+ * receives.
  */
 export class TokenizerClient {
   readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
@@ -26,7 +28,10 @@ export class TokenizerClient {
     this.#maxEntriesPerModel = options.maxEntriesPerModel ?? MAX_ENTRIES_PER_MODEL;
   }
 
-  /** Throws an error with `HTTP <status>`, or one that names `tokens[]` if the answer has none. */
+  /**
+   * The token ids of a text. Throws an error with `HTTP <status>` if the server refuses, or one that names `tokens[]`
+   * if the answer has no token ids.
+   */
   async tokenize(modelId: string, source: string | LocalTokenizer, text: string): Promise<number[]> {
     const known = this.#cache.get(modelId)?.get(text);
     if (known) return [...known];
@@ -35,7 +40,7 @@ export class TokenizerClient {
     return [...tokens];
   }
 
-  /** The ids of each text, in the order of the texts; a text that is given twice is tokenised once. */
+  /** The token ids of each text, in the order of the texts. A text that occurs twice is tokenised once. */
   async tokenizeMany(
     modelId: string,
     source: string | LocalTokenizer,
@@ -47,12 +52,12 @@ export class TokenizerClient {
     return new Map(await Promise.all(entries));
   }
 
-  /** Texts kept for the model. */
+  /** The number of texts cached for the model. */
   cachedSize(modelId: string): number {
     return this.#cache.get(modelId)?.size ?? 0;
   }
 
-  /** Drops what is kept for the model. */
+  /** Drops the texts cached for the model. */
   forgetModel(modelId: string): void {
     this.#cache.delete(modelId);
   }

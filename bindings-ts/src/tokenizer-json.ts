@@ -1,5 +1,5 @@
 /**
- * `tokenizer.json` of Hugging Face: models of the types BPE and Unigram, in the byte-level spelling of GPT-2 and in that of
+ * `tokenizer.json` of Hugging Face: BPE and Unigram models, in the byte-level spelling of GPT-2 and in that of
  * SentencePiece. tests/vocabularies/README.md has the rules.
  */
 import { readFileSync } from "node:fs";
@@ -7,10 +7,10 @@ import { JsonPlace } from "./json-place";
 import { encodeUtf8 } from "./memory";
 import { TokenList } from "./token-list";
 
-/** The parsed document. */
+/** A parsed `tokenizer.json`. */
 export type TokenizerJson = object;
 
-/** `source` is a path, the text, or the document. */
+/** Reads the tokens; `source` is a path, the text, or the parsed document. */
 export function readTokenizerJson(source: string | TokenizerJson): TokenList {
   const isPath = typeof source === "string" && !/^\s*\{/.test(source);
   const list = new TokenList(isPath ? source : "tokenizer.json");
@@ -111,7 +111,7 @@ function readSpelling(root: JsonPlace, model: JsonPlace): Spelling {
   throw root.missing("decoder", "neither pre_tokenizer nor normalizer tells how tokens are spelled");
 }
 
-/** What turns tokens into text. */
+/** Reads what turns tokens into text. */
 function readDecoder(decoder: JsonPlace, spelling: Spelling): void {
   let isFused = false;
   for (const part of parts(decoder)) {
@@ -122,14 +122,14 @@ function readDecoder(decoder: JsonPlace, spelling: Spelling): void {
     else if (type === "Metaspace") spelling.replacements.push([metaspace(part), " "]);
     else if (replaced !== undefined) spelling.replacements.push([replaced, part.key("content").text()]);
     else if (type === "Fuse") isFused = true;
-    // After Fuse it works on the whole text: it takes away the space that was put before the text.
+    // After Fuse, Strip applies to the whole text: it removes the space that was put before it.
     else if (type !== "Strip" || !isFused) {
       throw part.error(`the decoder ${type} is not served: it does not give a token bytes of its own`);
     }
   }
 }
 
-/** What turns text into tokens: the other way round. */
+/** Reads what turns text into tokens, for its inverse. */
 function readEncoder(part: JsonPlace, spelling: Spelling): void {
   const type = part.key("type").text();
   if (type === "ByteLevel") spelling.byteLevel = true;
@@ -162,7 +162,10 @@ function byteLevelBytes(text: string): Uint8Array | null {
   return bytes;
 }
 
-/** GPT-2's map: a printable Latin-1 character stands for its own byte, the other bytes are the characters from U+0100 on. */
+/**
+ * GPT-2's map: a printable Latin-1 character stands for its own byte, the characters from U+0100 on for the other
+ * bytes.
+ */
 const byteOfUnit: (number | undefined)[] = [];
 for (let byte = 0, next = 0x100; byte < 0x100; byte++) {
   const isPrintable = (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte !== 0xad);

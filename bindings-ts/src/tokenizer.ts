@@ -1,21 +1,21 @@
-/** The function by which the library asks how a text is spelt in tokens. */
+/** The function that the library asks how a text is spelt in tokens. */
 import { FFIType, JSCallback, toArrayBuffer } from "bun:ffi";
 import { tokenIds } from "./arguments";
 import type { Handle, Library } from "./library";
 import { copyBytes } from "./memory";
 
 /**
- * The tokens of a text, as the model's tokenizer gives them, without special tokens. The text is bytes, since it may begin
- * or end inside a character.
+ * Returns the tokens of a text as the model's tokenizer spells it, without special tokens. The text is bytes, since it
+ * may begin or end in the middle of a character.
  */
 export type Tokenize = (text: Uint8Array) => ArrayLike<number>;
 
 /**
- * The tokenizer of a vocabulary. The vocabulary, its constraints and what uses these share one slot: as long as one of them
- * lives, the library finds the function.
+ * The tokenizer of a vocabulary. The vocabulary, its constraints and what uses them share one slot, so that the library
+ * finds the function as long as one of them lives.
  */
 export class TokenizerSlot {
-  /** Only held. */
+  /** Never read: holds the function, which is otherwise held weakly. */
   registered: Registered | null = null;
 
   /** Replaces the function; null removes it. Returns a status. */
@@ -30,7 +30,10 @@ export class TokenizerSlot {
   }
 }
 
-/** Makes a call in which the library may tokenise; throws what the function threw, which cannot pass through the library. */
+/**
+ * Makes a call in which the library may tokenise. Throws what the tokenizer threw, since an exception cannot pass
+ * through the library.
+ */
 export function watchingTokenizer<T>(call: () => T): T {
   const watched: Thrown[] = [];
   const outer = thrown;
@@ -46,6 +49,7 @@ export function watchingTokenizer<T>(call: () => T): T {
   }
 }
 
+/** A tokenizer, and the number that the library knows it by. */
 export interface Registered {
   key: number;
   tokenize: Tokenize;
@@ -55,8 +59,8 @@ interface Thrown {
   error: unknown;
 }
 
-// The library is given a number and not an address, so that what outlives a function finds nothing instead of freed memory;
-// and the functions are held weakly, since they may refer to the vocabulary that holds them.
+// The library receives a number, not an address: what outlives a function finds nothing instead of freed memory. The
+// functions are held weakly, since they may refer to the vocabulary that holds them.
 const functions = new Map<number, WeakRef<Registered>>();
 const collected = new FinalizationRegistry<number>((key) => functions.delete(key));
 let lastKey = 0;

@@ -19,55 +19,63 @@ import type { TokenList, TokenListOptions } from "./token-list";
 import { type Tokenize, TokenizerSlot } from "./tokenizer";
 import { type TokenizerJson, readTokenizerJson } from "./tokenizer-json";
 
-/** Bits of a token's flags. */
+/** The bits of a token's flags. */
 export const TokenFlag = {
-  /** A control token: its text is not output. */
+  /** A control token: its text is not part of the output. */
   SPECIAL: ELIZA_TOKEN_SPECIAL,
+  /** Ends the generation. */
   END_OF_GENERATION: ELIZA_TOKEN_END_OF_GENERATION,
-  /** Never produced. */
+  /** The model never produces it. */
   UNUSED: ELIZA_TOKEN_UNUSED,
 } as const;
 
+/** What is known of the tokens besides their number. */
 export interface VocabularyOptions {
-  /** The bytes of each token. A token tree needs only their number. */
+  /** The bytes of each token, by id; empty where they are unknown. Token trees work without, recognizers need them. */
   tokenBytes?: ReadonlyArray<Uint8Array> | undefined;
-  /** A set of TokenFlag bits for each token. */
+  /** The TokenFlag bits of each token, by id; 0 by default. */
   flags?: ReadonlyArray<number> | Uint8Array | undefined;
-  /** Compared with that of a payload if both are known. */
+  /** The name of the model. A payload for another model is refused if both names are known. */
   modelId?: string | undefined;
+  /** The native library; `loadLibrary()` by default. */
   library?: Library | undefined;
 }
 
-/** What the file of a tokenizer does not say. */
+/** What a tokenizer's file does not say. */
 export interface ConverterOptions extends TokenListOptions {
+  /** As in VocabularyOptions. */
   modelId?: string | undefined;
+  /** As in VocabularyOptions. */
   library?: Library | undefined;
 }
 
+/** What a file of ranks does not say. */
 export interface TiktokenOptions extends ConverterOptions {
-  /** The ids of the special tokens by their texts. */
+  /** The ids of the special tokens, by their text. */
   special?: Readonly<Record<string, number>> | undefined;
 }
 
+/** The sizes of a vocabulary. */
 export interface VocabularyInfo {
+  /** Number of tokens. */
   nTokens: number;
-  /** Of the trie of the token bytes that recognizers walk, the root included; 0: not prepared. */
+  /** Nodes of the byte trie that recognizers walk, including the root; 0 until it is built. */
   nNodes: number;
-  /** Tokens with the same bytes as another one. */
+  /** Tokens with the same bytes as another token. */
   nDuplicates: number;
-  /** Bytes without a token of their own: where one of them is the only legal byte, no token may be. */
+  /** Byte values without a token of their own. Where only such a byte is legal, there may be no legal token. */
   missingBytes: number;
   /** Bytes of the longest token. */
   longestToken: number;
-  /** Of the token bytes and flags: what saved constraints are compared with. */
+  /** A hash of the token bytes and flags, by which a saved constraint recognises its vocabulary. */
   fingerprint: bigint;
-  /** Memory kept, mapped files included. */
+  /** Bytes of memory kept, including mapped files. */
   retainedBytes: number;
 }
 
 /**
- * The token ids 0 to `size`-1. Everything is copied, and nothing but the tokenizer ever changes. Constraints made from it
- * keep what they need, so it may be closed at any time.
+ * The tokens 0 to `size`-1 of a model. It copies all that it is given, and only its tokenizer can change. What is made
+ * from it keeps what it needs, so it may be closed at any time.
  */
 export class Vocabulary extends Owned {
   /** Number of tokens. */
@@ -75,6 +83,10 @@ export class Vocabulary extends Owned {
   /** @internal */
   readonly tokenizer = new TokenizerSlot();
 
+  /**
+   * A vocabulary of `nTokens` tokens, at least 1. Throws ELIZA_ERR_INVALID_ARG if a list in the options has another
+   * length.
+   */
   constructor(nTokens: number, options?: VocabularyOptions);
   /** @internal */
   constructor(adopted: Adopted);
@@ -84,7 +96,10 @@ export class Vocabulary extends Owned {
     this.size = library.symbols.eliza_inference_vocab_size(handle);
   }
 
-  /** Opens a file that `save` wrote, by mapping it: it must not be changed while the vocabulary lives. */
+  /**
+   * Opens a file that `save` wrote. The file is mapped, not read: do not change it while the vocabulary, or what was
+   * made from it, is in use. Throws ELIZA_ERR_FILE_INVALID if it is damaged.
+   */
   static open(
     path: string,
     { library = loadLibrary(), ...unknown }: { library?: Library | undefined } = {},
@@ -99,8 +114,8 @@ export class Vocabulary extends Owned {
   }
 
   /**
-   * The vocabulary of a model file (GGUF), with its tokenizer, for which it keeps the model loaded. `save` and `open` give the
-   * tokens alone. See also `Model.vocabulary`.
+   * The vocabulary of a model file (GGUF), with its tokenizer, for which the model stays loaded; after `save` and
+   * `open`, only the tokens are left. For a model that is open, use `Model.vocabulary`.
    */
   static fromGguf(
     path: string,
@@ -118,16 +133,17 @@ export class Vocabulary extends Owned {
   }
 
   /**
-   * The vocabulary of a Hugging Face `tokenizer.json`: its path, its text, or the parsed document. Byte-level and
-   * SentencePiece spellings are served; tests/vocabularies/README.md has the rules.
+   * The vocabulary of a Hugging Face `tokenizer.json`, given by its path, as text, or parsed. Supports BPE and Unigram
+   * models in byte-level and SentencePiece spelling; tests/vocabularies/README.md has the rules. Throws
+   * ELIZA_ERR_FILE_INVALID with the place if the file is malformed or of another type.
    */
   static fromTokenizerJson(source: string | TokenizerJson, options: ConverterOptions = {}): Vocabulary {
     return fromTokenList(readTokenizerJson(source), options);
   }
 
   /**
-   * The vocabulary of tiktoken ranks: the path or the text of a rank file (lines of base64 and rank), or the ranks by the
-   * bytes of their tokens.
+   * The vocabulary of tiktoken ranks: the path or the text of a rank file (lines of base64 and rank), or pairs of token
+   * bytes and rank. Throws ELIZA_ERR_FILE_INVALID with the line if the file is malformed.
    */
   static fromTiktoken(ranks: TiktokenRanks, options: TiktokenOptions = {}): Vocabulary {
     const { special = {}, ...others } = options;
@@ -135,8 +151,9 @@ export class Vocabulary extends Owned {
   }
 
   /**
-   * Builds the trie of bytes that recognizers walk, now instead of at first use. Tokens without bytes, special, end-of-
-   * generation and unused tokens are not in it: no text allows them.
+   * Builds the byte trie that recognizers walk, now instead of at first use. Tokens without bytes and special,
+   * end-of-generation and unused tokens are left out: no text allows them. Throws ELIZA_ERR_INVALID_ARG if the token
+   * bytes are unknown.
    */
   prepare(): void {
     const error = new OutError();
@@ -144,7 +161,7 @@ export class Vocabulary extends Owned {
     if (status < 0) throw error.take(this.library, status, "the vocabulary cannot be prepared");
   }
 
-  /** Sizes, and the fingerprint. */
+  /** The sizes and the fingerprint. */
   get info(): VocabularyInfo {
     const view = newStruct(eliza_vocab_info_t);
     checkStatus(this.library.symbols.eliza_inference_vocab_info(this.handle, bytesOf(view)), "info");
@@ -160,7 +177,7 @@ export class Vocabulary extends Owned {
     };
   }
 
-  /** Writes the vocabulary with its trie to a file, for `open`. The tokenizer is not in it. */
+  /** Writes the tokens and their byte trie to a file for `open`. The tokenizer is not saved. */
   save(path: string): void {
     const bytes = encodeUtf8(checkString(path, "path"));
     const error = new OutError();
@@ -169,14 +186,18 @@ export class Vocabulary extends Owned {
   }
 
   /**
-   * Says how the model's tokenizer spells a text, for forced tokens and canonical choices; without one, the longest token
-   * first. It serves what was made from this vocabulary before, too. The vocabulary of a model has one. null removes it.
+   * Sets how the model's tokenizer spells a text, which forced tokens and canonical choices need; null removes it.
+   * Without one, a text is spelt with the longest token first. The change also applies to what was already made from
+   * this vocabulary. A model's vocabulary has a tokenizer from the start.
    */
   setTokenizer(tokenize: Tokenize | null): void {
     checkStatus(this.tokenizer.set(this.library, this.handle, tokenize), "setTokenizer");
   }
 
-  /** The bytes of a token; empty where they are not known. */
+  /**
+   * The bytes of a token (a copy); empty where they are unknown. Throws ELIZA_ERR_INVALID_ARG for an id that is not in
+   * the vocabulary.
+   */
   tokenBytes(token: number): Uint8Array {
     const bytes = new OutSlot();
     const length = new OutSlot();
@@ -184,7 +205,7 @@ export class Vocabulary extends Owned {
     return copyBytes(bytes.handle, length.value);
   }
 
-  /** The TokenFlag bits of a token. */
+  /** The TokenFlag bits of a token. Throws ELIZA_ERR_INVALID_ARG for an id that is not in the vocabulary. */
   flags(token: number): number {
     const flags = new Uint32Array(1);
     this.#token(token, null, null, flags);
@@ -237,7 +258,7 @@ function createNative(nTokens: number, options: VocabularyOptions): Adopted {
   const out = new OutSlot();
   const error = new OutError();
   const status = library.symbols.eliza_inference_vocab_create(bytesOf(config), out.view, error.view);
-  lent.length = 0; // read until here, so that the buffers outlive the call
+  lent.length = 0; // used here, so that the buffers outlive the call
   if (status < 0) throw error.take(library, status, "the vocabulary could not be made");
   return new Adopted(library, out.handle);
 }
