@@ -20,7 +20,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-import msgpack  # type: ignore[import-untyped]
+import msgpack
 
 PAYLOAD_BYTES_MAX = 67108864
 PAYLOAD_DEPTH_MAX = 64

@@ -310,7 +310,8 @@ def recognizer_of(case: Case) -> recognizer.Recognizer:
 
 
 def bits_of(bitmap: Any) -> list[int]:
-    return np.flatnonzero(np.unpackbits(bitmap.view(np.uint8), bitorder="little")).tolist()
+    bits: list[int] = np.flatnonzero(np.unpackbits(bitmap.view(np.uint8), bitorder="little")).tolist()
+    return bits
 
 
 def expected_value(key: str, value: Any) -> Any:

@@ -160,20 +160,13 @@ def npm_packages(name: str, folder: Path, *checks: list[str]) -> Step:
 def test_steps() -> list[Step]:
     zig_build = [PYTHON, "-m", "ziglang", "build"]
     native_tests = [PYTHON, str(TESTS / "native" / "build.py"), os.environ["ELIZA_INFERENCE_LIBRARY"]]
-    mypy = [PYTHON, "-m", "mypy", "--strict"]
-    typed_tests = ["run.py", "llama/locate.py", "oracle.py", "subjects.py", "conformance_cases.py"]
-    typed_tests += [
-        "recognizer_subjects.py",
-        "recognizer_cases.py",
-        *sorted(f"oracles/{p.name}" for p in (TESTS / "oracles").glob("*.py")),
-    ]
     npm_run = [tool("npm"), "run", "--silent"]
     bun_package = ROOT / "bindings-ts"
     steps = [
         Step("Zig format", [[*zig_build, "fmt"]]),
         Step("Zig tests", [[*zig_build, "test", "--summary", "all"]], counts=zig_counts),
         Step("C tests", [[*native_tests, "--model", str(MODEL)]], counts=native_counts),
-        Step("Python types", [[*mypy, "-p", "eliza_inference"], [*mypy, *(str(TESTS / name) for name in typed_tests)]]),
+        Step("Python types", [[PYTHON, "-m", "mypy"]]),
         Step("Python tests", [[PYTHON, "-m", "pytest", str(TESTS / "python")]], counts=pytest_counts),
         Step("TypeScript types", [[*npm_run, "typecheck"]], folder=bun_package),
         Step("TypeScript tests", [[*npm_run, "test"]], folder=bun_package, counts=bun_counts),

@@ -58,8 +58,8 @@ def names(header: str) -> list[str]:
 
 
 def record(header: str, library: Path) -> None:
-    command = ["abidw", "--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--out-file", TYPES, library]
-    subprocess.run(command, check=True)
+    options = ["--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--out-file", str(TYPES)]
+    subprocess.run(["abidw", *options, str(library)], check=True)
     NAMES.write_text("\n".join(names(header)) + "\n", "utf-8")
 
 

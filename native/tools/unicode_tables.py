@@ -20,6 +20,7 @@ Runs cover the code points from 0 on, without gaps.
 import itertools
 import pathlib
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 
 from regex import _regex, _regex_core
 
@@ -46,31 +47,31 @@ GROUPS = [
 N = 0x110000
 
 
-def property_of(name):
+def property_of(name: str) -> tuple[int, dict[str, int]]:
     number, values = _regex_core.PROPERTIES[name]
     return number, values
 
 
-def partition(name, wanted):
-    """The value of each code point, as an index of `wanted` (pairs of value number and names)."""
+def partition(name: str, wanted: Sequence[int]) -> list[int]:
+    """The value of each code point, as an index of `wanted`, which has all values that code points have."""
     number, _ = property_of(name)
-    of = [None] * N
+    of = [-1] * N
     for index, value in enumerate(wanted):
         key = number << 16 | value
         for point in range(N):
-            if of[point] is None and _regex.has_property_value(key, point):
+            if of[point] < 0 and _regex.has_property_value(key, point):
                 of[point] = index
-    assert None not in of
+    assert -1 not in of
     return of
 
 
-def members(name):
+def members(name: str) -> list[int]:
     number, values = property_of(name)
     key = number << 16 | values["YES"]
     return [point for point in range(N) if _regex.has_property_value(key, point)]
 
 
-def runs(values):
+def runs(values: Sequence[int]) -> Iterator[tuple[int, int]]:
     """(value, length) of each maximal run."""
     start = 0
     for at in range(1, len(values) + 1):
@@ -79,7 +80,7 @@ def runs(values):
             start = at
 
 
-def varint(value):
+def varint(value: int) -> bytes:
     out = bytearray()
     while value >= 0x80:
         out.append(value & 0x7F | 0x80)
@@ -88,12 +89,12 @@ def varint(value):
     return bytes(out)
 
 
-def encode_categories(values):
+def encode_categories(values: Sequence[int]) -> bytes:
     upper, lower, pairs = CATEGORIES.index("Lu"), CATEGORIES.index("Ll"), 30
     listed = list(runs(values))
     out = bytearray()
 
-    def put(category, length):
+    def put(category: int, length: int) -> None:
         code = min(length - 1, 7)
         out.append(category | code << 5)
         if code == 7:
@@ -113,14 +114,14 @@ def encode_categories(values):
     return bytes(out)
 
 
-def encode_scripts(values):
+def encode_scripts(values: Sequence[int]) -> bytes:
     return b"".join(bytes([value]) + varint(length) for value, length in runs(values))
 
 
-def simple_folds():
+def simple_folds() -> dict[int, int]:
     """code point -> its simple case folding, where they differ."""
     flags = _regex_core.IGNORECASE | _regex_core.UNICODE
-    folds = {}
+    folds: dict[int, int] = {}
     turkic = {0x130, 0x131}
     for point in range(N):
         cases = set(_regex.get_all_cases(flags, point)) - turkic
@@ -128,10 +129,10 @@ def simple_folds():
             continue
         # The folded form of an orbit is one of it: the one that the full folding of another member is,
         # else, for letters newer than the interpreter, the lower-case one.
-        known = {chr(c).casefold() for c in cases}
-        known = {ord(c) for c in known if len(c) == 1} & cases
-        own = {c for c in cases if chr(c).casefold() == chr(c) and chr(c).lower() == chr(c)}
-        target = known if len(known) == 1 else own
+        full = {chr(c).casefold() for c in cases}
+        known = {ord(c) for c in full if len(c) == 1} & cases
+        lower = {c for c in cases if chr(c).casefold() == chr(c) and chr(c).lower() == chr(c)}
+        target = known if len(known) == 1 else lower
         folded = min(target) if target else min(cases)
         if point != folded:
             folds[point] = folded
@@ -142,7 +143,7 @@ def simple_folds():
     return folds
 
 
-def encode_folds(folds):
+def encode_folds(folds: dict[int, int]) -> bytes:
     points = sorted(folds)
     out = bytearray()
     end = at = 0
@@ -156,7 +157,7 @@ def encode_folds(folds):
     return bytes(out)
 
 
-def run_length(folds, points, stride):
+def run_length(folds: dict[int, int], points: Sequence[int], stride: int) -> int:
     """How many of the points, from the first on, are a stride apart and fold by the same difference."""
     first = points[0]
     delta = folds[first] - first
@@ -166,25 +167,25 @@ def run_length(folds, points, stride):
     return sum(1 for _ in run)
 
 
-def mask_of(prefix):
+def mask_of(prefix: str) -> int:
     if prefix == "Any":
         return (1 << 30) - 1
     names = ("Lu", "Ll", "Lt") if prefix == "LC" else [c for c in CATEGORIES if c.startswith(prefix)]
     return sum(1 << CATEGORIES.index(c) for c in names)
 
 
-def loose(name):
+def loose(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def literal(data):
+def literal(data: bytes) -> str:
     lines = ['"' + "".join(f"\\x{byte:02x}" for byte in data[at : at + 32]) + '"' for at in range(0, len(data), 32)]
     return " ++\n    ".join(lines)
 
 
-def ranges(points):
+def ranges(points: Iterable[int]) -> str:
     listed = set(points)
-    out = []
+    out: list[list[int]] = []
     for point in sorted(listed):
         if point - 1 in listed:
             out[-1][1] = point
@@ -193,11 +194,11 @@ def ranges(points):
     return ", ".join(f".{{ .first = 0x{a:x}, .last = 0x{b:x} }}" for a, b in out)
 
 
-def main():
+def main() -> None:
     _, gc_values = property_of("GENERALCATEGORY")
     categories = partition("GENERALCATEGORY", [gc_values[c.upper()] for c in CATEGORIES])
     _, script_values = property_of("SCRIPT")
-    spelled = {}
+    spelled: dict[int, list[str]] = {}
     for name, value in script_values.items():
         spelled.setdefault(value, []).append(loose(name))
     used = [v for v in sorted(spelled) if v != script_values["KATAKANAORHIRAGANA"]]
@@ -209,7 +210,7 @@ def main():
     word = set(members("ALPHABETIC")) | set(members("JOINCONTROL"))
     word_extra = [point for point in word if not word_mask >> categories[point] & 1]
 
-    names = {}
+    names: dict[str, int] = {}
     for index, (short, long) in enumerate(zip(CATEGORIES, LONG_NAMES, strict=True)):
         assert gc_values[long.replace("_", "").upper()] == gc_values[short.upper()]
         names[loose(short)] = names[loose(long)] = 1 << index

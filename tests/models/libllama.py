@@ -7,7 +7,7 @@ the model tests.
 from pathlib import Path
 
 import numpy as np
-from cffi import FFI  # type: ignore[import-untyped]
+from cffi import FFI
 from typing_extensions import Self
 
 DECLARATIONS = """

@@ -153,7 +153,7 @@ def train(network: Network, sequences: list[Sequence], schedule: Schedule, n_zer
         longest = len(ordered[batch.stop - 1])
         loss = _loss(network, tokens[batch, :longest], weights[batch, :longest], n_zero_rows)
         optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimizer.step()
         yield loss.item()

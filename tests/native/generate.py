@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import conformance_cases as conformance
@@ -147,7 +147,7 @@ class Writer:
         fields = [f".rollback = {row.get('rollback', 0)}u", *self.allowed(row["allowed"])]
         return f"{{{', '.join(fields)}}}"
 
-    def allowed(self, allowed: list[int] | str) -> list[str]:
+    def allowed(self, allowed: list[int] | Literal["all"]) -> list[str]:
         if allowed == "all":
             return []
         return [f".allowed = {self.ids(allowed) if allowed else 'no_ids'}, .n_allowed = {len(allowed)}"]

@@ -4,6 +4,7 @@ import os
 import runpy
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from eliza_inference import LlamaInfo, Model, Stream, TokenTree, Vocabulary, load_llama
@@ -47,7 +48,7 @@ def open_stream(model: Model) -> Iterator[Callable[..., Stream]]:
     """Opens streams that are closed after the test."""
     opened: list[Stream] = []
 
-    def open_one(**options: object) -> Stream:
+    def open_one(**options: Any) -> Stream:
         opened.append(model.stream(**{"context_size": 256, "threads": 1} | options))
         return opened[-1]
 

@@ -48,6 +48,13 @@ def allowed_ids(matcher: Matcher) -> set[int]:
     return set(range(N_TOKENS)) if allowed is None else set(allowed.tolist())
 
 
+def listed(matcher: Matcher) -> list[int]:
+    """The legal tokens, in order, where not every token is legal."""
+    allowed = matcher.allowed()
+    assert allowed is not None
+    return [int(token) for token in allowed]
+
+
 def ids_of(bitmap: object) -> set[int]:
     """The tokens of a bitmap: bit i % 32 of word i / 32."""
     words = np.frombuffer(bitmap, np.uint32)  # type: ignore[call-overload]

@@ -54,7 +54,7 @@ def test_generate_with_a_trie(llama: LlamaInfo, model: Model, tmp_path: Path, fo
     tree = model.token_tree(["NONE"]) + model.token_tree(["PLAY_MUSIC", "SET_TIMER"], path="other")
     file = tmp_path / "tree"
     file.write_bytes(tree.to_json().encode() if form == "json" else tree.to_msgpack())
-    arguments = [
+    arguments: list[str | Path] = [
         "generate",
         "--model",
         MODEL_FILE,

@@ -18,6 +18,8 @@ from eliza_inference import (
     Vocabulary,
 )
 
+from recognizer_fixtures import listed
+
 NAMES = {"REPLY": [5, 6], "SEND": [7, 8, 9, 10], "SET": [7, 8, 20]}
 
 
@@ -33,7 +35,7 @@ def matcher(constraint: Constraint) -> Matcher:
 
 def test_a_name_from_its_first_token_to_its_last(matcher: Matcher) -> None:
     assert not matcher.can_stop
-    assert list(matcher.allowed()) == [5, 7]
+    assert listed(matcher) == [5, 7]
     assert matcher.accept(7) == Step.IN_SPAN
     assert matcher.forced() == [8]
     assert matcher.accept(8) == Step.IN_SPAN
@@ -80,9 +82,9 @@ def test_a_clone_goes_its_own_way(matcher: Matcher) -> None:
     copy = matcher.clone()
     matcher.close()
     copy.accept(8)
-    assert list(copy.allowed()) == [9, 20]
+    assert listed(copy) == [9, 20]
     copy.rollback(2)
-    assert list(copy.allowed()) == [5, 7]
+    assert listed(copy) == [5, 7]
 
 
 def test_reset_goes_back_to_the_beginning(matcher: Matcher) -> None:
@@ -99,7 +101,7 @@ def test_activation_by_path(vocabulary: Vocabulary) -> None:
     matcher = Matcher(Constraint(vocabulary, tree))
     assert matcher.allowed() is None
     matcher.activate("unit")
-    assert list(matcher.allowed()) == [2]
+    assert listed(matcher) == [2]
     assert matcher.state.descriptor == 1
     matcher.deactivate()
     assert matcher.allowed() is None

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -239,8 +240,8 @@ def compilations(words: Vocabulary) -> list[Callable[[Budget], object]]:
 def test_compiling_is_cancelled(words: Vocabulary, which: int) -> None:
     with pytest.raises(CancelledError):
         compilations(words)[which](Budget(cancel=lambda: True))
-    asked = []
-    compilations(words)[which](Budget(cancel=lambda: asked.append(1)))  # type: ignore[func-returns-value]
+    asked: list[int] = []
+    compilations(words)[which](Budget(cancel=lambda: asked.append(1)))
     assert asked
 
 
@@ -268,7 +269,13 @@ def test_too_many_states_are_an_error(words: Vocabulary) -> None:
 
 
 def test_a_budget_that_cannot_be_is_an_error() -> None:
-    for options in ({"states_max": 0}, {"bytes_max": -1}, {"ms_max": 2**64}, {"states_max": limits.COMPILE_STATES + 1}):
+    refused: list[dict[str, Any]] = [
+        {"states_max": 0},
+        {"bytes_max": -1},
+        {"ms_max": 2**64},
+        {"states_max": limits.COMPILE_STATES + 1},
+    ]
+    for options in refused:
         (name,) = options
         with pytest.raises(InvalidArgumentError, match=f"^{name}: "):
             Budget(**options)

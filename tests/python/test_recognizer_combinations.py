@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -52,7 +53,7 @@ def test_all_short_texts(block: int) -> None:
     assert n_compiled >= 0.5 * BLOCK
 
 
-FORMULAS = {
+FORMULAS: dict[str, Callable[..., bool]] = {
     "{} & {}": lambda a, b: a and b,
     "~{}": lambda a: not a,
     "{} & ~{}": lambda a, b: a and not b,

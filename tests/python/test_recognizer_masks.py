@@ -22,6 +22,8 @@ from eliza_inference import (
     fill_bitmaps,
 )
 
+from recognizer_fixtures import listed
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from oracles import lr1, random_cases, samples
 from oracles.lark_text import recognizer_of
@@ -98,7 +100,7 @@ class Walk:
         assert found[:FORCED_BYTES_CHECKED] == run, self.where
         forced = self.matcher.forced()
         if self.matcher.state.n_allowed == 1:
-            assert forced[:1] == self.matcher.allowed().tolist(), self.where  # type: ignore[union-attr]
+            assert forced[:1] == listed(self.matcher), self.where
         elif forced:
             assert found.startswith(b"".join(self.tokens.text[token] for token in forced)), self.where
         clone = self.matcher.clone()
@@ -241,7 +243,7 @@ def test_masks_found_by_many_threads(shipped: tuple[str, Constraint, Recognizer,
         for _ in range(24):
             fresh, old = Matcher(constraint), Matcher(known)
             for _ in range(random.randint(0, 10)):
-                allowed = [token for token in old.allowed().tolist() if token != tokens.end]  # type: ignore[union-attr]
+                allowed = [token for token in listed(old) if token != tokens.end]
                 token = random.choice(allowed)
                 assert fresh.accept(token) == old.accept(token) == Step.IN_SPAN
             matchers.append(fresh)

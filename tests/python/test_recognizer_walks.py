@@ -10,6 +10,8 @@ from random import Random
 import pytest
 from eliza_inference import Constraint, GrammarError, Matcher, Step, Vocabulary
 
+from recognizer_fixtures import listed
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from oracles import random_cases, samples
 from oracles.completion import Completion
@@ -35,12 +37,12 @@ def test_random_walks_reach_acceptance(name: str) -> None:
     for _ in range(WALKS[name]):
         matcher, written = Matcher(constraint), b""
         for _ in range(random.randint(1, TOKENS_MOST)):
-            allowed = matcher.allowed()
+            allowed = listed(matcher)
             # Longer tokens are few among so many bytes.
-            longer = allowed[(allowed > 255) & (allowed != end)]
-            pool = longer if len(longer) and random.random() < 0.8 else allowed[allowed != end]
-            assert len(pool), f"nothing can follow {written!r}"
-            token = int(pool[random.randrange(len(pool))])
+            longer = [token for token in allowed if token > 255 and token != end]
+            pool = longer if longer and random.random() < 0.8 else [token for token in allowed if token != end]
+            assert pool, f"nothing can follow {written!r}"
+            token = pool[random.randrange(len(pool))]
             assert matcher.accept(token) == Step.IN_SPAN
             written += tokens[token]
         state = recognizer.take(recognizer.begin(), written)
@@ -75,7 +77,7 @@ def test_random_grammars_have_no_dead_ends_unless_noted() -> None:
         for _ in range(4):
             matcher, written = Matcher(constraint), b""
             for _ in range(random.randint(0, TOKENS_MOST)):
-                allowed = set(matcher.allowed().tolist()).intersection(octets)
+                allowed = set(listed(matcher)).intersection(octets)
                 if not allowed:
                     break
                 byte = random.choice(sorted(allowed))

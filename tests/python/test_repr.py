@@ -33,5 +33,5 @@ def test_a_model_and_its_streams(llama: LlamaInfo) -> None:
 
 
 @pytest.mark.parametrize("kind", [Vocabulary, Constraint, Matcher, Model, Stream, Span])
-def test_one_that_could_not_be_made_is_shown_too(kind: type) -> None:
+def test_one_that_could_not_be_made_is_shown_too(kind: type[object]) -> None:
     assert repr(kind.__new__(kind)) == f"<{kind.__name__} not initialised>"

@@ -28,7 +28,8 @@ OpenStream = Callable[..., Stream]
 
 def held_out(n: int) -> list[tuple[str, str]]:
     lines = (TESTS / "models" / "heldout.tsv").read_text(encoding="utf-8").splitlines()
-    return [tuple(line.split("\t")) for line in lines[:: len(lines) // n]]
+    pairs = (line.partition("\t") for line in lines[:: len(lines) // n])
+    return [(message, action) for message, _, action in pairs]
 
 
 def prefilled(open_stream: OpenStream, message: str = "remind me to water the plants", **options: object) -> Stream:

@@ -92,7 +92,7 @@ def test_decision_09_max_tokens_ends_a_run_and_the_next_goes_on(stream: Stream) 
     assert stream.stop_reason == StopReason.MAX_TOKENS
     assert stream.stats.emitted_tokens == 1
     assert first + stream.generate() == " SEND_REMINDER"
-    assert stream.stop_reason == StopReason.END_OF_GENERATION
+    assert stream.stop_reason == StopReason.END_OF_GENERATION  # type: ignore[comparison-overlap]
 
 
 def test_decision_09_max_tokens_of_the_stream(open_stream: OpenStream) -> None:
@@ -103,8 +103,13 @@ def test_decision_09_max_tokens_of_the_stream(open_stream: OpenStream) -> None:
 
 
 def test_decision_09_the_callback_ends_a_run(endless: Stream) -> None:
-    received = []
-    endless.generate(lambda token, _text: received.append(token) or len(received) == 4)
+    received: list[int] = []
+
+    def is_enough(token: int, _text: str) -> bool:
+        received.append(token)
+        return len(received) == 4
+
+    endless.generate(is_enough)
     assert len(received) == 4
     assert endless.stop_reason == StopReason.CALLBACK
     assert endless.generate(max_tokens=1)
@@ -226,7 +231,7 @@ def test_decision_14_what_decodes_is_busy_inside_a_callback(stream: Stream, tmp_
     refused = []
 
     def reenter(_token: int, _text: str) -> bool:
-        calls = {
+        calls: dict[str, Callable[[], object]] = {
             "prefill": lambda: stream.prefill([1]),
             "step": stream.step,
             "generate": stream.generate,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from wheels import HERE, PLATFORMS, build_wheel, installed
+from release.wheels import HERE, PLATFORMS, build_wheel, installed
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = ROOT / "tests" / "models" / "eliza-router.gguf"

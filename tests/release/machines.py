@@ -15,7 +15,7 @@ from pathlib import Path
 
 import lief
 
-from conftest import Release
+from release.conftest import Release
 
 NATIVE_TESTS = Path(__file__).resolve().parents[1] / "native"
 ZIG = [sys.executable, "-m", "ziglang"]
@@ -106,7 +106,7 @@ class Programs:
         elf = lief.ELF.parse(self.library)
         assert elf is not None
         text = self.machine.assembly_head + ".text\n"
-        for name in sorted({symbol.name for symbol in elf.imported_symbols if symbol.name}):
+        for name in sorted({str(symbol.name) for symbol in elf.imported_symbols if symbol.name}):
             target = {"__errno": "__errno_location"}.get(name, name)
             text += f".globl to_{name}\n.type to_{name}, STT_FUNC\nto_{name}: {self.machine.jump.format(target)}\n"
             text += f".symver to_{name}, {name}@LIBC\n"

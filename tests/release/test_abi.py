@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Release
+from release.conftest import ROOT, Release
 
 HEADER = ROOT / "native" / "include" / "eliza_inference.h"
 RECORDED = ROOT / "native" / "abi" / "recorded-names.txt"
 
 
 def check(header: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, ROOT / "native" / "abi" / "abi.py", "check", header]
+    command = [sys.executable, str(ROOT / "native" / "abi" / "abi.py"), "check", str(header)]
     return subprocess.run(command, capture_output=True, text=True)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Release
-from wheels import run
+from release.conftest import ROOT, Release
+from release.wheels import run
 
 LIBRARY_ERROR = """
 from eliza_inference import LibraryError, library_version

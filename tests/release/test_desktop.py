@@ -10,7 +10,7 @@ from pathlib import Path
 import lief
 import pytest
 
-from conftest import LEGAL, ROOT, Release
+from release.conftest import LEGAL, ROOT, Release
 
 GLIBC_MAX = (2, 17)
 CMAKE_LISTS = """
@@ -73,7 +73,7 @@ def test_linux_libraries_run_on_glibc_2_17(release: Release, platform: str) -> N
     assert set(elf.libraries) <= of_glibc
     for requirement in elf.symbols_version_requirement:
         for version in requirement.get_auxiliary_symbols():
-            numbers = tuple(int(part) for part in re.findall(r"\d+", version.name))
+            numbers = tuple(int(part) for part in re.findall(r"\d+", str(version.name)))
             assert numbers[:2] <= GLIBC_MAX, version.name
 
 
@@ -85,6 +85,7 @@ def test_macos_libraries_can_be_moved_and_are_signed_where_they_must_be(release:
     assert macho is not None
     names = [library.name for library in macho.libraries]
     assert names == ["@rpath/libelizainference.dylib", "/usr/lib/libSystem.B.dylib"]
+    assert macho.build_version is not None
     assert macho.build_version.minos == [11, 0, 0]
     assert macho.has_code_signature or platform == "darwin-x64"
 
@@ -96,7 +97,7 @@ def test_windows_libraries_need_the_system_alone(release: Release, platform: str
     assert pe is not None
     system = re.compile(r"kernel32\.dll|ntdll\.dll|api-ms-win-crt-[\w-]+\.dll", re.IGNORECASE)
     for library in pe.imports:
-        assert system.fullmatch(library.name), library.name
+        assert system.fullmatch(str(library.name)), library.name
     assert (folder / "elizainference.lib").read_bytes().startswith(b"!<arch>\n")
 
 
@@ -137,8 +138,8 @@ def cmake(
     folder.mkdir(exist_ok=True)
     version = version or release.version
     (folder / "CMakeLists.txt").write_text(CMAKE_LISTS.format(languages=languages, version=version, rest=rest))
-    command = ["cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={release.folder}", *options]
-    return subprocess.run(command, capture_output=True, text=True)
+    folders = ["-S", str(folder), "-B", str(folder / "build"), f"-DCMAKE_PREFIX_PATH={release.folder}"]
+    return subprocess.run(["cmake", *folders, *options], capture_output=True, text=True)
 
 
 def exported_names(path: Path) -> list[str]:
@@ -149,4 +150,6 @@ def exported_names(path: Path) -> list[str]:
     if isinstance(binary, lief.MachO.Binary):
         return [str(symbol.name).removeprefix("_") for symbol in binary.exported_symbols]
     assert isinstance(binary, lief.PE.Binary)
-    return [str(entry.name) for entry in binary.get_export().entries]
+    exports = binary.get_export()
+    assert exports is not None
+    return [str(entry.name) for entry in exports.entries]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import LEGAL, MODEL, Release
+from release.conftest import LEGAL, MODEL, Release
 
 JAVA_8_CLASS_VERSION = 52
 

@@ -8,10 +8,11 @@ import shutil
 import subprocess
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from conftest import LEGAL, MODEL, ROOT, Release
+from release.conftest import LEGAL, MODEL, ROOT, Release
 
 BINDING = ROOT / "bindings-ts"
 
@@ -159,5 +160,5 @@ def bun_fails(folder: Path, code: str, **variables: str) -> str:
 def run(folder: Path, code: str, variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
     (folder / "test.ts").write_text(code)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ELIZA_")}
-    command = ["node", BINDING / "scripts" / "bun.mjs", "test.ts"]
+    command = ["node", str(BINDING / "scripts" / "bun.mjs"), "test.ts"]
     return subprocess.run(command, cwd=folder, env=environment | variables, capture_output=True, text=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import MODEL, ROOT, Release
-from machines import MACHINES, NATIVE_TESTS, Machine, Programs
+from release.conftest import MODEL, ROOT, Release
+from release.machines import MACHINES, NATIVE_TESTS, Machine, Programs
 
 MADE_UP_ANSWER = "SEND_MAIL after 1 pass\n"
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import lief
 import pytest
 
-from conftest import LEGAL, MODEL, ROOT
-from wheels import PACKAGE, PLATFORMS, installed, run
+from release.conftest import LEGAL, MODEL, ROOT
+from release.wheels import PACKAGE, PLATFORMS, installed, run
 
 LIBRARY = re.compile(r"eliza_inference/native/(lib)?elizainference\.(so|dylib|dll)")
 RESIDENT_BYTES_MAX = 3_000_000
@@ -58,7 +58,7 @@ def test_a_wheel_holds_the_library_of_its_platform(wheels: dict[str, Path], targ
 
 @pytest.mark.parametrize("target", [target for target in PLATFORMS if "linux-gnu" in target])
 def test_auditwheel_finds_nothing_wrong(wheels: dict[str, Path], target: str) -> None:
-    command = [sys.executable, "-m", "auditwheel", "show", wheels[target]]
+    command = [sys.executable, "-m", "auditwheel", "show", str(wheels[target])]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     text = " ".join(result.stdout.split())
     assert f'is consistent with the following platform tag: "{PLATFORMS[target][0].split(".")[0]}"' in text, text

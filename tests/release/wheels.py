@@ -29,7 +29,7 @@ HERE = "x86_64-linux-gnu.2.17"
 
 def build_wheel(target: str, folder: Path) -> Path:
     environment = os.environ | {"ELIZA_INFERENCE_TARGET": target}
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(command, cwd=PACKAGE, env=environment, check=True)
     (wheel,) = folder.iterdir()
     return wheel
@@ -38,14 +38,14 @@ def build_wheel(target: str, folder: Path) -> Path:
 def installed(folder: Path, wheel: Path) -> Path:
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
-    pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    subprocess.run([*pip, wheel], check=True)
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    subprocess.run([*pip, str(wheel)], check=True)
     return python
 
 
 def run(python: Path, code: str, folder: Path, **variables: str) -> str:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("ELIZA_", "PYTHON"))}
-    command = [python, "-c", code]
+    command = [str(python), "-c", code]
     result = subprocess.run(command, cwd=folder, env=environment | variables, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     return result.stdout.strip()

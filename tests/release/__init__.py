@@ -1,0 +1,1 @@
+"""Tests of what a release is made of, on the machines it is for."""
