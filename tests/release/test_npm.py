@@ -134,7 +134,7 @@ def install(folder: Path, *archives: Path) -> None:
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
 
 
-def description(archive: Path) -> dict[str, object]:
+def description(archive: Path) -> dict[str, Any]:
     return dict(json.loads(content(archive, "package.json")))
 
 
