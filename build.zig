@@ -38,12 +38,6 @@ fn addTests(
     optimize: std.lang.OptimizeMode,
     options: *std.Build.Step.Options,
 ) void {
-    const header = b.addTranslateC(.{
-        .root_source_file = b.path("native/include/eliza_inference.h"),
-        .target = target,
-        .optimize = optimize,
-        .link_libc = false,
-    });
     const message = b.createModule(.{
         .root_source_file = b.path("native/src/message.zig"),
         .target = target,
@@ -62,7 +56,7 @@ fn addTests(
         .target = target,
         .optimize = optimize,
         .link_libc = true,
-        .imports = &.{ .{ .name = "header", .module = header.createModule() }, .{ .name = "engine", .module = engine }, .{ .name = "message", .module = message } },
+        .imports = &.{ .{ .name = "header", .module = library.addHeader(b) }, .{ .name = "engine", .module = engine }, .{ .name = "message", .module = message } },
     });
     module.addOptions("config", options);
     const filters = b.option([]const []const u8, "test-filter", "Run only the tests whose name contains this") orelse &.{};

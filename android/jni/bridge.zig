@@ -4,7 +4,7 @@
 
 const std = @import("std");
 const jni = @import("jni.zig");
-const eliza = @import("eliza.zig");
+const eliza = @import("header");
 const Env = jni.Env;
 
 /// A library must not take over its host's signals, nor bring stack traces with it.
@@ -90,7 +90,7 @@ fn statusName(env: *Env, _: jni.Class, status: i32) callconv(.c) jni.Array {
 fn loadLlama(env: *Env, _: jni.Class, path: jni.Array) callconv(.c) void {
     const text = Text.copy(env, path) orelse return;
     defer text.free();
-    var message: ?[*:0]u8 = null;
+    var message: [*c]u8 = null;
     const status = eliza.eliza_inference_llama_load(text.bytes.ptr, text.bytes.len, &message);
     if (status < 0) throwMessage(env, status, message);
 }
@@ -102,7 +102,7 @@ fn modelOpen(env: *Env, _: jni.Class, path: jni.Array, model_id: jni.Array) call
     defer text.free();
     const id = Text.copy(env, model_id) orelse return 0;
     defer id.free();
-    var message: ?[*:0]u8 = null;
+    var message: [*c]u8 = null;
     const context = eliza.eliza_inference_create(text.bytes.ptr, &message) orelse {
         throwMessage(env, eliza.eliza_inference_error_status(message), message);
         return 0;
@@ -117,33 +117,33 @@ fn modelOpen(env: *Env, _: jni.Class, path: jni.Array, model_id: jni.Array) call
 }
 
 fn modelClose(_: *Env, _: jni.Class, model: i64) callconv(.c) void {
-    eliza.eliza_inference_destroy(fromLong(eliza.Context, model));
+    eliza.eliza_inference_destroy(fromLong(eliza.EliInferenceContext, model));
 }
 
 fn tokenize(env: *Env, _: jni.Class, model: i64, text: jni.Array, add_special: u8, parse_special: u8) callconv(.c) jni.Array {
     const content = Text.copy(env, text) orelse return null;
     defer content.free();
-    var tokens: ?[*]c_int = null;
+    var tokens: [*c]c_int = null;
     var n: usize = 0;
-    var message: ?[*:0]u8 = null;
-    const context = fromLong(eliza.Context, model);
+    var message: [*c]u8 = null;
+    const context = fromLong(eliza.EliInferenceContext, model);
     const status = eliza.eliza_inference_tokenize(context, content.bytes.ptr, content.bytes.len, add_special, parse_special, &tokens, &n, &message);
     if (status < 0) {
         throwMessage(env, status, message);
         return null;
     }
     defer eliza.eliza_inference_free_tokens(tokens);
-    return env.newInts(if (tokens) |found| found[0..n] else &.{});
+    return env.newInts(if (tokens != null) tokens[0..n] else &.{});
 }
 
 fn detokenize(env: *Env, _: jni.Class, model: i64, tokens: jni.Array, remove_special: u8, unparse_special: u8) callconv(.c) jni.Array {
     const ids = copyInts(env, tokens) orelse return null;
     defer gpa.free(ids);
-    const context = fromLong(eliza.Context, model);
+    const context = fromLong(eliza.EliInferenceContext, model);
     var buffer: []u8 = &.{};
     defer gpa.free(buffer);
     while (true) {
-        var message: ?[*:0]u8 = null;
+        var message: [*c]u8 = null;
         const length = eliza.eliza_inference_detokenize(context, ids.ptr, ids.len, remove_special, unparse_special, buffer.ptr, buffer.len, &message);
         if (length < 0) {
             throwMessage(env, length, message);
@@ -152,7 +152,7 @@ fn detokenize(env: *Env, _: jni.Class, model: i64, tokens: jni.Array, remove_spe
         const needed: usize = @intCast(length);
         if (needed < buffer.len) return env.newBytes(buffer[0..needed]);
         buffer = gpa.realloc(buffer, needed + 1) catch {
-            throwStatus(env, eliza.err_oom, "out of memory");
+            throwStatus(env, eliza.ELIZA_ERR_OOM, "out of memory");
             return null;
         };
     }
@@ -178,7 +178,7 @@ fn streamOpen(env: *Env, _: jni.Class, model: i64, numbers: jni.Array, strings: 
     const words: *[@sizeOf(Numbers) / 4]i32 = @ptrCast(&read);
     env.readInts(numbers, words);
     if (env.exceptionPending()) return 0;
-    var config: eliza.StreamConfig = .{
+    var config: eliza.eliza_llm_stream_config_t = .{
         .max_tokens = read.max_tokens,
         .temperature = read.temperature,
         .top_p = read.top_p,
@@ -197,8 +197,8 @@ fn streamOpen(env: *Env, _: jni.Class, model: i64, numbers: jni.Array, strings: 
             @field(config, name) = texts[i].?.bytes.ptr;
         } else if (env.exceptionPending()) return 0;
     }
-    var message: ?[*:0]u8 = null;
-    const stream = eliza.eliza_inference_llm_stream_open(fromLong(eliza.Context, model), &config, &message) orelse {
+    var message: [*c]u8 = null;
+    const stream = eliza.eliza_inference_llm_stream_open(fromLong(eliza.EliInferenceContext, model), &config, &message) orelse {
         throwMessage(env, eliza.eliza_inference_error_status(message), message);
         return 0;
     };
@@ -206,58 +206,58 @@ fn streamOpen(env: *Env, _: jni.Class, model: i64, numbers: jni.Array, strings: 
 }
 
 fn streamClose(_: *Env, _: jni.Class, stream: i64) callconv(.c) void {
-    eliza.eliza_inference_llm_stream_close(fromLong(eliza.Stream, stream));
+    eliza.eliza_inference_llm_stream_close(fromLong(eliza.EliLlmStream, stream));
 }
 
 fn setSeed(env: *Env, _: jni.Class, stream: i64, seed: i64) callconv(.c) void {
-    check(env, stream, eliza.eliza_inference_llm_stream_set_seed(fromLong(eliza.Stream, stream), @bitCast(seed)));
+    check(env, stream, eliza.eliza_inference_llm_stream_set_seed(fromLong(eliza.EliLlmStream, stream), @bitCast(seed)));
 }
 
 fn setTimeBudget(env: *Env, _: jni.Class, stream: i64, ms: i64) callconv(.c) void {
-    check(env, stream, eliza.eliza_inference_llm_stream_set_time_budget_ms(fromLong(eliza.Stream, stream), @bitCast(ms)));
+    check(env, stream, eliza.eliza_inference_llm_stream_set_time_budget_ms(fromLong(eliza.EliLlmStream, stream), @bitCast(ms)));
 }
 
 fn setStopAtSpanEnd(env: *Env, _: jni.Class, stream: i64, on: u8) callconv(.c) void {
-    check(env, stream, eliza.eliza_inference_llm_stream_set_stop_at_span_end(fromLong(eliza.Stream, stream), on));
+    check(env, stream, eliza.eliza_inference_llm_stream_set_stop_at_span_end(fromLong(eliza.EliLlmStream, stream), on));
 }
 
 fn prefill(env: *Env, _: jni.Class, stream: i64, tokens: jni.Array) callconv(.c) void {
     const ids = copyInts(env, tokens) orelse return;
     defer gpa.free(ids);
-    var message: ?[*:0]u8 = null;
-    const status = eliza.eliza_inference_llm_stream_prefill(fromLong(eliza.Stream, stream), ids.ptr, ids.len, &message);
+    var message: [*c]u8 = null;
+    const status = eliza.eliza_inference_llm_stream_prefill(fromLong(eliza.EliLlmStream, stream), ids.ptr, ids.len, &message);
     if (status < 0) throwMessage(env, status, message);
 }
 
 fn setTokenTrie(env: *Env, _: jni.Class, stream: i64, payload: jni.Array, mode: i32) callconv(.c) void {
     const content = Text.copy(env, payload) orelse return;
     defer content.free();
-    check(env, stream, eliza.eliza_inference_set_token_trie(fromLong(eliza.Stream, stream), content.bytes.ptr, content.bytes.len, mode));
+    check(env, stream, eliza.eliza_inference_set_token_trie(fromLong(eliza.EliLlmStream, stream), content.bytes.ptr, content.bytes.len, mode));
 }
 
 fn clearTokenTrie(env: *Env, _: jni.Class, stream: i64) callconv(.c) void {
-    check(env, stream, eliza.eliza_inference_clear_token_trie(fromLong(eliza.Stream, stream)));
+    check(env, stream, eliza.eliza_inference_clear_token_trie(fromLong(eliza.EliLlmStream, stream)));
 }
 
 fn activate(env: *Env, _: jni.Class, stream: i64, path: jni.Array) callconv(.c) void {
     const text = Text.copy(env, path) orelse return;
     defer text.free();
-    check(env, stream, eliza.eliza_inference_llm_stream_activate(fromLong(eliza.Stream, stream), text.bytes.ptr, text.bytes.len));
+    check(env, stream, eliza.eliza_inference_llm_stream_activate(fromLong(eliza.EliLlmStream, stream), text.bytes.ptr, text.bytes.len));
 }
 
 fn leaf(env: *Env, _: jni.Class, stream: i64) callconv(.c) jni.Array {
-    var name: ?[*]const u8 = null;
+    var name: [*c]const u8 = null;
     var length: usize = 0;
-    check(env, stream, eliza.eliza_inference_llm_stream_leaf(fromLong(eliza.Stream, stream), &name, &length));
-    return if (name) |found| env.newBytes(found[0..length]) else null;
+    check(env, stream, eliza.eliza_inference_llm_stream_leaf(fromLong(eliza.EliLlmStream, stream), &name, &length));
+    return if (name != null) env.newBytes(name[0..length]) else null;
 }
 
 fn reset(env: *Env, _: jni.Class, stream: i64) callconv(.c) void {
-    check(env, stream, eliza.eliza_inference_llm_stream_reset(fromLong(eliza.Stream, stream)));
+    check(env, stream, eliza.eliza_inference_llm_stream_reset(fromLong(eliza.EliLlmStream, stream)));
 }
 
 fn cancel(env: *Env, _: jni.Class, stream: i64) callconv(.c) void {
-    const status = eliza.eliza_inference_llm_stream_cancel(fromLong(eliza.Stream, stream));
+    const status = eliza.eliza_inference_llm_stream_cancel(fromLong(eliza.EliLlmStream, stream));
     // The stream's last error belongs to the thread that runs it.
     if (status < 0) throwStatus(env, status, "the stream is closed");
 }
@@ -267,7 +267,7 @@ const Generation = struct {
     sink: jni.Object,
 
     /// A pending exception ends the generation; Java sees it when `generate` returns.
-    fn onToken(id: i32, text: [*:0]const u8, user_data: ?*anyopaque) callconv(.c) c_int {
+    fn onToken(id: i32, text: [*c]const u8, user_data: ?*anyopaque) callconv(.c) c_int {
         const generation: *Generation = @ptrCast(@alignCast(user_data.?));
         const env = generation.env;
         const bytes = env.newBytes(std.mem.span(text)) orelse return 1;
@@ -280,16 +280,16 @@ const Generation = struct {
 /// Returns why the generation ended.
 fn generate(env: *Env, _: jni.Class, stream: i64, max_tokens: i32, sink: jni.Object) callconv(.c) i32 {
     var generation: Generation = .{ .env = env, .sink = sink };
-    var message: ?[*:0]u8 = null;
-    const handle = fromLong(eliza.Stream, stream);
+    var message: [*c]u8 = null;
+    const handle = fromLong(eliza.EliLlmStream, stream);
     const status = eliza.eliza_inference_llm_stream_generate(handle, max_tokens, Generation.onToken, &generation, &message);
     if (env.exceptionPending()) {
         eliza.eliza_inference_free_string(message);
         return 0;
     }
-    if (status == eliza.err_cancelled) {
+    if (status == eliza.ELIZA_ERR_CANCELLED) {
         eliza.eliza_inference_free_string(message);
-        return eliza.stop_cancelled;
+        return eliza.ELIZA_STOP_CANCELLED;
     }
     if (status < 0) {
         throwMessage(env, status, message);
@@ -316,7 +316,7 @@ const Text = struct {
     fn copy(env: *Env, array: jni.Array) ?Text {
         const length = if (array == null) 0 else env.length(array);
         const bytes = gpa.allocSentinel(u8, length, 0) catch {
-            throwStatus(env, eliza.err_oom, "out of memory");
+            throwStatus(env, eliza.ELIZA_ERR_OOM, "out of memory");
             return null;
         };
         if (length > 0) env.readBytes(array, bytes);
@@ -330,7 +330,7 @@ const Text = struct {
 
 fn copyInts(env: *Env, array: jni.Array) ?[]i32 {
     const ints = gpa.alloc(i32, env.length(array)) catch {
-        throwStatus(env, eliza.err_oom, "out of memory");
+        throwStatus(env, eliza.ELIZA_ERR_OOM, "out of memory");
         return null;
     };
     env.readInts(array, ints);
@@ -339,15 +339,15 @@ fn copyInts(env: *Env, array: jni.Array) ?[]i32 {
 
 fn check(env: *Env, stream: i64, status: c_int) void {
     if (status >= 0) return;
-    const message = if (eliza.eliza_inference_llm_stream_last_error(fromLong(eliza.Stream, stream))) |text| std.mem.span(text) else "";
+    const message = std.mem.span(eliza.eliza_inference_llm_stream_last_error(fromLong(eliza.EliLlmStream, stream)));
     throwStatus(env, status, if (message.len > 0) message else std.mem.span(eliza.eliza_inference_status_name(status)));
 }
 
 /// Takes the message over.
-fn throwMessage(env: *Env, status: c_int, message: ?[*:0]u8) void {
+fn throwMessage(env: *Env, status: c_int, message: [*c]u8) void {
     defer eliza.eliza_inference_free_string(message);
-    if (message) |text| return throwStatus(env, status, std.mem.span(text));
-    throwStatus(env, eliza.err_oom, "out of memory");
+    if (message != null) return throwStatus(env, status, std.mem.span(message));
+    throwStatus(env, eliza.ELIZA_ERR_OOM, "out of memory");
 }
 
 fn throwStatus(env: *Env, status: c_int, message: []const u8) void {

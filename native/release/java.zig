@@ -13,6 +13,7 @@ pub fn addBridge(b: *std.Build, core: *std.Build.Step.Compile, options: library.
         b.path("android/jni/eliza_inference_jni.map"),
         options,
     );
+    bridge.root_module.addImport("header", library.addHeader(b));
     // By file: as a dependency of the build, it would leave the path of its cache in the bridge.
     bridge.root_module.addObjectFile(core.getEmittedBin());
     return bridge;

@@ -45,6 +45,17 @@ pub fn addUnite(b: *std.Build, engine: *std.Build.Module) void {
     engine.addImport("unite_avx2", avx2);
 }
 
+/// The header in Zig. Its types are those of every platform; it is translated for one whose C library Zig brings.
+pub fn addHeader(b: *std.Build) *std.Build.Module {
+    const translated = b.addTranslateC(.{
+        .root_source_file = b.path("native/include/eliza_inference.h"),
+        .target = b.resolveTargetQuery(.{ .cpu_arch = .x86_64, .os_tag = .linux, .abi = .musl }),
+        .optimize = .debug,
+        .link_libc = true,
+    });
+    return b.createModule(.{ .root_source_file = translated.getOutput() });
+}
+
 /// A module that is compiled as another one is.
 fn beside(b: *std.Build, other: *const std.Build.Module, root_source_file: []const u8) *std.Build.Module {
     return b.createModule(.{
