@@ -1,36 +1,47 @@
-"""Turns the C header into the module `_abi.py`: cffi declarations, out of line, in ABI mode.
+"""Turns the manifest of the ABI into the module `_abi.py`: cffi declarations, out of line, in ABI mode.
 
-    python declarations.py path/to/eliza_inference.h path/to/_abi.py
+    python declarations.py path/to/manifest.json path/to/_abi.py
 
-The header is the only source of the declarations. Functions, types and every `#define` of an
-integer come through; comments and the rest of the preprocessor do not.
+Runs when the package is built, and needs only cffi.
 """
 
 from __future__ import annotations
 
-import re
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from cffi import FFI
 
-COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-CPLUSPLUS = re.compile(r"^#ifdef __cplusplus\n.*?^#endif$", re.DOTALL | re.MULTILINE)
-INTEGER = re.compile(r"^#define +(?P<name>\w+) +\(?(?P<value>-?\d+)u?\)? *$", re.MULTILINE)
-DIRECTIVE = re.compile(r"^ *#.*$", re.MULTILINE)
+
+def declarations(manifest: dict[str, Any]) -> str:
+    """The constants, types and functions in the form that `cffi.FFI.cdef` reads."""
+    lines = [f"#define {constant['name']} {constant['value']}" for constant in manifest["constants"]]
+    foreign = [name for name in manifest["handles"] if name.startswith("struct ")]
+    lines += [f"{name};" if name in foreign else f"typedef struct {name} {name};" for name in manifest["handles"]]
+    lines += [f"typedef {declared(alias)};" for alias in manifest["aliases"]]
+    lines += [f"typedef {prototype(callback, '(*{})')};" for callback in manifest["callbacks"]]
+    for struct in manifest["structs"]:
+        fields = " ".join(f"{declared(field)};" for field in struct["fields"])
+        lines.append(f"typedef struct {struct['name']} {{ {fields} }} {struct['name']};")
+    lines += [f"{prototype(function, '{}')};" for function in manifest["functions"]]
+    return "\n".join(lines)
 
 
-def declarations(header: str) -> str:
-    """The declarations of a header in the form that `cffi.FFI.cdef` reads."""
-    code = CPLUSPLUS.sub("", COMMENT.sub("", header))
-    constants = [f"#define {match['name']} {match['value']}" for match in INTEGER.finditer(code)]
-    return "\n".join(constants) + "\n" + DIRECTIVE.sub("", code)
+def prototype(function: dict[str, Any], form: str) -> str:
+    parameters = ", ".join(map(declared, function["parameters"])) or "void"
+    return f"{function['returns']['type']} {form.format(function['name'])}({parameters})"
 
 
-def write_module(header: Path, module: Path) -> None:
-    """Writes the declarations of `header` as the Python file `module`."""
+def declared(entry: dict[str, Any]) -> str:
+    return f"{entry['type']} {entry['name']}"
+
+
+def write_module(manifest: Path, module: Path) -> None:
+    """Writes the declarations of `manifest` as the Python file `module`."""
     builder = FFI()
-    builder.cdef(declarations(header.read_text(encoding="utf-8")))
+    builder.cdef(declarations(json.loads(manifest.read_text(encoding="utf-8"))))
     builder.set_source("eliza_inference._abi", None)
     module.parent.mkdir(parents=True, exist_ok=True)
     builder.emit_python_code(str(module))

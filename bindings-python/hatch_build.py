@@ -83,8 +83,8 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         prefix = here / "build" / target
 
         self._run("-m", "ziglang", "build", "-Doptimize=fast", f"-Dtarget={target}", "--prefix", prefix, cwd=project)
-        header = project / "native" / "include" / "eliza_inference.h"
-        self._run(here / "declarations.py", header, prefix / "_abi.py", cwd=here)
+        manifest = project / "native" / "abi" / "manifest.json"
+        self._run(here / "declarations.py", manifest, prefix / "_abi.py", cwd=here)
 
         library = prefix / installed
         contents = {library.resolve(): f"native/{library.name}", prefix / "_abi.py": "_abi.py"}

@@ -132,7 +132,6 @@ def missing_system_packages() -> list[str]:
 
 # Debian's package -> programs and files that show that it is there.
 RELEASE_PACKAGES = {
-    "abigail-tools": ["abidw", "abidiff"],
     "cmake": ["cmake"],
     "gcc": ["cc"],
     "make": ["make"],

@@ -1,4 +1,4 @@
-// Generated from native/include/eliza_inference.h by `npm run generate`. Do not edit.
+// Generated from native/abi/manifest.json by `python native/abi/abi.py generate`. Do not edit.
 import { FFIType } from "bun:ffi";
 
 export const ELIZA_INFERENCE_ABI_VERSION = 15;

@@ -1,108 +1,111 @@
-"""The ABI against what was recorded: the names and constants of the header, its types and functions.
+"""The manifest of the ABI, and what is written from it.
 
-    python native/abi/abi.py check [HEADER]     fails if the header differs from the record
-    python native/abi/abi.py record             makes the header the record, on purpose
+    python native/abi/abi.py generate           renews all that README.md lists, and tells what changed in the ABI
+    python native/abi/abi.py check [HEADER]     fails if something is stale
 
-abidiff does not see the functions of a Zig library, so it compares a C library with the functions of
-the header and nothing in them. Needs abidw and abidiff (Debian: abigail-tools) and the Python package
-ziglang. What an ABI change means for ELIZA_INFERENCE_ABI_VERSION is said in the header: functions and
-constants may be added; anything else takes a new version.
+Needs the Python package pycparser.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
-import subprocess
+import json
 import sys
-import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-HEADER = HERE.parent / "include" / "eliza_inference.h"
-TYPES = HERE / "recorded.abi"
-NAMES = HERE / "recorded-names.txt"
+from c_header import HeaderError, read_header
+from outputs import Manifest, bun_module, exports_map, manifest_json
+
+ROOT = Path(__file__).resolve().parents[2]
+HEADER = ROOT / "native" / "include" / "eliza_inference.h"
+MANIFEST = ROOT / "native" / "abi" / "manifest.json"
+OUTPUTS = {
+    MANIFEST: manifest_json,
+    ROOT / "native" / "abi" / "eliza_inference.map": exports_map,
+    ROOT / "bindings-ts" / "src" / "abi.generated.ts": bun_module,
+}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Compares the ABI with what was recorded.")
-    parser.add_argument("command", choices=["check", "record"])
+    parser = argparse.ArgumentParser(description="The manifest of the ABI, and what is written from it.")
+    parser.add_argument("command", choices=["generate", "check"])
     parser.add_argument("header", type=Path, nargs="?", default=HEADER)
     chosen = parser.parse_args()
-    header = chosen.header.read_text("utf-8")
-    with tempfile.TemporaryDirectory() as folder:
-        library = build_shim(header, Path(folder))
-        if chosen.command == "record":
-            record(header, library)
-            return 0
-        problems = name_problems(header) + type_problems(library)
-    for problem in problems:
-        print(problem)
-    if problems:
-        print("If this is meant: python native/abi/abi.py record, and see there what it means for the ABI version.")
-    return 1 if problems else 0
+    recorded = json.loads(MANIFEST.read_text("utf-8"))
+    try:
+        manifest = keep_first_sizes(read_header(chosen.header.read_text("utf-8")), recorded)
+    except HeaderError as error:
+        print(f"{chosen.header.name}: {error}")
+        return 1
+    for change in changes(recorded, manifest):
+        print(change)
+    if chosen.command == "check":
+        return check(manifest)
+    for path, write in OUTPUTS.items():
+        path.write_text(write(manifest), "utf-8", newline="\n")
+    return 0
 
 
-def functions(header: str) -> list[str]:
-    return sorted(re.findall(r"\b((?:eliza_inference|llama_sampler)_\w+)\(", code(header)))
+def check(manifest: Manifest) -> int:
+    stale = [path for path, write in OUTPUTS.items() if path.read_text("utf-8") != write(manifest)]
+    for path in stale:
+        print(f"stale: {path.relative_to(ROOT).as_posix()}")
+    if stale:
+        print("If this is meant: python native/abi/abi.py generate")
+    return 1 if stale else 0
 
 
-def constants(header: str) -> list[str]:
-    defines = re.findall(r"^#define (ELIZA_\w+)[ ]+(.*?)[ ]*(?:/\*.*)?$", header, re.MULTILINE)
-    return [f"{name} {value}" for name, value in defines]
+def keep_first_sizes(manifest: Manifest, recorded: Manifest) -> Manifest:
+    """Gives each struct the first size that was recorded for this version of the ABI.
+
+    A new field where an older caller's struct has padding would be read from bytes that the caller never set.
+    """
+    if manifest["abi_version"] != recorded["abi_version"]:
+        return manifest
+    before = {struct["name"]: struct for struct in recorded["structs"] if "first_size" in struct}
+    for struct in manifest["structs"]:
+        if struct["name"] not in before or "first_size" not in struct:
+            continue
+        known = before[struct["name"]]
+        struct["first_size"] = known["first_size"]
+        for width, size in known["size"].items():
+            offsets = {field["offset"][width] for field in known["fields"]}
+            for field in struct["fields"]:
+                if field["offset"][width] < size and field["offset"][width] not in offsets:
+                    raise HeaderError(f"{struct['name']}.{field['name']} lies in what was padding with {width} bits")
+    return manifest
 
 
-def names(header: str) -> list[str]:
-    """With a value where there is one. The first line is the ABI version."""
-    return constants(header) + functions(header)
+def changes(recorded: Manifest, manifest: Manifest) -> list[str]:
+    before, now = facts(recorded), facts(manifest)
+    gone = [f"recorded, not in the header: {fact}" for fact in before if fact not in set(now)]
+    added = [f"in the header, not recorded: {fact}" for fact in now if fact not in set(before)]
+    if gone:
+        added.append("What was recorded does not hold any more: that takes a new ELIZA_INFERENCE_ABI_VERSION.")
+    return gone + added
 
 
-def record(header: str, library: Path) -> None:
-    options = ["--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--out-file", str(TYPES)]
-    subprocess.run(["abidw", *options, str(library)], check=True)
-    NAMES.write_text("\n".join(names(header)) + "\n", "utf-8")
+def facts(manifest: Manifest) -> list[str]:
+    """All that a caller is compiled against, a line each. A struct that knows its size may grow."""
+    lines = [f"{constant['name']} {constant['value']}" for constant in manifest["constants"]]
+    lines += [f"typedef {alias['type']} {alias['name']}" for alias in manifest["aliases"]]
+    for struct in manifest["structs"]:
+        if "first_size" not in struct:
+            lines.append(f"{struct['name']}: size {sizes(struct['size'])}")
+        for field in struct["fields"]:
+            lines.append(f"{struct['name']}: {field['type']} {field['name']} at {sizes(field['offset'])}")
+    for function in manifest["callbacks"] + manifest["functions"]:
+        parameters = ", ".join(f"{parameter['type']} {parameter['name']}" for parameter in function["parameters"])
+        prototype = f"{function['returns']['type']} {function['name']}({parameters})"
+        lines.append(prototype.replace("* ", "*"))
+    return lines
 
 
-def name_problems(header: str) -> list[str]:
-    now, before = names(header), NAMES.read_text("utf-8").splitlines()
-    problems = [f"recorded, not in the header: {line}" for line in before if line not in set(now)]
-    return problems + [f"in the header, not recorded: {line}" for line in now if line not in set(before)]
-
-
-def type_problems(library: Path) -> list[str]:
-    result = subprocess.run(["abidiff", "--no-show-locs", TYPES, library], capture_output=True, text=True)
-    return [result.stdout + result.stderr] if result.returncode != 0 else []
-
-
-def code(header: str) -> str:
-    text = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
-    return re.sub(r"^#.*?(?<!\\)$", "", text, flags=re.DOTALL | re.MULTILINE)
-
-
-def build_shim(header: str, folder: Path) -> Path:
-    """A library of empty functions with the header's declarations, and debug information."""
-    (folder / "eliza_inference.h").write_text(header, "utf-8")
-    source = folder / "shim.c"
-    source.write_text(shim_source(header), "utf-8")
-    library = folder / "libelizainference.so"
-    options = ["-g", "-gdwarf-4", "-O0", "-shared", "-fPIC", "-target", "x86_64-linux-gnu.2.17", f"-I{folder}"]
-    options += ["-Wno-return-type", "-Wl,-soname,libelizainference.so", f"-ffile-prefix-map={folder}=."]
-    command = [sys.executable, "-m", "ziglang", "cc", *options, str(source), "-o", str(library)]
-    subprocess.run(command, check=True)
-    return library
-
-
-def shim_source(header: str) -> str:
-    """Each prototype of the header once more, as a definition."""
-    prototypes = re.findall(
-        r"(?:^|[;{}])\s*((?:struct )?[\w ]+?[ *]+(?:eliza_inference|llama_sampler)_\w+\([^;{]*?\))(?=;)",
-        " ".join(code(header).split()),
-    )
-    understood = functions(" ".join(prototypes))
-    if understood != functions(header):
-        sys.exit(f"prototypes that were not understood: {sorted(set(functions(header)) ^ set(understood))}")
-    bodies = [f"{prototype} {{ __builtin_trap(); }}" for prototype in prototypes]
-    return "\n".join(['#include "eliza_inference.h"', *bodies, ""])
+def sizes(by_width: dict[str, int]) -> str:
+    """As `16`, or `28 (32 bits), 48 (64 bits)` where the two differ."""
+    if len(set(by_width.values())) == 1:
+        return str(by_width["64"])
+    return ", ".join(f"{size} ({width} bits)" for width, size in by_width.items())
 
 
 if __name__ == "__main__":

@@ -26,10 +26,17 @@
  *     offending thing; free it with eliza_inference_free_string. On success it receives NULL.
  *   - Strings from the caller are pointer + length and need no terminator, except where the
  *     parameter is a plain `const char *` alone. They are read during the call only.
- *   - A struct of this library begins with `uint32_t struct_size`: set it to sizeof the struct. A
- *     smaller value than the first version of the struct is ELIZA_ERR_INVALID_ARG; a larger one is
- *     accepted, and only the part that the library knows is read or written.
- *   - "Borrowed" memory belongs to the handle and is valid until the next call that changes it.
+ *   - A struct of this library begins with `uint32_t struct_size`: zero the struct and set this to its
+ *     sizeof. Structs grow at their end, so a caller and a library of different age share the fields
+ *     that both know: a field that the caller's struct lacks counts as 0 and is not written; a field
+ *     that the library does not know is neither read nor written. A size smaller than that of the first
+ *     version of the struct is ELIZA_ERR_INVALID_ARG.
+ *   - Who owns what a function hands out: a `T **out_x` and a returned `T *` are the caller's, freed by
+ *     the function that takes a `T *` alone and returns nothing. A pointer to const is not the
+ *     caller's. The end of a comment says, in brackets, whose it is: [static], valid as long as the
+ *     library is loaded; [lent by x], as long as x lives; [borrowed from x], until the next call that
+ *     changes x. [keeps x] says that the library holds on to x after the call, [updates x] that it
+ *     reads and writes x.
  *   - Threads: a vocabulary and a constraint may be used by any number of threads. A matcher, a
  *     context's settings and a stream belong to one thread at a time. Only
  *     eliza_inference_llm_stream_cancel may come from another thread, and never concurrently with
@@ -54,10 +61,10 @@ extern "C" {
  * adds to them is told by symbol: look a function up before using it with an older build. */
 #define ELIZA_INFERENCE_ABI_VERSION 15
 
-/* The ABI version in decimal, "15". Static. */
+/* The ABI version in decimal, "15". [static] */
 const char *eliza_inference_abi_version(void);
 
-/* The version of this library, "1.2.3". Static. */
+/* The version of this library, "1.2.3". [static] */
 const char *eliza_inference_version(void);
 
 /* Frees a string that this library returned through `out_error`. NULL does nothing. */
@@ -67,7 +74,7 @@ void eliza_inference_free_string(char *string);
  * pointer cannot say otherwise. ELIZA_OK for NULL. */
 int eliza_inference_error_status(const char *error);
 
-/* The name of a status, "ELIZA_ERR_INVALID_ARG". Static; "ELIZA_ERR_UNKNOWN" for any other value. */
+/* The name of a status, "ELIZA_ERR_INVALID_ARG"; "ELIZA_ERR_UNKNOWN" for any other value. [static] */
 const char *eliza_inference_status_name(int status);
 
 /* Log levels. */
@@ -81,7 +88,7 @@ const char *eliza_inference_status_name(int status);
 typedef void (*eliza_log_callback)(int32_t level, const char *message, size_t length, void *user_data);
 
 /* Sets the receiver of log messages for the whole process; NULL turns logging off (the default).
- * The callback and `user_data` must stay valid until they are replaced. */
+ * Both must stay valid until they are replaced. [keeps callback, user_data] */
 void eliza_inference_set_log_callback(eliza_log_callback callback, void *user_data);
 
 /* ---- 2. Errors ----------------------------------------------------------------------------- */
@@ -159,8 +166,8 @@ void eliza_inference_vocab_free(eliza_vocab *vocab);
 /* Number of tokens, or a negative status. */
 int eliza_inference_vocab_size(const eliza_vocab *vocab);
 
-/* Lends the bytes of one token (not terminated; length 0 where they are not known) and its
- * ELIZA_TOKEN_* flags. `out_bytes`, `out_len` and `out_flags` may each be NULL. */
+/* Lends the bytes of one token (not terminated; length 0 where they are not known) and gives its
+ * ELIZA_TOKEN_* flags. `out_bytes`, `out_len` and `out_flags` may each be NULL. [lent by vocab] */
 int eliza_inference_vocab_token(const eliza_vocab *vocab, int32_t token, const uint8_t **out_bytes, size_t *out_len,
                                 uint32_t *out_flags);
 
@@ -203,7 +210,7 @@ typedef int32_t (*eliza_tokenize_callback)(const uint8_t *text, size_t text_len,
  * and by canonical choices, during calls on matchers and constraints of this vocabulary, from the
  * threads of these calls. Callback and `user_data` must stay valid until they are replaced or the
  * vocabulary and all that was made from it are freed; NULL removes it. The vocabulary of a context
- * has one. Not to be called while other threads use the vocabulary. */
+ * has one. Not to be called while other threads use the vocabulary. [keeps tokenize, user_data] */
 int eliza_inference_vocab_set_tokenizer(eliza_vocab *vocab, eliza_tokenize_callback tokenize, void *user_data);
 
 /* ---- 5. Constraint ------------------------------------------------------------------------- */
@@ -309,7 +316,7 @@ int eliza_inference_constraint_create_lark(const eliza_vocab *vocab, const char 
 
 /* What compiling found that is legal but seldom meant, a line each: terminals that the lexing rule can
  * never separate, rules that produce nothing, rules that are never used, a vocabulary without a token
- * for each byte. "" if there is nothing. Static as long as the constraint lives. */
+ * for each byte. "" if there is nothing. [lent by constraint] */
 const char *eliza_inference_constraint_notes(const eliza_constraint *constraint);
 
 /* Builds every table that could be kept, up to mask_bytes_max, instead of at first use. `config` bounds
@@ -366,7 +373,7 @@ typedef struct eliza_constraint_info_t {
 /* Of a token trie; ELIZA_ERR_INVALID_ARG for a recognizer. */
 int eliza_inference_constraint_info(const eliza_constraint *constraint, eliza_constraint_info_t *out_info);
 
-/* Lends the path of a descriptor (UTF-8, not terminated; lives as long as the constraint). */
+/* Lends the path of a descriptor (UTF-8, not terminated). [lent by constraint] */
 int eliza_inference_constraint_path(const eliza_constraint *constraint, uint32_t descriptor, const char **out_path,
                                     size_t *out_len);
 
@@ -421,7 +428,7 @@ int eliza_inference_matcher_clone(const eliza_matcher *matcher, eliza_matcher **
 
 void eliza_inference_matcher_free(eliza_matcher *matcher);
 
-/* Text of the last failed call on this matcher; "" if there was none. Borrowed. */
+/* Text of the last failed call on this matcher; "" if there was none. [borrowed from matcher] */
 const char *eliza_inference_matcher_last_error(const eliza_matcher *matcher);
 
 /* What an accepted token did: a set of bits, the result of eliza_inference_matcher_accept. A token
@@ -477,7 +484,8 @@ typedef struct eliza_span_state_t {
 
 int eliza_inference_matcher_state(eliza_matcher *matcher, eliza_span_state_t *out_state);
 
-/* Lends the name of `leaf` of the state (not terminated); length 0 and NULL if there is none. */
+/* Lends the name of `leaf` of the state (not terminated); length 0 and NULL if there is none.
+ * [lent by matcher] */
 int eliza_inference_matcher_leaf(const eliza_matcher *matcher, const char **out_name, size_t *out_len);
 
 #define ELIZA_ALLOWED_ALL 0
@@ -485,15 +493,14 @@ int eliza_inference_matcher_leaf(const eliza_matcher *matcher, const char **out_
 #define ELIZA_ALLOWED_BITMAP 2
 
 /* The legal next tokens in their natural form. Returns ELIZA_ALLOWED_ALL (*out_ids NULL),
- * ELIZA_ALLOWED_LIST with *out_n ascending ids, borrowed, or ELIZA_ALLOWED_BITMAP with *out_n the
- * number of legal tokens and *out_ids NULL: eliza_inference_matcher_bitmap lends the bitmap. Finding
- * them can fail out of memory: ELIZA_ERR_OOM. */
+ * ELIZA_ALLOWED_LIST with *out_n ascending ids, or ELIZA_ALLOWED_BITMAP with *out_n the number of
+ * legal tokens and *out_ids NULL: eliza_inference_matcher_bitmap lends the bitmap. Finding them can
+ * fail out of memory: ELIZA_ERR_OOM. [borrowed from matcher] */
 int eliza_inference_matcher_allowed(eliza_matcher *matcher, const int32_t **out_ids, size_t *out_n);
 
 /* Lends the legal next tokens as a bitmap, where that is their natural form: bit i % 32 of word i / 32
  * is token i, ceil(n_tokens / 32) words, the bits beyond the vocabulary 0. Returns ELIZA_ALLOWED_*,
- * with *out_words NULL unless it is ELIZA_ALLOWED_BITMAP. Borrowed until the next call that changes
- * the matcher. */
+ * with *out_words NULL unless it is ELIZA_ALLOWED_BITMAP. [borrowed from matcher] */
 int eliza_inference_matcher_bitmap(eliza_matcher *matcher, const int32_t **out_words, size_t *out_n_words);
 
 /* Writes the legal next tokens as such a bitmap, whatever their natural form: the layout of llguidance
@@ -536,7 +543,8 @@ typedef struct eliza_matcher_info_t {
 int eliza_inference_matcher_info(const eliza_matcher *matcher, eliza_matcher_info_t *out_info);
 
 /* Writes -inf to every logit that is not legal; nothing if everything is allowed. `n_logits` is the
- * length of the array, at least the vocabulary size; what is beyond the vocabulary is masked too. */
+ * length of the array, at least the vocabulary size; what is beyond the vocabulary is masked too.
+ * [updates logits] */
 int eliza_inference_matcher_mask_logits(eliza_matcher *matcher, float *logits, size_t n_logits);
 
 #define ELIZA_MODE_GREEDY 0  /* the highest legal logit, of equal ones the smallest id */
@@ -574,9 +582,9 @@ int eliza_inference_llama_load(const char *path, size_t path_len, char **out_err
 typedef struct eliza_llama_info_t {
     uint32_t struct_size;
     uint32_t reserved;
-    const char *path;    /* of the loaded file, static */
-    const char *version; /* what the library says of itself, or "unknown"; static */
-    const char *layout;  /* name of the struct layout in use; static */
+    const char *path;    /* of the loaded file [static] */
+    const char *version; /* what the library says of itself, or "unknown" [static] */
+    const char *layout;  /* name of the struct layout in use [static] */
 } eliza_llama_info_t;
 
 /* ELIZA_ERR_STATE if no libllama is loaded yet. */
@@ -599,7 +607,7 @@ int eliza_inference_set_model_id(EliInferenceContext *ctx, const char *model_id,
 /* A vocabulary (section 4) with the model's token bytes, flags and id. */
 int eliza_inference_vocab_from_context(EliInferenceContext *ctx, eliza_vocab **out_vocab, char **out_error);
 
-/* Tokenises UTF-8 text. *out_tokens is to be freed with eliza_inference_free_tokens. */
+/* Tokenises UTF-8 text. Free *out_tokens with eliza_inference_free_tokens. */
 int eliza_inference_tokenize(EliInferenceContext *ctx, const char *text, size_t text_len, int add_special,
                              int parse_special, int **out_tokens, size_t *out_n, char **out_error);
 void eliza_inference_free_tokens(int *tokens);
@@ -696,7 +704,8 @@ int eliza_inference_llm_stream_save_slot(EliLlmStream *stream, const char *filen
  * switches the grammar off (logged). A failed restore leaves an empty, usable stream. */
 int eliza_inference_llm_stream_restore_slot(EliLlmStream *stream, const char *filename, char **out_error);
 
-/* Text of the last failed call on this stream; "" if there was none or it is closed. Borrowed. */
+/* Text of the last failed call on this stream; "" if there was none or it is closed.
+ * [borrowed from stream] */
 const char *eliza_inference_llm_stream_last_error(EliLlmStream *stream);
 
 /* Settings that the host's config lacks. They act from the next token on. */
@@ -773,7 +782,8 @@ int eliza_inference_llm_stream_activate(EliLlmStream *stream, const char *path, 
 /* The span of the stream; all zero, -1 where an index is meant, without a trie. */
 int eliza_inference_llm_stream_state(EliLlmStream *stream, eliza_span_state_t *out_state);
 
-/* Lends the name of the complete leaf, as eliza_inference_matcher_leaf, until set or clear. */
+/* Lends the name of the complete leaf, as eliza_inference_matcher_leaf, until set or clear.
+ * [borrowed from stream] */
 int eliza_inference_llm_stream_leaf(EliLlmStream *stream, const char **out_name, size_t *out_len);
 
 /* ---- 11. Sampler for a foreign chain ------------------------------------------------------- */
@@ -785,17 +795,17 @@ struct llama_sampler;
  * A llama_sampler that constrains the chain it is added to. Put it first, before truncating
  * samplers. mode 0: the best legal token is selected, whatever follows. mode 1: only the legal
  * candidates stay, and the chain goes on with them. On the array of the whole vocabulary in id order
- * this costs O(legal). A legal logit that is NaN becomes -inf. Freed with the chain, or with llama_sampler_free. NULL on a parse error or an
- * empty leaf set.
+ * this costs O(legal). A legal logit that is NaN becomes -inf. Freed with the chain. NULL on a parse
+ * error or an empty leaf set. [freed by llama_sampler_free]
  */
 struct llama_sampler *llama_sampler_init_token_trie(const struct llama_vocab *vocab, const char *trie_descriptor_json,
                                                     int mode);
 
-/* The same with a length, so that MessagePack works, and with a message. */
+/* The same with a length, so that MessagePack works, and with a message. [freed by llama_sampler_free] */
 struct llama_sampler *eliza_inference_sampler_init_token_trie(const struct llama_vocab *vocab, const char *payload,
                                                               size_t payload_len, int mode, char **out_error);
 
-/* The same for any constraint, with the defaults of eliza_span_config_t. */
+/* The same for any constraint, with the defaults of eliza_span_config_t. [freed by llama_sampler_free] */
 struct llama_sampler *llama_sampler_init_constraint(const struct llama_vocab *vocab, const eliza_constraint *constraint,
                                                     int mode);
 struct llama_sampler *eliza_inference_sampler_init_constraint(const struct llama_vocab *vocab,

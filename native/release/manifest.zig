@@ -1,6 +1,6 @@
-//! manifest OUTPUT VERSION HEADER (PATH TRIPLE FILE)...: what a release consists of.
+//! manifest OUTPUT VERSION ABI (PATH TRIPLE FILE)...: what a release consists of.
 //!
-//! PATH is where the file lies in the release, TRIPLE the platform of a library, "-" of any other file.
+//! ABI is the manifest of the header. PATH is where the file lies in the release, TRIPLE the platform of a library, "-" of any other file.
 
 const std = @import("std");
 const exports = @import("exports.zig");
@@ -24,7 +24,7 @@ const File = struct {
 pub fn main(init: std.process.Init) !void {
     const arena = init.arena.allocator();
     const arguments = try init.minimal.args.toSlice(arena);
-    const output, const version, const header = .{ arguments[1], arguments[2], arguments[3] };
+    const output, const version, const abi = .{ arguments[1], arguments[2], arguments[3] };
     var files: std.ArrayList(File) = .empty;
     var rest = arguments[4..];
     while (rest.len > 0) : (rest = rest[3..]) {
@@ -42,7 +42,7 @@ pub fn main(init: std.process.Init) !void {
     }
     const manifest: Manifest = .{
         .version = version,
-        .abi_version = try abiVersion(try read(init, header)),
+        .abi_version = try abiVersion(arena, try read(init, abi)),
         .files = files.items,
     };
     const text = try std.json.Stringify.valueAlloc(arena, manifest, .{ .whitespace = .indent_2 });
@@ -53,9 +53,7 @@ fn read(init: std.process.Init, path: []const u8) ![]u8 {
     return std.Io.Dir.cwd().readFileAlloc(init.io, path, init.arena.allocator(), .unlimited);
 }
 
-fn abiVersion(header: []const u8) !u32 {
-    const define = "#define ELIZA_INFERENCE_ABI_VERSION ";
-    const at = std.mem.find(u8, header, define) orelse return error.NoAbiVersionInHeader;
-    const line = std.mem.sliceTo(header[at + define.len ..], '\n');
-    return std.fmt.parseInt(u32, std.mem.trim(u8, line, " \r"), 10);
+fn abiVersion(arena: std.mem.Allocator, abi: []const u8) !u32 {
+    const Abi = struct { abi_version: u32 };
+    return (try std.json.parseFromSliceLeaky(Abi, arena, abi, .{ .ignore_unknown_fields = true })).abi_version;
 }

@@ -100,7 +100,7 @@ const Files = struct {
         const manifest = b.addRunArtifact(tool(b, "manifest"));
         const output = manifest.addOutputFileArg("manifest.json");
         manifest.addArg(version);
-        manifest.addFileArg(b.path("native/include/eliza_inference.h"));
+        manifest.addFileArg(b.path("native/abi/manifest.json"));
         return .{
             .b = b,
             .step = b.step("release", "Build everything that is shipped into release/ of the prefix"),

@@ -11,6 +11,7 @@ libllama. For --valgrind the library is to be built for a baseline CPU.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import struct
@@ -21,7 +22,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 INCLUDE = HERE.parents[1] / "native" / "include"
-HEADER = INCLUDE / "eliza_inference.h"
+MANIFEST = HERE.parents[1] / "native" / "abi" / "manifest.json"
 
 VALGRIND = [
     "valgrind",
@@ -59,7 +60,7 @@ def main() -> int:
 
 def check_exports(library: Path) -> int:
     """The header declares exactly what the library exports, and the ABI tests attack all of it."""
-    declared, exported = declared_functions(HEADER), exported_symbols(library)
+    declared, exported = declared_functions(), exported_symbols(library)
     tests = [(HERE / f"{name}.c").read_text("utf-8") for name in ("abi_test", "recognizer_test")]
     attacked = set(re.findall(r"\w+", "".join(tests)))
     problems = [
@@ -73,9 +74,8 @@ def check_exports(library: Path) -> int:
     return len(problems)
 
 
-def declared_functions(header: Path) -> set[str]:
-    code = re.sub(r"/\*.*?\*/", "", header.read_text("utf-8"), flags=re.DOTALL)
-    return set(re.findall(r"\b((?:eliza_inference|llama_sampler)_\w+)\(", code))
+def declared_functions() -> set[str]:
+    return {function["name"] for function in json.loads(MANIFEST.read_text("utf-8"))["functions"]}
 
 
 def exported_symbols(library: Path) -> set[str]:

@@ -1,5 +1,6 @@
 """The generated declarations, the version, and what the package needs."""
 
+import json
 import re
 import subprocess
 import sys
@@ -12,24 +13,22 @@ from eliza_inference import LibraryError, LlamaInfo, Step, library_version
 from eliza_inference._library import ffi, lib
 
 ROOT = Path(__file__).resolve().parents[2]
-HEADER = ROOT / "native" / "include" / "eliza_inference.h"
+MANIFEST = ROOT / "native" / "abi" / "manifest.json"
+ABI = json.loads(MANIFEST.read_text(encoding="utf-8"))
 
 
-def test_the_declarations_are_those_of_the_header(tmp_path: Path) -> None:
+def test_the_declarations_are_those_of_the_manifest(tmp_path: Path) -> None:
     generated = tmp_path / "_abi.py"
     script = ROOT / "bindings-python" / "declarations.py"
-    subprocess.run([sys.executable, script, HEADER, generated], check=True)
+    subprocess.run([sys.executable, script, MANIFEST, generated], check=True)
     installed = Path(eliza_inference.__file__).with_name("_abi.py")
     assert installed.read_text() == generated.read_text(), "stale: install the package again"
 
 
 def test_every_function_of_the_header_is_exported() -> None:
-    text = HEADER.read_text(encoding="utf-8")
-    code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
-    functions = re.findall(r"\b((?:eliza_inference|llama_sampler_init)_\w+)\(", code)
-    assert len(functions) > 60
-    for name in functions:
-        assert getattr(lib, name)
+    assert len(ABI["functions"]) > 60
+    for function in ABI["functions"]:
+        assert getattr(lib, function["name"])
 
 
 def test_a_function_that_a_build_lacks_is_an_error_that_names_it() -> None:
@@ -49,12 +48,10 @@ def test_constants_come_from_the_header() -> None:
     assert {name: int(step) for name, step in Step.__members__.items()} == {
         "NONE": 0, "IN_SPAN": 1, "SPAN_ENDED": 2, "SPAN_STARTED": 4, "TIMED_OUT": 8, "REFUSED": 16,
     }  # fmt: skip
-    section = re.search(r"3\. Limits(.*?)4\. Vocabulary", HEADER.read_text(encoding="utf-8"), re.DOTALL)
-    assert section is not None
-    limits = re.findall(r"#define ELIZA_(\w+) +(\d+)", section[1])
+    limits = [constant for constant in ABI["constants"] if constant["section"] == 3]
     assert len(limits) > 10
-    for name, value in limits:
-        assert getattr(eliza_inference.limits, name) == int(value)
+    for limit in limits:
+        assert getattr(eliza_inference.limits, limit["name"].removeprefix("ELIZA_")) == limit["value"]
 
 
 def test_importing_the_package_needs_neither_numpy_nor_click() -> None:

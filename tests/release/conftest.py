@@ -13,6 +13,7 @@ import pytest
 from release.wheels import HERE, PLATFORMS, build_wheel, installed
 
 ROOT = Path(__file__).resolve().parents[2]
+ABI = json.loads((ROOT / "native" / "abi" / "manifest.json").read_text(encoding="utf-8"))
 MODEL = ROOT / "tests" / "models" / "eliza-router.gguf"
 
 # What every archive takes along.

@@ -1,4 +1,4 @@
-# The module itself is generated from the C header when the wheel is built.
+# The module itself is generated from the manifest of the ABI when the wheel is built.
 from typing import Any
 
 ffi: Any
