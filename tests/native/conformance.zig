@@ -15,8 +15,8 @@ const grammars = "native/grammars"; // from the folder of the build
 const file_bytes_max = 16 << 20;
 
 test "conformance cases" {
-    defer eliza.cache.shared.setLimit(eliza.cache.bytes_max_default);
-    defer eliza.cache.shared.setLimit(0); // so that the allocator sees an empty cache
+    defer eliza.trie_cache.shared.setLimit(eliza.trie_cache.bytes_max_default);
+    defer eliza.trie_cache.shared.setLimit(0); // so that the allocator sees an empty cache
     var scratch = std.testing.tmpDir(.{});
     defer scratch.cleanup();
     const folder = try std.fmt.allocPrint(gpa, ".zig-cache/tmp/{s}/", .{scratch.sub_path});
@@ -179,18 +179,13 @@ fn start(r: *Report, case: Value, subject: Subject, diag: *Diagnostic) !*Matcher
         .recognizer => |way| try recognizer(r, arena, vocabulary, case, way, diag),
     };
     defer constraint.release();
-    switch (constraint.kind) {
-        .trie => |trie| if (get(case, "info")) |info| expectInfo(r, trie, info),
-        .recognizer => |one| if (get(case, "notes")) |notes| {
-            const expected = try arena.alloc([]const u8, notes.array.items.len);
-            for (expected, notes.array.items) |*to, note| to.* = note.string;
-            r.expectText("notes", try std.mem.join(arena, "\n", expected), one.notes);
-        },
+    if (get(case, "info")) |info| expectInfo(r, constraint.tokenTrie().?, info);
+    if (get(case, "notes")) |notes| {
+        const expected = try arena.alloc([]const u8, notes.array.items.len);
+        for (expected, notes.array.items) |*to, note| to.* = note.string;
+        r.expectText("notes", try std.mem.join(arena, "\n", expected), constraint.compiled.notes());
     }
-    if (get(case, "kind")) |kind| r.expectText("kind", kind.string, switch (constraint.kind) {
-        .trie => "token_trie",
-        .recognizer => |one| @tagName(one.language),
-    });
+    if (get(case, "kind")) |kind| r.expectText("kind", kind.string, @tagName(constraint.compiled.describe().kind));
     const end: ?[]i32 = if (get(case, "end")) |list| end: {
         const ids = try arena.alloc(i32, list.array.items.len);
         for (ids, list.array.items) |*id, value| id.* = @intCast(value.integer);
@@ -251,9 +246,9 @@ fn recognizer(r: *Report, arena: std.mem.Allocator, vocabulary: *Vocabulary, cas
         defer compiled.release();
         return openChanged(r, arena, compiled, open, diag);
     }
-    if (way != .opened or compiled.kind != .recognizer) return compiled; // a token trie is not saved
+    if (way != .opened or compiled.recognizer() == null) return compiled; // a token trie is not saved
     defer compiled.release();
-    try compiled.kind.recognizer.prepare(&.{}, diag);
+    try compiled.compiled.prepare(&.{}, diag);
     try save(r, arena, compiled, diag);
     const opened = try eliza.files.openVocabulary(gpa, try r.path(arena, "vocabulary"), diag);
     defer opened.release();
@@ -313,14 +308,14 @@ fn grammarOf(arena: std.mem.Allocator, case: Value) ![]const u8 {
 /// Of the folder: `vocabulary` and `constraint`.
 fn save(r: *const Report, arena: std.mem.Allocator, constraint: *const Constraint, diag: *Diagnostic) !void {
     // What is no recognizer is the C boundary's to refuse.
-    if (constraint.kind != .recognizer) return diag.fail(.invalid_arg, "a token trie is not saved: its payload is what it is made of", .{});
+    const compiled = constraint.recognizer() orelse return diag.fail(.invalid_arg, "a token trie is not saved: its payload is what it is made of", .{});
     try eliza.files.saveVocabulary(gpa, constraint.vocabulary, try r.path(arena, "vocabulary"), diag);
-    try eliza.files.saveRecognizer(gpa, constraint.kind.recognizer, try r.path(arena, "constraint"), diag);
+    try eliza.files.saveRecognizer(gpa, compiled, try r.path(arena, "constraint"), diag);
 }
 
 fn openConstraint(vocabulary: *const Vocabulary, path: []const u8, settings: eliza.compile.Settings, diag: *Diagnostic) !*Constraint {
     const opened = try eliza.files.openRecognizer(gpa, vocabulary, path, settings.mask_bytes_max, diag);
-    errdefer opened.destroy();
+    errdefer opened.release();
     return Constraint.create(gpa, vocabulary, .{ .recognizer = opened }, diag);
 }
 
@@ -535,33 +530,18 @@ const Look = struct {
     fn of(matcher: *Matcher) !Look {
         const words = try bitmapOf(matcher);
         defer gpa.free(words);
-        var look: Look = switch (matcher.state) {
-            .trie => |*t| .{
-                .active = t.span.isActive(),
-                .can_stop = undefined,
-                .descriptor = if (t.span.isActive()) t.span.descriptor else -1,
-                .span_tokens = t.span.tokens,
-                .spans_started = t.span.started,
-                .spans_ended = t.span.ended,
-                .timeouts = t.span.timeouts,
-                .illegal = t.span.illegal,
-                .allowed = undefined,
-            },
-            .recognizer => |*one| .{
-                .active = one.output.span.is_open,
-                .can_stop = undefined,
-                .descriptor = if (one.output.span.is_open) 0 else -1,
-                .span_tokens = one.output.span.tokens,
-                .spans_started = one.output.span.started,
-                .spans_ended = one.output.span.ended,
-                .timeouts = one.output.span.timeouts,
-                .illegal = one.output.span.illegal,
-                .allowed = undefined,
-            },
+        const report = try matcher.report();
+        return .{
+            .active = report.descriptor != null,
+            .can_stop = try matcher.canStop(),
+            .descriptor = if (report.descriptor) |descriptor| descriptor else -1,
+            .span_tokens = report.tokens,
+            .spans_started = report.started,
+            .spans_ended = report.ended,
+            .timeouts = report.timeouts,
+            .illegal = report.illegal,
+            .allowed = std.hash.Wyhash.hash(0, std.mem.sliceAsBytes(words)),
         };
-        look.can_stop = try matcher.canStop();
-        look.allowed = std.hash.Wyhash.hash(0, std.mem.sliceAsBytes(words));
-        return look;
     }
 };
 
@@ -643,11 +623,9 @@ fn expectForcedBytes(r: *Report, expected: Value, matcher: *Matcher) !void {
 }
 
 fn expectLeaf(r: *Report, expected: Value, matcher: *const Matcher) void {
-    const trie = &matcher.state.trie;
-    const leaf = trie.span.leaf() orelse {
+    const name = matcher.state.leafName() orelse {
         if (expected != .null) r.fail("leaf is none, expected {s}", .{expected.string});
         return;
     };
-    const name = trie.trie.leafName(leaf.descriptor, leaf.index);
     if (expected == .null) r.fail("leaf is {s}, expected none", .{name}) else r.expectText("leaf", expected.string, name);
 }

@@ -13,7 +13,8 @@ pub const files = @import("files/files.zig");
 pub const matcher = @import("engine").matcher;
 pub const batch = @import("engine").batch;
 pub const sampling = @import("engine").sampling;
-pub const cache = @import("engine").cache;
+pub const trie_cache = @import("engine").trie_cache;
+pub const info = @import("engine").info;
 pub const Status = @import("engine").status.Status;
 
 comptime {

@@ -1,48 +1,35 @@
-//! The state of one output in a constraint, for any engine that has logits: position, rollback
-//! history, generator.
+//! A constraint and one output in it, for any engine that has logits: position, rollback history,
+//! generator.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
-const quoted = diagnostic.quoted;
-const constraint = @import("constraint.zig");
-const Constraint = constraint.Constraint;
-const TokenTrie = @import("../trie/trie.zig").TokenTrie;
-const span_module = @import("../trie/span.zig");
-const Span = span_module.Span;
-const Step = span_module.Step;
-const output_module = @import("../recognizer/state.zig");
-const Output = output_module.Output;
+const span = @import("../contract/span.zig");
 const sampling = @import("../sampling/sampling.zig");
-const log = @import("../platform/log.zig");
-const message = @import("message");
-
-pub const rollback_tokens_max = 65536;
+const Constraint = @import("constraint.zig").Constraint;
+const State = @import("kinds.zig").State;
 
 pub const Matcher = struct {
     gpa: Allocator,
     constraint: *const Constraint,
     state: State,
-    /// Tokens; 0: none.
+    /// Of spans, in tokens; 0: none.
     timeout: u32,
     sampler: sampling.Sampler = .{},
     /// Of the last failed call.
     diag: Diagnostic = .{},
 
-    pub const State = union(enum) {
-        trie: struct { trie: *const TokenTrie, span: Span, history: History(Span) = .{} },
-        recognizer: struct { output: Output, history: History(output_module.Span) = .{} },
-    };
-
-    /// `config.timeout` 0: the default.
-    pub fn create(gpa: Allocator, c: *const Constraint, config: constraint.SpanConfig, diag: *Diagnostic) diagnostic.Error!*Matcher {
-        const timeout = try config.check(c, diag);
+    /// `config.timeout` 0: the kind's default.
+    pub fn create(gpa: Allocator, c: *const Constraint, config: span.Config, diag: *Diagnostic) diagnostic.Error!*Matcher {
+        try c.compiled.checkSpan(config, span.timeout_default, diag);
         const m = gpa.create(Matcher) catch return diag.outOfMemory();
-        m.* = .{ .gpa = gpa, .constraint = c.retain(), .timeout = timeout, .state = switch (c.kind) {
-            .trie => |trie_of| .{ .trie = .{ .trie = trie_of, .span = .init(trie_of) } },
-            .recognizer => |recognizer| .{ .recognizer = .{ .output = .init(gpa, recognizer, .of(config.end)) } },
-        } };
+        m.* = .{
+            .gpa = gpa,
+            .constraint = c.retain(),
+            .state = .init(gpa, c.compiled, config.end),
+            .timeout = c.compiled.timeoutInForce(config.timeout, span.timeout_default),
+        };
         return m;
     }
 
@@ -52,99 +39,45 @@ pub const Matcher = struct {
         copy.* = .{
             .gpa = m.gpa,
             .constraint = m.constraint,
+            .state = try m.state.clone(m.gpa),
             .timeout = m.timeout,
             .sampler = .{ .rng = m.sampler.rng },
-            .state = switch (m.state) {
-                .trie => |*t| .{ .trie = .{ .trie = t.trie, .span = t.span, .history = try t.history.clone(m.gpa) } },
-                .recognizer => |*r| recognizer: {
-                    var output = try r.output.clone();
-                    errdefer output.deinit();
-                    break :recognizer .{ .recognizer = .{ .output = output, .history = try r.history.clone(m.gpa) } };
-                },
-            },
         };
         _ = m.constraint.retain();
         return copy;
     }
 
     pub fn destroy(m: *Matcher) void {
-        switch (m.state) {
-            .trie => |*t| t.history.deinit(m.gpa),
-            .recognizer => |*r| {
-                r.history.deinit(m.gpa);
-                r.output.deinit();
-            },
-        }
+        m.state.deinit(m.gpa);
         m.sampler.deinit(m.gpa);
         m.constraint.release();
         m.gpa.destroy(m);
     }
 
-    pub fn accept(m: *Matcher, token: i32) diagnostic.Error!Step {
+    /// A refused token changes nothing.
+    pub fn accept(m: *Matcher, token: i32) diagnostic.Error!span.Step {
         if (token < 0 or token >= m.constraint.vocabulary.tokens.n) {
             return m.diag.fail(.invalid_arg, "token {d} is outside 0..{d}", .{ token, m.constraint.vocabulary.tokens.n - 1 });
         }
-        const step = switch (m.state) {
-            .trie => |*t| step: {
-                const before = try t.history.reserve(m.gpa, t.span, &m.diag);
-                const step = t.span.accept(t.trie, token, m.timeout, .refuse);
-                if (!step.refused) t.history.push(before);
-                break :step step;
-            },
-            .recognizer => |*r| try m.acceptText(&r.output, &r.history, token),
-        };
-        if (step.timed_out) logTimeout(m.timeout);
-        return step;
-    }
-
-    fn acceptText(m: *Matcher, output: *Output, history: *History(output_module.Span), token: i32) diagnostic.Error!Step {
-        const before = try history.reserve(m.gpa, output.span, &m.diag);
-        const step = output.accept(token, m.timeout, .refuse) catch {
-            output.moveTo(before);
-            return m.diag.outOfMemory();
-        };
-        if (step.refused) return step;
-        history.push(before);
-        // Without memory for it the stacks stay as they are.
-        output.compact(history.spans.items) catch {};
+        const step = m.state.accept(m.gpa, token, m.timeout) catch return m.diag.outOfMemory();
+        if (step.timed_out) span.logTimeout(m.timeout);
         return step;
     }
 
     pub fn rollback(m: *Matcher, n_tokens: usize) diagnostic.Error!void {
-        switch (m.state) {
-            .trie => |*t| t.span = try t.history.pop(n_tokens, &m.diag) orelse return,
-            .recognizer => |*r| r.output.moveTo(try r.history.pop(n_tokens, &m.diag) orelse return),
-        }
+        return m.state.rollback(n_tokens, &m.diag);
     }
 
     pub fn reset(m: *Matcher) void {
-        switch (m.state) {
-            .trie => |*t| {
-                t.span = .init(t.trie);
-                t.history.clear();
-            },
-            .recognizer => |*r| {
-                r.output.reset();
-                r.history.clear();
-            },
-        }
+        m.state.reset();
     }
 
     pub fn activate(m: *Matcher, path: []const u8) diagnostic.Error!void {
-        switch (m.state) {
-            .trie => |*t| t.span.activate(t.trie, try findPath(t.trie, path, &m.diag)),
-            .recognizer => |*r| {
-                try checkPath(path, &m.diag);
-                r.output.restart();
-            },
-        }
+        return m.state.activate(path, &m.diag);
     }
 
     pub fn deactivate(m: *Matcher) void {
-        switch (m.state) {
-            .trie => |*t| t.span.deactivate(),
-            .recognizer => |*r| r.output.deactivate(),
-        }
+        m.state.deactivate();
     }
 
     pub fn setTimeout(m: *Matcher, n_tokens: u32) diagnostic.Error!void {
@@ -154,57 +87,31 @@ pub const Matcher = struct {
 
     /// Lent until the matcher changes.
     pub fn allowed(m: *Matcher) diagnostic.Error!sampling.Legal {
-        switch (m.state) {
-            .trie => |*t| return if (t.span.allowed(t.trie)) |ids| .{ .list = ids } else .{ .all = m.constraint.vocabulary.tokens.n },
-            .recognizer => |*r| return r.output.allowed() catch m.diag.outOfMemory(),
-        }
+        const legal = m.state.allowed() catch return m.diag.outOfMemory();
+        return legal orelse .{ .all = m.constraint.vocabulary.tokens.n };
     }
 
     /// Whether the legal tokens are known without computing them.
     pub fn isReady(m: *const Matcher) bool {
-        return switch (m.state) {
-            .trie => true,
-            .recognizer => |*r| r.output.isReady(),
-        };
+        return m.state.isReady();
     }
 
     pub fn canStop(m: *Matcher) diagnostic.Error!bool {
-        return switch (m.state) {
-            .trie => |*t| t.span.canStop(),
-            .recognizer => |*r| r.output.canStop() catch m.diag.outOfMemory(),
-        };
+        return m.state.canStop() catch m.diag.outOfMemory();
     }
 
     /// Length of the forced run; as much of it as fits is written.
     pub fn forced(m: *Matcher, out: []i32) diagnostic.Error!usize {
-        switch (m.state) {
-            .trie => |*t| {
-                var span = t.span;
-                var n: usize = 0;
-                while (span.forced(t.trie)) |token| : (n += 1) {
-                    if (n < out.len) out[n] = token;
-                    _ = span.accept(t.trie, token, m.timeout, .refuse);
-                }
-                return n;
-            },
-            .recognizer => |*r| {
-                const run = r.output.forced() catch return m.diag.outOfMemory();
-                const n = @min(run.len, out.len);
-                @memcpy(out[0..n], run[0..n]);
-                return run.len;
-            },
-        }
+        return m.state.forced(out, m.timeout) catch m.diag.outOfMemory();
     }
 
     /// Length of the bytes that must follow; as much of them as fits is written.
     pub fn forcedBytes(m: *Matcher, out: []u8) diagnostic.Error!usize {
-        if (m.state != .recognizer) return 0;
-        var bytes: std.ArrayList(u8) = .empty;
-        defer bytes.deinit(m.gpa);
-        _ = m.state.recognizer.output.forcedBytes(&bytes) catch return m.diag.outOfMemory();
-        const n = @min(bytes.items.len, out.len);
-        @memcpy(out[0..n], bytes.items[0..n]);
-        return bytes.items.len;
+        return m.state.forcedBytes(out) catch m.diag.outOfMemory();
+    }
+
+    pub fn report(m: *Matcher) diagnostic.Error!span.Report {
+        return m.state.report() catch m.diag.outOfMemory();
     }
 
     /// Writes the legal tokens as a bitmap; words beyond the vocabulary become 0.
@@ -272,58 +179,6 @@ pub const Matcher = struct {
     }
 };
 
-/// The spans before the accepted tokens, the latest last.
-fn History(comptime T: type) type {
-    return struct {
-        spans: std.ArrayList(T) = .empty,
-
-        const H = @This();
-
-        fn clone(h: *const H, gpa: Allocator) Allocator.Error!H {
-            return .{ .spans = try h.spans.clone(gpa) };
-        }
-
-        fn deinit(h: *H, gpa: Allocator) void {
-            h.spans.deinit(gpa);
-        }
-
-        pub fn bytes(h: *const H) usize {
-            return h.spans.capacity * @sizeOf(T);
-        }
-
-        fn clear(h: *H) void {
-            h.spans.clearRetainingCapacity();
-        }
-
-        /// Room for one span more, which is given back.
-        fn reserve(h: *H, gpa: Allocator, span: T, diag: *Diagnostic) diagnostic.Error!T {
-            if (h.spans.items.len == 2 * rollback_tokens_max) h.forgetOldest();
-            h.spans.ensureUnusedCapacity(gpa, 1) catch return diag.outOfMemory();
-            return span;
-        }
-
-        fn push(h: *H, span: T) void {
-            h.spans.appendAssumeCapacity(span);
-        }
-
-        /// The span `n` tokens ago; null for 0.
-        fn pop(h: *H, n: usize, diag: *Diagnostic) diagnostic.Error!?T {
-            const kept = h.spans.items.len;
-            const most = @min(kept, rollback_tokens_max);
-            if (n > most) return diag.fail(.invalid_arg, "cannot take back {d} tokens: {d} can be taken back", .{ n, most });
-            if (n == 0) return null;
-            defer h.spans.shrinkRetainingCapacity(kept - n);
-            return h.spans.items[kept - n];
-        }
-
-        /// Half of what is kept at a time, so that a long output costs O(1) per token.
-        fn forgetOldest(h: *H) void {
-            @memcpy(h.spans.items[0..rollback_tokens_max], h.spans.items[rollback_tokens_max..]);
-            h.spans.shrinkRetainingCapacity(rollback_tokens_max);
-        }
-    };
-}
-
 const lowest = -std.math.inf(f32);
 const lanes = 16;
 
@@ -347,24 +202,4 @@ fn excludeOthers(logits: []f32, words: []const u32) void {
     for (logits[i..], i..) |*logit, token| {
         if (bytes[token / 8] >> @truncate(token) & 1 == 0) logit.* = lowest;
     }
-}
-
-/// The span of a recognizer has no name.
-pub fn checkPath(path: []const u8, diag: *Diagnostic) diagnostic.Error!void {
-    if (path.len > 0) return diag.fail(.unknown_path, "no descriptor has the path {f}: the span of a recognizer has the path \"\"", .{quoted(path)});
-}
-
-/// The descriptor with this path; otherwise the message lists the paths that there are.
-pub fn findPath(trie: *const TokenTrie, path: []const u8, diag: *Diagnostic) diagnostic.Error!u32 {
-    if (trie.findPath(path)) |descriptor| return descriptor;
-    var known: [512]u8 = undefined;
-    var writer: std.Io.Writer = .fixed(&known);
-    for (trie.descriptors, 0..) |descriptor, i| {
-        message.write(&writer, "{s}{f}", .{ if (i == 0) "" else ", ", quoted(trie.textOf(descriptor.path)) }) catch break;
-    }
-    return diag.fail(.unknown_path, "no descriptor has the path {f}; known: {s}", .{ quoted(path), writer.buffered() });
-}
-
-pub fn logTimeout(timeout: u32) void {
-    log.write(.warn, "a span reached its timeout of {d} tokens and was deactivated", .{timeout});
 }

@@ -6,27 +6,11 @@ const TokenTrie = trie_module.TokenTrie;
 const Node = trie_module.Node;
 const Position = trie_module.Position;
 const Mark = trie_module.Mark;
+const contract = @import("../contract/span.zig");
+const Step = contract.Step;
+const Illegal = contract.Illegal;
+const Leaf = contract.Leaf;
 const TriggerAutomaton = @import("trigger.zig").TriggerAutomaton;
-
-/// What an accepted token did: ELIZA_STEP_* of the header.
-pub const Step = packed struct(c_int) {
-    in_span: bool = false,
-    span_ended: bool = false,
-    span_started: bool = false,
-    timed_out: bool = false,
-    refused: bool = false,
-    _: u27 = 0,
-
-    /// True if the token started or ended a span.
-    pub fn isBorder(step: Step) bool {
-        return step.span_ended or step.span_started;
-    }
-};
-
-/// What to do with a token that is not legal.
-pub const Illegal = enum { refuse, end_span };
-
-pub const Leaf = struct { descriptor: u32, index: u32 };
 
 pub const Span = struct {
     /// In the active trie; nothing outside a span.

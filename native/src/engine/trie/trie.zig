@@ -9,6 +9,11 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const diagnostic = @import("../base/diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const Budget = @import("../base/budget.zig").Budget;
+const Info = @import("../contract/info.zig").Info;
+const span = @import("../contract/span.zig");
 const payload = @import("../payload/payload.zig");
 const Payload = payload.Payload;
 const Range = payload.Range;
@@ -87,6 +92,53 @@ pub const TokenTrie = struct {
         gpa.free(trie.source);
         gpa.destroy(trie);
     }
+
+    // ---- As a constraint: constraint/kinds.zig says what each promises
+
+    pub const is_saved = false;
+    /// A trie is of token ids alone.
+    pub const reads_bytes = false;
+
+    pub fn notes(_: *const TokenTrie) [:0]const u8 {
+        return "";
+    }
+
+    pub fn describe(_: *TokenTrie) Info {
+        return .{ .kind = .token_trie };
+    }
+
+    pub fn prepare(_: *TokenTrie, _: *const Budget, _: *Diagnostic) diagnostic.Error!void {}
+
+    pub fn checkSpan(trie: *const TokenTrie, config: span.Config, callers_timeout: u32, diag: *Diagnostic) diagnostic.Error!void {
+        if (config.end != null) return diag.fail(.invalid_arg, "end: the end tokens of a token trie are in its payload", .{});
+        return trie.checkTimeout(timeoutInForce(config.timeout, callers_timeout), diag);
+    }
+
+    pub fn timeoutInForce(asked: u32, callers: u32) u32 {
+        return if (asked == 0) callers else asked;
+    }
+
+    /// Whether every leaf can be completed within the timeout.
+    pub fn checkTimeout(trie: *const TokenTrie, timeout: u32, diag: *Diagnostic) diagnostic.Error!void {
+        if (trie.longest.tokens <= timeout) return;
+        const place = trie.longest.place;
+        return diag.fail(.limit, "descriptors[{d}].leaves[{d}].tokens: {d} tokens are more than the span timeout of {d}", .{
+            place.descriptor, place.item, trie.longest.tokens, timeout,
+        });
+    }
+
+    pub fn listedMax(trie: *const TokenTrie) usize {
+        return trie.widest;
+    }
+
+    pub fn firstContinued(trie: *const TokenTrie, model: anytype) ?i32 {
+        for (trie.tokens, 0..) |token, node| {
+            if (model.isEndOfGeneration(token) and !trie.at(@intCast(node)).isLast()) return token;
+        }
+        return null;
+    }
+
+    // ---- As a trie
 
     pub fn at(trie: *const TokenTrie, node: Node) Position {
         const first = trie.first_child[node];

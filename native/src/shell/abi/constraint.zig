@@ -5,7 +5,7 @@ const gpa = boundary.gpa;
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const Constraint = @import("engine").constraint.Constraint;
 const TokenTrie = @import("engine").trie.TokenTrie;
-const cache = @import("engine").cache;
+const cache = @import("engine").trie_cache;
 
 const invalid_arg = boundary.Status.invalid_arg.code();
 
@@ -51,8 +51,7 @@ export fn eliza_inference_constraint_free(constraint: ?*const Constraint) void {
 }
 
 fn trieOf(constraint: ?*const Constraint) ?*TokenTrie {
-    const c = constraint orelse return null;
-    return if (c.kind == .trie) c.kind.trie else null;
+    return (constraint orelse return null).tokenTrie();
 }
 
 export fn eliza_inference_constraint_info(constraint: ?*const Constraint, out_info: ?*Info) c_int {

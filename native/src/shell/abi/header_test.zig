@@ -5,7 +5,8 @@ const header = @import("header");
 const limits = @import("engine").limits;
 
 const budget = @import("engine").budget;
-const output = @import("engine").output;
+const recognizer_state = @import("engine").recognizer_state;
+const span = @import("engine").span;
 
 const pairs = .{
     .{ @import("vocabulary.zig").Config, header.eliza_vocab_config_t },
@@ -45,8 +46,8 @@ test "limits are those of the header" {
     try std.testing.expectEqual(header.ELIZA_TRIGGER_TOKENS_MAX, limits.trigger_tokens_max);
     try std.testing.expectEqual(header.ELIZA_END_TOKENS_MAX, limits.end_tokens_max);
     try std.testing.expectEqual(header.ELIZA_NAME_BYTES_MAX, limits.name_bytes_max);
-    try std.testing.expectEqual(header.ELIZA_END_TOKENS_MAX, output.end_tokens_max);
-    try std.testing.expectEqual(header.ELIZA_FORCED_BYTES_MAX, output.forced_bytes_max);
+    try std.testing.expectEqual(header.ELIZA_END_TOKENS_MAX, span.end_tokens_max);
+    try std.testing.expectEqual(header.ELIZA_FORCED_BYTES_MAX, recognizer_state.forced_bytes_max);
     try std.testing.expectEqual(header.ELIZA_REGEX_BYTES_MAX, @import("../compile/compile.zig").regex_bytes_max);
     try std.testing.expectEqual(header.ELIZA_GRAMMAR_BYTES_MAX, @import("../compile/lark/lark.zig").bytes_max);
     try std.testing.expectEqual(header.ELIZA_TERMINALS_MAX, @import("engine").program.terminals_max);
@@ -55,11 +56,11 @@ test "limits are those of the header" {
     try std.testing.expectEqual(header.ELIZA_COMPILE_STATES, budget.states_most);
     try std.testing.expectEqual(header.ELIZA_COMPILE_BYTES, budget.bytes_default);
     try std.testing.expectEqual(header.ELIZA_MASK_BYTES, budget.mask_bytes_default);
-    try std.testing.expectEqual(header.ELIZA_SPAN_TIMEOUT_TOKENS, @import("engine").constraint.span_timeout_default);
-    try std.testing.expectEqual(header.ELIZA_ROLLBACK_TOKENS_MAX, @import("engine").matcher.rollback_tokens_max);
+    try std.testing.expectEqual(header.ELIZA_SPAN_TIMEOUT_TOKENS, span.timeout_default);
+    try std.testing.expectEqual(header.ELIZA_ROLLBACK_TOKENS_MAX, @import("engine").history.rollback_tokens_max);
     try std.testing.expectEqual(header.ELIZA_HANDLES_MAX, @import("handles.zig").handles_max);
-    try std.testing.expectEqual(header.ELIZA_TRIE_CACHE_ENTRIES, @import("engine").cache.entries_max);
-    try std.testing.expectEqual(header.ELIZA_TRIE_CACHE_BYTES, @import("engine").cache.bytes_max_default);
+    try std.testing.expectEqual(header.ELIZA_TRIE_CACHE_ENTRIES, @import("engine").trie_cache.entries_max);
+    try std.testing.expectEqual(header.ELIZA_TRIE_CACHE_BYTES, @import("engine").trie_cache.bytes_max_default);
 }
 
 test "status codes are those of the header" {

@@ -5,11 +5,7 @@ const boundary = @import("boundary.zig");
 const gpa = boundary.gpa;
 const Constraint = @import("engine").constraint.Constraint;
 const Matcher = @import("engine").matcher.Matcher;
-const TokenTrie = @import("engine").trie.TokenTrie;
-const Span = @import("engine").span.Span;
-const Output = @import("engine").output.Output;
-const SpanConfig = @import("engine").constraint.SpanConfig;
-const Guide = @import("engine").guide.Guide;
+const span = @import("engine").span;
 const batch = @import("engine").batch;
 const sampling = @import("engine").sampling;
 
@@ -31,54 +27,20 @@ pub const SpanState = extern struct {
     timeouts: u64 = 0,
     illegal: u64 = 0,
 
-    pub fn ofMatcher(m: *Matcher) boundary.Error!SpanState {
-        return switch (m.state) {
-            .trie => |*t| .of(&t.span, t.trie),
-            .recognizer => |*r| ofOutput(&r.output) catch m.diag.outOfMemory(),
-        };
-    }
-
-    pub fn ofGuide(guide: *Guide) error{OutOfMemory}!SpanState {
-        return switch (guide.*) {
-            .none => .{},
-            .trie => |*t| .of(&t.span, t.trie),
-            .recognizer => |*r| .ofOutput(&r.output),
-        };
-    }
-
-    fn ofOutput(output: *Output) error{OutOfMemory}!SpanState {
-        const legal = try output.allowed();
-        const span = &output.span;
+    pub fn of(report: span.Report) SpanState {
         return .{
-            .active = @intFromBool(span.is_open),
-            .descriptor = if (span.is_open) 0 else -1,
-            .can_stop = @intFromBool(try output.canStop()),
-            .constrained = @intFromBool(legal != .all),
-            .n_allowed = if (legal == .all) 0 else @intCast(legal.len()),
-            .span_tokens = span.tokens,
-            .spans_started = span.started,
-            .spans_ended = span.ended,
-            .timeouts = span.timeouts,
-            .illegal = span.illegal,
-        };
-    }
-
-    fn of(span: *const Span, trie: *const TokenTrie) SpanState {
-        const allowed = span.allowed(trie);
-        const leaf = span.leaf();
-        return .{
-            .active = @intFromBool(span.isActive()),
-            .descriptor = if (span.isActive()) @intCast(span.descriptor) else -1,
-            .can_stop = @intFromBool(span.canStop()),
-            .constrained = @intFromBool(allowed != null),
-            .n_allowed = if (allowed) |ids| @intCast(ids.len) else 0,
-            .span_tokens = span.tokens,
-            .leaf_descriptor = if (leaf) |l| @intCast(l.descriptor) else -1,
-            .leaf = if (leaf) |l| @intCast(l.index) else -1,
-            .spans_started = span.started,
-            .spans_ended = span.ended,
-            .timeouts = span.timeouts,
-            .illegal = span.illegal,
+            .active = @intFromBool(report.descriptor != null),
+            .descriptor = if (report.descriptor) |d| @intCast(d) else -1,
+            .can_stop = @intFromBool(report.can_stop),
+            .constrained = @intFromBool(report.is_constrained),
+            .n_allowed = report.n_allowed,
+            .span_tokens = report.tokens,
+            .leaf_descriptor = if (report.leaf) |leaf| @intCast(leaf.descriptor) else -1,
+            .leaf = if (report.leaf) |leaf| @intCast(leaf.index) else -1,
+            .spans_started = report.started,
+            .spans_ended = report.ended,
+            .timeouts = report.timeouts,
+            .illegal = report.illegal,
         };
     }
 };
@@ -106,7 +68,7 @@ pub const SpanSettings = extern struct {
     end: ?[*]const i32,
     n_end: usize,
 
-    pub fn read(config: ?*const SpanSettings, diag: *boundary.Diagnostic) boundary.Error!SpanConfig {
+    pub fn read(config: ?*const SpanSettings, diag: *boundary.Diagnostic) boundary.Error!span.Config {
         const c = config orelse return .{};
         if (c.struct_size < @sizeOf(SpanSettings)) return diag.fail(.invalid_arg, "config.struct_size is too small", .{});
         if (c.end == null and c.n_end > 0) return diag.fail(.invalid_arg, "config.end is NULL, config.n_end is not 0", .{});
@@ -125,8 +87,8 @@ export fn eliza_inference_matcher_create_span(
     out.* = null;
     const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
     var diag: boundary.Diagnostic = .{};
-    const span = SpanSettings.read(config, &diag) catch return boundary.fail(out_error, &diag);
-    out.* = Matcher.create(gpa, c, span, &diag) catch return boundary.fail(out_error, &diag);
+    const settings = SpanSettings.read(config, &diag) catch return boundary.fail(out_error, &diag);
+    out.* = Matcher.create(gpa, c, settings, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }
 
@@ -195,33 +157,21 @@ export fn eliza_inference_matcher_set_seed(matcher: ?*Matcher, seed: u64) c_int 
 
 export fn eliza_inference_matcher_state(matcher: ?*Matcher, out_state: ?*SpanState) c_int {
     const m = matcher orelse return invalid_arg;
-    const state = SpanState.ofMatcher(m) catch return m.diag.status.code();
-    return if (boundary.fill(SpanState, out_state, state)) 0 else invalid_arg;
+    const report = m.report() catch return m.diag.status.code();
+    return if (boundary.fill(SpanState, out_state, .of(report))) 0 else invalid_arg;
 }
 
 export fn eliza_inference_matcher_leaf(matcher: ?*const Matcher, out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
     const m = matcher orelse return invalid_arg;
-    return switch (m.state) {
-        .trie => |*t| lendLeaf(&t.span, t.trie, out_name, out_len),
-        .recognizer => lendNoLeaf(out_name, out_len),
-    };
+    return lendLeaf(m.state.leafName(), out_name, out_len);
 }
 
-pub fn lendNoLeaf(out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
+/// NULL and 0 if there is none.
+pub fn lendLeaf(leaf: ?[]const u8, out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
     const name_out = out_name orelse return invalid_arg;
     const len_out = out_len orelse return invalid_arg;
-    name_out.* = null;
-    len_out.* = 0;
-    return 0;
-}
-
-pub fn lendLeaf(span: *const Span, trie: *const TokenTrie, out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
-    const status = lendNoLeaf(out_name, out_len);
-    if (status != 0) return status;
-    const leaf = span.leaf() orelse return 0;
-    const name = trie.leafName(leaf.descriptor, leaf.index);
-    out_name.?.* = name.ptr;
-    out_len.?.* = name.len;
+    name_out.* = if (leaf) |name| name.ptr else null;
+    len_out.* = if (leaf) |name| name.len else 0;
     return 0;
 }
 
@@ -315,16 +265,13 @@ pub const Info = extern struct {
 
 export fn eliza_inference_matcher_info(matcher: ?*const Matcher, out_info: ?*Info) c_int {
     const m = matcher orelse return invalid_arg;
-    const own = @sizeOf(Matcher);
-    const info: Info = switch (m.state) {
-        .trie => |*t| .{ .retained_bytes = own + t.history.bytes(), .history_bytes = t.history.bytes() },
-        .recognizer => |*r| .{
-            .retained_bytes = own + r.history.bytes() + r.output.retainedBytes(),
-            .history_bytes = r.history.bytes(),
-            .stack_bytes = r.output.stackBytes(),
-            .mask_hits = r.output.mask_hits,
-            .mask_misses = r.output.mask_misses,
-        },
+    const usage = m.state.usage();
+    const info: Info = .{
+        .retained_bytes = @sizeOf(Matcher) + m.state.historyBytes() + usage.retained,
+        .history_bytes = m.state.historyBytes(),
+        .stack_bytes = usage.stacks,
+        .mask_hits = usage.mask_hits,
+        .mask_misses = usage.mask_misses,
     };
     return if (boundary.fill(Info, out_info, info)) 0 else invalid_arg;
 }

@@ -157,10 +157,7 @@ fn finish(made: boundary.Error!*Constraint, out: Out, out_error: OutError, diag:
 
 export fn eliza_inference_constraint_notes(constraint: ?*const Constraint) [*:0]const u8 {
     const c = constraint orelse return "";
-    return switch (c.kind) {
-        .trie => "",
-        .recognizer => |recognizer| recognizer.notes,
-    };
+    return c.compiled.notes();
 }
 
 export fn eliza_inference_constraint_prepare(constraint: ?*const Constraint, config: ?*const CompileConfig, out_error: OutError) c_int {
@@ -168,7 +165,7 @@ export fn eliza_inference_constraint_prepare(constraint: ?*const Constraint, con
     const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
     var diag: boundary.Diagnostic = .{};
     const settings = CompileConfig.settings(config, &diag) catch return boundary.fail(out_error, &diag);
-    if (c.kind == .recognizer) c.kind.recognizer.prepare(&settings.budget, &diag) catch return boundary.fail(out_error, &diag);
+    c.compiled.prepare(&settings.budget, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }
 
@@ -176,9 +173,9 @@ export fn eliza_inference_constraint_save(constraint: ?*const Constraint, path: 
     boundary.begin(out_error);
     const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
     const text = boundary.slice(u8, path, path_len) orelse return boundary.reject(out_error, "path is NULL");
-    if (c.kind != .recognizer) return boundary.reject(out_error, "a token trie is not saved: its payload is what it is made of");
+    const recognizer = c.recognizer() orelse return boundary.reject(out_error, "a token trie is not saved: its payload is what it is made of");
     var diag: boundary.Diagnostic = .{};
-    files.saveRecognizer(gpa, c.kind.recognizer, text, &diag) catch return boundary.fail(out_error, &diag);
+    files.saveRecognizer(gpa, recognizer, text, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }
 
@@ -206,7 +203,7 @@ fn open(
     const text = boundary.slice(u8, path, path_len) orelse return diag.fail(.invalid_arg, "path is NULL", .{});
     const settings = try CompileConfig.settings(config, diag);
     const recognizer = try files.openRecognizer(gpa, v, text, settings.mask_bytes_max, diag);
-    errdefer recognizer.destroy();
+    errdefer recognizer.release();
     return Constraint.create(gpa, v, .{ .recognizer = recognizer }, diag);
 }
 
@@ -225,33 +222,17 @@ pub const Info = extern struct {
 
 export fn eliza_inference_constraint_recognizer_info(constraint: ?*const Constraint, out_info: ?*Info) c_int {
     const c = constraint orelse return invalid_arg;
-    return if (boundary.fill(Info, out_info, infoOf(c))) 0 else invalid_arg;
-}
-
-fn infoOf(c: *const Constraint) Info {
-    const r = if (c.kind == .recognizer) c.kind.recognizer else return .{};
-    var info: Info = .{
-        .n_masks = r.memory.count(),
-        .automaton_bytes = r.language.bytes(),
-        .table_bytes = r.account.bytes.load(.monotonic),
+    const sizes = c.compiled.describe();
+    const info: Info = .{
+        .kind = @intCast(@backingInt(sizes.kind)),
+        .n_states = sizes.n_states,
+        .n_parser_states = sizes.n_parser_states,
+        .n_terminals = sizes.n_terminals,
+        .n_productions = sizes.n_productions,
+        .n_tables = sizes.n_tables,
+        .n_masks = sizes.n_masks,
+        .automaton_bytes = sizes.automaton_bytes,
+        .table_bytes = sizes.table_bytes,
     };
-    switch (r.language) {
-        .choices => |*choices| {
-            info.kind = 1;
-            info.n_states = choices.nNodes();
-        },
-        .regex => |*automaton| {
-            info.kind = 2;
-            info.n_states = automaton.nStates();
-        },
-        .grammar => |*program| {
-            info.kind = 3;
-            info.n_states = program.lexer.nStates();
-            info.n_parser_states = program.nParserStates();
-            info.n_terminals = program.n_terminals;
-            info.n_productions = program.n_productions;
-            info.n_tables = r.tables.?.count();
-        },
-    }
-    return info;
+    return if (boundary.fill(Info, out_info, info)) 0 else invalid_arg;
 }

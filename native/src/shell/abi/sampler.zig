@@ -159,6 +159,6 @@ fn activate(sampler: ?*api.Sampler, path: ?[*]const u8, path_len: usize, diag: *
 export fn eliza_inference_sampler_state(sampler: ?*const api.Sampler, out_state: ?*matcher_abi.SpanState) c_int {
     var diag: boundary.Diagnostic = .{};
     const t = find(sampler, &diag) catch return diag.status.code();
-    const state = matcher_abi.SpanState.ofGuide(&t.guide) catch return boundary.Status.oom.code();
-    return if (boundary.fill(matcher_abi.SpanState, out_state, state)) 0 else invalid_arg;
+    const report = t.report() catch return boundary.Status.oom.code();
+    return if (boundary.fill(matcher_abi.SpanState, out_state, .of(report))) 0 else invalid_arg;
 }

@@ -414,15 +414,12 @@ fn activate(s: *Stream, path: ?[*]const u8, path_len: usize) boundary.Error!void
 
 export fn eliza_inference_llm_stream_state(stream: ?*Handle, out_state: ?*matcher_abi.SpanState) c_int {
     const s = streams.get(stream) orelse return missing(stream);
-    const state = matcher_abi.SpanState.ofGuide(&s.guide) catch {
-        s.diag.outOfMemory() catch {};
-        return s.diag.status.code();
-    };
-    return if (boundary.fill(matcher_abi.SpanState, out_state, state)) 0 else invalid_arg;
+    const report = s.report() catch return s.diag.status.code();
+    return if (boundary.fill(matcher_abi.SpanState, out_state, .of(report))) 0 else invalid_arg;
 }
 
 export fn eliza_inference_llm_stream_leaf(stream: ?*Handle, out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
     const s = streams.get(stream) orelse return missing(stream);
-    if (s.guide == .trie) return matcher_abi.lendLeaf(&s.guide.trie.span, s.guide.trie.trie, out_name, out_len);
-    return matcher_abi.lendNoLeaf(out_name, out_len);
+    const leaf = if (s.guide) |*guide| guide.state.leafName() else null;
+    return matcher_abi.lendLeaf(leaf, out_name, out_len);
 }

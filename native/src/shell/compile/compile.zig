@@ -13,15 +13,17 @@ const budget_module = @import("engine").budget;
 const dfa = @import("regex/dfa.zig");
 const Pattern = @import("regex/pattern.zig").Pattern;
 const regex = @import("regex/parse.zig");
-const Grammar = @import("grammar.zig").Grammar;
+const GrammarText = @import("grammar.zig").Grammar;
 const lark = @import("lark/lark.zig");
 const tables = @import("lr/tables.zig");
 const assemble = @import("lr/assemble.zig").assemble;
 const inseparable = @import("lr/inseparable.zig");
 const program_module = @import("engine").program;
-const Program = program_module.Program;
-const recognizer = @import("engine").recognizer;
-const Recognizer = recognizer.Recognizer;
+const Language = @import("engine").language.Language;
+const Grammar = @import("engine").grammar.Grammar;
+const Recognizer = @import("engine").recognizer.Recognizer;
+const RecognizerState = @import("engine").recognizer_state.RecognizerState;
+const Selector = @import("engine").selection.Selector;
 
 /// ELIZA_REGEX_BYTES_MAX of the header.
 pub const regex_bytes_max = 1 << 20;
@@ -41,11 +43,11 @@ const Error = Allocator.Error || diagnostic.Error;
 
 pub fn createConstraint(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, settings: Settings, diag: *Diagnostic) diagnostic.Error!*Constraint {
     const compiled = try compile(gpa, vocabulary, source, settings, diag);
-    errdefer compiled.destroy();
+    errdefer compiled.release();
     return Constraint.create(gpa, vocabulary, .{ .recognizer = compiled }, diag);
 }
 
-/// The vocabulary must outlive the recognizer.
+/// One reference belongs to the caller.
 pub fn compile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, settings: Settings, diag: *Diagnostic) diagnostic.Error!*Recognizer {
     return tryCompile(gpa, vocabulary, source, settings, diag) catch |e| switch (e) {
         error.OutOfMemory => diag.outOfMemory(),
@@ -60,14 +62,14 @@ fn tryCompile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, set
     defer arena_state.deinit();
     const arena = arena_state.allocator();
     var notes: tables.Notes = .empty;
-    const language: recognizer.Language = switch (source) {
+    const language: Language = switch (source) {
         .choices => |choices| .{ .choices = try .build(gpa, choices.text, choices.offsets, &budget, diag) },
-        .regex => |r| .{ .regex = try compileRegex(gpa, arena, r.pattern, r.ignore_case, &budget, diag) },
+        .regex => |r| .{ .regex = .{ .dfa = try compileRegex(gpa, arena, r.pattern, r.ignore_case, &budget, diag) } },
         .lark => |text| .{ .grammar = try compileGrammar(gpa, arena, text, &notes, &budget, diag) },
     };
     if (trie.missing_bytes > 0) try notes.append(arena, try missingBytes(arena, trie));
     const text = try std.mem.join(arena, "\n", notes.items);
-    return Recognizer.create(gpa, vocabulary, trie, .{ .owned = language }, text, settings.mask_bytes_max);
+    return Recognizer.create(gpa, vocabulary, trie, language, .owned, text, settings.mask_bytes_max);
 }
 
 fn compileRegex(gpa: Allocator, arena: Allocator, pattern: []const u8, ignore_case: bool, budget: *Budget, diag: *Diagnostic) Error!dfa.Dfa {
@@ -81,7 +83,7 @@ fn compileRegex(gpa: Allocator, arena: Allocator, pattern: []const u8, ignore_ca
     return diag.fail(.grammar, "no text matches the regular expression", .{});
 }
 
-fn compileGrammar(gpa: Allocator, arena: Allocator, text: []const u8, notes: *tables.Notes, budget: *Budget, diag: *Diagnostic) Error!Program {
+fn compileGrammar(gpa: Allocator, arena: Allocator, text: []const u8, notes: *tables.Notes, budget: *Budget, diag: *Diagnostic) Error!Grammar {
     const parsed = try lark.parse(arena, text, budget, diag);
     try notes.appendSlice(arena, parsed.notes);
     const grammar = &parsed.grammar;
@@ -96,10 +98,12 @@ fn compileGrammar(gpa: Allocator, arena: Allocator, text: []const u8, notes: *ta
         lexer.deinit(gpa);
         return e;
     };
-    return assemble(gpa, grammar, lexer, &parser);
+    var program = try assemble(gpa, grammar, lexer, &parser);
+    errdefer program.deinit(gpa);
+    return .init(gpa, program);
 }
 
-fn buildParser(arena: Allocator, grammar: *const Grammar, lexer: *const dfa.Dfa, notes: *tables.Notes, budget: *Budget, diag: *Diagnostic) Error!tables.Tables {
+fn buildParser(arena: Allocator, grammar: *const GrammarText, lexer: *const dfa.Dfa, notes: *tables.Notes, budget: *Budget, diag: *Diagnostic) Error!tables.Tables {
     const found = try arena.alloc(bool, grammar.terminals.len);
     @memset(found, false);
     for (lexer.match_patterns) |terminal| found[terminal] = true;
@@ -127,12 +131,12 @@ test "where many rules may have ended at any depth, the memory for a mask does n
     for (0..n_rules) |i| try text.print(gpa, "{s}x{d} \"{c}\"", .{ if (i == 0) "start: " else " | ", i, @as(u8, @intCast('b' + i)) });
     for (0..n_rules) |i| try text.print(gpa, "\nx{d}: \"a\" x{d} |", .{ i, i });
     const compiled = try compile(gpa, vocabulary, .{ .lark = text.items }, .{}, &diag);
-    defer compiled.destroy();
-    var output: @import("engine").output.Output = .init(gpa, compiled, .vocabulary);
-    defer output.deinit();
-    for (0..1000) |_| _ = try output.accept(0, 0, .refuse);
-    _ = try output.allowed();
+    defer compiled.release();
+    var state: RecognizerState = .init(gpa, compiled, null);
+    defer state.deinit();
+    for (0..1000) |_| _ = try state.accept(0, 0, .refuse);
+    _ = try state.allowed();
     const scratch = try compiled.scratches.take();
     defer compiled.scratches.giveBack(scratch);
-    try std.testing.expect(scratch.selectors.narrow.parser.levels.capacity < 20 * n_rules);
+    try std.testing.expect(scratch.keptOf(Selector(program_module.set_widths[0])).?.parser.levels.capacity < 20 * n_rules);
 }

@@ -7,10 +7,9 @@ const Diagnostic = diagnostic.Diagnostic;
 const vocabulary_module = @import("engine").vocabulary;
 const Vocabulary = vocabulary_module.Vocabulary;
 const ByteTrie = @import("engine").byte_trie.ByteTrie;
-const recognizer_module = @import("engine").recognizer;
-const Recognizer = recognizer_module.Recognizer;
-const Language = recognizer_module.Language;
-const signature = @import("engine").signature;
+const Kind = @import("engine").kind.Kind;
+const Recognizer = @import("engine").recognizer.Recognizer;
+const Language = @import("engine").language.Language;
 const image = @import("image.zig");
 
 const VocabularyContent = struct {
@@ -51,11 +50,6 @@ pub fn openVocabulary(gpa: Allocator, path: []const u8, diag: *Diagnostic) diagn
     return v;
 }
 
-const Kind = enum(u32) { choices, regex, grammar };
-
-/// Which table follows: a lexer state, or a shard of restarts.
-const TableKey = extern struct { is_restart: u32, index: u32 };
-
 pub fn saveRecognizer(gpa: Allocator, recognizer: *const Recognizer, path: []const u8, diag: *Diagnostic) diagnostic.Error!void {
     var arena: std.heap.ArenaAllocator = .init(gpa);
     defer arena.deinit();
@@ -65,31 +59,12 @@ pub fn saveRecognizer(gpa: Allocator, recognizer: *const Recognizer, path: []con
 }
 
 fn putRecognizer(writer: *image.Writer, recognizer: *const Recognizer) Allocator.Error!void {
-    const kind: Kind = switch (recognizer.language) {
-        .choices => .choices,
-        .regex => .regex,
-        .grammar => .grammar,
-    };
-    try writer.put(&@as(u32, @backingInt(kind)));
-    try writer.put(&@as([]const u8, recognizer.notes));
-    switch (recognizer.language) {
-        inline else => |*language| try writer.put(language),
-    }
-    const store = &(recognizer.tables orelse return);
-    var keys: std.ArrayList(TableKey) = .empty;
-    var tables: std.ArrayList(*const signature.Table) = .empty;
-    for ([_]@TypeOf(store.restarts){ store.continuations, store.restarts }, 0..) |slots, is_restart| {
-        for (slots, 0..) |*slot, index| {
-            const table = store.built(slot) orelse continue;
-            try keys.append(writer.arena, .{ .is_restart = @intCast(is_restart), .index = @intCast(index) });
-            try tables.append(writer.arena, table);
-        }
-    }
-    try writer.put(&@as([]const TableKey, keys.items));
-    for (tables.items) |table| try writer.put(table);
+    try writer.put(&@as(u32, @backingInt(recognizer.language.kind())));
+    try writer.put(&@as([]const u8, recognizer.note_lines));
+    try recognizer.language.save(writer);
 }
 
-/// The vocabulary must outlive the recognizer.
+/// One reference belongs to the caller.
 pub fn openRecognizer(gpa: Allocator, vocabulary: *const Vocabulary, path: []const u8, mask_bytes_max: u64, diag: *Diagnostic) diagnostic.Error!*Recognizer {
     const trie = try vocabulary.byteTrie(diag);
     var reader = try image.Reader.open(gpa, path, .constraint, diag);
@@ -112,23 +87,8 @@ fn readRecognizer(
 ) error{ OutOfMemory, Damaged }!*Recognizer {
     const kind = std.enums.fromInt(Kind, try reader.get(u32)) orelse return error.Damaged;
     const notes = try reader.get([]const u8);
-    const language: Language = switch (kind) {
-        .choices => .{ .choices = try reader.get(@FieldType(Language, "choices")) },
-        .regex => .{ .regex = try reader.get(@FieldType(Language, "regex")) },
-        .grammar => .{ .grammar = try reader.get(@FieldType(Language, "grammar")) },
-    };
-    const recognizer = try Recognizer.create(gpa, vocabulary, trie, .{ .mapped = language }, notes, mask_bytes_max);
-    errdefer recognizer.destroy();
-    if (recognizer.tables) |*store| {
-        const keys = try reader.get([]const TableKey);
-        store.mapped = try gpa.alloc(signature.Table, keys.len);
-        for (keys, store.mapped) |key, *table| {
-            table.* = try reader.get(signature.Table);
-            const slots = if (key.is_restart != 0) store.restarts else store.continuations;
-            if (key.index >= slots.len) return error.Damaged;
-            slots[key.index].store(table, .monotonic);
-        }
-    }
+    const language = try Language.open(gpa, kind, reader);
+    const recognizer = try Recognizer.create(gpa, vocabulary, trie, language, .mapped, notes, mask_bytes_max);
     recognizer.mapping = reader.mapping;
     return recognizer;
 }

@@ -7,8 +7,10 @@ const Sampler = api_module.Sampler;
 const TokenData = api_module.TokenData;
 const TokenDataArray = api_module.TokenDataArray;
 const Runtime = @import("loader.zig").Runtime;
-const constraint = @import("engine").constraint;
-const Constraint = constraint.Constraint;
+const compilePayload = @import("engine").constraint.compilePayload;
+const Constraint = @import("engine").constraint.Constraint;
+const Compiled = @import("engine").kinds.Compiled;
+const span = @import("engine").span;
 const Guide = @import("engine").guide.Guide;
 const Legal = @import("engine").sampling.Legal;
 const Mode = @import("engine").sampling.Mode;
@@ -21,7 +23,7 @@ const gpa = @import("engine").memory.gpa;
 /// What a sampler is made with.
 pub const Source = union(enum) {
     payload: []const u8,
-    constraint: struct { of: *const Constraint, config: constraint.SpanConfig },
+    constraint: struct { of: *const Constraint, config: span.Config },
 };
 
 /// A sampler for the vocabulary of the host's model.
@@ -43,7 +45,7 @@ pub fn stateOf(sampler: *const Sampler) ?*GuideSampler {
 pub const GuideSampler = struct {
     runtime: *const Runtime,
     n_tokens: u32,
-    guide: Guide = .none,
+    guide: ?Guide = null,
     mode: Mode = .greedy,
     /// What a candidate array is pointed at if nothing legal is left in it.
     substitute: std.ArrayList(TokenData) = .empty,
@@ -63,27 +65,38 @@ pub const GuideSampler = struct {
     }
 
     fn guideOfPayload(t: *GuideSampler, payload: []const u8, d: *Diagnostic) Error!Guide {
-        const trie = try constraint.compile(gpa, payload, t.n_tokens, "", d);
-        errdefer trie.release();
-        try constraint.checkTimeout(trie, constraint.span_timeout_default, d);
-        t.substitute.ensureTotalCapacity(gpa, trie.widest) catch return d.outOfMemory();
-        return .ofTrie(trie, 0);
+        const trie = try compilePayload(gpa, payload, t.n_tokens, "", d);
+        defer trie.release();
+        return t.guideOf(.{ .token_trie = trie }, .{}, d);
     }
 
-    fn guideOfConstraint(t: *const GuideSampler, c: *const Constraint, config: constraint.SpanConfig, d: *Diagnostic) Error!Guide {
-        _ = try config.check(c, d);
+    fn guideOfConstraint(t: *GuideSampler, c: *const Constraint, config: span.Config, d: *Diagnostic) Error!Guide {
         if (c.vocabulary.tokens.n != t.n_tokens) {
             return d.fail(.model_mismatch, "the constraint is for a vocabulary of {d} tokens, the model has {d}", .{ c.vocabulary.tokens.n, t.n_tokens });
         }
-        return .of(gpa, c, config);
+        return t.guideOf(c.compiled, config, d);
+    }
+
+    fn guideOf(t: *GuideSampler, compiled: Compiled, config: span.Config, d: *Diagnostic) Error!Guide {
+        try compiled.checkSpan(config, span.timeout_default, d);
+        t.substitute.ensureTotalCapacity(gpa, compiled.listedMax()) catch return d.outOfMemory();
+        return .init(gpa, compiled, config);
     }
 
     pub fn clear(t: *GuideSampler) void {
-        t.guide.deinit();
+        if (t.guide) |*guide| guide.deinit();
+        t.guide = null;
     }
 
     pub fn activate(t: *GuideSampler, path: []const u8, d: *Diagnostic) Error!void {
-        try t.guide.activate(path, d);
+        const guide = if (t.guide) |*guide| guide else {
+            return d.fail(.state, "nothing constrains the output: set a token trie or a constraint first", .{});
+        };
+        try guide.state.activate(path, d);
+    }
+
+    pub fn report(t: *GuideSampler) error{OutOfMemory}!span.Report {
+        return if (t.guide) |*guide| guide.state.report() else .{};
     }
 
     fn destroy(t: *GuideSampler) void {
@@ -102,19 +115,20 @@ pub const GuideSampler = struct {
         copy.* = t.*;
         copy.substitute = try .initCapacity(gpa, t.substitute.capacity);
         errdefer copy.substitute.deinit(gpa);
-        copy.guide = try t.guide.clone();
+        copy.guide = if (t.guide) |*guide| try guide.clone() else null;
         return copy;
     }
 
     fn accept(t: *GuideSampler, token: i32) void {
         if (token < 0 or token >= t.n_tokens) return;
-        const before = t.guide.illegal();
-        _ = t.guide.accept(token, constraint.span_timeout_default) catch {
+        const guide = if (t.guide) |*guide| guide else return;
+        const before = guide.state.nIllegal();
+        _ = guide.accept(token, span.timeout_default) catch {
             t.logFailure();
             t.clear();
             return;
         };
-        if (t.guide.illegal() == before or t.logged_illegal) return;
+        if (guide.state.nIllegal() == before or t.logged_illegal) return;
         t.logged_illegal = true;
         log.write(.warn, "token {d} was accepted, which the constraint does not allow here: its span has ended", .{token});
     }
@@ -124,9 +138,10 @@ pub const GuideSampler = struct {
     }
 
     fn restrict(t: *GuideSampler, array: *TokenDataArray) error{OutOfMemory}!void {
-        var legal = try t.guide.allowed() orelse return;
+        const guide = if (t.guide) |*guide| guide else return;
+        var legal = try guide.state.allowed() orelse return;
         // Where the vocabulary cannot go on with the text, the generation ends.
-        if (legal.len() == 0) legal = .{ .list = t.guide.recognizer.constraint.kind.recognizer.end_tokens };
+        if (legal.len() == 0) legal = .{ .list = guide.state.endTokens() };
         if (legal.len() == 0) return;
         const kept = keepLegal(array, legal, t.n_tokens);
         if (kept > 0 and anyLikely(array.data[0..kept])) {
@@ -307,7 +322,7 @@ const callbacks = struct {
     }
 
     fn reset(sampler: *Sampler) callconv(.c) void {
-        state(sampler).guide.reset();
+        if (state(sampler).guide) |*guide| guide.state.reset();
     }
 
     fn clone(sampler: *const Sampler) callconv(.c) ?*Sampler {
@@ -335,7 +350,7 @@ fn arrayOf(data: []TokenData, sorted: bool) TokenDataArray {
 }
 
 fn testSampler(payload: []const u8, mode: Mode) !GuideSampler {
-    @import("engine").cache.shared.setLimit(0); // else it would hold a trie beyond the test
+    @import("engine").trie_cache.shared.setLimit(0); // else it would hold a trie beyond the test
     var t: GuideSampler = .{ .runtime = undefined, .n_tokens = 6 };
     var d: Diagnostic = .{};
     try t.set(.{ .payload = payload }, mode, &d);
@@ -409,7 +424,7 @@ test "an illegal token ends the span, and is counted" {
     defer t.clearAll();
     t.accept(1);
     t.accept(5);
-    try testing.expectEqual(1, t.guide.illegal());
+    try testing.expectEqual(1, t.guide.?.state.nIllegal());
     var data = [_]TokenData{.{ .id = 5, .logit = 1, .p = 0 }};
     var array = arrayOf(&data, false);
     t.apply(&array);

@@ -10,10 +10,11 @@ const FreeSampler = @import("free.zig").FreeSampler;
 const Outbox = @import("outbox.zig").Outbox;
 const cache_type = @import("cache_type.zig");
 const slots = @import("slot.zig");
-const constraint = @import("engine").constraint;
-const Constraint = constraint.Constraint;
+const compilePayload = @import("engine").constraint.compilePayload;
+const Constraint = @import("engine").constraint.Constraint;
 const Guide = @import("engine").guide.Guide;
-const TokenTrie = @import("engine").trie.TokenTrie;
+const Compiled = @import("engine").kinds.Compiled;
+const span = @import("engine").span;
 const sampling = @import("engine").sampling;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
@@ -74,13 +75,13 @@ pub const Stream = struct {
     free: FreeSampler,
     cache_types: [2]u32,
 
-    guide: Guide = .none,
+    guide: ?Guide = null,
     mode: sampling.Mode = .greedy,
     /// Chooses among the legal tokens in mode `sampled`.
     sampler: sampling.Sampler = .{},
     seed: u64 = 0,
     /// Of token tries that were set without one.
-    timeout: u32 = constraint.span_timeout_default,
+    timeout: u32 = span.timeout_default,
 
     /// As configured; 0: no bound.
     max_tokens: u32,
@@ -142,7 +143,7 @@ pub const Stream = struct {
     }
 
     pub fn close(s: *Stream) void {
-        s.guide.deinit();
+        if (s.guide) |*guide| guide.deinit();
         if (s.grammar) |*grammar| grammar.deinit();
         s.free.deinit();
         s.sampler.deinit(gpa);
@@ -164,7 +165,7 @@ pub const Stream = struct {
         s.free.restart();
         s.sampler.rng = .{ .state = s.seed };
         if (s.grammar) |*grammar| grammar.restart();
-        s.guide.reset();
+        if (s.guide) |*guide| guide.state.reset();
         s.outbox.clear();
         s.startRun();
     }
@@ -251,43 +252,38 @@ pub const Stream = struct {
 
     /// Nothing has changed if it fails.
     pub fn setTrie(s: *Stream, payload: []const u8, mode: sampling.Mode) Error!void {
-        const trie = try constraint.compile(gpa, payload, s.sequence.model.n_tokens, s.context.model_id, &s.diag);
-        errdefer trie.release();
-        try constraint.checkTimeout(trie, s.timeout, &s.diag);
-        try s.checkTrie(trie);
-        s.guideBy(.ofTrie(trie, 0), mode);
+        const trie = try compilePayload(gpa, payload, s.sequence.model.n_tokens, s.context.model_id, &s.diag);
+        defer trie.release();
+        try s.constrainBy(.{ .token_trie = trie }, mode, .{});
     }
 
     /// Nothing has changed if it fails.
-    pub fn setConstraint(s: *Stream, c: *const Constraint, mode: sampling.Mode, config: constraint.SpanConfig) Error!void {
-        var in_force = config;
-        if (c.kind == .trie and config.timeout == 0) in_force.timeout = s.timeout;
-        _ = try in_force.check(c, &s.diag);
+    pub fn setConstraint(s: *Stream, c: *const Constraint, mode: sampling.Mode, config: span.Config) Error!void {
         try s.checkVocabulary(c);
-        if (c.kind == .trie) try s.checkTrie(c.kind.trie);
-        s.guideBy(.of(gpa, c, config), mode);
+        try s.constrainBy(c.compiled, mode, config);
     }
 
-    fn guideBy(s: *Stream, guide: Guide, mode: sampling.Mode) void {
+    fn constrainBy(s: *Stream, compiled: Compiled, mode: sampling.Mode, config: span.Config) Error!void {
+        try compiled.checkSpan(config, s.timeout, &s.diag);
+        // What follows the token would never come.
+        if (compiled.firstContinued(s.sequence.model)) |token| {
+            return s.diag.fail(.payload, "a leaf goes on after token {d}, which ends the generation", .{token});
+        }
+        s.sampler.reserve(gpa, compiled.listedMax()) catch return s.diag.outOfMemory();
         s.clearConstraint();
-        s.guide = guide;
+        s.guide = .init(gpa, compiled, config);
         s.mode = mode;
         s.takeUp();
     }
 
-    fn checkTrie(s: *Stream, trie: *const TokenTrie) Error!void {
-        try s.checkEnds(trie);
-        s.sampler.reserve(gpa, trie.widest) catch return s.diag.outOfMemory();
-    }
-
-    /// A recognizer is compiled for the bytes of a vocabulary: they must be those of the model.
+    /// What is about the bytes of a vocabulary needs those of the model.
     fn checkVocabulary(s: *Stream, c: *const Constraint) Error!void {
         const model = s.sequence.model;
         const vocabulary = c.vocabulary;
         if (vocabulary.tokens.n != model.n_tokens) {
             return s.diag.fail(.model_mismatch, "the constraint is for a vocabulary of {d} tokens, the model has {d}", .{ vocabulary.tokens.n, model.n_tokens });
         }
-        if (c.kind == .trie or vocabulary.isOwnedBy(model)) return;
+        if (!c.compiled.readsBytes() or vocabulary.isOwnedBy(model)) return;
         for (0..vocabulary.tokens.n) |token| {
             const bytes = vocabulary.tokens.bytesOf(@intCast(token));
             const flags = vocabulary.tokens.flagsOf(@intCast(token));
@@ -301,25 +297,24 @@ pub const Stream = struct {
         }
     }
 
-    /// A token that ends the generation can be the last of a leaf, or an end token, but no other:
-    /// what follows it would never come.
-    fn checkEnds(s: *Stream, trie: *const TokenTrie) Error!void {
-        for (trie.tokens, 0..) |token, node| {
-            if (!s.sequence.model.isEndOfGeneration(token) or trie.at(@intCast(node)).isLast()) continue;
-            return s.diag.fail(.payload, "a leaf goes on after token {d}, which ends the generation", .{token});
-        }
-    }
-
     pub fn clearConstraint(s: *Stream) void {
-        if (s.guide == .none) return;
-        s.guide.deinit();
+        if (s.guide) |*guide| guide.deinit() else return;
+        s.guide = null;
         s.forgetBorder();
     }
 
     pub fn activate(s: *Stream, path: []const u8) Error!void {
-        try s.guide.activate(path, &s.diag);
+        const guide = if (s.guide) |*guide| guide else {
+            return s.diag.fail(.state, "nothing constrains the output: set a token trie or a constraint first", .{});
+        };
+        try guide.state.activate(path, &s.diag);
         s.forgetBorder();
         s.takeUp();
+    }
+
+    pub fn report(s: *Stream) Error!span.Report {
+        const guide = if (s.guide) |*guide| guide else return .{};
+        return guide.state.report() catch s.diag.outOfMemory();
     }
 
     /// A token that still waits for room was accepted in the span before: its border is past.
@@ -403,7 +398,7 @@ pub const Stream = struct {
         try s.refuseCancelled();
         if (s.sequence.interrupt.isOver()) return s.end(.time_budget);
         if (s.sequence.room() == 0) return s.end(.context_full);
-        const only = s.guide.forced() catch return s.diag.outOfMemory();
+        const only = if (s.guide) |*guide| guide.state.forcedToken() catch return s.diag.outOfMemory() else null;
         const needs_model = only == null or !s.skip_ahead;
         if (needs_model) {
             if (!may_choose) return .nothing;
@@ -415,7 +410,7 @@ pub const Stream = struct {
         }
         const start = clock.nowNs();
         defer s.counters.sample_ns += clock.nowNs() - start;
-        s.guide.prefetch();
+        if (s.guide) |*guide| guide.state.prefetch();
         const token = only orelse try s.choose();
         if (s.sequence.model.isEndOfGeneration(token)) {
             _ = try s.acceptInSpan(token);
@@ -428,7 +423,8 @@ pub const Stream = struct {
 
     fn choose(s: *Stream) Error!i32 {
         const logits = s.sequence.logits.?;
-        const found = s.guide.allowed() catch return s.diag.outOfMemory();
+        const guide = if (s.guide) |*guide| guide else return s.chooseFreely();
+        const found = guide.state.allowed() catch return s.diag.outOfMemory();
         const legal = found orelse return s.chooseFreely();
         if (legal.len() == 0) return s.diag.fail(.state, "no token of the vocabulary continues the text", .{});
         const choice = switch (s.mode) {
@@ -461,7 +457,8 @@ pub const Stream = struct {
     }
 
     fn acceptInSpan(s: *Stream, token: i32) Error!@FieldType(Outbox, "step") {
-        return s.guide.accept(token, s.timeout) catch s.diag.outOfMemory();
+        const guide = if (s.guide) |*guide| guide else return .{};
+        return guide.accept(token, s.timeout) catch s.diag.outOfMemory();
     }
 
     fn countFallback(s: *Stream) void {

@@ -5,23 +5,21 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const signature = @import("signature.zig");
 const Table = signature.Table;
-const Account = @import("../mask.zig").Account;
 const selection = @import("selection.zig");
 const nothing_pending = @import("parser.zig").nothing_pending;
-const Mutex = @import("../../platform/mutex.zig").Mutex;
-const Budget = @import("../../base/budget.zig").Budget;
-const diagnostic = @import("../../base/diagnostic.zig");
+const Mutex = @import("../platform/mutex.zig").Mutex;
+const Budget = @import("../base/budget.zig").Budget;
+const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 
 pub const TableStore = struct {
     gpa: Allocator,
-    account: *Account,
     mutex: Mutex = .{},
     /// By lexer state; the first, `dead`, has none.
     continuations: []Slot,
     /// By shard.
     restarts: []Slot,
-    /// In place of a table that cannot be built.
+    /// In place of a table that cannot be built: the store stays where it is once one was asked for.
     too_large: Table = undefined,
     /// Set when a table did not fit: no further one is tried.
     is_full: std.atomic.Value(bool) = .init(false),
@@ -30,13 +28,13 @@ pub const TableStore = struct {
 
     const Slot = std.atomic.Value(?*Table);
 
-    pub fn init(gpa: Allocator, account: *Account, n_lexer_states: usize, n_shards: usize) Allocator.Error!TableStore {
+    pub fn init(gpa: Allocator, n_lexer_states: usize, n_shards: usize) Allocator.Error!TableStore {
         const continuations = try gpa.alloc(Slot, n_lexer_states);
         errdefer gpa.free(continuations);
         const restarts = try gpa.alloc(Slot, n_shards);
         for (continuations) |*slot| slot.* = .init(null);
         for (restarts) |*slot| slot.* = .init(null);
-        return .{ .gpa = gpa, .account = account, .continuations = continuations, .restarts = restarts };
+        return .{ .gpa = gpa, .continuations = continuations, .restarts = restarts };
     }
 
     pub fn deinit(store: *TableStore) void {
@@ -95,6 +93,35 @@ pub const TableStore = struct {
         }
     }
 
+    /// Which table follows in a file: that of a lexer state, or a shard of restarts.
+    const Key = extern struct { is_restart: u32, index: u32 };
+
+    pub fn save(store: *const TableStore, writer: anytype) Allocator.Error!void {
+        var keys: std.ArrayList(Key) = .empty;
+        var tables: std.ArrayList(*const Table) = .empty;
+        for ([_][]Slot{ store.continuations, store.restarts }, 0..) |slots, is_restart| {
+            for (slots, 0..) |*slot, index| {
+                const table = store.built(slot) orelse continue;
+                try keys.append(writer.arena, .{ .is_restart = @intCast(is_restart), .index = @intCast(index) });
+                try tables.append(writer.arena, table);
+            }
+        }
+        try writer.put(&@as([]const Key, keys.items));
+        for (tables.items) |table| try writer.put(table);
+    }
+
+    /// The tables that were saved; the store has none yet.
+    pub fn open(store: *TableStore, reader: anytype) error{ OutOfMemory, Damaged }!void {
+        const keys = try reader.get([]const Key);
+        store.mapped = try store.gpa.alloc(Table, keys.len);
+        for (keys, store.mapped) |key, *table| {
+            table.* = try reader.get(Table);
+            const slots = if (key.is_restart != 0) store.restarts else store.continuations;
+            if (key.index >= slots.len) return error.Damaged;
+            slots[key.index].store(table, .monotonic);
+        }
+    }
+
     fn continuation(store: *TableStore, source: signature.Source, state: u16) Allocator.Error!?*const Table {
         return store.get(source, &store.continuations[state], .{ .continuation = state });
     }
@@ -121,7 +148,7 @@ pub const TableStore = struct {
                 return;
             },
         };
-        if (!store.account.take(table.bytes())) {
+        if (!source.finder.account.take(table.bytes())) {
             store.is_full.store(true, .monotonic);
             table.deinit(store.gpa);
             store.gpa.destroy(table);

@@ -4,7 +4,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const dfa = @import("../dfa.zig");
+const dfa = @import("../language/dfa.zig");
 const Dfa = dfa.Dfa;
 
 /// Sets of terminals have one of these numbers of words, for which the parser is compiled.

@@ -9,7 +9,7 @@ const program_module = @import("program.zig");
 const Program = program_module.Program;
 const Reduction = program_module.Reduction;
 const terminal_set = @import("terminal_set.zig");
-const NumberMap = @import("../../base/number_map.zig").NumberMap;
+const NumberMap = @import("../base/number_map.zig").NumberMap;
 
 /// In place of the state below the bottom of a stack.
 pub const nothing = std.math.maxInt(u16);

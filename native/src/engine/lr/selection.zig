@@ -5,12 +5,12 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const program_module = @import("program.zig");
 const parser_module = @import("parser.zig");
-const Stack = parser_module.Stack;
+const Stack = @import("../language/position.zig").Stack;
 const Sets = @import("terminal_set.zig").Sets;
 const signature = @import("signature.zig");
 const Table = signature.Table;
-const Sink = @import("../mask_builder.zig").Sink;
-const NumberMap = @import("../../base/number_map.zig").NumberMap;
+const MaskBuilder = @import("../mask/builder.zig").MaskBuilder;
+const NumberMap = @import("../base/number_map.zig").NumberMap;
 
 /// The tables that a mask is made of.
 pub const Tables = struct {
@@ -51,32 +51,32 @@ pub fn Selector(comptime width: usize) type {
             s.groups.deinit(gpa);
         }
 
-        /// Adds the legal tokens to the sink; true if the text may stop. The pool has the nodes that it
+        /// Adds the legal tokens to the builder; true if the text may stop. The pool has the nodes that it
         /// had.
-        pub fn select(s: *S, tables: Tables, state: u16, stack: Stack, sink: *Sink) Allocator.Error!bool {
+        pub fn select(s: *S, tables: Tables, state: u16, stack: Stack, builder: *MaskBuilder) Allocator.Error!bool {
             const p = &s.parser;
             const n_nodes = p.pool.nodes.items.len;
             defer p.pool.nodes.shrinkRetainingCapacity(n_nodes);
             p.begin(stack);
             const all: [4]u64 = @splat(std.math.maxInt(u64));
-            const continuation = tables.continuation orelse return s.restart(tables.restarts, &all, stack, sink);
+            const continuation = tables.continuation orelse return s.restart(tables.restarts, &all, stack, builder);
             if (tables.base) |base| {
-                try s.visit(base, 0, stack, ToSink{ .sink = sink, .firsts = 1 });
-                sink.remove(continuation.except);
+                try s.visit(base, 0, stack, ToMask{ .builder = builder, .firsts = 1 });
+                builder.remove(continuation.except);
             }
-            try s.visit(continuation, 0, stack, ToSink{ .sink = sink, .firsts = 1 });
+            try s.visit(continuation, 0, stack, ToMask{ .builder = builder, .firsts = 1 });
             const after = try p.endLexeme(state, stack) orelse return false;
-            return s.restart(tables.restarts, p.program.endersOf(state), after, sink);
+            return s.restart(tables.restarts, p.program.endersOf(state), after, builder);
         }
 
-        fn restart(s: *S, tables: []const *const Table, firsts: []const u64, stack: Stack, sink: *Sink) Allocator.Error!bool {
+        fn restart(s: *S, tables: []const *const Table, firsts: []const u64, stack: Stack, builder: *MaskBuilder) Allocator.Error!bool {
             for (tables, firsts[0..tables.len]) |table, wanted| {
-                if (wanted != 0) try s.visit(table, 0, stack, ToSink{ .sink = sink, .firsts = wanted });
+                if (wanted != 0) try s.visit(table, 0, stack, ToMask{ .builder = builder, .firsts = wanted });
             }
             return try s.parser.take(stack, s.parser.program.endOfInput()) != null;
         }
 
-        /// `to` is a ToSink or a ToList.
+        /// `to` is a ToMask or a ToList.
         fn visit(s: *S, table: *const Table, n: u32, stack: Stack, to: anytype) Allocator.Error!void {
             const p = &s.parser;
             const node = &table.nodes[n];
@@ -115,7 +115,7 @@ pub fn Selector(comptime width: usize) type {
         fn visitShifted(s: *S, table: *const Table, n: u32, mark: usize, terminal: u16, to: anytype) Allocator.Error!void {
             const p = &s.parser;
             const stack = p.shifting(mark, terminal);
-            if (keeps_statics and @TypeOf(to) == ToSink) {
+            if (keeps_statics and @TypeOf(to) == ToMask) {
                 const key = @as(u64, table.id) << 32 | @as(u64, n) << 16 | p.topAfter(stack, terminal);
                 const found = s.known.get(key) orelse try s.learn(key, table, n, try p.shifted(stack, terminal));
                 if (found != depends) {
@@ -163,17 +163,17 @@ pub fn Selector(comptime width: usize) type {
     };
 }
 
-/// Groups go to a sink, if they have one of the first classes.
-const ToSink = struct {
-    sink: *Sink,
+/// Groups go to a builder, if they have one of the first classes.
+const ToMask = struct {
+    builder: *MaskBuilder,
     firsts: u64,
 
-    inline fn add(to: ToSink, table: *const Table, g: u32) Allocator.Error!void {
+    inline fn add(to: ToMask, table: *const Table, g: u32) Allocator.Error!void {
         const group = &table.groups[g];
         if (group.is_bitmap) {
-            const words = table.words[group.start * to.sink.words.len ..][0..to.sink.words.len];
-            to.sink.addBitmap(@alignCast(@constCast(words)), group.n_tokens);
-        } else to.sink.addList(table.ids[group.start..][0..group.n_tokens]);
+            const words = table.words[group.start * to.builder.words.len ..][0..to.builder.words.len];
+            to.builder.addBitmap(@alignCast(@constCast(words)), group.n_tokens);
+        } else to.builder.addList(table.ids[group.start..][0..group.n_tokens]);
     }
 };
 

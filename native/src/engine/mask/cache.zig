@@ -1,59 +1,15 @@
-//! The legal next tokens at one place, and the memory of those that were found: a mask is looked up by
-//! the state of the automaton or lexer and by as much of the parser's stack as was looked at when it
-//! was computed, from the top. Any thread may look up while another inserts. Nothing is ever removed,
-//! so that what was lent stays: when the memory is used up, new masks are not kept.
+//! The masks that were found, by the states that decided about them: of the automaton or lexer, then of as
+//! much of the parser's stack as was looked at, from the top (recognizer/key.zig says why that is enough).
+//! Any thread may look up while another inserts. Nothing is ever removed, so that what was lent stays:
+//! when the room is used up, new masks are not kept.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const bitmap = @import("../base/bitmap.zig");
+const Mask = @import("mask.zig").Mask;
 const NumberMap = @import("../base/number_map.zig").NumberMap;
 const Mutex = @import("../platform/mutex.zig").Mutex;
 
-/// More tokens than these are a bitmap.
-pub const list_max = 256;
-
-pub const Mask = struct {
-    /// The tokens, ascending, if they are at most `list_max`.
-    ids: []const i32,
-    /// The tokens as a bitmap if they are more.
-    words: ?bitmap.Words,
-    n_tokens: u32,
-    /// Whether the text may end here. The vocabulary's end-of-generation tokens are among the tokens then.
-    can_stop: bool,
-
-    pub fn bytes(mask: *const Mask) usize {
-        return @sizeOf(Mask) + std.mem.sliceAsBytes(mask.ids).len + if (mask.words) |words| std.mem.sliceAsBytes(words).len else 0;
-    }
-
-    fn eql(a: *const Mask, b: *const Mask) bool {
-        if (a.can_stop != b.can_stop or a.n_tokens != b.n_tokens) return false;
-        if (a.words) |words| return std.mem.eql(u32, words, b.words.?);
-        return std.mem.eql(i32, a.ids, b.ids);
-    }
-
-    fn hash(mask: *const Mask) u64 {
-        const content = if (mask.words) |words| std.mem.sliceAsBytes(words) else std.mem.sliceAsBytes(mask.ids);
-        return std.hash.Wyhash.hash(@intFromBool(mask.can_stop), content);
-    }
-
-    fn copy(mask: *const Mask, gpa: Allocator) Allocator.Error!*Mask {
-        const kept = try gpa.create(Mask);
-        errdefer gpa.destroy(kept);
-        kept.* = mask.*;
-        if (mask.words) |words| {
-            kept.words = try bitmap.alloc(gpa, words.len);
-            bitmap.copy(kept.words.?, words);
-        } else kept.ids = try gpa.dupe(i32, mask.ids);
-        return kept;
-    }
-
-    fn destroy(mask: *const Mask, gpa: Allocator) void {
-        if (mask.words) |words| gpa.free(words) else gpa.free(mask.ids);
-        gpa.destroy(mask);
-    }
-};
-
-/// What the memory of masks, and the tables beside it, may take together.
+/// What cached masks, and the tables beside them, may take together.
 pub const Account = struct {
     bytes_max: u64,
     bytes: std.atomic.Value(usize) = .init(0),
@@ -74,7 +30,7 @@ pub const Account = struct {
 /// The states that a key may have, the first one included.
 pub const key_max = 64;
 
-pub const Memory = struct {
+pub const MaskCache = struct {
     gpa: Allocator,
     account: *Account,
     mutex: Mutex = .{},
@@ -87,26 +43,26 @@ pub const Memory = struct {
     masks: std.ArrayList(*Mask) = .empty,
     by_hash: NumberMap = .{},
 
-    pub fn deinit(m: *Memory) void {
-        var slots = m.next orelse m.slots.load(.monotonic);
+    pub fn deinit(c: *MaskCache) void {
+        var slots = c.next orelse c.slots.load(.monotonic);
         while (slots) |one| {
             slots = one.older;
-            one.destroy(m.gpa);
+            one.destroy(c.gpa);
         }
-        for (m.masks.items) |mask| mask.destroy(m.gpa);
-        m.masks.deinit(m.gpa);
-        m.by_hash.deinit(m.gpa);
+        for (c.masks.items) |mask| mask.destroy(c.gpa);
+        c.masks.deinit(c.gpa);
+        c.by_hash.deinit(c.gpa);
     }
 
-    pub fn count(m: *Memory) u32 {
-        m.mutex.lock();
-        defer m.mutex.unlock();
-        return @intCast(m.masks.items.len);
+    pub fn count(c: *MaskCache) u32 {
+        c.mutex.lock();
+        defer c.mutex.unlock();
+        return @intCast(c.masks.items.len);
     }
 
     /// `key` gives the states, from the first, by `next() u32`; it is asked for as many as are needed.
-    pub inline fn find(m: *const Memory, key: anytype) ?*const Mask {
-        const slots = m.slots.load(.acquire) orelse return null;
+    pub inline fn find(c: *const MaskCache, key: anytype) ?*const Mask {
+        const slots = c.slots.load(.acquire) orelse return null;
         var value: Value = .root;
         while (true) {
             value = slots.get(value, key.next()) orelse return null;
@@ -116,78 +72,78 @@ pub const Memory = struct {
 
     /// Keeps a copy of a mask under its key, or gives the one that is kept already; null if there is
     /// no room.
-    pub fn insert(m: *Memory, key: []const u32, mask: *const Mask) ?*const Mask {
-        m.mutex.lock();
-        defer m.mutex.unlock();
-        return m.insertLocked(key, mask) catch null;
+    pub fn insert(c: *MaskCache, key: []const u32, mask: *const Mask) ?*const Mask {
+        c.mutex.lock();
+        defer c.mutex.unlock();
+        return c.insertLocked(key, mask) catch null;
     }
 
-    fn insertLocked(m: *Memory, key: []const u32, mask: *const Mask) error{ OutOfMemory, NoRoom }!*const Mask {
-        try m.makeRoom(key.len);
-        const slots = m.slots.load(.monotonic).?;
+    fn insertLocked(c: *MaskCache, key: []const u32, mask: *const Mask) error{ OutOfMemory, NoRoom }!*const Mask {
+        try c.makeRoom(key.len);
+        const slots = c.slots.load(.monotonic).?;
         var value: Value = .root;
         for (key[0 .. key.len - 1]) |state| {
             value = slots.get(value, state) orelse inner: {
-                m.n_inner += 1;
-                const made: Value = .inner(m.n_inner);
-                m.put(value, state, made);
+                c.n_inner += 1;
+                const made: Value = .inner(c.n_inner);
+                c.put(value, state, made);
                 break :inner made;
             };
             if (value.mask()) |kept| return kept;
         }
         if (slots.get(value, key[key.len - 1])) |there| return there.mask() orelse error.NoRoom;
-        const kept = try m.keep(mask);
-        m.put(value, key[key.len - 1], .of(kept));
+        const kept = try c.keep(mask);
+        c.put(value, key[key.len - 1], .of(kept));
         return kept;
     }
 
-    fn keep(m: *Memory, mask: *const Mask) error{ OutOfMemory, NoRoom }!*const Mask {
+    fn keep(c: *MaskCache, mask: *const Mask) error{ OutOfMemory, NoRoom }!*const Mask {
         const hash = mask.hash() >> 1; // a key of the map is not all ones
-        const same_hash = m.by_hash.get(hash);
-        if (same_hash) |i| if (m.masks.items[i].eql(mask)) return m.masks.items[i];
-        try m.masks.ensureUnusedCapacity(m.gpa, 1);
-        if (!m.account.take(mask.bytes())) return error.NoRoom;
-        errdefer m.account.giveBack(mask.bytes());
-        const kept = try mask.copy(m.gpa);
-        errdefer kept.destroy(m.gpa);
-        if (same_hash == null) try m.by_hash.put(m.gpa, hash, @intCast(m.masks.items.len));
-        m.masks.appendAssumeCapacity(kept);
+        const same_hash = c.by_hash.get(hash);
+        if (same_hash) |i| if (c.masks.items[i].eql(mask)) return c.masks.items[i];
+        try c.masks.ensureUnusedCapacity(c.gpa, 1);
+        if (!c.account.take(mask.bytes())) return error.NoRoom;
+        errdefer c.account.giveBack(mask.bytes());
+        const kept = try mask.copy(c.gpa);
+        errdefer kept.destroy(c.gpa);
+        if (same_hash == null) try c.by_hash.put(c.gpa, hash, @intCast(c.masks.items.len));
+        c.masks.appendAssumeCapacity(kept);
         return kept;
     }
 
     /// Slots for `n` more keys. When half of them are used, there are to be twice as many, and with each
     /// insertion some of the keys move there, so that none waits for all. What is replaced may still be
     /// read.
-    fn makeRoom(m: *Memory, n: usize) error{ OutOfMemory, NoRoom }!void {
-        const slots = m.slots.load(.monotonic) orelse return m.slots.store(try m.createSlots(256, null), .release);
-        if (m.next == null and 2 * (slots.used + n) > slots.all.len) m.next = try m.createSlots(2 * slots.all.len, slots);
-        const next = m.next orelse return;
-        const end = @min(m.n_moved + moves_per_key * n, slots.all.len);
-        for (slots.all[m.n_moved..end]) |*slot| {
+    fn makeRoom(c: *MaskCache, n: usize) error{ OutOfMemory, NoRoom }!void {
+        const slots = c.slots.load(.monotonic) orelse return c.slots.store(try c.createSlots(256, null), .release);
+        if (c.next == null and 2 * (slots.used + n) > slots.all.len) c.next = try c.createSlots(2 * slots.all.len, slots);
+        const next = c.next orelse return;
+        const end = @min(c.n_moved + moves_per_key * n, slots.all.len);
+        for (slots.all[c.n_moved..end]) |*slot| {
             const key = slot.key.load(.monotonic);
             if (key != 0 and next.getKey(key) == null) next.putKey(key, slot.value.load(.monotonic));
         }
-        m.n_moved = end;
+        c.n_moved = end;
         if (end < slots.all.len) return;
-        m.slots.store(next, .release);
-        m.next = null;
-        m.n_moved = 0;
+        c.slots.store(next, .release);
+        c.next = null;
+        c.n_moved = 0;
     }
 
     /// So the slots are never fuller than three quarters.
     const moves_per_key = 8;
 
-    fn createSlots(m: *Memory, len: usize, older: ?*Slots) error{ OutOfMemory, NoRoom }!*Slots {
-        if (!m.account.take(len * @sizeOf(Slots.Slot))) return error.NoRoom;
-        errdefer m.account.giveBack(len * @sizeOf(Slots.Slot));
-        return Slots.create(m.gpa, len, older);
+    fn createSlots(c: *MaskCache, len: usize, older: ?*Slots) error{ OutOfMemory, NoRoom }!*Slots {
+        if (!c.account.take(len * @sizeOf(Slots.Slot))) return error.NoRoom;
+        errdefer c.account.giveBack(len * @sizeOf(Slots.Slot));
+        return Slots.create(c.gpa, len, older);
     }
 
     /// The key is not there yet.
-    fn put(m: *Memory, node: Value, state: u32, value: Value) void {
+    fn put(c: *MaskCache, node: Value, state: u32, value: Value) void {
         const key = Slots.keyOf(node, state);
-        m.slots.load(.monotonic).?.putKey(key, value.bits);
-        if (m.next) |next| next.putKey(key, value.bits);
+        c.slots.load(.monotonic).?.putKey(key, value.bits);
+        if (c.next) |next| next.putKey(key, value.bits);
     }
 };
 

@@ -6,6 +6,13 @@ const Allocator = std.mem.Allocator;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("../base/budget.zig").Budget;
+const Kind = @import("../contract/kind.zig").Kind;
+const Info = @import("../contract/info.zig").Info;
+const Position = @import("position.zig").Position;
+const Pool = @import("position.zig").Pool;
+const Arrays = @import("arrays.zig").Arrays;
+const Finder = @import("../mask/finder.zig").Finder;
+const Scratch = @import("../mask/scratch.zig").Scratch;
 
 /// ELIZA_CHOICES_* of the header.
 pub const choices_max = 16777216;
@@ -45,16 +52,60 @@ pub const Choices = struct {
         };
     }
 
-    pub fn deinit(c: *Choices, gpa: Allocator) void {
-        gpa.free(c.first_child);
-        gpa.free(c.bytes);
-        gpa.free(c.ends);
+    // ---- As a language: recognizer/language.zig says what each promises
+
+    pub const kind: Kind = .choices;
+    pub const uses_stack = false;
+
+    pub fn deinit(c: *Choices, gpa: Allocator, arrays: Arrays) void {
+        if (arrays == .owned) {
+            gpa.free(c.first_child);
+            gpa.free(c.bytes);
+            gpa.free(c.ends);
+        }
         c.* = undefined;
     }
 
-    pub fn retainedBytes(c: *const Choices) usize {
-        return 4 * c.first_child.len + c.bytes.len + 4 * c.ends.len;
+    pub fn describe(c: *const Choices, info: *Info) void {
+        info.n_states = c.nNodes();
+        info.automaton_bytes = 4 * c.first_child.len + c.bytes.len + 4 * c.ends.len;
     }
+
+    pub fn initial(_: *const Choices) u32 {
+        return root;
+    }
+
+    pub fn advance(c: *const Choices, _: Allocator, _: *Pool, from: Position, text: []const u8) Allocator.Error!?Position {
+        var node = from.state;
+        for (text) |byte| {
+            node = c.next(node, byte);
+            if (node == root) return null;
+        }
+        return .{ .state = node };
+    }
+
+    pub fn canStop(c: *const Choices, _: Allocator, _: *Pool, at: Position) Allocator.Error!bool {
+        return c.isEnd(at.state);
+    }
+
+    pub fn findMask(c: *Choices, finder: *const Finder, _: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+        var walker: Walker = .{ .choices = c, .states = scratch.states };
+        walker.states[0] = at.state;
+        finder.byWalk(&walker, c.isEnd(at.state), scratch);
+        return 0;
+    }
+
+    pub fn prepare(_: *Choices, _: *const Finder, _: *const Budget, _: *Diagnostic) diagnostic.Error!void {}
+
+    pub fn save(c: *const Choices, writer: anytype) Allocator.Error!void {
+        return writer.put(c);
+    }
+
+    pub fn open(_: Allocator, reader: anytype) error{ OutOfMemory, Damaged }!Choices {
+        return reader.get(Choices);
+    }
+
+    // ---- As a trie
 
     pub fn nNodes(c: *const Choices) u32 {
         return @intCast(c.bytes.len);
@@ -83,6 +134,25 @@ pub const Choices = struct {
 
     pub fn isEnd(c: *const Choices, node: u32) bool {
         return c.ends[node / 32] >> @truncate(node) & 1 != 0;
+    }
+};
+
+/// For mask/walk.zig.
+const Walker = struct {
+    choices: *const Choices,
+    states: []u32,
+    depth: usize = 0,
+
+    pub inline fn tryPushByte(w: *Walker, byte: u8) bool {
+        const next = w.choices.next(w.states[w.depth], byte);
+        if (next == root) return false;
+        w.depth += 1;
+        w.states[w.depth] = next;
+        return true;
+    }
+
+    pub inline fn popBytes(w: *Walker, n: usize) void {
+        w.depth -= n;
     }
 };
 
@@ -293,7 +363,7 @@ test "the strings and nothing else" {
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
     var choices = try Choices.build(gpa, text, &offsets, &budget, &diag);
-    defer choices.deinit(gpa);
+    defer choices.deinit(gpa, .owned);
     try std.testing.expectEqual(1 + 12 + 6 + 2 + 2, choices.nNodes());
     for (strings) |string| try std.testing.expect(accepts(&choices, string));
     for ([_][]const u8{ "", "R", "REPLY_", "REPLYX", "b", "\xff" }) |string| try std.testing.expect(!accepts(&choices, string));
@@ -315,7 +385,7 @@ test "random strings, in one trie as in a list" {
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
     var choices = try Choices.build(gpa, text.items, offsets.items, &budget, &diag);
-    defer choices.deinit(gpa);
+    defer choices.deinit(gpa, .owned);
     var known: std.StringHashMapUnmanaged(void) = .empty;
     defer known.deinit(gpa);
     for (0..2000) |i| {

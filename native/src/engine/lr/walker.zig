@@ -1,68 +1,17 @@
-//! What `walk` needs of each kind of recognizer: a stack of states.
+//! For mask/walk.zig: lexer and parser, byte by byte.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const dfa = @import("dfa.zig");
-const choices_module = @import("choices.zig");
-const program_module = @import("lr/program.zig");
-const parser_module = @import("lr/parser.zig");
-const Sets = @import("lr/terminal_set.zig").Sets;
-const Stack = parser_module.Stack;
-const NumberMap = @import("../base/number_map.zig").NumberMap;
+const dfa = @import("../language/dfa.zig");
+const Stack = @import("../language/position.zig").Stack;
+const program_module = @import("program.zig");
+const parser_module = @import("parser.zig");
 const nothing_pending = parser_module.nothing_pending;
+const Sets = @import("terminal_set.zig").Sets;
+const NumberMap = @import("../base/number_map.zig").NumberMap;
 
-/// Along an automaton. `states` has room for the longest token and one more.
-pub const RegexWalker = struct {
-    columns: *const [256]u32,
-    transitions: [*]const u16,
-    states: [*]u32,
-    depth: usize = 0,
-
-    pub fn init(automaton: *const dfa.Dfa, states: []u32, state: u32) RegexWalker {
-        states[0] = state;
-        return .{ .columns = &automaton.columns, .transitions = automaton.transitions.ptr, .states = states.ptr };
-    }
-
-    pub inline fn tryPushByte(w: *RegexWalker, byte: u8) bool {
-        const next = w.transitions[w.columns[byte] + w.states[w.depth]];
-        if (next == dfa.dead) return false;
-        w.depth += 1;
-        w.states[w.depth] = next;
-        return true;
-    }
-
-    pub inline fn popBytes(w: *RegexWalker, n: usize) void {
-        w.depth -= n;
-    }
-};
-
-/// Along the trie of choices.
-pub const ChoicesWalker = struct {
-    choices: *const choices_module.Choices,
-    states: []u32,
-    depth: usize = 0,
-
-    pub fn init(choices: *const choices_module.Choices, states: []u32, state: u32) ChoicesWalker {
-        states[0] = state;
-        return .{ .choices = choices, .states = states };
-    }
-
-    pub inline fn tryPushByte(w: *ChoicesWalker, byte: u8) bool {
-        const next = w.choices.next(w.states[w.depth], byte);
-        if (next == choices_module.root) return false;
-        w.depth += 1;
-        w.states[w.depth] = next;
-        return true;
-    }
-
-    pub inline fn popBytes(w: *ChoicesWalker, n: usize) void {
-        w.depth -= n;
-    }
-};
-
-/// Lexer and parser, byte by byte: what the tables of signatures save. For lexer states that have no
-/// table, because there is no room for one.
-pub fn GrammarWalker(comptime width: usize) type {
+/// What the tables of signatures save, for lexer states that have no table because there is no room for one.
+pub fn Walker(comptime width: usize) type {
     return struct {
         parser: *Parser,
         states: []Place,

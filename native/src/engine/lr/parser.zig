@@ -1,88 +1,20 @@
 //! The LR parser, as masks need it: which terminals can be shifted on a stack, found for all of them
 //! at once, and what the stack is then. Reductions are simulated until the shift, so that merged
 //! lookaheads promise nothing that the stack does not keep.
-//!
-//! Stacks are shared: a stack is its top state and a reference to what is below, in a pool of nodes
-//! with parent links. Nothing that a reference leads to ever changes.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const position = @import("../language/position.zig");
+const Stack = position.Stack;
+const Pool = position.Pool;
+const bottom = position.bottom;
 const program_module = @import("program.zig");
 const Program = program_module.Program;
 const chains_module = @import("chains.zig");
 const terminal_set = @import("terminal_set.zig");
 
-/// A parser's stack. One word, so that it is read as it was written: a processor that is to read at once
-/// what it wrote in two parts waits until both are in the cache.
-pub const Stack = packed struct(u64) {
-    /// The node below the top, or `bottom`.
-    below: u32,
-    top: u16,
-    _: u16 = 0,
-
-    pub const initial: Stack = .{ .below = bottom, .top = 0 };
-};
-
-pub const bottom = std.math.maxInt(u32);
-
-pub const Node = extern struct {
-    parent: u32,
-    /// Of the node in its stack: 0 at the bottom.
-    depth: u32,
-    state: u32,
-};
-
 /// In place of a lexer state, before the first byte.
 pub const nothing_pending = 0;
-
-/// The nodes of all stacks of one output.
-pub const Pool = struct {
-    nodes: std.ArrayList(Node) = .empty,
-
-    pub fn push(pool: *Pool, gpa: Allocator, stack: Stack) Allocator.Error!u32 {
-        const n = pool.nodes.items.len;
-        if (n == bottom) return error.OutOfMemory;
-        const depth = if (stack.below == bottom) 0 else pool.nodes.items[stack.below].depth + 1;
-        try pool.nodes.append(gpa, .{ .parent = stack.below, .depth = depth, .state = stack.top });
-        return @intCast(n);
-    }
-
-    /// The depth of a stack's top.
-    pub fn depthOf(pool: *const Pool, stack: Stack) u32 {
-        return if (stack.below == bottom) 0 else pool.nodes.items[stack.below].depth + 1;
-    }
-
-    /// Keeps only the nodes that the given stacks lead to; the stacks are changed with them.
-    /// `stacks` has `len` and `at(i) *Stack`. A node's parent always stands before it.
-    pub fn compact(pool: *Pool, gpa: Allocator, stacks: anytype) Allocator.Error!void {
-        const nodes = pool.nodes.items;
-        const places = try gpa.alloc(u32, nodes.len);
-        defer gpa.free(places);
-        @memset(places, 0);
-        for (0..stacks.len) |i| {
-            const below = stacks.at(i).below;
-            if (below != bottom) places[below] = 1;
-        }
-        var i = nodes.len;
-        while (i > 0) {
-            i -= 1;
-            if (places[i] != 0 and nodes[i].parent != bottom) places[nodes[i].parent] = 1;
-        }
-        var kept: u32 = 0;
-        for (0..nodes.len) |n| if (places[n] != 0) {
-            var node = nodes[n];
-            if (node.parent != bottom) node.parent = places[node.parent];
-            nodes[kept] = node;
-            places[n] = kept;
-            kept += 1;
-        };
-        for (0..stacks.len) |n| {
-            const stack = stacks.at(n);
-            if (stack.below != bottom) stack.below = places[stack.below];
-        }
-        pool.nodes.shrinkRetainingCapacity(kept);
-    }
-};
 
 /// `width`: words of a set of terminals.
 pub fn Parser(comptime width: usize) type {

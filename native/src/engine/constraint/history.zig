@@ -1,0 +1,59 @@
+//! What a matcher can be taken back to: the checkpoints before the accepted tokens, the latest last.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("../base/diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+
+/// ELIZA_ROLLBACK_TOKENS_MAX of the header.
+pub const rollback_tokens_max = 65536;
+
+pub fn History(comptime Checkpoint: type) type {
+    return struct {
+        checkpoints: std.ArrayList(Checkpoint) = .empty,
+
+        const H = @This();
+
+        pub fn clone(h: *const H, gpa: Allocator) Allocator.Error!H {
+            return .{ .checkpoints = try h.checkpoints.clone(gpa) };
+        }
+
+        pub fn deinit(h: *H, gpa: Allocator) void {
+            h.checkpoints.deinit(gpa);
+        }
+
+        pub fn bytes(h: *const H) usize {
+            return h.checkpoints.capacity * @sizeOf(Checkpoint);
+        }
+
+        pub fn clear(h: *H) void {
+            h.checkpoints.clearRetainingCapacity();
+        }
+
+        /// Makes room for one more, so that `push` cannot fail.
+        pub fn reserve(h: *H, gpa: Allocator) Allocator.Error!void {
+            if (h.checkpoints.items.len == 2 * rollback_tokens_max) h.forgetOldest();
+            return h.checkpoints.ensureUnusedCapacity(gpa, 1);
+        }
+
+        pub fn push(h: *H, checkpoint: Checkpoint) void {
+            h.checkpoints.appendAssumeCapacity(checkpoint);
+        }
+
+        /// The checkpoint `n` tokens ago, which becomes the present; null for 0.
+        pub fn pop(h: *H, n: usize, diag: *Diagnostic) diagnostic.Error!?Checkpoint {
+            const kept = h.checkpoints.items.len;
+            const most = @min(kept, rollback_tokens_max);
+            if (n > most) return diag.fail(.invalid_arg, "cannot take back {d} tokens: {d} can be taken back", .{ n, most });
+            if (n == 0) return null;
+            defer h.checkpoints.shrinkRetainingCapacity(kept - n);
+            return h.checkpoints.items[kept - n];
+        }
+
+        /// Half of what is kept at a time, so that a long output costs O(1) per token.
+        fn forgetOldest(h: *H) void {
+            @memcpy(h.checkpoints.items[0..rollback_tokens_max], h.checkpoints.items[rollback_tokens_max..]);
+            h.checkpoints.shrinkRetainingCapacity(rollback_tokens_max);
+        }
+    };
+}

@@ -1,0 +1,72 @@
+//! A span is the stretch of output in which a constraint is active. What every kind of constraint says
+//! about it in the same words.
+
+const diagnostic = @import("../base/diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const log = @import("../platform/log.zig");
+
+/// Tokens that a span of a token trie may have by default: ELIZA_SPAN_TIMEOUT_TOKENS of the header.
+pub const timeout_default = 500;
+
+/// ELIZA_END_TOKENS_MAX of the header.
+pub const end_tokens_max = 16;
+
+/// How a span ends: eliza_span_config_t of the header.
+pub const Config = struct {
+    /// Tokens; 0: the kind's default.
+    timeout: u32 = 0,
+    /// null: the vocabulary's end-of-generation tokens.
+    end: ?[]const i32 = null,
+
+    pub fn checkEnd(config: Config, n_tokens: u32, diag: *Diagnostic) diagnostic.Error!void {
+        const end = config.end orelse return;
+        if (end.len > end_tokens_max) return diag.fail(.limit, "end: {d} tokens are more than {d}", .{ end.len, end_tokens_max });
+        for (end, 0..) |token, i| {
+            if (token < 0 or token >= n_tokens) return diag.fail(.invalid_arg, "end[{d}]: {d} is outside 0..{d}", .{ i, token, n_tokens - 1 });
+        }
+    }
+};
+
+/// What an accepted token did: ELIZA_STEP_* of the header.
+pub const Step = packed struct(c_int) {
+    in_span: bool = false,
+    span_ended: bool = false,
+    span_started: bool = false,
+    timed_out: bool = false,
+    refused: bool = false,
+    _: u27 = 0,
+
+    /// True if the token started or ended a span.
+    pub fn isBorder(step: Step) bool {
+        return step.span_ended or step.span_started;
+    }
+};
+
+/// What to do with a token that is not legal.
+pub const Illegal = enum { refuse, end_span };
+
+/// A named token sequence of a payload.
+pub const Leaf = struct { descriptor: u32, index: u32 };
+
+/// Where an output stands: eliza_span_state_t of the header.
+pub const Report = struct {
+    /// The open span's; null outside a span.
+    descriptor: ?u32 = null,
+    can_stop: bool = false,
+    /// Whether some token is not legal next.
+    is_constrained: bool = false,
+    /// Legal tokens, if not all are.
+    n_allowed: u32 = 0,
+    /// Accepted in the open span.
+    tokens: u32 = 0,
+    /// The leaf that is complete here or, outside a span, that the last span ended with.
+    leaf: ?Leaf = null,
+    started: u32 = 0,
+    ended: u32 = 0,
+    timeouts: u32 = 0,
+    illegal: u32 = 0,
+};
+
+pub fn logTimeout(timeout: u32) void {
+    log.write(.warn, "a span reached its timeout of {d} tokens and was deactivated", .{timeout});
+}

@@ -1,0 +1,88 @@
+//! A regular expression as a language: a DFA that tells whether it matches.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("../base/diagnostic.zig");
+const Budget = @import("../base/budget.zig").Budget;
+const Kind = @import("../contract/kind.zig").Kind;
+const Info = @import("../contract/info.zig").Info;
+const dfa_module = @import("dfa.zig");
+const Dfa = dfa_module.Dfa;
+const Position = @import("position.zig").Position;
+const Pool = @import("position.zig").Pool;
+const Arrays = @import("arrays.zig").Arrays;
+const Finder = @import("../mask/finder.zig").Finder;
+const Scratch = @import("../mask/scratch.zig").Scratch;
+
+/// Its operations are those of a language: recognizer/language.zig says what each promises.
+pub const Regex = struct {
+    dfa: Dfa,
+
+    pub const kind: Kind = .regex;
+    pub const uses_stack = false;
+
+    pub fn deinit(r: *Regex, gpa: Allocator, arrays: Arrays) void {
+        if (arrays == .owned) r.dfa.deinit(gpa);
+        r.* = undefined;
+    }
+
+    pub fn describe(r: *const Regex, info: *Info) void {
+        info.n_states = r.dfa.nStates();
+        info.automaton_bytes = r.dfa.bytes();
+    }
+
+    pub fn initial(_: *const Regex) u32 {
+        return dfa_module.start;
+    }
+
+    pub fn advance(r: *const Regex, _: Allocator, _: *Pool, from: Position, text: []const u8) Allocator.Error!?Position {
+        var state: u16 = @intCast(from.state);
+        for (text) |byte| state = r.dfa.next(state, byte);
+        return if (state == dfa_module.dead) null else .{ .state = state };
+    }
+
+    pub fn canStop(r: *const Regex, _: Allocator, _: *Pool, at: Position) Allocator.Error!bool {
+        return r.dfa.matches[at.state] != 0;
+    }
+
+    pub fn findMask(r: *Regex, finder: *const Finder, _: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+        var walker: Walker = .init(&r.dfa, scratch.states, at.state);
+        finder.byWalk(&walker, r.dfa.matches[at.state] != 0, scratch);
+        return 0;
+    }
+
+    pub fn prepare(_: *Regex, _: *const Finder, _: *const Budget, _: *diagnostic.Diagnostic) diagnostic.Error!void {}
+
+    pub fn save(r: *const Regex, writer: anytype) Allocator.Error!void {
+        return writer.put(r);
+    }
+
+    pub fn open(_: Allocator, reader: anytype) error{ OutOfMemory, Damaged }!Regex {
+        return reader.get(Regex);
+    }
+};
+
+/// For mask/walk.zig. `states` has room for the longest token and one more.
+const Walker = struct {
+    columns: *const [256]u32,
+    transitions: [*]const u16,
+    states: [*]u32,
+    depth: usize = 0,
+
+    fn init(dfa: *const Dfa, states: []u32, state: u32) Walker {
+        states[0] = state;
+        return .{ .columns = &dfa.columns, .transitions = dfa.transitions.ptr, .states = states.ptr };
+    }
+
+    pub inline fn tryPushByte(w: *Walker, byte: u8) bool {
+        const next = w.transitions[w.columns[byte] + w.states[w.depth]];
+        if (next == dfa_module.dead) return false;
+        w.depth += 1;
+        w.states[w.depth] = next;
+        return true;
+    }
+
+    pub inline fn popBytes(w: *Walker, n: usize) void {
+        w.depth -= n;
+    }
+};

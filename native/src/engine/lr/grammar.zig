@@ -1,0 +1,161 @@
+//! A grammar as a language: lexer and parser. A position's state is that of the pending lexeme, and its
+//! stack the parser's.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("../base/diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const Budget = @import("../base/budget.zig").Budget;
+const Kind = @import("../contract/kind.zig").Kind;
+const Info = @import("../contract/info.zig").Info;
+const dfa = @import("../language/dfa.zig");
+const Position = @import("../language/position.zig").Position;
+const Pool = @import("../language/position.zig").Pool;
+const Arrays = @import("../language/arrays.zig").Arrays;
+const Finder = @import("../mask/finder.zig").Finder;
+const Scratch = @import("../mask/scratch.zig").Scratch;
+const program_module = @import("program.zig");
+const Program = program_module.Program;
+const parser_module = @import("parser.zig");
+const nothing_pending = parser_module.nothing_pending;
+const Sets = @import("terminal_set.zig").Sets;
+const Selector = @import("selection.zig").Selector;
+const signature = @import("signature.zig");
+const TableStore = @import("table_store.zig").TableStore;
+const Walker = @import("walker.zig").Walker;
+
+/// Its operations are those of a language: recognizer/language.zig says what each promises.
+pub const Grammar = struct {
+    program: Program,
+    tables: TableStore,
+
+    pub const kind: Kind = .grammar;
+    pub const uses_stack = true;
+
+    /// Takes the program over, unless it fails.
+    pub fn init(gpa: Allocator, program: Program) Allocator.Error!Grammar {
+        return .{ .program = program, .tables = try .init(gpa, program.lexer.nStates(), program.n_shards) };
+    }
+
+    pub fn deinit(g: *Grammar, gpa: Allocator, arrays: Arrays) void {
+        g.tables.deinit();
+        if (arrays == .owned) g.program.deinit(gpa);
+        g.* = undefined;
+    }
+
+    pub fn describe(g: *const Grammar, info: *Info) void {
+        info.n_states = g.program.lexer.nStates();
+        info.n_parser_states = g.program.nParserStates();
+        info.n_terminals = g.program.n_terminals;
+        info.n_productions = g.program.n_productions;
+        info.n_tables = g.tables.count();
+        info.automaton_bytes = g.program.bytes();
+    }
+
+    pub fn initial(_: *const Grammar) u32 {
+        return nothing_pending;
+    }
+
+    pub fn advance(g: *const Grammar, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) Allocator.Error!?Position {
+        return switch (g.program.width) {
+            inline program_module.set_widths[0], program_module.set_widths[1] => |width| advanceWide(width, gpa, &g.program, pool, from, text),
+            else => unreachable,
+        };
+    }
+
+    pub fn canStop(g: *const Grammar, gpa: Allocator, pool: *Pool, at: Position) Allocator.Error!bool {
+        const n_nodes = pool.nodes.items.len;
+        defer pool.nodes.shrinkRetainingCapacity(n_nodes);
+        return switch (g.program.width) {
+            inline program_module.set_widths[0], program_module.set_widths[1] => |width| canEndWide(width, gpa, &g.program, pool, at),
+            else => unreachable,
+        };
+    }
+
+    pub fn findMask(g: *Grammar, finder: *const Finder, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+        return switch (g.program.width) {
+            inline program_module.set_widths[0], program_module.set_widths[1] => |width| g.findMaskWide(width, finder, pool, at, scratch),
+            else => unreachable,
+        };
+    }
+
+    pub fn prepare(g: *Grammar, finder: *const Finder, budget: *const Budget, diag: *Diagnostic) diagnostic.Error!void {
+        return g.tables.prepare(.{ .program = &g.program, .finder = finder }, budget, diag);
+    }
+
+    pub fn save(g: *const Grammar, writer: anytype) Allocator.Error!void {
+        try writer.put(&g.program);
+        return g.tables.save(writer);
+    }
+
+    pub fn open(gpa: Allocator, reader: anytype) error{ OutOfMemory, Damaged }!Grammar {
+        var g: Grammar = try .init(gpa, try reader.get(Program));
+        errdefer g.tables.deinit();
+        try g.tables.open(reader);
+        return g;
+    }
+
+    fn findMaskWide(g: *Grammar, comptime width: usize, finder: *const Finder, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+        const program = &g.program;
+        const selector = try selectorOf(width, finder.gpa, program, pool, scratch);
+        const state: u16 = @intCast(at.state);
+        var restarts: [shards_max]*const signature.Table = undefined;
+        const source: signature.Source = .{ .program = program, .finder = finder };
+        if (try g.tables.forState(source, state, restarts[0..program.n_shards])) |tables| {
+            scratch.builder.clear();
+            const can_stop = try selector.select(tables, state, at.stack, &scratch.builder);
+            scratch.mask = scratch.builder.finish(can_stop, finder.trie.end_tokens);
+            return selector.parser.least_depth;
+        }
+        const n_nodes = pool.nodes.items.len;
+        defer pool.nodes.shrinkRetainingCapacity(n_nodes);
+        const parser = &selector.parser;
+        parser.begin(at.stack);
+        const places = try scratch.places(Walker(width).Place, finder.gpa);
+        var walker: Walker(width) = try .init(parser, places, state, at.stack);
+        defer walker.deinit();
+        finder.byWalk(&walker, try parser.canEnd(state, at.stack), scratch);
+        return if (walker.out_of_memory) error.OutOfMemory else 0;
+    }
+
+    /// 256 bytes are at most so many shards of 64 first classes.
+    const shards_max = 4;
+};
+
+fn selectorOf(comptime width: usize, gpa: Allocator, program: *const Program, pool: *Pool, scratch: *Scratch) Allocator.Error!*Selector(width) {
+    const S = Selector(width);
+    if (scratch.keptOf(S)) |selector| {
+        selector.parser.pool = pool;
+        return selector;
+    }
+    const new: S = .{ .parser = .{ .gpa = gpa, .program = program, .pool = pool } };
+    return scratch.keep(gpa, new);
+}
+
+fn advanceWide(comptime width: usize, gpa: Allocator, program: *const Program, pool: *Pool, from: Position, text: []const u8) Allocator.Error!?Position {
+    var parser: parser_module.Parser(width) = .{ .gpa = gpa, .program = program, .pool = pool };
+    const lexer = &program.lexer;
+    var state: u16 = @intCast(from.state);
+    var stack = from.stack;
+    for (text) |byte| {
+        if (state != nothing_pending) {
+            const next = lexer.next(state, byte);
+            if (next != dfa.dead) {
+                state = next;
+                continue;
+            }
+            stack = try parser.endLexeme(state, stack) orelse return null;
+        }
+        state = lexer.next(dfa.start, byte);
+        if (state == dfa.dead) return null;
+    }
+    const reach = lexer.reaches[state];
+    const after: Position = .{ .state = state, .stack = stack };
+    if (state == nothing_pending or program.reaches_skip[reach]) return after;
+    return if (try parser.anyViable(stack, Sets(width).at(lexer.reach_sets, reach))) after else null;
+}
+
+fn canEndWide(comptime width: usize, gpa: Allocator, program: *const Program, pool: *Pool, at: Position) Allocator.Error!bool {
+    var parser: parser_module.Parser(width) = .{ .gpa = gpa, .program = program, .pool = pool };
+    return parser.canEnd(@intCast(at.state), at.stack);
+}

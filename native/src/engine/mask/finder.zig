@@ -1,0 +1,30 @@
+//! What finding masks needs beside the language: the same for all places of one recognizer.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const Tokens = @import("../vocabulary/tokens.zig").Tokens;
+const ByteTrie = @import("../vocabulary/byte_trie.zig").ByteTrie;
+const Account = @import("cache.zig").Account;
+const mask_module = @import("mask.zig");
+const Scratch = @import("scratch.zig").Scratch;
+const bitmap = @import("../base/bitmap.zig");
+const walk = @import("walk.zig").walk;
+
+pub const Finder = struct {
+    gpa: Allocator,
+    tokens: *const Tokens,
+    trie: *const ByteTrie,
+    /// For tables that are kept.
+    account: *Account,
+
+    /// Builds the mask in `scratch` by walking the whole vocabulary.
+    pub fn byWalk(finder: *const Finder, walker: anytype, can_stop: bool, scratch: *Scratch) void {
+        const builder = &scratch.builder;
+        bitmap.clear(builder.words);
+        walk(finder.trie, finder.tokens, walker, builder.words);
+        builder.clear();
+        builder.n_tokens = bitmap.count(builder.words);
+        builder.n_listed = if (builder.n_tokens <= mask_module.list_max) bitmap.list(builder.words, builder.ids) else null;
+        scratch.mask = builder.finish(can_stop, finder.trie.end_tokens);
+    }
+};

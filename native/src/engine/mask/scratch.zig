@@ -1,0 +1,109 @@
+//! Scratch memory for finding masks, lent to one thread at a time, so that it is not part of each matcher.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const ByteTrie = @import("../vocabulary/byte_trie.zig").ByteTrie;
+const mask_module = @import("mask.zig");
+const Mask = mask_module.Mask;
+const MaskBuilder = @import("builder.zig").MaskBuilder;
+const bitmap = @import("../base/bitmap.zig");
+const Mutex = @import("../platform/mutex.zig").Mutex;
+
+/// The scratches of one recognizer.
+pub const ScratchPool = struct {
+    gpa: Allocator,
+    trie: *const ByteTrie,
+    mutex: Mutex = .{},
+    idle: ?*Scratch = null,
+
+    pub fn deinit(pool: *ScratchPool) void {
+        while (pool.idle) |scratch| {
+            pool.idle = scratch.next_idle;
+            scratch.destroy(pool.gpa);
+        }
+    }
+
+    pub fn take(pool: *ScratchPool) Allocator.Error!*Scratch {
+        pool.mutex.lock();
+        const first = pool.idle;
+        if (first) |scratch| pool.idle = scratch.next_idle;
+        pool.mutex.unlock();
+        return first orelse Scratch.create(pool.gpa, pool.trie);
+    }
+
+    pub fn giveBack(pool: *ScratchPool, scratch: *Scratch) void {
+        pool.mutex.lock();
+        defer pool.mutex.unlock();
+        scratch.next_idle = pool.idle;
+        pool.idle = scratch;
+    }
+};
+
+pub const Scratch = struct {
+    next_idle: ?*Scratch = null,
+    /// The last mask that was built here.
+    mask: Mask,
+    builder: MaskBuilder,
+    /// A walk's stack of states: one for each byte of the longest token, and one more.
+    states: []u32,
+    /// The same for a walker whose states are of another type.
+    place_bytes: []align(16) u8 = &.{},
+    kept: ?Kept = null,
+
+    /// What the language keeps here from one mask to the next, of a type of its own.
+    const Kept = struct {
+        pointer: *anyopaque,
+        type_name: []const u8,
+        destroy: *const fn (pointer: *anyopaque, gpa: Allocator) void,
+    };
+
+    fn create(gpa: Allocator, trie: *const ByteTrie) Allocator.Error!*Scratch {
+        const s = try gpa.create(Scratch);
+        errdefer gpa.destroy(s);
+        const words = try bitmap.alloc(gpa, bitmap.wordsFor(trie.n_tokens));
+        errdefer gpa.free(words);
+        const ids = try gpa.alloc(i32, mask_module.list_max + trie.end_tokens.len);
+        errdefer gpa.free(ids);
+        const states = try gpa.alloc(u32, trie.longest + 2);
+        s.* = .{ .mask = undefined, .builder = .{ .words = words, .ids = ids }, .states = states };
+        return s;
+    }
+
+    fn destroy(s: *Scratch, gpa: Allocator) void {
+        if (s.kept) |kept| kept.destroy(kept.pointer, gpa);
+        gpa.free(s.place_bytes);
+        gpa.free(s.states);
+        gpa.free(s.builder.ids);
+        gpa.free(s.builder.words);
+        gpa.destroy(s);
+    }
+
+    pub fn places(s: *Scratch, comptime Place: type, gpa: Allocator) Allocator.Error![]Place {
+        if (s.place_bytes.len == 0) s.place_bytes = try gpa.alignedAlloc(u8, .@"16", s.states.len * @sizeOf(Place));
+        return @ptrCast(@alignCast(s.place_bytes));
+    }
+
+    /// What is kept here; null if nothing is yet. A language always keeps the same type.
+    pub inline fn keptOf(s: *const Scratch, comptime T: type) ?*T {
+        const kept = s.kept orelse return null;
+        std.debug.assert(kept.type_name.ptr == @typeName(T).ptr);
+        return @ptrCast(@alignCast(kept.pointer));
+    }
+
+    /// Takes the value over; its `deinit` takes nothing else.
+    pub fn keep(s: *Scratch, gpa: Allocator, value: anytype) Allocator.Error!*@TypeOf(value) {
+        const T = @TypeOf(value);
+        std.debug.assert(s.kept == null);
+        const own = try gpa.create(T);
+        own.* = value;
+        const of = struct {
+            fn destroy(pointer: *anyopaque, owner: Allocator) void {
+                const it: *T = @ptrCast(@alignCast(pointer));
+                it.deinit();
+                owner.destroy(it);
+            }
+        };
+        s.kept = .{ .pointer = own, .type_name = @typeName(T), .destroy = of.destroy };
+        return own;
+    }
+};

@@ -1,0 +1,84 @@
+//! A mask in memory of its own: one that is not cached, or has other end tokens.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const ByteTrie = @import("../vocabulary/byte_trie.zig").ByteTrie;
+const bitmap = @import("../base/bitmap.zig");
+const mask_module = @import("../mask/mask.zig");
+const Mask = mask_module.Mask;
+const Scratch = @import("../mask/scratch.zig").Scratch;
+const end_tokens_max = @import("../contract/span.zig").end_tokens_max;
+
+/// Memory for one mask.
+pub const OwnMask = struct {
+    mask: Mask,
+    ids: []i32,
+    words: bitmap.Words,
+
+    /// From the allocator of the scratches that it takes masks over from.
+    pub fn create(gpa: Allocator, trie: *const ByteTrie) Allocator.Error!*OwnMask {
+        const own = try gpa.create(OwnMask);
+        errdefer gpa.destroy(own);
+        const ids = try gpa.alloc(i32, mask_module.list_max + trie.end_tokens.len + end_tokens_max);
+        errdefer gpa.free(ids);
+        const words = try bitmap.alloc(gpa, bitmap.wordsFor(trie.n_tokens));
+        own.* = .{ .mask = undefined, .ids = ids, .words = words };
+        return own;
+    }
+
+    pub fn destroy(own: *OwnMask, gpa: Allocator) void {
+        gpa.free(own.ids);
+        gpa.free(own.words);
+        gpa.destroy(own);
+    }
+
+    /// Takes over the mask that was put together in a scratch.
+    pub fn take(own: *OwnMask, scratch: *Scratch) void {
+        if (scratch.mask.words == null) return own.copy(&scratch.mask);
+        std.mem.swap(bitmap.Words, &own.words, &scratch.builder.words);
+        own.mask = scratch.mask;
+    }
+
+    pub fn copy(own: *OwnMask, mask: *const Mask) void {
+        own.mask = mask.*;
+        if (mask.words) |words| {
+            bitmap.copy(own.words, words);
+            own.mask.words = own.words;
+        } else {
+            @memcpy(own.ids[0..mask.ids.len], mask.ids);
+            own.mask.ids = own.ids[0..mask.ids.len];
+        }
+    }
+
+    /// Takes some tokens out and puts others in, each once.
+    pub fn replace(own: *OwnMask, out: []const i32, in: []const i32) void {
+        if (own.mask.words) |words| {
+            for (out) |token| own.mask.n_tokens -= @intFromBool(remove(words, token));
+            for (in) |token| {
+                own.mask.n_tokens += @intFromBool(!bitmap.has(words, @intCast(token)));
+                bitmap.set(words, @intCast(token));
+            }
+            return;
+        }
+        var n: usize = 0;
+        for (own.mask.ids) |id| {
+            if (std.mem.findScalar(i32, out, id) != null) continue;
+            own.ids[n] = id;
+            n += 1;
+        }
+        for (in) |token| {
+            if (std.mem.findScalar(i32, own.ids[0..n], token) != null) continue;
+            own.ids[n] = token;
+            n += 1;
+        }
+        std.sort.heap(i32, own.ids[0..n], {}, std.sort.asc(i32));
+        own.mask.ids = own.ids[0..n];
+        own.mask.n_tokens = @intCast(n);
+    }
+
+    fn remove(words: bitmap.Words, token: i32) bool {
+        const had = bitmap.has(words, @intCast(token));
+        bitmap.unset(words, @intCast(token));
+        return had;
+    }
+};
