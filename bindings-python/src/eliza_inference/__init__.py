@@ -48,7 +48,7 @@ from eliza_inference.errors import (
 )
 from eliza_inference.llama import LlamaInfo, find_llama, llama_info, load_llama
 from eliza_inference.matcher import Matcher, MatcherInfo, Mode, SpanState, Step
-from eliza_inference.model import Model
+from eliza_inference.model import Model, Stream
 from eliza_inference.sampler import (
     activate_sampler,
     clear_sampler_trie,
@@ -58,7 +58,7 @@ from eliza_inference.sampler import (
     set_sampler_trie,
     token_trie_sampler,
 )
-from eliza_inference.stream import Span, StopReason, Stream, StreamStats, StreamStep, TokenCallback
+from eliza_inference.token_stream import Span, StopReason, StreamStats, StreamStep, TokenCallback
 from eliza_inference.token_tree import (
     TRIE_ROOT_TOKEN_ID,
     Tokenizer,

@@ -10,11 +10,11 @@ from enum import IntEnum
 from itertools import accumulate
 
 from eliza_inference._arguments import instance, kind_of, several, utf8
+from eliza_inference._bitmap import n_bitmap_words
 from eliza_inference._constants import constant
 from eliza_inference._described import Described
 from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struct
 from eliza_inference._tokenizers import watching_tokenizer
-from eliza_inference.bitmap import n_bitmap_words
 from eliza_inference.budget import Budget, call_within
 from eliza_inference.errors import PayloadError, error_from_status
 from eliza_inference.token_tree import TokenTree

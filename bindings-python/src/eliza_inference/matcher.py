@@ -8,11 +8,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from eliza_inference._arguments import UINT32_MAX, UINT64_MAX, floats, instance, integer, mode_number, number, utf8
+from eliza_inference._bitmap import Bitmap, empty_bitmap, int32_array, lend_bitmap, set_bits
 from eliza_inference._constants import constant
 from eliza_inference._described import Described
 from eliza_inference._library import CData, call, ffi, kept_alive_by, lent_text, lib, new_struct
 from eliza_inference._tokenizers import watching_tokenizer
-from eliza_inference.bitmap import Bitmap, empty_bitmap, int32_array, lend_bitmap, set_bits
 from eliza_inference.constraint import Constraint, ConstraintKind
 from eliza_inference.errors import ClosedError, ElizaError, error_from_status
 from eliza_inference.span_config import SpanConfig

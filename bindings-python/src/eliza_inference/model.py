@@ -1,25 +1,22 @@
-"""A model in this process."""
+"""A model in this process, and its streams."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import TracebackType
 
 from eliza_inference._arguments import INT32_MIN, UINT32_MAX, UINT64_MAX, integer, integers, number, utf8
-from eliza_inference._described import Described
-from eliza_inference._library import CData, call, create, ffi, lib
-from eliza_inference.errors import ClosedError, error_from_status
-from eliza_inference.llama import load_llama
-from eliza_inference.stream import Stream
+from eliza_inference._library import call, ffi, lib
+from eliza_inference._open_model import OpenModel
+from eliza_inference.token_stream import TokenStream
 from eliza_inference.token_tree import TokenTree, build_token_trie, has_prefix_leaf
 from eliza_inference.vocabulary import Vocabulary
 
-__all__ = ["Model"]
+__all__ = ["Model", "Stream"]
 
 
-class Model(Described):
+class Model(OpenModel):
     """An open model: a GGUF file, or a folder with one under `text/`.
 
     A context manager; `close` frees it, and streams that are still open keep what they need.
@@ -29,14 +26,8 @@ class Model(Described):
     """
 
     def __init__(self, path: str | os.PathLike[str], *, model_id: str = "") -> None:
-        load_llama()
-        self._path = os.fspath(path)
-        handle = create(lib.eliza_inference_create, os.fsencode(path))
-        self._native = ffi.gc(handle, lib.eliza_inference_destroy)
+        super().__init__(path, model_id=model_id)
         self._vocabulary: Vocabulary | None = None
-        self._model_id = ""
-        if model_id:
-            self.model_id = model_id
 
     @property
     def model_id(self) -> str:
@@ -46,11 +37,7 @@ class Model(Described):
 
     @model_id.setter
     def model_id(self, model_id: str) -> None:
-        encoded = utf8("model_id", model_id)
-        status = lib.eliza_inference_set_model_id(self._handle, encoded, len(encoded))
-        if status < 0:
-            raise error_from_status(status, f"model_id: {model_id!r} was refused")
-        self._model_id = model_id
+        self._set_model_id(model_id)
         self._vocabulary = None
 
     @property
@@ -194,25 +181,41 @@ class Model(Described):
             raise
         return stream
 
-    def close(self) -> None:
-        """Closes the model; twice does nothing."""
-        handle, self._native = self._native, ffi.NULL
-        if handle:
-            ffi.release(handle)
 
-    def __enter__(self) -> Model:
-        return self
+class Stream(TokenStream):
+    """One generation of a model, with a KV cache of its own. `Model.stream` opens it.
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        stream.prefill("User: draw a cat\\nAction:")
+        for step in stream:
+            print(step.text, end="")
+
+    A context manager and an iterator of steps. Belongs to one thread at a time; `cancel` alone may
+    come from any. Inside a token callback the settings, `set_token_trie`, `set_constraint`, their
+    `clear_...`, `activate` and `cancel` are allowed and act before the next token; everything that
+    decodes, and `close`, is a `BusyError`.
+    """
+
+    def __init__(self, model: Model, config: Mapping[str, int | float | bytes]) -> None:
+        super().__init__(model._handle, config)
+        self.model = model
+
+    def prefill(self, prompt: str | Sequence[int], *, add_special: bool | None = None) -> int:
+        """Decodes a prompt, text or tokens; returns its number of tokens.
+
+        May be called again at any time: the tokens are appended to what is there. They never reach
+        the token tree, the grammar or the triggers. `add_special` is for text: whether the tokens
+        with which the model begins a text are added; None: if nothing was decoded yet. If they do
+        not fit, `ContextFullError`, and nothing changed. `StateError` while a token of an earlier
+        step waits for room for its text.
+        """
+        if isinstance(prompt, str):
+            if add_special is None:
+                stats = self.stats
+                add_special = stats.context_tokens + stats.pending_tokens == 0
+            prompt = self.model.tokenize(prompt, add_special=add_special)
+        tokens = integers("prompt", prompt)
+        self._call(lib.eliza_inference_llm_stream_prefill, tokens, len(tokens))
+        return len(tokens)
 
     def _describe(self) -> str:
-        return f"{self._path!r}{'' if self._native else ', closed'}"
-
-    @property
-    def _handle(self) -> CData:
-        if not self._native:
-            raise ClosedError("the model is closed")
-        return self._native
+        return f"of {self.model}{'' if self._is_open else ', closed'}"

@@ -7,20 +7,17 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-from eliza_inference._arguments import instance, integer, utf8
+from eliza_inference._arguments import integer, kind_of, utf8
 from eliza_inference._described import Described
 from eliza_inference._library import CData, call, ffi, lib, new_struct
+from eliza_inference._open_model import OpenModel
 from eliza_inference._tokenizers import ByteTokenizer, RegisteredTokenizer, set_tokenizer
 from eliza_inference.converters.tiktoken_ranks import Ranks, read_tiktoken_ranks
 from eliza_inference.converters.token_table import TokenTable
 from eliza_inference.converters.tokenizer_json import TokenizerJson, read_tokenizer_json
 from eliza_inference.errors import InvalidArgumentError, error_from_status
 from eliza_inference.token_flag import TokenFlag
-
-if TYPE_CHECKING:
-    from eliza_inference.model import Model
 
 __all__ = ["ByteTokenizer", "TokenFlag", "Vocabulary", "VocabularyInfo"]
 
@@ -86,11 +83,10 @@ class Vocabulary(Described):
         self._adopt(out[0])
 
     @classmethod
-    def from_model(cls, model: Model) -> Vocabulary:
-        """The vocabulary of an open model, with its token bytes, flags, id and tokenizer."""
-        from eliza_inference.model import Model
-
-        instance("model", model, Model)
+    def from_model(cls, model: OpenModel) -> Vocabulary:
+        """The vocabulary of an open `Model`, with its token bytes, flags, id and tokenizer."""
+        if not isinstance(model, OpenModel):
+            raise TypeError(f"model: expected a Model, got {kind_of(model)}")
         out = ffi.new("eliza_vocab **")
         call(lib.eliza_inference_vocab_from_context, model._handle, out)
         return cls._from_handle(out[0])
@@ -98,9 +94,7 @@ class Vocabulary(Described):
     @classmethod
     def from_gguf(cls, path: str | os.PathLike[str], *, model_id: str = "") -> Vocabulary:
         """The vocabulary of a GGUF file with a whole model, read by libllama (see `Model`)."""
-        from eliza_inference.model import Model
-
-        with Model(path, model_id=model_id) as model:
+        with OpenModel(path, model_id=model_id) as model:
             return cls.from_model(model)
 
     @classmethod

@@ -13,8 +13,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from eliza_inference.llama import LlamaInfo, load_llama
-from eliza_inference.model import Model
-from eliza_inference.stream import Stream
+from eliza_inference.model import Model, Stream
 
 DATA = Path(__file__).parents[1] / "data"
 PROMPT = "User: {message}\nAction:"

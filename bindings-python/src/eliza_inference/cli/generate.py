@@ -15,8 +15,8 @@ from eliza_inference.cli.plural import counted
 from eliza_inference.constraint import Constraint
 from eliza_inference.errors import GrammarError
 from eliza_inference.matcher import Mode
-from eliza_inference.model import Model
-from eliza_inference.stream import Span, Stream
+from eliza_inference.model import Model, Stream
+from eliza_inference.token_stream import Span
 from eliza_inference.token_tree import TokenTree
 from eliza_inference.vocabulary import Vocabulary
 

@@ -1,21 +1,20 @@
-"""One generation of a model, free or constrained."""
+"""One generation, free or constrained, in tokens."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from enum import IntEnum
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from eliza_inference._arguments import (
     UINT32_MAX,
     UINT64_MAX,
     instance,
     integer,
-    integers,
     mode_number,
     number,
     utf8,
@@ -37,10 +36,9 @@ from eliza_inference.errors import (
 from eliza_inference.matcher import Mode, SpanState, span_state
 from eliza_inference.span_config import SpanConfig
 
-if TYPE_CHECKING:
-    from eliza_inference.model import Model
+__all__ = ["Span", "StopReason", "StreamStats", "StreamStep", "TokenCallback", "TokenStream"]
 
-__all__ = ["Span", "StopReason", "Stream", "StreamStats", "StreamStep", "TokenCallback"]
+Opened = TypeVar("Opened", bound="TokenStream")
 
 TokenCallback = Callable[[int, str], bool | None]
 """Receives a token id and its text; True stops the generation. If the output ends
@@ -109,20 +107,10 @@ class StreamStats:
     pending_tokens: int
 
 
-class Stream(Described):
-    """One generation of a model, with a KV cache of its own. `Model.stream` opens it.
+class TokenStream(Described):
+    """What a `Stream` does with tokens alone: it does not know its model."""
 
-        stream.prefill("User: draw a cat\\nAction:")
-        for step in stream:
-            print(step.text, end="")
-
-    A context manager and an iterator of steps. Belongs to one thread at a time; `cancel` alone may
-    come from any. Inside a token callback the settings, `set_token_trie`, `set_constraint`, their
-    `clear_...`, `activate` and `cancel` are allowed and act before the next token; everything that
-    decodes, and `close`, is a `BusyError`.
-    """
-
-    def __init__(self, model: Model, config: Mapping[str, int | float | bytes]) -> None:
+    def __init__(self, context: CData, config: Mapping[str, int | float | bytes]) -> None:
         struct, strings = ffi.new("eliza_llm_stream_config_t *"), []
         for name, value in config.items():
             if isinstance(value, bytes):
@@ -130,33 +118,14 @@ class Stream(Described):
                 setattr(struct, name, strings[-1])
             else:
                 setattr(struct, name, value)
-        handle = create(lib.eliza_inference_llm_stream_open, model._handle, struct)
-        self.model = model
+        handle = create(lib.eliza_inference_llm_stream_open, context, struct)
         self._handle = ffi.gc(handle, lib.eliza_inference_llm_stream_close)
         self._constraint: Constraint | None = None
         self._closing = threading.RLock()
         self._generating = False
         self._stops_at_span_end = False
 
-    # Prompt and output
-
-    def prefill(self, prompt: str | Sequence[int], *, add_special: bool | None = None) -> int:
-        """Decodes a prompt, text or tokens; returns its number of tokens.
-
-        May be called again at any time: the tokens are appended to what is there. They never reach
-        the token tree, the grammar or the triggers. `add_special` is for text: whether the tokens
-        with which the model begins a text are added; None: if nothing was decoded yet. If they do
-        not fit, `ContextFullError`, and nothing changed. `StateError` while a token of an earlier
-        step waits for room for its text.
-        """
-        if isinstance(prompt, str):
-            if add_special is None:
-                stats = self.stats
-                add_special = stats.context_tokens + stats.pending_tokens == 0
-            prompt = self.model.tokenize(prompt, add_special=add_special)
-        tokens = integers("prompt", prompt)
-        self._call(lib.eliza_inference_llm_stream_prefill, tokens, len(tokens))
-        return len(tokens)
+    # Output
 
     def step(self, *, max_tokens: int = 32, max_text_bytes: int = 1024) -> StreamStep:
         """One step: at most one forward pass, one chosen token, and the tokens without a choice.
@@ -409,16 +378,13 @@ class Stream(Described):
         if handle:
             ffi.release(handle)
 
-    def __enter__(self) -> Stream:
+    def __enter__(self: Opened) -> Opened:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _describe(self) -> str:
-        return f"of {self.model}{'' if self._is_open else ', closed'}"
 
     @property
     def _is_open(self) -> bool:
@@ -445,7 +411,7 @@ class Span(Described):
     """The context manager that `Stream.span` returns."""
 
     def __init__(
-        self, stream: Stream, path: str | None, set_constraint: Callable[[], None], clear: Callable[[], None]
+        self, stream: TokenStream, path: str | None, set_constraint: Callable[[], None], clear: Callable[[], None]
     ) -> None:
         self._stream = stream
         self._path = path
