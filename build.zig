@@ -59,6 +59,7 @@ fn addTests(
         .imports = &.{ .{ .name = "header", .module = library.addHeader(b) }, .{ .name = "engine", .module = engine }, .{ .name = "message", .module = message } },
     });
     module.addOptions("config", options);
+    module.addAnonymousImport("abi_manifest", .{ .root_source_file = b.path("native/abi/manifest.json") });
     const filters = b.option([]const []const u8, "test-filter", "Run only the tests whose name contains this") orelse &.{};
     const messages = b.addTest(.{ .name = "message", .root_module = message, .filters = filters });
     const engines = b.addTest(.{ .name = "engine", .root_module = engine, .filters = filters });

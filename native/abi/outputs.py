@@ -56,6 +56,17 @@ def exports_map(manifest: Manifest) -> str:
     return "{\n  global:\n" + names + "  local:\n    *;\n};\n"
 
 
+def first_sizes_header(manifest: Manifest) -> str:
+    """For the tests in C: the size of each struct's first version, which a caller may still pass."""
+    lines = ["/* Generated from native/abi/manifest.json by `python native/abi/abi.py generate`. Do not edit. */"]
+    for struct in manifest["structs"]:
+        if first := struct.get("first_size"):
+            same = first["64"] == first["32"]
+            size = first["64"] if same else f"(sizeof(void *) == 8 ? {first['64']} : {first['32']})"
+            lines.append(f"#define FIRST_SIZE_{struct['name']} {size}")
+    return "\n".join([*lines, ""])
+
+
 def bun_module(manifest: Manifest) -> str:
     """What the package for bun needs to call the library, as a TypeScript module."""
     lines = [

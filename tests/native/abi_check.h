@@ -4,7 +4,9 @@
 
 #include "check.h"
 #include "eliza_inference.h"
+#include "first_sizes.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* An address that is no handle, and one that is no pointer at all. */
@@ -76,16 +78,23 @@ static int is_sentinel(const unsigned char *bytes, size_t n) {
     return 1;
 }
 
-/* An output struct: missing, too small, exact, larger. */
+/* The size of a struct's first version. */
+#define FIRST_SIZE(type) ((size_t)FIRST_SIZE_##type)
+
+/* An output struct: missing, too small, as old as can be, exact, larger. */
 #define CHECK_STRUCT(type, handle, function)                                                                           \
     do {                                                                                                               \
         WITH_ROOM(type) roomy;                                                                                         \
         CHECK_EQUAL(function(handle, NULL), ELIZA_ERR_INVALID_ARG);                                                    \
         FILL(roomy, 0);                                                                                                \
         CHECK_EQUAL(function(handle, &roomy.known), ELIZA_ERR_INVALID_ARG);                                            \
-        FILL(roomy, sizeof(type) - 1);                                                                                 \
+        FILL(roomy, FIRST_SIZE(type) - 1);                                                                             \
         CHECK_EQUAL(function(handle, &roomy.known), ELIZA_ERR_INVALID_ARG);                                            \
         CHECK(is_sentinel((unsigned char *)&roomy + sizeof(uint32_t), sizeof roomy - sizeof(uint32_t)));               \
+        FILL(roomy, FIRST_SIZE(type));                                                                                 \
+        CHECK_EQUAL(function(handle, &roomy.known), ELIZA_OK);                                                         \
+        CHECK(is_sentinel((unsigned char *)&roomy + FIRST_SIZE(type), sizeof roomy - FIRST_SIZE(type)));               \
+        CHECK_EQUAL(roomy.known.struct_size, FIRST_SIZE(type));                                                        \
         FILL(roomy, sizeof(type));                                                                                     \
         CHECK_EQUAL(function(handle, &roomy.known), ELIZA_OK);                                                         \
         CHECK(IS_UNTOUCHED(roomy));                                                                                    \
@@ -97,5 +106,25 @@ static int is_sentinel(const unsigned char *bytes, size_t n) {
         CHECK_EQUAL(function(handle, &roomy.known), ELIZA_OK);                                                         \
         CHECK(IS_UNTOUCHED(roomy));                                                                                    \
     } while (0)
+
+/* An input struct: too small, as old as can be, exact, larger. `call` passes `given`, whose memory ends where it does. */
+#define CHECK_GIVEN_STRUCT(type, good, call)                                                                           \
+    do {                                                                                                               \
+        const size_t sizes_[] = {FIRST_SIZE(type) - 1, FIRST_SIZE(type), sizeof(type), sizeof(type) + 32};             \
+        for (size_t i_ = 0; i_ < sizeof sizes_ / sizeof *sizes_; i_++) {                                               \
+            const type *given = copy_of_size(&(good), sizeof(type), sizes_[i_]);                                       \
+            CHECK_EQUAL(call, i_ == 0 ? ELIZA_ERR_INVALID_ARG : ELIZA_OK);                                             \
+            free((void *)given);                                                                                       \
+        }                                                                                                              \
+    } while (0)
+
+static inline void *copy_of_size(const void *known, size_t known_size, size_t size) {
+    unsigned char *copy = malloc(size);
+    const uint32_t struct_size = (uint32_t)size;
+    memset(copy, SENTINEL, size);
+    memcpy(copy, known, size < known_size ? size : known_size);
+    memcpy(copy, &struct_size, sizeof struct_size);
+    return copy;
+}
 
 #endif

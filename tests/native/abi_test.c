@@ -93,6 +93,13 @@ static eliza_vocab *make_vocab(void) {
         CHECK_EQUAL(eliza_inference_vocab_create(&config, &vocab, NULL), ELIZA_ERR_INVALID_ARG);                       \
     } while (0)
 
+static int create_vocab(const eliza_vocab_config_t *config) {
+    eliza_vocab *vocab = NULL;
+    int status = eliza_inference_vocab_create(config, &vocab, NULL);
+    eliza_inference_vocab_free(vocab);
+    return status;
+}
+
 static void test_vocab_config(void) {
     const uint8_t bytes[] = "abc";
     const uint64_t descending[] = {0, 2, 1, 3};
@@ -103,7 +110,7 @@ static void test_vocab_config(void) {
     CHECK(vocab == NULL);
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_vocab_create(&good, NULL, &error));
     REFUSES_CONFIG(config.struct_size = 0);
-    REFUSES_CONFIG(config.struct_size = sizeof good - 1);
+    REFUSES_CONFIG(config.struct_size = FIRST_SIZE(eliza_vocab_config_t) - 1);
     REFUSES_CONFIG(config.n_tokens = 0);
     REFUSES_CONFIG(config.n_tokens = -1);
     REFUSES_CONFIG(config.n_tokens = INT32_MIN);
@@ -112,6 +119,7 @@ static void test_vocab_config(void) {
     REFUSES_CONFIG(config.offsets = offsets);
     REFUSES_CONFIG(config.bytes = bytes, config.offsets = descending);
 
+    CHECK_GIVEN_STRUCT(eliza_vocab_config_t, good, create_vocab(given));
     good.struct_size = UINT32_MAX;
     GIVES(ELIZA_OK, eliza_inference_vocab_create(&good, &vocab, &error));
     eliza_inference_vocab_free(vocab);
@@ -478,9 +486,11 @@ static void test_matcher_logits(eliza_matcher *matcher) {
     CHECK_EQUAL(eliza_inference_matcher_sample(matcher, logits, VOCAB_SIZE, &sampling, NULL), ELIZA_ERR_INVALID_ARG);
     sampling.struct_size = 0;
     CHECK_EQUAL(eliza_inference_matcher_sample(matcher, logits, VOCAB_SIZE, &sampling, &token), ELIZA_ERR_INVALID_ARG);
-    sampling.struct_size = sizeof sampling - 1;
+    sampling.struct_size = FIRST_SIZE(eliza_sampling_t) - 1;
     CHECK_EQUAL(eliza_inference_matcher_sample(matcher, logits, VOCAB_SIZE, &sampling, &token), ELIZA_ERR_INVALID_ARG);
     CHECK_EQUAL(token, 7);
+    CHECK_GIVEN_STRUCT(eliza_sampling_t, sampling,
+                       eliza_inference_matcher_sample(matcher, logits, VOCAB_SIZE, given, &token));
     sampling.struct_size = UINT32_MAX;
     CHECK_EQUAL(eliza_inference_matcher_sample(matcher, logits, VOCAB_SIZE, &sampling, &token), ELIZA_OK);
     CHECK_EQUAL(token, 10);
@@ -682,7 +692,7 @@ static void test_samplers_that_are_none(void) {
     GIVES_NULL(ELIZA_ERR_INVALID_ARG,
                eliza_inference_sampler_init_token_trie(vocab, PAYLOAD, PAYLOAD_LENGTH, 2, &error));
 
-    eliza_span_config_t config = {.struct_size = sizeof config - 1};
+    eliza_span_config_t config = {.struct_size = FIRST_SIZE(eliza_span_config_t) - 1};
     GIVES_NULL(ELIZA_ERR_INVALID_ARG,
                eliza_inference_sampler_init_constraint(NULL, constraint, ELIZA_MODE_GREEDY, NULL, &error));
     GIVES_NULL(ELIZA_ERR_INVALID_ARG,
@@ -837,10 +847,10 @@ static void test_stream_arguments(EliInferenceContext *ctx, EliLlmStream *stream
 static void test_stream_settings(EliLlmStream *stream) {
     eliza_sampling_t sampling = {sizeof sampling, 99, 1, 1};
     CHECK_EQUAL(eliza_inference_llm_stream_set_sampling(stream, NULL), ELIZA_ERR_INVALID_ARG);
-    sampling.struct_size = sizeof sampling - 1;
+    sampling.struct_size = FIRST_SIZE(eliza_sampling_t) - 1;
     CHECK_EQUAL(eliza_inference_llm_stream_set_sampling(stream, &sampling), ELIZA_ERR_INVALID_ARG);
-    sampling.struct_size = sizeof sampling;
-    CHECK_EQUAL(eliza_inference_llm_stream_set_sampling(stream, &sampling), ELIZA_OK); /* `mode` is not read */
+    sampling.struct_size = sizeof sampling; /* `mode` is not read */
+    CHECK_GIVEN_STRUCT(eliza_sampling_t, sampling, eliza_inference_llm_stream_set_sampling(stream, given));
     CHECK_EQUAL(eliza_inference_llm_stream_set_span_timeout(stream, 0), ELIZA_ERR_INVALID_ARG);
     CHECK_EQUAL(eliza_inference_llm_stream_set_threads(stream, 0), ELIZA_ERR_INVALID_ARG);
     CHECK_EQUAL(eliza_inference_llm_stream_set_threads(stream, -1), ELIZA_ERR_INVALID_ARG);
@@ -915,7 +925,7 @@ static void test_stream_constraint(EliInferenceContext *ctx, EliLlmStream *strea
     eliza_vocab *like = make_vocab_like(vocab);
     eliza_constraint *regex = make_regex(vocab, "(timer|alarm)!"), *other = make_regex(like, "a+");
     eliza_constraint *trie = make_constraint(PAYLOAD, PAYLOAD_LENGTH); /* of a smaller vocabulary */
-    eliza_span_config_t config = {.struct_size = sizeof config - 1};
+    eliza_span_config_t config = {.struct_size = FIRST_SIZE(eliza_span_config_t) - 1};
     const int32_t outside[] = {INT32_MAX};
     start_over(ctx, stream);
     CHECK_EQUAL(eliza_inference_clear_constraint(stream), ELIZA_OK);
@@ -931,7 +941,8 @@ static void test_stream_constraint(EliInferenceContext *ctx, EliLlmStream *strea
     config.n_end = ELIZA_END_TOKENS_MAX + 1;
     CHECK_EQUAL(eliza_inference_set_constraint(stream, regex, ELIZA_MODE_GREEDY, &config), ELIZA_ERR_LIMIT);
     config.n_end = 0; /* the span ends by itself */
-    CHECK_EQUAL(eliza_inference_set_constraint(stream, regex, ELIZA_MODE_SAMPLED, &config), ELIZA_OK);
+    CHECK_GIVEN_STRUCT(eliza_span_config_t, config,
+                       eliza_inference_set_constraint(stream, regex, ELIZA_MODE_SAMPLED, given));
     eliza_inference_constraint_free(regex); /* the stream keeps it, and it its vocabulary */
     eliza_inference_vocab_free(vocab);
 
@@ -1029,14 +1040,17 @@ static void test_slots(EliInferenceContext *ctx, const char *model) {
     eliza_inference_llm_stream_close(stream);
 }
 
+static int llama_info_of(const void *none, eliza_llama_info_t *out) {
+    (void)none;
+    return eliza_inference_llama_info(out);
+}
+
 static void test_with_model(const char *model, const char *not_a_model) {
     GIVES(ELIZA_OK, eliza_inference_llama_load(NULL, 0, &error));
     GIVES(ELIZA_OK, eliza_inference_llama_load("", 0, &error));
     GIVES(ELIZA_ERR_STATE, eliza_inference_llama_load("/nonexistent/libllama.so", 24, &error));
-    eliza_llama_info_t info = {.struct_size = sizeof info - 1};
-    CHECK_EQUAL(eliza_inference_llama_info(&info), ELIZA_ERR_INVALID_ARG);
-    CHECK_EQUAL(eliza_inference_llama_info(NULL), ELIZA_ERR_INVALID_ARG);
-    info.struct_size = sizeof info;
+    CHECK_STRUCT(eliza_llama_info_t, NULL, llama_info_of);
+    eliza_llama_info_t info = {.struct_size = sizeof info};
     CHECK_EQUAL(eliza_inference_llama_info(&info), ELIZA_OK);
     CHECK(info.path && info.version && info.layout);
     CHECK_EQUAL(eliza_inference_llm_stream_supported(), 1);

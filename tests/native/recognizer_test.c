@@ -320,13 +320,21 @@ static void compile_all(const eliza_vocab *vocab, const eliza_compile_config_t *
     if (status == ELIZA_OK) eliza_inference_constraint_free(made);
 }
 
+static int create_regex(const eliza_vocab *vocab, const eliza_compile_config_t *config) {
+    eliza_constraint *made = NULL;
+    int status = eliza_inference_constraint_create_regex(vocab, "a+", 2, 0, config, &made, NULL);
+    eliza_inference_constraint_free(made);
+    return status;
+}
+
 static void test_budgets(const eliza_vocab *vocab) {
     eliza_compile_config_t config = {.struct_size = sizeof config};
     int never = INT32_MAX, at_once = 0;
     compile_all(vocab, &config, ELIZA_OK);
     config.struct_size = UINT32_MAX;
     compile_all(vocab, &config, ELIZA_OK);
-    config.struct_size = sizeof config - 1;
+    CHECK_GIVEN_STRUCT(eliza_compile_config_t, config, create_regex(vocab, given));
+    config.struct_size = FIRST_SIZE(eliza_compile_config_t) - 1;
     compile_all(vocab, &config, ELIZA_ERR_INVALID_ARG);
     config.struct_size = 0;
     compile_all(vocab, &config, ELIZA_ERR_INVALID_ARG);
@@ -468,6 +476,13 @@ static void test_tokenizers(eliza_vocab *vocab) {
 
 /* 6: matcher */
 
+static int create_span(const eliza_constraint *constraint, const eliza_span_config_t *config) {
+    eliza_matcher *made = NULL;
+    int status = eliza_inference_matcher_create_span(constraint, config, &made, NULL);
+    eliza_inference_matcher_free(made);
+    return status;
+}
+
 static void test_span_config(const eliza_vocab *vocab) {
     eliza_constraint *regex = make_regex(vocab, "a+"), *trie = make_trie(vocab);
     int32_t ends[ELIZA_END_TOKENS_MAX + 1] = {0};
@@ -477,7 +492,8 @@ static void test_span_config(const eliza_vocab *vocab) {
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create_span(NULL, &config, &made, &error));
     CHECK(made == NULL);
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create_span(regex, &config, NULL, &error));
-    config.struct_size = sizeof config - 1;
+    CHECK_GIVEN_STRUCT(eliza_span_config_t, config, create_span(regex, given));
+    config.struct_size = FIRST_SIZE(eliza_span_config_t) - 1;
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create_span(regex, &config, &made, &error));
     config = (eliza_span_config_t){.struct_size = sizeof config, .end = ends, .n_end = ELIZA_END_TOKENS_MAX + 1};
     GIVES(ELIZA_ERR_LIMIT, eliza_inference_matcher_create_span(regex, &config, &made, &error));

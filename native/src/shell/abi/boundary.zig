@@ -57,13 +57,96 @@ pub fn slice(comptime T: type, pointer: ?[*]const T, length: usize) ?[]const T {
     return if (pointer) |p| p[0..length] else null;
 }
 
-/// Fills an output struct of the header as far as the caller's `struct_size` reaches; false if the
-/// struct is missing or smaller than its first version.
+// ---- Structs that know their size ------------------------------------------------------------------------------------
+//
+// A caller may be older than this library, and its struct shorter, or newer, and its struct longer. Both sides share
+// the fields that both know. `T.first_size` is the size of the struct's first version: it never changes.
+
+/// Reads the caller's struct; fields that it lacks are 0. `name` is what messages call it.
+pub fn read(comptime T: type, comptime name: []const u8, given: *const T, diag: *Diagnostic) Error!T {
+    const size = given.struct_size;
+    if (size < T.first_size) {
+        return diag.fail(.invalid_arg, name ++ ".struct_size: {d} is less than {d}", .{ size, T.first_size });
+    }
+    var value = std.mem.zeroes(T);
+    copyKnown(T, &value, given, size);
+    return value;
+}
+
+/// Fills the caller's struct with the fields that it has; false if it is missing or shorter than the first version.
 pub fn fill(comptime T: type, out: ?*T, value: T) bool {
     const to = out orelse return false;
-    if (to.struct_size < @sizeOf(T)) return false;
     const size = to.struct_size;
-    to.* = value;
+    if (size < T.first_size) return false;
+    copyKnown(T, to, &value, size);
     to.struct_size = size;
     return true;
+}
+
+/// One of the two structs is the caller's and has `size` bytes, whatever its type says.
+fn copyKnown(comptime T: type, to: *T, from: *const T, size: u32) void {
+    comptime std.debug.assert(T.first_size <= @sizeOf(T));
+    comptime std.debug.assert(@offsetOf(T, "struct_size") == 0);
+    const known = @min(size, @sizeOf(T));
+    @memcpy(std.mem.asBytes(to)[0..known], std.mem.asBytes(from)[0..known]);
+}
+
+/// A struct that has grown by a field.
+const Grown = extern struct {
+    struct_size: u32,
+    first: u32,
+    added: u64,
+
+    const first_size = 8;
+};
+
+/// What a caller passes: a struct of any size, and after it memory that is none of the library's business.
+const Given = struct {
+    bytes: [32]u8 align(@alignOf(Grown)) = @splat(0xaa),
+
+    fn init(size: u32) Given {
+        var given: Given = .{};
+        given.pointer().struct_size = size;
+        return given;
+    }
+
+    fn pointer(given: *Given) *Grown {
+        return @ptrCast(&given.bytes);
+    }
+};
+
+test "a struct is read as far as the caller knows it" {
+    var diag: Diagnostic = .{};
+    const everywhere: u64 = 0xaaaaaaaaaaaaaaaa;
+    for ([_]struct { u32, u64 }{ .{ 8, 0 }, .{ 16, everywhere }, .{ 24, everywhere } }) |case| {
+        const size, const added = case;
+        var given: Given = .init(size);
+        const value = try read(Grown, "config", given.pointer(), &diag);
+        try std.testing.expectEqual(@as(u32, 0xaaaaaaaa), value.first);
+        try std.testing.expectEqual(added, value.added);
+    }
+}
+
+test "a struct is filled as far as the caller knows it" {
+    for ([_]struct { u32, usize }{ .{ 8, 8 }, .{ 16, 16 }, .{ 24, 16 } }) |case| {
+        const size, const written = case;
+        var given: Given = .init(size);
+        try std.testing.expect(fill(Grown, given.pointer(), .{ .struct_size = 16, .first = 1, .added = 2 }));
+        try std.testing.expectEqual(size, given.pointer().struct_size);
+        try std.testing.expectEqual(@as(u32, 1), given.pointer().first);
+        if (written == 16) try std.testing.expectEqual(@as(u64, 2), given.pointer().added);
+        for (given.bytes[written..]) |byte| try std.testing.expectEqual(@as(u8, 0xaa), byte);
+    }
+}
+
+test "a struct shorter than its first version is refused, and stays as it is" {
+    var diag: Diagnostic = .{};
+    for ([_]u32{ 0, 7 }) |size| {
+        var given: Given = .init(size);
+        const before = given;
+        try std.testing.expectError(error.Failed, read(Grown, "config", given.pointer(), &diag));
+        try std.testing.expect(!fill(Grown, given.pointer(), .{ .struct_size = 16, .first = 1, .added = 2 }));
+        try std.testing.expectEqual(before, given);
+    }
+    try std.testing.expectEqualStrings("config.struct_size: 7 is less than 8", diag.message());
 }

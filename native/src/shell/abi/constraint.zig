@@ -17,6 +17,8 @@ pub const Info = extern struct {
     longest_leaf_tokens: u32,
     widest_node: u32,
     retained_bytes: u64,
+
+    pub const first_size = 32;
 };
 
 pub const CacheStats = extern struct {
@@ -27,6 +29,8 @@ pub const CacheStats = extern struct {
     hits: u64,
     misses: u64,
     evictions: u64,
+
+    pub const first_size = 48;
 };
 
 export fn eliza_inference_constraint_create_token_trie(

@@ -34,6 +34,27 @@ test "structs have the layout of the header" {
     }
 }
 
+/// What the manifest says of a struct; a key is the number of bits of a pointer.
+const Recorded = struct {
+    name: []const u8,
+    first_size: ?struct { @"32": u32, @"64": u32 } = null,
+};
+
+test "structs know the size of their first version" {
+    var arena: std.heap.ArenaAllocator = .init(std.testing.allocator);
+    defer arena.deinit();
+    const Manifest = struct { structs: []Recorded };
+    const manifest = try std.json.parseFromSliceLeaky(Manifest, arena.allocator(), @embedFile("abi_manifest"), .{ .ignore_unknown_fields = true });
+    try std.testing.expectEqual(pairs.len, manifest.structs.len);
+    inline for (pairs) |pair| {
+        const recorded = for (manifest.structs) |recorded| {
+            if (std.mem.endsWith(u8, @typeName(pair[1]), recorded.name)) break recorded;
+        } else return error.NotInTheManifest;
+        const first_size: ?u32 = if (recorded.first_size) |size| (if (@sizeOf(usize) == 8) size.@"64" else size.@"32") else null;
+        try std.testing.expectEqual(first_size, if (@hasDecl(pair[0], "first_size")) pair[0].first_size else null);
+    }
+}
+
 test "limits are those of the header" {
     try std.testing.expectEqual(header.ELIZA_INFERENCE_ABI_VERSION, @import("library.zig").abi_version);
     try std.testing.expectEqual(header.ELIZA_PAYLOAD_BYTES_MAX, limits.payload_bytes_max);

@@ -11,6 +11,8 @@ pub const Info = extern struct {
     path: ?[*:0]const u8,
     version: ?[*:0]const u8,
     layout: ?[*:0]const u8,
+
+    pub const first_size = if (@sizeOf(usize) == 8) 32 else 20;
 };
 
 export fn eliza_inference_llama_load(path: ?[*]const u8, path_len: usize, out_error: ?*boundary.Message) c_int {

@@ -27,6 +27,8 @@ pub const SpanState = extern struct {
     timeouts: u64 = 0,
     illegal: u64 = 0,
 
+    pub const first_size = 72;
+
     pub fn of(report: span.Report) SpanState {
         return .{
             .active = @intFromBool(report.descriptor != null),
@@ -50,6 +52,8 @@ pub const Sampling = extern struct {
     mode: i32,
     temperature: f32,
     top_p: f32,
+
+    pub const first_size = 16;
 };
 
 export fn eliza_inference_matcher_create(
@@ -68,9 +72,10 @@ pub const SpanSettings = extern struct {
     end: ?[*]const i32,
     n_end: usize,
 
+    pub const first_size = if (@sizeOf(usize) == 8) 24 else 16;
+
     pub fn read(config: ?*const SpanSettings, diag: *boundary.Diagnostic) boundary.Error!span.Config {
-        const c = config orelse return .{};
-        if (c.struct_size < @sizeOf(SpanSettings)) return diag.fail(.invalid_arg, "config.struct_size is too small", .{});
+        const c = try boundary.read(SpanSettings, "config", config orelse return .{}, diag);
         if (c.end == null and c.n_end > 0) return diag.fail(.invalid_arg, "config.end is NULL, config.n_end is not 0", .{});
         return .{ .timeout = c.span_timeout, .end = if (c.end) |end| end[0..c.n_end] else null };
     }
@@ -261,6 +266,8 @@ pub const Info = extern struct {
     stack_bytes: u64 = 0,
     mask_hits: u64 = 0,
     mask_misses: u64 = 0,
+
+    pub const first_size = 48;
 };
 
 export fn eliza_inference_matcher_info(matcher: ?*const Matcher, out_info: ?*Info) c_int {
@@ -302,8 +309,8 @@ export fn eliza_inference_matcher_sample(
 
 fn sample(m: *Matcher, logits: ?[*]const f32, n_logits: usize, how: ?*const Sampling) boundary.Error!i32 {
     const array = logits orelse return m.diag.fail(.invalid_arg, "logits is NULL", .{});
-    const s = how orelse return m.diag.fail(.invalid_arg, "sampling is NULL", .{});
-    if (s.struct_size < @sizeOf(Sampling)) return m.diag.fail(.invalid_arg, "sampling.struct_size is too small", .{});
+    const given = how orelse return m.diag.fail(.invalid_arg, "sampling is NULL", .{});
+    const s = try boundary.read(Sampling, "sampling", given, &m.diag);
     const mode = std.enums.fromInt(sampling.Mode, s.mode) orelse
         return m.diag.fail(.invalid_arg, "sampling.mode {d} is neither 0 (greedy) nor 1 (sampled)", .{s.mode});
     return m.sample(array[0..n_logits], .{ .mode = mode, .temperature = s.temperature, .top_p = s.top_p });

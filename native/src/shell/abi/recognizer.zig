@@ -24,9 +24,10 @@ pub const CompileConfig = extern struct {
     cancel: ?*const budget_module.Cancel,
     user_data: ?*anyopaque,
 
+    pub const first_size = if (@sizeOf(usize) == 8) 48 else 40;
+
     fn settings(config: ?*const CompileConfig, diag: *boundary.Diagnostic) boundary.Error!compiler.Settings {
-        const c = config orelse return .{};
-        if (c.struct_size < @sizeOf(CompileConfig)) return diag.fail(.invalid_arg, "config.struct_size is too small", .{});
+        const c = try boundary.read(CompileConfig, "config", config orelse return .{}, diag);
         if (c.states_max > budget_module.states_most) {
             return diag.fail(.invalid_arg, "config.states_max: {d} is more than {d}", .{ c.states_max, budget_module.states_most });
         }
@@ -218,6 +219,8 @@ pub const Info = extern struct {
     n_masks: u32 = 0,
     automaton_bytes: u64 = 0,
     table_bytes: u64 = 0,
+
+    pub const first_size = 48;
 };
 
 export fn eliza_inference_constraint_recognizer_info(constraint: ?*const Constraint, out_info: ?*Info) c_int {

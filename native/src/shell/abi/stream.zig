@@ -81,6 +81,8 @@ pub const Stats = extern struct {
     context_tokens: u64,
     pending_tokens: u64,
 
+    pub const first_size = 120;
+
     fn of(s: *const Stream) Stats {
         const c = &s.counters;
         const m = &s.sequence.counters;
@@ -305,11 +307,11 @@ export fn eliza_inference_llm_stream_set_sampling(stream: ?*Handle, how: ?*const
 
 fn setSampling(s: *Stream, how: ?*const matcher_abi.Sampling) boundary.Error!void {
     const given = how orelse return s.diag.fail(.invalid_arg, "sampling is NULL", .{});
-    if (given.struct_size < @sizeOf(matcher_abi.Sampling)) return s.diag.fail(.invalid_arg, "sampling.struct_size is too small", .{});
-    if (!std.math.isFinite(given.temperature) or !std.math.isFinite(given.top_p)) {
+    const known = try boundary.read(matcher_abi.Sampling, "sampling", given, &s.diag);
+    if (!std.math.isFinite(known.temperature) or !std.math.isFinite(known.top_p)) {
         return s.diag.fail(.invalid_arg, "temperature and top_p must be finite numbers", .{});
     }
-    s.setSampling(given.temperature, given.top_p);
+    s.setSampling(known.temperature, known.top_p);
 }
 
 export fn eliza_inference_llm_stream_set_time_budget_ms(stream: ?*Handle, ms: u64) c_int {

@@ -15,6 +15,8 @@ pub const Config = extern struct {
     bytes: ?[*]const u8,
     offsets: ?[*]const u64,
     flags: ?[*]const u8,
+
+    pub const first_size = if (@sizeOf(usize) == 8) 48 else 28;
 };
 
 export fn eliza_inference_vocab_create(
@@ -26,15 +28,17 @@ export fn eliza_inference_vocab_create(
     const out = out_vocab orelse return boundary.reject(out_error, "out_vocab is NULL");
     out.* = null;
     const c = config orelse return boundary.reject(out_error, "config is NULL");
-    if (c.struct_size < @sizeOf(Config)) return boundary.reject(out_error, "config.struct_size is too small");
-    if (c.n_tokens < 1) return boundary.reject(out_error, "config.n_tokens is less than 1");
-    if ((c.bytes == null) != (c.offsets == null)) return boundary.reject(out_error, "config.bytes and config.offsets come together");
     var diag: boundary.Diagnostic = .{};
     out.* = create(c, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }
 
-fn create(c: *const Config, diag: *boundary.Diagnostic) boundary.Error!*Vocabulary {
+fn create(config: *const Config, diag: *boundary.Diagnostic) boundary.Error!*Vocabulary {
+    const c = try boundary.read(Config, "config", config, diag);
+    if (c.n_tokens < 1) return diag.fail(.invalid_arg, "config.n_tokens is less than 1", .{});
+    if ((c.bytes == null) != (c.offsets == null)) {
+        return diag.fail(.invalid_arg, "config.bytes and config.offsets come together", .{});
+    }
     const n: usize = @intCast(c.n_tokens);
     if (c.model_id_len > limits.name_bytes_max) {
         return diag.fail(.limit, "config.model_id: {d} bytes are more than {d}", .{ c.model_id_len, limits.name_bytes_max });
@@ -98,6 +102,8 @@ pub const Info = extern struct {
     longest_token: u32 = 0,
     fingerprint: u64,
     retained_bytes: u64,
+
+    pub const first_size = 40;
 };
 
 export fn eliza_inference_vocab_info(vocab: ?*const Vocabulary, out_info: ?*Info) c_int {
