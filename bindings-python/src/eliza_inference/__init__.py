@@ -8,12 +8,13 @@
         print(stream.choose(tree))
 
 - `TokenTree` says which names are legal, as token ids.
-- `Constraint.choices`, `Constraint.regex` and `Constraint.lark` allow free text in a form: any of many
-  strings, a regular expression, a grammar (`grammars` has some).
+- `Constraint.choices`, `Constraint.regex` and `Constraint.lark` constrain free text: to one of many
+  strings, to a regular expression, to a grammar (`grammars` has some that ship).
 - `Model` and `Stream` generate with llama.cpp (any libllama that `load_llama` finds).
-- `Vocabulary`, `Constraint` and `Matcher` do the same for any other engine, on its logits; vocabularies
+- `Vocabulary`, `Constraint` and `Matcher` constrain any other engine, through its logits; vocabularies
   come from GGUF files, `tokenizer.json` or tiktoken's ranks.
-- Every failure is an `ElizaError`, but for an argument of a wrong type: that is a `TypeError`.
+- Every failure raises an `ElizaError`, except that an argument of the wrong type raises a `TypeError`,
+  and an array that is read-only or not contiguous a `BufferError`.
 
 The library logs to `logging.getLogger("eliza_inference")`.
 """

@@ -1,7 +1,7 @@
-"""Checks of arguments: what is wrong is told by the argument's name, with what was expected and what came.
+"""Checks of arguments. A message names the argument, what was expected and what came.
 
-A wrong type is a `TypeError`, a number out of range an `InvalidArgumentError`. Calls that must be fast do
-not check: they let the call fail, and ask here for the reason.
+A wrong type is a `TypeError`, a number out of range an `InvalidArgumentError`. Calls that must be fast
+check nothing first: they let the library's call fail, and then find the reason here.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def kind_of(value: object) -> str:
 
 
 def instance(name: str, value: object, kind: type) -> None:
-    """Refuses what is no instance of `kind`."""
+    """Raises a `TypeError` unless the value is an instance of `kind`."""
     if not isinstance(value, kind):
         expected, got = kind.__name__, kind_of(value)
         remedy = _REMEDIES.get((expected, got), "")
@@ -58,7 +58,7 @@ def instance(name: str, value: object, kind: type) -> None:
 
 
 def integer(name: str, value: int, least: int = 0, most: int = INT32_MAX, *, expected: str = "an int") -> int:
-    """The integer, if it is one and in the range."""
+    """The value as an int; raises unless it is an integer from `least` to `most`."""
     try:
         whole = index(value)
     except TypeError:
@@ -69,12 +69,12 @@ def integer(name: str, value: int, least: int = 0, most: int = INT32_MAX, *, exp
 
 
 def mode_number(mode: int) -> int:
-    """A `Mode` as the library takes it, which says if there is none of this number."""
+    """A `Mode` as an int. The library itself refuses a number that is no mode."""
     return integer("mode", mode, INT32_MIN, expected="a Mode")
 
 
 def number(name: str, value: float) -> float:
-    """The number, if it is one."""
+    """The value as a float; raises unless it is a number."""
     try:
         return float(ffi.new("double[1]", [value])[0])
     except TypeError:
@@ -82,7 +82,7 @@ def number(name: str, value: float) -> float:
 
 
 def integers(name: str, values: Iterable[int], *, more: tuple[int, ...] = ()) -> CData:
-    """An array of 32-bit integers, such as token ids, with `more` behind them."""
+    """A new C array of 32-bit integers, such as token ids, followed by `more`."""
     try:
         listed = [*values, *more]
     except TypeError:
@@ -96,7 +96,7 @@ def integers(name: str, values: Iterable[int], *, more: tuple[int, ...] = ()) ->
 
 
 def utf8(name: str, text: str) -> bytes:
-    """The bytes of a text."""
+    """The UTF-8 bytes of a text."""
     if not isinstance(text, str):
         raise TypeError(f"{name}: expected a str, got {kind_of(text)}")
     try:
@@ -106,7 +106,7 @@ def utf8(name: str, text: str) -> bytes:
 
 
 def several(name: str, values: Iterable[Any], of: str) -> list[Any]:
-    """The values as a list; refuses a single text, which Python would take for its characters."""
+    """The values as a list. Refuses a single text, which would count as its characters."""
     try:
         if not isinstance(values, (str, bytes)):
             return list(values)
@@ -117,7 +117,7 @@ def several(name: str, values: Iterable[Any], of: str) -> list[Any]:
 
 
 def words(name: str, out: object) -> memoryview:
-    """A view of an array of 32-bit integers, or of plain bytes, that is written to."""
+    """A view of a writable, contiguous array of 32-bit integers or plain bytes."""
     expected = "32-bit integers"
     view = _view(name, out, expected)
     form = _format(view)

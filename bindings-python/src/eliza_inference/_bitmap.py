@@ -23,12 +23,12 @@ WORDS = ffi.typeof("int32_t[]")
 
 
 def n_bitmap_words(n_tokens: int) -> int:
-    """The 32-bit words of a bitmap."""
+    """How many 32-bit words a bitmap has."""
     return (n_tokens + 31) // 32
 
 
 def empty_bitmap(n_words: int) -> Any:
-    """A bitmap that is yet to be filled: a numpy array, or without numpy a `memoryview`."""
+    """A bitmap to be filled: a numpy array, or without numpy a `memoryview`."""
     try:
         import numpy as np
     except ImportError:
@@ -37,7 +37,7 @@ def empty_bitmap(n_words: int) -> Any:
 
 
 def int32_array(memory: Any) -> npt.NDArray[np.int32]:
-    """A read-only numpy array of 32-bit integers on the memory, or without numpy a `memoryview`."""
+    """A read-only view of the memory as 32-bit integers: a numpy array, or without numpy a `memoryview`."""
     integers = memoryview(memory).toreadonly().cast("i")
     try:
         import numpy as np
@@ -62,7 +62,8 @@ _BITS = [[bit for bit in range(8) if octet >> bit & 1] for octet in range(256)]
 
 
 def lend_bitmap(out: object, n_words: int) -> CData:
-    """Lends a bitmap to be filled; refuses what is too short, or no array of 32-bit integers or bytes."""
+    """Lends a bitmap to be filled. Refuses one that is too short, or of other elements than 32-bit integers
+    or bytes."""
     view = words("bitmap", out)
     if view.nbytes < 4 * n_words:
         raise InvalidArgumentError(f"bitmap: {view.nbytes // 4} words are fewer than the {n_words} of the vocabulary")

@@ -6,7 +6,7 @@ __all__ = ["Described"]
 
 
 class Described:
-    """Has a short `repr`, which asks nothing that changes: a debugger may show it in any thread."""
+    """Has a short `repr` that reads nothing which changes, so that a debugger may show it in any thread."""
 
     __slots__ = ()
 

@@ -1,7 +1,7 @@
 """The native library: finding it, calling it, and turning its statuses into exceptions.
 
-`lib.eliza_inference_...` are the functions of the C header. The file is opened at the first use of
-one, so that importing the package works (and `eliza-inference doctor` can speak) without it.
+`lib.eliza_inference_...` are the functions of the C header. The file is opened when one is first used, so
+that the package can be imported, and `eliza-inference doctor` can run, without it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ _ABI_VERSION = constant("ELIZA_INFERENCE_ABI_VERSION")
 
 
 def library_path() -> Path:
-    """The file of the native library: `ELIZA_INFERENCE_LIBRARY`, or the one inside this package."""
+    """The path of the native library: the environment variable `ELIZA_INFERENCE_LIBRARY`, or the file inside
+    this package."""
     override = os.environ.get("ELIZA_INFERENCE_LIBRARY")
     if override:
         return Path(override)
@@ -61,7 +62,7 @@ def library_version() -> str:
 
 
 def call(function: Callable[..., int], *arguments: Any) -> int:
-    """Calls a function that ends with `char **out_error`; raises its status, else returns it."""
+    """Calls a function whose last parameter is `char **out_error`; raises a negative status, else returns it."""
     out_error = ffi.new("char **")
     status = function(*arguments, out_error)
     if status < 0:
@@ -70,7 +71,8 @@ def call(function: Callable[..., int], *arguments: Any) -> int:
 
 
 def create(function: Callable[..., CData], *arguments: Any) -> CData:
-    """Calls a function that ends with `char **out_error` and returns a pointer; raises if it is NULL."""
+    """Calls a function whose last parameter is `char **out_error` and that returns a pointer; raises if that is
+    NULL."""
     out_error = ffi.new("char **")
     pointer = function(*arguments, out_error)
     if not pointer:
@@ -79,7 +81,7 @@ def create(function: Callable[..., CData], *arguments: Any) -> CData:
 
 
 def take_error(out_error: CData, status: int) -> ElizaError:
-    """The exception of a failed call; reads and frees its message. Without one, memory was short."""
+    """The exception for a failed call; reads and frees its message. Without a message, memory ran out."""
     if not out_error[0]:
         return OutOfMemoryError("out of memory")
     try:
@@ -107,7 +109,7 @@ def lent_text(pointer: CData, length: int) -> str | None:
 
 
 def kept_alive_by(owner: object, pointer: CData) -> CData:
-    """The pointer to memory that the owner lends: the owner lives as long as this pointer."""
+    """A pointer to memory that the owner lends, which keeps the owner alive."""
     return ffi.gc(pointer, _Owner(owner))
 
 

@@ -18,7 +18,7 @@ Opened = TypeVar("Opened", bound="OpenModel")
 
 
 class OpenModel(Described):
-    """What a vocabulary needs of a `Model`."""
+    """An open native model: the part of a `Model` that a vocabulary needs."""
 
     def __init__(self, path: str | os.PathLike[str], *, model_id: str = "") -> None:
         load_llama()
@@ -30,7 +30,7 @@ class OpenModel(Described):
             self._set_model_id(model_id)
 
     def close(self) -> None:
-        """Closes the model; twice does nothing."""
+        """Closes the model. A second call does nothing; other calls then raise `ClosedError`."""
         handle, self._native = self._native, ffi.NULL
         if handle:
             ffi.release(handle)

@@ -1,4 +1,4 @@
-"""The tokenizers that are written in Python, as the library calls them."""
+"""Tokenizers written in Python, for the library to call."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from eliza_inference.errors import error_from_status
 __all__ = ["ByteTokenizer", "RegisteredTokenizer", "watching_tokenizer"]
 
 ByteTokenizer = Callable[[bytes], Sequence[int]]
-"""The bytes of a text to token ids, without special tokens."""
+"""From the bytes of a text to token ids, without special tokens."""
 
 Result = TypeVar("Result")
 
 
 class RegisteredTokenizer:
-    """A tokenizer that a native vocabulary calls as long as this object lives; later calls fail."""
+    """A tokenizer that a native vocabulary may call while this object lives; later calls fail."""
 
     def __init__(self, vocabulary: CData, tokenize: ByteTokenizer) -> None:
         self.tokenize = tokenize
@@ -40,7 +40,7 @@ def set_tokenizer(vocabulary: CData, callback: CData, user_data: CData) -> None:
 
 
 def watching_tokenizer(function: Callable[..., Result], *arguments: object) -> Result:
-    """Calls a function in which the library may tokenise; raises what the tokenizer raised."""
+    """Calls a function during which the library may tokenise; raises what the tokenizer raised."""
     _raised.error = None
     try:
         return function(*arguments)

@@ -14,13 +14,13 @@ __all__ = ["fill_bitmaps"]
 
 
 def fill_bitmaps(matchers: Sequence[Matcher], out: Bitmap, n_threads: int = 0) -> Bitmap:
-    """Writes the legal next tokens of each matcher into its row of `out`, with several threads; returns
-    `out`.
+    """Writes the legal next tokens of each matcher to its row of `out`, in several threads, and returns
+    `out`. The layout is that of `Matcher.bitmap`.
 
     `out` is a writable, contiguous array of 32-bit integers (numpy or any other with the buffer
-    protocol) with a row for each matcher, each at least `ceil(n_tokens / 32)` words long; words beyond
-    become 0. `n_threads` is the most threads to use; 0: one for each processor. No matcher may be in
-    the list twice, or in use by another thread meanwhile.
+    protocol) with one row for each matcher, each of at least `ceil(n_tokens / 32)` words; words beyond
+    that become 0. At most `n_threads` threads are used; 0: one for each processor. No matcher may be
+    listed twice, or be used by another thread meanwhile.
     """
     try:
         handles = ffi.new("eliza_matcher *[]", [matcher._handle for matcher in matchers])

@@ -1,4 +1,4 @@
-"""What compiling a constraint may take, and how it is stopped."""
+"""How much compiling a constraint may take, and how it is cancelled."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Cancel = Callable[[], bool | None]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Bounds of compiling, each at least 1; None is the default. Over a bound: `LimitError`, with what
-    was being built.
+    """Bounds on compiling, each at least 1; None is the default. Exceeding one is a `LimitError`, which says
+    what was being built.
 
-    - `states_max`: states of each automaton; default and most: `limits.COMPILE_STATES`.
-    - `bytes_max`: bytes of memory taken while compiling; default: `limits.COMPILE_BYTES`.
+    - `states_max`: states of each automaton; `limits.COMPILE_STATES` is the default and the most.
+    - `bytes_max`: bytes of memory in use while compiling; default: `limits.COMPILE_BYTES`.
     - `ms_max`: milliseconds of wall-clock time; default: no bound.
-    - `mask_bytes_max`: bytes of the masks and tables that the constraint keeps; default:
-      `limits.MASK_BYTES`.
-    - `cancel` is called now and then, in the thread that compiles: if it returns true, the call raises
-      `CancelledError`; if it raises, the call raises that.
+    - `mask_bytes_max`: bytes of the masks and tables that the constraint keeps for reuse; reaching
+      it is no error. Default: `limits.MASK_BYTES`.
+    - `cancel`: called now and then, in the thread that compiles. If it returns true, the call raises
+      `CancelledError`; if it raises, the call raises the same.
     """
 
     states_max: int | None = None

@@ -27,7 +27,7 @@ Payload = TokenTree | str | bytes
 
 
 class ConstraintKind(IntEnum):
-    """What a constraint was compiled from."""
+    """The kind of a constraint, by what it was compiled from."""
 
     TOKEN_TRIE = constant("ELIZA_CONSTRAINT_TOKEN_TRIE")
     CHOICES = constant("ELIZA_CONSTRAINT_CHOICES")
@@ -37,27 +37,27 @@ class ConstraintKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConstraintInfo:
-    """The size of a compiled token tree."""
+    """The size of a compiled token tree (`Constraint.info`)."""
 
     n_descriptors: int
     n_leaves: int
-    """Distinct token sequences, all descriptors together."""
+    """Distinct token sequences in all descriptors together."""
     n_nodes: int
-    """Nodes of the tries, roots and end nodes included."""
+    """Nodes of all tries, roots and end nodes included."""
     longest_leaf_tokens: int
-    """Tokens of the longest leaf."""
+    """Length of the longest leaf, in tokens."""
     widest_node: int
-    """The most legal tokens at one node."""
+    """The largest number of legal tokens at a node."""
     retained_bytes: int
-    """Memory kept, the copy of the payload included."""
+    """Memory kept, in bytes, the copy of the payload included."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecognizerInfo:
-    """The size of a compiled recognizer. All 0 for a token tree."""
+    """The size of a compiled recognizer (`Constraint.recognizer_info`). All 0 for a token tree."""
 
     n_states: int
-    """States of the choices' trie, of the regular expression's automaton, of the lexer."""
+    """States of the choices' trie, of the regular expression's automaton, or of the grammar's lexer."""
     n_parser_states: int
     n_terminals: int
     n_productions: int
@@ -66,28 +66,29 @@ class RecognizerInfo:
     n_masks: int
     """Masks kept."""
     automaton_bytes: int
-    """Memory of the compiled automata."""
+    """Memory of the compiled automata, in bytes."""
     table_bytes: int
-    """Memory of the tables and masks, bounded by `Budget.mask_bytes_max`."""
+    """Memory of the tables and masks, in bytes, bounded by `Budget.mask_bytes_max`."""
 
 
 class Constraint(Described):
-    """What is legal, compiled for a vocabulary. Immutable; any number of threads may use it.
+    """What is legal, compiled for a vocabulary. Immutable, and usable by any number of threads at once. Keeps
+    the vocabulary alive.
 
-    `Constraint(vocabulary, tree)` compiles a token tree: its names come out as the tree spells them in
-    tokens. The same bytes compile once: later constraints come from a cache. Raises `PayloadError` with
-    the place in the tree, `LimitError`, or `ModelMismatchError` if both model ids are known and differ.
+    `Constraint(vocabulary, tree)` compiles a token tree, whose names come out in the tree's own tokens. The
+    same payload is compiled once: later constraints come from a cache. Raises `PayloadError`, which names
+    the place in the tree, `LimitError`, and `ModelMismatchError` if both model ids are known and differ.
 
-    `choices`, `regex` and `lark` compile recognizers: any text that they accept comes out, in any
-    tokens, and UTF-8 always. It is what follows the prompt: after "Action:" it begins with a space, which
-    the choices, the pattern or the grammar must have. They need a vocabulary with token bytes. Each takes
-    a `Budget`, over which is a `LimitError`.
+    `choices`, `regex` and `lark` compile recognizers: any text that they accept may come out, in any
+    tokens, and always in valid UTF-8. It is the text that follows the prompt: after "Action:" it begins
+    with a space, which the choices, the pattern or the grammar must contain. They need a vocabulary with
+    token bytes (else `InvalidArgumentError`), and each takes a `Budget`: what exceeds it is a `LimitError`.
     """
 
     __slots__ = ("_handle", "_n_words", "_vocabulary", "kind")
 
     kind: ConstraintKind
-    """What it was compiled from. Canonical choices are a token trie."""
+    """What it was compiled from. Canonical choices are a `TOKEN_TRIE`."""
 
     def __init__(self, vocabulary: Vocabulary, tree: Payload) -> None:
         instance("vocabulary", vocabulary, Vocabulary)
@@ -111,10 +112,10 @@ class Constraint(Described):
         canonical: bool = False,
         budget: Budget | None = None,
     ) -> Constraint:
-        """Any one of the strings. Repeated ones count once; an empty one is an `InvalidArgumentError`.
+        """Allows any one of the strings. Duplicates count once; an empty string is an `InvalidArgumentError`.
 
-        `canonical` allows only the tokens that the vocabulary's tokenizer gives for a string (see
-        `Vocabulary.set_tokenizer`): a token tree with the path "choices".
+        `canonical` allows a string only in the tokens that the vocabulary's tokenizer gives for it (see
+        `Vocabulary.set_tokenizer`): the constraint is then a token tree with the path "choices".
         """
         listed = several("strings", strings, "strings")
         encoded = [each if isinstance(each, bytes) else utf8(f"strings[{at}]", each) for at, each in enumerate(listed)]
@@ -129,11 +130,12 @@ class Constraint(Described):
     def regex(
         cls, vocabulary: Vocabulary, pattern: str, *, ignore_case: bool = False, budget: Budget | None = None
     ) -> Constraint:
-        r"""A text that the whole pattern matches, from its first character to its last.
+        r"""Allows a text that the pattern matches as a whole.
 
-        Served are classes, also of Unicode (`\d \w \s \p{Lu} \p{Greek}`), repeats (`* + ? {n,m}`),
-        alternation, groups, escapes and the flags `i s x`. Look-around, back-references, word
-        boundaries and possessive groups are a `GrammarError` with the place, as all errors are.
+        Supported are classes, those of Unicode too (`\d \w \s \p{Lu} \p{Greek}`), repeats
+        (`* + ? {n,m}`), alternation, groups, escapes and the flags `i s x`. All errors are a
+        `GrammarError` with the place, and so are look-around, back-references, word boundaries and
+        possessive groups.
         """
         encoded = utf8("pattern", pattern)
         flags = _REGEX_IGNORE_CASE if ignore_case else 0
@@ -142,11 +144,10 @@ class Constraint(Described):
 
     @classmethod
     def lark(cls, vocabulary: Vocabulary, grammar: str, *, budget: Budget | None = None) -> Constraint:
-        """A text of a context-free grammar in Lark's notation: a lexer of terminals and an LR(1) parser.
+        """Allows a text of a context-free grammar in Lark's notation: a lexer of terminals and an LR(1) parser.
 
-        `eliza_inference.grammars` has some that ship. Raises `GrammarError` with line and column; a
-        conflict comes with the two items and a shortest example. What is legal but seldom meant is in
-        `notes`.
+        `eliza_inference.grammars` has some that ship. Raises `GrammarError` with line and column; for a
+        conflict, with the two items and a shortest example. What is legal but seldom meant is in `notes`.
         """
         encoded = utf8("grammar", grammar)
         function = lib.eliza_inference_constraint_create_lark
@@ -156,11 +157,11 @@ class Constraint(Described):
     def open(
         cls, vocabulary: Vocabulary, path: str | os.PathLike[str], *, mask_bytes_max: int | None = None
     ) -> Constraint:
-        """Opens a file that `save` wrote, by mapping it: ready at once, with the tables saved.
+        """Maps a file that `save` wrote, which makes the constraint ready at once, with the tables saved.
 
-        `mask_bytes_max` bounds the tables and masks that come to it (`limits.MASK_BYTES`). The file must
-        not be changed while the constraint lives. Raises `FileInvalidError` if it is damaged or for a
-        vocabulary with other tokens, and `SlotFileError` if it cannot be read.
+        `mask_bytes_max` bounds the bytes of tables and masks built later (None: `limits.MASK_BYTES`). The
+        file must not change while the constraint lives. Raises `FileInvalidError` if it is damaged, of
+        another version or for a vocabulary with other tokens, and `SlotFileError` if it cannot be read.
         """
         encoded = os.fsencode(path)
         budget = Budget(mask_bytes_max=mask_bytes_max) if mask_bytes_max is not None else None
@@ -170,27 +171,29 @@ class Constraint(Described):
         return constraint
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a recognizer with the tables that it has to a file, for `open`; after `prepare` these
-        are all. `InvalidArgumentError` for a token tree."""
+        """Writes a recognizer, and the tables that it has by now, to a file for `open`; after `prepare` it has
+        all of them. `InvalidArgumentError` for a token tree, `SlotFileError` if it cannot be written."""
         encoded = os.fsencode(path)
         call(lib.eliza_inference_constraint_save, self._handle, encoded, len(encoded))
 
     def prepare(self, budget: Budget | None = None) -> None:
-        """Builds every table that is kept, instead of at first use. `states_max` and `mask_bytes_max`
-        of the budget are not read. Over `ms_max` (`LimitError`) or cancelled (`CancelledError`), what
-        was built stays."""
+        """Builds every table that is kept, rather than each at its first use.
+
+        `states_max` and `mask_bytes_max` of the budget are not read. What was built stays after
+        `ms_max` is exceeded (`LimitError`) or after a cancel (`CancelledError`).
+        """
         call_within(budget, lib.eliza_inference_constraint_prepare, (self._handle,))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What compiling found that is legal but seldom meant: terminals that the lexing rule can never
-        separate, rules that produce nothing or are never used, bytes without a token."""
+        """What compiling found that is legal but seldom meant: terminals that the lexer can never tell apart,
+        rules that produce nothing or are never used, bytes without a token."""
         notes = ffi.string(lib.eliza_inference_constraint_notes(self._handle)).decode()
         return tuple(notes.splitlines())
 
     @property
     def recognizer_info(self) -> RecognizerInfo:
-        """What the recognizer compiled to, and what it keeps by now."""
+        """The size of the compiled recognizer, and of what it keeps by now."""
         info = _recognizer_info(self._handle)
         return RecognizerInfo(
             info.n_states,
@@ -205,7 +208,7 @@ class Constraint(Described):
 
     @property
     def info(self) -> ConstraintInfo:
-        """What the token tree compiled to. `InvalidArgumentError` for a recognizer."""
+        """The size of the compiled token tree. `InvalidArgumentError` for a recognizer."""
         info = new_struct("eliza_constraint_info_t")
         what = "a recognizer has recognizer_info"
         _check(lib.eliza_inference_constraint_info(self._handle, info), what)
@@ -220,14 +223,14 @@ class Constraint(Described):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The paths of the descriptors, in their order; "" is that of a recognizer."""
+        """The paths of the descriptors, in order; for a recognizer, the path "" alone."""
         if self.kind != ConstraintKind.TOKEN_TRIE:
             return ("",)
         return tuple(_path(self._handle, index) for index in range(self.info.n_descriptors))
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """What it was compiled for."""
+        """The vocabulary that it was compiled for."""
         return self._vocabulary
 
     def _describe(self) -> str:
@@ -258,7 +261,7 @@ class Constraint(Described):
 
 
 def payload_bytes(tree: Payload) -> bytes:
-    """The bytes of a payload as the library reads them."""
+    """A payload as the bytes that the library reads."""
     if isinstance(tree, bytes):
         return tree
     text = tree.to_json() if isinstance(tree, TokenTree) else tree

@@ -1,7 +1,7 @@
-"""The exceptions of this package: one per status of the C library.
+"""The exceptions of this package: one for each status of the C library.
 
-Every one derives from `ElizaError` and, where there is a natural one, from a built-in exception, so
-that code which knows nothing of this package still catches it (`except ValueError`).
+Each derives from `ElizaError` and, where one fits, from a built-in exception, so that code which knows
+nothing of this package still catches it (`except ValueError`).
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ class Status(IntEnum):
 
 
 class ElizaError(Exception):
-    """A failed call. After it the object is as it was before, unless the call says otherwise.
+    """A failed call. The object is as it was before the call, unless the call's documentation says otherwise.
 
-    `status` is the `Status` and `message` says what is wrong and where; `str(error)` is the message.
+    `status` is the `Status`, and `message`, which is also `str(error)`, says what is wrong and where.
     """
 
     default_status = Status.FFI_FAULT
@@ -74,13 +74,13 @@ class ElizaError(Exception):
 
 
 class NotServedError(ElizaError, NotImplementedError):
-    """A setting that this build of the library does not serve; the message names it."""
+    """This build of the library does not support a setting; the message names it."""
 
     default_status = Status.NOT_IMPLEMENTED
 
 
 class InvalidArgumentError(ElizaError, ValueError):
-    """An argument is out of range."""
+    """An argument is out of range or otherwise unusable; the message names it."""
 
     default_status = Status.INVALID_ARG
 
@@ -104,7 +104,7 @@ class OutOfMemoryError(ElizaError, MemoryError):
 
 
 class AbiMismatchError(ElizaError, OSError):
-    """libllama is missing or of an unknown version, or a library lacks a function."""
+    """libllama is missing or of an unknown version, or a library lacks a function that is needed."""
 
     default_status = Status.ABI_MISMATCH
 
@@ -139,8 +139,8 @@ class PayloadError(ElizaError, ValueError):
 
 
 class LimitError(ElizaError, ValueError):
-    """Beyond one of the limits in `eliza_inference.limits`, or beyond a `Budget`; the message says what
-    is, or what was being built."""
+    """One of the limits in `eliza_inference.limits`, or a `Budget`, was exceeded; the message says what
+    exceeded it, or what was being built."""
 
     default_status = Status.LIMIT
 
@@ -152,7 +152,7 @@ class ModelMismatchError(ElizaError, ValueError):
 
 
 class UnknownPathError(ElizaError, LookupError):
-    """No descriptor has this path; the message lists those that there are."""
+    """No descriptor has this path; the message lists the paths that there are."""
 
     default_status = Status.UNKNOWN_PATH
 
@@ -170,10 +170,10 @@ class SlotFileError(ElizaError, OSError):
 
 
 class StateError(ElizaError, RuntimeError):
-    """Not possible now, such as a step before any prompt."""
+    """The call is not possible now, such as a step before any prompt."""
 
     text: str | None = None
-    """What came out, where `Stream.choose` ended before a name or text was complete."""
+    """What came out, if `Stream.choose` ended before a name or text was complete; else None."""
 
     default_status = Status.STATE
 
@@ -186,8 +186,8 @@ class GrammarError(ElizaError, ValueError):
 
 
 class FileInvalidError(ElizaError, ValueError):
-    """The content of a file is not what it should be: a saved vocabulary or constraint that is damaged,
-    of another version or for another vocabulary, or a tokenizer file that cannot be read as one."""
+    """A file has the wrong content: a saved vocabulary or constraint that is damaged, of another version or
+    for another vocabulary, or a tokenizer file that is not one."""
 
     default_status = Status.FILE_INVALID
 

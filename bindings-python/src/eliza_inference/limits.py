@@ -1,4 +1,4 @@
-"""Bounds on what a caller may pass, and their defaults; what is beyond one is a `LimitError`."""
+"""Limits on what a caller may pass, and default bounds. Exceeding one is a `LimitError`."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ END_TOKENS_MAX: Final = constant("ELIZA_END_TOKENS_MAX")
 NAME_BYTES_MAX: Final = constant("ELIZA_NAME_BYTES_MAX")
 """Bytes of a name, a path or a model id."""
 HANDLES_MAX: Final = constant("ELIZA_HANDLES_MAX")
-"""Models open at a time, and streams."""
+"""Models open at the same time, and as many streams."""
 ROLLBACK_TOKENS_MAX: Final = constant("ELIZA_ROLLBACK_TOKENS_MAX")
-"""Tokens that a matcher can take back."""
+"""Tokens that `Matcher.rollback` can undo."""
 SPAN_TIMEOUT_TOKENS: Final = constant("ELIZA_SPAN_TIMEOUT_TOKENS")
 """Default span timeout, in tokens."""
 REGEX_BYTES_MAX: Final = constant("ELIZA_REGEX_BYTES_MAX")
@@ -41,16 +41,16 @@ TERMINALS_MAX: Final = constant("ELIZA_TERMINALS_MAX")
 CHOICES_MAX: Final = constant("ELIZA_CHOICES_MAX")
 """Strings of one set of choices."""
 CHOICES_BYTES_MAX: Final = constant("ELIZA_CHOICES_BYTES_MAX")
-"""Bytes of all of them."""
+"""Bytes of one set of choices, all strings together."""
 FORCED_BYTES_MAX: Final = constant("ELIZA_FORCED_BYTES_MAX")
-"""Bytes at which a run of forced bytes is cut."""
+"""Bytes after which a run of forced bytes is cut."""
 COMPILE_STATES: Final = constant("ELIZA_COMPILE_STATES")
-"""States of one automaton: the default of a `Budget`, and the most there can be."""
+"""States of one automaton: the default of a `Budget`, and its most."""
 COMPILE_BYTES: Final = constant("ELIZA_COMPILE_BYTES")
-"""Default bound of the memory that compiling takes, in bytes."""
+"""Default bound on the memory that compiling uses, in bytes."""
 MASK_BYTES: Final = constant("ELIZA_MASK_BYTES")
-"""Default bound of the masks and tables that a constraint keeps, in bytes."""
+"""Default bound on the masks and tables that a constraint keeps, in bytes."""
 TRIE_CACHE_ENTRIES: Final = constant("ELIZA_TRIE_CACHE_ENTRIES")
-"""Compiled token trees kept for the process."""
+"""Compiled token trees that the process caches."""
 TRIE_CACHE_BYTES: Final = constant("ELIZA_TRIE_CACHE_BYTES")
-"""Default bound of the bytes that they retain."""
+"""Default bound on the memory of that cache, in bytes."""

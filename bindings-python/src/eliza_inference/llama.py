@@ -1,4 +1,4 @@
-"""libllama: the copy of llama.cpp that models and streams run on. It is loaded at run time."""
+"""libllama, the copy of llama.cpp that models and streams run on: finding it, and loading it at run time."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class LlamaInfo:
 
 
 def load_llama(path: str | os.PathLike[str] | None = None) -> LlamaInfo:
-    """Loads libllama for the process; `Model` does it by itself, without a path.
+    """Loads libllama for the process, once for all. `Model` calls it, without a path.
 
-    Without `path` these are tried in turn: the copy loaded before, the environment variable
-    `ELIZA_INFERENCE_LLAMA`, a copy that is already in the process, the folder of this library, an
-    installed `llama_cpp` package, and `node_modules/@node-llama-cpp/*` in the working directory and
-    the folders above it. Raises `AbiMismatchError` if there is none, or if its version is not
-    known, and `StateError` if `path` is given and another copy is loaded.
+    Without `path` these are tried in turn: the copy that was loaded before, the environment variable
+    `ELIZA_INFERENCE_LLAMA`, a copy that is already in the process, the folder of the native library, an
+    installed `llama_cpp` package, and `node_modules/@node-llama-cpp/*` in the working directory and in
+    the folders above it. Raises `AbiMismatchError` if there is none or its version is unknown, and
+    `StateError` if `path` is given while another copy is loaded.
     """
     with _LOAD_LOCK:
         if path is not None:
@@ -54,7 +54,7 @@ def load_llama(path: str | os.PathLike[str] | None = None) -> LlamaInfo:
 
 
 def llama_info() -> LlamaInfo | None:
-    """The libllama that is loaded, or None."""
+    """The libllama that is loaded, or None if none is yet."""
     info = new_struct("eliza_llama_info_t")
     if lib.eliza_inference_llama_info(info) < 0:
         return None

@@ -1,4 +1,4 @@
-"""Where one output stands in a constraint, and the choice among the legal tokens."""
+"""The state of one output under a constraint: legal tokens, masks, sampling, rollback."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ __all__ = ["Matcher", "MatcherInfo", "Mode", "SpanState", "Step"]
 
 
 class Step(IntFlag):
-    """What an accepted token did. A token outside any span that starts none gives `Step.NONE`."""
+    """What a token did. A token outside any span that starts none gives `Step.NONE`."""
 
     NONE = 0
     IN_SPAN = constant("ELIZA_STEP_IN_SPAN")
     """The token belongs to a span (an end token included)."""
     SPAN_ENDED = constant("ELIZA_STEP_SPAN_ENDED")
-    """A span is over: after this token, or before it if not IN_SPAN. What is accepted from then on gives NONE, and
-    `allowed` is None, until a span is opened again."""
+    """A span ended: with this token, or, without IN_SPAN, before it. Until another span opens, every token is
+    legal (`allowed` is None) and gives NONE."""
     SPAN_STARTED = constant("ELIZA_STEP_SPAN_STARTED")
     """A trigger fired: a span is open after this token."""
     TIMED_OUT = constant("ELIZA_STEP_TIMED_OUT")
     """The span reached its timeout (with SPAN_ENDED)."""
     REFUSED = constant("ELIZA_STEP_REFUSED")
-    """Not allowed here: nothing changed."""
+    """The token is not legal here; nothing changed."""
 
 
 class Mode(IntEnum):
     """How a token is chosen among the legal ones."""
 
     GREEDY = constant("ELIZA_MODE_GREEDY")
-    """The highest logit, of equal ones the smallest id."""
+    """The highest logit; among equal ones, the smallest id."""
     SAMPLED = constant("ELIZA_MODE_SAMPLED")
-    """Temperature, then top-p, over the legal tokens; then a draw."""
+    """A draw from the legal tokens, after temperature and then top-p."""
 
 
 class SpanState(NamedTuple):
@@ -61,50 +61,52 @@ class SpanState(NamedTuple):
     constrained: bool
     """True if the next token is restricted."""
     n_allowed: int
-    """Legal next tokens if constrained, else 0."""
+    """The number of legal next tokens if constrained, else 0."""
     span_tokens: int
     """Tokens accepted in the open span."""
     leaf_descriptor: int
     """Descriptor of `leaf`, or -1."""
     leaf: int
-    """Index in the tree of the leaf that is complete here, or, outside a span, that the last span
-    ended with; -1: none."""
+    """Index, in the tree, of the leaf that is complete here, or, outside a span, of the one that the last
+    span ended with; -1 if there is none."""
     spans_started: int
     spans_ended: int
-    """Timeouts, deactivations and restarts of an open span included."""
+    """Including timeouts, deactivations and restarts of an open span."""
     timeouts: int
     illegal: int
-    """Spans that an illegal token ended; a matcher refuses such tokens instead."""
+    """Spans ended by an illegal token; always 0 in a matcher, which refuses such tokens."""
 
 
 class MatcherInfo(NamedTuple):
-    """The memory of a matcher, in bytes, and how its masks were found."""
+    """The memory of a matcher, and how often it found a mask ready."""
 
     retained_bytes: int
-    """All of it."""
+    """Memory kept in all, the next two included."""
     history_bytes: int
-    """What rollback needs."""
+    """Memory of the rollback history."""
     stack_bytes: int
-    """The parser's stacks."""
+    """Memory of the parser's stacks."""
     mask_hits: int
-    """Masks that were found ready."""
+    """Masks that were ready."""
     mask_misses: int
     """Masks that had to be computed."""
 
 
 class Matcher(Described):
-    """The cheap, mutable state of one output. Belongs to one thread at a time.
+    """The state of one output: cheap to make, and used by one thread at a time. Keeps the constraint alive.
 
-    The span of a recognizer is open at once, and so is that of a token tree with one descriptor and no
-    trigger; otherwise it is opened by `activate` or by a trigger. `seed` is the state of the generator
-    that `sample` draws from, and `span_timeout` the number of tokens after which a span that did not
-    end is given up (at least 1; 500 by default for a token tree, none for a recognizer). A leaf longer
-    than that is a `LimitError`.
+    A recognizer's span is open from the start, and so is that of a token tree with one descriptor and no
+    trigger; other spans are opened by `activate` or by a trigger. `seed` is the state of the generator
+    that `sample` draws from. `span_timeout` is the number of tokens after which a span that has not ended
+    is given up (at least 1; None: 500 for a token tree, no timeout for a recognizer). A leaf longer than
+    that is a `LimitError`.
 
-    `end` is for recognizers (a token tree has its own): the tokens, at most `limits.END_TOKENS_MAX`,
-    that are legal exactly where the text is complete, and close the span. None: the end-of-generation
-    tokens of the vocabulary. Empty: a span that must stop ends by itself, and where it may stop
-    everything is legal for one token, which either goes on with the text or ends the span before it.
+    `end` is for recognizers, since a token tree has its own: the tokens, at most `limits.END_TOKENS_MAX`,
+    that are legal exactly where the text is complete, and that close the span. None: the vocabulary's
+    end-of-generation tokens. Empty: a span that cannot go on ends by itself; where it may stop, every
+    token is legal once, and either continues the text or ends the span before it.
+
+    A context manager: `close` frees it.
     """
 
     __slots__ = ("_accept", "_constraint", "_filled", "_filled_words", "_handle", "_lent_bitmap", "_n_words")
@@ -135,8 +137,8 @@ class Matcher(Described):
             self.set_seed(seed)
 
     def accept(self, token: int) -> Step:
-        """Takes one token. A token that is not legal here is refused (`Step.REFUSED`), and nothing
-        changes; one outside the vocabulary is an `InvalidArgumentError`."""
+        """Moves on by one token, and says what it did. A token that is not legal here is refused
+        (`Step.REFUSED`) and changes nothing; an id outside the vocabulary is an `InvalidArgumentError`."""
         try:
             result: int = self._accept(self._handle, token)
         except (TypeError, OverflowError):
@@ -147,8 +149,11 @@ class Matcher(Described):
         return _STEPS[result]
 
     def rollback(self, n_tokens: int = 1) -> None:
-        """Takes back the last accepted tokens with all that they did; at most what was accepted
-        since the last `reset`, and at most `limits.ROLLBACK_TOKENS_MAX`."""
+        """Undoes the last `n_tokens` accepted tokens and all that they did, counters included.
+
+        `InvalidArgumentError` for more than were accepted since the last `reset`, and for more than
+        `limits.ROLLBACK_TOKENS_MAX`; nothing changed then.
+        """
         try:
             self._check(lib.eliza_inference_matcher_rollback(self._handle, n_tokens))
         except (TypeError, OverflowError):
@@ -156,11 +161,11 @@ class Matcher(Described):
             raise
 
     def reset(self) -> None:
-        """Back to the state right after creation, counters included. Seed and timeout stay."""
+        """Goes back to the state right after creation, counters included; seed and timeout stay."""
         self._check(lib.eliza_inference_matcher_reset(self._handle))
 
     def clone(self) -> Matcher:
-        """An independent copy: position, rollback history and generator."""
+        """An independent copy, with the same position, rollback history and generator."""
         out = ffi.new("eliza_matcher **")
         self._check(lib.eliza_inference_matcher_clone(self._handle, out))
         copy = Matcher.__new__(Matcher)
@@ -168,21 +173,21 @@ class Matcher(Described):
         return copy
 
     def activate(self, path: str) -> None:
-        """Opens a span at the descriptor with this path; an open span starts over. An unknown path
-        is an `UnknownPathError` that lists the known ones."""
+        """Opens a span at the descriptor with this path ("" in a recognizer); an open span starts over.
+        `UnknownPathError`, which lists the known paths, if there is none."""
         encoded = utf8("path", path)
         self._check(lib.eliza_inference_matcher_activate(self._handle, encoded, len(encoded)))
 
     def deactivate(self) -> None:
-        """Ends an open span without a leaf; triggers go on."""
+        """Ends an open span without a leaf. Triggers stay in force."""
         self._check(lib.eliza_inference_matcher_deactivate(self._handle))
 
     def allowed(self) -> npt.NDArray[np.int32] | None:
         """The legal next tokens, ascending, or None if every token is.
 
-        The array is read-only. That of a token tree lends the library's memory, which it keeps alive;
-        that of a recognizer is a copy, and where `bitmap` has one, that costs less. Without numpy it is
-        a `memoryview` of 32-bit integers.
+        The array, `int32[n]`, is read-only. For a token tree it views the library's memory and keeps that
+        alive; for a recognizer it is a copy, and where `bitmap` gives one, `bitmap` costs less. Without
+        numpy it is a `memoryview`.
         """
         ids, count = ffi.new("const int32_t **"), ffi.new("size_t *")
         form = self._check(lib.eliza_inference_matcher_allowed(self._handle, ids, count))
@@ -196,12 +201,12 @@ class Matcher(Described):
         return int32_array(ffi.buffer(ids[0], count[0] * 4)[:])
 
     def bitmap(self) -> npt.NDArray[np.int32] | None:
-        """The legal next tokens as a bitmap, without a copy, where that is their natural form; None
-        where it is not: then `allowed` has them all.
+        """The legal next tokens as a bitmap, without a copy, if that is their natural form; else None, and
+        `allowed` gives them.
 
-        Bit `i % 32` of word `i // 32` is token `i`, in `ceil(n_tokens / 32)` words. The array is
-        read-only and lends the library's memory: it may be read until the next call that changes the
-        matcher. Without numpy it is a `memoryview` of 32-bit integers.
+        The array is `int32[ceil(n_tokens / 32)]`: bit `i % 32` of word `i // 32` is token `i`. It is
+        read-only and views the matcher's memory: read it before the next call that changes the matcher.
+        Without numpy it is a `memoryview`.
         """
         words, count = ffi.new("const int32_t **"), ffi.new("size_t *")
         if self._check(lib.eliza_inference_matcher_bitmap(self._handle, words, count)) != _ALLOWED_BITMAP:
@@ -214,12 +219,12 @@ class Matcher(Described):
     @overload
     def fill_bitmap(self, out: Bitmap) -> Bitmap: ...
     def fill_bitmap(self, out: Any = None) -> Any:
-        """Writes the legal next tokens as a bitmap (see `bitmap`), whatever their natural form; returns
-        `out`.
+        """Writes the legal next tokens to `out` as a bitmap (see `bitmap`), whatever their natural form, and
+        returns `out`.
 
         `out` is a writable, contiguous array of 32-bit integers (numpy or any other with the buffer
-        protocol) of at least `ceil(n_tokens / 32)` words; words beyond that become 0. The matcher keeps
-        the last one, so that the next call with it costs less. None: a new one.
+        protocol) of at least `ceil(n_tokens / 32)` words; words beyond that become 0. The matcher holds
+        on to it, so that filling it again costs less. None makes a new one.
         """
         if out is None:
             out = empty_bitmap(self._n_words)
@@ -235,21 +240,21 @@ class Matcher(Described):
         return out
 
     def forced(self) -> list[int]:
-        """The tokens that must follow; empty if there is a choice.
+        """The forced tokens: those that must follow; empty if there is a choice.
 
-        In a token tree: a run in which each step has one legal token and no choice to stop. In a
-        recognizer: the tokens that the vocabulary's tokenizer gives for `forced_bytes`, without those
-        at the end of which a longer token could still take the place, and the end token where it is
-        the only legal one. Raises what the tokenizer raises.
+        In a token tree: the run of steps in which one token is legal and the output may not stop. In a
+        recognizer: the tokens that the vocabulary's tokenizer gives for `forced_bytes`, without the last ones
+        if a longer token could still take their place, and the end token where it alone is legal. Raises
+        what the tokenizer raises.
         """
         function = lib.eliza_inference_matcher_forced
         tokens, count = watching_tokenizer(self._fill_growing, function, "int32_t[]", 32)
         return list(ffi.unpack(tokens, count))
 
     def forced_bytes(self) -> bytes:
-        """The bytes that must follow in a recognizer: at each one no other could follow, and the text
-        could not stop. At most `limits.FORCED_BYTES_MAX`; b"" if there is a choice, and always in a
-        token tree."""
+        """The bytes that must follow in a recognizer: before each, no other byte is possible and the text
+        may not stop. At most `limits.FORCED_BYTES_MAX`; b"" if there is a choice, and always in a token
+        tree."""
         run, count = self._fill_growing(lib.eliza_inference_matcher_forced_bytes, "uint8_t[]", 256)
         return bytes(ffi.buffer(run, count))
 
@@ -260,22 +265,23 @@ class Matcher(Described):
         return self._check(lib.eliza_inference_matcher_can_stop(self._handle)) == 1
 
     def mask_logits(self, logits: Any) -> None:
-        """Writes -inf to every logit that is not legal, in place; nothing if everything is allowed.
+        """Writes -inf to the logit of every token that is not legal, in place; changes nothing if every
+        token is legal.
 
         `logits` is a writable, contiguous, one-dimensional array of 32-bit floats (numpy or any
-        other with the buffer protocol), at least as long as the vocabulary. What is beyond the
-        vocabulary is masked too.
+        other with the buffer protocol), at least as long as the vocabulary. Logits beyond the
+        vocabulary are masked too.
         """
         lent = _float_array(logits, writable=True)
         self._check(lib.eliza_inference_matcher_mask_logits(self._handle, lent, len(lent)))
 
     def sample(self, logits: Any, mode: Mode = Mode.GREEDY, *, temperature: float = 1.0, top_p: float = 1.0) -> int:
-        """Chooses among the legal tokens; does not accept.
+        """Chooses one of the legal tokens, and returns it without accepting it.
 
-        `logits` is as for `mask_logits`, and is not written to. NaN counts as -inf; if no legal
-        token is above -inf, they count as equal. `temperature` (0 or less: greedy) and `top_p` (1
-        or more: off) act in `Mode.SAMPLED` alone. The same logits and seed give the same tokens on
-        every platform.
+        `logits` is as for `mask_logits`, but is only read. NaN counts as -inf; if no legal token is
+        above -inf, all of them count as equal. `temperature` (0 or less: greedy) and `top_p` (1 or
+        more, or 0 or less: off) apply to `Mode.SAMPLED` alone. The same logits and seed give the same
+        tokens on every platform.
         """
         lent = _float_array(logits, writable=False)
         sampling = new_struct("eliza_sampling_t")
@@ -291,12 +297,13 @@ class Matcher(Described):
         return int(token[0])
 
     def set_seed(self, seed: int) -> None:
-        """Sets the state of the generator that `sample` draws from."""
+        """Sets the state, of 64 bits, of the generator that `sample` draws from."""
         seed = integer("seed", seed, 0, UINT64_MAX)
         self._check(lib.eliza_inference_matcher_set_seed(self._handle, seed))
 
     def set_span_timeout(self, n_tokens: int) -> None:
-        """Changes the span timeout; at least 1. In force at once: the leaves are not checked again."""
+        """Changes the span timeout, at least 1, with effect on an open span. The lengths of the leaves are not
+        checked again."""
         n_tokens = integer("n_tokens", n_tokens, 0, UINT32_MAX)
         self._check(lib.eliza_inference_matcher_set_span_timeout(self._handle, n_tokens))
 
@@ -309,20 +316,22 @@ class Matcher(Described):
 
     @property
     def leaf(self) -> str | None:
-        """The name that is complete here, or, outside a span, that the last span ended with."""
+        """The name that is complete here, or, outside a span, the one that the last span ended with; None
+        if there is none, and in a recognizer."""
         name, length = ffi.new("const char **"), ffi.new("size_t *")
         self._check(lib.eliza_inference_matcher_leaf(self._handle, name, length))
         return lent_text(name[0], length[0])
 
     @property
     def info(self) -> MatcherInfo:
-        """Memory, and how the masks were found."""
+        """Memory, and how often a mask was ready."""
         info = new_struct("eliza_matcher_info_t")
         self._check(lib.eliza_inference_matcher_info(self._handle, info))
         return MatcherInfo(info.retained_bytes, info.history_bytes, info.stack_bytes, info.mask_hits, info.mask_misses)
 
     def close(self) -> None:
-        """Frees the matcher now rather than with the last reference to it; twice does nothing."""
+        """Frees the matcher now rather than with its last reference. A second call does nothing; other calls
+        then raise `ClosedError`. A lent `bitmap` stays readable."""
         handle, self._handle = self._handle, ffi.NULL
         # A bitmap that was lent holds the handle: the last such array frees it.
         if handle and not self._lent_bitmap:

@@ -19,10 +19,9 @@ __all__ = ["Model", "Stream"]
 class Model(OpenModel):
     """An open model: a GGUF file, or a folder with one under `text/`.
 
-    A context manager; `close` frees it, and streams that are still open keep what they need.
-    Tokenising may be done by any thread, changing `model_id` by one at a time. Raises
-    `ModelFileError` if the file is missing or damaged, and `AbiMismatchError` without a libllama
-    (see `load_llama`).
+    A context manager: `close` frees it, and streams that are still open keep what they need. Any number of
+    threads may tokenise at once; set `model_id` in one at a time. Raises `ModelFileError` if the file is
+    missing or damaged, and `AbiMismatchError` without a usable libllama (see `load_llama`).
     """
 
     def __init__(self, path: str | os.PathLike[str], *, model_id: str = "") -> None:
@@ -31,8 +30,8 @@ class Model(OpenModel):
 
     @property
     def model_id(self) -> str:
-        """The name of the model; "" if it is not known. Once set, token trees for a model with
-        another id are refused (`ModelMismatchError`)."""
+        """The name of the model; "" if it is not known. Once it is set, token trees for a model with another id
+        are refused (`ModelMismatchError`)."""
         return self._model_id
 
     @model_id.setter
@@ -42,7 +41,7 @@ class Model(OpenModel):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The token ids, their bytes and their kinds."""
+        """The token ids with their bytes and kinds. It outlives the model."""
         if self._vocabulary is None:
             self._vocabulary = Vocabulary.from_model(self)
         return self._vocabulary
@@ -50,8 +49,8 @@ class Model(OpenModel):
     def tokenize(self, text: str, *, add_special: bool = False, parse_special: bool = False) -> list[int]:
         """The token ids of a text.
 
-        `add_special` adds the tokens with which the model begins (and ends) a text, as at the start
-        of a prompt. `parse_special` reads the names of control tokens in the text as these tokens.
+        `add_special` adds the tokens that the model puts at the beginning (and end) of a text, as at the
+        start of a prompt. `parse_special` reads the names of control tokens as these tokens.
         """
         encoded = utf8("text", text)
         tokens, count = ffi.new("int **"), ffi.new("size_t *")
@@ -66,8 +65,8 @@ class Model(OpenModel):
     def detokenize(self, tokens: Sequence[int], *, remove_special: bool = False, unparse_special: bool = False) -> str:
         """The text of token ids; bytes that are not UTF-8 become U+FFFD.
 
-        `remove_special` leaves out the tokens that `add_special` adds. `unparse_special` writes
-        control tokens by their names.
+        `remove_special` leaves out the tokens that `add_special` adds. `unparse_special` spells control
+        tokens by their names.
         """
         owned = integers("tokens", tokens)
         ids = ffi.cast("int *", owned)
@@ -96,10 +95,12 @@ class Model(OpenModel):
         prefix: str = " ",
         trigger: Iterable[Iterable[int]] = (),
     ) -> TokenTree:
-        """A token tree of names in this model's tokens; `tree + other` puts several together.
+        """A token tree with one descriptor, of names in this model's tokens; `tree + other` combines two trees.
 
-        `prefix` is what stands between the text before the name and the name: it is tokenised with
-        it. Where a name is the beginning of another, the tokens that end a generation end it.
+        `path` names the place in the output, and `prefix` is the text between what is there already and
+        the name: it is tokenised with the name. `trigger` lists token sequences that open the span.
+        Where a name is the beginning of another, the end-of-generation tokens end it. An empty name is
+        an `InvalidArgumentError`; `PayloadError` if there are no names.
         """
         tree = TokenTree.from_names(
             names, self.tokenize, path=path, prefix=prefix, trigger=trigger, model_id=self.model_id
@@ -131,21 +132,21 @@ class Model(OpenModel):
     ) -> Stream:
         """Opens a stream: one generation, with a KV cache of its own.
 
-        - `max_tokens`: tokens to emit after a prompt; 0: no bound.
+        - `max_tokens`: the most tokens to emit after a prompt; 0: no bound.
         - `temperature` (0 or less: greedy), `top_p` (1 or more, or 0 or less: off), `top_k` (0 or
-          less: off), `repeat_penalty` (over the last 64 tokens; 1, or 0 or less: off) and `seed`
-          choose the tokens.
+          less: off), `repeat_penalty` (over the last 64 tokens; 1, or 0 or less: off) and `seed`:
+          how tokens are chosen.
         - `grammar`: a llama.cpp grammar (GBNF) with a rule `root`, for the output outside spans.
-        - `context_size`: tokens; 0 or less: what the model was trained with.
-        - `threads`: of the CPU, at least 1; None: as suits the model.
-        - `time_budget_ms`: milliseconds from the first step after a prompt; 0: none.
-        - `span_timeout`: tokens after which a token tree's span that did not end is given up (500).
-        - `skip_ahead`: whether tokens without a choice are decoded together.
+        - `context_size`: in tokens; 0 or less: what the model was trained with.
+        - `threads`: CPU threads, from 1 to 512; None: as llama.cpp chooses.
+        - `time_budget_ms`: the most milliseconds from the first step after a prompt; 0: no bound.
+        - `span_timeout`: tokens after which a token tree's span that has not ended is given up; None: 500.
+        - `skip_ahead`: whether forced tokens are decoded together.
         - `disable_thinking`: whether `<think>` is never sampled.
         - `gpu_layers`: layers on the GPU; 0 or less: as the model was loaded.
-        - `cache_type_k`, `cache_type_v`: such as "q8_0"; None: f16.
+        - `cache_type_k`, `cache_type_v`: types of the KV cache, such as "q8_0"; None: f16.
 
-        Raises `InvalidArgumentError`, also for a grammar that does not parse.
+        Raises `InvalidArgumentError` for a value out of range or a grammar that does not parse.
         """
         if threads is not None:
             threads = integer("threads", threads, 1)
@@ -183,16 +184,15 @@ class Model(OpenModel):
 
 
 class Stream(TokenStream):
-    """One generation of a model, with a KV cache of its own. `Model.stream` opens it.
+    """One generation of a model, with a KV cache of its own. `Model.stream` opens one.
 
         stream.prefill("User: draw a cat\\nAction:")
         for step in stream:
             print(step.text, end="")
 
-    A context manager and an iterator of steps. Belongs to one thread at a time; `cancel` alone may
-    come from any. Inside a token callback the settings, `set_token_trie`, `set_constraint`, their
-    `clear_...`, `activate` and `cancel` are allowed and act before the next token; everything that
-    decodes, and `close`, is a `BusyError`.
+    A context manager, and an iterable of steps. One thread uses it at a time; only `cancel` may come from
+    another. A token callback may call the setters, `clear_token_trie`, `clear_constraint`, `activate` and
+    `cancel`, which take effect before the next token; what decodes, and `close`, is a `BusyError` there.
     """
 
     def __init__(self, model: Model, config: Mapping[str, int | float | bytes]) -> None:
@@ -200,13 +200,13 @@ class Stream(TokenStream):
         self.model = model
 
     def prefill(self, prompt: str | Sequence[int], *, add_special: bool | None = None) -> int:
-        """Decodes a prompt, text or tokens; returns its number of tokens.
+        """Decodes a prompt, given as text or token ids, and returns its number of tokens.
 
-        May be called again at any time: the tokens are appended to what is there. They never reach
-        the token tree, the grammar or the triggers. `add_special` is for text: whether the tokens
-        with which the model begins a text are added; None: if nothing was decoded yet. If they do
-        not fit, `ContextFullError`, and nothing changed. `StateError` while a token of an earlier
-        step waits for room for its text.
+        May be called again at any time: the tokens are appended to the context. The token tree, the
+        grammar and the triggers never see them. `add_special` is for text: whether to add the tokens that
+        the model puts at the beginning of a text; None: only if the context is empty. `ContextFullError`
+        if the tokens do not fit; nothing changed then. `StateError` while a token of an earlier step
+        waits for room for its text.
         """
         if isinstance(prompt, str):
             if add_special is None:

@@ -1,11 +1,12 @@
-"""A llama.cpp sampler that constrains a chain which someone else owns, such as llama-cpp-python's.
+"""A llama.cpp sampler that constrains somebody else's chain, such as llama-cpp-python's.
 
     sampler = token_trie_sampler(vocab, tree)               # vocab: address of a llama_vocab
     llama_cpp.llama_sampler_chain_add(chain, sampler)       # put it first; the chain frees it
 
-The functions work on addresses, as ctypes does, and only with the libllama that is already loaded in
-the process. Put the sampler before truncating samplers. With `Mode.GREEDY` the best legal token is
-selected, whatever follows; with `Mode.SAMPLED` only legal candidates stay for what follows.
+Samplers and vocabularies are given by address, as ctypes has them, and only the libllama that the process
+has already loaded is used. Put the sampler before samplers that drop candidates. With `Mode.GREEDY` it
+selects the best legal token, whatever follows in the chain; with `Mode.SAMPLED` it leaves only the legal
+candidates to what follows. A chain, with its samplers, is used by one thread at a time.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ __all__ = [
 
 
 def token_trie_sampler(vocab: int, tree: Payload, mode: Mode = Mode.GREEDY) -> int:
-    """Makes a sampler for the `llama_vocab` at this address; returns the address of the sampler.
+    """Makes a sampler for the `llama_vocab` at the address `vocab`, and returns the sampler's address.
 
-    The caller owns it until it is added to a chain (or frees it with `llama_sampler_free`).
+    The caller owns the sampler until it adds it to a chain, or frees it with `llama_sampler_free`. Raises
+    what `Constraint` raises for a tree.
     """
     payload = payload_bytes(tree)
     data = ffi.from_buffer("char[]", payload)
@@ -43,7 +45,7 @@ def token_trie_sampler(vocab: int, tree: Payload, mode: Mode = Mode.GREEDY) -> i
 
 
 def set_sampler_trie(sampler: int, tree: Payload, mode: Mode = Mode.GREEDY) -> None:
-    """Constrains such a sampler by another tree. If it fails, nothing changed."""
+    """Constrains the sampler by this tree from now on. If it fails, nothing changes."""
     payload = payload_bytes(tree)
     data = ffi.from_buffer("char[]", payload)
     call(lib.eliza_inference_sampler_set_token_trie, _sampler(sampler), data, len(payload), mode_number(mode))
@@ -57,10 +59,10 @@ def constraint_sampler(
     end: Iterable[int] | None = None,
     span_timeout: int | None = None,
 ) -> int:
-    """The same for any constraint, with `end` and `span_timeout` as for a `Matcher`.
+    """As `token_trie_sampler`, for any constraint, with `end` and `span_timeout` as for a `Matcher`.
 
-    The sampler keeps the constraint. A tokenizer of its vocabulary that was set in Python is used as long
-    as the vocabulary lives.
+    The sampler keeps the native constraint alive. A tokenizer set by `Vocabulary.set_tokenizer` is used
+    only as long as that `Vocabulary` lives.
     """
     instance("constraint", constraint, Constraint)
     config = SpanConfig(end, span_timeout)
@@ -77,7 +79,7 @@ def set_sampler_constraint(
     end: Iterable[int] | None = None,
     span_timeout: int | None = None,
 ) -> None:
-    """Constrains such a sampler by another constraint. If it fails, nothing changed."""
+    """Constrains the sampler by this constraint from now on. If it fails, nothing changes."""
     instance("constraint", constraint, Constraint)
     config = SpanConfig(end, span_timeout)
     function = lib.eliza_inference_sampler_set_constraint
@@ -85,18 +87,19 @@ def set_sampler_constraint(
 
 
 def clear_sampler_trie(sampler: int) -> None:
-    """Removes the tree or constraint: the sampler lets everything through."""
+    """Removes the tree or constraint: from now on the sampler lets every token through."""
     _check(lib.eliza_inference_sampler_clear_token_trie(_sampler(sampler)))
 
 
 def activate_sampler(sampler: int, path: str) -> None:
-    """Opens a span at the descriptor with this path; an open span starts over."""
+    """Opens a span at the descriptor with this path ("" in a recognizer); an open span starts over.
+    `UnknownPathError`, which lists the known paths, if there is none."""
     encoded = utf8("path", path)
     call(lib.eliza_inference_sampler_activate, _sampler(sampler), encoded, len(encoded))
 
 
 def sampler_state(sampler: int) -> SpanState:
-    """The span of the sampler."""
+    """The sampler's span and its counters."""
     state = new_struct("eliza_span_state_t")
     _check(lib.eliza_inference_sampler_state(_sampler(sampler), state))
     return span_state(state)

@@ -1,4 +1,4 @@
-"""How the span of a constraint ends, in the form that the library reads."""
+"""How a constraint's span ends, as the library reads it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["SpanConfig"]
 
 
 class SpanConfig:
-    """Owns the memory that `pointer` lends to a call; NULL if everything is as by default."""
+    """Owns the struct that `pointer` lends to a call; NULL stands for the defaults."""
 
     __slots__ = ("_end", "pointer")
 
@@ -26,6 +26,6 @@ class SpanConfig:
         self.pointer = new_struct("eliza_span_config_t")
         self.pointer.span_timeout = span_timeout or 0
         if end is not None:
-            # No tokens and no pointer mean two things: the array is never without an address.
+            # An empty `end` differs from none: one more item gives the array an address in either case.
             self._end = integers("end", end, more=(0,))
             self.pointer.end, self.pointer.n_end = self._end, len(self._end) - 1

@@ -10,12 +10,12 @@ __all__ = ["TokenFlag"]
 
 
 class TokenFlag(IntFlag):
-    """The kind of a token."""
+    """The kind of a token: a set of flags."""
 
     NORMAL = 0
     SPECIAL = constant("ELIZA_TOKEN_SPECIAL")
-    """A control token: its text is not output."""
+    """A control token, whose name is not part of the output."""
     END_OF_GENERATION = constant("ELIZA_TOKEN_END_OF_GENERATION")
-    """Ends the generation."""
+    """A token that ends the generation."""
     UNUSED = constant("ELIZA_TOKEN_UNUSED")
-    """Never produced."""
+    """An id that the model never produces, such as padding."""

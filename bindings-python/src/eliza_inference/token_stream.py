@@ -41,15 +41,15 @@ __all__ = ["Span", "StopReason", "StreamStats", "StreamStep", "TokenCallback", "
 Opened = TypeVar("Opened", bound="TokenStream")
 
 TokenCallback = Callable[[int, str], bool | None]
-"""Receives a token id and its text; True stops the generation. If the output ends
-inside a character, a last call with the id -1 brings the U+FFFD for it."""
+"""Receives a token id and its text; True stops the generation. If the output ends inside a character, a last
+call with the id -1 brings U+FFFD in its place."""
 
 
 class StopReason(IntEnum):
     """Why the last step was final."""
 
     NONE = constant("ELIZA_STOP_NONE")
-    """Not ended."""
+    """It was not final: the generation has not ended."""
     END_OF_GENERATION = constant("ELIZA_STOP_END_OF_GENERATION")
     MAX_TOKENS = constant("ELIZA_STOP_MAX_TOKENS")
     SPAN_END = constant("ELIZA_STOP_SPAN_END")
@@ -64,7 +64,7 @@ class StreamStep(NamedTuple):
 
     tokens: tuple[int, ...]
     text: str
-    """Whole characters; those of a token that are still incomplete come with the next step."""
+    """Whole characters; an incomplete one comes with a later step."""
     done: bool
     """True for the final step: `Stream.stop_reason` says why."""
 
@@ -73,21 +73,22 @@ class StreamStep(NamedTuple):
 class StreamStats:
     """Counters of a stream since it was opened or reset.
 
-    - `grammar_off`: the grammar was switched off: a tree's token that it refuses, or a restored slot.
-    - `prefill_passes`: calls of the model for prompts.
-    - `forward_passes`: calls of the model for output tokens.
-    - `decoded_tokens`: tokens in all of these calls.
+    - `grammar_off`: whether the grammar was switched off, by a tree's token that it refuses or by a
+      restored slot.
+    - `prefill_passes`: forward passes of the model for prompts.
+    - `forward_passes`: forward passes of the model for output tokens.
+    - `decoded_tokens`: tokens in all of these passes.
     - `emitted_tokens`: tokens that came out.
     - `sampled_tokens`: emitted tokens that were chosen from logits.
-    - `forced_tokens`: the other emitted tokens: they needed no logits.
-    - `constrained_steps`: choices inside a span, the one that ends the generation included.
-    - `skipped_candidates`: sum over constrained steps of the vocabulary size less the legal tokens.
+    - `forced_tokens`: the other emitted tokens, which needed no logits.
+    - `constrained_steps`: choices inside a span, including the one that ends the generation.
+    - `skipped_candidates`: the illegal tokens of the vocabulary, summed over the constrained steps.
     - `fallbacks`: constrained steps in which no legal logit was above -inf.
-    - `grammar_rejections`: free tokens that the grammar refused, so that the full grammar ran.
-    - `sample_ns`: nanoseconds in choosing tokens, forced ones included.
-    - `decode_ns`: nanoseconds in the model.
+    - `grammar_rejections`: free tokens that the grammar refused, so that it had to check all candidates.
+    - `sample_ns`: nanoseconds spent choosing tokens, forced ones included.
+    - `decode_ns`: nanoseconds spent in the model.
     - `context_tokens`: tokens in the KV cache.
-    - `pending_tokens`: tokens accepted and not yet decoded.
+    - `pending_tokens`: tokens accepted but not yet decoded.
     """
 
     grammar_off: bool
@@ -128,11 +129,12 @@ class TokenStream(Described):
     # Output
 
     def step(self, *, max_tokens: int = 32, max_text_bytes: int = 1024) -> StreamStep:
-        """One step: at most one forward pass, one chosen token, and the tokens without a choice.
+        """Takes one step: at most one forward pass, one chosen token and the forced tokens around it, at most
+        `max_tokens` in all.
 
         A step ends with the token that starts or ends a span. A token whose text does not fit
-        `max_text_bytes` (at least 5) comes with the next step; text that does not fit a whole step
-        comes in parts, in steps without tokens. Raises `CancelledError` after `cancel`.
+        `max_text_bytes` bytes (at least 5) comes with the next step; if it does not fit a whole step, its
+        text comes in parts, in steps without tokens. Raises `CancelledError` after `cancel`.
         """
         max_tokens, max_text_bytes = integer("max_tokens", max_tokens), integer("max_text_bytes", max_text_bytes)
         tokens, count = ffi.new("int32_t[]", max_tokens), ffi.new("size_t *")
@@ -150,7 +152,7 @@ class TokenStream(Described):
         return StreamStep(tuple(ffi.unpack(tokens, count[0])), ffi.string(text).decode(), status == 1)
 
     def __iter__(self) -> Iterator[StreamStep]:
-        """Steps until the final one, which comes too, even if it is empty."""
+        """Yields steps up to and including the final one, even if that is empty."""
         done = False
         while not done:
             step = self.step()
@@ -158,11 +160,11 @@ class TokenStream(Described):
             yield step
 
     def generate(self, on_token: TokenCallback | None = None, *, max_tokens: int = 0) -> str:
-        """Generates until the end, or until `max_tokens` tokens (0: as the stream was opened with);
-        returns the text.
+        """Generates until the end, or until `max_tokens` tokens came out (0: as many as the stream was opened
+        with), and returns the text.
 
-        `on_token` receives each token id and its text, and stops the generation by returning True
-        or by raising, which `generate` then raises too. Raises `CancelledError` after `cancel`.
+        `on_token` receives each token id and its text. It stops the generation by returning True, or by
+        raising, in which case `generate` raises the same. Raises `CancelledError` after `cancel`.
         """
         max_tokens = integer("max_tokens", max_tokens)
         run = _Run(on_token)
@@ -178,14 +180,15 @@ class TokenStream(Described):
         return "".join(run.text)
 
     def cancel(self) -> None:
-        """Makes the running step and all later ones raise `CancelledError` until `reset`. May be
-        called from any thread."""
+        """Makes the running step and all later ones raise `CancelledError` until `reset`. Any thread may call
+        it."""
         with self._closing:
             self._check(lib.eliza_inference_llm_stream_cancel(self._handle))
 
     def reset(self, keep: int | None = None) -> None:
-        """Empties the KV cache and goes back to the state right after opening; the settings stay, and
-        a token tree stays set and starts over. `keep` keeps the first tokens of the context."""
+        """Empties the KV cache and goes back to the state right after opening. The settings stay, and so does a
+        token tree or constraint, which starts over. `keep`: how many tokens at the start of the context to
+        keep; None: none."""
         if keep is None:
             self._check(lib.eliza_inference_llm_stream_reset(self._handle))
         else:
@@ -193,13 +196,13 @@ class TokenStream(Described):
 
     @property
     def stop_reason(self) -> StopReason:
-        """Why the last step was final. `prefill`, `set_token_trie`, `activate` and `generate` take a
-        finished stream up again, except after the end of generation, which needs `prefill`."""
+        """Why the last step was final. A finished stream goes on with `prefill`, `set_token_trie`, `activate` or
+        `generate`; after the end of generation, with `prefill` alone."""
         return StopReason(self._check(lib.eliza_inference_llm_stream_stop_reason(self._handle)))
 
     @property
     def stats(self) -> StreamStats:
-        """Counters since opening or `reset`."""
+        """Counters since the stream was opened or reset."""
         stats = new_struct("eliza_llm_stream_stats_t")
         self._check(lib.eliza_inference_llm_stream_stats(self._handle, stats))
         values = {field.name: getattr(stats, field.name) for field in fields(StreamStats)}
@@ -208,11 +211,12 @@ class TokenStream(Described):
     # Constraint
 
     def choose(self, constraint: Payload | Constraint, *, path: str | None = None, mode: Mode = Mode.GREEDY) -> str:
-        """Generates one name of a token tree, or a text that a recognizer accepts, and returns it: `span`
-        and `generate` in one. A text may end the generation: then it goes on with `prefill`.
+        """Generates one name of a token tree, or one text that a recognizer accepts, and returns it: `span`
+        and `generate` in one. `path` and `mode` are as for these. If a text ends the generation, call
+        `prefill` to go on.
 
-        `StateError` if the generation ended before it was complete, such as by `max_tokens`; its `text`
-        is what came out.
+        `StateError` if the generation ended before the name or text was complete, as by `max_tokens`; the
+        error's `text` is what came out.
         """
         is_text = isinstance(constraint, Constraint) and constraint.kind != ConstraintKind.TOKEN_TRIE
         with self.span(constraint, path=path, mode=mode) as span:
@@ -236,16 +240,17 @@ class TokenStream(Described):
         end: Iterable[int] | None = None,
         span_timeout: int | None = None,
     ) -> Span:
-        """A context in which the output is constrained, by a token tree or by a constraint, and stops at
-        the end of a span.
+        """A context manager in which a token tree or a constraint restricts the output, which stops at the
+        end of a span.
 
             with stream.span(tree, path="action") as span:
                 stream.generate()
             print(span.leaf)
 
-        `path` opens the span of that descriptor; a tree with one descriptor and no trigger opens by
-        itself, and so does a recognizer. `end` and `span_timeout` are as for `set_constraint`, and for
-        constraints only. Afterwards nothing constrains the stream. Spans do not nest.
+        `path` opens the span of that descriptor; without it, the span of a recognizer opens by itself, and
+        so does that of a tree with one descriptor and no trigger. `mode` is as for `set_token_trie`; `end`
+        and `span_timeout` are as for `set_constraint`, and for a `Constraint` only. After the context
+        nothing constrains the stream. Spans do not nest.
         """
         if isinstance(constraint, Constraint):
             chosen = constraint
@@ -263,8 +268,11 @@ class TokenStream(Described):
         return Span(self, path, lambda: self.set_token_trie(tree, mode), self.clear_token_trie)
 
     def set_token_trie(self, tree: Payload, mode: Mode = Mode.GREEDY) -> None:
-        """Constrains the stream by a token tree, in place of what constrains it now. `Mode.SAMPLED` uses
-        the stream's temperature, top-p and seed on the legal tokens alone. If it fails, nothing changed.
+        """Constrains the stream by a token tree, in place of what constrains it now. If it fails, nothing
+        changes.
+
+        `Mode.SAMPLED` applies the stream's temperature, top-p and seed to the legal tokens alone. Raises
+        what `Constraint` raises for a tree.
         """
         payload = payload_bytes(tree)
         data = ffi.from_buffer("char[]", payload)
@@ -272,7 +280,7 @@ class TokenStream(Described):
         self._constraint = None
 
     def clear_token_trie(self) -> None:
-        """Removes the token tree: back to the grammar, if there is one."""
+        """Removes the token tree. The stream's grammar, if it has one, is in force again."""
         self._check(lib.eliza_inference_clear_token_trie(self._handle))
         self._constraint = None
 
@@ -284,12 +292,12 @@ class TokenStream(Described):
         end: Iterable[int] | None = None,
         span_timeout: int | None = None,
     ) -> None:
-        """Constrains the stream by any constraint, in place of what constrains it now; `mode` is as for
-        `set_token_trie`.
+        """Constrains the stream by any constraint, in place of what constrains it now. If it fails, nothing
+        changes.
 
-        The constraint's vocabulary must be that of the model: as many tokens, and for a recognizer the
-        same bytes (`ModelMismatchError`). `end` is as for a `Matcher`; `span_timeout` None: the
-        stream's for a token tree, none for a recognizer. If it fails, nothing changed.
+        The constraint's vocabulary must be that of the model: as many tokens and, for a recognizer, the
+        same bytes (else `ModelMismatchError`). `mode` is as for `set_token_trie`, `end` as for a `Matcher`.
+        `span_timeout` is in tokens; None: the stream's own for a token tree, none for a recognizer.
         """
         instance("constraint", constraint, Constraint)
         config = SpanConfig(end, span_timeout)
@@ -299,78 +307,84 @@ class TokenStream(Described):
         self._constraint = constraint
 
     def clear_constraint(self) -> None:
-        """Removes what constrains the stream, a token tree too: back to the grammar, if there is one."""
+        """Removes what constrains the stream, be it a constraint or a token tree. The stream's grammar, if it
+        has one, is in force again."""
         self._check(lib.eliza_inference_clear_constraint(self._handle))
         self._constraint = None
 
     def activate(self, path: str) -> None:
-        """Opens a span at the descriptor with this path; an open span starts over."""
+        """Opens a span at the descriptor with this path ("" in a recognizer); an open span starts over.
+        `UnknownPathError`, which lists the known paths, if there is none; `StateError` if nothing constrains
+        the stream."""
         encoded = utf8("path", path)
         self._check(lib.eliza_inference_llm_stream_activate(self._handle, encoded, len(encoded)))
 
     @property
     def state(self) -> SpanState:
-        """The span; all zero, -1 where an index is meant, without a token tree."""
+        """The span and its counters. Without a constraint, numbers are 0, indices -1 and flags False."""
         state = new_struct("eliza_span_state_t")
         self._check(lib.eliza_inference_llm_stream_state(self._handle, state))
         return span_state(state)
 
     @property
     def leaf(self) -> str | None:
-        """The name that is complete here, or, outside a span, that the last span ended with."""
+        """The name that is complete here, or, outside a span, the one that the last span ended with; None
+        if there is none, and in a recognizer."""
         name, length = ffi.new("const char **"), ffi.new("size_t *")
         self._check(lib.eliza_inference_llm_stream_leaf(self._handle, name, length))
         return lent_text(name[0], length[0])
 
-    # Settings: they act from the next token on
+    # Settings, in force from the next token on
 
     def set_seed(self, seed: int) -> None:
-        """The state of the generator that tokens are drawn from (0)."""
+        """Sets the state, of 64 bits, of the generator that tokens are drawn from (at first 0)."""
         self._check(lib.eliza_inference_llm_stream_set_seed(self._handle, integer("seed", seed, 0, UINT64_MAX)))
 
     def set_sampling(self, *, temperature: float, top_p: float = 1.0) -> None:
-        """Temperature (0 or less: greedy) and top-p (1 or more: off)."""
+        """Sets the temperature (0 or less: greedy) and top-p (1 or more, or 0 or less: off)."""
         sampling = new_struct("eliza_sampling_t")
         sampling.temperature, sampling.top_p = number("temperature", temperature), number("top_p", top_p)
         self._check(lib.eliza_inference_llm_stream_set_sampling(self._handle, sampling))
 
     def set_time_budget_ms(self, milliseconds: int) -> None:
-        """Wall-clock time from the first step after a prompt; 0: none."""
+        """Bounds the wall-clock time from the first step after a prompt; 0: no bound."""
         milliseconds = integer("milliseconds", milliseconds, 0, UINT64_MAX)
         self._check(lib.eliza_inference_llm_stream_set_time_budget_ms(self._handle, milliseconds))
 
     def set_span_timeout(self, n_tokens: int) -> None:
-        """Tokens after which a token tree's span that did not end is given up; at least 1. A constraint that
-        was set with a `span_timeout` keeps it."""
+        """Sets the number of tokens, at least 1, after which a token tree's span that has not ended is given up.
+        A constraint that was set with a `span_timeout` of its own keeps it."""
         n_tokens = integer("n_tokens", n_tokens, 0, UINT32_MAX)
         self._check(lib.eliza_inference_llm_stream_set_span_timeout(self._handle, n_tokens))
 
     def set_stop_at_span_end(self, on: bool) -> None:
-        """Whether the step that ends a span is final (not by default)."""
+        """Sets whether the step that ends a span is final (at first it is not)."""
         self._check(lib.eliza_inference_llm_stream_set_stop_at_span_end(self._handle, on))
         self._stops_at_span_end = on
 
     def set_skip_ahead(self, on: bool) -> None:
-        """Whether tokens without a choice are decoded together (as by default)."""
+        """Sets whether forced tokens are decoded together (at first they are)."""
         self._check(lib.eliza_inference_llm_stream_set_skip_ahead(self._handle, on))
 
     def set_threads(self, n_threads: int) -> None:
-        """CPU threads of the model; at least 1."""
+        """Sets the number of CPU threads of the model, from 1 to 512."""
         self._check(lib.eliza_inference_llm_stream_set_threads(self._handle, integer("n_threads", n_threads)))
 
     # Slots
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Stores the tokens and the model's state in a file, after decoding what is pending."""
+        """Decodes pending tokens, then writes the tokens and the KV cache to a slot file. `SlotFileError` if it
+        cannot be written."""
         self._call(lib.eliza_inference_llm_stream_save_slot, os.fsencode(path))
 
     def restore(self, path: str | os.PathLike[str]) -> None:
-        """Restores them. Clears the token tree and switches the grammar off. After a failure
-        (`SlotFileError`, `ModelMismatchError`) the stream is empty and usable."""
+        """Reads what `save` wrote. Removes what constrains the stream, and switches the grammar off. After a
+        failure (`SlotFileError`, `ModelMismatchError`) the stream is empty and usable."""
         self._call(lib.eliza_inference_llm_stream_restore_slot, os.fsencode(path))
 
     def close(self) -> None:
-        """Frees the stream; twice does nothing. Waits for a `cancel` in another thread."""
+        """Frees the stream, after waiting for a `cancel` in another thread. A second call does nothing; other
+        calls then raise `ClosedError`. `BusyError` inside a token callback."""
         with self._closing:
             if self._generating:
                 raise BusyError("the stream cannot be closed inside a token callback")
@@ -422,8 +436,7 @@ class Span(Described):
 
     @property
     def leaf(self) -> str | None:
-        """The name that came out, also after the context; None as long as there is none, and for a
-        recognizer."""
+        """The name that came out, after the context too; None until there is one, and for a recognizer."""
         return self._stream.leaf if self._entered else self._leaf
 
     def __enter__(self) -> Span:

@@ -1,11 +1,11 @@
 """Token trees: which names may come out, as sequences of token ids.
 
-A `TokenTree` is what the library calls a payload: one or several descriptors, each with a path (the
-place in the output that it is for, such as `action` or `parameters.unit`) and its leaves (the names
-with their tokens). It is plain data; compiling it is the work of `Constraint` and of a stream.
+A `TokenTree` is what the library calls a payload: one or more descriptors, each with a path (the place
+in the output that it is for, such as `action` or `parameters.unit`) and leaves (the names, with their
+tokens). It is plain data, which `Constraint` and streams compile.
 
-Ids depend on the tokenizer and on the context of the text: " REPLY" after "Action:" is another token
-sequence than "REPLY" at the start of a line. Tokenise the names as they will stand in the output.
+Ids depend on the tokenizer and on the text around a name: " REPLY" after "Action:" has other tokens than
+"REPLY" at the start of a line. Tokenise names as they will stand in the output.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TRIE_ROOT_TOKEN_ID = -1
 """The token id of a root, which stands for no token."""
 
 Tokenizer = Callable[[str], Sequence[int]]
-"""Text to token ids, without special tokens."""
+"""From a text to token ids, without special tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ class TokenSequence:
 class TokenTreeDescriptor:
     """The names that are legal at one place of the output.
 
-    `trigger` holds token sequences that open the span by themselves when the output ends with one
-    of them. `end` holds the tokens that close a name which is also the beginning of another (such as
-    `REPLY` beside `REPLY_THREAD`); without them any token may follow such a name.
+    `trigger` lists token sequences: when the output ends with one of them, the span opens by itself. `end`
+    lists the tokens that close a name which is also the beginning of another (such as `REPLY` beside
+    `REPLY_THREAD`); without them any token may follow such a name.
     """
 
     path: str
@@ -96,9 +96,10 @@ class TokenTree:
         end: Iterable[int] = (),
         model_id: str = "",
     ) -> TokenTree:
-        """A tree with one descriptor; `tree + other` puts several together.
+        """A tree with one descriptor; `tree + other` combines two trees.
 
-        `tokens` is a tokenizer, called with `prefix + name`, or a mapping from names to ids. Names
+        `tokens` is a tokenizer, which is called with `prefix + name`, or a mapping from names to token ids,
+        for which `prefix` has no meaning. `trigger` and `end` are those of the `TokenTreeDescriptor`. Names
         without tokens are left out; `PayloadError` if none is left. An empty name is an
         `InvalidArgumentError`.
         """
@@ -114,14 +115,14 @@ class TokenTree:
         return cls((descriptor,), model_id)
 
     def __add__(self, other: TokenTree) -> TokenTree:
-        """A tree with the descriptors of both. `ModelMismatchError` if they are for two models."""
+        """A tree with the descriptors of both. `ModelMismatchError` if they are for different models."""
         if self.model_id != other.model_id:
             raise ModelMismatchError(f"trees for the models {self.model_id!r} and {other.model_id!r}")
         return TokenTree(self.descriptors + other.descriptors, self.model_id)
 
     @classmethod
     def from_json(cls, payload: str | bytes) -> TokenTree:
-        """Reads a payload in JSON. `PayloadError` says where it is malformed."""
+        """Reads a payload in JSON. `PayloadError`, which says where, if it is malformed."""
         try:
             decoded = json.loads(payload)
         except ValueError as error:
@@ -130,7 +131,8 @@ class TokenTree:
 
     @classmethod
     def from_msgpack(cls, payload: bytes) -> TokenTree:
-        """Reads a payload in MessagePack. Needs the extra `msgpack`."""
+        """Reads a payload in MessagePack. `PayloadError`, which says where, if it is malformed. Needs the extra
+        `msgpack`."""
         try:
             decoded = _msgpack().unpackb(payload)
         except ValueError as error:
@@ -144,7 +146,8 @@ class TokenTree:
         return self._json[0]
 
     def to_msgpack(self) -> bytes:
-        """The payload in MessagePack: smaller than JSON, and read faster. Needs the extra `msgpack`."""
+        """The payload in MessagePack, which is smaller than JSON and faster to read. Needs the extra
+        `msgpack`."""
         return bytes(_msgpack().packb(self._to_object()))
 
     def _to_object(self) -> dict[str, Any]:
@@ -171,7 +174,7 @@ class TokenTree:
 def build_token_trie(sequences: Iterable[TokenSequence]) -> TokenTrieNode:
     """The root of a trie of the sequences.
 
-    Empty sequences are skipped. If two names have the same tokens, the smaller one stays.
+    Empty sequences are skipped. Of names with the same tokens, the smallest stays.
     """
     root = TokenTrieNode(TRIE_ROOT_TOKEN_ID)
     for sequence in sequences:
@@ -194,26 +197,24 @@ def build_token_tree_descriptor(
     trigger: Iterable[Iterable[int]] = (),
     end: Iterable[int] = (),
 ) -> TokenTreeDescriptor | None:
-    """A descriptor of the names that have tokens in `token_map`, sorted by name, each once.
-
-    None if no name is left.
-    """
+    """A descriptor of those names that have tokens in `token_map`, sorted and without duplicates; None if
+    there are none."""
     leaves = tuple(TokenSequence(name, tuple(token_map[name])) for name in sorted(set(names)) if token_map.get(name))
     return TokenTreeDescriptor(path, leaves, tuple(map(tuple, trigger)), tuple(end)) if leaves else None
 
 
 def step(node: TokenTrieNode, token_id: int) -> TokenTrieNode | None:
-    """The child for a token, or None if the token is not legal at the node."""
+    """The node's child for a token, or None if the token is not legal there."""
     return node.children.get(token_id)
 
 
 def is_unique_continuation(node: TokenTrieNode) -> bool:
-    """Whether the node ends a name that no other name continues."""
+    """Whether a name ends at the node and no other name goes on from there."""
     return node.is_terminal and not node.children
 
 
 def count_terminals(node: TokenTrieNode) -> int:
-    """Names that end at the node or below it."""
+    """How many names end at the node or below it."""
     return sum(each.is_terminal for each in _nodes(node))
 
 

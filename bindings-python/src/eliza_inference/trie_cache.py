@@ -13,27 +13,28 @@ __all__ = ["TrieCacheStats", "set_trie_cache_limit", "trie_cache_stats"]
 
 @dataclass(frozen=True, slots=True)
 class TrieCacheStats:
-    """The cache of compiled token trees, one for the process."""
+    """The size and counters of the process's one cache of compiled token trees."""
 
     entries: int
     bytes: int
-    """Retained by the entries."""
+    """Memory that the entries keep."""
     bytes_max: int
-    """The bound in force."""
+    """The bound on `bytes`."""
     hits: int
     misses: int
     evictions: int
 
 
 def trie_cache_stats() -> TrieCacheStats:
-    """Size and counters of the cache."""
+    """The size and the counters of the cache, since the process began."""
     stats = new_struct("eliza_trie_cache_stats_t")
     _check(lib.eliza_inference_trie_cache_stats(stats))
     return TrieCacheStats(stats.entries, stats.bytes, stats.bytes_max, stats.hits, stats.misses, stats.evictions)
 
 
 def set_trie_cache_limit(bytes_max: int) -> None:
-    """Bounds the bytes that the cache retains, evicting at once; 0 keeps nothing."""
+    """Bounds the bytes that the cache keeps, which evicts at once; 0 keeps nothing. Constraints in use stay
+    valid."""
     _check(lib.eliza_inference_trie_cache_set_limit(integer("bytes_max", bytes_max, 0, UINT64_MAX)))
 
 

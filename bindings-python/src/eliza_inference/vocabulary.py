@@ -1,4 +1,4 @@
-"""The vocabulary of a model: token ids, their bytes and their kinds."""
+"""The vocabulary of a model: token ids with their bytes and kinds."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ __all__ = ["ByteTokenizer", "TokenFlag", "Vocabulary", "VocabularyInfo"]
 
 @dataclass(frozen=True, slots=True)
 class VocabularyInfo:
-    """The size of a vocabulary and of its byte trie. Counts of the trie are 0 until `prepare`."""
+    """The size of a vocabulary and of its byte trie. The counts of the trie are 0 until it is built."""
 
     n_tokens: int
     n_nodes: int
-    """Nodes of the byte trie, the root included; 0: not prepared."""
+    """Nodes of the byte trie, the root included."""
     n_duplicates: int
-    """Tokens with the same bytes as another one."""
+    """Tokens with the same bytes as another token."""
     missing_bytes: int
-    """Bytes without a token of their own: where one of them is the only legal byte, no token may be."""
+    """Byte values without a token of their own: where only such a byte is legal, perhaps no token is."""
     longest_token: int
-    """Bytes of the longest token."""
+    """Length of the longest token, in bytes."""
     fingerprint: int
-    """Of the token bytes and flags: what saved constraints are compared with."""
+    """A hash of the token bytes and flags, by which a saved constraint knows its vocabulary."""
     retained_bytes: int
-    """Memory kept, mapped files included."""
+    """Memory kept, in bytes, mapped files included."""
 
 
 class Vocabulary(Described):
-    """The token ids 0 .. `n_tokens`-1. Immutable but for `set_tokenizer`; any number of threads may use
-    it.
+    """The token ids from 0 to `n_tokens` - 1. Immutable except for `set_tokenizer`, and usable by any
+    number of threads at once.
 
-    `token_bytes` (one item per token) and `flags` (a `TokenFlag` per token) may be left out: a token
-    tree needs only the number, a recognizer needs the bytes. `model_id` is compared with that of a
-    token tree if both are known. Everything is copied.
+    `token_bytes` has the bytes of each token and `flags` its `TokenFlag`, in the order of the ids. Both may
+    be left out: a token tree needs only the number of tokens; a recognizer needs the bytes. `model_id` is
+    compared with that of a token tree if both are known. Everything is copied.
     """
 
     __slots__ = ("_end_of_generation", "_handle", "_tokenizer")
@@ -93,7 +93,8 @@ class Vocabulary(Described):
 
     @classmethod
     def from_gguf(cls, path: str | os.PathLike[str], *, model_id: str = "") -> Vocabulary:
-        """The vocabulary of a GGUF file with a whole model, read by libllama (see `Model`)."""
+        """The vocabulary of a GGUF file, which must hold a whole model: libllama loads it, as for `Model`, and
+        it is closed again."""
         with OpenModel(path, model_id=model_id) as model:
             return cls.from_model(model)
 
@@ -106,18 +107,19 @@ class Vocabulary(Described):
         end_of_generation: Iterable[str | int] | None = None,
         model_id: str | None = None,
     ) -> Vocabulary:
-        """The vocabulary of a Hugging Face `tokenizer.json`: the path, the text, or the object in it.
+        """The vocabulary of a Hugging Face `tokenizer.json`, given as its path, its text, or the object that
+        the text decodes to.
 
-        Served are models of the types BPE and Unigram in the byte-level spelling (GPT-2 and its kin)
-        and that of SentencePiece (U+2581 for a space, `<0x0A>` for a byte), told apart by the
-        `decoder`, or without one by `pre_tokenizer` and `normalizer`. Each token has the bytes that it
-        has inside a text: U+2581 at its beginning is a space. The unknown token and added tokens that
-        are `special` are `TokenFlag.SPECIAL`.
+        Models of the types BPE and Unigram are supported, in the byte-level spelling (GPT-2 and its kin)
+        and in that of SentencePiece (U+2581 for a space, `<0x0A>` for a byte). The `decoder` tells which,
+        or without one the `pre_tokenizer` and `normalizer`. A token has the bytes that it has inside a
+        text: U+2581 at its beginning is a space. The unknown token, and added tokens that are `special`,
+        are `TokenFlag.SPECIAL`.
 
-        `n_tokens` is the size of the model's output where that is padded (ids without a token are
-        `TokenFlag.UNUSED`). `end_of_generation` names the tokens that end a generation, by name or
-        id; without it, special tokens with a name that is in use for this, such as `</s>` or
-        `<|im_end|>`. Raises `FileInvalidError` with the place.
+        `n_tokens` is the length of the model's logits if they are padded; ids without a token are
+        `TokenFlag.UNUSED`. `end_of_generation` lists the tokens that end a generation, by name or id; None:
+        the special tokens with a usual name for it, such as `</s>` or `<|im_end|>`. Raises
+        `FileInvalidError`, which names the place in the file.
         """
         return cls._from_table(read_tokenizer_json(source), n_tokens, end_of_generation, model_id)
 
@@ -131,17 +133,20 @@ class Vocabulary(Described):
         end_of_generation: Iterable[str | int] | None = None,
         model_id: str | None = None,
     ) -> Vocabulary:
-        """The vocabulary of tiktoken's ranks: the path of a file of lines `base64 rank`, or a mapping
-        from bytes to ranks. `special` maps the names of special tokens to their ids, which such files
-        do not hold. The rest is as for `from_tokenizer_json`."""
+        """The vocabulary of tiktoken's ranks, given as the path of a file of lines `base64 rank`, or as a
+        mapping from bytes to ranks.
+
+        `special` maps the names of the special tokens, which such files lack, to their ids. All else is
+        as for `from_tokenizer_json`.
+        """
         return cls._from_table(read_tiktoken_ranks(ranks, special or {}), n_tokens, end_of_generation, model_id)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Vocabulary:
-        """Opens a file that `save` wrote, by mapping it: ready at once, byte trie included.
+        """Maps a file that `save` wrote, which makes the vocabulary ready at once, byte trie included.
 
-        The file must not be changed while the vocabulary lives. Raises `FileInvalidError` if it is
-        damaged or of another version, and `SlotFileError` if it cannot be read.
+        The file must not change while the vocabulary lives. Raises `FileInvalidError` if it is damaged or
+        of another version, and `SlotFileError` if it cannot be read.
         """
         encoded = os.fsencode(path)
         out = ffi.new("eliza_vocab **")
@@ -149,23 +154,24 @@ class Vocabulary(Described):
         return cls._from_handle(out[0])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the vocabulary with its byte trie to a file, for `open`. A tokenizer is not saved."""
+        """Writes the vocabulary and its byte trie, but no tokenizer, to a file for `open`. `SlotFileError` if it
+        cannot be written."""
         encoded = os.fsencode(path)
         call(lib.eliza_inference_vocab_save, self._handle, encoded, len(encoded))
 
     def prepare(self) -> None:
-        """Builds the byte trie, which otherwise the first recognizer does.
+        """Builds the byte trie now; otherwise the first recognizer does.
 
         `InvalidArgumentError` if the bytes of the tokens are not known.
         """
         call(lib.eliza_inference_vocab_prepare, self._handle)
 
     def set_tokenizer(self, tokenizer: ByteTokenizer | None) -> None:
-        """Says how the model's tokenizer spells a text, from its bytes to token ids without special
-        ones; None: the longest token first.
+        """Sets the function that tokenises as the model does: from the bytes of a text to token ids, without
+        special tokens. None: the longest token first.
 
-        Used by forced tokens and canonical choices, in the threads of these calls, which raise what
-        the tokenizer raises. A vocabulary of a model has one. Not to be called while another thread
+        Forced tokens and canonical choices call it, in the thread of their own call, which raises what it
+        raises. The vocabulary of a model has one from the start. Not to be called while another thread
         uses the vocabulary.
         """
         if tokenizer is None:
@@ -176,7 +182,7 @@ class Vocabulary(Described):
 
     @property
     def info(self) -> VocabularyInfo:
-        """Sizes and fingerprint."""
+        """Sizes and the fingerprint."""
         info = new_struct("eliza_vocab_info_t")
         status = lib.eliza_inference_vocab_info(self._handle, info)
         if status < 0:
@@ -195,19 +201,19 @@ class Vocabulary(Described):
         return int(lib.eliza_inference_vocab_size(self._handle))
 
     def token_bytes(self, token: int) -> bytes:
-        """The bytes of a token; b"" where they are not known."""
+        """The bytes of a token; b"" if they are not known. `InvalidArgumentError` for an id that there is not."""
         data, length = ffi.new("const uint8_t **"), ffi.new("size_t *")
         self._token(token, data, length, ffi.NULL)
         return bytes(ffi.buffer(data[0], length[0])) if length[0] else b""
 
     def flags(self, token: int) -> TokenFlag:
-        """The kind of a token."""
+        """The kind of a token. `InvalidArgumentError` for an id that there is not."""
         flags = ffi.new("uint32_t *")
         self._token(token, ffi.NULL, ffi.NULL, flags)
         return TokenFlag(flags[0])
 
     def end_of_generation_tokens(self) -> tuple[int, ...]:
-        """The tokens that end a generation, ascending. The first call looks at every token."""
+        """The ids of the tokens that end a generation, ascending. The first call reads every token's flags."""
         if self._end_of_generation is None:
             flags, ends = ffi.new("uint32_t *"), int(TokenFlag.END_OF_GENERATION)
             handle, read = self._handle, lib.eliza_inference_vocab_token

@@ -1,13 +1,13 @@
 """`tokenizer.json` of Hugging Face: models of the types BPE and Unigram.
 
-How the file spells bytes is told by its decoder, and without one by its pre-tokenizer and normalizer:
+The file's decoder, or without one its pre-tokenizer and normalizer, tells how bytes are spelled:
 
 - byte-level (GPT-2): a character for each byte;
 - SentencePiece ("metaspace"): U+2581 is a space, and with byte fallback `<0x0A>` is one byte.
 
-The bytes of a token are those that it has inside a text: U+2581 is a space at the beginning of a token
-too. (A tokenizer that puts a space before a text takes it away again when it decodes; a constraint sees
-the tokens as the model gives them, so there a text that such a model begins begins with a space.)
+A token has the bytes that it has inside a text: U+2581 is a space at the beginning of a token too. (A
+tokenizer that puts a space before a text removes it when it decodes. A constraint sees the tokens as the
+model gives them: to it, a text that such a model begins starts with a space.)
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from eliza_inference.converters.byte_level import bytes_from_spelling
 from eliza_inference.converters.token_table import TokenTable
 from eliza_inference.errors import FileInvalidError
 
 __all__ = ["read_tokenizer_json"]
+
+Kind = TypeVar("Kind")
 
 TokenizerJson = str | bytes | os.PathLike[str] | Mapping[str, Any]
 
@@ -209,7 +211,7 @@ class _Place:
         return _Place(default if value is None else value, name, self.table)
 
     def mapping(self) -> Mapping[str, Any]:
-        return self._expect(Mapping, "an object")  # type: ignore[no-any-return]
+        return self._expect(Mapping, "an object")  # type: ignore[type-abstract]
 
     def items(self) -> Iterator[_Place]:
         for index, value in enumerate(self._expect(list, "an array")):
@@ -220,12 +222,12 @@ class _Place:
         return _Place(pair[0] if len(pair) == 2 else pair, f"{self.name}[0]", self.table)
 
     def text(self) -> str:
-        return self._expect(str, "a string")  # type: ignore[no-any-return]
+        return self._expect(str, "a string")
 
     def error(self, what: str) -> FileInvalidError:
         return self.table.error(self.name, what)
 
-    def _expect(self, kind: type, expected: str) -> Any:
+    def _expect(self, kind: type[Kind], expected: str) -> Kind:
         if not isinstance(self.value, kind):
             raise self.error(f"expected {expected}, got {self.value!r:.40}")
         return self.value
