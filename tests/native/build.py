@@ -1,11 +1,11 @@
 """Compiles the C programs of this folder against the header and the library, and runs them.
 
-    python tests/native/build.py zig-out/lib/libelizainference.so
+    python tests/native/build.py LIBRARY                         zig-out/lib/libelizainference.so, for example
     python tests/native/build.py LIBRARY --model MODEL.gguf      also the checks that need a model
     python tests/native/build.py LIBRARY --valgrind              under memcheck; leaks are failures
 
-The compiler is that of the Python package ziglang. With --model, ELIZA_INFERENCE_LLAMA names the
-libllama. For --valgrind the library is to be built for a baseline CPU.
+LIBRARY may be in ELIZA_INFERENCE_LIBRARY instead. The compiler is that of the Python package ziglang. With
+--model, ELIZA_INFERENCE_LLAMA names the libllama. For --valgrind the library is to be built for a baseline CPU.
 """
 
 from __future__ import annotations
@@ -37,10 +37,12 @@ MADE_UP_ANSWER = "SEND_MAIL after 1 pass\n"
 
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    arguments.add_argument("library", type=Path)
+    arguments.add_argument("library", type=Path, nargs="?", default=os.environ.get("ELIZA_INFERENCE_LIBRARY"))
     arguments.add_argument("--model", type=Path)
     arguments.add_argument("--valgrind", action="store_true")
     chosen = arguments.parse_args()
+    if chosen.library is None:
+        arguments.error("no library: neither the argument nor ELIZA_INFERENCE_LIBRARY names one")
     library = chosen.library.resolve()
 
     failures = check_exports(library)
@@ -145,7 +147,8 @@ class Programs:
         return program
 
     def run(self, program: Path, arguments: list[str], **options: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*self.runner, str(program), *arguments], **options)  # type: ignore[call-overload, no-any-return]
+        command = [*self.runner, str(program), *arguments]
+        return subprocess.run(command, **options)  # type: ignore[call-overload, no-any-return]
 
 
 if __name__ == "__main__":

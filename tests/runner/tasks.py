@@ -1,0 +1,122 @@
+"""What can be run by name: formatters, linters, types, every kind of test."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.counts import bun_counts, native_counts, pytest_counts, zig_counts
+from runner.setup import has_release_tests, has_valgrind_tests
+from runner.step import PYTHON, ROOT, TESTS, Step
+
+MODEL = TESTS / "models" / "eliza-router.gguf"
+TYPESCRIPT = ROOT / "bindings-ts"
+ZIG = [PYTHON, "-m", "ziglang"]
+ZIG_FILES = ["native", "tests/native", "android/jni", "build.zig", "build.zig.zon"]
+RUFF = [PYTHON, "-m", "ruff"]
+NPM_RUN = ["npm", "run", "--silent"]
+QUICK = ("lint", "types", "test tidy", "test zig")
+
+
+@dataclass(frozen=True)
+class Task:
+    name: str
+    about: str
+    needs: tuple[str, ...]
+    """Parts of runner.setup.ALL."""
+    steps: list[Step]
+    """Further arguments of the command line go to the last command of the last one."""
+    library: str | None = None
+    """How the native library is built for a run of this task alone, if it uses one: "debug" takes a second and has
+    safety checks, "fast" takes seven and is what is shipped, as `all` uses it."""
+    in_all: bool = True
+
+
+def _tasks() -> list[Task]:
+    found = [
+        _format(),
+        _lint(),
+        _types(),
+        _pytest("test tidy", "imports, dead files, links, long lines", TESTS / "tidy", "Tidiness", needs=("python",)),
+        Task(
+            "test zig",
+            "unit tests and conformance cases; -Dtest-filter=NAME for some",
+            ("python",),
+            [Step("Zig tests", [[*ZIG, "build", "test", "--summary", "all"]], counts=zig_counts)],
+        ),
+        _c_tests("test c", "the C boundary", "C tests", ["--model", str(MODEL)]),
+        _pytest(
+            "test python",
+            "the Python package; -k EXPRESSION for some",
+            TESTS / "python",
+            "Python tests",
+            needs=("python", "libllama", "package", "suites"),
+            library="debug",
+        ),
+        Task(
+            "test typescript",
+            "the TypeScript package; a file name, or -t NAME, for some",
+            ("python", "libllama", "typescript", "suites"),
+            [Step("TypeScript tests", [[*NPM_RUN, "test", "--"]], folder=TYPESCRIPT, counts=bun_counts)],
+            library="fast",
+        ),
+    ]
+    if has_valgrind_tests():
+        valgrind = _c_tests("test valgrind", "the same under memcheck", "C tests under valgrind", ["--valgrind"])
+        found += [valgrind, _gate()]
+    if has_release_tests():
+        found.append(_release())
+    return found
+
+
+def _format() -> Task:
+    commands = [[*ZIG, "fmt", *ZIG_FILES], [*RUFF, "check", "--fix"], [*RUFF, "format"]]
+    steps = [Step("Format", commands), Step("TypeScript format", [[*NPM_RUN, "format"]], folder=TYPESCRIPT)]
+    return Task("format", "writes: zig fmt, ruff, biome", ("python", "typescript"), steps, in_all=False)
+
+
+def _lint() -> Task:
+    steps = [
+        Step("Zig format", [[*ZIG, "fmt", "--check", *ZIG_FILES]]),
+        Step("Python lint", [[*RUFF, "check"], [*RUFF, "format", "--check"]]),
+        Step("TypeScript lint", [[*NPM_RUN, "lint"]], folder=TYPESCRIPT),
+    ]
+    return Task("lint", "reads: zig fmt, ruff, biome", ("python", "typescript"), steps)
+
+
+def _types() -> Task:
+    steps = [
+        Step("Python types", [[PYTHON, "-m", "mypy"]]),
+        Step("TypeScript types", [[*NPM_RUN, "typecheck"]], folder=TYPESCRIPT),
+    ]
+    return Task("types", "mypy, tsc", ("python", "package", "typescript"), steps)
+
+
+def _pytest(
+    name: str, about: str, folder: Path, title: str, needs: tuple[str, ...], library: str | None = None
+) -> Task:
+    step = Step(title, [[PYTHON, "-m", "pytest", str(folder)]], counts=pytest_counts)
+    return Task(name, about, needs, [step], library)
+
+
+def _c_tests(name: str, about: str, title: str, options: list[str]) -> Task:
+    build = [PYTHON, str(TESTS / "native" / "build.py")]
+    needs = ("python", "libllama", "valgrind") if "--valgrind" in options else ("python", "libllama")
+    return Task(name, about, needs, [Step(title, [[*build, *options]], counts=native_counts)], library="fast")
+
+
+def _gate() -> Task:
+    needs = ("python", "libllama", "package", "valgrind")
+    steps = [Step("Benchmark gate", [[PYTHON, "-m", "bench", "gate"]])]
+    return Task("gate", "instructions of the hot paths against bench/baseline.json", needs, steps)
+
+
+def _release() -> Task:
+    needs = ("python", "libllama", "typescript", "release")
+    steps = [
+        Step("Release", [[*ZIG, "build", "release", "jni", "-Doptimize=fast"]]),
+        Step("Release tests", [[PYTHON, "-m", "pytest", str(TESTS / "release")]], counts=pytest_counts),
+    ]
+    return Task("test release", "every file that is shipped, run where it can be; -k EXPRESSION for some", needs, steps)
+
+
+TASKS = {task.name: task for task in _tasks()}
+"""By name, in the order in which `all` runs them: the quickest first."""
