@@ -1,0 +1,43 @@
+"""Imports of TypeScript files, those of types included."""
+
+import posixpath
+import re
+
+from tidy import graph
+from tidy.tree import Tree
+
+FOLDERS = ("bindings-ts/src", "bindings-ts/test", "bindings-ts/scripts", "bench/bun")
+IMPORT = re.compile(r"""(?:\bfrom|^import|\bimport\()\s*["'](\.[^"']*)["']""", re.MULTILINE)
+
+SOURCE = "bindings-ts/src"
+LLAMA = f"{SOURCE}/(aosp-binding|host-abi|llama|llm-.*|model|native-llm-.*|streaming-.*|token-stream).ts"
+ANY_ENGINE = f"{SOURCE}/(?!index|aosp|host-abi|llama|llm-|model|native-llm-|streaming-|token-stream).*"
+
+RULES = [
+    (f"{SOURCE}/vocabulary.ts", [ANY_ENGINE, f"{SOURCE}/llm-context.ts"]),  # one can be taken from a context
+    (LLAMA, [ANY_ENGINE, LLAMA]),
+    (f"{SOURCE}/index.ts", [ANY_ENGINE, LLAMA]),
+    (ANY_ENGINE, [ANY_ENGINE]),
+    ("bindings-ts/scripts/.*", ["bindings-ts/scripts/.*"]),
+    ("bindings-ts/test/.*", ["bindings-ts/.*"]),
+    ("bench/bun/.*", [f"{SOURCE}/index.ts"]),
+]
+# What is run or installed; the scripts are those of package.json.
+ENTRIES = f"{SOURCE}/index.ts|bindings-ts/test/.*.test.ts|bindings-ts/scripts/generate.ts|bench/bun/.*"
+
+
+def problems(tree: Tree) -> list[str]:
+    found = imports(tree)
+    entries = [path for path in found if re.fullmatch(ENTRIES, path)]
+    return [*graph.forbidden(found, RULES), *graph.circles(found), *graph.dead(found, entries)]
+
+
+def imports(tree: Tree) -> dict[str, list[str]]:
+    return {path: _imported(tree, path) for path in tree.under(*FOLDERS, suffix=".ts")}
+
+
+def _imported(tree: Tree, path: str) -> list[str]:
+    here = posixpath.dirname(path)
+    named = {posixpath.normpath(posixpath.join(here, name)) for name in IMPORT.findall(tree.text(path))}
+    candidates = {file for name in named for file in (name, f"{name}.ts", f"{name}/index.ts")}
+    return sorted(candidates & set(tree.files))
