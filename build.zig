@@ -1,10 +1,9 @@
-//! One build: the shared library, its tests, the formatting check.
+//! One build: the shared library, its tests, a release.
 //!
 //!     python -m ziglang build -Doptimize=fast     zig-out/lib/libelizainference.so and the header
 //!     python -m ziglang build test                unit tests, header check, conformance cases
 //!     python -m ziglang build jni                 the library and its bridge to Java
 //!     python -m ziglang build release             all that is shipped, into zig-out/release
-//!     python -m ziglang build fmt                 fails if a file is not formatted
 const std = @import("std");
 const manifest = @import("build.zig.zon");
 const java = @import("native/release/java.zig");
@@ -27,9 +26,6 @@ pub fn build(b: *std.Build) void {
     java.addStep(b, shared, chosen);
     addTests(b, target, optimize, options);
     release.addStep(b, manifest.version, options);
-
-    const formatted = b.addFmt(.{ .paths = &.{ b.path("native"), b.path("tests/native"), b.path("build.zig") }, .check = true });
-    b.step("fmt", "Fail if a Zig file is not formatted").dependOn(&formatted.step);
 }
 
 fn addTests(
@@ -56,7 +52,11 @@ fn addTests(
         .target = target,
         .optimize = optimize,
         .link_libc = true,
-        .imports = &.{ .{ .name = "header", .module = library.addHeader(b) }, .{ .name = "engine", .module = engine }, .{ .name = "message", .module = message } },
+        .imports = &.{
+            .{ .name = "header", .module = library.addHeader(b) },
+            .{ .name = "engine", .module = engine },
+            .{ .name = "message", .module = message },
+        },
     });
     module.addOptions("config", options);
     module.addAnonymousImport("abi_manifest", .{ .root_source_file = b.path("native/abi/manifest.json") });

@@ -127,7 +127,16 @@ fn tokenize(env: *Env, _: jni.Class, model: i64, text: jni.Array, add_special: u
     var n: usize = 0;
     var message: [*c]u8 = null;
     const context = fromLong(eliza.EliInferenceContext, model);
-    const status = eliza.eliza_inference_tokenize(context, content.bytes.ptr, content.bytes.len, add_special, parse_special, &tokens, &n, &message);
+    const status = eliza.eliza_inference_tokenize(
+        context,
+        content.bytes.ptr,
+        content.bytes.len,
+        add_special,
+        parse_special,
+        &tokens,
+        &n,
+        &message,
+    );
     if (status < 0) {
         throwMessage(env, status, message);
         return null;
@@ -144,7 +153,16 @@ fn detokenize(env: *Env, _: jni.Class, model: i64, tokens: jni.Array, remove_spe
     defer gpa.free(buffer);
     while (true) {
         var message: [*c]u8 = null;
-        const length = eliza.eliza_inference_detokenize(context, ids.ptr, ids.len, remove_special, unparse_special, buffer.ptr, buffer.len, &message);
+        const length = eliza.eliza_inference_detokenize(
+            context,
+            ids.ptr,
+            ids.len,
+            remove_special,
+            unparse_special,
+            buffer.ptr,
+            buffer.len,
+            &message,
+        );
         if (length < 0) {
             throwMessage(env, length, message);
             return null;
@@ -232,7 +250,11 @@ fn prefill(env: *Env, _: jni.Class, stream: i64, tokens: jni.Array) callconv(.c)
 fn setTokenTrie(env: *Env, _: jni.Class, stream: i64, payload: jni.Array, mode: i32) callconv(.c) void {
     const content = Text.copy(env, payload) orelse return;
     defer content.free();
-    check(env, stream, eliza.eliza_inference_set_token_trie(fromLong(eliza.EliLlmStream, stream), content.bytes.ptr, content.bytes.len, mode));
+    check(
+        env,
+        stream,
+        eliza.eliza_inference_set_token_trie(fromLong(eliza.EliLlmStream, stream), content.bytes.ptr, content.bytes.len, mode),
+    );
 }
 
 fn clearTokenTrie(env: *Env, _: jni.Class, stream: i64) callconv(.c) void {

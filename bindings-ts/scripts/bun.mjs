@@ -1,7 +1,7 @@
 // Runs the bun of this package's devDependencies: `node scripts/bun.mjs test`.
 //
-// The `bun` package links its command in an install script, which `npm ci --ignore-scripts` leaves out. The binary itself
-// is in the package for the platform, which npm has already chosen.
+// The `bun` package links its command in an install script, which `npm ci --ignore-scripts` leaves out. The binary
+// itself is in the package for the platform, which npm has already chosen.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 

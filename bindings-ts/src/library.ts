@@ -65,7 +65,9 @@ function findLibrary(): string {
   if (found) return found;
   throw new ElizaInferenceError(
     ELIZA_ERR_ABI_MISMATCH,
-    `libelizainference was not found: install the package ${platformPackage()} (npm leaves it out with --omit=optional, or for a lockfile of another platform), or set ELIZA_INFERENCE_LIBRARY to the path of ${libraryFile()}`,
+    `libelizainference was not found: install the package ${platformPackage()} (npm leaves it out with ` +
+      "--omit=optional, or for a lockfile of another platform), or set ELIZA_INFERENCE_LIBRARY to the path of " +
+      libraryFile(),
   );
 }
 

@@ -8,7 +8,10 @@ export function loadAdvice(path: string, message: string): string {
     return ` (it is for ${platform}, this process is ${HERE}: use the file for this platform)`;
   }
   if (/failed to map segment|operation not permitted|code signature|not valid for use in process/i.test(message)) {
-    return " (the system does not let this process execute it: put it in a folder that is not mounted noexec, and allow the process to map executable pages)";
+    return (
+      " (the system does not let this process execute it: put it in a folder that is not mounted noexec, " +
+      "and allow the process to map executable pages)"
+    );
   }
   return "";
 }

@@ -1,4 +1,4 @@
-/** Choices, regular expressions and grammars as this binding serves them; what they mean is in conformance-recognizers. */
+/** Choices, regular expressions and grammars as this binding serves them; conformance-recognizers: what they mean. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

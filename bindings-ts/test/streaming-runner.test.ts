@@ -335,7 +335,6 @@ const SYMBOLS_OF_THIS_LIBRARY = (Object.keys(abi.declarations) as SymbolName[]).
   (name) =>
     !/^eliza_inference_(abi_version|free_string|create|destroy|tokenize|free_tokens|detokenize)$/.test(name) &&
     !/^eliza_inference_llm_(stream|mtp|kv_quant)_supported$/.test(name) &&
-    !/^eliza_inference_llm_stream_(open|prefill|next|generate|cancel|reset|reset_keep|close|save_slot|restore_slot)$/.test(
-      name,
-    ),
+    !/^eliza_inference_llm_stream_(open|prefill|next|generate|cancel|reset|reset_keep)$/.test(name) &&
+    !/^eliza_inference_llm_stream_(close|save_slot|restore_slot)$/.test(name),
 );

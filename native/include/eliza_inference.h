@@ -231,10 +231,10 @@ typedef struct eliza_constraint eliza_constraint;
  * same tree in both gives the same constraint. Unknown keys are ignored, with what they hold. Ids
  * are JSON integers without fraction or exponent, or MessagePack integers. Errors: a missing,
  * wrongly typed or repeated key of the format; no descriptor, no leaf, an empty list of triggers; a
- * leaf, a trigger or an `end` without tokens; a MessagePack key that is not a string; two descriptors with one path; one trigger in two descriptors; an id
- * outside the vocabulary; an end token that is also a child of a leaf's node; trailing bytes;
- * anything beyond the limits. If two leaves have the same tokens, the smaller name stays (by its
- * UTF-8 bytes).
+ * leaf, a trigger or an `end` without tokens; a MessagePack key that is not a string; two descriptors
+ * with one path; one trigger in two descriptors; an id outside the vocabulary; an end token that is
+ * also a child of a leaf's node; trailing bytes; anything beyond the limits. If two leaves have the
+ * same tokens, the smaller name stays (by its UTF-8 bytes).
  *
  * Spans. With one descriptor and no trigger the span is active at once. Otherwise it is activated
  * by path, or when the tokens accepted since the last span end with a trigger: the first to
@@ -714,7 +714,7 @@ int eliza_inference_llm_stream_set_sampling(EliLlmStream *stream, const eliza_sa
 int eliza_inference_llm_stream_set_time_budget_ms(EliLlmStream *stream, uint64_t ms);     /* from the first step after prefill; 0: none */
 int eliza_inference_llm_stream_set_span_timeout(EliLlmStream *stream, uint32_t n_tokens); /* of token tries set without one; at least 1 */
 int eliza_inference_llm_stream_set_stop_at_span_end(EliLlmStream *stream, int on);        /* default 0; 1: that step is final */
-int eliza_inference_llm_stream_set_skip_ahead(EliLlmStream *stream, int on);              /* default 1; 0: forced tokens are decoded one by one */
+int eliza_inference_llm_stream_set_skip_ahead(EliLlmStream *stream, int on);              /* default 1; 0: forced tokens one by one */
 int eliza_inference_llm_stream_set_threads(EliLlmStream *stream, int32_t n_threads);      /* 1 .. 512 */
 
 #define ELIZA_STOP_NONE 0 /* not ended */

@@ -208,9 +208,11 @@ static void test_choices_arguments(const eliza_vocab *vocab, const eliza_vocab *
         REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_choices(vocab, CHOICES, NULL, 0, flags, NULL, &made, &error));
         REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_choices(vocab, CHOICES, at, 0, flags, NULL, &made, &error));
         REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_choices(vocab, CHOICES, at, SIZE_MAX, flags, NULL, &made, &error));
-        REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_choices(vocab, CHOICES, at, ELIZA_CHOICES_MAX + 1, flags, NULL, &made, &error));
+        REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_choices(vocab, CHOICES, at, ELIZA_CHOICES_MAX + 1, flags, NULL,
+                                                                           &made, &error));
         REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_choices(vocab, CHOICES, huge, 1, flags, NULL, &made, &error));
-        REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_choices(vocab, CHOICES, descending, 2, flags, NULL, &made, &error));
+        REFUSES(ELIZA_ERR_INVALID_ARG,
+                eliza_inference_constraint_create_choices(vocab, CHOICES, descending, 2, flags, NULL, &made, &error));
         REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_choices(vocab, CHOICES, wrapped, 1, flags, NULL, &made, &error));
         REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_choices(vocab, CHOICES, empty_one, 3, flags, NULL, &made, &error));
     }
@@ -236,7 +238,8 @@ static void test_text_arguments(const eliza_vocab *vocab, const eliza_vocab *bar
     REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_regex(vocab, "a", 1, 2, NULL, &made, &error));
     REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_regex(vocab, "a", SIZE_MAX, 0, NULL, &made, &error));
     REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_regex(vocab, "a", ELIZA_REGEX_BYTES_MAX + 1, 0, NULL, &made, &error));
-    static const char *const wrong[] = {"(", ")", "[", "a{3,2}", "*", "\\", "a\\1", "(?=a)", "\\bb", "[z-a]", "a\xff", "\\p{Nothing}", "a++"};
+    static const char *const wrong[] = {"(", ")", "[", "a{3,2}", "*", "\\", "a\\1", "(?=a)", "\\bb",
+                                        "[z-a]", "a\xff", "\\p{Nothing}", "a++"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         REFUSES(ELIZA_ERR_GRAMMAR, eliza_inference_constraint_create_regex(vocab, wrong[i], strlen(wrong[i]), 0, NULL, &made, &error));
     REFUSES(ELIZA_ERR_GRAMMAR, eliza_inference_constraint_create_regex(vocab, "a\0(", 3, 0, NULL, &made, &error));
@@ -342,7 +345,8 @@ static void test_budgets(const eliza_vocab *vocab) {
     compile_all(vocab, &config, ELIZA_ERR_INVALID_ARG);
     config = (eliza_compile_config_t){.struct_size = sizeof config, .bytes_max = 1};
     compile_all(vocab, &config, ELIZA_ERR_LIMIT);
-    config = (eliza_compile_config_t){.struct_size = sizeof config, .bytes_max = UINT64_MAX, .ms_max = UINT64_MAX, .mask_bytes_max = UINT64_MAX};
+    config = (eliza_compile_config_t){.struct_size = sizeof config, .bytes_max = UINT64_MAX, .ms_max = UINT64_MAX,
+                                      .mask_bytes_max = UINT64_MAX};
     compile_all(vocab, &config, ELIZA_OK);
     config = (eliza_compile_config_t){.struct_size = sizeof config, .mask_bytes_max = 1};
     compile_all(vocab, &config, ELIZA_OK);
@@ -370,7 +374,8 @@ static void test_budgets(const eliza_vocab *vocab) {
     }
     static const char *const explosions[] = {"(a{1,1000}){1,1000}", "((\\w{1,100}){1,100}){1,100}", "(a|b)*a(a|b){20}", "\\w{60000}"};
     for (size_t i = 0; i < sizeof explosions / sizeof *explosions; i++)
-        REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_regex(vocab, explosions[i], strlen(explosions[i]), 0, NULL, &made, &error));
+        REFUSES(ELIZA_ERR_LIMIT,
+                eliza_inference_constraint_create_regex(vocab, explosions[i], strlen(explosions[i]), 0, NULL, &made, &error));
 }
 
 static void test_prepare(const eliza_vocab *vocab) {
@@ -417,7 +422,8 @@ static void test_kinds(const eliza_vocab *vocab) {
         eliza_inference_constraint_free(constraint);
     }
     eliza_constraint *canonical = NULL;
-    GIVES(ELIZA_OK, eliza_inference_constraint_create_choices(vocab, CHOICES, CHOICES_OFFSETS, 3, ELIZA_CHOICES_CANONICAL, NULL, &canonical, &error));
+    GIVES(ELIZA_OK, eliza_inference_constraint_create_choices(vocab, CHOICES, CHOICES_OFFSETS, 3, ELIZA_CHOICES_CANONICAL, NULL,
+                                                              &canonical, &error));
     const char *path = NULL;
     size_t length = 0;
     CHECK_EQUAL(eliza_inference_constraint_path(canonical, 0, &path, &length), ELIZA_OK);
@@ -455,11 +461,13 @@ static int32_t says_control_token(const uint8_t *text, size_t length, int32_t *o
 }
 
 static void test_tokenizers(eliza_vocab *vocab) {
-    static eliza_tokenize_callback const all[] = {says_minus_one, says_too_many, says_unknown_tokens, says_other_tokens, says_control_token};
+    static eliza_tokenize_callback const all[] = {says_minus_one, says_too_many, says_unknown_tokens,
+                                                  says_other_tokens, says_control_token};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         CHECK_EQUAL(eliza_inference_vocab_set_tokenizer(vocab, all[i], NULL), ELIZA_OK);
         eliza_constraint *made = NULL, *regex = make_regex(vocab, "<s>abcabc[xy]");
-        int status = eliza_inference_constraint_create_choices(vocab, CHOICES, CHOICES_OFFSETS, 3, ELIZA_CHOICES_CANONICAL, NULL, &made, NULL);
+        int status = eliza_inference_constraint_create_choices(vocab, CHOICES, CHOICES_OFFSETS, 3, ELIZA_CHOICES_CANONICAL, NULL,
+                                                               &made, NULL);
         CHECK_EQUAL(status == ELIZA_OK, made != NULL);
         eliza_inference_constraint_free(made);
         eliza_matcher *matcher = make_matcher(regex);

@@ -35,6 +35,7 @@ test {
     _ = @import("compile/lark/lark.zig");
     _ = @import("compile/lark/measure.zig");
     _ = @import("compile/lark/accounting.zig");
+    _ = @import("compile/lr/displace.zig");
     _ = @import("compile/lr/graph.zig");
     _ = @import("compile/lr/inseparable.zig");
     _ = @import("compile/lr/tables_test.zig");

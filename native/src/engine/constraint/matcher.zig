@@ -118,7 +118,9 @@ pub const Matcher = struct {
     pub fn fillBitmap(m: *Matcher, words: []u32) diagnostic.Error!sampling.Legal {
         const n_tokens = m.constraint.vocabulary.tokens.n;
         const needed = std.math.divCeil(usize, n_tokens, 32) catch unreachable;
-        if (words.len < needed) return m.diag.fail(.invalid_arg, "{d} words are fewer than the {d} of the vocabulary", .{ words.len, needed });
+        if (words.len < needed) {
+            return m.diag.fail(.invalid_arg, "{d} words are fewer than the {d} of the vocabulary", .{ words.len, needed });
+        }
         const legal = try m.allowed();
         switch (legal) {
             .all => {

@@ -22,7 +22,9 @@ pub const Config = struct {
         const end = config.end orelse return;
         if (end.len > end_tokens_max) return diag.fail(.limit, "end: {d} tokens are more than {d}", .{ end.len, end_tokens_max });
         for (end, 0..) |token, i| {
-            if (token < 0 or token >= n_tokens) return diag.fail(.invalid_arg, "end[{d}]: {d} is outside 0..{d}", .{ i, token, n_tokens - 1 });
+            if (token < 0 or token >= n_tokens) {
+                return diag.fail(.invalid_arg, "end[{d}]: {d} is outside 0..{d}", .{ i, token, n_tokens - 1 });
+            }
         }
     }
 };

@@ -284,7 +284,9 @@ const Builder = struct {
 
     fn layOut(b: *Builder, list: List) Error!Choices {
         const n_nodes = countNodes(list);
-        if (n_nodes > std.math.maxInt(u31)) return b.diag.fail(.limit, "{s} needs more than {d} nodes", .{ Choices.what, std.math.maxInt(u31) });
+        if (n_nodes > std.math.maxInt(u31)) {
+            return b.diag.fail(.limit, "{s} needs more than {d} nodes", .{ Choices.what, std.math.maxInt(u31) });
+        }
         try b.budget.take(5 * n_nodes + n_nodes / 8, Choices.what, b.diag);
         const first_child = try b.gpa.alloc(u32, n_nodes + 1);
         errdefer b.gpa.free(first_child);

@@ -58,7 +58,14 @@ pub const Grammar = struct {
 
     pub fn advance(g: *const Grammar, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) Allocator.Error!?Position {
         return switch (g.program.width) {
-            inline program_module.set_widths[0], program_module.set_widths[1] => |width| advanceWide(width, gpa, &g.program, pool, from, text),
+            inline program_module.set_widths[0], program_module.set_widths[1] => |width| advanceWide(
+                width,
+                gpa,
+                &g.program,
+                pool,
+                from,
+                text,
+            ),
             else => unreachable,
         };
     }
@@ -95,7 +102,14 @@ pub const Grammar = struct {
         return g;
     }
 
-    fn findMaskWide(g: *Grammar, comptime width: usize, finder: *const Finder, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+    fn findMaskWide(
+        g: *Grammar,
+        comptime width: usize,
+        finder: *const Finder,
+        pool: *Pool,
+        at: Position,
+        scratch: *Scratch,
+    ) Allocator.Error!u32 {
         const program = &g.program;
         const selector = try selectorOf(width, finder.gpa, program, pool, scratch);
         const state: u16 = @intCast(at.state);
@@ -122,7 +136,13 @@ pub const Grammar = struct {
     const shards_max = 4;
 };
 
-fn selectorOf(comptime width: usize, gpa: Allocator, program: *const Program, pool: *Pool, scratch: *Scratch) Allocator.Error!*Selector(width) {
+fn selectorOf(
+    comptime width: usize,
+    gpa: Allocator,
+    program: *const Program,
+    pool: *Pool,
+    scratch: *Scratch,
+) Allocator.Error!*Selector(width) {
     const S = Selector(width);
     if (scratch.keptOf(S)) |selector| {
         selector.parser.pool = pool;
@@ -132,7 +152,14 @@ fn selectorOf(comptime width: usize, gpa: Allocator, program: *const Program, po
     return scratch.keep(gpa, new);
 }
 
-fn advanceWide(comptime width: usize, gpa: Allocator, program: *const Program, pool: *Pool, from: Position, text: []const u8) Allocator.Error!?Position {
+fn advanceWide(
+    comptime width: usize,
+    gpa: Allocator,
+    program: *const Program,
+    pool: *Pool,
+    from: Position,
+    text: []const u8,
+) Allocator.Error!?Position {
     var parser: parser_module.Parser(width) = .{ .gpa = gpa, .program = program, .pool = pool };
     const lexer = &program.lexer;
     var state: u16 = @intCast(from.state);

@@ -394,7 +394,11 @@ test "an error names its place" {
     try expectFailure(head ++ "[-1]}]}]}", .payload, "descriptors[0].leaves[0].tokens[0]: -1 is outside 0..2147483647");
     try expectFailure(head ++ "[]}]}]}", .payload, "descriptors[0].leaves[0].tokens: expected at least one token");
     try expectFailure(head ++ "[1]},{\"name\":\"B\"}]}]}", .payload, "descriptors[0].leaves[1]: missing \"tokens\"");
-    try expectFailure(head ++ "[1]}]},{\"path\":\"p\",\"leaves\":[{\"name\":\"A\",\"tokens\":[1]}]}]}", .payload, "descriptors[1].path: \"p\" is also the path of descriptors[0]");
+    try expectFailure(
+        head ++ "[1]}]},{\"path\":\"p\",\"leaves\":[{\"name\":\"A\",\"tokens\":[1]}]}]}",
+        .payload,
+        "descriptors[1].path: \"p\" is also the path of descriptors[0]",
+    );
     try expectFailure(head ++ "[1", .payload, "descriptors[0].leaves[0].tokens: the payload ends too early at byte 75");
     try expectFailure("x", .payload, "payload: expected a JSON object or a MessagePack map, found the first byte 0x78");
     try expectFailure("{\"modelId\":1}", .payload, "modelId: expected a string, found an integer");
@@ -403,7 +407,8 @@ test "an error names its place" {
 test "both formats, however spelled, give the same payload" {
     const text = "{\"modelId\":\"m\",\"descriptors\":[{\"leaves\":[{\"tokens\":[300,2],\"name\":\"\\u0041\"}],\"path\":\"p\"}]}";
     const spaced = "{\"descriptors\": [{\"path\": \"p\", \"leaves\": [{\"name\": \"A\", \"tokens\": [300, 2]}]}], \"modelId\" : \"m\" }\n";
-    const packed_bytes = "\x82\xa7modelId\xa1m\xabdescriptors\x91\x82\xa6leaves\x91\x82\xa6tokens\x92\xcd\x01\x2c\x02\xa4name\xa1A\xa4path\xa1p";
+    const packed_bytes = "\x82\xa7modelId\xa1m\xabdescriptors\x91" ++
+        "\x82\xa6leaves\x91\x82\xa6tokens\x92\xcd\x01\x2c\x02\xa4name\xa1A\xa4path\xa1p";
     for ([_][]const u8{ text, spaced, packed_bytes }) |bytes| {
         var diag: Diagnostic = .{};
         var one = try parse(testing.allocator, bytes, &diag);
@@ -424,6 +429,7 @@ fn parseOnce(gpa: Allocator, bytes: []const u8) !void {
 }
 
 test "out of memory anywhere is reported and loses nothing" {
-    const text = "{\"modelId\":\"m\",\"x\":[{\"y\":\"z\"}],\"descriptors\":[{\"path\":\"p\",\"trigger\":[[1,2]],\"end\":[9],\"leaves\":[{\"name\":\"A\",\"tokens\":[1]}]}]}";
+    const text = "{\"modelId\":\"m\",\"x\":[{\"y\":\"z\"}],\"descriptors\":[{\"path\":\"p\"," ++
+        "\"trigger\":[[1,2]],\"end\":[9],\"leaves\":[{\"name\":\"A\",\"tokens\":[1]}]}]}";
     try testing.checkAllAllocationFailures(testing.allocator, parseOnce, .{text});
 }

@@ -43,7 +43,14 @@ const posix = struct {
     const mapAt = if (has_narrow_offsets) mmap64 else std.c.mmap;
 
     extern "c" fn lseek64(file: c_int, offset: i64, whence: c_int) i64;
-    extern "c" fn mmap64(address: ?*align(std.heap.page_size_min) anyopaque, length: usize, protection: std.c.PROT, flags: std.c.MAP, file: c_int, offset: i64) *anyopaque;
+    extern "c" fn mmap64(
+        address: ?*align(std.heap.page_size_min) anyopaque,
+        length: usize,
+        protection: std.c.PROT,
+        flags: std.c.MAP,
+        file: c_int,
+        offset: i64,
+    ) *anyopaque;
 
     /// Linux reads the whole file at once: it is all needed for the checksum.
     const flags: std.c.MAP = if (builtin.os.tag == .linux) .{ .TYPE = .PRIVATE, .POPULATE = true } else .{ .TYPE = .PRIVATE };

@@ -94,7 +94,13 @@ pub const RecognizerState = struct {
     }
 
     pub fn activate(s: *RecognizerState, path: []const u8, diag: *Diagnostic) diagnostic.Error!void {
-        if (path.len > 0) return diag.fail(.unknown_path, "no descriptor has the path {f}: the span of a recognizer has the path \"\"", .{diagnostic.quoted(path)});
+        if (path.len > 0) {
+            return diag.fail(
+                .unknown_path,
+                "no descriptor has the path {f}: the span of a recognizer has the path \"\"",
+                .{diagnostic.quoted(path)},
+            );
+        }
         if (s.span.is_open) s.close();
         s.span.position = s.recognizer.initial();
         s.span.is_open = true;
@@ -380,7 +386,9 @@ pub const RecognizerState = struct {
         var bytes: std.ArrayList(u8) = .empty;
         defer bytes.deinit(s.gpa);
         const must_end = try s.appendForced(&bytes);
-        if (bytes.items.len > 0) try tokenize.forced(s.gpa, s.recognizer.vocabulary, s.recognizer.trie, bytes.items, must_end, &s.forced_run);
+        if (bytes.items.len > 0) {
+            try tokenize.forced(s.gpa, s.recognizer.vocabulary, s.recognizer.trie, bytes.items, must_end, &s.forced_run);
+        }
         if (s.forced_run.items.len > 0 or (s.stepsBack() and try s.canStop())) return;
         const single = try s.allowed() orelse return;
         if (single == .list and single.list.len == 1) try s.forced_run.append(s.gpa, single.list[0]);

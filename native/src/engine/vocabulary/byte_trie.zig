@@ -61,7 +61,9 @@ pub const ByteTrie = struct {
     end_tokens: []const i32,
 
     pub fn build(gpa: Allocator, tokens: *const Tokens, diag: *Diagnostic) diagnostic.Error!ByteTrie {
-        if (tokens.offsets.len == 0) return diag.fail(.invalid_arg, "the vocabulary was made without the bytes of its tokens, which recognizers need", .{});
+        if (tokens.offsets.len == 0) {
+            return diag.fail(.invalid_arg, "the vocabulary was made without the bytes of its tokens, which recognizers need", .{});
+        }
         if (tokens.n > tokens_max) {
             return diag.fail(.limit, "{d} tokens are more than {d}", .{ tokens.n, tokens_max });
         }
@@ -256,7 +258,13 @@ const Builder = struct {
             const bytes = b.textOf(entry);
             for (b.shared[i]..bytes.len) |depth| {
                 path[depth + 1] = n;
-                nodes[n] = .{ .byte = bytes[depth], .depth = @intCast(depth + 1), .mark = 0, .subtree = 0, .place = @intCast(n % idle_places) };
+                nodes[n] = .{
+                    .byte = bytes[depth],
+                    .depth = @intCast(depth + 1),
+                    .mark = 0,
+                    .subtree = 0,
+                    .place = @intCast(n % idle_places),
+                };
                 n += 1;
             }
             nodes[n - 1].setToken(entry.token);

@@ -6,7 +6,13 @@ const Vocabulary = @import("vocabulary.zig").Vocabulary;
 const ByteTrie = @import("byte_trie.zig").ByteTrie;
 
 /// Appends the tokens of a text. False if the tokenizer cannot spell it.
-pub fn tokenize(gpa: Allocator, vocabulary: *const Vocabulary, trie: *const ByteTrie, text: []const u8, out: *std.ArrayList(i32)) Allocator.Error!bool {
+pub fn tokenize(
+    gpa: Allocator,
+    vocabulary: *const Vocabulary,
+    trie: *const ByteTrie,
+    text: []const u8,
+    out: *std.ArrayList(i32),
+) Allocator.Error!bool {
     const tokenizer = vocabulary.tokenizer orelse return longestFirst(gpa, trie, text, out);
     try out.ensureUnusedCapacity(gpa, text.len + 1);
     for (0..2) |_| {
@@ -43,7 +49,14 @@ fn longestFirst(gpa: Allocator, trie: *const ByteTrie, text: []const u8, out: *s
 
 /// Appends the tokens of the bytes that must follow, up to the first one that a longer token could take
 /// the place of. If the text must end after the bytes, that is none.
-pub fn forced(gpa: Allocator, vocabulary: *const Vocabulary, trie: *const ByteTrie, bytes: []const u8, must_end: bool, out: *std.ArrayList(i32)) Allocator.Error!void {
+pub fn forced(
+    gpa: Allocator,
+    vocabulary: *const Vocabulary,
+    trie: *const ByteTrie,
+    bytes: []const u8,
+    must_end: bool,
+    out: *std.ArrayList(i32),
+) Allocator.Error!void {
     const before = out.items.len;
     if (!try tokenize(gpa, vocabulary, trie, bytes, out)) {
         out.shrinkRetainingCapacity(before);

@@ -6,7 +6,8 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const Mutex = @import("engine").mutex.Mutex;
 
-/// `kind` tells the handles of one table from those of another. Safe from any thread. Whoever closes an object makes sure that no one else still uses it.
+/// `kind` tells the handles of one table from those of another. Safe from any thread. Whoever closes an object
+/// makes sure that no one else still uses it.
 pub fn Table(comptime T: type, comptime Handle: type, comptime kind: u2) type {
     return struct {
         const Self = @This();

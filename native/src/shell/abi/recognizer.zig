@@ -174,7 +174,10 @@ export fn eliza_inference_constraint_save(constraint: ?*const Constraint, path: 
     boundary.begin(out_error);
     const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
     const text = boundary.slice(u8, path, path_len) orelse return boundary.reject(out_error, "path is NULL");
-    const recognizer = c.recognizer() orelse return boundary.reject(out_error, "a token trie is not saved: its payload is what it is made of");
+    const recognizer = c.recognizer() orelse return boundary.reject(
+        out_error,
+        "a token trie is not saved: its payload is what it is made of",
+    );
     var diag: boundary.Diagnostic = .{};
     files.saveRecognizer(gpa, recognizer, text, &diag) catch return boundary.fail(out_error, &diag);
     return 0;

@@ -77,7 +77,11 @@ fn createConstraint(
     return samplers.create(try loader.ofProcess(diag), of, source, known_mode, diag);
 }
 
-fn sourceOf(constraint: ?*const Constraint, config: ?*const matcher_abi.SpanSettings, diag: *boundary.Diagnostic) boundary.Error!samplers.Source {
+fn sourceOf(
+    constraint: ?*const Constraint,
+    config: ?*const matcher_abi.SpanSettings,
+    diag: *boundary.Diagnostic,
+) boundary.Error!samplers.Source {
     const c = constraint orelse return diag.fail(.invalid_arg, "constraint is NULL", .{});
     const span = try matcher_abi.SpanSettings.read(config, diag);
     return .{ .constraint = .{ .of = c, .config = span } };

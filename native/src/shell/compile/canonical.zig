@@ -13,7 +13,13 @@ const tokenize = @import("engine").tokenize.tokenize;
 const path = "choices";
 
 /// String i is `text[offsets[i]..offsets[i + 1]]`.
-pub fn createChoices(gpa: Allocator, vocabulary: *const Vocabulary, text: []const u8, offsets: []const u64, diag: *Diagnostic) diagnostic.Error!*Constraint {
+pub fn createChoices(
+    gpa: Allocator,
+    vocabulary: *const Vocabulary,
+    text: []const u8,
+    offsets: []const u64,
+    diag: *Diagnostic,
+) diagnostic.Error!*Constraint {
     try choices.check(offsets, diag);
     const payload = try write(gpa, vocabulary, text, offsets, diag);
     defer gpa.free(payload);
@@ -30,7 +36,14 @@ fn write(gpa: Allocator, vocabulary: *const Vocabulary, text: []const u8, offset
     return out.toOwnedSlice(gpa) catch diag.outOfMemory();
 }
 
-fn writeAll(gpa: Allocator, out: *std.ArrayList(u8), vocabulary: *const Vocabulary, text: []const u8, offsets: []const u64, diag: *Diagnostic) (Allocator.Error || diagnostic.Error)!void {
+fn writeAll(
+    gpa: Allocator,
+    out: *std.ArrayList(u8),
+    vocabulary: *const Vocabulary,
+    text: []const u8,
+    offsets: []const u64,
+    diag: *Diagnostic,
+) (Allocator.Error || diagnostic.Error)!void {
     const trie = try vocabulary.byteTrie(diag);
     try out.append(gpa, 0x82);
     try writeString(gpa, out, "modelId");

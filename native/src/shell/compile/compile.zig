@@ -41,14 +41,26 @@ pub const Settings = struct {
 
 const Error = Allocator.Error || diagnostic.Error;
 
-pub fn createConstraint(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, settings: Settings, diag: *Diagnostic) diagnostic.Error!*Constraint {
+pub fn createConstraint(
+    gpa: Allocator,
+    vocabulary: *const Vocabulary,
+    source: Source,
+    settings: Settings,
+    diag: *Diagnostic,
+) diagnostic.Error!*Constraint {
     const compiled = try compile(gpa, vocabulary, source, settings, diag);
     errdefer compiled.release();
     return Constraint.create(gpa, vocabulary, .{ .recognizer = compiled }, diag);
 }
 
 /// One reference belongs to the caller.
-pub fn compile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, settings: Settings, diag: *Diagnostic) diagnostic.Error!*Recognizer {
+pub fn compile(
+    gpa: Allocator,
+    vocabulary: *const Vocabulary,
+    source: Source,
+    settings: Settings,
+    diag: *Diagnostic,
+) diagnostic.Error!*Recognizer {
     return tryCompile(gpa, vocabulary, source, settings, diag) catch |e| switch (e) {
         error.OutOfMemory => diag.outOfMemory(),
         error.Failed => error.Failed,
@@ -72,7 +84,14 @@ fn tryCompile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, set
     return Recognizer.create(gpa, vocabulary, trie, language, .owned, text, settings.mask_bytes_max);
 }
 
-fn compileRegex(gpa: Allocator, arena: Allocator, pattern: []const u8, ignore_case: bool, budget: *Budget, diag: *Diagnostic) Error!dfa.Dfa {
+fn compileRegex(
+    gpa: Allocator,
+    arena: Allocator,
+    pattern: []const u8,
+    ignore_case: bool,
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!dfa.Dfa {
     if (pattern.len > regex_bytes_max) {
         return diag.fail(.limit, "{d} bytes of regular expression are more than {d}", .{ pattern.len, regex_bytes_max });
     }
@@ -83,7 +102,14 @@ fn compileRegex(gpa: Allocator, arena: Allocator, pattern: []const u8, ignore_ca
     return diag.fail(.grammar, "no text matches the regular expression", .{});
 }
 
-fn compileGrammar(gpa: Allocator, arena: Allocator, text: []const u8, notes: *tables.Notes, budget: *Budget, diag: *Diagnostic) Error!Grammar {
+fn compileGrammar(
+    gpa: Allocator,
+    arena: Allocator,
+    text: []const u8,
+    notes: *tables.Notes,
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!Grammar {
     const parsed = try lark.parse(arena, text, budget, diag);
     try notes.appendSlice(arena, parsed.notes);
     const grammar = &parsed.grammar;
@@ -103,7 +129,14 @@ fn compileGrammar(gpa: Allocator, arena: Allocator, text: []const u8, notes: *ta
     return .init(gpa, program);
 }
 
-fn buildParser(arena: Allocator, grammar: *const GrammarText, lexer: *const dfa.Dfa, notes: *tables.Notes, budget: *Budget, diag: *Diagnostic) Error!tables.Tables {
+fn buildParser(
+    arena: Allocator,
+    grammar: *const GrammarText,
+    lexer: *const dfa.Dfa,
+    notes: *tables.Notes,
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!tables.Tables {
     const found = try arena.alloc(bool, grammar.terminals.len);
     @memset(found, false);
     for (lexer.match_patterns) |terminal| found[terminal] = true;

@@ -65,7 +65,13 @@ fn putRecognizer(writer: *image.Writer, recognizer: *const Recognizer) Allocator
 }
 
 /// One reference belongs to the caller.
-pub fn openRecognizer(gpa: Allocator, vocabulary: *const Vocabulary, path: []const u8, mask_bytes_max: u64, diag: *Diagnostic) diagnostic.Error!*Recognizer {
+pub fn openRecognizer(
+    gpa: Allocator,
+    vocabulary: *const Vocabulary,
+    path: []const u8,
+    mask_bytes_max: u64,
+    diag: *Diagnostic,
+) diagnostic.Error!*Recognizer {
     const trie = try vocabulary.byteTrie(diag);
     var reader = try image.Reader.open(gpa, path, .constraint, diag);
     errdefer reader.mapping.close();

@@ -72,7 +72,11 @@ pub const GuideSampler = struct {
 
     fn guideOfConstraint(t: *GuideSampler, c: *const Constraint, config: span.Config, d: *Diagnostic) Error!Guide {
         if (c.vocabulary.tokens.n != t.n_tokens) {
-            return d.fail(.model_mismatch, "the constraint is for a vocabulary of {d} tokens, the model has {d}", .{ c.vocabulary.tokens.n, t.n_tokens });
+            return d.fail(
+                .model_mismatch,
+                "the constraint is for a vocabulary of {d} tokens, the model has {d}",
+                .{ c.vocabulary.tokens.n, t.n_tokens },
+            );
         }
         return t.guideOf(c.compiled, config, d);
     }

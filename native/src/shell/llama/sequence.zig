@@ -152,14 +152,18 @@ pub const Sequence = struct {
         const state = gpa.alloc(u8, api.llama_state_seq_get_size(s.context, 0)) catch return d.outOfMemory();
         errdefer gpa.free(state);
         const written = api.llama_state_seq_get_data(s.context, state.ptr, state.len, 0);
-        if (written == 0 or written > state.len) return d.fail(.ffi_fault, "llama_state_seq_get_data wrote {d} of {d} bytes", .{ written, state.len });
+        if (written == 0 or written > state.len) {
+            return d.fail(.ffi_fault, "llama_state_seq_get_data wrote {d} of {d} bytes", .{ written, state.len });
+        }
         return gpa.realloc(state, written) catch d.outOfMemory();
     }
 
     /// Takes tokens and state of a slot; the sequence is empty, and stays so on failure.
     pub fn restore(s: *Sequence, slot: *const Slot, d: *Diagnostic) diagnostic.Error!void {
         errdefer s.truncate(0);
-        if (slot.n_tokens > s.n_ctx) return d.fail(.context_full, "{d} tokens of the slot do not fit the context of {d}", .{ slot.n_tokens, s.n_ctx });
+        if (slot.n_tokens > s.n_ctx) {
+            return d.fail(.context_full, "{d} tokens of the slot do not fit the context of {d}", .{ slot.n_tokens, s.n_ctx });
+        }
         slot.copyTokens(s.tokens.addManyAsSliceAssumeCapacity(slot.n_tokens));
         try s.model.checkTokens("tokens of the slot", s.tokens.items, d);
         const state = slot.state();

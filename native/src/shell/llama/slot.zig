@@ -104,7 +104,11 @@ fn checkIdentity(path: []const u8, found: Identity, wanted: Identity, d: *Diagno
     if (found.library != wanted.library)
         return d.fail(.model_mismatch, "{s}: the slot was saved with another version of libllama", .{path});
     if (found.n_ctx != wanted.n_ctx)
-        return d.fail(.model_mismatch, "{s}: the slot was saved with a context of {d} tokens, the stream has {d}", .{ path, found.n_ctx, wanted.n_ctx });
+        return d.fail(
+            .model_mismatch,
+            "{s}: the slot was saved with a context of {d} tokens, the stream has {d}",
+            .{ path, found.n_ctx, wanted.n_ctx },
+        );
     if (found.type_k != wanted.type_k or found.type_v != wanted.type_v)
         return d.fail(.model_mismatch, "{s}: the slot was saved with other types of KV cache", .{path});
 }

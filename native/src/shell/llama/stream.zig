@@ -113,7 +113,9 @@ pub const Stream = struct {
             try cache_type.parse("cache_type_v", config.type_v, d),
         };
         const banned = if (config.disable_thinking) try thinkToken(context, d) else null;
-        if (context.model.hasEncoder()) return d.fail(.not_implemented, "{s}: models with an encoder are not served", .{context.model.path});
+        if (context.model.hasEncoder()) {
+            return d.fail(.not_implemented, "{s}: models with an encoder are not served", .{context.model.path});
+        }
         const model = try context.modelWithGpuLayers(config.n_gpu_layers, d);
         const s = gpa.create(Stream) catch {
             model.release();
@@ -189,7 +191,11 @@ pub const Stream = struct {
         if (tokens.len == 0) return s.diag.fail(.invalid_arg, "num_tokens is 0", .{});
         const before = s.sequence.tokens.items.len;
         if (tokens.len > s.sequence.room()) {
-            return s.diag.fail(.context_full, "{d} tokens do not fit the context of {d}, of which {d} are in use", .{ tokens.len, s.sequence.n_ctx, before });
+            return s.diag.fail(
+                .context_full,
+                "{d} tokens do not fit the context of {d}, of which {d} are in use",
+                .{ tokens.len, s.sequence.n_ctx, before },
+            );
         }
         try s.sequence.model.checkTokens("token_ids", tokens, &s.diag);
         s.sequence.append(tokens);
@@ -281,7 +287,11 @@ pub const Stream = struct {
         const model = s.sequence.model;
         const vocabulary = c.vocabulary;
         if (vocabulary.tokens.n != model.n_tokens) {
-            return s.diag.fail(.model_mismatch, "the constraint is for a vocabulary of {d} tokens, the model has {d}", .{ vocabulary.tokens.n, model.n_tokens });
+            return s.diag.fail(
+                .model_mismatch,
+                "the constraint is for a vocabulary of {d} tokens, the model has {d}",
+                .{ vocabulary.tokens.n, model.n_tokens },
+            );
         }
         if (!c.compiled.readsBytes() or vocabulary.isOwnedBy(model)) return;
         for (0..vocabulary.tokens.n) |token| {

@@ -429,7 +429,11 @@ const Reader = struct {
             }
         }
         switch (r.token.tag) {
-            .question, .star, .plus, .times => return r.fail(r.token.place, "a repetition of a repetition: put the first into parentheses", .{}),
+            .question, .star, .plus, .times => return r.fail(
+                r.token.place,
+                "a repetition of a repetition: put the first into parentheses",
+                .{},
+            ),
             else => {},
         }
         return r.repeat(.{
@@ -497,7 +501,11 @@ const Reader = struct {
         const open = r.token;
         const is_optional = open.tag == .left_bracket;
         if (depth == nesting_max) {
-            return r.diag.fail(.limit, "{d}:{d}: parentheses are nested deeper than {d}", .{ open.place.line, open.place.column, nesting_max });
+            return r.diag.fail(
+                .limit,
+                "{d}:{d}: parentheses are nested deeper than {d}",
+                .{ open.place.line, open.place.column, nesting_max },
+            );
         }
         try r.advance();
         const expression = try r.readList(.bar, depth + 1);

@@ -79,7 +79,15 @@ fn appendPath(w: *const Work, a: *const Automaton, paths: *const graph.Paths, st
 
 /// Symbols after which the reduction really can be followed by the terminal: those before a step
 /// that reads it, and of every production that ends in between.
-fn appendLookBack(w: *const Work, f: *const Flat, a: *const Automaton, l: *const Lalr, yields: *const Yields, conflict: Conflict, prefix: *std.ArrayList(u32)) Error!void {
+fn appendLookBack(
+    w: *const Work,
+    f: *const Flat,
+    a: *const Automaton,
+    l: *const Lalr,
+    yields: *const Yields,
+    conflict: Conflict,
+    prefix: *std.ArrayList(u32),
+) Error!void {
     const reduced = f.first_items[a.reductions.items[conflict.reduction] + 1] - 1;
     var sources: std.ArrayList(graph.Source) = .empty;
     for (l.look_backs.items) |one| {

@@ -212,7 +212,13 @@ test "components come after those they lead to, and sets spread against the edge
     var diag: @import("engine").diagnostic.Diagnostic = .{};
     const w: Work = .{ .arena = arena.allocator(), .budget = &budget, .diag = &diag };
     // 0 -> 1 <-> 2 -> 3, 4 -> 4
-    const edges = [_]Edge{ .{ .from = 0, .to = 1 }, .{ .from = 1, .to = 2 }, .{ .from = 2, .to = 1 }, .{ .from = 2, .to = 3 }, .{ .from = 4, .to = 4 } };
+    const edges = [_]Edge{
+        .{ .from = 0, .to = 1 },
+        .{ .from = 1, .to = 2 },
+        .{ .from = 2, .to = 1 },
+        .{ .from = 2, .to = 3 },
+        .{ .from = 4, .to = 4 },
+    };
     const g: Graph = try .init(&w, 5, &edges, null);
     const found = try components(&w, &g);
     try std.testing.expectEqual(found.of[1], found.of[2]);

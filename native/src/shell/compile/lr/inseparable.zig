@@ -27,7 +27,15 @@ const Error = work_module.Error;
 /// between; what is skipped has a note itself, with the first `b` that can never end it. A grammar
 /// without such notes has no dead ends, unless soft terminals take all texts of those that end a rule.
 /// Notes live in `arena`; at most `notes_max` of them, and how many there are more.
-pub fn note(arena: Allocator, grammar: *const Grammar, tables: *const Tables, lexer: *const Dfa, notes: *Notes, budget: *Budget, diag: *Diagnostic) Error!void {
+pub fn note(
+    arena: Allocator,
+    grammar: *const Grammar,
+    tables: *const Tables,
+    lexer: *const Dfa,
+    notes: *Notes,
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!void {
     const w: Work = .{ .arena = arena, .budget = budget, .diag = diag };
     var s: Search = try .init(&w, grammar, tables, lexer, notes);
     try s.notePairs();
@@ -108,7 +116,10 @@ const Search = struct {
     fn addPair(s: *Search, before: usize, after: usize) Error!void {
         const a = s.grammar.terminals[before];
         const b = s.grammar.terminals[after];
-        try s.addOne("{f}{f} can take in the {f} that comes after it, and nothing else can end it there", .{ show.place(a.place), show.name(a.name), show.name(b.name) });
+        try s.addOne(
+            "{f}{f} can take in the {f} that comes after it, and nothing else can end it there",
+            .{ show.place(a.place), show.name(a.name), show.name(b.name) },
+        );
     }
 
     /// The classes that can begin `after`, or something skipped that `after` can end in turn, which is

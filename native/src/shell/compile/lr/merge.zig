@@ -159,7 +159,9 @@ const Merger = struct {
         const words = m.f.words;
         var to: Automaton = .{ .kernel_words = 0 };
         const shift_sets = try m.w.alloc(u64, @as(usize, m.n_groups) * words);
-        for ([_]*std.ArrayList(u32){ &to.kernel_offsets, &to.transition_offsets, &to.reduction_offsets }) |offsets| try m.w.append(offsets, 0);
+        for ([_]*std.ArrayList(u32){ &to.kernel_offsets, &to.transition_offsets, &to.reduction_offsets }) |offsets| {
+            try m.w.append(offsets, 0);
+        }
         for (m.members[0..m.n_groups], 0..) |state, number| {
             try m.w.check();
             @memcpy(sets.row(shift_sets, number, words), m.shiftsOf(state));

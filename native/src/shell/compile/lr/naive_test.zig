@@ -66,7 +66,11 @@ pub fn earley(arena: Allocator, g: *const Grammar, text: []const u16) !Verdict {
                 }
                 switch (p.symbols[item.dot]) {
                     .terminal => |t| if (at < text.len and text[at] == t) {
-                        try columns.items[at + 1].put(arena, .{ .production = item.production, .dot = item.dot + 1, .from = item.from }, {});
+                        try columns.items[at + 1].put(
+                            arena,
+                            .{ .production = item.production, .dot = item.dot + 1, .from = item.from },
+                            {},
+                        );
                     },
                     .rule => |r| for (productions, 0..) |q, number| {
                         if (q.rule == r) try column.put(arena, .{ .production = @intCast(number), .dot = 0, .from = @intCast(at) }, {});
@@ -166,7 +170,9 @@ pub fn canonical(arena: Allocator, g: *const Grammar) !?CanonicalParser {
         try actions.append(arena, row);
         try gotos.append(arena, leads);
         for (0..g.terminals.len) |terminal| {
-            if (try step(arena, g, productions, &states, number, .{ .terminal = @intCast(terminal) })) |to| row[terminal] = .{ .shift = to };
+            if (try step(arena, g, productions, &states, number, .{ .terminal = @intCast(terminal) })) |to| {
+                row[terminal] = .{ .shift = to };
+            }
         }
         for (leads, 0..) |*to, rule| to.* = try step(arena, g, productions, &states, number, .{ .rule = @intCast(rule) }) orelse 0;
         if (!try reduceAll(arena, g, productions, &states.items[number], row)) return null;
@@ -204,7 +210,14 @@ fn reduceAll(arena: Allocator, g: *const Grammar, productions: []const Productio
     return true;
 }
 
-fn step(arena: Allocator, g: *const Grammar, productions: []const Production, states: *std.ArrayList(State), from: usize, over: Symbol) !?u16 {
+fn step(
+    arena: Allocator,
+    g: *const Grammar,
+    productions: []const Production,
+    states: *std.ArrayList(State),
+    from: usize,
+    over: Symbol,
+) !?u16 {
     var to: State = .empty;
     for (states.items[from].keys()) |item| {
         const symbols = productions[item.production].symbols;

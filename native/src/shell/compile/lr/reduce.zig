@@ -21,7 +21,12 @@ pub fn usable(w: *const Work, g: *const Grammar, found: []const bool, notes: *No
     if (!productive[g.start]) return failEmpty(w, g, found, productive);
     for (g.terminals, found) |terminal, is_found| {
         if (is_found or terminal.skip) continue;
-        try note(w, notes, never_found ++ ", so alternatives with it are left out", .{ show.place(terminal.place), show.name(terminal.name) });
+        try note(
+            w,
+            notes,
+            never_found ++ ", so alternatives with it are left out",
+            .{ show.place(terminal.place), show.name(terminal.name) },
+        );
     }
     const kept = try w.filled(bool, g.productions.len, true);
     for (g.productions, kept) |production, *keep| {
@@ -178,6 +183,10 @@ fn failLoop(w: *const Work, f: *const Flat, g: *const Graph, item: u32, edge: gr
     const shown = show.route(f, edge.from, route.items);
     return switch (kind) {
         .unit => w.diag.fail(.grammar, "{f}rule {f} derives itself: {f}", .{ at, name, shown }),
-        .any => w.diag.fail(.grammar, "{f}rule {f} is left-recursive behind what can be empty: {f}, in   {f}", .{ at, name, shown, show.item(f, item) }),
+        .any => w.diag.fail(
+            .grammar,
+            "{f}rule {f} is left-recursive behind what can be empty: {f}, in   {f}",
+            .{ at, name, shown, show.item(f, item) },
+        ),
     };
 }

@@ -66,7 +66,14 @@ pub const Tables = struct {
 /// left out.
 /// ELIZA_ERR_GRAMMAR: the start rule can never end, a rule that derives itself, left recursion
 /// behind what can be empty, a conflict that no precedence settles.
-pub fn build(arena: Allocator, grammar: *const Grammar, found: []const bool, notes: *Notes, budget: *Budget, diag: *Diagnostic) Error!Tables {
+pub fn build(
+    arena: Allocator,
+    grammar: *const Grammar,
+    found: []const bool,
+    notes: *Notes,
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!Tables {
     const w: Work = .{ .arena = arena, .budget = budget, .diag = diag };
     try checkLimits(grammar, diag);
     const kept = try reduce.usable(&w, grammar, found, notes);

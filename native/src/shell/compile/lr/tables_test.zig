@@ -69,7 +69,10 @@ const Reader = struct {
                 try symbols.append(r.arena, .{ .terminal = number });
             }
         }
-        try r.productions.append(r.arena, .{ .rule = r.rule(name).?, .symbols = symbols.items, .precedence = precedence, .place = .{ .line = line, .column = 3 } });
+        try r.productions.append(
+            r.arena,
+            .{ .rule = r.rule(name).?, .symbols = symbols.items, .precedence = precedence, .place = .{ .line = line, .column = 3 } },
+        );
     }
 
     fn rule(r: *const Reader, name: []const u8) ?u16 {
@@ -201,13 +204,24 @@ test "ambiguous expressions with precedence" {
 }
 
 test "what does not associate" {
-    try expectSentences("%nonassoc <\n%left +\nE: E < E | E + E | n", &.{ "n < n", "n + n + n < n", "n" }, &.{ "n < n < n", "n + n < n < n" });
+    try expectSentences(
+        "%nonassoc <\n%left +\nE: E < E | E + E | n",
+        &.{ "n < n", "n + n + n < n", "n" },
+        &.{ "n < n < n", "n + n < n < n" },
+    );
 }
 
 test "dangling else, reported and settled" {
     const text = "S: if e S | if e S else S | x";
-    try expectRefused(text, "1:3: conflict on else: shift in   S: if e S . else S   or reduce   S: if e S .   ; example: if e if e x . else");
-    try expectSentences("%nonassoc then\n%nonassoc else\nS: if e S %prec then | if e S else S | x", &.{ "if e if e x else x", "if e x else if e x" }, &.{ "else", "if e x else" });
+    try expectRefused(
+        text,
+        "1:3: conflict on else: shift in   S: if e S . else S   or reduce   S: if e S .   ; example: if e if e x . else",
+    );
+    try expectSentences(
+        "%nonassoc then\n%nonassoc else\nS: if e S %prec then | if e S else S | x",
+        &.{ "if e if e x else x", "if e x else if e x" },
+        &.{ "else", "if e x else" },
+    );
 }
 
 test "a shift that only some canonical states drop is kept by the others" {
@@ -217,13 +231,22 @@ test "a shift that only some canonical states drop is kept by the others" {
 }
 
 test "reductions that meet" {
-    try expectRefused("S: A x | B x\nA: a C\nB: a D\nC: c\nD: c", "5:3: conflict on x: reduce   C: c .   or reduce   D: c .   ; example: a c . x");
-    try expectRefused("S: A | B\nA: a\nB: a", "3:3: conflict on end of input: reduce   A: a .   or reduce   B: a .   ; example: a . end of input");
+    try expectRefused(
+        "S: A x | B x\nA: a C\nB: a D\nC: c\nD: c",
+        "5:3: conflict on x: reduce   C: c .   or reduce   D: c .   ; example: a c . x",
+    );
+    try expectRefused(
+        "S: A | B\nA: a\nB: a",
+        "3:3: conflict on end of input: reduce   A: a .   or reduce   B: a .   ; example: a . end of input",
+    );
 }
 
 test "an example ends what has to be ended before the lookahead comes" {
     // Inside of brackets `+` comes only after them.
-    try expectRefused("S: E ; | [ E ] + n ;\nE: T | T + E | + \nT: n U\nU: | + n", "4:3: conflict on +: shift in   U: . + n   or reduce   U: .   ; example: n . +");
+    try expectRefused(
+        "S: E ; | [ E ] + n ;\nE: T | T + E | + \nT: n U\nU: | + n",
+        "4:3: conflict on +: shift in   U: . + n   or reduce   U: .   ; example: n . +",
+    );
 }
 
 test "rules that derive themselves" {
@@ -232,7 +255,10 @@ test "rules that derive themselves" {
 }
 
 test "left recursion behind what can be empty" {
-    try expectRefused("S: A\nA: B C y | x\nB: | b\nC: A c", "2:3: rule A is left-recursive behind what can be empty: A -> C -> A, in   A: B . C y");
+    try expectRefused(
+        "S: A\nA: B C y | x\nB: | b\nC: A c",
+        "2:3: rule A is left-recursive behind what can be empty: A -> C -> A, in   A: B . C y",
+    );
 }
 
 test "rules that can never end, and rules that are not used" {
@@ -265,7 +291,10 @@ test "terminals that are never found" {
 
     // `n` is to blame in A, and A alone would not be in S.
     try std.testing.expectError(error.Failed, b.from("S: A b\nA: n a | A n"));
-    try std.testing.expectEqualStrings("n is never found: terminals before it match all its texts, so rule S can never end", b.diag.message());
+    try std.testing.expectEqualStrings(
+        "n is never found: terminals before it match all its texts, so rule S can never end",
+        b.diag.message(),
+    );
     try std.testing.expectError(error.Failed, b.from("S: A b\nA: B A | n B\nB: B a"));
     try std.testing.expectEqualStrings("1:1: rule S can never end", b.diag.message());
 }
@@ -382,7 +411,14 @@ fn randomGrammar(arena: Allocator, random: std.Random, with_precedence: bool, tw
             .symbols = if (is_twin)
                 try arena.dupe(Symbol, &.{.{ .terminal = 0 }})
             else if (twins and random.uintLessThan(u8, 4) > 0)
-                try arena.dupe(Symbol, &.{ randomTerminal(random, n_terminals), .{ .rule = n_others + random.uintLessThan(u16, 2) }, randomTerminal(random, n_terminals) })
+                try arena.dupe(
+                    Symbol,
+                    &.{
+                        randomTerminal(random, n_terminals),
+                        .{ .rule = n_others + random.uintLessThan(u16, 2) },
+                        randomTerminal(random, n_terminals),
+                    },
+                )
             else
                 try randomSymbols(arena, random, n_terminals, n_rules),
             .precedence = if (with_precedence and random.uintLessThan(u8, 4) > 0) randomPrecedence(random) else null,

@@ -93,13 +93,26 @@ test "sets of characters: sorted, merged, negated" {
     const gpa = std.testing.allocator;
     var set: Characters = .{};
     defer set.ranges.deinit(gpa);
-    for ([_]Range{ .{ .first = 'x', .last = 'z' }, .{ .first = 0, .last = 9 }, .{ .first = 'a', .last = 'c' }, .{ .first = 'd', .last = 'e' }, .{ .first = 'b', .last = 'b' } }) |range| {
-        try set.add(gpa, range.first, range.last);
-    }
+    const added = [_]Range{
+        .{ .first = 'x', .last = 'z' },
+        .{ .first = 0, .last = 9 },
+        .{ .first = 'a', .last = 'c' },
+        .{ .first = 'd', .last = 'e' },
+        .{ .first = 'b', .last = 'b' },
+    };
+    for (added) |range| try set.add(gpa, range.first, range.last);
     set.normalise();
-    try std.testing.expectEqualSlices(Range, &.{ .{ .first = 0, .last = 9 }, .{ .first = 'a', .last = 'e' }, .{ .first = 'x', .last = 'z' } }, set.ranges.items);
+    try std.testing.expectEqualSlices(
+        Range,
+        &.{ .{ .first = 0, .last = 9 }, .{ .first = 'a', .last = 'e' }, .{ .first = 'x', .last = 'z' } },
+        set.ranges.items,
+    );
     try set.negate(gpa);
-    try std.testing.expectEqualSlices(Range, &.{ .{ .first = 10, .last = 'a' - 1 }, .{ .first = 'f', .last = 'w' }, .{ .first = 'z' + 1, .last = 0x10ffff } }, set.ranges.items);
+    try std.testing.expectEqualSlices(
+        Range,
+        &.{ .{ .first = 10, .last = 'a' - 1 }, .{ .first = 'f', .last = 'w' }, .{ .first = 'z' + 1, .last = 0x10ffff } },
+        set.ranges.items,
+    );
     try set.negate(gpa);
     try std.testing.expectEqual(3, set.ranges.items.len);
     set.ranges.clearRetainingCapacity();

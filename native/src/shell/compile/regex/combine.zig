@@ -15,7 +15,14 @@ pub const Error = Allocator.Error || diagnostic.Error;
 
 /// A leaf for the texts that match the first `n_wanted` patterns and none of the others. All are soft, so that
 /// none hides another, and one is wanted: what must not match says nothing of what is UTF-8. Lives in `arena`.
-pub fn combine(arena: Allocator, patterns: []const Pattern, n_wanted: usize, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!*const ast.Node {
+pub fn combine(
+    arena: Allocator,
+    patterns: []const Pattern,
+    n_wanted: usize,
+    budget: *Budget,
+    what: []const u8,
+    diag: *Diagnostic,
+) Error!*const ast.Node {
     try budget.checkStates(patterns.len, what, diag); // patterns are numbered by 16 bits, as states are
     const subset = try determinise(arena, patterns, budget, what, diag);
     for (subset.matches.items) |*match| {

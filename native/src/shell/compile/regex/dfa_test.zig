@@ -197,7 +197,8 @@ test "automata agree with naive matchers, alone and together" {
         for (patterns) |*pattern| {
             const first = text.items.len;
             try generate(random, &text, arena.allocator(), 4);
-            const node = parse.parse(arena.allocator(), text.items[first..], .{}, null, &budget, &diag) catch return error.TestUnexpectedResult;
+            const parsed = parse.parse(arena.allocator(), text.items[first..], .{}, null, &budget, &diag);
+            const node = parsed catch return error.TestUnexpectedResult;
             pattern.* = .{ .node = node, .soft = random.boolean() };
             try text.append(arena.allocator(), ' ');
         }
@@ -322,7 +323,12 @@ fn buildOnly(gpa: std.mem.Allocator, pattern: []const u8, budget: *Budget, diag:
 }
 
 test "what is too large is an error that says so" {
-    const Case = struct { pattern: []const u8, budget: Budget = .{}, status: @TypeOf(@as(Diagnostic, .{}).status) = .limit, message: []const u8 };
+    const Case = struct {
+        pattern: []const u8,
+        budget: Budget = .{},
+        status: @TypeOf(@as(Diagnostic, .{}).status) = .limit,
+        message: []const u8,
+    };
     const cancel = struct {
         fn always(_: ?*anyopaque) callconv(.c) c_int {
             return 1;
@@ -332,12 +338,21 @@ test "what is too large is an error that says so" {
         .{ .pattern = "(a{1,1000}){1,1000}", .message = "the pattern needs more than 262141 states before equal ones are merged" },
         .{ .pattern = "(a|b)*a(a|b){30}", .message = "the pattern needs more than 65535 states" },
         .{ .pattern = "[ab]{5}", .budget = .{ .states_max = 6 }, .message = "the pattern needs more than 6 states" },
-        .{ .pattern = "([ab]?[bc]?[cd]?[de]?){1,200}", .budget = .{ .states_max = 500 }, .message = "the pattern needs too many steps to become deterministic" },
+        .{
+            .pattern = "([ab]?[bc]?[cd]?[de]?){1,200}",
+            .budget = .{ .states_max = 500 },
+            .message = "the pattern needs too many steps to become deterministic",
+        },
         .{ .pattern = "\\w{1,50}", .budget = .{ .bytes_max = 100_000 }, .message = "the pattern needs more than 100000 bytes" },
         .{ .pattern = "a{4294967296}", .message = "at byte 1: a bound of this repeat is too large" },
         .{ .pattern = "a{0,4294967295}", .message = "the pattern needs more than 262141 states before equal ones are merged" },
         .{ .pattern = "\\w{1,50}", .budget = .{ .deadline_ns = 1 }, .message = "building the pattern takes longer than ms_max" },
-        .{ .pattern = "\\w{1,50}", .budget = .{ .cancel = cancel }, .status = .cancelled, .message = "cancelled while building the pattern" },
+        .{
+            .pattern = "\\w{1,50}",
+            .budget = .{ .cancel = cancel },
+            .status = .cancelled,
+            .message = "cancelled while building the pattern",
+        },
     }) |case| {
         var budget = case.budget;
         var diag: Diagnostic = .{};

@@ -84,7 +84,9 @@ test "equal things get one number, through growth and clearing" {
             try std.testing.expectEqual(null, index.find(mix(value / 8), Equal{ .value = value }));
             try index.insert(gpa, mix(value / 8), value);
         }
-        for (0..1000) |i| try std.testing.expectEqual(@as(?u32, @intCast(i)), index.find(mix(@intCast(i / 8)), Equal{ .value = @intCast(i) }));
+        for (0..1000) |i| {
+            try std.testing.expectEqual(@as(?u32, @intCast(i)), index.find(mix(@intCast(i / 8)), Equal{ .value = @intCast(i) }));
+        }
         index.clear();
     }
 }

@@ -63,7 +63,14 @@ pub const Table = struct {
     /// False if there were no two with the same future.
     pub fn mergeStates(t: *Table, arena: Allocator, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!bool {
         const n = t.matches.len;
-        var merge: Merge = .{ .table = t, .arena = arena, .canonical = try filled(u16, arena, n, 0), .budget = budget, .what = what, .diag = diag };
+        var merge: Merge = .{
+            .table = t,
+            .arena = arena,
+            .canonical = try filled(u16, arena, n, 0),
+            .budget = budget,
+            .what = what,
+            .diag = diag,
+        };
         try merge.finite();
         try merge.infinite();
         return t.rename(arena, merge.canonical);

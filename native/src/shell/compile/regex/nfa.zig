@@ -225,7 +225,12 @@ const Builder = struct {
             const transitions = b.classes.transitions.items[node.first..][0..node.len];
             if (transitions.len == 1) {
                 const only = transitions[0];
-                _ = try b.add(.{ .kind = .byte, .low = only.low, .high = only.high, .a = if (only.to == utf8.complete) next else base + only.to });
+                _ = try b.add(.{
+                    .kind = .byte,
+                    .low = only.low,
+                    .high = only.high,
+                    .a = if (only.to == utf8.complete) next else base + only.to,
+                });
                 continue;
             }
             const first: u32 = @intCast(b.transitions.items.len);
@@ -277,7 +282,8 @@ const Builder = struct {
         if (b.steps > steps_per_state * b.n_states_max) {
             return b.diag.fail(.limit, "{s} repeats the empty text too often", .{b.what});
         }
-        const bytes = b.states.items.len * @sizeOf(State) + (b.transitions.items.len + b.classes.transitions.items.len) * @sizeOf(utf8.Transition) + b.targets.items.len * @sizeOf(u32);
+        const bytes = b.states.items.len * @sizeOf(State) + b.targets.items.len * @sizeOf(u32) +
+            (b.transitions.items.len + b.classes.transitions.items.len) * @sizeOf(utf8.Transition);
         try b.budget.take(bytes - b.accounted, b.what, b.diag);
         b.accounted = bytes;
         try b.budget.check(b.what, b.diag);

@@ -31,7 +31,14 @@ pub const nesting_max = 1000;
 
 /// The tree lives in `arena` and does not need `pattern`. A message begins with the byte offset of the
 /// error, "at byte 12: "; where `failed_at` is given, the offset goes there instead.
-pub fn parse(arena: Allocator, pattern: []const u8, flags: Flags, failed_at: ?*usize, budget: *Budget, diag: *Diagnostic) Error!*const Node {
+pub fn parse(
+    arena: Allocator,
+    pattern: []const u8,
+    flags: Flags,
+    failed_at: ?*usize,
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!*const Node {
     var parser: Parser = .{
         .arena = arena,
         .text = pattern,
@@ -239,7 +246,9 @@ const Parser = struct {
     }
 
     const any: Node = .{ .class = &.{.{ .first = 0, .last = unicode.last_code_point }} };
-    const any_but_newline: Node = .{ .class = &.{ .{ .first = 0, .last = '\n' - 1 }, .{ .first = '\n' + 1, .last = unicode.last_code_point } } };
+    const any_but_newline: Node = .{
+        .class = &.{ .{ .first = 0, .last = '\n' - 1 }, .{ .first = '\n' + 1, .last = unicode.last_code_point } },
+    };
 
     fn decode(p: *Parser) u21 {
         const length = std.unicode.utf8ByteSequenceLength(p.text[p.at]) catch unreachable;
@@ -461,7 +470,12 @@ const Parser = struct {
         const first = p.at;
         while (p.peek()) |byte| : (p.at += 1) if (!std.ascii.isDigit(byte)) break;
         if (p.at == first) return null;
-        return std.fmt.parseInt(u32, p.text[first..p.at], 10) catch return p.failWith(.limit, open, "a bound of this repeat is too large", .{});
+        return std.fmt.parseInt(u32, p.text[first..p.at], 10) catch return p.failWith(
+            .limit,
+            open,
+            "a bound of this repeat is too large",
+            .{},
+        );
     }
 
     // Escapes.
@@ -552,7 +566,12 @@ const Parser = struct {
             name = p.text[p.at..close];
             p.at = close + 1;
         } else p.at += name.len;
-        const property = unicode.find(name) orelse return p.failWith(.grammar, at, "no general category and no script is called {f}", .{quoted(name)});
+        const property = unicode.find(name) orelse return p.failWith(
+            .grammar,
+            at,
+            "no general category and no script is called {f}",
+            .{quoted(name)},
+        );
         return .{ .property = if (negated) property.complement() else property };
     }
 

@@ -21,7 +21,16 @@ pub const Reach = struct {
 
 /// The strongly connected components in the order in which Tarjan's algorithm finishes them: the states of
 /// one reach the same, and all that it leads to is finished before it. On a stack of its own.
-pub fn find(arena: Allocator, table: *const Table, lists: *const MatchLists, n_patterns: usize, words: u32, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!Reach {
+pub fn find(
+    arena: Allocator,
+    table: *const Table,
+    lists: *const MatchLists,
+    n_patterns: usize,
+    words: u32,
+    budget: *Budget,
+    what: []const u8,
+    diag: *Diagnostic,
+) Error!Reach {
     const n = table.matches.len;
     if (n_patterns == 1) return ofOnePattern(arena, table, words);
     var search: Search = .{

@@ -56,7 +56,16 @@ pub const Builder = struct {
 
     /// Transitions by the bytes `offset` + child, where child c is the 2^child_bits code points from
     /// base + c * 2^child_bits on. Only what the ranges have from `first` to `last`.
-    fn appendChildren(b: *Builder, list: *List, ranges: []const Range, first: u32, last: u32, base: u32, offset: u8, child_bits: u5) Allocator.Error!void {
+    fn appendChildren(
+        b: *Builder,
+        list: *List,
+        ranges: []const Range,
+        first: u32,
+        last: u32,
+        base: u32,
+        offset: u8,
+        child_bits: u5,
+    ) Allocator.Error!void {
         const child_size = @as(u32, 1) << child_bits;
         var at = first;
         var rest = ranges;
@@ -177,8 +186,22 @@ test "classes take the UTF-8 of their characters and nothing else" {
         &.{.{ .first = 0xd7fe, .last = 0xe001 }},
         &.{.{ .first = 0xd800, .last = 0xdfff }},
         &.{},
-        &.{ .{ .first = 'a', .last = 'z' }, .{ .first = 0x7f, .last = 0x80 }, .{ .first = 0x7ff, .last = 0x800 }, .{ .first = 0xfff, .last = 0x1000 }, .{ .first = 0xffff, .last = 0x10000 }, .{ .first = 0x3fffe, .last = 0x40001 }, .{ .first = 0x10ffff, .last = 0x10ffff } },
-        &.{ .{ .first = 0x3bf, .last = 0x3c0 }, .{ .first = 0x3ff, .last = 0x4ff }, .{ .first = 0x20ac, .last = 0x20ac }, .{ .first = 0x3001, .last = 0x9fff }, .{ .first = 0x12345, .last = 0x54321 } },
+        &.{
+            .{ .first = 'a', .last = 'z' },
+            .{ .first = 0x7f, .last = 0x80 },
+            .{ .first = 0x7ff, .last = 0x800 },
+            .{ .first = 0xfff, .last = 0x1000 },
+            .{ .first = 0xffff, .last = 0x10000 },
+            .{ .first = 0x3fffe, .last = 0x40001 },
+            .{ .first = 0x10ffff, .last = 0x10ffff },
+        },
+        &.{
+            .{ .first = 0x3bf, .last = 0x3c0 },
+            .{ .first = 0x3ff, .last = 0x4ff },
+            .{ .first = 0x20ac, .last = 0x20ac },
+            .{ .first = 0x3001, .last = 0x9fff },
+            .{ .first = 0x12345, .last = 0x54321 },
+        },
     };
     for (cases) |ranges| {
         var arena: std.heap.ArenaAllocator = .init(testing.allocator);
@@ -193,7 +216,10 @@ test "classes take the UTF-8 of their characters and nothing else" {
             try expectSame(&builder, class, ranges, buffer[0..length]);
         };
         // Bytes about the borders of UTF-8, valid or not: overlong forms, surrogates, too large, cut.
-        const bytes = [_]u8{ 0x00, 0x61, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff };
+        const bytes = [_]u8{
+            0x00, 0x61, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2,
+            0xdf, 0xe0, 0xe1, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff,
+        };
         for (bytes) |a| {
             try expectSame(&builder, class, ranges, &.{a});
             for (bytes) |b| {
