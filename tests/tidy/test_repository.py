@@ -20,6 +20,14 @@ def test_zig_imports_run_one_way_and_reach_every_file(tree: Tree) -> None:
     expect_none(zig.problems(tree))
 
 
+def test_the_map_shows_the_rooms_and_what_they_import(tree: Tree) -> None:
+    rows = re.findall(r"^\| `(\w+/\w+)` \|.*\| ([\w, ]*)\|$", tree.text("ARCHITECTURE.md"), re.MULTILINE)
+    shown = {room: set(re.findall(r"\w+", imported)) for room, imported in rows}
+    engine = {f"engine/{room}": set(used.split()) for room, used in zig.ENGINE.items()}
+    shell = {f"shell/{room}": {"engine", *used.split()} for room, used in zig.SHELL.items()}
+    assert shown == engine | shell
+
+
 def test_python_imports_run_one_way_and_reach_every_file(tree: Tree) -> None:
     assert len(tree.under(python.PACKAGE, suffix=".py")) > 30
     expect_none(python.problems(tree))

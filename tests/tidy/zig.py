@@ -32,20 +32,20 @@ OF_THE_COMPILER = {"std", "builtin", "root"}
 
 
 # Rooms, and the rooms that each may import besides itself. By path, imports stay in a module: the shell reaches the
-# engine by `@import("engine")` alone.
+# engine by `@import("engine")` alone. ARCHITECTURE.md has the same table.
 ENGINE = {
     "platform": "",
     "base": "platform",
     "contract": "base platform",
-    "payload": "base platform",
-    "sampling": "base platform",
     "vocabulary": "base platform",
-    "mask": "base platform vocabulary",
-    "language": "base contract mask platform vocabulary",
-    "lr": "base contract language mask platform vocabulary",
-    "trie": "base contract payload platform sampling vocabulary",
-    "recognizer": "base contract language lr mask platform sampling vocabulary",
-    "constraint": "base contract platform recognizer sampling trie vocabulary",
+    "sampling": "",
+    "payload": "base",
+    "trie": "payload contract sampling base platform",
+    "mask": "vocabulary base platform",
+    "language": "mask contract base",
+    "lr": "language mask vocabulary contract base platform",
+    "recognizer": "lr language mask vocabulary contract sampling base platform",
+    "constraint": "recognizer trie vocabulary contract sampling base",
 }
 SHELL = {
     "compile": "",

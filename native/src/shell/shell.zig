@@ -48,6 +48,7 @@ test {
     _ = @import("compile/regex/unicode.zig");
     _ = @import("compile/regex/utf8.zig");
     _ = @import("llama/dynlib.zig");
+    _ = @import("abi/boundary.zig");
     _ = @import("abi/handles.zig");
     _ = @import("llama/layout.zig");
     _ = @import("llama/loader.zig");

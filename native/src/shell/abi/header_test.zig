@@ -44,7 +44,12 @@ test "structs know the size of their first version" {
     var arena: std.heap.ArenaAllocator = .init(std.testing.allocator);
     defer arena.deinit();
     const Manifest = struct { structs: []Recorded };
-    const manifest = try std.json.parseFromSliceLeaky(Manifest, arena.allocator(), @embedFile("abi_manifest"), .{ .ignore_unknown_fields = true });
+    const manifest = try std.json.parseFromSliceLeaky(
+        Manifest,
+        arena.allocator(),
+        @embedFile("abi_manifest"),
+        .{ .ignore_unknown_fields = true },
+    );
     try std.testing.expectEqual(pairs.len, manifest.structs.len);
     inline for (pairs) |pair| {
         const recorded = for (manifest.structs) |recorded| {
