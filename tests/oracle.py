@@ -57,7 +57,7 @@ def beyond(why: str) -> Refusal:
 # ---- Payload: bytes to a tree ----------------------------------------------------------------------------------------
 
 
-class Pairs(list):  # type: ignore[type-arg]
+class Pairs(list[Any]):
     """An object of the payload: its keys and values in order, so that a repeated key can be seen."""
 
 

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 INCLUDE = HERE.parents[1] / "native" / "include"
@@ -146,9 +147,10 @@ class Programs:
         subprocess.run(command, check=True)
         return program
 
-    def run(self, program: Path, arguments: list[str], **options: object) -> subprocess.CompletedProcess[str]:
+    def run(self, program: Path, arguments: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
         command = [*self.runner, str(program), *arguments]
-        return subprocess.run(command, **options)  # type: ignore[call-overload, no-any-return]
+        result: subprocess.CompletedProcess[str] = subprocess.run(command, **options)
+        return result
 
 
 if __name__ == "__main__":

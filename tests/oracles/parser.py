@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 Symbol = str | int
@@ -33,7 +34,7 @@ class Parser:
         self.first.complete()
 
 
-def _fixed_point(productions, holds) -> set[str]:  # type: ignore[no-untyped-def]
+def _fixed_point(productions: list[Production], holds: Callable[[Symbol, set[str]], bool]) -> set[str]:
     """The rules of which some production's symbols all have a property."""
     found: set[str] = set()
     grew = True
