@@ -1,10 +1,10 @@
-//! Formatting of messages, with the argument types erased: one formatter serves all of the library's
-//! messages, where the standard library's would be compiled anew for each (a fifth of the code).
+//! Formatting of messages with the argument types erased: one formatter serves every message of the library.
+//! The standard library's would be compiled anew for each, a fifth of the code.
 
 const std = @import("std");
 const Writer = std.Io.Writer;
 
-/// One argument of a message. It lends what it points to.
+/// One argument of a message. Lends what it points to.
 pub const Argument = union(enum) {
     text: []const u8,
     signed: i64,
@@ -36,22 +36,22 @@ pub const Argument = union(enum) {
 };
 
 /// Formats as `std.Io.Writer.print` does, for the placeholders {s}, {d}, {t}, {f} and {x:0>2}.
-/// Returns what was written: valid UTF-8, cut at a character where the buffer is full.
+/// Returns the part of `buffer` that was written: valid UTF-8, cut at a character if the buffer is full.
 pub inline fn print(buffer: []u8, comptime format: []const u8, args: anytype) []u8 {
     return printErased(buffer, terminated(format), &erase(format, &args));
 }
 
-/// As `print`, for what prints itself as a part of a message.
+/// As `print`, for a `format` method that writes part of a message.
 pub inline fn write(writer: *Writer, comptime format: []const u8, args: anytype) Writer.Error!void {
     return writeErased(writer, terminated(format), &erase(format, &args));
 }
 
-/// A format, for `printErased`.
+/// The format argument of `printErased`.
 pub inline fn terminated(comptime format: []const u8) [*:0]const u8 {
     return format ++ "";
 }
 
-/// The arguments of a format, for `printErased`.
+/// The `args` argument of `printErased`. Points into `args`, which must be addressable until then.
 pub inline fn erase(comptime format: []const u8, args: anytype) [args.len]Argument {
     comptime std.debug.assert(std.mem.count(u8, format, "{") == args.len);
     var erased: [args.len]Argument = undefined;
@@ -61,8 +61,8 @@ pub inline fn erase(comptime format: []const u8, args: anytype) [args.len]Argume
     return erased;
 }
 
-/// Prints text from outside within double quotes: control characters escaped, at most `shown_max`
-/// bytes of it.
+/// For {f}: text from outside in double quotes, control characters escaped, cut after `shown_max` bytes. Lends
+/// the text.
 pub fn quoted(text: []const u8) std.fmt.Alt([]const u8, printQuoted) {
     return .{ .data = text };
 }
@@ -93,7 +93,7 @@ pub fn wholeCharacters(text: []const u8) usize {
     return text.len;
 }
 
-/// The format says how many arguments there are.
+/// `print` for callers that erase their arguments themselves. `args` has one argument for each placeholder.
 pub noinline fn printErased(buffer: []u8, format: [*:0]const u8, args: [*]const Argument) []u8 {
     @branchHint(.cold);
     var writer: Writer = .fixed(buffer);
@@ -116,8 +116,7 @@ noinline fn writeErased(writer: *Writer, format: [*:0]const u8, args: [*]const A
     try writer.writeAll(rest);
 }
 
-/// Bytes from outside that are not UTF-8 become question marks: every binding must be able to read
-/// a message.
+/// Bytes that are not UTF-8 become question marks, so that every binding can read the message.
 fn replaceInvalid(text: []u8) void {
     var i: usize = 0;
     while (i < text.len) {
@@ -148,7 +147,7 @@ fn writeOne(writer: *Writer, placeholder: u8, arg: Argument) Writer.Error!void {
 }
 
 fn writeNumber(writer: *Writer, number: u64, base: u8, digits_min: usize) Writer.Error!void {
-    var digits: [20]u8 = undefined; // of the largest
+    var digits: [20]u8 = undefined; // the largest number has 20
     var n: usize = 0;
     var rest = number;
     while (rest > 0 or n < digits_min) : (rest /= base) {

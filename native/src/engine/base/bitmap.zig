@@ -1,5 +1,5 @@
-//! Sets of tokens: bit i % 32 of word i / 32 is token i, the layout of llguidance and XGrammar. Memory is in
-//! whole vectors, so that no loop has a rest.
+//! Sets of tokens: bit i % 32 of word i / 32 is token i, as in llguidance and XGrammar. A bitmap is made of
+//! whole vectors, so that no loop needs a remainder.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -10,35 +10,39 @@ const has_avx2_code = @import("builtin").cpu.arch == .x86_64;
 const lanes = 8;
 const Vector = @Vector(lanes, u32);
 pub const alignment: std.mem.Alignment = .@"64";
+/// A bitmap of `wordsFor` words, as `alloc` returns it.
 pub const Words = []align(alignment.toByteUnits()) u32;
 
 comptime {
     std.debug.assert(alignment.toByteUnits() == @import("unite").alignment);
 }
 
-/// Words for the tokens 0 .. n_tokens-1: whole blocks of the widest code.
+/// Words of a bitmap for the tokens 0 .. n_tokens-1: whole blocks of the widest code.
 pub fn wordsFor(n_tokens: u32) usize {
     return std.mem.alignForward(usize, n_tokens / 32 + 1, 64);
 }
 
+/// Undefined content; the caller frees it. `n_words` is a result of `wordsFor`, or a multiple of it.
 pub fn alloc(gpa: Allocator, n_words: usize) Allocator.Error!Words {
     return gpa.alignedAlloc(u32, alignment, n_words);
 }
 
+/// Removes all tokens.
 pub noinline fn clear(words: Words) void {
     var i: usize = 0;
     while (i < words.len) : (i += lanes) at(words, i).* = @splat(0);
 }
 
+/// `to` and `from` have the same length.
 pub noinline fn copy(to: Words, from: Words) void {
     var i: usize = 0;
     while (i < to.len) : (i += lanes) at(to, i).* = at(from, i).*;
 }
 
-/// What `unite` takes at once.
+/// The most sources that callers hand to `unite` at once.
 pub const sources_max = 16;
 
-/// Adds the tokens of all sources.
+/// Adds the tokens of all sources to `to`. All have the same length.
 pub fn unite(to: Words, sources: []const Words) void {
     if (has_avx2_code and processor.hasAvx2()) return @import("unite_avx2").blocks(to, sources);
     uniteBaseline(to, sources);
@@ -48,20 +52,23 @@ noinline fn uniteBaseline(to: Words, sources: []const Words) void {
     @import("unite").blocks(32, to, sources);
 }
 
+/// Adds a token.
 pub inline fn set(words: []u32, token: u32) void {
     words[token >> 5] |= @as(u32, 1) << @truncate(token);
 }
 
+/// Removes a token.
 pub inline fn unset(words: []u32, token: u32) void {
     words[token >> 5] &= ~(@as(u32, 1) << @truncate(token));
 }
 
+/// Whether the token is in the set.
 pub inline fn has(words: []const u32, token: u32) bool {
     return words[token >> 5] >> @truncate(token) & 1 != 0;
 }
 
-/// Number of tokens. Bits are counted in parallel within words (Warren, Hacker's Delight, 5-1), since the
-/// baseline processor has no instruction for it.
+/// Number of tokens. Counts bits in parallel within words (Warren, Hacker's Delight, 5-1): the baseline
+/// processor has no instruction for it.
 pub noinline fn count(words: Words) u32 {
     var total: Vector = @splat(0);
     var i: usize = 0;

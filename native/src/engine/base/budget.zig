@@ -1,4 +1,4 @@
-//! What one compilation may take: states, bytes, time; and whether the caller wants it to go on.
+//! What one compilation may use: states, bytes, time; and whether the caller still wants it.
 
 const std = @import("std");
 const diagnostic = @import("diagnostic.zig");
@@ -10,19 +10,22 @@ pub const states_most = 65535;
 pub const bytes_default = 256 << 20;
 pub const mask_bytes_default = 64 << 20;
 
+/// The caller's question during a compilation, on its thread: anything but 0 cancels it.
 pub const Cancel = fn (user_data: ?*anyopaque) callconv(.c) c_int;
 
+/// The limits of one compilation, and what it has used of them. Belongs to one thread.
 pub const Budget = struct {
     states_max: u32 = states_most,
     bytes_max: u64 = bytes_default,
-    /// On the clock of `platform/clock.zig`; 0: none.
+    /// On the clock of platform/clock.zig. 0: none.
     deadline_ns: u64 = 0,
     cancel: ?*const Cancel = null,
     user_data: ?*anyopaque = null,
-    /// Of the memory that is being taken; what is freed is not given back.
+    /// Taken so far. Freed memory is not given back.
     bytes: u64 = 0,
 
-    /// To be called at least once in about 10 microseconds of work. `what` is being built.
+    /// Fails if the compilation was cancelled or is out of time. Call it at least every 10 microseconds of
+    /// work, with what is being built.
     pub fn check(b: *const Budget, what: []const u8, diag: *Diagnostic) diagnostic.Error!void {
         if (b.cancel) |cancel| if (cancel(b.user_data) != 0) {
             return diag.fail(.cancelled, "cancelled while building {s}", .{what});
@@ -32,13 +35,13 @@ pub const Budget = struct {
         }
     }
 
-    /// Fails when an automaton is about to have more than `states_max` states.
+    /// Fails if an automaton would have more than `states_max` states.
     pub fn checkStates(b: *const Budget, n_states: usize, what: []const u8, diag: *Diagnostic) diagnostic.Error!void {
         if (n_states <= b.states_max) return;
         return diag.fail(.limit, "{s} needs more than {d} states", .{ what, b.states_max });
     }
 
-    /// Accounts for memory before it is allocated.
+    /// Accounts for memory that is about to be allocated. Fails if that exceeds the limit.
     pub fn take(b: *Budget, bytes: u64, what: []const u8, diag: *Diagnostic) diagnostic.Error!void {
         b.bytes +|= bytes;
         if (b.bytes <= b.bytes_max) return;

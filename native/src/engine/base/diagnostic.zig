@@ -1,22 +1,24 @@
-//! Why a call failed: a status and a message, carried from where it happened up to the C boundary.
-//! It lives on the caller's stack or in a handle and allocates nothing, so it works out of memory.
+//! Why a call failed: a status and a message, carried from where it happened up to the C boundary. Lives on the
+//! caller's stack or in a handle and allocates nothing, so that it works out of memory.
 
 const std = @import("std");
 const Status = @import("status.zig").Status;
 const message_module = @import("message");
 
-/// Every failure that has been written down in a Diagnostic.
+/// The failure is in a Diagnostic.
 pub const Error = error{Failed};
 
+/// Reports one failure; the next one replaces it. Belongs to one thread.
 pub const Diagnostic = struct {
     status: Status = .ok,
     len: usize = 0,
-    /// Means something up to `len`.
+    /// Undefined from `len` on.
     buffer: [message_bytes_max:0]u8 = undefined,
 
     /// Longer messages are cut at a character.
     pub const message_bytes_max = 1023;
 
+    /// Records a failure. Returns the error, for `return diag.fail(...)`.
     pub inline fn fail(d: *Diagnostic, status: Status, comptime format: []const u8, args: anytype) Error {
         return d.failErased(status, message_module.terminated(format), &message_module.erase(format, &args));
     }
@@ -29,21 +31,25 @@ pub const Diagnostic = struct {
         return error.Failed;
     }
 
+    /// Records that memory is short. Returns the error, as `fail` does.
     pub noinline fn outOfMemory(d: *Diagnostic) Error {
         @branchHint(.cold);
         return d.fail(.oom, "out of memory", .{});
     }
 
+    /// Forgets the failure: status `ok`, no message.
     pub fn clear(d: *Diagnostic) void {
         d.status = .ok;
         d.len = 0;
     }
 
+    /// "" if nothing failed. Lent until the next failure or `clear`.
     pub fn message(d: *const Diagnostic) [:0]const u8 {
         return if (d.len == 0) "" else d.buffer[0..d.len :0];
     }
 };
 
+/// For {f}: text from outside, quoted, escaped and cut.
 pub const quoted = message_module.quoted;
 
 test "a message keeps status and text" {

@@ -1,21 +1,24 @@
-//! A hash table from numbers to numbers, with open addressing: smaller and faster than a general one.
+//! A hash map from numbers to numbers with linear probing: smaller and faster than the standard library's.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 
+/// Starts empty. Keys are below 2^64-1 and cannot be removed.
 pub const NumberMap = struct {
-    /// A power of two of them, at least half free; none before the first insertion.
+    /// A power of two of them, at least half free. None before the first `put`.
     slots: []Slot = &.{},
     n: usize = 0,
 
     const Slot = struct { key: u64, value: u32 };
-    /// No key is all ones.
+    /// A key of all ones marks a free slot.
     const free = std.math.maxInt(u64);
 
+    /// `gpa` is the one that `put` was given.
     pub fn deinit(map: *NumberMap, gpa: Allocator) void {
         gpa.free(map.slots);
     }
 
+    /// Null if the key is not in the map.
     pub inline fn get(map: *const NumberMap, key: u64) ?u32 {
         if (map.slots.len == 0) return null;
         var at = map.start(key);
@@ -25,7 +28,7 @@ pub const NumberMap = struct {
         return null;
     }
 
-    /// The key is not there yet.
+    /// Adds a key that is not in the map yet. If it fails, the map is as before.
     pub fn put(map: *NumberMap, gpa: Allocator, key: u64, value: u32) Allocator.Error!void {
         if (2 * (map.n + 1) > map.slots.len) try map.grow(gpa);
         map.place(.{ .key = key, .value = value });

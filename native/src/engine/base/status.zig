@@ -1,5 +1,6 @@
-//! The status codes of the header, section 2.
+//! The status codes of the header, section 2. A test compares them.
 
+/// How a call of the C interface ended: ELIZA_OK and ELIZA_ERR_* of the header.
 pub const Status = enum(c_int) {
     ok = 0,
     not_implemented = -1,
@@ -21,11 +22,12 @@ pub const Status = enum(c_int) {
     grammar = -17,
     file_invalid = -18,
 
+    /// The number that C callers see.
     pub fn code(status: Status) c_int {
         return @backingInt(status);
     }
 
-    /// The name in the header, for any value that a caller may pass.
+    /// The header's name for a number: "ELIZA_ERR_UNKNOWN" if it has none.
     pub fn nameOf(value: c_int) [:0]const u8 {
         if (value == 0) return "ELIZA_OK";
         inline for (@typeInfo(Status).@"enum".field_names) |name| {

@@ -1,8 +1,8 @@
-//! The sizes that callers may ask for.
+//! Sizes that callers may ask for.
 
 const Kind = @import("kind.zig").Kind;
 
-/// Of a compiled constraint: eliza_recognizer_info_t of the header. What a kind does not have is 0.
+/// Of a compiled constraint: eliza_recognizer_info_t of the header. 0 where a kind has no such thing.
 pub const Info = struct {
     kind: Kind,
     n_states: u32 = 0,
@@ -15,9 +15,9 @@ pub const Info = struct {
     table_bytes: u64 = 0,
 };
 
-/// Of one output: eliza_matcher_info_t of the header. The history comes on top.
+/// Of the state of one text: eliza_matcher_info_t of the header. The history comes on top.
 pub const Usage = struct {
-    /// In bytes, beside the state itself.
+    /// Bytes, beside the state itself.
     retained: u64 = 0,
     stacks: u64 = 0,
     mask_hits: u64 = 0,

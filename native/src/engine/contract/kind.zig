@@ -1,6 +1,6 @@
-//! The one list of what a constraint can be.
+//! The kinds of constraint.
 
-/// ELIZA_CONSTRAINT_* of the header, which files hold too.
+/// ELIZA_CONSTRAINT_* of the header. Saved files hold the numbers too.
 pub const Kind = enum(u32) {
     token_trie = 0,
     choices = 1,

@@ -1,5 +1,4 @@
-//! A span is the stretch of output in which a constraint is active. What every kind of constraint says
-//! about it in the same words.
+//! Spans: the stretches of a text in which a constraint is active. What all kinds say about them.
 
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
@@ -13,11 +12,12 @@ pub const end_tokens_max = 16;
 
 /// How a span ends: eliza_span_config_t of the header.
 pub const Config = struct {
-    /// Tokens; 0: the kind's default.
+    /// In tokens. 0: the kind's default.
     timeout: u32 = 0,
-    /// null: the vocabulary's end-of-generation tokens.
+    /// Null: the vocabulary's end-of-generation tokens.
     end: ?[]const i32 = null,
 
+    /// Fails if `end` has too many tokens, or one that is not in a vocabulary of `n_tokens`.
     pub fn checkEnd(config: Config, n_tokens: u32, diag: *Diagnostic) diagnostic.Error!void {
         const end = config.end orelse return;
         if (end.len > end_tokens_max) return diag.fail(.limit, "end: {d} tokens are more than {d}", .{ end.len, end_tokens_max });
@@ -38,28 +38,28 @@ pub const Step = packed struct(c_int) {
     refused: bool = false,
     _: u27 = 0,
 
-    /// True if the token started or ended a span.
+    /// Whether the token started or ended a span.
     pub fn isBorder(step: Step) bool {
         return step.span_ended or step.span_started;
     }
 };
 
-/// What to do with a token that is not legal.
+/// What `accept` does with an illegal token.
 pub const Illegal = enum { refuse, end_span };
 
-/// A named token sequence of a payload.
+/// A named token sequence of a payload, by its descriptor and its place there.
 pub const Leaf = struct { descriptor: u32, index: u32 };
 
-/// Where an output stands: eliza_span_state_t of the header.
+/// Where a text stands: eliza_span_state_t of the header.
 pub const Report = struct {
     /// The open span's; null outside a span.
     descriptor: ?u32 = null,
     can_stop: bool = false,
-    /// Whether some token is not legal next.
+    /// Whether some token is illegal next.
     is_constrained: bool = false,
-    /// Legal tokens, if not all are.
+    /// Number of legal tokens; 0 if all are legal.
     n_allowed: u32 = 0,
-    /// Accepted in the open span.
+    /// Tokens accepted in the open span.
     tokens: u32 = 0,
     /// The leaf that is complete here or, outside a span, that the last span ended with.
     leaf: ?Leaf = null,
@@ -69,6 +69,7 @@ pub const Report = struct {
     illegal: u32 = 0,
 };
 
+/// Logs that a span of `timeout` tokens was cut off.
 pub fn logTimeout(timeout: u32) void {
     log.write(.warn, "a span reached its timeout of {d} tokens and was deactivated", .{timeout});
 }

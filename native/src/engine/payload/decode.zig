@@ -1,5 +1,4 @@
-//! The format of a TokenTreePayload: which keys there are, what they hold, in which order errors
-//! are found.
+//! The format of a TokenTreePayload: its keys, what they hold, and the order in which errors are found.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -16,17 +15,20 @@ const Range = payload.Range;
 const Place = payload.Place;
 const Text = payload.Text;
 
-/// Decodes either format, told apart by the first byte.
+/// Decodes JSON or MessagePack, told apart by the first byte. The caller frees the payload, which lends
+/// `bytes`. Messages name the place: `descriptors[0].leaves[2].tokens[1]: ...`.
 pub fn parse(gpa: Allocator, bytes: []const u8, diag: *Diagnostic) diagnostic.Error!Payload {
     try checkLength(bytes.len, diag);
     if (bytes.len == 0) return diag.fail(.payload, "payload: empty", .{});
-    return switch (bytes[0]) {
+    const first = bytes[0];
+    return switch (first) {
         0x80...0x8f, 0xde, 0xdf => decode(gpa, .msgpack, bytes, diag),
         '{', ' ', '\t', '\n', '\r' => decode(gpa, .json, bytes, diag),
-        else => diag.fail(.payload, "payload: expected a JSON object or a MessagePack map, found the first byte 0x{x:0>2}", .{bytes[0]}),
+        else => diag.fail(.payload, "payload: expected a JSON object or a MessagePack map, found the first byte 0x{x:0>2}", .{first}),
     };
 }
 
+/// Fails for a payload of more bytes than the limit.
 pub fn checkLength(n_bytes: usize, diag: *Diagnostic) diagnostic.Error!void {
     if (n_bytes <= limits.payload_bytes_max) return;
     return diag.fail(.limit, "payload: {d} bytes are more than {d}", .{ n_bytes, limits.payload_bytes_max });
@@ -50,7 +52,7 @@ fn decode(gpa: Allocator, format: reader.Format, bytes: []const u8, diag: *Diagn
     return decoder.out;
 }
 
-/// Where the decoder stands, as `descriptors[2].leaves[7].tokens[1]`.
+/// Where the decoder is: `descriptors[2].leaves[7].tokens[1]`.
 const Path = struct {
     segments: [8]Segment = undefined,
     len: usize = 0,
@@ -75,7 +77,8 @@ const Path = struct {
     }
 };
 
-/// What is `noinline` would be copied to all that calls it, and is most of the decoder then.
+/// Functions are `noinline` where the compiler would copy them to each caller, which made most of the decoder's
+/// code.
 const Decoder = struct {
     reader: reader.Reader,
     gpa: Allocator,
@@ -86,10 +89,10 @@ const Decoder = struct {
 
     const Error = input.Error || diagnostic.Error;
 
-    /// The caller sorts its errors, which would else be done at each place that fails.
+    /// Errors become messages in the caller, and not at each place that fails.
     noinline fn document(d: *Decoder) Error!void {
-        // What most payloads need, so that large ones do not move as they grow; memory that is
-        // not written to costs nothing.
+        // Enough for most payloads, so that large ones do not move as they grow. Memory that is never written
+        // costs nothing.
         try d.out.names.ensureTotalCapacity(d.gpa, d.out.source.len / 32);
         try d.out.sequences.ensureTotalCapacity(d.gpa, d.out.source.len / 32);
         try d.out.tokens.ensureTotalCapacity(d.gpa, d.out.source.len / 8);
@@ -207,7 +210,7 @@ const Decoder = struct {
             try list.ensureUnusedCapacity(d.gpa, 1);
             const room = list.unusedCapacitySlice();
             list.items.len += d.reader.plainTokens(&array, room[0..@min(room.len, len_max - list.items.len)]);
-            // What stopped the run: the end, another spelling, or the room.
+            // The run stopped at the end, at another spelling, or for lack of room.
             const count: u32 = @intCast(list.items.len - start);
             if (!try d.element(&array, count)) break;
             const id = try d.tokenId();
@@ -261,13 +264,13 @@ const Decoder = struct {
         return d.fail("expected {s}, found {s}", .{ expected.phrase(), found.phrase() });
     }
 
-    /// The keys of one object, as an enum.
+    /// Reads the keys of an object as an enum.
     fn Fields(comptime Key: type) type {
         return struct {
             map: input.Container,
             seen: std.enums.EnumSet(Key) = .empty,
             on_path: bool = false,
-            /// Tried first: keys mostly come in the order of the format.
+            /// Tried first: most writers keep the format's order.
             expected: ?Key = @fromBackingInt(0),
 
             const last = std.enums.values(Key)[std.enums.values(Key).len - 1];
@@ -277,8 +280,8 @@ const Decoder = struct {
                 try d.open(&fields.map, .map);
             }
 
-            /// The next key of the format; it is on the path until the next call. Other keys
-            /// are skipped with what they hold.
+            /// The next key that the format knows, on the path until the next call. Other keys are skipped with
+            /// their values.
             fn next(fields: *@This(), d: *Decoder) Error!?Key {
                 if (fields.on_path) d.path.pop();
                 fields.on_path = false;
@@ -304,7 +307,7 @@ const Decoder = struct {
         };
     }
 
-    /// Index of the next key that is one of these names.
+    /// The index of the next key among `names`; other keys are skipped.
     noinline fn nextOf(d: *Decoder, map: *input.Container, names: []const [:0]const u8) Error!?usize {
         while (try d.reader.more(map)) {
             const key = try d.reader.key(&d.scratch, d.gpa);
@@ -322,7 +325,7 @@ const Decoder = struct {
         return d.fail("missing \"{s}\"", .{key});
     }
 
-    /// True if an element follows; its index is then on the path until the caller pops it.
+    /// Whether an element follows. If so, its index is on the path until the caller pops it.
     fn element(d: *Decoder, array: *input.Container, index: u32) Error!bool {
         if (!try d.reader.more(array)) return false;
         d.path.push(.{ .index = index });
@@ -369,7 +372,7 @@ const Decoder = struct {
         return d.diag.fail(.payload, "{f}: {s} at byte {d}", .{ &d.path, problem.what, problem.at });
     }
 
-    /// The path then ends with what is one too many.
+    /// The path ends with what is one too many.
     fn beyond(d: *Decoder, what: []const u8, count_max: usize) diagnostic.Error {
         return d.diag.fail(.limit, "{f}: more than {d} {s}", .{ &d.path, count_max, what });
     }

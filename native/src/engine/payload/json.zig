@@ -1,4 +1,5 @@
-//! JSON (RFC 8259) for the reader, strict: UTF-8 without BOM, no comments, no trailing commas.
+//! JSON (RFC 8259) for the reader, strict: UTF-8 without BOM, no comments, no trailing commas. reader.zig says
+//! what each operation promises.
 
 const std = @import("std");
 const input = @import("input.zig");
@@ -40,7 +41,7 @@ pub fn next(in: *Input, container: *Container) Error!void {
     if (container.kind == .map and peek(in) != '"') return unexpected(in, "expected a key");
 }
 
-/// What follows a key.
+/// Takes the colon after a key.
 pub fn colon(in: *Input) Error!void {
     skipSpace(in);
     if (peek(in) != ':') return unexpected(in, "expected ':'");
@@ -56,7 +57,7 @@ pub inline fn plainKey(in: *Input, map: *Container, comptime name: []const u8) b
     return true;
 }
 
-/// Where the next element is, behind a comma and a space, which many writers put there.
+/// Where the next element starts: after a comma, and the space that many writers put there.
 inline fn behindComma(bytes: []const u8, at: usize) ?usize {
     if (at == bytes.len or bytes[at] != ',') return null;
     return if (at + 1 < bytes.len and bytes[at + 1] == ' ') at + 2 else at + 1;
@@ -96,7 +97,7 @@ fn unescape(in: *Input, list: *std.ArrayList(u8), gpa: std.mem.Allocator, out: *
 
 pub fn plainTokens(in: *Input, array: *Container, room: []i32) usize {
     const bytes = in.bytes;
-    var at = in.at; // behind the last id that was taken
+    var at = in.at; // after the last id taken
     var n: usize = 0;
     while (n < room.len) : (n += 1) {
         const first = if (n == 0 and array.first) at else behindComma(bytes, at) orelse break;
@@ -114,7 +115,7 @@ pub fn plainTokens(in: *Input, array: *Container, room: []i32) usize {
     return n;
 }
 
-/// No id of so many digits is beyond 31 bits.
+/// An id of so many digits fits in 31 bits.
 const plain_digits_max = 9;
 
 pub fn integer(in: *Input) Error!input.Integer {
@@ -157,6 +158,7 @@ fn plainRun(in: *const Input, start: usize) struct { end: usize, ascii: bool } {
     return .{ .end = i, .ascii = all < 0x80 };
 }
 
+/// Takes white space.
 pub fn skipSpace(in: *Input) void {
     while (in.at < in.bytes.len) : (in.at += 1) switch (in.bytes[in.at]) {
         ' ', '\t', '\n', '\r' => {},
@@ -193,10 +195,10 @@ fn word(in: *Input, expected: []const u8) Error!void {
     in.at += expected.len;
 }
 
-/// Of a character that an escape stands for.
+/// Of an escaped character, as UTF-8.
 const character_bytes_max = 4;
 
-/// Needs room in the list for a character.
+/// The list has room for a character.
 fn escape(in: *Input, list: *std.ArrayList(u8)) Error!void {
     const first = in.at;
     in.at += 1;

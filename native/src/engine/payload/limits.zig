@@ -1,4 +1,4 @@
-//! The limits of the header, section 3, on what a payload may hold.
+//! What a payload may hold at most: the limits of the header, section 3.
 
 pub const payload_bytes_max = 64 << 20;
 pub const depth_max = 64;

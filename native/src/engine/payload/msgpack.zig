@@ -1,4 +1,5 @@
-//! MessagePack (the specification of 2017, with str 8, bin and ext) for the input.
+//! MessagePack (the specification of 2017, with str 8, bin and ext) for the reader. reader.zig says what each
+//! operation promises.
 
 const std = @import("std");
 const input = @import("input.zig");

@@ -1,9 +1,9 @@
-//! Pulls values from left to right, out of JSON or of MessagePack: the decoder is the same for both
-//! formats, and so are its messages. What differs is in json.zig and msgpack.zig.
+//! Pulls values from left to right, out of JSON or MessagePack. The decoder is the same for both formats, and
+//! so are its messages; what differs is in json.zig and msgpack.zig.
 //!
-//! Failures are `error.Malformed` (`problem` says what, and where) or `error.TooDeep`. What a frequent call
-//! finds goes through a pointer: a result beside an error would be written in parts and read as a whole,
-//! for which processors wait.
+//! Errors are `error.Malformed` (`Input.problem` says what, and where), `error.TooDeep` and
+//! `error.OutOfMemory`. Frequent calls return what they find through a pointer: a result beside an error would
+//! be written in parts and read as a whole, and the processor would wait.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -16,19 +16,22 @@ const Container = input.Container;
 const Integer = input.Integer;
 const Error = input.Error;
 
+/// The formats of payloads.
 pub const Format = enum { json, msgpack };
 
+/// A reading position in a payload. Lends the payload's bytes.
 pub const Reader = struct {
     format: Format,
     in: Input,
     depth: u32 = 0,
     depth_max: u32,
 
+    /// At the first value. More than `depth_max` nested containers are an error.
     pub fn init(format: Format, bytes: []const u8, depth_max: u32) Reader {
         return .{ .format = format, .in = .{ .bytes = bytes }, .depth_max = depth_max };
     }
 
-    /// What comes next, without taking it.
+    /// What the next value is. Does not take it. `nothing`: the input is malformed.
     pub fn kind(r: *Reader) Kind {
         return switch (r.format) {
             .json => json.kind(&r.in),
@@ -36,7 +39,7 @@ pub const Reader = struct {
         };
     }
 
-    /// Enters a map or an array, which must be what comes next.
+    /// Enters a map or an array; `container_kind` is what `kind` said.
     pub fn open(r: *Reader, container: *Container, container_kind: Kind) Error!void {
         if (r.depth == r.depth_max) return error.TooDeep;
         r.depth += 1;
@@ -47,7 +50,7 @@ pub const Reader = struct {
         }
     }
 
-    /// True if another element (in a map: another key) follows; else the container is left.
+    /// Whether another element (in a map: another key) follows. If not, the container is left.
     pub inline fn more(r: *Reader, container: *Container) Error!bool {
         try r.next(container);
         return !container.ended;
@@ -61,7 +64,7 @@ pub const Reader = struct {
         if (container.ended) r.depth -= 1;
     }
 
-    /// Takes a key. Lent until the next call; copied to `scratch` only if it has escapes.
+    /// Takes a key. Lent until the next call. Copied to `scratch` only if it has escapes.
     pub fn key(r: *Reader, scratch: *std.ArrayList(u8), gpa: Allocator) Error![]const u8 {
         scratch.clearRetainingCapacity();
         var name: []const u8 = undefined;
@@ -70,7 +73,8 @@ pub const Reader = struct {
         return name;
     }
 
-    /// Takes this key if it is next, in its usual spelling.
+    /// Takes the next key if it is `name`, spelled as most writers do. False: nothing was taken, and `more` and
+    /// `key` say what follows.
     pub inline fn plainKey(r: *Reader, map: *Container, comptime name: []const u8) bool {
         return switch (r.format) {
             .json => json.plainKey(&r.in, map, name),
@@ -78,8 +82,8 @@ pub const Reader = struct {
         };
     }
 
-    /// Takes a string, as valid UTF-8. Lent from the payload; if it had escapes, from the list, which
-    /// its bytes were appended to.
+    /// Takes a string; `out` becomes valid UTF-8. Lent by the payload or, if the string had escapes, by `list`,
+    /// to which it was appended.
     pub fn text(r: *Reader, list: *std.ArrayList(u8), gpa: Allocator, out: *[]const u8) Error!void {
         return switch (r.format) {
             .json => json.text(&r.in, list, gpa, out),
@@ -87,8 +91,8 @@ pub const Reader = struct {
         };
     }
 
-    /// Takes the elements of an array that are token ids in their usual spelling, up to the first
-    /// that is something else, as many as there is room for. Returns their number.
+    /// Takes the elements of an array as long as they are token ids, spelled as most writers do, and `room`
+    /// lasts. Returns their number.
     pub fn plainTokens(r: *Reader, array: *Container, room: []i32) usize {
         return switch (r.format) {
             .json => json.plainTokens(&r.in, array, room),
@@ -96,7 +100,7 @@ pub const Reader = struct {
         };
     }
 
-    /// Takes an integer.
+    /// Takes an integer; `kind` said that it is one.
     pub fn integer(r: *Reader) Error!Integer {
         return switch (r.format) {
             .json => json.integer(&r.in),
@@ -104,7 +108,7 @@ pub const Reader = struct {
         };
     }
 
-    /// Takes any value with what it holds.
+    /// Takes any value and everything in it.
     pub fn skip(r: *Reader, scratch: *std.ArrayList(u8), gpa: Allocator) Error!void {
         const found = r.kind();
         switch (found) {

@@ -1,4 +1,4 @@
-//! Reading through the reader, in both formats.
+//! The reader, in both formats.
 
 const std = @import("std");
 const testing = std.testing;

@@ -1,8 +1,9 @@
-//! Monotonic time, in nanoseconds from an arbitrary start.
+//! The monotonic clock.
 
 const std = @import("std");
 const builtin = @import("builtin");
 
+/// Nanoseconds since an arbitrary start. Never goes back; safe from any thread.
 pub fn nowNs() u64 {
     if (builtin.os.tag == .windows) return windowsNs();
     var now: std.c.timespec = undefined;

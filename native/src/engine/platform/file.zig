@@ -1,10 +1,10 @@
-//! Files and folders by UTF-8 path, through the C library. A failure is `null` or `false`: the
-//! caller knows the path and what it wanted.
+//! Files and folders by UTF-8 path, through the C library. Errors carry no detail: the caller knows the path
+//! and what it wanted.
 
 const std = @import("std");
 const builtin = @import("builtin");
 
-/// A file read whole; the caller frees it.
+/// The whole content of a file. The caller frees it.
 pub fn readAll(gpa: std.mem.Allocator, path: [:0]const u8) error{ OutOfMemory, Unreadable }![]u8 {
     const file = open(path, .read) orelse return error.Unreadable;
     defer _ = std.c.fclose(file);
@@ -22,15 +22,15 @@ pub fn readAll(gpa: std.mem.Allocator, path: [:0]const u8) error{ OutOfMemory, U
 
 const piece_bytes = 1 << 16;
 
-/// Reads the first bytes of a file; `null` if it cannot be opened.
+/// Reads the first bytes of a file, as many as `buffer` holds. Null if it cannot be opened.
 pub fn readStart(path: [:0]const u8, buffer: []u8) ?[]u8 {
     const file = open(path, .read) orelse return null;
     defer _ = std.c.fclose(file);
     return buffer[0..std.c.fread(buffer.ptr, 1, buffer.len, file)];
 }
 
-/// Writes the parts one after the other, first beside the file and then in its place, so that an
-/// interrupted write leaves what was there before.
+/// Writes the parts one after another, to a file beside `path` that then replaces it: an interrupted write
+/// leaves the old content.
 pub fn writeAll(gpa: std.mem.Allocator, path: [:0]const u8, parts: []const []const u8) error{ OutOfMemory, Unwritable }!void {
     const beside = try std.mem.concatWithSentinel(gpa, u8, &.{ path, ".partial" }, 0);
     defer gpa.free(beside);
@@ -45,8 +45,8 @@ pub fn writeAll(gpa: std.mem.Allocator, path: [:0]const u8, parts: []const []con
     return error.Unwritable;
 }
 
-/// The first name in byte order, among the entries of a folder that `wanted` accepts; the caller
-/// frees it. `null` if there is none, or no such folder.
+/// The first name, in byte order, of the folder's entries that `wanted` accepts. The caller frees it. Null if
+/// there is none, or no such folder.
 pub fn firstName(gpa: std.mem.Allocator, folder: [:0]const u8, wanted: *const fn ([]const u8) bool) error{OutOfMemory}!?[]u8 {
     var walk = Walk.start(folder) orelse return null;
     defer walk.end();
@@ -75,7 +75,7 @@ const PosixWalk = struct {
 
     fn next(walk: *PosixWalk) ?[]const u8 {
         const entry = std.c.readdir(walk.folder) orelse return null;
-        // The name's end is the entry's: the array is longer than what was read.
+        // Only as much of the array as the name needs was read.
         const name: [*:0]const u8 = @ptrCast(&entry.name);
         return std.mem.span(name);
     }

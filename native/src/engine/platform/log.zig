@@ -1,4 +1,4 @@
-//! Log messages go to the receiver that the host has set, or nowhere.
+//! Log messages. They go to the host's receiver, or nowhere if it has set none.
 
 const Mutex = @import("mutex.zig").Mutex;
 const message = @import("message");
@@ -12,13 +12,15 @@ const Receiver = struct { callback: ?*const Callback = null, user_data: ?*anyopa
 var mutex: Mutex = .{};
 var receiver: Receiver = .{};
 
+/// Replaces the receiver; null: none. Safe from any thread, and from the receiver itself. A message that is
+/// being sent may still reach the old one.
 pub fn setReceiver(callback: ?*const Callback, user_data: ?*anyopaque) void {
     mutex.lock();
     defer mutex.unlock();
     receiver = .{ .callback = callback, .user_data = user_data };
 }
 
-/// Formats at most `message_bytes_max` bytes; the rest is cut.
+/// Sends a message, cut after `message_bytes_max` bytes. Calls the receiver on this thread, with no lock held.
 pub inline fn write(level: Level, comptime format: []const u8, args: anytype) void {
     send(level, message.terminated(format), &message.erase(format, &args));
 }
@@ -35,7 +37,7 @@ noinline fn send(level: Level, format: [*:0]const u8, args: [*]const message.Arg
 
 const message_bytes_max = 1023;
 
-// Copied out, so that a receiver may itself set another one.
+// A copy, so that the lock is not held while the receiver runs.
 fn current() Receiver {
     mutex.lock();
     defer mutex.unlock();

@@ -1,20 +1,21 @@
-//! Files mapped into memory for reading.
+//! Read-only memory mappings of files.
 
 const std = @import("std");
 const builtin = @import("builtin");
 
-/// The file must not be changed while it is mapped.
+/// A file in memory. The file must not change while it is mapped.
 pub const Mapping = struct {
     bytes: []align(alignment) const u8,
 
-    /// Of every mapping; pages are larger.
+    /// Of every mapping's start. Pages are aligned to more.
     pub const alignment = 64;
 
-    /// An empty file cannot be mapped.
+    /// Maps the whole file; `close` unmaps it.
     pub fn open(path: [:0]const u8) error{ Unreadable, Empty }!Mapping {
         return .{ .bytes = try if (builtin.os.tag == .windows) windows.map(path) else posix.map(path) };
     }
 
+    /// Afterwards nothing may point into `bytes`.
     pub fn close(mapping: Mapping) void {
         if (builtin.os.tag == .windows) windows.unmap(mapping.bytes) else posix.unmap(mapping.bytes);
     }
@@ -37,7 +38,7 @@ const posix = struct {
         return first[0..length];
     }
 
-    /// With 32 bits, glibc's and bionic's plain functions take offsets of 32 bits, and Zig passes 64.
+    /// On 32-bit processors the plain functions of glibc and bionic take 32-bit offsets, and Zig passes 64 bits.
     const has_narrow_offsets = builtin.os.tag == .linux and @sizeOf(usize) == 4 and !builtin.abi.isMusl();
     const seek = if (has_narrow_offsets) lseek64 else std.c.lseek;
     const mapAt = if (has_narrow_offsets) mmap64 else std.c.mmap;
@@ -52,7 +53,7 @@ const posix = struct {
         offset: i64,
     ) *anyopaque;
 
-    /// Linux reads the whole file at once: it is all needed for the checksum.
+    /// Linux reads the file ahead: the checksum needs all of it.
     const flags: std.c.MAP = if (builtin.os.tag == .linux) .{ .TYPE = .PRIVATE, .POPULATE = true } else .{ .TYPE = .PRIVATE };
 
     fn unmap(bytes: Bytes) void {

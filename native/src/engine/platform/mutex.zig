@@ -1,9 +1,11 @@
-//! A blocking lock from what each system has at hand. The standard library's one brings its whole
-//! input/output layer and thread-local storage with it.
+//! A blocking lock made of what each system offers. The standard library's brings its whole input/output layer
+//! and thread-local storage with it.
 
 const std = @import("std");
 const builtin = @import("builtin");
 
+/// `lock` blocks until this thread has the lock, and must not be called by the thread that has it; `unlock`
+/// gives it up. Unlocked from the start; needs no deinit.
 pub const Mutex = switch (builtin.os.tag) {
     .linux => Futex,
     .windows => SlimLock,

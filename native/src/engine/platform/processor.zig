@@ -3,8 +3,8 @@
 const std = @import("std");
 const builtin = @import("builtin");
 
-/// Whether AVX2 may be used: the processor has it and the system keeps its registers (Intel's manual,
-/// volume 1, 14.7.1).
+/// Whether AVX2 may be used: the processor has it and the system saves its registers (Intel's manual, volume 1,
+/// 14.7.1). Safe from any thread.
 pub fn hasAvx2() bool {
     if (builtin.cpu.arch != .x86_64) return false;
     const known = avx2.load(.monotonic);
@@ -14,7 +14,7 @@ pub fn hasAvx2() bool {
     return found;
 }
 
-/// Asking the processor takes some microseconds in a virtual machine.
+/// The answer once found: asking takes microseconds in a virtual machine.
 var avx2: std.atomic.Value(enum(u8) { unknown, no, yes }) = .init(.unknown);
 
 fn findAvx2() bool {

@@ -1,9 +1,11 @@
-//! SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). Eight
-//! bytes of state, so cloning a matcher clones its future draws.
+//! SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). Eight bytes of
+//! state, so that a cloned matcher draws the same numbers.
 
+/// A pseudorandom generator; `state` is the seed. Not for cryptography.
 pub const SplitMix64 = struct {
     state: u64 = 0,
 
+    /// 64 random bits.
     pub fn next(rng: *SplitMix64) u64 {
         rng.state +%= 0x9e3779b97f4a7c15;
         var z = rng.state;

@@ -1,27 +1,30 @@
-//! Choosing one of the legal tokens from the logits: greedy, or temperature and top-p and a draw.
-//! The exponential is computed here, from additions and multiplications in a fixed order, so that
-//! a seed gives the same tokens on every platform.
+//! Chooses one of the legal tokens from the logits: the highest, or a draw with temperature and top-p. The
+//! exponential is computed here, by additions and multiplications in a fixed order, so that a seed gives the
+//! same tokens on every platform.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const SplitMix64 = @import("rng.zig").SplitMix64;
 const rank = @import("rank.zig");
 
+/// ELIZA_MODE_* of the header.
 pub const Mode = enum(c_int) { greedy = 0, sampled = 1 };
 
+/// The chosen token.
 pub const Choice = struct {
     token: i32,
-    /// No legal logit was above -inf: the legal tokens counted as equal.
+    /// No legal token had a logit above -inf: all counted as equal.
     fallback: bool = false,
 };
 
-/// Legal tokens: a list of ascending ids, a bitmap, or all of the vocabulary.
+/// The legal tokens: ascending ids, a bitmap, or the whole vocabulary. Lends them.
 pub const Legal = union(enum) {
     list: []const i32,
     /// Bit i % 32 of word i / 32 is token i.
     bitmap: struct { words: []const u32, n_tokens: u32 },
     all: u32,
 
+    /// Number of legal tokens.
     pub fn len(legal: Legal) usize {
         return switch (legal) {
             .list => |ids| ids.len,
@@ -39,7 +42,7 @@ pub const Legal = union(enum) {
     }
 };
 
-/// The token with `i` others before it.
+/// Token number `i` of a bitmap.
 fn nth(words: []const u32, i: usize) i32 {
     var before: usize = 0;
     for (words, 0..) |word, w| {
@@ -54,7 +57,8 @@ fn nth(words: []const u32, i: usize) i32 {
     unreachable;
 }
 
-/// The highest logit; of equal ones the smallest id. NaN counts as -inf.
+/// The legal token with the highest logit; of equal ones the smallest id. NaN counts as -inf. At least one
+/// token is legal.
 pub fn greedy(logits: [*]const f32, legal: Legal) Choice {
     return switch (legal) {
         .list => |ids| highest(logits, ids),
@@ -103,8 +107,8 @@ fn highestOfAll(logits: []const f32) Choice {
     return .{ .token = @intCast(best), .fallback = best_logit == -std.math.inf(f32) };
 }
 
-/// Draws with temperature and top-p. Owns the scratch memory for the widest set it has seen; for a
-/// few tokens that is on the stack, which is in the caches when nothing else is.
+/// Draws with temperature and top-p. Belongs to one thread. Owns scratch memory for the largest set so far;
+/// small sets use the stack, which is in the cache when nothing else is.
 pub const Sampler = struct {
     rng: SplitMix64 = .{},
     temperature: f32 = 1,
@@ -112,19 +116,21 @@ pub const Sampler = struct {
     weights: std.ArrayList(f32) = .empty,
     order: std.ArrayList(u32) = .empty,
 
+    /// `gpa` is the one that `reserve` was given.
     pub fn deinit(s: *Sampler, gpa: Allocator) void {
         s.weights.deinit(gpa);
         s.order.deinit(gpa);
     }
 
-    /// Afterwards `draw` among at most `n` tokens does not allocate.
+    /// Makes room for a `draw` among `n` tokens.
     pub fn reserve(s: *Sampler, gpa: Allocator, n: usize) Allocator.Error!void {
         if (n <= rank.few_max) return;
         try s.weights.ensureTotalCapacity(gpa, std.mem.alignForward(usize, n, lanes));
         try s.order.ensureTotalCapacity(gpa, n);
     }
 
-    /// Needs `reserve`. A single legal token and a temperature of 0 or less draw no number.
+    /// Draws a token, after `reserve`. Does not allocate or fail. With one legal token, or a temperature of 0
+    /// or less, it takes the highest and draws no number.
     pub fn draw(s: *Sampler, logits: [*]const f32, legal: Legal) Choice {
         if (s.temperature <= 0 or std.math.isNan(s.temperature) or legal.len() == 1) return greedy(logits, legal);
         const n = legal.len();
@@ -179,7 +185,7 @@ pub const Sampler = struct {
         }
     }
 
-    /// The highest logit, after NaN became -inf and +inf the largest number. Whole vectors.
+    /// Turns NaN into -inf and +inf into the largest number; returns the highest logit. Whole vectors.
     fn highestFinite(logits: []f32) f32 {
         const lowest: Vector = @splat(-std.math.inf(f32));
         const largest: Vector = @splat(std.math.floatMax(f32));
@@ -195,8 +201,8 @@ pub const Sampler = struct {
         return @reduce(.Max, top);
     }
 
-    /// Draws among the most likely tokens, until they have `top_p` of the whole weight; of equal
-    /// weights the smaller index comes first.
+    /// Draws from the nucleus (Holtzman et al., "The curious case of neural text degeneration", 2020): the fewest
+    /// most likely tokens that have `top_p` of the whole weight; of equal weights the smaller index first.
     fn pickNucleus(s: *const Sampler, weights: []const f32, order: []u32, total: f64, target: f64) usize {
         const wanted = total * @max(s.top_p, 0);
         const nucleus: Nucleus = if (weights.len <= rank.few_max) .ofFew(weights, order, wanted) else .ofMany(weights, order, wanted);
@@ -209,7 +215,7 @@ pub const Sampler = struct {
     }
 };
 
-/// The first tokens, the most likely one first, that reach the wanted mass.
+/// The fewest tokens, most likely first, that reach the wanted mass.
 const Nucleus = struct {
     indices: []const u32,
     mass: f64,
@@ -224,7 +230,7 @@ const Nucleus = struct {
         return .{ .indices = order, .mass = mass };
     }
 
-    /// A heap gives them in order without sorting the rest.
+    /// A heap yields them in order without sorting the rest.
     fn ofMany(weights: []const f32, order: []u32, wanted: f64) Nucleus {
         var heap: Heap = .init(order, weights);
         var mass: f64 = 0;
@@ -237,7 +243,7 @@ const Nucleus = struct {
     }
 };
 
-/// A maximum heap of indices; what is popped gathers behind the heap, the last one first.
+/// A maximum heap of indices (Williams 1964). Popped indices gather behind the heap, the last one first.
 const Heap = struct {
     indices: []u32,
     len: usize,
@@ -249,7 +255,7 @@ const Heap = struct {
         var i = indices.len / 2;
         while (i > 0) {
             i -= 1;
-            heap.sink(i);
+            heap.siftDown(i);
         }
         return heap;
     }
@@ -257,7 +263,7 @@ const Heap = struct {
     fn pop(heap: *Heap) u32 {
         heap.len -= 1;
         std.mem.swap(u32, &heap.indices[0], &heap.indices[heap.len]);
-        heap.sink(0);
+        heap.siftDown(0);
         return heap.indices[heap.len];
     }
 
@@ -265,7 +271,7 @@ const Heap = struct {
         return heap.indices[heap.len..];
     }
 
-    fn sink(heap: *Heap, from: usize) void {
+    fn siftDown(heap: *Heap, from: usize) void {
         var i = from;
         while (2 * i + 1 < heap.len) {
             var larger = 2 * i + 1;
@@ -289,7 +295,7 @@ fn pick(weights: []const f32, target: f64) usize {
         left -= weight;
         if (left < 0) return i;
     }
-    // Rounding took the target past the end: the last token that has any weight.
+    // Rounding took the target past the end: take the last token that has any weight.
     var i = weights.len - 1;
     while (i > 0 and weights[i] == 0) i -= 1;
     return i;
@@ -304,8 +310,8 @@ fn sum(weights: []const f32) f64 {
 const lanes = 8;
 const Vector = @Vector(lanes, f32);
 
-/// e^x for x <= 0, within 2 units in the last place; 0 below -87. Splits x into n ln 2 + r, |r| <=
-/// ln 2 / 2 with ln 2 in two parts (Cody, Waite 1980); e^r is its Taylor polynomial of degree 7.
+/// e^x for x <= 0, within 2 units in the last place; 0 below -87. Splits x into n ln 2 + r, |r| <= ln 2 / 2, with
+/// ln 2 in two parts (Cody, Waite 1980); e^r is its Taylor polynomial of degree 7.
 fn exp(x: Vector) Vector {
     const low: Vector = @splat(-87);
     const clamped = @max(x, low);
@@ -320,8 +326,8 @@ fn exp(x: Vector) Vector {
     return @select(f32, x < low, @as(Vector, @splat(0)), e * power);
 }
 
-/// The nearest integer, for numbers far below 2^22: at 1.5 * 2^23 a float has no fraction. The
-/// baseline processor has no instruction for it.
+/// The nearest integer of a number far below 2^22: a float near 1.5 * 2^23 has no fraction. The baseline
+/// processor has no instruction for it.
 fn nearest(x: Vector) Vector {
     const no_fraction: Vector = @splat(0x1.8p23);
     return (x + no_fraction) - no_fraction;

@@ -1,7 +1,7 @@
-//! The vocabulary as a trie of bytes in depth-first order, for walking it against a recognizer: the
-//! "toktrie" of Microsoft's AICI and llguidance, but that a node has its depth in place of the number
-//! of parents to pop after it: the same knowledge, and one that needs no look at whether it is a leaf.
-//! A node's first child is the next node, its next sibling is `subtree` nodes on.
+//! The vocabulary as a trie of bytes in depth-first order, for walking it against a recognizer: the "toktrie"
+//! of Microsoft's AICI and llguidance. A node holds its depth where theirs holds the number of parents to pop
+//! after it: the same knowledge, without asking whether the node is a leaf. A node's first child is the next
+//! node; its next sibling is `subtree` nodes on.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -9,26 +9,28 @@ const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const Tokens = @import("tokens.zig").Tokens;
 
+/// As many as `Node.subtree` can count.
 pub const nodes_max = std.math.maxInt(@FieldType(Node, "subtree"));
+/// As many as `Node.place` and `Node.mark` can tell apart.
 pub const tokens_max = 8 << @bitSizeOf(@FieldType(Node, "place"));
-/// Longer tokens are not in the trie: they are tried one by one.
+/// Longer tokens, in bytes, are not in the trie: they are tried one by one.
 pub const depth_max = 255;
 
-/// What a walk takes of a node stands where taking it costs least: one instruction for each of the lowest
-/// two bytes, none to mask the third and the highest bits.
+/// The fields stand where a walk reads them cheapest: one instruction for each of the lowest two bytes, no
+/// masking for the third and the highest bits.
 pub const Node = packed struct(u64) {
     byte: u8,
-    /// Bytes from the root to here, `byte` included.
+    /// Bytes from the root to here, including `byte`.
     depth: u8,
-    /// The bit of the token that ends here in its byte of a bitmap; 0 if none does.
+    /// The bit, in its byte of a bitmap, of the token that ends here. 0: none does.
     mark: u8,
-    /// Nodes of the subtree, this one included.
+    /// Nodes of the subtree, including this one.
     subtree: u22,
-    /// Which byte of a bitmap that is. Nodes without a token take turns with a few: each waits for the
-    /// one before it in the same byte.
+    /// The index of that byte. Nodes without a token take turns among a few bytes: writes to the same byte would
+    /// wait for each other.
     place: u18,
 
-    /// Null if no token ends here.
+    /// The token that ends here; null if none does.
     pub inline fn token(node: Node) ?u32 {
         return if (node.mark != 0) @as(u32, node.place) * 8 + @ctz(node.mark) else null;
     }
@@ -38,14 +40,16 @@ pub const Node = packed struct(u64) {
         node.place = @intCast(number / 8);
     }
 
+    /// Whether no longer token continues here.
     pub fn isLeaf(node: Node) bool {
         return node.subtree == 1;
     }
 };
 
-/// Two tokens with the same bytes: the trie has the first.
+/// Two tokens with the same bytes. The trie has the first, `token`.
 pub const Duplicate = extern struct { token: u32, twin: u32 };
 
+/// The trie of a vocabulary. Immutable.
 pub const ByteTrie = struct {
     n_tokens: u32,
     /// Node 0 is the root: the empty text.
@@ -53,13 +57,15 @@ pub const ByteTrie = struct {
     duplicates: []const Duplicate,
     /// Tokens of more than `depth_max` bytes.
     long_tokens: []const u32,
-    /// Bytes of the longest token.
+    /// The longest token, in bytes.
     longest: u32,
-    /// Bytes that are no token of their own.
+    /// Number of single bytes that are no token.
     missing_bytes: u32,
-    /// The end-of-generation tokens, ascending. No text contains them.
+    /// The end-of-generation tokens, ascending. They are not in the trie.
     end_tokens: []const i32,
 
+    /// Fails for tokens without bytes, and beyond `tokens_max` and `nodes_max`. Sorts the tokens: about linear in
+    /// their bytes.
     pub fn build(gpa: Allocator, tokens: *const Tokens, diag: *Diagnostic) diagnostic.Error!ByteTrie {
         if (tokens.offsets.len == 0) {
             return diag.fail(.invalid_arg, "the vocabulary was made without the bytes of its tokens, which recognizers need", .{});
@@ -74,6 +80,7 @@ pub const ByteTrie = struct {
         };
     }
 
+    /// Not for a trie whose arrays are mapped.
     pub fn deinit(trie: *ByteTrie, gpa: Allocator) void {
         gpa.free(trie.nodes);
         gpa.free(trie.duplicates);
@@ -82,18 +89,20 @@ pub const ByteTrie = struct {
         trie.* = undefined;
     }
 
+    /// Memory of the arrays.
     pub fn bytes(trie: *const ByteTrie) usize {
         return std.mem.sliceAsBytes(trie.nodes).len + std.mem.sliceAsBytes(trie.duplicates).len +
             std.mem.sliceAsBytes(trie.long_tokens).len + std.mem.sliceAsBytes(trie.end_tokens).len;
     }
 
-    /// The node that these bytes lead to.
+    /// The node that these bytes lead to; null if no token begins with them.
     pub fn find(trie: *const ByteTrie, text: []const u8) ?u32 {
         var node: u32 = 0;
         for (text) |byte| node = trie.child(node, byte) orelse return null;
         return node;
     }
 
+    /// The child that a byte leads to; null if there is none. Looks at one sibling after another.
     pub fn child(trie: *const ByteTrie, parent: u32, byte: u8) ?u32 {
         var node = parent + 1;
         const end = parent + trie.nodes[parent].subtree;
@@ -111,7 +120,7 @@ const Builder = struct {
     long_tokens: std.ArrayList(u32) = .empty,
     end_tokens: std.ArrayList(i32) = .empty,
     longest: u32 = 0,
-    /// For each token of the trie: bytes that it begins with as the one before it does.
+    /// For each token of the trie: the length of the prefix that it shares with the one before it.
     shared: []u8 = &.{},
 
     /// A token with its first bytes as a number, so that most comparisons need no text.
@@ -170,7 +179,7 @@ const Builder = struct {
         return key << @intCast(8 * (8 - text.len));
     }
 
-    /// By bytes, then by id; returns those that differ from the one before, and keeps the twins.
+    /// Sorts by bytes, then by id. Returns the first of each run of equal tokens; the others become duplicates.
     fn sort(b: *Builder, entries: []Entry) error{OutOfMemory}![]Entry {
         try b.sortKeys(entries);
         var start: usize = 0;
@@ -192,7 +201,7 @@ const Builder = struct {
         return entries[0..unique];
     }
 
-    /// Radix sort from the last of the bytes to the first (Knuth, TAOCP 3, 5.2.5).
+    /// Radix sort, least significant byte first (Knuth, TAOCP 3, 5.2.5).
     fn sortKeys(b: *Builder, entries: []Entry) error{OutOfMemory}!void {
         const other = try b.gpa.alloc(Entry, entries.len);
         defer b.gpa.free(other);
@@ -218,7 +227,7 @@ const Builder = struct {
             }
             std.mem.swap([]Entry, &from, &to);
         }
-        comptime std.debug.assert(8 % 2 == 0); // the sorted entries are back in their own memory
+        comptime std.debug.assert(8 % 2 == 0); // after an even number of passes the result is in `entries`
     }
 
     fn isBefore(tokens: *const Tokens, a: Entry, b: Entry) bool {
@@ -287,7 +296,7 @@ const Builder = struct {
     }
 };
 
-/// Of these texts, which the caller frees.
+/// A vocabulary of these texts.
 const TestTokens = struct {
     tokens: Tokens,
 

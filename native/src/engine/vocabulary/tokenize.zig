@@ -1,11 +1,11 @@
-//! The tokens of a text: as the vocabulary's tokenizer spells it, or the longest token first.
+//! Tokenizing: with the vocabulary's tokenizer or, if it has none, longest token first.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const Vocabulary = @import("vocabulary.zig").Vocabulary;
 const ByteTrie = @import("byte_trie.zig").ByteTrie;
 
-/// Appends the tokens of a text. False if the tokenizer cannot spell it.
+/// Appends the tokens of a text. False if they cannot be found; the caller then drops what was appended.
 pub fn tokenize(
     gpa: Allocator,
     vocabulary: *const Vocabulary,
@@ -47,14 +47,14 @@ fn longestFirst(gpa: Allocator, trie: *const ByteTrie, text: []const u8, out: *s
     return true;
 }
 
-/// Appends the tokens of the bytes that must follow, up to the first one that a longer token could take
-/// the place of. If the text must end after the bytes, that is none.
+/// Appends the tokens of forced bytes, up to the first that a longer token could replace: the bytes after `bytes`
+/// are unknown, unless the text `ends_here`. Appends nothing if the bytes cannot be tokenized.
 pub fn forced(
     gpa: Allocator,
     vocabulary: *const Vocabulary,
     trie: *const ByteTrie,
     bytes: []const u8,
-    must_end: bool,
+    ends_here: bool,
     out: *std.ArrayList(i32),
 ) Allocator.Error!void {
     const before = out.items.len;
@@ -64,18 +64,18 @@ pub fn forced(
     }
     var at: usize = 0;
     for (out.items[before..], 0..) |token, i| {
-        const spelt = vocabulary.tokens.bytesOf(@intCast(token));
-        const goes_wrong = !vocabulary.tokens.isText(@intCast(token)) or !std.mem.startsWith(u8, bytes[at..], spelt);
-        if (goes_wrong or (!must_end and isStart(trie, bytes[at..]))) {
+        const token_bytes = vocabulary.tokens.bytesOf(@intCast(token));
+        const is_wrong = !vocabulary.tokens.isText(@intCast(token)) or !std.mem.startsWith(u8, bytes[at..], token_bytes);
+        if (is_wrong or (!ends_here and isProperPrefix(trie, bytes[at..]))) {
             out.shrinkRetainingCapacity(before + i);
             return;
         }
-        at += spelt.len;
+        at += token_bytes.len;
     }
 }
 
 /// Whether a longer token begins with the text.
-fn isStart(trie: *const ByteTrie, text: []const u8) bool {
+fn isProperPrefix(trie: *const ByteTrie, text: []const u8) bool {
     const node = trie.find(text) orelse return false;
     return !trie.nodes[node].isLeaf();
 }

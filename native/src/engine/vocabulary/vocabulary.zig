@@ -11,19 +11,22 @@ const ByteTrie = @import("byte_trie.zig").ByteTrie;
 const Mapping = @import("../platform/mapping.zig").Mapping;
 const Mutex = @import("../platform/mutex.zig").Mutex;
 
-/// How the model's tokenizer spells a text: eliza_tokenize_callback of the header.
+/// The model's own tokenizer: eliza_tokenize_callback of the header.
 pub const Tokenizer = struct {
     callback: *const Callback,
     user_data: ?*anyopaque,
 
+    /// Returns the number of tokens, of which the first `cap` were written; negative if it cannot tokenize the text.
     pub const Callback = fn (text: [*]const u8, text_len: usize, out: [*]i32, cap: usize, user_data: ?*anyopaque) callconv(.c) i32;
 };
 
+/// What a vocabulary keeps alive, and how it lets go of it.
 pub const Owner = struct {
     pointer: *anyopaque,
     release: *const fn (pointer: *anyopaque) void,
 };
 
+/// Reference-counted. Any thread may use it: only the byte trie is built later, under a lock.
 pub const Vocabulary = struct {
     references: std.atomic.Value(u32) = .init(1),
     gpa: Allocator,
@@ -31,15 +34,15 @@ pub const Vocabulary = struct {
     /// "" if unknown.
     model_id: []const u8,
     tokenizer: ?Tokenizer = null,
-    /// What the vocabulary was copied from, and keeps.
+    /// What the tokenizer needs. Released with the vocabulary.
     owner: ?Owner = null,
     /// Built when a recognizer first needs it.
     byte_trie: std.atomic.Value(?*ByteTrie) = .init(null),
-    /// The file that everything is in, if it is not in memory of its own.
+    /// The file that holds the arrays. Null if the vocabulary owns them.
     mapping: ?Mapping = null,
     mutex: Mutex = .{},
 
-    /// Copies everything. One reference belongs to the caller. `model_id` is "" if unknown.
+    /// Copies everything. The caller owns one reference. `model_id` is "" if unknown.
     pub fn create(gpa: Allocator, from: Tokens, model_id: []const u8, diag: *Diagnostic) diagnostic.Error!*Vocabulary {
         return copy(gpa, from, model_id) catch diag.outOfMemory();
     }
@@ -62,11 +65,13 @@ pub const Vocabulary = struct {
         return v;
     }
 
+    /// Another reference. Safe from any thread.
     pub fn retain(v: *const Vocabulary) *const Vocabulary {
         _ = @constCast(v).references.fetchAdd(1, .monotonic);
         return v;
     }
 
+    /// Gives a reference back; the last one frees the vocabulary. Safe from any thread.
     pub fn release(v: *const Vocabulary) void {
         const owned = @constCast(v);
         if (owned.references.fetchSub(1, .acq_rel) != 1) return;
@@ -85,7 +90,8 @@ pub const Vocabulary = struct {
         gpa.destroy(owned);
     }
 
-    /// The trie of the token bytes. Lives as long as the vocabulary.
+    /// The trie of the tokens' bytes, built by the first call. Lives as long as the vocabulary. Fails for a
+    /// vocabulary without bytes and beyond the limits of a trie.
     pub fn byteTrie(v: *const Vocabulary, diag: *Diagnostic) diagnostic.Error!*const ByteTrie {
         if (v.byte_trie.load(.acquire)) |trie| return trie;
         const owned = @constCast(v);
@@ -99,7 +105,7 @@ pub const Vocabulary = struct {
         return trie;
     }
 
-    /// Tells vocabularies with other bytes or flags apart.
+    /// A hash of all tokens, with their bytes and flags (Wyhash). Takes time in proportion to the vocabulary.
     pub fn fingerprint(v: *const Vocabulary) u64 {
         var hash: std.hash.Wyhash = .init(v.tokens.n);
         hash.update(std.mem.sliceAsBytes(v.tokens.offsets));
@@ -108,10 +114,12 @@ pub const Vocabulary = struct {
         return hash.final();
     }
 
+    /// Whether `pointer` is what the vocabulary keeps alive.
     pub fn isOwnedBy(v: *const Vocabulary, pointer: *const anyopaque) bool {
         return if (v.owner) |owner| owner.pointer == pointer else false;
     }
 
+    /// Memory in use, the byte trie included once it is built.
     pub fn retainedBytes(v: *const Vocabulary) usize {
         const trie = if (v.byte_trie.load(.acquire)) |trie| @sizeOf(ByteTrie) + trie.bytes() else 0;
         return @sizeOf(Vocabulary) + v.model_id.len + v.tokens.bytes.len + 8 * v.tokens.offsets.len + v.tokens.flags.len + trie;
