@@ -1,4 +1,4 @@
-//! Filling the bitmaps of many matchers with several threads.
+//! Fills the bitmaps of many matchers with several threads.
 
 const std = @import("std");
 const Matcher = @import("matcher.zig").Matcher;
@@ -6,14 +6,16 @@ const Status = @import("../base/status.zig").Status;
 
 const threads_max = 64;
 
-/// Row i of `words` is for matcher i. The first failure's status, after all others are done.
+/// Fills row i of `words`, which has `n_words`, for matcher i. `n_threads` 0: as many as there are processors.
+/// All matchers are done before it returns; the status is that of the first failure, whose message is in that
+/// matcher.
 pub fn fillBitmaps(matchers: []const *Matcher, words: [*]u32, n_words: usize, n_threads: u32) Status {
     var work: Work = .{ .matchers = matchers, .words = words, .n_words = n_words };
     const wanted = if (n_threads > 0) n_threads else std.Thread.getCpuCount() catch 1;
-    const n = @min(wanted, toCompute(matchers), threads_max);
+    const n = @min(wanted, countUnready(matchers), threads_max);
     var threads: [threads_max]std.Thread = undefined;
     var n_started: usize = 0;
-    // The caller's thread works too; what cannot be started it does alone.
+    // The caller's thread works too, and alone if no thread can be started.
     while (n_started + 1 < n) : (n_started += 1) {
         threads[n_started] = std.Thread.spawn(.{ .stack_size = stack_bytes }, Work.run, .{&work}) catch break;
     }
@@ -23,8 +25,8 @@ pub fn fillBitmaps(matchers: []const *Matcher, words: [*]u32, n_words: usize, n_
     return if (failed == none) .ok else matchers[failed].diag.status;
 }
 
-/// Copying a mask that is ready is done sooner than a thread is started.
-fn toCompute(matchers: []const *Matcher) usize {
+/// Matchers whose mask is ready need no thread: copying it is quicker than starting one.
+fn countUnready(matchers: []const *Matcher) usize {
     var n: usize = 0;
     for (matchers) |matcher| n += @intFromBool(!matcher.isReady());
     return n;

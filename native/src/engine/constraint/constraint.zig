@@ -1,5 +1,5 @@
 //! A compiled constraint for a vocabulary: immutable, shared by any number of threads. What depends on the
-//! vocabulary and not on the payload alone is checked here, on every use of a cached payload.
+//! vocabulary, and not on the payload alone, is checked here at each use of a cached payload.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -12,12 +12,14 @@ const cache = @import("../trie/cache.zig");
 const Recognizer = @import("../recognizer/recognizer.zig").Recognizer;
 const Compiled = @import("kinds.zig").Compiled;
 
+/// Reference-counted. Retains its vocabulary and what was compiled.
 pub const Constraint = struct {
     references: std.atomic.Value(u32) = .init(1),
     gpa: Allocator,
     vocabulary: *const Vocabulary,
     compiled: Compiled,
 
+    /// Compiles a token-tree payload, or takes it from the cache. The caller owns one reference.
     pub fn createTokenTrie(
         gpa: Allocator,
         vocabulary: *const Vocabulary,
@@ -29,18 +31,21 @@ pub const Constraint = struct {
         return create(gpa, vocabulary, .{ .token_trie = trie }, diag);
     }
 
-    /// Takes over the reference to what was compiled, unless it fails.
+    /// Takes over the reference to `compiled`, unless it fails. The caller owns one reference to the
+    /// constraint.
     pub fn create(gpa: Allocator, vocabulary: *const Vocabulary, compiled: Compiled, diag: *Diagnostic) diagnostic.Error!*Constraint {
         const c = gpa.create(Constraint) catch return diag.outOfMemory();
         c.* = .{ .gpa = gpa, .vocabulary = vocabulary.retain(), .compiled = compiled };
         return c;
     }
 
+    /// Another reference. Safe from any thread.
     pub fn retain(c: *const Constraint) *const Constraint {
         _ = @constCast(c).references.fetchAdd(1, .monotonic);
         return c;
     }
 
+    /// Gives a reference back; the last one frees the constraint. Safe from any thread.
     pub fn release(c: *const Constraint) void {
         const owned = @constCast(c);
         if (owned.references.fetchSub(1, .acq_rel) != 1) return;
@@ -49,19 +54,19 @@ pub const Constraint = struct {
         c.gpa.destroy(owned);
     }
 
-    /// For what only a token trie has.
+    /// For what only a token trie has; null if this is none. Lent by the constraint.
     pub fn tokenTrie(c: *const Constraint) ?*TokenTrie {
         return if (c.compiled == .token_trie) c.compiled.token_trie else null;
     }
 
-    /// For what only a recognizer has.
+    /// For what only a recognizer has; null if this is none. Lent by the constraint.
     pub fn recognizer(c: *const Constraint) ?*Recognizer {
         return if (c.compiled == .recognizer) c.compiled.recognizer else null;
     }
 };
 
-/// The trie of a payload, from the cache where it can be, checked against a vocabulary. One
-/// reference belongs to the caller. `model_id` is "" if unknown.
+/// The trie of a payload, from the cache if it is there, checked against a vocabulary of `n_tokens` and the
+/// model's id, "" if unknown. The caller owns one reference.
 pub fn compilePayload(
     gpa: Allocator,
     payload: []const u8,

@@ -1,5 +1,5 @@
-//! What constrains a stream or a sampler, and where its output stands in it. Unlike a matcher it goes
-//! forwards only, and an illegal token ends the span.
+//! What constrains a stream or a sampler, and the state of its text. Unlike a matcher it never rolls back, and
+//! an illegal token ends the span.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -8,31 +8,34 @@ const kinds = @import("kinds.zig");
 const Compiled = kinds.Compiled;
 const State = kinds.State;
 
+/// Belongs to one thread.
 pub const Guide = struct {
     gpa: Allocator,
-    /// Kept alive by the state.
+    /// Retained by the state.
     compiled: Compiled,
     state: State,
-    /// Tokens that were asked for; 0: none were.
+    /// The requested timeout of spans, in tokens. 0: none was requested.
     timeout: u32,
 
-    /// Retains what was compiled. `config` was checked.
+    /// At the start of a text. Retains `compiled`. `config` passed `Compiled.checkSpan`.
     pub fn init(gpa: Allocator, compiled: Compiled, config: span.Config) Guide {
         return .{ .gpa = gpa, .compiled = compiled, .state = .init(gpa, compiled, config.end), .timeout = config.timeout };
     }
 
+    /// Releases what was compiled.
     pub fn deinit(g: *Guide) void {
         g.state.deinit(g.gpa);
     }
 
+    /// A guide at the same place. The caller frees it.
     pub fn clone(g: *const Guide) Allocator.Error!Guide {
         return .{ .gpa = g.gpa, .compiled = g.compiled, .state = try g.state.clone(g.gpa), .timeout = g.timeout };
     }
 
-    /// `callers_timeout` is in force where the kind has one and none was asked for.
-    pub fn accept(g: *Guide, token: i32, callers_timeout: u32) Allocator.Error!span.Step {
-        const timeout = g.compiled.timeoutInForce(g.timeout, callers_timeout);
-        const step = try g.state.acceptForever(token, timeout);
+    /// Takes one token. `default_timeout` is for kinds with a timeout if none was requested.
+    pub fn accept(g: *Guide, token: i32, default_timeout: u32) Allocator.Error!span.Step {
+        const timeout = g.compiled.effectiveTimeout(g.timeout, default_timeout);
+        const step = try g.state.commit(token, timeout);
         if (step.timed_out) span.logTimeout(timeout);
         return step;
     }

@@ -1,4 +1,4 @@
-//! What a matcher can be taken back to: the checkpoints before the accepted tokens, the latest last.
+//! What a matcher can be rolled back to: the checkpoint before each accepted token, the latest last.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -8,39 +8,46 @@ const Diagnostic = diagnostic.Diagnostic;
 /// ELIZA_ROLLBACK_TOKENS_MAX of the header.
 pub const rollback_tokens_max = 65536;
 
+/// A stack of checkpoints, which are plain values. Always holds the last `rollback_tokens_max` of them.
 pub fn History(comptime Checkpoint: type) type {
     return struct {
         checkpoints: std.ArrayList(Checkpoint) = .empty,
 
         const H = @This();
 
+        /// A copy. The caller frees it.
         pub fn clone(h: *const H, gpa: Allocator) Allocator.Error!H {
             return .{ .checkpoints = try h.checkpoints.clone(gpa) };
         }
 
+        /// `gpa` is the one that `reserve` was given.
         pub fn deinit(h: *H, gpa: Allocator) void {
             h.checkpoints.deinit(gpa);
         }
 
+        /// Memory in use.
         pub fn bytes(h: *const H) usize {
             return h.checkpoints.capacity * @sizeOf(Checkpoint);
         }
 
+        /// Forgets all checkpoints and keeps the memory.
         pub fn clear(h: *H) void {
             h.checkpoints.clearRetainingCapacity();
         }
 
-        /// Makes room for one more, so that `push` cannot fail.
+        /// Makes room for one more checkpoint. Amortised O(1).
         pub fn reserve(h: *H, gpa: Allocator) Allocator.Error!void {
             if (h.checkpoints.items.len == 2 * rollback_tokens_max) h.forgetOldest();
             return h.checkpoints.ensureUnusedCapacity(gpa, 1);
         }
 
+        /// Adds the checkpoint before a token, after `reserve`.
         pub fn push(h: *H, checkpoint: Checkpoint) void {
             h.checkpoints.appendAssumeCapacity(checkpoint);
         }
 
-        /// The checkpoint `n` tokens ago, which becomes the present; null for 0.
+        /// Removes the last `n` checkpoints and returns the one from before those tokens; null if `n` is 0.
+        /// Fails, and removes nothing, if there are fewer.
         pub fn pop(h: *H, n: usize, diag: *Diagnostic) diagnostic.Error!?Checkpoint {
             const kept = h.checkpoints.items.len;
             const most = @min(kept, rollback_tokens_max);
@@ -50,7 +57,7 @@ pub fn History(comptime Checkpoint: type) type {
             return h.checkpoints.items[kept - n];
         }
 
-        /// Half of what is kept at a time, so that a long output costs O(1) per token.
+        /// Forgets half at a time, so that a long text costs O(1) per token.
         fn forgetOldest(h: *H) void {
             @memcpy(h.checkpoints.items[0..rollback_tokens_max], h.checkpoints.items[rollback_tokens_max..]);
             h.checkpoints.shrinkRetainingCapacity(rollback_tokens_max);

@@ -1,6 +1,6 @@
-//! What a constraint can be compiled to, and the state of one output in each: the one place where the two
-//! are listed. Who holds a `Compiled` or a `State` does not ask which it is; what differs is said by the
-//! types, in the operations below. The languages of recognizers are listed in recognizer/language.zig.
+//! The kinds of constraint: what one can be compiled to, and the state of one text in each. The one place that
+//! lists them: whoever holds a `Compiled` or a `State` does not ask which it is. Each operation is described
+//! here once; the types say what differs. The languages of recognizers are listed in recognizer/language.zig.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -17,259 +17,270 @@ const Recognizer = @import("../recognizer/recognizer.zig").Recognizer;
 const RecognizerState = @import("../recognizer/state.zig").RecognizerState;
 const History = @import("history.zig").History;
 
-/// Immutable but for its caches, reference-counted, shared by any number of threads.
+/// A compiled constraint without its vocabulary. Reference-counted, shared by any number of threads; immutable
+/// but for its caches.
 pub const Compiled = union(enum) {
     token_trie: *TokenTrie,
     recognizer: *Recognizer,
 
+    /// Gives one reference back.
     pub fn release(compiled: Compiled) void {
         switch (compiled) {
             inline else => |one| one.release(),
         }
     }
 
-    /// What compiling found, a line each.
+    /// What compiling found, one line each; "" if nothing. Lent.
     pub fn notes(compiled: Compiled) [:0]const u8 {
         return switch (compiled) {
             inline else => |one| one.notes(),
         };
     }
 
+    /// Its kind and sizes.
     pub fn describe(compiled: Compiled) Info {
         return switch (compiled) {
             inline else => |one| one.describe(),
         };
     }
 
-    /// Builds what would be built at first use, as far as there is room.
+    /// Builds now what would be built at first use, as far as there is room.
     pub fn prepare(compiled: Compiled, budget: *const Budget, diag: *Diagnostic) diagnostic.Error!void {
         return switch (compiled) {
             inline else => |one| one.prepare(budget, diag),
         };
     }
 
-    /// Whether spans can be so: their timeout, and the tokens that end them. `callers_timeout` is what the
-    /// matcher, the stream or the sampler has for spans without one of their own.
-    pub fn checkSpan(compiled: Compiled, config: span.Config, callers_timeout: u32, diag: *Diagnostic) diagnostic.Error!void {
+    /// Fails if spans cannot have this timeout or these end tokens. `default_timeout` is that of the matcher,
+    /// stream or sampler.
+    pub fn checkSpan(compiled: Compiled, config: span.Config, default_timeout: u32, diag: *Diagnostic) diagnostic.Error!void {
         return switch (compiled) {
-            inline else => |one| one.checkSpan(config, callers_timeout, diag),
+            inline else => |one| one.checkSpan(config, default_timeout, diag),
         };
     }
 
-    /// The timeout of spans for which `asked` was asked; 0 for none, in what is asked and in the result.
-    pub fn timeoutInForce(compiled: Compiled, asked: u32, callers_timeout: u32) u32 {
+    /// The timeout of spans if `requested` was requested, 0 for none. 0: spans have none.
+    pub fn effectiveTimeout(compiled: Compiled, requested: u32, default_timeout: u32) u32 {
         return switch (compiled) {
-            inline else => |one| @TypeOf(one.*).timeoutInForce(asked, callers_timeout),
+            inline else => |one| @TypeOf(one.*).effectiveTimeout(requested, default_timeout),
         };
     }
 
-    /// Whether it is about the bytes of a vocabulary, which must then be those of the model.
+    /// Whether it depends on the bytes of the vocabulary, which must then be the model's.
     pub fn readsBytes(compiled: Compiled) bool {
         return switch (compiled) {
             inline else => |one| @TypeOf(one.*).reads_bytes,
         };
     }
 
-    /// The most tokens that are legal at once, if all that is ever legal is lists; else 0.
-    pub fn listedMax(compiled: Compiled) usize {
+    /// The most legal tokens at once, if the legal tokens always come as a list; else 0.
+    pub fn listMax(compiled: Compiled) usize {
         return switch (compiled) {
-            inline else => |one| one.listedMax(),
+            inline else => |one| one.listMax(),
         };
     }
 
-    /// A token that ends the model's generation although the constraint goes on after it, if there is one.
-    /// `model` has `isEndOfGeneration(token) bool`.
-    pub fn firstContinued(compiled: Compiled, model: anytype) ?i32 {
+    /// A token that ends the model's generation, but not the constraint; null if there is none. `model` has
+    /// `isEndOfGeneration(token) bool`.
+    pub fn prematureEnd(compiled: Compiled, model: anytype) ?i32 {
         return switch (compiled) {
-            inline else => |one| one.firstContinued(model),
+            inline else => |one| one.prematureEnd(model),
         };
     }
 };
 
-/// The state of one output, one thread's. Operations that may search fail when memory is short; the state
-/// is then as it was, but for `accept`: who calls it restores the checkpoint that was taken before.
+/// The state of one text. Belongs to one thread. Operations that may search fail if memory is short, and leave
+/// the state as it was. The exception is `accept` of the kinds' types: its caller restores the checkpoint from
+/// before.
 pub const State = union(enum) {
-    token_trie: Kept(TrieState),
-    recognizer: Kept(RecognizerState),
+    token_trie: WithHistory(TrieState),
+    recognizer: WithHistory(RecognizerState),
 
-    /// At the start. Retains what it is the state of. `ends`: the tokens that close a span where the text
-    /// may stop; null for the vocabulary's.
+    /// At the start. Retains `compiled`. `ends`: the tokens that close a span where the text may stop; null:
+    /// the vocabulary's end-of-generation tokens.
     pub fn init(gpa: Allocator, compiled: Compiled, ends: ?[]const i32) State {
         return switch (compiled) {
             inline else => |one, tag| @unionInit(State, @tagName(tag), .{ .at = .init(gpa, one, ends) }),
         };
     }
 
+    /// Releases what was compiled. `gpa` is the one that `init` was given.
     pub fn deinit(state: *State, gpa: Allocator) void {
         switch (state.*) {
-            inline else => |*kept| {
-                kept.history.deinit(gpa);
-                kept.at.deinit();
+            inline else => |*one| {
+                one.history.deinit(gpa);
+                one.at.deinit();
             },
         }
     }
 
-    /// With its history.
+    /// A copy with its history. The caller frees it.
     pub fn clone(state: *const State, gpa: Allocator) Allocator.Error!State {
         switch (state.*) {
-            inline else => |*kept, tag| {
-                var at = try kept.at.clone();
+            inline else => |*one, tag| {
+                var at = try one.at.clone();
                 errdefer at.deinit();
-                return @unionInit(State, @tagName(tag), .{ .at = at, .history = try kept.history.clone(gpa) });
+                return @unionInit(State, @tagName(tag), .{ .at = at, .history = try one.history.clone(gpa) });
             },
         }
     }
 
-    /// Back to the start; the history is empty then.
+    /// Back to the start, with an empty history.
     pub fn reset(state: *State) void {
         switch (state.*) {
-            inline else => |*kept| {
-                kept.at.reset();
-                kept.history.clear();
+            inline else => |*one| {
+                one.at.reset();
+                one.history.clear();
             },
         }
     }
 
-    /// Takes one token of the output, which can be taken back unless it was refused. `timeout` 0: none.
+    /// Takes one token, which `rollback` can take back. A refused token changes nothing. `timeout` 0: none.
     pub fn accept(state: *State, gpa: Allocator, token: i32, timeout: u32) Allocator.Error!span.Step {
         switch (state.*) {
-            inline else => |*kept| {
-                try kept.history.reserve(gpa);
-                const before = kept.at.checkpoint();
-                errdefer kept.at.restore(before);
-                const step = try kept.at.accept(token, timeout, .refuse);
+            inline else => |*one| {
+                try one.history.reserve(gpa);
+                const before = one.at.checkpoint();
+                errdefer one.at.restore(before);
+                const step = try one.at.accept(token, timeout, .refuse);
                 if (step.refused) return step;
-                kept.history.push(before);
-                kept.at.compact(kept.history.checkpoints.items);
+                one.history.push(before);
+                one.at.compact(one.history.checkpoints.items);
                 return step;
             },
         }
     }
 
-    /// Takes one token that cannot be taken back. An illegal one ends the span.
-    pub fn acceptForever(state: *State, token: i32, timeout: u32) Allocator.Error!span.Step {
+    /// Takes one token for good. An illegal token ends the span.
+    pub fn commit(state: *State, token: i32, timeout: u32) Allocator.Error!span.Step {
         switch (state.*) {
-            inline else => |*kept| {
-                const step = try kept.at.accept(token, timeout, .end_span);
-                kept.at.compact(&.{});
+            inline else => |*one| {
+                const step = try one.at.accept(token, timeout, .end_span);
+                one.at.compact(&.{});
                 return step;
             },
         }
     }
 
-    /// Takes back the last tokens that `accept` took.
+    /// Takes back the last `n_tokens` that were accepted. Fails, and changes nothing, if the history is
+    /// shorter.
     pub fn rollback(state: *State, n_tokens: usize, diag: *Diagnostic) diagnostic.Error!void {
         switch (state.*) {
-            inline else => |*kept| kept.at.restore(try kept.history.pop(n_tokens, diag) orelse return),
+            inline else => |*one| one.at.restore(try one.history.pop(n_tokens, diag) orelse return),
         }
     }
 
-    /// Opens a span by its path; an open one ends.
+    /// Opens a span by its path. An open span ends. Fails, and changes nothing, if there is no such path.
     pub fn activate(state: *State, path: []const u8, diag: *Diagnostic) diagnostic.Error!void {
         return switch (state.*) {
-            inline else => |*kept| kept.at.activate(path, diag),
+            inline else => |*one| one.at.activate(path, diag),
         };
     }
 
-    /// Ends the open span, if one is open.
+    /// Ends the open span, if there is one.
     pub fn deactivate(state: *State) void {
         switch (state.*) {
-            inline else => |*kept| kept.at.deactivate(),
+            inline else => |*one| one.at.deactivate(),
         }
     }
 
     /// The legal next tokens, lent until the state changes; null if all are legal.
     pub fn allowed(state: *State) Allocator.Error!?Legal {
         return switch (state.*) {
-            inline else => |*kept| kept.at.allowed(),
+            inline else => |*one| one.at.allowed(),
         };
     }
 
     /// Whether `allowed` needs no search.
     pub fn isReady(state: *const State) bool {
         return switch (state.*) {
-            inline else => |*kept| kept.at.isReady(),
+            inline else => |*one| one.at.isReady(),
         };
     }
 
-    /// Whether the output may stop here.
+    /// Whether the text may stop here.
     pub fn canStop(state: *State) Allocator.Error!bool {
         return switch (state.*) {
-            inline else => |*kept| kept.at.canStop(),
+            inline else => |*one| one.at.canStop(),
         };
     }
 
-    /// The next token, if it is the only one that may follow and the output may not stop.
+    /// The next token, if it is the only one and the text may not stop here; else null.
     pub fn forcedToken(state: *State) Allocator.Error!?i32 {
         return switch (state.*) {
-            inline else => |*kept| kept.at.forcedToken(),
+            inline else => |*one| one.at.forcedToken(),
         };
     }
 
-    /// The number of tokens that must follow; as many of them as fit are written.
+    /// The forced tokens: those that every continuation begins with. Writes as many as fit and returns how many
+    /// there are.
     pub fn forced(state: *State, out: []i32, timeout: u32) Allocator.Error!usize {
         return switch (state.*) {
-            inline else => |*kept| kept.at.forced(out, timeout),
+            inline else => |*one| one.at.forced(out, timeout),
         };
     }
 
-    /// The number of bytes that must follow; as many of them as fit are written. 0 where bytes are not
-    /// what the constraint is about.
+    /// The forced bytes: writes as many as fit and returns how many there are. 0 if the constraint is not about
+    /// bytes.
     pub fn forcedBytes(state: *State, out: []u8) Allocator.Error!usize {
         return switch (state.*) {
-            inline else => |*kept| kept.at.forcedBytes(out),
+            inline else => |*one| one.at.forcedBytes(out),
         };
     }
 
-    /// The tokens that the generation can end with where no token of the vocabulary goes on.
+    /// The tokens that can end the generation where no token of the vocabulary continues the text. Lent.
     pub fn endTokens(state: *const State) []const i32 {
         return switch (state.*) {
-            inline else => |*kept| kept.at.endTokens(),
+            inline else => |*one| one.at.endTokens(),
         };
     }
 
+    /// Where the text stands. May search, as `allowed` does.
     pub fn report(state: *State) Allocator.Error!span.Report {
         return switch (state.*) {
-            inline else => |*kept| kept.at.report(),
+            inline else => |*one| one.at.report(),
         };
     }
 
-    /// The name of the leaf that is complete here, or that the last span ended with. Lent by the constraint.
+    /// The name of the leaf that is complete here, or that the last span ended with; null if there is none.
+    /// Lent by the constraint.
     pub fn leafName(state: *const State) ?[]const u8 {
         return switch (state.*) {
-            inline else => |*kept| kept.at.leafName(),
+            inline else => |*one| one.at.leafName(),
         };
     }
 
-    /// Spans that an illegal token has ended.
+    /// Spans that an illegal token has ended so far.
     pub fn nIllegal(state: *const State) u32 {
         return switch (state.*) {
-            inline else => |*kept| kept.at.nIllegal(),
+            inline else => |*one| one.at.nIllegal(),
         };
     }
 
+    /// Memory and mask counts, without the history.
     pub fn usage(state: *const State) Usage {
         return switch (state.*) {
-            inline else => |*kept| kept.at.usage(),
+            inline else => |*one| one.at.usage(),
         };
     }
 
+    /// Memory of the history.
     pub fn historyBytes(state: *const State) usize {
         return switch (state.*) {
-            inline else => |*kept| kept.history.bytes(),
+            inline else => |*one| one.history.bytes(),
         };
     }
 
-    /// Asks the processor for what the next step will read.
+    /// Fetches into the processor's caches what the next step reads.
     pub fn prefetch(state: *const State) void {
         switch (state.*) {
-            inline else => |*kept| kept.at.prefetch(),
+            inline else => |*one| one.at.prefetch(),
         }
     }
 };
 
-/// A state, and what it can be taken back to. Its `Checkpoint` is a plain value, `checkpoint` and `restore`
-/// cost a copy of it, and `compact` drops what neither the state nor a checkpoint of the history needs.
-fn Kept(comptime At: type) type {
+/// A kind's state, and what it can be rolled back to. Its `Checkpoint` is a plain value: `checkpoint` and `restore`
+/// cost a copy. `compact` drops what neither the state nor the history needs.
+fn WithHistory(comptime At: type) type {
     return struct { at: At, history: History(At.Checkpoint) = .{} };
 }

@@ -1,5 +1,5 @@
-//! A constraint and one output in it, for any engine that has logits: position, rollback history,
-//! generator.
+//! A constraint and the state of one text in it, for any engine that has logits: position, rollback history,
+//! random generator.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -10,17 +10,19 @@ const sampling = @import("../sampling/sampling.zig");
 const Constraint = @import("constraint.zig").Constraint;
 const State = @import("kinds.zig").State;
 
+/// Belongs to one thread at a time. A failed call leaves its message in `diag` and, unless said otherwise, the
+/// matcher as it was.
 pub const Matcher = struct {
     gpa: Allocator,
     constraint: *const Constraint,
     state: State,
-    /// Of spans, in tokens; 0: none.
+    /// Of spans, in tokens. 0: none.
     timeout: u32,
     sampler: sampling.Sampler = .{},
-    /// Of the last failed call.
+    /// The last failure.
     diag: Diagnostic = .{},
 
-    /// `config.timeout` 0: the kind's default.
+    /// At the start of a text. Retains the constraint. `config.timeout` 0: the kind's default.
     pub fn create(gpa: Allocator, c: *const Constraint, config: span.Config, diag: *Diagnostic) diagnostic.Error!*Matcher {
         try c.compiled.checkSpan(config, span.timeout_default, diag);
         const m = gpa.create(Matcher) catch return diag.outOfMemory();
@@ -28,11 +30,13 @@ pub const Matcher = struct {
             .gpa = gpa,
             .constraint = c.retain(),
             .state = .init(gpa, c.compiled, config.end),
-            .timeout = c.compiled.timeoutInForce(config.timeout, span.timeout_default),
+            .timeout = c.compiled.effectiveTimeout(config.timeout, span.timeout_default),
         };
         return m;
     }
 
+    /// A matcher at the same place, with the history and the generator. Settings of the sampler are not copied:
+    /// `sample` sets them.
     pub fn clone(m: *const Matcher) Allocator.Error!*Matcher {
         const copy = try m.gpa.create(Matcher);
         errdefer m.gpa.destroy(copy);
@@ -47,6 +51,7 @@ pub const Matcher = struct {
         return copy;
     }
 
+    /// Frees the matcher and releases the constraint.
     pub fn destroy(m: *Matcher) void {
         m.state.deinit(m.gpa);
         m.sampler.deinit(m.gpa);
@@ -54,7 +59,7 @@ pub const Matcher = struct {
         m.gpa.destroy(m);
     }
 
-    /// A refused token changes nothing.
+    /// Takes one token. A refused token changes nothing.
     pub fn accept(m: *Matcher, token: i32) diagnostic.Error!span.Step {
         if (token < 0 or token >= m.constraint.vocabulary.tokens.n) {
             return m.diag.fail(.invalid_arg, "token {d} is outside 0..{d}", .{ token, m.constraint.vocabulary.tokens.n - 1 });
@@ -64,57 +69,64 @@ pub const Matcher = struct {
         return step;
     }
 
+    /// Takes back the last `n_tokens` that were accepted.
     pub fn rollback(m: *Matcher, n_tokens: usize) diagnostic.Error!void {
         return m.state.rollback(n_tokens, &m.diag);
     }
 
+    /// Back to the start of a text. Keeps timeout and generator.
     pub fn reset(m: *Matcher) void {
         m.state.reset();
     }
 
+    /// Opens a span by its path. An open span ends.
     pub fn activate(m: *Matcher, path: []const u8) diagnostic.Error!void {
         return m.state.activate(path, &m.diag);
     }
 
+    /// Ends the open span, if there is one.
     pub fn deactivate(m: *Matcher) void {
         m.state.deactivate();
     }
 
+    /// For the open span too. At least 1.
     pub fn setTimeout(m: *Matcher, n_tokens: u32) diagnostic.Error!void {
         if (n_tokens == 0) return m.diag.fail(.invalid_arg, "a span timeout is at least 1 token", .{});
         m.timeout = n_tokens;
     }
 
-    /// Lent until the matcher changes.
+    /// The legal next tokens. Lent until the matcher changes.
     pub fn allowed(m: *Matcher) diagnostic.Error!sampling.Legal {
         const legal = m.state.allowed() catch return m.diag.outOfMemory();
         return legal orelse .{ .all = m.constraint.vocabulary.tokens.n };
     }
 
-    /// Whether the legal tokens are known without computing them.
+    /// Whether `allowed` needs no search.
     pub fn isReady(m: *const Matcher) bool {
         return m.state.isReady();
     }
 
+    /// Whether the text may stop here.
     pub fn canStop(m: *Matcher) diagnostic.Error!bool {
         return m.state.canStop() catch m.diag.outOfMemory();
     }
 
-    /// Length of the forced run; as much of it as fits is written.
+    /// The forced tokens: writes as many as fit and returns how many there are.
     pub fn forced(m: *Matcher, out: []i32) diagnostic.Error!usize {
         return m.state.forced(out, m.timeout) catch m.diag.outOfMemory();
     }
 
-    /// Length of the bytes that must follow; as much of them as fits is written.
+    /// The forced bytes: writes as many as fit and returns how many there are.
     pub fn forcedBytes(m: *Matcher, out: []u8) diagnostic.Error!usize {
         return m.state.forcedBytes(out) catch m.diag.outOfMemory();
     }
 
+    /// Where the text stands.
     pub fn report(m: *Matcher) diagnostic.Error!span.Report {
         return m.state.report() catch m.diag.outOfMemory();
     }
 
-    /// Writes the legal tokens as a bitmap; words beyond the vocabulary become 0.
+    /// Writes the legal tokens as a bitmap; words beyond the vocabulary become 0. Returns what `allowed` does.
     pub fn fillBitmap(m: *Matcher, words: []u32) diagnostic.Error!sampling.Legal {
         const n_tokens = m.constraint.vocabulary.tokens.n;
         const needed = std.math.divCeil(usize, n_tokens, 32) catch unreachable;
@@ -137,6 +149,7 @@ pub const Matcher = struct {
         return legal;
     }
 
+    /// Sets the logits of illegal tokens, and those beyond the vocabulary, to -inf.
     pub fn maskLogits(m: *Matcher, logits: []f32) diagnostic.Error!void {
         try m.checkLogits(logits.len);
         switch (try m.allowed()) {
@@ -157,8 +170,11 @@ pub const Matcher = struct {
         }
     }
 
+    /// How `sample` chooses. A `top_p` of 0 or less counts as 1.
     pub const Sampling = struct { mode: sampling.Mode, temperature: f32, top_p: f32 };
 
+    /// Chooses a legal token; `accept` is the caller's. Fails if no token is legal. Reads the logits of legal
+    /// tokens only.
     pub fn sample(m: *Matcher, logits: []const f32, how: Sampling) diagnostic.Error!i32 {
         try m.checkLogits(logits.len);
         if (!std.math.isFinite(how.temperature) or !std.math.isFinite(how.top_p)) {
@@ -184,14 +200,14 @@ pub const Matcher = struct {
 const lowest = -std.math.inf(f32);
 const lanes = 16;
 
-/// By whole vectors: the compiler fills floats one by one.
+/// In whole vectors: the compiler would fill floats one by one.
 fn exclude(logits: []f32) void {
     var i: usize = 0;
     while (i + lanes <= logits.len) : (i += lanes) logits[i..][0..lanes].* = @as(@Vector(lanes, f32), @splat(lowest));
     for (logits[i..]) |*logit| logit.* = lowest;
 }
 
-/// What is not in the bitmap, a byte of it at a time.
+/// Excludes what is not in the bitmap, a byte of it at a time.
 fn excludeOthers(logits: []f32, words: []const u32) void {
     const places = @Vector(8, u8){ 1, 2, 4, 8, 16, 32, 64, 128 };
     const bytes = std.mem.sliceAsBytes(words);

@@ -155,15 +155,15 @@ pub const Recognizer = struct {
     }
 
     /// No timeout unless one was asked for.
-    pub fn timeoutInForce(asked: u32, _: u32) u32 {
+    pub fn effectiveTimeout(asked: u32, _: u32) u32 {
         return asked;
     }
 
-    pub fn listedMax(_: *const Recognizer) usize {
+    pub fn listMax(_: *const Recognizer) usize {
         return 0;
     }
 
-    pub fn firstContinued(_: *const Recognizer, _: anytype) ?i32 {
+    pub fn prematureEnd(_: *const Recognizer, _: anytype) ?i32 {
         return null;
     }
 };

@@ -129,7 +129,7 @@ pub const RecognizerState = struct {
             return .{ .in_span = true, .span_ended = true };
         }
         const next = try s.after(token) orelse {
-            if (s.stepsBack() and try s.canStop()) {
+            if (s.endsByItself() and try s.canStop()) {
                 s.close();
                 return .{ .span_ended = true };
             }
@@ -142,7 +142,7 @@ pub const RecognizerState = struct {
         s.span.position = next;
         s.span.tokens += 1;
         s.mask = null;
-        if (s.stepsBack() and try s.mustStop()) {
+        if (s.endsByItself() and try s.cannotContinue()) {
             s.close();
             return .{ .in_span = true, .span_ended = true };
         }
@@ -158,7 +158,7 @@ pub const RecognizerState = struct {
         if (!s.span.is_open) return null;
         const mask = try s.currentMask();
         if (!mask.can_stop) return legal(mask);
-        if (s.stepsBack()) return null;
+        if (s.endsByItself()) return null;
         return switch (s.ends) {
             .vocabulary => legal(mask),
             .tokens => |ends| legal(try s.withEnds(mask, ends.items[0..ends.len])),
@@ -259,7 +259,7 @@ pub const RecognizerState = struct {
     }
 
     /// Whether the span ends by itself, without an end token.
-    fn stepsBack(s: *const RecognizerState) bool {
+    fn endsByItself(s: *const RecognizerState) bool {
         return s.closingTokens().len == 0;
     }
 
@@ -274,7 +274,7 @@ pub const RecognizerState = struct {
         return std.mem.findScalar(i32, s.closingTokens(), token) != null;
     }
 
-    fn mustStop(s: *RecognizerState) Allocator.Error!bool {
+    fn cannotContinue(s: *RecognizerState) Allocator.Error!bool {
         if (!try s.canStop()) return false;
         const mask = try s.currentMask();
         return mask.n_tokens == s.recognizer.trie.end_tokens.len;
@@ -389,7 +389,7 @@ pub const RecognizerState = struct {
         if (bytes.items.len > 0) {
             try tokenize.forced(s.gpa, s.recognizer.vocabulary, s.recognizer.trie, bytes.items, must_end, &s.forced_run);
         }
-        if (s.forced_run.items.len > 0 or (s.stepsBack() and try s.canStop())) return;
+        if (s.forced_run.items.len > 0 or (s.endsByItself() and try s.canStop())) return;
         const single = try s.allowed() orelse return;
         if (single == .list and single.list.len == 1) try s.forced_run.append(s.gpa, single.list[0]);
     }

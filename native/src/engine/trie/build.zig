@@ -1,6 +1,5 @@
-//! From the leaves of a payload, in any order, to the flat arrays of a TokenTrie: sort the token
-//! sequences, then lay out the nodes level by level. O(tokens) beside the sort, and independent of
-//! how long the shared prefixes are.
+//! From the leaves of a payload, in any order, to the flat arrays of a TokenTrie: sorts the token sequences,
+//! then lays out the nodes level by level. O(tokens) beside the sort, however long the shared prefixes are.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -18,7 +17,7 @@ const TriggerAutomaton = @import("trigger.zig").TriggerAutomaton;
 
 const Error = Allocator.Error || diagnostic.Error;
 
-/// Compiles a payload. One reference belongs to the caller.
+/// Compiles a payload. The caller owns one reference.
 pub fn compile(gpa: Allocator, source: []const u8, diag: *Diagnostic) diagnostic.Error!*TokenTrie {
     var decoded = try decode.parse(gpa, source, diag);
     defer decoded.deinit(gpa);
@@ -36,7 +35,7 @@ fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnostic) 
     try layout.reserve();
     try layout.layOut();
 
-    // Every allocation that the result owns, in one place, so that a failure frees those before it.
+    // All that the result owns is allocated here, so that a failure frees what came before.
     const result = try gpa.create(TokenTrie);
     errdefer gpa.destroy(result);
     const descriptors = try gpa.alloc(TokenTrie.Descriptor, from.descriptors.items.len);
@@ -75,11 +74,11 @@ fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnostic) 
     return result;
 }
 
-/// The token sequences copied in sorted order, so that laying out the levels reads memory forwards.
+/// The token sequences, copied in sorted order so that laying out the levels reads memory forwards.
 const Sorted = struct {
     /// The leaves of the payload, each descriptor's run ordered by tokens.
     leaves: []const u32,
-    /// Where the sequence of a leaf of `leaves` starts; one more at the end.
+    /// Where the tokens of each leaf start; one more at the end.
     starts: []const u32,
     tokens: []const i32,
 
@@ -121,8 +120,8 @@ const Sorted = struct {
         return from.sequences.items[leaf].of(from.tokens.items);
     }
 
-    /// Sorts by as many tokens at a time as fit a 64-bit key, which goes through a radix sort; runs
-    /// of equal keys are sorted by the tokens that follow.
+    /// Sorts by as many tokens at a time as fit in a 64-bit key, with a radix sort (Knuth, TAOCP 3, 5.2.5); runs of
+    /// equal keys are sorted by the tokens that follow.
     fn sortLeaves(gpa: Allocator, from: *const Payload, all: []u32) Allocator.Error!void {
         var widest: usize = 0;
         for (from.descriptors.items) |one| widest = @max(widest, one.leaves.len);
@@ -146,7 +145,7 @@ const Sorted = struct {
     const Keyed = struct { key: u64, leaf: u32 };
     const Work = struct { run: Range, depth: u32 };
 
-    /// Tokens in a key are counted from 1, so that the end of a sequence, 0, sorts first.
+    /// Puts tokens into a key. They count from 1, so that the end of a sequence, 0, sorts first.
     const Packing = struct {
         bits: u6,
         /// Tokens in a key.
@@ -184,7 +183,7 @@ const Sorted = struct {
         }
     }
 
-    /// Stable. Leaves the result in `keys`.
+    /// Stable; the result is in `keys`.
     fn sortKeys(keys: []Keyed, spare: []Keyed) void {
         if (keys.len <= insertion_max) return std.sort.insertion(Keyed, keys, {}, lessKey);
         var differing: u64 = 0;
@@ -207,7 +206,7 @@ const Sorted = struct {
     const digit_bits = 11;
     const digit_mask = (1 << digit_bits) - 1;
 
-    // Not inlined: there would be one copy for each digit.
+    // Inlined, there would be a copy for each digit.
     noinline fn scatter(from: []const Keyed, to: []Keyed, shift: u6) void {
         var starts: [1 << digit_bits]u32 = @splat(0);
         for (from) |one| starts[digitOf(one.key, shift)] += 1;
@@ -242,7 +241,7 @@ const Layout = struct {
     tokens: std.ArrayList(i32) = .empty,
     first_child: std.ArrayList(u32) = .empty,
     marks: std.ArrayList(Mark) = .empty,
-    /// For each node the run of sorted leaves that passes through it; empty for end nodes.
+    /// For each node, the run of sorted leaves through it; empty for end nodes.
     runs: std.ArrayList(Range) = .empty,
     n_leaves: u32 = 0,
     widest: u32 = 0,
@@ -254,8 +253,8 @@ const Layout = struct {
         l.runs.deinit(l.gpa);
     }
 
-    /// Room for a root for each descriptor, a node for each token, and end nodes behind each leaf.
-    /// Pages that stay unused cost nothing.
+    /// Makes room for a root for each descriptor, a node for each token, and the end nodes after each leaf. Unused
+    /// pages cost nothing.
     fn reserve(l: *Layout) Allocator.Error!void {
         var nodes_max = l.from.descriptors.items.len + l.sorted.tokens.len;
         for (l.from.descriptors.items) |one| nodes_max += @as(usize, one.leaves.len) * one.end.len;
@@ -265,7 +264,7 @@ const Layout = struct {
         try l.runs.ensureTotalCapacityPrecise(l.gpa, nodes_max);
     }
 
-    /// Level by level: a node is expanded after all those before it.
+    /// Expands the nodes level by level.
     fn layOut(l: *Layout) diagnostic.Error!void {
         for (l.from.descriptors.items) |one| l.addNode(-1, one.leaves, .{});
         var depth: u32 = 0;
@@ -304,7 +303,7 @@ const Layout = struct {
         const leaf = l.smallestName(complete) - descriptor.leaves.start;
         const has_end = descriptor.end.len > 0;
         l.n_leaves += 1;
-        l.marks.items[node] = .{ .leaf = @intCast(leaf), .steps_back = ended < run.len and !has_end };
+        l.marks.items[node] = .{ .leaf = @intCast(leaf), .allows_any = ended < run.len and !has_end };
         if (ended == run.len) return;
         const longer: Range = .{ .start = run.start + ended, .len = run.len - ended };
         return l.addChildren(longer, depth, descriptor.end.of(l.from.tokens.items), .{ .leaf = @intCast(leaf) });
@@ -340,7 +339,7 @@ const Layout = struct {
         });
     }
 
-    /// Of leaves with the same tokens, the one whose name is smaller by its bytes.
+    /// Of leaves with the same tokens, the one with the smallest name, in byte order.
     fn smallestName(l: *const Layout, leaves: []const u32) u32 {
         var best = leaves[0];
         for (leaves[1..]) |leaf| {
@@ -353,7 +352,7 @@ const Layout = struct {
         return l.from.textOf(l.from.names.items[leaf]);
     }
 
-    /// Index of the descriptor that a leaf belongs to.
+    /// The descriptor that a leaf belongs to.
     fn descriptorOf(l: *const Layout, leaf: u32) u32 {
         const all = l.from.descriptors.items;
         var low: u32 = 0;
@@ -380,7 +379,7 @@ test "out of memory anywhere is reported and loses nothing" {
         \\ {"path":"a","trigger":[[1,2],[3]],"end":[9],"leaves":[{"name":"A","tokens":[4]},{"name":"B","tokens":[4,5]}]},
         \\ {"path":"b","leaves":[{"name":"C","tokens":[6,7,8]}]}]}
     ;
-    // Without growth in place, which depends on what lies behind a block, every run allocates alike.
+    // Without growth in place, which depends on the memory after a block, every run allocates alike.
     var moving: testing.FailingAllocator = .init(testing.allocator, .{ .resize_fail_index = 0 });
     try testing.checkAllAllocationFailures(moving.allocator(), compileOnce, .{source});
 }

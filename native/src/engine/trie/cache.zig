@@ -1,6 +1,5 @@
-//! Compiled payloads, kept for the next call with the same bytes: least recently used, bounded by
-//! count and by memory, one for the process. The lock is held for the look-up only; compiling and
-//! comparing payloads happen outside it.
+//! A cache of compiled payloads, keyed by their bytes: least recently used leave first, bounded by count and by
+//! memory. The lock is held for look-ups only; compiling and comparing happen outside it.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -11,24 +10,29 @@ const TokenTrie = @import("trie.zig").TokenTrie;
 const build = @import("build.zig");
 const decode = @import("../payload/decode.zig");
 
+/// The most payloads that are kept.
 pub const entries_max = 128;
+/// The most memory of the kept payloads, unless `setLimit` changes it.
 pub const bytes_max_default = 32 << 20;
 
+/// eliza_trie_cache_stats_t of the header.
 pub const Stats = struct {
     entries: u32 = 0,
     bytes: u64 = 0,
-    /// Null for the default: the cache of the process, as yet unused, is zeros, which take no room in
-    /// the library's file.
+    /// Null: the default. So the unused cache of the process is all zeros, which take no room in the library's
+    /// file.
     limit: ?u64 = null,
     hits: u64 = 0,
     misses: u64 = 0,
     evictions: u64 = 0,
 
+    /// The limit in force.
     pub fn bytesMax(stats: Stats) u64 {
         return stats.limit orelse bytes_max_default;
     }
 };
 
+/// Safe from any thread.
 pub const Cache = struct {
     mutex: Mutex = .{},
     hashes: [entries_max]u64 = undefined,
@@ -38,7 +42,8 @@ pub const Cache = struct {
 
     const Entry = struct { trie: *TokenTrie, bytes: u64, last_used: u64 };
 
-    /// The compiled payload; one reference belongs to the caller.
+    /// The compiled payload, from the cache if it is there. The caller owns one reference. Costs a hash and a
+    /// comparison of the payload on a hit.
     pub fn get(cache: *Cache, gpa: Allocator, source: []const u8, diag: *Diagnostic) diagnostic.Error!*TokenTrie {
         try decode.checkLength(source.len, diag); // before its bytes are touched
         const hash = std.hash.Wyhash.hash(0, source);
@@ -55,6 +60,7 @@ pub const Cache = struct {
         return trie;
     }
 
+    /// Removes payloads until the others fit in `bytes_max`. Those in use live on until they are released.
     pub fn setLimit(cache: *Cache, bytes_max: u64) void {
         var dropped: Dropped = .{};
         defer dropped.release();
@@ -64,6 +70,7 @@ pub const Cache = struct {
         cache.evict(&dropped);
     }
 
+    /// A copy of the counts.
     pub fn stats(cache: *Cache) Stats {
         cache.mutex.lock();
         defer cache.mutex.unlock();
@@ -85,8 +92,8 @@ pub const Cache = struct {
         @field(cache.counts, @tagName(which)) += 1;
     }
 
-    /// A trie larger than the bound is not kept. Another thread may have kept the same payload in
-    /// the meantime: the later one takes its place.
+    /// Does not keep a trie larger than the limit. If another thread has kept the same payload meanwhile, replaces
+    /// it.
     fn keep(cache: *Cache, hash: u64, trie: *TokenTrie) void {
         var dropped: Dropped = .{};
         defer dropped.release();
@@ -126,7 +133,7 @@ pub const Cache = struct {
         cache.entries[i] = cache.entries[cache.counts.entries];
     }
 
-    /// Removed tries, freed after the lock is given back.
+    /// Removed tries, released after the lock.
     const Dropped = struct {
         tries: [entries_max]*TokenTrie = undefined,
         len: usize = 0,
@@ -137,7 +144,7 @@ pub const Cache = struct {
     };
 };
 
-/// The cache of the process.
+/// The one cache of the process.
 pub var shared: Cache = .{};
 
 const testing = std.testing;

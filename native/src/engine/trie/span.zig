@@ -1,5 +1,5 @@
-//! The span state machine: where one output stands in a token trie. A plain value: copying it is a
-//! checkpoint, which is how matchers roll back and clone.
+//! The state machine of spans in a token trie. A plain value: a copy of it is a checkpoint, with which matchers
+//! roll back and clone.
 
 const trie_module = @import("trie.zig");
 const TokenTrie = trie_module.TokenTrie;
@@ -12,15 +12,16 @@ const Illegal = contract.Illegal;
 const Leaf = contract.Leaf;
 const TriggerAutomaton = @import("trigger.zig").TriggerAutomaton;
 
+/// Where a text stands in a token trie, which every operation is given.
 pub const Span = struct {
-    /// In the active trie; nothing outside a span.
+    /// In the active trie. Null outside a span.
     position: ?Position = null,
     descriptor: u32 = 0,
     /// Tokens accepted in the open span.
     tokens: u32 = 0,
     /// Progress towards a trigger, outside a span.
     trigger: u32 = TriggerAutomaton.start,
-    /// The leaf that the last span ended with.
+    /// The leaf that the last span ended with. Null if it ended otherwise, or a span is open.
     ended_with: ?Leaf = null,
 
     started: u32 = 0,
@@ -28,13 +29,14 @@ pub const Span = struct {
     timeouts: u32 = 0,
     illegal: u32 = 0,
 
+    /// At the start of a text.
     pub fn init(trie: *const TokenTrie) Span {
         var span: Span = .{};
-        if (trie.isActiveAtOnce()) span.activate(trie, 0);
+        if (trie.isActiveFromStart()) span.activate(trie, 0);
         return span;
     }
 
-    /// Opens a span at the root of a descriptor; an open one ends without a leaf.
+    /// Opens a span at the root of a descriptor. An open span ends without a leaf.
     pub fn activate(span: *Span, trie: *const TokenTrie, descriptor: u32) void {
         span.deactivate();
         span.position = trie.at(descriptor); // the roots are the first nodes
@@ -44,15 +46,16 @@ pub const Span = struct {
         span.started +%= 1;
     }
 
+    /// Ends the open span, without a leaf. Outside a span, changes nothing.
     pub fn deactivate(span: *Span) void {
         if (span.isActive()) span.close(null);
     }
 
-    /// Takes one token of the output.
+    /// Takes one token. `illegal` says what an illegal one does. O(log children).
     pub fn accept(span: *Span, trie: *const TokenTrie, token: i32, timeout: u32, illegal: Illegal) Step {
         const position = span.position orelse return span.acceptOutside(trie, token);
         if (trie.child(position, token)) |next| return span.advance(trie, next, timeout);
-        if (position.mark.steps_back) {
+        if (position.mark.allows_any) {
             span.close(span.leaf());
         } else {
             if (illegal == .refuse) return .{ .refused = true };
@@ -64,26 +67,29 @@ pub const Span = struct {
         return step;
     }
 
+    /// Whether a span is open.
     pub fn isActive(span: *const Span) bool {
         return span.position != null;
     }
 
-    /// The legal next tokens, ascending; null if everything is allowed.
+    /// The legal next tokens, ascending, lent by the trie; null if all are legal.
     pub fn allowed(span: *const Span, trie: *const TokenTrie) ?[]const i32 {
         const position = span.position orelse return null;
-        return if (position.mark.steps_back) null else trie.children(position);
+        return if (position.mark.allows_any) null else trie.children(position);
     }
 
+    /// The only legal token; null if there are several, or if the text may stop here.
     pub fn forced(span: *const Span, trie: *const TokenTrie) ?i32 {
         return trie.forced(span.position orelse return null);
     }
 
+    /// Whether a leaf is complete here, or no span is open.
     pub fn canStop(span: *const Span) bool {
         const position = span.position orelse return true;
         return position.mark.leaf != Mark.no_leaf;
     }
 
-    /// The leaf that is complete here or, outside a span, that the last one ended with.
+    /// The leaf that is complete here or, outside a span, that the last span ended with.
     pub fn leaf(span: *const Span) ?Leaf {
         const position = span.position orelse return span.ended_with;
         const index = position.mark.leaf;

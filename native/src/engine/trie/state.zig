@@ -1,4 +1,4 @@
-//! Where one output stands in a token trie, as constraint/kinds.zig asks for it.
+//! The state of one text in a token trie. constraint/kinds.zig says what each operation promises.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -12,13 +12,14 @@ const Legal = @import("../sampling/sampling.zig").Legal;
 const TokenTrie = @import("trie.zig").TokenTrie;
 const Span = @import("span.zig").Span;
 
+/// Retains the trie.
 pub const TrieState = struct {
     trie: *TokenTrie,
     span: Span,
 
     pub const Checkpoint = Span;
 
-    /// Retains the trie.
+    /// Retains the trie. Spans end with the payload's tokens: the last argument is null.
     pub fn init(_: Allocator, trie: *TokenTrie, _: ?[]const i32) TrieState {
         return .{ .trie = trie.retain(), .span = .init(trie) };
     }
@@ -126,7 +127,7 @@ pub const TrieState = struct {
     }
 };
 
-/// Lists the paths that there are.
+/// The message lists the known paths.
 fn unknownPath(trie: *const TokenTrie, path: []const u8, diag: *Diagnostic) diagnostic.Error {
     var known: [512]u8 = undefined;
     var writer: std.Io.Writer = .fixed(&known);

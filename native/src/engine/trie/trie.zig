@@ -1,11 +1,11 @@
-//! The token tries of one payload: one per descriptor, in flat arrays, 12 bytes a node.
+//! The token tries of a payload: one per descriptor, in flat arrays, 12 bytes a node.
 //!
-//! Nodes are numbered level by level, the roots of all descriptors first. So the children of a node
-//! are contiguous, `first_child` ascends, and the children of node i end where those of node i+1
-//! begin. A node's legal ids are a slice of `tokens`: asking for them copies nothing.
+//! Nodes are numbered level by level, the roots of all descriptors first. So a node's children are contiguous,
+//! `first_child` ascends, and the children of node i end where those of node i+1 begin. A node's legal ids are
+//! a slice of `tokens`: asking for them copies nothing.
 //!
-//! An `end` token of a descriptor is an ordinary child, without children of its own, of each node
-//! where a leaf is complete and another goes on: taking it closes the span like any last token.
+//! Where a leaf is complete and another continues, the `end` tokens of the descriptor are ordinary children,
+//! without children of their own: taking one closes the span as any last token does.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -20,30 +20,33 @@ const Range = payload.Range;
 const Text = payload.Text;
 const TriggerAutomaton = @import("trigger.zig").TriggerAutomaton;
 
+/// The number of a node; the root of a descriptor has the descriptor's number.
 pub const Node = u32;
 
 /// What is complete at a node.
 pub const Mark = packed struct(u32) {
-    /// Index of the leaf in its descriptor; `no_leaf` if none is complete here.
+    /// The leaf's index in its descriptor; `no_leaf` if none is complete here.
     leaf: u31 = no_leaf,
-    /// The leaf is a prefix of another and its descriptor has no `end`: here the constraint steps
-    /// back for one token.
-    steps_back: bool = false,
+    /// Every token is legal here: the leaf is a prefix of another, and its descriptor has no `end` that could say
+    /// which is meant.
+    allows_any: bool = false,
 
     pub const no_leaf = std.math.maxInt(u31);
 };
 
-/// A node, with all that a step needs of it.
+/// A node and what a step reads of it.
 pub const Position = struct {
     first_child: Node,
     n_children: u32,
     mark: Mark,
 
+    /// Whether no token continues here.
     pub fn isLast(position: Position) bool {
         return position.n_children == 0;
     }
 };
 
+/// A compiled payload. Immutable, reference-counted, shared by any number of threads.
 pub const TokenTrie = struct {
     references: std.atomic.Value(u32) = .init(1),
     gpa: Allocator,
@@ -57,28 +60,32 @@ pub const TokenTrie = struct {
     triggers: TriggerAutomaton,
     /// The names of all leaves of the payload.
     names: []const Text,
-    /// A copy of the payload that was compiled: the key in the cache, and where the strings are.
+    /// A copy of the payload: the key in the cache, and the home of the strings.
     source: []const u8,
-    /// Strings that had escapes in it.
+    /// The strings that had escapes.
     unescaped: []const u8,
 
     model_id: Text,
     n_leaves: u32,
+    /// The most children of a node.
     widest: u32,
     largest: @FieldType(Payload, "largest"),
     longest: @FieldType(Payload, "longest"),
 
+    /// The trie of a descriptor has the node of the same number as its root.
     pub const Descriptor = struct {
         path: Text,
-        /// Ranges of `names`, in the order of the payload.
+        /// In `names`, in the payload's order.
         leaves: Range,
     };
 
+    /// Another reference. Safe from any thread.
     pub fn retain(trie: *TokenTrie) *TokenTrie {
         _ = trie.references.fetchAdd(1, .monotonic);
         return trie;
     }
 
+    /// Gives a reference back; the last one frees the trie. Safe from any thread.
     pub fn release(trie: *TokenTrie) void {
         if (trie.references.fetchSub(1, .acq_rel) != 1) return;
         const gpa = trie.gpa;
@@ -96,7 +103,7 @@ pub const TokenTrie = struct {
     // ---- As a constraint: constraint/kinds.zig says what each promises
 
     pub const is_saved = false;
-    /// A trie is of token ids alone.
+    /// A trie is made of token ids alone.
     pub const reads_bytes = false;
 
     pub fn notes(_: *const TokenTrie) [:0]const u8 {
@@ -109,16 +116,16 @@ pub const TokenTrie = struct {
 
     pub fn prepare(_: *TokenTrie, _: *const Budget, _: *Diagnostic) diagnostic.Error!void {}
 
-    pub fn checkSpan(trie: *const TokenTrie, config: span.Config, callers_timeout: u32, diag: *Diagnostic) diagnostic.Error!void {
+    pub fn checkSpan(trie: *const TokenTrie, config: span.Config, default_timeout: u32, diag: *Diagnostic) diagnostic.Error!void {
         if (config.end != null) return diag.fail(.invalid_arg, "end: the end tokens of a token trie are in its payload", .{});
-        return trie.checkTimeout(timeoutInForce(config.timeout, callers_timeout), diag);
+        return trie.checkTimeout(effectiveTimeout(config.timeout, default_timeout), diag);
     }
 
-    pub fn timeoutInForce(asked: u32, callers: u32) u32 {
-        return if (asked == 0) callers else asked;
+    pub fn effectiveTimeout(requested: u32, default: u32) u32 {
+        return if (requested == 0) default else requested;
     }
 
-    /// Whether every leaf can be completed within the timeout.
+    /// Fails if a leaf has more tokens than the timeout.
     pub fn checkTimeout(trie: *const TokenTrie, timeout: u32, diag: *Diagnostic) diagnostic.Error!void {
         if (trie.longest.tokens <= timeout) return;
         const place = trie.longest.place;
@@ -127,11 +134,11 @@ pub const TokenTrie = struct {
         });
     }
 
-    pub fn listedMax(trie: *const TokenTrie) usize {
+    pub fn listMax(trie: *const TokenTrie) usize {
         return trie.widest;
     }
 
-    pub fn firstContinued(trie: *const TokenTrie, model: anytype) ?i32 {
+    pub fn prematureEnd(trie: *const TokenTrie, model: anytype) ?i32 {
         for (trie.tokens, 0..) |token, node| {
             if (model.isEndOfGeneration(token) and !trie.at(@intCast(node)).isLast()) return token;
         }
@@ -140,17 +147,18 @@ pub const TokenTrie = struct {
 
     // ---- As a trie
 
+    /// The position of a node.
     pub fn at(trie: *const TokenTrie, node: Node) Position {
         const first = trie.first_child[node];
         return .{ .first_child = first, .n_children = trie.first_child[node + 1] - first, .mark = trie.marks[node] };
     }
 
-    /// The legal next tokens, ascending.
+    /// The legal next tokens, ascending. Lent by the trie.
     pub fn children(trie: *const TokenTrie, position: Position) []const i32 {
         return trie.tokens[position.first_child..][0..position.n_children];
     }
 
-    /// The node after a token; null if the token is not legal.
+    /// The node after a token; null if the token is illegal. O(log children).
     pub fn child(trie: *const TokenTrie, position: Position, token: i32) ?Node {
         const ids = trie.children(position);
         if (ids.len <= linear_max) {
@@ -161,30 +169,32 @@ pub const TokenTrie = struct {
         return if (i < ids.len and ids[i] == token) position.first_child + @as(u32, @intCast(i)) else null;
     }
 
-    /// Up to here a scan is faster than a binary search.
+    /// A scan of so few is faster than a binary search.
     const linear_max = 8;
 
     fn order(token: i32, id: i32) std.math.Order {
         return std.math.order(token, id);
     }
 
-    /// The token that must follow: the only legal one, where the span cannot stop.
+    /// The only legal token; null if there are several, or if the span may stop here.
     pub fn forced(trie: *const TokenTrie, position: Position) ?i32 {
         return if (position.n_children == 1 and position.mark.leaf == Mark.no_leaf) trie.tokens[position.first_child] else null;
     }
 
-    /// Asks for what the step from a position will read. A model that has just run leaves nothing
-    /// of it in the caches, and the misses are best taken together.
+    /// Fetches what the step from a position will read. A model that has just run leaves none of it in the
+    /// caches, and the misses are cheapest together.
     pub fn prefetch(trie: *const TokenTrie, position: Position) void {
         @prefetch(&trie.tokens[position.first_child], .{});
         @prefetch(&trie.first_child[position.first_child], .{});
         @prefetch(&trie.marks[position.first_child], .{});
     }
 
+    /// A string of the payload. Lent by the trie.
     pub fn textOf(trie: *const TokenTrie, text: Text) []const u8 {
         return text.of(trie.source, trie.unescaped);
     }
 
+    /// The descriptor with this path; null if there is none. Compares one after another.
     pub fn findPath(trie: *const TokenTrie, path: []const u8) ?u32 {
         for (trie.descriptors, 0..) |descriptor, i| {
             if (std.mem.eql(u8, trie.textOf(descriptor.path), path)) return @intCast(i);
@@ -192,15 +202,17 @@ pub const TokenTrie = struct {
         return null;
     }
 
+    /// The name of a leaf. Lent by the trie.
     pub fn leafName(trie: *const TokenTrie, descriptor: u32, leaf: u32) []const u8 {
         return trie.textOf(trie.descriptors[descriptor].leaves.of(trie.names)[leaf]);
     }
 
-    /// True if a span is open from the start.
-    pub fn isActiveAtOnce(trie: *const TokenTrie) bool {
+    /// Whether a span is open from the start: one descriptor, no triggers.
+    pub fn isActiveFromStart(trie: *const TokenTrie) bool {
         return trie.descriptors.len == 1 and trie.triggers.isEmpty();
     }
 
+    /// Memory in use.
     pub fn retainedBytes(trie: *const TokenTrie) u64 {
         return @sizeOf(TokenTrie) + trie.tokens.len * @sizeOf(i32) + trie.first_child.len * @sizeOf(u32) +
             trie.marks.len * @sizeOf(Mark) + trie.descriptors.len * @sizeOf(Descriptor) + trie.triggers.retainedBytes() +

@@ -1,28 +1,31 @@
-//! Finds which trigger the accepted tokens end with: the automaton of Aho and Corasick, "Efficient
-//! string matching" (1975), over token ids. Its state is one number, so a span's state stays small
-//! and a rollback costs nothing.
+//! Finds the trigger that the accepted tokens end with: the automaton of Aho and Corasick, "Efficient string
+//! matching" (1975), over token ids. Its state is one number, so that a span's state stays small and a rollback
+//! costs nothing.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const Payload = @import("../payload/payload.zig").Payload;
 
+/// Immutable. Without triggers it has no nodes and never fires.
 pub const TriggerAutomaton = struct {
     nodes: []const Node,
-    /// Children of a node are contiguous and ascend by token.
+    /// The token that leads to each node. A node's children are contiguous and ascend by token.
     tokens: []const i32,
 
     const Node = struct {
         first_child: u32,
         n_children: u32,
-        /// The longest proper suffix of this node's tokens that is a node.
+        /// The node of the longest proper suffix of this node's tokens.
         suffix: u32,
-        /// Descriptor of the longest trigger that ends here.
+        /// The descriptor of the longest trigger that ends here.
         fires: u32 = nothing,
     };
 
     const nothing = std.math.maxInt(u32);
+    /// The state before any token.
     pub const start = 0;
 
+    /// The automaton of all triggers of a payload. Copies what it needs.
     pub fn init(gpa: Allocator, from: *const Payload) Allocator.Error!TriggerAutomaton {
         if (from.triggers.items.len == 0) return .{ .nodes = &.{}, .tokens = &.{} };
         const entries = try gpa.alloc(Entry, from.triggers.items.len);
@@ -44,26 +47,29 @@ pub const TriggerAutomaton = struct {
         return .{ .nodes = kept_nodes, .tokens = try tokens.toOwnedSlice(gpa) };
     }
 
+    /// `gpa` is the one that `init` was given.
     pub fn deinit(a: *TriggerAutomaton, gpa: Allocator) void {
         gpa.free(a.nodes);
         gpa.free(a.tokens);
     }
 
+    /// Whether there are no triggers.
     pub fn isEmpty(a: *const TriggerAutomaton) bool {
         return a.nodes.len == 0;
     }
 
+    /// Memory of the arrays.
     pub fn retainedBytes(a: *const TriggerAutomaton) u64 {
         return a.nodes.len * @sizeOf(Node) + a.tokens.len * @sizeOf(i32);
     }
 
-    /// The state after a token; amortised over the tokens, a step costs O(log children).
+    /// The state after a token. Amortised over the tokens, O(log children).
     pub fn step(a: *const TriggerAutomaton, state: u32, token: i32) u32 {
         if (a.nodes.len == 0) return start;
         return advance(a.nodes, a.tokens, state, token);
     }
 
-    /// The descriptor whose trigger is complete in this state.
+    /// The descriptor whose trigger is complete in this state; null if none is.
     pub fn fired(a: *const TriggerAutomaton, state: u32) ?u32 {
         if (a.nodes.len == 0 or a.nodes[state].fires == nothing) return null;
         return a.nodes[state].fires;
@@ -78,7 +84,7 @@ pub const TriggerAutomaton = struct {
         }
     };
 
-    /// The triggers of all descriptors. Returns how many nodes they need at most.
+    /// Gathers the triggers of all descriptors. Returns the most nodes that they can need.
     fn collect(from: *const Payload, entries: []Entry) usize {
         var n: usize = 0;
         var nodes_max: usize = 1;
@@ -92,8 +98,8 @@ pub const TriggerAutomaton = struct {
         return nodes_max;
     }
 
-    /// Level by level from the sorted sequences. `tokens[i]` leads to node i, through which the
-    /// sequences of `runs[i]` pass; the root's token is -1.
+    /// Lays out the nodes level by level. The sequences `runs[i]` pass through node i, to which `tokens[i]` leads;
+    /// the root's token is -1.
     fn layOut(entries: []const Entry, runs: [][]const Entry, nodes: *std.ArrayList(Node), tokens: *std.ArrayList(i32)) void {
         runs[0] = entries;
         tokens.appendAssumeCapacity(-1);
@@ -117,7 +123,7 @@ pub const TriggerAutomaton = struct {
         }
     }
 
-    /// Level by level, so that a node's suffix is complete before its children need it.
+    /// In the order of the nodes, so that a node has its suffix before its children need it.
     fn linkSuffixes(nodes: []Node, tokens: []const i32) void {
         for (0..nodes.len) |parent| {
             const first = nodes[parent].first_child;

@@ -83,7 +83,7 @@ pub const GuideSampler = struct {
 
     fn guideOf(t: *GuideSampler, compiled: Compiled, config: span.Config, d: *Diagnostic) Error!Guide {
         try compiled.checkSpan(config, span.timeout_default, d);
-        t.substitute.ensureTotalCapacity(gpa, compiled.listedMax()) catch return d.outOfMemory();
+        t.substitute.ensureTotalCapacity(gpa, compiled.listMax()) catch return d.outOfMemory();
         return .init(gpa, compiled, config);
     }
 

@@ -272,10 +272,10 @@ pub const Stream = struct {
     fn constrainBy(s: *Stream, compiled: Compiled, mode: sampling.Mode, config: span.Config) Error!void {
         try compiled.checkSpan(config, s.timeout, &s.diag);
         // What follows the token would never come.
-        if (compiled.firstContinued(s.sequence.model)) |token| {
+        if (compiled.prematureEnd(s.sequence.model)) |token| {
             return s.diag.fail(.payload, "a leaf goes on after token {d}, which ends the generation", .{token});
         }
-        s.sampler.reserve(gpa, compiled.listedMax()) catch return s.diag.outOfMemory();
+        s.sampler.reserve(gpa, compiled.listMax()) catch return s.diag.outOfMemory();
         s.clearConstraint();
         s.guide = .init(gpa, compiled, config);
         s.mode = mode;
