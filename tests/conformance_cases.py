@@ -1,74 +1,40 @@
-"""Reads the conformance cases (tests/conformance/README.md): which there are, their payloads, their keys."""
+"""Reads the conformance cases, whose form is tests/conformance/case.schema.json: how often each runs, and what the
+notations in it stand for."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 DIRECTORY = Path(__file__).resolve().parent / "conformance"
+GRAMMARS = DIRECTORY.parents[1] / "native" / "grammars"
 
-STEP_RESULTS = ["in_span", "span_ended", "span_started", "timed_out", "refused"]  # in the order of their bits
+WAYS = ["compiled", "unkept", "opened"]
+"""How a constraint is come by: compiled; compiled with room for next to no mask; from files, as its vocabulary is."""
 
-PAYLOAD_KEYS = {"payload", "payload_hex", "payload_parts", "payload_hex_parts"}
-CASE_KEYS = {
-    "name",
-    "decisions",
-    "vocab_size",
-    "model_id",
-    "span_timeout",
-    "error",
-    "info",
-    "expect",
-    "steps",
-} | PAYLOAD_KEYS
-INFO_KEYS = ["n_descriptors", "n_leaves", "n_nodes", "longest_leaf_tokens", "widest_node"]
-EXPECT_FLAGS = ["active", "can_stop", "constrained"]
-EXPECT_NUMBERS = ["descriptor", "span_tokens", "spans_started", "spans_ended", "timeouts", "illegal"]
-EXPECT_KEYS = {*EXPECT_FLAGS, *EXPECT_NUMBERS, "allowed", "forced", "leaf"}
-STEP_KEYS = {
-    "accept": {"token", "result"},
-    "rollback": {"n"},
-    "activate": {"path"},
-    "deactivate": set(),
-    "reset": set(),
-    "clone": set(),
-    "set_span_timeout": {"n"},
-    "set_seed": {"seed"},
-    "mask": {"logits", "fill", "n", "kept"},
-    "sample": {"logits", "fill", "n", "mode", "temperature", "top_p", "tokens"},
-}
+FLAGS = ["special", "end_of_generation", "unused"]  # ELIZA_TOKEN_*, by bit
 
 
 @dataclass(frozen=True)
-class Case:
-    """One run of a case: with one of its payloads."""
+class Run:
+    """One run of a case. Its constraint has one payload under `token_trie`."""
 
-    file: str
-    form: str  # "text" or "hex"
+    id: str
     data: dict[str, Any]
-    parts: list[tuple[bytes, int]]
-
-    @property
-    def id(self) -> str:
-        return f"{self.file}: {self.data['name']} ({self.form})"
-
-    @property
-    def payload_length(self) -> int:
-        return sum(len(part) * count for part, count in self.parts)
-
-    @cached_property
-    def payload(self) -> bytes:
-        return b"".join(part * count for part, count in self.parts)
+    way: str
 
 
 def files() -> dict[str, dict[str, Any]]:
-    """The case files by the stem of their names."""
-    paths = sorted(path for path in DIRECTORY.glob("*.json") if path.name != "decisions.json")
-    return {path.stem: json.loads(path.read_text("utf-8")) for path in paths}
+    """The case files by folder and name."""
+    paths = sorted(DIRECTORY.glob("*/*.json"))
+    return {str(path.relative_to(DIRECTORY).with_suffix("")): json.loads(path.read_text("utf-8")) for path in paths}
+
+
+def schema() -> Any:
+    return json.loads((DIRECTORY / "case.schema.json").read_text("utf-8"))
 
 
 def decisions() -> dict[int, list[str]]:
@@ -77,46 +43,74 @@ def decisions() -> dict[int, list[str]]:
     return {int(number): rules for number, rules in json.loads(text)["decisions"].items()}
 
 
-def cases() -> Iterator[Case]:
-    """Every case, once for each of its payloads, in the order in which they run."""
+def runs() -> Iterator[Run]:
+    """Every run of every case, in the order of the files."""
     for file, content in files().items():
         for data in content["cases"]:
-            for form, parts in payloads(data):
-                yield Case(file, form, data, parts)
+            yield from runs_of(f"{file}: {data['name']}", data)
 
 
-def payloads(case: dict[str, Any]) -> list[tuple[str, list[tuple[bytes, int]]]]:
-    """The payloads of a case, each as its parts: bytes and how often they stand."""
-    forms: list[tuple[str, list[tuple[bytes, int]]]] = []
-    if "payload" in case:
-        forms.append(("text", [(case["payload"].encode(), 1)]))
-    if "payload_parts" in case:
-        forms.append(("text", [(part.encode(), count) for part, count in case["payload_parts"]]))
-    if "payload_hex" in case:
-        forms.append(("hex", [(bytes.fromhex(case["payload_hex"]), 1)]))
-    if "payload_hex_parts" in case:
-        forms.append(("hex", [(bytes.fromhex(part), count) for part, count in case["payload_hex_parts"]]))
-    return forms
+def runs_of(name: str, data: dict[str, Any]) -> Iterator[Run]:
+    """One for each payload; without payloads one for each way, if it compiles at all."""
+    payloads = data["constraint"].get("token_trie", [])
+    for number, payload in enumerate(payloads, 1):
+        yield Run(f"{name} (payload {number})", data | {"constraint": {"token_trie": payload}}, "compiled")
+    if not payloads:
+        for way in WAYS[:1] if "error" in data else WAYS:
+            yield Run(f"{name} ({way})", data, way)
 
 
-def logits(step: dict[str, Any], vocab_size: int) -> list[float]:
-    """The logits of a `mask` or `sample` step."""
-    values = [float(step["fill"])] * step.get("n", vocab_size)
-    for token, value in step["logits"].items():
+# ---- Notations -------------------------------------------------------------------------------------------------------
+
+
+def octets(value: str | dict[str, Any] | list[Any]) -> bytes:
+    """Of a text, a piece, or a list of these."""
+    if isinstance(value, list):
+        return b"".join(map(octets, value))
+    if isinstance(value, str):
+        return value.encode()
+    piece = bytes.fromhex(value["hex"]) if "hex" in value else str(value["text"]).encode()
+    return piece * int(value.get("count", 1))
+
+
+def tokens_of(vocabulary: dict[str, Any]) -> list[tuple[bytes, int]]:
+    """The bytes and the flags of each token."""
+    singles = [(bytes([byte]), 0) for byte in range(256)] if vocabulary.get("single_bytes") else []
+    return singles + [(octets(token), flags_of(token)) for token in vocabulary.get("tokens", [])]
+
+
+def flags_of(token: str | dict[str, Any]) -> int:
+    names = token.get("flags", []) if isinstance(token, dict) else []
+    return sum(1 << FLAGS.index(name) for name in names)
+
+
+def vocab_size(vocabulary: dict[str, Any]) -> int:
+    return int(vocabulary.get("size", 0)) or len(tokens_of(vocabulary))
+
+
+def tokens_of_bytes(vocabulary: dict[str, Any]) -> dict[int, int]:
+    """The first token without flags that is just one byte, by the byte: what a `text` step accepts."""
+    found: dict[int, int] = {}
+    for token, (piece, flags) in enumerate(tokens_of(vocabulary)):
+        if len(piece) == 1 and not flags:
+            found.setdefault(piece[0], token)
+    return found
+
+
+def shipped_grammars() -> dict[str, str]:
+    """The texts of the grammars that ship, by name."""
+    return {path.stem: path.read_text("utf-8") for path in sorted(GRAMMARS.glob("*.lark"))}
+
+
+def logits_of(logits: dict[str, float | str], fill: float | str, n: int) -> list[float]:
+    """Single values by id over what all others are."""
+    values = [float(fill)] * n
+    for token, value in logits.items():
         values[int(token)] = float(value)
     return values
 
 
-def unknown_keys(case: dict[str, Any]) -> list[str]:
-    """What in a case no runner knows."""
-    found = sorted(case.keys() - CASE_KEYS) + sorted(case.get("info", {}).keys() - set(INFO_KEYS))
-    found += sorted(case.get("expect", {}).keys() - EXPECT_KEYS)
-    for step in case.get("steps", []):
-        known = STEP_KEYS.get(step["do"])
-        if known is None:
-            found.append(step["do"])
-            continue
-        found += sorted(step.keys() - known - {"do", "error", "expect"})
-        found += sorted(step.get("expect", {}).keys() - EXPECT_KEYS)
-        found += [name for name in step.get("result", []) if name not in STEP_RESULTS]
-    return found
+def run_step(subject: Any, step: dict[str, Any]) -> None:
+    """A verb is the subject's method of this name; the rest of the step are its arguments."""
+    verb = getattr(subject, step["do"])
+    verb(**{key: value for key, value in step.items() if key not in ("do", "error", "expect")})

@@ -1,152 +1,224 @@
-"""What a conformance case is run on: the Python package, or the oracle. Both have the same methods."""
+"""What a conformance case runs on, here the Python package; tests/oracle_subjects.py has the oracles.
+
+A subject has a method for each verb of a step, which takes the rest of the step as its arguments and asserts what the
+step says; `look` shows its state under the keys of `expect`, `info` what its constraint says of itself.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from eliza_inference import Constraint, ElizaError, Matcher, Status, Step, Vocabulary
+from eliza_inference import (
+    Budget,
+    Constraint,
+    ConstraintKind,
+    ElizaError,
+    Matcher,
+    Status,
+    Step,
+    Vocabulary,
+    fill_bitmaps,
+)
 
-import conformance_cases as conformance
-import oracle
+from conformance_cases import Run, logits_of, octets, shipped_grammars, tokens_of, tokens_of_bytes, vocab_size
+
+ONE_DRAW = (-1,)  # of a step that fails
+
+STATE_KEYS = ["active", "can_stop", "constrained", "descriptor", "span_tokens"]
+STATE_KEYS += ["spans_started", "spans_ended", "timeouts", "illegal"]
+INFO_KEYS = ["n_descriptors", "n_leaves", "n_nodes", "longest_leaf_tokens", "widest_node"]
+
+# By the key of the constraint that says its kind.
+COMPILE: dict[str, Callable[[Vocabulary, dict[str, Any], Budget], Constraint]] = {
+    "token_trie": lambda vocabulary, data, budget: Constraint(vocabulary, octets(data["token_trie"])),
+    "choices": lambda vocabulary, data, budget: Constraint.choices(
+        vocabulary, map(octets, data["choices"]), canonical=data.get("canonical", False), budget=budget
+    ),
+    "regex": lambda vocabulary, data, budget: Constraint.regex(
+        vocabulary, octets(data["regex"]).decode(), ignore_case=data.get("ignore_case", False), budget=budget
+    ),
+    "grammar": lambda vocabulary, data, budget: Constraint.lark(
+        vocabulary, octets(data["grammar"]).decode(), budget=budget
+    ),
+    "shipped": lambda vocabulary, data, budget: Constraint.lark(
+        vocabulary, shipped_grammars()[data["shipped"]], budget=budget
+    ),
+}
 
 
 class Library:
-    """The Python package as the subject of a case."""
+    """The Python package. Files are in the working folder."""
 
-    def __init__(
-        self, payload: bytes, vocab_size: int, model_id: str | None = None, span_timeout: int | None = None
-    ) -> None:
-        self.vocab_size = vocab_size
-        self.constraint = Constraint(Vocabulary(vocab_size, model_id=model_id), payload)
-        self.matcher = Matcher(self.constraint, span_timeout=span_timeout)
+    def __init__(self, run: Run) -> None:
+        data = run.data
+        self.vocabulary = data["vocabulary"]
+        self.constraint = make_constraint(run)
+        self.matcher = Matcher(self.constraint, span_timeout=data.get("span_timeout"), end=data.get("end"))
+        self.vocab_size = vocab_size(self.vocabulary)
 
     @staticmethod
     def check_error(error: Exception, expected: dict[str, str]) -> None:
         assert isinstance(error, ElizaError)
         assert "ELIZA_ERR_" + Status(error.status).name == expected["status"]
-        assert error.message == expected["message"]
+        assert error.message == expected.get("message", error.message)
 
-    @staticmethod
-    def names_of(bits: Step) -> set[str]:
-        return {name for name in conformance.STEP_RESULTS if Step[name.upper()] in bits}
-
-    def info(self) -> dict[str, int]:
-        return {key: getattr(self.constraint.info, key) for key in conformance.INFO_KEYS}
-
-    def clone(self) -> Library:
-        copy = object.__new__(Library)
-        copy.vocab_size, copy.constraint, copy.matcher = self.vocab_size, self.constraint, self.matcher.clone()
-        return copy
+    def info(self) -> dict[str, Any]:
+        kind = self.constraint.kind
+        info = {"kind": ConstraintKind(kind).name.lower(), "notes": list(self.constraint.notes)}
+        sizes = INFO_KEYS if kind == ConstraintKind.TOKEN_TRIE else []
+        return info | {key: getattr(self.constraint.info, key) for key in sizes}
 
     def look(self) -> dict[str, Any]:
         state, allowed = self.matcher.state, self.matcher.allowed()
         assert state.can_stop == self.matcher.can_stop
         assert state.n_allowed == (0 if allowed is None else len(allowed))
-        plain = (*conformance.EXPECT_FLAGS, *conformance.EXPECT_NUMBERS)
-        return {key: getattr(state, key) for key in plain} | {
-            "allowed": "all" if allowed is None else list(allowed),
+        assert state.constrained == (allowed is not None)
+        ids = list(range(self.vocab_size)) if allowed is None else list(allowed)
+        assert bits_of(self.matcher.fill_bitmap()) == ids
+        return {key: getattr(state, key) for key in STATE_KEYS} | {
+            "allowed": "all" if allowed is None else ids,
             "forced": self.matcher.forced(),
+            "forced_bytes": self.matcher.forced_bytes(),
             "leaf": self.matcher.leaf,
         }
 
-    def do(self, step: dict[str, Any]) -> None:
-        match step["do"]:
-            case "accept":
-                assert self.names_of(self.matcher.accept(step["token"])) == set(step["result"])
-            case "rollback":
-                self.matcher.rollback(step["n"])
-            case "activate":
-                self.matcher.activate(step["path"])
-            case "deactivate":
-                self.matcher.deactivate()
-            case "reset":
-                self.matcher.reset()
-            case "set_span_timeout":
-                self.matcher.set_span_timeout(step["n"])
-            case "set_seed":
-                self.matcher.set_seed(step["seed"])
-            case "mask":
-                self.mask(step)
-            case "sample":
-                self.sample(step)
+    # The verbs
+
+    def accept(self, token: int, result: Sequence[str] = ()) -> None:
+        assert names_of(self.matcher.accept(token)) == set(result)
+
+    def text(self, text: str, count: int = 1) -> None:
+        token_of = tokens_of_bytes(self.vocabulary)
+        for byte in text.encode() * count:
+            assert self.matcher.accept(token_of[byte]) == Step.IN_SPAN, chr(byte)
+
+    def rollback(self, n: int) -> None:
+        self.matcher.rollback(n)
+
+    def activate(self, path: str) -> None:
+        self.matcher.activate(path)
+
+    def deactivate(self) -> None:
+        self.matcher.deactivate()
+
+    def reset(self) -> None:
+        self.matcher.reset()
+
+    def clone(self) -> Library:
+        copy = object.__new__(Library)
+        copy.__dict__.update(self.__dict__, matcher=self.matcher.clone())
+        return copy
+
+    def set_span_timeout(self, n: int) -> None:
+        self.matcher.set_span_timeout(n)
+
+    def set_seed(self, seed: int) -> None:
+        self.matcher.set_seed(seed)
+
+    def mask(self, logits: dict[str, Any], fill: Any, n: int | None = None, kept: Any = "all") -> None:
+        before = self.logits(logits, fill, n)
+        after = before.copy()
+        self.matcher.mask_logits(after)
+        if kept != "all":
+            before[np.setdiff1d(np.arange(len(before)), kept)] = -np.inf
+        np.testing.assert_array_equal(after, before)
+
+    def sample(
+        self,
+        logits: dict[str, Any],
+        fill: Any,
+        mode: int,
+        n: int | None = None,
+        tokens: Sequence[int] = ONE_DRAW,
+        **settings: float,
+    ) -> None:
+        array = self.logits(logits, fill, n)
+        assert [self.matcher.sample(array, mode, **settings) for _ in tokens] == list(tokens)  # type: ignore[arg-type]
+
+    def fill_bitmaps(self, rows: list[dict[str, Any]], n_threads: int = 0, n_words: int | None = None) -> None:
+        """Of clones, each taken back to its place: all at once as one by one."""
+        matchers = [self.matcher.clone() for _ in rows]
+        for matcher, row in zip(matchers, rows, strict=True):
+            matcher.rollback(row.get("rollback", 0))
+        words = np.empty((len(rows), -(-self.vocab_size // 32) if n_words is None else n_words), np.int32)
+        fill_bitmaps(matchers, words, n_threads)
+        for matcher, row, bitmap in zip(matchers, rows, words, strict=True):
+            assert bits_of(bitmap) == (list(range(self.vocab_size)) if row["allowed"] == "all" else row["allowed"]), row
+            assert bits_of(matcher.fill_bitmap()) == bits_of(bitmap), row
+
+    # For the tests against an oracle, and the verbs
 
     def kept(self, n_logits: int) -> list[int] | str:
         """The ids that a mask of equal logits leaves, or "all"."""
         logits = np.zeros(n_logits, dtype=np.float32)
         self.matcher.mask_logits(logits)
-        ids = np.flatnonzero(logits == 0).tolist()
+        ids: list[int] = np.flatnonzero(logits == 0).tolist()
         assert np.isneginf(np.delete(logits, ids)).all()
         return "all" if len(ids) == n_logits else ids
 
-    def mask(self, step: dict[str, Any]) -> None:
-        before = np.array(conformance.logits(step, self.vocab_size), dtype=np.float32)
-        after = before.copy()
-        self.matcher.mask_logits(after)
-        if step["kept"] != "all":
-            masked = np.setdiff1d(np.arange(len(before)), step["kept"])
-            before[masked] = -np.inf
-        np.testing.assert_array_equal(after, before)
-
-    def sample(self, step: dict[str, Any]) -> None:
-        logits = np.array(conformance.logits(step, self.vocab_size), dtype=np.float32)
-        settings = {key: step[key] for key in ("temperature", "top_p") if key in step}
-        tokens = step["tokens"] if "error" not in step else [-1]
-        assert [self.matcher.sample(logits, step["mode"], **settings) for _ in tokens] == tokens
+    def logits(self, logits: dict[str, Any], fill: Any, n: int | None) -> Any:
+        return np.array(logits_of(logits, fill, self.vocab_size if n is None else n), dtype=np.float32)
 
 
-class Oracle:
-    """The oracle as the subject of a case."""
+def names_of(bits: Step) -> set[str]:
+    return {str(bit.name).lower() for bit in Step if bit and bit in bits}
 
-    def __init__(
-        self, payload: bytes, vocab_size: int, model_id: str | None = None, span_timeout: int | None = None
-    ) -> None:
-        self.vocab_size = vocab_size
-        self.constraint = oracle.Constraint(oracle.decode(payload), vocab_size=vocab_size, model_id=model_id or "")
-        self.matcher = oracle.Matcher(self.constraint, span_timeout or oracle.SPAN_TIMEOUT_TOKENS)
 
-    @staticmethod
-    def check_error(error: Exception, expected: dict[str, str]) -> None:
-        assert isinstance(error, oracle.Refusal)
-        assert error.status == expected["status"]
+def bits_of(bitmap: Any) -> list[int]:
+    ids: list[int] = np.flatnonzero(np.unpackbits(bitmap.view(np.uint8), bitorder="little")).tolist()
+    return ids
 
-    def info(self) -> dict[str, int]:
-        return self.constraint.info()
 
-    def clone(self) -> Oracle:
-        copy = object.__new__(Oracle)
-        copy.vocab_size, copy.constraint, copy.matcher = self.vocab_size, self.constraint, self.matcher.clone()
-        return copy
+# ---- How a constraint is come by -------------------------------------------------------------------------------------
 
-    def look(self) -> dict[str, Any]:
-        return self.matcher.look()
 
-    def kept(self, n_logits: int) -> list[int] | str:
-        return self.matcher.kept(n_logits)
+def make_constraint(run: Run) -> Constraint:
+    data, limits = run.data, dict(run.data.get("budget", {}))
+    if run.way == "unkept":
+        limits["mask_bytes_max"] = 1
+    budget = budget_of(limits)
+    kind = next(key for key in data["constraint"] if key in COMPILE)
+    constraint = COMPILE[kind](vocabulary_of(data["vocabulary"]), data["constraint"], budget)
+    if "open" in data:
+        open_changed(constraint, data["open"])
+    if run.way == "opened" and constraint.kind != ConstraintKind.TOKEN_TRIE:  # which is not saved
+        constraint.prepare()
+        save(constraint)
+        return Constraint.open(Vocabulary.open("vocabulary"), "constraint", mask_bytes_max=budget.mask_bytes_max)
+    return constraint
 
-    def do(self, step: dict[str, Any]) -> None:
-        match step["do"]:
-            case "accept":
-                assert self.matcher.accept(step["token"]) == set(step.get("result", []))
-            case "rollback":
-                self.matcher.rollback(step["n"])
-            case "activate":
-                self.matcher.activate(step["path"])
-            case "deactivate":
-                self.matcher.deactivate()
-            case "reset":
-                self.matcher.reset()
-            case "set_span_timeout":
-                self.matcher.set_span_timeout(step["n"])
-            case "set_seed":
-                self.matcher.set_seed(step["seed"])
-            case "mask":
-                assert self.kept(step.get("n", self.vocab_size)) == step.get("kept")
-            case "sample":
-                self.sample(step)
 
-    def sample(self, step: dict[str, Any]) -> None:
-        logits = np.array(conformance.logits(step, self.vocab_size), dtype=np.float32).tolist()
-        settings = [float(np.float32(step.get(key, 1))) for key in ("temperature", "top_p")]
-        tokens = step["tokens"] if "error" not in step else [-1]
-        assert [self.matcher.sample(logits, step["mode"], *settings) for _ in tokens] == [{token} for token in tokens]
+def vocabulary_of(data: dict[str, Any]) -> Vocabulary:
+    model_id = data.get("model_id")
+    if "size" in data:
+        return Vocabulary(data["size"], model_id=model_id)
+    tokens = tokens_of(data)
+    return Vocabulary(len(tokens), [piece for piece, _ in tokens], [flags for _, flags in tokens], model_id=model_id)
+
+
+def budget_of(data: dict[str, Any]) -> Budget:
+    says = data.get("cancel")
+    return Budget(**data | {"cancel": None if says is None else lambda: says})
+
+
+def save(constraint: Constraint) -> None:
+    constraint.vocabulary.save("vocabulary")
+    constraint.save("constraint")
+
+
+def open_changed(constraint: Constraint, data: dict[str, Any]) -> None:
+    """Saves both, changes a file, and opens it."""
+    save(constraint)
+    path = Path(data.get("path", data["as"]))
+    if data.keys() & {"flip", "length"}:
+        changed = bytearray(path.read_bytes())
+        if "flip" in data:
+            changed[data["flip"]] ^= 0xFF
+        path.write_bytes(changed[: data.get("length")])
+    if data["as"] == "vocabulary":
+        Vocabulary.open(path)
+    else:
+        Constraint.open(vocabulary_of(data["for"]) if "for" in data else constraint.vocabulary, path)

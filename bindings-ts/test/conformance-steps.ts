@@ -2,14 +2,23 @@
 import { expect } from "bun:test";
 import { ElizaInferenceError, type Matcher, Mode, Step, type Vocabulary, fillBitmaps } from "../src";
 
+export interface Piece {
+  text?: string;
+  hex?: string;
+  count?: number;
+}
+
+/** A text, a piece, or several, one after the other. */
+export type Octets = string | Piece | (string | Piece)[];
+
 export interface Failure {
   status: string;
   /** Absent: not compared. */
   message?: string;
 }
 
-/** What every case has. */
-export interface Case {
+/** What a case says of its matcher. */
+export interface Steps {
   expect?: Expectation;
   steps?: CaseStep[];
 }
@@ -45,114 +54,82 @@ interface CaseStep {
   expect?: Expectation;
 }
 
-const STEP_KEYS = [
-  "do",
-  "text",
-  "count",
-  "token",
-  "n",
-  "path",
-  "seed",
-  "logits",
-  "fill",
-  "kept",
-  "mode",
-  "temperature",
-  "top_p",
-  "tokens",
-  "n_threads",
-  "n_words",
-  "rows",
-  "result",
-  "error",
-  "expect",
-];
-
-/** Walks the matcher through the steps of a case, and closes it. */
-export function runSteps(fresh: Matcher, { expect: expected, steps = [] }: Case, vocabulary: Vocabulary): void {
+/** Walks the matcher through the steps of a case, and closes it. A clone goes on; its original must stay as it is. */
+export function runSteps(fresh: Matcher, { expect: expected, steps = [] }: Steps, vocabulary: Vocabulary): void {
   let matcher = fresh;
+  const originals: { original: Matcher; before: object }[] = [];
   check(matcher, expected);
   for (const [index, step] of steps.entries()) {
     try {
-      checkKeys(step, STEP_KEYS);
-      matcher = runStep(matcher, step, vocabulary);
+      if (step.do === "clone") {
+        originals.push({ original: matcher, before: look(matcher) });
+        matcher = matcher.clone();
+        expect(look(matcher)).toEqual(originals.at(-1)!.before);
+      } else {
+        runStep(matcher, step, vocabulary);
+      }
       check(matcher, step.expect);
     } catch (error) {
       throw new Error(`steps[${index}] ${JSON.stringify(step)}: ${(error as Error).message}`, { cause: error });
     }
   }
   matcher.close();
-}
-
-/** What a runner does not know is a failure, not a pass. */
-export function checkKeys(object: object, known: string[]): void {
-  expect(Object.keys(object).filter((key) => !known.includes(key))).toEqual([]);
-}
-
-function runStep(matcher: Matcher, step: CaseStep, vocabulary: Vocabulary): Matcher {
-  if (step.do === "clone") return goOnWithClone(matcher);
-  if (step.error) expectFailure(step.error, () => act(matcher, step, vocabulary));
-  else act(matcher, step, vocabulary);
-  return matcher;
-}
-
-function act(matcher: Matcher, step: CaseStep, vocabulary: Vocabulary): void {
-  switch (step.do) {
-    case "text":
-      return acceptText(matcher, step.text!.repeat(step.count ?? 1), vocabulary);
-    case "accept": {
-      const bits = matcher.accept(step.token!);
-      if (step.result) expect(stepNames(bits)).toEqual([...step.result].sort());
-      return;
-    }
-    case "rollback":
-      return matcher.rollback(step.n);
-    case "activate":
-      return matcher.activate(step.path!);
-    case "deactivate":
-      return matcher.deactivate();
-    case "reset":
-      return matcher.reset();
-    case "set_span_timeout":
-      return matcher.setSpanTimeout(step.n!);
-    case "set_seed":
-      return matcher.setSeed(step.seed!);
-    case "mask":
-      return checkMask(matcher, step, vocabulary.size);
-    case "sample":
-      return checkSample(matcher, step, vocabulary.size);
-    case "fill_bitmaps":
-      return checkBitmaps(matcher, step);
-    default:
-      throw new Error(`unknown step: ${step.do}`);
+  for (const { original, before } of originals) {
+    expect(look(original)).toEqual(before);
+    original.close();
   }
 }
 
+/** What a matcher shows of itself, to tell whether it changed. */
+function look(matcher: Matcher): object {
+  return { state: matcher.state, allowed: matcher.allowed(), leaf: matcher.leaf };
+}
+
+function runStep(matcher: Matcher, step: CaseStep, vocabulary: Vocabulary): void {
+  const verb = verbs[step.do];
+  if (!verb) throw new Error("unknown verb");
+  if (!step.error) return verb(matcher, step, vocabulary);
+  const before = look(matcher);
+  expectFailure(step.error, () => verb(matcher, step, vocabulary));
+  expect(look(matcher)).toEqual(before);
+}
+
+type Verb = (matcher: Matcher, step: CaseStep, vocabulary: Vocabulary) => void;
+
+/** All but `clone`, which runSteps does. */
+const verbs: Record<string, Verb> = {
+  accept: (matcher, { token, result }) => {
+    const bits = matcher.accept(token!);
+    if (result) expect(stepNames(bits)).toEqual([...result].sort());
+  },
+  text: acceptText,
+  rollback: (matcher, { n }) => matcher.rollback(n),
+  activate: (matcher, { path }) => matcher.activate(path!),
+  deactivate: (matcher) => matcher.deactivate(),
+  reset: (matcher) => matcher.reset(),
+  set_span_timeout: (matcher, { n }) => matcher.setSpanTimeout(n!),
+  set_seed: (matcher, { seed }) => matcher.setSeed(seed!),
+  mask: checkMask,
+  sample: checkSample,
+  fill_bitmaps: checkBitmaps,
+};
+
 /** Byte by byte, each as the first token that is just this byte. */
-function acceptText(matcher: Matcher, text: string, vocabulary: Vocabulary): void {
+function acceptText(matcher: Matcher, step: CaseStep, vocabulary: Vocabulary): void {
   const tokenOfByte = new Map<number, number>();
   for (let token = vocabulary.size - 1; token >= 0; token--) {
     const bytes = vocabulary.tokenBytes(token);
     if (bytes.length === 1 && vocabulary.flags(token) === 0) tokenOfByte.set(bytes[0]!, token);
   }
-  for (const [index, byte] of Buffer.from(text).entries()) {
+  for (const [index, byte] of octets(step as Piece).entries()) {
     const bits = matcher.accept(tokenOfByte.get(byte)!);
     // Not by `expect`, which would take most of the time of a long text.
     if (bits !== Step.IN_SPAN) throw new Error(`byte ${index} gave ${stepNames(bits).join(" ")}`);
   }
 }
 
-function goOnWithClone(original: Matcher): Matcher {
-  const before = { state: original.state, allowed: original.allowed(), leaf: original.leaf };
-  const clone = original.clone();
-  expect({ state: clone.state, allowed: clone.allowed(), leaf: clone.leaf }).toEqual(before);
-  expect({ state: original.state, allowed: original.allowed(), leaf: original.leaf }).toEqual(before);
-  original.close();
-  return clone;
-}
-
-function checkMask(matcher: Matcher, step: CaseStep, vocabSize: number): void {
-  const logits = logitsOf(step, vocabSize);
+function checkMask(matcher: Matcher, step: CaseStep, { size }: Vocabulary): void {
+  const logits = logitsOf(step, size);
   const before = logits.slice();
   matcher.maskLogits(logits);
   if (step.kept === undefined) return;
@@ -160,11 +137,11 @@ function checkMask(matcher: Matcher, step: CaseStep, vocabSize: number): void {
   expect([...logits]).toEqual([...before].map((logit, token) => (kept.has(token) ? logit : -Infinity)));
 }
 
-function checkSample(matcher: Matcher, step: CaseStep, vocabSize: number): void {
-  const logits = logitsOf(step, vocabSize);
+function checkSample(matcher: Matcher, step: CaseStep, { size }: Vocabulary): void {
+  const logits = logitsOf(step, size);
   const draw = (): number =>
     matcher.sample(logits, step.mode ?? Mode.GREEDY, { temperature: step.temperature, topP: step.top_p });
-  if (step.error || !step.tokens) draw();
+  if (!step.tokens) draw();
   else expect(step.tokens.map(draw)).toEqual(step.tokens);
 }
 
@@ -202,25 +179,28 @@ function stepNames(bits: number): string[] {
 }
 
 function check(matcher: Matcher, expected: Expectation = {}): void {
-  const state = matcher.state as unknown as Record<string, unknown>;
-  const actual = (key: string, value: unknown): unknown => {
-    switch (key) {
-      case "allowed":
-        return allowedOf(matcher);
-      case "forced_bytes":
-        return bytesAs(value, matcher.forcedBytes());
-      case "forced":
-        return [...matcher.forced()];
-      case "leaf":
-        return matcher.leaf;
-      case "can_stop":
-        expect(matcher.canStop).toBe(state.canStop as boolean);
-        return state.canStop;
-      default:
-        return state[camelCase(key)];
-    }
-  };
-  for (const [key, value] of Object.entries(expected)) expect({ [key]: actual(key, value) }).toEqual({ [key]: value });
+  for (const [key, value] of Object.entries(expected)) {
+    const wanted = key === "forced_bytes" ? octets(value as Octets).toString("hex") : value;
+    expect({ [key]: stateOf(matcher, key) }).toEqual({ [key]: wanted });
+  }
+}
+
+function stateOf(matcher: Matcher, key: string): unknown {
+  switch (key) {
+    case "allowed":
+      return allowedOf(matcher);
+    case "forced_bytes":
+      return Buffer.from(matcher.forcedBytes()).toString("hex");
+    case "forced":
+      return [...matcher.forced()];
+    case "leaf":
+      return matcher.leaf;
+    case "can_stop":
+      expect(matcher.canStop).toBe(matcher.state.canStop);
+      return matcher.canStop;
+    default:
+      return (matcher.state as unknown as Record<string, unknown>)[camelCase(key)];
+  }
 }
 
 /** The ids, which the bitmap must have too, or "all". */
@@ -236,10 +216,11 @@ function allowedOf(matcher: Matcher): number[] | "all" {
   return inBitmap;
 }
 
-/** Bytes in the notation of what they are compared with: a text, or `{"hex": ...}`. */
-function bytesAs(expected: unknown, bytes: Uint8Array): unknown {
-  const buffer = Buffer.from(bytes);
-  return typeof expected === "string" ? buffer.toString() : { hex: buffer.toString("hex") };
+export function octets(value: Octets): Buffer {
+  if (typeof value === "string") return Buffer.from(value);
+  if (Array.isArray(value)) return Buffer.concat(value.map(octets));
+  const { text, hex, count = 1 } = value;
+  return hex === undefined ? Buffer.from(text!.repeat(count)) : Buffer.from(hex.repeat(count), "hex");
 }
 
 export function camelCase(name: string): string {

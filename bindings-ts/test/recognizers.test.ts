@@ -1,4 +1,4 @@
-/** Choices, regular expressions and grammars as this binding serves them; conformance-recognizers: what they mean. */
+/** Choices, regular expressions and grammars as this binding serves them; what they mean is in tests/conformance. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

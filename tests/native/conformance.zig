@@ -1,5 +1,5 @@
 //! The conformance cases through the engines, without the C boundary, under an allocator that finds
-//! leaks. The build gives the directory of the cases.
+//! leaks. What is in a case says tests/conformance/case.schema.json; the build gives the directory.
 
 const std = @import("std");
 const eliza = @import("eliza");
@@ -22,34 +22,26 @@ test "conformance cases" {
     const folder = try std.fmt.allocPrint(gpa, ".zig-cache/tmp/{s}/", .{scratch.sub_path});
     defer gpa.free(folder);
     var report: Report = .{ .folder = folder };
-    try runFolder(&report, directory, runFile);
-    try std.testing.expect(report.runs >= 240);
-    try runFolder(&report, directory ++ "/recognizers", runRecognizers);
-    try std.testing.expect(report.runs >= 240 + 400);
+    try runFolders(&report);
+    try std.testing.expect(report.runs >= 1200);
     try std.testing.expectEqual(0, report.failures);
 }
 
-fn runFolder(report: *Report, path: []const u8, comptime run: fn (*Report, []const u8, []const u8) anyerror!void) !void {
+/// The folders beside the schema hold the case files.
+fn runFolders(report: *Report) !void {
     const io = std.testing.io;
-    var folder = try std.Io.Dir.cwd().openDir(io, path, .{ .iterate = true });
-    defer folder.close(io);
-    var files = folder.iterate();
-    while (try files.next(io)) |entry| {
-        if (!std.mem.endsWith(u8, entry.name, ".json") or std.mem.eql(u8, entry.name, "decisions.json")) continue;
-        const text = try folder.readFileAlloc(io, entry.name, gpa, .limited(file_bytes_max));
-        defer gpa.free(text);
-        try run(report, entry.name, text);
-    }
-}
-
-fn runRecognizers(report: *Report, file: []const u8, text: []const u8) !void {
-    const parsed = try std.json.parseFromSlice(Value, gpa, text, .{});
-    defer parsed.deinit();
-    for (parsed.value.object.get("cases").?.array.items) |case| {
-        for (std.enums.values(Way)) |way| {
-            if (way != .compiled and get(case, "error") != null) continue;
-            report.begin(file, get(case, "name").?.string, @tagName(way));
-            try runCase(report, case, .{ .recognizer = way });
+    var top = try std.Io.Dir.cwd().openDir(io, directory, .{ .iterate = true });
+    defer top.close(io);
+    var folders = top.iterate();
+    while (try folders.next(io)) |child| {
+        if (child.kind != .directory) continue;
+        var folder = try top.openDir(io, child.name, .{ .iterate = true });
+        defer folder.close(io);
+        var files = folder.iterate();
+        while (try files.next(io)) |entry| {
+            const text = try folder.readFileAlloc(io, entry.name, gpa, .limited(file_bytes_max));
+            defer gpa.free(text);
+            try runFile(report, entry.name, text);
         }
     }
 }
@@ -58,31 +50,19 @@ fn runFile(report: *Report, file: []const u8, text: []const u8) !void {
     const parsed = try std.json.parseFromSlice(Value, gpa, text, .{});
     defer parsed.deinit();
     for (parsed.value.object.get("cases").?.array.items) |case| {
-        for ([_]struct { []const u8, bool, bool }{
-            .{ "payload", false, false },
-            .{ "payload_hex", true, false },
-            .{ "payload_parts", false, true },
-            .{ "payload_hex_parts", true, true },
-        }) |form| {
-            const key, const hex, const in_parts = form;
-            const source = get(case, key) orelse continue;
-            var payload: std.ArrayList(u8) = .empty;
-            defer payload.deinit(gpa);
-            if (in_parts) {
-                for (source.array.items) |part| try append(&payload, part.array.items[0].string, hex, @intCast(part.array.items[1].integer));
-            } else try append(&payload, source.string, hex, 1);
-            report.begin(file, get(case, "name").?.string, key);
-            try runCase(report, case, .{ .payload = payload.items });
+        const name = get(case, "name").?.string;
+        if (get(get(case, "constraint").?, "token_trie")) |payloads| {
+            for (payloads.array.items, 1..) |payload, i| {
+                var form: [32]u8 = undefined;
+                report.begin(file, name, try std.fmt.bufPrint(&form, "payload {d}", .{i}));
+                try runCase(report, .{ .case = case, .payload = payload });
+            }
+        } else for (std.enums.values(Way)) |way| {
+            if (way != .compiled and get(case, "error") != null) continue;
+            report.begin(file, name, @tagName(way));
+            try runCase(report, .{ .case = case, .way = way });
         }
     }
-}
-
-fn append(payload: *std.ArrayList(u8), text: []const u8, hex: bool, count: usize) !void {
-    const piece = try gpa.dupe(u8, text);
-    defer gpa.free(piece);
-    const bytes = if (hex) try std.fmt.hexToBytes(piece, text) else piece;
-    try payload.ensureUnusedCapacity(gpa, bytes.len * count);
-    for (0..count) |_| payload.appendSliceAssumeCapacity(bytes);
 }
 
 /// Where the run is, and how much went wrong.
@@ -144,9 +124,14 @@ fn get(object: Value, key: []const u8) ?Value {
 
 // ---- One case
 
-const Subject = union(enum) { payload: []const u8, recognizer: Way };
+const Run = struct {
+    case: Value,
+    /// Of a token trie.
+    payload: Value = .null,
+    way: Way = .compiled,
+};
 
-/// How a recognizer is come by: what is expected is the same each time.
+/// How a constraint is come by: what is expected is the same each time.
 const Way = enum {
     compiled,
     /// With room for next to no mask.
@@ -155,9 +140,10 @@ const Way = enum {
     opened,
 };
 
-fn runCase(r: *Report, case: Value, subject: Subject) !void {
+fn runCase(r: *Report, run: Run) !void {
+    const case = run.case;
     var diag: Diagnostic = .{};
-    const matcher = start(r, case, subject, &diag) catch |e| {
+    const matcher = start(r, run, &diag) catch |e| {
         if (e != error.Failed) return e;
         if (get(case, "error")) |expected| r.expectFailure(expected, &diag) else r.fail("failed: {s}", .{diag.message()});
         return;
@@ -168,85 +154,96 @@ fn runCase(r: *Report, case: Value, subject: Subject) !void {
     if (get(case, "steps")) |steps| try runSteps(r, matcher, steps.array.items, 0);
 }
 
-fn start(r: *Report, case: Value, subject: Subject, diag: *Diagnostic) !*Matcher {
+fn start(r: *Report, run: Run, diag: *Diagnostic) !*Matcher {
     var arena_state: std.heap.ArenaAllocator = .init(gpa);
     defer arena_state.deinit();
     const arena = arena_state.allocator();
-    const vocabulary = try makeVocabulary(arena, case, diag);
+    const vocabulary = try makeVocabulary(arena, get(run.case, "vocabulary").?, diag);
     defer vocabulary.release();
-    const constraint = switch (subject) {
-        .payload => |text| try Constraint.createTokenTrie(gpa, vocabulary, text, diag),
-        .recognizer => |way| try recognizer(r, arena, vocabulary, case, way, diag),
-    };
+    const constraint = try makeConstraint(r, arena, vocabulary, run, diag);
     defer constraint.release();
-    if (get(case, "info")) |info| expectInfo(r, constraint.tokenTrie().?, info);
-    if (get(case, "notes")) |notes| {
-        const expected = try arena.alloc([]const u8, notes.array.items.len);
-        for (expected, notes.array.items) |*to, note| to.* = note.string;
-        r.expectText("notes", try std.mem.join(arena, "\n", expected), constraint.compiled.notes());
-    }
-    if (get(case, "kind")) |kind| r.expectText("kind", kind.string, @tagName(constraint.compiled.describe().kind));
-    const end: ?[]i32 = if (get(case, "end")) |list| end: {
+    if (get(run.case, "info")) |info| try expectInfo(r, arena, constraint, info);
+    const end: ?[]i32 = if (get(run.case, "end")) |list| end: {
         const ids = try arena.alloc(i32, list.array.items.len);
         for (ids, list.array.items) |*id, value| id.* = @intCast(value.integer);
         break :end ids;
     } else null;
-    return Matcher.create(gpa, constraint, .{ .timeout = @intCast(integer(case, "span_timeout")), .end = end }, diag);
+    return Matcher.create(gpa, constraint, .{ .timeout = @intCast(integer(run.case, "span_timeout")), .end = end }, diag);
 }
 
 fn integer(object: Value, key: []const u8) i64 {
     return if (get(object, key)) |value| value.integer else 0;
 }
 
-fn makeVocabulary(arena: std.mem.Allocator, case: Value, diag: *Diagnostic) !*Vocabulary {
-    const tokens = get(case, "tokens") orelse return Vocabulary.create(gpa, .{
-        .n = @intCast(get(case, "vocab_size").?.integer),
-    }, if (get(case, "model_id")) |id| id.string else "", diag);
+fn makeVocabulary(arena: std.mem.Allocator, data: Value, diag: *Diagnostic) !*Vocabulary {
+    const model_id = if (get(data, "model_id")) |id| id.string else "";
+    const tokens = get(data, "tokens") orelse
+        return Vocabulary.create(gpa, .{ .n = @intCast(get(data, "size").?.integer) }, model_id, diag);
     var bytes: std.ArrayList(u8) = .empty;
     var offsets: std.ArrayList(u64) = .empty;
     var flags: std.ArrayList(eliza.vocabulary.Flags) = .empty;
     try offsets.append(arena, 0);
-    if (get(case, "bytes") != null) for (0..256) |byte| {
+    if (get(data, "single_bytes") != null) for (0..256) |byte| {
         try bytes.append(arena, @intCast(byte));
         try offsets.append(arena, bytes.items.len);
         try flags.append(arena, .{});
     };
     for (tokens.array.items) |token| {
-        const piece = try bytesOf(arena, token);
-        const count = if (token == .object and get(token, "count") != null) integer(token, "count") else 1;
-        for (0..@intCast(count)) |_| try bytes.appendSlice(arena, piece);
+        try appendOctets(arena, &bytes, token);
         try offsets.append(arena, bytes.items.len);
-        var own: eliza.vocabulary.Flags = .{};
-        if (token == .object) if (get(token, "flags")) |names| for (names.array.items) |name| {
-            inline for (.{ "special", "end_of_generation", "unused" }) |one| {
-                if (std.mem.eql(u8, name.string, one)) @field(own, one) = true;
-            }
-        };
-        try flags.append(arena, own);
+        try flags.append(arena, flagsOf(token));
     }
     return Vocabulary.create(gpa, .{
         .n = @intCast(flags.items.len),
         .bytes = bytes.items,
         .offsets = offsets.items,
         .flags = flags.items,
-    }, "", diag);
+    }, model_id, diag);
 }
 
-/// Of a text, of `{"hex": ...}` or of `{"text": ...}`.
-fn bytesOf(arena: std.mem.Allocator, value: Value) ![]const u8 {
-    if (value == .string) return value.string;
-    const hex = get(value, "hex") orelse return get(value, "text").?.string;
-    return std.fmt.hexToBytes(try arena.alloc(u8, hex.string.len / 2), hex.string);
+fn flagsOf(token: Value) eliza.vocabulary.Flags {
+    var flags: eliza.vocabulary.Flags = .{};
+    if (token != .object) return flags;
+    const names = get(token, "flags") orelse return flags;
+    for (names.array.items) |name| {
+        inline for (.{ "special", "end_of_generation", "unused" }) |one| {
+            if (std.mem.eql(u8, name.string, one)) @field(flags, one) = true;
+        }
+    }
+    return flags;
 }
 
-fn recognizer(r: *Report, arena: std.mem.Allocator, vocabulary: *Vocabulary, case: Value, way: Way, diag: *Diagnostic) !*Constraint {
-    const settings = settingsOf(case, way);
-    const compiled = try compile(arena, vocabulary, case, settings, diag);
-    if (get(case, "open")) |open| {
+/// Of a text, a piece, or a list of these.
+fn octets(arena: std.mem.Allocator, value: Value) ![]const u8 {
+    var bytes: std.ArrayList(u8) = .empty;
+    try appendOctets(arena, &bytes, value);
+    return bytes.items;
+}
+
+fn appendOctets(arena: std.mem.Allocator, bytes: *std.ArrayList(u8), value: Value) !void {
+    switch (value) {
+        .string => |text| try bytes.appendSlice(arena, text),
+        .array => |pieces| for (pieces.items) |piece| try appendOctets(arena, bytes, piece),
+        else => {
+            const piece = if (get(value, "hex")) |hex|
+                try std.fmt.hexToBytes(try arena.alloc(u8, hex.string.len / 2), hex.string)
+            else
+                get(value, "text").?.string;
+            const count: usize = if (get(value, "count")) |n| @intCast(n.integer) else 1;
+            try bytes.ensureUnusedCapacity(arena, piece.len * count);
+            for (0..count) |_| bytes.appendSliceAssumeCapacity(piece);
+        },
+    }
+}
+
+fn makeConstraint(r: *Report, arena: std.mem.Allocator, vocabulary: *Vocabulary, run: Run, diag: *Diagnostic) !*Constraint {
+    const settings = settingsOf(run);
+    const compiled = try compile(.{ .arena = arena, .vocabulary = vocabulary, .run = run, .settings = settings, .diag = diag });
+    if (get(run.case, "open")) |open| {
         defer compiled.release();
         return openChanged(r, arena, compiled, open, diag);
     }
-    if (way != .opened or compiled.recognizer() == null) return compiled; // a token trie is not saved
+    if (run.way != .opened or compiled.recognizer() == null) return compiled; // a token trie is not saved
     defer compiled.release();
     try compiled.compiled.prepare(&.{}, diag);
     try save(r, arena, compiled, diag);
@@ -255,9 +252,9 @@ fn recognizer(r: *Report, arena: std.mem.Allocator, vocabulary: *Vocabulary, cas
     return openConstraint(opened, try r.path(arena, "constraint"), settings, diag);
 }
 
-fn settingsOf(case: Value, way: Way) eliza.compile.Settings {
+fn settingsOf(run: Run) eliza.compile.Settings {
     var settings: eliza.compile.Settings = .{};
-    if (get(case, "budget")) |budget| {
+    if (get(run.case, "budget")) |budget| {
         if (get(budget, "states_max")) |n| settings.budget.states_max = @intCast(n.integer);
         if (get(budget, "bytes_max")) |n| settings.budget.bytes_max = @intCast(n.integer);
         // The C boundary adds it to the clock: what is 1 here is long over.
@@ -265,7 +262,7 @@ fn settingsOf(case: Value, way: Way) eliza.compile.Settings {
         if (get(budget, "mask_bytes_max")) |n| settings.mask_bytes_max = @intCast(n.integer);
         if (get(budget, "cancel")) |says| settings.budget.cancel = if (says.bool) &Answer.yes else &Answer.no;
     }
-    if (way == .unkept) settings.mask_bytes_max = 1;
+    if (run.way == .unkept) settings.mask_bytes_max = 1;
     return settings;
 }
 
@@ -279,30 +276,67 @@ const Answer = struct {
     }
 };
 
-fn compile(arena: std.mem.Allocator, vocabulary: *Vocabulary, case: Value, settings: eliza.compile.Settings, diag: *Diagnostic) !*Constraint {
-    if (get(case, "choices")) |choices| {
-        var text: std.ArrayList(u8) = .empty;
-        var offsets: std.ArrayList(u64) = .empty;
-        try offsets.append(arena, 0);
-        for (choices.array.items) |choice| {
-            try text.appendSlice(arena, choice.string);
-            try offsets.append(arena, text.items.len);
-        }
-        if (get(case, "canonical") != null) return eliza.canonical.createChoices(gpa, vocabulary, text.items, offsets.items, diag);
-        return eliza.compile.createConstraint(gpa, vocabulary, .{ .choices = .{ .text = text.items, .offsets = offsets.items } }, settings, diag);
+/// What compiling takes; `source` is the value of the key that says the kind.
+const Input = struct {
+    arena: std.mem.Allocator,
+    vocabulary: *Vocabulary,
+    run: Run,
+    settings: eliza.compile.Settings,
+    diag: *Diagnostic,
+    source: Value = .null,
+
+    fn has(in: Input, option: []const u8) bool {
+        return get(get(in.run.case, "constraint").?, option) != null;
     }
-    if (get(case, "regex")) |regex| {
-        const pattern = try joined(arena, regex);
-        const ignore_case = get(case, "ignore_case") != null;
-        return eliza.compile.createConstraint(gpa, vocabulary, .{ .regex = .{ .pattern = pattern, .ignore_case = ignore_case } }, settings, diag);
+};
+
+const kinds: []const struct { []const u8, *const fn (Input) anyerror!*Constraint } = &.{
+    .{ "token_trie", compileTokenTrie },
+    .{ "choices", compileChoices },
+    .{ "regex", compileRegex },
+    .{ "grammar", compileGrammar },
+    .{ "shipped", compileShipped },
+};
+
+fn compile(in: Input) !*Constraint {
+    for (kinds) |kind| {
+        const key, const compileKind = kind;
+        var chosen = in;
+        chosen.source = get(get(in.run.case, "constraint").?, key) orelse continue;
+        return compileKind(chosen);
     }
-    return eliza.compile.createConstraint(gpa, vocabulary, .{ .lark = try grammarOf(arena, case) }, settings, diag);
+    return error.UnknownConstraint;
 }
 
-fn grammarOf(arena: std.mem.Allocator, case: Value) ![]const u8 {
-    if (get(case, "grammar")) |grammar| return joined(arena, grammar);
-    const path = try std.fmt.allocPrint(arena, grammars ++ "/{s}.lark", .{get(case, "shipped").?.string});
-    return std.Io.Dir.cwd().readFileAlloc(std.testing.io, path, arena, .limited(file_bytes_max));
+fn compileTokenTrie(in: Input) !*Constraint {
+    return Constraint.createTokenTrie(gpa, in.vocabulary, try octets(in.arena, in.run.payload), in.diag);
+}
+
+fn compileChoices(in: Input) !*Constraint {
+    var text: std.ArrayList(u8) = .empty;
+    var offsets: std.ArrayList(u64) = .empty;
+    try offsets.append(in.arena, 0);
+    for (in.source.array.items) |choice| {
+        try appendOctets(in.arena, &text, choice);
+        try offsets.append(in.arena, text.items.len);
+    }
+    if (in.has("canonical")) return eliza.canonical.createChoices(gpa, in.vocabulary, text.items, offsets.items, in.diag);
+    return eliza.compile.createConstraint(gpa, in.vocabulary, .{ .choices = .{ .text = text.items, .offsets = offsets.items } }, in.settings, in.diag);
+}
+
+fn compileRegex(in: Input) !*Constraint {
+    const pattern = try octets(in.arena, in.source);
+    return eliza.compile.createConstraint(gpa, in.vocabulary, .{ .regex = .{ .pattern = pattern, .ignore_case = in.has("ignore_case") } }, in.settings, in.diag);
+}
+
+fn compileGrammar(in: Input) !*Constraint {
+    return eliza.compile.createConstraint(gpa, in.vocabulary, .{ .lark = try octets(in.arena, in.source) }, in.settings, in.diag);
+}
+
+fn compileShipped(in: Input) !*Constraint {
+    const path = try std.fmt.allocPrint(in.arena, grammars ++ "/{s}.lark", .{in.source.string});
+    const text = try std.Io.Dir.cwd().readFileAlloc(std.testing.io, path, in.arena, .limited(file_bytes_max));
+    return eliza.compile.createConstraint(gpa, in.vocabulary, .{ .lark = text }, in.settings, in.diag);
 }
 
 /// Of the folder: `vocabulary` and `constraint`.
@@ -345,18 +379,21 @@ fn change(arena: std.mem.Allocator, path: []const u8, open: Value) !void {
     try folder.writeFile(std.testing.io, .{ .sub_path = path, .data = bytes[0..kept] });
 }
 
-/// A text, or parts with their counts.
-fn joined(arena: std.mem.Allocator, value: Value) ![]const u8 {
-    if (value == .string) return value.string;
-    var text: std.ArrayList(u8) = .empty;
-    for (value.array.items) |part| {
-        const items = part.array.items;
-        for (0..@intCast(items[1].integer)) |_| try text.appendSlice(arena, items[0].string);
+fn expectInfo(r: *Report, arena: std.mem.Allocator, constraint: *const Constraint, expected: Value) !void {
+    var keys = expected.object.iterator();
+    while (keys.next()) |one| {
+        const key, const value = .{ one.key_ptr.*, one.value_ptr.* };
+        if (std.mem.eql(u8, key, "kind")) {
+            r.expectText("kind", value.string, @tagName(constraint.compiled.describe().kind));
+        } else if (std.mem.eql(u8, key, "notes")) {
+            const notes = try arena.alloc([]const u8, value.array.items.len);
+            for (notes, value.array.items) |*to, note| to.* = note.string;
+            r.expectText("notes", try std.mem.join(arena, "\n", notes), constraint.compiled.notes());
+        } else try expectSize(r, key, value.integer, constraint.tokenTrie().?);
     }
-    return text.items;
 }
 
-fn expectInfo(r: *Report, trie: anytype, info: Value) void {
+fn expectSize(r: *Report, key: []const u8, expected: i64, trie: anytype) !void {
     const actual = .{
         .n_descriptors = trie.descriptors.len,
         .n_leaves = trie.n_leaves,
@@ -365,8 +402,9 @@ fn expectInfo(r: *Report, trie: anytype, info: Value) void {
         .widest_node = trie.widest,
     };
     inline for (@typeInfo(@TypeOf(actual)).@"struct".field_names) |name| {
-        if (get(info, name)) |expected| r.expectNumber(name, expected.integer, @intCast(@field(actual, name)));
+        if (std.mem.eql(u8, key, name)) return r.expectNumber(name, expected, @intCast(@field(actual, name)));
     }
+    return error.UnknownInfo;
 }
 
 /// A clone goes on with the steps; its original must stay as it is.
@@ -393,22 +431,52 @@ fn runSteps(r: *Report, matcher: *Matcher, steps: []const Value, first: usize) !
     }
 }
 
-const Action = enum { accept, text, rollback, activate, deactivate, reset, set_span_timeout, set_seed, mask, sample, fill_bitmaps };
+/// All but `clone`, which runSteps does.
+const verbs: std.StaticStringMap(*const fn (*Report, *Matcher, Value) anyerror!void) = .initComptime(.{
+    .{ "accept", accept },
+    .{ "text", acceptText },
+    .{ "rollback", rollback },
+    .{ "activate", activate },
+    .{ "deactivate", deactivate },
+    .{ "reset", reset },
+    .{ "set_span_timeout", setSpanTimeout },
+    .{ "set_seed", setSeed },
+    .{ "mask", mask },
+    .{ "sample", sample },
+    .{ "fill_bitmaps", fillBitmaps },
+});
 
 fn runStep(r: *Report, matcher: *Matcher, step: Value) !void {
-    switch (std.meta.stringToEnum(Action, get(step, "do").?.string) orelse return error.UnknownStep) {
-        .accept => expectResult(r, step, try matcher.accept(@intCast(get(step, "token").?.integer))),
-        .text => try acceptText(r, matcher, step),
-        .rollback => try matcher.rollback(@intCast(get(step, "n").?.integer)),
-        .activate => try matcher.activate(get(step, "path").?.string),
-        .deactivate => matcher.deactivate(),
-        .reset => matcher.reset(),
-        .set_span_timeout => try matcher.setTimeout(@intCast(get(step, "n").?.integer)),
-        .set_seed => matcher.sampler.rng = .{ .state = @intCast(get(step, "seed").?.integer) },
-        .mask => try mask(r, matcher, step),
-        .sample => try sample(r, matcher, step),
-        .fill_bitmaps => try fillBitmaps(r, matcher, step),
-    }
+    const verb = verbs.get(get(step, "do").?.string) orelse return error.UnknownVerb;
+    try verb(r, matcher, step);
+}
+
+fn accept(r: *Report, matcher: *Matcher, step: Value) !void {
+    expectResult(r, step, try matcher.accept(@intCast(get(step, "token").?.integer)));
+}
+
+fn rollback(_: *Report, matcher: *Matcher, step: Value) !void {
+    try matcher.rollback(@intCast(get(step, "n").?.integer));
+}
+
+fn activate(_: *Report, matcher: *Matcher, step: Value) !void {
+    try matcher.activate(get(step, "path").?.string);
+}
+
+fn deactivate(_: *Report, matcher: *Matcher, _: Value) !void {
+    matcher.deactivate();
+}
+
+fn reset(_: *Report, matcher: *Matcher, _: Value) !void {
+    matcher.reset();
+}
+
+fn setSpanTimeout(_: *Report, matcher: *Matcher, step: Value) !void {
+    try matcher.setTimeout(@intCast(get(step, "n").?.integer));
+}
+
+fn setSeed(_: *Report, matcher: *Matcher, step: Value) !void {
+    matcher.sampler.rng = .{ .state = @intCast(get(step, "seed").?.integer) };
 }
 
 /// Each byte as the first token that is just this byte.
@@ -420,11 +488,12 @@ fn acceptText(r: *Report, matcher: *Matcher, step: Value) !void {
         const bytes = vocabulary.tokens.bytesOf(token);
         if (bytes.len == 1 and std.meta.eql(vocabulary.tokens.flagsOf(token), .{})) tokens[bytes[0]] = @intCast(token);
     }
-    const count = if (get(step, "count")) |n| n.integer else 1;
-    for (0..@intCast(count)) |_| for (get(step, "text").?.string) |byte| {
+    var arena: std.heap.ArenaAllocator = .init(gpa);
+    defer arena.deinit();
+    for (try octets(arena.allocator(), step)) |byte| {
         const result = try matcher.accept(tokens[byte]);
         if (!std.meta.eql(result, .{ .in_span = true })) return r.fail("byte {d} is not taken", .{byte});
-    };
+    }
 }
 
 fn expectResult(r: *Report, step: Value, actual: anytype) void {
@@ -464,9 +533,11 @@ fn sample(r: *Report, matcher: *Matcher, step: Value) !void {
         .temperature = if (get(step, "temperature")) |value| number(value) else 1,
         .top_p = if (get(step, "top_p")) |value| number(value) else 1,
     };
-    const expected = get(step, "tokens").?.array.items;
-    if (get(step, "error") != null) _ = try matcher.sample(logits, how);
-    for (expected) |token| r.expectNumber("sampled token", token.integer, try matcher.sample(logits, how));
+    const expected = get(step, "tokens") orelse {
+        _ = try matcher.sample(logits, how);
+        return;
+    };
+    for (expected.array.items) |token| r.expectNumber("sampled token", token.integer, try matcher.sample(logits, how));
 }
 
 /// Of clones, each taken back to its place: all at once as one by one.
@@ -619,7 +690,7 @@ fn expectForcedBytes(r: *Report, expected: Value, matcher: *Matcher) !void {
     var arena: std.heap.ArenaAllocator = .init(gpa);
     defer arena.deinit();
     var run: [4096]u8 = undefined;
-    r.expectText("forced_bytes", try bytesOf(arena.allocator(), expected), run[0..@min(try matcher.forcedBytes(&run), run.len)]);
+    r.expectText("forced_bytes", try octets(arena.allocator(), expected), run[0..@min(try matcher.forcedBytes(&run), run.len)]);
 }
 
 fn expectLeaf(r: *Report, expected: Value, matcher: *const Matcher) void {

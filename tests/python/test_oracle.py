@@ -17,8 +17,10 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-import oracle
-from subjects import Library, Oracle
+from conformance_cases import runs_of
+from oracle_subjects import TokenTrieOracle as Oracle
+from oracles import token_trie as oracle
+from subjects import Library, names_of
 
 VOCAB_SIZE = 12
 
@@ -81,8 +83,10 @@ def spellings(draw: st.DrawFn) -> tuple[bytes, bytes]:
 
 def compile_or_status(subject_type: Any, payload: bytes) -> Any:
     """A subject, or the status that making it gave."""
+    case = {"vocabulary": {"size": VOCAB_SIZE}, "constraint": {"token_trie": [{"hex": payload.hex()}]}}
+    (run,) = runs_of("a payload", case)
     try:
-        return subject_type(payload, VOCAB_SIZE)
+        return subject_type(run)
     except oracle.Refusal as refusal:
         return refusal.status
     except ElizaError as error:
@@ -140,7 +144,7 @@ def take(subject: Any, step: tuple[Any, ...]) -> Any:
     matcher, (name, *arguments) = subject.matcher, step
     if name == "accept":
         result = matcher.accept(arguments[0])
-        return result if isinstance(result, set) else Library.names_of(result)
+        return result if isinstance(result, set) else names_of(result)
     if name == "mask":
         return subject.kept(arguments[0])
     return getattr(matcher, name)(*arguments)

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from oracles import lr1, random_cases, samples
 from oracles.lark_text import recognizer_of
 from oracles.recognizer import Recognizer, of_regex
-from recognizer_subjects import bits_of
+from subjects import bits_of
 
 N_GRAMMARS = 600  # of which about half are LR(1)
 N_REGEXES = 300
