@@ -140,7 +140,7 @@ def llama_functions() -> set[str]:
     """The fields of the table that the library fills from libllama."""
     import re
 
-    text = (ROOT / "native" / "src" / "llama" / "api.zig").read_text("utf-8")
+    text = (ROOT / "native" / "src" / "shell" / "llama" / "api.zig").read_text("utf-8")
     return set(re.findall(r"^\s+(llama_\w+|ggml_\w+): (?!\?)", text, re.MULTILINE))
 
 
