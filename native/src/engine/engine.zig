@@ -28,9 +28,12 @@ pub const trie_cache = @import("trie/cache.zig");
 
 // languages and recognizers
 pub const arrays = @import("language/arrays.zig");
+pub const position = @import("language/position.zig");
 pub const choices = @import("language/choices.zig");
 pub const dfa = @import("language/dfa.zig");
 pub const regex = @import("language/regex.zig");
+pub const mask = @import("mask/mask.zig");
+pub const mask_cache = @import("mask/cache.zig");
 pub const grammar = @import("lr/grammar.zig");
 pub const program = @import("lr/program.zig");
 pub const selection = @import("lr/selection.zig");

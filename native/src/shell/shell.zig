@@ -32,6 +32,7 @@ comptime {
 test {
     std.testing.refAllDecls(@This());
     _ = @import("compile/compile.zig");
+    _ = @import("compile/masks_test.zig");
     _ = @import("compile/lark/lark.zig");
     _ = @import("compile/lark/measure.zig");
     _ = @import("compile/lark/accounting.zig");

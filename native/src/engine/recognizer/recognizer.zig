@@ -123,7 +123,8 @@ pub const Recognizer = struct {
         return r.masks.insert(key[0..length], &scratch.mask) orelse &scratch.mask;
     }
 
-    fn finder(r: *Recognizer) Finder {
+    /// What the language's `findMask` needs.
+    pub fn finder(r: *Recognizer) Finder {
         return .{ .gpa = r.gpa, .tokens = &r.vocabulary.tokens, .trie = r.trie, .account = &r.account };
     }
 
