@@ -1,7 +1,9 @@
 //! Chains of unit reductions. A reduction of one symbol changes the top of a stack and nothing else, and
 //! what it becomes depends on the state below. So for a top and the state below it, all that unit
 //! reductions lead to is found once: which terminals are shifted on the way, and which other reductions
-//! leave the chain. In the expressions of a programming language a chain has a dozen links.
+//! leave the chain. In the expressions of a programming language a chain has a dozen links. Others take
+//! such reductions out of the tables (Pager, "Eliminating unit productions from LR parsers", 1977); here
+//! the tables stay small, and what is found on the way stays known.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -38,7 +40,9 @@ pub fn Chains(comptime width: usize) type {
         pub const Chain = struct {
             /// Terminals that are shifted at one of the links.
             shifts: Set,
-            /// Terminals for which the state below decides.
+            /// Terminals before which the first link makes a unit reduction: the state below decides what it
+            /// becomes. For all others the chain is that of its top alone, whatever is below, since the sets of
+            /// the other links, and of their exits, are parts of this one.
             looks: Set,
             links: Range,
             exits: Range,

@@ -1,6 +1,7 @@
 //! The LR parser, as masks need it: which terminals can be shifted on a stack, found for all of them
 //! at once, and what the stack is then. Reductions are simulated until the shift, so that merged
-//! lookaheads promise nothing that the stack does not keep.
+//! lookaheads promise nothing that the stack does not keep: LR parsing (Knuth, 1965) with the tables of
+//! shell/compile/lr, and with stacks that share what is below, as those of Tomita (1985) do.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -24,7 +25,13 @@ pub fn Parser(comptime width: usize) type {
         pool: *Pool,
         /// What `viable` found, the last call's behind those of the calls that are still in use.
         levels: std.ArrayList(Level) = .empty,
-        /// The least depth of which a state was looked at since `begin`.
+        /// The least depth of which a state was looked at since `begin`; the top's counts as looked at.
+        ///
+        /// All that the parser finds is decided by the states from there to the top (recognizer/key.zig). A
+        /// state below a top is read in three places, and each lowers this: `reduce` and the exits in
+        /// `viableReduced` read the state that a reduction uncovers, and `viableReduced` reads the one below the
+        /// top if its chain `looks` for a terminal that is wanted. What `popped` passes on its way to an uncovered
+        /// state lies above it. What the parser has pushed lies above what it had uncovered before.
         least_depth: u32 = 0,
         chains: Chains = .{},
 
@@ -104,6 +111,7 @@ pub fn Parser(comptime width: usize) type {
             return all;
         }
 
+        /// Chooses the chain. This alone does not count as looking at it: see `Chain.looks`.
         fn stateBelow(p: *const P, stack: Stack) u32 {
             return if (stack.below == bottom) chains_module.nothing else p.pool.nodes.items[stack.below].state;
         }

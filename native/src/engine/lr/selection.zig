@@ -26,7 +26,15 @@ pub fn Selector(comptime width: usize) type {
     return struct {
         parser: Parser,
         /// By table, node and the state after the shift that leads to it: what the node's subtree allows
-        /// if it does not depend on what is below that state, as an index into `statics`; or `depends`.
+        /// if it does not depend on what is below that state, as an index into `statics`; or `depends`. XGrammar
+        /// divides tokens in the same way, by grammar position (Dong et al., 2024).
+        ///
+        /// A static is right wherever its key is: to learn it is a run that reads, of its stack, the top alone,
+        /// and the argument of recognizer/key.zig holds for this run as it does for all of a mask's. Table, node
+        /// and top are all that it begins with, and they are the key; groups of first classes that a mask does
+        /// not want are left out when it reuses them. To reuse a static reads nothing, so `least_depth` stays: the
+        /// state that was shifted to is decided by what had been read. What `depends` is visited each time, and
+        /// all that it reads counts. So it makes no difference to a mask's key what was known before.
         known: NumberMap = .{},
         statics: std.ArrayList(Static) = .empty,
         /// Groups of all statics.

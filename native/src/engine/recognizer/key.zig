@@ -1,5 +1,39 @@
 //! What a mask is found again by: the position's state and, for languages with a stack, the states of the
 //! stack from its top down to the lowest that was looked at when the mask was found.
+//!
+//! Why that is enough. To find a mask is a run: steps of a deterministic program that reads the position's
+//! state and states of the stack. Let S[0..D] be the stack, from bottom to top, and d the least depth of
+//! which the run read a state; the top always counts as read. The key is: state, S[D], S[D-1], .., S[d].
+//!
+//!   What is read is in the key. Whatever reads a state below the top lowers `least_depth`: the parser
+//!   (lr/parser.zig) does, where chains that depend on such a state say so (lr/chains.zig), and what
+//!   selection reuses without reading depends on none (lr/selection.zig). All else that a run uses, it has
+//!   from the grammar and the vocabulary, which are those of the recognizer.
+//!
+//!   What is not read cannot matter. An LR parser decides by the state on top, and by the one that a
+//!   reduction uncovers (Knuth, "On the translation of languages from left to right", 1965). Take another
+//!   stack T[0..E] with the same key, and let e = d + E - D. By induction over the steps, both runs do the
+//!   same, and where one has the stack S[0..d-1] X, the other has T[0..e-1] X with the same X, not empty. So
+//!   it is at the start, by the key. A step reads states of X alone, or d would be less; so a reduction, which
+//!   reads what it uncovers, leaves some of X. Hence the next step is the same in both runs: it pops from X,
+//!   and pushes what the states that it read decide. In the end both have found the same mask. How deep the
+//!   stacks are decides nothing, and is not in the key.
+//!
+//!   Keys of different lengths do not contradict each other. If the states of a position begin with the key
+//!   of another, both runs read the same, as was just shown, so both have that key. Hence no key is the
+//!   beginning of another: in the trie of keys (mask/cache.zig) they lead to the leaves, and on a position's
+//!   way down lies at most one leaf, with its mask. One kind of key is longer than it must be: a walk
+//!   counts the whole stack as read (lr/grammar.zig). Where threads run out of room at once, a state may
+//!   have masks from both; of two keys that lie on one way, the cache then keeps the first.
+//!
+//!   Stacks that end are not taken for longer ones. No transition leads to the initial state, so it stands
+//!   at the bottom and nowhere else: a key that goes down to it ends with it. A look-up that goes on below
+//!   the bottom is given `below_bottom`, which is no state and in no key.
+//!
+//! Keys are no longer than `key_max` of the cache. A longer one is not cut, since others would begin with it:
+//! its mask is found anew each time.
+//!
+//! shell/compile/masks_test.zig tests all of this with random grammars.
 
 const std = @import("std");
 const position = @import("../language/position.zig");
@@ -24,6 +58,7 @@ pub const StackKey = struct {
     taken: Taken = .nothing,
 
     const Taken = enum { nothing, state, top };
+    /// States of parsers are below it, and the cache has room for so many bits.
     const below_bottom = std.math.maxInt(u31);
 
     pub inline fn of(pool: *const Pool, at: Position) StackKey {
