@@ -31,9 +31,11 @@ def oracle_of(run: Run) -> TokenTrieOracle | RecognizerOracle:
     """The oracle for a case, in its first state. Raises NotKnown, or the refusal of a payload."""
     if run.way != "compiled":
         raise NotKnown("another way to come by what is compiled")
-    if "token_trie" in run.data["constraint"]:
-        return TokenTrieOracle(run)
-    return RecognizerOracle(run)
+    oracle = TokenTrieOracle if "token_trie" in run.data["constraint"] else RecognizerOracle
+    for step in run.data.get("steps", []):
+        if not hasattr(oracle, step["do"]):
+            raise NotKnown(f"a step to {step['do']}")
+    return oracle(run)
 
 
 # ---- Token tries -----------------------------------------------------------------------------------------------------
@@ -125,8 +127,8 @@ class RecognizerOracle:
 
     def __init__(self, run: Run) -> None:
         data = run.data
-        if "error" in data or longest_text(data) > STEPS_MAX:
-            raise NotKnown("what fails, or takes long")
+        if not data.keys() & {"expect", "steps"} or longest_text(data) > STEPS_MAX:
+            raise NotKnown("what fails, is only about notes, or takes long")
         vocabulary = tokens_of(data["vocabulary"])
         self.token_of_byte = tokens_of_bytes(data["vocabulary"])
         self.tokens = [b"" if flags else piece for piece, flags in vocabulary]
