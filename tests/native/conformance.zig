@@ -320,7 +320,7 @@ fn compileChoices(in: Input) !*Constraint {
         try appendOctets(in.arena, &text, choice);
         try offsets.append(in.arena, text.items.len);
     }
-    if (in.has("canonical")) return eliza.canonical.createChoices(gpa, in.vocabulary, text.items, offsets.items, in.diag);
+    if (in.has("canonical")) return eliza.canonical_choices.createChoices(gpa, in.vocabulary, text.items, offsets.items, in.diag);
     return eliza.compile.createConstraint(gpa, in.vocabulary, .{ .choices = .{ .text = text.items, .offsets = offsets.items } }, in.settings, in.diag);
 }
 

@@ -5,7 +5,7 @@ const boundary = @import("boundary.zig");
 const gpa = boundary.gpa;
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const Constraint = @import("engine").constraint.Constraint;
-const canonical = @import("../compile/canonical.zig");
+const canonical_choices = @import("../compile/canonical_choices.zig");
 const compiler = @import("../compile/compile.zig");
 const budget_module = @import("engine").budget;
 const Budget = budget_module.Budget;
@@ -82,7 +82,7 @@ fn createChoices(
     const length = ends[n_choices];
     const text = boundary.slice(u8, bytes, @intCast(length)) orelse return diag.fail(.invalid_arg, "bytes is NULL", .{});
     const settings = try CompileConfig.settings(config, diag);
-    if (flags & choices_canonical != 0) return canonical.createChoices(gpa, v, text, ends[0 .. n_choices + 1], diag);
+    if (flags & choices_canonical != 0) return canonical_choices.createChoices(gpa, v, text, ends[0 .. n_choices + 1], diag);
     return compiler.createConstraint(gpa, v, .{ .choices = .{ .text = text, .offsets = ends[0 .. n_choices + 1] } }, settings, diag);
 }
 

@@ -13,11 +13,11 @@ const budget_module = @import("engine").budget;
 const dfa = @import("regex/dfa.zig");
 const Pattern = @import("regex/pattern.zig").Pattern;
 const regex = @import("regex/parse.zig");
-const GrammarText = @import("grammar.zig").Grammar;
+const Bnf = @import("bnf.zig").Bnf;
 const lark = @import("lark/lark.zig");
 const tables = @import("lr/tables.zig");
-const assemble = @import("lr/assemble.zig").assemble;
-const inseparable = @import("lr/inseparable.zig");
+const buildProgram = @import("lr/build_program.zig").buildProgram;
+const maximal_munch = @import("lr/maximal_munch.zig");
 const program_module = @import("engine").program;
 const Language = @import("engine").language.Language;
 const Grammar = @import("engine").grammar.Grammar;
@@ -124,14 +124,14 @@ fn compileGrammar(
         lexer.deinit(gpa);
         return e;
     };
-    var program = try assemble(gpa, grammar, lexer, &parser);
+    var program = try buildProgram(gpa, grammar, lexer, &parser);
     errdefer program.deinit(gpa);
     return .init(gpa, program);
 }
 
 fn buildParser(
     arena: Allocator,
-    grammar: *const GrammarText,
+    grammar: *const Bnf,
     lexer: *const dfa.Dfa,
     notes: *tables.Notes,
     budget: *Budget,
@@ -141,7 +141,7 @@ fn buildParser(
     @memset(found, false);
     for (lexer.match_patterns) |terminal| found[terminal] = true;
     const parser = try tables.build(arena, grammar, found, notes, budget, diag);
-    try inseparable.note(arena, grammar, &parser, lexer, notes, budget, diag);
+    try maximal_munch.noteInseparable(arena, grammar, &parser, lexer, notes, budget, diag);
     return parser;
 }
 

@@ -10,7 +10,7 @@ const ByteTrie = @import("engine").byte_trie.ByteTrie;
 const Kind = @import("engine").kind.Kind;
 const Recognizer = @import("engine").recognizer.Recognizer;
 const Language = @import("engine").language.Language;
-const image = @import("image.zig");
+const saved_file = @import("saved_file.zig");
 
 const VocabularyContent = struct {
     tokens: vocabulary_module.Tokens,
@@ -22,7 +22,7 @@ pub fn saveVocabulary(gpa: Allocator, vocabulary: *const Vocabulary, path: []con
     const trie = try vocabulary.byteTrie(diag);
     var arena: std.heap.ArenaAllocator = .init(gpa);
     defer arena.deinit();
-    var writer: image.Writer = .{ .arena = arena.allocator() };
+    var writer: saved_file.Writer = .{ .arena = arena.allocator() };
     writer.put(&VocabularyContent{
         .tokens = vocabulary.tokens,
         .model_id = vocabulary.model_id,
@@ -33,9 +33,9 @@ pub fn saveVocabulary(gpa: Allocator, vocabulary: *const Vocabulary, path: []con
 
 /// One reference belongs to the caller.
 pub fn openVocabulary(gpa: Allocator, path: []const u8, diag: *Diagnostic) diagnostic.Error!*Vocabulary {
-    var reader = try image.Reader.open(gpa, path, .vocabulary, diag);
+    var reader = try saved_file.Reader.open(gpa, path, .vocabulary, diag);
     errdefer reader.mapping.close();
-    const content = reader.get(VocabularyContent) catch return image.damaged(path, diag);
+    const content = reader.get(VocabularyContent) catch return saved_file.damaged(path, diag);
     const trie = gpa.create(ByteTrie) catch return diag.outOfMemory();
     errdefer gpa.destroy(trie);
     trie.* = content.trie;
@@ -53,12 +53,12 @@ pub fn openVocabulary(gpa: Allocator, path: []const u8, diag: *Diagnostic) diagn
 pub fn saveRecognizer(gpa: Allocator, recognizer: *const Recognizer, path: []const u8, diag: *Diagnostic) diagnostic.Error!void {
     var arena: std.heap.ArenaAllocator = .init(gpa);
     defer arena.deinit();
-    var writer: image.Writer = .{ .arena = arena.allocator() };
+    var writer: saved_file.Writer = .{ .arena = arena.allocator() };
     putRecognizer(&writer, recognizer) catch return diag.outOfMemory();
     return writer.write(path, .constraint, recognizer.vocabulary.fingerprint(), diag);
 }
 
-fn putRecognizer(writer: *image.Writer, recognizer: *const Recognizer) Allocator.Error!void {
+fn putRecognizer(writer: *saved_file.Writer, recognizer: *const Recognizer) Allocator.Error!void {
     try writer.put(&@as(u32, @backingInt(recognizer.language.kind())));
     try writer.put(&@as([]const u8, recognizer.note_lines));
     try recognizer.language.save(writer);
@@ -73,14 +73,14 @@ pub fn openRecognizer(
     diag: *Diagnostic,
 ) diagnostic.Error!*Recognizer {
     const trie = try vocabulary.byteTrie(diag);
-    var reader = try image.Reader.open(gpa, path, .constraint, diag);
+    var reader = try saved_file.Reader.open(gpa, path, .constraint, diag);
     errdefer reader.mapping.close();
     if (reader.fingerprint != vocabulary.fingerprint()) {
         return diag.fail(.file_invalid, "{f} is for another vocabulary", .{diagnostic.quoted(path)});
     }
     return readRecognizer(gpa, vocabulary, trie, &reader, mask_bytes_max) catch |e| switch (e) {
         error.OutOfMemory => diag.outOfMemory(),
-        error.Damaged => image.damaged(path, diag),
+        error.Damaged => saved_file.damaged(path, diag),
     };
 }
 
@@ -88,7 +88,7 @@ fn readRecognizer(
     gpa: Allocator,
     vocabulary: *const Vocabulary,
     trie: *const ByteTrie,
-    reader: *image.Reader,
+    reader: *saved_file.Reader,
     mask_bytes_max: u64,
 ) error{ OutOfMemory, Damaged }!*Recognizer {
     const kind = std.enums.fromInt(Kind, try reader.get(u32)) orelse return error.Damaged;

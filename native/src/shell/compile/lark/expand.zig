@@ -11,13 +11,13 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
 const message = @import("message");
-const grammar = @import("../grammar.zig");
-const Place = grammar.Place;
-const syntax = @import("syntax.zig");
-const Expression = syntax.Expression;
+const bnf = @import("../bnf.zig");
+const Place = bnf.Place;
+const syntax_tree = @import("syntax_tree.zig");
+const Expression = syntax_tree.Expression;
 const Terminals = @import("terminals.zig").Terminals;
 
-pub const Error = syntax.Error;
+pub const Error = Allocator.Error || diagnostic.Error;
 
 /// That one alternative of a rule becomes by the groups and optional parts in it, and the symbols of
 /// them all together.
@@ -37,7 +37,7 @@ const Sequence = []const Symbol;
 pub const Production = struct {
     rule: u32,
     symbols: Sequence,
-    precedence: ?grammar.Precedence,
+    precedence: ?bnf.Precedence,
     place: Place,
 };
 
@@ -45,9 +45,9 @@ pub const Expansion = struct {
     arena: Allocator,
     budget: *Budget,
     diag: *Diagnostic,
-    syntax: *const syntax.Syntax,
+    tree: *const syntax_tree.SyntaxTree,
     terminals: *Terminals,
-    rules: std.ArrayList(grammar.Rule) = .empty,
+    rules: std.ArrayList(bnf.Rule) = .empty,
     productions: std.ArrayList(Production) = .empty,
     /// By definition: the rule, or none where nothing has used it.
     of_definitions: []u32,
@@ -57,7 +57,7 @@ pub const Expansion = struct {
     helpers: std.StringHashMapUnmanaged(u32) = .empty,
     known: std.StringHashMapUnmanaged(u32) = .empty,
     /// Of what is being expanded.
-    definition: *const syntax.Rule = undefined,
+    definition: *const syntax_tree.Rule = undefined,
     place: Place = .{},
 
     /// In `of_definitions`.
@@ -69,7 +69,7 @@ pub const Expansion = struct {
         var next: usize = 0;
         while (next < e.waiting.items.len) : (next += 1) {
             const definition = e.waiting.items[next];
-            e.definition = &e.syntax.rules[definition];
+            e.definition = &e.tree.rules[definition];
             const rule = e.of_definitions[definition];
             for (e.definition.alternatives) |alternative| {
                 e.place = alternative.place;
@@ -163,7 +163,7 @@ pub const Expansion = struct {
 
     // ---- Repetition
 
-    fn repeated(e: *Expansion, repeat: *const syntax.Repeat) Error![]const Sequence {
+    fn repeated(e: *Expansion, repeat: *const syntax_tree.Repeat) Error![]const Sequence {
         const choices = try e.expand(repeat.expression);
         var some: std.ArrayList(Sequence) = try .initCapacity(e.arena, choices.len + 1);
         for (choices) |choice| if (choice.len > 0) some.appendAssumeCapacity(choice);
@@ -278,9 +278,9 @@ pub const Expansion = struct {
 
     // ---- Rules and productions
 
-    fn symbolOf(e: *Expansion, reference: syntax.Reference) Error!Symbol {
+    fn symbolOf(e: *Expansion, reference: syntax_tree.Reference) Error!Symbol {
         if (reference == .name) {
-            const name = e.syntax.names[reference.name];
+            const name = e.tree.names[reference.name];
             if (!name.is_terminal) return .{ .index = @intCast(try e.ruleOf(name.definition.?)), .is_rule = true };
         }
         const id = try e.terminals.use(reference);
@@ -293,7 +293,7 @@ pub const Expansion = struct {
 
     fn ruleOf(e: *Expansion, definition: u32) Error!u32 {
         if (e.of_definitions[definition] == none) {
-            const rule = e.syntax.rules[definition];
+            const rule = e.tree.rules[definition];
             e.of_definitions[definition] = try e.addRule(rule.name, rule.place);
             try e.waiting.append(e.arena, definition);
         }
@@ -323,7 +323,7 @@ pub const Expansion = struct {
     }
 
     /// Adds the production whose symbols are those of `parts`, unless the rule has it.
-    fn produce(e: *Expansion, rule: u32, parts: []const Sequence, precedence: ?grammar.Precedence) Error!void {
+    fn produce(e: *Expansion, rule: u32, parts: []const Sequence, precedence: ?bnf.Precedence) Error!void {
         const n_symbols = countSymbols(parts);
         const key = try e.arena.alloc(Symbol, n_symbols + 1);
         key[0] = .{ .index = @intCast(rule), .is_rule = true };
@@ -347,7 +347,7 @@ pub const Expansion = struct {
     }
 
     /// That of its last terminal.
-    fn precedenceOf(e: *const Expansion, symbols: Sequence) ?grammar.Precedence {
+    fn precedenceOf(e: *const Expansion, symbols: Sequence) ?bnf.Precedence {
         var i = symbols.len;
         while (i > 0) {
             i -= 1;

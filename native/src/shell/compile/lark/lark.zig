@@ -5,13 +5,13 @@ const Allocator = std.mem.Allocator;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
-const AccountedArena = @import("accounting.zig").AccountedArena;
+const BudgetedArena = @import("budgeted_arena.zig").BudgetedArena;
 const Expansion = @import("expand.zig").Expansion;
-const grammar = @import("../grammar.zig");
+const bnf = @import("../bnf.zig");
 const message = @import("message");
-const Place = grammar.Place;
-const syntax = @import("syntax.zig");
-const Syntax = syntax.Syntax;
+const Place = bnf.Place;
+const parser = @import("parser.zig");
+const SyntaxTree = @import("syntax_tree.zig").SyntaxTree;
 const Terminals = @import("terminals.zig").Terminals;
 
 pub const Error = Allocator.Error || diagnostic.Error;
@@ -23,7 +23,7 @@ const start_name = "start";
 const notes_max = 100;
 
 pub const Parsed = struct {
-    grammar: grammar.Grammar,
+    grammar: bnf.Bnf,
     /// What is legal but seldom meant, each "line:column: ...", without a newline.
     notes: []const []const u8,
 };
@@ -32,22 +32,22 @@ pub const Parsed = struct {
 /// begins with "line:column: ".
 pub fn parse(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnostic) Error!Parsed {
     try check(text, diag);
-    var accounted: AccountedArena = .{ .arena = arena, .budget = budget, .diag = diag, .what = "the grammar" };
-    return parseChecked(accounted.allocator(), arena, text, budget, diag) catch |err| accounted.explain(err);
+    var budgeted: BudgetedArena = .{ .arena = arena, .budget = budget, .diag = diag, .what = "the grammar" };
+    return parseChecked(budgeted.allocator(), arena, text, budget, diag) catch |err| budgeted.explain(err);
 }
 
 fn parseChecked(arena: Allocator, uncounted: Allocator, text: []const u8, budget: *Budget, diag: *Diagnostic) Error!Parsed {
-    const read = try syntax.read(arena, try arena.dupe(u8, text), budget, diag);
-    const start = try lookUp(&read, diag);
-    var terminals: Terminals = try .init(arena, uncounted, &read, budget, diag);
+    const tree = try parser.parse(arena, try arena.dupe(u8, text), budget, diag);
+    const start = try lookUp(&tree, diag);
+    var terminals: Terminals = try .init(arena, uncounted, &tree, budget, diag);
 
     var expansion: Expansion = .{
         .arena = arena,
         .budget = budget,
         .diag = diag,
-        .syntax = &read,
+        .tree = &tree,
         .terminals = &terminals,
-        .of_definitions = try arena.alloc(u32, read.rules.len),
+        .of_definitions = try arena.alloc(u32, tree.rules.len),
     };
     @memset(expansion.of_definitions, Expansion.none);
     try expansion.run(start);
@@ -83,9 +83,9 @@ fn failAt(text: []const u8, at: usize, what: []const u8, diag: *Diagnostic) Erro
 }
 
 /// Sees that names are defined. Gives the definition of the start rule.
-fn lookUp(read: *const Syntax, diag: *Diagnostic) Error!u32 {
+fn lookUp(tree: *const SyntaxTree, diag: *Diagnostic) Error!u32 {
     var start: ?u32 = null;
-    for (read.names) |name| {
+    for (tree.names) |name| {
         if (name.is_symbol and name.definition == null) {
             const kind: []const u8 = if (name.is_terminal) "terminal" else "rule";
             return diag.fail(.grammar, "{d}:{d}: the {s} {s} is not defined", .{ name.place.line, name.place.column, kind, name.text });
@@ -95,12 +95,12 @@ fn lookUp(read: *const Syntax, diag: *Diagnostic) Error!u32 {
     return start orelse diag.fail(.grammar, "1:1: the grammar has no rule {s}", .{start_name});
 }
 
-fn assemble(arena: Allocator, terminals: *Terminals, expansion: *const Expansion) Error!grammar.Grammar {
+fn assemble(arena: Allocator, terminals: *Terminals, expansion: *const Expansion) Error!bnf.Bnf {
     const numbers = try arena.alloc(u16, terminals.entries.items.len);
     const finished = try terminals.finish(numbers);
-    const productions = try arena.alloc(grammar.Production, expansion.productions.items.len);
+    const productions = try arena.alloc(bnf.Production, expansion.productions.items.len);
     for (productions, expansion.productions.items) |*to, from| {
-        const symbols = try arena.alloc(grammar.Symbol, from.symbols.len);
+        const symbols = try arena.alloc(bnf.Symbol, from.symbols.len);
         for (symbols, from.symbols) |*symbol, one| {
             symbol.* = if (one.is_rule) .{ .rule = @intCast(one.index) } else .{ .terminal = numbers[one.index] };
         }
@@ -111,7 +111,7 @@ fn assemble(arena: Allocator, terminals: *Terminals, expansion: *const Expansion
 
 fn noteUnused(arena: Allocator, terminals: *const Terminals, expansion: *const Expansion) Error![]const []const u8 {
     var notes: Notes = .{ .arena = arena };
-    for (expansion.syntax.rules, expansion.of_definitions) |rule, used_as| {
+    for (expansion.tree.rules, expansion.of_definitions) |rule, used_as| {
         if (used_as == Expansion.none) try notes.add(rule.place, "rule", rule.name);
     }
     for (terminals.entries.items) |entry| {
@@ -161,7 +161,7 @@ const Fixture = struct {
     }
 
     /// Each production as "rule: symbols" on a line of its own, rule by rule.
-    fn productions(f: *Fixture, from: grammar.Grammar) ![]const u8 {
+    fn productions(f: *Fixture, from: bnf.Bnf) ![]const u8 {
         var out: std.Io.Writer.Allocating = .init(f.arena.allocator());
         for (0..from.rules.len) |of| for (from.productions) |production| {
             if (production.rule != of) continue;
@@ -177,7 +177,7 @@ const Fixture = struct {
     }
 
     /// Names in the order of priority, with marks.
-    fn terminals(f: *Fixture, from: grammar.Grammar) ![]const u8 {
+    fn terminals(f: *Fixture, from: bnf.Bnf) ![]const u8 {
         var out: std.Io.Writer.Allocating = .init(f.arena.allocator());
         for (from.terminals) |terminal| {
             try out.writer.print("{s}{s}{s} ", .{

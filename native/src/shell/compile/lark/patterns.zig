@@ -8,10 +8,10 @@ const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
 const ast = @import("../regex/ast.zig");
 const regex = @import("../regex/parse.zig");
-const Place = @import("../grammar.zig").Place;
-const measure_module = @import("measure.zig");
-const Measure = measure_module.Measure;
-const Token = @import("scan.zig").Token;
+const Place = @import("../bnf.zig").Place;
+const properties_module = @import("properties.zig");
+const Properties = properties_module.Properties;
+const Token = @import("scanner.zig").Token;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
@@ -23,7 +23,7 @@ pub const Pattern = struct {
     text: []const u8,
     place: Place,
     node: *const ast.Node,
-    measure: Measure,
+    properties: Properties,
     /// A string, with `i` or without.
     is_literal: bool,
 };
@@ -120,8 +120,8 @@ pub const Patterns = struct {
     }
 
     fn add(p: *Patterns, slot: Slot, token: Token, node: *const ast.Node, is_literal: bool) Error!u32 {
-        const measure = Measure.of(node) orelse {
-            return p.failLimit(token, "the regex is deeper than {d}", measure_module.depth_max);
+        const properties = Properties.of(node) orelse {
+            return p.failLimit(token, "the regex is deeper than {d}", properties_module.depth_max);
         };
         const index: u32 = @intCast(p.list.items.len);
         slot.value_ptr.* = index;
@@ -129,7 +129,7 @@ pub const Patterns = struct {
             .text = token.text,
             .place = token.place,
             .node = node,
-            .measure = measure,
+            .properties = properties,
             .is_literal = is_literal,
         });
         return index;

@@ -7,16 +7,16 @@ const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
 const message = @import("message");
 const ast = @import("../regex/ast.zig");
-const combine_module = @import("../regex/combine.zig");
+const intersection = @import("../regex/intersection.zig");
 const Pattern = @import("../regex/pattern.zig").Pattern;
-const grammar = @import("../grammar.zig");
-const Place = grammar.Place;
-const measure = @import("measure.zig");
-const Measure = measure.Measure;
-const syntax = @import("syntax.zig");
-const Syntax = syntax.Syntax;
+const bnf = @import("../bnf.zig");
+const Place = bnf.Place;
+const properties = @import("properties.zig");
+const Properties = properties.Properties;
+const syntax_tree = @import("syntax_tree.zig");
+const SyntaxTree = syntax_tree.SyntaxTree;
 
-pub const Error = syntax.Error;
+pub const Error = Allocator.Error || diagnostic.Error;
 
 /// ELIZA_TERMINALS_MAX of the header.
 pub const terminals_max = @import("engine").program.terminals_max;
@@ -30,14 +30,14 @@ pub const Entry = struct {
     state: enum { unread, being_read, read } = .unread,
     soft: bool = false,
     skip: bool = false,
-    precedence: ?grammar.Precedence = null,
+    precedence: ?bnf.Precedence = null,
     /// By a rule.
     is_used: bool = false,
     /// Of another one.
     is_part: bool = false,
 };
 
-const Tree = struct { node: *const ast.Node, measure: Measure, is_literal: bool };
+const Tree = struct { node: *const ast.Node, properties: Properties, is_literal: bool };
 
 const none = std.math.maxInt(u32);
 
@@ -47,31 +47,31 @@ pub const Terminals = struct {
     uncounted: Allocator,
     budget: *Budget,
     diag: *Diagnostic,
-    syntax: *const Syntax,
-    /// Those of `Syntax.terminals`, with the same numbers, those of `Syntax.ignored_expressions`, then
+    tree: *const SyntaxTree,
+    /// Those of `SyntaxTree.terminals`, with the same numbers, those of `SyntaxTree.ignored_expressions`, then
     /// the strings and regexes that are no other's definition, as they are asked for.
     entries: std.ArrayList(Entry) = .empty,
     /// The entry that each pattern is, or none yet.
     of_patterns: []u32,
     /// Of names that are no terminals.
-    precedences: []?grammar.Precedence,
+    precedences: []?bnf.Precedence,
 
     /// Every name that is a symbol has a definition.
-    pub fn init(arena: Allocator, uncounted: Allocator, from: *const Syntax, budget: *Budget, diag: *Diagnostic) Error!Terminals {
+    pub fn init(arena: Allocator, uncounted: Allocator, from: *const SyntaxTree, budget: *Budget, diag: *Diagnostic) Error!Terminals {
         var t: Terminals = .{
             .arena = arena,
             .uncounted = uncounted,
             .budget = budget,
             .diag = diag,
-            .syntax = from,
+            .tree = from,
             .of_patterns = try arena.alloc(u32, from.patterns.len),
-            .precedences = try arena.alloc(?grammar.Precedence, from.names.len),
+            .precedences = try arena.alloc(?bnf.Precedence, from.names.len),
         };
         const n_named = from.terminals.len + from.ignored_expressions.len;
         @memset(t.of_patterns, none);
         @memset(t.precedences, null);
         try t.entries.ensureTotalCapacity(arena, n_named + from.patterns.len);
-        for ([_][]const syntax.Terminal{ from.terminals, from.ignored_expressions }) |list| for (list) |one| {
+        for ([_][]const syntax_tree.Terminal{ from.terminals, from.ignored_expressions }) |list| for (list) |one| {
             t.entries.appendAssumeCapacity(.{ .name = one.name, .place = one.place, .priority = one.priority });
         };
         for (from.terminals, 0..) |one, id| t.claimPattern(one, @intCast(id));
@@ -81,14 +81,14 @@ pub const Terminals = struct {
     }
 
     /// The entry that a rule's symbol means, which is kept from now on.
-    pub fn use(t: *Terminals, reference: syntax.Reference) Error!u32 {
+    pub fn use(t: *Terminals, reference: syntax_tree.Reference) Error!u32 {
         const id = try t.idOf(reference) orelse unreachable; // names have been looked up
         t.entries.items[id].is_used = true;
         return id;
     }
 
     /// What %prec stands for.
-    pub fn precedenceOf(t: *Terminals, mention: syntax.Mention) Error!grammar.Precedence {
+    pub fn precedenceOf(t: *Terminals, mention: syntax_tree.Mention) Error!bnf.Precedence {
         const precedence = if (try t.idOf(mention.reference)) |id|
             t.entries.items[id].precedence
         else
@@ -99,7 +99,7 @@ pub const Terminals = struct {
 
     /// The terminals that are used or skipped, in the order of their priority. `numbers[id]` becomes
     /// the number of each of them.
-    pub fn finish(t: *Terminals, numbers: []u16) Error![]const grammar.Terminal {
+    pub fn finish(t: *Terminals, numbers: []u16) Error![]const bnf.Terminal {
         var order: std.ArrayList(u32) = .empty;
         for (t.entries.items, 0..) |entry, id| {
             if (!entry.is_used and !entry.skip) continue;
@@ -111,7 +111,7 @@ pub const Terminals = struct {
             return t.diag.fail(.limit, "{d}:{d}: the grammar has more than {d} terminals", .{ place.line, place.column, terminals_max });
         }
         std.sort.heap(u32, order.items, t.entries.items, precedes);
-        const terminals = try t.arena.alloc(grammar.Terminal, order.items.len);
+        const terminals = try t.arena.alloc(bnf.Terminal, order.items.len);
         for (terminals, order.items, 0..) |*terminal, id, number| {
             const entry = t.entries.items[id];
             numbers[id] = @intCast(number);
@@ -139,14 +139,14 @@ pub const Terminals = struct {
     }
 
     fn checkMatches(t: *const Terminals, entry: Entry) Error!void {
-        if (entry.tree.measure.matches_empty) return t.fail(entry.place, "the terminal {s} can match the empty text", .{entry.name});
-        if (entry.tree.measure.matches_nothing) return t.fail(entry.place, "the terminal {s} matches no text", .{entry.name});
+        if (entry.tree.properties.matches_empty) return t.fail(entry.place, "the terminal {s} can match the empty text", .{entry.name});
+        if (entry.tree.properties.matches_nothing) return t.fail(entry.place, "the terminal {s} matches no text", .{entry.name});
     }
 
     // ---- Trees
 
     /// A terminal that is exactly a string or regex gives it its name; of several, the one that wins.
-    fn claimPattern(t: *Terminals, terminal: syntax.Terminal, id: u32) void {
+    fn claimPattern(t: *Terminals, terminal: syntax_tree.Terminal, id: u32) void {
         if (terminal.expression != .reference) return;
         if (terminal.expression.reference != .pattern) return;
         const owner = &t.of_patterns[terminal.expression.reference.pattern];
@@ -162,66 +162,66 @@ pub const Terminals = struct {
         }
         try t.budget.check("the terminals", t.diag);
         entry.state = .being_read;
-        const n_named = t.syntax.terminals.len;
-        const definition = if (id < n_named) t.syntax.terminals[id] else t.syntax.ignored_expressions[id - n_named];
-        const is_too_deep = depth >= measure.depth_max;
+        const n_named = t.tree.terminals.len;
+        const definition = if (id < n_named) t.tree.terminals[id] else t.tree.ignored_expressions[id - n_named];
+        const is_too_deep = depth >= properties.depth_max;
         const is_alias = definition.expression == .reference; // deeper for the stack, though the tree is not
         if (!is_too_deep) entry.tree = try t.read(definition.expression, depth + @intFromBool(is_alias));
-        if (is_too_deep or entry.tree.measure.depth > measure.depth_max) {
-            return t.failLimit(entry.*, "is deeper than {d}", measure.depth_max);
+        if (is_too_deep or entry.tree.properties.depth > properties.depth_max) {
+            return t.failLimit(entry.*, "is deeper than {d}", properties.depth_max);
         }
-        if (entry.tree.measure.nodes > measure.nodes_max) {
-            return t.failLimit(entry.*, "has more than {d} parts", measure.nodes_max);
+        if (entry.tree.properties.nodes > properties.nodes_max) {
+            return t.failLimit(entry.*, "has more than {d} parts", properties.nodes_max);
         }
         entry.state = .read;
         return entry.tree;
     }
 
-    fn read(t: *Terminals, expression: syntax.Expression, depth: u32) Error!Tree {
+    fn read(t: *Terminals, expression: syntax_tree.Expression, depth: u32) Error!Tree {
         switch (expression) {
             .reference => |reference| switch (reference) {
                 .pattern => |index| {
-                    const pattern = t.syntax.patterns[index];
-                    return .{ .node = pattern.node, .measure = pattern.measure, .is_literal = pattern.is_literal };
+                    const pattern = t.tree.patterns[index];
+                    return .{ .node = pattern.node, .properties = pattern.properties, .is_literal = pattern.is_literal };
                 },
                 .name => |index| {
-                    const id = t.syntax.names[index].definition.?;
+                    const id = t.tree.names[index].definition.?;
                     const tree = try t.treeOf(id, depth);
                     t.entries.items[id].is_part = true;
                     return tree;
                 },
             },
             .sequence => |list| {
-                var all: Measure = .concatenation;
+                var all: Properties = .concatenation;
                 const nodes = try t.arena.alloc(*const ast.Node, list.len);
                 for (nodes, list) |*node, one| {
                     const tree = try t.read(one, depth + 1);
                     node.* = tree.node;
-                    all.follow(tree.measure);
+                    all.follow(tree.properties);
                 }
-                return .{ .node = try ast.concat(t.arena, nodes), .measure = all, .is_literal = false };
+                return .{ .node = try ast.concat(t.arena, nodes), .properties = all, .is_literal = false };
             },
             .alternatives => |alternatives| {
-                var all: Measure = .alternation;
+                var all: Properties = .alternation;
                 const nodes = try t.arena.alloc(*const ast.Node, alternatives.items.len);
                 for (nodes, alternatives.items) |*node, one| {
                     const tree = try t.read(one, depth + 1);
                     node.* = tree.node;
-                    all.either(tree.measure);
+                    all.either(tree.properties);
                 }
-                return .{ .node = try ast.alternate(t.arena, nodes), .measure = all, .is_literal = false };
+                return .{ .node = try ast.alternate(t.arena, nodes), .properties = all, .is_literal = false };
             },
             .repeat => |repeat| {
                 const tree = try t.read(repeat.expression, depth + 1);
                 const node = try ast.repeat(t.arena, tree.node, repeat.min, repeat.max);
-                return .{ .node = node, .measure = tree.measure.repeated(repeat.min, repeat.max), .is_literal = false };
+                return .{ .node = node, .properties = tree.properties.repeated(repeat.min, repeat.max), .is_literal = false };
             },
             .intersection => |list| return t.combine(list.items, list.place, depth),
             .complement => |list| return t.combine(&.{expression}, list.place, depth),
         }
     }
 
-    fn combine(t: *Terminals, operands: []const syntax.Expression, place: Place, depth: u32) Error!Tree {
+    fn combine(t: *Terminals, operands: []const syntax_tree.Expression, place: Place, depth: u32) Error!Tree {
         // First what must match, from the end on what must not.
         const patterns = try t.arena.alloc(Pattern, operands.len + 1);
         patterns[0] = .{ .node = ast.anything, .soft = true };
@@ -238,17 +238,17 @@ pub const Terminals = struct {
         const first = @intFromBool(n_wanted > 1);
         var buffer: [64]u8 = undefined;
         const what = message.print(&buffer, "the combination at {d}:{d}", .{ place.line, place.column });
-        const node = try combine_module.combine(t.uncounted, patterns[first..], n_wanted - first, t.budget, what, t.diag);
-        return .{ .node = node, .measure = Measure.of(node).?, .is_literal = false };
+        const node = try intersection.intersect(t.uncounted, patterns[first..], n_wanted - first, t.budget, what, t.diag);
+        return .{ .node = node, .properties = Properties.of(node).?, .is_literal = false };
     }
 
     // ---- Directives
 
     fn applyDirectives(t: *Terminals) Error!void {
-        for (t.syntax.terminals.len..t.entries.items.len) |id| t.entries.items[id].skip = true;
-        for (t.syntax.ignored) |mention| (try t.mentioned(mention)).skip = true;
-        for (t.syntax.soft) |mention| (try t.mentioned(mention)).soft = true;
-        for (t.syntax.precedences) |one| {
+        for (t.tree.terminals.len..t.entries.items.len) |id| t.entries.items[id].skip = true;
+        for (t.tree.ignored) |mention| (try t.mentioned(mention)).skip = true;
+        for (t.tree.soft) |mention| (try t.mentioned(mention)).soft = true;
+        for (t.tree.precedences) |one| {
             const precedence = if (try t.idOf(one.mention.reference)) |id|
                 &t.entries.items[id].precedence
             else
@@ -259,38 +259,38 @@ pub const Terminals = struct {
     }
 
     /// A name that is no terminal and only carries a precedence to %prec.
-    fn placeholder(t: *Terminals, mention: syntax.Mention) Error!*?grammar.Precedence {
+    fn placeholder(t: *Terminals, mention: syntax_tree.Mention) Error!*?bnf.Precedence {
         const index = mention.reference.name;
-        if (t.syntax.names[index].is_precedence) return &t.precedences[index];
+        if (t.tree.names[index].is_precedence) return &t.precedences[index];
         return t.fail(mention.place, "{s} is neither a terminal nor used by %prec", .{t.textOf(mention)});
     }
 
-    fn mentioned(t: *Terminals, mention: syntax.Mention) Error!*Entry {
+    fn mentioned(t: *Terminals, mention: syntax_tree.Mention) Error!*Entry {
         const id = try t.idOf(mention.reference) orelse
             return t.fail(mention.place, "the terminal {s} is not defined", .{t.textOf(mention)});
         return &t.entries.items[id];
     }
 
-    fn textOf(t: *const Terminals, mention: syntax.Mention) []const u8 {
+    fn textOf(t: *const Terminals, mention: syntax_tree.Mention) []const u8 {
         return switch (mention.reference) {
-            .name => |index| t.syntax.names[index].text,
-            .pattern => |index| t.syntax.patterns[index].text,
+            .name => |index| t.tree.names[index].text,
+            .pattern => |index| t.tree.patterns[index].text,
         };
     }
 
     /// null: a name that is not defined.
-    fn idOf(t: *Terminals, reference: syntax.Reference) Error!?u32 {
+    fn idOf(t: *Terminals, reference: syntax_tree.Reference) Error!?u32 {
         const index = switch (reference) {
-            .name => |index| return t.syntax.names[index].definition,
+            .name => |index| return t.tree.names[index].definition,
             .pattern => |index| index,
         };
         if (t.of_patterns[index] != none) return t.of_patterns[index];
-        const pattern = t.syntax.patterns[index];
+        const pattern = t.tree.patterns[index];
         t.of_patterns[index] = @intCast(t.entries.items.len);
         try t.entries.append(t.arena, .{
             .name = pattern.text,
             .place = pattern.place,
-            .tree = .{ .node = pattern.node, .measure = pattern.measure, .is_literal = pattern.is_literal },
+            .tree = .{ .node = pattern.node, .properties = pattern.properties, .is_literal = pattern.is_literal },
             .state = .read,
         });
         return t.of_patterns[index];

@@ -3,9 +3,9 @@
 
 const std = @import("std");
 const sets = @import("sets.zig");
-const work_module = @import("work.zig");
-const Work = work_module.Work;
-const Error = work_module.Error;
+const context = @import("context.zig");
+const Context = context.Context;
+const Error = context.Error;
 
 pub const Edge = struct { from: u32, to: u32 };
 
@@ -23,11 +23,11 @@ pub const Graph = struct {
     }
 
     /// Edges of a node stay in their order. `places`, if given, gets where each edge went.
-    pub fn init(w: *const Work, n_nodes: usize, edges: []const Edge, places: ?[]u32) Error!Graph {
-        const offsets = try w.filled(u32, n_nodes + 2, 0);
+    pub fn init(ctx: *const Context, n_nodes: usize, edges: []const Edge, places: ?[]u32) Error!Graph {
+        const offsets = try ctx.filled(u32, n_nodes + 2, 0);
         for (edges) |edge| offsets[edge.from + 2] += 1;
         for (offsets[1..], offsets[0 .. offsets.len - 1]) |*offset, previous| offset.* += previous;
-        const targets = try w.alloc(u32, edges.len);
+        const targets = try ctx.alloc(u32, edges.len);
         for (edges, 0..) |edge, i| {
             const place = offsets[edge.from + 1];
             offsets[edge.from + 1] += 1;
@@ -46,18 +46,18 @@ pub const Components = struct {
 };
 
 /// Tarjan's algorithm.
-pub fn components(w: *const Work, g: *const Graph) Error!Components {
+pub fn components(ctx: *const Context, g: *const Graph) Error!Components {
     const n = g.nNodes();
     var t: Tarjan = .{
         .g = g,
-        .lowest = try w.filled(u32, n, unseen),
-        .next_edge = try w.alloc(u32, n),
-        .path = try w.alloc(u32, n),
-        .open = try w.alloc(u32, n),
-        .result = .{ .of = try w.filled(u32, n, unseen), .nodes = try w.alloc(u32, n) },
+        .lowest = try ctx.filled(u32, n, unseen),
+        .next_edge = try ctx.alloc(u32, n),
+        .path = try ctx.alloc(u32, n),
+        .open = try ctx.alloc(u32, n),
+        .result = .{ .of = try ctx.filled(u32, n, unseen), .nodes = try ctx.alloc(u32, n) },
     };
     for (0..n) |root| {
-        if (root % 256 == 0) try w.check();
+        if (root % 256 == 0) try ctx.check();
         if (t.lowest[root] == unseen) t.visitFrom(@intCast(root));
     }
     return t.result;
@@ -128,11 +128,11 @@ const Tarjan = struct {
 
 /// Unites the set of every node with those of all nodes that it leads to. One pass, in the order of
 /// the components (DeRemer and Pennello).
-pub fn spread(w: *const Work, g: *const Graph, all: []u64, words: usize) Error!void {
-    const found = try components(w, g);
+pub fn uniteReachable(ctx: *const Context, g: *const Graph, all: []u64, words: usize) Error!void {
+    const found = try components(ctx, g);
     var start: usize = 0;
     while (start < found.nodes.len) {
-        if (start % 64 == 0) try w.check();
+        if (start % 64 == 0) try ctx.check();
         const component = found.of[found.nodes[start]];
         const whole = sets.row(all, found.nodes[start], words);
         var end = start;
@@ -163,16 +163,16 @@ pub const Paths = struct {
 };
 
 /// Cheapest paths from several sources. Costs add up saturating, short of `unreached`.
-pub fn cheapest(w: *const Work, g: *const Graph, costs: []const u64, sources: []const Source) Error!Paths {
+pub fn shortestPaths(ctx: *const Context, g: *const Graph, costs: []const u64, sources: []const Source) Error!Paths {
     const n = g.nNodes();
     const paths: Paths = .{
-        .costs = try w.filled(u64, n, Paths.unreached),
-        .edges = try w.filled(u32, n, Paths.no_edge),
-        .from = try w.alloc(u32, n),
+        .costs = try ctx.filled(u64, n, Paths.unreached),
+        .edges = try ctx.filled(u32, n, Paths.no_edge),
+        .from = try ctx.alloc(u32, n),
     };
     // A ring of the nodes whose cost fell; each is in it at most once.
-    const ring = try w.alloc(u32, n);
-    const waiting = try w.filled(bool, n, false);
+    const ring = try ctx.alloc(u32, n);
+    const waiting = try ctx.filled(bool, n, false);
     var n_waiting: usize = 0;
     var head: usize = 0;
     for (sources) |source| {
@@ -184,7 +184,7 @@ pub fn cheapest(w: *const Work, g: *const Graph, costs: []const u64, sources: []
         n_waiting += 1;
     }
     while (n_waiting > 0) {
-        try w.check();
+        try ctx.check();
         const node = ring[head];
         head = (head + 1) % n;
         n_waiting -= 1;
@@ -210,7 +210,7 @@ test "components come after those they lead to, and sets spread against the edge
     defer arena.deinit();
     var budget: @import("engine").budget.Budget = .{};
     var diag: @import("engine").diagnostic.Diagnostic = .{};
-    const w: Work = .{ .arena = arena.allocator(), .budget = &budget, .diag = &diag };
+    const ctx: Context = .{ .arena = arena.allocator(), .budget = &budget, .diag = &diag };
     // 0 -> 1 <-> 2 -> 3, 4 -> 4
     const edges = [_]Edge{
         .{ .from = 0, .to = 1 },
@@ -219,15 +219,15 @@ test "components come after those they lead to, and sets spread against the edge
         .{ .from = 2, .to = 3 },
         .{ .from = 4, .to = 4 },
     };
-    const g: Graph = try .init(&w, 5, &edges, null);
-    const found = try components(&w, &g);
+    const g: Graph = try .init(&ctx, 5, &edges, null);
+    const found = try components(&ctx, &g);
     try std.testing.expectEqual(found.of[1], found.of[2]);
     try std.testing.expect(found.of[0] > found.of[1] and found.of[1] > found.of[3]);
     var all = [_]u64{ 1, 2, 4, 8, 16 };
-    try spread(&w, &g, &all, 1);
+    try uniteReachable(&ctx, &g, &all, 1);
     try std.testing.expectEqualSlices(u64, &.{ 15, 14, 14, 8, 16 }, &all);
 
-    const paths = try cheapest(&w, &g, &.{ 5, 1, 1, 1, 1 }, &.{.{ .node = 0, .cost = 2 }});
+    const paths = try shortestPaths(&ctx, &g, &.{ 5, 1, 1, 1, 1 }, &.{.{ .node = 0, .cost = 2 }});
     try std.testing.expectEqualSlices(u64, &.{ 2, 7, 8, 9, Paths.unreached }, paths.costs);
     try std.testing.expectEqual(2, paths.from[3]);
 }

@@ -1,132 +1,132 @@
 //! LALR(1) lookaheads for an LR(0) automaton: "Efficient Computation of LALR(1) Look-Ahead Sets",
-//! F. DeRemer and T. Pennello, 1982. A step is a transition over a rule. A step reads another if
+//! F. DeRemer and T. Pennello, 1982. A goto is a transition over a rule. A goto reads another if
 //! that comes right after it over a rule that can be empty; it includes another if it ends what the
-//! other steps over, but for what can be empty; a reduction looks back to the steps over its rule.
+//! other gotos over, but for what can be empty; a reduction looks back to the gotos over its rule.
 
 const std = @import("std");
-const flat_module = @import("flat.zig");
-const Flat = flat_module.Flat;
-const none = flat_module.none;
+const augmented_grammar = @import("augmented_grammar.zig");
+const AugmentedGrammar = augmented_grammar.AugmentedGrammar;
+const none = augmented_grammar.none;
 const Automaton = @import("lr_automaton.zig").Automaton;
 const sets = @import("sets.zig");
 const graph = @import("graph.zig");
 const Graph = graph.Graph;
-const work_module = @import("work.zig");
-const Work = work_module.Work;
-const Error = work_module.Error;
+const context = @import("context.zig");
+const Context = context.Context;
+const Error = context.Error;
 
-pub const Step = struct { from: u32, to: u32, rule: u32 };
-pub const LookBack = struct { reduction: u32, step: u32 };
+pub const Goto = struct { from: u32, to: u32, rule: u32 };
+pub const Lookback = struct { reduction: u32, goto: u32 };
 
-pub const Lalr = struct {
+pub const LalrLookaheads = struct {
     /// By state, then by rule.
-    steps: []Step,
-    /// Between steps.
+    gotos: []Goto,
+    /// Between gotos.
     includes: Graph,
-    /// [edge of `includes`]: the item in the other's production that has its dot at the step.
+    /// [edge of `includes`]: the item in the other's production that has its dot at the goto.
     include_items: []u32,
-    look_backs: std.ArrayList(LookBack),
-    /// [step * words]: the terminals that can come after the step before its production ends.
-    reads: []u64,
+    lookbacks: std.ArrayList(Lookback),
+    /// [goto * words]: the terminals that can come after the goto before its production ends.
+    read_sets: []u64,
 
     /// Fills the lookaheads of the automaton.
-    pub fn init(w: *const Work, f: *const Flat, a: *Automaton) Error!Lalr {
-        var b: Builder = .{ .w = w, .f = f, .a = a };
-        try b.findSteps();
-        const reads = try b.read();
+    pub fn init(ctx: *const Context, g: *const AugmentedGrammar, a: *Automaton) Error!LalrLookaheads {
+        var b: Builder = .{ .ctx = ctx, .g = g, .a = a };
+        try b.findGotos();
+        const read_sets = try b.findReadSets();
         try b.walkProductions();
-        const places = try w.alloc(u32, b.include_edges.items.len);
-        const includes: Graph = try .init(w, b.steps.len, b.include_edges.items, places);
-        const items = try w.alloc(u32, places.len);
+        const places = try ctx.alloc(u32, b.include_edges.items.len);
+        const includes: Graph = try .init(ctx, b.gotos.len, b.include_edges.items, places);
+        const items = try ctx.alloc(u32, places.len);
         for (places, b.include_items.items) |place, item| items[place] = item;
 
-        const follows = try w.alloc(u64, reads.len);
-        @memcpy(follows, reads);
-        try graph.spread(w, &includes, follows, f.words);
-        const n_words = a.reductions.items.len * f.words;
-        try w.reserve(&a.lookaheads, n_words);
+        const follows = try ctx.alloc(u64, read_sets.len);
+        @memcpy(follows, read_sets);
+        try graph.uniteReachable(ctx, &includes, follows, g.words);
+        const n_words = a.reductions.items.len * g.words;
+        try ctx.reserve(&a.lookaheads, n_words);
         a.lookaheads.items.len = n_words;
         @memset(a.lookaheads.items, 0);
-        for (b.look_backs.items) |one| {
-            _ = sets.unite(sets.row(a.lookaheads.items, one.reduction, f.words), sets.row(follows, one.step, f.words));
+        for (b.lookbacks.items) |one| {
+            _ = sets.unite(sets.row(a.lookaheads.items, one.reduction, g.words), sets.row(follows, one.goto, g.words));
         }
-        return .{ .steps = b.steps, .includes = includes, .include_items = items, .look_backs = b.look_backs, .reads = reads };
+        return .{ .gotos = b.gotos, .includes = includes, .include_items = items, .lookbacks = b.lookbacks, .read_sets = read_sets };
     }
 };
 
 const Builder = struct {
-    w: *const Work,
-    f: *const Flat,
+    ctx: *const Context,
+    g: *const AugmentedGrammar,
     a: *Automaton,
-    steps: []Step = &.{},
-    /// [transition]: its step, if it is over a rule.
+    gotos: []Goto = &.{},
+    /// [transition]: its goto, if it is over a rule.
     numbers: []u32 = &.{},
     include_edges: std.ArrayList(graph.Edge) = .empty,
     include_items: std.ArrayList(u32) = .empty,
-    look_backs: std.ArrayList(LookBack) = .empty,
+    lookbacks: std.ArrayList(Lookback) = .empty,
 
-    fn findSteps(b: *Builder) Error!void {
+    fn findGotos(b: *Builder) Error!void {
         const a = b.a;
-        var n_steps: u32 = 0;
-        for (a.symbols.items) |symbol| n_steps += @intFromBool(b.f.isRule(symbol));
-        b.steps = try b.w.alloc(Step, n_steps);
-        b.numbers = try b.w.alloc(u32, a.symbols.items.len);
-        n_steps = 0;
+        var n_gotos: u32 = 0;
+        for (a.symbols.items) |symbol| n_gotos += @intFromBool(b.g.isRule(symbol));
+        b.gotos = try b.ctx.alloc(Goto, n_gotos);
+        b.numbers = try b.ctx.alloc(u32, a.symbols.items.len);
+        n_gotos = 0;
         for (0..a.nStates()) |state| {
             const range = a.transitionsOf(state);
             for (range.start..range.end) |transition| {
                 const symbol = a.symbols.items[transition];
-                if (!b.f.isRule(symbol)) continue;
-                b.numbers[transition] = n_steps;
-                b.steps[n_steps] = .{ .from = @intCast(state), .to = a.targets.items[transition], .rule = b.f.ruleOf(symbol) };
-                n_steps += 1;
+                if (!b.g.isRule(symbol)) continue;
+                b.numbers[transition] = n_gotos;
+                b.gotos[n_gotos] = .{ .from = @intCast(state), .to = a.targets.items[transition], .rule = b.g.ruleOf(symbol) };
+                n_gotos += 1;
             }
         }
     }
 
-    fn read(b: *Builder) Error![]u64 {
+    fn findReadSets(b: *Builder) Error![]u64 {
         const a = b.a;
-        const reads = try b.w.filled(u64, b.steps.len * b.f.words, 0);
+        const read_sets = try b.ctx.filled(u64, b.gotos.len * b.g.words, 0);
         var edges: std.ArrayList(graph.Edge) = .empty;
-        for (b.steps, 0..) |step, number| {
-            if (number % 128 == 0) try b.w.check();
-            const set = sets.row(reads, number, b.f.words);
-            const range = a.transitionsOf(step.to);
+        for (b.gotos, 0..) |goto, number| {
+            if (number % 128 == 0) try b.ctx.check();
+            const set = sets.row(read_sets, number, b.g.words);
+            const range = a.transitionsOf(goto.to);
             for (a.symbols.items[range.start..range.end], range.start..) |symbol, transition| {
-                if (!b.f.isRule(symbol)) {
+                if (!b.g.isRule(symbol)) {
                     sets.add(set, symbol);
-                } else if (b.f.nullable[b.f.ruleOf(symbol)]) {
-                    try b.w.append(&edges, .{ .from = @intCast(number), .to = b.numbers[transition] });
+                } else if (b.g.nullable[b.g.ruleOf(symbol)]) {
+                    try b.ctx.append(&edges, .{ .from = @intCast(number), .to = b.numbers[transition] });
                 }
             }
         }
         if (edges.items.len > 0) {
-            const g: Graph = try .init(b.w, b.steps.len, edges.items, null);
-            try graph.spread(b.w, &g, reads, b.f.words);
+            const reads: Graph = try .init(b.ctx, b.gotos.len, edges.items, null);
+            try graph.uniteReachable(b.ctx, &reads, read_sets, b.g.words);
         }
-        return reads;
+        return read_sets;
     }
 
     fn walkProductions(b: *Builder) Error!void {
-        for (b.steps, 0..) |step, number| {
-            if (number % 32 == 0) try b.w.check();
-            for (b.f.productionsOf(step.rule)) |p| try b.walk(@intCast(number), step.from, p);
+        for (b.gotos, 0..) |goto, number| {
+            if (number % 32 == 0) try b.ctx.check();
+            for (b.g.productionsOf(goto.rule)) |p| try b.walk(@intCast(number), goto.from, p);
         }
     }
 
     fn walk(b: *Builder, number: u32, from: u32, production: u16) Error!void {
-        const f = b.f;
+        const g = b.g;
         var state = from;
-        var item = f.first_items[production];
-        while (f.after[item] != none) : (item += 1) {
-            const symbol = f.after[item];
+        var item = g.first_items[production];
+        while (g.after[item] != none) : (item += 1) {
+            const symbol = g.after[item];
             const transition = b.a.transitionOver(state, symbol);
-            if (f.isRule(symbol) and f.rest_nullable[item + 1]) {
-                try b.w.append(&b.include_edges, .{ .from = b.numbers[transition], .to = number });
-                try b.w.append(&b.include_items, item);
+            if (g.isRule(symbol) and g.rest_nullable[item + 1]) {
+                try b.ctx.append(&b.include_edges, .{ .from = b.numbers[transition], .to = number });
+                try b.ctx.append(&b.include_items, item);
             }
             state = b.a.targets.items[transition];
         }
-        try b.w.append(&b.look_backs, .{ .reduction = b.a.reductionBy(state, production), .step = number });
+        try b.ctx.append(&b.lookbacks, .{ .reduction = b.a.reductionBy(state, production), .goto = number });
     }
 };

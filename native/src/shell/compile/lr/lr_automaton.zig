@@ -2,15 +2,15 @@
 //! lookaheads, too.
 
 const std = @import("std");
-const flat_module = @import("flat.zig");
-const Flat = flat_module.Flat;
-const none = flat_module.none;
-const First = @import("first.zig").First;
+const augmented_grammar = @import("augmented_grammar.zig");
+const AugmentedGrammar = augmented_grammar.AugmentedGrammar;
+const none = augmented_grammar.none;
+const FirstSets = @import("first_sets.zig").FirstSets;
 const Closure = @import("closure.zig").Closure;
 const sets = @import("sets.zig");
-const work_module = @import("work.zig");
-const Work = work_module.Work;
-const Error = work_module.Error;
+const context = @import("context.zig");
+const Context = context.Context;
+const Error = context.Error;
 
 pub const Automaton = struct {
     /// Of the sets of kernels: 0 for LR(0).
@@ -75,15 +75,15 @@ pub const Automaton = struct {
     }
 
     /// With `first` canonical LR(1), else LR(0) without lookaheads. State 0 is the start.
-    pub fn init(w: *const Work, f: *const Flat, first: ?*const First) Error!Automaton {
-        var b: Builder = try .init(w, f, first);
-        const start = f.first_items[f.n_productions];
+    pub fn init(ctx: *const Context, g: *const AugmentedGrammar, first: ?*const FirstSets) Error!Automaton {
+        var b: Builder = try .init(ctx, g, first);
+        const start = g.first_items[g.n_productions];
         b.startKernel();
-        try b.kernel.append(w, start, b.empty_set);
+        try b.kernel.append(ctx, start, b.empty_set);
         _ = try b.stateOfKernel();
         var state: usize = 0;
         while (state < b.result.nStates()) : (state += 1) {
-            try w.check();
+            try ctx.check();
             try b.expand(state);
         }
         return b.result;
@@ -91,8 +91,8 @@ pub const Automaton = struct {
 };
 
 const Builder = struct {
-    w: *const Work,
-    f: *const Flat,
+    ctx: *const Context,
+    g: *const AugmentedGrammar,
     result: Automaton,
     closure: Closure,
     moves: std.ArrayList(Move) = .empty,
@@ -119,29 +119,29 @@ const Builder = struct {
         items: std.ArrayList(u32) = .empty,
         sets: std.ArrayList(u64) = .empty,
 
-        fn append(k: *Kernel, w: *const Work, item: u32, set: []const u64) Error!void {
-            try w.append(&k.items, item);
-            try w.appendSlice(&k.sets, set);
+        fn append(k: *Kernel, ctx: *const Context, item: u32, set: []const u64) Error!void {
+            try ctx.append(&k.items, item);
+            try ctx.appendSlice(&k.sets, set);
         }
     };
 
-    fn init(w: *const Work, f: *const Flat, first: ?*const First) Error!Builder {
-        const words = if (first == null) 0 else f.words;
+    fn init(ctx: *const Context, g: *const AugmentedGrammar, first: ?*const FirstSets) Error!Builder {
+        const words = if (first == null) 0 else g.words;
         var b: Builder = .{
-            .w = w,
-            .f = f,
+            .ctx = ctx,
+            .g = g,
             .result = .{ .kernel_words = words },
-            .closure = try .init(w, f, first),
-            .counts = try w.filled(u32, f.n_symbols, 0),
-            .present = try w.filled(u64, sets.wordsFor(f.n_symbols), 0),
+            .closure = try .init(ctx, g, first),
+            .counts = try ctx.filled(u32, g.n_symbols, 0),
+            .present = try ctx.filled(u64, sets.wordsFor(g.n_symbols), 0),
             .kernel = .{},
-            .slots = try w.filled(u32, 1024, 0),
-            .state_bytes = @sizeOf(u32) + @as(u64, f.words) * @sizeOf(u64),
-            .empty_set = try w.filled(u64, words, 0),
+            .slots = try ctx.filled(u32, 1024, 0),
+            .state_bytes = @sizeOf(u32) + @as(u64, g.words) * @sizeOf(u64),
+            .empty_set = try ctx.filled(u64, words, 0),
         };
-        try w.append(&b.result.kernel_offsets, 0);
-        try w.append(&b.result.transition_offsets, 0);
-        try w.append(&b.result.reduction_offsets, 0);
+        try ctx.append(&b.result.kernel_offsets, 0);
+        try ctx.append(&b.result.transition_offsets, 0);
+        try ctx.append(&b.result.reduction_offsets, 0);
         return b;
     }
 
@@ -149,44 +149,44 @@ const Builder = struct {
         const words = b.result.kernel_words;
         b.moves.clearRetainingCapacity();
         b.finished.clearRetainingCapacity();
-        try b.closure.close(b.w, b.result.kernelOf(state), b.result.kernelSetsOf(state));
+        try b.closure.close(b.ctx, b.result.kernelOf(state), b.result.kernelSetsOf(state));
         // Sets of kernels move when the list of them grows, so moves point to a copy.
         const from = b.result.kernelSetsOf(state);
         b.copied.clearRetainingCapacity();
-        try b.w.appendSlice(&b.copied, from);
+        try b.ctx.appendSlice(&b.copied, from);
         for (b.result.kernelOf(state), 0..) |item, i| try b.move(item, sets.row(b.copied.items, i, words));
         for (b.closure.found()) |rule| {
             const set: []const u64 = if (words == 0) &.{} else sets.row(b.closure.lookaheads, rule, words);
-            for (b.f.productionsOf(rule)) |p| try b.move(b.f.first_items[p], set);
+            for (b.g.productionsOf(rule)) |p| try b.move(b.g.first_items[p], set);
         }
         try b.reduce();
         try b.step();
     }
 
     fn move(b: *Builder, item: u32, set: []const u64) Error!void {
-        const symbol = b.f.after[item];
+        const symbol = b.g.after[item];
         if (symbol != none) {
             b.counts[symbol] += 1;
             sets.add(b.present, symbol);
-            return b.w.append(&b.moves, .{ .symbol = symbol, .item = item + 1, .set = set });
+            return b.ctx.append(&b.moves, .{ .symbol = symbol, .item = item + 1, .set = set });
         }
         // The parser's own production is never reduced: after end of input nothing is left to do.
-        if (b.f.productions[item] == b.f.n_productions) return;
-        try b.w.append(&b.finished, .{ .symbol = symbol, .item = item, .set = set });
+        if (b.g.productions[item] == b.g.n_productions) return;
+        try b.ctx.append(&b.finished, .{ .symbol = symbol, .item = item, .set = set });
     }
 
     fn reduce(b: *Builder) Error!void {
         sortByItem(b.finished.items);
         for (b.finished.items) |done| {
-            try b.w.append(&b.result.reductions, b.f.productions[done.item]);
-            try b.w.appendSlice(&b.result.lookaheads, done.set);
+            try b.ctx.append(&b.result.reductions, b.g.productions[done.item]);
+            try b.ctx.appendSlice(&b.result.lookaheads, done.set);
         }
-        try b.w.append(&b.result.reduction_offsets, @intCast(b.result.reductions.items.len));
+        try b.ctx.append(&b.result.reduction_offsets, @intCast(b.result.reductions.items.len));
     }
 
     fn step(b: *Builder) Error!void {
         b.sorted.clearRetainingCapacity();
-        try b.w.reserve(&b.sorted, b.moves.items.len);
+        try b.ctx.reserve(&b.sorted, b.moves.items.len);
         b.sorted.items.len = b.moves.items.len;
         var place: u32 = 0;
         var symbols = sets.iterate(b.present);
@@ -208,15 +208,15 @@ const Builder = struct {
             try b.stepOver(symbol, group);
         }
         @memset(b.present, 0);
-        try b.w.append(&b.result.transition_offsets, @intCast(b.result.symbols.items.len));
+        try b.ctx.append(&b.result.transition_offsets, @intCast(b.result.symbols.items.len));
     }
 
     fn stepOver(b: *Builder, symbol: u32, group: []Move) Error!void {
         sortByItem(group);
         b.startKernel();
-        for (group) |one| try b.kernel.append(b.w, one.item, one.set);
-        try b.w.append(&b.result.symbols, symbol);
-        try b.w.append(&b.result.targets, try b.stateOfKernel());
+        for (group) |one| try b.kernel.append(b.ctx, one.item, one.set);
+        try b.ctx.append(&b.result.symbols, symbol);
+        try b.ctx.append(&b.result.targets, try b.stateOfKernel());
     }
 
     fn startKernel(b: *Builder) void {
@@ -247,19 +247,19 @@ const Builder = struct {
                 std.mem.eql(u64, r.kernelSetsOf(state), b.kernel.sets.items)) return state;
         }
         const state: u32 = @intCast(b.hashes.items.len);
-        try b.w.checkStates(state + 1);
-        try b.w.take(b.state_bytes);
-        try b.w.append(&b.hashes, hash);
+        try b.ctx.checkStates(state + 1);
+        try b.ctx.take(b.state_bytes);
+        try b.ctx.append(&b.hashes, hash);
         b.slots[slot] = state + 1;
-        try b.w.appendSlice(&r.kernels, b.kernel.items.items);
-        try b.w.appendSlice(&r.kernel_sets, b.kernel.sets.items);
-        try b.w.append(&r.kernel_offsets, @intCast(r.kernels.items.len));
+        try b.ctx.appendSlice(&r.kernels, b.kernel.items.items);
+        try b.ctx.appendSlice(&r.kernel_sets, b.kernel.sets.items);
+        try b.ctx.append(&r.kernel_offsets, @intCast(r.kernels.items.len));
         if (2 * b.hashes.items.len > b.slots.len) try b.growSlots();
         return state;
     }
 
     fn growSlots(b: *Builder) Error!void {
-        b.slots = try b.w.filled(u32, 4 * b.slots.len, 0);
+        b.slots = try b.ctx.filled(u32, 4 * b.slots.len, 0);
         for (b.hashes.items, 1..) |hash, number| {
             var slot: usize = @intCast(hash & (b.slots.len - 1));
             while (b.slots[slot] != 0) slot = (slot + 1) & (b.slots.len - 1);

@@ -4,27 +4,27 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const Tables = @import("tables.zig").Tables;
-const grammar_module = @import("../grammar.zig");
-const Grammar = grammar_module.Grammar;
-const Production = grammar_module.Production;
-const Symbol = grammar_module.Symbol;
+const bnf = @import("../bnf.zig");
+const Bnf = bnf.Bnf;
+const Production = bnf.Production;
+const Symbol = bnf.Symbol;
 const sets = @import("sets.zig");
 
 /// The productions without those that have a rule that can never end, and start: rule `n_rules`,
 /// production last.
-pub fn augmented(arena: Allocator, g: *const Grammar) ![]const Production {
-    const productive = try arena.alloc(bool, g.rules.len);
+pub fn augmented(arena: Allocator, grammar: *const Bnf) ![]const Production {
+    const productive = try arena.alloc(bool, grammar.rules.len);
     @memset(productive, false);
-    for (g.rules) |_| {
-        for (g.productions) |p| {
+    for (grammar.rules) |_| {
+        for (grammar.productions) |p| {
             if (ends(p, productive)) productive[p.rule] = true;
         }
     }
     var kept: std.ArrayList(Production) = .empty;
-    for (g.productions) |p| {
+    for (grammar.productions) |p| {
         if (ends(p, productive)) try kept.append(arena, p);
     }
-    try kept.append(arena, .{ .rule = @intCast(g.rules.len), .symbols = try arena.dupe(Symbol, &.{.{ .rule = g.start }}) });
+    try kept.append(arena, .{ .rule = @intCast(grammar.rules.len), .symbols = try arena.dupe(Symbol, &.{.{ .rule = grammar.start }}) });
     return kept.items;
 }
 
@@ -38,8 +38,8 @@ pub const Verdict = struct { alive: bool, complete: bool };
 const EarleyItem = struct { production: u32, dot: u32, from: u32 };
 
 /// Whether the text can go on to a sentence, and whether it is one.
-pub fn earley(arena: Allocator, g: *const Grammar, text: []const u16) !Verdict {
-    const productions = try augmented(arena, g);
+pub fn earley(arena: Allocator, grammar: *const Bnf, text: []const u16) !Verdict {
+    const productions = try augmented(arena, grammar);
     var columns: std.ArrayList(std.AutoArrayHashMapUnmanaged(EarleyItem, void)) = .empty;
     try columns.append(arena, .empty);
     try columns.items[0].put(arena, .{ .production = @intCast(productions.len - 1), .dot = 0, .from = 0 }, {});
@@ -152,36 +152,36 @@ pub const CanonicalParser = struct {
 };
 
 /// null: a conflict remains.
-pub fn canonical(arena: Allocator, g: *const Grammar) !?CanonicalParser {
-    const productions = try augmented(arena, g);
-    const end: u16 = @intCast(g.terminals.len);
+pub fn canonical(arena: Allocator, grammar: *const Bnf) !?CanonicalParser {
+    const productions = try augmented(arena, grammar);
+    const end: u16 = @intCast(grammar.terminals.len);
     var states: std.ArrayList(State) = .empty;
     var first: State = .empty;
     try first.put(arena, .{ .production = @intCast(productions.len - 1), .dot = 0, .lookahead = end }, {});
-    try close(arena, g, productions, &first);
+    try close(arena, grammar, productions, &first);
     try states.append(arena, first);
     var actions: std.ArrayList([]Action) = .empty;
     var gotos: std.ArrayList([]u16) = .empty;
     var number: usize = 0;
     while (number < states.items.len) : (number += 1) {
-        const row = try arena.alloc(Action, g.terminals.len + 1);
+        const row = try arena.alloc(Action, grammar.terminals.len + 1);
         @memset(row, .fails);
-        const leads = try arena.alloc(u16, g.rules.len);
+        const leads = try arena.alloc(u16, grammar.rules.len);
         try actions.append(arena, row);
         try gotos.append(arena, leads);
-        for (0..g.terminals.len) |terminal| {
-            if (try step(arena, g, productions, &states, number, .{ .terminal = @intCast(terminal) })) |to| {
+        for (0..grammar.terminals.len) |terminal| {
+            if (try step(arena, grammar, productions, &states, number, .{ .terminal = @intCast(terminal) })) |to| {
                 row[terminal] = .{ .shift = to };
             }
         }
-        for (leads, 0..) |*to, rule| to.* = try step(arena, g, productions, &states, number, .{ .rule = @intCast(rule) }) orelse 0;
-        if (!try reduceAll(arena, g, productions, &states.items[number], row)) return null;
+        for (leads, 0..) |*to, rule| to.* = try step(arena, grammar, productions, &states, number, .{ .rule = @intCast(rule) }) orelse 0;
+        if (!try reduceAll(arena, grammar, productions, &states.items[number], row)) return null;
     }
     return .{ .productions = productions, .n_terminals = end, .actions = actions.items, .gotos = gotos.items };
 }
 
-/// Whether every conflict of the state is settled.
-fn reduceAll(arena: Allocator, g: *const Grammar, productions: []const Production, state: *const State, row: []Action) !bool {
+/// Whether every conflict of the state is resolution.
+fn reduceAll(arena: Allocator, grammar: *const Bnf, productions: []const Production, state: *const State, row: []Action) !bool {
     const shifts = try arena.dupe(Action, row);
     const taken = try arena.alloc(u32, row.len);
     @memset(taken, 0);
@@ -191,7 +191,7 @@ fn reduceAll(arena: Allocator, g: *const Grammar, productions: []const Productio
         const p = productions[item.production];
         if (item.dot < p.symbols.len) continue;
         if (shifts[item.lookahead] == .shift) {
-            const a = g.terminals[item.lookahead].precedence orelse return false;
+            const a = grammar.terminals[item.lookahead].precedence orelse return false;
             const b = p.precedence orelse return false;
             const reduces = b.level > a.level or (b.level == a.level and a.associativity == .left);
             const is_shifted = b.level < a.level or (b.level == a.level and a.associativity == .right);
@@ -212,7 +212,7 @@ fn reduceAll(arena: Allocator, g: *const Grammar, productions: []const Productio
 
 fn step(
     arena: Allocator,
-    g: *const Grammar,
+    grammar: *const Bnf,
     productions: []const Production,
     states: *std.ArrayList(State),
     from: usize,
@@ -225,7 +225,7 @@ fn step(
         try to.put(arena, .{ .production = item.production, .dot = item.dot + 1, .lookahead = item.lookahead }, {});
     }
     if (to.count() == 0) return null;
-    try close(arena, g, productions, &to);
+    try close(arena, grammar, productions, &to);
     for (states.items, 0..) |*state, number| {
         if (state.count() != to.count()) continue;
         for (to.keys()) |item| {
@@ -236,14 +236,14 @@ fn step(
     return @intCast(states.items.len - 1);
 }
 
-fn close(arena: Allocator, g: *const Grammar, productions: []const Production, state: *State) !void {
+fn close(arena: Allocator, grammar: *const Bnf, productions: []const Production, state: *State) !void {
     var i: usize = 0;
     while (i < state.count()) : (i += 1) {
         const item = state.keys()[i];
         const symbols = productions[item.production].symbols;
         if (item.dot == symbols.len or symbols[item.dot] != .rule) continue;
-        for (0..g.terminals.len + 1) |lookahead| {
-            if (!begins(g, productions, symbols[item.dot + 1 ..], item.lookahead, @intCast(lookahead))) continue;
+        for (0..grammar.terminals.len + 1) |lookahead| {
+            if (!begins(grammar, productions, symbols[item.dot + 1 ..], item.lookahead, @intCast(lookahead))) continue;
             for (productions, 0..) |p, number| {
                 if (p.rule != symbols[item.dot].rule) continue;
                 try state.put(arena, .{ .production = @intCast(number), .dot = 0, .lookahead = @intCast(lookahead) }, {});
@@ -253,12 +253,12 @@ fn close(arena: Allocator, g: *const Grammar, productions: []const Production, s
 }
 
 /// Whether `symbols` and then `behind` can begin with the terminal.
-fn begins(g: *const Grammar, productions: []const Production, symbols: []const Symbol, behind: u16, terminal: u16) bool {
+fn begins(grammar: *const Bnf, productions: []const Production, symbols: []const Symbol, behind: u16, terminal: u16) bool {
     var empty: [16]bool = @splat(false);
     var starts: [16]bool = @splat(false);
-    for (0..2 * g.rules.len + 2) |_| {
+    for (0..2 * grammar.rules.len + 2) |_| {
         for (productions) |p| {
-            if (p.rule >= g.rules.len) continue;
+            if (p.rule >= grammar.rules.len) continue;
             for (p.symbols) |symbol| {
                 if (startsWith(symbol, &starts, terminal)) starts[p.rule] = true;
                 if (symbol == .terminal or !empty[symbol.rule]) break;

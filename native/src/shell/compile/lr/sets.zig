@@ -36,7 +36,7 @@ pub noinline fn intersect(to: []u64, with: []const u64) bool {
     return lost != 0;
 }
 
-pub noinline fn meet(a: []const u64, b: []const u64) bool {
+pub noinline fn intersects(a: []const u64, b: []const u64) bool {
     var common: u64 = 0;
     for (a, b) |x, y| common |= x & y;
     return common != 0;

@@ -6,21 +6,22 @@ const Allocator = std.mem.Allocator;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
-const Grammar = @import("../grammar.zig").Grammar;
-const reduce = @import("reduce.zig");
-const Flat = @import("flat.zig").Flat;
-const First = @import("first.zig").First;
+const Bnf = @import("../bnf.zig").Bnf;
+const useless_rules = @import("useless_rules.zig");
+const recursion = @import("recursion.zig");
+const AugmentedGrammar = @import("augmented_grammar.zig").AugmentedGrammar;
+const FirstSets = @import("first_sets.zig").FirstSets;
 const Automaton = @import("lr_automaton.zig").Automaton;
-const Lalr = @import("lalr.zig").Lalr;
-const Settled = @import("settle.zig").Settled;
-const must = @import("must.zig");
-const merge = @import("merge.zig");
-const conflict = @import("conflict.zig");
-const displace = @import("displace.zig").displace;
-const work_module = @import("work.zig");
-const Work = work_module.Work;
+const LalrLookaheads = @import("lalr.zig").LalrLookaheads;
+const Resolution = @import("conflict_resolution.zig").Resolution;
+const common_lookaheads = @import("common_lookaheads.zig");
+const merge_states = @import("merge_states.zig");
+const conflict_report = @import("conflict_report.zig");
+const displaceRows = @import("row_displacement.zig").displaceRows;
+const context = @import("context.zig");
+const Context = context.Context;
 
-pub const Error = work_module.Error;
+pub const Error = context.Error;
 
 /// Remarks on a grammar that compiles: a line each, `line:column: ...` where there is a place.
 pub const Notes = std.ArrayList([]const u8);
@@ -68,41 +69,41 @@ pub const Tables = struct {
 /// behind what can be empty, a conflict that no precedence settles.
 pub fn build(
     arena: Allocator,
-    grammar: *const Grammar,
+    grammar: *const Bnf,
     found: []const bool,
     notes: *Notes,
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!Tables {
-    const w: Work = .{ .arena = arena, .budget = budget, .diag = diag };
+    const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
     try checkLimits(grammar, diag);
-    const kept = try reduce.usable(&w, grammar, found, notes);
-    const f: Flat = try .init(&w, grammar, kept);
-    try reduce.refuseLoops(&w, &f);
+    const kept = try useless_rules.findUseful(&ctx, grammar, found, notes);
+    const g: AugmentedGrammar = try .init(&ctx, grammar, kept);
+    try recursion.check(&ctx, &g);
 
-    var automaton: Automaton = try .init(&w, &f, null);
-    const lalr: Lalr = try .init(&w, &f, &automaton);
-    var settled: Settled = try .init(&w, &f, &automaton);
+    var automaton: Automaton = try .init(&ctx, &g, null);
+    const lalr: LalrLookaheads = try .init(&ctx, &g, &automaton);
+    var resolution: Resolution = try .init(&ctx, &g, &automaton);
     // Merging states makes no such conflict, so canonical LR(1) has it, too.
-    if (settled.shift_reduce) |one| {
-        return conflict.fail(&w, &f, &automaton, &lalr, one, settled.n_shift_reduce - 1);
+    if (resolution.shift_reduce) |one| {
+        return conflict_report.fail(&ctx, &g, &automaton, &lalr, one, resolution.n_shift_reduce - 1);
     }
-    if (try needsCanonical(&w, &f, &automaton, &settled)) |first| {
-        automaton = try .init(&w, &f, &first);
-        settled = try .init(&w, &f, &automaton);
-        if (settled.reduce_reduce) |one| {
-            return conflict.fail(&w, &f, &automaton, null, one, settled.n_reduce_reduce - 1);
+    if (try needsCanonical(&ctx, &g, &automaton, &resolution)) |first| {
+        automaton = try .init(&ctx, &g, &first);
+        resolution = try .init(&ctx, &g, &automaton);
+        if (resolution.reduce_reduce) |one| {
+            return conflict_report.fail(&ctx, &g, &automaton, null, one, resolution.n_reduce_reduce - 1);
         }
-        const merged = try merge.merge(&w, &f, &automaton, settled.shift_sets);
+        const merged = try merge_states.mergeStates(&ctx, &g, &automaton, resolution.shift_sets);
         automaton = merged.automaton;
-        settled.shift_sets = merged.shift_sets;
+        resolution.shift_sets = merged.shift_sets;
     }
-    return layOut(&w, &f, &automaton, settled.shift_sets);
+    return layOut(&ctx, &g, &automaton, resolution.shift_sets);
 }
 
 const numbers_max = std.math.maxInt(u16) - 1;
 
-fn checkLimits(grammar: *const Grammar, diag: *Diagnostic) Error!void {
+fn checkLimits(grammar: *const Bnf, diag: *Diagnostic) Error!void {
     const counts = .{
         .{ "terminals", grammar.terminals.len },
         .{ "rules, those of repetitions counted", grammar.rules.len },
@@ -120,26 +121,26 @@ fn checkLimits(grammar: *const Grammar, diag: *Diagnostic) Error!void {
     }
 }
 
-fn needsCanonical(w: *const Work, f: *const Flat, a: *const Automaton, settled: *const Settled) Error!?First {
-    if (settled.reduce_reduce == null and settled.dropped.items.len == 0) return null;
-    const first: First = try .init(w, f);
-    if (settled.reduce_reduce != null) return first;
-    return if (try must.allCanonical(w, f, &first, a, settled.dropped.items)) null else first;
+fn needsCanonical(ctx: *const Context, g: *const AugmentedGrammar, a: *const Automaton, resolution: *const Resolution) Error!?FirstSets {
+    if (resolution.reduce_reduce == null and resolution.dropped.items.len == 0) return null;
+    const first: FirstSets = try .init(ctx, g);
+    if (resolution.reduce_reduce != null) return first;
+    return if (try common_lookaheads.canonicalDropsAll(ctx, g, &first, a, resolution.dropped.items)) null else first;
 }
 
-fn layOut(w: *const Work, f: *const Flat, a: *const Automaton, shift_sets: []const u64) Error!Tables {
-    const table = try displace(w, a.transition_offsets.items, a.symbols.items, a.targets.items);
-    const symbols = try w.alloc(u32, f.n_productions);
-    const lengths = try w.alloc(u16, f.n_productions);
-    for (symbols, lengths, f.grammar.productions) |*symbol, *length, production| {
-        symbol.* = f.symbolOf(production.rule);
+fn layOut(ctx: *const Context, g: *const AugmentedGrammar, a: *const Automaton, shift_sets: []const u64) Error!Tables {
+    const table = try displaceRows(ctx, a.transition_offsets.items, a.symbols.items, a.targets.items);
+    const symbols = try ctx.alloc(u32, g.n_productions);
+    const lengths = try ctx.alloc(u16, g.n_productions);
+    for (symbols, lengths, g.bnf.productions) |*symbol, *length, production| {
+        symbol.* = g.symbolOf(production.rule);
         length.* = @intCast(production.symbols.len);
     }
     return .{
         .n_states = a.nStates(),
-        .n_terminals = f.n_terminals,
-        .n_productions = f.n_productions,
-        .words = f.words,
+        .n_terminals = g.n_terminals,
+        .n_productions = g.n_productions,
+        .words = g.words,
         .shift_sets = shift_sets,
         .displacements = table.displacements,
         .transitions = table.entries,

@@ -5,9 +5,9 @@ const Allocator = std.mem.Allocator;
 const ast = @import("../regex/ast.zig");
 const Budget = @import("engine").budget.Budget;
 const Diagnostic = @import("engine").diagnostic.Diagnostic;
-const grammar_module = @import("../grammar.zig");
-const Grammar = grammar_module.Grammar;
-const Symbol = grammar_module.Symbol;
+const bnf = @import("../bnf.zig");
+const Bnf = bnf.Bnf;
+const Symbol = bnf.Symbol;
 const tables_module = @import("tables.zig");
 const Tables = tables_module.Tables;
 const naive = @import("naive_test.zig");
@@ -18,11 +18,11 @@ const pattern: ast.Node = .{ .bytes = "x" };
 /// `%nonassoc` lines, lowest first. `%prec NAME` ends an alternative.
 const Reader = struct {
     arena: Allocator,
-    terminals: std.ArrayList(grammar_module.Terminal) = .empty,
-    rules: std.ArrayList(grammar_module.Rule) = .empty,
-    productions: std.ArrayList(grammar_module.Production) = .empty,
+    terminals: std.ArrayList(bnf.Terminal) = .empty,
+    rules: std.ArrayList(bnf.Rule) = .empty,
+    productions: std.ArrayList(bnf.Production) = .empty,
 
-    fn read(arena: Allocator, text: []const u8) !Grammar {
+    fn read(arena: Allocator, text: []const u8) !Bnf {
         var r: Reader = .{ .arena = arena };
         var lines = std.mem.splitScalar(u8, text, '\n');
         var number: u32 = 0;
@@ -56,7 +56,7 @@ const Reader = struct {
 
     fn production(r: *Reader, name: []const u8, text: []const u8, line: u32) !void {
         var symbols: std.ArrayList(Symbol) = .empty;
-        var precedence: ?grammar_module.Precedence = null;
+        var precedence: ?bnf.Precedence = null;
         var words = std.mem.tokenizeScalar(u8, text, ' ');
         while (words.next()) |word| {
             if (std.mem.eql(u8, word, "%prec")) {
@@ -93,7 +93,7 @@ const Reader = struct {
 
 const Built = struct {
     arena: std.heap.ArenaAllocator,
-    grammar: Grammar = undefined,
+    grammar: Bnf = undefined,
     notes: tables_module.Notes = .empty,
     budget: Budget = .{},
     diag: Diagnostic = .{},
@@ -122,13 +122,13 @@ const Built = struct {
         return tables_module.build(arena, &b.grammar, found, &b.notes, &b.budget, &b.diag);
     }
 
-    fn isUnfound(b: *const Built, terminal: grammar_module.Terminal) bool {
+    fn isUnfound(b: *const Built, terminal: bnf.Terminal) bool {
         return b.unfound != null and std.mem.eql(u8, b.unfound.?, terminal.name);
     }
 
     /// Takes the productions with a terminal that is not found out of the grammar.
     fn dropUnfound(b: *Built) !void {
-        var kept: std.ArrayList(grammar_module.Production) = .empty;
+        var kept: std.ArrayList(bnf.Production) = .empty;
         for (b.grammar.productions) |production| {
             for (production.symbols) |symbol| {
                 if (symbol == .terminal and b.isUnfound(b.grammar.terminals[symbol.terminal])) break;
@@ -211,7 +211,7 @@ test "what does not associate" {
     );
 }
 
-test "dangling else, reported and settled" {
+test "dangling else, reported and resolution" {
     const text = "S: if e S | if e S else S | x";
     try expectRefused(
         text,
@@ -382,27 +382,27 @@ fn expectRealExample(arena: Allocator, b: *Built) !void {
     try std.testing.expect((try naive.earley(arena, &b.grammar, text.items)).alive);
 }
 
-fn isEmptyLanguage(arena: Allocator, g: *const Grammar) !bool {
-    for (try naive.augmented(arena, g)) |p| {
-        if (p.rule == g.start) return false;
+fn isEmptyLanguage(arena: Allocator, grammar: *const Bnf) !bool {
+    for (try naive.augmented(arena, grammar)) |p| {
+        if (p.rule == grammar.start) return false;
     }
     return true;
 }
 
 /// With `twins` the last two rules are one and the same terminal, and most productions put one of them
 /// between terminals: often more than LALR(1) can tell apart.
-fn randomGrammar(arena: Allocator, random: std.Random, with_precedence: bool, twins: bool) !Grammar {
+fn randomGrammar(arena: Allocator, random: std.Random, with_precedence: bool, twins: bool) !Bnf {
     const n_terminals = random.intRangeAtMost(u16, if (twins) 3 else 1, 3);
     const n_rules = random.intRangeAtMost(u16, if (twins) 3 else 1, 4);
-    const terminals = try arena.alloc(grammar_module.Terminal, n_terminals);
+    const terminals = try arena.alloc(bnf.Terminal, n_terminals);
     for (terminals, 0..) |*to, i| to.* = .{
         .name = ([_][]const u8{ "a", "b", "c" })[i],
         .pattern = &pattern,
         .precedence = if (with_precedence and random.boolean()) randomPrecedence(random) else null,
     };
-    const rules = try arena.alloc(grammar_module.Rule, n_rules);
+    const rules = try arena.alloc(bnf.Rule, n_rules);
     for (rules, 0..) |*to, i| to.* = .{ .name = ([_][]const u8{ "S", "A", "B", "C" })[i] };
-    const productions = try arena.alloc(grammar_module.Production, n_rules + random.uintAtMost(u16, 4));
+    const productions = try arena.alloc(bnf.Production, n_rules + random.uintAtMost(u16, 4));
     const n_others = if (twins) n_rules - 2 else n_rules;
     for (productions, 0..) |*to, i| {
         const is_twin = i >= n_others and i < n_rules;
@@ -439,9 +439,9 @@ fn randomTerminal(random: std.Random, n_terminals: u16) Symbol {
     return .{ .terminal = random.uintLessThan(u16, n_terminals) };
 }
 
-fn randomPrecedence(random: std.Random) grammar_module.Precedence {
+fn randomPrecedence(random: std.Random) bnf.Precedence {
     const level = random.intRangeAtMost(u32, 1, 2);
-    return .{ .level = level, .associativity = if (level == 1) .left else random.enumValue(grammar_module.Associativity) };
+    return .{ .level = level, .associativity = if (level == 1) .left else random.enumValue(bnf.Associativity) };
 }
 
 /// All texts of up to five terminals, shorter ones of larger alphabets.

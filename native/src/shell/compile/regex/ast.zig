@@ -3,7 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const Table = @import("minimise.zig").Table;
+const TransitionTable = @import("minimise.zig").TransitionTable;
 
 /// Code points, both ends included.
 pub const Range = struct { first: u21, last: u21 };
@@ -20,7 +20,7 @@ pub const Node = union(enum) {
     alternate: []const *const Node,
     repeat: Repeat,
     /// A text that leads from its start to a state with a match other than 0.
-    automaton: *const Table,
+    automaton: *const TransitionTable,
 
     pub const Repeat = struct {
         node: *const Node,

@@ -6,9 +6,9 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
 const ast = @import("ast.zig");
-const determinise = @import("subset.zig").determinise;
-const Table = @import("minimise.zig").Table;
-const reach_module = @import("reach.zig");
+const determinise = @import("subset_construction.zig").determinise;
+const TransitionTable = @import("minimise.zig").TransitionTable;
+const reachable_patterns = @import("reachable_patterns.zig");
 
 const Pattern = @import("pattern.zig").Pattern;
 
@@ -29,7 +29,7 @@ pub fn build(gpa: Allocator, patterns: []const Pattern, words: u32, budget: *Bud
 
     const subset = try determinise(arena, patterns, budget, what, diag);
     const table = try subset.minimal();
-    const reach = try reach_module.find(arena, &table, &subset.lists, patterns.len, words, budget, what, diag);
+    const reach = try reachable_patterns.find(arena, &table, &subset.lists, patterns.len, words, budget, what, diag);
 
     try budget.take(std.mem.sliceAsBytes(table.rows).len, what, diag);
     const transitions = try byColumn(gpa, &table);
@@ -58,7 +58,7 @@ pub fn build(gpa: Allocator, patterns: []const Pattern, words: u32, budget: *Bud
 }
 
 /// The table's columns, one after the other.
-fn byColumn(gpa: Allocator, table: *const Table) Allocator.Error![]u16 {
+fn byColumn(gpa: Allocator, table: *const TransitionTable) Allocator.Error![]u16 {
     const n_states = table.matches.len;
     const transitions = try gpa.alloc(u16, table.rows.len);
     for (0..n_states) |state| {

@@ -10,7 +10,7 @@ const Node = ast.Node;
 const parse = @import("parse.zig");
 const dfa = @import("dfa.zig");
 const Pattern = @import("pattern.zig").Pattern;
-const combine = @import("combine.zig").combine;
+const intersect = @import("intersection.zig").intersect;
 
 /// Bit i of the result: the node can end at i if it begins at one of the positions of `from`.
 fn ends(node: *const Node, text: []const u8, from: u64) u64 {
@@ -244,7 +244,7 @@ test "intersections and complements agree with naive matchers, and are parts of 
         if (round % 3 == 0) patterns[0].node = ast.anything;
         const n_wanted = random.intRangeAtMost(usize, 1, patterns.len);
         errdefer std.debug.print("all of the first {d} of: {s}\n", .{ n_wanted, text.items });
-        const node = combine(gpa, patterns, n_wanted, &budget, "the combination", &diag) catch return error.TestUnexpectedResult;
+        const node = intersect(gpa, patterns, n_wanted, &budget, "the combination", &diag) catch return error.TestUnexpectedResult;
         try checkCombination(node, patterns, n_wanted);
 
         const many = try ast.repeat(gpa, node, 1, 3);
@@ -394,15 +394,15 @@ test "a combination is as large as the budget lets it become, and smaller as a p
     const short = try parse.parse(arena.allocator(), "b*", .{}, null, &budget, &diag);
     const patterns = [_]Pattern{ .{ .node = short, .soft = true }, .{ .node = tenth, .soft = true } };
     budget.states_max = 1000;
-    try testing.expectError(error.Failed, combine(arena.allocator(), &patterns, 1, &budget, "the combination", &diag));
+    try testing.expectError(error.Failed, intersect(arena.allocator(), &patterns, 1, &budget, "the combination", &diag));
     try testing.expectEqualStrings("the combination needs more than 1000 states", diag.message());
     var late: Budget = .{ .deadline_ns = 1 };
-    try testing.expectError(error.Failed, combine(arena.allocator(), &patterns, 1, &late, "the combination", &diag));
+    try testing.expectError(error.Failed, intersect(arena.allocator(), &patterns, 1, &late, "the combination", &diag));
     try testing.expectEqualStrings("building the combination takes longer than ms_max", diag.message());
     budget.states_max = 1100;
-    const node = try combine(arena.allocator(), &patterns, 1, &budget, "the combination", &diag);
+    const node = try intersect(arena.allocator(), &patterns, 1, &budget, "the combination", &diag);
     try testing.expectEqual(2, node.automaton.matches.len); // dead, and b*
-    const nothing = try combine(arena.allocator(), &patterns, 2, &budget, "the combination", &diag);
+    const nothing = try intersect(arena.allocator(), &patterns, 2, &budget, "the combination", &diag);
     try testing.expectEqualSlices(u16, &.{ 0, 0 }, nothing.automaton.matches);
 }
 
@@ -438,7 +438,7 @@ test "every failure of memory is survived" {
             var arena: std.heap.ArenaAllocator = .init(gpa);
             defer arena.deinit();
             const patterns = [_]Pattern{ .{ .node = ast.anything, .soft = true }, .{ .node = &.{ .bytes = "x" }, .soft = true } };
-            const node = combine(arena.allocator(), &patterns, 1, &budget, "the combination", &diag) catch |e| switch (e) {
+            const node = intersect(arena.allocator(), &patterns, 1, &budget, "the combination", &diag) catch |e| switch (e) {
                 error.OutOfMemory => return error.OutOfMemory,
                 else => return error.TestUnexpectedResult,
             };

@@ -2,28 +2,27 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const index_module = @import("index.zig");
-const Index = index_module.Index;
+const interner = @import("interner.zig");
 
 /// The match lists, each once. List 0 is empty.
 pub const MatchLists = struct {
     offsets: std.ArrayList(u32) = .empty,
     patterns: std.ArrayList(u16) = .empty,
-    index: Index = .{},
+    interned: interner.Interner = .{},
 
     /// The number of the list of the patterns behind the last list.
-    pub fn number(lists: *MatchLists, arena: Allocator) Allocator.Error!u16 {
+    pub fn intern(lists: *MatchLists, arena: Allocator) Allocator.Error!u16 {
         const first = lists.offsets.items[lists.offsets.items.len - 1];
         const added = lists.patterns.items[first..];
         if (added.len == 0) return 0;
         var hash: u32 = 0;
-        for (added) |pattern| hash = index_module.combine(hash, pattern);
-        if (lists.index.find(hash, Same{ .lists = lists, .added = added })) |list| {
+        for (added) |pattern| hash = interner.combine(hash, pattern);
+        if (lists.interned.find(hash, Same{ .lists = lists, .added = added })) |list| {
             lists.patterns.shrinkRetainingCapacity(first);
             return @intCast(list);
         }
         const list: u16 = @intCast(lists.offsets.items.len - 1);
-        try lists.index.insert(arena, hash, list);
+        try lists.interned.insert(arena, hash, list);
         try lists.offsets.append(arena, @intCast(lists.patterns.items.len));
         return list;
     }

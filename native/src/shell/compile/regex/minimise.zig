@@ -8,13 +8,12 @@ const Allocator = std.mem.Allocator;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
-const index_module = @import("index.zig");
-const Index = index_module.Index;
+const interner = @import("interner.zig");
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
 /// An automaton that becomes smaller in place. State 0 is dead, state 1 the start; these two are always there.
-pub const Table = struct {
+pub const TransitionTable = struct {
     classes: *[256]u8,
     n_classes: u32,
     /// [state * n_classes + class] -> state.
@@ -22,7 +21,7 @@ pub const Table = struct {
     /// By state: what it matches; 0: nothing.
     matches: []u16,
 
-    pub fn mergeClasses(t: *Table) void {
+    pub fn mergeClasses(t: *TransitionTable) void {
         var hashes: [256]u32 = @splat(0);
         var rest: []const u16 = t.rows;
         while (rest.len > 0) : (rest = rest[t.n_classes..]) {
@@ -50,18 +49,18 @@ pub const Table = struct {
         t.rows = t.rows[0 .. t.matches.len * n];
     }
 
-    fn sameColumn(t: *const Table, a: usize, b: usize) bool {
+    fn sameColumn(t: *const TransitionTable, a: usize, b: usize) bool {
         var at: usize = 0;
         while (at < t.rows.len) : (at += t.n_classes) if (t.rows[at + a] != t.rows[at + b]) return false;
         return true;
     }
 
-    pub fn row(t: *const Table, state: usize) []u16 {
+    pub fn row(t: *const TransitionTable, state: usize) []u16 {
         return t.rows[state * t.n_classes ..][0..t.n_classes];
     }
 
     /// False if there were no two with the same future.
-    pub fn mergeStates(t: *Table, arena: Allocator, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!bool {
+    pub fn mergeStates(t: *TransitionTable, arena: Allocator, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!bool {
         const n = t.matches.len;
         var merge: Merge = .{
             .table = t,
@@ -78,7 +77,7 @@ pub const Table = struct {
 
     /// Keeps the states that stand for themselves, numbered by the first state that they stand for: the
     /// dead state stays 0, the start 1.
-    fn rename(t: *Table, arena: Allocator, canonical: []const u16) Allocator.Error!bool {
+    fn rename(t: *TransitionTable, arena: Allocator, canonical: []const u16) Allocator.Error!bool {
         const numbers = try filled(u16, arena, canonical.len, none);
         const kept = try filled(u16, arena, canonical.len, 0);
         var n: u16 = 0;
@@ -111,12 +110,12 @@ pub noinline fn filled(comptime T: type, arena: Allocator, n: usize, value: T) A
 
 /// Finds for each state one of those with the same future that stands for them all.
 const Merge = struct {
-    table: *Table,
+    table: *TransitionTable,
     arena: Allocator,
     /// By state; `none`: not known.
     canonical: []u16,
     /// Of states by their match and their row, unknown targets aside.
-    index: Index = .{},
+    interned: interner.Interner = .{},
     budget: *Budget,
     what: []const u8,
     diag: *Diagnostic,
@@ -241,10 +240,10 @@ const Merge = struct {
             if (to != none and to != run.to) @memset(runs.row[run.first..run.end], to);
             if (to == before) continue; // runs that have become one
             before = to;
-            hash = index_module.combine(hash, @as(u32, to) << 8 | run.first);
+            hash = interner.combine(hash, @as(u32, to) << 8 | run.first);
         }
-        if (m.index.find(hash, Same{ .merge = m, .state = state })) |same| return @intCast(same);
-        try m.index.insert(m.arena, hash, state);
+        if (m.interned.find(hash, Same{ .merge = m, .state = state })) |same| return @intCast(same);
+        try m.interned.insert(m.arena, hash, state);
         return state;
     }
 

@@ -8,8 +8,8 @@ const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
 const ast = @import("ast.zig");
 const utf8 = @import("utf8.zig");
-const index_module = @import("index.zig");
-const Table = @import("minimise.zig").Table;
+const interner = @import("interner.zig");
+const TransitionTable = @import("minimise.zig").TransitionTable;
 const Pattern = @import("pattern.zig").Pattern;
 const dfa = @import("engine").dfa;
 
@@ -87,7 +87,7 @@ const Builder = struct {
     classes: utf8.Builder,
     /// By the address of their ranges: parsers share the classes that are many times in a pattern.
     known_classes: std.ArrayList(Known) = .empty,
-    known_index: index_module.Index = .{},
+    known_interned: interner.Interner = .{},
 
     frames: std.ArrayList(Frame) = .empty,
     /// Where the finished alternatives of the open frames begin.
@@ -202,7 +202,7 @@ const Builder = struct {
 
     fn classOf(b: *Builder, ranges: []const ast.Range) Error!utf8.Class {
         const address = @intFromPtr(ranges.ptr);
-        const hash = index_module.combine(index_module.mix(@truncate(address >> 3)), @intCast(ranges.len));
+        const hash = interner.combine(interner.mix(@truncate(address >> 3)), @intCast(ranges.len));
         const Same = struct {
             builder: *const Builder,
             ranges: []const ast.Range,
@@ -212,9 +212,9 @@ const Builder = struct {
                 return known.ptr == same.ranges.ptr and known.len == same.ranges.len;
             }
         };
-        if (b.known_index.find(hash, Same{ .builder = b, .ranges = ranges })) |number| return b.known_classes.items[number].class;
+        if (b.known_interned.find(hash, Same{ .builder = b, .ranges = ranges })) |number| return b.known_classes.items[number].class;
         const class = try b.classes.class(ranges);
-        try b.known_index.insert(b.arena, hash, @intCast(b.known_classes.items.len));
+        try b.known_interned.insert(b.arena, hash, @intCast(b.known_classes.items.len));
         try b.known_classes.append(b.arena, .{ .ranges = ranges, .class = class });
         return class;
     }
@@ -246,7 +246,7 @@ const Builder = struct {
 
     /// Each state of the table is two: its transitions, and a split, to which others lead, to them and, if it
     /// matches, to what follows.
-    fn addAutomaton(b: *Builder, table: *const Table, next: u32) Error!u32 {
+    fn addAutomaton(b: *Builder, table: *const TransitionTable, next: u32) Error!u32 {
         const base: u32 = @intCast(b.states.items.len);
         for (table.matches[1..], 1..) |match, state| {
             const first = b.transitions.items.len;

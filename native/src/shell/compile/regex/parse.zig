@@ -13,7 +13,7 @@ const ast = @import("ast.zig");
 const Node = ast.Node;
 const Range = ast.Range;
 const unicode = @import("unicode.zig");
-const Characters = @import("characters.zig").Characters;
+const CharacterSet = @import("character_set.zig").CharacterSet;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
@@ -82,7 +82,7 @@ const Cases = struct {
             const letter = std.ascii.toUpper(@intCast(character));
             return if (std.ascii.isUpper(letter)) try c.asciiLetter(letter) else null;
         }
-        var set: Characters = .{};
+        var set: CharacterSet = .{};
         const folds = try c.get();
         try folds.appendVariants(c.arena, &set.ranges, character);
         if (set.ranges.items.len == 0) return null;
@@ -104,7 +104,7 @@ const Cases = struct {
     fn asciiLetter(c: *Cases, upper: u8) Allocator.Error!*const Node {
         const known = &c.letters[upper - 'A'];
         if (known.*) |node| return node;
-        var set: Characters = .{};
+        var set: CharacterSet = .{};
         try set.add(c.arena, upper, upper);
         try set.add(c.arena, upper + 32, upper + 32);
         if (upper == 'K') try set.add(c.arena, 0x212a, 0x212a);
@@ -579,7 +579,7 @@ const Parser = struct {
 
     fn shorthand(p: *Parser, index: u3) Error!*const Node {
         if (p.shorthands[index]) |node| return node;
-        var set: Characters = .{};
+        var set: CharacterSet = .{};
         switch (index / 2) {
             0 => try unicode.appendWord(p.arena, &set.ranges),
             1 => try unicode.append(p.arena, &set.ranges, unicode.digit),
@@ -691,7 +691,7 @@ const Parser = struct {
 /// The members of a class while it is being read. What a class names many times is kept once, so that
 /// the memory of a class is bounded by the length of its text.
 const ClassSet = struct {
-    characters: Characters = .{},
+    characters: CharacterSet = .{},
     categories: u32 = 0,
     shorthands: std.StaticBitSet(6) = .empty,
     scripts: std.StaticBitSet(512) = .empty,

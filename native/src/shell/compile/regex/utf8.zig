@@ -5,8 +5,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const Range = @import("ast.zig").Range;
-const index_module = @import("index.zig");
-const Index = index_module.Index;
+const interner = @import("interner.zig");
 
 /// Bytes from `low` to `high` lead on to `to`.
 pub const Transition = struct { low: u8, high: u8, to: u32 };
@@ -27,7 +26,7 @@ pub const Builder = struct {
     arena: Allocator,
     transitions: std.ArrayList(Transition) = .empty,
     nodes: std.ArrayList(Class.Node) = .empty,
-    index: Index = .{},
+    interned: interner.Interner = .{},
 
     /// Lead bytes of the sequences of each length, and what they may encode.
     const Length = struct { first: u21, last: u21, lead: u8, child_bits: u5 };
@@ -42,7 +41,7 @@ pub const Builder = struct {
     /// Of ranges as `ast.Node.class` has them.
     pub fn class(b: *Builder, ranges: []const Range) Allocator.Error!Class {
         b.nodes.clearRetainingCapacity();
-        b.index.clear();
+        b.interned.clear();
         var list: List = .{};
         var rest = ranges;
         for (lengths) |length| {
@@ -127,12 +126,12 @@ pub const Builder = struct {
     fn intern(b: *Builder, list: *const List) Allocator.Error!u32 {
         var hash: u32 = 0;
         for (list.slice()) |transition| {
-            hash = index_module.combine(hash, transition.to ^ @as(u32, transition.low) << 8 ^ @as(u32, transition.high) << 16);
+            hash = interner.combine(hash, transition.to ^ @as(u32, transition.low) << 8 ^ @as(u32, transition.high) << 16);
         }
-        if (b.index.find(hash, Equal{ .builder = b, .list = list })) |node| return node;
+        if (b.interned.find(hash, Equal{ .builder = b, .list = list })) |node| return node;
         const node: u32 = @intCast(b.nodes.items.len);
         try b.nodes.append(b.arena, try b.keep(list));
-        try b.index.insert(b.arena, hash, node);
+        try b.interned.insert(b.arena, hash, node);
         return node;
     }
 

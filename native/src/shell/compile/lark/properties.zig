@@ -9,7 +9,7 @@ pub const depth_max = 256;
 /// Of a terminal's tree.
 pub const nodes_max = 1 << 20;
 
-pub const Measure = struct {
+pub const Properties = struct {
     matches_empty: bool,
     matches_nothing: bool = false,
     /// Of the tree; 1 for a leaf.
@@ -18,23 +18,23 @@ pub const Measure = struct {
     nodes: u64 = 1,
 
     /// null: deeper than `depth_max`.
-    pub fn of(node: *const ast.Node) ?Measure {
+    pub fn of(node: *const ast.Node) ?Properties {
         return within(node, depth_max);
     }
 
-    fn within(node: *const ast.Node, depth_left: u32) ?Measure {
+    fn within(node: *const ast.Node, depth_left: u32) ?Properties {
         if (depth_left == 0) return null;
         switch (node.*) {
             .empty => return .{ .matches_empty = true },
             .bytes => |bytes| return .{ .matches_empty = bytes.len == 0, .nodes = 1 + bytes.len / 8 },
             .class => |ranges| return .{ .matches_empty = false, .matches_nothing = ranges.len == 0, .nodes = 1 + ranges.len / 2 },
             .concat => |parts| {
-                var all: Measure = .concatenation;
+                var all: Properties = .concatenation;
                 for (parts) |part| all.follow(within(part, depth_left - 1) orelse return null);
                 return all;
             },
             .alternate => |parts| {
-                var all: Measure = .alternation;
+                var all: Properties = .alternation;
                 for (parts) |part| all.either(within(part, depth_left - 1) orelse return null);
                 return all;
             },
@@ -51,29 +51,29 @@ pub const Measure = struct {
     }
 
     /// Of no parts yet.
-    pub const concatenation: Measure = .{ .matches_empty = true };
-    pub const alternation: Measure = .{ .matches_empty = false, .matches_nothing = true };
+    pub const concatenation: Properties = .{ .matches_empty = true };
+    pub const alternation: Properties = .{ .matches_empty = false, .matches_nothing = true };
 
-    pub fn follow(all: *Measure, part: Measure) void {
+    pub fn follow(all: *Properties, part: Properties) void {
         all.matches_empty = all.matches_empty and part.matches_empty;
         all.matches_nothing = all.matches_nothing or part.matches_nothing;
         all.contain(part);
     }
 
-    pub fn either(all: *Measure, part: Measure) void {
+    pub fn either(all: *Properties, part: Properties) void {
         all.matches_empty = all.matches_empty or part.matches_empty;
         all.matches_nothing = all.matches_nothing and part.matches_nothing;
         all.contain(part);
     }
 
-    pub fn repeated(part: Measure, min: u32, max: ?u32) Measure {
+    pub fn repeated(part: Properties, min: u32, max: ?u32) Properties {
         const can_be_empty = min == 0 or max == 0 or part.matches_empty;
-        var all: Measure = .{ .matches_empty = can_be_empty, .matches_nothing = part.matches_nothing and !can_be_empty };
+        var all: Properties = .{ .matches_empty = can_be_empty, .matches_nothing = part.matches_nothing and !can_be_empty };
         all.contain(part);
         return all;
     }
 
-    fn contain(all: *Measure, part: Measure) void {
+    fn contain(all: *Properties, part: Properties) void {
         all.depth = @max(all.depth, part.depth +| 1);
         all.nodes +|= part.nodes;
     }
@@ -87,7 +87,7 @@ test "what matches empty, what matches nothing" {
     const both: ast.Node = .{ .concat = &.{ &maybe, &never } };
     const dead: ast.Node = .{ .concat = &.{ &a, &nothing } };
     const either: ast.Node = .{ .alternate = &.{ &dead, &a } };
-    try std.testing.expectEqual(Measure{ .matches_empty = true, .depth = 3, .nodes = 5 }, Measure.of(&both).?);
-    try std.testing.expect(Measure.of(&dead).?.matches_nothing);
-    try std.testing.expect(!Measure.of(&either).?.matches_nothing and !Measure.of(&either).?.matches_empty);
+    try std.testing.expectEqual(Properties{ .matches_empty = true, .depth = 3, .nodes = 5 }, Properties.of(&both).?);
+    try std.testing.expect(Properties.of(&dead).?.matches_nothing);
+    try std.testing.expect(!Properties.of(&either).?.matches_nothing and !Properties.of(&either).?.matches_empty);
 }

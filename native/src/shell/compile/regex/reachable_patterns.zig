@@ -5,15 +5,14 @@ const Allocator = std.mem.Allocator;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
-const Table = @import("minimise.zig").Table;
+const TransitionTable = @import("minimise.zig").TransitionTable;
 const MatchLists = @import("match_lists.zig").MatchLists;
-const index_module = @import("index.zig");
-const Index = index_module.Index;
+const interner = @import("interner.zig");
 const filled = @import("minimise.zig").filled;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
-pub const Reach = struct {
+pub const ReachablePatterns = struct {
     /// By state, the number of its set. The sets are there once each; set 0 is empty.
     of_state: []u16,
     sets: []u64,
@@ -23,14 +22,14 @@ pub const Reach = struct {
 /// one reach the same, and all that it leads to is finished before it. On a stack of its own.
 pub fn find(
     arena: Allocator,
-    table: *const Table,
+    table: *const TransitionTable,
     lists: *const MatchLists,
     n_patterns: usize,
     words: u32,
     budget: *Budget,
     what: []const u8,
     diag: *Diagnostic,
-) Error!Reach {
+) Error!ReachablePatterns {
     const n = table.matches.len;
     if (n_patterns == 1) return ofOnePattern(arena, table, words);
     var search: Search = .{
@@ -55,7 +54,7 @@ pub fn find(
 }
 
 /// From every state but the dead one it can match; from the start too, unless that is as dead.
-fn ofOnePattern(arena: Allocator, table: *const Table, words: u32) Allocator.Error!Reach {
+fn ofOnePattern(arena: Allocator, table: *const TransitionTable, words: u32) Allocator.Error!ReachablePatterns {
     const n = table.matches.len;
     const nothing = n == 2 and table.matches[1] == 0;
     const of_state = try filled(u16, arena, n, @intFromBool(!nothing));
@@ -71,7 +70,7 @@ const open = std.math.maxInt(u16);
 
 const Search = struct {
     arena: Allocator,
-    table: *const Table,
+    table: *const TransitionTable,
     lists: *const MatchLists,
     words: u32,
     of_state: []u16,
@@ -83,7 +82,7 @@ const Search = struct {
     /// The states of open components, as they were entered.
     component: std.ArrayList(u16) = .empty,
     sets: std.ArrayList(u64) = .empty,
-    index: Index = .{},
+    interned: interner.Interner = .{},
     /// The set that is being made.
     set: []u64,
 
@@ -147,10 +146,10 @@ const Search = struct {
 
     fn number(s: *Search) Allocator.Error!u16 {
         var hash: u32 = 0;
-        for (s.set) |word| hash = index_module.combine(index_module.combine(hash, @truncate(word)), @truncate(word >> 32));
-        if (s.index.find(hash, Same{ .search = s })) |set| return @intCast(set);
+        for (s.set) |word| hash = interner.combine(interner.combine(hash, @truncate(word)), @truncate(word >> 32));
+        if (s.interned.find(hash, Same{ .search = s })) |set| return @intCast(set);
         const set: u16 = @intCast(s.sets.items.len / s.words);
-        try s.index.insert(s.arena, hash, set);
+        try s.interned.insert(s.arena, hash, set);
         try s.sets.appendSlice(s.arena, s.set);
         return set;
     }

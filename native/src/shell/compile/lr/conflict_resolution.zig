@@ -1,12 +1,12 @@
 //! Precedence, as yacc settles with it: the one place where an action is taken away.
 
 const std = @import("std");
-const Flat = @import("flat.zig").Flat;
+const AugmentedGrammar = @import("augmented_grammar.zig").AugmentedGrammar;
 const Automaton = @import("lr_automaton.zig").Automaton;
 const sets = @import("sets.zig");
-const work_module = @import("work.zig");
-const Work = work_module.Work;
-const Error = work_module.Error;
+const context = @import("context.zig");
+const Context = context.Context;
+const Error = context.Error;
 
 /// Two things to do with one lookahead.
 pub const Conflict = struct {
@@ -19,12 +19,12 @@ pub const Conflict = struct {
 };
 
 /// A shift that gave way to a reduction.
-pub const Dropped = struct { state: u32, terminal: u32, reduction: u32 };
+pub const DroppedShift = struct { state: u32, terminal: u32, reduction: u32 };
 
-pub const Settled = struct {
+pub const Resolution = struct {
     /// [state * words]: what each state shifts.
     shift_sets: []u64,
-    dropped: std.ArrayList(Dropped) = .empty,
+    dropped: std.ArrayList(DroppedShift) = .empty,
     /// The first of its kind, and how many there are.
     shift_reduce: ?Conflict = null,
     reduce_reduce: ?Conflict = null,
@@ -32,36 +32,36 @@ pub const Settled = struct {
     n_reduce_reduce: u32 = 0,
 
     /// Takes what loses out of the automaton's lookaheads.
-    pub fn init(w: *const Work, f: *const Flat, a: *Automaton) Error!Settled {
-        var s: Settled = .{ .shift_sets = try w.filled(u64, @as(usize, a.nStates()) * f.words, 0) };
-        const seen = try w.alloc(u64, f.words);
+    pub fn init(ctx: *const Context, g: *const AugmentedGrammar, a: *Automaton) Error!Resolution {
+        var s: Resolution = .{ .shift_sets = try ctx.filled(u64, @as(usize, a.nStates()) * g.words, 0) };
+        const seen = try ctx.alloc(u64, g.words);
         for (0..a.nStates()) |state| {
-            if (state % 16 == 0) try w.check();
-            const shifts = sets.row(s.shift_sets, state, f.words);
+            if (state % 16 == 0) try ctx.check();
+            const shifts = sets.row(s.shift_sets, state, g.words);
             const range = a.transitionsOf(state);
             for (a.symbols.items[range.start..range.end]) |symbol| {
-                if (f.isRule(symbol)) break;
+                if (g.isRule(symbol)) break;
                 sets.add(shifts, symbol);
             }
-            try s.settleShifts(w, f, a, @intCast(state), shifts);
-            s.findReduceReduce(f, a, @intCast(state), seen);
+            try s.resolveShifts(ctx, g, a, @intCast(state), shifts);
+            s.findReduceReduce(g, a, @intCast(state), seen);
         }
         return s;
     }
 
-    fn settleShifts(s: *Settled, w: *const Work, f: *const Flat, a: *Automaton, state: u32, shifts: []u64) Error!void {
+    fn resolveShifts(s: *Resolution, ctx: *const Context, g: *const AugmentedGrammar, a: *Automaton, state: u32, shifts: []u64) Error!void {
         const n_dropped = s.dropped.items.len;
         const range = a.reductionsOf(state);
         for (range.start..range.end) |reduction| {
-            const lookaheads = sets.row(a.lookaheads.items, reduction, f.words);
-            if (!sets.meet(lookaheads, shifts)) continue;
+            const lookaheads = sets.row(a.lookaheads.items, reduction, g.words);
+            if (!sets.intersects(lookaheads, shifts)) continue;
             var terminals = sets.iterate(lookaheads);
             while (terminals.next()) |terminal| {
                 if (!sets.has(shifts, terminal)) continue;
-                const winner = winnerOf(f, a.reductions.items[reduction], terminal);
+                const winner = winnerOf(g, a.reductions.items[reduction], terminal);
                 if (winner == .shift or winner == .neither) sets.remove(lookaheads, terminal);
                 if (winner == .reduce or winner == .neither) {
-                    try w.append(&s.dropped, .{ .state = state, .terminal = terminal, .reduction = @intCast(reduction) });
+                    try ctx.append(&s.dropped, .{ .state = state, .terminal = terminal, .reduction = @intCast(reduction) });
                 }
                 if (winner != .undecided) continue;
                 s.n_shift_reduce += 1;
@@ -73,25 +73,33 @@ pub const Settled = struct {
         for (s.dropped.items[n_dropped..]) |one| sets.remove(shifts, one.terminal);
     }
 
-    fn findReduceReduce(s: *Settled, f: *const Flat, a: *const Automaton, state: u32, seen: []u64) void {
+    fn findReduceReduce(s: *Resolution, g: *const AugmentedGrammar, a: *const Automaton, state: u32, seen: []u64) void {
         const range = a.reductionsOf(state);
         if (range.end - range.start < 2) return;
         @memset(seen, 0);
         for (range.start..range.end) |reduction| {
-            const lookaheads = sets.row(a.lookaheads.items, reduction, f.words);
-            if (sets.meet(seen, lookaheads)) s.noteReduceReduce(f, a, state, range.start, @intCast(reduction), seen);
+            const lookaheads = sets.row(a.lookaheads.items, reduction, g.words);
+            if (sets.intersects(seen, lookaheads)) s.noteReduceReduce(g, a, state, range.start, @intCast(reduction), seen);
             _ = sets.unite(seen, lookaheads);
         }
     }
 
-    fn noteReduceReduce(s: *Settled, f: *const Flat, a: *const Automaton, state: u32, first: u32, reduction: u32, seen: []const u64) void {
-        var terminals = sets.iterate(sets.row(a.lookaheads.items, reduction, f.words));
+    fn noteReduceReduce(
+        s: *Resolution,
+        g: *const AugmentedGrammar,
+        a: *const Automaton,
+        state: u32,
+        first: u32,
+        reduction: u32,
+        seen: []const u64,
+    ) void {
+        var terminals = sets.iterate(sets.row(a.lookaheads.items, reduction, g.words));
         while (terminals.next()) |terminal| {
             if (!sets.has(seen, terminal)) continue;
             s.n_reduce_reduce += 1;
             if (s.reduce_reduce != null) continue;
             var earlier = first;
-            while (!sets.has(sets.row(a.lookaheads.items, earlier, f.words), terminal)) earlier += 1;
+            while (!sets.has(sets.row(a.lookaheads.items, earlier, g.words), terminal)) earlier += 1;
             s.reduce_reduce = .{ .state = state, .terminal = terminal, .reduction = reduction, .other_reduction = earlier };
         }
     }
@@ -99,10 +107,10 @@ pub const Settled = struct {
 
 const Winner = enum { shift, reduce, neither, undecided };
 
-fn winnerOf(f: *const Flat, production: u16, terminal: u32) Winner {
+fn winnerOf(g: *const AugmentedGrammar, production: u16, terminal: u32) Winner {
     // Nothing is declared of end of input, nor is it shifted where anything could be reduced.
-    const shifted = f.grammar.terminals[terminal].precedence orelse return .undecided;
-    const reduced = f.grammar.productions[production].precedence orelse return .undecided;
+    const shifted = g.bnf.terminals[terminal].precedence orelse return .undecided;
+    const reduced = g.bnf.productions[production].precedence orelse return .undecided;
     if (reduced.level != shifted.level) return if (reduced.level > shifted.level) .reduce else .shift;
     return switch (shifted.associativity) {
         .left => .reduce,

@@ -8,14 +8,14 @@ const Budget = @import("engine").budget.Budget;
 const ast = @import("ast.zig");
 const Pattern = @import("pattern.zig").Pattern;
 const dfa = @import("engine").dfa;
-const determinise = @import("subset.zig").determinise;
-const Table = @import("minimise.zig").Table;
+const determinise = @import("subset_construction.zig").determinise;
+const TransitionTable = @import("minimise.zig").TransitionTable;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
 /// A leaf for the texts that match the first `n_wanted` patterns and none of the others. All are soft, so that
 /// none hides another, and one is wanted: what must not match says nothing of what is UTF-8. Lives in `arena`.
-pub fn combine(
+pub fn intersect(
     arena: Allocator,
     patterns: []const Pattern,
     n_wanted: usize,
@@ -31,7 +31,7 @@ pub fn combine(
         // Patterns are in ascending order.
         match.* = @intFromBool(list.len == n_wanted and list[n_wanted - 1] < n_wanted);
     }
-    const table = try arena.create(Table);
+    const table = try arena.create(TransitionTable);
     table.* = try subset.minimal();
     return ast.create(arena, .{ .automaton = table });
 }

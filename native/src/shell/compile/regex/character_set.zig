@@ -5,15 +5,15 @@ const Allocator = std.mem.Allocator;
 const Range = @import("ast.zig").Range;
 const unicode = @import("unicode.zig");
 
-pub const Characters = struct {
+pub const CharacterSet = struct {
     ranges: std.ArrayList(Range) = .empty,
 
-    pub fn add(c: *Characters, gpa: Allocator, first: u21, last: u21) Allocator.Error!void {
+    pub fn add(c: *CharacterSet, gpa: Allocator, first: u21, last: u21) Allocator.Error!void {
         try c.ranges.append(gpa, .{ .first = first, .last = last });
     }
 
     /// Makes the ranges ascending, with a gap between each two.
-    pub fn normalise(c: *Characters) void {
+    pub fn normalise(c: *CharacterSet) void {
         const ranges = c.ranges.items;
         if (ranges.len < 2) return;
         if (!std.sort.isSorted(Range, ranges, {}, before)) std.sort.heap(Range, ranges, {}, before);
@@ -34,7 +34,7 @@ pub const Characters = struct {
     }
 
     /// Of normalised ranges.
-    pub fn negate(c: *Characters, gpa: Allocator) Allocator.Error!void {
+    pub fn negate(c: *CharacterSet, gpa: Allocator) Allocator.Error!void {
         var first: u32 = 0;
         var n: usize = 0;
         for (c.ranges.items) |range| {
@@ -50,7 +50,7 @@ pub const Characters = struct {
     }
 
     /// Adds what differs from a member only by case; of normalised ranges, and normalises them.
-    pub fn ignoreCase(c: *Characters, gpa: Allocator, folds: *const unicode.Folds) Allocator.Error!void {
+    pub fn ignoreCase(c: *CharacterSet, gpa: Allocator, folds: *const unicode.Folds) Allocator.Error!void {
         if (c.size() <= few) {
             const n = c.ranges.items.len;
             for (0..n) |i| {
@@ -72,7 +72,7 @@ pub const Characters = struct {
     /// Members up to which looking each one up is cheaper than looking at each pair of the folds.
     const few = 32;
 
-    fn size(c: *const Characters) usize {
+    fn size(c: *const CharacterSet) usize {
         var total: usize = 0;
         for (c.ranges.items) |range| total += range.last - range.first + 1;
         return total;
@@ -91,7 +91,7 @@ pub const Characters = struct {
 
 test "sets of characters: sorted, merged, negated" {
     const gpa = std.testing.allocator;
-    var set: Characters = .{};
+    var set: CharacterSet = .{};
     defer set.ranges.deinit(gpa);
     const added = [_]Range{
         .{ .first = 'x', .last = 'z' },
@@ -126,16 +126,16 @@ test "few and many characters find the same variants" {
     const gpa = std.testing.allocator;
     var folds: unicode.Folds = undefined;
     folds.init();
-    var one: Characters = .{};
+    var one: CharacterSet = .{};
     defer one.ranges.deinit(gpa);
-    var many: Characters = .{};
+    var many: CharacterSet = .{};
     defer many.ranges.deinit(gpa);
     // All of Greek, a few characters at a time and at once.
     try many.add(gpa, 0x370, 0x3ff);
     try many.ignoreCase(gpa, &folds);
     var at: u21 = 0x370;
     while (at < 0x400) : (at += 16) {
-        var part: Characters = .{};
+        var part: CharacterSet = .{};
         defer part.ranges.deinit(gpa);
         try part.add(gpa, at, at + 15);
         try part.ignoreCase(gpa, &folds);

@@ -4,7 +4,7 @@ const std = @import("std");
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
-const Place = @import("../grammar.zig").Place;
+const Place = @import("../bnf.zig").Place;
 
 pub const Tag = enum {
     end,

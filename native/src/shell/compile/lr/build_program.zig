@@ -13,10 +13,10 @@ const dfa = @import("../regex/dfa.zig");
 const Dfa = dfa.Dfa;
 const Tables = @import("tables.zig").Tables;
 const sets = @import("sets.zig");
-const Grammar = @import("../grammar.zig").Grammar;
+const Bnf = @import("../bnf.zig").Bnf;
 
 /// Takes over `lexer`, which is freed on failure too; copies what it needs of the parser's `tables`.
-pub fn assemble(gpa: Allocator, grammar: *const Grammar, lexer: Dfa, tables: *const Tables) Allocator.Error!Program {
+pub fn buildProgram(gpa: Allocator, grammar: *const Bnf, lexer: Dfa, tables: *const Tables) Allocator.Error!Program {
     var p: Program = undefined;
     p.lexer = lexer;
     inline for (Program.owned) |field| @field(p, field) = &.{};
@@ -55,7 +55,7 @@ fn reductionsOf(gpa: Allocator, tables: *const Tables) Allocator.Error![]Reducti
     return reductions;
 }
 
-fn skipSet(gpa: Allocator, grammar: *const Grammar, width: usize) Allocator.Error![]u64 {
+fn skipSet(gpa: Allocator, grammar: *const Bnf, width: usize) Allocator.Error![]u64 {
     const set = try gpa.alloc(u64, width);
     @memset(set, 0);
     for (grammar.terminals, 0..) |terminal, i| if (terminal.skip) add(set, i);

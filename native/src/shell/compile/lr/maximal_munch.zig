@@ -10,34 +10,34 @@ const Budget = @import("engine").budget.Budget;
 const dfa = @import("../regex/dfa.zig");
 const Pattern = @import("../regex/pattern.zig").Pattern;
 const Dfa = dfa.Dfa;
-const Grammar = @import("../grammar.zig").Grammar;
+const Bnf = @import("../bnf.zig").Bnf;
 const tables_module = @import("tables.zig");
 const Tables = tables_module.Tables;
 const Notes = tables_module.Notes;
 const graph = @import("graph.zig");
 const Graph = graph.Graph;
 const sets = @import("sets.zig");
-const show = @import("show.zig");
-const work_module = @import("work.zig");
-const Work = work_module.Work;
-const Error = work_module.Error;
+const fmt = @import("fmt.zig");
+const context = @import("context.zig");
+const Context = context.Context;
+const Error = context.Error;
 
 /// Adds a note for each pair `a`, `b` where `b` can come right after `a` in the parser, but some text of
 /// `a` can never be ended by `b`, not after going on either. No note if something skipped can stand in
 /// between; what is skipped has a note itself, with the first `b` that can never end it. A grammar
 /// without such notes has no dead ends, unless soft terminals take all texts of those that end a rule.
 /// Notes live in `arena`; at most `notes_max` of them, and how many there are more.
-pub fn note(
+pub fn noteInseparable(
     arena: Allocator,
-    grammar: *const Grammar,
+    grammar: *const Bnf,
     tables: *const Tables,
     lexer: *const Dfa,
     notes: *Notes,
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!void {
-    const w: Work = .{ .arena = arena, .budget = budget, .diag = diag };
-    var s: Search = try .init(&w, grammar, tables, lexer, notes);
+    const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
+    var s: Search = try .init(&ctx, grammar, tables, lexer, notes);
     try s.notePairs();
     if (s.n_noted > notes_max) try s.add("and {d} more like these", .{s.n_noted - notes_max});
 }
@@ -48,8 +48,8 @@ const Classes = [256 / 64]u64;
 const no_classes: Classes = @splat(0);
 
 const Search = struct {
-    w: *const Work,
-    grammar: *const Grammar,
+    ctx: *const Context,
+    grammar: *const Bnf,
     tables: *const Tables,
     lexer: *const Dfa,
     notes: *Notes,
@@ -74,29 +74,29 @@ const Search = struct {
     /// Result of `findEnders`, by terminal.
     used: []bool,
 
-    fn init(w: *const Work, grammar: *const Grammar, tables: *const Tables, lexer: *const Dfa, notes: *Notes) Error!Search {
+    fn init(ctx: *const Context, grammar: *const Bnf, tables: *const Tables, lexer: *const Dfa, notes: *Notes) Error!Search {
         return .{
-            .w = w,
+            .ctx = ctx,
             .grammar = grammar,
             .tables = tables,
             .lexer = lexer,
             .notes = notes,
-            .firsts = try findFirsts(w, lexer, tables.n_terminals),
-            .takes = try findTakes(w, lexer),
-            .states = try findStates(w, lexer, tables.n_terminals),
-            .followers = try findFollowers(w, tables),
-            .shifted = try findShifted(w, tables),
-            .hinders = try w.filled(bool, tables.n_terminals, false),
-            .good = try w.alloc(bool, lexer.nStates()),
-            .open = try w.alloc(u32, lexer.nStates()),
-            .used = try w.alloc(bool, tables.n_terminals),
+            .firsts = try findFirsts(ctx, lexer, tables.n_terminals),
+            .takes = try findTakes(ctx, lexer),
+            .states = try findStates(ctx, lexer, tables.n_terminals),
+            .followers = try findFollowers(ctx, tables),
+            .shifted = try findShifted(ctx, tables),
+            .hinders = try ctx.filled(bool, tables.n_terminals, false),
+            .good = try ctx.alloc(bool, lexer.nStates()),
+            .open = try ctx.alloc(u32, lexer.nStates()),
+            .used = try ctx.alloc(bool, tables.n_terminals),
         };
     }
 
     fn notePairs(s: *Search) Error!void {
         const n = s.tables.n_terminals;
         for (0..n) |after| {
-            try s.w.check();
+            try s.ctx.check();
             if (s.states.of(after).len == 0) continue;
             const enders = try s.findEnders(after);
             for (0..n) |before| {
@@ -118,7 +118,7 @@ const Search = struct {
         const b = s.grammar.terminals[after];
         try s.addOne(
             "{f}{f} can take in the {f} that comes after it, and nothing else can end it there",
-            .{ show.place(a.place), show.name(a.name), show.name(b.name) },
+            .{ fmt.place(a.place), fmt.name(a.name), fmt.name(b.name) },
         );
     }
 
@@ -166,7 +166,7 @@ const Search = struct {
             n_open += 1;
         }
         while (n_open > 0) {
-            if (n_open % 256 == 0) try s.w.check();
+            if (n_open % 256 == 0) try s.ctx.check();
             n_open -= 1;
             for (backwards.of(open[n_open])) |state| {
                 if (good[state]) continue;
@@ -182,17 +182,17 @@ const Search = struct {
     fn findBackwards(s: *const Search) Error!Graph {
         const n = s.lexer.nStates();
         var edges: std.ArrayList(graph.Edge) = .empty;
-        const last = try s.w.filled(u32, n, 0);
+        const last = try s.ctx.filled(u32, n, 0);
         for (1..n) |state| {
-            if (state % 64 == 0) try s.w.check();
+            if (state % 64 == 0) try s.ctx.check();
             for (0..s.lexer.nClasses()) |class| {
                 const to = s.lexer.column(class)[state];
                 if (to == dfa.dead or last[to] == state) continue;
                 last[to] = @intCast(state);
-                try s.w.append(&edges, .{ .from = to, .to = @intCast(state) });
+                try s.ctx.append(&edges, .{ .from = to, .to = @intCast(state) });
             }
         }
-        return .init(s.w, n, edges.items, null);
+        return .init(s.ctx, n, edges.items, null);
     }
 
     fn addOne(s: *Search, comptime format: []const u8, args: anytype) Error!void {
@@ -203,14 +203,14 @@ const Search = struct {
     fn add(s: *Search, comptime format: []const u8, args: anytype) Error!void {
         var buffer: [256]u8 = undefined;
         const text = message.print(&buffer, format, args);
-        const line = try s.w.alloc(u8, text.len);
+        const line = try s.ctx.alloc(u8, text.len);
         @memcpy(line, text);
-        try s.w.append(s.notes, line);
+        try s.ctx.append(s.notes, line);
     }
 };
 
-fn findFirsts(w: *const Work, lexer: *const Dfa, n_terminals: u32) Error![]Classes {
-    const firsts = try w.filled(Classes, n_terminals, no_classes);
+fn findFirsts(ctx: *const Context, lexer: *const Dfa, n_terminals: u32) Error![]Classes {
+    const firsts = try ctx.filled(Classes, n_terminals, no_classes);
     for (0..lexer.nClasses()) |class| {
         const to = lexer.column(class)[dfa.start];
         if (to == dfa.dead) continue;
@@ -220,10 +220,10 @@ fn findFirsts(w: *const Work, lexer: *const Dfa, n_terminals: u32) Error![]Class
     return firsts;
 }
 
-fn findTakes(w: *const Work, lexer: *const Dfa) Error![]Classes {
-    const takes = try w.filled(Classes, lexer.nStates(), no_classes);
+fn findTakes(ctx: *const Context, lexer: *const Dfa) Error![]Classes {
+    const takes = try ctx.filled(Classes, lexer.nStates(), no_classes);
     for (0..lexer.nClasses()) |class| {
-        try w.check();
+        try ctx.check();
         for (takes, lexer.column(class)) |*classes, to| {
             if (to != dfa.dead) sets.add(classes, class);
         }
@@ -231,24 +231,24 @@ fn findTakes(w: *const Work, lexer: *const Dfa) Error![]Classes {
     return takes;
 }
 
-fn findStates(w: *const Work, lexer: *const Dfa, n_terminals: u32) Error!Graph {
+fn findStates(ctx: *const Context, lexer: *const Dfa, n_terminals: u32) Error!Graph {
     var edges: std.ArrayList(graph.Edge) = .empty;
     for (0..lexer.nStates()) |state| {
-        for (lexer.matchList(@intCast(state))) |terminal| try w.append(&edges, .{ .from = terminal, .to = @intCast(state) });
+        for (lexer.matchList(@intCast(state))) |terminal| try ctx.append(&edges, .{ .from = terminal, .to = @intCast(state) });
     }
-    return .init(w, n_terminals, edges.items, null);
+    return .init(ctx, n_terminals, edges.items, null);
 }
 
-fn findShifted(w: *const Work, t: *const Tables) Error![]u64 {
-    const shifted = try w.filled(u64, t.words, 0);
+fn findShifted(ctx: *const Context, t: *const Tables) Error![]u64 {
+    const shifted = try ctx.filled(u64, t.words, 0);
     for (0..t.n_states) |state| _ = sets.unite(shifted, sets.row(t.shift_sets, state, t.words));
     return shifted;
 }
 
-fn findFollowers(w: *const Work, t: *const Tables) Error![]u64 {
-    const followers = try w.filled(u64, @as(usize, t.n_terminals + 1) * t.words, 0);
+fn findFollowers(ctx: *const Context, t: *const Tables) Error![]u64 {
+    const followers = try ctx.filled(u64, @as(usize, t.n_terminals + 1) * t.words, 0);
     for (0..t.n_states) |state| {
-        if (state % 64 == 0) try w.check();
+        if (state % 64 == 0) try ctx.check();
         var shifted = sets.iterate(sets.row(t.shift_sets, state, t.words));
         while (shifted.next()) |terminal| {
             const to = t.transition(state, terminal);
@@ -277,7 +277,7 @@ fn notesOf(arena: Allocator, text: []const u8) ![]const u8 {
     const patterns = try arena.alloc(Pattern, parsed.grammar.terminals.len);
     for (patterns, parsed.grammar.terminals) |*to, from| to.* = .{ .node = from.pattern, .soft = from.soft };
     var lexer = try dfa.build(arena, patterns, 2, &budget, "the lexer", &diag);
-    try note(arena, &parsed.grammar, &tables, &lexer, &notes, &budget, &diag);
+    try noteInseparable(arena, &parsed.grammar, &tables, &lexer, &notes, &budget, &diag);
     return std.mem.join(arena, "\n", notes.items);
 }
 

@@ -4,12 +4,12 @@
 //! lookaheads do no harm: what is shifted in the end can follow, as in LALR(1).
 
 const std = @import("std");
-const Flat = @import("flat.zig").Flat;
+const AugmentedGrammar = @import("augmented_grammar.zig").AugmentedGrammar;
 const Automaton = @import("lr_automaton.zig").Automaton;
 const sets = @import("sets.zig");
-const work_module = @import("work.zig");
-const Work = work_module.Work;
-const Error = work_module.Error;
+const context = @import("context.zig");
+const Context = context.Context;
+const Error = context.Error;
 
 pub const Merged = struct {
     /// LR(0), with lookaheads.
@@ -19,17 +19,17 @@ pub const Merged = struct {
 };
 
 /// The automaton has no conflict left.
-pub fn merge(w: *const Work, f: *const Flat, a: *const Automaton, shift_sets: []const u64) Error!Merged {
+pub fn mergeStates(ctx: *const Context, g: *const AugmentedGrammar, a: *const Automaton, shift_sets: []const u64) Error!Merged {
     const n = a.nStates();
     var m: Merger = .{
-        .w = w,
-        .f = f,
+        .ctx = ctx,
+        .g = g,
         .a = a,
         .shift_sets = shift_sets,
-        .groups = try w.alloc(u32, n),
-        .next_groups = try w.alloc(u32, n),
-        .members = try w.alloc(u32, n),
-        .chain = .{ .heads = try w.alloc(u32, std.math.ceilPowerOfTwoAssert(usize, @as(usize, n) + 1)), .next = try w.alloc(u32, n) },
+        .groups = try ctx.alloc(u32, n),
+        .next_groups = try ctx.alloc(u32, n),
+        .members = try ctx.alloc(u32, n),
+        .chain = .{ .heads = try ctx.alloc(u32, std.math.ceilPowerOfTwoAssert(usize, @as(usize, n) + 1)), .next = try ctx.alloc(u32, n) },
     };
     try m.group();
     while (try m.split()) {}
@@ -60,8 +60,8 @@ const Chain = struct {
 };
 
 const Merger = struct {
-    w: *const Work,
-    f: *const Flat,
+    ctx: *const Context,
+    g: *const AugmentedGrammar,
     a: *const Automaton,
     shift_sets: []const u64,
     /// [state]
@@ -74,13 +74,13 @@ const Merger = struct {
 
     /// By items and shifts, as long as no reductions meet.
     fn group(m: *Merger) Error!void {
-        const words = m.f.words;
+        const words = m.g.words;
         // [group's first reduction + i]: the lookaheads of its reductions so far.
         var united: std.ArrayList(u64) = .empty;
-        const offsets = try m.w.alloc(usize, m.groups.len);
+        const offsets = try m.ctx.alloc(usize, m.groups.len);
         m.chain.clear();
         for (m.groups, 0..) |*to, state| {
-            if (state % 32 == 0) try m.w.check();
+            if (state % 32 == 0) try m.ctx.check();
             const range = m.a.reductionsOf(state);
             const own = m.a.lookaheads.items[@as(usize, range.start) * words .. @as(usize, range.end) * words];
             const hash = std.hash.Wyhash.hash(
@@ -99,7 +99,7 @@ const Merger = struct {
                 m.n_groups += 1;
                 m.members[number] = @intCast(state);
                 offsets[number] = united.items.len;
-                try m.w.appendSlice(&united, own);
+                try m.ctx.appendSlice(&united, own);
                 m.chain.add(hash, number);
             }
             to.* = number;
@@ -111,7 +111,7 @@ const Merger = struct {
     }
 
     fn shiftsOf(m: *const Merger, state: usize) []const u64 {
-        return sets.row(m.shift_sets, state, m.f.words);
+        return sets.row(m.shift_sets, state, m.g.words);
     }
 
     /// Apart go the states of a group that lead to different groups. Whether any did.
@@ -120,7 +120,7 @@ const Merger = struct {
         m.n_groups = 0;
         m.chain.clear();
         for (m.next_groups, 0..) |*to, state| {
-            if (state % 32 == 0) try m.w.check();
+            if (state % 32 == 0) try m.ctx.check();
             const hash = m.hashOfTargets(state);
             var number = m.chain.head(hash).*;
             while (number != Chain.end) : (number = m.chain.next[number]) {
@@ -156,29 +156,29 @@ const Merger = struct {
 
     /// Groups are numbered by their first states, so the start is 0 again.
     fn assemble(m: *const Merger) Error!Merged {
-        const words = m.f.words;
+        const words = m.g.words;
         var to: Automaton = .{ .kernel_words = 0 };
-        const shift_sets = try m.w.alloc(u64, @as(usize, m.n_groups) * words);
+        const shift_sets = try m.ctx.alloc(u64, @as(usize, m.n_groups) * words);
         for ([_]*std.ArrayList(u32){ &to.kernel_offsets, &to.transition_offsets, &to.reduction_offsets }) |offsets| {
-            try m.w.append(offsets, 0);
+            try m.ctx.append(offsets, 0);
         }
         for (m.members[0..m.n_groups], 0..) |state, number| {
-            try m.w.check();
+            try m.ctx.check();
             @memcpy(sets.row(shift_sets, number, words), m.shiftsOf(state));
-            try m.w.appendSlice(&to.kernels, m.a.kernelOf(state));
-            try m.w.append(&to.kernel_offsets, @intCast(to.kernels.items.len));
+            try m.ctx.appendSlice(&to.kernels, m.a.kernelOf(state));
+            try m.ctx.append(&to.kernel_offsets, @intCast(to.kernels.items.len));
             const transitions = m.a.transitionsOf(state);
             for (transitions.start..transitions.end) |i| {
-                try m.w.append(&to.symbols, m.a.symbols.items[i]);
-                try m.w.append(&to.targets, m.groups[m.a.targets.items[i]]);
+                try m.ctx.append(&to.symbols, m.a.symbols.items[i]);
+                try m.ctx.append(&to.targets, m.groups[m.a.targets.items[i]]);
             }
-            try m.w.append(&to.transition_offsets, @intCast(to.symbols.items.len));
+            try m.ctx.append(&to.transition_offsets, @intCast(to.symbols.items.len));
             const reductions = m.a.reductionsOf(state);
-            try m.w.appendSlice(&to.reductions, m.a.reductions.items[reductions.start..reductions.end]);
-            try m.w.append(&to.reduction_offsets, @intCast(to.reductions.items.len));
+            try m.ctx.appendSlice(&to.reductions, m.a.reductions.items[reductions.start..reductions.end]);
+            try m.ctx.append(&to.reduction_offsets, @intCast(to.reductions.items.len));
         }
         const n_words = to.reductions.items.len * words;
-        try m.w.reserve(&to.lookaheads, n_words);
+        try m.ctx.reserve(&to.lookaheads, n_words);
         to.lookaheads.appendNTimesAssumeCapacity(0, n_words);
         for (m.groups, 0..) |number, state| {
             const from = m.a.reductionsOf(state);
@@ -194,7 +194,7 @@ fn reductionsMeet(a: []const u64, b: []const u64, words: usize) bool {
     const n = a.len / words;
     for (0..n) |i| {
         for (0..n) |j| {
-            if (i != j and sets.meet(sets.row(a, i, words), sets.row(b, j, words))) return true;
+            if (i != j and sets.intersects(sets.row(a, i, words), sets.row(b, j, words))) return true;
         }
     }
     return false;

@@ -43,7 +43,7 @@ pub const Production = struct {
     place: Place = .{},
 };
 
-pub const Grammar = struct {
+pub const Bnf = struct {
     terminals: []const Terminal,
     rules: []const Rule,
     productions: []const Production,

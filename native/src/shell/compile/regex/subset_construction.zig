@@ -13,18 +13,22 @@ const Transition = @import("utf8.zig").Transition;
 const Pattern = @import("pattern.zig").Pattern;
 const MatchLists = @import("match_lists.zig").MatchLists;
 const dfa = @import("engine").dfa;
-const index_module = @import("index.zig");
-const Index = index_module.Index;
-const mix = index_module.mix;
+const interner = @import("interner.zig");
 const minimise = @import("minimise.zig");
 const filled = minimise.filled;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
 /// Everything lives in `arena`.
-pub fn determinise(arena: Allocator, patterns: []const Pattern, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!*Subset {
+pub fn determinise(
+    arena: Allocator,
+    patterns: []const Pattern,
+    budget: *Budget,
+    what: []const u8,
+    diag: *Diagnostic,
+) Error!*SubsetConstruction {
     const nfa = try nfa_module.build(arena, patterns, budget, what, diag);
-    const subset = try arena.create(Subset);
+    const subset = try arena.create(SubsetConstruction);
     subset.* = .{ .arena = arena, .nfa = nfa, .patterns = patterns, .budget = budget, .what = what, .diag = diag };
     subset.classify();
     const n = nfa.states.len;
@@ -57,7 +61,7 @@ const steps_per_state = 512;
 
 const unknown = std.math.maxInt(u16);
 
-pub const Subset = struct {
+pub const SubsetConstruction = struct {
     arena: Allocator,
     /// Its bytes become classes of bytes.
     nfa: Nfa,
@@ -77,7 +81,7 @@ pub const Subset = struct {
     /// The sets one behind the other, and where each ends.
     members: std.ArrayList(u32) = .empty,
     ends: std.ArrayList(u32) = .empty,
-    index: Index = .{},
+    interned: interner.Interner = .{},
     /// The state whose set is what one state closes to.
     alone: []u16 = &.{},
 
@@ -98,8 +102,8 @@ pub const Subset = struct {
     buckets: std.ArrayList(u32) = .empty,
 
     /// Makes it the smallest automaton in place.
-    pub fn minimal(s: *Subset) Error!minimise.Table {
-        var table: minimise.Table = .{
+    pub fn minimal(s: *SubsetConstruction) Error!minimise.TransitionTable {
+        var table: minimise.TransitionTable = .{
             .classes = &s.classes,
             .n_classes = s.n_classes,
             .rows = s.rows.items,
@@ -111,7 +115,7 @@ pub const Subset = struct {
     }
 
     /// Gives each byte a class, in the order of bytes, and a new one where some transition begins or ends.
-    fn classify(s: *Subset) void {
+    fn classify(s: *SubsetConstruction) void {
         var borders: [257]bool = @splat(false);
         for (s.nfa.states) |state| if (state.kind == .byte) {
             borders[state.low] = true;
@@ -137,13 +141,13 @@ pub const Subset = struct {
         }
     }
 
-    fn setOf(s: *const Subset, state: u32) []const u32 {
+    fn setOf(s: *const SubsetConstruction, state: u32) []const u32 {
         const first = if (state == 0) 0 else s.ends.items[state - 1];
         return s.members.items[first..s.ends.items[state]];
     }
 
     /// Fills the row of a state.
-    fn expand(s: *Subset, state: u32) Error!void {
+    fn expand(s: *SubsetConstruction, state: u32) Error!void {
         s.moves.clearRetainingCapacity();
         var sources: usize = 0;
         for (s.setOf(state)) |member| {
@@ -164,7 +168,7 @@ pub const Subset = struct {
         }
     }
 
-    fn account(s: *Subset) Error!void {
+    fn account(s: *SubsetConstruction) Error!void {
         if (s.steps < s.next_check) return;
         s.next_check = s.steps + steps_between_checks;
         if (s.steps > steps_per_state * @as(usize, s.budget.states_max)) {
@@ -173,12 +177,12 @@ pub const Subset = struct {
         try s.budget.check(s.what, s.diag);
     }
 
-    fn row(s: *Subset, state: u32) []u16 {
+    fn row(s: *SubsetConstruction, state: u32) []u16 {
         return s.rows.items[@as(usize, state) * s.n_classes ..][0..s.n_classes];
     }
 
     /// Cuts the classes into segments in which no move begins or ends, and gives each its targets.
-    fn expandMany(s: *Subset, state: u32) Error!void {
+    fn expandMany(s: *SubsetConstruction, state: u32) Error!void {
         var borders: [257]bool = @splat(false);
         for (s.moves.items) |move| {
             borders[move.low] = true;
@@ -217,21 +221,21 @@ pub const Subset = struct {
         }
     }
 
-    fn stateOfOne(s: *Subset, target: u32) Error!u16 {
+    fn stateOfOne(s: *SubsetConstruction, target: u32) Error!u16 {
         if (s.alone[target] != unknown) return s.alone[target];
         const state = try s.stateOfMany(&.{target});
         s.alone[target] = state;
         return state;
     }
 
-    fn stateOfMany(s: *Subset, targets: []const u32) Error!u16 {
+    fn stateOfMany(s: *SubsetConstruction, targets: []const u32) Error!u16 {
         if (targets.len == 0) return dfa.dead;
         s.begin();
         for (targets) |target| try s.close(target);
         return s.stateOfSet();
     }
 
-    fn begin(s: *Subset) void {
+    fn begin(s: *SubsetConstruction) void {
         s.set.clearRetainingCapacity();
         s.hash = 0;
         s.first_hard = std.math.maxInt(u32);
@@ -239,7 +243,7 @@ pub const Subset = struct {
     }
 
     /// Adds what a state goes on to without a byte.
-    fn close(s: *Subset, from: u32) Error!void {
+    fn close(s: *SubsetConstruction, from: u32) Error!void {
         try s.pending.append(s.arena, from);
         while (s.pending.pop()) |at| {
             s.steps += 1;
@@ -261,28 +265,28 @@ pub const Subset = struct {
         }
     }
 
-    fn include(s: *Subset, member: u32) Allocator.Error!void {
+    fn include(s: *SubsetConstruction, member: u32) Allocator.Error!void {
         try s.set.append(s.arena, member);
-        s.hash +%= mix(member);
+        s.hash +%= interner.mix(member);
     }
 
-    fn stateOfSet(s: *Subset) Error!u16 {
+    fn stateOfSet(s: *SubsetConstruction) Error!u16 {
         if (s.set.items.len == 0) return dfa.dead;
         if (s.first_hard < s.patterns.len) s.dropHidden();
-        if (s.index.find(mix(s.hash), Same{ .subset = s })) |state| return @intCast(state);
+        if (s.interned.find(interner.mix(s.hash), Same{ .subset = s })) |state| return @intCast(state);
         const list = try s.matchList();
         const state = try s.newState(list);
-        try s.index.insert(s.arena, mix(s.hash), state);
+        try s.interned.insert(s.arena, interner.mix(s.hash), state);
         return state;
     }
 
     /// Drops the patterns behind the first that is not soft: they never win.
-    fn dropHidden(s: *Subset) void {
+    fn dropHidden(s: *SubsetConstruction) void {
         var n: usize = 0;
         for (s.set.items) |member| {
             if (member < s.patterns.len and member > s.first_hard) {
                 s.marks[member] = 0;
-                s.hash -%= mix(member);
+                s.hash -%= interner.mix(member);
             } else {
                 s.set.items[n] = member;
                 n += 1;
@@ -291,7 +295,7 @@ pub const Subset = struct {
         s.set.shrinkRetainingCapacity(n);
     }
 
-    fn matchList(s: *Subset) Allocator.Error!u16 {
+    fn matchList(s: *SubsetConstruction) Allocator.Error!u16 {
         var first_word = s.pattern_bits.len;
         var end_word: usize = 0;
         for (s.set.items) |member| if (member < s.patterns.len) {
@@ -305,11 +309,11 @@ pub const Subset = struct {
                 try s.lists.patterns.append(s.arena, @intCast(word * 64 + @ctz(s.pattern_bits[word])));
             }
         }
-        return s.lists.number(s.arena);
+        return s.lists.intern(s.arena);
     }
 
     const Same = struct {
-        subset: *const Subset,
+        subset: *const SubsetConstruction,
 
         pub fn equals(same: Same, number: u32) bool {
             const s = same.subset;
@@ -320,7 +324,7 @@ pub const Subset = struct {
         }
     };
 
-    fn newState(s: *Subset, list: u16) Error!u16 {
+    fn newState(s: *SubsetConstruction, list: u16) Error!u16 {
         const state = s.ends.items.len;
         try s.budget.checkStates(state + 1, s.what, s.diag);
         try s.budget.take(s.set.items.len * @sizeOf(u32) + s.n_classes * @sizeOf(u16), s.what, s.diag);

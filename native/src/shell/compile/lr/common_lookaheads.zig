@@ -4,57 +4,63 @@
 //! lookaheads that all ways have in common are found here, on the LR(0) automaton.
 
 const std = @import("std");
-const flat_module = @import("flat.zig");
-const Flat = flat_module.Flat;
-const First = @import("first.zig").First;
+const augmented_grammar = @import("augmented_grammar.zig");
+const AugmentedGrammar = augmented_grammar.AugmentedGrammar;
+const FirstSets = @import("first_sets.zig").FirstSets;
 const Closure = @import("closure.zig").Closure;
 const Automaton = @import("lr_automaton.zig").Automaton;
-const Dropped = @import("settle.zig").Dropped;
+const DroppedShift = @import("conflict_resolution.zig").DroppedShift;
 const sets = @import("sets.zig");
-const work_module = @import("work.zig");
-const Work = work_module.Work;
-const Error = work_module.Error;
+const context = @import("context.zig");
+const Context = context.Context;
+const Error = context.Error;
 
-pub fn allCanonical(w: *const Work, f: *const Flat, first: *const First, a: *const Automaton, dropped: []const Dropped) Error!bool {
-    var m: Must = .{
-        .f = f,
+pub fn canonicalDropsAll(
+    ctx: *const Context,
+    g: *const AugmentedGrammar,
+    first: *const FirstSets,
+    a: *const Automaton,
+    dropped: []const DroppedShift,
+) Error!bool {
+    var m: CommonLookaheads = .{
+        .g = g,
         .a = a,
-        .closure = try .init(w, f, first),
-        .kernel_sets = try w.filled(u64, a.kernels.items.len * f.words, std.math.maxInt(u64)),
+        .closure = try .init(ctx, g, first),
+        .kernel_sets = try ctx.filled(u64, a.kernels.items.len * g.words, std.math.maxInt(u64)),
     };
-    try m.solve(w);
+    try m.solve(ctx);
     for (dropped) |one| {
         const production = a.reductions.items[one.reduction];
-        if (!sets.has(try m.lookaheads(w, one.state, production), one.terminal)) return false;
+        if (!sets.has(try m.lookaheads(ctx, one.state, production), one.terminal)) return false;
     }
     return true;
 }
 
-const Must = struct {
-    f: *const Flat,
+const CommonLookaheads = struct {
+    g: *const AugmentedGrammar,
     a: *const Automaton,
     closure: Closure,
     /// [kernel item * words]: shrinks from everything to the greatest solution.
     kernel_sets: []u64,
 
-    fn solve(m: *Must, w: *const Work) Error!void {
+    fn solve(m: *CommonLookaheads, ctx: *const Context) Error!void {
         const n = m.a.nStates();
         @memset(m.setsOf(0), 0);
-        const ring = try w.alloc(u32, n);
-        const waiting = try w.filled(bool, n, false);
+        const ring = try ctx.alloc(u32, n);
+        const waiting = try ctx.filled(bool, n, false);
         ring[0] = 0;
         waiting[0] = true;
         var head: usize = 0;
         var n_waiting: usize = 1;
-        const visited = try w.filled(bool, n, false);
+        const visited = try ctx.filled(bool, n, false);
         while (n_waiting > 0) {
-            try w.check();
+            try ctx.check();
             const state = ring[head];
             head = (head + 1) % n;
             n_waiting -= 1;
             waiting[state] = false;
             visited[state] = true;
-            try m.closure.close(w, m.a.kernelOf(state), m.setsOf(state));
+            try m.closure.close(ctx, m.a.kernelOf(state), m.setsOf(state));
             const range = m.a.transitionsOf(state);
             for (m.a.targets.items[range.start..range.end]) |target| {
                 const shrunk = m.pass(state, target);
@@ -67,31 +73,31 @@ const Must = struct {
     }
 
     /// Lookaheads go with an item into the state that its dot steps to. Whether any was lost there.
-    fn pass(m: *Must, state: u32, target: u32) bool {
+    fn pass(m: *CommonLookaheads, state: u32, target: u32) bool {
         var shrunk = false;
         const to = m.setsOf(target);
         for (m.a.kernelOf(target), 0..) |item, i| {
             const set = m.of(state, item - 1);
-            if (sets.intersect(sets.row(to, i, m.f.words), set)) shrunk = true;
+            if (sets.intersect(sets.row(to, i, m.g.words), set)) shrunk = true;
         }
         return shrunk;
     }
 
     /// Of an item of the state that was closed last.
-    fn of(m: *const Must, state: u32, item: u32) []const u64 {
+    fn of(m: *const CommonLookaheads, state: u32, item: u32) []const u64 {
         for (m.a.kernelOf(state), 0..) |one, i| {
-            if (one == item) return sets.row(m.setsOf(state), i, m.f.words);
+            if (one == item) return sets.row(m.setsOf(state), i, m.g.words);
         }
-        return sets.row(m.closure.lookaheads, m.f.rules[m.f.productions[item]], m.f.words);
+        return sets.row(m.closure.lookaheads, m.g.rules[m.g.productions[item]], m.g.words);
     }
 
-    fn lookaheads(m: *Must, w: *const Work, state: u32, production: u16) Error![]const u64 {
-        try m.closure.close(w, m.a.kernelOf(state), m.setsOf(state));
-        return m.of(state, m.f.first_items[production + 1] - 1);
+    fn lookaheads(m: *CommonLookaheads, ctx: *const Context, state: u32, production: u16) Error![]const u64 {
+        try m.closure.close(ctx, m.a.kernelOf(state), m.setsOf(state));
+        return m.of(state, m.g.first_items[production + 1] - 1);
     }
 
-    fn setsOf(m: *const Must, state: u32) []u64 {
+    fn setsOf(m: *const CommonLookaheads, state: u32) []u64 {
         const offsets = m.a.kernel_offsets.items;
-        return m.kernel_sets[@as(usize, offsets[state]) * m.f.words .. @as(usize, offsets[state + 1]) * m.f.words];
+        return m.kernel_sets[@as(usize, offsets[state]) * m.g.words .. @as(usize, offsets[state + 1]) * m.g.words];
     }
 };

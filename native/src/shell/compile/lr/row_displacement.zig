@@ -7,11 +7,11 @@ const Budget = @import("engine").budget.Budget;
 const Diagnostic = @import("engine").diagnostic.Diagnostic;
 const graph = @import("graph.zig");
 const Graph = graph.Graph;
-const work_module = @import("work.zig");
-const Work = work_module.Work;
-const Error = work_module.Error;
+const context = @import("context.zig");
+const Context = context.Context;
+const Error = context.Error;
 
-pub const Displaced = struct {
+pub const DisplacedRows = struct {
     /// [row]: an entry is in place displacements[row] + column, modulo 2^32.
     displacements: []u32,
     /// 0 where there is none.
@@ -20,25 +20,25 @@ pub const Displaced = struct {
 
 /// The entries of a row are values[offsets[row]..offsets[row + 1]], none of them 0; their columns, which
 /// ascend, are those of `columns`.
-pub fn displace(w: *const Work, offsets: []const u32, columns: []const u32, values: []const u32) Error!Displaced {
-    const displacements = try w.filled(u32, offsets.len - 1, 0);
+pub fn displaceRows(ctx: *const Context, offsets: []const u32, columns: []const u32, values: []const u32) Error!DisplacedRows {
+    const displacements = try ctx.filled(u32, offsets.len - 1, 0);
     var entries: std.ArrayList(u16) = .empty;
     var first_free: usize = 0;
     var start: usize = 0;
     var class: u32 = 0;
-    for (try bySize(w, offsets)) |row| {
+    for (try bySize(ctx, offsets)) |row| {
         const own = columns[offsets[row]..offsets[row + 1]];
         if (own.len == 0) break;
-        try w.check();
+        try ctx.check();
         // Smaller rows may fit where others did not.
         if (sizeClass(own.len) != class) start = first_free;
         class = sizeClass(own.len);
         var place = @max(start, first_free);
-        while (!fits(entries.items, place, own)) : (place += 1) if (place % 256 == 0) try w.check();
+        while (!fits(entries.items, place, own)) : (place += 1) if (place % 256 == 0) try ctx.check();
         start = @max(start, place -| lag_max);
 
         const n_more = place + own[own.len - 1] - own[0] + 1 -| entries.items.len;
-        try w.reserve(&entries, n_more);
+        try ctx.reserve(&entries, n_more);
         entries.appendNTimesAssumeCapacity(0, n_more);
         for (own, values[offsets[row]..offsets[row + 1]]) |column, value| entries.items[place + column - own[0]] = @intCast(value);
         displacements[row] = @as(u32, @intCast(place)) -% own[0];
@@ -61,12 +61,12 @@ fn fits(entries: []const u16, place: usize, columns: []const u32) bool {
 }
 
 /// The rows, those of many entries first.
-fn bySize(w: *const Work, offsets: []const u32) Error![]const u32 {
+fn bySize(ctx: *const Context, offsets: []const u32) Error![]const u32 {
     var edges: std.ArrayList(graph.Edge) = .empty;
     for (offsets[1..], offsets[0 .. offsets.len - 1], 0..) |end, start, row| {
-        try w.append(&edges, .{ .from = sizeClass(end - start), .to = @intCast(row) });
+        try ctx.append(&edges, .{ .from = sizeClass(end - start), .to = @intCast(row) });
     }
-    const by_size: Graph = try .init(w, @bitSizeOf(u32) + 1, edges.items, null);
+    const by_size: Graph = try .init(ctx, @bitSizeOf(u32) + 1, edges.items, null);
     return by_size.targets;
 }
 
@@ -80,23 +80,23 @@ test "every entry is where its row says, and fewer places are free than taken" {
     defer arena.deinit();
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
-    const w: Work = .{ .arena = arena.allocator(), .budget = &budget, .diag = &diag };
+    const ctx: Context = .{ .arena = arena.allocator(), .budget = &budget, .diag = &diag };
     var prng: std.Random.DefaultPrng = .init(1);
     var offsets: std.ArrayList(u32) = .empty;
     var columns: std.ArrayList(u32) = .empty;
     var values: std.ArrayList(u32) = .empty;
     for (0..2000) |row| {
-        try offsets.append(w.arena, @intCast(columns.items.len));
+        try offsets.append(ctx.arena, @intCast(columns.items.len));
         // Most rows are short, and none has an entry in each third of the columns.
         const share: u32 = if (row % 100 == 0) 4 else 200;
         for (0..900) |column| {
             if (column / 300 == row % 3 or prng.random().uintLessThan(u32, share) > 0) continue;
-            try columns.append(w.arena, @intCast(column));
-            try values.append(w.arena, prng.random().intRangeAtMost(u16, 1, std.math.maxInt(u16)));
+            try columns.append(ctx.arena, @intCast(column));
+            try values.append(ctx.arena, prng.random().intRangeAtMost(u16, 1, std.math.maxInt(u16)));
         }
     }
-    try offsets.append(w.arena, @intCast(columns.items.len));
-    const table = try displace(&w, offsets.items, columns.items, values.items);
+    try offsets.append(ctx.arena, @intCast(columns.items.len));
+    const table = try displaceRows(&ctx, offsets.items, columns.items, values.items);
     for (table.displacements, offsets.items[0..2000], offsets.items[1..]) |displacement, from, to| {
         for (columns.items[from..to], values.items[from..to]) |column, value| {
             try testing.expectEqual(value, table.entries[displacement +% column]);

@@ -196,7 +196,7 @@ test "structs of arrays come back, and a changed byte is found" {
     const gpa = std.testing.allocator;
     var scratch = std.testing.tmpDir(.{});
     defer scratch.cleanup();
-    const path = try std.fmt.allocPrint(gpa, ".zig-cache/tmp/{s}/image", .{scratch.sub_path});
+    const path = try std.fmt.allocPrint(gpa, ".zig-cache/tmp/{s}/saved", .{scratch.sub_path});
     defer gpa.free(path);
     var arena: std.heap.ArenaAllocator = .init(gpa);
     defer arena.deinit();

@@ -1,0 +1,63 @@
+//! What every step of the construction carries: scratch memory, the budget it counts against, and
+//! where a failure is written down.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("engine").diagnostic;
+const Budget = @import("engine").budget.Budget;
+
+pub const Error = Allocator.Error || diagnostic.Error;
+
+pub const Context = struct {
+    /// Nothing in it is freed one by one.
+    arena: Allocator,
+    budget: *Budget,
+    diag: *diagnostic.Diagnostic,
+
+    const what = "the parser";
+
+    // Out of line: they are called from everywhere, and seldom take long.
+
+    pub noinline fn check(ctx: *const Context) Error!void {
+        return ctx.budget.check(what, ctx.diag);
+    }
+
+    pub fn checkStates(ctx: *const Context, n: usize) Error!void {
+        return ctx.budget.checkStates(n, what, ctx.diag);
+    }
+
+    pub noinline fn take(ctx: *const Context, bytes: u64) Error!void {
+        return ctx.budget.take(bytes, what, ctx.diag);
+    }
+
+    pub noinline fn alloc(ctx: *const Context, comptime T: type, n: usize) Error![]T {
+        try ctx.take(@as(u64, n) * @sizeOf(T));
+        return ctx.arena.alloc(T, n);
+    }
+
+    pub noinline fn filled(ctx: *const Context, comptime T: type, n: usize, value: T) Error![]T {
+        const slice = try ctx.alloc(T, n);
+        @memset(slice, value);
+        return slice;
+    }
+
+    pub fn reserve(ctx: *const Context, list: anytype, n: usize) Error!void {
+        if (list.capacity - list.items.len < n) return ctx.grow(list, n);
+    }
+
+    noinline fn grow(ctx: *const Context, list: anytype, n: usize) Error!void {
+        const capacity = @max(list.items.len + n, 2 * list.capacity, 64);
+        try ctx.take(@as(u64, capacity) * @sizeOf(@TypeOf(list.items[0])));
+        try list.ensureTotalCapacityPrecise(ctx.arena, capacity);
+    }
+
+    pub fn append(ctx: *const Context, list: anytype, item: @TypeOf(list.items[0])) Error!void {
+        try ctx.reserve(list, 1);
+        list.appendAssumeCapacity(item);
+    }
+
+    pub noinline fn appendSlice(ctx: *const Context, list: anytype, items: []const @TypeOf(list.items[0])) Error!void {
+        try ctx.reserve(list, items.len);
+        list.appendSliceAssumeCapacity(items);
+    }
+};

@@ -1,0 +1,94 @@
+//! Shortest sentences of rules.
+
+const std = @import("std");
+const augmented_grammar = @import("augmented_grammar.zig");
+const AugmentedGrammar = augmented_grammar.AugmentedGrammar;
+const graph = @import("graph.zig");
+const Graph = graph.Graph;
+const context = @import("context.zig");
+const Context = context.Context;
+const Error = context.Error;
+
+const unknown = std.math.maxInt(u64);
+
+pub const ShortestSentences = struct {
+    grammar: *const AugmentedGrammar,
+    /// [rule]: terminals of its shortest sentence, saturating.
+    lengths: []u64,
+    /// [rule]: the production that it begins with.
+    choices: []u16,
+
+    pub fn init(ctx: *const Context, g: *const AugmentedGrammar) Error!ShortestSentences {
+        const s: ShortestSentences = .{
+            .grammar = g,
+            .lengths = try ctx.filled(u64, g.n_rules, unknown),
+            .choices = try ctx.alloc(u16, g.n_rules),
+        };
+        var edges: std.ArrayList(graph.Edge) = .empty;
+        for (0..g.n_productions) |p| {
+            for (g.itemsOf(p)) |symbol| {
+                if (g.isRule(symbol)) try ctx.append(&edges, .{ .from = g.ruleOf(symbol), .to = @intCast(p) });
+            }
+        }
+        const occurrences: Graph = try .init(ctx, g.n_rules, edges.items, null);
+        // Rules whose length fell, and whether they are among those.
+        var fallen: std.ArrayList(u32) = .empty;
+        const waiting = try ctx.filled(bool, g.n_rules, false);
+        for (0..g.n_productions) |p| {
+            if (g.itemsOf(p).len > 0) try s.weigh(ctx, @intCast(p), &fallen, waiting);
+        }
+        while (fallen.pop()) |rule| {
+            try ctx.check();
+            waiting[rule] = false;
+            for (occurrences.of(rule)) |p| try s.weigh(ctx, @intCast(p), &fallen, waiting);
+        }
+        return s;
+    }
+
+    fn weigh(s: *const ShortestSentences, ctx: *const Context, production: u16, fallen: *std.ArrayList(u32), waiting: []bool) Error!void {
+        const symbols = s.grammar.itemsOf(production);
+        var length: u64 = 0;
+        for (symbols[0 .. symbols.len - 1]) |symbol| {
+            if (s.of(symbol) == unknown) return;
+            length = @min(length +| s.of(symbol), unknown - 1);
+        }
+        const rule = s.grammar.rules[production];
+        if (length >= s.lengths[rule]) return;
+        s.lengths[rule] = length;
+        s.choices[rule] = production;
+        if (waiting[rule]) return;
+        waiting[rule] = true;
+        try ctx.append(fallen, rule);
+    }
+
+    pub fn of(s: *const ShortestSentences, symbol: u32) u64 {
+        return if (s.grammar.isRule(symbol)) s.lengths[s.grammar.ruleOf(symbol)] else 1;
+    }
+
+    pub fn ofAll(s: *const ShortestSentences, symbols: []const u32) u64 {
+        var length: u64 = 0;
+        for (symbols) |symbol| length +|= s.of(symbol);
+        return length;
+    }
+
+    pub const Suffix = struct { terminals: []const u32, cut: bool };
+
+    /// As many terminals of the shortest sentence of `symbols` as fit `buffer`, from its end.
+    pub fn suffix(s: *const ShortestSentences, ctx: *const Context, symbols: []const u32, buffer: []u32) Error!Suffix {
+        var open: std.ArrayList(u32) = .empty;
+        try ctx.appendSlice(&open, symbols);
+        var free = buffer.len;
+        while (open.pop()) |symbol| {
+            if (s.of(symbol) == 0) continue;
+            if (free == 0) return .{ .terminals = buffer, .cut = true };
+            if (!s.grammar.isRule(symbol)) {
+                free -= 1;
+                buffer[free] = symbol;
+                continue;
+            }
+            const inner = s.grammar.itemsOf(s.choices[s.grammar.ruleOf(symbol)]);
+            try ctx.appendSlice(&open, inner[0 .. inner.len - 1]);
+        }
+        return .{ .terminals = buffer[free..], .cut = false };
+    }
+};
