@@ -58,7 +58,7 @@ test {
     _ = @import("llama/cache_type.zig");
     _ = @import("llama/text.zig");
     _ = @import("llama/outbox.zig");
-    _ = @import("llama/free.zig");
+    _ = @import("llama/unconstrained.zig");
     _ = @import("llama/slot.zig");
     _ = @import("llama/sampler.zig");
     _ = @import("abi/header_test.zig");

@@ -1,16 +1,22 @@
-//! What this library calls in libllama: one list of names drives the search for the symbols. An
-//! optional pointer is a function that not every supported build has.
+//! What this library calls in libllama. One list of names drives the search for symbols; an optional pointer is
+//! a function that not every supported build has.
 
 const std = @import("std");
 const Layout = @import("layout.zig").Layout;
 
+/// llama_model.
 pub const Model = opaque {};
+/// llama_context.
 pub const Context = opaque {};
+/// llama_vocab.
 pub const Vocab = opaque {};
+/// llama_memory_t, without its pointer.
 pub const Memory = opaque {};
 
+/// llama_token_data.
 pub const TokenData = extern struct { id: i32, logit: f32, p: f32 };
 
+/// llama_token_data_array.
 pub const TokenDataArray = extern struct {
     data: [*]TokenData,
     size: usize,
@@ -18,11 +24,12 @@ pub const TokenDataArray = extern struct {
     sorted: bool,
 };
 
+/// llama_batch.
 pub const Batch = extern struct {
     n_tokens: i32,
     token: ?[*]const i32,
     embd: ?[*]f32 = null,
-    /// Null: positions follow those in the memory.
+    /// Null: after the positions in the memory.
     pos: ?[*]i32 = null,
     /// Null: sequence 0.
     n_seq_id: ?[*]i32 = null,
@@ -31,10 +38,11 @@ pub const Batch = extern struct {
     logits: ?[*]i8 = null,
 };
 
+/// llama_sampler.
 pub const Sampler = extern struct { iface: *const SamplerInterface, ctx: ?*anyopaque };
 
-/// The members of the first known build. Later builds append members for sampling on a device,
-/// which are left out by being null, so the table is followed by more nulls than any build reads.
+/// llama_sampler_i: the members of the first known build. Later builds append members for sampling on a device,
+/// which may be null, so the table ends with more nulls than any build reads.
 pub const SamplerInterface = extern struct {
     name: *const fn (*const Sampler) callconv(.c) [*:0]const u8,
     accept: *const fn (*Sampler, i32) callconv(.c) void,
@@ -45,7 +53,9 @@ pub const SamplerInterface = extern struct {
     absent: [26]?*const anyopaque = @splat(null),
 };
 
+/// ggml_log_callback.
 pub const LogCallback = fn (level: c_int, text: [*:0]const u8, user_data: ?*anyopaque) callconv(.c) void;
+/// ggml_abort_callback: true interrupts the decode.
 pub const AbortCallback = fn (data: ?*anyopaque) callconv(.c) bool;
 
 /// Bits of llama_vocab_get_attr.
@@ -58,8 +68,9 @@ pub const TokenAttribute = packed struct(c_int) {
     _: u27,
 };
 
+/// The functions of one loaded libllama, by their C names.
 pub const Api = struct {
-    // Passed and returned by value: called through the functions below only.
+    // These pass structs by value: call them through the functions below.
     llama_model_default_params: *const anyopaque,
     llama_context_default_params: *const anyopaque,
     llama_model_load_from_file: *const anyopaque,
@@ -113,7 +124,7 @@ pub const Api = struct {
     llama_sampler_init_temp: *const fn (f32) callconv(.c) ?*Sampler,
     llama_sampler_init_grammar: *const fn (*const Vocab, [*:0]const u8, [*:0]const u8) callconv(.c) ?*Sampler,
 
-    /// Fills the table; the name of the first required function that is missing, if any.
+    /// Fills the table. Returns the name of the first required function that is missing; null if there is none.
     pub fn load(api: *Api, library: anytype) ?[:0]const u8 {
         const fields = @typeInfo(Api).@"struct";
         inline for (fields.field_names, fields.field_types) |name, Pointer| {
@@ -127,6 +138,7 @@ pub const Api = struct {
         return null;
     }
 
+    /// llama_model_load_from_file with the parameters of this layout. Null if it fails.
     pub fn loadModel(api: *const Api, layout: *const Layout, path: [*:0]const u8, params: *const ParamWords) ?*Model {
         return switch (layout.model_params_bytes) {
             inline 72, 80 => |bytes| {
@@ -138,6 +150,7 @@ pub const Api = struct {
         };
     }
 
+    /// llama_init_from_model with the parameters of this layout. Null if it fails.
     pub fn newContext(api: *const Api, layout: *const Layout, model: *Model, params: *const ParamWords) ?*Context {
         return switch (layout.context_params_bytes) {
             inline 120, 136, 160 => |bytes| {
@@ -150,10 +163,10 @@ pub const Api = struct {
     }
 };
 
-/// A parameter struct as the probe read it, with room for any.
+/// A parameter struct as the probe read it. Has room for any.
 pub const ParamWords = [256]u32;
 
-/// Above 16 bytes every calling convention passes a struct by its bytes alone, whatever its members.
+/// Every calling convention passes a struct of more than 16 bytes by its bytes alone, whatever its members.
 fn ByValue(comptime bytes: usize) type {
     return extern struct { words: [bytes / 4]u32 align(8) };
 }

@@ -1,11 +1,11 @@
-//! Types of the KV cache, by the names that the stream's config takes.
+//! Types of the KV cache, by the names that the stream's config uses.
 
 const std = @import("std");
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
 
-/// The ggml_type of a name; that of llama.cpp's default for "".
+/// The ggml_type of a name; for "" that of llama.cpp's default. `field` is for the message.
 pub fn parse(field: []const u8, name: []const u8, d: *Diagnostic) diagnostic.Error!u32 {
     if (name.len == 0) return f16_type;
     for (types) |each| if (std.mem.eql(u8, each.name, name)) return each.ggml_type;

@@ -1,4 +1,4 @@
-//! A context of the C interface: a model with its name, and what is done with its vocabulary.
+//! A context of the C interface: a model with its id, and what callers do with its vocabulary.
 
 const std = @import("std");
 const Model = @import("model.zig").Model;
@@ -10,13 +10,15 @@ const Vocabulary = vocabulary.Vocabulary;
 const file = @import("engine").file;
 const gpa = @import("engine").memory.gpa;
 
+/// Reference-counted. `setModelId` and `modelWithGpuLayers` are for one thread at a time.
 pub const Context = struct {
     references: std.atomic.Value(u32) = .init(1),
     model: *Model,
     /// "" if unknown.
     model_id: []const u8 = "",
 
-    /// Opens a GGUF file, or the first one under `text/` of a folder.
+    /// Loads a GGUF file, or the first one, by name, under `text/` of a folder. Finds libllama if none is bound
+    /// yet. The caller owns one reference.
     pub fn create(bundle: [:0]const u8, d: *Diagnostic) diagnostic.Error!*Context {
         const runtime = try loader.load("", d);
         const in_folder = modelInFolder(bundle) catch return d.outOfMemory();
@@ -27,11 +29,13 @@ pub const Context = struct {
         return context;
     }
 
+    /// Another reference. Safe from any thread.
     pub fn retain(context: *Context) *Context {
         _ = context.references.fetchAdd(1, .monotonic);
         return context;
     }
 
+    /// Gives a reference back; the last one frees the context. Safe from any thread.
     pub fn release(context: *Context) void {
         if (context.references.fetchSub(1, .acq_rel) != 1) return;
         context.model.release();
@@ -39,13 +43,15 @@ pub const Context = struct {
         gpa.destroy(context);
     }
 
+    /// Copies the id, which payloads are compared with.
     pub fn setModelId(context: *Context, model_id: []const u8) error{OutOfMemory}!void {
         const copy = try gpa.dupe(u8, model_id);
         gpa.free(context.model_id);
         context.model_id = copy;
     }
 
-    /// The model with this many layers on the GPU: the one at hand, or loaded anew in its place.
+    /// The model with so many layers on the GPU: the loaded one, or a new one that replaces it. 0 or less: the
+    /// loaded one. The caller owns one reference.
     pub fn modelWithGpuLayers(context: *Context, n_gpu_layers: i32, d: *Diagnostic) diagnostic.Error!*Model {
         if (n_gpu_layers > 0 and !context.model.hasLayersOnGpu(n_gpu_layers)) {
             const loaded = try Model.load(context.model.runtime, context.model.path, n_gpu_layers, d);
@@ -55,7 +61,7 @@ pub const Context = struct {
         return context.model.retain();
     }
 
-    /// All tokens with their bytes and flags. One reference belongs to the caller.
+    /// A copy of all tokens, with bytes, flags and tokenizer. The caller owns one reference.
     pub fn vocabularyOf(context: *const Context, d: *Diagnostic) diagnostic.Error!*Vocabulary {
         return context.copyVocabulary(d) catch |e| switch (e) {
             error.OutOfMemory => d.outOfMemory(),
@@ -94,7 +100,7 @@ pub const Context = struct {
         return copied;
     }
 
-    /// The caller frees the tokens.
+    /// The tokens of a text, which must be UTF-8. The caller frees them.
     pub fn tokenize(
         context: *const Context,
         text: []const u8,
@@ -119,7 +125,7 @@ pub const Context = struct {
         return tokens;
     }
 
-    /// The caller frees the text.
+    /// The text of tokens. The caller frees it.
     pub fn detokenize(
         context: *const Context,
         tokens: []const i32,

@@ -1,4 +1,4 @@
-//! Shared libraries of this process: opening them, finding symbols, telling which are loaded.
+//! Shared libraries of this process: opening them, finding symbols, listing those that are loaded.
 
 const std = @import("std");
 const builtin = @import("builtin");
@@ -9,29 +9,32 @@ const system = switch (builtin.os.tag) {
     else => @compileError("no dynamic loading for this system"),
 };
 
-/// Stays for the life of the process unless it is closed.
+/// A reference to a loaded library. Unless it is closed, the library stays for the life of the process.
 pub const Library = struct {
     handle: *anyopaque,
 
+    /// Gives the reference back; its symbols must not be used again.
     pub fn close(library: Library) void {
         system.release(library.handle);
     }
 
+    /// The address of a symbol; null if there is none.
     pub fn lookup(library: Library, name: [*:0]const u8) ?*anyopaque {
         return system.lookup(library.handle, name);
     }
 };
 
-/// Loads a file. The reason of a failure is written to `reason` and is empty if there is none.
+/// Loads a file. Null if that fails: `reason` says why, or is empty if the system gives none.
 pub fn open(path: [*:0]const u8, reason: *Reason) ?Library {
     return .{ .handle = system.open(path, reason) orelse return null };
 }
 
-/// Text of a failed `open`.
+/// Why `open` failed, in the system's words, cut to the buffer.
 pub const Reason = struct {
     buffer: [512]u8 = undefined,
     len: usize = 0,
 
+    /// Lent by the reason.
     pub fn text(reason: *const Reason) []const u8 {
         return reason.buffer[0..reason.len];
     }
@@ -42,8 +45,8 @@ pub const Reason = struct {
     }
 };
 
-/// The distinct addresses at which the loaded libraries, and the program itself, define `name`:
-/// usually none or one. Each comes with the library that it was found in.
+/// The distinct addresses of `name` in the program and its loaded libraries: usually none or one. The caller
+/// frees the list and closes each library.
 pub fn findLoaded(gpa: std.mem.Allocator, name: [*:0]const u8) error{OutOfMemory}![]Found {
     var found: std.ArrayList(Found) = .empty;
     errdefer found.deinit(gpa);
@@ -63,9 +66,10 @@ fn contains(found: []const Found, address: *anyopaque) bool {
     return false;
 }
 
+/// An address and the library that it was found in.
 pub const Found = struct { library: Library, address: *anyopaque };
 
-/// Path of the library that contains this address, written to `buffer`.
+/// The path of the library that contains an address, written to `buffer`; null if it is unknown or too long.
 pub fn pathOfAddress(address: *const anyopaque, buffer: []u8) ?[]const u8 {
     return system.pathOfAddress(address, buffer);
 }
@@ -87,7 +91,7 @@ const posix = struct {
 
     const Handles = std.ArrayList(*anyopaque);
 
-    /// The names are collected first: opening a library inside the walk may deadlock.
+    /// Collects the names first: opening a library during the walk may deadlock.
     fn loadedLibraries(gpa: std.mem.Allocator) error{OutOfMemory}!Handles {
         var names: Names = .{ .gpa = gpa };
         defer names.deinit();
@@ -171,7 +175,7 @@ const windows = struct {
     extern "kernel32" fn GetModuleHandleExW(u32, *const anyopaque, *Module) callconv(.winapi) c_int;
     extern "kernel32" fn GetModuleFileNameW(Module, [*]u16, u32) callconv(.winapi) u32;
 
-    /// The folder of the library is searched for what it depends on.
+    /// Searches the library's folder for what it depends on.
     const load_with_altered_search_path = 0x8;
     const from_address_unchanged_refcount = 0x4 | 0x2;
 
@@ -198,7 +202,7 @@ const windows = struct {
         return GetProcAddress(module, name);
     }
 
-    /// Listing modules takes no reference, so none may be given back: what was opened stays.
+    /// Listing modules takes no reference, so there is none to give back: what was opened stays.
     fn release(_: Module) void {}
 
     fn loadedLibraries(gpa: std.mem.Allocator) error{OutOfMemory}!std.ArrayList(Module) {

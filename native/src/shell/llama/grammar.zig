@@ -1,5 +1,5 @@
-//! llama.cpp's own grammar sampler, kept in step with the output. It ends the process when it is
-//! made to accept a token that it refuses, so each token is tested first.
+//! llama.cpp's own grammar sampler, kept in step with the text. It ends the process if it is made to accept a
+//! token that it refuses, so each token is tested first.
 
 const std = @import("std");
 const api_module = @import("api.zig");
@@ -9,13 +9,14 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const log = @import("engine").log;
 
+/// Belongs to one thread. Lends the model.
 pub const Grammar = struct {
     model: *const Model,
     sampler: *api_module.Sampler,
-    /// Out of step with the output: it neither chooses nor is fed until the next generation.
+    /// Out of step with the text: it is neither asked nor fed until `restart`.
     off: bool = false,
 
-    /// `gbnf` is a grammar with a rule `root`.
+    /// Compiles a GBNF grammar with a rule `root`.
     pub fn init(model: *const Model, gbnf: [*:0]const u8, d: *Diagnostic) diagnostic.Error!Grammar {
         native_log.forget();
         const sampler = model.api().llama_sampler_init_grammar(model.vocab, gbnf, "root") orelse {
@@ -25,35 +26,38 @@ pub const Grammar = struct {
         return .{ .model = model, .sampler = sampler };
     }
 
+    /// Frees the sampler, not the model.
     pub fn deinit(grammar: *Grammar) void {
         grammar.model.api().llama_sampler_free(grammar.sampler);
     }
 
+    /// Back to the start of the grammar, in step again.
     pub fn restart(grammar: *Grammar) void {
         grammar.model.api().llama_sampler_reset(grammar.sampler);
         grammar.off = false;
     }
 
+    /// Whether the token may come next. About a microsecond.
     pub fn allows(grammar: *Grammar, token: i32) bool {
         var one = [_]api_module.TokenData{.{ .id = token, .logit = 1, .p = 0 }};
         grammar.restrict(&one);
         return one[0].logit != -std.math.inf(f32);
     }
 
-    /// Gives every candidate that is not allowed a logit of -inf. All of a vocabulary takes
-    /// milliseconds, one candidate a microsecond.
+    /// Sets the logits of illegal candidates to -inf. Milliseconds for a whole vocabulary.
     pub fn restrict(grammar: *Grammar, candidates: []api_module.TokenData) void {
         var array: api_module.TokenDataArray = .{ .data = candidates.ptr, .size = candidates.len, .selected = -1, .sorted = false };
         grammar.model.api().llama_sampler_apply(grammar.sampler, &array);
     }
 
-    /// Follows the output by one token.
+    /// Follows the text by one token. If the grammar refuses the token, it is switched off.
     pub fn accept(grammar: *Grammar, token: i32) void {
         if (grammar.off) return;
         if (!grammar.allows(token)) return grammar.switchOff("a token of the trie is not one that it allows");
         grammar.model.api().llama_sampler_accept(grammar.sampler, token);
     }
 
+    /// Gives the grammar up until `restart`, and logs why.
     pub fn switchOff(grammar: *Grammar, comptime why: []const u8) void {
         if (grammar.off) return;
         grammar.off = true;

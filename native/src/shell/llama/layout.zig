@@ -1,21 +1,22 @@
-//! The version gate. llama.cpp passes its parameter structs by value and changes them without a
-//! sign: a caller compiled for another build misbehaves silently. So before any struct crosses the
-//! border, the library at hand is asked for its default parameters, and what it writes (how many
-//! bytes, which values at which offsets) must be one of the layouts below. Each was verified on a
-//! real build; offsets are those of 64-bit pointers.
+//! The version gate. llama.cpp passes its parameter structs by value and changes them without notice: a caller
+//! compiled for another build misbehaves silently. So before any struct crosses the border, the library is
+//! asked for its default parameters. What it writes (how many bytes, which values at which offsets) must be one
+//! of the layouts below. Each was verified on a real build; offsets are those of 64-bit pointers.
 
 const std = @import("std");
 const builtin = @import("builtin");
 
+/// The parameter structs of a range of builds. Sizes and offsets are in bytes.
 pub const Layout = struct {
     /// The first build verified to have it.
     name: [:0]const u8,
     model_params_bytes: usize,
     context_params_bytes: usize,
-    /// Offset in the context parameters of a bound on the rows of logits; older builds have none.
+    /// Offset, in the context parameters, of the limit on rows of logits; null for older builds, which have none.
     n_outputs_max: ?usize,
     /// Default context parameters in 32-bit words, up to the booleans.
     context_defaults: []const u32,
+    /// Offsets in the context parameters.
     type_k: usize,
     type_v: usize,
 
@@ -24,6 +25,7 @@ pub const Layout = struct {
     pub const n_ctx = 0;
 };
 
+/// All layouts that are known.
 pub const known = [_]Layout{
     .{
         .name = "b7347",
@@ -63,10 +65,10 @@ pub const known = [_]Layout{
     },
 };
 
-/// For messages.
+/// Their names, for messages.
 pub const known_names = "b7347, b8390, b10361, v0.4.0 (also v0.5.0)";
 
-/// Which pointer widths and calling conventions the probe and the table hold for.
+/// Whether the probe and the table hold for this target's pointers and calling convention.
 pub const supported = @sizeOf(usize) == 8 and switch (builtin.cpu.arch) {
     .x86_64, .aarch64 => true,
     else => false,
@@ -90,11 +92,12 @@ const tail = [_]u32{
     0, 0, 0, 0, // abort callback
 };
 
-/// What a library writes as its defaults.
+/// The default parameters that a library writes.
 pub const Probe = struct {
     model: Written,
     context: Written,
 
+    /// The layout that these are the defaults of; null if it is unknown.
     pub fn match(p: *const Probe) ?*const Layout {
         for (&known) |*layout| {
             if (layout.model_params_bytes == p.model.len and
@@ -122,8 +125,8 @@ pub const Written = struct {
 /// Larger than any parameter struct may become.
 const probe_bytes = 1024;
 
-/// Calls a function that takes nothing and returns a struct above 16 bytes. Twice, over two
-/// patterns: bytes that differ were not written.
+/// Calls a function without parameters that returns a struct of more than 16 bytes. Calls it twice, over two
+/// patterns: bytes that differ were not written. `supported` must be true.
 pub fn probe(default_params: *const anyopaque) Written {
     var first: Written = .{ .words = @splat(0xaaaaaaaa) };
     var second: Written = .{ .words = @splat(0x55555555) };
@@ -142,8 +145,8 @@ pub fn probe(default_params: *const anyopaque) Written {
 
 const x18_is_reserved = builtin.os.tag != .linux or builtin.abi.isAndroid();
 
-/// Every 64-bit convention passes the pointer for such a result as the first argument, but
-/// AArch64, which has a register of its own for it.
+/// Every 64-bit convention passes the pointer for such a result as the first argument; AArch64 alone has a register
+/// for it.
 fn callWithResultAt(function: *const anyopaque, result: *anyopaque) void {
     switch (builtin.cpu.arch) {
         .x86_64 => {

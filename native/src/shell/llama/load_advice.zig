@@ -1,11 +1,11 @@
-//! What to do about a libllama that cannot be loaded: the system's message often does not say it. A
-//! library for another processor, for one, is "no such file" to glibc.
+//! What to do about a libllama that cannot be loaded. The system's message often does not say: to glibc, a
+//! library for another processor is "no such file".
 
 const std = @import("std");
 const builtin = @import("builtin");
 const file = @import("engine").file;
 
-/// For the end of an error message; "" if there is nothing to say.
+/// For the end of an error message; "" if there is no advice.
 pub fn of(path: [:0]const u8, message: []const u8) []const u8 {
     var buffer: [4096]u8 = undefined;
     if (file.readStart(path, &buffer)) |start| {
@@ -38,7 +38,7 @@ const here: Processor = switch (builtin.cpu.arch) {
 
 const here_name = @tagName(builtin.os.tag) ++ " " ++ @tagName(builtin.cpu.arch);
 
-/// Null if this is no library, or one whose processor is not told at its start.
+/// Null if this is no library, or its start does not tell the processor.
 fn processorOf(start: []const u8) ?Processor {
     if (start.len < 64) return null;
     if (std.mem.startsWith(u8, start, "\x7fELF")) return switch (std.mem.readInt(u16, start[18..20], .little)) {

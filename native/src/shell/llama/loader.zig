@@ -13,46 +13,47 @@ const file = @import("engine").file;
 const gpa = @import("engine").memory.gpa;
 const Mutex = @import("engine").mutex.Mutex;
 
-/// A libllama that is bound. Never freed.
+/// A bound libllama. Immutable; never freed.
 pub const Runtime = struct {
     api: Api,
     layout: *const layouts.Layout,
-    /// As it writes them itself.
+    /// Its default parameters.
     defaults: layouts.Probe,
     path: [:0]const u8,
     version: [:0]const u8,
-    /// The caller or the environment named this copy, so that others in the process do not matter.
+    /// The caller or the environment named this copy: others in the process do not matter.
     chosen: bool,
 };
 
-/// The file that the caller names, or the result of the search if `path` is empty.
+/// Binds the file that the caller names; if `path` is empty, the one of the environment, a loaded one, or one
+/// beside this library. Fails if another is bound. Safe from any thread.
 pub fn load(path: []const u8, d: *Diagnostic) diagnostic.Error!*const Runtime {
     mutex.lock();
     defer mutex.unlock();
     if (current) |runtime| {
-        if (path.len == 0 or std.mem.eql(u8, path, runtime.path) or std.mem.eql(u8, path, asked)) return runtime;
+        if (path.len == 0 or std.mem.eql(u8, path, runtime.path) or std.mem.eql(u8, path, requested_path)) return runtime;
         return d.fail(.state, "libllama is already loaded from {s}; it cannot be replaced by {s}", .{ runtime.path, path });
     }
     try refuseUnverifiedPlatform(d);
     return if (path.len > 0) loadFile(path, d) else search(d);
 }
 
-/// The copy that the host of a sampler uses: one that is loaded, and no other beside it unless one
-/// was chosen.
+/// The libllama that the host of a sampler uses: the one that is loaded. Fails if there are several and none
+/// was chosen. Safe from any thread.
 pub fn ofProcess(d: *Diagnostic) diagnostic.Error!*const Runtime {
     mutex.lock();
     defer mutex.unlock();
     if (current) |runtime| {
-        if (runtime.chosen or known_single) return runtime;
+        if (runtime.chosen or is_only_one) return runtime;
     }
     try refuseUnverifiedPlatform(d);
     const runtime = try attachLoaded(d) orelse
         return d.fail(.abi_mismatch, "no libllama is loaded in this process: load it before making a sampler", .{});
-    known_single = true;
+    is_only_one = true;
     return runtime;
 }
 
-/// What is bound, if anything.
+/// The bound libllama; null if there is none. Safe from any thread.
 pub fn bound() ?*const Runtime {
     mutex.lock();
     defer mutex.unlock();
@@ -62,12 +63,12 @@ pub fn bound() ?*const Runtime {
 const environment_name = "ELIZA_INFERENCE_LLAMA";
 
 /// A function that only libllama defines.
-const mark = "llama_model_load_from_file";
+const libllama_symbol = "llama_model_load_from_file";
 
 var mutex: Mutex = .{};
 var current: ?*const Runtime = null;
-var asked: []const u8 = "";
-var known_single = false;
+var requested_path: []const u8 = "";
+var is_only_one = false;
 
 fn refuseUnverifiedPlatform(d: *Diagnostic) diagnostic.Error!void {
     if (layouts.supported) return;
@@ -101,19 +102,19 @@ fn loadFile(path: []const u8, d: *Diagnostic) diagnostic.Error!*const Runtime {
     const copy = gpa.dupe(u8, path) catch return d.outOfMemory();
     errdefer gpa.free(copy);
     const runtime = try loadOpened(terminated, true, d);
-    asked = copy;
+    requested_path = copy;
     return runtime;
 }
 
 fn loadOpened(path: [:0]const u8, chosen: bool, d: *Diagnostic) diagnostic.Error!*const Runtime {
-    const before = dynlib.findLoaded(gpa, mark) catch return d.outOfMemory();
+    const before = dynlib.findLoaded(gpa, libllama_symbol) catch return d.outOfMemory();
     defer freeFound(before);
     var reason: dynlib.Reason = .{};
     const library = dynlib.open(path, &reason) orelse
         return d.fail(.abi_mismatch, "{s} cannot be loaded: {s}{s}", .{ path, reason.text(), load_advice.of(path, reason.text()) });
     errdefer library.close();
-    const address = library.lookup(mark) orelse
-        return d.fail(.abi_mismatch, "{s} is not libllama: it has no {s}", .{ path, mark });
+    const address = library.lookup(libllama_symbol) orelse
+        return d.fail(.abi_mismatch, "{s} is not libllama: it has no {s}", .{ path, libllama_symbol });
     const shared = for (before) |found| {
         if (found.address == address) break true;
     } else false;
@@ -121,7 +122,7 @@ fn loadOpened(path: [:0]const u8, chosen: bool, d: *Diagnostic) diagnostic.Error
 }
 
 fn attachLoaded(d: *Diagnostic) diagnostic.Error!?*const Runtime {
-    const found = dynlib.findLoaded(gpa, mark) catch return d.outOfMemory();
+    const found = dynlib.findLoaded(gpa, libllama_symbol) catch return d.outOfMemory();
     defer gpa.free(found);
     if (found.len == 1) {
         if (current) |runtime| {
@@ -152,7 +153,7 @@ fn freeFound(found: []dynlib.Found) void {
 
 const Origin = struct {
     chosen: bool,
-    /// Someone else loaded it too: its log and its backends are theirs.
+    /// Someone else loaded it too, and owns its log and backends.
     shared: bool,
 };
 
@@ -185,7 +186,7 @@ fn bind(library: dynlib.Library, address: *anyopaque, path: []const u8, origin: 
     return runtime;
 }
 
-/// Its own version where it tells one, else that of its tensor library and the commit.
+/// Its own version if it tells one; else that of its tensor library, and the commit.
 fn versionText(api: *const Api) error{OutOfMemory}![:0]const u8 {
     if (api.llama_version) |version| return gpa.dupeSentinel(u8, std.mem.span(version()), 0);
     const version = api.ggml_version orelse return gpa.dupeSentinel(u8, "unknown", 0);
@@ -193,7 +194,7 @@ fn versionText(api: *const Api) error{OutOfMemory}![:0]const u8 {
     return std.mem.concatWithSentinel(gpa, u8, &.{ "ggml ", std.mem.span(version()), ", commit ", std.mem.span(commit) }, 0);
 }
 
-/// Some builds have the processor's own code in files beside them, to be loaded on demand.
+/// Some builds keep the code for each processor in files beside them, loaded on demand.
 fn loadBackends(library: dynlib.Library, path: []const u8) void {
     const count: *const fn () callconv(.c) usize = @ptrCast(@alignCast(symbol(library, "ggml_backend_reg_count") orelse return));
     const load_all: *const fn ([*:0]const u8) callconv(.c) void =
@@ -204,7 +205,7 @@ fn loadBackends(library: dynlib.Library, path: []const u8) void {
     load_all(folder);
 }
 
-/// On some systems a library does not answer for those that it depends on.
+/// On some systems a look-up in a library does not search those that it depends on.
 fn symbol(library: dynlib.Library, name: [*:0]const u8) ?*anyopaque {
     if (library.lookup(name)) |address| return address;
     const found = dynlib.findLoaded(gpa, name) catch return null;

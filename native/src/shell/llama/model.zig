@@ -1,4 +1,4 @@
-//! A model in memory, shared by a context and its streams.
+//! A loaded model, shared by a context and its streams.
 
 const std = @import("std");
 const api_module = @import("api.zig");
@@ -11,19 +11,21 @@ const Diagnostic = diagnostic.Diagnostic;
 const file = @import("engine").file;
 const gpa = @import("engine").memory.gpa;
 
+/// Reference-counted. Any thread may use it.
 pub const Model = struct {
     references: std.atomic.Value(u32) = .init(1),
     runtime: *const Runtime,
     handle: *api_module.Model,
     vocab: *const api_module.Vocab,
     n_tokens: u32,
-    /// The tokens that end a generation: a handful, looked at for every token of the output.
+    /// The tokens that end a generation: a handful, looked at for each token of the text.
     end_tokens: []const i32,
     path: [:0]const u8,
-    /// As asked for; negative: all.
+    /// As requested. Negative: all.
     n_gpu_layers: i32,
 
-    /// Loads a GGUF file, with the library's own number of layers on the GPU unless one is given.
+    /// Loads a GGUF file, with so many layers on the GPU; null: libllama's default. The caller owns one
+    /// reference.
     pub fn load(runtime: *const Runtime, path: []const u8, n_gpu_layers: ?i32, d: *Diagnostic) diagnostic.Error!*Model {
         const own_path = gpa.dupeSentinel(u8, path, 0) catch return d.outOfMemory();
         errdefer gpa.free(own_path);
@@ -56,11 +58,13 @@ pub const Model = struct {
         return model;
     }
 
+    /// Another reference. Safe from any thread.
     pub fn retain(model: *Model) *Model {
         _ = model.references.fetchAdd(1, .monotonic);
         return model;
     }
 
+    /// Gives a reference back; the last one frees the model. Safe from any thread.
     pub fn release(model: *Model) void {
         if (model.references.fetchSub(1, .acq_rel) != 1) return;
         model.runtime.api.llama_model_free(model.handle);
@@ -69,11 +73,12 @@ pub const Model = struct {
         gpa.destroy(model);
     }
 
+    /// The functions of the libllama that loaded it.
     pub fn api(model: *const Model) *const Api {
         return &model.runtime.api;
     }
 
-    /// Whether this many layers on the GPU come to the same as what was loaded.
+    /// Whether the loaded model has what a request for so many layers on the GPU would give.
     pub fn hasLayersOnGpu(model: *const Model, n_gpu_layers: i32) bool {
         if (!model.api().llama_supports_gpu_offload()) return true;
         const most = model.api().llama_model_n_layer(model.handle) + 1;
@@ -81,11 +86,12 @@ pub const Model = struct {
         return loaded == @min(n_gpu_layers, most);
     }
 
+    /// Whether it is an encoder-decoder model, which streams do not serve.
     pub fn hasEncoder(model: *const Model) bool {
         return model.api().llama_model_has_encoder(model.handle);
     }
 
-    /// The same for every copy of a model, as far as its description tells.
+    /// Equal for all copies of a model, as far as its description tells.
     pub fn fingerprint(model: *const Model) u64 {
         const a = model.api();
         var buffer: [256]u8 = undefined;
@@ -102,11 +108,12 @@ pub const Model = struct {
         return hasher.final();
     }
 
+    /// Whether the token ends a generation.
     pub fn isEndOfGeneration(model: *const Model, token: i32) bool {
         return std.mem.findScalar(i32, model.end_tokens, token) != null;
     }
 
-    /// Appends the bytes of a token: with `special`, those of control tokens too.
+    /// Appends the bytes of a token; with `special` those of control tokens too.
     pub fn appendBytes(model: *const Model, token: i32, special: bool, out: *std.ArrayList(u8)) error{OutOfMemory}!void {
         try out.ensureUnusedCapacity(gpa, usual_token_bytes);
         while (true) {
@@ -123,7 +130,7 @@ pub const Model = struct {
 
     const usual_token_bytes = 64;
 
-    /// Fails with the index of the first token that is not of this vocabulary.
+    /// Fails at the first token that is not in the vocabulary; `name` is the caller's name of the array.
     pub fn checkTokens(model: *const Model, name: []const u8, tokens: []const i32, d: *Diagnostic) diagnostic.Error!void {
         for (tokens, 0..) |token, i| {
             if (token >= 0 and token < model.n_tokens) continue;
@@ -142,7 +149,7 @@ fn findEndTokens(api: *const Api, vocab: *const api_module.Vocab, n_tokens: i32)
     return found.toOwnedSlice(gpa);
 }
 
-/// Says what is wrong with a file that libllama would only refuse.
+/// Says what is wrong with a file; libllama would merely refuse it.
 fn checkFile(path: [:0]const u8, d: *Diagnostic) diagnostic.Error!void {
     var start: [4]u8 = undefined;
     const found = file.readStart(path, &start) orelse

@@ -1,6 +1,5 @@
-//! What libllama logs: warnings and errors go to this library's log, and the first error of a call
-//! is kept, since a failure is reported as a null pointer and the reason only there. What follows
-//! it says ever less.
+//! What libllama logs. Warnings and errors go to this library's log. The first error of a call is kept: a
+//! failed call returns a null pointer, and only the log says why. Later errors say less and less.
 
 const std = @import("std");
 const log = @import("engine").log;
@@ -9,6 +8,7 @@ const Mutex = @import("engine").mutex.Mutex;
 const level_warn = 3;
 const level_error = 4;
 
+/// The log callback of libllama. Safe from any thread.
 pub fn receive(level: c_int, text: [*:0]const u8, _: ?*anyopaque) callconv(.c) void {
     if (level != level_warn and level != level_error) return;
     if (interrupted.load(.monotonic) > 0) return;
@@ -18,19 +18,19 @@ pub fn receive(level: c_int, text: [*:0]const u8, _: ?*anyopaque) callconv(.c) v
     log.write(if (level == level_error) .err else .warn, "libllama: {s}", .{message});
 }
 
-/// Calls of the model that this library itself has interrupted and that are about to return: what
-/// libllama says of them is no news.
+/// Decodes that this library has interrupted and that are about to return: what libllama says of them is no
+/// news.
 pub var interrupted: std.atomic.Value(u32) = .init(0);
 
-/// Call before a function that may fail.
+/// Forgets the kept error. Call it before a function that may fail.
 pub fn forget() void {
     mutex.lock();
     defer mutex.unlock();
     first_len = 0;
 }
 
-/// The first error since `forget`, copied to `buffer`; "no reason was logged" if there was none.
-/// Calls on several threads at once may see each other's.
+/// The first error since `forget`, copied to `buffer`; "no reason was logged" if there was none. With calls on
+/// several threads it may be another thread's.
 pub fn reason(buffer: *[reason_bytes_max]u8) []const u8 {
     mutex.lock();
     defer mutex.unlock();
@@ -39,6 +39,7 @@ pub fn reason(buffer: *[reason_bytes_max]u8) []const u8 {
     return buffer[0..first_len];
 }
 
+/// Longer errors are cut.
 pub const reason_bytes_max = 512;
 
 var mutex: Mutex = .{};

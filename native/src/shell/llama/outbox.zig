@@ -1,5 +1,5 @@
-//! What a step has produced and the caller has not received: at most one token, accepted but not
-//! yet in the context, and text. It lets a token wait whose text does not fit the caller's buffer.
+//! What a step has produced and the caller has not received yet: at most one token, accepted but not yet in the
+//! context, and its text. A token whose text does not fit the caller's buffer waits here.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -7,30 +7,35 @@ const Step = @import("engine").span.Step;
 const Text = @import("text.zig").Text;
 const fitting = @import("text.zig").fitting;
 
+/// Starts empty. Every call is given the same allocator.
 pub const Outbox = struct {
+    /// Null: none is waiting.
     token: ?i32 = null,
     /// What the token did to the span.
     step: Step = .{},
-    /// Whole characters; with room for what the end of the output adds.
+    /// Whole characters, with room for what the end of the text adds.
     text: std.ArrayList(u8) = .empty,
-    /// Bytes of `text` that were delivered.
+    /// Bytes of `text` already delivered.
     delivered: usize = 0,
-    /// Bytes of an incomplete character.
+    /// The bytes of an incomplete character.
     held: Text = .{},
 
+    /// Frees the text.
     pub fn deinit(box: *Outbox, gpa: Allocator) void {
         box.text.deinit(gpa);
     }
 
+    /// Whether neither token nor text is waiting. Bytes of an incomplete character do not count.
     pub fn isEmpty(box: *const Outbox) bool {
         return box.token == null and box.waiting().len == 0;
     }
 
+    /// The text that was not delivered yet. Lent until the box changes.
     pub fn waiting(box: *const Outbox) []const u8 {
         return box.text.items[box.delivered..];
     }
 
-    /// Puts the text of the next token in; the box is empty.
+    /// Adds the text of the next token. The box is empty.
     pub fn putText(box: *Outbox, gpa: Allocator, bytes: []const u8) Allocator.Error!void {
         box.removeDelivered();
         try box.text.ensureUnusedCapacity(gpa, bytes.len + room_for_end);
@@ -38,21 +43,21 @@ pub const Outbox = struct {
         try box.text.ensureUnusedCapacity(gpa, room_for_end);
     }
 
-    /// The output ends here: what is held will not be completed. Needs no memory.
+    /// The text ends here: an incomplete character is replaced. Needs no memory.
     pub fn endText(box: *Outbox) void {
         if (box.isEmpty()) box.removeDelivered();
         box.held.finish(&box.text);
     }
 
-    /// The waiting text with a terminator, valid until the box changes.
+    /// The waiting text with a zero byte behind it. Lent until the box changes.
     pub fn terminated(box: *Outbox) [:0]const u8 {
         box.text.appendAssumeCapacity(0);
         box.text.items.len -= 1;
         return box.waiting().ptr[0..box.waiting().len :0];
     }
 
-    /// Copies text that waits, if it fits whole, or if `in_parts` as much as fits. True if none is
-    /// left.
+    /// Delivers the waiting text, if it fits `out` whole, or with `in_parts` as many characters as fit. Returns
+    /// whether none is left.
     pub fn copyText(box: *Outbox, out: []u8, in_parts: bool, n_copied: *usize) bool {
         const from = box.waiting();
         n_copied.* = if (from.len <= out.len) from.len else if (in_parts) fitting(from, out.len) else 0;
@@ -61,17 +66,19 @@ pub const Outbox = struct {
         return n_copied.* == from.len;
     }
 
+    /// Counts the waiting text as delivered.
     pub fn dropText(box: *Outbox) void {
         box.delivered = box.text.items.len;
     }
 
-    /// The token was delivered, with its text.
+    /// Removes the token: it was delivered, and its text too.
     pub fn takeToken(box: *Outbox) void {
         box.token = null;
         box.step = .{};
         box.removeDelivered();
     }
 
+    /// Empties the box, incomplete characters included.
     pub fn clear(box: *Outbox) void {
         box.takeToken();
         box.text.clearRetainingCapacity();

@@ -1,5 +1,5 @@
-//! A constraint as a llama_sampler, for hosts that own their chain. It belongs first in the chain,
-//! and is right anywhere.
+//! A constraint as a llama_sampler, for hosts that own their chain. It belongs first in the chain, and is
+//! correct anywhere.
 
 const std = @import("std");
 const api_module = @import("api.zig");
@@ -20,170 +20,175 @@ const Error = diagnostic.Error;
 const log = @import("engine").log;
 const gpa = @import("engine").memory.gpa;
 
-/// What a sampler is made with.
+/// What constrains a sampler.
 pub const Source = union(enum) {
     payload: []const u8,
     constraint: struct { of: *const Constraint, config: span.Config },
 };
 
-/// A sampler for the vocabulary of the host's model.
+/// A sampler for the vocabulary of the host's model. The host frees it, as it does any other; `runtime` is the
+/// libllama of that model.
 pub fn create(runtime: *const Runtime, vocab: *const api_module.Vocab, source: Source, mode: Mode, d: *Diagnostic) Error!*Sampler {
     const n_tokens = runtime.api.llama_vocab_n_tokens(vocab);
-    const t = gpa.create(GuideSampler) catch return d.outOfMemory();
-    errdefer t.destroy();
-    t.* = .{ .runtime = runtime, .n_tokens = @intCast(n_tokens) };
-    try t.set(source, mode, d);
-    return runtime.api.llama_sampler_init(&interface, t) orelse d.fail(.ffi_fault, "llama_sampler_init made no sampler", .{});
+    const s = gpa.create(GuideSampler) catch return d.outOfMemory();
+    errdefer s.destroy();
+    s.* = .{ .runtime = runtime, .n_tokens = @intCast(n_tokens) };
+    try s.set(source, mode, d);
+    return runtime.api.llama_sampler_init(&interface, s) orelse d.fail(.ffi_fault, "llama_sampler_init made no sampler", .{});
 }
 
-/// The state behind a sampler that `create` made; null for any other.
+/// The state behind a sampler that `create` made, lent by it; null for any other.
 pub fn stateOf(sampler: *const Sampler) ?*GuideSampler {
     if (sampler.iface != &interface) return null;
     return @ptrCast(@alignCast(sampler.ctx.?));
 }
 
+/// The state behind a sampler. Belongs to one thread.
 pub const GuideSampler = struct {
     runtime: *const Runtime,
     n_tokens: u32,
     guide: ?Guide = null,
     mode: Mode = .greedy,
-    /// What a candidate array is pointed at if nothing legal is left in it.
+    /// The candidates that replace an array with no legal one left.
     substitute: std.ArrayList(TokenData) = .empty,
     logged_illegal: bool = false,
     logged_substitute: bool = false,
     logged_failure: bool = false,
 
-    /// Nothing has changed if it fails.
-    pub fn set(t: *GuideSampler, source: Source, mode: Mode, d: *Diagnostic) Error!void {
+    /// Replaces the constraint. If it fails, the old one stays.
+    pub fn set(s: *GuideSampler, source: Source, mode: Mode, d: *Diagnostic) Error!void {
         const guide = switch (source) {
-            .payload => |payload| try t.guideOfPayload(payload, d),
-            .constraint => |c| try t.guideOfConstraint(c.of, c.config, d),
+            .payload => |payload| try s.guideOfPayload(payload, d),
+            .constraint => |c| try s.guideOfConstraint(c.of, c.config, d),
         };
-        t.clear();
-        t.guide = guide;
-        t.mode = mode;
+        s.clear();
+        s.guide = guide;
+        s.mode = mode;
     }
 
-    fn guideOfPayload(t: *GuideSampler, payload: []const u8, d: *Diagnostic) Error!Guide {
-        const trie = try compilePayload(gpa, payload, t.n_tokens, "", d);
+    fn guideOfPayload(s: *GuideSampler, payload: []const u8, d: *Diagnostic) Error!Guide {
+        const trie = try compilePayload(gpa, payload, s.n_tokens, "", d);
         defer trie.release();
-        return t.guideOf(.{ .token_trie = trie }, .{}, d);
+        return s.guideOf(.{ .token_trie = trie }, .{}, d);
     }
 
-    fn guideOfConstraint(t: *GuideSampler, c: *const Constraint, config: span.Config, d: *Diagnostic) Error!Guide {
-        if (c.vocabulary.tokens.n != t.n_tokens) {
+    fn guideOfConstraint(s: *GuideSampler, c: *const Constraint, config: span.Config, d: *Diagnostic) Error!Guide {
+        if (c.vocabulary.tokens.n != s.n_tokens) {
             return d.fail(
                 .model_mismatch,
                 "the constraint is for a vocabulary of {d} tokens, the model has {d}",
-                .{ c.vocabulary.tokens.n, t.n_tokens },
+                .{ c.vocabulary.tokens.n, s.n_tokens },
             );
         }
-        return t.guideOf(c.compiled, config, d);
+        return s.guideOf(c.compiled, config, d);
     }
 
-    fn guideOf(t: *GuideSampler, compiled: Compiled, config: span.Config, d: *Diagnostic) Error!Guide {
+    fn guideOf(s: *GuideSampler, compiled: Compiled, config: span.Config, d: *Diagnostic) Error!Guide {
         try compiled.checkSpan(config, span.timeout_default, d);
-        t.substitute.ensureTotalCapacity(gpa, compiled.listMax()) catch return d.outOfMemory();
+        s.substitute.ensureTotalCapacity(gpa, compiled.listMax()) catch return d.outOfMemory();
         return .init(gpa, compiled, config);
     }
 
-    pub fn clear(t: *GuideSampler) void {
-        if (t.guide) |*guide| guide.deinit();
-        t.guide = null;
+    /// Removes the constraint.
+    pub fn clear(s: *GuideSampler) void {
+        if (s.guide) |*guide| guide.deinit();
+        s.guide = null;
     }
 
-    pub fn activate(t: *GuideSampler, path: []const u8, d: *Diagnostic) Error!void {
-        const guide = if (t.guide) |*guide| guide else {
+    /// Opens a span by its path. An open span ends.
+    pub fn activate(s: *GuideSampler, path: []const u8, d: *Diagnostic) Error!void {
+        const guide = if (s.guide) |*guide| guide else {
             return d.fail(.state, "nothing constrains the output: set a token trie or a constraint first", .{});
         };
         try guide.state.activate(path, d);
     }
 
-    pub fn report(t: *GuideSampler) error{OutOfMemory}!span.Report {
-        return if (t.guide) |*guide| guide.state.report() else .{};
+    /// Where the text stands.
+    pub fn report(s: *GuideSampler) error{OutOfMemory}!span.Report {
+        return if (s.guide) |*guide| guide.state.report() else .{};
     }
 
-    fn destroy(t: *GuideSampler) void {
-        t.clearAll();
-        gpa.destroy(t);
+    fn destroy(s: *GuideSampler) void {
+        s.clearAll();
+        gpa.destroy(s);
     }
 
-    fn clearAll(t: *GuideSampler) void {
-        t.clear();
-        t.substitute.deinit(gpa);
+    fn clearAll(s: *GuideSampler) void {
+        s.clear();
+        s.substitute.deinit(gpa);
     }
 
-    fn clone(t: *const GuideSampler) error{OutOfMemory}!*GuideSampler {
+    fn clone(s: *const GuideSampler) error{OutOfMemory}!*GuideSampler {
         const copy = try gpa.create(GuideSampler);
         errdefer gpa.destroy(copy);
-        copy.* = t.*;
-        copy.substitute = try .initCapacity(gpa, t.substitute.capacity);
+        copy.* = s.*;
+        copy.substitute = try .initCapacity(gpa, s.substitute.capacity);
         errdefer copy.substitute.deinit(gpa);
-        copy.guide = if (t.guide) |*guide| try guide.clone() else null;
+        copy.guide = if (s.guide) |*guide| try guide.clone() else null;
         return copy;
     }
 
-    fn accept(t: *GuideSampler, token: i32) void {
-        if (token < 0 or token >= t.n_tokens) return;
-        const guide = if (t.guide) |*guide| guide else return;
+    fn accept(s: *GuideSampler, token: i32) void {
+        if (token < 0 or token >= s.n_tokens) return;
+        const guide = if (s.guide) |*guide| guide else return;
         const before = guide.state.nIllegal();
         _ = guide.accept(token, span.timeout_default) catch {
-            t.logFailure();
-            t.clear();
+            s.logFailure();
+            s.clear();
             return;
         };
-        if (guide.state.nIllegal() == before or t.logged_illegal) return;
-        t.logged_illegal = true;
+        if (guide.state.nIllegal() == before or s.logged_illegal) return;
+        s.logged_illegal = true;
         log.write(.warn, "token {d} was accepted, which the constraint does not allow here: its span has ended", .{token});
     }
 
-    fn apply(t: *GuideSampler, array: *TokenDataArray) void {
-        t.restrict(array) catch t.logFailure();
+    fn apply(s: *GuideSampler, array: *TokenDataArray) void {
+        s.restrict(array) catch s.logFailure();
     }
 
-    fn restrict(t: *GuideSampler, array: *TokenDataArray) error{OutOfMemory}!void {
-        const guide = if (t.guide) |*guide| guide else return;
+    fn restrict(s: *GuideSampler, array: *TokenDataArray) error{OutOfMemory}!void {
+        const guide = if (s.guide) |*guide| guide else return;
         var legal = try guide.state.allowed() orelse return;
-        // Where the vocabulary cannot go on with the text, the generation ends.
+        // Where no token of the vocabulary continues the text, the generation ends.
         if (legal.len() == 0) legal = .{ .list = guide.state.endTokens() };
         if (legal.len() == 0) return;
-        const kept = keepLegal(array, legal, t.n_tokens);
+        const kept = keepLegal(array, legal, s.n_tokens);
         if (kept > 0 and anyLikely(array.data[0..kept])) {
             array.size = kept;
             excludeNan(array.data[0..kept]);
         } else {
-            try t.substituteAll(array, legal);
+            try s.substituteAll(array, legal);
         }
-        switch (t.mode) {
+        switch (s.mode) {
             .sampled => array.selected = -1,
             .greedy => selectBest(array),
         }
     }
 
-    fn substituteAll(t: *GuideSampler, array: *TokenDataArray, legal: Legal) error{OutOfMemory}!void {
-        try t.substitute.ensureTotalCapacity(gpa, legal.len());
-        t.substitute.items.len = legal.len();
+    fn substituteAll(s: *GuideSampler, array: *TokenDataArray, legal: Legal) error{OutOfMemory}!void {
+        try s.substitute.ensureTotalCapacity(gpa, legal.len());
+        s.substitute.items.len = legal.len();
         switch (legal) {
-            .list => |list| fillEqual(t.substitute.items, ListIds{ .list = list }),
-            .bitmap => |bitmap| fillEqual(t.substitute.items, BitmapIds{ .words = bitmap.words, .rest = bitmap.words[0] }),
+            .list => |list| fillEqual(s.substitute.items, ListIds{ .list = list }),
+            .bitmap => |bitmap| fillEqual(s.substitute.items, BitmapIds{ .words = bitmap.words, .rest = bitmap.words[0] }),
             .all => unreachable, // nothing is restricted then
         }
-        array.data = t.substitute.items.ptr;
+        array.data = s.substitute.items.ptr;
         array.size = legal.len();
         array.sorted = false;
-        if (t.logged_substitute) return;
-        t.logged_substitute = true;
+        if (s.logged_substitute) return;
+        s.logged_substitute = true;
         log.write(.warn, "no legal candidate was left for the constraint, so that all count as equal: put it first in the chain", .{});
     }
 
-    fn logFailure(t: *GuideSampler) void {
-        if (t.logged_failure) return;
-        t.logged_failure = true;
+    fn logFailure(s: *GuideSampler) void {
+        if (s.logged_failure) return;
+        s.logged_failure = true;
         log.write(.err, "out of memory: the candidates are not constrained", .{});
     }
 };
 
-/// Ids of a list or of a bitmap, ascending.
+/// Iterates over the ids of a list.
 const ListIds = struct {
     list: []const i32,
 
@@ -194,6 +199,7 @@ const ListIds = struct {
     }
 };
 
+/// Iterates over the ids of a bitmap, ascending.
 const BitmapIds = struct {
     words: []const u32,
     i: usize = 0,
@@ -211,8 +217,8 @@ const BitmapIds = struct {
     }
 };
 
-/// Moves the legal candidates to the front, in the order that they had, and returns how many there
-/// are. Writes to no entry behind `size`.
+/// Moves the legal candidates to the front, in their order, and returns their number. Writes to no entry beyond
+/// `size`.
 fn keepLegal(array: *TokenDataArray, legal: Legal, n_tokens: u32) usize {
     const candidates = array.data[0..array.size];
     const gathered = switch (legal) {
@@ -234,9 +240,8 @@ fn keepLegal(array: *TokenDataArray, legal: Legal, n_tokens: u32) usize {
     return kept;
 }
 
-/// Moves the legal candidates of an array that lists the vocabulary to the front, in O(legal); null for
-/// any other array. Each legal id is at its own index in an array as long as the vocabulary: then they
-/// are all of them, whatever the order of the rest.
+/// `keepLegal` for an array that lists the vocabulary, in O(legal); null for any other. In an array as long as the
+/// vocabulary, with each legal id at its own index, there are no further legal ones, whatever the order of the rest.
 fn gather(candidates: []TokenData, ids: anytype, n_tokens: u32) ?usize {
     if (candidates.len != n_tokens) return null;
     if (candidates[0].id != 0 or candidates[candidates.len - 1].id != candidates.len - 1) return null;
@@ -276,14 +281,14 @@ fn anyLikely(candidates: []const TokenData) bool {
     return false;
 }
 
-/// A softmax over NaN is NaN for all: it counts as -inf, as in a matcher and in a stream.
+/// NaN counts as -inf, as in matchers and streams: otherwise a softmax would make all of them NaN.
 fn excludeNan(candidates: []TokenData) void {
     for (candidates) |*candidate| {
         if (std.math.isNan(candidate.logit)) candidate.logit = -std.math.inf(f32);
     }
 }
 
-/// The highest logit, of equal ones the smallest id, comes to the front and stays alone.
+/// Leaves the candidate with the highest logit alone; of equal ones the smallest id.
 fn selectBest(array: *TokenDataArray) void {
     const candidates = array.data[0..array.size];
     var best: usize = 0;
@@ -302,7 +307,7 @@ fn isBetter(a: TokenData, b: TokenData) bool {
     return a.logit > b.logit or (a.logit == b.logit and a.id < b.id);
 }
 
-/// Writable, since builds differ in what they declare it to be.
+/// Writable: builds differ in whether they declare it const.
 var interface: api_module.SamplerInterface = .{
     .name = callbacks.name,
     .accept = callbacks.accept,
@@ -355,10 +360,10 @@ fn arrayOf(data: []TokenData, sorted: bool) TokenDataArray {
 
 fn testSampler(payload: []const u8, mode: Mode) !GuideSampler {
     @import("engine").trie_cache.shared.setLimit(0); // else it would hold a trie beyond the test
-    var t: GuideSampler = .{ .runtime = undefined, .n_tokens = 6 };
+    var s: GuideSampler = .{ .runtime = undefined, .n_tokens = 6 };
     var d: Diagnostic = .{};
-    try t.set(.{ .payload = payload }, mode, &d);
-    return t;
+    try s.set(.{ .payload = payload }, mode, &d);
+    return s;
 }
 
 const two_names =
@@ -367,13 +372,13 @@ const two_names =
 ;
 
 test "a whole vocabulary is cut to the legal candidates" {
-    var t = try testSampler(two_names, .sampled);
-    defer t.clearAll();
+    var s = try testSampler(two_names, .sampled);
+    defer s.clearAll();
     var data: [6]TokenData = undefined;
     for (&data, 0..) |*candidate, i| candidate.* = .{ .id = @intCast(i), .logit = @floatFromInt(i), .p = 0 };
     var array = arrayOf(&data, true);
-    t.apply(&array);
-    t.apply(&array); // again, on what is left
+    s.apply(&array);
+    s.apply(&array); // again, on what is left
     try testing.expectEqual(2, array.size);
     try testing.expectEqual(-1, array.selected);
     try testing.expect(!array.sorted);
@@ -382,14 +387,14 @@ test "a whole vocabulary is cut to the legal candidates" {
 }
 
 test "any other array keeps its order, and what is illegal gets -inf" {
-    var t = try testSampler(two_names, .sampled);
-    defer t.clearAll();
+    var s = try testSampler(two_names, .sampled);
+    defer s.clearAll();
     var data = [_]TokenData{
         .{ .id = 5, .logit = 9, .p = 0 }, .{ .id = 4, .logit = 8, .p = 0 }, .{ .id = 0, .logit = 7, .p = 0 },
         .{ .id = 1, .logit = 6, .p = 0 }, .{ .id = 3, .logit = 5, .p = 0 }, .{ .id = 2, .logit = 4, .p = 0 },
     };
     var array = arrayOf(&data, true);
-    t.apply(&array);
+    s.apply(&array);
     try testing.expectEqual(2, array.size);
     try testing.expect(array.sorted);
     try testing.expectEqual(4, data[0].id);
@@ -399,11 +404,11 @@ test "any other array keeps its order, and what is illegal gets -inf" {
 }
 
 test "greedy selects the best legal candidate and keeps the others behind it" {
-    var t = try testSampler(two_names, .greedy);
-    defer t.clearAll();
+    var s = try testSampler(two_names, .greedy);
+    defer s.clearAll();
     var data = [_]TokenData{ .{ .id = 1, .logit = 4, .p = 0 }, .{ .id = 4, .logit = 5, .p = 0 }, .{ .id = 3, .logit = 6, .p = 0 } };
     var array = arrayOf(&data, false);
-    t.apply(&array);
+    s.apply(&array);
     try testing.expect(array.size == 1 and array.selected == 0 and array.sorted);
     try testing.expectEqual(4, data[0].id);
     try testing.expectEqual(TokenData{ .id = 1, .logit = 4, .p = 0 }, data[1]);
@@ -411,12 +416,12 @@ test "greedy selects the best legal candidate and keeps the others behind it" {
 }
 
 test "where nothing legal is left, all that is legal counts as equal" {
-    var t = try testSampler(two_names, .sampled);
-    defer t.clearAll();
+    var s = try testSampler(two_names, .sampled);
+    defer s.clearAll();
     var data = [_]TokenData{ .{ .id = 3, .logit = 6, .p = 0 }, .{ .id = 1, .logit = std.math.nan(f32), .p = 0 } };
     for ([_]usize{ 0, 1, 2 }) |size| {
         var array = arrayOf(data[0..size], false);
-        t.apply(&array);
+        s.apply(&array);
         try testing.expectEqual(2, array.size);
         try testing.expectEqual(TokenData{ .id = 1, .logit = 0, .p = 0 }, array.data[0]);
         try testing.expectEqual(TokenData{ .id = 4, .logit = 0, .p = 0 }, array.data[1]);
@@ -424,13 +429,13 @@ test "where nothing legal is left, all that is legal counts as equal" {
 }
 
 test "an illegal token ends the span, and is counted" {
-    var t = try testSampler(two_names, .sampled);
-    defer t.clearAll();
-    t.accept(1);
-    t.accept(5);
-    try testing.expectEqual(1, t.guide.?.state.nIllegal());
+    var s = try testSampler(two_names, .sampled);
+    defer s.clearAll();
+    s.accept(1);
+    s.accept(5);
+    try testing.expectEqual(1, s.guide.?.state.nIllegal());
     var data = [_]TokenData{.{ .id = 5, .logit = 1, .p = 0 }};
     var array = arrayOf(&data, false);
-    t.apply(&array);
+    s.apply(&array);
     try testing.expectEqual(3, array.selected); // no span, no change
 }

@@ -1,6 +1,5 @@
-//! The tokens of one llama.cpp context: those in its KV cache, and behind them those that are
-//! pending. Pending tokens are decoded together, in pieces of at most n_batch, when logits are
-//! needed and not before.
+//! The tokens of one llama.cpp context: those in its KV cache, then those that are pending. Pending tokens are
+//! decoded together, at most n_batch at a time, and not before logits are needed.
 
 const std = @import("std");
 const api_module = @import("api.zig");
@@ -13,6 +12,7 @@ const Diagnostic = diagnostic.Diagnostic;
 const clock = @import("engine").clock;
 const gpa = @import("engine").memory.gpa;
 
+/// How to make the context.
 pub const Options = struct {
     /// 0: what the model was trained with.
     n_ctx: u32,
@@ -21,14 +21,15 @@ pub const Options = struct {
     type_v: u32,
 };
 
-/// What interrupts a running decode. `cancelled` may be set by any thread.
+/// What interrupts a running decode. Any thread may set `cancelled`.
 pub const Interrupt = struct {
     cancelled: std.atomic.Value(bool) = .init(false),
-    /// On the monotonic clock; 0: none.
+    /// On the monotonic clock. 0: none.
     deadline_ns: u64 = 0,
     /// The running decode was told to stop.
     fired: std.atomic.Value(bool) = .init(false),
 
+    /// Whether the deadline has passed.
     pub fn isOver(interrupt: *const Interrupt) bool {
         return interrupt.deadline_ns != 0 and clock.nowNs() >= interrupt.deadline_ns;
     }
@@ -40,11 +41,12 @@ pub const Interrupt = struct {
         return true;
     }
 
-    fn settle(interrupt: *Interrupt) void {
+    fn decodeReturned(interrupt: *Interrupt) void {
         if (interrupt.fired.swap(false, .monotonic)) _ = native_log.interrupted.fetchSub(1, .monotonic);
     }
 };
 
+/// What decoding has cost so far.
 pub const Counters = struct {
     prefill_passes: u64 = 0,
     forward_passes: u64 = 0,
@@ -52,23 +54,24 @@ pub const Counters = struct {
     decode_ns: u64 = 0,
 };
 
+/// Which counter a decode belongs to.
 pub const Purpose = enum { prompt, output };
 
+/// Belongs to one thread, `interrupt.cancelled` aside. Must not move: libllama keeps a pointer to `interrupt`.
 pub const Sequence = struct {
     model: *Model,
     context: *api_module.Context,
     n_ctx: u32,
     n_batch: u32,
-    /// Never more than n_ctx; the first `n_decoded` are in the KV cache.
+    /// At most n_ctx. The first `n_decoded` are in the KV cache.
     tokens: std.ArrayList(i32),
     n_decoded: usize = 0,
-    /// Of the last decoded token; gone with the next decode.
+    /// Of the last decoded token. The next decode overwrites them.
     logits: ?[*]f32 = null,
     interrupt: Interrupt = .{},
     counters: Counters = .{},
 
-    /// In place, since libllama keeps a pointer to `interrupt`. Takes over the caller's reference to
-    /// the model, also when it fails.
+    /// Makes a context of the model. Takes over the caller's reference to the model, even if it fails.
     pub fn init(s: *Sequence, model: *Model, options: Options, d: *Diagnostic) diagnostic.Error!void {
         errdefer model.release();
         const api = model.api();
@@ -77,8 +80,8 @@ pub const Sequence = struct {
         params[Layout.n_ctx / 4] = options.n_ctx;
         params[layout.type_k / 4] = options.type_k;
         params[layout.type_v / 4] = options.type_v;
-        // Only the last token's logits are ever read. A graph for a whole batch of them would take
-        // hundreds of megabytes with a large vocabulary.
+        // Only the last token's logits are read. Room for those of a whole batch would take hundreds of megabytes
+        // with a large vocabulary.
         if (layout.n_outputs_max) |offset| params[offset / 4] = 1;
 
         native_log.forget();
@@ -99,39 +102,45 @@ pub const Sequence = struct {
         s.setThreads(defaultThreads(model));
     }
 
+    /// Frees the context and releases the model.
     pub fn deinit(s: *Sequence) void {
         s.model.api().llama_free(s.context);
         s.tokens.deinit(gpa);
         s.model.release();
     }
 
+    /// The number of threads that decode.
     pub fn setThreads(s: *Sequence, n_threads: i32) void {
         s.model.api().llama_set_n_threads(s.context, n_threads, n_threads);
     }
 
+    /// Number of tokens that are not decoded yet.
     pub fn pending(s: *const Sequence) usize {
         return s.tokens.items.len - s.n_decoded;
     }
 
+    /// Number of tokens that still fit.
     pub fn room(s: *const Sequence) usize {
         return s.n_ctx - s.tokens.items.len;
     }
 
-    /// The caller has checked that there is room.
+    /// Appends pending tokens. There is `room` for them.
     pub fn append(s: *Sequence, tokens: []const i32) void {
         s.tokens.appendSliceAssumeCapacity(tokens);
     }
 
-    /// Keeps the first `n` tokens. A memory that cannot forget a part (a recurrent one) forgets
-    /// all, and the tokens that stay are pending again.
+    /// Keeps the first `n` tokens. A memory that cannot forget a part, such as a recurrent one, forgets
+    /// everything; the kept tokens are then pending again.
     pub fn truncate(s: *Sequence, n: usize) void {
         s.tokens.shrinkRetainingCapacity(n);
         s.forgetDecoded(n);
     }
 
+    /// How `evaluate` ended.
     pub const Outcome = enum { ready, cancelled, out_of_time };
 
-    /// Makes the logits of the last token available, with as few calls of the model as it takes.
+    /// Makes the logits of the last token available, with as few decodes as possible. If it is interrupted, the
+    /// rest stays pending.
     pub fn evaluate(s: *Sequence, purpose: Purpose, d: *Diagnostic) diagnostic.Error!Outcome {
         if (s.pending() == 0 and s.logits != null) return .ready;
         const start = clock.nowNs();
@@ -146,7 +155,7 @@ pub const Sequence = struct {
         return .ready;
     }
 
-    /// llama.cpp's state of the decoded tokens; the caller frees it.
+    /// llama.cpp's state of the decoded tokens. The caller frees it.
     pub fn copyState(s: *Sequence, d: *Diagnostic) diagnostic.Error![]u8 {
         const api = s.model.api();
         const state = gpa.alloc(u8, api.llama_state_seq_get_size(s.context, 0)) catch return d.outOfMemory();
@@ -158,7 +167,7 @@ pub const Sequence = struct {
         return gpa.realloc(state, written) catch d.outOfMemory();
     }
 
-    /// Takes tokens and state of a slot; the sequence is empty, and stays so on failure.
+    /// Takes tokens and state from a slot. The sequence is empty before, and stays so on failure.
     pub fn restore(s: *Sequence, slot: *const Slot, d: *Diagnostic) diagnostic.Error!void {
         errdefer s.truncate(0);
         if (slot.n_tokens > s.n_ctx) {
@@ -178,7 +187,7 @@ pub const Sequence = struct {
         s.logits = null;
         native_log.forget();
         const result = s.model.api().llama_decode(s.context, .{ .n_tokens = @intCast(piece.len), .token = piece.ptr });
-        s.interrupt.settle();
+        s.interrupt.decodeReturned();
         switch (purpose) {
             .prompt => s.counters.prefill_passes += 1,
             .output => s.counters.forward_passes += 1,

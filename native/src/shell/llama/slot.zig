@@ -1,7 +1,7 @@
-//! The slot file: the tokens of a sequence and llama.cpp's state of it, with what they belong to.
+//! Slot files: the tokens of a sequence and llama.cpp's state of it, with what they belong to.
 //!
-//!   Header, tokens (i32 each), state (bytes of llama_state_seq_get_data). Numbers as in memory:
-//!   the file is for the machine that wrote it.
+//! Header, tokens (i32 each), state (the bytes of llama_state_seq_get_data). Numbers are as in memory: a file
+//! is for the machine that wrote it. The checksum detects corruption, not tampering.
 
 const std = @import("std");
 const diagnostic = @import("engine").diagnostic;
@@ -9,7 +9,7 @@ const Diagnostic = diagnostic.Diagnostic;
 const file = @import("engine").file;
 const gpa = @import("engine").memory.gpa;
 
-/// What a state fits only if it is the same.
+/// A state fits only where all of this is equal.
 pub const Identity = extern struct {
     /// Hash of the model's description.
     model: u64,
@@ -21,6 +21,7 @@ pub const Identity = extern struct {
     type_v: u32,
 };
 
+/// Of a version, for `Identity.library`.
 pub fn hash(text: []const u8) u64 {
     return std.hash.Wyhash.hash(0, text);
 }
@@ -36,6 +37,7 @@ const Header = extern struct {
 
 const magic_bytes = "ELIZSLT1".*;
 
+/// Writes a slot file. An interrupted write leaves the old file.
 pub fn write(path: [:0]const u8, identity: Identity, tokens: []const i32, state: []const u8, d: *Diagnostic) diagnostic.Error!void {
     const header: Header = .{
         .identity = identity,
@@ -49,25 +51,29 @@ pub fn write(path: [:0]const u8, identity: Identity, tokens: []const i32, state:
     };
 }
 
+/// A slot file in memory.
 pub const Slot = struct {
     content: []u8,
     n_tokens: usize,
 
+    /// Frees the content.
     pub fn deinit(slot: *const Slot) void {
         gpa.free(slot.content);
     }
 
-    /// Copies the tokens: in the file they need not be aligned.
+    /// Copies the `n_tokens` tokens, which need not be aligned in the file.
     pub fn copyTokens(slot: *const Slot, out: []i32) void {
         @memcpy(std.mem.sliceAsBytes(out), slot.content[@sizeOf(Header)..][0 .. slot.n_tokens * @sizeOf(i32)]);
     }
 
+    /// llama.cpp's state. Lent by the slot.
     pub fn state(slot: *const Slot) []const u8 {
         return slot.content[@sizeOf(Header) + slot.n_tokens * @sizeOf(i32) ..];
     }
 };
 
-/// Reads a slot that was written for this identity; otherwise says what differs.
+/// Reads a slot file. Fails if it is damaged, or was written for another identity: the message says what
+/// differs. The caller frees the slot.
 pub fn read(path: [:0]const u8, identity: Identity, d: *Diagnostic) diagnostic.Error!Slot {
     const content = file.readAll(gpa, path) catch |e| return switch (e) {
         error.OutOfMemory => d.outOfMemory(),

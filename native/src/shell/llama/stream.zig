@@ -1,12 +1,12 @@
-//! A streaming session: prompt in, tokens and text out, constrained where a span is open. There no
-//! candidate array is built: the legal ids' logits are read where libllama keeps them. Tokens that must
-//! follow are emitted without logits, and are decoded together when logits are next needed.
+//! A streaming session: prompt in, tokens and text out, constrained while a span is open. Then no candidate
+//! array is built: the logits of legal tokens are read where libllama keeps them. Forced tokens need no logits;
+//! they are decoded together when logits are next needed.
 
 const std = @import("std");
 const Context = @import("context.zig").Context;
 const Sequence = @import("sequence.zig").Sequence;
 const Grammar = @import("grammar.zig").Grammar;
-const FreeSampler = @import("free.zig").FreeSampler;
+const UnconstrainedSampler = @import("unconstrained.zig").UnconstrainedSampler;
 const Outbox = @import("outbox.zig").Outbox;
 const cache_type = @import("cache_type.zig");
 const slots = @import("slot.zig");
@@ -35,8 +35,9 @@ pub const Stop = enum(c_int) {
     context_full = 7,
 };
 
+/// eliza_llm_stream_config_t of the header.
 pub const Config = struct {
-    /// 0: no bound.
+    /// 0: no limit.
     max_tokens: u32,
     temperature: f32,
     top_p: f32,
@@ -53,6 +54,7 @@ pub const Config = struct {
     context_size: u32,
 };
 
+/// The stream's part of eliza_llm_stream_stats_t of the header.
 pub const Counters = struct {
     emitted_tokens: u64 = 0,
     sampled_tokens: u64 = 0,
@@ -63,16 +65,20 @@ pub const Counters = struct {
     sample_ns: u64 = 0,
 };
 
+/// Receives each token, or -1 with text at the end, and its text, lent for the call. Anything but 0 stops the
+/// generation.
 pub const TokenCallback = fn (token: i32, text: [*:0]const u8, user_data: ?*anyopaque) callconv(.c) c_int;
 
-/// What one step delivered.
+/// What one step delivered; `final`: the stream has stopped and nothing is left to deliver.
 pub const Delivery = struct { n_tokens: usize = 0, text_bytes: usize = 0, final: bool = false };
 
+/// Belongs to one thread at a time; `cancel` alone is safe from any. A failed call leaves its message in
+/// `diag`.
 pub const Stream = struct {
     context: *Context,
     sequence: Sequence,
     grammar: ?Grammar = null,
-    free: FreeSampler,
+    unconstrained: UnconstrainedSampler,
     cache_types: [2]u32,
 
     guide: ?Guide = null,
@@ -80,10 +86,10 @@ pub const Stream = struct {
     /// Chooses among the legal tokens in mode `sampled`.
     sampler: sampling.Sampler = .{},
     seed: u64 = 0,
-    /// Of token tries that were set without one.
+    /// For token tries that were set without one.
     timeout: u32 = span.timeout_default,
 
-    /// As configured; 0: no bound.
+    /// As configured. 0: no limit.
     max_tokens: u32,
     budget_ns: u64 = 0,
     stop_at_span_end: bool = false,
@@ -92,21 +98,22 @@ pub const Stream = struct {
     stop: Stop = .none,
     run: Run = .{},
     outbox: Outbox = .{},
-    /// Bytes of the token at hand.
+    /// The bytes of the current token.
     piece: std.ArrayList(u8) = .empty,
     in_callback: bool = false,
     counters: Counters = .{},
-    /// Of the last failed call.
+    /// The last failure.
     diag: Diagnostic = .{},
 
-    /// What is bounded, from a prompt on, or since a finished stream was taken up again.
+    /// What limits are about: the time since the last prompt, or since a stopped stream was resumed.
     const Run = struct {
         tokens: u64 = 0,
         tokens_max: u64 = std.math.maxInt(u64),
-        /// When the first step began; 0: not yet.
+        /// When the first step began. 0: not yet.
         started_ns: u64 = 0,
     };
 
+    /// Makes a llama.cpp context of its own. Retains `context`.
     pub fn open(context: *Context, config: Config, d: *Diagnostic) Error!*Stream {
         const types = [2]u32{
             try cache_type.parse("cache_type_k", config.type_k, d),
@@ -125,7 +132,7 @@ pub const Stream = struct {
         s.* = .{
             .context = context,
             .sequence = undefined,
-            .free = .{ .model = model, .settings = .{
+            .unconstrained = .{ .model = model, .settings = .{
                 .temperature = config.temperature,
                 .top_p = config.top_p,
                 .top_k = config.top_k,
@@ -144,10 +151,11 @@ pub const Stream = struct {
         return s;
     }
 
+    /// Frees the stream. Not inside a callback, and not while another thread may call `cancel`.
     pub fn close(s: *Stream) void {
         if (s.guide) |*guide| guide.deinit();
         if (s.grammar) |*grammar| grammar.deinit();
-        s.free.deinit();
+        s.unconstrained.deinit();
         s.sampler.deinit(gpa);
         s.outbox.deinit(gpa);
         s.piece.deinit(gpa);
@@ -156,15 +164,15 @@ pub const Stream = struct {
         gpa.destroy(s);
     }
 
-    /// Back to the state after `open`, with the first `n_keep` tokens of the context. Settings stay,
-    /// and a trie is as it was after it was set.
+    /// Back to the state after `open`, but with the first `n_keep` tokens of the context. Settings stay; the
+    /// constraint starts over. Undoes `cancel`.
     pub fn reset(s: *Stream, n_keep: usize) Error!void {
         try s.refuseInCallback();
         s.sequence.interrupt.cancelled.store(false, .monotonic);
         s.sequence.truncate(@min(n_keep, s.sequence.tokens.items.len));
         s.sequence.counters = .{};
         s.counters = .{};
-        s.free.restart();
+        s.unconstrained.restart();
         s.sampler.rng = .{ .state = s.seed };
         if (s.grammar) |*grammar| grammar.restart();
         if (s.guide) |*guide| guide.state.reset();
@@ -172,18 +180,19 @@ pub const Stream = struct {
         s.startRun();
     }
 
-    /// From any thread.
+    /// Interrupts the running call; later ones fail until `reset`. Safe from any thread.
     pub fn cancel(s: *Stream) void {
         s.sequence.interrupt.cancelled.store(true, .monotonic);
     }
 
+    /// `none` while the stream can go on.
     pub fn stopReason(s: *const Stream) Stop {
         return if (s.isCancelled()) .cancelled else s.stop;
     }
 
     // ---- Prompt and steps
 
-    /// Appends prompt tokens; nothing has changed if it fails.
+    /// Appends prompt tokens and decodes them. If it fails, nothing has changed.
     pub fn prefill(s: *Stream, tokens: []const i32) Error!void {
         try s.refuseInCallback();
         try s.refuseCancelled();
@@ -203,11 +212,12 @@ pub const Stream = struct {
         s.sequence.interrupt.deadline_ns = 0;
         if (try s.sequence.evaluate(.prompt, &s.diag) != .ready) return s.failCancelled();
         if (s.stop == .end_of_generation) if (s.grammar) |*grammar| grammar.restart();
-        s.outbox.held = .{}; // of a character that the output before did not complete
+        s.outbox.held = .{}; // the text before left a character incomplete
         s.startRun();
     }
 
-    /// One step. `text_out` is null if no text is wanted.
+    /// One step: at most one token that needs logits, and forced tokens. `text_out` null: no text is wanted. A
+    /// token whose text does not fit waits for the next call.
     pub fn next(s: *Stream, tokens_out: []i32, text_out: ?[]u8) Error!Delivery {
         try s.beginStep(s.max_tokens);
         var done: Delivery = .{};
@@ -217,7 +227,7 @@ pub const Stream = struct {
                 if (s.stop != .none or done.n_tokens == tokens_out.len) break;
                 const produced = s.produce(may_choose) catch |e| {
                     if (done.n_tokens == 0) return e;
-                    break; // what was delivered is not lost, and the next call fails in the same way
+                    break; // deliver what there is: the next call fails in the same way
                 };
                 if (produced == .chosen) may_choose = false;
                 if (produced == .nothing and s.stop == .none) break;
@@ -235,10 +245,10 @@ pub const Stream = struct {
         return done;
     }
 
-    /// Steps until an end. `max_tokens` 0: as configured.
+    /// Steps until the stream stops, and hands each token to `on_token`. `max_tokens` 0: as configured.
     pub fn generate(s: *Stream, max_tokens: u32, on_token: *const TokenCallback, user_data: ?*anyopaque) Error!void {
         try s.refuseInCallback();
-        s.takeUp();
+        s.resumeIfStopped();
         s.run.tokens = 0;
         try s.beginStep(if (max_tokens > 0) max_tokens else s.max_tokens);
         while (true) {
@@ -247,7 +257,7 @@ pub const Stream = struct {
                 _ = try s.produce(true);
                 continue;
             }
-            const stopped = s.call(on_token, user_data);
+            const stopped = s.callBack(on_token, user_data);
             s.outbox.dropText();
             if (s.outbox.token) |token| s.deliverToken(token);
             if (stopped and s.stop == .none) s.stop = .callback;
@@ -256,14 +266,14 @@ pub const Stream = struct {
 
     // ---- Constraint
 
-    /// Nothing has changed if it fails.
+    /// Constrains the stream by a token-tree payload. If it fails, nothing has changed.
     pub fn setTrie(s: *Stream, payload: []const u8, mode: sampling.Mode) Error!void {
         const trie = try compilePayload(gpa, payload, s.sequence.model.n_tokens, s.context.model_id, &s.diag);
         defer trie.release();
         try s.constrainBy(.{ .token_trie = trie }, mode, .{});
     }
 
-    /// Nothing has changed if it fails.
+    /// Constrains the stream by a compiled constraint, which it retains. If it fails, nothing has changed.
     pub fn setConstraint(s: *Stream, c: *const Constraint, mode: sampling.Mode, config: span.Config) Error!void {
         try s.checkVocabulary(c);
         try s.constrainBy(c.compiled, mode, config);
@@ -271,7 +281,7 @@ pub const Stream = struct {
 
     fn constrainBy(s: *Stream, compiled: Compiled, mode: sampling.Mode, config: span.Config) Error!void {
         try compiled.checkSpan(config, s.timeout, &s.diag);
-        // What follows the token would never come.
+        // The generation would end there, and the rest would never come.
         if (compiled.prematureEnd(s.sequence.model)) |token| {
             return s.diag.fail(.payload, "a leaf goes on after token {d}, which ends the generation", .{token});
         }
@@ -279,10 +289,10 @@ pub const Stream = struct {
         s.clearConstraint();
         s.guide = .init(gpa, compiled, config);
         s.mode = mode;
-        s.takeUp();
+        s.resumeIfStopped();
     }
 
-    /// What is about the bytes of a vocabulary needs those of the model.
+    /// A constraint on bytes needs a vocabulary with the model's bytes.
     fn checkVocabulary(s: *Stream, c: *const Constraint) Error!void {
         const model = s.sequence.model;
         const vocabulary = c.vocabulary;
@@ -307,46 +317,51 @@ pub const Stream = struct {
         }
     }
 
+    /// Removes the constraint, if there is one.
     pub fn clearConstraint(s: *Stream) void {
         if (s.guide) |*guide| guide.deinit() else return;
         s.guide = null;
         s.forgetBorder();
     }
 
+    /// Opens a span by its path. An open span ends. A stopped stream goes on.
     pub fn activate(s: *Stream, path: []const u8) Error!void {
         const guide = if (s.guide) |*guide| guide else {
             return s.diag.fail(.state, "nothing constrains the output: set a token trie or a constraint first", .{});
         };
         try guide.state.activate(path, &s.diag);
         s.forgetBorder();
-        s.takeUp();
+        s.resumeIfStopped();
     }
 
+    /// Where the text stands.
     pub fn report(s: *Stream) Error!span.Report {
         const guide = if (s.guide) |*guide| guide else return .{};
         return guide.state.report() catch s.diag.outOfMemory();
     }
 
-    /// A token that still waits for room was accepted in the span before: its border is past.
+    /// A token that waits for room was accepted in the span before; it is no border of this one.
     fn forgetBorder(s: *Stream) void {
         if (!s.in_callback) s.outbox.step = .{};
     }
 
     // ---- Settings
 
+    /// Starts all draws over from the seed.
     pub fn setSeed(s: *Stream, seed: u64) void {
         s.seed = seed;
         s.sampler.rng = .{ .state = seed };
-        s.free.setSeed(seed);
+        s.unconstrained.setSeed(seed);
     }
 
+    /// In force for the next choice. `top_p` 0 or less: 1.
     pub fn setSampling(s: *Stream, temperature: f32, top_p: f32) void {
-        s.free.setSampling(temperature, top_p);
+        s.unconstrained.setSampling(temperature, top_p);
         s.sampler.temperature = temperature;
         s.sampler.top_p = if (top_p > 0) top_p else 1;
     }
 
-    /// From the first step after the prompt; 0: none. In force at once.
+    /// The time from the first step after a prompt on. 0: no limit. In force at once.
     pub fn setTimeBudget(s: *Stream, budget_ns: u64) void {
         s.budget_ns = budget_ns;
         if (s.in_callback) s.setDeadline();
@@ -354,6 +369,7 @@ pub const Stream = struct {
 
     // ---- Slots
 
+    /// Writes context and tokens to a file; decodes pending tokens first.
     pub fn saveSlot(s: *Stream, path: [:0]const u8) Error!void {
         try s.refuseInCallback();
         try s.refuseCancelled();
@@ -365,7 +381,8 @@ pub const Stream = struct {
         try slots.write(path, s.slotIdentity(), s.sequence.tokens.items, state, &s.diag);
     }
 
-    /// Leaves an empty stream if it fails.
+    /// Replaces context and tokens by those of a file, and removes the constraint. If it fails, the stream is
+    /// empty.
     pub fn restoreSlot(s: *Stream, path: [:0]const u8) Error!void {
         try s.refuseInCallback();
         try s.refuseCancelled();
@@ -403,7 +420,7 @@ pub const Stream = struct {
         nothing,
     };
 
-    /// Chooses the next token, accepts it and puts it in the outbox.
+    /// Chooses the next token, accepts it and puts it into the outbox.
     fn produce(s: *Stream, may_choose: bool) Error!Produced {
         try s.refuseCancelled();
         if (s.sequence.interrupt.isOver()) return s.end(.time_budget);
@@ -433,9 +450,9 @@ pub const Stream = struct {
 
     fn choose(s: *Stream) Error!i32 {
         const logits = s.sequence.logits.?;
-        const guide = if (s.guide) |*guide| guide else return s.chooseFreely();
+        const guide = if (s.guide) |*guide| guide else return s.chooseUnconstrained();
         const found = guide.state.allowed() catch return s.diag.outOfMemory();
-        const legal = found orelse return s.chooseFreely();
+        const legal = found orelse return s.chooseUnconstrained();
         if (legal.len() == 0) return s.diag.fail(.state, "no token of the vocabulary continues the text", .{});
         const choice = switch (s.mode) {
             .greedy => sampling.greedy(logits, legal),
@@ -450,9 +467,9 @@ pub const Stream = struct {
         return choice.token;
     }
 
-    fn chooseFreely(s: *Stream) Error!i32 {
+    fn chooseUnconstrained(s: *Stream) Error!i32 {
         const grammar = if (s.grammar) |*grammar| grammar else null;
-        return s.free.choose(s.sequence.logits.?, s.sequence.tokens.items, grammar, &s.diag);
+        return s.unconstrained.choose(s.sequence.logits.?, s.sequence.tokens.items, grammar, &s.diag);
     }
 
     fn accept(s: *Stream, token: i32) Error!void {
@@ -478,7 +495,7 @@ pub const Stream = struct {
 
     // ---- Delivering it
 
-    /// True if no text is left that the token must wait for.
+    /// Whether all text before the token was delivered.
     fn deliverText(s: *Stream, text_out: ?[]u8, done: *Delivery) bool {
         const out = text_out orelse {
             s.outbox.dropText();
@@ -503,9 +520,8 @@ pub const Stream = struct {
         s.outbox.takeToken();
     }
 
-    /// The token is accepted before the call, so the callback may activate and set what acts on the
-    /// next one.
-    fn call(s: *Stream, on_token: *const TokenCallback, user_data: ?*anyopaque) bool {
+    /// The token was accepted before the call: what the callback activates or sets is in force for the next one.
+    fn callBack(s: *Stream, on_token: *const TokenCallback, user_data: ?*anyopaque) bool {
         s.in_callback = true;
         defer s.in_callback = false;
         const end_of_text = -1;
@@ -535,8 +551,8 @@ pub const Stream = struct {
         return .nothing;
     }
 
-    /// A finished stream goes on, except after the end of generation.
-    fn takeUp(s: *Stream) void {
+    /// Lets a stopped stream go on, except after the end of generation.
+    fn resumeIfStopped(s: *Stream) void {
         if (s.stop != .none and s.stop != .end_of_generation) s.startRun();
     }
 

@@ -1,14 +1,16 @@
-//! Token bytes become text: whole characters of UTF-8. A token may hold a part of a character, so
-//! what is incomplete waits for the next token. Bytes that are not UTF-8, and the zero byte, which
-//! would end the text for a C caller, become U+FFFD.
+//! Token bytes as text: whole characters of UTF-8. A token may hold part of a character; the incomplete rest
+//! waits for the next token. Bytes that are not UTF-8, and the zero byte, which would end the text for a C
+//! caller, become U+FFFD.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 
+/// The bytes of a character that is not complete yet. Starts with none.
 pub const Text = struct {
     held: [4]u8 = undefined,
     held_len: u3 = 0,
 
+    /// What takes the place of a byte that is no text.
     pub const replacement = "\u{fffd}";
 
     /// Appends the characters that `bytes` completes.
@@ -18,7 +20,7 @@ pub const Text = struct {
         for (bytes) |byte| text.pushByte(out, byte);
     }
 
-    /// At the end an incomplete character is replaced; `out` has room for it.
+    /// Ends the text: an incomplete character is replaced. `out` has room for the replacement.
     pub fn finish(text: *Text, out: *std.ArrayList(u8)) void {
         if (text.held_len > 0) text.replaceHeld(out);
     }
@@ -41,7 +43,7 @@ pub const Text = struct {
     }
 };
 
-/// Length of the longest prefix of whole characters that fits in `room` bytes.
+/// The length of the longest prefix of whole characters that fits in `room` bytes.
 pub fn fitting(text: []const u8, room: usize) usize {
     if (text.len <= room) return text.len;
     var length = room;
