@@ -1,6 +1,6 @@
-//! The native methods of the Java class eliza.inference.Native. Text crosses as UTF-8 in byte arrays
-//! (Java's own form of UTF-8 in JNI is another), handles as long, and no float by value: Java's calling
-//! convention on 32-bit ARM differs from the library's there. A failure is a Java exception.
+//! The native methods of the Java class eliza.inference.Native. Text crosses as UTF-8 in byte arrays (JNI's own
+//! UTF-8 is a variant), handles as long, floats as their bits: Java's calling convention for floats on 32-bit
+//! ARM differs from the library's. Failures become Java exceptions.
 
 const std = @import("std");
 const jni = @import("jni.zig");
@@ -40,7 +40,7 @@ const native_methods = [_]jni.NativeMethod{
     .{ .name = "reset", .signature = "(J)V", .function = &reset },
 };
 
-/// What JNI_OnLoad finds, until JNI_OnUnload. The references are global: they serve every thread.
+/// Found by JNI_OnLoad, dropped by JNI_OnUnload. The references are global: every thread uses them.
 var java: struct {
     exception: jni.Class = null,
     exception_constructor: jni.MethodId = null,
@@ -322,7 +322,7 @@ fn generate(env: *Env, _: jni.Class, stream: i64, max_tokens: i32, sink: jni.Obj
 
 // ---- Between the two sides -------------------------------------------------------------------------------------------
 
-/// A handle is an address or a number of the library; a long holds either.
+/// A handle is an address or a number of the library. A long holds either.
 fn toLong(handle: anytype) i64 {
     return @bitCast(@as(u64, @intFromPtr(handle)));
 }
@@ -365,7 +365,7 @@ fn check(env: *Env, stream: i64, status: c_int) void {
     throwStatus(env, status, if (message.len > 0) message else std.mem.span(eliza.eliza_inference_status_name(status)));
 }
 
-/// Takes the message over.
+/// Frees the message.
 fn throwMessage(env: *Env, status: c_int, message: [*c]u8) void {
     defer eliza.eliza_inference_free_string(message);
     if (message != null) return throwStatus(env, status, std.mem.span(message));

@@ -1,5 +1,6 @@
-//! The part of the Java Native Interface that the bridge uses. A function is found by its place in the
-//! table of the JNI specification, which is the same on every virtual machine.
+//! The part of the Java Native Interface that the bridge uses. Functions are found by their index in the table
+//! of the JNI specification, which is the same on every virtual machine. That specification describes the
+//! methods that have no comment here.
 
 const std = @import("std");
 
@@ -10,17 +11,21 @@ pub const MethodId = ?*opaque {};
 
 pub const version_1_6: i32 = 0x00010006;
 
+/// jvalue: an argument, by the letter of its type.
 pub const Value = extern union { z: u8, i: i32, j: i64, l: Object };
 
+/// JNINativeMethod.
 pub const NativeMethod = extern struct {
     name: [*:0]const u8,
     signature: [*:0]const u8,
     function: *const anyopaque,
 };
 
+/// JavaVM. Any thread may use it.
 pub const Vm = extern struct {
     functions: [*]const *const anyopaque,
 
+    /// The environment of this thread; null if the thread is not attached to the virtual machine.
     pub fn env(vm: *Vm) ?*Env {
         const get_env: *const fn (*Vm, *?*Env, i32) callconv(.c) i32 = @ptrCast(@alignCast(vm.functions[6]));
         var found: ?*Env = null;
@@ -28,7 +33,8 @@ pub const Vm = extern struct {
     }
 };
 
-/// Belongs to one thread. Where a result is null, a Java exception is pending.
+/// JNIEnv. Belongs to one thread. If a result is null, a Java exception is pending. References are local unless
+/// said otherwise.
 pub const Env = extern struct {
     functions: [*]const *const anyopaque,
 
@@ -36,10 +42,12 @@ pub const Env = extern struct {
         return env.function(6, fn (*Env, [*:0]const u8) callconv(.c) Class)(env, name);
     }
 
+    /// Makes the exception pending; Java sees it when the native method returns.
     pub fn throw(env: *Env, exception: Object) void {
         _ = env.function(13, fn (*Env, Object) callconv(.c) i32)(env, exception);
     }
 
+    /// A reference for all threads, until `deleteGlobalRef`.
     pub fn newGlobalRef(env: *Env, object: Object) Object {
         return env.function(21, fn (*Env, Object) callconv(.c) Object)(env, object);
     }
@@ -60,6 +68,7 @@ pub const Env = extern struct {
         return env.function(33, fn (*Env, Class, [*:0]const u8, [*:0]const u8) callconv(.c) MethodId)(env, class, name, signature);
     }
 
+    /// Calls a method that returns an int. 0 if it throws: ask `exceptionPending`.
     pub fn callInt(env: *Env, object: Object, method: MethodId, arguments: []const Value) i32 {
         return env.function(51, fn (*Env, Object, MethodId, [*]const Value) callconv(.c) i32)(env, object, method, arguments.ptr);
     }
@@ -68,11 +77,12 @@ pub const Env = extern struct {
         return @intCast(env.function(171, fn (*Env, Array) callconv(.c) i32)(env, array));
     }
 
+    /// An element of an object array; null for a null element too.
     pub fn element(env: *Env, array: Array, index: i32) Object {
         return env.function(173, fn (*Env, Array, i32) callconv(.c) Object)(env, array, index);
     }
 
-    /// A byte array with a copy; null also where it would be too long for Java.
+    /// A byte array with a copy. Null also if it would be too long for Java.
     pub fn newBytes(env: *Env, bytes: []const u8) Array {
         const n = std.math.cast(i32, bytes.len) orelse return null;
         const array = env.function(176, fn (*Env, i32) callconv(.c) Array)(env, n) orelse return null;
@@ -80,6 +90,7 @@ pub const Env = extern struct {
         return array;
     }
 
+    /// An int array with a copy. Null also if it would be too long for Java.
     pub fn newInts(env: *Env, ints: []const i32) Array {
         const n = std.math.cast(i32, ints.len) orelse return null;
         const array = env.function(179, fn (*Env, i32) callconv(.c) Array)(env, n) orelse return null;
@@ -87,14 +98,17 @@ pub const Env = extern struct {
         return array;
     }
 
+    /// Copies the first `into.len` elements.
     pub fn readBytes(env: *Env, array: Array, into: []u8) void {
         env.function(200, fn (*Env, Array, i32, i32, [*]u8) callconv(.c) void)(env, array, 0, @intCast(into.len), into.ptr);
     }
 
+    /// Copies the first `into.len` elements.
     pub fn readInts(env: *Env, array: Array, into: []i32) void {
         env.function(203, fn (*Env, Array, i32, i32, [*]i32) callconv(.c) void)(env, array, 0, @intCast(into.len), into.ptr);
     }
 
+    /// False if a method is not the class's.
     pub fn registerNatives(env: *Env, class: Class, methods: []const NativeMethod) bool {
         const register = env.function(215, fn (*Env, Class, [*]const NativeMethod, i32) callconv(.c) i32);
         return register(env, class, methods.ptr, @intCast(methods.len)) == 0;

@@ -1,12 +1,13 @@
-//! The Android archive: the Java API with the native libraries for an app, and the library with its
-//! header for the app's own native code (Prefab).
+//! The Android archive: the Java API with the native libraries for an app, and the library with its header for
+//! the app's own native code (Prefab).
 
 const std = @import("std");
 const targets = @import("targets.zig");
 
+/// What one ABI has, by Android's name of the ABI.
 pub const Libraries = struct { abi: []const u8, core: std.Build.LazyPath, bridge: std.Build.LazyPath };
 
-/// Without `classes` it is the native libraries alone.
+/// Without `classes` there are the native libraries alone.
 pub fn add(
     b: *std.Build,
     zip: *std.Build.Step.Compile,

@@ -1,9 +1,9 @@
-//! What the linker needs to know of Android's C library, without the NDK: shared libraries with the
-//! names that ours may use, and nothing behind them. On the device the real ones take their place.
+//! What the linker needs to know of Android's C library, without the NDK: shared libraries that define the
+//! names which ours may use, with nothing behind them. On the device the real ones take their place.
 
 const std = @import("std");
 
-/// Every name is in bionic since API 24 or earlier. One that is missing here fails the link.
+/// Names that bionic has since API 24 or earlier. A name that is missing here fails the link.
 const libc_names = [_][]const u8{
     // memory
     "malloc",                    "realloc",                   "free",           "posix_memalign",    "malloc_usable_size",
@@ -23,12 +23,12 @@ const libc_names = [_][]const u8{
 };
 const libdl_names = [_][]const u8{ "dlopen", "dlsym", "dlclose", "dlerror", "dladdr" };
 
-/// The file that tells Zig where such a C library is.
+/// The file that tells Zig where this C library is.
 pub fn libcFile(b: *std.Build, target: std.Build.ResolvedTarget) std.Build.LazyPath {
     const folder = b.addWriteFiles();
     _ = folder.addCopyFile(stub(b, target, "c", &libc_names), "libc.so");
     _ = folder.addCopyFile(stub(b, target, "dl", &libdl_names), "libdl.so");
-    _ = folder.addCopyFile(stub(b, target, "m", &.{"fmod"}), "libm.so"); // always linked, never needed
+    _ = folder.addCopyFile(stub(b, target, "m", &.{"fmod"}), "libm.so"); // always linked, never used
 
     const empty = b.addObject(.{ .name = "crt", .root_module = assembled(b, target, b.addWriteFiles().add("empty.s", "")) });
     for ([_][]const u8{ "crtbegin_so.o", "crtend_so.o" }) |name| _ = folder.addCopyFile(empty.getEmittedBin(), name);
@@ -56,7 +56,7 @@ fn stub(b: *std.Build, target: std.Build.ResolvedTarget, name: []const u8, expor
     return library.getEmittedBin();
 }
 
-/// For the processor alone: the stubs are what stands in for a C library, and can have none.
+/// Without a C library: the stubs are to stand in for one.
 fn assembled(b: *std.Build, target: std.Build.ResolvedTarget, source: std.Build.LazyPath) *std.Build.Module {
     var query = target.query;
     query.abi = .none;

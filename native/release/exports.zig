@@ -1,10 +1,11 @@
-//! The names that a shared library exports: ELF of 32 and 64 bits, Mach-O, PE.
+//! The names that a shared library exports, out of ELF of 32 and 64 bits, Mach-O and PE files.
 
 const std = @import("std");
 
+/// `NotALibrary`: none of these formats, or damaged.
 pub const Error = error{ OutOfMemory, NotALibrary };
 
-/// In byte order. A name may be a slice of `file`.
+/// Sorted by bytes. Names may be slices of `file`; the rest is in `arena`.
 pub fn names(arena: std.mem.Allocator, file: []const u8) Error![][]const u8 {
     const image: Image = .{ .bytes = file };
     var found: std.ArrayList([]const u8) = .empty;

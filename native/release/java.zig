@@ -4,7 +4,7 @@ const std = @import("std");
 const library = @import("library.zig");
 const targets = @import("targets.zig");
 
-/// The bridge, for the library that it is to be loaded with.
+/// The bridge, a shared library that loads `core`.
 pub fn addBridge(b: *std.Build, core: *std.Build.Step.Compile, options: library.Options) *std.Build.Step.Compile {
     const bridge = library.addShared(
         b,
@@ -14,12 +14,12 @@ pub fn addBridge(b: *std.Build, core: *std.Build.Step.Compile, options: library.
         options,
     );
     bridge.root_module.addImport("header", library.addHeader(b));
-    // By file: as a dependency of the build, it would leave the path of its cache in the bridge.
+    // By file: a dependency of the build would leave the path of its cache in the bridge.
     bridge.root_module.addObjectFile(core.getEmittedBin());
     return bridge;
 }
 
-/// `zig build jni`: for the desktop, where Java loads the bridge by its path and the library lies beside it.
+/// `zig build jni`: for the desktop, where Java loads the bridge by its path, with the library beside it.
 pub fn addStep(b: *std.Build, core: *std.Build.Step.Compile, options: library.Options) void {
     const bridge = addBridge(b, core, options);
     if (options.target.result.ofmt == .elf) bridge.root_module.addRPathSpecial("$ORIGIN");
@@ -29,7 +29,7 @@ pub fn addStep(b: *std.Build, core: *std.Build.Step.Compile, options: library.Op
     }
 }
 
-/// A jar of the classes, in the byte code of Java 8, by the `javac` in the PATH.
+/// A jar of the classes, in byte code of Java 8, compiled by the `javac` in the PATH.
 pub fn addJar(b: *std.Build, zip: *std.Build.Step.Compile) std.Build.LazyPath {
     const compile = b.addRunFile(b.findProgramLazy(.{ .names = &.{"javac"} }));
     compile.addArgs(&.{ "--release", "8", "-encoding", "UTF-8", "-Xlint:all,-options", "-Werror", "-g:none", "-d" });

@@ -1,4 +1,4 @@
-//! libc_file FOLDER OUTPUT: describes the C library in a folder, in the form of `zig libc`.
+//! libc_file FOLDER OUTPUT: describes the C library in FOLDER, in the format of `zig libc`.
 
 const std = @import("std");
 

@@ -1,23 +1,25 @@
-//! The shared library for one target: what `zig build` and `zig build release` have in common.
+//! The shared library for one target, as `zig build` and `zig build release` make it.
 
 const std = @import("std");
 
+/// How to compile a library.
 pub const Options = struct {
     target: std.Build.ResolvedTarget,
     optimize: std.lang.OptimizeMode,
     strip: bool,
     /// The Zig module `config`: the version.
     config: *std.Build.Step.Options,
-    /// Where the system's C library is not one that Zig brings.
+    /// Describes the system's C library if Zig does not bring it.
     libc_file: ?std.Build.LazyPath = null,
 };
 
+/// The library, from native/src.
 pub fn add(b: *std.Build, options: Options) *std.Build.Step.Compile {
     const library = addShared(b, "elizainference", b.path("native/src/library.zig"), b.path("native/abi/eliza_inference.map"), options);
     const engine = beside(b, library.root_module, "native/src/engine/engine.zig");
     const message = beside(b, library.root_module, "native/src/message.zig");
     const shell = beside(b, library.root_module, "native/src/shell/shell.zig");
-    // What surrounds the engines is not worth the size of fast code.
+    // The shell is not worth the size of fast code.
     if (options.optimize == .fast) {
         message.optimize = .small;
         shell.optimize = .small;
@@ -31,7 +33,7 @@ pub fn add(b: *std.Build, options: Options) *std.Build.Step.Compile {
     return library;
 }
 
-/// The union of bitmaps, compiled for the target, and beside it for what is chosen at run time.
+/// Gives `engine` the union of bitmaps: compiled for the target, and again for what is chosen at run time.
 pub fn addUnite(b: *std.Build, engine: *std.Build.Module) void {
     const baseline = beside(b, engine, "native/src/engine/base/unite.zig");
     engine.addImport("unite", baseline);
@@ -45,7 +47,8 @@ pub fn addUnite(b: *std.Build, engine: *std.Build.Module) void {
     engine.addImport("unite_avx2", avx2);
 }
 
-/// The header in Zig. Its types are those of every platform; it is translated for one whose C library Zig brings.
+/// The header in Zig. Its types are the same on every platform; it is translated for one whose C library Zig
+/// brings.
 pub fn addHeader(b: *std.Build) *std.Build.Module {
     const translated = b.addTranslateC(.{
         .root_source_file = b.path("native/include/eliza_inference.h"),
@@ -56,7 +59,7 @@ pub fn addHeader(b: *std.Build) *std.Build.Module {
     return b.createModule(.{ .root_source_file = translated.getOutput() });
 }
 
-/// A module that is compiled as another one is.
+/// A module that is compiled as `other` is.
 fn beside(b: *std.Build, other: *const std.Build.Module, root_source_file: []const u8) *std.Build.Module {
     return b.createModule(.{
         .root_source_file = b.path(root_source_file),
@@ -69,7 +72,7 @@ fn beside(b: *std.Build, other: *const std.Build.Module, root_source_file: []con
     });
 }
 
-/// A shared library of one Zig file, which exports what the version script lets through.
+/// A shared library of one Zig file. Exports what the version script lets through.
 pub fn addShared(
     b: *std.Build,
     name: []const u8,
@@ -85,7 +88,7 @@ pub fn addShared(
         .link_libc = true,
         .pic = true,
         .strip = options.strip,
-        // Windows keeps its tables: without them the bundled mingw sources do not assemble.
+        // Windows keeps the tables: without them the bundled mingw sources do not assemble.
         .unwind_tables = if (options.optimize == .debug or target.os.tag == .windows) null else .none,
     });
     module.addOptions("config", options.config);
@@ -94,7 +97,7 @@ pub fn addShared(
         library.setVersionScript(version_script);
         library.link_z_max_page_size = 16384; // Android devices with 16 KiB pages
         library.link_gc_sections = true;
-        library.link_z_defs = true; // what is not in the C library fails here, and not on the device
+        library.link_z_defs = true; // a name that the C library lacks fails here, not on the device
     }
     if (options.libc_file) |file| library.setLibCFile(file);
     return library;

@@ -1,6 +1,7 @@
-//! manifest OUTPUT VERSION ABI (PATH TRIPLE FILE)...: what a release consists of.
+//! manifest OUTPUT VERSION ABI (PATH TRIPLE FILE)...: writes what a release consists of.
 //!
-//! ABI is the manifest of the header. PATH is where the file lies in the release, TRIPLE the platform of a library, "-" of any other file.
+//! ABI is the manifest of the header. PATH is the file's path in the release, TRIPLE the platform of a library,
+//! "-" for any other file.
 
 const std = @import("std");
 const exports = @import("exports.zig");

@@ -15,6 +15,7 @@ const java = @import("java.zig");
 const library = @import("library.zig");
 const targets = @import("targets.zig");
 
+/// The step `release`. `config` is the Zig module of that name.
 pub fn addStep(b: *std.Build, version: []const u8, config: *std.Build.Step.Options) void {
     const with_java = b.option(bool, "java", "Release the Java classes, too, which takes a javac (default: yes)") orelse true;
     var files: Files = .init(b, version);
@@ -89,7 +90,7 @@ fn tool(b: *std.Build, comptime name: []const u8) *std.Build.Step.Compile {
     return b.addExecutable(.{ .name = name, .root_module = module });
 }
 
-/// What is installed, and told in the manifest.
+/// The files that are installed and listed in the manifest.
 const Files = struct {
     b: *std.Build,
     step: *std.Build.Step,
@@ -109,7 +110,7 @@ const Files = struct {
         };
     }
 
-    /// `path` is in the release; `triple` is of a library.
+    /// `path` is that in the release, `triple` the platform of a library.
     fn add(files: *Files, path: []const u8, triple: ?[]const u8, file: std.Build.LazyPath) void {
         files.install(path, file);
         files.manifest.addArgs(&.{ path, triple orelse "-" });

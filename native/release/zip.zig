@@ -1,6 +1,6 @@
-//! zip OUTPUT (NAME PATH)...: an archive without compression, the same for the same files.
+//! zip OUTPUT (NAME PATH)...: writes an archive without compression, always the same for the same files.
 //!
-//! A NAME that ends with a slash is a folder: all files of the folder PATH go there, by name.
+//! A NAME that ends with a slash is a folder: all files of the folder PATH go there, under their names.
 
 const std = @import("std");
 

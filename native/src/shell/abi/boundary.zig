@@ -9,35 +9,38 @@ pub const Error = diagnostic.Error;
 pub const Status = @import("engine").status.Status;
 pub const gpa = @import("engine").memory.gpa;
 
-/// A message for the caller to free, or null if memory is short too. Its status stands before it.
+/// A message that the caller frees. Null if there is none, or if memory is too short for it. Its status stands
+/// before it in memory.
 pub const Message = ?[*:0]u8;
 
 const status_bytes = @sizeOf(c_int);
 
-/// Success so far: no message.
+/// No message so far. Every function with an `out_error` calls it first.
 pub fn begin(out_error: ?*Message) void {
     if (out_error) |out| out.* = null;
 }
 
-/// The failure in `diag`, with its message handed out.
+/// Hands out the message of `diag`, and returns its status.
 pub fn fail(out_error: ?*Message, diag: *const Diagnostic) c_int {
     if (out_error) |out| out.* = messageOf(diag);
     return diag.status.code();
 }
 
-/// A failure that is found at the boundary itself.
+/// Fails with `invalid_arg` and a message that needs no argument.
 pub fn reject(out_error: ?*Message, comptime message: []const u8) c_int {
     var diag: Diagnostic = .{};
     diag.fail(.invalid_arg, message, .{}) catch {};
     return fail(out_error, &diag);
 }
 
+/// Null is allowed.
 pub fn freeMessage(message: Message) void {
     const text = message orelse return;
     const block = text - status_bytes;
     gpa.free(block[0 .. status_bytes + std.mem.span(text).len + 1]);
 }
 
+/// The status that came with a message; that of success for null.
 pub fn statusOf(message: ?[*:0]const u8) c_int {
     const block = (message orelse return Status.ok.code()) - status_bytes;
     return std.mem.readInt(c_int, block[0..status_bytes], builtin.cpu.arch.endian());
@@ -51,7 +54,7 @@ fn messageOf(diag: *const Diagnostic) Message {
     return block[status_bytes .. status_bytes + text.len :0].ptr;
 }
 
-/// Text of the caller; null if a length comes without a pointer.
+/// A caller's array; null if it has a length but no pointer.
 pub fn slice(comptime T: type, pointer: ?[*]const T, length: usize) ?[]const T {
     if (length == 0) return &.{};
     return if (pointer) |p| p[0..length] else null;

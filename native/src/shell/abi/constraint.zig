@@ -9,6 +9,7 @@ const cache = @import("engine").trie_cache;
 
 const invalid_arg = boundary.Status.invalid_arg.code();
 
+/// eliza_constraint_info_t.
 pub const Info = extern struct {
     struct_size: u32 = @sizeOf(Info),
     n_descriptors: u32,
@@ -21,6 +22,7 @@ pub const Info = extern struct {
     pub const first_size = 32;
 };
 
+/// eliza_trie_cache_stats_t.
 pub const CacheStats = extern struct {
     struct_size: u32 = @sizeOf(CacheStats),
     entries: u32,

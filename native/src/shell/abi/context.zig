@@ -11,11 +11,12 @@ const Table = @import("handles.zig").Table;
 
 const invalid_arg = boundary.Status.invalid_arg.code();
 
+/// EliInferenceContext: a number of the table, not an address.
 pub const Handle = opaque {};
 
 var contexts: Table(Context, Handle, 0) = .{};
 
-/// The context of an open handle.
+/// The context of an open handle. Lent: `destroy` on another thread may free it.
 pub fn find(ctx: ?*const Handle, diag: *boundary.Diagnostic) boundary.Error!*Context {
     if (ctx == null) return diag.fail(.invalid_arg, "ctx is NULL", .{});
     return contexts.get(ctx) orelse diag.fail(.closed, "ctx is not an open context", .{});
@@ -95,7 +96,7 @@ export fn eliza_inference_free_tokens(tokens: ?[*]c_int) void {
     if (tokens) |list| TokenList.destroy(list);
 }
 
-/// Tokens in the caller's hands: it gives back the pointer alone, so it is the C library's block.
+/// Tokens that the caller owns. It gives back the pointer without a length, so they are in a block of the C library.
 const TokenList = struct {
     fn create(tokens: []const i32) ?[*]c_int {
         const block = std.c.malloc(@max(tokens.len, 1) * @sizeOf(c_int)) orelse return null;

@@ -1,13 +1,13 @@
-//! Handles of the C interface for objects that a caller may use after closing them. A handle is
-//! not an address: it names a slot and how often the slot was used, so a closed one is told from
-//! an open one, also when the memory is used again.
+//! Handles of the C interface for objects that a caller may use after closing them. A handle is not an address:
+//! it names a slot and counts its uses, so that a closed handle is told from an open one even if its slot is
+//! used again.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const Mutex = @import("engine").mutex.Mutex;
 
-/// `kind` tells the handles of one table from those of another. Safe from any thread. Whoever closes an object
-/// makes sure that no one else still uses it.
+/// The open handles of one type; `kind` tells them from those of another table. Safe from any thread, but for
+/// the objects: whoever closes one makes sure that no one uses it any more.
 pub fn Table(comptime T: type, comptime Handle: type, comptime kind: u2) type {
     return struct {
         const Self = @This();
@@ -18,6 +18,7 @@ pub fn Table(comptime T: type, comptime Handle: type, comptime kind: u2) type {
 
         const Slot = struct { object: ?*T = null, uses: u32 = 0 };
 
+        /// A new handle for an object. Fails beyond `handles_max` open handles.
         pub fn add(table: *Self, gpa: Allocator, object: *T) Allocator.Error!*Handle {
             table.mutex.lock();
             defer table.mutex.unlock();
@@ -29,14 +30,14 @@ pub fn Table(comptime T: type, comptime Handle: type, comptime kind: u2) type {
             return encode(index, slot.uses);
         }
 
-        /// The object of an open handle.
+        /// The object of an open handle; null for any other handle.
         pub fn get(table: *Self, handle: ?*const Handle) ?*T {
             table.mutex.lock();
             defer table.mutex.unlock();
             return (table.find(handle) orelse return null).object;
         }
 
-        /// Closes a handle; its object, or null if it was not open.
+        /// Closes a handle. Returns its object; null if it was not open.
         pub fn take(table: *Self, handle: ?*const Handle) ?*T {
             table.mutex.lock();
             defer table.mutex.unlock();
@@ -78,6 +79,7 @@ pub fn Table(comptime T: type, comptime Handle: type, comptime kind: u2) type {
 
 /// Handles are aligned as pointers are, and below 2^53, so that JavaScript can hold them as numbers.
 const step = 4 * @alignOf(u64);
+/// The most handles that are open at once, in each table.
 pub const handles_max = 1 << 11;
 const uses_max = std.math.maxInt(u32) >> (if (@sizeOf(usize) == 8) 0 else 16);
 

@@ -5,6 +5,7 @@ const loader = @import("../llama/loader.zig");
 
 const invalid_arg = boundary.Status.invalid_arg.code();
 
+/// eliza_llama_info_t.
 pub const Info = extern struct {
     struct_size: u32 = @sizeOf(Info),
     reserved: u32 = 0,

@@ -11,6 +11,7 @@ const sampling = @import("engine").sampling;
 
 const invalid_arg = boundary.Status.invalid_arg.code();
 
+/// eliza_span_state_t.
 pub const SpanState = extern struct {
     struct_size: u32 = @sizeOf(SpanState),
     active: i32 = 0,
@@ -29,6 +30,7 @@ pub const SpanState = extern struct {
 
     pub const first_size = 72;
 
+    /// The report in the header's numbers.
     pub fn of(report: span.Report) SpanState {
         return .{
             .active = @intFromBool(report.descriptor != null),
@@ -47,6 +49,7 @@ pub const SpanState = extern struct {
     }
 };
 
+/// eliza_sampling_t.
 pub const Sampling = extern struct {
     struct_size: u32,
     mode: i32,
@@ -66,6 +69,7 @@ export fn eliza_inference_matcher_create(
     return eliza_inference_matcher_create_span(constraint, &config, out_matcher, out_error);
 }
 
+/// eliza_span_config_t.
 pub const SpanSettings = extern struct {
     struct_size: u32,
     span_timeout: u32,
@@ -74,6 +78,7 @@ pub const SpanSettings = extern struct {
 
     pub const first_size = if (@sizeOf(usize) == 8) 24 else 16;
 
+    /// The config of a caller; NULL: the defaults. Lends `end`.
     pub fn read(config: ?*const SpanSettings, diag: *boundary.Diagnostic) boundary.Error!span.Config {
         const c = try boundary.read(SpanSettings, "config", config orelse return .{}, diag);
         if (c.end == null and c.n_end > 0) return diag.fail(.invalid_arg, "config.end is NULL, config.n_end is not 0", .{});
@@ -171,7 +176,7 @@ export fn eliza_inference_matcher_leaf(matcher: ?*const Matcher, out_name: ?*?[*
     return lendLeaf(m.state.leafName(), out_name, out_len);
 }
 
-/// NULL and 0 if there is none.
+/// Hands out the name of a leaf; NULL and 0 for null.
 pub fn lendLeaf(leaf: ?[]const u8, out_name: ?*?[*]const u8, out_len: ?*usize) c_int {
     const name_out = out_name orelse return invalid_arg;
     const len_out = out_len orelse return invalid_arg;
@@ -258,6 +263,7 @@ export fn eliza_inference_matcher_forced_bytes(matcher: ?*Matcher, out_bytes: ?[
     return 0;
 }
 
+/// eliza_matcher_info_t.
 pub const Info = extern struct {
     struct_size: u32 = @sizeOf(Info),
     reserved: u32 = 0,

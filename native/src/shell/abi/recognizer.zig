@@ -15,6 +15,7 @@ const clock = @import("engine").clock;
 
 const invalid_arg = boundary.Status.invalid_arg.code();
 
+/// eliza_compile_config_t.
 pub const CompileConfig = extern struct {
     struct_size: u32,
     states_max: u32,
@@ -147,12 +148,12 @@ fn check(vocab: ?*const Vocabulary, out: Out, diag: *boundary.Diagnostic) bounda
     return vocab orelse diag.fail(.invalid_arg, "vocab is NULL", .{});
 }
 
-/// Hands out what was made, or why it was not.
+/// Hands out the constraint, or why there is none.
 fn finish(made: boundary.Error!*Constraint, out: Out, out_error: OutError, diag: *const boundary.Diagnostic) c_int {
     boundary.begin(out_error);
     if (out) |o| o.* = null;
     const constraint = made catch return boundary.fail(out_error, diag);
-    out.?.* = constraint; // it was checked before anything was made
+    out.?.* = constraint; // `check` refused null
     return 0;
 }
 
@@ -211,6 +212,7 @@ fn open(
     return Constraint.create(gpa, v, .{ .recognizer = recognizer }, diag);
 }
 
+/// eliza_recognizer_info_t.
 pub const Info = extern struct {
     struct_size: u32 = @sizeOf(Info),
     kind: i32 = 0,

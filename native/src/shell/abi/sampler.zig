@@ -106,9 +106,9 @@ export fn eliza_inference_sampler_set_token_trie(
 }
 
 fn set(sampler: ?*api.Sampler, payload: ?[*]const u8, payload_len: usize, mode: c_int, diag: *boundary.Diagnostic) boundary.Error!void {
-    const t = try find(sampler, diag);
+    const s = try find(sampler, diag);
     const bytes = boundary.slice(u8, payload, payload_len) orelse return diag.fail(.invalid_arg, "payload is NULL", .{});
-    return t.set(.{ .payload = bytes }, try readMode(mode, diag), diag);
+    return s.set(.{ .payload = bytes }, try readMode(mode, diag), diag);
 }
 
 export fn eliza_inference_sampler_set_constraint(
@@ -131,8 +131,8 @@ fn setConstraint(
     config: ?*const matcher_abi.SpanSettings,
     diag: *boundary.Diagnostic,
 ) boundary.Error!void {
-    const t = try find(sampler, diag);
-    return t.set(try sourceOf(constraint, config, diag), try readMode(mode, diag), diag);
+    const s = try find(sampler, diag);
+    return s.set(try sourceOf(constraint, config, diag), try readMode(mode, diag), diag);
 }
 
 export fn eliza_inference_sampler_clear_token_trie(sampler: ?*api.Sampler) c_int {
@@ -155,7 +155,7 @@ export fn eliza_inference_sampler_activate(
 }
 
 fn activate(sampler: ?*api.Sampler, path: ?[*]const u8, path_len: usize, diag: *boundary.Diagnostic) boundary.Error!void {
-    const t = try find(sampler, diag);
+    const s = try find(sampler, diag);
     const text = boundary.slice(u8, path, path_len) orelse return diag.fail(.invalid_arg, "path is NULL", .{});
     return t.activate(text, diag);
 }

@@ -1,4 +1,4 @@
-//! Header, sections 9 and 10: stream, and what constrains it.
+//! Header, sections 9 and 10: streams, and what constrains them.
 
 const std = @import("std");
 const boundary = @import("boundary.zig");
@@ -13,10 +13,12 @@ const Table = @import("handles.zig").Table;
 
 const invalid_arg = boundary.Status.invalid_arg.code();
 
+/// EliLlmStream: a number of the table, not an address.
 pub const Handle = opaque {};
 
 var streams: Table(Stream, Handle, 1) = .{};
 
+/// eliza_llm_stream_config_t.
 pub const Config = extern struct {
     max_tokens: i32,
     temperature: f32,
@@ -35,7 +37,7 @@ pub const Config = extern struct {
     cache_type_v: ?[*:0]const u8,
     context_size: i32,
 
-    /// What this library serves of it, checked.
+    /// The part of the config that this library serves, checked.
     fn read(config: *const Config, diag: *boundary.Diagnostic) boundary.Error!stream_module.Config {
         if (textOf(config.mtp_drafter_path).len > 0) {
             return diag.fail(.not_implemented, "mtp_drafter_path: speculative drafting is not in this build", .{});
@@ -63,6 +65,7 @@ pub const Config = extern struct {
     }
 };
 
+/// eliza_llm_stream_stats_t.
 pub const Stats = extern struct {
     struct_size: u32 = @sizeOf(Stats),
     grammar_off: i32,
@@ -370,6 +373,7 @@ fn setTokenTrie(s: *Stream, payload: ?[*]const u8, payload_len: usize, mode: c_i
     return s.setTrie(bytes, try readMode(mode, &s.diag));
 }
 
+/// An ELIZA_MODE_* of the header.
 pub fn readMode(mode: c_int, diag: *boundary.Diagnostic) boundary.Error!sampling.Mode {
     return std.enums.fromInt(sampling.Mode, mode) orelse
         diag.fail(.invalid_arg, "mode {d} is neither 0 (greedy) nor 1 (sampled)", .{mode});

@@ -7,6 +7,7 @@ const files = @import("../files/files.zig");
 const limits = @import("engine").limits;
 const Vocabulary = vocabulary.Vocabulary;
 
+/// eliza_vocab_config_t.
 pub const Config = extern struct {
     struct_size: u32,
     n_tokens: i32,
@@ -93,6 +94,7 @@ export fn eliza_inference_vocab_prepare(vocab: ?*const Vocabulary, out_error: ?*
     return 0;
 }
 
+/// eliza_vocab_info_t.
 pub const Info = extern struct {
     struct_size: u32 = @sizeOf(Info),
     n_tokens: u32,
