@@ -137,8 +137,8 @@ fn setConstraint(
 
 export fn eliza_inference_sampler_clear_token_trie(sampler: ?*api.Sampler) c_int {
     var diag: boundary.Diagnostic = .{};
-    const t = find(sampler, &diag) catch return diag.status.code();
-    t.clear();
+    const s = find(sampler, &diag) catch return diag.status.code();
+    s.clear();
     return 0;
 }
 
@@ -157,12 +157,12 @@ export fn eliza_inference_sampler_activate(
 fn activate(sampler: ?*api.Sampler, path: ?[*]const u8, path_len: usize, diag: *boundary.Diagnostic) boundary.Error!void {
     const s = try find(sampler, diag);
     const text = boundary.slice(u8, path, path_len) orelse return diag.fail(.invalid_arg, "path is NULL", .{});
-    return t.activate(text, diag);
+    return s.activate(text, diag);
 }
 
 export fn eliza_inference_sampler_state(sampler: ?*const api.Sampler, out_state: ?*matcher_abi.SpanState) c_int {
     var diag: boundary.Diagnostic = .{};
-    const t = find(sampler, &diag) catch return diag.status.code();
-    const report = t.report() catch return boundary.Status.oom.code();
+    const s = find(sampler, &diag) catch return diag.status.code();
+    const report = s.report() catch return boundary.Status.oom.code();
     return if (boundary.fill(matcher_abi.SpanState, out_state, .of(report))) 0 else invalid_arg;
 }
