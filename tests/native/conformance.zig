@@ -321,12 +321,14 @@ fn compileChoices(in: Input) !*Constraint {
         try offsets.append(in.arena, text.items.len);
     }
     if (in.has("canonical")) return eliza.canonical_choices.createChoices(gpa, in.vocabulary, text.items, offsets.items, in.diag);
-    return eliza.compile.createConstraint(gpa, in.vocabulary, .{ .choices = .{ .text = text.items, .offsets = offsets.items } }, in.settings, in.diag);
+    const choices: eliza.compile.Source = .{ .choices = .{ .text = text.items, .offsets = offsets.items } };
+    return eliza.compile.createConstraint(gpa, in.vocabulary, choices, in.settings, in.diag);
 }
 
 fn compileRegex(in: Input) !*Constraint {
     const pattern = try octets(in.arena, in.source);
-    return eliza.compile.createConstraint(gpa, in.vocabulary, .{ .regex = .{ .pattern = pattern, .ignore_case = in.has("ignore_case") } }, in.settings, in.diag);
+    const regex: eliza.compile.Source = .{ .regex = .{ .pattern = pattern, .ignore_case = in.has("ignore_case") } };
+    return eliza.compile.createConstraint(gpa, in.vocabulary, regex, in.settings, in.diag);
 }
 
 fn compileGrammar(in: Input) !*Constraint {
@@ -342,7 +344,11 @@ fn compileShipped(in: Input) !*Constraint {
 /// Of the folder: `vocabulary` and `constraint`.
 fn save(r: *const Report, arena: std.mem.Allocator, constraint: *const Constraint, diag: *Diagnostic) !void {
     // What is no recognizer is the C boundary's to refuse.
-    const compiled = constraint.recognizer() orelse return diag.fail(.invalid_arg, "a token trie is not saved: its payload is what it is made of", .{});
+    const compiled = constraint.recognizer() orelse return diag.fail(
+        .invalid_arg,
+        "a token trie is not saved: its payload is what it is made of",
+        .{},
+    );
     try eliza.files.saveVocabulary(gpa, constraint.vocabulary, try r.path(arena, "vocabulary"), diag);
     try eliza.files.saveRecognizer(gpa, compiled, try r.path(arena, "constraint"), diag);
 }
@@ -424,7 +430,9 @@ fn runSteps(r: *Report, matcher: *Matcher, steps: []const Value, first: usize) !
             if (get(step, "error") != null) r.fail("did not fail", .{});
         } else |e| {
             if (e != error.Failed) return e;
-            if (get(step, "error")) |expected| r.expectFailure(expected, &matcher.diag) else r.fail("failed: {s}", .{matcher.diag.message()});
+            if (get(step, "error")) |expected| {
+                r.expectFailure(expected, &matcher.diag);
+            } else r.fail("failed: {s}", .{matcher.diag.message()});
             if (!std.meta.eql(before, try Look.of(matcher))) r.fail("a failure changed the state", .{});
         }
         if (get(step, "expect")) |expected| try expectState(r, matcher, expected);
@@ -629,7 +637,11 @@ fn expectState(r: *Report, matcher: *Matcher, expected: Value) !void {
     while (keys.next()) |one| {
         const value = one.value_ptr.*;
         switch (std.meta.stringToEnum(Key, one.key_ptr.*) orelse return r.fail("unknown key {s}", .{one.key_ptr.*})) {
-            inline .active, .can_stop => |key| r.expectNumber(@tagName(key), @intFromBool(value.bool), @intFromBool(@field(look, @tagName(key)))),
+            inline .active, .can_stop => |key| r.expectNumber(
+                @tagName(key),
+                @intFromBool(value.bool),
+                @intFromBool(@field(look, @tagName(key))),
+            ),
             inline .descriptor, .span_tokens, .spans_started, .spans_ended, .timeouts, .illegal => |key| {
                 r.expectNumber(@tagName(key), value.integer, @intCast(@field(look, @tagName(key))));
             },
@@ -665,7 +677,10 @@ fn expectAllowed(r: *Report, expected: Value, matcher: *Matcher) !void {
     const all = expected == .string;
     switch (try matcher.allowed()) {
         .all => if (!all) return r.fail("allowed is all", .{}),
-        .list => |ids| if (all) return r.fail("allowed is {any}, expected all", .{ids}) else r.expectIds("allowed", expected.array.items, ids),
+        .list => |ids| {
+            if (all) return r.fail("allowed is {any}, expected all", .{ids});
+            r.expectIds("allowed", expected.array.items, ids);
+        },
         .bitmap => if (all) return r.fail("allowed is a bitmap, expected all", .{}),
     }
     expectBits(r, expected, matcher, words);
