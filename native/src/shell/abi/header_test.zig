@@ -97,3 +97,21 @@ test "status codes are those of the header" {
         try std.testing.expectEqual(@as(c_int, in_header), status.code());
     }
 }
+
+test "enumerations and bits have the numbers of the header" {
+    try expectNumbers("ELIZA_CONSTRAINT_", @import("engine").kind.Kind);
+    try expectNumbers("ELIZA_MODE_", @import("engine").sampling.Mode);
+    try expectNumbers("ELIZA_STOP_", @import("../llama/stream.zig").Stop);
+    try expectNumbers("ELIZA_STEP_", span.Step);
+    try expectNumbers("ELIZA_TOKEN_", @import("engine").vocabulary.Flags);
+}
+
+fn expectNumbers(comptime prefix: []const u8, comptime T: type) !void {
+    inline for (comptime std.meta.fieldNames(T)) |name| {
+        if (comptime std.mem.eql(u8, name, "_")) continue;
+        const number = if (@typeInfo(T) == .@"enum") @backingInt(@field(T, name)) else 1 << @bitOffsetOf(T, name);
+        comptime var upper: [name.len]u8 = undefined;
+        _ = comptime std.ascii.upperString(&upper, name);
+        try std.testing.expectEqual(@as(c_int, @field(header, prefix ++ upper)), @as(c_int, number));
+    }
+}
