@@ -65,8 +65,9 @@ pub fn slice(comptime T: type, pointer: ?[*]const T, length: usize) ?[]const T {
 // A caller may be older than this library, and its struct shorter, or newer, and its struct longer. Both sides share
 // the fields that both know. `T.first_size` is the size of the struct's first version: it never changes.
 
-/// Reads the caller's struct; fields that it lacks are 0. `name` is what messages call it.
-pub fn read(comptime T: type, comptime name: []const u8, given: *const T, diag: *Diagnostic) Error!T {
+/// Reads the caller's struct; fields that it lacks are 0. `name` is what messages call it. Inline, since a struct is
+/// read for each sampled token: of one that is as large as ours, only the fields in use are read.
+pub inline fn read(comptime T: type, comptime name: []const u8, given: *const T, diag: *Diagnostic) Error!T {
     const size = given.struct_size;
     if (size < T.first_size) {
         return diag.fail(.invalid_arg, name ++ ".struct_size: {d} is less than {d}", .{ size, T.first_size });
