@@ -11,7 +11,7 @@ const Info = @import("../contract/info.zig").Info;
 const Position = @import("position.zig").Position;
 const Pool = @import("position.zig").Pool;
 const Arrays = @import("arrays.zig").Arrays;
-const Finder = @import("../mask/finder.zig").Finder;
+const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 
 /// ELIZA_CHOICES_* of the header.
@@ -88,14 +88,14 @@ pub const Choices = struct {
         return c.isEnd(at.state);
     }
 
-    pub fn findMask(c: *Choices, finder: *const Finder, _: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+    pub fn computeMask(c: *Choices, context: *const MaskContext, _: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
         var walker: Walker = .{ .choices = c, .states = scratch.states };
         walker.states[0] = at.state;
-        finder.byWalk(&walker, c.isEnd(at.state), scratch);
+        context.computeByWalk(&walker, c.isEnd(at.state), scratch);
         return 0;
     }
 
-    pub fn prepare(_: *Choices, _: *const Finder, _: *const Budget, _: *Diagnostic) diagnostic.Error!void {}
+    pub fn prepare(_: *Choices, _: *const MaskContext, _: *const Budget, _: *Diagnostic) diagnostic.Error!void {}
 
     pub fn save(c: *const Choices, writer: anytype) Allocator.Error!void {
         return writer.put(c);

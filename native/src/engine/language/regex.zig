@@ -11,7 +11,7 @@ const Dfa = dfa_module.Dfa;
 const Position = @import("position.zig").Position;
 const Pool = @import("position.zig").Pool;
 const Arrays = @import("arrays.zig").Arrays;
-const Finder = @import("../mask/finder.zig").Finder;
+const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 
 /// Its operations are those of a language: recognizer/language.zig says what each promises.
@@ -45,13 +45,13 @@ pub const Regex = struct {
         return r.dfa.matches[at.state] != 0;
     }
 
-    pub fn findMask(r: *Regex, finder: *const Finder, _: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+    pub fn computeMask(r: *Regex, context: *const MaskContext, _: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
         var walker: Walker = .init(&r.dfa, scratch.states, at.state);
-        finder.byWalk(&walker, r.dfa.matches[at.state] != 0, scratch);
+        context.computeByWalk(&walker, r.dfa.matches[at.state] != 0, scratch);
         return 0;
     }
 
-    pub fn prepare(_: *Regex, _: *const Finder, _: *const Budget, _: *diagnostic.Diagnostic) diagnostic.Error!void {}
+    pub fn prepare(_: *Regex, _: *const MaskContext, _: *const Budget, _: *diagnostic.Diagnostic) diagnostic.Error!void {}
 
     pub fn save(r: *const Regex, writer: anytype) Allocator.Error!void {
         return writer.put(r);

@@ -12,7 +12,7 @@ const dfa = @import("../language/dfa.zig");
 const Position = @import("../language/position.zig").Position;
 const Pool = @import("../language/position.zig").Pool;
 const Arrays = @import("../language/arrays.zig").Arrays;
-const Finder = @import("../mask/finder.zig").Finder;
+const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 const program_module = @import("program.zig");
 const Program = program_module.Program;
@@ -79,15 +79,17 @@ pub const Grammar = struct {
         };
     }
 
-    pub fn findMask(g: *Grammar, finder: *const Finder, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
-        return switch (g.program.width) {
-            inline program_module.set_widths[0], program_module.set_widths[1] => |width| g.findMaskWide(width, finder, pool, at, scratch),
+    pub fn computeMask(g: *Grammar, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+        switch (g.program.width) {
+            inline program_module.set_widths[0], program_module.set_widths[1] => |width| {
+                return g.computeMaskWide(width, context, pool, at, scratch);
+            },
             else => unreachable,
-        };
+        }
     }
 
-    pub fn prepare(g: *Grammar, finder: *const Finder, budget: *const Budget, diag: *Diagnostic) diagnostic.Error!void {
-        return g.tables.prepare(.{ .program = &g.program, .finder = finder }, budget, diag);
+    pub fn prepare(g: *Grammar, context: *const MaskContext, budget: *const Budget, diag: *Diagnostic) diagnostic.Error!void {
+        return g.tables.prepare(.{ .program = &g.program, .context = context }, budget, diag);
     }
 
     pub fn save(g: *const Grammar, writer: anytype) Allocator.Error!void {
@@ -102,33 +104,33 @@ pub const Grammar = struct {
         return g;
     }
 
-    fn findMaskWide(
+    fn computeMaskWide(
         g: *Grammar,
         comptime width: usize,
-        finder: *const Finder,
+        context: *const MaskContext,
         pool: *Pool,
         at: Position,
         scratch: *Scratch,
     ) Allocator.Error!u32 {
         const program = &g.program;
-        const selector = try selectorOf(width, finder.gpa, program, pool, scratch);
+        const selector = try selectorOf(width, context.gpa, program, pool, scratch);
         const state: u16 = @intCast(at.state);
         var restarts: [shards_max]*const signature.Table = undefined;
-        const source: signature.Source = .{ .program = program, .finder = finder };
+        const source: signature.Source = .{ .program = program, .context = context };
         if (try g.tables.forState(source, state, restarts[0..program.n_shards])) |tables| {
             scratch.builder.clear();
             const can_stop = try selector.select(tables, state, at.stack, &scratch.builder);
-            scratch.mask = scratch.builder.finish(can_stop, finder.trie.end_tokens);
+            scratch.mask = scratch.builder.finish(can_stop, context.trie.end_tokens);
             return selector.parser.least_depth;
         }
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
         const parser = &selector.parser;
         parser.begin(at.stack);
-        const places = try scratch.places(Walker(width).Place, finder.gpa);
+        const places = try scratch.places(Walker(width).Place, context.gpa);
         var walker: Walker(width) = try .init(parser, places, state, at.stack);
         defer walker.deinit();
-        finder.byWalk(&walker, try parser.canEnd(state, at.stack), scratch);
+        context.computeByWalk(&walker, try parser.canEnd(state, at.stack), scratch);
         return if (walker.out_of_memory) error.OutOfMemory else 0;
     }
 
@@ -144,12 +146,12 @@ fn selectorOf(
     scratch: *Scratch,
 ) Allocator.Error!*Selector(width) {
     const S = Selector(width);
-    if (scratch.keptOf(S)) |selector| {
+    if (scratch.attachmentOf(S)) |selector| {
         selector.parser.pool = pool;
         return selector;
     }
     const new: S = .{ .parser = .{ .gpa = gpa, .program = program, .pool = pool } };
-    return scratch.keep(gpa, new);
+    return scratch.attach(gpa, new);
 }
 
 fn advanceWide(

@@ -16,7 +16,7 @@ const Allocator = std.mem.Allocator;
 const dfa = @import("../language/dfa.zig");
 const program_module = @import("program.zig");
 const Program = program_module.Program;
-const Finder = @import("../mask/finder.zig").Finder;
+const MaskContext = @import("../mask/context.zig").MaskContext;
 const depth_max = @import("../vocabulary/byte_trie.zig").depth_max;
 const bitmap = @import("../base/bitmap.zig");
 const NumberMap = @import("../base/number_map.zig").NumberMap;
@@ -89,7 +89,7 @@ const base_share = 8;
 
 pub const Source = struct {
     program: *const Program,
-    finder: *const Finder,
+    context: *const MaskContext,
 };
 
 /// Lexemes of a token: selection calls itself for each, and must do with the stack of a small thread.
@@ -122,7 +122,7 @@ pub fn baseOf(source: Source, state: u16) u16 {
     const base = mostCommon(source, state);
     if (base == state or base == dfa.dead or mostCommon(source, base) != base) return no_base;
     const lexer = &source.program.lexer;
-    const nodes = source.finder.trie.nodes;
+    const nodes = source.context.trie.nodes;
     var different: usize = 0;
     var node: usize = 1;
     while (node < nodes.len) : (node += nodes[node].subtree) {
@@ -135,7 +135,7 @@ pub fn baseOf(source: Source, state: u16) u16 {
 /// By the size of the trie behind each byte.
 fn mostCommon(source: Source, state: u16) u16 {
     const lexer = &source.program.lexer;
-    const nodes = source.finder.trie.nodes;
+    const nodes = source.context.trie.nodes;
     var targets: [256]struct { state: u16, weight: u32 } = undefined;
     var n: usize = 0;
     var node: usize = 1;
@@ -201,30 +201,30 @@ const Builder = struct {
     // ---- Walking the vocabulary
 
     fn fillRestart(b: *Builder, shard: u32) Error!void {
-        try b.members.ensureTotalCapacity(b.gpa, b.source.finder.tokens.n); // most of them
-        const nodes = b.source.finder.trie.nodes;
+        try b.members.ensureTotalCapacity(b.gpa, b.source.context.tokens.n); // most of them
+        const nodes = b.source.context.trie.nodes;
         var node: u32 = 1;
         while (node < nodes.len) : (node += nodes[node].subtree) {
             const class = b.program.first_classes[nodes[node].byte];
             if (class == Program.none or class / 64 != shard) continue;
             try b.walk(node, b.placeOf(dfa.start), class % 64);
         }
-        for (b.source.finder.trie.long_tokens) |token| {
-            const class = b.program.first_classes[b.source.finder.tokens.bytesOf(token)[0]];
+        for (b.source.context.trie.long_tokens) |token| {
+            const class = b.program.first_classes[b.source.context.tokens.bytesOf(token)[0]];
             if (class == Program.none or class / 64 != shard) continue;
             try b.addLong(token, dfa.start, class % 64);
         }
     }
 
     fn fillContinuation(b: *Builder, state: u16) Error!void {
-        const nodes = b.source.finder.trie.nodes;
+        const nodes = b.source.context.trie.nodes;
         var node: u32 = 1;
         while (node < nodes.len) : (node += nodes[node].subtree) {
             if (b.program.lexer.next(state, nodes[node].byte) == dfa.dead) continue;
             try b.walk(node, b.placeOf(state), 0);
         }
-        for (b.source.finder.trie.long_tokens) |token| {
-            if (b.program.lexer.next(state, b.source.finder.tokens.bytesOf(token)[0]) == dfa.dead) continue;
+        for (b.source.context.trie.long_tokens) |token| {
+            if (b.program.lexer.next(state, b.source.context.tokens.bytesOf(token)[0]) == dfa.dead) continue;
             try b.addLong(token, state, 0);
         }
     }
@@ -232,7 +232,7 @@ const Builder = struct {
     /// Both states at once, where they differ and as long as no lexeme has ended.
     fn fillDifference(b: *Builder, state: u16, base: u16) Error!void {
         const lexer = &b.program.lexer;
-        const nodes = b.source.finder.trie.nodes;
+        const nodes = b.source.context.trie.nodes;
         var pairs: [depth_max + 1][2]u16 = undefined;
         pairs[0] = .{ state, base };
         var at: u32 = 1;
@@ -256,14 +256,14 @@ const Builder = struct {
             }
             at += node.subtree;
         }
-        for (b.source.finder.trie.long_tokens) |token| {
+        for (b.source.context.trie.long_tokens) |token| {
             try b.except.append(b.gpa, @intCast(token));
-            if (lexer.next(state, b.source.finder.tokens.bytesOf(token)[0]) != dfa.dead) try b.addLong(token, state, 0);
+            if (lexer.next(state, b.source.context.tokens.bytesOf(token)[0]) != dfa.dead) try b.addLong(token, state, 0);
         }
     }
 
     fn addExcept(b: *Builder, from: u32, n_nodes: u32) Allocator.Error!void {
-        for (b.source.finder.trie.nodes[from..][0..n_nodes]) |node| {
+        for (b.source.context.trie.nodes[from..][0..n_nodes]) |node| {
             if (node.token()) |token| try b.except.append(b.gpa, @intCast(token));
         }
     }
@@ -275,7 +275,7 @@ const Builder = struct {
         const transitions = lexer.transitions.ptr;
         const reaches = lexer.reaches.ptr;
         const follows_reach = b.program.follows_reach.ptr;
-        const nodes = b.source.finder.trie.nodes.ptr;
+        const nodes = b.source.context.trie.nodes.ptr;
         const end = from + nodes[from].subtree;
         var last: struct { node: u16, reach: u16, group: u32 } = .{ .node = 0, .reach = 0, .group = none };
         b.path[nodes[from].depth - 1] = before;
@@ -310,7 +310,7 @@ const Builder = struct {
     fn addLong(b: *Builder, token: u32, state: u16, first: u16) Error!void {
         const lexer = &b.program.lexer;
         var place = b.placeOf(state);
-        for (b.source.finder.tokens.bytesOf(token)) |byte| {
+        for (b.source.context.tokens.bytesOf(token)) |byte| {
             const next = lexer.next(place.state, byte);
             if (next != dfa.dead) place.state = next else place = try b.restart(place, byte) orelse return;
             if (!b.program.follows_reach[place.row + lexer.reaches[place.state]]) return;
@@ -369,11 +369,11 @@ const Builder = struct {
     }
 
     fn addTwins(b: *Builder) Allocator.Error!void {
-        if (b.source.finder.trie.duplicates.len == 0) return;
+        if (b.source.context.trie.duplicates.len == 0) return;
         var group_of: NumberMap = .{};
         defer group_of.deinit(b.gpa);
         for (b.members.items) |member| try group_of.put(b.gpa, member.token, member.group);
-        for (b.source.finder.trie.duplicates) |duplicate| {
+        for (b.source.context.trie.duplicates) |duplicate| {
             if (group_of.get(duplicate.token)) |group| try b.addMember(duplicate.twin, group);
         }
     }
@@ -401,7 +401,7 @@ const Builder = struct {
         const n_ids, const n_bitmaps = countTokens(groups);
         const ids = try b.gpa.alloc(i32, n_ids);
         errdefer b.gpa.free(ids);
-        const words = try bitmap.alloc(b.gpa, n_bitmaps * bitmap.wordsFor(b.source.finder.trie.n_tokens));
+        const words = try bitmap.alloc(b.gpa, n_bitmaps * bitmap.wordsFor(b.source.context.trie.n_tokens));
         errdefer b.gpa.free(words);
         b.fillGroups(groups, places, ids, words);
         table.ids = ids;
@@ -413,7 +413,7 @@ const Builder = struct {
     fn sortedExcept(b: *Builder) Allocator.Error![]i32 {
         std.sort.heap(i32, b.except.items, {}, std.sort.asc(i32));
         const n = b.except.items.len;
-        for (b.source.finder.trie.duplicates) |duplicate| {
+        for (b.source.context.trie.duplicates) |duplicate| {
             if (std.sort.binarySearch(i32, b.except.items[0..n], @as(i32, @intCast(duplicate.token)), compare) == null) continue;
             try b.except.append(b.gpa, @intCast(duplicate.twin));
         }
@@ -519,7 +519,7 @@ const Builder = struct {
     }
 
     fn fillGroups(b: *const Builder, groups: []Group, places: []const u32, ids: []i32, words: bitmap.Words) void {
-        const n_words = bitmap.wordsFor(b.source.finder.trie.n_tokens);
+        const n_words = bitmap.wordsFor(b.source.context.trie.n_tokens);
         bitmap.clear(words);
         for (groups) |*group| group.n_tokens = 0;
         for (b.members.items) |member| {

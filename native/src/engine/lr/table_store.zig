@@ -148,7 +148,7 @@ pub const TableStore = struct {
                 return;
             },
         };
-        if (!source.finder.account.take(table.bytes())) {
+        if (!source.context.account.take(table.bytes())) {
             store.is_full.store(true, .monotonic);
             table.deinit(store.gpa);
             store.gpa.destroy(table);

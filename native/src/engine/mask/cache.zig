@@ -61,7 +61,7 @@ pub const MaskCache = struct {
     }
 
     /// `key` gives the states, from the first, by `next() u32`; it is asked for as many as are needed.
-    pub inline fn find(c: *const MaskCache, key: anytype) ?*const Mask {
+    pub inline fn get(c: *const MaskCache, key: anytype) ?*const Mask {
         const slots = c.slots.load(.acquire) orelse return null;
         var value: Value = .root;
         while (true) {

@@ -48,10 +48,10 @@ pub const Scratch = struct {
     states: []u32,
     /// The same for a walker whose states are of another type.
     place_bytes: []align(16) u8 = &.{},
-    kept: ?Kept = null,
+    attachment: ?Attachment = null,
 
     /// What the language keeps here from one mask to the next, of a type of its own.
-    const Kept = struct {
+    const Attachment = struct {
         pointer: *anyopaque,
         type_name: []const u8,
         destroy: *const fn (pointer: *anyopaque, gpa: Allocator) void,
@@ -70,7 +70,7 @@ pub const Scratch = struct {
     }
 
     fn destroy(s: *Scratch, gpa: Allocator) void {
-        if (s.kept) |kept| kept.destroy(kept.pointer, gpa);
+        if (s.attachment) |attachment| attachment.destroy(attachment.pointer, gpa);
         gpa.free(s.place_bytes);
         gpa.free(s.states);
         gpa.free(s.builder.ids);
@@ -83,17 +83,17 @@ pub const Scratch = struct {
         return @ptrCast(@alignCast(s.place_bytes));
     }
 
-    /// What is kept here; null if nothing is yet. A language always keeps the same type.
-    pub inline fn keptOf(s: *const Scratch, comptime T: type) ?*T {
-        const kept = s.kept orelse return null;
-        std.debug.assert(kept.type_name.ptr == @typeName(T).ptr);
-        return @ptrCast(@alignCast(kept.pointer));
+    /// What is attachment here; null if nothing is yet. A language always keeps the same type.
+    pub inline fn attachmentOf(s: *const Scratch, comptime T: type) ?*T {
+        const attachment = s.attachment orelse return null;
+        std.debug.assert(attachment.type_name.ptr == @typeName(T).ptr);
+        return @ptrCast(@alignCast(attachment.pointer));
     }
 
     /// Takes the value over; its `deinit` takes nothing else.
-    pub fn keep(s: *Scratch, gpa: Allocator, value: anytype) Allocator.Error!*@TypeOf(value) {
+    pub fn attach(s: *Scratch, gpa: Allocator, value: anytype) Allocator.Error!*@TypeOf(value) {
         const T = @TypeOf(value);
-        std.debug.assert(s.kept == null);
+        std.debug.assert(s.attachment == null);
         const own = try gpa.create(T);
         own.* = value;
         const of = struct {
@@ -103,7 +103,7 @@ pub const Scratch = struct {
                 owner.destroy(it);
             }
         };
-        s.kept = .{ .pointer = own, .type_name = @typeName(T), .destroy = of.destroy };
+        s.attachment = .{ .pointer = own, .type_name = @typeName(T), .destroy = of.destroy };
         return own;
     }
 };

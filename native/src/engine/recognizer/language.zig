@@ -18,7 +18,7 @@ const Arrays = @import("../language/arrays.zig").Arrays;
 const Choices = @import("../language/choices.zig").Choices;
 const Regex = @import("../language/regex.zig").Regex;
 const Grammar = @import("../lr/grammar.zig").Grammar;
-const Finder = @import("../mask/finder.zig").Finder;
+const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 
 pub const Language = union(enum) {
@@ -79,16 +79,16 @@ pub const Language = union(enum) {
     /// true the vocabulary's end tokens. Returns the least depth of the stack of which a state was looked
     /// at: two positions with one state, whose stacks agree from the top down to there, have one mask.
     /// This is the expensive operation: its caller remembers what it finds.
-    pub fn findMask(language: *Language, finder: *const Finder, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+    pub fn computeMask(language: *Language, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
         return switch (language.*) {
-            inline else => |*one| one.findMask(finder, pool, at, scratch),
+            inline else => |*one| one.computeMask(context, pool, at, scratch),
         };
     }
 
-    /// Builds what `findMask` would build at first use, as far as there is room.
-    pub fn prepare(language: *Language, finder: *const Finder, budget: *const Budget, diag: *Diagnostic) diagnostic.Error!void {
+    /// Builds what `computeMask` would build at first use, as far as there is room.
+    pub fn prepare(language: *Language, context: *const MaskContext, budget: *const Budget, diag: *Diagnostic) diagnostic.Error!void {
         return switch (language.*) {
-            inline else => |*one| one.prepare(finder, budget, diag),
+            inline else => |*one| one.prepare(context, budget, diag),
         };
     }
 

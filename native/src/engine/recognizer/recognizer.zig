@@ -18,7 +18,7 @@ const key_module = @import("key.zig");
 const Mask = @import("../mask/mask.zig").Mask;
 const cache_module = @import("../mask/cache.zig");
 const MaskCache = cache_module.MaskCache;
-const Finder = @import("../mask/finder.zig").Finder;
+const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 const ScratchPool = @import("../mask/scratch.zig").ScratchPool;
 const Mapping = @import("../platform/mapping.zig").Mapping;
@@ -105,26 +105,26 @@ pub const Recognizer = struct {
     }
 
     /// The mask, if it is cached.
-    pub inline fn cached(r: *const Recognizer, pool: *const Pool, at: Position) ?*const Mask {
+    pub inline fn cachedMask(r: *const Recognizer, pool: *const Pool, at: Position) ?*const Mask {
         if (!r.uses_stack) {
             var key: key_module.StateKey = .{ .state = at.state };
-            return r.masks.find(&key);
+            return r.masks.get(&key);
         }
         var key: key_module.StackKey = .of(pool, at);
-        return r.masks.find(&key);
+        return r.masks.get(&key);
     }
 
     /// Finds the mask anew and caches it if there is room. Otherwise it is lent by `scratch`.
-    pub fn find(r: *Recognizer, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!*const Mask {
-        const least_depth = try r.language.findMask(&r.finder(), pool, at, scratch);
+    pub fn computeMask(r: *Recognizer, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!*const Mask {
+        const least_depth = try r.language.computeMask(&r.maskContext(), pool, at, scratch);
         var key: [cache_module.key_max]u32 = undefined;
         key[0] = at.state;
         const length = if (r.uses_stack) key_module.write(pool, at, least_depth, &key) orelse return &scratch.mask else 1;
         return r.masks.insert(key[0..length], &scratch.mask) orelse &scratch.mask;
     }
 
-    /// What the language's `findMask` needs.
-    pub fn finder(r: *Recognizer) Finder {
+    /// What the language's `computeMask` needs.
+    pub fn maskContext(r: *Recognizer) MaskContext {
         return .{ .gpa = r.gpa, .tokens = &r.vocabulary.tokens, .trie = r.trie, .account = &r.account };
     }
 
@@ -148,7 +148,7 @@ pub const Recognizer = struct {
     }
 
     pub fn prepare(r: *Recognizer, budget: *const Budget, diag: *Diagnostic) diagnostic.Error!void {
-        return r.language.prepare(&r.finder(), budget, diag);
+        return r.language.prepare(&r.maskContext(), budget, diag);
     }
 
     pub fn checkSpan(r: *const Recognizer, config: span.Config, _: u32, diag: *Diagnostic) diagnostic.Error!void {

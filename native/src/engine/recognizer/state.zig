@@ -166,7 +166,7 @@ pub const RecognizerState = struct {
     }
 
     pub fn isReady(s: *const RecognizerState) bool {
-        return !s.span.is_open or s.mask != null or s.recognizer.cached(&s.pool, s.span.position) != null;
+        return !s.span.is_open or s.mask != null or s.recognizer.cachedMask(&s.pool, s.span.position) != null;
     }
 
     pub fn canStop(s: *RecognizerState) Allocator.Error!bool {
@@ -177,7 +177,7 @@ pub const RecognizerState = struct {
 
     pub fn forcedToken(s: *RecognizerState) Allocator.Error!?i32 {
         if (s.n_forced_taken < s.forced_run.items.len) return s.forced_run.items[s.n_forced_taken];
-        if (!try s.mayForce()) return null;
+        if (!try s.allBeginAlike()) return null;
         try s.findForced();
         return if (s.forced_run.items.len > 0) s.forced_run.items[0] else null;
     }
@@ -296,19 +296,19 @@ pub const RecognizerState = struct {
 
     fn currentMask(s: *RecognizerState) Allocator.Error!*const Mask {
         if (s.mask) |mask| return mask;
-        const mask = if (s.recognizer.cached(&s.pool, s.span.position)) |mask| hit: {
+        const mask = if (s.recognizer.cachedMask(&s.pool, s.span.position)) |mask| hit: {
             s.mask_hits += 1;
             break :hit mask;
-        } else try s.findMask();
+        } else try s.computeMask();
         s.mask = mask;
         return mask;
     }
 
-    fn findMask(s: *RecognizerState) Allocator.Error!*const Mask {
+    fn computeMask(s: *RecognizerState) Allocator.Error!*const Mask {
         s.mask_misses += 1;
         const scratch = try s.recognizer.scratches.take();
         defer s.recognizer.scratches.giveBack(scratch);
-        const mask = try s.recognizer.find(&s.pool, s.span.position, scratch);
+        const mask = try s.recognizer.computeMask(&s.pool, s.span.position, scratch);
         if (mask != &scratch.mask) return mask;
         const own = try s.ownMask();
         own.take(scratch);
@@ -368,7 +368,7 @@ pub const RecognizerState = struct {
     }
 
     /// Whether a look at the mask leaves it possible: its tokens begin with one byte.
-    fn mayForce(s: *RecognizerState) Allocator.Error!bool {
+    fn allBeginAlike(s: *RecognizerState) Allocator.Error!bool {
         if (!s.span.is_open) return false;
         const mask = try s.currentMask();
         if (mask.words != null or mask.n_tokens == 0) return false;
@@ -385,9 +385,9 @@ pub const RecognizerState = struct {
         if (!s.span.is_open) return;
         var bytes: std.ArrayList(u8) = .empty;
         defer bytes.deinit(s.gpa);
-        const must_end = try s.appendForced(&bytes);
+        const ends_here = try s.appendForced(&bytes);
         if (bytes.items.len > 0) {
-            try tokenize.forced(s.gpa, s.recognizer.vocabulary, s.recognizer.trie, bytes.items, must_end, &s.forced_run);
+            try tokenize.forced(s.gpa, s.recognizer.vocabulary, s.recognizer.trie, bytes.items, ends_here, &s.forced_run);
         }
         if (s.forced_run.items.len > 0 or (s.endsByItself() and try s.canStop())) return;
         const single = try s.allowed() orelse return;

@@ -171,5 +171,5 @@ test "where many rules may have ended at any depth, the memory for a mask does n
     _ = try state.allowed();
     const scratch = try compiled.scratches.take();
     defer compiled.scratches.giveBack(scratch);
-    try std.testing.expect(scratch.keptOf(Selector(program_module.set_widths[0])).?.parser.levels.capacity < 20 * n_rules);
+    try std.testing.expect(scratch.attachmentOf(Selector(program_module.set_widths[0])).?.parser.levels.capacity < 20 * n_rules);
 }

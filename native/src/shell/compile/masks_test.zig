@@ -132,7 +132,7 @@ const Check = struct {
         const scratch = try r.scratches.take();
         defer r.scratches.giveBack(scratch);
         const n_nodes = c.pool.nodes.items.len;
-        const least_depth = try r.language.findMask(&r.finder(), &c.pool, at, scratch);
+        const least_depth = try r.language.computeMask(&r.maskContext(), &c.pool, at, scratch);
         try std.testing.expectEqual(n_nodes, c.pool.nodes.items.len);
         try expectTokens(legal, &scratch.mask);
         try std.testing.expectEqual(try r.canStop(&c.pool, at), scratch.mask.can_stop);
@@ -167,12 +167,12 @@ const Check = struct {
 
     /// A mask that was kept for another place, or is kept from now on.
     fn checkCached(c: *Check, r: *Recognizer, place: *const Place, n_read: u32) !void {
-        if (r.cached(&c.pool, place.at)) |mask| return expectTokens(place.legal, mask);
+        if (r.cachedMask(&c.pool, place.at)) |mask| return expectTokens(place.legal, mask);
         const scratch = try r.scratches.take();
         defer r.scratches.giveBack(scratch);
-        const found = try r.find(&c.pool, place.at, scratch);
+        const found = try r.computeMask(&c.pool, place.at, scratch);
         try expectTokens(place.legal, found);
-        const kept = r.cached(&c.pool, place.at);
+        const kept = r.cachedMask(&c.pool, place.at);
         try std.testing.expectEqual(if (n_read + 1 > key_max) null else found, kept);
     }
 
@@ -269,7 +269,7 @@ test "a mask that more states decide about than a key has is found each time" {
         _ = try state.accept(1, 0, .refuse);
         const legal = (try state.allowed()).?;
         try std.testing.expectEqualSlices(i32, &.{2}, legal.list);
-        const kept = r.cached(&state.pool, state.span.position);
+        const kept = r.cachedMask(&state.pool, state.span.position);
         try std.testing.expectEqual(n == n_kept, kept != null);
     }
 }

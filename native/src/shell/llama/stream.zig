@@ -221,15 +221,15 @@ pub const Stream = struct {
     pub fn next(s: *Stream, tokens_out: []i32, text_out: ?[]u8) Error!Delivery {
         try s.beginStep(s.max_tokens);
         var done: Delivery = .{};
-        var may_choose = true;
+        var allow_choice = true;
         while (true) {
             if (s.outbox.isEmpty()) {
                 if (s.stop != .none or done.n_tokens == tokens_out.len) break;
-                const produced = s.produce(may_choose) catch |e| {
+                const produced = s.produce(allow_choice) catch |e| {
                     if (done.n_tokens == 0) return e;
                     break; // deliver what there is: the next call fails in the same way
                 };
-                if (produced == .chosen) may_choose = false;
+                if (produced == .chosen) allow_choice = false;
                 if (produced == .nothing and s.stop == .none) break;
                 continue;
             }
@@ -421,14 +421,14 @@ pub const Stream = struct {
     };
 
     /// Chooses the next token, accepts it and puts it into the outbox.
-    fn produce(s: *Stream, may_choose: bool) Error!Produced {
+    fn produce(s: *Stream, allow_choice: bool) Error!Produced {
         try s.refuseCancelled();
         if (s.sequence.interrupt.isOver()) return s.end(.time_budget);
         if (s.sequence.room() == 0) return s.end(.context_full);
         const only = if (s.guide) |*guide| guide.state.forcedToken() catch return s.diag.outOfMemory() else null;
         const needs_model = only == null or !s.skip_ahead;
         if (needs_model) {
-            if (!may_choose) return .nothing;
+            if (!allow_choice) return .nothing;
             switch (try s.sequence.evaluate(.output, &s.diag)) {
                 .ready => {},
                 .cancelled => return s.failCancelled(),

@@ -10,7 +10,7 @@ const Scratch = @import("scratch.zig").Scratch;
 const bitmap = @import("../base/bitmap.zig");
 const walk = @import("walk.zig").walk;
 
-pub const Finder = struct {
+pub const MaskContext = struct {
     gpa: Allocator,
     tokens: *const Tokens,
     trie: *const ByteTrie,
@@ -18,13 +18,13 @@ pub const Finder = struct {
     account: *Account,
 
     /// Builds the mask in `scratch` by walking the whole vocabulary.
-    pub fn byWalk(finder: *const Finder, walker: anytype, can_stop: bool, scratch: *Scratch) void {
+    pub fn computeByWalk(context: *const MaskContext, walker: anytype, can_stop: bool, scratch: *Scratch) void {
         const builder = &scratch.builder;
         bitmap.clear(builder.words);
-        walk(finder.trie, finder.tokens, walker, builder.words);
+        walk(context.trie, context.tokens, walker, builder.words);
         builder.clear();
         builder.n_tokens = bitmap.count(builder.words);
         builder.n_listed = if (builder.n_tokens <= mask_module.list_max) bitmap.list(builder.words, builder.ids) else null;
-        scratch.mask = builder.finish(can_stop, finder.trie.end_tokens);
+        scratch.mask = builder.finish(can_stop, context.trie.end_tokens);
     }
 };
