@@ -1,5 +1,5 @@
-//! The root of the shared library. It is compiled for speed, and with it the parts of the standard
-//! library that the engines are made of; what surrounds the engines is compiled for size.
+//! The root of the shared library. It is compiled for speed, as the parts of the standard library that the
+//! engine is made of; the shell is compiled for size.
 
 const builtin = @import("builtin");
 const std = @import("std");

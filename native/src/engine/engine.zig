@@ -1,6 +1,6 @@
-//! The engines: token tries, recognizers over the vocabulary, sampling, and what they stand on. A module
-//! of its own, since it is compiled for speed, and what calls it (the C boundary, the binding of
-//! libllama, the compilers of grammars) for size. What is listed here is all that the shell may use.
+//! The engine: token tries, recognizers, sampling, and what they stand on. A module of its own: it is compiled
+//! for speed, what calls it (the C boundary, the binding of libllama, the compilers of grammars) for size. What
+//! is listed here is all that the shell may use.
 
 // base
 pub const budget = @import("base/budget.zig");

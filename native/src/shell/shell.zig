@@ -1,6 +1,6 @@
-//! What surrounds the engines, in small code: the C boundary, where everything that the header declares is
-//! exported, the binding of libllama, and the compilers of regular expressions and grammars. Public, so that
-//! Zig tests can drive it as the C boundary does.
+//! What surrounds the engine, in small code: the C boundary, which exports everything that the header declares,
+//! the binding of libllama, and the compilers of regular expressions and grammars. Public, so that Zig tests
+//! can drive it as the C boundary does.
 
 const std = @import("std");
 

@@ -1,7 +1,7 @@
-/// Whose the arrays of a compiled language are.
+/// Who owns the arrays of a compiled language.
 pub const Arrays = enum {
-    /// Its own.
+    /// The language: `deinit` frees them.
     owned,
-    /// In a file that is mapped.
+    /// A mapped file.
     mapped,
 };

@@ -1,5 +1,5 @@
-//! A set of strings as a trie of bytes. Nodes are numbered level by level, so that a node's children
-//! are neighbours and the children of one node end where those of the next begin.
+//! A set of strings as a trie of bytes. Nodes are numbered level by level, so that a node's children are
+//! neighbours, and end where those of the next node begin.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -18,9 +18,10 @@ const Scratch = @import("../mask/scratch.zig").Scratch;
 pub const choices_max = 16777216;
 pub const bytes_max = 1073741824;
 
+/// The node of the empty string. No byte leads to it.
 pub const root = 0;
 
-/// Whether these can be choices: string i goes from offsets[i] up to offsets[i + 1], which ascend.
+/// Fails unless these can be choices: string i goes from offsets[i] up to offsets[i + 1], and none is empty.
 pub fn check(offsets: []const u64, diag: *Diagnostic) diagnostic.Error!void {
     const n = offsets.len - 1;
     if (n == 0) return diag.fail(.invalid_arg, "there is no choice", .{});
@@ -32,17 +33,19 @@ pub fn check(offsets: []const u64, diag: *Diagnostic) diagnostic.Error!void {
     }
 }
 
+/// Immutable. A position's state is a node.
 pub const Choices = struct {
-    /// [n_nodes + 1]: the first child of each node.
+    /// The first child of each node; one more at the end.
     first_child: []const u32,
     /// The byte that leads to each node.
     bytes: []const u8,
-    /// A bit for each node: a string ends here.
+    /// A bit for each node: whether a string ends there.
     ends: []const u32,
 
     const what = "the trie of choices";
 
-    /// String i is `text[offsets[i]..offsets[i + 1]]`.
+    /// Builds the trie of the strings `text[offsets[i]..offsets[i + 1]]`, which it sorts first. Duplicates
+    /// count once.
     pub fn build(gpa: Allocator, text: []const u8, offsets: []const u64, budget: *Budget, diag: *Diagnostic) diagnostic.Error!Choices {
         try check(offsets, diag);
         var builder: Builder = .{ .gpa = gpa, .text = text, .offsets = offsets, .budget = budget, .diag = diag };
@@ -107,11 +110,12 @@ pub const Choices = struct {
 
     // ---- As a trie
 
+    /// Number of nodes.
     pub fn nNodes(c: *const Choices) u32 {
         return @intCast(c.bytes.len);
     }
 
-    /// The node after a byte; `root` if there is none.
+    /// The node after a byte; `root` if no string continues with it. O(log children).
     pub inline fn next(c: *const Choices, node: u32, byte: u8) u32 {
         const from = c.first_child[node];
         const to = c.first_child[node + 1];
@@ -132,12 +136,13 @@ pub const Choices = struct {
         return if (low < to and c.bytes[low] == byte) low else root;
     }
 
+    /// Whether a string ends at the node.
     pub fn isEnd(c: *const Choices, node: u32) bool {
         return c.ends[node / 32] >> @truncate(node) & 1 != 0;
     }
 };
 
-/// For mask/walk.zig.
+/// What mask/walk.zig walks with.
 const Walker = struct {
     choices: *const Choices,
     states: []u32,
@@ -165,7 +170,7 @@ const Builder = struct {
 
     const Error = Allocator.Error || diagnostic.Error;
 
-    /// Strings that begin alike, and the node that they have reached.
+    /// The strings through a node.
     const Run = struct { from: u32, to: u32 };
 
     fn build(b: *Builder) Error!Choices {
@@ -176,8 +181,7 @@ const Builder = struct {
         return b.layOut(list);
     }
 
-    /// Different strings in their order, one after the other, since each level of the trie looks at all
-    /// of them.
+    /// The distinct strings in order, one after another in memory: each level of the trie looks at all of them.
     const List = struct {
         text: []u8,
         ends: []u32,
@@ -212,8 +216,8 @@ const Builder = struct {
 
     // ---- Sorting
 
-    /// The strings in the order of their bytes, by radix from the first byte to the last (McIlroy,
-    /// Bostic, McIlroy 1993): a run of strings with the same start is split by the next byte.
+    /// The strings in byte order. A radix sort from the first byte on (McIlroy, Bostic, McIlroy, "Engineering radix
+    /// sort", 1993): a run of strings with the same prefix is split by the next byte.
     fn sorted(b: *Builder) Error![]u32 {
         const n = b.offsets.len - 1;
         try b.budget.take(8 * n, Choices.what, b.diag);
@@ -248,7 +252,7 @@ const Builder = struct {
                 place.* += 1;
             }
             @memcpy(strings, other[0..strings.len]);
-            // What has ended, digit 0, is equal.
+            // Strings of digit 0 have ended: they are equal.
             for (1..257) |digit_value| {
                 if (starts[digit_value + 1] - starts[digit_value] < 2) continue;
                 try left.append(b.gpa, .{
@@ -312,7 +316,7 @@ const Builder = struct {
         return std.mem.findDiff(u8, a, b) orelse a.len;
     }
 
-    /// Level by level: each run of strings is split by its next byte into the runs of the next level.
+    /// Splits each run of a level, by the next byte, into the runs of the next level.
     fn fill(b: *Builder, list: List, first_child: []u32, bytes: []u8, ends: []u32) Error!void {
         var runs: std.ArrayList(Run) = .empty;
         defer runs.deinit(b.gpa);

@@ -1,20 +1,22 @@
-//! Where a text stands in a language: a state, and for languages that nest a stack.
+//! Where a text stands in a language: a state and, if the language nests, a stack.
 //!
-//! Stacks are shared: a stack is its top state and a reference to what is below, in a pool of nodes
-//! with parent links. Nothing that a reference leads to ever changes.
+//! Stacks share what is below (Tomita, "Efficient parsing for natural language", 1985): a stack is its top
+//! state and a reference to a node in a pool, whose parent links lead to the bottom. Nothing that a reference
+//! leads to ever changes.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 
+/// A plain value. Its stack means something only with its pool.
 pub const Position = struct {
-    /// Of the language's automaton.
+    /// The language says what its numbers mean.
     state: u32,
     /// Unused by languages without `uses_stack`.
     stack: Stack = .initial,
 };
 
-/// A stack of states. One word, so that it is read as it was written: a processor that is to read at once
-/// what it wrote in two parts waits until both are in the cache.
+/// A stack of states. One word, so that it is written and read as a whole: a read of what was written in two parts
+/// waits until both are in the cache.
 pub const Stack = packed struct(u64) {
     /// The node below the top, or `bottom`.
     below: u32,
@@ -24,19 +26,22 @@ pub const Stack = packed struct(u64) {
     pub const initial: Stack = .{ .below = bottom, .top = 0 };
 };
 
+/// In place of a node: nothing is below.
 pub const bottom = std.math.maxInt(u32);
 
+/// A state of a stack, and the node below it.
 pub const Node = extern struct {
     parent: u32,
-    /// Of the node in its stack: 0 at the bottom.
+    /// 0 at the bottom of the stack.
     depth: u32,
     state: u32,
 };
 
-/// The nodes of all stacks of one output.
+/// The nodes of all stacks of one text. Belongs to one thread. A node stands behind its parent.
 pub const Pool = struct {
     nodes: std.ArrayList(Node) = .empty,
 
+    /// The node of a stack's top, to be below another top.
     pub fn push(pool: *Pool, gpa: Allocator, stack: Stack) Allocator.Error!u32 {
         const n = pool.nodes.items.len;
         if (n == bottom) return error.OutOfMemory;
@@ -45,13 +50,13 @@ pub const Pool = struct {
         return @intCast(n);
     }
 
-    /// The depth of a stack's top.
+    /// The depth of a stack's top: 0 if nothing is below it.
     pub fn depthOf(pool: *const Pool, stack: Stack) u32 {
         return if (stack.below == bottom) 0 else pool.nodes.items[stack.below].depth + 1;
     }
 
-    /// Keeps only the nodes that the given stacks lead to; the stacks are changed with them.
-    /// `stacks` has `len` and `at(i) *Stack`. A node's parent always stands before it.
+    /// Drops the nodes that none of the given stacks leads to, and adapts the stacks. `stacks` has `len` and
+    /// `at(i) *Stack`. O(nodes). If it fails, nothing has changed.
     pub fn compact(pool: *Pool, gpa: Allocator, stacks: anytype) Allocator.Error!void {
         const nodes = pool.nodes.items;
         const places = try gpa.alloc(u32, nodes.len);

@@ -1,4 +1,4 @@
-//! A regular expression as a language: a DFA that tells whether it matches.
+//! A regular expression as a language: the DFA that matches it.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -14,7 +14,7 @@ const Arrays = @import("arrays.zig").Arrays;
 const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 
-/// Its operations are those of a language: recognizer/language.zig says what each promises.
+/// recognizer/language.zig says what each operation promises. A position's state is the DFA's.
 pub const Regex = struct {
     dfa: Dfa,
 
@@ -62,7 +62,7 @@ pub const Regex = struct {
     }
 };
 
-/// For mask/walk.zig. `states` has room for the longest token and one more.
+/// What mask/walk.zig walks with. `states` has room for the longest token and one more.
 const Walker = struct {
     columns: *const [256]u32,
     transitions: [*]const u16,

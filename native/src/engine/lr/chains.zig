@@ -16,27 +16,31 @@ const NumberMap = @import("../base/number_map.zig").NumberMap;
 /// In place of the state below the bottom of a stack.
 pub const nothing = std.math.maxInt(u16);
 
+/// The chains that a parser has needed so far, with sets of terminals of `width` words. Belongs to one thread.
 pub fn Chains(comptime width: usize) type {
     return struct {
         all: std.ArrayList(Chain) = .empty,
         links: std.ArrayList(Link) = .empty,
         exits: std.ArrayList(Exit) = .empty,
-        /// By the state below and the top.
+        /// From the state below and the top to the chain.
         index: NumberMap = .{},
 
         const C = @This();
         const sets = terminal_set.Sets(width);
         const Set = sets.Set;
 
+        /// A run of links or exits.
         pub const Range = struct {
             from: u32,
             to: u32,
 
+            /// Number of elements.
             pub fn len(r: Range) usize {
                 return r.to - r.from;
             }
         };
 
+        /// All that unit reductions lead to from a top and the state below it.
         pub const Chain = struct {
             /// Terminals that are shifted at one of the links.
             shifts: Set,
@@ -54,9 +58,10 @@ pub fn Chains(comptime width: usize) type {
         /// A reduction that is not a unit reduction, and the terminals before which it is done.
         const Exit = struct { set: Set, top: u16, reduction: Reduction };
 
-        /// Beyond these bytes, all are forgotten.
+        /// Beyond this, `limit` forgets all chains.
         const bytes_max = 16 << 20;
 
+        /// `gpa` is the one that `of` was given.
         pub fn deinit(c: *C, gpa: Allocator) void {
             c.all.deinit(gpa);
             c.links.deinit(gpa);
@@ -64,7 +69,7 @@ pub fn Chains(comptime width: usize) type {
             c.index.deinit(gpa);
         }
 
-        /// Bounds the memory; afterwards no chain may be in use.
+        /// Forgets all chains if they use too much memory. None may be in use.
         pub fn limit(c: *C, gpa: Allocator) void {
             if (c.bytes() <= bytes_max) return;
             c.deinit(gpa);
@@ -76,6 +81,7 @@ pub fn Chains(comptime width: usize) type {
                 std.mem.sliceAsBytes(c.exits.items).len + std.mem.sliceAsBytes(c.index.slots).len;
         }
 
+        /// The chain of a top and the state below it, by its index; built if it is not known yet.
         pub inline fn of(c: *C, gpa: Allocator, program: *const Program, below: u32, top: u16) Allocator.Error!u32 {
             return c.index.get(keyOf(below, top)) orelse c.learn(gpa, program, below, top);
         }
@@ -84,7 +90,7 @@ pub fn Chains(comptime width: usize) type {
             return @as(u64, below) << 16 | top;
         }
 
-        /// The top that shifts a terminal of the chain.
+        /// The top at which the chain shifts a terminal of its `shifts`.
         pub fn shiftingTop(c: *const C, chain: u32, terminal: u16) u16 {
             const links = c.all.items[chain].links;
             for (c.links.items[links.from..links.to]) |*link| {
@@ -118,7 +124,7 @@ pub fn Chains(comptime width: usize) type {
             return number;
         }
 
-        /// The reductions of a link, whose set is still all that led there.
+        /// Follows the reductions of a link, whose set is still that of all terminals that led there.
         fn follow(c: *C, gpa: Allocator, program: *const Program, chain: *Chain, from: usize, below: u32) Allocator.Error!void {
             const top = c.links.items[from].top;
             for (program.reduction_offsets[top]..program.reduction_offsets[top + 1]) |r| {

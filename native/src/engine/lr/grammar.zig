@@ -1,5 +1,5 @@
-//! A grammar as a language: lexer and parser. A position's state is that of the pending lexeme, and its
-//! stack the parser's.
+//! A grammar as a language: a lexer and an LR parser. A position's state is the lexer's, of the pending lexeme;
+//! its stack is the parser's.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -24,7 +24,7 @@ const signature = @import("signature.zig");
 const TableStore = @import("table_store.zig").TableStore;
 const Walker = @import("walker.zig").Walker;
 
-/// Its operations are those of a language: recognizer/language.zig says what each promises.
+/// recognizer/language.zig says what each operation promises.
 pub const Grammar = struct {
     program: Program,
     tables: TableStore,
@@ -134,7 +134,7 @@ pub const Grammar = struct {
         return if (walker.out_of_memory) error.OutOfMemory else 0;
     }
 
-    /// 256 bytes are at most so many shards of 64 first classes.
+    /// Enough for 256 first classes, 64 in each shard.
     const shards_max = 4;
 };
 

@@ -14,16 +14,17 @@ const Program = program_module.Program;
 const chains_module = @import("chains.zig");
 const terminal_set = @import("terminal_set.zig");
 
-/// In place of a lexer state, before the first byte.
+/// In place of a lexer state: no lexeme is pending. So it is before the first byte.
 pub const nothing_pending = 0;
 
-/// `width`: words of a set of terminals.
+/// An LR parser with sets of terminals of `width` words. Belongs to one thread. Whatever it pushes, it adds to
+/// the pool.
 pub fn Parser(comptime width: usize) type {
     return struct {
         gpa: Allocator,
         program: *const Program,
         pool: *Pool,
-        /// What `viable` found, the last call's behind those of the calls that are still in use.
+        /// What `viable` found: the last call's levels come after those of the calls that are still in use.
         levels: std.ArrayList(Level) = .empty,
         /// The least depth of which a state was looked at since `begin`; the top's counts as looked at.
         ///
@@ -40,28 +41,29 @@ pub fn Parser(comptime width: usize) type {
         const Chains = chains_module.Chains(width);
         pub const Set = sets.Set;
 
-        /// A stack that reductions lead to, and the terminals that are shifted there or after unit
-        /// reductions from there.
+        /// A stack that reductions lead to, and the terminals that are shifted there, or after unit reductions
+        /// from there.
         pub const Level = struct {
             stack: Stack,
-            /// Null if the stack's top has no reductions.
+            /// The chain of the stack's top. Null if the top has no reductions.
             chain: ?u32 = null,
             set: Set,
         };
 
+        /// Frees levels and chains. The pool is the caller's.
         pub fn deinit(p: *P) void {
             p.levels.deinit(p.gpa);
             p.chains.deinit(p.gpa);
         }
 
-        /// From here on, what is looked at counts. Nothing that `viable` found is in use.
+        /// Starts a run: `least_depth` is that of the stack. Invalidates what `viable` found.
         pub fn begin(p: *P, stack: Stack) void {
             p.levels.clearRetainingCapacity();
             p.chains.limit(p.gpa);
             p.least_depth = p.pool.depthOf(stack);
         }
 
-        /// Which of the wanted terminals can be shifted. Their levels are appended to `levels`.
+        /// The wanted terminals that can be shifted. Appends their levels to `levels`, for `shifting`.
         pub inline fn viable(p: *P, stack: Stack, wanted: *const Set) Allocator.Error!Set {
             const program = p.program;
             try p.levels.ensureUnusedCapacity(p.gpa, 1);
@@ -73,9 +75,9 @@ pub fn Parser(comptime width: usize) type {
             return level.set;
         }
 
-        /// Level by level: what a chain does not shift goes on to the stacks that it reduces to. A level that
-        /// shifts nothing makes room for the last that waits, so that few wait however deep the stack is.
-        /// There is room for one level more.
+        /// Works level by level: what a chain does not shift goes on to the stacks that it reduces to. The last waiting
+        /// level replaces one that shifts nothing, so that few wait, however deep the stack is. `levels` has room for
+        /// one more.
         fn viableReduced(p: *P, stack: Stack, wanted: *const Set) Allocator.Error!Set {
             var i = p.levels.items.len;
             p.levels.appendAssumeCapacity(.{ .stack = stack, .set = wanted.* });
@@ -124,7 +126,7 @@ pub fn Parser(comptime width: usize) type {
             return below;
         }
 
-        /// The stack after the pending lexeme, if one is pending; null if it cannot end here.
+        /// The stack after the pending lexeme, if there is one; null if it cannot end here.
         pub fn endLexeme(p: *P, state: u16, stack: Stack) Allocator.Error!?Stack {
             if (state == nothing_pending) return stack;
             for (p.program.lexer.matchList(state)) |terminal| {
@@ -134,7 +136,7 @@ pub fn Parser(comptime width: usize) type {
             return null;
         }
 
-        /// Whether any of the wanted terminals can be shifted. Leaves no level.
+        /// Whether any of the wanted terminals can be shifted. Adds no level.
         pub fn anyViable(p: *P, stack: Stack, wanted: *const Set) Allocator.Error!bool {
             const program = p.program;
             if (sets.intersects(wanted, sets.at(program.shift_sets, stack.top))) return true;
@@ -152,7 +154,8 @@ pub fn Parser(comptime width: usize) type {
             return false;
         }
 
-        /// The stack that shifts a terminal that `viable` found, whose levels begin at `mark`.
+        /// The stack that shifts a terminal which `viable` found. `mark` is the number of levels before that
+        /// call.
         pub inline fn shifting(p: *const P, mark: usize, terminal: u16) Stack {
             const level = for (p.levels.items[mark..]) |*level| {
                 if (program_module.has(&level.set, terminal)) break level;
@@ -161,23 +164,23 @@ pub fn Parser(comptime width: usize) type {
             return .{ .below = level.stack.below, .top = p.chains.shiftingTop(chain, terminal) };
         }
 
-        /// The stack after a terminal that it shifts.
+        /// The stack after a terminal that `stack` shifts.
         pub inline fn shifted(p: *P, stack: Stack, terminal: u16) Allocator.Error!Stack {
             return .{ .below = try p.pool.push(p.gpa, stack), .top = p.topAfter(stack, terminal) };
         }
 
-        /// The top of it.
+        /// The top of that stack.
         pub inline fn topAfter(p: *const P, stack: Stack, terminal: u16) u16 {
             return p.program.transition(stack.top, terminal);
         }
 
-        /// Whether the text may end, after the pending lexeme.
+        /// Whether the text may end here, after the pending lexeme.
         pub fn canEnd(p: *P, state: u16, stack: Stack) Allocator.Error!bool {
             const after = try p.endLexeme(state, stack) orelse return false;
             return try p.take(after, p.program.endOfInput()) != null;
         }
 
-        /// The stack after one terminal; null if it cannot be shifted. Leaves no level.
+        /// The stack after a terminal; null if it cannot be shifted. Adds no level.
         pub fn take(p: *P, stack: Stack, terminal: u16) Allocator.Error!?Stack {
             return try p.shifted(try p.shiftable(stack, terminal) orelse return null, terminal);
         }

@@ -1,16 +1,16 @@
-//! A compiled grammar: the lexer's automaton and the parser's tables, and what finding masks needs of
-//! both. Immutable. Terminals are the lexer's patterns, and the end of input is the one behind them. The
-//! parser's symbols are these and the rules, whose numbers come after them.
+//! A compiled grammar: the lexer's DFA, the parser's tables, and what computing masks needs of both. Immutable.
+//! The terminals are the lexer's patterns; the end of input comes after them. The parser's symbols are these
+//! and the rules, whose numbers come next.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const dfa = @import("../language/dfa.zig");
 const Dfa = dfa.Dfa;
 
-/// Sets of terminals have one of these numbers of words, for which the parser is compiled.
+/// Words of a set of terminals: the parser is compiled for each of these widths.
 pub const set_widths = [_]usize{ 2, 16 };
 
-/// Words of a set of `n` terminals and the end of input.
+/// Words of a set of `n` terminals and the end of input. `n` is at most `terminals_max`.
 pub fn setWidth(n: usize) u32 {
     for (set_widths) |width| if (n + 1 <= 64 * width) return @intCast(width);
     unreachable; // the number of terminals is bounded
@@ -23,9 +23,10 @@ comptime {
 /// ELIZA_TERMINALS_MAX of the header.
 pub const terminals_max = 1023;
 
-/// Of `length` symbols to the symbol of a rule.
+/// Replaces `length` symbols by the symbol of a rule.
 pub const Reduction = extern struct { symbol: u32, length: u16, _: u16 = 0 };
 
+/// A grammar's tables, in arrays that files can map.
 pub const Program = struct {
     /// Words of each set of terminals.
     width: u32,
@@ -33,84 +34,92 @@ pub const Program = struct {
     n_productions: u32,
     lexer: Dfa,
 
-    // The parser, by state.
+    // The parser, by state. Reductions of state s: from reduction_offsets[s] up to those of the next state.
     shift_sets: []const u64,
     reduction_offsets: []const u32,
     reductions: []const Reduction,
     reduction_sets: []const u64,
-    /// Where its transitions are, modulo 2^32: one array holds those of all states, each state's in the
-    /// gaps of others.
+    /// Where a state's transitions are, modulo 2^32. One array holds those of all states, each in the gaps of others:
+    /// row displacement (Tarjan, Yao, "Storing a sparse table", 1979).
     displacements: []const u32,
-    /// [displacements[state] + symbol] -> state, for the symbols that the state has a transition over.
+    /// [displacements[state] + symbol] -> state, for symbols on which the state has a transition.
     transitions: []const u16,
 
-    /// Terminals that are dropped before the parser.
+    /// Terminals that the parser never sees.
     skip: []const u64,
     /// By reach set of the lexer: whether it has a skipped terminal.
     reaches_skip: []const bool,
-    /// By match list: whether it is a skipped terminal alone.
+    /// By match list: whether it is one skipped terminal alone.
     is_skip: []const bool,
-    /// [match list * width]: what can come after a lexeme that ends with it, somewhere. All after the
+    /// [match list * width]: what can follow a lexeme that ends with this list, in some text. Everything can follow the
     /// empty list: nothing has ended yet.
     follows: []const u64,
-    /// [match list * reach sets]: whether a pending lexeme with this reach set can come after it.
+    /// [match list * reach sets]: whether a pending lexeme with this reach set can follow one that ends with this list.
     follows_reach: []const bool,
 
-    /// Bytes that the same lexer states cannot take, so that a lexeme ends before them in the same
-    /// places; `none` if no lexeme begins with the byte.
+    /// The class of a first byte. Lexemes end before bytes of one class in the same lexer states. `none`: no lexeme
+    /// begins with the byte.
     first_classes: [256]u16,
-    /// Words of 64 first classes.
+    /// First classes come in shards of 64, one word each.
     n_shards: u32,
     /// [lexer state * n_shards]: the first classes that end a pending lexeme in this state.
     enders: []const u64,
 
+    /// No first class.
     pub const none = std.math.maxInt(u16);
 
+    /// Not for a program whose arrays are mapped.
     pub fn deinit(p: *Program, gpa: Allocator) void {
         p.lexer.deinit(gpa);
         inline for (owned) |field| gpa.free(@field(p, field));
         p.* = undefined;
     }
 
+    /// Memory of the arrays.
     pub fn bytes(p: *const Program) usize {
         var total = p.lexer.bytes();
         inline for (owned) |field| total += std.mem.sliceAsBytes(@field(p, field)).len;
         return total;
     }
 
-    /// Its own arrays.
+    /// Its own arrays, besides the lexer's.
     pub const owned = .{
         "shift_sets",    "reduction_offsets", "reductions",   "reduction_sets", "displacements",
         "transitions",   "skip",              "reaches_skip", "is_skip",        "follows",
         "follows_reach", "enders",
     };
 
+    /// Number of parser states.
     pub fn nParserStates(p: *const Program) u32 {
         return @intCast(p.reduction_offsets.len - 1);
     }
 
-    /// Over a symbol that the parser's state has a transition over.
+    /// The state after a symbol on which `state` has a transition; for other symbols, undefined.
     pub inline fn transition(p: *const Program, state: usize, symbol: u32) u16 {
         return p.transitions[p.displacements[state] +% symbol];
     }
 
+    /// Whether the state reduces before some terminal.
     pub inline fn hasReductions(p: *const Program, state: u16) bool {
         return p.reduction_offsets[state] != p.reduction_offsets[state + 1];
     }
 
+    /// The terminal that ends every text.
     pub fn endOfInput(p: *const Program) u16 {
         return @intCast(p.n_terminals);
     }
 
+    /// A reach set of the lexer.
     pub fn reachSet(p: *const Program, reach: u16) []const u64 {
         return p.lexer.reach_sets[reach * p.width ..][0..p.width];
     }
 
+    /// What can follow a lexeme that ends with the match list `after`.
     pub fn followsSet(p: *const Program, after: u16) []const u64 {
         return p.follows[after * p.width ..][0..p.width];
     }
 
-    /// Whether a lexeme that ends with the match list `next` can come after one that ends with `after`.
+    /// Whether a lexeme that ends with the match list `next` can follow one that ends with `after`.
     pub fn canFollowList(p: *const Program, after: u16, next: u16) bool {
         for (p.lexer.list(next)) |terminal| {
             if (has(p.skip, terminal) or has(p.followsSet(after), terminal)) return true;
@@ -118,23 +127,28 @@ pub const Program = struct {
         return false;
     }
 
+    /// The first classes before which a pending lexeme in this lexer state ends.
     pub fn endersOf(p: *const Program, state: u16) []const u64 {
         return p.enders[@as(usize, state) * p.n_shards ..][0..p.n_shards];
     }
 };
 
+/// Whether a set of any width has a terminal.
 pub inline fn has(set: []const u64, i: usize) bool {
     return set[i / 64] >> @truncate(i) & 1 != 0;
 }
 
+/// Adds a terminal to a set.
 pub fn add(set: []u64, i: usize) void {
     set[i / 64] |= @as(u64, 1) << @truncate(i);
 }
 
+/// Adds a set of the same width.
 pub fn unite(to: []u64, from: []const u64) void {
     for (to, from) |*a, b| a.* |= b;
 }
 
+/// Whether two sets of the same width have a common terminal.
 pub fn intersects(a: []const u64, b: []const u64) bool {
     for (a, b) |x, y| if (x & y != 0) return true;
     return false;

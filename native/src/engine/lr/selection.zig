@@ -1,5 +1,5 @@
-//! Which groups of a table the parser allows: the table's trie of signatures is walked with the stack,
-//! and at each node all terminals of interest are asked for at once.
+//! Selects the groups of a table that the parser allows: walks the table's trie of signatures with the stack,
+//! and at each node asks for all terminals of interest at once.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -14,14 +14,15 @@ const NumberMap = @import("../base/number_map.zig").NumberMap;
 
 /// The tables that a mask is made of.
 pub const Tables = struct {
-    /// Of the pending lexeme's state; null if no lexeme is pending.
+    /// That of the pending lexeme's state. Null: no lexeme is pending.
     continuation: ?*const Table,
-    /// Of its base, if it has one.
+    /// That of its base. Null: it has none.
     base: ?*const Table,
     /// By shard.
     restarts: []const *const Table,
 };
 
+/// Belongs to one thread, and serves one grammar: what it learns makes later masks cheaper.
 pub fn Selector(comptime width: usize) type {
     return struct {
         parser: Parser,
@@ -37,7 +38,7 @@ pub fn Selector(comptime width: usize) type {
         /// all that it reads counts. So it makes no difference to a mask's key what was known before.
         known: NumberMap = .{},
         statics: std.ArrayList(Static) = .empty,
-        /// Groups of all statics.
+        /// The groups of all statics.
         groups: std.ArrayList(u32) = .empty,
 
         const S = @This();
@@ -45,12 +46,13 @@ pub fn Selector(comptime width: usize) type {
         const sets = Sets(width);
         const Static = struct { from: u32, to: u32 };
         const depends = std.math.maxInt(u32);
-        /// Grammars with more terminals are rare, and the code would be there twice.
+        /// Grammars with more terminals are rare, and not worth a second copy of the code.
         const keeps_statics = width == program_module.set_widths[0];
-        /// When there are so many, or so many groups of them, others are found anew each time.
+        /// With so many statics, or groups in them, further ones are found anew each time.
         const known_max = 1 << 16;
         const groups_max = 1 << 20;
 
+        /// Frees the parser too.
         pub fn deinit(s: *S) void {
             const gpa = s.parser.gpa;
             s.parser.deinit();
@@ -59,8 +61,8 @@ pub fn Selector(comptime width: usize) type {
             s.groups.deinit(gpa);
         }
 
-        /// Adds the legal tokens to the builder; true if the text may stop. The pool has the nodes that it
-        /// had.
+        /// Adds the legal tokens to the builder. Returns whether the text may stop. Leaves the pool as it was;
+        /// `parser.least_depth` says how much of the stack was looked at.
         pub fn select(s: *S, tables: Tables, state: u16, stack: Stack, builder: *MaskBuilder) Allocator.Error!bool {
             const p = &s.parser;
             const n_nodes = p.pool.nodes.items.len;
@@ -94,7 +96,7 @@ pub fn Selector(comptime width: usize) type {
             if (@TypeOf(to) == ToList and p.least_depth < to.depth) return;
             var takeable = viable;
             sets.unite(&takeable, sets.at(p.program.skip, 0));
-            // Groups with one reach set stand together.
+            // Groups with the same reach set are neighbours.
             var reach: ?u16 = null;
             var can_reach = false;
             for (node.groups..table.nodes[n + 1].groups) |g| {
@@ -115,7 +117,7 @@ pub fn Selector(comptime width: usize) type {
                 if (program_module.has(&viable, terminal)) {
                     try s.visitShifted(table, child, mark, terminal, to);
                 } else if (next.terminal == signature.several) {
-                    try s.visit(table, child, stack, to); // skipped: it leads nowhere
+                    try s.visit(table, child, stack, to); // a skipped terminal: the stack stays
                 }
             }
         }
@@ -145,7 +147,7 @@ pub fn Selector(comptime width: usize) type {
             errdefer s.groups.shrinkRetainingCapacity(from);
             const depth = p.pool.depthOf(stack);
             const outside = p.least_depth;
-            defer p.least_depth = outside; // what depends is visited once more
+            defer p.least_depth = outside; // if it `depends`, it is visited once more
             p.least_depth = std.math.maxInt(u32);
             try s.visit(table, n, stack, ToList{ .gpa = p.gpa, .groups = &s.groups, .depth = depth });
             if (p.least_depth < depth) {
@@ -160,7 +162,7 @@ pub fn Selector(comptime width: usize) type {
             return static;
         }
 
-        /// The terminal that a lexeme with several matches is, given what is viable.
+        /// Which of its several terminals a lexeme is, given what is viable; null if none is.
         fn winner(s: *const S, list: u16, viable: *const sets.Set) ?u16 {
             const program = s.parser.program;
             for (program.lexer.list(list)) |terminal| {
@@ -171,7 +173,7 @@ pub fn Selector(comptime width: usize) type {
     };
 }
 
-/// Groups go to a builder, if they have one of the first classes.
+/// Adds groups to a builder, if they have one of the first classes.
 const ToMask = struct {
     builder: *MaskBuilder,
     firsts: u64,
@@ -185,7 +187,7 @@ const ToMask = struct {
     }
 };
 
-/// Groups are listed, whatever their first class, as long as nothing below a depth was looked at.
+/// Lists groups, whatever their first class, as long as nothing below a depth was looked at.
 const ToList = struct {
     gpa: Allocator,
     groups: *std.ArrayList(u32),

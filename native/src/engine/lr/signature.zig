@@ -1,15 +1,15 @@
-//! What the lexer alone makes of the vocabulary. A token's signature is the sequence of lexemes that
-//! end within it, as match lists of the lexer with skipped ones left out, and the reach set of the
-//! lexeme that is pending after it. Tokens with one signature are allowed or refused together, so a
-//! table has them as a group, and the groups in a trie over match lists. There are two kinds:
+//! What the lexer alone makes of the vocabulary. A token's signature is the sequence of lexemes that end within
+//! it, as match lists of the lexer without skipped ones, and the reach set of the lexeme that is pending after
+//! it. Tokens with the same signature are legal or illegal together, so a table holds them as a group, and the
+//! groups in a trie over match lists. There are two kinds of table:
 //!
-//!   restart       tokens as they are lexed from the start state. One table for all states: where the
-//!                 pending lexeme of a state ends before a token, these are the signatures of the
-//!                 rest. The first classes of its groups tell which states that is.
-//!   continuation  tokens whose first byte goes on with the pending lexeme of one state.
+//!   restart       tokens lexed from the start state. One table for all states: where the pending lexeme of a
+//!                 state ends before a token, these are the signatures of the rest. The first classes of its
+//!                 groups tell which states that is.
+//!   continuation  tokens whose first byte continues the pending lexeme of one state.
 //!
-//! Most states are within a keyword and differ from that of an identifier in a few tokens: the
-//! continuation of such a state is that of its base, but for these.
+//! Most states are within a keyword and differ from an identifier's state in a few tokens: the continuation of
+//! such a state is that of its base, except for these.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -21,49 +21,56 @@ const depth_max = @import("../vocabulary/byte_trie.zig").depth_max;
 const bitmap = @import("../base/bitmap.zig");
 const NumberMap = @import("../base/number_map.zig").NumberMap;
 
+/// A node of the trie of signatures.
 pub const Node = extern struct {
-    /// The node after the subtree, in depth-first order.
+    /// The node after this one's subtree, in depth-first order.
     end: u32,
-    /// Groups of this node: from here up to those of the next node, by reach set.
+    /// This node's groups: from here up to those of the next node, by reach set.
     groups: u32,
-    /// First classes of the tokens in the subtree; all in a continuation.
+    /// First classes of the tokens in the subtree. A continuation has the one class 0.
     firsts: u64,
-    /// The match list of the lexeme that leads here, and its terminal if it is the only one.
+    /// The match list of the lexeme that leads here; and its terminal, if there is only one.
     list: u16,
     terminal: u16 = several,
     _: [2]u16 = @splat(0),
 };
 
+/// In place of a terminal: the match list has several, or none.
 pub const several = std.math.maxInt(u16);
 
+/// Tokens with the same signature (and, in a restart table, first class).
 pub const Group = extern struct {
-    /// Index into `ids`, or of a bitmap in `words`.
+    /// Where the group starts in `ids`; for a bitmap, its number in `words`.
     start: u32,
     n_tokens: u32,
+    /// The bit of the first class.
     first: u64,
     reach: u16,
     is_bitmap: bool,
     _: [5]u8 = @splat(0),
 };
 
+/// In place of a state: the table has no base.
 pub const no_base = 0;
 
+/// A table of signatures. Immutable.
 pub const Table = struct {
     /// Tells the tables of one grammar apart.
     id: u32,
-    /// In depth-first order, with one behind the last that ends the groups of the last.
+    /// In depth-first order. One more at the end bounds the groups of the last.
     nodes: []const Node,
-    /// [node * width]: terminals that decide about the node's groups and children.
+    /// [node * width]: the terminals that decide about the node's groups and children.
     interests: []const u64,
     groups: []const Group,
     ids: []const i32,
     /// Bitmaps of `n_words` words each.
     words: []align(64) const u32,
-    /// Of a continuation: the state whose table has the tokens that this one has not.
+    /// Of a continuation: the state whose table has the tokens that this one lacks; or `no_base`.
     base: u16,
-    /// Tokens of the base that are not to be taken from it, ascending.
+    /// Tokens of the base that do not count here, ascending.
     except: []const i32,
 
+    /// Not for a table whose arrays are mapped.
     pub fn deinit(t: *Table, gpa: Allocator) void {
         gpa.free(t.nodes);
         gpa.free(t.interests);
@@ -74,6 +81,7 @@ pub const Table = struct {
         t.* = undefined;
     }
 
+    /// Memory in use.
     pub fn bytes(t: *const Table) usize {
         return @sizeOf(Table) + std.mem.sliceAsBytes(t.nodes).len + std.mem.sliceAsBytes(t.interests).len +
             std.mem.sliceAsBytes(t.groups).len + std.mem.sliceAsBytes(t.ids).len + std.mem.sliceAsBytes(t.words).len +
@@ -81,26 +89,27 @@ pub const Table = struct {
     }
 };
 
-/// A group with more tokens is a bitmap: uniting one costs about as much as setting this many bits.
+/// A group with more tokens is a bitmap: uniting it costs about as much as setting so many bits.
 const list_max = 768;
 
-/// A state is told from its base token by token if at most this share of the trie is looked at.
+/// Stored as a difference from its base if at most 1/base_share of the trie differs.
 const base_share = 8;
 
+/// What tables are built from. Lent.
 pub const Source = struct {
     program: *const Program,
     context: *const MaskContext,
 };
 
-/// Lexemes of a token: selection calls itself for each, and must do with the stack of a small thread.
+/// The most lexemes in a token: selection recurses once for each, on the stack of what may be a small thread.
 fn lexemesMax(width: u32) u16 {
     return if (width == program_module.set_widths[0]) 200 else 48;
 }
 
-/// TooLarge: more different signatures than are numbered, or a token of too many lexemes.
+/// `TooLarge`: more distinct signatures than can be numbered, or a token of too many lexemes.
 pub const Error = Allocator.Error || error{TooLarge};
 
-/// The restart table of 64 first classes.
+/// Builds the restart table of a shard of 64 first classes.
 pub fn buildRestart(gpa: Allocator, source: Source, shard: u32) Error!Table {
     var b: Builder = try .init(gpa, source);
     defer b.deinit();
@@ -108,7 +117,7 @@ pub fn buildRestart(gpa: Allocator, source: Source, shard: u32) Error!Table {
     return b.finish(std.math.maxInt(u16) + 1 + shard, no_base);
 }
 
-/// The continuation table of a state. Its base, if it has one, has none itself.
+/// Builds the continuation table of a state. A base has no base itself.
 pub fn buildContinuation(gpa: Allocator, source: Source, state: u16) Error!Table {
     var b: Builder = try .init(gpa, source);
     defer b.deinit();
@@ -117,7 +126,8 @@ pub fn buildContinuation(gpa: Allocator, source: Source, state: u16) Error!Table
     return b.finish(state, base);
 }
 
-/// The state that most bytes lead to from here, if it takes nearly the same bytes to the same states.
+/// The state that most bytes lead to from here, if it leads nearly the same bytes to the same states; else
+/// `no_base`.
 pub fn baseOf(source: Source, state: u16) u16 {
     const base = mostCommon(source, state);
     if (base == state or base == dfa.dead or mostCommon(source, base) != base) return no_base;
@@ -132,7 +142,7 @@ pub fn baseOf(source: Source, state: u16) u16 {
     return if (different <= nodes.len / base_share) base else no_base;
 }
 
-/// By the size of the trie behind each byte.
+/// The state that most of the trie leads to, each byte weighted by the size of its subtree.
 fn mostCommon(source: Source, state: u16) u16 {
     const lexer = &source.program.lexer;
     const nodes = source.context.trie.nodes;
@@ -168,16 +178,16 @@ const Builder = struct {
     groups: std.ArrayList(DraftGroup) = .empty,
     children: NumberMap = .{},
     group_index: NumberMap = .{},
-    /// Tokens with their groups, in the order of the trie.
+    /// Tokens with their groups, in the trie's order.
     members: std.ArrayList(Member) = .empty,
     except: std.ArrayList(i32) = .empty,
-    /// Lexer state and signature node of each byte on the path.
+    /// Lexer state and signature node after each byte of the path.
     path: [depth_max + 1]Place = undefined,
 
     const Member = struct { token: u32, group: u32 };
-    /// `row`: of the node's match list in `follows_reach`.
+    /// `row`: where the row of the node's match list starts in `follows_reach`.
     const Place = struct { state: u16, node: u16, row: u32 };
-    /// `depth`: lexemes from the root.
+    /// `depth`: number of lexemes from the root.
     const Draft = struct { parent: u16, list: u16, depth: u16, first_child: u32 = none, sibling: u32 = none };
     const DraftGroup = struct { node: u16, reach: u16, first: u16, n_tokens: u32 };
     const none = std.math.maxInt(u32);
@@ -229,7 +239,7 @@ const Builder = struct {
         }
     }
 
-    /// Both states at once, where they differ and as long as no lexeme has ended.
+    /// Follows both states at once, where they differ and no lexeme has ended yet.
     fn fillDifference(b: *Builder, state: u16, base: u16) Error!void {
         const lexer = &b.program.lexer;
         const nodes = b.source.context.trie.nodes;
@@ -268,8 +278,8 @@ const Builder = struct {
         }
     }
 
-    /// The subtree of one node of the trie, from the lexer's place before it. Addresses are copied,
-    /// since the compiler has to think that each token that is added may change them.
+    /// Walks a subtree of the trie, from the lexer's place before it. Addresses are copied: the compiler would assume
+    /// that adding a token may change them.
     fn walk(b: *Builder, from: u32, before: Place, first: u16) Error!void {
         const lexer = &b.program.lexer;
         const transitions = lexer.transitions.ptr;
@@ -297,7 +307,7 @@ const Builder = struct {
             }
             b.path[node.depth] = place;
             if (node.token()) |token| {
-                // Neighbours in the trie mostly belong to one group.
+                // Neighbours in the trie mostly belong to the same group.
                 if (last.group == none or last.node != place.node or last.reach != reach) {
                     last = .{ .node = place.node, .reach = reach, .group = try b.groupOf(place.node, reach, first) };
                 }
@@ -318,12 +328,12 @@ const Builder = struct {
         try b.addMember(token, try b.groupOf(place.node, lexer.reaches[place.state], first));
     }
 
-    /// Where no lexeme has ended yet.
+    /// The place in a state where no lexeme has ended yet.
     fn placeOf(_: *const Builder, state: u16) Place {
         return .{ .state = state, .node = root, .row = 0 };
     }
 
-    /// The place after the byte that the pending lexeme ends before.
+    /// The place after a byte before which the pending lexeme ends; null if it cannot.
     fn restart(b: *Builder, place: Place, byte: u8) Error!?Place {
         const lexer = &b.program.lexer;
         const list = lexer.matches[place.state];
@@ -368,7 +378,7 @@ const Builder = struct {
         try b.members.append(b.gpa, .{ .token = token, .group = group });
     }
 
-    fn addTwins(b: *Builder) Allocator.Error!void {
+    fn addDuplicates(b: *Builder) Allocator.Error!void {
         if (b.source.context.trie.duplicates.len == 0) return;
         var group_of: NumberMap = .{};
         defer group_of.deinit(b.gpa);
@@ -378,10 +388,10 @@ const Builder = struct {
         }
     }
 
-    // ---- Laying the table out
+    // ---- Laying out the table
 
     fn finish(b: *Builder, id: u32, base: u16) Allocator.Error!Table {
-        try b.addTwins();
+        try b.addDuplicates();
         const order = try b.depthFirst();
         defer b.gpa.free(order);
         var table: Table = undefined;
@@ -442,8 +452,8 @@ const Builder = struct {
         return order;
     }
 
-    /// Nodes in order, and their groups in the nodes' order, those with one reach set together; `places` is
-    /// where a draft's group went.
+    /// Lays out nodes in order, and groups in the nodes' order, those with the same reach set together. `places` says
+    /// where each draft of a group went.
     fn layOut(b: *Builder, order: []const u16, nodes: []Node, groups: []Group, places: []u32) Allocator.Error!void {
         const drafts = b.nodes.items;
         const place_of = try b.gpa.alloc(u32, drafts.len);

@@ -1,5 +1,5 @@
-//! The tables of signatures that a grammar has so far. A table is built when it is first needed, or all
-//! at once by `prepare`, as long as there is room; from then on any thread reads it.
+//! The tables of signatures that a grammar has so far. A table is built when it is first needed, or by
+//! `prepare`, as long as there is room. From then on any thread reads it without a lock.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -12,22 +12,24 @@ const Budget = @import("../base/budget.zig").Budget;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 
+/// Safe from any thread. Must not move once a table was asked for. Tables stay until `deinit`.
 pub const TableStore = struct {
     gpa: Allocator,
     mutex: Mutex = .{},
-    /// By lexer state; the first, `dead`, has none.
+    /// By lexer state. The first, `dead`, has none.
     continuations: []Slot,
     /// By shard.
     restarts: []Slot,
-    /// In place of a table that cannot be built: the store stays where it is once one was asked for.
+    /// Its address stands for a table that cannot be built.
     too_large: Table = undefined,
-    /// Set when a table did not fit: no further one is tried.
+    /// A table did not fit: no further one is built.
     is_full: std.atomic.Value(bool) = .init(false),
     /// Tables whose arrays are in a mapped file.
     mapped: []Table = &.{},
 
     const Slot = std.atomic.Value(?*Table);
 
+    /// An empty store.
     pub fn init(gpa: Allocator, n_lexer_states: usize, n_shards: usize) Allocator.Error!TableStore {
         const continuations = try gpa.alloc(Slot, n_lexer_states);
         errdefer gpa.free(continuations);
@@ -37,6 +39,7 @@ pub const TableStore = struct {
         return .{ .gpa = gpa, .continuations = continuations, .restarts = restarts };
     }
 
+    /// Frees all tables that are not mapped. None is in use.
     pub fn deinit(store: *TableStore) void {
         for ([_][]Slot{ store.continuations, store.restarts }) |slots| {
             for (slots) |*slot| if (store.built(slot)) |table| {
@@ -63,12 +66,14 @@ pub const TableStore = struct {
         return n;
     }
 
+    /// The table of a slot; null if it is not built, or cannot be.
     pub fn built(store: *const TableStore, slot: *const Slot) ?*Table {
         const table = slot.load(.acquire) orelse return null;
         return if (table == &store.too_large) null else table;
     }
 
-    /// What a mask in this lexer state is made of; null if there is no room for a table.
+    /// The tables that a mask in this lexer state is made of, built if need be; null if there is no room for
+    /// one. Lent by the store; `restarts` has room for one per shard.
     pub fn forState(store: *TableStore, source: signature.Source, state: u16, restarts: []*const Table) Allocator.Error!?selection.Tables {
         for (store.restarts, restarts, 0..) |*slot, *restart, shard| {
             restart.* = try store.get(source, slot, .{ .restart = @intCast(shard) }) orelse return null;
@@ -93,9 +98,10 @@ pub const TableStore = struct {
         }
     }
 
-    /// Which table follows in a file: that of a lexer state, or a shard of restarts.
+    /// Names a table in a file: that of a lexer state, or a restart table's shard.
     const Key = extern struct { is_restart: u32, index: u32 };
 
+    /// Writes the tables that are built.
     pub fn save(store: *const TableStore, writer: anytype) Allocator.Error!void {
         var keys: std.ArrayList(Key) = .empty;
         var tables: std.ArrayList(*const Table) = .empty;
@@ -110,7 +116,7 @@ pub const TableStore = struct {
         for (tables.items) |table| try writer.put(table);
     }
 
-    /// The tables that were saved; the store has none yet.
+    /// Reads what `save` wrote, into an empty store.
     pub fn open(store: *TableStore, reader: anytype) error{ OutOfMemory, Damaged }!void {
         const keys = try reader.get([]const Key);
         store.mapped = try store.gpa.alloc(Table, keys.len);

@@ -1,4 +1,5 @@
-//! For mask/walk.zig: lexer and parser, byte by byte.
+//! What mask/walk.zig walks a grammar with: lexer and parser, byte by byte. For lexer states that have no table
+//! of signatures, because there is no room for one.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -10,17 +11,17 @@ const nothing_pending = parser_module.nothing_pending;
 const Sets = @import("terminal_set.zig").Sets;
 const NumberMap = @import("../base/number_map.zig").NumberMap;
 
-/// What the tables of signatures save, for lexer states that have no table because there is no room for one.
+/// A walk from one position. Belongs to one thread.
 pub fn Walker(comptime width: usize) type {
     return struct {
         parser: *Parser,
         states: []Place,
         depth: usize = 0,
-        /// Stacks that were reached, with all that is viable on each.
+        /// The stacks that were reached, with all that is viable on each.
         configurations: std.ArrayList(Configuration) = .empty,
-        /// By configuration and match list: the configuration after it, or `refused`.
+        /// From a configuration and a match list to the next configuration, or `refused`.
         after: NumberMap = .{},
-        /// A walk cannot fail: out of memory, it refuses what comes.
+        /// A walk cannot fail. Out of memory, it refuses every byte, and its mask does not count.
         out_of_memory: bool = false,
 
         const W = @This();
@@ -28,8 +29,11 @@ pub fn Walker(comptime width: usize) type {
         const sets = Sets(width);
         const refused = std.math.maxInt(u32);
         const Configuration = struct { stack: Stack, viable: sets.Set };
+        /// Where the walk is: the lexer's state and the configuration before the pending lexeme.
         pub const Place = struct { state: u16, configuration: u32 };
 
+        /// At a position. `states` has room for the longest token and one more. The caller has begun the
+        /// parser's run.
         pub fn init(parser: *Parser, states: []Place, state: u16, stack: Stack) Allocator.Error!W {
             var w: W = .{ .parser = parser, .states = states };
             errdefer w.deinit();
@@ -37,6 +41,7 @@ pub fn Walker(comptime width: usize) type {
             return w;
         }
 
+        /// Leaves the parser to the caller.
         pub fn deinit(w: *W) void {
             w.configurations.deinit(w.parser.gpa);
             w.after.deinit(w.parser.gpa);

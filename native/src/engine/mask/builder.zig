@@ -1,23 +1,25 @@
-//! Gathers the tokens of a mask: as a list while they are few, then as a bitmap.
+//! Gathers the tokens of a mask: in a list while they are few, then in a bitmap.
 
 const std = @import("std");
 const bitmap = @import("../base/bitmap.zig");
 const mask_module = @import("mask.zig");
 const Mask = mask_module.Mask;
 
+/// Lends its memory from a scratch. Usable again after `clear`.
 pub const MaskBuilder = struct {
     words: bitmap.Words,
     /// Room for `mask.list_max` and the end tokens.
     ids: []i32,
-    /// The list's length; null once the tokens are in the bitmap.
+    /// The length of the list. Null once the tokens are in the bitmap.
     n_listed: ?usize = 0,
     n_tokens: u32 = 0,
-    /// Bitmaps that are still to be added, all at once.
+    /// Bitmaps still to be added, all at once.
     waiting: [bitmap.sources_max]bitmap.Words = undefined,
     n_waiting: usize = 0,
-    /// Lists that stand one behind the other, still to be added.
+    /// Lists that are neighbours in memory, still to be added.
     run: []const i32 = &.{},
 
+    /// Back to no tokens.
     pub fn clear(b: *MaskBuilder) void {
         b.n_listed = 0;
         b.n_tokens = 0;
@@ -25,7 +27,7 @@ pub const MaskBuilder = struct {
         b.run = &.{};
     }
 
-    /// No token is added twice. The ids stay where they are until the mask is finished.
+    /// Adds tokens, none of which was added before. `ids` must stay where they are until `finish`.
     pub inline fn addList(b: *MaskBuilder, ids: []const i32) void {
         b.n_tokens += @intCast(ids.len);
         if (b.run.ptr + b.run.len == ids.ptr) {
@@ -36,6 +38,7 @@ pub const MaskBuilder = struct {
         }
     }
 
+    /// Adds `n_tokens` tokens, none of which was added before. `words` must stay where they are until `finish`.
     pub fn addBitmap(b: *MaskBuilder, words: bitmap.Words, n_tokens: u32) void {
         b.n_tokens += n_tokens;
         if (b.n_listed) |n| {
@@ -48,7 +51,7 @@ pub const MaskBuilder = struct {
         b.n_waiting += 1;
     }
 
-    /// Takes out those of the tokens, which ascend, that were added.
+    /// Removes tokens, given in ascending order, as far as they were added.
     pub fn remove(b: *MaskBuilder, tokens: []const i32) void {
         b.endRun(mask_module.list_max);
         if (b.n_listed) |n| return b.removeListed(n, tokens);
@@ -59,7 +62,7 @@ pub const MaskBuilder = struct {
         }
     }
 
-    /// Lent until the next token is added.
+    /// The mask; with the end tokens if `can_stop`. Lent until the builder is used again.
     pub fn finish(b: *MaskBuilder, can_stop: bool, end_tokens: []const i32) Mask {
         b.endRun(mask_module.list_max);
         if (can_stop) b.addList(end_tokens);
@@ -72,7 +75,7 @@ pub const MaskBuilder = struct {
         return .{ .ids = b.ids[0..n], .words = null, .n_tokens = b.n_tokens, .can_stop = can_stop };
     }
 
-    /// Aligned, or its loop may lie across two lines of the processor's cache, and masks take up to 6 % longer.
+    /// Aligned: if its loop straddles two cache lines, masks take up to 6 % longer.
     noinline fn endRun(b: *MaskBuilder, listed_max: usize) align(64) void {
         defer b.run = &.{};
         if (b.n_listed) |n| {
@@ -87,7 +90,7 @@ pub const MaskBuilder = struct {
         setAll(b.words, b.run);
     }
 
-    /// From the list to the bitmap.
+    /// Moves the list to the bitmap.
     fn spread(b: *MaskBuilder, n: usize) void {
         setAll(b.words, b.ids[0..n]);
         b.n_listed = null;

@@ -1,7 +1,7 @@
-//! The masks that were found, by the states that decided about them: of the automaton or lexer, then of as
-//! much of the parser's stack as was looked at, from the top (recognizer/key.zig says why that is enough).
-//! Any thread may look up while another inserts. Nothing is ever removed, so that what was lent stays:
-//! when the room is used up, new masks are not kept.
+//! The mask cache: masks by the states that decided about them, that of the automaton or lexer first, then as
+//! much of the parser's stack as was looked at, from the top (recognizer/key.zig says why that is enough). Any
+//! thread may look up while another inserts. Nothing is ever removed, so that what was lent stays valid: when
+//! the room is used up, new masks are not kept.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -9,12 +9,12 @@ const Mask = @import("mask.zig").Mask;
 const NumberMap = @import("../base/number_map.zig").NumberMap;
 const Mutex = @import("../platform/mutex.zig").Mutex;
 
-/// What cached masks, and the tables beside them, may take together.
+/// The memory that cached masks, and the tables beside them, may take together. Safe from any thread.
 pub const Account = struct {
     bytes_max: u64,
     bytes: std.atomic.Value(usize) = .init(0),
 
-    /// False if there is no room; then nothing is taken.
+    /// Reserves memory. False if there is no room: then nothing is reserved.
     pub fn take(account: *Account, bytes: usize) bool {
         const before = account.bytes.fetchAdd(bytes, .monotonic);
         if (before + bytes <= account.bytes_max) return true;
@@ -22,27 +22,31 @@ pub const Account = struct {
         return false;
     }
 
+    /// Frees memory that `take` reserved.
     pub fn giveBack(account: *Account, bytes: usize) void {
         _ = account.bytes.fetchSub(bytes, .monotonic);
     }
 };
 
-/// The states that a key may have, the first one included.
+/// The most states that a key may have.
 pub const key_max = 64;
 
+/// A trie of keys in one hash table: an inner node and a state lead to a node or a mask. Safe from any thread;
+/// look-ups take no lock.
 pub const MaskCache = struct {
     gpa: Allocator,
     account: *Account,
     mutex: Mutex = .{},
     slots: std.atomic.Value(?*Slots) = .init(null),
-    /// What the slots are to be replaced by, with the first `n_moved` of them.
+    /// The larger table that will replace `slots`; it has the first `n_moved` of them.
     next: ?*Slots = null,
     n_moved: usize = 0,
     n_inner: u32 = 0,
-    /// Different ones, by their hash.
+    /// The distinct masks: equal ones are shared.
     masks: std.ArrayList(*Mask) = .empty,
     by_hash: NumberMap = .{},
 
+    /// Frees all masks. None is in use.
     pub fn deinit(c: *MaskCache) void {
         var slots = c.next orelse c.slots.load(.monotonic);
         while (slots) |one| {
@@ -54,13 +58,15 @@ pub const MaskCache = struct {
         c.by_hash.deinit(c.gpa);
     }
 
+    /// Number of distinct masks.
     pub fn count(c: *MaskCache) u32 {
         c.mutex.lock();
         defer c.mutex.unlock();
         return @intCast(c.masks.items.len);
     }
 
-    /// `key` gives the states, from the first, by `next() u32`; it is asked for as many as are needed.
+    /// The mask of a key; null if it is not cached. `key.next() u32` gives the states one by one, as many as
+    /// are needed. Lent as long as the cache lives.
     pub inline fn get(c: *const MaskCache, key: anytype) ?*const Mask {
         const slots = c.slots.load(.acquire) orelse return null;
         var value: Value = .root;
@@ -70,8 +76,8 @@ pub const MaskCache = struct {
         }
     }
 
-    /// Keeps a copy of a mask under its key, or gives the one that is kept already; null if there is
-    /// no room.
+    /// Caches a copy of a mask under its key, unless the key has one already. Returns the cached mask; null if
+    /// there is no room.
     pub fn insert(c: *MaskCache, key: []const u32, mask: *const Mask) ?*const Mask {
         c.mutex.lock();
         defer c.mutex.unlock();
@@ -111,9 +117,9 @@ pub const MaskCache = struct {
         return kept;
     }
 
-    /// Slots for `n` more keys. When half of them are used, there are to be twice as many, and with each
-    /// insertion some of the keys move there, so that none waits for all. What is replaced may still be
-    /// read.
+    /// Makes room for `n` more keys. Once half of the slots are used, a table of twice the size is made, and each
+    /// insertion moves some of the keys there, so that none waits for all. Readers may still use the old table, so it
+    /// stays.
     fn makeRoom(c: *MaskCache, n: usize) error{ OutOfMemory, NoRoom }!void {
         const slots = c.slots.load(.monotonic) orelse return c.slots.store(try c.createSlots(256, null), .release);
         if (c.next == null and 2 * (slots.used + n) > slots.all.len) c.next = try c.createSlots(2 * slots.all.len, slots);
@@ -130,7 +136,7 @@ pub const MaskCache = struct {
         c.n_moved = 0;
     }
 
-    /// So the slots are never fuller than three quarters.
+    /// Enough that slots are never more than three quarters full.
     const moves_per_key = 8;
 
     fn createSlots(c: *MaskCache, len: usize, older: ?*Slots) error{ OutOfMemory, NoRoom }!*Slots {
@@ -139,7 +145,7 @@ pub const MaskCache = struct {
         return Slots.create(c.gpa, len, older);
     }
 
-    /// The key is not there yet.
+    /// The key is not in the table yet.
     fn put(c: *MaskCache, node: Value, state: u32, value: Value) void {
         const key = Slots.keyOf(node, state);
         c.slots.load(.monotonic).?.putKey(key, value.bits);
@@ -147,7 +153,7 @@ pub const MaskCache = struct {
     }
 };
 
-/// An inner node of the trie of keys, or a mask.
+/// An inner node of the trie of keys (odd bits), or a mask (its address).
 const Value = packed struct(u64) {
     bits: u64,
 
@@ -166,7 +172,8 @@ const Value = packed struct(u64) {
     }
 };
 
-/// A hash table with open addressing, from inner node and state to value.
+/// A hash table with linear probing, from inner node and state to value. One thread writes, any reads: a key is stored
+/// after its value.
 const Slots = struct {
     all: []Slot,
     shift: u6,
@@ -223,8 +230,8 @@ const Slots = struct {
 
 const Word = if (@bitSizeOf(usize) >= 64) std.atomic.Value(u64) else Halves;
 
-/// For processors without atomic words of 64 bits. It is written once, and its lower half is never 0
-/// then: no half is seen before it is there.
+/// For processors without atomic words of 64 bits. Written once, the lower half last, which is then never 0: so no
+/// reader sees half of a value.
 const Halves = struct {
     low: std.atomic.Value(u32),
     high: std.atomic.Value(u32),

@@ -1,4 +1,4 @@
-//! What finding masks needs beside the language: the same for all places of one recognizer.
+//! What computing masks needs besides the language: the same for all positions of a recognizer.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -10,14 +10,15 @@ const Scratch = @import("scratch.zig").Scratch;
 const bitmap = @import("../base/bitmap.zig");
 const walk = @import("walk.zig").walk;
 
+/// Lends everything from the recognizer.
 pub const MaskContext = struct {
     gpa: Allocator,
     tokens: *const Tokens,
     trie: *const ByteTrie,
-    /// For tables that are kept.
+    /// For tables that stay.
     account: *Account,
 
-    /// Builds the mask in `scratch` by walking the whole vocabulary.
+    /// Computes `scratch.mask` by walking the whole vocabulary with `walker`, which is at the position.
     pub fn computeByWalk(context: *const MaskContext, walker: anytype, can_stop: bool, scratch: *Scratch) void {
         const builder = &scratch.builder;
         bitmap.clear(builder.words);

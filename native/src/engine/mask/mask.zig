@@ -1,36 +1,41 @@
-//! The legal next tokens at one place.
+//! The legal next tokens at one position.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const bitmap = @import("../base/bitmap.zig");
 
-/// More tokens than these are a bitmap.
+/// More tokens than this are a bitmap.
 pub const list_max = 256;
 
+/// Whoever hands one out says how long it lasts. Immutable once it is cached.
 pub const Mask = struct {
-    /// The tokens, ascending, if they are at most `list_max`.
+    /// The tokens, ascending, if there are at most `list_max` and the end tokens; else empty.
     ids: []const i32,
-    /// The tokens as a bitmap if they are more.
+    /// The tokens as a bitmap, if there are more; else null.
     words: ?bitmap.Words,
     n_tokens: u32,
-    /// Whether the text may end here. The vocabulary's end-of-generation tokens are among the tokens then.
+    /// Whether the text may end here. If so, the vocabulary's end-of-generation tokens are among the tokens.
     can_stop: bool,
 
+    /// Memory in use.
     pub fn bytes(mask: *const Mask) usize {
         return @sizeOf(Mask) + std.mem.sliceAsBytes(mask.ids).len + if (mask.words) |words| std.mem.sliceAsBytes(words).len else 0;
     }
 
+    /// Whether both have the same tokens and `can_stop`.
     pub fn eql(a: *const Mask, b: *const Mask) bool {
         if (a.can_stop != b.can_stop or a.n_tokens != b.n_tokens) return false;
         if (a.words) |words| return std.mem.eql(u32, words, b.words.?);
         return std.mem.eql(i32, a.ids, b.ids);
     }
 
+    /// Equal for masks that are `eql` (Wyhash).
     pub fn hash(mask: *const Mask) u64 {
         const content = if (mask.words) |words| std.mem.sliceAsBytes(words) else std.mem.sliceAsBytes(mask.ids);
         return std.hash.Wyhash.hash(@intFromBool(mask.can_stop), content);
     }
 
+    /// A copy that owns its arrays, for `destroy`.
     pub fn copy(mask: *const Mask, gpa: Allocator) Allocator.Error!*Mask {
         const kept = try gpa.create(Mask);
         errdefer gpa.destroy(kept);
@@ -42,6 +47,7 @@ pub const Mask = struct {
         return kept;
     }
 
+    /// Frees a mask that `copy` made.
     pub fn destroy(mask: *const Mask, gpa: Allocator) void {
         if (mask.words) |words| gpa.free(words) else gpa.free(mask.ids);
         gpa.destroy(mask);

@@ -1,4 +1,4 @@
-//! Scratch memory for finding masks, lent to one thread at a time, so that it is not part of each matcher.
+//! Scratch memory for computing masks, lent to one thread at a time, so that no matcher has its own.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -9,13 +9,14 @@ const MaskBuilder = @import("builder.zig").MaskBuilder;
 const bitmap = @import("../base/bitmap.zig");
 const Mutex = @import("../platform/mutex.zig").Mutex;
 
-/// The scratches of one recognizer.
+/// The scratch memory of one recognizer: as much as threads have needed at the same time. Safe from any thread.
 pub const ScratchPool = struct {
     gpa: Allocator,
     trie: *const ByteTrie,
     mutex: Mutex = .{},
     idle: ?*Scratch = null,
 
+    /// Frees all of it. None is lent.
     pub fn deinit(pool: *ScratchPool) void {
         while (pool.idle) |scratch| {
             pool.idle = scratch.next_idle;
@@ -23,6 +24,7 @@ pub const ScratchPool = struct {
         }
     }
 
+    /// Lends scratch memory to this thread, until `giveBack`.
     pub fn take(pool: *ScratchPool) Allocator.Error!*Scratch {
         pool.mutex.lock();
         const first = pool.idle;
@@ -31,6 +33,7 @@ pub const ScratchPool = struct {
         return first orelse Scratch.create(pool.gpa, pool.trie);
     }
 
+    /// Ends the loan.
     pub fn giveBack(pool: *ScratchPool, scratch: *Scratch) void {
         pool.mutex.lock();
         defer pool.mutex.unlock();
@@ -39,18 +42,19 @@ pub const ScratchPool = struct {
     }
 };
 
+/// Per-thread scratch for computing masks.
 pub const Scratch = struct {
     next_idle: ?*Scratch = null,
-    /// The last mask that was built here.
+    /// The last mask that was computed here.
     mask: Mask,
     builder: MaskBuilder,
-    /// A walk's stack of states: one for each byte of the longest token, and one more.
+    /// The stack of states of a walk: one for each byte of the longest token, and one more.
     states: []u32,
-    /// The same for a walker whose states are of another type.
+    /// The same, for a walker with states of another type.
     place_bytes: []align(16) u8 = &.{},
     attachment: ?Attachment = null,
 
-    /// What the language keeps here from one mask to the next, of a type of its own.
+    /// What the language keeps here between masks, of a type of its own.
     const Attachment = struct {
         pointer: *anyopaque,
         type_name: []const u8,
@@ -78,19 +82,20 @@ pub const Scratch = struct {
         gpa.destroy(s);
     }
 
+    /// A walk's stack of states of another type. A language always uses the same type.
     pub fn places(s: *Scratch, comptime Place: type, gpa: Allocator) Allocator.Error![]Place {
         if (s.place_bytes.len == 0) s.place_bytes = try gpa.alignedAlloc(u8, .@"16", s.states.len * @sizeOf(Place));
         return @ptrCast(@alignCast(s.place_bytes));
     }
 
-    /// What is attachment here; null if nothing is yet. A language always keeps the same type.
+    /// What `attach` has put here; null if nothing. A language always attaches the same type.
     pub inline fn attachmentOf(s: *const Scratch, comptime T: type) ?*T {
         const attachment = s.attachment orelse return null;
         std.debug.assert(attachment.type_name.ptr == @typeName(T).ptr);
         return @ptrCast(@alignCast(attachment.pointer));
     }
 
-    /// Takes the value over; its `deinit` takes nothing else.
+    /// Keeps a value until the scratch is freed, with the value's `deinit()`. Returns its place.
     pub fn attach(s: *Scratch, gpa: Allocator, value: anytype) Allocator.Error!*@TypeOf(value) {
         const T = @TypeOf(value);
         std.debug.assert(s.attachment == null);

@@ -41,7 +41,7 @@ const Position = position.Position;
 const Stack = position.Stack;
 const Pool = position.Pool;
 
-/// Of a language without stacks.
+/// The key of a language without stacks.
 pub const StateKey = struct {
     state: u32,
 
@@ -50,7 +50,7 @@ pub const StateKey = struct {
     }
 };
 
-/// The states of a position from the first on, as many as are asked for.
+/// The states of a position, from its own state and the top of its stack down, as many as are asked for.
 pub const StackKey = struct {
     pool: *const Pool,
     stack: Stack,
@@ -85,8 +85,8 @@ pub const StackKey = struct {
     }
 };
 
-/// Writes the key of a mask for which no state below `least_depth` was looked at, and returns its length;
-/// null if there is no room.
+/// Writes the key of a mask for which no state below `least_depth` was looked at. Returns its length; null if
+/// `key` is too short.
 pub fn write(pool: *const Pool, at: Position, least_depth: u32, key: []u32) ?usize {
     const depth = pool.depthOf(at.stack);
     std.debug.assert(least_depth <= depth);

@@ -1,9 +1,9 @@
-//! The languages that a recognizer can have, one type each. All of them have the operations below, and what
-//! asks for one of these does not ask which language it is.
+//! The languages of recognizers, one type each. All have the operations below; whoever calls one does not ask
+//! which language it is.
 //!
-//! A position means something only to the language that gave it. `pool` holds the stacks of one output: an
-//! operation may add nodes, and drops those that it added when it gives no position that leads to them,
-//! unless it says otherwise. A language is shared by threads; a pool and a scratch are one thread's.
+//! A position means something only to the language that gave it. `pool` holds the stacks of one text: an
+//! operation may add nodes, and drops those that no position it returns leads to, unless it says otherwise.
+//! Threads share a language; a pool and a scratch belong to one thread.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -21,85 +21,87 @@ const Grammar = @import("../lr/grammar.zig").Grammar;
 const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 
+/// A compiled language. Immutable but for the tables that `computeMask` adds.
 pub const Language = union(enum) {
     choices: Choices,
     regex: Regex,
     grammar: Grammar,
 
-    /// Frees what it owns.
+    /// Frees what it owns; its arrays unless they are mapped.
     pub fn deinit(language: *Language, gpa: Allocator, arrays: Arrays) void {
         switch (language.*) {
             inline else => |*one| one.deinit(gpa, arrays),
         }
     }
 
+    /// The kind of constraint that a recognizer of this language is.
     pub fn kind(language: *const Language) Kind {
         return switch (language.*) {
             inline else => |*one| @TypeOf(one.*).kind,
         };
     }
 
-    /// Whether the stack of a position decides about masks, beside its state.
+    /// Whether masks depend on the stack of a position, besides its state.
     pub fn usesStack(language: *const Language) bool {
         return switch (language.*) {
             inline else => |*one| @TypeOf(one.*).uses_stack,
         };
     }
 
-    /// Fills in what the language has.
+    /// Fills in the sizes that the language has.
     pub fn describe(language: *const Language, info: *Info) void {
         switch (language.*) {
             inline else => |*one| one.describe(info),
         }
     }
 
-    /// The state before the first byte. Some text follows it.
+    /// The state of the empty text. Some text continues it.
     pub fn initial(language: *const Language) u32 {
         return switch (language.*) {
             inline else => |*one| one.initial(),
         };
     }
 
-    /// The position after some bytes; null exactly if no text of the language goes on with them. O(bytes)
-    /// and, for stacks, the reductions on the way. What is added to the pool may stay there.
+    /// The position after some bytes; null exactly if no text of the language continues like that. O(bytes)
+    /// and, for stacks, the reductions on the way. What it adds to the pool may stay there.
     pub fn advance(language: *const Language, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) Allocator.Error!?Position {
         return switch (language.*) {
             inline else => |*one| one.advance(gpa, pool, from, text),
         };
     }
 
-    /// Whether the text that led here is one of the language.
+    /// Whether the text that led here is in the language.
     pub fn canStop(language: *const Language, gpa: Allocator, pool: *Pool, at: Position) Allocator.Error!bool {
         return switch (language.*) {
             inline else => |*one| one.canStop(gpa, pool, at),
         };
     }
 
-    /// Builds the mask as `scratch.mask`: exactly the tokens that `advance` takes, and where `canStop` is
-    /// true the vocabulary's end tokens. Returns the least depth of the stack of which a state was looked
-    /// at: two positions with one state, whose stacks agree from the top down to there, have one mask.
-    /// This is the expensive operation: its caller remembers what it finds.
+    /// Computes `scratch.mask`: exactly the tokens that `advance` takes and, where `canStop` is true, the
+    /// vocabulary's end tokens. Returns the least depth of the stack at which a state was looked at: positions
+    /// with the same state, whose stacks agree from the top down to there, have the same mask. The expensive
+    /// operation: its caller caches the mask.
     pub fn computeMask(language: *Language, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
         return switch (language.*) {
             inline else => |*one| one.computeMask(context, pool, at, scratch),
         };
     }
 
-    /// Builds what `computeMask` would build at first use, as far as there is room.
+    /// Builds now what `computeMask` would build at first use, as far as there is room.
     pub fn prepare(language: *Language, context: *const MaskContext, budget: *const Budget, diag: *Diagnostic) diagnostic.Error!void {
         return switch (language.*) {
             inline else => |*one| one.prepare(context, budget, diag),
         };
     }
 
-    /// Puts everything that `open` needs. The writer is that of the files: `put`, and an `arena`.
+    /// Writes all that `open` needs. `writer` is that of shell/files: `put`, and an `arena`.
     pub fn save(language: *const Language, writer: anytype) Allocator.Error!void {
         return switch (language.*) {
             inline else => |*one| one.save(writer),
         };
     }
 
-    /// What `save` put; its arrays are the reader's. Damaged where what was read cannot have been put.
+    /// Reads what `save` wrote; the arrays stay the reader's. `Damaged`: `save` cannot have written this.
     pub fn open(gpa: Allocator, wanted: Kind, reader: anytype) error{ OutOfMemory, Damaged }!Language {
         inline for (comptime std.meta.fieldNames(Language)) |name| {
             const One = @FieldType(Language, name);

@@ -1,4 +1,4 @@
-//! A mask in memory of its own: one that is not cached, or has other end tokens.
+//! A mask in memory of its own: one that is not cached, or that has other end tokens.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -9,13 +9,13 @@ const Mask = mask_module.Mask;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 const end_tokens_max = @import("../contract/span.zig").end_tokens_max;
 
-/// Memory for one mask.
+/// Memory for one mask. Belongs to one thread.
 pub const OwnMask = struct {
     mask: Mask,
     ids: []i32,
     words: bitmap.Words,
 
-    /// From the allocator of the scratches that it takes masks over from.
+    /// `gpa` is that of the scratches whose masks it takes. The mask is undefined until `take` or `copy`.
     pub fn create(gpa: Allocator, trie: *const ByteTrie) Allocator.Error!*OwnMask {
         const own = try gpa.create(OwnMask);
         errdefer gpa.destroy(own);
@@ -26,19 +26,21 @@ pub const OwnMask = struct {
         return own;
     }
 
+    /// `gpa` is the one that `create` was given.
     pub fn destroy(own: *OwnMask, gpa: Allocator) void {
         gpa.free(own.ids);
         gpa.free(own.words);
         gpa.destroy(own);
     }
 
-    /// Takes over the mask that was put together in a scratch.
+    /// Takes the mask out of a scratch: a bitmap is swapped, not copied.
     pub fn take(own: *OwnMask, scratch: *Scratch) void {
         if (scratch.mask.words == null) return own.copy(&scratch.mask);
         std.mem.swap(bitmap.Words, &own.words, &scratch.builder.words);
         own.mask = scratch.mask;
     }
 
+    /// Copies a mask.
     pub fn copy(own: *OwnMask, mask: *const Mask) void {
         own.mask = mask.*;
         if (mask.words) |words| {
@@ -50,7 +52,7 @@ pub const OwnMask = struct {
         }
     }
 
-    /// Takes some tokens out and puts others in, each once.
+    /// Removes the tokens `out` and adds the tokens `in`, at most `end_tokens_max`.
     pub fn replace(own: *OwnMask, out: []const i32, in: []const i32) void {
         if (own.mask.words) |words| {
             for (out) |token| own.mask.n_tokens -= @intFromBool(remove(words, token));

@@ -1,5 +1,4 @@
-//! A compiled language for one vocabulary, and the masks that were found with it. Shared by any number of
-//! threads.
+//! A compiled language for one vocabulary, with its mask cache. Shared by any number of threads.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -23,26 +22,27 @@ const Scratch = @import("../mask/scratch.zig").Scratch;
 const ScratchPool = @import("../mask/scratch.zig").ScratchPool;
 const Mapping = @import("../platform/mapping.zig").Mapping;
 
+/// Reference-counted. Any thread may use it; matchers bring their own pool.
 pub const Recognizer = struct {
     references: std.atomic.Value(u32) = .init(1),
     gpa: Allocator,
     vocabulary: *const Vocabulary,
-    /// The vocabulary's.
+    /// Lent by the vocabulary.
     trie: *const ByteTrie,
     language: Language,
     arrays: Arrays,
-    /// Copied from the language, for the look-up of masks.
+    /// The language's, copied for quick look-ups of masks.
     uses_stack: bool,
-    /// The file that mapped arrays are in.
+    /// The file of mapped arrays. Null if there are none.
     mapping: ?Mapping = null,
-    /// What compiling found, a line each.
+    /// What compiling found, one line each.
     note_lines: [:0]const u8,
     account: cache_module.Account,
     masks: MaskCache,
     scratches: ScratchPool,
 
-    /// One reference belongs to the caller. Takes the language over, on failure too; of a mapped one, the
-    /// mapping is still to be set. Copies `note_lines`.
+    /// Takes over the language, even if it fails, and copies `note_lines`. If the arrays are mapped, the caller
+    /// sets `mapping`. The caller owns one reference.
     pub fn create(
         gpa: Allocator,
         vocabulary: *const Vocabulary,
@@ -74,11 +74,13 @@ pub const Recognizer = struct {
         return r;
     }
 
+    /// Another reference. Safe from any thread.
     pub fn retain(r: *Recognizer) *Recognizer {
         _ = r.references.fetchAdd(1, .monotonic);
         return r;
     }
 
+    /// Gives a reference back; the last one frees the recognizer. Safe from any thread.
     pub fn release(r: *Recognizer) void {
         if (r.references.fetchSub(1, .acq_rel) != 1) return;
         r.scratches.deinit();
@@ -90,6 +92,7 @@ pub const Recognizer = struct {
         r.gpa.destroy(r);
     }
 
+    /// The position of the empty text.
     pub fn initial(r: *const Recognizer) Position {
         return .{ .state = r.language.initial() };
     }
@@ -104,7 +107,7 @@ pub const Recognizer = struct {
         return r.language.canStop(r.gpa, pool, at);
     }
 
-    /// The mask, if it is cached.
+    /// The mask of a position; null if it is not cached. Lent as long as the recognizer lives. Takes no lock.
     pub inline fn cachedMask(r: *const Recognizer, pool: *const Pool, at: Position) ?*const Mask {
         if (!r.uses_stack) {
             var key: key_module.StateKey = .{ .state = at.state };
@@ -114,7 +117,8 @@ pub const Recognizer = struct {
         return r.masks.get(&key);
     }
 
-    /// Finds the mask anew and caches it if there is room. Otherwise it is lent by `scratch`.
+    /// Computes the mask and caches it. Lent as long as the recognizer lives or, if there was no room, by
+    /// `scratch`.
     pub fn computeMask(r: *Recognizer, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!*const Mask {
         const least_depth = try r.language.computeMask(&r.maskContext(), pool, at, scratch);
         var key: [cache_module.key_max]u32 = undefined;
@@ -123,7 +127,7 @@ pub const Recognizer = struct {
         return r.masks.insert(key[0..length], &scratch.mask) orelse &scratch.mask;
     }
 
-    /// What the language's `computeMask` needs.
+    /// What the language's `computeMask` needs. Lent by the recognizer.
     pub fn maskContext(r: *Recognizer) MaskContext {
         return .{ .gpa = r.gpa, .tokens = &r.vocabulary.tokens, .trie = r.trie, .account = &r.account };
     }
@@ -155,9 +159,9 @@ pub const Recognizer = struct {
         return config.checkEnd(r.vocabulary.tokens.n, diag);
     }
 
-    /// No timeout unless one was asked for.
-    pub fn effectiveTimeout(asked: u32, _: u32) u32 {
-        return asked;
+    /// None unless one was requested.
+    pub fn effectiveTimeout(requested: u32, _: u32) u32 {
+        return requested;
     }
 
     pub fn listMax(_: *const Recognizer) usize {

@@ -1,5 +1,5 @@
-//! Where one output stands in a recognizer, as constraint/kinds.zig asks for it: the position, the stacks,
-//! and the span that is open as long as the text goes on.
+//! The state of one text in a recognizer: the position, the stacks, and the span that is open as long as the
+//! text goes on. constraint/kinds.zig says what each operation promises.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -20,7 +20,7 @@ const Recognizer = @import("recognizer.zig").Recognizer;
 const OwnMask = @import("own_mask.zig").OwnMask;
 const Legal = @import("../sampling/sampling.zig").Legal;
 
-/// What a state is set back to: a plain value.
+/// A plain value: a copy of it is a checkpoint.
 pub const SpanState = struct {
     position: Position,
     is_open: bool = true,
@@ -32,15 +32,17 @@ pub const SpanState = struct {
     illegal: u32 = 0,
 };
 
+/// Longer runs of forced bytes are cut.
 pub const forced_bytes_max = 65536;
 
 /// The tokens that close the span where the text is complete.
 pub const Ends = union(enum) {
-    /// The end-of-generation tokens.
+    /// The vocabulary's end-of-generation tokens.
     vocabulary,
-    /// These; none at all: the span ends by itself.
+    /// These. If there are none, the span ends by itself.
     tokens: struct { items: [end_tokens_max]i32 = @splat(0), len: usize = 0 },
 
+    /// Copies at most `end_tokens_max` tokens; null: those of the vocabulary.
     pub fn of(list: ?[]const i32) Ends {
         const given = list orelse return .vocabulary;
         var ends: Ends = .{ .tokens = .{ .len = given.len } };
@@ -49,19 +51,20 @@ pub const Ends = union(enum) {
     }
 };
 
+/// Retains the recognizer. Belongs to one thread.
 pub const RecognizerState = struct {
     gpa: Allocator,
     recognizer: *Recognizer,
     ends: Ends,
     span: SpanState,
     pool: Pool = .{},
-    /// The pool is made smaller when it gets as long as this.
+    /// The pool is compacted once it has so many nodes.
     compact_at: usize = compact_min,
-    /// Of the position, once it was asked for.
+    /// The mask of the position. Null until it is needed.
     mask: ?*const Mask = null,
-    /// A mask that the recognizer does not keep, or with end tokens of this output.
+    /// A mask that is not cached, or has end tokens of its own. Null until it is needed.
     own: ?*OwnMask = null,
-    /// What must follow, as far as it was asked for, and how much of it was accepted.
+    /// The forced tokens from some position on, and how many of them were accepted since.
     forced_run: std.ArrayList(i32) = .empty,
     n_forced_taken: usize = 0,
     mask_hits: u64 = 0,
@@ -229,7 +232,7 @@ pub const RecognizerState = struct {
 
     pub fn prefetch(_: *const RecognizerState) void {}
 
-    /// Without memory for it, the stacks stay as they are.
+    /// Out of memory, it leaves the stacks as they are.
     pub fn compact(s: *RecognizerState, history: []Checkpoint) void {
         if (s.pool.nodes.items.len < s.compact_at) return;
         const stacks: Stacks = .{ .current = &s.span.position.stack, .history = history, .len = history.len + 1 };
@@ -274,13 +277,14 @@ pub const RecognizerState = struct {
         return std.mem.findScalar(i32, s.closingTokens(), token) != null;
     }
 
+    /// Whether the text is complete and no token continues it.
     fn cannotContinue(s: *RecognizerState) Allocator.Error!bool {
         if (!try s.canStop()) return false;
         const mask = try s.currentMask();
         return mask.n_tokens == s.recognizer.trie.end_tokens.len;
     }
 
-    /// The position after a token; null if it is not legal.
+    /// The position after a token; null if the token is illegal.
     fn after(s: *RecognizerState, token: i32) Allocator.Error!?Position {
         const vocabulary = s.recognizer.vocabulary;
         if (!vocabulary.tokens.isText(@intCast(token))) return null;
@@ -330,9 +334,9 @@ pub const RecognizerState = struct {
         return own;
     }
 
-    // ---- What must follow
+    // ---- Forced tokens
 
-    /// Appends the bytes that must follow, at most `forced_bytes_max`. True if the text must end there.
+    /// Appends the forced bytes, at most `forced_bytes_max`. Returns whether the text cannot go on after them.
     fn appendForced(s: *RecognizerState, out: *std.ArrayList(u8)) Allocator.Error!bool {
         if (!s.span.is_open) return false;
         const n_nodes = s.pool.nodes.items.len;
@@ -367,7 +371,7 @@ pub const RecognizerState = struct {
         return only;
     }
 
-    /// Whether a look at the mask leaves it possible: its tokens begin with one byte.
+    /// Whether all legal tokens begin with the same byte. If not, there is no forced token.
     fn allBeginAlike(s: *RecognizerState) Allocator.Error!bool {
         if (!s.span.is_open) return false;
         const mask = try s.currentMask();
