@@ -1,51 +1,57 @@
-//! A context-free grammar over terminals, as the parser's construction needs it: no repetition, no
-//! groups. Everything lives in the arena of whoever made it.
+//! A grammar in BNF: terminals, rules and productions, with no groups and no repetition. It is what the notation's front end
+//! hands to the lexer's and the parser's construction. Everything lives in the arena of whoever made it.
 
 const ast = @import("regex/ast.zig");
 
-/// Where something stands in the grammar's text; both from 1, columns in characters. 0: nowhere.
+/// A position in the grammar's text; both from 1, columns in characters. Line 0: none, and messages leave it out.
 pub const Place = struct { line: u32 = 0, column: u32 = 0 };
 
+/// What an operator does next to one of its own level; `none` refuses that.
 pub const Associativity = enum { left, right, none };
 
-/// Higher levels bind tighter.
+/// As yacc's %left, %right and %nonassoc declare it. Higher levels bind tighter.
 pub const Precedence = struct { level: u32, associativity: Associativity };
 
-/// In the order of their priority: if several match the same lexeme, the first one wins.
+/// Terminals are listed by priority: if several match the same lexeme, the first one wins.
 pub const Terminal = struct {
     /// As messages show it: `NAME`, or `"literal"` with the quotes.
     name: []const u8,
     pattern: *const ast.Node,
-    /// Wins only where the parser can take it, else the next matching terminal does.
+    /// Wins only where the parser can shift it; otherwise the next terminal that matches does.
     soft: bool = false,
-    /// White space, comments: dropped before the parser.
+    /// Dropped before the parser, as white space and comments are.
     skip: bool = false,
     precedence: ?Precedence = null,
     place: Place = .{},
 };
 
+/// An index into the grammar's terminals or rules.
 pub const Symbol = union(enum) {
     terminal: u16,
     rule: u16,
 };
 
+/// A nonterminal. Its alternatives are the productions that name it.
 pub const Rule = struct {
-    /// As messages show it. A rule that the notation's repetition made is named after where it stands.
+    /// As messages show it. A helper rule is named after the text that it comes from.
     name: []const u8,
     place: Place = .{},
 };
 
+/// One alternative of a rule. Without symbols it derives the empty text.
 pub const Production = struct {
     rule: u16,
     symbols: []const Symbol,
-    /// Declared for it, or that of its last terminal.
+    /// Declared with %prec, or that of its last terminal.
     precedence: ?Precedence = null,
     place: Place = .{},
 };
 
+/// The whole grammar. Productions need not be grouped by rule.
 pub const Bnf = struct {
     terminals: []const Terminal,
     rules: []const Rule,
     productions: []const Production,
+    /// The rule that derives whole texts.
     start: u16,
 };

@@ -1,5 +1,5 @@
-//! The productions laid out flat, items numbered through. Symbols: terminals, then end of input,
-//! then rules. Production `n_productions` is the parser's own: the start rule, then end of input.
+//! The grammar, augmented with a production for the parser itself (the start rule, then end of input), with its LR(0) items
+//! and symbols numbered. Symbols are the terminals, then end of input, then the rules.
 
 const std = @import("std");
 const bnf = @import("../bnf.zig");
@@ -11,35 +11,38 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
-/// After the dot of a finished item.
+/// The symbol after the dot of a complete item.
 pub const none = std.math.maxInt(u32);
 
+/// An item is an index into `after`; the next item has its dot one symbol further. Immutable once made.
 pub const AugmentedGrammar = struct {
     bnf: *const Bnf,
-    /// Without end of input, whose symbol this is.
+    /// End of input not counted: this is its symbol.
     n_terminals: u32,
-    /// Without the parser's own, which comes after them.
+    /// The parser's own not counted: it comes after them.
     n_rules: u32,
+    /// The parser's own not counted: this is its number.
     n_productions: u32,
     n_symbols: u32,
-    /// Of a set of terminals with end of input.
+    /// 64-bit words of a set of terminals and end of input.
     words: u32,
     /// [item]: the symbol after the dot, or `none`.
     after: []u32,
-    /// [item]
+    /// [item]: its production.
     productions: []u16,
-    /// [production]: its first item. Productions that are left out have no items.
+    /// [production + 1]: where its items begin. A production that is left out has none.
     first_items: []u32,
-    /// [production]
+    /// [production]: its rule.
     rules: []u16,
     /// [rule + 1]: where the productions of a rule begin.
     rule_offsets: []u32,
     rule_productions: []u16,
-    /// [rule]: can be empty.
+    /// [rule]: whether it derives the empty text.
     nullable: []bool,
-    /// [item]: all that is after the dot can be empty.
+    /// [item]: whether all symbols after the dot can be empty together.
     rest_nullable: []bool,
 
+    /// `kept` [production]: whether it takes part. Lives in the context's arena.
     pub fn init(ctx: *const Context, grammar: *const Bnf, kept: []const bool) Error!AugmentedGrammar {
         const n_productions: u32 = @intCast(grammar.productions.len);
         const n_rules: u32 = @intCast(grammar.rules.len);
@@ -108,17 +111,17 @@ pub const AugmentedGrammar = struct {
     }
 
     fn findNullable(g: *AugmentedGrammar, ctx: *const Context) Error!void {
-        const matters = try ctx.filled(bool, g.n_productions, true);
-        const remaining = try ctx.alloc(u32, g.n_productions);
-        for (0..g.n_productions, matters, remaining) |p, *matter, *left| {
+        const eligible = try ctx.filled(bool, g.n_productions, true);
+        const unmarked = try ctx.alloc(u32, g.n_productions);
+        for (0..g.n_productions, eligible, unmarked) |p, *is_eligible, *n_unmarked| {
             const items = g.itemsOf(p);
-            left.* = @intCast(items.len -| 1);
-            matter.* = items.len > 0;
+            n_unmarked.* = @intCast(items.len -| 1);
+            is_eligible.* = items.len > 0;
             for (items) |symbol| {
-                if (symbol <= g.n_terminals) matter.* = false;
+                if (symbol <= g.n_terminals) is_eligible.* = false;
             }
         }
-        try closeUpwards(ctx, g.bnf, matters, remaining, g.nullable);
+        try markBottomUp(ctx, g.bnf, eligible, unmarked, g.nullable);
         var item = g.after.len;
         while (item > 0) {
             item -= 1;
@@ -128,50 +131,60 @@ pub const AugmentedGrammar = struct {
         }
     }
 
+    /// The symbol of a rule.
     pub fn symbolOf(g: *const AugmentedGrammar, rule: usize) u32 {
         return g.n_terminals + 1 + @as(u32, @intCast(rule));
     }
 
-    /// Of a symbol beyond the terminals.
+    /// The rule of a symbol that `isRule` accepts.
     pub fn ruleOf(g: *const AugmentedGrammar, symbol: u32) u32 {
         return symbol - g.n_terminals - 1;
     }
 
+    /// False for terminals, end of input and `none`.
     pub fn isRule(g: *const AugmentedGrammar, symbol: u32) bool {
         return symbol != none and symbol > g.n_terminals;
     }
 
-    /// The productions of a rule, ascending.
+    /// The productions of a rule that take part, in ascending order.
     pub fn productionsOf(g: *const AugmentedGrammar, rule: usize) []const u16 {
         return g.rule_productions[g.rule_offsets[rule]..g.rule_offsets[rule + 1]];
     }
 
-    /// The symbols of a production and a final `none`.
+    /// The symbols of a production and a final `none`: one for each of its items. Empty if it is left out.
     pub fn itemsOf(g: *const AugmentedGrammar, production: usize) []const u32 {
         return g.after[g.first_items[production]..g.first_items[production + 1]];
     }
 
-    /// The symbols before the dot.
+    /// The symbols before the item's dot.
     pub fn before(g: *const AugmentedGrammar, item: u32) []const u32 {
         return g.after[g.first_items[g.productions[item]]..item];
     }
 };
 
-/// Marks in `closed` every rule with a production whose `remaining` falls to zero, when a rule's
-/// closing lowers it by one for each of its occurrences. Only productions that matter count.
-pub fn closeUpwards(ctx: *const Context, grammar: *const Bnf, matters: []const bool, remaining: []u32, closed: []bool) Error!void {
+/// Marks every rule that has a production of marked rules only, and so on until none is left to mark: rules that can be empty,
+/// rules that derive some text. Linear, by counting down the unmarked occurrences of rules in each production, as
+/// "Linear-Time Algorithms for Testing the Satisfiability of Propositional Horn Formulae" does (W. Dowling and J. Gallier, 1984).
+/// `eligible` [production]: whether it counts at all. `unmarked` [production]: its occurrences of rules; used up.
+pub fn markBottomUp(
+    ctx: *const Context,
+    grammar: *const Bnf,
+    eligible: []const bool,
+    unmarked: []u32,
+    marked: []bool,
+) Error!void {
     var edges: std.ArrayList(graph.Edge) = .empty;
     const ready = try ctx.alloc(u32, grammar.rules.len);
     var n_ready: usize = 0;
-    for (grammar.productions, matters, remaining, 0..) |production, matter, left, p| {
+    for (grammar.productions, eligible, unmarked, 0..) |production, is_eligible, n_unmarked, p| {
         if (p % 256 == 0) try ctx.check();
-        if (!matter) continue;
+        if (!is_eligible) continue;
         for (production.symbols) |symbol| switch (symbol) {
             .terminal => {},
             .rule => |r| try ctx.append(&edges, .{ .from = r, .to = @intCast(p) }),
         };
-        if (left == 0 and !closed[production.rule]) {
-            closed[production.rule] = true;
+        if (n_unmarked == 0 and !marked[production.rule]) {
+            marked[production.rule] = true;
             ready[n_ready] = production.rule;
             n_ready += 1;
         }
@@ -180,10 +193,10 @@ pub fn closeUpwards(ctx: *const Context, grammar: *const Bnf, matters: []const b
     while (n_ready > 0) {
         n_ready -= 1;
         for (occurrences.of(ready[n_ready])) |p| {
-            remaining[p] -= 1;
+            unmarked[p] -= 1;
             const rule = grammar.productions[p].rule;
-            if (remaining[p] > 0 or closed[rule]) continue;
-            closed[rule] = true;
+            if (unmarked[p] > 0 or marked[rule]) continue;
+            marked[rule] = true;
             ready[n_ready] = rule;
             n_ready += 1;
         }

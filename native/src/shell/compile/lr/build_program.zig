@@ -1,4 +1,4 @@
-//! From a lexer's automaton and a parser's tables to a program: what finding masks needs of both.
+//! Joins the lexer's DFA and the parser's tables to the engine's `Program`, and precomputes what finding masks needs of both.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -15,7 +15,8 @@ const Tables = @import("tables.zig").Tables;
 const sets = @import("sets.zig");
 const Bnf = @import("../bnf.zig").Bnf;
 
-/// Takes over `lexer`, which is freed on failure too; copies what it needs of the parser's `tables`.
+/// Owns `lexer` from the call on: on failure it is freed. Copies what it needs of `tables`, so that their arena can go. The
+/// result is freed with `Program.deinit` and `gpa`.
 pub fn buildProgram(gpa: Allocator, grammar: *const Bnf, lexer: Dfa, tables: *const Tables) Allocator.Error!Program {
     var p: Program = undefined;
     p.lexer = lexer;
@@ -113,7 +114,7 @@ fn findFollowsReach(p: *const Program, gpa: Allocator) Allocator.Error![]bool {
 
 fn findFirstClasses(p: *Program, gpa: Allocator) Allocator.Error!void {
     const n_states = p.lexer.nStates();
-    // A column of the lexer's table as a number for each byte: which states take it.
+    // The first byte of each class found so far.
     const representative = try gpa.alloc(u8, 256);
     defer gpa.free(representative);
     var n: usize = 0;

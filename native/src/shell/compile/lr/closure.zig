@@ -1,5 +1,4 @@
-//! The rules that items are about to begin, and with which lookaheads. Scratch memory that serves
-//! one state after the other.
+//! The closure of a state's kernel: the rules that its items may begin with next, and the lookaheads of these rules.
 
 const AugmentedGrammar = @import("augmented_grammar.zig").AugmentedGrammar;
 const FirstSets = @import("first_sets.zig").FirstSets;
@@ -8,17 +7,19 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
+/// Scratch memory, used for one state after the other: each `close` replaces what the one before found. A closure is a list of
+/// rules, not of items: it has all productions of a rule, with the dot at the beginning and the same lookaheads.
 pub const Closure = struct {
     grammar: *const AugmentedGrammar,
-    /// Given where lookaheads are wanted.
+    /// null: no lookaheads are computed.
     first: ?*const FirstSets,
     /// The rules, in the order in which they were found.
     rules: []u32,
     n: usize = 0,
-    /// [rule]: the last state that began it, counted from 1.
+    /// [rule]: the number of the `close` that found it last, from 1.
     stamps: []u32,
     stamp: u32 = 0,
-    /// [rule * words]: what can follow the rule in this state.
+    /// [rule * words]: the terminals that can follow the rule in this state. Only those of `found` are valid.
     lookaheads: []u64,
 
     pub fn init(ctx: *const Context, g: *const AugmentedGrammar, first: ?*const FirstSets) Error!Closure {
@@ -31,11 +32,13 @@ pub const Closure = struct {
         };
     }
 
+    /// The rules of the closure, until the next `close`.
     pub fn found(c: *const Closure) []const u32 {
         return c.rules[0..c.n];
     }
 
-    /// `kernel_sets` [kernel item * words]: what can follow each item; empty without lookaheads.
+    /// `kernel_sets` [kernel item * words]: the lookaheads of each item; empty if none are computed. Lookaheads are swept to a
+    /// fixed point, which seldom takes more than two or three sweeps.
     pub fn close(c: *Closure, ctx: *const Context, kernel: []const u32, kernel_sets: []const u64) Error!void {
         c.n = 0;
         c.stamp += 1;
@@ -74,7 +77,7 @@ pub const Closure = struct {
         }
     }
 
-    /// What the item, followed by `behind`, says of the rule after its dot. Whether that was new.
+    /// Adds the lookaheads that an item, itself followed by `behind`, gives to the rule after its dot. Whether any was new.
     fn pass(c: *Closure, first: *const FirstSets, item: u32, behind: []const u64) bool {
         const g = c.grammar;
         if (!g.isRule(g.after[item])) return false;

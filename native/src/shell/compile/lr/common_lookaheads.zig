@@ -1,7 +1,8 @@
-//! Whether canonical LR(1) would drop the same shifts. Where precedence prefers a reduction, merged
-//! lookaheads may drop a shift that some canonical state keeps, because there the terminal cannot
-//! follow the reduction. It does not where the terminal is a lookahead on every way to the state: the
-//! lookaheads that all ways have in common are found here, on the LR(0) automaton.
+//! Whether LALR(1) and canonical LR(1) drop the same shifts, so that LALR(1) will do. Where precedence prefers a reduction, the
+//! merged lookaheads of LALR(1) may drop a shift that some canonical state keeps, because there the terminal cannot follow the
+//! reduction. That cannot be where the terminal is a lookahead on every path to the state. The lookaheads that all paths have in
+//! common are found on the LR(0) automaton, as data-flow analysis finds what holds on all paths: the greatest fixed point, by a
+//! worklist ("A Unified Approach to Global Program Optimization", G. A. Kildall, 1973).
 
 const std = @import("std");
 const augmented_grammar = @import("augmented_grammar.zig");
@@ -15,6 +16,8 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
+/// Whether canonical LR(1) drops each of these shifts in all its states. False may also mean that it is not certain. `a` is the
+/// LR(0) automaton that they were dropped from.
 pub fn canonicalDropsAll(
     ctx: *const Context,
     g: *const AugmentedGrammar,
@@ -40,7 +43,8 @@ const CommonLookaheads = struct {
     g: *const AugmentedGrammar,
     a: *const Automaton,
     closure: Closure,
-    /// [kernel item * words]: shrinks from everything to the greatest solution.
+    /// [kernel item * words]: the lookaheads that all paths have in common. They shrink from everything to the greatest fixed
+    /// point.
     kernel_sets: []u64,
 
     fn solve(m: *CommonLookaheads, ctx: *const Context) Error!void {
@@ -72,7 +76,7 @@ const CommonLookaheads = struct {
         }
     }
 
-    /// Lookaheads go with an item into the state that its dot steps to. Whether any was lost there.
+    /// Intersects the target's kernel with the lookaheads that its items have in `state`. Whether any was lost.
     fn pass(m: *CommonLookaheads, state: u32, target: u32) bool {
         var shrunk = false;
         const to = m.setsOf(target);
@@ -83,7 +87,7 @@ const CommonLookaheads = struct {
         return shrunk;
     }
 
-    /// Of an item of the state that was closed last.
+    /// The lookaheads of an item of `state`, which must be the one closed last.
     fn of(m: *const CommonLookaheads, state: u32, item: u32) []const u64 {
         for (m.a.kernelOf(state), 0..) |one, i| {
             if (one == item) return sets.row(m.setsOf(state), i, m.g.words);

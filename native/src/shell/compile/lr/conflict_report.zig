@@ -1,4 +1,6 @@
-//! A conflict in words: the two items, and a shortest sentence that comes to where they meet.
+//! A conflict as a message: the two items, and a shortest sentence that leads to the conflict. For LALR(1) the sentence is found
+//! backwards along the relations that gave the lookahead, so that the lookahead really can follow, which is the part of a
+//! counterexample that users need ("Finding Counterexamples from Parsing Conflicts", C. Isradisaikul and A. C. Myers, 2015).
 
 const std = @import("std");
 const augmented_grammar = @import("augmented_grammar.zig");
@@ -17,10 +19,11 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
-/// Terminals of an example, counted from its end.
+/// Terminals of the example that are shown, counted from its end.
 const example_max = 24;
 
-/// `lalr` if the automaton is LR(0) with LALR lookaheads; then a shift and a reduction meet.
+/// Always fails, with ELIZA_ERR_GRAMMAR. `lalr` is given if the automaton has LALR(1) lookaheads, and then the conflict must be
+/// between a shift and a reduction. `n_more`: other conflicts, which the message only counts.
 pub fn fail(
     ctx: *const Context,
     g: *const AugmentedGrammar,
@@ -32,7 +35,7 @@ pub fn fail(
     const sentences: ShortestSentences = try .init(ctx, g);
     var prefix: std.ArrayList(u32) = .empty;
     if (lalr) |l| {
-        try appendLookBack(ctx, g, a, l, &sentences, conflict, &prefix);
+        try appendLookback(ctx, g, a, l, &sentences, conflict, &prefix);
     } else {
         const paths = try cheapestStates(ctx, a, &sentences);
         try appendPath(ctx, a, &paths, conflict.state, &prefix);
@@ -51,7 +54,7 @@ pub fn fail(
         @as([]const u8, if (conflict.other_reduction == null) "shift in" else "reduce"),
         fmt.item(g, other),
         fmt.item(g, reduced),
-        fmt.sentence(g, example.terminals, example.cut, conflict.terminal),
+        fmt.sentence(g, example.terminals, example.is_cut, conflict.terminal),
         more,
     });
 }
@@ -84,9 +87,9 @@ fn appendPath(ctx: *const Context, a: *const Automaton, paths: *const graph.Path
     std.mem.reverse(u32, prefix.items);
 }
 
-/// Symbols after which the reduction really can be followed by the terminal: those before a goto
-/// that reads it, and of every production that ends in between.
-fn appendLookBack(
+/// Symbols after which the terminal really can follow the reduction: those on the cheapest path to a goto that reads it, and
+/// those of every production that ends between that goto and the reduction.
+fn appendLookback(
     ctx: *const Context,
     g: *const AugmentedGrammar,
     a: *const Automaton,

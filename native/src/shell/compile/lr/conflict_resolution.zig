@@ -1,4 +1,5 @@
-//! Precedence, as yacc settles with it: the one place where an action is taken away.
+//! Resolves shift-reduce conflicts by declared precedence, as yacc does ("Deterministic Parsing of Ambiguous Grammars",
+//! A. V. Aho, S. C. Johnson and J. D. Ullman, 1975), and finds those that remain. Only here does an automaton lose an action.
 
 const std = @import("std");
 const AugmentedGrammar = @import("augmented_grammar.zig").AugmentedGrammar;
@@ -8,30 +9,32 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
-/// Two things to do with one lookahead.
+/// Two actions of one state on one lookahead, undecided.
 pub const Conflict = struct {
     state: u32,
     terminal: u32,
-    /// Of the automaton.
+    /// An index in the automaton.
     reduction: u32,
-    /// null: to shift.
+    /// null: the other action is to shift.
     other_reduction: ?u32,
 };
 
-/// A shift that gave way to a reduction.
+/// A shift that lost to a reduction, or that %nonassoc removed together with it.
 pub const DroppedShift = struct { state: u32, terminal: u32, reduction: u32 };
 
+/// The outcome for all states. Lives in the context's arena.
 pub const Resolution = struct {
-    /// [state * words]: what each state shifts.
+    /// [state * words]: the terminals that each state still shifts.
     shift_sets: []u64,
     dropped: std.ArrayList(DroppedShift) = .empty,
-    /// The first of its kind, and how many there are.
+    /// The first conflict that remains of each kind, and how many there are.
     shift_reduce: ?Conflict = null,
     reduce_reduce: ?Conflict = null,
     n_shift_reduce: u32 = 0,
     n_reduce_reduce: u32 = 0,
 
-    /// Takes what loses out of the automaton's lookaheads.
+    /// Removes reductions that lose from the automaton's lookaheads, which must be computed. Never fails for a conflict: the
+    /// caller asks `shift_reduce` and `reduce_reduce`.
     pub fn init(ctx: *const Context, g: *const AugmentedGrammar, a: *Automaton) Error!Resolution {
         var s: Resolution = .{ .shift_sets = try ctx.filled(u64, @as(usize, a.nStates()) * g.words, 0) };
         const seen = try ctx.alloc(u64, g.words);
@@ -69,7 +72,7 @@ pub const Resolution = struct {
                 s.shift_reduce = .{ .state = state, .terminal = terminal, .reduction = @intCast(reduction), .other_reduction = null };
             }
         }
-        // Only now, so that each reduction was weighed against the shift.
+        // Only now, so that every reduction was compared with the shift.
         for (s.dropped.items[n_dropped..]) |one| sets.remove(shifts, one.terminal);
     }
 
@@ -108,7 +111,7 @@ pub const Resolution = struct {
 const Winner = enum { shift, reduce, neither, undecided };
 
 fn winnerOf(g: *const AugmentedGrammar, production: u16, terminal: u32) Winner {
-    // Nothing is declared of end of input, nor is it shifted where anything could be reduced.
+    // The terminal is never end of input: no state that shifts that reduces anything.
     const shifted = g.bnf.terminals[terminal].precedence orelse return .undecided;
     const reduced = g.bnf.productions[production].precedence orelse return .undecided;
     if (reduced.level != shifted.level) return if (reduced.level > shifted.level) .reduce else .shift;

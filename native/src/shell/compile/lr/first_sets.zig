@@ -1,4 +1,4 @@
-//! With which terminals what is after a dot can begin.
+//! FIRST sets: the terminals that what is after a dot can begin with.
 
 const std = @import("std");
 const AugmentedGrammar = @import("augmented_grammar.zig").AugmentedGrammar;
@@ -9,10 +9,12 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
+/// Immutable; lives in the context's arena.
 pub const FirstSets = struct {
-    /// [item * words]: of all that is after the dot.
+    /// [item * words]: of all that is after the dot, to the end of the production.
     rest: []u64,
 
+    /// Linear in the grammar's symbols, but for the unions of sets (`graph.uniteReachable`).
     pub fn init(ctx: *const Context, g: *const AugmentedGrammar) Error!FirstSets {
         const rules = try ofRules(ctx, g);
         const rest = try ctx.filled(u64, g.after.len * g.words, 0);

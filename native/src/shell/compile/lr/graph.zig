@@ -1,5 +1,5 @@
-//! Directed graphs whose edges lie by source: strongly connected components, what follows from them
-//! for sets, and shortest paths. Nothing recurses: depth is the input's.
+//! Directed graphs, stored as compressed sparse rows: strongly connected components, sets united over all reachable nodes, and
+//! shortest paths. Nothing recurses, since the grammar decides how deep that would go.
 
 const std = @import("std");
 const sets = @import("sets.zig");
@@ -9,6 +9,7 @@ const Error = context.Error;
 
 pub const Edge = struct { from: u32, to: u32 };
 
+/// Immutable; nodes are numbered from 0.
 pub const Graph = struct {
     /// [nodes + 1]: where the edges of a node begin.
     offsets: []const u32,
@@ -18,11 +19,13 @@ pub const Graph = struct {
         return @intCast(g.offsets.len - 1);
     }
 
+    /// The targets of a node's edges.
     pub fn of(g: *const Graph, node: usize) []const u32 {
         return g.targets[g.offsets[node]..g.offsets[node + 1]];
     }
 
-    /// Edges of a node stay in their order. `places`, if given, gets where each edge went.
+    /// A counting sort by source: a node's edges stay in their order. `places`, if given, gets the index in `targets` of each
+    /// edge. Linear.
     pub fn init(ctx: *const Context, n_nodes: usize, edges: []const Edge, places: ?[]u32) Error!Graph {
         const offsets = try ctx.filled(u32, n_nodes + 2, 0);
         for (edges) |edge| offsets[edge.from + 2] += 1;
@@ -38,14 +41,15 @@ pub const Graph = struct {
     }
 };
 
+/// Strongly connected components, in reverse topological order.
 pub const Components = struct {
-    /// [node]. What a component leads to has smaller numbers.
+    /// [node]: its component. Edges between components lead to smaller numbers.
     of: []u32,
-    /// The nodes, by component.
+    /// The nodes, component by component.
     nodes: []u32,
 };
 
-/// Tarjan's algorithm.
+/// Linear: "Depth-First Search and Linear Graph Algorithms", R. E. Tarjan, 1972, on a stack of its own.
 pub fn components(ctx: *const Context, g: *const Graph) Error!Components {
     const n = g.nNodes();
     var t: Tarjan = .{
@@ -126,8 +130,8 @@ const Tarjan = struct {
     }
 };
 
-/// Unites the set of every node with those of all nodes that it leads to. One pass, in the order of
-/// the components (DeRemer and Pennello).
+/// Unites the set of every node with those of all nodes that it reaches. The "digraph" algorithm of DeRemer and Pennello
+/// (1982): one union per edge, in the order of the components, where sweeps to a fixed point would take one per edge and sweep.
 pub fn uniteReachable(ctx: *const Context, g: *const Graph, all: []u64, words: usize) Error!void {
     const found = try components(ctx, g);
     var start: usize = 0;
@@ -148,12 +152,14 @@ pub fn uniteReachable(ctx: *const Context, g: *const Graph, all: []u64, words: u
     }
 }
 
+/// Where paths may start, and what it costs to start there.
 pub const Source = struct { node: u32, cost: u64 };
 
+/// To every node, the cheapest path: followed backwards by `edges` and `from`.
 pub const Paths = struct {
-    /// [node]; `unreached` where no path leads.
+    /// [node]; `unreached` if no path leads there.
     costs: []u64,
-    /// [node]: the edge by which the cheapest path comes; `no_edge` at sources.
+    /// [node]: the last edge of its path; `no_edge` at sources.
     edges: []u32,
     /// [node]: where that edge starts.
     from: []u32,
@@ -162,7 +168,8 @@ pub const Paths = struct {
     pub const no_edge = std.math.maxInt(u32);
 };
 
-/// Cheapest paths from several sources. Costs add up saturating, short of `unreached`.
+/// Shortest paths from several sources, by the algorithm of Bellman and Ford with a queue (E. F. Moore, 1957). It is preferred to
+/// Dijkstra's since only error messages need these paths, and it needs no heap. Costs saturate just below `unreached`.
 pub fn shortestPaths(ctx: *const Context, g: *const Graph, costs: []const u64, sources: []const Source) Error!Paths {
     const n = g.nNodes();
     const paths: Paths = .{

@@ -1,7 +1,10 @@
-//! LALR(1) lookaheads for an LR(0) automaton: "Efficient Computation of LALR(1) Look-Ahead Sets",
-//! F. DeRemer and T. Pennello, 1982. A goto is a transition over a rule. A goto reads another if
-//! that comes right after it over a rule that can be empty; it includes another if it ends what the
-//! other gotos over, but for what can be empty; a reduction looks back to the gotos over its rule.
+//! LALR(1) lookaheads for an LR(0) automaton: "Efficient Computation of LALR(1) Look-Ahead Sets", F. DeRemer and T. Pennello,
+//! 1982. Each set is united once along each edge of three relations, where propagating lookaheads between kernels takes repeated
+//! passes.
+//!
+//! A goto is a transition over a rule. A goto *reads* the goto right behind it if that is over a rule that can be empty. A goto
+//! *includes* another if its rule can end the other's rule: only what can be empty comes after it. A reduction *looks back* to
+//! the gotos over its rule, and its lookaheads are what can follow these.
 
 const std = @import("std");
 const augmented_grammar = @import("augmented_grammar.zig");
@@ -15,21 +18,24 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
+/// A transition over a rule, between two states.
 pub const Goto = struct { from: u32, to: u32, rule: u32 };
+/// Of a reduction (an index in the automaton) to a goto (an index in `gotos`).
 pub const Lookback = struct { reduction: u32, goto: u32 };
 
+/// What led to the lookaheads, which conflict reports follow backwards. Lives in the context's arena.
 pub const LalrLookaheads = struct {
     /// By state, then by rule.
     gotos: []Goto,
-    /// Between gotos.
+    /// Its nodes are gotos.
     includes: Graph,
-    /// [edge of `includes`]: the item in the other's production that has its dot at the goto.
+    /// [edge of `includes`]: the item of the included goto's production whose dot is at the goto that includes.
     include_items: []u32,
     lookbacks: std.ArrayList(Lookback),
-    /// [goto * words]: the terminals that can come after the goto before its production ends.
+    /// [goto * words]: the terminals that can come right after the goto, before the production that it is part of ends.
     read_sets: []u64,
 
-    /// Fills the lookaheads of the automaton.
+    /// Fills `lookaheads` of an LR(0) automaton.
     pub fn init(ctx: *const Context, g: *const AugmentedGrammar, a: *Automaton) Error!LalrLookaheads {
         var b: Builder = .{ .ctx = ctx, .g = g, .a = a };
         try b.findGotos();
@@ -59,7 +65,7 @@ const Builder = struct {
     g: *const AugmentedGrammar,
     a: *Automaton,
     gotos: []Goto = &.{},
-    /// [transition]: its goto, if it is over a rule.
+    /// [transition]: the number of its goto, if it is over a rule.
     numbers: []u32 = &.{},
     include_edges: std.ArrayList(graph.Edge) = .empty,
     include_items: std.ArrayList(u32) = .empty,

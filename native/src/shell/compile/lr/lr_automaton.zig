@@ -1,5 +1,5 @@
-//! The automaton of viable prefixes: LR(0), or canonical LR(1) when states are told apart by
-//! lookaheads, too.
+//! The automaton of viable prefixes: LR(0), or canonical LR(1), whose states also differ by lookaheads. "On the Translation of
+//! Languages from Left to Right", D. E. Knuth, 1965. Kernels are found again by hash, so that time is linear in what is built.
 
 const std = @import("std");
 const augmented_grammar = @import("augmented_grammar.zig");
@@ -12,53 +12,63 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
+/// States are numbered from 0, the start, in the order in which they are found. Lives in the context's arena.
 pub const Automaton = struct {
-    /// Of the sets of kernels: 0 for LR(0).
+    /// 64-bit words of a kernel item's lookaheads: 0 for LR(0).
     kernel_words: u32,
-    /// [state + 1]: where the items before closure begin; ascending.
+    /// [state + 1]: where the kernel of a state begins.
     kernel_offsets: std.ArrayList(u32) = .empty,
+    /// Items, ascending in each kernel.
     kernels: std.ArrayList(u32) = .empty,
-    /// [kernel item * kernel_words]
+    /// [kernel item * kernel_words]: its lookaheads.
     kernel_sets: std.ArrayList(u64) = .empty,
     /// [state + 1]: where the transitions of a state begin; ascending by symbol.
     transition_offsets: std.ArrayList(u32) = .empty,
+    /// [transition]
     symbols: std.ArrayList(u32) = .empty,
+    /// [transition]: the state that it leads to.
     targets: std.ArrayList(u32) = .empty,
     /// [state + 1]: where the reductions of a state begin; ascending by production.
     reduction_offsets: std.ArrayList(u32) = .empty,
+    /// [reduction]: its production.
     reductions: std.ArrayList(u16) = .empty,
-    /// [reduction * words of a terminal set]
+    /// [reduction * words of a terminal set]. Empty for LR(0), until lookaheads are computed.
     lookaheads: std.ArrayList(u64) = .empty,
 
+    /// Of indices, `end` not included.
     pub const Range = struct { start: u32, end: u32 };
 
     pub fn nStates(a: *const Automaton) u32 {
         return @intCast(a.kernel_offsets.items.len - 1);
     }
 
+    /// The items of a state before closure.
     pub fn kernelOf(a: *const Automaton, state: usize) []const u32 {
         return a.kernels.items[a.kernel_offsets.items[state]..a.kernel_offsets.items[state + 1]];
     }
 
+    /// The lookaheads of a state's kernel, item by item.
     pub fn kernelSetsOf(a: *const Automaton, state: usize) []const u64 {
         const offsets = a.kernel_offsets.items;
         return a.kernel_sets.items[@as(usize, offsets[state]) * a.kernel_words .. @as(usize, offsets[state + 1]) * a.kernel_words];
     }
 
+    /// Indices in `symbols` and `targets`.
     pub fn transitionsOf(a: *const Automaton, state: usize) Range {
         return .{ .start = a.transition_offsets.items[state], .end = a.transition_offsets.items[state + 1] };
     }
 
+    /// Indices in `reductions`.
     pub fn reductionsOf(a: *const Automaton, state: usize) Range {
         return .{ .start = a.reduction_offsets.items[state], .end = a.reduction_offsets.items[state + 1] };
     }
 
-    /// The transition of a state that has one over the symbol.
+    /// The index of a state's transition over a symbol, which it must have. A binary search.
     pub fn transitionOver(a: *const Automaton, state: usize, symbol: u32) u32 {
         return find(u32, a.symbols.items, a.transitionsOf(state), symbol);
     }
 
-    /// The reduction of a state that has one by the production.
+    /// The index of a state's reduction by a production, which it must have. A binary search.
     pub fn reductionBy(a: *const Automaton, state: usize, production: u16) u32 {
         return find(u16, a.reductions.items, a.reductionsOf(state), production);
     }
@@ -74,7 +84,8 @@ pub const Automaton = struct {
         return low;
     }
 
-    /// With `first` canonical LR(1), else LR(0) without lookaheads. State 0 is the start.
+    /// Canonical LR(1) if `first` is given, LR(0) without lookaheads if not. ELIZA_ERR_LIMIT: more states or memory than the
+    /// budget allows.
     pub fn init(ctx: *const Context, g: *const AugmentedGrammar, first: ?*const FirstSets) Error!Automaton {
         var b: Builder = try .init(ctx, g, first);
         const start = g.first_items[g.n_productions];
@@ -103,16 +114,16 @@ const Builder = struct {
     /// The symbols that have moves.
     present: []u64,
     kernel: Kernel,
-    /// States by the hash of their kernel, counted from 1; 0: free. A power of two.
+    /// A hash table of states by their kernels, counted from 1; 0: a free slot. Its length is a power of two.
     slots: []u32,
     /// [state]
     hashes: std.ArrayList(u64) = .empty,
-    /// In the tables, which each state costs in the end.
+    /// What each state costs in the finished tables.
     state_bytes: u64,
     empty_set: []const u64,
     copied: std.ArrayList(u64) = .empty,
 
-    /// An item whose dot steps over `symbol`, with what follows the item.
+    /// An item after its dot has stepped over `symbol`, with its lookaheads.
     const Move = struct { symbol: u32, item: u32, set: []const u64 };
 
     const Kernel = struct {

@@ -1,6 +1,5 @@
-//! Where the lexing rule stands in the way of the grammar: neighbours that it cannot tell apart. A
-//! lexeme goes on for as long as it can, so `a` swallows a `b` behind it unless `b` begins with a byte
-//! that the pending lexeme cannot take.
+//! Finds neighbours that the lexer cannot separate. It munches maximally: a lexeme goes on for as long as it can, so an `a`
+//! swallows the `b` behind it unless `b` begins with a byte that the pending lexeme cannot take.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -22,11 +21,10 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
-/// Adds a note for each pair `a`, `b` where `b` can come right after `a` in the parser, but some text of
-/// `a` can never be ended by `b`, not after going on either. No note if something skipped can stand in
-/// between; what is skipped has a note itself, with the first `b` that can never end it. A grammar
-/// without such notes has no dead ends, unless soft terminals take all texts of those that end a rule.
-/// Notes live in `arena`; at most `notes_max` of them, and how many there are more.
+/// Adds a note for each pair `a`, `b` where the parser allows `b` right after `a`, but some text of `a` can never be ended by `b`,
+/// not even after going on. There is no note if something skipped can come in between; a skipped terminal has a note of its own,
+/// for the first `b` that can never end it. A grammar without such notes has no dead ends, unless soft terminals match all texts
+/// of those that end a rule. Notes live in `arena`: at most `notes_max`, and then a line with the number of the others.
 pub fn noteInseparable(
     arena: Allocator,
     grammar: *const Bnf,
@@ -42,8 +40,9 @@ pub fn noteInseparable(
     if (s.n_noted > notes_max) try s.add("and {d} more like these", .{s.n_noted - notes_max});
 }
 
-pub const notes_max = 100;
+const notes_max = 100;
 
+/// A bit set of the lexer's byte classes.
 const Classes = [256 / 64]u64;
 const no_classes: Classes = @splat(0);
 
@@ -54,19 +53,19 @@ const Search = struct {
     lexer: *const Dfa,
     notes: *Notes,
     n_noted: u32 = 0,
-    /// [terminal]: with which classes of bytes it can begin.
+    /// [terminal]: the classes that it can begin with.
     firsts: []Classes,
-    /// [lexer state]: which classes a pending lexeme can take.
+    /// [lexer state]: the classes that a pending lexeme can go on with.
     takes: []Classes,
     /// From terminals to the lexer's states that match them.
     states: Graph,
-    /// From the lexer's states to those that lead there; made when it is needed.
+    /// From the lexer's states to those that lead there; made at first use.
     backwards: ?Graph = null,
     /// [terminal * words]: what can come right after it in the parser.
     followers: []u64,
-    /// What the parser shifts somewhere.
+    /// The terminals that some state of the parser shifts.
     shifted: []u64,
-    /// [terminal]: something skipped that has its note.
+    /// [terminal]: whether it is skipped and has its note.
     hinders: []bool,
     /// Scratch of `canEndLater`, by lexer state.
     good: []bool,
@@ -122,8 +121,7 @@ const Search = struct {
         );
     }
 
-    /// The classes that can begin `after`, or something skipped that `after` can end in turn, which is
-    /// marked in `used`.
+    /// The classes that can begin `after`, or a skipped terminal that `after` can end in turn; these are marked in `used`.
     fn findEnders(s: *Search, after: usize) Error!Classes {
         var enders = s.firsts[after];
         @memset(s.used, false);
@@ -151,7 +149,7 @@ const Search = struct {
         return true;
     }
 
-    /// Whether each state of the terminal leads to one that can be ended.
+    /// Whether each state that matches the terminal leads to one of them that `enders` end.
     fn canEndLater(s: *Search, terminal: usize, enders: Classes) Error!bool {
         const backwards = s.backwards orelse try s.findBackwards();
         s.backwards = backwards;

@@ -1,7 +1,11 @@
-//! Puts states of canonical LR(1) together again where no action tells them apart, so that the
-//! tables are seldom larger than those of LALR(1). States may merge if they have the same items and
-//! shift the same terminals, if no reductions of theirs meet, and if what they lead to merges. More
-//! lookaheads do no harm: what is shifted in the end can follow, as in LALR(1).
+//! Merges states of canonical LR(1) that need not be apart, so that the tables are seldom larger than those of LALR(1). The aim
+//! is that of "A Practical General Method for Constructing LR(k) Parsers" (D. Pager, 1977), which merges while it constructs.
+//! Here the canonical automaton is whole already, so its states are partitioned, and the partition is refined until it agrees
+//! with the transitions, as "Gedanken-Experiments on Sequential Machines" minimises automata (E. F. Moore, 1956).
+//!
+//! States may merge if they have the same items and shift the same terminals, if none gets a reduce-reduce conflict from it, and
+//! if what they lead to merges. That a reduction gets more lookaheads does no harm: as in LALR(1), a terminal that cannot follow
+//! is found out before it is shifted.
 
 const std = @import("std");
 const AugmentedGrammar = @import("augmented_grammar.zig").AugmentedGrammar;
@@ -11,14 +15,15 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
+/// Lives in the context's arena.
 pub const Merged = struct {
-    /// LR(0), with lookaheads.
+    /// Its kernels have no lookaheads; its reductions have.
     automaton: Automaton,
-    /// [state * words]
+    /// [state * words]: the terminals that a state shifts.
     shift_sets: []u64,
 };
 
-/// The automaton has no conflict left.
+/// Of a canonical automaton without conflicts; `shift_sets` are what its states still shift. The result has none either.
 pub fn mergeStates(ctx: *const Context, g: *const AugmentedGrammar, a: *const Automaton, shift_sets: []const u64) Error!Merged {
     const n = a.nStates();
     var m: Merger = .{
@@ -36,9 +41,9 @@ pub fn mergeStates(ctx: *const Context, g: *const AugmentedGrammar, a: *const Au
     return m.assemble();
 }
 
-/// Groups by their hash.
+/// A hash table of groups, chained. The user compares.
 const Chain = struct {
-    /// A power of two of them.
+    /// Their number is a power of two.
     heads: []u32,
     /// [group]
     next: []u32,
@@ -64,7 +69,7 @@ const Merger = struct {
     g: *const AugmentedGrammar,
     a: *const Automaton,
     shift_sets: []const u64,
-    /// [state]
+    /// [state]: its group, and what `split` makes of it.
     groups: []u32,
     next_groups: []u32,
     /// [group]: its first state.
@@ -72,7 +77,8 @@ const Merger = struct {
     n_groups: u32 = 0,
     chain: Chain,
 
-    /// By items and shifts, as long as no reductions meet.
+    /// The first partition: by items and shifts, as long as no reductions conflict. First fit, so the result depends on the order
+    /// of states, which is that of construction.
     fn group(m: *Merger) Error!void {
         const words = m.g.words;
         // [group's first reduction + i]: the lookaheads of its reductions so far.
@@ -114,7 +120,7 @@ const Merger = struct {
         return sets.row(m.shift_sets, state, m.g.words);
     }
 
-    /// Apart go the states of a group that lead to different groups. Whether any did.
+    /// Splits groups whose states lead to different groups. Whether there was any.
     fn split(m: *Merger) Error!bool {
         const n_before = m.n_groups;
         m.n_groups = 0;

@@ -1,5 +1,5 @@
-//! Refuses rules for which no LR parser can be made, before an automaton is built: a rule that derives itself, and left
-//! recursion behind what can be empty.
+//! Refuses two kinds of rules for which there is no LR parser, before an automaton is built, since the conflicts that they would
+//! cause do not show why: a rule that derives itself alone (a cycle), and hidden left recursion, behind what can be empty.
 
 const std = @import("std");
 const AugmentedGrammar = @import("augmented_grammar.zig").AugmentedGrammar;
@@ -10,8 +10,8 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
+/// ELIZA_ERR_GRAMMAR with the way round from the rule to itself. Linear: both are strongly connected components of a graph.
 pub fn check(ctx: *const Context, g: *const AugmentedGrammar) Error!void {
-    // Without empty rules the only loops are those of single rules; both searches are cheap.
     inline for (.{ Corners.Kind.unit, Corners.Kind.any }) |kind| {
         const corners: Corners = try .find(ctx, g, kind);
         const corner_graph: Graph = try .init(ctx, g.n_rules, corners.edges.items, null);
@@ -24,13 +24,14 @@ pub fn check(ctx: *const Context, g: *const AugmentedGrammar) Error!void {
     }
 }
 
-/// The items whose dot is at a rule with nothing before it, or with what can be empty before it.
+/// The left corners: items whose dot is at a rule, with nothing before it or what can be empty. An edge leads from the item's
+/// rule to the one at its dot.
 const Corners = struct {
     items: std.ArrayList(u32) = .empty,
     edges: std.ArrayList(graph.Edge) = .empty,
 
     const Kind = enum {
-        /// All else in the production can be empty, too.
+        /// Only those where all else in the production can be empty too, so that the rule derives the other alone.
         unit,
         any,
     };
@@ -73,7 +74,7 @@ fn failLoop(
     std.mem.reverse(u32, route.items);
     const at = fmt.place(g.bnf.productions[g.productions[item]].place);
     const name = fmt.name(g.bnf.rules[edge.from].name);
-    const shown = fmt.route(g, edge.from, route.items);
+    const shown = fmt.derivation(g, edge.from, route.items);
     return switch (kind) {
         .unit => ctx.diag.fail(.grammar, "{f}rule {f} derives itself: {f}", .{ at, name, shown }),
         .any => ctx.diag.fail(

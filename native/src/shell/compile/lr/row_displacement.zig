@@ -1,6 +1,6 @@
-//! A sparse table as one array, each row displaced so that no two entries fall on the same place:
-//! "Storing a Sparse Table", R. E. Tarjan and A. C.-C. Yao, 1979. Rows of many entries come first, and
-//! those of few fill their gaps. Who looks up knows that there is an entry, so none says whose it is.
+//! Row displacement: a sparse table as one array, in which each row is displaced so that no two entries collide. "Storing a
+//! Sparse Table", R. E. Tarjan and A. C.-C. Yao, 1979. Rows of many entries are placed first, and those of few fill their gaps.
+//! A look-up is one read. It cannot tell whether there is an entry: whoever looks up knows.
 
 const std = @import("std");
 const Budget = @import("engine").budget.Budget;
@@ -11,15 +11,16 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
+/// Lives in the context's arena.
 pub const DisplacedRows = struct {
-    /// [row]: an entry is in place displacements[row] + column, modulo 2^32.
+    /// [row]: the entry of a column is entries[displacements[row] + column], modulo 2^32.
     displacements: []u32,
-    /// 0 where there is none.
+    /// 0 in gaps.
     entries: []u16,
 };
 
-/// The entries of a row are values[offsets[row]..offsets[row + 1]], none of them 0; their columns, which
-/// ascend, are those of `columns`.
+/// The entries of a row are values[offsets[row]..offsets[row + 1]], none of them 0 and all below 2^16; their columns, which
+/// ascend, are the same range of `columns`. First fit, in about linear time (`lag_max`).
 pub fn displaceRows(ctx: *const Context, offsets: []const u32, columns: []const u32, values: []const u32) Error!DisplacedRows {
     const displacements = try ctx.filled(u32, offsets.len - 1, 0);
     var entries: std.ArrayList(u16) = .empty;
@@ -47,10 +48,10 @@ pub fn displaceRows(ctx: *const Context, offsets: []const u32, columns: []const 
     return .{ .displacements = displacements, .entries = entries.items };
 }
 
-/// The search for a place begins at most so far before the last one found, so that it takes linear time.
+/// The search for a place begins at most this far before the last one found, so that time stays linear in practice.
 const lag_max = 64;
 
-/// Whether the first column can be in this place; behind the last entry it can.
+/// Whether a row fits with its first column in this place. Behind the last entry it always does.
 fn fits(entries: []const u16, place: usize, columns: []const u32) bool {
     for (columns) |column| {
         const at = place + column - columns[0];
@@ -60,7 +61,7 @@ fn fits(entries: []const u16, place: usize, columns: []const u32) bool {
     return true;
 }
 
-/// The rows, those of many entries first.
+/// The rows by descending size, in classes of powers of two.
 fn bySize(ctx: *const Context, offsets: []const u32) Error![]const u32 {
     var edges: std.ArrayList(graph.Edge) = .empty;
     for (offsets[1..], offsets[0 .. offsets.len - 1], 0..) |end, start, row| {

@@ -1,5 +1,6 @@
-//! Sets of terminals as rows of 64-bit words.
+//! Bit sets as rows of 64-bit words. Mostly sets of terminals: all rows of one array have the same number of words.
 
+/// Words of a set of the numbers below `n_members`.
 pub fn wordsFor(n_members: usize) u32 {
     return @intCast((n_members + 63) / 64);
 }
@@ -16,7 +17,7 @@ pub fn remove(set: []u64, member: usize) void {
     set[member / 64] &= ~(@as(u64, 1) << @intCast(member % 64));
 }
 
-/// Whether `to` grew.
+/// Adds `from` to `to`; returns whether `to` grew, so that loops know when they have reached a fixed point.
 pub noinline fn unite(to: []u64, from: []const u64) bool {
     var grown: u64 = 0;
     for (to, from) |*word, more| {
@@ -26,7 +27,7 @@ pub noinline fn unite(to: []u64, from: []const u64) bool {
     return grown != 0;
 }
 
-/// Whether `to` shrank.
+/// Keeps of `to` what is in `with`; returns whether `to` shrank.
 pub noinline fn intersect(to: []u64, with: []const u64) bool {
     var lost: u64 = 0;
     for (to, with) |*word, keep| {
@@ -42,16 +43,17 @@ pub noinline fn intersects(a: []const u64, b: []const u64) bool {
     return common != 0;
 }
 
-/// Set `index` of an array of sets.
+/// Set `index` of an array of sets, as a slice of that array.
 pub fn row(sets: anytype, index: usize, words: usize) @TypeOf(sets) {
     return sets[index * words ..][0..words];
 }
 
+/// The members in ascending order.
 pub fn iterate(set: []const u64) Iterator {
     return .{ .set = set };
 }
 
-/// Ascending.
+/// Of `iterate`. Sees changes to the set from the next word on.
 pub const Iterator = struct {
     set: []const u64,
     at: usize = 0,

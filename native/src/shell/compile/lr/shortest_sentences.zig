@@ -1,4 +1,5 @@
-//! Shortest sentences of rules.
+//! The shortest sentence that each rule derives, for the examples in messages. Lengths fall until none falls further, by a
+//! worklist; D. E. Knuth's "A Generalization of Dijkstra's Algorithm" (1977) would visit each rule once, but needs a heap.
 
 const std = @import("std");
 const augmented_grammar = @import("augmented_grammar.zig");
@@ -11,11 +12,12 @@ const Error = context.Error;
 
 const unknown = std.math.maxInt(u64);
 
+/// Lives in the context's arena.
 pub const ShortestSentences = struct {
     grammar: *const AugmentedGrammar,
-    /// [rule]: terminals of its shortest sentence, saturating.
+    /// [rule]: the number of terminals in its shortest sentence, saturating.
     lengths: []u64,
-    /// [rule]: the production that it begins with.
+    /// [rule]: the production whose symbols derive that sentence.
     choices: []u16,
 
     pub fn init(ctx: *const Context, g: *const AugmentedGrammar) Error!ShortestSentences {
@@ -31,7 +33,7 @@ pub const ShortestSentences = struct {
             }
         }
         const occurrences: Graph = try .init(ctx, g.n_rules, edges.items, null);
-        // Rules whose length fell, and whether they are among those.
+        // Rules whose length fell, and whether each is among them.
         var fallen: std.ArrayList(u32) = .empty;
         const waiting = try ctx.filled(bool, g.n_rules, false);
         for (0..g.n_productions) |p| {
@@ -61,26 +63,29 @@ pub const ShortestSentences = struct {
         try ctx.append(fallen, rule);
     }
 
+    /// The length of the shortest sentence of a symbol; 1 for a terminal.
     pub fn of(s: *const ShortestSentences, symbol: u32) u64 {
         return if (s.grammar.isRule(symbol)) s.lengths[s.grammar.ruleOf(symbol)] else 1;
     }
 
+    /// That of a string of symbols, saturating.
     pub fn ofAll(s: *const ShortestSentences, symbols: []const u32) u64 {
         var length: u64 = 0;
         for (symbols) |symbol| length +|= s.of(symbol);
         return length;
     }
 
-    pub const Suffix = struct { terminals: []const u32, cut: bool };
+    /// `is_cut`: the sentence has more terminals in front.
+    pub const Suffix = struct { terminals: []const u32, is_cut: bool };
 
-    /// As many terminals of the shortest sentence of `symbols` as fit `buffer`, from its end.
+    /// The last terminals of the shortest sentence of `symbols`, as many as fit `buffer`, which holds the result.
     pub fn suffix(s: *const ShortestSentences, ctx: *const Context, symbols: []const u32, buffer: []u32) Error!Suffix {
         var open: std.ArrayList(u32) = .empty;
         try ctx.appendSlice(&open, symbols);
         var free = buffer.len;
         while (open.pop()) |symbol| {
             if (s.of(symbol) == 0) continue;
-            if (free == 0) return .{ .terminals = buffer, .cut = true };
+            if (free == 0) return .{ .terminals = buffer, .is_cut = true };
             if (!s.grammar.isRule(symbol)) {
                 free -= 1;
                 buffer[free] = symbol;
@@ -89,6 +94,6 @@ pub const ShortestSentences = struct {
             const inner = s.grammar.itemsOf(s.choices[s.grammar.ruleOf(symbol)]);
             try ctx.appendSlice(&open, inner[0 .. inner.len - 1]);
         }
-        return .{ .terminals = buffer[free..], .cut = false };
+        return .{ .terminals = buffer[free..], .is_cut = false };
     }
 };

@@ -1,5 +1,6 @@
-//! The tables of an LR(1) parser for a grammar: LALR(1) where that is enough, canonical LR(1) where
-//! only it decides. Every table is flat, so that it can be saved and mapped.
+//! The tables of an LR(1) parser for a grammar: LALR(1) where that accepts the same language without conflicts, else canonical
+//! LR(1) with its states merged. The canonical automaton can be many times larger, so it is built only where it is needed. Every
+//! table is one array, so that it can be saved and mapped.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -23,50 +24,46 @@ const Context = context.Context;
 
 pub const Error = context.Error;
 
-/// Remarks on a grammar that compiles: a line each, `line:column: ...` where there is a place.
+/// Remarks on a grammar that compiles, a line each: "line:column: " if it has a place, and a text.
 pub const Notes = std.ArrayList([]const u8);
 
-/// Rules, productions and terminals have the numbers that they have in the grammar; those that the
-/// construction dropped are in no action. Symbols: terminals, end of input, which is `n_terminals`, then
-/// rules. Immutable.
+/// Rules, productions and terminals keep their numbers from the grammar; those that were left out are in no action. Symbols are
+/// the terminals, end of input, which is `n_terminals`, then the rules. State 0 is the start. Immutable.
 pub const Tables = struct {
     n_states: u32,
-    /// Without end of input.
+    /// End of input not counted.
     n_terminals: u32,
     n_productions: u32,
-    /// Of 64 bits, for each set of terminals with end of input.
+    /// 64-bit words of each set of terminals and end of input.
     words: u32,
     /// [state * words]: the terminals that a state shifts.
     shift_sets: []const u64,
-    /// [state]: where its transitions are, modulo 2^32.
+    /// [state]: where its transitions are, modulo 2^32 (row_displacement.zig).
     displacements: []const u32,
-    /// [displacements[state] + symbol] -> state, where there is such a transition; else anything.
+    /// [displacements[state] + symbol] -> state, if there is such a transition; if not, any value.
     transitions: []const u16,
     /// [n_states + 1]: where the reductions of a state begin.
     reduction_offsets: []const u32,
     /// The production of each reduction.
     reduction_productions: []const u16,
-    /// [reduction * words]: the lookaheads of each reduction. Those of a state share no terminal with
-    /// each other nor with what the state shifts. A lookahead may turn out not to be viable, but
-    /// only before it is shifted.
+    /// [reduction * words]: the lookaheads of each reduction. Those of a state share no terminal with each other or with what the
+    /// state shifts. A lookahead may turn out not to be viable, but always before it is shifted.
     reduction_sets: []const u64,
     /// [production]: the symbol of its rule.
     production_symbols: []const u32,
-    /// [production], in symbols.
+    /// [production]: the number of its symbols.
     production_lengths: []const u16,
 
-    /// Over a symbol that the state has a transition over.
+    /// The state after `symbol`, over which `state` must have a transition.
     pub fn transition(t: *const Tables, state: usize, symbol: u32) u16 {
         return t.transitions[t.displacements[state] +% symbol];
     }
 };
 
-/// The result and notes live in `arena`, like all scratch memory.
-/// `found` [terminal]: whether the lexer ever finds it.
-/// Notes: terminals that are never found, rules that can never end and rules that are not used; all are
-/// left out.
-/// ELIZA_ERR_GRAMMAR: the start rule can never end, a rule that derives itself, left recursion
-/// behind what can be empty, a conflict that no precedence settles.
+/// The result and the notes live in `arena`, as all scratch memory does. `found` [terminal]: whether the lexer ever finds it.
+/// Terminals that are never found, rules that can never end and rules that are not used are left out, each with a note.
+/// ELIZA_ERR_GRAMMAR: the start rule can never end, a rule derives itself, left recursion behind what can be empty, a conflict
+/// that no precedence resolves. ELIZA_ERR_LIMIT: more than 16-bit numbers can count, or than the budget allows.
 pub fn build(
     arena: Allocator,
     grammar: *const Bnf,
@@ -84,7 +81,7 @@ pub fn build(
     var automaton: Automaton = try .init(&ctx, &g, null);
     const lalr: LalrLookaheads = try .init(&ctx, &g, &automaton);
     var resolution: Resolution = try .init(&ctx, &g, &automaton);
-    // Merging states makes no such conflict, so canonical LR(1) has it, too.
+    // Canonical LR(1) has it too: merging lookaheads never causes a shift-reduce conflict.
     if (resolution.shift_reduce) |one| {
         return conflict_report.fail(&ctx, &g, &automaton, &lalr, one, resolution.n_shift_reduce - 1);
     }

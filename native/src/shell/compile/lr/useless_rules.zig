@@ -1,5 +1,5 @@
-//! What has to be so before an automaton is built: the lexer finds every terminal, every rule can end
-//! and is used, no rule derives itself, no rule recurs on the left behind what can be empty.
+//! Leaves out what can be part of no sentence, so that the automaton is built of a reduced grammar: terminals that the lexer
+//! never finds, rules that derive no text, and rules that the start rule does not reach.
 
 const std = @import("std");
 const bnf = @import("../bnf.zig");
@@ -14,8 +14,8 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
-/// [production]: whether it can be part of a sentence. Each terminal and each rule that cannot is a
-/// note. `found` [terminal]: whether the lexer ever finds it.
+/// Returns [production]: whether it can be part of a sentence. Adds a note for each terminal and each rule that cannot.
+/// `found` [terminal]: whether the lexer ever finds it. ELIZA_ERR_GRAMMAR: the start rule derives no text.
 pub fn findUseful(ctx: *const Context, grammar: *const Bnf, found: []const bool, notes: *Notes) Error![]bool {
     const productive = try findProductive(ctx, grammar, found);
     if (!productive[grammar.start]) return failEmpty(ctx, grammar, found, productive);
@@ -57,22 +57,22 @@ fn note(ctx: *const Context, notes: *Notes, comptime format: []const u8, args: a
     try ctx.append(notes, line);
 }
 
-/// The rules that yield a text of terminals that are found.
+/// The rules that derive a text of terminals that are found.
 fn findProductive(ctx: *const Context, grammar: *const Bnf, found: []const bool) Error![]bool {
     const productive = try ctx.filled(bool, grammar.rules.len, false);
-    const remaining = try ctx.filled(u32, grammar.productions.len, 0);
-    const matters = try ctx.filled(bool, grammar.productions.len, true);
-    for (grammar.productions, remaining, matters) |production, *left, *matter| {
+    const unmarked = try ctx.filled(u32, grammar.productions.len, 0);
+    const eligible = try ctx.filled(bool, grammar.productions.len, true);
+    for (grammar.productions, unmarked, eligible) |production, *n_unmarked, *is_eligible| {
         for (production.symbols) |symbol| switch (symbol) {
-            .terminal => |t| matter.* = matter.* and found[t],
-            .rule => left.* += 1,
+            .terminal => |t| is_eligible.* = is_eligible.* and found[t],
+            .rule => n_unmarked.* += 1,
         };
     }
-    try augmented_grammar.closeUpwards(ctx, grammar, matters, remaining, productive);
+    try augmented_grammar.markBottomUp(ctx, grammar, eligible, unmarked, productive);
     return productive;
 }
 
-/// The start rule can never end, be it for its rules alone, be it for terminals that are never found.
+/// The start rule can never end: because of the rules alone, or because of terminals that are never found.
 fn failEmpty(ctx: *const Context, grammar: *const Bnf, found: []const bool, productive: []const bool) Error {
     const rule = grammar.rules[grammar.start];
     const start = fmt.name(rule.name);
@@ -85,7 +85,7 @@ fn failEmpty(ctx: *const Context, grammar: *const Bnf, found: []const bool, prod
     return ctx.diag.fail(.grammar, never_found ++ ", so rule {f} can never end", .{ fmt.place(t.place), fmt.name(t.name), start });
 }
 
-/// A terminal that a production lacks, if it lacks no rule.
+/// A terminal that a production needs and the lexer never finds, unless the production also needs a rule that cannot end.
 fn missingAlone(production: bnf.Production, found: []const bool, productive: []const bool) ?u16 {
     var missing: ?u16 = null;
     for (production.symbols) |symbol| switch (symbol) {
