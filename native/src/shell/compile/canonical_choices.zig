@@ -1,5 +1,5 @@
-//! Choices in the one tokenisation that the model's tokenizer gives: a token trie. Its payload is
-//! written as MessagePack, so that the cache, the limits and the checks of payloads hold for it too.
+//! Choices in their canonical tokenization, the one that the model's tokenizer gives: a token trie. It is made from a payload,
+//! written as MessagePack, so that the trie cache and the limits and checks of payloads apply to it.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -12,7 +12,8 @@ const tokenize = @import("engine").tokenize.tokenize;
 
 const path = "choices";
 
-/// String i is `text[offsets[i]..offsets[i + 1]]`.
+/// String i is text[offsets[i]..offsets[i + 1]]. The caller owns one reference to the result. ELIZA_ERR_INVALID_ARG: the offsets are
+/// malformed, the vocabulary's token bytes are not known, or the tokenizer cannot spell a string.
 pub fn createChoices(
     gpa: Allocator,
     vocabulary: *const Vocabulary,
@@ -71,7 +72,7 @@ fn writeAll(
     }
 }
 
-/// A tokenizer may add tokens of its own, or give those of another text.
+/// Whether the tokens spell the string. A tokenizer may add tokens of its own, or give those of another text.
 fn spells(vocabulary: *const Vocabulary, tokens: []const i32, string: []const u8) bool {
     var at: usize = 0;
     for (tokens) |token| {
@@ -87,7 +88,7 @@ fn writeString(gpa: Allocator, out: *std.ArrayList(u8), string: []const u8) Allo
     try out.appendSlice(gpa, string);
 }
 
-/// The longest form of an integer, of the length of an array or of a string.
+/// `form` is the MessagePack format with 32 bits of an integer, an array's length or a string's length.
 fn writeLength(gpa: Allocator, out: *std.ArrayList(u8), form: u8, length: usize) Allocator.Error!void {
     var bytes: [5]u8 = undefined;
     bytes[0] = form;

@@ -1,4 +1,4 @@
-//! From what the caller writes to a recognizer for a vocabulary.
+//! Compiles choices, a regular expression or a grammar to a recognizer for a vocabulary.
 
 const std = @import("std");
 const message = @import("message");
@@ -28,19 +28,27 @@ const Selector = @import("engine").selection.Selector;
 /// ELIZA_REGEX_BYTES_MAX of the header.
 pub const regex_bytes_max = 1 << 20;
 
+/// What to compile. It need not outlive the call.
 pub const Source = union(enum) {
+    /// Choice i is text[offsets[i]..offsets[i + 1]].
     choices: struct { text: []const u8, offsets: []const u64 },
     regex: struct { pattern: []const u8, ignore_case: bool },
+    /// A grammar in Lark's notation (native/GRAMMARS.md).
     lark: []const u8,
 };
 
+/// The header's compile options.
 pub const Settings = struct {
     budget: Budget = .{},
+    /// Memory that the recognizer's masks may take.
     mask_bytes_max: u64 = budget_module.mask_bytes_default,
 };
 
 const Error = Allocator.Error || diagnostic.Error;
 
+/// Compiles a constraint, of which the caller owns one reference. ELIZA_ERR_GRAMMAR: the pattern or grammar is wrong, or matches
+/// no text; ELIZA_ERR_LIMIT: the source is too large or the budget exceeded; ELIZA_ERR_CANCELLED; ELIZA_ERR_INVALID_ARG: the
+/// vocabulary's token bytes are not known.
 pub fn createConstraint(
     gpa: Allocator,
     vocabulary: *const Vocabulary,
@@ -53,7 +61,7 @@ pub fn createConstraint(
     return Constraint.create(gpa, vocabulary, .{ .recognizer = compiled }, diag);
 }
 
-/// One reference belongs to the caller.
+/// The caller owns one reference to the result, which holds one to `vocabulary`. Fails as `createConstraint` does.
 pub fn compile(
     gpa: Allocator,
     vocabulary: *const Vocabulary,
@@ -115,7 +123,7 @@ fn compileGrammar(
     const grammar = &parsed.grammar;
     const patterns = try arena.alloc(Pattern, grammar.terminals.len);
     for (patterns, grammar.terminals) |*pattern, terminal| {
-        // What is skipped is so everywhere.
+        // A skipped terminal is skipped everywhere, so being soft means nothing.
         pattern.* = .{ .node = terminal.pattern, .soft = terminal.soft and !terminal.skip };
     }
     const width = program_module.setWidth(grammar.terminals.len);

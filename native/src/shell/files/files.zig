@@ -1,4 +1,4 @@
-//! Vocabularies and recognizers as files that are mapped.
+//! Saves vocabularies and recognizers to files, and opens them mapped, so that opening needs no compiling and little memory.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -18,6 +18,7 @@ const VocabularyContent = struct {
     trie: ByteTrie,
 };
 
+/// Saves the vocabulary with its byte trie, which is built if it is not yet there. ELIZA_ERR_IO: the file cannot be written.
 pub fn saveVocabulary(gpa: Allocator, vocabulary: *const Vocabulary, path: []const u8, diag: *Diagnostic) diagnostic.Error!void {
     const trie = try vocabulary.byteTrie(diag);
     var arena: std.heap.ArenaAllocator = .init(gpa);
@@ -31,7 +32,7 @@ pub fn saveVocabulary(gpa: Allocator, vocabulary: *const Vocabulary, path: []con
     return writer.write(path, .vocabulary, vocabulary.fingerprint(), diag);
 }
 
-/// One reference belongs to the caller.
+/// The caller owns one reference to the result, which owns the mapping. ELIZA_ERR_IO, ELIZA_ERR_FILE_INVALID.
 pub fn openVocabulary(gpa: Allocator, path: []const u8, diag: *Diagnostic) diagnostic.Error!*Vocabulary {
     var reader = try saved_file.Reader.open(gpa, path, .vocabulary, diag);
     errdefer reader.mapping.close();
@@ -50,6 +51,7 @@ pub fn openVocabulary(gpa: Allocator, path: []const u8, diag: *Diagnostic) diagn
     return v;
 }
 
+/// Saves the recognizer with what masks have needed so far, such as a grammar's tables. ELIZA_ERR_IO: the file cannot be written.
 pub fn saveRecognizer(gpa: Allocator, recognizer: *const Recognizer, path: []const u8, diag: *Diagnostic) diagnostic.Error!void {
     var arena: std.heap.ArenaAllocator = .init(gpa);
     defer arena.deinit();
@@ -64,7 +66,8 @@ fn putRecognizer(writer: *saved_file.Writer, recognizer: *const Recognizer) Allo
     try recognizer.language.save(writer);
 }
 
-/// One reference belongs to the caller.
+/// The caller owns one reference to the result, which owns the mapping and holds a reference to `vocabulary`, the one that it was
+/// saved for. `mask_bytes_max`: memory that its masks may take. ELIZA_ERR_IO, ELIZA_ERR_FILE_INVALID.
 pub fn openRecognizer(
     gpa: Allocator,
     vocabulary: *const Vocabulary,

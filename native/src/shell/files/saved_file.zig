@@ -1,8 +1,7 @@
-//! A file of arrays that is used as it is mapped: a header with version and checksum, a list of the
-//! arrays, and the arrays. A struct is written as its arrays and numbers, in the order of its fields,
-//! so that what is written and what is read cannot disagree.
+//! The format of saved files, which are used as they are mapped: a header with version and checksum, a list of the arrays, and the
+//! arrays. A struct is written as its arrays and numbers, in the order of its fields, so that writer and reader cannot disagree.
 //!
-//! The checksum tells a damaged file, not one that was made to harm: open only files that you trust.
+//! The checksum detects corruption, not tampering: open only files that you trust.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -12,9 +11,10 @@ const quoted = diagnostic.quoted;
 const file = @import("engine").file;
 const Mapping = @import("engine").mapping.Mapping;
 
+/// What a file holds.
 pub const Kind = enum(u32) { vocabulary = 1, constraint = 2 };
 
-/// Changes with everything that is written.
+/// Changes whenever anything that is written changes: a file of another version is refused.
 const version = 4;
 const magic = "ELIZA\x00IM".*;
 
@@ -25,10 +25,10 @@ const Header = extern struct {
     byte_order: u32,
     kind: u32,
     n_sections: u32,
-    /// Of the vocabulary that it is for.
+    /// That of the vocabulary it is for.
     fingerprint: u64,
     file_bytes: u64,
-    /// Of everything behind the header, with the fingerprint as seed.
+    /// Wyhash of all that follows the header, with the fingerprint as its seed.
     checksum: u64,
     _: [16]u8 = @splat(0),
 };
@@ -42,11 +42,13 @@ comptime {
 const alignment = Mapping.alignment;
 const byte_order = 0x01020304;
 
+/// Collects arrays, then writes them as one file. Arrays are not copied: they must live until `write`.
 pub const Writer = struct {
     arena: Allocator,
     arrays: std.ArrayList([]const u8) = .empty,
 
-    /// An array of numbers, or a struct of arrays and numbers.
+    /// `value` points to a slice of numbers, a number, or a struct of these. `Reader.get` must be called for the same types in the
+    /// same order.
     pub fn put(w: *Writer, value: anytype) Allocator.Error!void {
         const T = @TypeOf(value.*);
         switch (@typeInfo(T)) {
@@ -63,6 +65,7 @@ pub const Writer = struct {
         try w.arrays.append(w.arena, try w.arena.dupe(u8, bytes));
     }
 
+    /// Writes the file, or replaces it, at once or not at all. ELIZA_ERR_IO: it cannot be written.
     pub fn write(w: *Writer, path: []const u8, kind: Kind, fingerprint: u64, diag: *Diagnostic) diagnostic.Error!void {
         try checkPath(path, diag);
         w.tryWrite(path, kind, fingerprint) catch |e| return switch (e) {
@@ -104,13 +107,15 @@ pub const Writer = struct {
     const padding: [alignment]u8 = @splat(0);
 };
 
+/// What it gives are slices of the mapping, which the caller closes when it needs none of them any more.
 pub const Reader = struct {
     mapping: Mapping,
     fingerprint: u64,
     sections: []const Section,
     next: usize = 0,
 
-    /// Maps and checks a file; the mapping is the caller's.
+    /// Maps a file and checks its header, its checksum, which reads it whole, and its list of arrays. The caller owns `mapping`.
+    /// ELIZA_ERR_IO: it cannot be read. ELIZA_ERR_FILE_INVALID: of another kind or version, or damaged.
     pub fn open(gpa: Allocator, path: []const u8, kind: Kind, diag: *Diagnostic) diagnostic.Error!Reader {
         try checkPath(path, diag);
         const own_path = gpa.dupeSentinel(u8, path, 0) catch return diag.outOfMemory();
@@ -148,7 +153,8 @@ pub const Reader = struct {
         return header;
     }
 
-    /// Reads what `Writer.put` wrote.
+    /// The next value, which `Writer.put` was given with the type `T`. Slices stay in the mapping, and must not be written to even if
+    /// `T` would allow it.
     pub fn get(r: *Reader, comptime T: type) error{Damaged}!T {
         switch (@typeInfo(T)) {
             .pointer => |info| {
@@ -188,6 +194,7 @@ fn checkPath(path: []const u8, diag: *Diagnostic) diagnostic.Error!void {
     if (std.mem.findScalar(u8, path, 0) != null) return diag.fail(.invalid_arg, "the path has a zero byte", .{});
 }
 
+/// Fails with ELIZA_ERR_FILE_INVALID, for a file whose arrays do not fit together.
 pub fn damaged(path: []const u8, diag: *Diagnostic) diagnostic.Error {
     return diag.fail(.file_invalid, "{f} is damaged: its checksum is wrong, or it is not whole", .{quoted(path)});
 }

@@ -1,4 +1,4 @@
-//! An arena whose every allocation counts against a budget.
+//! An arena whose allocations count against a budget.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -7,19 +7,21 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
 
+/// So that code which knows only std's allocators keeps within the budget. Must not move while its allocator is in use.
 pub const BudgetedArena = struct {
     arena: Allocator,
     budget: *Budget,
     diag: *Diagnostic,
+    /// What is being built, for messages.
     what: []const u8,
     is_over: bool = false,
 
-    /// Over budget it is out of memory, and the diagnostic says why.
+    /// Fails with error.OutOfMemory when the budget is exceeded, and then the diagnostic says so. Frees nothing.
     pub fn allocator(a: *BudgetedArena) Allocator {
         return .{ .ptr = a, .vtable = &.{ .alloc = alloc, .resize = resize, .remap = remap, .free = Allocator.noFree } };
     }
 
-    /// What an error of someone who used the allocator means.
+    /// The error to return for one of code that used the allocator: error.Failed if it was out of budget, not out of memory.
     pub fn explain(a: *const BudgetedArena, err: (Allocator.Error || diagnostic.Error)) (Allocator.Error || diagnostic.Error) {
         return if (a.is_over) error.Failed else err;
     }

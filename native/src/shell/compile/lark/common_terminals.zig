@@ -1,8 +1,8 @@
-//! The terminals of `%import common.NAME`: those of Lark's common.lark, as regexes of one piece.
+//! The terminals that `%import common.NAME` can name: those of Lark's common.lark, each as one regex.
 
 const std = @import("std");
 
-/// With its slashes.
+/// The regex of a terminal, with its slashes; static. null: common has no such terminal.
 pub fn find(name: []const u8) ?[]const u8 {
     var lines = std.mem.splitScalar(u8, terminals, '\n');
     while (lines.next()) |line| {
@@ -12,7 +12,7 @@ pub fn find(name: []const u8) ?[]const u8 {
     return null;
 }
 
-// One text: a table of texts would be twice as large in a library that can lie at any address.
+// One text, since a table of pointers to texts needs a relocation for each, which makes it twice as large.
 const terminals =
     \\DIGIT: /[0-9]/
     \\HEXDIGIT: /[a-fA-F0-9]/

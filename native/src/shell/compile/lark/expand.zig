@@ -1,9 +1,8 @@
-//! From rules with groups and repetition to productions.
+//! From EBNF to BNF: rules with groups and repetition become productions.
 //!
-//! Groups and optional parts become alternatives, since a parser that need not reduce an empty or a
-//! helping rule has fewer conflicts; what would become too many alternatives gets a rule of its own.
-//! `x+` is the left-recursive rule `x | x+ x`, and `x*` is that rule or nothing. Equal parts share
-//! their rule.
+//! Groups and optional parts become alternatives, since a parser that need not reduce an empty rule or a helper has fewer
+//! conflicts. What would become too many alternatives gets a helper, a rule of its own. `x+` is the left-recursive helper
+//! `x | x+ x`, so that the parser's stack stays flat, and `x*` is that helper or nothing. Equal parts share their helper.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -19,21 +18,22 @@ const Terminals = @import("terminals.zig").Terminals;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
-/// That one alternative of a rule becomes by the groups and optional parts in it, and the symbols of
-/// them all together.
+/// How many alternatives one alternative of a rule may become by the groups and optional parts in it, and how many symbols these
+/// may have together.
 const alternatives_max = 64;
 const symbols_max = 8192;
-/// `x~n..m` is written out up to this m, and x itself up to so many symbols in an alternative.
+/// `x~n..m` is written out up to this m. What x is made of is copied, not replaced by a helper, up to this many symbols.
 const copies_max = 64;
 const copied_symbols_max = 256;
 /// Rules, productions and symbols of a production are numbered by 16 bits.
 const number_max = std.math.maxInt(u16);
 
-/// Before the terminals have their final numbers.
+/// An index in `Expansion.rules` or `Terminals.entries`: terminals have no final numbers yet.
 pub const Symbol = packed struct(u32) { index: u31, is_rule: bool };
 
 const Sequence = []const Symbol;
 
+/// A production of the grammar, but for the numbers of its terminals.
 pub const Production = struct {
     rule: u32,
     symbols: Sequence,
@@ -41,6 +41,8 @@ pub const Production = struct {
     place: Place,
 };
 
+/// The rules and productions as they are found, from the start rule on. Recursion is as deep as parentheses are, which the parser
+/// limits.
 pub const Expansion = struct {
     arena: Allocator,
     budget: *Budget,
@@ -49,21 +51,22 @@ pub const Expansion = struct {
     terminals: *Terminals,
     rules: std.ArrayList(bnf.Rule) = .empty,
     productions: std.ArrayList(Production) = .empty,
-    /// By definition: the rule, or none where nothing has used it.
+    /// [definition]: its rule, or `none` if nothing has used it so far.
     of_definitions: []u32,
     /// Definitions in the order of their rules, to be expanded.
     waiting: std.ArrayList(u32) = .empty,
-    /// Helping rules by what they are made of, productions by what they are, as bytes.
+    /// Helpers by what they are made of, as bytes.
     helpers: std.StringHashMapUnmanaged(u32) = .empty,
+    /// The productions so far, as bytes.
     known: std.StringHashMapUnmanaged(u32) = .empty,
-    /// Of what is being expanded.
+    /// What is being expanded: the definition, and the place of its alternative.
     definition: *const syntax_tree.Rule = undefined,
     place: Place = .{},
 
-    /// In `of_definitions`.
+    /// Of a definition that is not used, in `of_definitions`.
     pub const none = std.math.maxInt(u32);
 
-    /// Expands the definition `start`, which becomes rule 0, and what it uses. Names are defined.
+    /// Expands the definition `start`, which becomes rule 0, and all that it uses. All names must be defined. To be called once.
     pub fn run(e: *Expansion, start: u32) Error!void {
         _ = try e.ruleOf(start);
         var next: usize = 0;
@@ -122,7 +125,7 @@ pub const Expansion = struct {
         return sequences;
     }
 
-    /// Sequences under construction, each way to choose from what came so far.
+    /// Sequences under construction: one for each way to choose among the parts so far.
     const Product = struct {
         expansion: *Expansion,
         lists: std.ArrayList(std.ArrayList(Symbol)) = .empty,
@@ -182,7 +185,7 @@ pub const Expansion = struct {
         return some.items;
     }
 
-    /// `min` up to `max` times, `max` more than once.
+    /// `min` to `max` times, where `max` is at least 2.
     fn counted(e: *Expansion, choices: []const Sequence, min: u32, max: u32, label: Label) Error![]const Sequence {
         const is_written_out = max <= copies_max and max - min < alternatives_max;
         const is_symbol = choices.len == 1 and choices[0].len == 1;
@@ -193,7 +196,7 @@ pub const Expansion = struct {
         return if (is_written_out) e.writtenOut(unit, min, max) else e.inBinary(unit[0][0], min, max, label);
     }
 
-    /// Whether so many copies of the choices, each with its own choice, are few enough.
+    /// Whether that many copies, each choosing for itself, give few enough alternatives.
     fn areFew(choices: []const Sequence, min: u32, max: u32) bool {
         var n_all: usize = 0;
         var n: usize = 1;
@@ -237,8 +240,8 @@ pub const Expansion = struct {
         return helper.symbol;
     }
 
-    /// Exactly 2^power of it: twice half of them. So a count of any size takes few states, and the
-    /// parser counts in binary on its stack.
+    /// Exactly 2^power times: twice half as often. So a count of any size takes few states, and the parser counts in binary on its
+    /// stack.
     fn timesPower(e: *Expansion, symbol: Symbol, power: u5, label: Label) Error!Symbol {
         if (power == 0) return symbol;
         const n = @as(u32, 1) << power;
@@ -250,7 +253,7 @@ pub const Expansion = struct {
         return helper.symbol;
     }
 
-    /// One up to n of it. With p the largest power of two in n: less than p, or p, or p and up to n - p.
+    /// One to n times. With p the largest power of two up to n: fewer than p, or p, or p and then up to n - p.
     fn upTo(e: *Expansion, symbol: Symbol, n: u32, label: Label) Error!Symbol {
         if (n == 1) return symbol;
         const helper = try e.helperOf('<', n, &.{&.{symbol}}, try e.nameOf(label, "~1..", n), label.place);
@@ -269,7 +272,7 @@ pub const Expansion = struct {
         return helper.symbol;
     }
 
-    /// A rule of its own for choices. It can be empty if one of them is.
+    /// A helper for choices. It can be empty if one of them is.
     fn group(e: *Expansion, choices: []const Sequence, label: Label) Error!Symbol {
         const helper = try e.helperOf('(', 0, choices, try e.nameOf(label, "", 0), label.place);
         if (helper.is_new) for (choices) |choice| try e.produce(helper.symbol.index, &.{choice}, null);
@@ -322,7 +325,7 @@ pub const Expansion = struct {
         return .{ .symbol = .{ .index = @intCast(slot.value_ptr.*), .is_rule = true }, .is_new = !slot.found_existing };
     }
 
-    /// Adds the production whose symbols are those of `parts`, unless the rule has it.
+    /// Adds the production whose symbols are those of `parts` in order, unless the rule has it already.
     fn produce(e: *Expansion, rule: u32, parts: []const Sequence, precedence: ?bnf.Precedence) Error!void {
         const n_symbols = countSymbols(parts);
         const key = try e.arena.alloc(Symbol, n_symbols + 1);
@@ -346,7 +349,7 @@ pub const Expansion = struct {
         });
     }
 
-    /// That of its last terminal.
+    /// The precedence of the last terminal.
     fn precedenceOf(e: *const Expansion, symbols: Sequence) ?bnf.Precedence {
         var i = symbols.len;
         while (i > 0) {
@@ -356,9 +359,9 @@ pub const Expansion = struct {
         return null;
     }
 
-    // ---- Names of helping rules
+    // ---- Names of helpers
 
-    /// What a helping rule is named after.
+    /// What a helper is named after.
     const Label = struct { text: []const u8, place: Place };
 
     const label_bytes_max = 48;

@@ -1,4 +1,4 @@
-//! Grammars in Lark's notation (native/GRAMMARS.md): from text to terminals and productions.
+//! The front end for grammars in Lark's notation (native/GRAMMARS.md): from a text to terminals and productions.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -22,14 +22,15 @@ pub const bytes_max = 16 << 20;
 const start_name = "start";
 const notes_max = 100;
 
+/// Lives in the arena that `parse` was given.
 pub const Parsed = struct {
     grammar: bnf.Bnf,
-    /// What is legal but seldom meant, each "line:column: ...", without a newline.
+    /// What is legal but seldom meant, each "line:column: ..." without a newline.
     notes: []const []const u8,
 };
 
-/// The result lives in `arena` and keeps nothing of `text`. The message of every error in the text
-/// begins with "line:column: ".
+/// The result lives in `arena` and keeps nothing of `text`. ELIZA_ERR_GRAMMAR: an error in the text; its message begins with
+/// "line:column: ". ELIZA_ERR_LIMIT: the text is larger than this library, or the budget, allows.
 pub fn parse(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnostic) Error!Parsed {
     try check(text, diag);
     var budgeted: BudgetedArena = .{ .arena = arena, .budget = budget, .diag = diag, .what = "the grammar" };
@@ -82,7 +83,7 @@ fn failAt(text: []const u8, at: usize, what: []const u8, diag: *Diagnostic) Erro
     return diag.fail(.grammar, "{d}:{d}: {s}", .{ place.line, place.column, what });
 }
 
-/// Sees that names are defined. Gives the definition of the start rule.
+/// Fails if a rule or terminal is used but not defined. Returns the definition of the start rule.
 fn lookUp(tree: *const SyntaxTree, diag: *Diagnostic) Error!u32 {
     var start: ?u32 = null;
     for (tree.names) |name| {

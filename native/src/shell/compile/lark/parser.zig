@@ -1,4 +1,4 @@
-//! From a grammar's text to its syntax tree, by recursive descent.
+//! Parses a grammar's text to its syntax tree, by recursive descent.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -29,10 +29,11 @@ const Tag = @import("scanner.zig").Tag;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
-/// Parentheses in parentheses, terminals in terminals. Bounds the use of the caller's stack.
-pub const nesting_max = 128;
+/// How deep parentheses may be nested. Bounds the use of the caller's stack.
+const nesting_max = 128;
 
-/// `text` is valid UTF-8 without zero bytes and stays as long as the result, which lives in `arena`.
+/// `text` is valid UTF-8 without zero bytes, and must live as long as the result, which lives in `arena`. ELIZA_ERR_GRAMMAR: a
+/// syntax error, or a definition that is there already; ELIZA_ERR_LIMIT: nested too deep, too many patterns, or over budget.
 pub fn parse(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnostic) Error!SyntaxTree {
     var parser: Parser = .{
         .arena = arena,
@@ -62,9 +63,9 @@ const Parser = struct {
     diag: *Diagnostic,
     scanner: Scanner,
     patterns: Patterns,
-    /// The one to be read next.
+    /// The current token, which is not consumed yet.
     token: Token,
-    /// Where the one before it ends.
+    /// Where the token before it ends.
     end: usize = 0,
     n_tokens: u32 = 0,
     names: std.ArrayList(Name) = .empty,
@@ -75,11 +76,11 @@ const Parser = struct {
     ignored_expressions: std.ArrayList(Terminal) = .empty,
     soft: std.ArrayList(Mention) = .empty,
     precedences: std.ArrayList(Precedence) = .empty,
-    /// Lists under construction, the innermost on top.
+    /// Lists under construction, the innermost last.
     stack: std.ArrayList(Expression) = .empty,
     alternatives: std.ArrayList(Alternative) = .empty,
     level: u32 = 0,
-    /// What is being read is of a terminal, not of a rule.
+    /// Whether the current expression is of a terminal, not of a rule.
     in_terminal: bool = false,
 
     // ---- Items
@@ -200,7 +201,7 @@ const Parser = struct {
         return p.fail(directive.place, "there is no directive {f}", .{quoted(directive.text)});
     }
 
-    /// Of %soft, or of a level of precedence.
+    /// The symbols of %soft, or of a level of precedence.
     fn readMentions(p: *Parser, precedence: ?bnf.Precedence) Error!void {
         try p.advance();
         var n: usize = 0;
@@ -261,7 +262,7 @@ const Parser = struct {
         return p.endLine();
     }
 
-    /// The terminal that `name` is in common, possibly under another name.
+    /// Defines the terminal that `name` is in common, under another name if `alias` and a name follow.
     fn import(p: *Parser, name: Token, alias: ?Tag) Error!void {
         if (name.tag != .terminal) return p.unexpected("the name of a terminal");
         const expression = common_terminals.find(name.text) orelse
@@ -275,7 +276,7 @@ const Parser = struct {
             try p.advance();
         }
         try p.define(as, p.terminals.items.len);
-        const pattern = try p.patterns.shipped(expression, as.place);
+        const pattern = try p.patterns.imported(expression, as.place);
         try p.terminals.append(p.arena, .{
             .name = as.text,
             .place = as.place,
@@ -494,7 +495,7 @@ const Parser = struct {
         return p.fail(token.place, "the number is too large", .{});
     }
 
-    /// As written, from a token to the one read last.
+    /// The text from a token to the one consumed last.
     fn textFrom(p: *const Parser, first: Token) []const u8 {
         const start = @intFromPtr(first.text.ptr) - @intFromPtr(p.scanner.text.ptr);
         return std.mem.trimEnd(u8, p.scanner.text[start..@max(start, p.end)], " \t\r\n");

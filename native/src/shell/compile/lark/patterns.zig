@@ -1,5 +1,4 @@
-//! The strings, regexes and ranges of a grammar, equal ones once, so that a string of a rule is the
-//! terminal that is defined as this string.
+//! The strings, regexes and ranges of a grammar, interned: a string in a rule is the terminal that is defined as this string.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -15,19 +14,21 @@ const Token = @import("scanner.zig").Token;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
-/// Regexes and strings of any case, which look into the tables of Unicode.
+/// How many different regexes and strings of any case a grammar may have: each may unpack tables of Unicode.
 pub const costly_max = 8192;
 
+/// A terminal's expression that is one token or one range of them.
 pub const Pattern = struct {
-    /// As written where it stands first.
+    /// As written at its first place.
     text: []const u8,
     place: Place,
     node: *const ast.Node,
     properties: Properties,
-    /// A string, with `i` or without.
+    /// A string, with or without `i`.
     is_literal: bool,
 };
 
+/// Strings are equal if they mean the same characters, however they are escaped; regexes if they are written the same.
 pub const Patterns = struct {
     arena: Allocator,
     budget: *Budget,
@@ -36,7 +37,7 @@ pub const Patterns = struct {
     indices: std.StringHashMapUnmanaged(u32) = .empty,
     n_costly: u32 = 0,
 
-    /// Index in `list` of a string; `token.text` is a slice of memory that stays.
+    /// The index in `list` of a string. `token.text` must live as long as the patterns do.
     pub fn string(p: *Patterns, token: Token) Error!u32 {
         const any_case = token.text[token.text.len - 1] == 'i';
         const inner = token.text[1 .. token.text.len - 1 - @intFromBool(any_case)];
@@ -47,13 +48,14 @@ pub const Patterns = struct {
             return p.addString(slot, token, inner, any_case);
         }
         const text = try p.unescape(token, inner);
-        // As if it were written without escapes. No string written so has a quote or backslash inside.
+        // The key is the string as it would be written without escapes. No written string has a bare quote or backslash inside.
         const key = try std.mem.concat(p.arena, u8, &.{ "\"", text, if (any_case) "\"i" else "\"" });
         const slot = try p.slotOf(key);
         if (slot.found_existing) return slot.value_ptr.*;
         return p.addString(slot, token, text, any_case);
     }
 
+    /// The index in `list` of a regex. `token.text`, with its slashes and flags, must live as long as the patterns do.
     pub fn regularExpression(p: *Patterns, token: Token) Error!u32 {
         const close = std.mem.findScalarLast(u8, token.text, '/').?;
         const slot = try p.slotOf(token.text);
@@ -81,7 +83,7 @@ pub const Patterns = struct {
         return p.add(slot, token, node, false);
     }
 
-    /// The characters from one string to another one, both one character long.
+    /// The index in `list` of the characters from one string to another, both one character long.
     pub fn range(p: *Patterns, from: Token, to: Token) Error!u32 {
         const ends: ast.Range = .{ .first = try p.character(from), .last = try p.character(to) };
         if (ends.first > ends.last) return p.fail(to, 0, "the range ends before it begins", .{});
@@ -94,12 +96,12 @@ pub const Patterns = struct {
         return p.add(slot, .{ .tag = .string, .text = text, .place = from.place }, node, false);
     }
 
-    /// `expression` is a regex whose text stays.
-    pub fn shipped(p: *Patterns, expression: []const u8, place: Place) Error!u32 {
+    /// The index in `list` of an imported regex, written as one in a grammar is; `place` is where it is imported.
+    pub fn imported(p: *Patterns, expression: []const u8, place: Place) Error!u32 {
         return p.regularExpression(.{ .tag = .regex, .text = expression, .place = place });
     }
 
-    /// No string and no regex begins so.
+    /// First word of a range's key. No string and no regex begins with a zero byte.
     const range_mark = 0;
 
     const Slot = std.StringHashMapUnmanaged(u32).GetOrPutResult;
@@ -179,7 +181,7 @@ pub const Patterns = struct {
 
 const Escape = struct {
     character: u21,
-    /// Bytes behind the backslash.
+    /// In bytes, without the backslash.
     length: usize,
 
     fn read(text: []const u8) ?Escape {
@@ -203,7 +205,7 @@ const Escape = struct {
         return .{ .character = simple, .length = 1 };
     }
 
-    /// After a letter, so many digits, or any number of them in braces.
+    /// A letter, and `n_digits` digits or any number of them in braces.
     fn readHex(text: []const u8, n_digits: usize) ?Escape {
         const braced = text.len > 1 and text[1] == '{';
         const digits = if (!braced)
@@ -214,7 +216,7 @@ const Escape = struct {
         for (digits) |digit| if (!std.ascii.isHex(digit)) return null;
         const value = std.fmt.parseInt(u32, digits, 16) catch 0xffff_ffff;
         return .{
-            .character = @intCast(@min(value, 0x11_0000)), // which is none
+            .character = @intCast(@min(value, 0x11_0000)), // which is no character
             .length = 1 + digits.len + 2 * @as(usize, @intFromBool(braced)),
         };
     }

@@ -1,23 +1,24 @@
-//! What must be known of a terminal's tree before an automaton is made of it: whether it matches the
-//! empty text or nothing at all, and how large it is, with shared parts counted each time.
+//! Properties of a terminal's tree that are needed before a DFA is made of it: whether it matches the empty text, or nothing at
+//! all, and how large it is, with shared parts counted each time.
 
 const std = @import("std");
 const ast = @import("../regex/ast.zig");
 
-/// Of a terminal's tree. Who reads trees may do it recursively.
+/// Limit of a terminal's tree, so that trees can be walked recursively.
 pub const depth_max = 256;
-/// Of a terminal's tree.
+/// Limit of a terminal's tree.
 pub const nodes_max = 1 << 20;
 
+/// Those of a tree follow from those of its parts, so that a shared part is walked once, though it counts each time.
 pub const Properties = struct {
     matches_empty: bool,
     matches_nothing: bool = false,
-    /// Of the tree; 1 for a leaf.
+    /// 1 for a leaf.
     depth: u32 = 1,
-    /// Nodes, repetitions counted once. Stays at its largest value.
+    /// The number of nodes, what is repeated counted once. Saturates.
     nodes: u64 = 1,
 
-    /// null: deeper than `depth_max`.
+    /// Walks the tree, recursively. null: it is deeper than `depth_max`.
     pub fn of(node: *const ast.Node) ?Properties {
         return within(node, depth_max);
     }
@@ -50,22 +51,26 @@ pub const Properties = struct {
         }
     }
 
-    /// Of no parts yet.
+    /// Those of a concatenation of no parts; `follow` adds the parts.
     pub const concatenation: Properties = .{ .matches_empty = true };
+    /// Those of alternatives, none so far; `either` adds them.
     pub const alternation: Properties = .{ .matches_empty = false, .matches_nothing = true };
 
+    /// Appends a part to a concatenation.
     pub fn follow(all: *Properties, part: Properties) void {
         all.matches_empty = all.matches_empty and part.matches_empty;
         all.matches_nothing = all.matches_nothing or part.matches_nothing;
         all.contain(part);
     }
 
+    /// Adds an alternative.
     pub fn either(all: *Properties, part: Properties) void {
         all.matches_empty = all.matches_empty or part.matches_empty;
         all.matches_nothing = all.matches_nothing and part.matches_nothing;
         all.contain(part);
     }
 
+    /// Those of `min` to `max` repetitions of a part; null: no limit.
     pub fn repeated(part: Properties, min: u32, max: ?u32) Properties {
         const can_be_empty = min == 0 or max == 0 or part.matches_empty;
         var all: Properties = .{ .matches_empty = can_be_empty, .matches_nothing = part.matches_nothing and !can_be_empty };

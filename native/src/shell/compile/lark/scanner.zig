@@ -1,4 +1,4 @@
-//! The tokens of the grammar notation, one after the other, in one pass over the text.
+//! The notation's scanner: tokens one after the other, in one pass over the text.
 
 const std = @import("std");
 const diagnostic = @import("engine").diagnostic;
@@ -6,11 +6,15 @@ const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
 const Place = @import("../bnf.zig").Place;
 
+/// The kind of a token.
 pub const Tag = enum {
+    /// Of the text; repeated for ever.
     end,
     /// One or more of them, unless inside brackets or before `|` or `&`.
     newline,
+    /// A name in lower case.
     rule,
+    /// A name in upper case.
     terminal,
     /// With its quotes and, after them, `i`.
     string,
@@ -43,6 +47,7 @@ pub const Tag = enum {
     not,
 };
 
+/// `text` is a slice of the grammar's text.
 pub const Token = struct {
     tag: Tag,
     text: []const u8,
@@ -62,17 +67,19 @@ pub const Token = struct {
 /// The letters that may follow a regex in Lark.
 const regex_flags = "imslux";
 
+/// Copyable: a copy scans on from where it is.
 pub const Scanner = struct {
     /// Valid UTF-8 without zero bytes.
     text: []const u8,
     diag: *Diagnostic,
     at: usize = 0,
     line: u32 = 1,
-    /// Where the line starts, moved on by the bytes that do not begin a character.
+    /// Where the line starts, plus its continuation bytes so far, so that columns count characters.
     line_start: usize = 0,
-    /// Open parentheses and brackets. What is too many of them is for the parser to say.
+    /// Open parentheses and brackets. The parser limits them.
     depth: usize = 0,
 
+    /// The next token. ELIZA_ERR_GRAMMAR: a string, regex or name that is malformed, or a character that begins no token.
     pub fn next(s: *Scanner) diagnostic.Error!Token {
         const line_end = s.here();
         const text = s.text[s.at..s.at];
@@ -85,6 +92,7 @@ pub const Scanner = struct {
         return .{ .tag = tag, .text = s.text[start..s.at], .place = place };
     }
 
+    /// ELIZA_ERR_GRAMMAR with a message that begins with the place.
     pub fn fail(s: *const Scanner, place: Place, comptime format: []const u8, args: anytype) diagnostic.Error {
         return s.diag.fail(.grammar, "{d}:{d}: " ++ format, .{ place.line, place.column } ++ args);
     }
@@ -93,12 +101,12 @@ pub const Scanner = struct {
         return .{ .line = s.line, .column = @intCast(s.at - s.line_start + 1) };
     }
 
-    /// 0 behind the end, which is no byte of the text.
+    /// 0 beyond the end: the text has no zero bytes.
     fn byteAt(s: *const Scanner, ahead: usize) u8 {
         return if (ahead < s.text.len - s.at) s.text[s.at + ahead] else 0;
     }
 
-    /// White space, comments, and line ends that a backslash continues. Tells whether lines ended.
+    /// Skips white space, comments, and line ends behind a backslash. Returns whether a line ended.
     fn skipBlank(s: *Scanner) bool {
         var ended = false;
         while (true) switch (s.byteAt(0)) {
@@ -127,7 +135,7 @@ pub const Scanner = struct {
 
     fn skipLine(s: *Scanner) void {
         s.at = std.mem.findScalarPos(u8, s.text, s.at, '\n') orelse s.text.len;
-        // Nothing else stands on this line, so its columns need not be kept.
+        // No token follows on this line, so its columns need not be kept.
     }
 
     fn scan(s: *Scanner, place: Place) diagnostic.Error!Tag {
@@ -189,7 +197,7 @@ pub const Scanner = struct {
         return tag;
     }
 
-    /// Whether a number is behind the byte at hand.
+    /// Whether a number follows the current byte.
     fn isBeforeNumber(s: *const Scanner) bool {
         var ahead = s.*;
         ahead.at += 1;
@@ -266,7 +274,7 @@ pub const Scanner = struct {
         return s.fail(place, "the regex is not closed", .{});
     }
 
-    /// Past one byte, keeping columns in characters.
+    /// Moves past one byte, and keeps columns in characters.
     fn step(s: *Scanner, byte: u8) void {
         if (s.at == s.text.len) return;
         s.at += 1;

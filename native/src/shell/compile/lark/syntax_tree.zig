@@ -1,10 +1,11 @@
-//! What a grammar's text says, definition by definition, before names are looked up: the notation's abstract syntax tree.
+//! The syntax tree of a grammar's text: what it says definition by definition, before names are looked up. It lives in the
+//! arena that the parser was given, and its texts are slices of the grammar's.
 
 const bnf = @import("../bnf.zig");
 const Place = bnf.Place;
 const Pattern = @import("patterns.zig").Pattern;
 
-/// A name or a string of the text that stands for one symbol.
+/// A name, string or regex in the text that stands for one symbol.
 pub const Reference = union(enum) {
     /// Index of `SyntaxTree.names`.
     name: u32,
@@ -12,40 +13,43 @@ pub const Reference = union(enum) {
     pattern: u32,
 };
 
+/// The right side of a definition, or a part of it.
 pub const Expression = union(enum) {
     reference: Reference,
     sequence: []const Expression,
     alternatives: *List,
-    /// Of a terminal: what matches all of them.
+    /// Only of terminals: the texts that match all of them.
     intersection: *const List,
-    /// Of a terminal: what the one that is there does not match.
+    /// Only of terminals: the texts that the only item does not match.
     complement: *const List,
     repeat: *const Repeat,
-
-    pub const nothing: Expression = .{ .sequence = &.{} };
 };
 
+/// The operands of alternatives, an intersection or a complement.
 pub const List = struct {
     items: []const Expression,
     place: Place,
-    /// Alternatives as written, with the parentheses around it; "" without them.
+    /// Alternatives as written, with their parentheses; "" if they have none.
     text: []const u8 = "",
 };
 
+/// `x?`, `[x]`, `x*`, `x+` or `x~n..m`.
 pub const Repeat = struct {
     expression: Expression,
     min: u32,
-    /// null: without end.
+    /// null: no limit.
     max: ?u32,
     place: Place,
-    /// As written: what is repeated, and all.
+    /// What is repeated, as written.
     text: []const u8,
+    /// The same with its operator.
     whole: []const u8,
 };
 
+/// The name of a rule, a terminal, or a precedence alone.
 pub const Name = struct {
     text: []const u8,
-    /// Where a rule or a terminal uses it first; where it stands first, if none does.
+    /// Where a rule or terminal uses it first; its first place, if none does.
     place: Place,
     is_terminal: bool,
     /// Index of `SyntaxTree.rules` or `SyntaxTree.terminals`.
@@ -56,22 +60,25 @@ pub const Name = struct {
     is_precedence: bool = false,
 };
 
+/// The definition of a rule.
 pub const Rule = struct {
     name: []const u8,
     place: Place,
     alternatives: []const Alternative,
 };
 
-/// Of a rule, not within parentheses.
+/// One alternative of a rule; those within parentheses are expressions.
 pub const Alternative = struct {
     expression: Expression,
     place: Place,
-    /// Declared with %prec, and where.
+    /// What its %prec names, and where.
     precedence: ?Mention = null,
 };
 
+/// A symbol that a directive names.
 pub const Mention = struct { reference: Reference, place: Place };
 
+/// The definition of a terminal.
 pub const Terminal = struct {
     name: []const u8,
     place: Place,
@@ -79,16 +86,18 @@ pub const Terminal = struct {
     expression: Expression,
 };
 
+/// One symbol of a %left, %right or %nonassoc.
 pub const Precedence = struct { mention: Mention, precedence: bnf.Precedence };
 
+/// Lists are in the order of the text. `names` and `patterns` have each name and pattern once.
 pub const SyntaxTree = struct {
     names: []const Name,
     patterns: []const Pattern,
     rules: []const Rule,
     terminals: []const Terminal,
-    /// By %ignore: names, strings, regexes.
+    /// The names, strings and regexes of %ignore.
     ignored: []const Mention,
-    /// By %ignore: what else it spells out, named by its text.
+    /// The other expressions of %ignore, each named by its text.
     ignored_expressions: []const Terminal,
     soft: []const Mention,
     precedences: []const Precedence,

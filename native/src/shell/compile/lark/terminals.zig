@@ -1,4 +1,4 @@
-//! From the definitions of terminals to their trees, in the order of their priority.
+//! From the definitions of terminals to their trees, sorted by priority.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -21,7 +21,7 @@ pub const Error = Allocator.Error || diagnostic.Error;
 /// ELIZA_TERMINALS_MAX of the header.
 pub const terminals_max = @import("engine").program.terminals_max;
 
-/// What may become a terminal of the grammar.
+/// A candidate for a terminal of the grammar: only those that are used or skipped become one.
 pub const Entry = struct {
     name: []const u8,
     place: Place,
@@ -31,9 +31,9 @@ pub const Entry = struct {
     soft: bool = false,
     skip: bool = false,
     precedence: ?bnf.Precedence = null,
-    /// By a rule.
+    /// Whether a rule uses it.
     is_used: bool = false,
-    /// Of another one.
+    /// Whether another terminal uses it.
     is_part: bool = false,
 };
 
@@ -41,22 +41,24 @@ const Tree = struct { node: *const ast.Node, properties: Properties, is_literal:
 
 const none = std.math.maxInt(u32);
 
+/// All terminals while a grammar is read. Each is read once, however often it is used; ids are indices in `entries`.
 pub const Terminals = struct {
     arena: Allocator,
-    /// For automata, which count what they take themselves.
+    /// For the DFAs of intersections and complements, which count against the budget themselves.
     uncounted: Allocator,
     budget: *Budget,
     diag: *Diagnostic,
     tree: *const SyntaxTree,
-    /// Those of `SyntaxTree.terminals`, with the same numbers, those of `SyntaxTree.ignored_expressions`, then
-    /// the strings and regexes that are no other's definition, as they are asked for.
+    /// First those of `SyntaxTree.terminals`, with the same numbers, then those of `SyntaxTree.ignored_expressions`, then the
+    /// strings and regexes that no terminal is defined as, as they are asked for.
     entries: std.ArrayList(Entry) = .empty,
-    /// The entry that each pattern is, or none yet.
+    /// [pattern]: its entry, or `none` so far.
     of_patterns: []u32,
-    /// Of names that are no terminals.
+    /// [name]: its precedence, if it is not a terminal's name.
     precedences: []?bnf.Precedence,
 
-    /// Every name that is a symbol has a definition.
+    /// Reads the trees of all definitions, and applies the directives. All names that are symbols must be defined. `arena` counts
+    /// against the budget, `uncounted` is the same memory without counting.
     pub fn init(arena: Allocator, uncounted: Allocator, from: *const SyntaxTree, budget: *Budget, diag: *Diagnostic) Error!Terminals {
         var t: Terminals = .{
             .arena = arena,
@@ -80,14 +82,14 @@ pub const Terminals = struct {
         return t;
     }
 
-    /// The entry that a rule's symbol means, which is kept from now on.
+    /// The id of the terminal that a rule refers to, which becomes one of the grammar's.
     pub fn use(t: *Terminals, reference: syntax_tree.Reference) Error!u32 {
         const id = try t.idOf(reference) orelse unreachable; // names have been looked up
         t.entries.items[id].is_used = true;
         return id;
     }
 
-    /// What %prec stands for.
+    /// The precedence that a %prec names.
     pub fn precedenceOf(t: *Terminals, mention: syntax_tree.Mention) Error!bnf.Precedence {
         const precedence = if (try t.idOf(mention.reference)) |id|
             t.entries.items[id].precedence
@@ -97,8 +99,7 @@ pub const Terminals = struct {
             t.fail(mention.place, "{s} has no precedence: %left, %right or %nonassoc gives one", .{t.textOf(mention)});
     }
 
-    /// The terminals that are used or skipped, in the order of their priority. `numbers[id]` becomes
-    /// the number of each of them.
+    /// The terminals that are used or skipped, by priority. Sets `numbers[id]` to the number of each of them.
     pub fn finish(t: *Terminals, numbers: []u16) Error![]const bnf.Terminal {
         var order: std.ArrayList(u32) = .empty;
         for (t.entries.items, 0..) |entry, id| {
@@ -127,7 +128,7 @@ pub const Terminals = struct {
         return terminals;
     }
 
-    /// Explicit priority, then literals, then what stands first.
+    /// By explicit priority, then literals first, then by place.
     fn precedes(entries: []const Entry, a: u32, b: u32) bool {
         const x = entries[a];
         const y = entries[b];
@@ -145,7 +146,8 @@ pub const Terminals = struct {
 
     // ---- Trees
 
-    /// A terminal that is exactly a string or regex gives it its name; of several, the one that wins.
+    /// A terminal that is defined as exactly a string or regex is what that string or regex means; of several, the first of the
+    /// highest priority.
     fn claimPattern(t: *Terminals, terminal: syntax_tree.Terminal, id: u32) void {
         if (terminal.expression != .reference) return;
         if (terminal.expression.reference != .pattern) return;
@@ -222,7 +224,7 @@ pub const Terminals = struct {
     }
 
     fn combine(t: *Terminals, operands: []const syntax_tree.Expression, place: Place, depth: u32) Error!Tree {
-        // First what must match, from the end on what must not.
+        // What must match comes first; what must not is filled in from the end.
         const patterns = try t.arena.alloc(Pattern, operands.len + 1);
         patterns[0] = .{ .node = ast.anything, .soft = true };
         var n_wanted: usize = 1;
@@ -234,7 +236,7 @@ pub const Terminals = struct {
             patterns[if (is_complement) n else n_wanted] = .{ .node = tree.node, .soft = true };
             n_wanted += @intFromBool(!is_complement);
         }
-        // Anything is needed where nothing else must match.
+        // `anything` is needed only if nothing else must match.
         const first = @intFromBool(n_wanted > 1);
         var buffer: [64]u8 = undefined;
         const what = message.print(&buffer, "the combination at {d}:{d}", .{ place.line, place.column });
@@ -303,6 +305,7 @@ pub const Terminals = struct {
         return t.diag.fail(.limit, "{d}:{d}: the terminal {s} " ++ format, .{ place.line, place.column, entry.name, limit });
     }
 
+    /// ELIZA_ERR_GRAMMAR with a message that begins with the place.
     pub fn fail(t: *const Terminals, place: Place, comptime format: []const u8, args: anytype) diagnostic.Error {
         return t.diag.fail(.grammar, "{d}:{d}: " ++ format, .{ place.line, place.column } ++ args);
     }

@@ -1,49 +1,52 @@
-//! Regular expressions as trees. Made by the parsers of regular expressions and of grammars, in an
-//! arena; read by the automaton's construction.
+//! Regular expressions as syntax trees. The parsers of regular expressions and of grammars make them in an arena; the NFA's
+//! construction reads them.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const TransitionTable = @import("minimise.zig").TransitionTable;
 
-/// Code points, both ends included.
+/// A range of code points, both ends included.
 pub const Range = struct { first: u21, last: u21 };
 
+/// Immutable; nodes may be shared within a tree and between trees.
 pub const Node = union(enum) {
     /// The empty text.
     empty,
-    /// Exactly these bytes; valid UTF-8, or single bytes that a grammar names.
+    /// Exactly these bytes, which are valid UTF-8.
     bytes: []const u8,
-    /// One character of the ranges, which are ascending and do not touch. No range: nothing matches.
-    /// Surrogates may be within, and stand for nothing.
+    /// One character of the ranges, which ascend and do not touch. Without ranges nothing matches. Surrogates may be in them, and
+    /// match nothing.
     class: []const Range,
     concat: []const *const Node,
     alternate: []const *const Node,
     repeat: Repeat,
-    /// A text that leads from its start to a state with a match other than 0.
+    /// A text that leads from the table's start to a state that matches something.
     automaton: *const TransitionTable,
 
     pub const Repeat = struct {
         node: *const Node,
         min: u32,
-        /// null: without end.
+        /// null: no limit.
         max: ?u32,
     };
 };
 
+/// The empty text.
 pub const empty: *const Node = &.empty;
 
-/// Any text.
+/// Any text of whole characters, the empty one included.
 pub const anything: *const Node = &.{ .repeat = .{ .node = &any_character, .min = 0, .max = null } };
 
 const any_character: Node = .{ .class = &.{.{ .first = 0, .last = 0x10ffff }} };
 
+/// A copy of the node in the arena; what it points to is not copied.
 pub fn create(arena: Allocator, node: Node) Allocator.Error!*const Node {
     const created = try arena.create(Node);
     created.* = node;
     return created;
 }
 
-/// One after the other; copies the list.
+/// One after the other; none is the empty text. Copies the list, not the nodes.
 pub fn concat(arena: Allocator, nodes: []const *const Node) Allocator.Error!*const Node {
     return switch (nodes.len) {
         0 => empty,
@@ -52,14 +55,14 @@ pub fn concat(arena: Allocator, nodes: []const *const Node) Allocator.Error!*con
     };
 }
 
-/// One of at least one; copies the list.
+/// One of them; there must be at least one. Copies the list, not the nodes.
 pub fn alternate(arena: Allocator, nodes: []const *const Node) Allocator.Error!*const Node {
     if (nodes.len == 1) return nodes[0];
     return create(arena, .{ .alternate = try arena.dupe(*const Node, nodes) });
 }
 
-/// Repeats of repeats become one repeat where that says the same, which saves the automaton's construction
-/// from the product of their counts.
+/// `max` null: no limit. A repeat of a repeat becomes one repeat where that means the same, which saves the NFA from the product
+/// of their counts.
 pub fn repeat(arena: Allocator, node: *const Node, min: u32, max: ?u32) Allocator.Error!*const Node {
     if (node.* == .empty or max == 0) return empty;
     if (min == 1 and max == 1) return node;

@@ -1,18 +1,20 @@
-//! A set of characters while it is being put together.
+//! A set of characters while it is being put together: a character class before it becomes a node.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const Range = @import("ast.zig").Range;
 const unicode = @import("unicode.zig");
 
+/// Ranges in any order, overlapping or not, until `normalise`. Belongs to an arena, or to whoever frees `ranges`.
 pub const CharacterSet = struct {
     ranges: std.ArrayList(Range) = .empty,
 
+    /// Adds a range, both ends included; the set is no longer normalised.
     pub fn add(c: *CharacterSet, gpa: Allocator, first: u21, last: u21) Allocator.Error!void {
         try c.ranges.append(gpa, .{ .first = first, .last = last });
     }
 
-    /// Makes the ranges ascending, with a gap between each two.
+    /// Sorts and merges the ranges, as `ast.Node.class` needs them: ascending, with a gap between each two.
     pub fn normalise(c: *CharacterSet) void {
         const ranges = c.ranges.items;
         if (ranges.len < 2) return;
@@ -33,7 +35,7 @@ pub const CharacterSet = struct {
         return a.first < b.first;
     }
 
-    /// Of normalised ranges.
+    /// Replaces the set, which must be normalised, by its complement, which is.
     pub fn negate(c: *CharacterSet, gpa: Allocator) Allocator.Error!void {
         var first: u32 = 0;
         var n: usize = 0;
@@ -49,7 +51,7 @@ pub const CharacterSet = struct {
         if (first <= unicode.last_code_point) try c.add(gpa, @intCast(first), unicode.last_code_point);
     }
 
-    /// Adds what differs from a member only by case; of normalised ranges, and normalises them.
+    /// Adds all characters that differ from a member only by case. The set must be normalised, and is again.
     pub fn ignoreCase(c: *CharacterSet, gpa: Allocator, folds: *const unicode.Folds) Allocator.Error!void {
         if (c.size() <= few) {
             const n = c.ranges.items.len;
@@ -69,7 +71,7 @@ pub const CharacterSet = struct {
         }
     }
 
-    /// Members up to which looking each one up is cheaper than looking at each pair of the folds.
+    /// Up to this many members, looking up each one is cheaper than looking at every pair of the folds.
     const few = 32;
 
     fn size(c: *const CharacterSet) usize {

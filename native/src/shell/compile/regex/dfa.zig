@@ -1,4 +1,5 @@
-//! Regular expressions, one or many at once, as one automaton over bytes.
+//! From regular expressions, one or many at once, to one minimal DFA over bytes: NFA (nfa.zig), subset construction, minimisation,
+//! and which patterns each state can still reach.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -19,8 +20,10 @@ pub const Dfa = shape.Dfa;
 pub const dead = shape.dead;
 pub const start = shape.start;
 
-/// `words` is at least 1 and enough for a bit for each pattern. `what` is being built, for messages.
-/// A pattern that matches the empty text makes the match list of `start` not empty.
+/// The result is freed with `Dfa.deinit` and `gpa`. `words` are those of a reach set: at least 1, and a bit for each pattern.
+/// `what` names what is being built, for messages. If a pattern matches the empty text, `start` has a match list that is not
+/// empty; to refuse that is the caller's affair. ELIZA_ERR_LIMIT: too many states or bytes, or too long; the number of states can
+/// be exponential in a pattern's size.
 pub fn build(gpa: Allocator, patterns: []const Pattern, words: u32, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!Dfa {
     std.debug.assert(words >= 1 and patterns.len <= @as(usize, words) * 64);
     var scratch: std.heap.ArenaAllocator = .init(gpa);
@@ -57,7 +60,7 @@ pub fn build(gpa: Allocator, patterns: []const Pattern, words: u32, budget: *Bud
     };
 }
 
-/// The table's columns, one after the other.
+/// The table column by column, as `Dfa.transitions` has it.
 fn byColumn(gpa: Allocator, table: *const TransitionTable) Allocator.Error![]u16 {
     const n_states = table.matches.len;
     const transitions = try gpa.alloc(u16, table.rows.len);

@@ -1,18 +1,19 @@
-//! Finds things that were numbered before by what they hold, so that equal things get one number.
+//! Interning: equal things get one number, found again by hash.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 
-/// A hash table of numbers. What the numbers stand for is the user's: it hashes and compares.
+/// A hash table of numbers, with open addressing. Whoever uses it keeps the things that the numbers stand for, and hashes and
+/// compares them.
 pub const Interner = struct {
-    /// A power of two of them, at least half free; none before the first insertion.
+    /// Their number is a power of two, and at least half of them are free; none before the first insertion.
     slots: []Slot = &.{},
     n: usize = 0,
 
     const Slot = struct { hash: u32, number: u32 };
     const free = std.math.maxInt(u32);
 
-    /// The number whose thing is equal: `context.equals(number)`.
+    /// The number for which `context.equals(number)`, if any; asked only of numbers with the same hash.
     pub inline fn find(interner: *const Interner, hash: u32, context: anytype) ?u32 {
         if (interner.slots.len == 0) return null;
         const mask = interner.slots.len - 1;
@@ -24,18 +25,20 @@ pub const Interner = struct {
         return null;
     }
 
-    /// Of a thing that is not there.
+    /// Adds the number of a thing that `find` does not find.
     pub fn insert(interner: *Interner, gpa: Allocator, hash: u32, number: u32) Allocator.Error!void {
         if (2 * (interner.n + 1) > interner.slots.len) try interner.grow(gpa);
         interner.place(.{ .hash = hash, .number = number });
         interner.n += 1;
     }
 
+    /// Forgets all numbers, and keeps the memory.
     pub fn clear(interner: *Interner) void {
         @memset(interner.slots, .{ .hash = 0, .number = free });
         interner.n = 0;
     }
 
+    /// Not needed if `gpa` is an arena.
     pub fn deinit(interner: *Interner, gpa: Allocator) void {
         gpa.free(interner.slots);
     }
@@ -56,7 +59,7 @@ pub const Interner = struct {
     }
 };
 
-/// Spreads the bits of a number; hashes of sets are sums of these, of lists `combine` them.
+/// Spreads the bits of a number. The hash of a set is the sum of these, whatever the order of its members.
 pub inline fn mix(value: u32) u32 {
     var x = value *% 0x9e3779b1;
     x ^= x >> 15;
@@ -64,6 +67,7 @@ pub inline fn mix(value: u32) u32 {
     return x ^ (x >> 13);
 }
 
+/// The hash of a list: that of all but its last element, combined with this.
 pub inline fn combine(hash: u32, value: u32) u32 {
     return mix(std.math.rotl(u32, hash, 5) ^ value);
 }

@@ -1,4 +1,5 @@
-//! Intersection and complement: the texts that match all of some trees, and none of others.
+//! Intersection and complement, by subset construction: a set of NFA states tells which patterns match, so a state of the DFA
+//! matches if its match list is the wanted one. No product automaton and no complement of each pattern is made.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -13,8 +14,9 @@ const TransitionTable = @import("minimise.zig").TransitionTable;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
-/// A leaf for the texts that match the first `n_wanted` patterns and none of the others. All are soft, so that
-/// none hides another, and one is wanted: what must not match says nothing of what is UTF-8. Lives in `arena`.
+/// A leaf for the texts that match the first `n_wanted` patterns and none of the others. All must be soft, so that none hides
+/// another, and at least one must be wanted, since what must not match does not keep texts valid UTF-8. Lives in `arena`.
+/// ELIZA_ERR_LIMIT: more states or memory than the budget allows.
 pub fn intersect(
     arena: Allocator,
     patterns: []const Pattern,

@@ -1,16 +1,16 @@
-//! Which patterns match in a state: lists that many states share.
+//! The match lists of a DFA: which patterns match in a state. Many states share a list.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const interner = @import("interner.zig");
 
-/// The match lists, each once. List 0 is empty.
+/// The match lists, interned. `offsets` begins as 0, 0: list 0 is empty.
 pub const MatchLists = struct {
     offsets: std.ArrayList(u32) = .empty,
     patterns: std.ArrayList(u16) = .empty,
     interned: interner.Interner = .{},
 
-    /// The number of the list of the patterns behind the last list.
+    /// The number of the list that was appended to `patterns`, which goes away again if there is an equal one.
     pub fn intern(lists: *MatchLists, arena: Allocator) Allocator.Error!u16 {
         const first = lists.offsets.items[lists.offsets.items.len - 1];
         const added = lists.patterns.items[first..];

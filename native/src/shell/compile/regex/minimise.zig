@@ -1,7 +1,9 @@
-//! Merges states with the same future, and classes of bytes that no state tells apart.
+//! Minimises a DFA: merges states with the same future, and byte classes that no state tells apart.
 //!
-//! States: the refinement of Valmari and Lehtinen, "Efficient Minimization of DFAs with Partial Transition
-//! Functions" (2008), in O(m log m) for m transitions, whatever their shape.
+//! States that lead to finitely many texts are merged by their rows, from the last to the first, in linear time ("Minimisation
+//! of Acyclic Deterministic Automata in Linear Time", D. Revuz, 1992). The others are merged by partition refinement: "Efficient
+//! Minimization of DFAs with Partial Transition Functions" (A. Valmari and P. Lehtinen, 2008), in O(m log m) for m transitions.
+//! Hopcroft's algorithm (1971) would also count the transitions to the dead state, which are most of them.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -12,15 +14,17 @@ const interner = @import("interner.zig");
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
-/// An automaton that becomes smaller in place. State 0 is dead, state 1 the start; these two are always there.
+/// A DFA that becomes smaller in place. State 0 is the dead state, state 1 the start; these two always exist.
 pub const TransitionTable = struct {
+    /// By byte.
     classes: *[256]u8,
     n_classes: u32,
     /// [state * n_classes + class] -> state.
     rows: []u16,
-    /// By state: what it matches; 0: nothing.
+    /// By state: what it matches. 0: nothing.
     matches: []u16,
 
+    /// Gives equal columns one class, in one pass over the rows and one over each pair that may be equal.
     pub fn mergeClasses(t: *TransitionTable) void {
         var hashes: [256]u32 = @splat(0);
         var rest: []const u16 = t.rows;
@@ -41,7 +45,7 @@ pub const TransitionTable = struct {
         }
         if (n == t.n_classes) return;
         for (t.classes) |*class| class.* = renamed[class.*];
-        // Never writes what is still to be read.
+        // Rows only get shorter: nothing is overwritten before it is read.
         for (0..t.matches.len) |state| {
             for (kept[0..n], 0..) |class, i| t.rows[state * n + i] = t.rows[state * t.n_classes + class];
         }
@@ -55,11 +59,13 @@ pub const TransitionTable = struct {
         return true;
     }
 
+    /// The targets of a state, by class.
     pub fn row(t: *const TransitionTable, state: usize) []u16 {
         return t.rows[state * t.n_classes ..][0..t.n_classes];
     }
 
-    /// False if there were no two with the same future.
+    /// Merges states with the same future and numbers the rest anew, in the same order; the start keeps its number, even if it is
+    /// as dead as state 0. Returns whether any were merged. Scratch memory goes to `arena`.
     pub fn mergeStates(t: *TransitionTable, arena: Allocator, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!bool {
         const n = t.matches.len;
         var merge: Merge = .{
@@ -75,8 +81,7 @@ pub const TransitionTable = struct {
         return t.rename(arena, merge.canonical);
     }
 
-    /// Keeps the states that stand for themselves, numbered by the first state that they stand for: the
-    /// dead state stays 0, the start 1.
+    /// Keeps one state of each class of equals, in the order of the first state of each: the dead state stays 0, the start 1.
     fn rename(t: *TransitionTable, arena: Allocator, canonical: []const u16) Allocator.Error!bool {
         const numbers = try filled(u16, arena, canonical.len, none);
         const kept = try filled(u16, arena, canonical.len, 0);
@@ -101,29 +106,28 @@ pub const TransitionTable = struct {
 
 const none = std.math.maxInt(u16);
 
-/// One place to allocate, as its code is large.
+/// `n` elements, each of them `value`. Out of line, since allocating takes much code.
 pub noinline fn filled(comptime T: type, arena: Allocator, n: usize, value: T) Allocator.Error![]T {
     const list = try arena.alloc(T, n);
     @memset(list, value);
     return list;
 }
 
-/// Finds for each state one of those with the same future that stands for them all.
+/// Finds for each state a canonical one with the same future.
 const Merge = struct {
     table: *TransitionTable,
     arena: Allocator,
-    /// By state; `none`: not known.
+    /// By state; `none`: not known yet.
     canonical: []u16,
-    /// Of states by their match and their row, unknown targets aside.
+    /// States by their match and their row; targets that are not known yet all count as equal.
     interned: interner.Interner = .{},
     budget: *Budget,
     what: []const u8,
     diag: *Diagnostic,
     work: usize = 0,
 
-    /// The states with no future, which the dead state stands for, and those with finitely many, in an order in
-    /// which all targets of a state are known before it: two are the same if their rows are. Most of the states of
-    /// texts of bounded length are of these.
+    /// States without a future become the dead state. Those with finitely many are visited after all their targets, and are equal
+    /// if their rows are. Patterns of texts of bounded length have almost only these.
     fn finite(m: *Merge) Error!void {
         const n = m.canonical.len;
         const n_unknown = try filled(u32, m.arena, n, 0); // runs of classes to a target that is not known
@@ -177,8 +181,8 @@ const Merge = struct {
         }
     }
 
-    /// Of the states, which all begin as dead, makes those unknown from which a match is reachable, and the start,
-    /// which is always there. `order` is scratch memory.
+    /// All states begin as dead. Makes those unknown from which a match is reachable, and the start, which always exists.
+    /// `order` is scratch memory.
     fn findLive(m: *Merge, first: []const u32, sources: []const u16, order: []u16) Error!void {
         var n_live: usize = 0;
         for (m.table.matches, 0..) |match, state| if (match != 0) m.enlive(@intCast(state), order, &n_live);
@@ -198,13 +202,13 @@ const Merge = struct {
         n_live.* += 1;
     }
 
-    /// The other states, which lead to a cycle.
+    /// Merges the other states: those that reach a cycle.
     fn infinite(m: *Merge) Error!void {
         const n = m.canonical.len;
         var states: std.ArrayList(u16) = .empty;
         for (m.canonical, 0..) |state, i| if (state == none) try states.append(m.arena, @intCast(i));
         if (states.items.len == 0) return;
-        // Those that differ already in what is known are told apart from the beginning.
+        // The first partition is by what is known already.
         const dense = try filled(u16, m.arena, n, 0);
         const sets = try filled(u32, m.arena, states.items.len, 0);
         const set_of = try filled(u32, m.arena, n, 0);
@@ -229,8 +233,7 @@ const Merge = struct {
         }
     }
 
-    /// The first state with the same match and row, or the state itself. Makes the row's known targets
-    /// canonical.
+    /// The first state with the same match and row, or the state itself. Makes the row's known targets canonical.
     fn sameAs(m: *Merge, state: u16) Allocator.Error!u16 {
         var hash: u32 = m.table.matches[state];
         var runs: Runs = .{ .row = m.table.row(state) };
@@ -271,7 +274,7 @@ const Merge = struct {
     const work_between_checks = 2048;
 };
 
-/// The classes of a row that lead to one state, side by side.
+/// The runs of a row: neighbouring classes that lead to one state.
 const Runs = struct {
     row: []u16,
     at: u16 = 0,
@@ -287,19 +290,18 @@ const Runs = struct {
     }
 };
 
-/// Two partitions that refine each other until they agree: of the states, into those that may have the
-/// same future; of the transitions between them, into those of one class that lead to one set of states.
+/// Valmari and Lehtinen's two partitions, which refine each other until they agree: of the states, into those that may have the
+/// same future; of the transitions between them, into those of one byte class that lead to one set of states.
 const Refinement = struct {
     states: Partition,
     transitions: Partition,
-    /// By transition, where it comes from.
+    /// By transition: the state that it comes from.
     tails: []u16,
     /// The transitions into state s: incoming[incoming_first[s]..incoming_first[s + 1]].
     incoming: []u32,
     incoming_first: []u32,
 
-    /// States are numbered by their place in `members`, which `dense` gives; state i begins in the set
-    /// sets[i] of n_sets.
+    /// States are numbered by their index in `members`, which `dense` gives back. State i begins in set sets[i] of n_sets.
     fn init(r: *Refinement, m: *Merge, members: []const u16, dense: []const u16, sets: []const u32, n_sets: u32) Error!void {
         const arena = m.arena;
         const t = m.table;
@@ -350,7 +352,7 @@ const Refinement = struct {
     }
 
     fn run(r: *Refinement, m: *Merge) Error!void {
-        // The transitions into the first set are what those into the others leave over.
+        // The first set of states need not split transitions: what leads there is what the other sets leave over.
         var next_states: u32 = 1;
         var next_transitions: u32 = 0;
         while (next_transitions < r.transitions.n_sets) : (next_transitions += 1) {
@@ -368,14 +370,15 @@ const Refinement = struct {
     }
 };
 
-/// Sets of the numbers below n. Members are marked, and then every set that has both kinds is split.
+/// A refinable partition of the numbers below n. Members are marked, then every set that has both kinds is split.
 const Partition = struct {
-    /// The sets one behind the other, the marked members of each first.
+    /// The sets one after the other, the marked members of each first.
     elements: []u32,
-    /// By number: where in `elements`, in which set.
+    /// By number: its index in `elements`.
     places: []u32,
+    /// By number: its set.
     set_of: []u32,
-    /// By set.
+    /// By set: its range of `elements`.
     firsts: []u32,
     ends: []u32,
     n_marked: []u32,
@@ -396,7 +399,7 @@ const Partition = struct {
         return p;
     }
 
-    /// All numbers in their order; set i is those from borders[i] up to borders[i + 1], if any.
+    /// Puts all numbers in order; the sets are the ranges from borders[i] up to borders[i + 1], but for empty ones.
     fn ordered(p: *Partition, borders: []const u32) void {
         for (borders[1..], borders[0 .. borders.len - 1]) |end, first| {
             if (first == end) continue;
@@ -431,7 +434,7 @@ const Partition = struct {
         p.n_marked[set] += 1;
     }
 
-    /// The smaller part becomes a new set. Clears the marks.
+    /// The smaller part becomes the new set, which bounds the work by O(n log n). Clears the marks.
     fn split(p: *Partition) void {
         while (p.n_touched > 0) {
             p.n_touched -= 1;

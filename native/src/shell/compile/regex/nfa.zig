@@ -1,5 +1,6 @@
-//! From trees to one non-deterministic automaton, from the end of each pattern to its start: what
-//! follows a node is there when the node is added. The tree is walked on a stack of its own.
+//! From syntax trees to one NFA with epsilon transitions: "Regular Expression Search Algorithm", K. Thompson, 1968. Each pattern is
+//! built from its end to its start, so that what follows a node exists when the node is added, and nothing is patched but loops.
+//! The tree is walked on a stack of its own, since the patterns decide how deep it is.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -15,6 +16,7 @@ const dfa = @import("engine").dfa;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
+/// What `a`, `b`, `low` and `high` are is said at its kind.
 pub const State = struct {
     kind: Kind,
     low: u8 = 0,
@@ -23,28 +25,29 @@ pub const State = struct {
     b: u32 = 0,
 
     pub const Kind = enum(u8) {
-        /// The pattern of this number is complete.
+        /// The pattern that has this state's number is complete.
         match,
         /// Bytes from `low` to `high` lead to `a`.
         byte,
-        /// `b` transitions from `a` on.
+        /// `b` entries of `transitions` from `a` on.
         ranges,
-        /// Goes on at `a` and at `b`.
+        /// Epsilon transitions to `a` and to `b`.
         split,
-        /// Goes on at `b` targets from `a` on.
+        /// Epsilon transitions to `b` entries of `targets` from `a` on.
         branch,
     };
 };
 
+/// Subset construction changes its bytes to byte classes in place.
 pub const Nfa = struct {
-    /// State p, for each pattern p, is its match.
+    /// State p, for each pattern p, is that pattern's match.
     states: []State,
     transitions: []utf8.Transition,
     targets: []u32,
     start: u32,
 };
 
-/// Everything lives in `arena`.
+/// The result lives in `arena`. ELIZA_ERR_LIMIT: far more states than the budget allows the DFA, or too long.
 pub fn build(arena: Allocator, patterns: []const Pattern, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!Nfa {
     var builder: Builder = .{
         .arena = arena,
@@ -69,8 +72,7 @@ pub fn build(arena: Allocator, patterns: []const Pattern, budget: *Budget, what:
     };
 }
 
-/// An automaton that has this many times the states that the deterministic one may have is refused
-/// before the work to make it deterministic.
+/// An NFA that has this many times the states that the DFA may have is refused at once.
 const states_before_merging = 4;
 
 const Builder = struct {
@@ -85,7 +87,7 @@ const Builder = struct {
     targets: std.ArrayList(u32) = .empty,
 
     classes: utf8.Builder,
-    /// By the address of their ranges: parsers share the classes that are many times in a pattern.
+    /// Classes by the address of their ranges: parsers share those that a pattern has many times.
     known_classes: std.ArrayList(Known) = .empty,
     known_interned: interner.Interner = .{},
 
@@ -104,7 +106,7 @@ const Builder = struct {
         next: u32,
         /// Children or repetitions that are added.
         done: u32 = 0,
-        /// Of a repeat without end: the state that goes back.
+        /// Of a repeat without limit: the split that goes back.
         loop: u32 = 0,
     };
 
@@ -116,8 +118,7 @@ const Builder = struct {
         return at;
     }
 
-    /// Adds a leaf, or opens a frame for its children. `next` is what follows the node; returns where the
-    /// node begins, so far.
+    /// Adds a leaf, or opens a frame for its children. `next` is what follows the node; returns where the node begins so far.
     fn enter(b: *Builder, node: *const ast.Node, next: u32) Error!u32 {
         b.steps += 1;
         if (b.steps % between_checks == 0) try b.account();
@@ -139,7 +140,7 @@ const Builder = struct {
         return next;
     }
 
-    /// Enters the next child of the innermost frame, or closes it. `at` is where what was added last begins.
+    /// Enters the next child of the innermost frame, or closes the frame. `at` is where what was added last begins.
     fn goOn(b: *Builder, frame: *Frame, at: u32) Error!u32 {
         switch (frame.node.*) {
             .concat => |children| {
@@ -163,7 +164,7 @@ const Builder = struct {
         return at;
     }
 
-    /// The optional repetitions come first, as they are last in the text; each may skip all behind it.
+    /// The optional repetitions are added first, since they are last in the text; each may skip all that follow it.
     fn bounded(b: *Builder, frame: *Frame, repeat: ast.Node.Repeat, max: u32, at: u32) Error!u32 {
         const optional = max - repeat.min;
         var begin = at;
@@ -190,7 +191,7 @@ const Builder = struct {
         return b.enter(node, begin);
     }
 
-    /// Of the alternatives on `values` from `first` on.
+    /// A state that goes on at each of `values` from `first` on, which it takes off.
     fn branch(b: *Builder, first: usize) Error!u32 {
         const alternatives = b.values.items[first..];
         defer b.values.shrinkRetainingCapacity(first);
@@ -244,8 +245,8 @@ const Builder = struct {
         return @intCast(b.states.items.len - 1);
     }
 
-    /// Each state of the table is two: its transitions, and a split, to which others lead, to them and, if it
-    /// matches, to what follows.
+    /// Two states for each of the table's: its transitions, and a split to them and, if it matches, to what follows. Transitions
+    /// lead to splits.
     fn addAutomaton(b: *Builder, table: *const TransitionTable, next: u32) Error!u32 {
         const base: u32 = @intCast(b.states.items.len);
         for (table.matches[1..], 1..) |match, state| {
@@ -277,7 +278,7 @@ const Builder = struct {
         return @intCast(b.states.items.len - 1);
     }
 
-    /// Also ends what adds no states: repeats of nodes that are empty.
+    /// Also bounds what adds no states: repeats of nodes that are empty.
     fn account(b: *Builder) Error!void {
         if (b.steps > steps_per_state * b.n_states_max) {
             return b.diag.fail(.limit, "{s} repeats the empty text too often", .{b.what});
@@ -290,6 +291,6 @@ const Builder = struct {
     }
 
     const steps_per_state = 16;
-    /// Steps, and states: a step may add many.
+    /// Of steps, and of states, since one step may add many.
     const between_checks = 1024;
 };

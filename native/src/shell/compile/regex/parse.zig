@@ -1,6 +1,5 @@
-//! From the text of a regular expression to its tree. The dialect is the one that the header gives at
-//! eliza_inference_constraint_create_regex. Groups are kept on a stack of their own, so that no pattern
-//! can exhaust the caller's.
+//! Parses a regular expression to its syntax tree. The header describes the dialect, at eliza_inference_constraint_create_regex.
+//! Groups are kept on a stack of the parser's own, so that no pattern can exhaust the caller's.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -17,20 +16,21 @@ const CharacterSet = @import("character_set.zig").CharacterSet;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
-/// The flags in force where the pattern begins; `(?i)` and its like change them within it.
+/// The flags in force at the start of the pattern; `(?i)` and the like change them within it.
 pub const Flags = packed struct(u4) {
     ignore_case: bool = false,
     dot_all: bool = false,
     verbose: bool = false,
-    /// Makes `^` and `$` mean lines, which is not served: they become errors.
+    /// Makes `^` and `$` match at lines, which is not supported: they become errors.
     multi_line: bool = false,
 };
 
-/// Groups within groups.
+/// How deep groups may be nested.
 pub const nesting_max = 1000;
 
-/// The tree lives in `arena` and does not need `pattern`. A message begins with the byte offset of the
-/// error, "at byte 12: "; where `failed_at` is given, the offset goes there instead.
+/// The tree lives in `arena` and keeps nothing of `pattern`. ELIZA_ERR_GRAMMAR: a syntax error, or what is not regular or not
+/// supported; the message begins with its byte offset, "at byte 12: ", unless `failed_at` is given to take the offset.
+/// ELIZA_ERR_LIMIT: nested too deep, or more than the budget allows.
 pub fn parse(
     arena: Allocator,
     pattern: []const u8,
@@ -54,7 +54,7 @@ pub fn parse(
     return parser.closeGroup();
 }
 
-/// The tree of exactly `text` (valid UTF-8), or of what differs from it only by case.
+/// The tree of exactly `text`, which is valid UTF-8, or of all texts that differ from it only by case. Lives in `arena`.
 pub fn literal(arena: Allocator, text: []const u8, ignore_case: bool) Allocator.Error!*const Node {
     if (text.len == 0) return ast.empty;
     if (!ignore_case) return ast.create(arena, .{ .bytes = try arena.dupe(u8, text) });
@@ -69,14 +69,14 @@ pub fn literal(arena: Allocator, text: []const u8, ignore_case: bool) Allocator.
     return ast.concat(arena, nodes.items);
 }
 
-/// What single characters are when case does not count.
+/// Finds the characters that differ only by case, and keeps what it has looked up.
 const Cases = struct {
     arena: Allocator,
     folds: ?*unicode.Folds = null,
-    /// Of ASCII, as far as they were asked for.
+    /// The classes of ASCII letters that were asked for.
     letters: [26]?*const Node = @splat(null),
 
-    /// A class, or null if nothing differs from `character` only by case.
+    /// The class of `character` in all cases, or null if it has only one.
     fn variants(c: *Cases, character: u21) Allocator.Error!?*const Node {
         if (character < 0x80) {
             const letter = std.ascii.toUpper(@intCast(character));
@@ -99,8 +99,7 @@ const Cases = struct {
         return folds;
     }
 
-    /// Without the table of folds. Two letters of other scripts fold to ASCII: the Kelvin sign and the
-    /// long s.
+    /// Does without the table of folds. Two characters outside of ASCII fold to it: the Kelvin sign and the long s.
     fn asciiLetter(c: *Cases, upper: u8) Allocator.Error!*const Node {
         const known = &c.letters[upper - 'A'];
         if (known.*) |node| return node;
@@ -115,23 +114,23 @@ const Cases = struct {
     }
 };
 
-/// A group that is open, or the pattern itself.
+/// An open group, or the pattern itself.
 const Frame = struct {
     /// Offset of its `(`.
     open: usize,
-    /// In force around it.
+    /// The flags in force around it.
     flags: Flags,
-    /// Where its own begin on the parser's stacks.
+    /// Where its items and branches begin on the parser's stacks.
     first_item: usize,
     first_branch: usize,
-    /// Nothing can stand before the group.
+    /// Whether nothing that takes text can come before the group.
     may_start: bool,
-    /// Something stands before here in the branch.
+    /// Whether something in the current branch takes text.
     started: bool = false,
-    /// Offset of the `$` in the branch, after which nothing can stand; of one in any branch before.
+    /// Offset of the `$` of the current branch, after which nothing may follow; and of one in an earlier branch.
     ended: ?usize = null,
     ended_before: ?usize = null,
-    /// Offset of an anchor within the group.
+    /// Offset of the first anchor within the group.
     anchor: ?usize = null,
 };
 
@@ -153,7 +152,7 @@ const Parser = struct {
     run: std.ArrayList(u8) = .empty,
     class_set: ClassSet = .{},
     cases: ?Cases = null,
-    /// \w, \d, \s and their complements, once they were needed.
+    /// \w, \W, \d, \D, \s and \S, each once it was needed.
     shorthands: [6]?*const Node = @splat(null),
     steps: usize = 0,
 
@@ -183,7 +182,7 @@ const Parser = struct {
         return null;
     }
 
-    /// Skips what means nothing; false at the end of the pattern.
+    /// Skips comments and, in verbose mode, white space; false at the end of the pattern.
     fn more(p: *Parser) Error!bool {
         while (p.peek()) |byte| switch (byte) {
             '(' => {
@@ -207,7 +206,7 @@ const Parser = struct {
         if (p.steps % 4096 == 0) try p.budget.check(what, p.diag);
     }
 
-    /// Reads one atom with its repeat, or one mark of the structure.
+    /// Reads one atom with its repeat, or one `|`, `(`, `)` or anchor.
     fn step(p: *Parser) Error!void {
         try p.countStep();
         const at = p.at;
@@ -290,7 +289,7 @@ const Parser = struct {
         try p.items.append(p.arena, try ast.repeat(p.arena, node, bounds.min, bounds.max));
     }
 
-    /// Something that takes text is about to be added to the branch.
+    /// Called before something that takes text is added to the branch.
     fn begin(p: *Parser) Error!void {
         const open = p.frame();
         if (open.ended) |offset| return p.fail(offset, "an end anchor is served only at the end of the pattern");
@@ -350,7 +349,7 @@ const Parser = struct {
         open.started = false;
     }
 
-    /// Takes the innermost frame away.
+    /// Pops the innermost frame, and returns its node.
     fn closeGroup(p: *Parser) Error!*const Node {
         try p.closeBranch();
         const closed = p.frames.pop().?;
@@ -365,7 +364,7 @@ const Parser = struct {
         return node;
     }
 
-    /// Reads what follows `(?`; false if that was flags for the rest of the group around it.
+    /// Reads what follows `(?`; false if it was flags for the rest of the enclosing group.
     fn groupKind(p: *Parser, open: usize) Error!bool {
         const next = p.peek() orelse return p.fail(open, "this group is not closed");
         switch (next) {
@@ -451,7 +450,7 @@ const Parser = struct {
         return bounds;
     }
 
-    /// `{n}`, `{n,}` or `{n,m}`; anything else in braces is text.
+    /// `{n}`, `{n,}` or `{n,m}`. null: any other brace is a literal, and nothing is read.
     fn counted(p: *Parser) Error!?Repeat {
         const open = p.at;
         p.at += 1;
@@ -480,13 +479,13 @@ const Parser = struct {
 
     // Escapes.
 
-    /// What an escape can stand for, in a class and outside.
+    /// What an escape can mean, in a class or outside.
     const Escape = union(enum) {
         character: u21,
-        /// Index in `shorthands`.
+        /// An index in `shorthands`.
         shorthand: u3,
         property: unicode.Property,
-        /// Not in a class.
+        /// Anchors, which a class cannot have.
         start,
         end,
     };
@@ -592,7 +591,7 @@ const Parser = struct {
         return node;
     }
 
-    /// Reads a class from its `[` on.
+    /// Reads a character class from its `[` on.
     fn class(p: *Parser) Error!*const Node {
         const open = p.at;
         p.at += 1;
@@ -618,7 +617,7 @@ const Parser = struct {
         return end > 2 and std.mem.startsWith(u8, rest[end..], ":]");
     }
 
-    /// A character, a range of them, or an escape that stands for many.
+    /// A character, a range, or an escape that stands for a set.
     fn classItem(p: *Parser) Error!void {
         const at = p.at;
         const from = try p.classAtom();
@@ -688,8 +687,8 @@ const Parser = struct {
     }
 };
 
-/// The members of a class while it is being read. What a class names many times is kept once, so that
-/// the memory of a class is bounded by the length of its text.
+/// The members of a class while it is being read. What a class names several times is kept once, so that its memory is bounded
+/// by the length of its text.
 const ClassSet = struct {
     characters: CharacterSet = .{},
     categories: u32 = 0,

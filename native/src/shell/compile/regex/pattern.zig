@@ -1,10 +1,10 @@
-//! One of the patterns that an automaton tells apart.
+//! One of the patterns that a DFA tells apart.
 
 const ast = @import("ast.zig");
 
-/// In the order of their priority: of those that match, the first one wins.
+/// Patterns are listed by priority: of those that match, the first one wins.
 pub const Pattern = struct {
     node: *const ast.Node,
-    /// Wins only where its user says so; what it hides is in the match list behind it.
+    /// Wins only where whoever uses the DFA says so: the patterns behind it stay in the match list.
     soft: bool = false,
 };

@@ -1,4 +1,4 @@
-//! Which patterns can still match, by state.
+//! Which patterns can still match, by state: the union of the match lists that the state reaches.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -12,14 +12,17 @@ const filled = @import("minimise.zig").filled;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
+/// Lives in the arena that `find` was given.
 pub const ReachablePatterns = struct {
-    /// By state, the number of its set. The sets are there once each; set 0 is empty.
+    /// By state: the number of its set. Sets are interned; set 0 is empty.
     of_state: []u16,
+    /// [set * words]: a bit for each pattern.
     sets: []u64,
 };
 
-/// The strongly connected components in the order in which Tarjan's algorithm finishes them: the states of
-/// one reach the same, and all that it leads to is finished before it. On a stack of its own.
+/// Of a minimal table. In one pass over the transitions, by strongly connected components in the order in which they are finished
+/// ("Depth-First Search and Linear Graph Algorithms", R. E. Tarjan, 1972): the states of one component reach the same, and all
+/// that it leads to is finished before it. The stack is the search's own, since the patterns decide how deep it gets.
 pub fn find(
     arena: Allocator,
     table: *const TransitionTable,
@@ -53,7 +56,7 @@ pub fn find(
     return .{ .of_state = search.of_state, .sets = search.sets.items };
 }
 
-/// From every state but the dead one it can match; from the start too, unless that is as dead.
+/// In a minimal table the only pattern can match from every state but the dead one, and from the start unless nothing matches.
 fn ofOnePattern(arena: Allocator, table: *const TransitionTable, words: u32) Allocator.Error!ReachablePatterns {
     const n = table.matches.len;
     const nothing = n == 2 and table.matches[1] == 0;
@@ -83,7 +86,7 @@ const Search = struct {
     component: std.ArrayList(u16) = .empty,
     sets: std.ArrayList(u64) = .empty,
     interned: interner.Interner = .{},
-    /// The set that is being made.
+    /// The set of the component that is being finished.
     set: []u64,
 
     const Visit = struct {

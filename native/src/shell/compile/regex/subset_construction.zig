@@ -1,5 +1,6 @@
-//! From the non-deterministic automaton to a deterministic one: its states are sets of states. Most sets
-//! are small and most are reached over a byte by one state only, and that has a short way.
+//! From an NFA to a DFA whose states are sets of NFA states: the subset construction ("Finite Automata and Their Decision
+//! Problems", M. O. Rabin and D. Scott, 1959). Most sets are small, and most are reached from one NFA state only: these are
+//! remembered by that state, and need no hashing.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -19,7 +20,8 @@ const filled = minimise.filled;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
-/// Everything lives in `arena`.
+/// The DFA before it is minimised. It lives in `arena`, as does all scratch memory. ELIZA_ERR_LIMIT: more states, steps, memory or
+/// time than the budget allows.
 pub fn determinise(
     arena: Allocator,
     patterns: []const Pattern,
@@ -43,7 +45,7 @@ pub fn determinise(
     subset.begin();
     try subset.close(nfa.start);
     const first = try subset.stateOfSet();
-    // No text matches: the start is there nevertheless.
+    // Even if no text matches there is a start.
     if (first == dfa.dead) _ = try subset.newState(0);
     var state: u32 = dfa.start;
     while (state < subset.ends.items.len) : (state += 1) {
@@ -55,15 +57,15 @@ pub fn determinise(
 
 const steps_between_checks = 2048;
 
-/// Steps that each state which is allowed may take on average; usual are some tens. It bounds the size of
-/// the sets, with which the time goes.
+/// Steps that each allowed state may take on average; some tens are usual. This bounds the size of the sets, and time with it.
 const steps_per_state = 512;
 
 const unknown = std.math.maxInt(u16);
 
+/// State 0 is `dfa.dead`, state 1 `dfa.start`. What follows `lists` is of the construction alone.
 pub const SubsetConstruction = struct {
     arena: Allocator,
-    /// Its bytes become classes of bytes.
+    /// `classify` replaces its bytes by byte classes.
     nfa: Nfa,
     patterns: []const Pattern,
     budget: *Budget,
@@ -74,18 +76,18 @@ pub const SubsetConstruction = struct {
     n_classes: u32 = 0,
     /// [state * n_classes + class] -> state.
     rows: std.ArrayList(u16) = .empty,
-    /// By state: its match list.
+    /// By state: the number of its match list.
     matches: std.ArrayList(u16) = .empty,
     lists: MatchLists = .{},
 
-    /// The sets one behind the other, and where each ends.
+    /// The sets one after the other, and where each ends.
     members: std.ArrayList(u32) = .empty,
     ends: std.ArrayList(u32) = .empty,
     interned: interner.Interner = .{},
-    /// The state whose set is what one state closes to.
+    /// By NFA state: the DFA state of its closure alone, or `unknown`.
     alone: []u16 = &.{},
 
-    /// The set that is being made: closed, in no order. Its members have the mark `generation`.
+    /// The set that is being made: closed, in no order. `marks` of its members are `generation`.
     set: std.ArrayList(u32) = .empty,
     hash: u32 = 0,
     /// The first pattern of the set that is not soft.
@@ -96,12 +98,12 @@ pub const SubsetConstruction = struct {
     pattern_bits: []u64 = &.{},
 
     moves: std.ArrayList(Transition) = .empty,
-    /// Moves and states seen: in all, and when the budget is asked next.
+    /// Moves and states visited: so far, and when the budget is asked next.
     steps: usize = 0,
     next_check: usize = steps_between_checks,
     buckets: std.ArrayList(u32) = .empty,
 
-    /// Makes it the smallest automaton in place.
+    /// Minimises it in place; to be called once. The table shares the construction's memory.
     pub fn minimal(s: *SubsetConstruction) Error!minimise.TransitionTable {
         var table: minimise.TransitionTable = .{
             .classes = &s.classes,
@@ -114,7 +116,7 @@ pub const SubsetConstruction = struct {
         return table;
     }
 
-    /// Gives each byte a class, in the order of bytes, and a new one where some transition begins or ends.
+    /// Byte classes: in the order of bytes, a new one begins where some transition begins or ends.
     fn classify(s: *SubsetConstruction) void {
         var borders: [257]bool = @splat(false);
         for (s.nfa.states) |state| if (state.kind == .byte) {
@@ -181,7 +183,8 @@ pub const SubsetConstruction = struct {
         return s.rows.items[@as(usize, state) * s.n_classes ..][0..s.n_classes];
     }
 
-    /// Cuts the classes into segments in which no move begins or ends, and gives each its targets.
+    /// Fills the row of a state with several moves: cuts the classes into segments in which no move begins or ends, and finds the
+    /// state of the targets of each.
     fn expandMany(s: *SubsetConstruction, state: u32) Error!void {
         var borders: [257]bool = @splat(false);
         for (s.moves.items) |move| {
@@ -242,7 +245,7 @@ pub const SubsetConstruction = struct {
         s.generation += 1;
     }
 
-    /// Adds what a state goes on to without a byte.
+    /// Adds the epsilon closure of an NFA state to the set.
     fn close(s: *SubsetConstruction, from: u32) Error!void {
         try s.pending.append(s.arena, from);
         while (s.pending.pop()) |at| {

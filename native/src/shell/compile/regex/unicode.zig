@@ -1,17 +1,20 @@
-//! Properties of characters as ranges of code points, out of the packed tables.
+//! Properties of characters as ranges of code points, unpacked from the tables of tools/unicode_tables.py.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const Range = @import("ast.zig").Range;
 const tables = @import("unicode_tables.zig");
 
+/// U+10FFFF, the last one of Unicode.
 pub const last_code_point = 0x10ffff;
 
+/// What \p{...} can name.
 pub const Property = union(enum) {
     /// Bit c: general category c of the tables.
     categories: u32,
     script: struct { index: u8, negated: bool = false },
 
+    /// What the property's characters leave of all code points, surrogates included.
     pub fn complement(property: Property) Property {
         return switch (property) {
             .categories => |mask| .{ .categories = ~mask & all_categories },
@@ -22,10 +25,12 @@ pub const Property = union(enum) {
     const all_categories = (1 << 30) - 1;
 };
 
+/// The characters of \d: decimal digits of all scripts.
 pub const digit: Property = .{ .categories = tables.digit_mask };
+/// The characters of \s: white space.
 pub const space: []const Range = &tables.space;
 
-/// A general category or a script, short or long; case, spaces, `-` and `_` do not count.
+/// A general category or a script by its short or its long name; case, spaces, `-` and `_` do not count. null: no such name.
 pub fn find(name: []const u8) ?Property {
     var buffer: [32]u8 = undefined;
     const loose = loosen(&buffer, name) orelse return null;
@@ -34,7 +39,7 @@ pub fn find(name: []const u8) ?Property {
     return null;
 }
 
-/// Appends the ranges, ascending.
+/// Appends the property's ranges, ascending. Unpacks a whole table: a few thousand steps.
 pub fn append(gpa: Allocator, ranges: *std.ArrayList(Range), property: Property) Allocator.Error!void {
     switch (property) {
         .categories => |mask| try appendCategories(gpa, ranges, mask),
@@ -65,7 +70,7 @@ fn loosen(buffer: []u8, name: []const u8) ?[]const u8 {
     return buffer[0..length];
 }
 
-/// Index of the group, `;` between them, that has the name, `,` between them.
+/// Index of the group that has the name. Groups are separated by `;`, their names by `,`.
 fn indexOf(groups: []const u8, name: []const u8) ?usize {
     var index: usize = 0;
     var from: usize = 0;
@@ -141,13 +146,14 @@ fn extend(gpa: Allocator, ranges: *std.ArrayList(Range), first: u32, length: u32
     try ranges.append(gpa, .{ .first = @intCast(first), .last = last });
 }
 
-/// Simple case folding. Two characters are the same but for case if they fold to the same one.
+/// Simple case folding, as Unicode's CaseFolding.txt has it: two characters differ only by case if they fold to the same one.
 pub const Folds = struct {
-    /// Of the characters that do not fold to themselves, ascending by `from`.
+    /// The characters that do not fold to themselves, ascending by `from`.
     pairs: [tables.n_folds]Pair,
 
     pub const Pair = struct { from: u21, to: u21 };
 
+    /// Unpacks the table.
     pub fn init(f: *Folds) void {
         var reader: Reader = .{ .bytes = tables.folds };
         var n: usize = 0;
@@ -168,7 +174,7 @@ pub const Folds = struct {
         std.debug.assert(n == tables.n_folds);
     }
 
-    /// Appends what differs from `character` only by case, itself not.
+    /// Appends the characters that differ from `character` only by case, without itself. Looks at all pairs.
     pub fn appendVariants(f: *const Folds, gpa: Allocator, ranges: *std.ArrayList(Range), character: u21) Allocator.Error!void {
         var folded = character;
         for (f.pairs) |pair| if (pair.from == character) {

@@ -1,6 +1,6 @@
-//! Ranges of characters as small automata over the bytes of their UTF-8. What can follow a byte is
-//! shared between equal continuations, so that a class of a hundred thousand characters is a few hundred
-//! nodes. Only valid UTF-8: no surrogate, nothing overlong, nothing after U+10FFFF.
+//! Character classes as small automata over the bytes of their UTF-8. Equal continuations are shared, as in a minimal acyclic
+//! automaton ("Incremental Construction of Minimal Acyclic Finite-State Automata", J. Daciuk and others, 2000), so that a class of
+//! a hundred thousand characters is a few hundred nodes. Only valid UTF-8: no surrogate, nothing overlong, nothing after U+10FFFF.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -10,25 +10,26 @@ const interner = @import("interner.zig");
 /// Bytes from `low` to `high` lead on to `to`.
 pub const Transition = struct { low: u8, high: u8, to: u32 };
 
-/// In a transition of a class: the character is complete.
+/// The target of a transition that completes the character.
 pub const complete = std.math.maxInt(u32);
 
+/// The automaton of one class. Its transitions are the builder's.
 pub const Class = struct {
-    /// `len` transitions from `first` on: ascending, none overlapping. Transitions lead to nodes before
-    /// their own; the last one is where a character begins.
+    /// Transitions lead to earlier nodes; a character begins at the last node.
     nodes: []const Node,
 
+    /// `len` of the builder's transitions from `first` on: ascending, none overlapping.
     pub const Node = struct { first: u32, len: u32 };
 };
 
-/// Makes classes; keeps their transitions.
+/// Builds classes, and keeps the transitions of all of them.
 pub const Builder = struct {
     arena: Allocator,
     transitions: std.ArrayList(Transition) = .empty,
     nodes: std.ArrayList(Class.Node) = .empty,
     interned: interner.Interner = .{},
 
-    /// Lead bytes of the sequences of each length, and what they may encode.
+    /// The sequences of each length: the code points that they may encode, and their first lead byte.
     const Length = struct { first: u21, last: u21, lead: u8, child_bits: u5 };
     const lengths = [_]Length{
         .{ .first = 0, .last = 0x7f, .lead = 0, .child_bits = 0 },
@@ -38,7 +39,7 @@ pub const Builder = struct {
         .{ .first = 0x10000, .last = 0x10ffff, .lead = 0xf0, .child_bits = 18 },
     };
 
-    /// Of ranges as `ast.Node.class` has them.
+    /// The automaton of ranges as `ast.Node.class` has them, in the builder's arena.
     pub fn class(b: *Builder, ranges: []const Range) Allocator.Error!Class {
         b.nodes.clearRetainingCapacity();
         b.interned.clear();
@@ -48,13 +49,13 @@ pub const Builder = struct {
             while (rest.len > 0 and rest[0].last < length.first) rest = rest[1..];
             try b.appendChildren(&list, rest, length.first, length.last, 0, length.lead, length.child_bits);
         }
-        // Also if an equal node is there: the last node is the root.
+        // Even if there is an equal node: the last node is the root.
         try b.nodes.append(b.arena, try b.keep(&list));
         return .{ .nodes = try b.arena.dupe(Class.Node, b.nodes.items) };
     }
 
-    /// Transitions by the bytes `offset` + child, where child c is the 2^child_bits code points from
-    /// base + c * 2^child_bits on. Only what the ranges have from `first` to `last`.
+    /// Appends transitions over the bytes `offset` + c, where child c is the 2^child_bits code points from base + c * 2^child_bits
+    /// on; only of what the ranges have from `first` to `last`.
     fn appendChildren(
         b: *Builder,
         list: *List,
