@@ -64,5 +64,14 @@ test {
     _ = @import("sampling/rank.zig");
     _ = @import("sampling/rng.zig");
     _ = @import("mask/builder.zig");
+    _ = @import("mask/cache_test.zig");
+    _ = @import("mask/scratch.zig");
+    _ = @import("mask/walk.zig");
     _ = @import("lr/chains.zig");
+    _ = @import("lr/parser_test.zig");
+    _ = @import("lr/selection_test.zig");
+    _ = @import("lr/signature_test.zig");
+    _ = @import("recognizer/own_mask.zig");
+    _ = @import("recognizer/recognizer_test.zig");
+    _ = @import("constraint/kinds_test.zig");
 }

@@ -64,3 +64,33 @@ pub fn History(comptime Checkpoint: type) type {
         }
     };
 }
+
+test "the last checkpoints are there, however long the text" {
+    const gpa = std.testing.allocator;
+    const max = rollback_tokens_max;
+    var h: History(u32) = .{};
+    defer h.deinit(gpa);
+    var diag: Diagnostic = .{};
+    var n: u32 = 0;
+    // Up to where the oldest half is forgotten, and a little further.
+    for ([_]u32{ 10, max, 2 * max - 1, 2 * max, 2 * max + 1, 3 * max, 3 * max + 1, 5 * max }) |length| {
+        while (n < length) : (n += 1) {
+            try h.reserve(gpa);
+            h.push(n);
+        }
+        try std.testing.expect(h.checkpoints.items.len <= 2 * max);
+        const most = @min(n, max);
+        try std.testing.expectError(error.Failed, h.pop(most + 1, &diag));
+        try std.testing.expectEqual(null, try h.pop(0, &diag));
+        try std.testing.expectEqual(n - 1, try h.pop(1, &diag));
+        try std.testing.expectEqual(n - 4, try h.pop(3, &diag));
+        n -= 4;
+    }
+    // All that may be, across where checkpoints were forgotten.
+    try std.testing.expectEqual(n - max, try h.pop(max, &diag));
+    var copy = try h.clone(gpa);
+    defer copy.deinit(gpa);
+    h.clear();
+    try std.testing.expectError(error.Failed, h.pop(1, &diag));
+    try std.testing.expect(copy.checkpoints.items.len > 0);
+}

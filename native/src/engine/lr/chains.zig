@@ -143,6 +143,31 @@ pub fn Chains(comptime width: usize) type {
     };
 }
 
+test "the state below decides before every unit reduction of the top, and before nothing else" {
+    const gpa = std.testing.allocator;
+    const width = program_module.set_widths[0];
+    // State 1 reduces one symbol before terminal 0 and before terminal 1, to symbols that lead to the states
+    // 2 and 3, which shift them; three symbols before terminal 2. It shifts terminal 3 itself.
+    var program: Program = undefined;
+    program.reduction_offsets = &.{ 0, 0, 3, 3, 3 };
+    program.reductions = &.{ .{ .symbol = 2, .length = 1 }, .{ .symbol = 3, .length = 1 }, .{ .symbol = 2, .length = 3 } };
+    program.reduction_sets = &.{ 1, 0, 2, 0, 4, 0 };
+    program.shift_sets = &.{ 0, 0, 8, 0, 1, 0, 2, 0 };
+    program.displacements = &@as([4]u32, @splat(0));
+    program.transitions = &.{ 0, 1, 2, 3 };
+    var chains: Chains(width) = .{};
+    defer chains.deinit(gpa);
+    const n = try chains.of(gpa, &program, 0, 1);
+    const chain = chains.all.items[n];
+    try std.testing.expectEqual([_]u64{ 0b0011, 0 }, chain.looks);
+    try std.testing.expectEqual([_]u64{ 0b1011, 0 }, chain.shifts);
+    for ([_]u16{ 0, 1, 3 }, [_]u16{ 2, 3, 1 }) |terminal, top| try std.testing.expectEqual(top, chains.shiftingTop(n, terminal));
+    const exits = chains.exits.items[chain.exits.from..chain.exits.to];
+    try std.testing.expectEqual(1, exits.len);
+    try std.testing.expectEqual([_]u64{ 0b0100, 0 }, exits[0].set);
+    try std.testing.expectEqual(1, exits[0].top);
+}
+
 test "few chains may stay if they are long" {
     const gpa = std.testing.allocator;
     const n_states = 1 << 9;

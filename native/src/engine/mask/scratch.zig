@@ -112,3 +112,48 @@ pub const Scratch = struct {
         return own;
     }
 };
+
+test "a scratch is lent to one at a time, and keeps what was left in it" {
+    const gpa = std.testing.allocator;
+    const trie: ByteTrie = .{
+        .n_tokens = 40,
+        .nodes = &.{},
+        .duplicates = &.{},
+        .long_tokens = &.{},
+        .longest = 5,
+        .missing_bytes = 0,
+        .end_tokens = &.{ 38, 39 },
+    };
+    const Counter = struct {
+        freed: *u32,
+
+        pub fn deinit(counter: *@This()) void {
+            counter.freed.* += 1;
+        }
+    };
+    const Place = struct { state: u16, more: u64 };
+    var freed: u32 = 0;
+    {
+        var pool: ScratchPool = .{ .gpa = gpa, .trie = &trie };
+        defer pool.deinit();
+        const a = try pool.take();
+        const b = try pool.take();
+        try std.testing.expect(a != b);
+        // Room for the longest list, and for the longest token.
+        try std.testing.expectEqual(mask_module.list_max + 2, a.builder.ids.len);
+        try std.testing.expect(a.states.len > trie.longest);
+        try std.testing.expectEqual(a.states.len, (try a.places(Place, gpa)).len);
+        try std.testing.expectEqual((try a.places(Place, gpa)).ptr, (try a.places(Place, gpa)).ptr);
+        try std.testing.expectEqual(null, a.attachmentOf(Counter));
+        const kept = try a.attach(gpa, @as(Counter, .{ .freed = &freed }));
+        pool.giveBack(a);
+        const again = try pool.take();
+        try std.testing.expectEqual(a, again);
+        try std.testing.expectEqual(kept, again.attachmentOf(Counter));
+        try std.testing.expectEqual(null, b.attachmentOf(Counter));
+        pool.giveBack(again);
+        pool.giveBack(b);
+        try std.testing.expectEqual(0, freed);
+    }
+    try std.testing.expectEqual(1, freed);
+}

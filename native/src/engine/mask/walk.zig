@@ -10,6 +10,7 @@
 const std = @import("std");
 const ByteTrie = @import("../vocabulary/byte_trie.zig").ByteTrie;
 const Tokens = @import("../vocabulary/tokens.zig").Tokens;
+const Diagnostic = @import("../base/diagnostic.zig").Diagnostic;
 const bitmap = @import("../base/bitmap.zig");
 
 comptime {
@@ -57,5 +58,61 @@ noinline fn addLong(trie: *const ByteTrie, tokens: *const Tokens, recognizer: an
         while (pushed < text.len and recognizer.tryPushByte(text[pushed])) pushed += 1;
         recognizer.popBytes(pushed);
         if (pushed == text.len) bitmap.set(words, token);
+    }
+}
+
+/// Takes texts of up to `n_max` bytes whose bytes add up to no multiple of three.
+const Sums = struct {
+    sums: [512]u32 = @splat(1),
+    depth: usize = 0,
+    n_max: usize,
+
+    pub fn tryPushByte(s: *Sums, byte: u8) bool {
+        const sum = s.sums[s.depth] + byte;
+        if (sum % 3 == 0 or s.depth == s.n_max) return false;
+        s.depth += 1;
+        s.sums[s.depth] = sum;
+        return true;
+    }
+
+    pub fn popBytes(s: *Sums, n: usize) void {
+        s.depth -= n;
+    }
+};
+
+test "a walk takes the tokens that are taken byte by byte" {
+    const gpa = std.testing.allocator;
+    var random: std.Random.DefaultPrng = .init(1);
+    var bytes: std.ArrayList(u8) = .empty;
+    defer bytes.deinit(gpa);
+    var offsets: std.ArrayList(u64) = .empty;
+    defer offsets.deinit(gpa);
+    // Short ones, so that some are there twice; some that are too long for the trie; and the empty one.
+    for (0..600) |i| {
+        try offsets.append(gpa, bytes.items.len);
+        const length = if (i % 100 == 1) 300 + i / 100 else random.random().uintAtMost(usize, 6);
+        // Long ones are taken as far as their length allows.
+        for (0..length) |_| try bytes.append(gpa, if (length > 6) 3 else random.random().uintLessThan(u8, 6));
+    }
+    try offsets.append(gpa, bytes.items.len);
+    const tokens: Tokens = .{ .n = 600, .bytes = bytes.items, .offsets = offsets.items };
+    var diag: Diagnostic = .{};
+    var trie: ByteTrie = try .build(gpa, &tokens, &diag);
+    defer trie.deinit(gpa);
+    try std.testing.expect(trie.duplicates.len > 0 and trie.long_tokens.len == 6);
+    const words = try bitmap.alloc(gpa, bitmap.wordsFor(tokens.n));
+    defer gpa.free(words);
+    for ([_]usize{ 0, 1, 3, 302, 400 }) |n_max| {
+        var sums: Sums = .{ .n_max = n_max };
+        bitmap.clear(words);
+        walk(&trie, &tokens, &sums, words);
+        try std.testing.expectEqual(0, sums.depth);
+        for (0..tokens.n) |token| {
+            const text = tokens.bytesOf(@intCast(token));
+            var n: usize = 0;
+            while (n < text.len and sums.tryPushByte(text[n])) n += 1;
+            sums.popBytes(n);
+            try std.testing.expectEqual(text.len > 0 and n == text.len, bitmap.has(words, @intCast(token)));
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What a mask is found again by: the position's state and, for languages with a stack, the states of the
-//! stack from its top down to the lowest that was looked at when the mask was found.
+//! stack from its top down to the lowest that was looked at when the mask was computed.
 //!
-//! Why that is enough. To find a mask is a run: steps of a deterministic program that reads the position's
+//! Why that is enough. To compute a mask is a run: steps of a deterministic program that reads the position's
 //! state and states of the stack. Let S[0..D] be the stack, from bottom to top, and d the least depth of
 //! which the run read a state; the top always counts as read. The key is: state, S[D], S[D-1], .., S[d].
 //!
@@ -16,7 +16,7 @@
 //!   same, and where one has the stack S[0..d-1] X, the other has T[0..e-1] X with the same X, not empty. So
 //!   it is at the start, by the key. A step reads states of X alone, or d would be less; so a reduction, which
 //!   reads what it uncovers, leaves some of X. Hence the next step is the same in both runs: it pops from X,
-//!   and pushes what the states that it read decide. In the end both have found the same mask. How deep the
+//!   and pushes what the states that it read decide. In the end both have computed the same mask. How deep the
 //!   stacks are decides nothing, and is not in the key.
 //!
 //!   Keys of different lengths do not contradict each other. If the states of a position begin with the key
@@ -31,7 +31,7 @@
 //!   the bottom is given `below_bottom`, which is no state and in no key.
 //!
 //! Keys are no longer than `key_max` of the cache. A longer one is not cut, since others would begin with it:
-//! its mask is found anew each time.
+//! its mask is computed anew each time.
 //!
 //! shell/compile/masks_test.zig tests all of this with random grammars.
 

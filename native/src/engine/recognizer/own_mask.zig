@@ -7,6 +7,7 @@ const bitmap = @import("../base/bitmap.zig");
 const mask_module = @import("../mask/mask.zig");
 const Mask = mask_module.Mask;
 const Scratch = @import("../mask/scratch.zig").Scratch;
+const ScratchPool = @import("../mask/scratch.zig").ScratchPool;
 const end_tokens_max = @import("../contract/span.zig").end_tokens_max;
 
 /// Memory for one mask. Belongs to one thread.
@@ -84,3 +85,56 @@ pub const OwnMask = struct {
         return had;
     }
 };
+
+test "other end tokens, in a list and in a bitmap" {
+    const gpa = std.testing.allocator;
+    const trie: ByteTrie = .{
+        .n_tokens = 1000,
+        .nodes = &.{},
+        .duplicates = &.{},
+        .long_tokens = &.{},
+        .longest = 1,
+        .missing_bytes = 0,
+        .end_tokens = &.{ 5, 999 },
+    };
+    var scratches: ScratchPool = .{ .gpa = gpa, .trie = &trie };
+    defer scratches.deinit();
+    const scratch = try scratches.take();
+    defer scratches.giveBack(scratch);
+    const own: *OwnMask = try .create(gpa, &trie);
+    defer own.destroy(gpa);
+    var all: [mask_module.list_max + 1]i32 = undefined;
+    for (&all, 0..) |*token, i| token.* = @intCast(10 + i);
+    for ([_]usize{ 3, all.len }) |n| {
+        const builder = &scratch.builder;
+        builder.clear();
+        builder.addList(all[0..n]);
+        scratch.mask = builder.finish(true, trie.end_tokens);
+        own.take(scratch);
+        // What the scratch is used for next does not change it.
+        builder.clear();
+        builder.addList(&.{7});
+        scratch.mask = builder.finish(false, &.{});
+        try std.testing.expectEqual(n > mask_module.list_max, own.mask.words != null);
+        try expectTokens(own, all[0..n], &.{ 5, 999 });
+        // A token that is in the mask already, one that is given twice, and an end token that is not there.
+        own.replace(&.{ 5, 999, 4 }, &.{ 11, 2, 2 });
+        try expectTokens(own, all[0..n], &.{2});
+        const copy: *OwnMask = try .create(gpa, &trie);
+        defer copy.destroy(gpa);
+        copy.copy(&own.mask);
+        own.replace(&.{2}, &.{});
+        try expectTokens(copy, all[0..n], &.{2});
+    }
+}
+
+fn expectTokens(own: *const OwnMask, some: []const i32, others: []const i32) !void {
+    try std.testing.expectEqual(some.len + others.len, own.mask.n_tokens);
+    for ([_][]const i32{ some, others }) |tokens| for (tokens) |token| {
+        const is_listed = std.mem.findScalar(i32, own.mask.ids, token) != null;
+        try std.testing.expect(if (own.mask.words) |words| bitmap.has(words, @intCast(token)) else is_listed);
+    };
+    if (own.mask.words) |words| return std.testing.expectEqual(own.mask.n_tokens, bitmap.count(words));
+    try std.testing.expectEqual(own.mask.n_tokens, own.mask.ids.len);
+    try std.testing.expect(std.sort.isSorted(i32, own.mask.ids, {}, std.sort.asc(i32)));
+}
