@@ -1,16 +1,16 @@
 /*
  * libelizainference: constrained generation for a language model in the same process.
  *
- * The library works on the logits: it lets through only the tokens that continue one of the
- * caller's names (a token trie), or a text that a recognizer accepts (choices, a regular expression,
- * a grammar), and costs next to nothing. Sections, from simple to advanced:
+ * The library works on logits: it lets through only tokens that continue one of the caller's names
+ * (a token trie) or a text that a recognizer accepts (choices, a regular expression, a grammar), at
+ * next to no cost. Sections, from simple to advanced:
  *
  *   1  library        version, strings, log
  *   2  errors         status codes
- *   3  limits         every bound on what a caller may pass
+ *   3  limits         of what a caller may pass
  *   4  vocabulary     token ids and their bytes          (any engine)
  *   5  constraint     compiled, immutable                (any engine)
- *   6  matcher        the state of one output            (any engine)
+ *   6  matcher        the state of one text              (any engine)
  *   7  libllama       which copy is used
  *   8  context        a model in this process            (llama.cpp)
  *   9  stream         one generation                     (llama.cpp)
@@ -57,8 +57,8 @@ extern "C" {
 
 /* ---- 1. Library ---------------------------------------------------------------------------- */
 
-/* The shapes of the context and stream functions are those of the host's ABI 15. What this library
- * adds to them is told by symbol: look a function up before using it with an older build. */
+/* The context and stream functions have the signatures of the host's ABI 15. Additions leave this
+ * number as it is: look a function up by name before using it with an older build. */
 #define ELIZA_INFERENCE_ABI_VERSION 15
 
 /* The ABI version in decimal, "15". [static] */
@@ -70,8 +70,8 @@ const char *eliza_inference_version(void);
 /* Frees a string that this library returned through `out_error`. NULL does nothing. */
 void eliza_inference_free_string(char *string);
 
-/* The status of the failure that a message from `out_error` tells of: what a function that returns a
- * pointer cannot say otherwise. ELIZA_OK for NULL. */
+/* The status of the failure that a message from `out_error` is about, for functions that return a
+ * pointer. ELIZA_OK for NULL. */
 int eliza_inference_error_status(const char *error);
 
 /* The name of a status, "ELIZA_ERR_INVALID_ARG"; "ELIZA_ERR_UNKNOWN" for any other value. [static] */
@@ -88,7 +88,7 @@ const char *eliza_inference_status_name(int status);
 typedef void (*eliza_log_callback)(int32_t level, const char *message, size_t length, void *user_data);
 
 /* Sets the receiver of log messages for the whole process; NULL turns logging off (the default).
- * Both must stay valid until they are replaced. [keeps callback, user_data] */
+ * Callback and user_data must stay valid until they are replaced. [keeps callback, user_data] */
 void eliza_inference_set_log_callback(eliza_log_callback callback, void *user_data);
 
 /* ---- 2. Errors ----------------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ void eliza_inference_set_log_callback(eliza_log_callback callback, void *user_da
 #define ELIZA_ERR_BUSY (-8)            /* not allowed inside a token callback */
 #define ELIZA_ERR_CLOSED (-9)          /* the handle was closed, or is not one of this kind */
 #define ELIZA_ERR_PAYLOAD (-10)        /* the payload is malformed: the message gives the path */
-#define ELIZA_ERR_LIMIT (-11)          /* the payload is beyond one of the limits below */
+#define ELIZA_ERR_LIMIT (-11)          /* beyond a limit: one below, or the caller's own */
 #define ELIZA_ERR_MODEL_MISMATCH (-12) /* the payload or the slot file is for another model */
 #define ELIZA_ERR_UNKNOWN_PATH (-13)   /* no descriptor has this path */
 #define ELIZA_ERR_CONTEXT_FULL (-14)   /* the tokens do not fit the context; nothing was decoded */
@@ -133,11 +133,11 @@ void eliza_inference_set_log_callback(eliza_log_callback callback, void *user_da
 #define ELIZA_TERMINALS_MAX 1023          /* terminals of one grammar */
 #define ELIZA_CHOICES_MAX 16777216        /* strings of one set of choices */
 #define ELIZA_CHOICES_BYTES_MAX 1073741824 /* bytes of all of them (1 GiB) */
-#define ELIZA_COMPILE_STATES 65535        /* states of one automaton: default and most */
-#define ELIZA_COMPILE_BYTES 268435456     /* default bound of the memory that compiling takes (256 MiB) */
-#define ELIZA_MASK_BYTES 67108864         /* default bound of the masks and tables kept (64 MiB) */
+#define ELIZA_COMPILE_STATES 65535        /* states of one automaton: default and maximum */
+#define ELIZA_COMPILE_BYTES 268435456     /* default limit on memory for compiling (256 MiB) */
+#define ELIZA_MASK_BYTES 67108864         /* default limit on masks and tables kept (64 MiB) */
 #define ELIZA_TRIE_CACHE_ENTRIES 128      /* compiled payloads kept */
-#define ELIZA_TRIE_CACHE_BYTES 33554432   /* default bound of the cache (32 MiB) */
+#define ELIZA_TRIE_CACHE_BYTES 33554432   /* default limit on their memory (32 MiB) */
 
 /* ---- 4. Vocabulary ------------------------------------------------------------------------- */
 
@@ -152,7 +152,7 @@ typedef struct eliza_vocab_config_t {
     int32_t n_tokens;        /* vocabulary size: token ids are 0 .. n_tokens-1; at least 1 */
     const char *model_id;    /* compared with a payload's modelId; length 0: unknown */
     size_t model_id_len;     /* bytes */
-    const uint8_t *bytes;    /* bytes of all tokens, one after the other; NULL: not known */
+    const uint8_t *bytes;    /* bytes of all tokens, one after another; NULL: unknown */
     const uint64_t *offsets; /* n_tokens+1 ascending offsets into `bytes`; NULL with `bytes` NULL */
     const uint8_t *flags;    /* n_tokens sets of ELIZA_TOKEN_*; NULL: all 0 */
 } eliza_vocab_config_t;
@@ -166,51 +166,53 @@ void eliza_inference_vocab_free(eliza_vocab *vocab);
 /* Number of tokens, or a negative status. */
 int eliza_inference_vocab_size(const eliza_vocab *vocab);
 
-/* Lends the bytes of one token (not terminated; length 0 where they are not known) and gives its
+/* Lends the bytes of one token (not terminated; length 0 if they are unknown) and gives its
  * ELIZA_TOKEN_* flags. `out_bytes`, `out_len` and `out_flags` may each be NULL. [lent by vocab] */
 int eliza_inference_vocab_token(const eliza_vocab *vocab, int32_t token, const uint8_t **out_bytes, size_t *out_len,
                                 uint32_t *out_flags);
 
 /*
- * The recognizers of section 5 walk the vocabulary as a trie of bytes. It is built when it is first
- * needed; `prepare` builds it now. Tokens without bytes, special, end-of-generation and unused tokens
- * are not in it: no text allows them. A vocabulary that is padded beyond the token list has tokens
- * without bytes at its end. ELIZA_ERR_INVALID_ARG if the token bytes are not known, ELIZA_ERR_LIMIT
- * for more than 2,097,152 tokens or 4,194,303 trie nodes.
+ * The recognizers of section 5 walk the vocabulary as a trie of bytes, built when first needed;
+ * `prepare` builds it now. It leaves out tokens without bytes and special, end-of-generation and
+ * unused tokens: no text contains them. A vocabulary that is padded beyond its tokens ends with
+ * tokens without bytes. ELIZA_ERR_INVALID_ARG if the token bytes are unknown, ELIZA_ERR_LIMIT for
+ * more than 2,097,152 tokens or 4,194,303 trie nodes.
  */
 int eliza_inference_vocab_prepare(const eliza_vocab *vocab, char **out_error);
 
 typedef struct eliza_vocab_info_t {
     uint32_t struct_size;
     uint32_t n_tokens;
-    uint32_t n_nodes;        /* of the byte trie, the root included; 0: not prepared */
+    uint32_t n_nodes;        /* of the byte trie, including the root; 0: not prepared */
     uint32_t n_duplicates;   /* tokens with the same bytes as another one */
-    uint32_t missing_bytes;  /* bytes without a token of their own: where one of them is the only legal
-                                byte, no token may be */
+    uint32_t missing_bytes;  /* bytes that are no token by themselves: where one of them is the only
+                                legal byte, there may be no legal token */
     uint32_t longest_token;  /* bytes of the longest token */
-    uint64_t fingerprint;    /* of the token bytes and flags: what saved constraints are compared with */
-    uint64_t retained_bytes; /* memory kept; mapped files included */
+    uint64_t fingerprint;    /* of the token bytes and flags: saved constraints are compared with it */
+    uint64_t retained_bytes; /* memory in use, including mapped files */
 } eliza_vocab_info_t;
 
 int eliza_inference_vocab_info(const eliza_vocab *vocab, eliza_vocab_info_t *out_info);
 
-/* Writes the vocabulary with its byte trie to a file, to be mapped by `open`. `path` is UTF-8. */
+/* Writes the vocabulary with its byte trie to a file that `open` maps. `path` is UTF-8. */
 int eliza_inference_vocab_save(const eliza_vocab *vocab, const char *path, size_t path_len, char **out_error);
 
-/* Opens such a file by mapping it: header, version and checksum are checked, and a damaged file is
- * ELIZA_ERR_FILE_INVALID. The file must not be changed while the vocabulary lives. */
+/* Opens such a file by mapping it. Header, version and checksum are checked, which detects corruption,
+ * not tampering: a damaged file is ELIZA_ERR_FILE_INVALID. The file must not change while the
+ * vocabulary lives. */
 int eliza_inference_vocab_open(const char *path, size_t path_len, eliza_vocab **out_vocab, char **out_error);
 
-/* Gives the tokens of a text: writes up to `cap` ids and returns how many there are, or a negative
- * number if it cannot. No special tokens are to be added. */
+/* Tokenizes a text: writes up to `cap` ids and returns how many there are, or a negative number if it
+ * cannot. Adds no special tokens. */
 typedef int32_t (*eliza_tokenize_callback)(const uint8_t *text, size_t text_len, int32_t *out_tokens, size_t cap,
                                            void *user_data);
 
-/* How the model's tokenizer spells a text; without it, the longest token first. Used by forced tokens
- * and by canonical choices, during calls on matchers and constraints of this vocabulary, from the
- * threads of these calls. Callback and `user_data` must stay valid until they are replaced or the
- * vocabulary and all that was made from it are freed; NULL removes it. The vocabulary of a context
- * has one. Not to be called while other threads use the vocabulary. [keeps tokenize, user_data] */
+/* Sets the model's own tokenizer, for forced tokens and canonical choices; without one, text is
+ * tokenized longest token first. It is called during calls on matchers and constraints of this
+ * vocabulary, on the threads of these calls. Callback and `user_data` must stay valid until they are
+ * replaced or the vocabulary and all that was made from it are freed; NULL removes it. The vocabulary
+ * of a context has one. Must not be called while other threads use the vocabulary.
+ * [keeps tokenize, user_data] */
 int eliza_inference_vocab_set_tokenizer(eliza_vocab *vocab, eliza_tokenize_callback tokenize, void *user_data);
 
 /* ---- 5. Constraint ------------------------------------------------------------------------- */
@@ -228,13 +230,13 @@ typedef struct eliza_constraint eliza_constraint;
  *                        "end": [id, ...] }, ... ] }       optional
  *
  * as JSON (UTF-8, no BOM; first byte `{` or white space) or as MessagePack (first byte a map). The
- * same tree in both gives the same constraint. Unknown keys are ignored, with what they hold. Ids
+ * same tree in both gives the same constraint. Unknown keys are ignored, with their values. Ids
  * are JSON integers without fraction or exponent, or MessagePack integers. Errors: a missing,
  * wrongly typed or repeated key of the format; no descriptor, no leaf, an empty list of triggers; a
  * leaf, a trigger or an `end` without tokens; a MessagePack key that is not a string; two descriptors
  * with one path; one trigger in two descriptors; an id outside the vocabulary; an end token that is
  * also a child of a leaf's node; trailing bytes; anything beyond the limits. If two leaves have the
- * same tokens, the smaller name stays (by its UTF-8 bytes).
+ * same tokens, the smaller name (by its UTF-8 bytes) stays.
  *
  * Spans. With one descriptor and no trigger the span is active at once. Otherwise it is activated
  * by path, or when the tokens accepted since the last span end with a trigger: the first to
@@ -255,22 +257,22 @@ int eliza_inference_constraint_create_token_trie(const eliza_vocab *vocab, const
 /* A non-zero return cancels: ELIZA_ERR_CANCELLED. Called from the compiling thread. */
 typedef int (*eliza_cancel_callback)(void *user_data);
 
-/* What compiling may take; 0 in a field is its default, and NULL for the struct is all defaults. Over
- * a bound: ELIZA_ERR_LIMIT with what was being built. */
+/* What compiling may use. 0 in a field is its default, NULL for the struct all defaults. Beyond a
+ * limit: ELIZA_ERR_LIMIT, with what was being built. */
 typedef struct eliza_compile_config_t {
     uint32_t struct_size;
-    uint32_t states_max;          /* states of each automaton; default and most: ELIZA_COMPILE_STATES */
-    uint64_t bytes_max;           /* memory taken while compiling; default ELIZA_COMPILE_BYTES */
-    uint64_t ms_max;              /* wall clock; default: no bound */
-    uint64_t mask_bytes_max;      /* masks and tables kept hot by the constraint; default ELIZA_MASK_BYTES */
+    uint32_t states_max;          /* states of each automaton; default and maximum: ELIZA_COMPILE_STATES */
+    uint64_t bytes_max;           /* memory for compiling; default ELIZA_COMPILE_BYTES */
+    uint64_t ms_max;              /* wall clock; default: no limit */
+    uint64_t mask_bytes_max;      /* masks and tables that the constraint keeps; default ELIZA_MASK_BYTES */
     eliza_cancel_callback cancel; /* NULL: never */
     void *user_data;
 } eliza_compile_config_t;
 
-#define ELIZA_CHOICES_CANONICAL 1u /* only the tokens that the vocabulary's tokenizer gives: a token trie
+#define ELIZA_CHOICES_CANONICAL 1u /* only as the vocabulary's tokenizer tokenizes them: gives a token trie
                                       whose one descriptor has the path "choices" */
 
-/* Any of `n_choices` different strings: string i is the bytes from offsets[i] up to offsets[i+1]
+/* Any of `n_choices` strings: string i is the bytes from offsets[i] up to offsets[i+1]
  * (n_choices + 1 ascending offsets). Repeated strings count once; an empty one is
  * ELIZA_ERR_INVALID_ARG. */
 int eliza_inference_constraint_create_choices(const eliza_vocab *vocab, const uint8_t *bytes, const uint64_t *offsets,
@@ -280,7 +282,7 @@ int eliza_inference_constraint_create_choices(const eliza_vocab *vocab, const ui
 #define ELIZA_REGEX_IGNORE_CASE 1u /* as (?i) at the start */
 
 /*
- * A text that the whole pattern matches (UTF-8; anchored at both ends). The dialect:
+ * Texts that the whole pattern matches (UTF-8; anchored at both ends). The dialect:
  *
  *   x  \.  \n \r \t \f \v \a \e \0  \xHH  \x{H...}  \uHHHH  \u{H...}   characters
  *   .                     any character but \n (with flag s: any)
@@ -293,20 +295,20 @@ int eliza_inference_constraint_create_choices(const eliza_vocab *vocab, const ui
  *   ^ $ \A \z             at the edges of the pattern only (`^a$|^b$` too): they change nothing
  *   (?#comment)
  *
- * What two patterns both match, or one does not, is a grammar of two lines: `start: T` and
+ * For what two patterns both match, or one does not match, use a grammar of two lines: `start: T` and
  * `T: /[a-z]+/ & ~/if|then/`.
  *
- * Not regular or not served, each an error that begins with the offset, "at byte 12: ": look-around, back-
- * references, word boundaries, possessive and atomic groups. The text is valid UTF-8 always. Classes are
- * those of Unicode 18.0; \w and \s follow its Technical Standard 18.
+ * Not regular or not served: look-around, back-references, word boundaries, possessive and atomic
+ * groups. Each is an error that begins with the offset, "at byte 12: ". Texts are always valid UTF-8.
+ * Classes are those of Unicode 18.0; \w and \s follow its Technical Standard 18.
  */
 int eliza_inference_constraint_create_regex(const eliza_vocab *vocab, const char *pattern, size_t pattern_len,
                                             uint32_t flags, const eliza_compile_config_t *config,
                                             eliza_constraint **out_constraint, char **out_error);
 
 /*
- * A text of the language of a context-free grammar in Lark's notation: a lexer of terminals and an
- * LR(1) parser. native/GRAMMARS.md describes the notation, the lexing rule (longest match, then
+ * Texts of a context-free grammar in Lark's notation, which has a lexer of terminals and an LR(1)
+ * parser. native/GRAMMARS.md describes the notation, the lexing rule (longest match, then
  * literals before regular expressions, then declared order) and what is not served. An error message
  * begins with "line:column: ".
  */
@@ -314,24 +316,24 @@ int eliza_inference_constraint_create_lark(const eliza_vocab *vocab, const char 
                                            const eliza_compile_config_t *config, eliza_constraint **out_constraint,
                                            char **out_error);
 
-/* What compiling found that is legal but seldom meant, a line each: terminals that the lexing rule can
- * never separate, rules that produce nothing, rules that are never used, a vocabulary without a token
- * for each byte. "" if there is nothing. [lent by constraint] */
+/* What compiling found that is legal but seldom meant, one line each: terminals that the lexing rule
+ * can never separate, rules that produce nothing, rules that are never used, a vocabulary without a
+ * token for each byte. "" if there is nothing. [lent by constraint] */
 const char *eliza_inference_constraint_notes(const eliza_constraint *constraint);
 
-/* Builds every table that could be kept, up to mask_bytes_max, instead of at first use. `config` bounds
- * this call (states_max and mask_bytes_max are not read); over ms_max or cancelled, what was built stays. */
+/* Builds now every table that would be built at first use, up to mask_bytes_max. `config` limits this
+ * call (states_max and mask_bytes_max are not read); beyond ms_max or cancelled, what was built stays. */
 int eliza_inference_constraint_prepare(const eliza_constraint *constraint, const eliza_compile_config_t *config,
                                        char **out_error);
 
-/* Writes a recognizer with the tables that it has to a file, to be mapped by `open`. Not for token
+/* Writes a recognizer, with the tables that it has so far, to a file that `open` maps. Not for token
  * tries: ELIZA_ERR_INVALID_ARG. */
 int eliza_inference_constraint_save(const eliza_constraint *constraint, const char *path, size_t path_len,
                                     char **out_error);
 
-/* Opens such a file by mapping it, for the vocabulary with the same fingerprint. Of `config` only
- * mask_bytes_max is read: the mapped tables do not count. A damaged file, or one for another
- * vocabulary, is ELIZA_ERR_FILE_INVALID. */
+/* Opens such a file by mapping it, for a vocabulary with the same fingerprint. Of `config` only
+ * mask_bytes_max is read; the mapped tables do not count. A damaged file, or one for another
+ * vocabulary, is ELIZA_ERR_FILE_INVALID. The file must not change while the constraint lives. */
 int eliza_inference_constraint_open(const eliza_vocab *vocab, const char *path, size_t path_len,
                                     const eliza_compile_config_t *config, eliza_constraint **out_constraint,
                                     char **out_error);
@@ -351,10 +353,10 @@ typedef struct eliza_recognizer_info_t {
     uint32_t n_tables;       /* lexer states with a table */
     uint32_t n_masks;        /* masks kept */
     uint64_t automaton_bytes;/* memory of the compiled automata */
-    uint64_t table_bytes;    /* memory of the tables and masks, bounded by mask_bytes_max */
+    uint64_t table_bytes;    /* memory of the tables and masks, at most mask_bytes_max */
 } eliza_recognizer_info_t;
 
-/* All zero but for the kind for a token trie, whose sizes eliza_inference_constraint_info gives. */
+/* For a token trie all but the kind is 0: eliza_inference_constraint_info gives its sizes. */
 int eliza_inference_constraint_recognizer_info(const eliza_constraint *constraint, eliza_recognizer_info_t *out_info);
 
 /* Drops the caller's reference; matchers keep their own. */
@@ -364,10 +366,10 @@ typedef struct eliza_constraint_info_t {
     uint32_t struct_size;
     uint32_t n_descriptors;
     uint32_t n_leaves;            /* distinct token sequences, all descriptors */
-    uint32_t n_nodes;             /* trie nodes, roots and end nodes included */
+    uint32_t n_nodes;             /* trie nodes, including roots and end nodes */
     uint32_t longest_leaf_tokens; /* tokens of the longest leaf */
     uint32_t widest_node;         /* most children of one node */
-    uint64_t retained_bytes;      /* memory kept, the copy of the payload included */
+    uint64_t retained_bytes;      /* memory in use, including the copy of the payload */
 } eliza_constraint_info_t;
 
 /* Of a token trie; ELIZA_ERR_INVALID_ARG for a recognizer. */
@@ -380,37 +382,38 @@ int eliza_inference_constraint_path(const eliza_constraint *constraint, uint32_t
 typedef struct eliza_trie_cache_stats_t {
     uint32_t struct_size;
     uint32_t entries;
-    uint64_t bytes;     /* retained by the entries */
-    uint64_t bytes_max; /* the bound in force */
+    uint64_t bytes;     /* memory of the entries */
+    uint64_t bytes_max; /* the limit in force */
     uint64_t hits;
     uint64_t misses;
     uint64_t evictions;
 } eliza_trie_cache_stats_t;
 
-/* The cache is one for the process and safe from any thread. A payload larger than the bound is
- * compiled but not kept. An entry in use outlives its eviction. */
+/* The process has one cache, safe from any thread. A payload larger than the limit is compiled but not
+ * kept. An entry in use outlives its eviction. */
 int eliza_inference_trie_cache_stats(eliza_trie_cache_stats_t *out_stats);
 int eliza_inference_trie_cache_set_limit(uint64_t bytes_max); /* evicts at once; 0 keeps nothing */
 
 /* ---- 6. Matcher ---------------------------------------------------------------------------- */
 
-/* Where one output stands in a constraint. Cheap to make and to clone. */
+/* The state of one text in a constraint. Cheap to make and to clone. */
 typedef struct eliza_matcher eliza_matcher;
 
-/* A fresh matcher. `span_timeout` is the number of tokens after which a span that did not end is
- * deactivated; 0: ELIZA_SPAN_TIMEOUT_TOKENS for a token trie, none for a recognizer. ELIZA_ERR_LIMIT if
- * a leaf is longer than it. */
+/* A fresh matcher. A span that has not ended after `span_timeout` tokens is deactivated; 0:
+ * ELIZA_SPAN_TIMEOUT_TOKENS for a token trie, no timeout for a recognizer. ELIZA_ERR_LIMIT if a leaf
+ * has more tokens. */
 int eliza_inference_matcher_create(const eliza_constraint *constraint, uint32_t span_timeout,
                                    eliza_matcher **out_matcher, char **out_error);
 
 /*
- * How the span of a recognizer ends. `end` NULL: the end-of-generation tokens of the vocabulary. End
- * tokens are legal exactly where the text is complete, close the span, and are alone where nothing can
- * follow. With `end` not NULL and n_end 0, a span that must stop ends by itself, and where it may stop
- * everything is allowed for one token: it goes on with the text if it can, otherwise it is not part of
- * the span and ends it. A vocabulary without end-of-generation tokens behaves like that. An end token
- * that could also go on with the text closes the span. The span of a recognizer is open at once and has descriptor 0; a token trie
- * refuses a config with end tokens, since its payload has them.
+ * How the span of a recognizer ends. It is open from the start and has descriptor 0. `end` NULL: by
+ * the vocabulary's end-of-generation tokens. End tokens are legal exactly where the text is complete,
+ * close the span, and are the only legal tokens where nothing can follow; one that could also continue
+ * the text closes the span. With `end` not NULL and n_end 0, the span ends by itself where nothing can
+ * follow; where the text is complete but can go on, everything is allowed for one token: if it
+ * continues the text, the span goes on; otherwise it is not part of the span and ends it. A vocabulary
+ * without end-of-generation tokens behaves like that. A token trie refuses a config with end tokens:
+ * its payload has them.
  */
 typedef struct eliza_span_config_t {
     uint32_t struct_size;
@@ -433,7 +436,7 @@ const char *eliza_inference_matcher_last_error(const eliza_matcher *matcher);
 
 /* What an accepted token did: a set of bits, the result of eliza_inference_matcher_accept. A token
  * outside any span that starts none gives 0. */
-#define ELIZA_STEP_IN_SPAN 1      /* the token belongs to a span (an end token included) */
+#define ELIZA_STEP_IN_SPAN 1      /* the token belongs to a span (an end token too) */
 #define ELIZA_STEP_SPAN_ENDED 2   /* a span is over: after this token, or before it if not IN_SPAN */
 #define ELIZA_STEP_SPAN_STARTED 4 /* a trigger fired: a span is open after this token */
 #define ELIZA_STEP_TIMED_OUT 8    /* the span reached its timeout (with SPAN_ENDED) */
@@ -455,7 +458,7 @@ int eliza_inference_matcher_reset(eliza_matcher *matcher);
  * recognizer has the path "". */
 int eliza_inference_matcher_activate(eliza_matcher *matcher, const char *path, size_t path_len);
 
-/* Ends an open span without a leaf; triggers go on. */
+/* Ends an open span without a leaf; triggers stay in force. */
 int eliza_inference_matcher_deactivate(eliza_matcher *matcher);
 
 /* Changes the span timeout; at least 1. In force at once: the leaves are not checked again. */
@@ -477,7 +480,7 @@ typedef struct eliza_span_state_t {
                                 span, that the last span ended with; -1: none */
     uint32_t reserved;
     uint64_t spans_started;  /* counters since creation or reset */
-    uint64_t spans_ended;    /* timeouts, deactivations and restarts of an open span included */
+    uint64_t spans_ended;    /* by timeouts, deactivations and restarts too */
     uint64_t timeouts;
     uint64_t illegal;        /* spans that an illegal token ended (adapters only: matchers refuse) */
 } eliza_span_state_t;
@@ -494,8 +497,8 @@ int eliza_inference_matcher_leaf(const eliza_matcher *matcher, const char **out_
 
 /* The legal next tokens in their natural form. Returns ELIZA_ALLOWED_ALL (*out_ids NULL),
  * ELIZA_ALLOWED_LIST with *out_n ascending ids, or ELIZA_ALLOWED_BITMAP with *out_n the number of
- * legal tokens and *out_ids NULL: eliza_inference_matcher_bitmap lends the bitmap. Finding them can
- * fail out of memory: ELIZA_ERR_OOM. [borrowed from matcher] */
+ * legal tokens and *out_ids NULL: eliza_inference_matcher_bitmap lends the bitmap. ELIZA_ERR_OOM if
+ * memory is too short to compute them. [borrowed from matcher] */
 int eliza_inference_matcher_allowed(eliza_matcher *matcher, const int32_t **out_ids, size_t *out_n);
 
 /* Lends the legal next tokens as a bitmap, where that is their natural form: bit i % 32 of word i / 32
@@ -508,42 +511,43 @@ int eliza_inference_matcher_bitmap(eliza_matcher *matcher, const int32_t **out_w
  * ELIZA_ALLOWED_ALL (all bits of the vocabulary set), LIST or BITMAP. */
 int eliza_inference_matcher_fill_bitmap(eliza_matcher *matcher, int32_t *words, size_t n_words);
 
-/* Fills the bitmaps of n matchers, row i of `words` for matcher i, n_words words apart, with up to
- * n_threads threads (0: one for each processor), as far as there are masks to compute. No matcher may be in it twice. The first failure's
- * status, after all others are done. */
+/* Fills the bitmaps of n matchers: row i of `words`, of n_words words, is for matcher i. Uses up to
+ * n_threads threads (0: one for each processor), but no more than there are masks to compute. No
+ * matcher may occur twice. Returns the status of the first failure, after all others are done. */
 int eliza_inference_matcher_fill_bitmaps(eliza_matcher *const *matchers, size_t n, int32_t *words, size_t n_words,
                                          uint32_t n_threads);
 
-/* 1 if the output may stop here (outside a span, at a complete leaf, or where the text is complete), else 0. */
+/* 1 if the text may stop here (outside a span, at a complete leaf, where a recognizer's text is
+ * complete), else 0. */
 int eliza_inference_matcher_can_stop(eliza_matcher *matcher);
 
-/* The tokens that must follow. In a token trie: a run in which each step has one legal token and no
- * choice to stop. In a recognizer: the tokens that the vocabulary's tokenizer gives for the bytes that
- * must follow, without those at the end of which a longer token could still take the place, and the
- * end token where it is the only legal one. Writes up to `cap` ids; *out_n receives the length of the
- * whole run, also if it is more than `cap`. `out_tokens` may be NULL with cap 0. */
+/* The forced tokens. In a token trie: a run in which each step has one legal token and cannot stop. In
+ * a recognizer: the forced bytes as the vocabulary's tokenizer tokenizes them, up to the first token
+ * that a longer one could still replace; and an end token that is the only legal token. Writes up to
+ * `cap` ids; *out_n receives the length of the whole run, even if it is more than `cap`. `out_tokens`
+ * may be NULL with cap 0. */
 int eliza_inference_matcher_forced(eliza_matcher *matcher, int32_t *out_tokens, size_t cap, size_t *out_n);
 
 #define ELIZA_FORCED_BYTES_MAX 65536 /* a longer run is cut there */
 
-/* The bytes that must follow in a recognizer: at each one no other could follow, and the text could not
- * stop. As above; always empty in a token trie. */
+/* The forced bytes of a recognizer: at each, no other byte can follow and the text cannot stop. Written
+ * as above; none in a token trie. */
 int eliza_inference_matcher_forced_bytes(eliza_matcher *matcher, uint8_t *out_bytes, size_t cap, size_t *out_n);
 
 typedef struct eliza_matcher_info_t {
     uint32_t struct_size;
     uint32_t reserved;
-    uint64_t retained_bytes; /* memory of this matcher, what follows included */
+    uint64_t retained_bytes; /* memory of this matcher, including the following */
     uint64_t history_bytes;  /* what rollback needs */
     uint64_t stack_bytes;    /* the parser's stacks */
-    uint64_t mask_hits;      /* masks that were found ready */
-    uint64_t mask_misses;    /* masks that had to be computed */
+    uint64_t mask_hits;      /* masks that were cached */
+    uint64_t mask_misses;    /* masks that were computed */
 } eliza_matcher_info_t;
 
 int eliza_inference_matcher_info(const eliza_matcher *matcher, eliza_matcher_info_t *out_info);
 
-/* Writes -inf to every logit that is not legal; nothing if everything is allowed. `n_logits` is the
- * length of the array, at least the vocabulary size; what is beyond the vocabulary is masked too.
+/* Sets the logits of illegal tokens to -inf; changes nothing if everything is allowed. `n_logits` is the
+ * length of the array, at least the vocabulary size; logits beyond the vocabulary are masked too.
  * [updates logits] */
 int eliza_inference_matcher_mask_logits(eliza_matcher *matcher, float *logits, size_t n_logits);
 
@@ -583,7 +587,7 @@ typedef struct eliza_llama_info_t {
     uint32_t struct_size;
     uint32_t reserved;
     const char *path;    /* of the loaded file [static] */
-    const char *version; /* what the library says of itself, or "unknown" [static] */
+    const char *version; /* as the library gives it, or "unknown" [static] */
     const char *layout;  /* name of the struct layout in use [static] */
 } eliza_llama_info_t;
 
@@ -629,7 +633,7 @@ typedef struct EliLlmStream EliLlmStream;
 
 /* The host's struct: no struct_size. 88 bytes with 64-bit pointers, 64 with 32-bit ones. */
 typedef struct eliza_llm_stream_config_t {
-    int32_t max_tokens;           /* tokens to emit; 0: no bound */
+    int32_t max_tokens;           /* tokens to emit; 0: no limit */
     float temperature;            /* <= 0: greedy */
     float top_p;                  /* 1 or more, or <= 0: off */
     int32_t top_k;                /* <= 0: off */
@@ -727,7 +731,7 @@ int eliza_inference_llm_stream_set_threads(EliLlmStream *stream, int32_t n_threa
 #define ELIZA_STOP_CONTEXT_FULL 7
 
 /* Why the last step was final, or a negative status. `prefill`, `set`, `activate` and `generate`
- * take a finished stream up again, except after the end of generation, which needs `prefill`. */
+ * let a stopped stream go on, except after the end of generation, which needs `prefill`. */
 int eliza_inference_llm_stream_stop_reason(EliLlmStream *stream);
 
 typedef struct eliza_llm_stream_stats_t {
@@ -739,11 +743,11 @@ typedef struct eliza_llm_stream_stats_t {
     uint64_t emitted_tokens;
     uint64_t sampled_tokens;    /* those of them that were chosen from logits */
     uint64_t forced_tokens;     /* the others: they needed no logits */
-    uint64_t constrained_steps; /* choices inside a span, the one that ends the generation included */
+    uint64_t constrained_steps; /* choices inside a span, including one that ends the generation */
     uint64_t skipped_candidates;/* sum over constrained steps of vocabulary size - legal tokens */
     uint64_t fallbacks;         /* constrained steps in which no legal logit was above -inf */
-    uint64_t grammar_rejections;/* free tokens that the grammar refused, so that the full grammar ran */
-    uint64_t sample_ns;         /* time in choosing tokens, forced ones included */
+    uint64_t grammar_rejections;/* unconstrained tokens that the grammar refused, so that it tested all */
+    uint64_t sample_ns;         /* time in choosing tokens, including forced ones */
     uint64_t decode_ns;         /* time in the model */
     uint64_t context_tokens;    /* tokens in the KV cache */
     uint64_t pending_tokens;    /* accepted, not yet decoded */
@@ -763,23 +767,23 @@ typedef EliLlmStream *FfiLlmHandle;
  * is eliza_inference_llm_stream_last_error. */
 int eliza_inference_set_token_trie(FfiLlmHandle handle, const char *payload, size_t payload_len, int mode);
 
-/* Removes the trie: back to grammar-only sampling. Nothing happens if none is set. */
+/* Removes the trie, so that only the stream's grammar is left. Without a trie nothing happens. */
 int eliza_inference_clear_token_trie(FfiLlmHandle handle);
 
-/* Constrains the stream by any constraint, in place of what constrains it now. The constraint's
- * vocabulary must be that of the model: as many tokens, and for a recognizer the same bytes
+/* Constrains the stream by any constraint, which replaces the present one. The constraint's vocabulary
+ * must be that of the model: as many tokens, and for a recognizer the same bytes
  * (ELIZA_ERR_MODEL_MISMATCH). `config` NULL is all defaults; its span_timeout 0 means the stream's for a
  * token trie, none for a recognizer. Otherwise as eliza_inference_set_token_trie. */
 int eliza_inference_set_constraint(FfiLlmHandle handle, const eliza_constraint *constraint, int mode,
                                    const eliza_span_config_t *config);
 
-/* Removes what constrains the stream, a token trie too. */
+/* Removes the constraint or token trie. */
 int eliza_inference_clear_constraint(FfiLlmHandle handle);
 
 /* As eliza_inference_matcher_activate, on the stream's trie. ELIZA_ERR_STATE without a trie. */
 int eliza_inference_llm_stream_activate(EliLlmStream *stream, const char *path, size_t path_len);
 
-/* The span of the stream; all zero, -1 where an index is meant, without a trie. */
+/* The span of the stream. Without a constraint: all 0, and -1 where an index is meant. */
 int eliza_inference_llm_stream_state(EliLlmStream *stream, eliza_span_state_t *out_state);
 
 /* Lends the name of the complete leaf, as eliza_inference_matcher_leaf, until set or clear.

@@ -3,8 +3,10 @@
 const Mutex = @import("mutex.zig").Mutex;
 const message = @import("message");
 
+/// ELIZA_LOG_* of the header.
 pub const Level = enum(i32) { err = 0, warn = 1, info = 2 };
 
+/// eliza_log_callback of the header.
 pub const Callback = fn (level: i32, message: [*:0]const u8, length: usize, user_data: ?*anyopaque) callconv(.c) void;
 
 const Receiver = struct { callback: ?*const Callback = null, user_data: ?*anyopaque = null };

@@ -45,6 +45,7 @@ const Pool = position.Pool;
 pub const StateKey = struct {
     state: u32,
 
+    /// The one state. The cache asks no further.
     pub inline fn next(key: *StateKey) u32 {
         return key.state;
     }
@@ -61,10 +62,12 @@ pub const StackKey = struct {
     /// States of parsers are below it, and the cache has room for so many bits.
     const below_bottom = std.math.maxInt(u31);
 
+    /// At the position's own state.
     pub inline fn of(pool: *const Pool, at: Position) StackKey {
         return .{ .pool = pool, .stack = at.stack, .state = at.state };
     }
 
+    /// The next state: first the position's, then those of the stack from its top down.
     pub inline fn next(key: *StackKey) u32 {
         switch (key.taken) {
             .nothing => {
