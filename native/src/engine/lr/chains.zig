@@ -1,9 +1,9 @@
-//! Chains of unit reductions. A reduction of one symbol changes the top of a stack and nothing else, and
-//! what it becomes depends on the state below. So for a top and the state below it, all that unit
-//! reductions lead to is found once: which terminals are shifted on the way, and which other reductions
-//! leave the chain. In the expressions of a programming language a chain has a dozen links. Others take
-//! such reductions out of the tables (Pager, "Eliminating unit productions from LR parsers", 1977); here
-//! the tables stay small, and what is found on the way stays known.
+//! Chains of unit reductions. A reduction of one symbol changes only the top of a stack, and what the top
+//! becomes depends on the state below. So for a top and the state below it, all that unit reductions lead to is
+//! found once: which terminals are shifted on the way, and which other reductions leave the chain. In the
+//! expressions of a programming language a chain has a dozen links. Others remove such reductions from the
+//! tables (Pager, "Eliminating unit productions from LR parsers", 1977); here the tables stay small, and chains
+//! are found when first needed.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -47,7 +47,7 @@ pub fn Chains(comptime width: usize) type {
             /// Terminals before which the first link makes a unit reduction: the state below decides what it
             /// becomes. For all others the chain is that of its top alone, whatever is below, since the sets of
             /// the other links, and of their exits, are parts of this one.
-            looks: Set,
+            needs_below: Set,
             links: Range,
             exits: Range,
         };
@@ -109,7 +109,7 @@ pub fn Chains(comptime width: usize) type {
             const chain = try c.all.addOne(gpa);
             errdefer c.all.items.len = number;
             chain.shifts = @splat(0);
-            chain.looks = @splat(0);
+            chain.needs_below = @splat(0);
             try c.links.append(gpa, .{ .set = @splat(std.math.maxInt(u64)), .top = top });
             var i = first_link;
             while (i < c.links.items.len) : (i += 1) {
@@ -132,7 +132,7 @@ pub fn Chains(comptime width: usize) type {
                 sets.meet(&next.set, &c.links.items[from].set, sets.at(program.reduction_sets, r));
                 const reduction = program.reductions[r];
                 if (reduction.length == 1 and !sets.isEmpty(&next.set)) {
-                    sets.unite(&chain.looks, &next.set);
+                    sets.unite(&chain.needs_below, &next.set);
                     next.top = program.transition(below, reduction.symbol);
                     continue;
                 }
@@ -159,7 +159,7 @@ test "the state below decides before every unit reduction of the top, and before
     defer chains.deinit(gpa);
     const n = try chains.of(gpa, &program, 0, 1);
     const chain = chains.all.items[n];
-    try std.testing.expectEqual([_]u64{ 0b0011, 0 }, chain.looks);
+    try std.testing.expectEqual([_]u64{ 0b0011, 0 }, chain.needs_below);
     try std.testing.expectEqual([_]u64{ 0b1011, 0 }, chain.shifts);
     for ([_]u16{ 0, 1, 3 }, [_]u16{ 2, 3, 1 }) |terminal, top| try std.testing.expectEqual(top, chains.shiftingTop(n, terminal));
     const exits = chains.exits.items[chain.exits.from..chain.exits.to];

@@ -31,7 +31,7 @@ pub fn Parser(comptime width: usize) type {
         /// All that the parser finds is decided by the states from there to the top (recognizer/key.zig). A
         /// state below a top is read in three places, and each lowers this: `reduce` and the exits in
         /// `viableReduced` read the state that a reduction uncovers, and `viableReduced` reads the one below the
-        /// top if its chain `looks` for a terminal that is wanted. What `popped` passes on its way to an uncovered
+        /// top if its chain `needs_below` for a wanted terminal. What `popped` passes on its way to an uncovered
         /// state lies above it. What the parser has pushed lies above what it had uncovered before.
         least_depth: u32 = 0,
         chains: Chains = .{},
@@ -100,7 +100,9 @@ pub fn Parser(comptime width: usize) type {
                     p.least_depth = @min(p.least_depth, node.depth);
                     next.stack = .{ .below = below, .top = p.program.transition(node.state, exit.reduction.symbol) };
                 }
-                if (sets.intersects(&level.set, &chain.looks)) p.least_depth = @min(p.least_depth, p.pool.nodes.items[at.below].depth);
+                if (sets.intersects(&level.set, &chain.needs_below)) {
+                    p.least_depth = @min(p.least_depth, p.pool.nodes.items[at.below].depth);
+                }
                 level.chain = number;
                 sets.meet(&level.set, &level.set, &chain.shifts);
                 if (sets.isEmpty(&level.set)) {
@@ -113,7 +115,7 @@ pub fn Parser(comptime width: usize) type {
             return all;
         }
 
-        /// Chooses the chain. This alone does not count as looking at it: see `Chain.looks`.
+        /// Chooses the chain. This alone does not count as looking at it: see `Chain.needs_below`.
         fn stateBelow(p: *const P, stack: Stack) u32 {
             return if (stack.below == bottom) chains_module.nothing else p.pool.nodes.items[stack.below].state;
         }

@@ -53,7 +53,7 @@ pub const TokenTrie = struct {
 
     /// The token that leads to a node; -1 for a root.
     tokens: []const i32,
-    /// One more than there are nodes.
+    /// The first child of each node; one more at the end.
     first_child: []const u32,
     marks: []const Mark,
     descriptors: []const Descriptor,

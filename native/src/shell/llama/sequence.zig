@@ -220,8 +220,8 @@ pub const Sequence = struct {
     }
 };
 
-/// As many as libllama itself would start, but not more than there are processors. In a small
-/// model they would wait for each other for longer than they work.
+/// As many as libllama would start, but no more than there are processors. In a small model threads would wait for
+/// each other longer than they work.
 fn defaultThreads(model: *const Model) i32 {
     if (model.api().llama_model_n_params(model.handle) < small_model_params) return 1;
     return @intCast(@min(threads_max, std.Thread.getCpuCount() catch threads_max));
