@@ -236,33 +236,36 @@ const Range = @import("ast.zig").Range;
 
 // zig fmt: off
 
-/// Of the whole code space.
+/// The general category of every code point, packed.
 pub const categories =
     {literal(parts["categories"])};
 
-/// Of the whole code space.
+/// The script of every code point, packed.
 pub const scripts =
     {literal(parts["scripts"])};
 
 /// Lower case, without underscores; `,` between the names of one script, `;` between scripts.
 pub const script_names = "{parts["script_names"].decode()}";
 
-/// Lower case, without underscores.
+/// Lower case, without underscores, with `;` between them.
 pub const category_names = "{parts["category_names"].decode()}";
 
-/// Of each name: bit c is category c of `categories`.
+/// [name]: bit c is category c of `categories`.
 pub const category_masks = [_]u32{{ {masks} }};
 
+/// The number of pairs in `folds`.
 pub const n_folds = {len(folds)};
+/// Simple case folding, packed.
 pub const folds =
     {literal(parts["folds"])};
 
-/// \\d, and the categories of \\w.
+/// The category of \\d.
 pub const digit_mask = 0x{mask_of("Nd"):x};
+/// The categories of \\w.
 pub const word_mask = 0x{word_mask:x};
-/// What \\w has beside its categories: Other_Alphabetic that is no mark, Join_Control.
+/// What \\w has besides its categories: Other_Alphabetic without marks, and Join_Control.
 pub const word_extra = [_]Range{{ {ranges(word_extra)} }};
-/// White_Space.
+/// The characters of \\s: White_Space.
 pub const space = [_]Range{{ {ranges(members("WHITESPACE"))} }};
 """
     )

@@ -16,7 +16,7 @@ const syntax_tree = @import("syntax_tree.zig");
 const Expression = syntax_tree.Expression;
 const Terminals = @import("terminals.zig").Terminals;
 
-pub const Error = Allocator.Error || diagnostic.Error;
+const Error = Allocator.Error || diagnostic.Error;
 
 /// How many alternatives one alternative of a rule may become by the groups and optional parts in it, and how many symbols these
 /// may have together.

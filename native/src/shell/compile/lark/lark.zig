@@ -14,7 +14,7 @@ const parser = @import("parser.zig");
 const SyntaxTree = @import("syntax_tree.zig").SyntaxTree;
 const Terminals = @import("terminals.zig").Terminals;
 
-pub const Error = Allocator.Error || diagnostic.Error;
+const Error = Allocator.Error || diagnostic.Error;
 
 /// ELIZA_GRAMMAR_BYTES_MAX of the header.
 pub const bytes_max = 16 << 20;

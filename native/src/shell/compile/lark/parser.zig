@@ -27,7 +27,7 @@ const Scanner = @import("scanner.zig").Scanner;
 const Token = @import("scanner.zig").Token;
 const Tag = @import("scanner.zig").Tag;
 
-pub const Error = Allocator.Error || diagnostic.Error;
+const Error = Allocator.Error || diagnostic.Error;
 
 /// How deep parentheses may be nested. Bounds the use of the caller's stack.
 const nesting_max = 128;

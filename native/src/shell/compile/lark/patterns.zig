@@ -12,10 +12,10 @@ const properties_module = @import("properties.zig");
 const Properties = properties_module.Properties;
 const Token = @import("scanner.zig").Token;
 
-pub const Error = Allocator.Error || diagnostic.Error;
+const Error = Allocator.Error || diagnostic.Error;
 
 /// How many different regexes and strings of any case a grammar may have: each may unpack tables of Unicode.
-pub const costly_max = 8192;
+const costly_max = 8192;
 
 /// A terminal's expression that is one token or one range of them.
 pub const Pattern = struct {

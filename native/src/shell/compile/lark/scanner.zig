@@ -97,7 +97,8 @@ pub const Scanner = struct {
         return s.diag.fail(.grammar, "{d}:{d}: " ++ format, .{ place.line, place.column } ++ args);
     }
 
-    pub fn here(s: *const Scanner) Place {
+    /// The place of the next byte.
+    fn here(s: *const Scanner) Place {
         return .{ .line = s.line, .column = @intCast(s.at - s.line_start + 1) };
     }
 

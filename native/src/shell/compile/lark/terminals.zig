@@ -16,13 +16,13 @@ const Properties = properties.Properties;
 const syntax_tree = @import("syntax_tree.zig");
 const SyntaxTree = syntax_tree.SyntaxTree;
 
-pub const Error = Allocator.Error || diagnostic.Error;
+const Error = Allocator.Error || diagnostic.Error;
 
 /// ELIZA_TERMINALS_MAX of the header.
 pub const terminals_max = @import("engine").program.terminals_max;
 
 /// A candidate for a terminal of the grammar: only those that are used or skipped become one.
-pub const Entry = struct {
+const Entry = struct {
     name: []const u8,
     place: Place,
     priority: i32 = 0,

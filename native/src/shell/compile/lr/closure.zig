@@ -22,6 +22,7 @@ pub const Closure = struct {
     /// [rule * words]: the terminals that can follow the rule in this state. Only those of `found` are valid.
     lookaheads: []u64,
 
+    /// Takes memory for all rules, with lookaheads only if `first` is given.
     pub fn init(ctx: *const Context, g: *const AugmentedGrammar, first: ?*const FirstSets) Error!Closure {
         return .{
             .grammar = g,

@@ -6,6 +6,7 @@ const Allocator = std.mem.Allocator;
 const diagnostic = @import("engine").diagnostic;
 const Budget = @import("engine").budget.Budget;
 
+/// error.Failed: the diagnostic says why.
 pub const Error = Allocator.Error || diagnostic.Error;
 
 /// Allocates within the budget. All memory is freed at once, with the arena.

@@ -7,6 +7,7 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
+/// Between two nodes, for `Graph.init`.
 pub const Edge = struct { from: u32, to: u32 };
 
 /// Immutable; nodes are numbered from 0.
@@ -15,7 +16,7 @@ pub const Graph = struct {
     offsets: []const u32,
     targets: []const u32,
 
-    pub fn nNodes(g: *const Graph) u32 {
+    fn nNodes(g: *const Graph) u32 {
         return @intCast(g.offsets.len - 1);
     }
 
@@ -164,7 +165,9 @@ pub const Paths = struct {
     /// [node]: where that edge starts.
     from: []u32,
 
+    /// In `costs`.
     pub const unreached = std.math.maxInt(u64);
+    /// In `edges`.
     pub const no_edge = std.math.maxInt(u32);
 };
 

@@ -38,6 +38,7 @@ pub const Automaton = struct {
     /// Of indices, `end` not included.
     pub const Range = struct { start: u32, end: u32 };
 
+    /// The number of states so far.
     pub fn nStates(a: *const Automaton) u32 {
         return @intCast(a.kernel_offsets.items.len - 1);
     }
@@ -48,7 +49,7 @@ pub const Automaton = struct {
     }
 
     /// The lookaheads of a state's kernel, item by item.
-    pub fn kernelSetsOf(a: *const Automaton, state: usize) []const u64 {
+    fn kernelSetsOf(a: *const Automaton, state: usize) []const u64 {
         const offsets = a.kernel_offsets.items;
         return a.kernel_sets.items[@as(usize, offsets[state]) * a.kernel_words .. @as(usize, offsets[state + 1]) * a.kernel_words];
     }

@@ -5,14 +5,17 @@ pub fn wordsFor(n_members: usize) u32 {
     return @intCast((n_members + 63) / 64);
 }
 
+/// `member` must be below the number of the row's bits, here as in `add` and `remove`.
 pub fn has(set: []const u64, member: usize) bool {
     return set[member / 64] >> @intCast(member % 64) & 1 != 0;
 }
 
+/// May be there already.
 pub fn add(set: []u64, member: usize) void {
     set[member / 64] |= @as(u64, 1) << @intCast(member % 64);
 }
 
+/// Need not be there.
 pub fn remove(set: []u64, member: usize) void {
     set[member / 64] &= ~(@as(u64, 1) << @intCast(member % 64));
 }
@@ -37,6 +40,7 @@ pub noinline fn intersect(to: []u64, with: []const u64) bool {
     return lost != 0;
 }
 
+/// Whether two rows of one length have a member in common.
 pub noinline fn intersects(a: []const u64, b: []const u64) bool {
     var common: u64 = 0;
     for (a, b) |x, y| common |= x & y;
@@ -59,6 +63,7 @@ pub const Iterator = struct {
     at: usize = 0,
     rest: ?u64 = null,
 
+    /// null: there are no more.
     pub fn next(i: *Iterator) ?u32 {
         while (i.at < i.set.len) {
             const rest = i.rest orelse i.set[i.at];

@@ -20,6 +20,7 @@ pub const ShortestSentences = struct {
     /// [rule]: the production whose symbols derive that sentence.
     choices: []u16,
 
+    /// Every rule with a production that takes part must derive some sentence.
     pub fn init(ctx: *const Context, g: *const AugmentedGrammar) Error!ShortestSentences {
         const s: ShortestSentences = .{
             .grammar = g,

@@ -22,7 +22,7 @@ const displaceRows = @import("row_displacement.zig").displaceRows;
 const context = @import("context.zig");
 const Context = context.Context;
 
-pub const Error = context.Error;
+const Error = context.Error;
 
 /// Remarks on a grammar that compiles, a line each: "line:column: " if it has a place, and a text.
 pub const Notes = std.ArrayList([]const u8);

@@ -23,6 +23,7 @@ pub const Node = union(enum) {
     /// A text that leads from the table's start to a state that matches something.
     automaton: *const TransitionTable,
 
+    /// `min` to `max` times `node`, one after the other.
     pub const Repeat = struct {
         node: *const Node,
         min: u32,

@@ -13,7 +13,7 @@ const reachable_patterns = @import("reachable_patterns.zig");
 
 const Pattern = @import("pattern.zig").Pattern;
 
-pub const Error = Allocator.Error || diagnostic.Error;
+const Error = Allocator.Error || diagnostic.Error;
 
 const shape = @import("engine").dfa;
 pub const Dfa = shape.Dfa;

@@ -12,7 +12,7 @@ const dfa = @import("engine").dfa;
 const determinise = @import("subset_construction.zig").determinise;
 const TransitionTable = @import("minimise.zig").TransitionTable;
 
-pub const Error = Allocator.Error || diagnostic.Error;
+const Error = Allocator.Error || diagnostic.Error;
 
 /// A leaf for the texts that match the first `n_wanted` patterns and none of the others. All must be soft, so that none hides
 /// another, and at least one must be wanted, since what must not match does not keep texts valid UTF-8. Lives in `arena`.

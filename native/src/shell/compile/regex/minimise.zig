@@ -12,7 +12,7 @@ const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
 const interner = @import("interner.zig");
 
-pub const Error = Allocator.Error || diagnostic.Error;
+const Error = Allocator.Error || diagnostic.Error;
 
 /// A DFA that becomes smaller in place. State 0 is the dead state, state 1 the start; these two always exist.
 pub const TransitionTable = struct {

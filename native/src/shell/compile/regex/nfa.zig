@@ -14,7 +14,7 @@ const TransitionTable = @import("minimise.zig").TransitionTable;
 const Pattern = @import("pattern.zig").Pattern;
 const dfa = @import("engine").dfa;
 
-pub const Error = Allocator.Error || diagnostic.Error;
+const Error = Allocator.Error || diagnostic.Error;
 
 /// What `a`, `b`, `low` and `high` are is said at its kind.
 pub const State = struct {
@@ -24,6 +24,7 @@ pub const State = struct {
     a: u32 = 0,
     b: u32 = 0,
 
+    /// What the state does.
     pub const Kind = enum(u8) {
         /// The pattern that has this state's number is complete.
         match,

@@ -14,7 +14,7 @@ const Range = ast.Range;
 const unicode = @import("unicode.zig");
 const CharacterSet = @import("character_set.zig").CharacterSet;
 
-pub const Error = Allocator.Error || diagnostic.Error;
+const Error = Allocator.Error || diagnostic.Error;
 
 /// The flags in force at the start of the pattern; `(?i)` and the like change them within it.
 pub const Flags = packed struct(u4) {

@@ -10,7 +10,7 @@ const MatchLists = @import("match_lists.zig").MatchLists;
 const interner = @import("interner.zig");
 const filled = @import("minimise.zig").filled;
 
-pub const Error = Allocator.Error || diagnostic.Error;
+const Error = Allocator.Error || diagnostic.Error;
 
 /// Lives in the arena that `find` was given.
 pub const ReachablePatterns = struct {

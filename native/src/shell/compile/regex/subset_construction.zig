@@ -18,7 +18,7 @@ const interner = @import("interner.zig");
 const minimise = @import("minimise.zig");
 const filled = minimise.filled;
 
-pub const Error = Allocator.Error || diagnostic.Error;
+const Error = Allocator.Error || diagnostic.Error;
 
 /// The DFA before it is minimised. It lives in `arena`, as does all scratch memory. ELIZA_ERR_LIMIT: more states, steps, memory or
 /// time than the budget allows.

@@ -151,6 +151,7 @@ pub const Folds = struct {
     /// The characters that do not fold to themselves, ascending by `from`.
     pairs: [tables.n_folds]Pair,
 
+    /// `from` folds to `to`.
     pub const Pair = struct { from: u21, to: u21 };
 
     /// Unpacks the table.

@@ -5,7 +5,7 @@ const Range = @import("ast.zig").Range;
 
 // zig fmt: off
 
-/// Of the whole code space.
+/// The general category of every code point, packed.
 pub const categories =
     "\xf9\x18\x16\x51\x13\x51\x0d\x0e\x11\x12\x11\x0c\x31\xe8\x02\x31\x52\x31\xe0\x12\x0d\x11\x0e\x14\x0b\x14\xe1\x12\x0d\x12\x0e\x12" ++
     "\xf9\x19\x16\x11\x73\x15\x11\x14\x15\x04\x0f\x12\x1a\x15\x14\x15\x12\x2a\x14\x01\x31\x14\x0a\x04\x10\x4a\x11\xe0\x0f\x12\xc0\xe1" ++
@@ -140,7 +140,7 @@ pub const categories =
     "\x04\xfd\x9a\x13\xe4\x96\x04\xfd\xda\x0b\xe4\xc3\x26\x9d\xe4\xa2\x42\xfd\xfe\xb6\x02\xe4\xb8\x58\xfd\xb9\x87\x28\x1a\xfd\x16\xfa" ++
     "\x58\xfd\x78\xe5\xe8\x01\xfd\x88\xfc\x03\xfc\xf6\xff\x03\x3d\xfc\xf6\xff\x03\x3d";
 
-/// Of the whole code space.
+/// The script of every code point, packed.
 pub const scripts =
     "\x01\x41\x02\x1a\x01\x06\x02\x1a\x01\x2f\x02\x01\x01\x0f\x02\x01\x01\x05\x02\x17\x01\x01\x02\x1f\x01\x01\x02\xc1\x03\x01\x27\x02" ++
     "\x05\x01\x05\x03\x02\x01\x14\x04\x70\x05\x04\x01\x01\x05\x03\x00\x02\x05\x04\x01\x01\x05\x01\x00\x04\x05\x01\x01\x01\x05\x01\x01" ++
@@ -258,13 +258,15 @@ pub const scripts =
 /// Lower case, without underscores; `,` between the names of one script, `;` between scripts.
 pub const script_names = "unknown,zzzz;common,zyyy;latin,latn;bopomofo,bopo;inherited,zinh,qaai;greek,grek;coptic,copt,qaac;cyrillic,cyrl;armenian,armn;hebrew,hebr;arabic,arab;syriac,syrc;thaana,thaa;nko,nkoo;samaritan,samr;mandaic,mand;devanagari,deva;bengali,beng;gurmukhi,guru;gujarati,gujr;oriya,orya;tamil,taml;telugu,telu;kannada,knda;malayalam,mlym;sinhala,sinh;thai;lao,laoo;tibetan,tibt;myanmar,mymr;georgian,geor;hangul,hang;ethiopic,ethi;cherokee,cher;canadianaboriginal,cans;ogham,ogam;runic,runr;tagalog,tglg;hanunoo,hano;buhid,buhd;tagbanwa,tagb;khmer,khmr;mongolian,mong;limbu,limb;taile,tale;newtailue,talu;buginese,bugi;taitham,lana;balinese,bali;sundanese,sund;batak,batk;lepcha,lepc;olchiki,olck;braille,brai;glagolitic,glag;tifinagh,tfng;han,hani;hiragana,hira;katakana,kana;yi,yiii;lisu;vai,vaii;bamum,bamu;sylotinagri,sylo;phagspa,phag;saurashtra,saur;kayahli,kali;rejang,rjng;javanese,java;cham;taiviet,tavt;meeteimayek,mtei;linearb,linb;lycian,lyci;carian,cari;olditalic,ital;gothic,goth;oldpermic,perm;ugaritic,ugar;oldpersian,xpeo;deseret,dsrt;shavian,shaw;osmanya,osma;osage,osge;elbasan,elba;caucasianalbanian,aghb;vithkuqi,vith;todhri,todr;lineara,lina;cypriot,cprt;imperialaramaic,armi;palmyrene,palm;nabataean,nbat;hatran,hatr;phoenician,phnx;lydian,lydi;sidetic,sidt;meroitichieroglyphs,mero;meroiticcursive,merc;kharoshthi,khar;oldsoutharabian,sarb;oldnortharabian,narb;manichaean,mani;avestan,avst;inscriptionalparthian,prti;inscriptionalpahlavi,phli;psalterpahlavi,phlp;oldturkic,orkh;oldhungarian,hung;hanifirohingya,rohg;garay,gara;yezidi,yezi;oldsogdian,sogo;sogdian,sogd;olduyghur,ougr;chorasmian,chrs;elymaic,elym;brahmi,brah;kaithi,kthi;sorasompeng,sora;chakma,cakm;mahajani,mahj;sharada,shrd;khojki,khoj;multani,mult;khudawadi,sind;grantha,gran;tulutigalari,tutg;newa;tirhuta,tirh;siddham,sidd;modi;takri,takr;ahom;dogra,dogr;warangciti,wara;divesakuru,diak;nandinagari,nand;zanabazarsquare,zanb;soyombo,soyo;paucinhau,pauc;sunuwar,sunu;bhaiksuki,bhks;marchen,marc;masaramgondi,gonm;gunjalagondi,gong;tolongsiki,tols;makasar,maka;kawi;cuneiform,xsux;protocuneiform,pcun;cyprominoan,cpmn;egyptianhieroglyphs,egyp;anatolianhieroglyphs,hluw;gurungkhema,gukh;mro,mroo;tangsa,tnsa;bassavah,bass;pahawhhmong,hmng;kiratrai,krai;medefaidrin,medf;beriaerfe,berf;miao,plrd;tangut,tang;nushu,nshu;khitansmallscript,kits;jurchen,jurc;duployan,dupl;signwriting,sgnw;nyiakengpuachuehmong,hmnp;toto;wancho,wcho;nagmundari,nagm;olonal,onao;taiyo,tayo;mendekikakui,mend;adlam,adlm;seal";
 
-/// Lower case, without underscores.
+/// Lower case, without underscores, with `;` between them.
 pub const category_names = "lu;uppercaseletter;ll;lowercaseletter;lt;titlecaseletter;lm;modifierletter;lo;otherletter;mn;nonspacingmark;mc;spacingmark;me;enclosingmark;nd;decimalnumber;nl;letternumber;no;othernumber;pc;connectorpunctuation;pd;dashpunctuation;ps;openpunctuation;pe;closepunctuation;pi;initialpunctuation;pf;finalpunctuation;po;otherpunctuation;sm;mathsymbol;sc;currencysymbol;sk;modifiersymbol;so;othersymbol;zs;spaceseparator;zl;lineseparator;zp;paragraphseparator;cc;control;cf;format;cs;surrogate;co;privateuse;cn;unassigned;l;letter;lc;casedletter;m;mark;n;number;p;punctuation;s;symbol;z;separator;c;other;any";
 
-/// Of each name: bit c is category c of `categories`.
+/// [name]: bit c is category c of `categories`.
 pub const category_masks = [_]u32{ 0x1, 0x1, 0x2, 0x2, 0x4, 0x4, 0x8, 0x8, 0x10, 0x10, 0x20, 0x20, 0x40, 0x40, 0x80, 0x80, 0x100, 0x100, 0x200, 0x200, 0x400, 0x400, 0x800, 0x800, 0x1000, 0x1000, 0x2000, 0x2000, 0x4000, 0x4000, 0x8000, 0x8000, 0x10000, 0x10000, 0x20000, 0x20000, 0x40000, 0x40000, 0x80000, 0x80000, 0x100000, 0x100000, 0x200000, 0x200000, 0x400000, 0x400000, 0x800000, 0x800000, 0x1000000, 0x1000000, 0x2000000, 0x2000000, 0x4000000, 0x4000000, 0x8000000, 0x8000000, 0x10000000, 0x10000000, 0x20000000, 0x20000000, 0x1f, 0x1f, 0x7, 0x7, 0xe0, 0xe0, 0x700, 0x700, 0x3f800, 0x3f800, 0x3c0000, 0x3c0000, 0x1c00000, 0x1c00000, 0x3e000000, 0x3e000000, 0x3fffffff };
 
+/// The number of pairs in `folds`.
 pub const n_folds = 1533;
+/// Simple case folding, packed.
 pub const folds =
     "\x41\x34\x40\x5a\x02\x8e\x0c\x0a\x2e\x40\x01\x0e\x40\x00\x02\xec\xfa\x0e\x20\x31\x02\x03\x07\x02\x02\x11\x02\x02\x2f\x02\x01\x02" ++
     "\xf1\x01\x00\x07\x02\x01\x02\x97\x04\x01\x02\xa4\x03\x00\x05\x02\x01\x02\x9c\x03\x00\x02\x02\x01\x04\x9a\x03\x00\x02\x02\x02\x02" ++
@@ -293,10 +295,11 @@ pub const folds =
     "\x01\x04\x4e\xea\x0d\x66\x80\x01\xbd\x01\x2c\x3f\x9a\x16\x40\x40\x80\xab\x01\x40\x40\x5b\x32\x35\xed\xe0\x01\x02\x01\x07\x05\x01" ++
     "\x02\x02\x01\x03\x02\x01\x16\x09\x01\x03\x0f\x01\x80\x13\x44\x44";
 
-/// \d, and the categories of \w.
+/// The category of \d.
 pub const digit_mask = 0x100;
+/// The categories of \w.
 pub const word_mask = 0xbff;
-/// What \w has beside its categories: Other_Alphabetic that is no mark, Join_Control.
+/// What \w has besides its categories: Other_Alphabetic without marks, and Join_Control.
 pub const word_extra = [_]Range{ .{ .first = 0x200c, .last = 0x200d }, .{ .first = 0x24b6, .last = 0x24e9 }, .{ .first = 0x1f130, .last = 0x1f149 }, .{ .first = 0x1f150, .last = 0x1f169 }, .{ .first = 0x1f170, .last = 0x1f189 } };
-/// White_Space.
+/// The characters of \s: White_Space.
 pub const space = [_]Range{ .{ .first = 0x9, .last = 0xd }, .{ .first = 0x20, .last = 0x20 }, .{ .first = 0x85, .last = 0x85 }, .{ .first = 0xa0, .last = 0xa0 }, .{ .first = 0x1680, .last = 0x1680 }, .{ .first = 0x2000, .last = 0x200a }, .{ .first = 0x2028, .last = 0x2029 }, .{ .first = 0x202f, .last = 0x202f }, .{ .first = 0x205f, .last = 0x205f }, .{ .first = 0x3000, .last = 0x3000 } };
