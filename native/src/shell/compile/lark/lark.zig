@@ -32,14 +32,14 @@ pub const Parsed = struct {
 /// The result lives in `arena` and keeps nothing of `text`. ELIZA_ERR_GRAMMAR: an error in the text; its message begins with
 /// "line:column: ". ELIZA_ERR_LIMIT: the text is larger than this library, or the budget, allows.
 pub fn parse(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnostic) Error!Parsed {
-    try check(text, diag);
+    try checkText(text, diag);
     var budgeted: BudgetedArena = .{ .arena = arena, .budget = budget, .diag = diag, .what = "the grammar" };
     return parseChecked(budgeted.allocator(), arena, text, budget, diag) catch |err| budgeted.explain(err);
 }
 
 fn parseChecked(arena: Allocator, uncounted: Allocator, text: []const u8, budget: *Budget, diag: *Diagnostic) Error!Parsed {
     const tree = try parser.parse(arena, try arena.dupe(u8, text), budget, diag);
-    const start = try lookUp(&tree, diag);
+    const start = try resolveNames(&tree, diag);
     var terminals: Terminals = try .init(arena, uncounted, &tree, budget, diag);
 
     var expansion: Expansion = .{
@@ -58,7 +58,7 @@ fn parseChecked(arena: Allocator, uncounted: Allocator, text: []const u8, budget
     };
 }
 
-fn check(text: []const u8, diag: *Diagnostic) Error!void {
+fn checkText(text: []const u8, diag: *Diagnostic) Error!void {
     if (text.len > bytes_max) return diag.fail(.limit, "1:1: the grammar is longer than {d} bytes", .{bytes_max});
     if (std.mem.startsWith(u8, text, "\u{feff}")) return failAt(text, 0, "a byte order mark", diag);
     if (std.mem.findScalar(u8, text, 0)) |at| return failAt(text, at, "a zero byte", diag);
@@ -84,7 +84,7 @@ fn failAt(text: []const u8, at: usize, what: []const u8, diag: *Diagnostic) Erro
 }
 
 /// Fails if a rule or terminal is used but not defined. Returns the definition of the start rule.
-fn lookUp(tree: *const SyntaxTree, diag: *Diagnostic) Error!u32 {
+fn resolveNames(tree: *const SyntaxTree, diag: *Diagnostic) Error!u32 {
     var start: ?u32 = null;
     for (tree.names) |name| {
         if (name.is_symbol and name.definition == null) {

@@ -43,16 +43,16 @@ pub const Closure = struct {
     pub fn close(c: *Closure, ctx: *const Context, kernel: []const u32, kernel_sets: []const u64) Error!void {
         c.n = 0;
         c.stamp += 1;
-        for (kernel) |item| c.begin(c.grammar.after[item]);
+        for (kernel) |item| c.addRule(c.grammar.after[item]);
         var i: usize = 0;
         while (i < c.n) : (i += 1) {
             if (i % 256 == 255) try ctx.check();
-            for (c.grammar.productionsOf(c.rules[i])) |p| c.begin(c.grammar.after[c.grammar.first_items[p]]);
+            for (c.grammar.productionsOf(c.rules[i])) |p| c.addRule(c.grammar.after[c.grammar.first_items[p]]);
         }
-        if (c.first) |first| try c.follow(ctx, first, kernel, kernel_sets);
+        if (c.first) |first| try c.closeLookaheads(ctx, first, kernel, kernel_sets);
     }
 
-    fn begin(c: *Closure, symbol: u32) void {
+    fn addRule(c: *Closure, symbol: u32) void {
         if (!c.grammar.isRule(symbol)) return;
         const rule = c.grammar.ruleOf(symbol);
         if (c.stamps[rule] == c.stamp) return;
@@ -61,10 +61,10 @@ pub const Closure = struct {
         c.n += 1;
     }
 
-    fn follow(c: *Closure, ctx: *const Context, first: *const FirstSets, kernel: []const u32, kernel_sets: []const u64) Error!void {
+    fn closeLookaheads(c: *Closure, ctx: *const Context, first: *const FirstSets, kernel: []const u32, kernel_sets: []const u64) Error!void {
         const g = c.grammar;
         for (c.found()) |rule| @memset(sets.row(c.lookaheads, rule, g.words), 0);
-        for (kernel, 0..) |item, i| _ = c.pass(first, item, sets.row(kernel_sets, i, g.words));
+        for (kernel, 0..) |item, i| _ = c.addLookaheads(first, item, sets.row(kernel_sets, i, g.words));
         var growing = true;
         while (growing) {
             growing = false;
@@ -72,14 +72,14 @@ pub const Closure = struct {
             for (c.found()) |rule| {
                 const behind = sets.row(c.lookaheads, rule, g.words);
                 for (g.productionsOf(rule)) |p| {
-                    if (c.pass(first, g.first_items[p], behind)) growing = true;
+                    if (c.addLookaheads(first, g.first_items[p], behind)) growing = true;
                 }
             }
         }
     }
 
     /// Adds the lookaheads that an item, itself followed by `behind`, gives to the rule after its dot. Whether any was new.
-    fn pass(c: *Closure, first: *const FirstSets, item: u32, behind: []const u64) bool {
+    fn addLookaheads(c: *Closure, first: *const FirstSets, item: u32, behind: []const u64) bool {
         const g = c.grammar;
         if (!g.isRule(g.after[item])) return false;
         const set = sets.row(c.lookaheads, g.ruleOf(g.after[item]), g.words);

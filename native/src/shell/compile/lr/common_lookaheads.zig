@@ -34,7 +34,7 @@ pub fn canonicalDropsAll(
     try m.solve(ctx);
     for (dropped) |one| {
         const production = a.reductions.items[one.reduction];
-        if (!sets.has(try m.lookaheads(ctx, one.state, production), one.terminal)) return false;
+        if (!sets.has(try m.lookaheadsOfReduction(ctx, one.state, production), one.terminal)) return false;
     }
     return true;
 }
@@ -67,7 +67,7 @@ const CommonLookaheads = struct {
             try m.closure.close(ctx, m.a.kernelOf(state), m.setsOf(state));
             const range = m.a.transitionsOf(state);
             for (m.a.targets.items[range.start..range.end]) |target| {
-                const shrunk = m.pass(state, target);
+                const shrunk = m.meetKernel(state, target);
                 if (waiting[target] or !(shrunk or !visited[target])) continue;
                 waiting[target] = true;
                 ring[(head + n_waiting) % n] = target;
@@ -77,27 +77,27 @@ const CommonLookaheads = struct {
     }
 
     /// Intersects the target's kernel with the lookaheads that its items have in `state`. Whether any was lost.
-    fn pass(m: *CommonLookaheads, state: u32, target: u32) bool {
+    fn meetKernel(m: *CommonLookaheads, state: u32, target: u32) bool {
         var shrunk = false;
         const to = m.setsOf(target);
         for (m.a.kernelOf(target), 0..) |item, i| {
-            const set = m.of(state, item - 1);
+            const set = m.lookaheadsOf(state, item - 1);
             if (sets.intersect(sets.row(to, i, m.g.words), set)) shrunk = true;
         }
         return shrunk;
     }
 
     /// The lookaheads of an item of `state`, which must be the one closed last.
-    fn of(m: *const CommonLookaheads, state: u32, item: u32) []const u64 {
+    fn lookaheadsOf(m: *const CommonLookaheads, state: u32, item: u32) []const u64 {
         for (m.a.kernelOf(state), 0..) |one, i| {
             if (one == item) return sets.row(m.setsOf(state), i, m.g.words);
         }
         return sets.row(m.closure.lookaheads, m.g.rules[m.g.productions[item]], m.g.words);
     }
 
-    fn lookaheads(m: *CommonLookaheads, ctx: *const Context, state: u32, production: u16) Error![]const u64 {
+    fn lookaheadsOfReduction(m: *CommonLookaheads, ctx: *const Context, state: u32, production: u16) Error![]const u64 {
         try m.closure.close(ctx, m.a.kernelOf(state), m.setsOf(state));
-        return m.of(state, m.g.first_items[production + 1] - 1);
+        return m.lookaheadsOf(state, m.g.first_items[production + 1] - 1);
     }
 
     fn setsOf(m: *const CommonLookaheads, state: u32) []u64 {

@@ -92,7 +92,7 @@ pub const Automaton = struct {
         const start = g.first_items[g.n_productions];
         b.startKernel();
         try b.kernel.append(ctx, start, b.empty_set);
-        _ = try b.stateOfKernel();
+        _ = try b.internKernel();
         var state: usize = 0;
         while (state < b.result.nStates()) : (state += 1) {
             try ctx.check();
@@ -166,16 +166,16 @@ const Builder = struct {
         const from = b.result.kernelSetsOf(state);
         b.copied.clearRetainingCapacity();
         try b.ctx.appendSlice(&b.copied, from);
-        for (b.result.kernelOf(state), 0..) |item, i| try b.move(item, sets.row(b.copied.items, i, words));
+        for (b.result.kernelOf(state), 0..) |item, i| try b.addMove(item, sets.row(b.copied.items, i, words));
         for (b.closure.found()) |rule| {
             const set: []const u64 = if (words == 0) &.{} else sets.row(b.closure.lookaheads, rule, words);
-            for (b.g.productionsOf(rule)) |p| try b.move(b.g.first_items[p], set);
+            for (b.g.productionsOf(rule)) |p| try b.addMove(b.g.first_items[p], set);
         }
-        try b.reduce();
-        try b.step();
+        try b.addReductions();
+        try b.addTransitions();
     }
 
-    fn move(b: *Builder, item: u32, set: []const u64) Error!void {
+    fn addMove(b: *Builder, item: u32, set: []const u64) Error!void {
         const symbol = b.g.after[item];
         if (symbol != none) {
             b.counts[symbol] += 1;
@@ -187,7 +187,7 @@ const Builder = struct {
         try b.ctx.append(&b.finished, .{ .symbol = symbol, .item = item, .set = set });
     }
 
-    fn reduce(b: *Builder) Error!void {
+    fn addReductions(b: *Builder) Error!void {
         sortByItem(b.finished.items);
         for (b.finished.items) |done| {
             try b.ctx.append(&b.result.reductions, b.g.productions[done.item]);
@@ -196,7 +196,7 @@ const Builder = struct {
         try b.ctx.append(&b.result.reduction_offsets, @intCast(b.result.reductions.items.len));
     }
 
-    fn step(b: *Builder) Error!void {
+    fn addTransitions(b: *Builder) Error!void {
         b.sorted.clearRetainingCapacity();
         try b.ctx.reserve(&b.sorted, b.moves.items.len);
         b.sorted.items.len = b.moves.items.len;
@@ -217,18 +217,18 @@ const Builder = struct {
             const group = b.sorted.items[begin..b.counts[symbol]];
             begin = b.counts[symbol];
             b.counts[symbol] = 0;
-            try b.stepOver(symbol, group);
+            try b.addTransition(symbol, group);
         }
         @memset(b.present, 0);
         try b.ctx.append(&b.result.transition_offsets, @intCast(b.result.symbols.items.len));
     }
 
-    fn stepOver(b: *Builder, symbol: u32, group: []Move) Error!void {
+    fn addTransition(b: *Builder, symbol: u32, group: []Move) Error!void {
         sortByItem(group);
         b.startKernel();
         for (group) |one| try b.kernel.append(b.ctx, one.item, one.set);
         try b.ctx.append(&b.result.symbols, symbol);
-        try b.ctx.append(&b.result.targets, try b.stateOfKernel());
+        try b.ctx.append(&b.result.targets, try b.internKernel());
     }
 
     fn startKernel(b: *Builder) void {
@@ -245,7 +245,7 @@ const Builder = struct {
         if (moves.len <= 16) std.sort.insertion(Move, moves, {}, less) else std.sort.heap(Move, moves, {}, less);
     }
 
-    fn stateOfKernel(b: *Builder) Error!u32 {
+    fn internKernel(b: *Builder) Error!u32 {
         const r = &b.result;
         const hash = std.hash.Wyhash.hash(
             std.hash.Wyhash.hash(0, std.mem.sliceAsBytes(b.kernel.items.items)),

@@ -66,7 +66,7 @@ const Search = struct {
     /// The terminals that some state of the parser shifts.
     shifted: []u64,
     /// [terminal]: whether it is skipped and has its note.
-    hinders: []bool,
+    is_noted: []bool,
     /// Scratch of `canEndLater`, by lexer state.
     good: []bool,
     open: []u32,
@@ -81,11 +81,11 @@ const Search = struct {
             .lexer = lexer,
             .notes = notes,
             .firsts = try findFirsts(ctx, lexer, tables.n_terminals),
-            .takes = try findTakes(ctx, lexer),
+            .takes = try findTaken(ctx, lexer),
             .states = try findStates(ctx, lexer, tables.n_terminals),
             .followers = try findFollowers(ctx, tables),
             .shifted = try findShifted(ctx, tables),
-            .hinders = try ctx.filled(bool, tables.n_terminals, false),
+            .is_noted = try ctx.filled(bool, tables.n_terminals, false),
             .good = try ctx.alloc(bool, lexer.nStates()),
             .open = try ctx.alloc(u32, lexer.nStates()),
             .used = try ctx.alloc(bool, tables.n_terminals),
@@ -104,9 +104,9 @@ const Search = struct {
                 if (!try s.canEndLater(before, enders)) try s.addPair(before, after);
             }
             if (!sets.has(s.shifted, after)) continue;
-            for (s.grammar.terminals, s.used, s.hinders, 0..) |terminal, used, *hinders, number| {
-                if (!terminal.skip or used or hinders.* or s.states.of(number).len == 0) continue;
-                hinders.* = true;
+            for (s.grammar.terminals, s.used, s.is_noted, 0..) |terminal, used, *is_noted, number| {
+                if (!terminal.skip or used or is_noted.* or s.states.of(number).len == 0) continue;
+                is_noted.* = true;
                 try s.addPair(number, after);
             }
         }
@@ -218,7 +218,7 @@ fn findFirsts(ctx: *const Context, lexer: *const Dfa, n_terminals: u32) Error![]
     return firsts;
 }
 
-fn findTakes(ctx: *const Context, lexer: *const Dfa) Error![]Classes {
+fn findTaken(ctx: *const Context, lexer: *const Dfa) Error![]Classes {
     const takes = try ctx.filled(Classes, lexer.nStates(), no_classes);
     for (0..lexer.nClasses()) |class| {
         try ctx.check();

@@ -34,15 +34,15 @@ pub fn mergeStates(ctx: *const Context, g: *const AugmentedGrammar, a: *const Au
         .groups = try ctx.alloc(u32, n),
         .next_groups = try ctx.alloc(u32, n),
         .members = try ctx.alloc(u32, n),
-        .chain = .{ .heads = try ctx.alloc(u32, std.math.ceilPowerOfTwoAssert(usize, @as(usize, n) + 1)), .next = try ctx.alloc(u32, n) },
+        .table = .{ .heads = try ctx.alloc(u32, std.math.ceilPowerOfTwoAssert(usize, @as(usize, n) + 1)), .next = try ctx.alloc(u32, n) },
     };
-    try m.group();
+    try m.groupByKernelAndShifts();
     while (try m.split()) {}
     return m.assemble();
 }
 
 /// A hash table of groups, chained. The user compares.
-const Chain = struct {
+const GroupTable = struct {
     /// Their number is a power of two.
     heads: []u32,
     /// [group]
@@ -50,15 +50,15 @@ const Chain = struct {
 
     const end = std.math.maxInt(u32);
 
-    fn clear(c: *const Chain) void {
+    fn clear(c: *const GroupTable) void {
         @memset(c.heads, end);
     }
 
-    fn head(c: *const Chain, hash: u64) *u32 {
+    fn head(c: *const GroupTable, hash: u64) *u32 {
         return &c.heads[@intCast(hash & (c.heads.len - 1))];
     }
 
-    fn add(c: *const Chain, hash: u64, number: u32) void {
+    fn add(c: *const GroupTable, hash: u64, number: u32) void {
         c.next[number] = c.head(hash).*;
         c.head(hash).* = number;
     }
@@ -75,16 +75,16 @@ const Merger = struct {
     /// [group]: its first state.
     members: []u32,
     n_groups: u32 = 0,
-    chain: Chain,
+    table: GroupTable,
 
     /// The first partition: by items and shifts, as long as no reductions conflict. First fit, so the result depends on the order
     /// of states, which is that of construction.
-    fn group(m: *Merger) Error!void {
+    fn groupByKernelAndShifts(m: *Merger) Error!void {
         const words = m.g.words;
         // [group's first reduction + i]: the lookaheads of its reductions so far.
         var united: std.ArrayList(u64) = .empty;
         const offsets = try m.ctx.alloc(usize, m.groups.len);
-        m.chain.clear();
+        m.table.clear();
         for (m.groups, 0..) |*to, state| {
             if (state % 32 == 0) try m.ctx.check();
             const range = m.a.reductionsOf(state);
@@ -93,11 +93,11 @@ const Merger = struct {
                 std.hash.Wyhash.hash(0, std.mem.sliceAsBytes(m.a.kernelOf(state))),
                 std.mem.sliceAsBytes(m.shiftsOf(state)),
             );
-            var number = m.chain.head(hash).*;
-            while (number != Chain.end) : (number = m.chain.next[number]) {
-                if (!m.alike(m.members[number], state)) continue;
+            var number = m.table.head(hash).*;
+            while (number != GroupTable.end) : (number = m.table.next[number]) {
+                if (!m.haveSameKernelAndShifts(m.members[number], state)) continue;
                 const theirs = united.items[offsets[number]..][0..own.len];
-                if (reductionsMeet(theirs, own, words)) continue;
+                if (reductionsConflict(theirs, own, words)) continue;
                 _ = sets.unite(theirs, own);
                 break;
             } else {
@@ -106,13 +106,13 @@ const Merger = struct {
                 m.members[number] = @intCast(state);
                 offsets[number] = united.items.len;
                 try m.ctx.appendSlice(&united, own);
-                m.chain.add(hash, number);
+                m.table.add(hash, number);
             }
             to.* = number;
         }
     }
 
-    fn alike(m: *const Merger, a: usize, b: usize) bool {
+    fn haveSameKernelAndShifts(m: *const Merger, a: usize, b: usize) bool {
         return std.mem.eql(u32, m.a.kernelOf(a), m.a.kernelOf(b)) and std.mem.eql(u64, m.shiftsOf(a), m.shiftsOf(b));
     }
 
@@ -124,18 +124,18 @@ const Merger = struct {
     fn split(m: *Merger) Error!bool {
         const n_before = m.n_groups;
         m.n_groups = 0;
-        m.chain.clear();
+        m.table.clear();
         for (m.next_groups, 0..) |*to, state| {
             if (state % 32 == 0) try m.ctx.check();
             const hash = m.hashOfTargets(state);
-            var number = m.chain.head(hash).*;
-            while (number != Chain.end) : (number = m.chain.next[number]) {
-                if (m.leadAlike(m.members[number], state)) break;
+            var number = m.table.head(hash).*;
+            while (number != GroupTable.end) : (number = m.table.next[number]) {
+                if (m.haveSameTargets(m.members[number], state)) break;
             } else {
                 number = m.n_groups;
                 m.n_groups += 1;
                 m.members[number] = @intCast(state);
-                m.chain.add(hash, number);
+                m.table.add(hash, number);
             }
             to.* = number;
         }
@@ -149,7 +149,7 @@ const Merger = struct {
         return hash ^ hash >> 32;
     }
 
-    fn leadAlike(m: *const Merger, a: usize, b: usize) bool {
+    fn haveSameTargets(m: *const Merger, a: usize, b: usize) bool {
         if (m.groups[a] != m.groups[b]) return false;
         for (m.targetsOf(a), m.targetsOf(b)) |x, y| if (m.groups[x] != m.groups[y]) return false;
         return true;
@@ -196,7 +196,7 @@ const Merger = struct {
 };
 
 /// Whether a reduction of one has a lookahead that is another reduction's in the other.
-fn reductionsMeet(a: []const u64, b: []const u64, words: usize) bool {
+fn reductionsConflict(a: []const u64, b: []const u64, words: usize) bool {
     const n = a.len / words;
     for (0..n) |i| {
         for (0..n) |j| {

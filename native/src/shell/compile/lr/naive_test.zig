@@ -1,5 +1,5 @@
-//! Naive counterparts of the construction, from the definitions: an Earley recogniser and canonical
-//! LR(1) over sets of single items. For small grammars.
+//! Oracles for the parser's construction, straight from the definitions: an Earley recogniser, and canonical LR(1) over sets of
+//! single items. For small grammars.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -10,8 +10,7 @@ const Production = bnf.Production;
 const Symbol = bnf.Symbol;
 const sets = @import("sets.zig");
 
-/// The productions without those that have a rule that can never end, and start: rule `n_rules`,
-/// production last.
+/// The productions without those that have a rule that can never end. The last one is that of the start: rule `n_rules`.
 pub fn augmented(arena: Allocator, grammar: *const Bnf) ![]const Production {
     const productive = try arena.alloc(bool, grammar.rules.len);
     @memset(productive, false);
@@ -46,7 +45,7 @@ pub fn earley(arena: Allocator, grammar: *const Bnf, text: []const u16) !Verdict
     for (0..text.len + 1) |at| {
         try columns.append(arena, .empty);
         const column = &columns.items[at];
-        // Until nothing is new: what completes at once, being empty, may be asked for later.
+        // To a fixed point: what completes at once, being empty, may be predicted again later.
         var before: usize = std.math.maxInt(usize);
         while (before != column.count()) {
             before = column.count();
@@ -180,7 +179,7 @@ pub fn canonical(arena: Allocator, grammar: *const Bnf) !?CanonicalParser {
     return .{ .productions = productions, .n_terminals = end, .actions = actions.items, .gotos = gotos.items };
 }
 
-/// Whether every conflict of the state is resolution.
+/// Whether precedence resolves every conflict of the state.
 fn reduceAll(arena: Allocator, grammar: *const Bnf, productions: []const Production, state: *const State, row: []Action) !bool {
     const shifts = try arena.dupe(Action, row);
     const taken = try arena.alloc(u32, row.len);

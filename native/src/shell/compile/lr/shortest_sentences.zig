@@ -38,17 +38,17 @@ pub const ShortestSentences = struct {
         var fallen: std.ArrayList(u32) = .empty;
         const waiting = try ctx.filled(bool, g.n_rules, false);
         for (0..g.n_productions) |p| {
-            if (g.itemsOf(p).len > 0) try s.weigh(ctx, @intCast(p), &fallen, waiting);
+            if (g.itemsOf(p).len > 0) try s.update(ctx, @intCast(p), &fallen, waiting);
         }
         while (fallen.pop()) |rule| {
             try ctx.check();
             waiting[rule] = false;
-            for (occurrences.of(rule)) |p| try s.weigh(ctx, @intCast(p), &fallen, waiting);
+            for (occurrences.of(rule)) |p| try s.update(ctx, @intCast(p), &fallen, waiting);
         }
         return s;
     }
 
-    fn weigh(s: *const ShortestSentences, ctx: *const Context, production: u16, fallen: *std.ArrayList(u32), waiting: []bool) Error!void {
+    fn update(s: *const ShortestSentences, ctx: *const Context, production: u16, fallen: *std.ArrayList(u32), waiting: []bool) Error!void {
         const symbols = s.grammar.itemsOf(production);
         var length: u64 = 0;
         for (symbols[0 .. symbols.len - 1]) |symbol| {

@@ -1,4 +1,4 @@
-//! The construction against textbook grammars and against naive counterparts.
+//! The parser's construction on textbook grammars, and against the oracles of naive_test.zig on random ones.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -14,8 +14,8 @@ const naive = @import("naive_test.zig");
 
 const pattern: ast.Node = .{ .bytes = "x" };
 
-/// A rule a line, `name: symbols | symbols`; what has no line is a terminal. `%left`, `%right` and
-/// `%nonassoc` lines, lowest first. `%prec NAME` ends an alternative.
+/// Reads one rule per line, `name: symbols | symbols`; names without a line are terminals. `%left`, `%right` and `%nonassoc` lines
+/// come lowest first. `%prec NAME` ends an alternative.
 const Reader = struct {
     arena: Allocator,
     terminals: std.ArrayList(bnf.Terminal) = .empty,
@@ -126,7 +126,7 @@ const Built = struct {
         return b.unfound != null and std.mem.eql(u8, b.unfound.?, terminal.name);
     }
 
-    /// Takes the productions with a terminal that is not found out of the grammar.
+    /// Removes the productions with a terminal that is not found from the grammar.
     fn dropUnfound(b: *Built) !void {
         var kept: std.ArrayList(bnf.Production) = .empty;
         for (b.grammar.productions) |production| {
@@ -199,7 +199,7 @@ test "ambiguous expressions with precedence" {
     try b.from("%left + -\n%left *\n%right ^\nE: E + E | E - E | E * E | E ^ E | - E %prec ^ | ( E ) | n");
     try std.testing.expect(try b.takes("n + n * n ^ - n - ( n + n )"));
     try std.testing.expect(!try b.takes("n + * n"));
-    // Merged states suffice: each state of an operator and its operand has every operator behind it.
+    // LALR(1) will do: every operator may follow each state of an operator and its operand.
     try std.testing.expectEqual(17, b.tables.n_states);
 }
 
@@ -211,7 +211,7 @@ test "what does not associate" {
     );
 }
 
-test "dangling else, reported and resolution" {
+test "dangling else, reported and resolved" {
     const text = "S: if e S | if e S else S | x";
     try expectRefused(
         text,
@@ -242,7 +242,7 @@ test "reductions that meet" {
 }
 
 test "an example ends what has to be ended before the lookahead comes" {
-    // Inside of brackets `+` comes only after them.
+    // Inside brackets, `+` can come only after them.
     try expectRefused(
         "S: E ; | [ E ] + n ;\nE: T | T + E | + \nT: n U\nU: | + n",
         "4:3: conflict on +: shift in   U: . + n   or reduce   U: .   ; example: n . +",
@@ -352,7 +352,7 @@ test "random grammars" {
         const expected = if (try isEmptyLanguage(arena, &b.grammar)) null else try naive.canonical(arena, &b.grammar);
         b.tables = built catch {
             try std.testing.expectEqual(.grammar, b.diag.status);
-            // What precedence could settle is refused all the same where a rule loops.
+            // Rules that derive themselves are refused even if precedence could resolve their conflicts.
             const is_conflict = std.mem.startsWith(u8, b.diag.message(), "conflict");
             try std.testing.expect(expected == null or (!is_conflict and seed % 2 == 1));
             if (is_conflict) try expectRealExample(arena, &b);
@@ -365,7 +365,7 @@ test "random grammars" {
     try std.testing.expect(accepted > random_seeds / 20);
 }
 
-/// The example of the message can go on, lookahead included.
+/// Expects that the message's example, with its lookahead, can go on to a sentence.
 fn expectRealExample(arena: Allocator, b: *Built) !void {
     const message = b.diag.message();
     const intro = "; example: ";
@@ -389,8 +389,8 @@ fn isEmptyLanguage(arena: Allocator, grammar: *const Bnf) !bool {
     return true;
 }
 
-/// With `twins` the last two rules are one and the same terminal, and most productions put one of them
-/// between terminals: often more than LALR(1) can tell apart.
+/// With `twins` the last two rules are the same terminal, and most productions put one of them between terminals: this often needs
+/// more than LALR(1).
 fn randomGrammar(arena: Allocator, random: std.Random, with_precedence: bool, twins: bool) !Bnf {
     const n_terminals = random.intRangeAtMost(u16, if (twins) 3 else 1, 3);
     const n_rules = random.intRangeAtMost(u16, if (twins) 3 else 1, 4);
@@ -444,7 +444,7 @@ fn randomPrecedence(random: std.Random) bnf.Precedence {
     return .{ .level = level, .associativity = if (level == 1) .left else random.enumValue(bnf.Associativity) };
 }
 
-/// All texts of up to five terminals, shorter ones of larger alphabets.
+/// Checks all texts of up to five terminals, shorter ones for larger alphabets.
 fn compare(arena: Allocator, b: *Built, expected: *const naive.CanonicalParser, unambiguous: bool) !void {
     const n = b.grammar.terminals.len;
     const longest: usize = if (n == 3) 4 else 5;

@@ -53,7 +53,7 @@ pub const CharacterSet = struct {
 
     /// Adds all characters that differ from a member only by case. The set must be normalised, and is again.
     pub fn ignoreCase(c: *CharacterSet, gpa: Allocator, folds: *const unicode.Folds) Allocator.Error!void {
-        if (c.size() <= few) {
+        if (c.size() <= few_max) {
             const n = c.ranges.items.len;
             for (0..n) |i| {
                 const range = c.ranges.items[i];
@@ -72,7 +72,7 @@ pub const CharacterSet = struct {
     }
 
     /// Up to this many members, looking up each one is cheaper than looking at every pair of the folds.
-    const few = 32;
+    const few_max = 32;
 
     fn size(c: *const CharacterSet) usize {
         var total: usize = 0;

@@ -15,10 +15,10 @@ const Pattern = @import("pattern.zig").Pattern;
 
 const Error = Allocator.Error || diagnostic.Error;
 
-const shape = @import("engine").dfa;
-pub const Dfa = shape.Dfa;
-pub const dead = shape.dead;
-pub const start = shape.start;
+const dfa = @import("engine").dfa;
+pub const Dfa = dfa.Dfa;
+pub const dead = dfa.dead;
+pub const start = dfa.start;
 
 /// The result is freed with `Dfa.deinit` and `gpa`. `words` are those of a reach set: at least 1, and a bit for each pattern.
 /// `what` names what is being built, for messages. If a pattern matches the empty text, `start` has a match list that is not

@@ -1,5 +1,5 @@
-//! The automata of random small regular expressions against matchers that are naive: sets of positions
-//! computed on the tree, reachability and equality of states by iteration to a fixed point.
+//! DFAs of random small regular expressions against naive oracles: sets of positions computed on the tree, and reachability and
+//! equality of states by iteration to a fixed point.
 
 const std = @import("std");
 const testing = std.testing;
@@ -76,7 +76,7 @@ fn matchesWhole(node: *const Node, text: []const u8) bool {
     return ends(node, text, 1) >> @intCast(text.len) & 1 != 0;
 }
 
-/// What wins on a text, in order: up to the first pattern that is not soft.
+/// The match list of a text: what matches, in order, up to the first pattern that is not soft.
 fn naiveList(buffer: *[8]u16, patterns: []const Pattern, text: []const u8) []const u16 {
     var n: usize = 0;
     for (patterns, 0..) |pattern, i| {
@@ -124,7 +124,7 @@ fn generate(random: std.Random, out: *std.ArrayList(u8), gpa: std.mem.Allocator,
 
 const n_texts = 5 * 5 * 5 * 5 * 5 * 2;
 
-/// The digits of the number are the letters; the first says how long the text is.
+/// Text number n of all short ones: the digits of the number are its letters, and the first is its length.
 fn textOf(number: usize, buffer: *[16]u8) []const u8 {
     const letters = [_][]const u8{ "a", "b", "c", "\u{e9}", "\xc3" };
     var rest = number;
@@ -146,7 +146,7 @@ fn checkTexts(d: *const dfa.Dfa, patterns: []const Pattern) !void {
     }
 }
 
-/// Every state but the dead one matches something later, no two are the same, and what is reachable is said.
+/// Expects that every state but the dead one can still match, that no two are equal, and that reach sets are right.
 fn checkStates(d: *const dfa.Dfa, gpa: std.mem.Allocator) !void {
     const n = d.nStates();
     const reach = try gpa.alloc(u64, n);
@@ -210,7 +210,7 @@ test "automata agree with naive matchers, alone and together" {
     }
 }
 
-/// Whether a text matches the first patterns, as many as are wanted, and none of the others.
+/// Whether a text matches the first `n_wanted` patterns and none of the others.
 fn checkCombination(node: *const Node, patterns: []const Pattern, n_wanted: usize) !void {
     for (0..n_texts) |number| {
         var buffer: [16]u8 = undefined;
@@ -360,13 +360,13 @@ test "what is too large is an error that says so" {
         try testing.expectEqualStrings(case.message, diag.message());
         try testing.expectEqual(case.status, diag.status);
     }
-    // Exactly enough is enough: the dead state, the start, and one for each character.
+    // The exact number is enough: the dead state, the start, and one for each character.
     var budget: Budget = .{ .states_max = 7 };
     var diag: Diagnostic = .{};
     try testing.expectEqual(7, try buildOnly(testing.allocator, "[ab]{5}", &budget, &diag));
 }
 
-/// Counts how often it is asked.
+/// Counts how often the budget asks.
 fn goOn(user_data: ?*anyopaque) callconv(.c) c_int {
     const n: *u32 = @ptrCast(@alignCast(user_data));
     n.* += 1;
@@ -410,7 +410,7 @@ test "a loop through nodes that are empty ends, and so does a tree that shares t
     var arena: std.heap.ArenaAllocator = .init(testing.allocator);
     defer arena.deinit();
     const gpa = arena.allocator();
-    // 2^64 empty texts, as a grammar's terminals could name them.
+    // 2^64 empty texts, as a grammar's terminals can nest them.
     var node = try ast.create(gpa, .{ .concat = &.{} });
     for (0..64) |_| node = try ast.concat(gpa, &.{ node, node });
     var budget: Budget = .{};

@@ -76,8 +76,8 @@ pub const TransitionTable = struct {
             .what = what,
             .diag = diag,
         };
-        try merge.finite();
-        try merge.infinite();
+        try merge.mergeAcyclic();
+        try merge.mergeCyclic();
         return t.rename(arena, merge.canonical);
     }
 
@@ -128,7 +128,7 @@ const Merge = struct {
 
     /// States without a future become the dead state. Those with finitely many are visited after all their targets, and are equal
     /// if their rows are. Patterns of texts of bounded length have almost only these.
-    fn finite(m: *Merge) Error!void {
+    fn mergeAcyclic(m: *Merge) Error!void {
         const n = m.canonical.len;
         const n_unknown = try filled(u32, m.arena, n, 0); // runs of classes to a target that is not known
         const first = try filled(u32, m.arena, n + 1, 0); // where the sources of a state begin
@@ -170,7 +170,7 @@ const Merge = struct {
         var done: usize = 0;
         while (done < n_known) : (done += 1) {
             const state = order[done];
-            if (m.canonical[state] == none) m.canonical[state] = try m.sameAs(state);
+            if (m.canonical[state] == none) m.canonical[state] = try m.internRow(state);
             try m.account(m.table.n_classes);
             for (sources[first[state]..first[state + 1]]) |source| {
                 n_unknown[source] -%= 1; // below 0 in those with no future
@@ -185,17 +185,17 @@ const Merge = struct {
     /// `order` is scratch memory.
     fn findLive(m: *Merge, first: []const u32, sources: []const u16, order: []u16) Error!void {
         var n_live: usize = 0;
-        for (m.table.matches, 0..) |match, state| if (match != 0) m.enlive(@intCast(state), order, &n_live);
+        for (m.table.matches, 0..) |match, state| if (match != 0) m.markLive(@intCast(state), order, &n_live);
         var done: usize = 0;
         while (done < n_live) : (done += 1) {
             const into = sources[first[order[done]]..first[order[done] + 1]];
             try m.account(into.len);
-            for (into) |source| m.enlive(source, order, &n_live);
+            for (into) |source| m.markLive(source, order, &n_live);
         }
         m.canonical[1] = none;
     }
 
-    fn enlive(m: *Merge, state: u16, order: []u16, n_live: *usize) void {
+    fn markLive(m: *Merge, state: u16, order: []u16, n_live: *usize) void {
         if (m.canonical[state] == none) return;
         m.canonical[state] = none;
         order[n_live.*] = state;
@@ -203,7 +203,7 @@ const Merge = struct {
     }
 
     /// Merges the other states: those that reach a cycle.
-    fn infinite(m: *Merge) Error!void {
+    fn mergeCyclic(m: *Merge) Error!void {
         const n = m.canonical.len;
         var states: std.ArrayList(u16) = .empty;
         for (m.canonical, 0..) |state, i| if (state == none) try states.append(m.arena, @intCast(i));
@@ -215,7 +215,7 @@ const Merge = struct {
         var n_sets: u32 = 0;
         for (states.items, sets, 0..) |state, *set, i| {
             dense[state] = @intCast(i);
-            const same = try m.sameAs(state);
+            const same = try m.internRow(state);
             if (same == state) {
                 set_of[state] = n_sets;
                 n_sets += 1;
@@ -234,7 +234,7 @@ const Merge = struct {
     }
 
     /// The first state with the same match and row, or the state itself. Makes the row's known targets canonical.
-    fn sameAs(m: *Merge, state: u16) Allocator.Error!u16 {
+    fn internRow(m: *Merge, state: u16) Allocator.Error!u16 {
         var hash: u32 = m.table.matches[state];
         var runs: Runs = .{ .row = m.table.row(state) };
         var before: ?u16 = null;

@@ -114,7 +114,7 @@ const Builder = struct {
     fn pattern(b: *Builder, node: *const ast.Node, match: u32) Error!u32 {
         var at = try b.enter(node, match);
         while (b.frames.items.len > 0) {
-            at = try b.goOn(&b.frames.items[b.frames.items.len - 1], at);
+            at = try b.enterNext(&b.frames.items[b.frames.items.len - 1], at);
         }
         return at;
     }
@@ -142,7 +142,7 @@ const Builder = struct {
     }
 
     /// Enters the next child of the innermost frame, or closes the frame. `at` is where what was added last begins.
-    fn goOn(b: *Builder, frame: *Frame, at: u32) Error!u32 {
+    fn enterNext(b: *Builder, frame: *Frame, at: u32) Error!u32 {
         switch (frame.node.*) {
             .concat => |children| {
                 if (frame.done == children.len) return b.close(at);

@@ -40,17 +40,17 @@ pub fn find(
         .table = table,
         .lists = lists,
         .words = words,
-        .of_state = try filled(u16, arena, n, open),
+        .of_state = try filled(u16, arena, n, unfinished),
         .orders = try filled(u32, arena, n, 0),
         .set = try arena.alloc(u64, words),
     };
     @memset(search.set, 0);
-    _ = try search.number(); // set 0
+    _ = try search.internSet(); // set 0
     search.of_state[0] = 0;
     try search.enter(1);
     while (search.path.items.len > 0) {
         if (search.order % 256 == 0) try budget.check(what, diag);
-        try search.goOn();
+        try search.visitNext();
     }
     try budget.take(search.sets.items.len * @sizeOf(u64), what, diag);
     return .{ .of_state = search.of_state, .sets = search.sets.items };
@@ -69,7 +69,7 @@ fn ofOnePattern(arena: Allocator, table: *const TransitionTable, words: u32) All
 }
 
 /// Of a state whose component is not finished.
-const open = std.math.maxInt(u16);
+const unfinished = std.math.maxInt(u16);
 
 const Search = struct {
     arena: Allocator,
@@ -108,11 +108,11 @@ const Search = struct {
     }
 
     /// Goes on to a state that was not entered, or back when there is none.
-    fn goOn(s: *Search) Allocator.Error!void {
+    fn visitNext(s: *Search) Allocator.Error!void {
         const visit = &s.path.items[s.path.items.len - 1];
         for (s.row(visit.state)[visit.class..]) |to| {
             visit.class += 1;
-            if (s.of_state[to] != open) continue;
+            if (s.of_state[to] != unfinished) continue;
             if (s.orders[to] == 0) return s.enter(to);
             visit.low = @min(visit.low, s.orders[to]);
         }
@@ -133,7 +133,7 @@ const Search = struct {
         for (states) |state| {
             var before: u16 = 0;
             for (s.row(state)) |to| {
-                if (to == before or s.of_state[to] == open) continue;
+                if (to == before or s.of_state[to] == unfinished) continue;
                 before = to;
                 const set = s.sets.items[@as(usize, s.of_state[to]) * s.words ..][0..s.words];
                 for (s.set, set) |*all, word| all.* |= word;
@@ -141,13 +141,13 @@ const Search = struct {
             const offsets = s.lists.offsets.items[s.table.matches[state]..][0..2];
             for (s.lists.patterns.items[offsets[0]..offsets[1]]) |pattern| s.set[pattern / 64] |= @as(u64, 1) << @truncate(pattern);
         }
-        const set = try s.number();
+        const set = try s.internSet();
         for (states) |state| s.of_state[state] = set;
         s.component.shrinkRetainingCapacity(from);
         @memset(s.set, 0);
     }
 
-    fn number(s: *Search) Allocator.Error!u16 {
+    fn internSet(s: *Search) Allocator.Error!u16 {
         var hash: u32 = 0;
         for (s.set) |word| hash = interner.combine(interner.combine(hash, @truncate(word)), @truncate(word >> 32));
         if (s.interned.find(hash, Same{ .search = s })) |set| return @intCast(set);
