@@ -61,7 +61,13 @@ pub const Closure = struct {
         c.n += 1;
     }
 
-    fn closeLookaheads(c: *Closure, ctx: *const Context, first: *const FirstSets, kernel: []const u32, kernel_sets: []const u64) Error!void {
+    fn closeLookaheads(
+        c: *Closure,
+        ctx: *const Context,
+        first: *const FirstSets,
+        kernel: []const u32,
+        kernel_sets: []const u64,
+    ) Error!void {
         const g = c.grammar;
         for (c.found()) |rule| @memset(sets.row(c.lookaheads, rule, g.words), 0);
         for (kernel, 0..) |item, i| _ = c.addLookaheads(first, item, sets.row(kernel_sets, i, g.words));
