@@ -38,8 +38,8 @@ pub const Closure = struct {
         return c.rules[0..c.n];
     }
 
-    /// `kernel_sets` [kernel item * words]: the lookaheads of each item; empty if none are computed. Lookaheads are swept to a
-    /// fixed point, which seldom takes more than two or three sweeps.
+    /// `kernel_sets` [kernel item * words]: the lookaheads of each item; empty if none are computed. Lookaheads are found by
+    /// sweeps over the closure, to a fixed point.
     pub fn close(c: *Closure, ctx: *const Context, kernel: []const u32, kernel_sets: []const u64) Error!void {
         c.n = 0;
         c.stamp += 1;

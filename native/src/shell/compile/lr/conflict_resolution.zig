@@ -111,7 +111,7 @@ pub const Resolution = struct {
 const Winner = enum { shift, reduce, neither, undecided };
 
 fn winnerOf(g: *const AugmentedGrammar, production: u16, terminal: u32) Winner {
-    // The terminal is never end of input: no state that shifts that reduces anything.
+    // The terminal is never end of input: a state that shifts that has nothing to reduce.
     const shifted = g.bnf.terminals[terminal].precedence orelse return .undecided;
     const reduced = g.bnf.productions[production].precedence orelse return .undecided;
     if (reduced.level != shifted.level) return if (reduced.level > shifted.level) .reduce else .shift;

@@ -110,7 +110,7 @@ const Builder = struct {
     moves: std.ArrayList(Move) = .empty,
     sorted: std.ArrayList(Move) = .empty,
     finished: std.ArrayList(Move) = .empty,
-    /// [symbol]: moves of it, then where its next one goes.
+    /// [symbol]: how many moves are over it, and then where in `sorted` the next one goes.
     counts: []u32,
     /// The symbols that have moves.
     present: []u64,

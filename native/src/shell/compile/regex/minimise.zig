@@ -92,8 +92,7 @@ pub const TransitionTable = struct {
             n += 1;
         };
         if (n == canonical.len) return false;
-        // A kept state's number is not above its own, nor above any that it stands for: its row and its
-        // matches are read before they are written over.
+        // The new number of a kept state is at most its old one, so its row and match are read before they are overwritten.
         for (kept[0..n], 0..) |state, number| {
             for (t.row(number), t.row(state)) |*to, from| to.* = numbers[canonical[from]];
             t.matches[number] = t.matches[state];
