@@ -87,6 +87,7 @@ test "without memory nothing is accepted, and nothing is changed" {
     const n_open = 40;
     var n_failed: usize = 0;
     for (0..2 * n_open + 1) |n| {
+        const n_nodes = state.recognizer.at.pool.nodes.items.len;
         failing.fail_index = failing.alloc_index;
         failing.resize_fail_index = failing.resize_index;
         if (state.accept(allocator, tokenAt(n_open, n), 0)) |step| {
@@ -96,6 +97,7 @@ test "without memory nothing is accepted, and nothing is changed" {
         failing.fail_index = std.math.maxInt(usize);
         failing.resize_fail_index = std.math.maxInt(usize);
         n_failed += 1;
+        try std.testing.expectEqual(n_nodes, state.recognizer.at.pool.nodes.items.len);
         try expectAt(&state, n_open, n);
         try std.testing.expect(!(try state.accept(allocator, tokenAt(n_open, n), 0)).refused);
     }

@@ -112,6 +112,23 @@ test "out of memory leaves nothing behind" {
     try std.testing.checkAllAllocationFailures(gpa, once, .{});
 }
 
+test "a mask that there is no memory for takes no room" {
+    var failing: std.testing.FailingAllocator = .init(gpa, .{});
+    var account: Account = .{ .bytes_max = 1 << 20 };
+    var c: MaskCache = .{ .gpa = failing.allocator(), .account = &account };
+    defer c.deinit();
+    _ = c.insert(&.{1}, &listOf(&.{1})).?;
+    const taken = account.bytes.load(.monotonic);
+    var n_failed: usize = 0;
+    while (true) : (n_failed += 1) {
+        failing.fail_index = failing.alloc_index + n_failed;
+        if (c.insert(&.{2}, &listOf(&.{2})) != null) break;
+        try std.testing.expectEqual(taken, account.bytes.load(.monotonic));
+        try std.testing.expectEqual(null, find(&c, &.{2}));
+    }
+    try std.testing.expect(n_failed > 0);
+}
+
 /// Keys of three states, masks of one token.
 fn keyOf(n: u32) [3]u32 {
     return .{ n % 7, n % 100, n };

@@ -92,7 +92,7 @@ test "a walk takes the tokens that are taken byte by byte" {
         try offsets.append(gpa, bytes.items.len);
         const length = if (i % 100 == 1) 300 + i / 100 else random.random().uintAtMost(usize, 6);
         // Long ones are taken as far as their length allows.
-        for (0..length) |_| try bytes.append(gpa, if (length > 6) 3 else random.random().uintLessThan(u8, 6));
+        for (0..length) |_| try bytes.append(gpa, if (length > 6) 3 else random.random().uintLessThan(u8, 7));
     }
     try offsets.append(gpa, bytes.items.len);
     const tokens: Tokens = .{ .n = 600, .bytes = bytes.items, .offsets = offsets.items };

@@ -279,7 +279,7 @@ test "a mask that more states decide about than a key has is found each time" {
 const letters = "abc()[]+,; ";
 const operators = "+,;";
 
-/// All single letters, random texts of them, some of which are there twice, one that is too long for the trie, and an
+/// All single letters, random texts, some of which are there twice, one that is too long for the trie, and an
 /// end token.
 fn randomVocabulary(gpa: Allocator, arena: Allocator, random: std.Random, diag: *Diagnostic) !*Vocabulary {
     var bytes: std.ArrayList(u8) = .empty;
@@ -288,9 +288,10 @@ fn randomVocabulary(gpa: Allocator, arena: Allocator, random: std.Random, diag: 
         try offsets.append(arena, bytes.items.len);
         try bytes.append(arena, letter);
     }
-    for (0..50) |_| {
+    const pieces = [_][]const u8{ "a", "b", "ab", "abc", " ", " ", "(", ")", "[", "]", "+", ",", ";" };
+    for (0..80) |_| {
         try offsets.append(arena, bytes.items.len);
-        for (0..random.intRangeAtMost(usize, 1, 5)) |_| try bytes.append(arena, letters[random.uintLessThan(usize, letters.len)]);
+        for (0..random.intRangeAtMost(usize, 2, 4)) |_| try bytes.appendSlice(arena, pieces[random.uintLessThan(usize, pieces.len)]);
     }
     try offsets.append(arena, bytes.items.len);
     try bytes.appendNTimes(arena, 'a', 300);
@@ -328,7 +329,7 @@ fn randomGrammar(arena: Allocator, random: std.Random, is_wide: bool) ![]const u
 fn appendAlternative(arena: Allocator, random: std.Random, text: *std.ArrayList(u8), rule: usize, n_rules: usize) !void {
     const operator = operators[random.uintLessThan(usize, operators.len)];
     const inner = random.uintLessThan(usize, n_rules);
-    switch (random.uintLessThan(u8, 9)) {
+    switch (random.uintLessThan(u8, 10)) {
         0, 1 => try appendNext(arena, random, text, rule, n_rules),
         2 => {
             try text.print(arena, "r{d} \"{c}\" ", .{ rule, operator });
@@ -345,6 +346,13 @@ fn appendAlternative(arena: Allocator, random: std.Random, text: *std.ArrayList(
             try appendNext(arena, random, text, rule, n_rules);
         },
         7 => try appendTerminal(arena, random, text),
+        8 => {
+            try appendTerminal(arena, random, text);
+            try text.append(arena, ' ');
+            try appendTerminal(arena, random, text);
+            try text.append(arena, ' ');
+            try appendNext(arena, random, text, rule, n_rules);
+        },
         else => if (random.boolean()) {
             try appendTerminal(arena, random, text);
             try text.print(arena, " r{d} ", .{inner});
