@@ -23,6 +23,7 @@ pub const Stack = packed struct(u64) {
     top: u16,
     _: u16 = 0,
 
+    /// Of a language that has stacks, no other state is at the bottom, and this one is nowhere else.
     pub const initial: Stack = .{ .below = bottom, .top = 0 };
 };
 
@@ -45,6 +46,7 @@ pub const Pool = struct {
     pub fn push(pool: *Pool, gpa: Allocator, stack: Stack) Allocator.Error!u32 {
         const n = pool.nodes.items.len;
         if (n == bottom) return error.OutOfMemory;
+        std.debug.assert(stack.below == bottom or stack.below < n);
         const depth = if (stack.below == bottom) 0 else pool.nodes.items[stack.below].depth + 1;
         try pool.nodes.append(gpa, .{ .parent = stack.below, .depth = depth, .state = stack.top });
         return @intCast(n);
@@ -69,6 +71,7 @@ pub const Pool = struct {
         var i = nodes.len;
         while (i > 0) {
             i -= 1;
+            std.debug.assert(nodes[i].parent == bottom or nodes[i].parent < i);
             if (places[i] != 0 and nodes[i].parent != bottom) places[nodes[i].parent] = 1;
         }
         var kept: u32 = 0;

@@ -98,7 +98,7 @@ pub fn Parser(comptime width: usize) type {
                     const below = try p.popped(.{ .below = at.below, .top = exit.top }, exit.reduction.length);
                     const node = &p.pool.nodes.items[below];
                     p.least_depth = @min(p.least_depth, node.depth);
-                    next.stack = .{ .below = below, .top = p.program.transition(node.state, exit.reduction.symbol) };
+                    next.stack = .{ .below = below, .top = p.topOver(node.state, exit.reduction.symbol) };
                 }
                 if (sets.intersects(&level.set, &chain.needs_below)) {
                     p.least_depth = @min(p.least_depth, p.pool.nodes.items[at.below].depth);
@@ -125,6 +125,7 @@ pub fn Parser(comptime width: usize) type {
             if (length == 0) return p.pool.push(p.gpa, stack);
             var below = stack.below;
             for (1..length) |_| below = p.pool.nodes.items[below].parent;
+            std.debug.assert(below != bottom); // the initial state is in no reduction
             return below;
         }
 
@@ -173,7 +174,8 @@ pub fn Parser(comptime width: usize) type {
 
         /// The top of that stack.
         pub inline fn topAfter(p: *const P, stack: Stack, terminal: u16) u16 {
-            return p.program.transition(stack.top, terminal);
+            std.debug.assert(program_module.has(sets.at(p.program.shift_sets, stack.top), terminal));
+            return p.topOver(stack.top, terminal);
         }
 
         /// Whether the text may end here, after the pending lexeme.
@@ -206,7 +208,13 @@ pub fn Parser(comptime width: usize) type {
             const below = try p.popped(stack, reduction.length);
             const node = p.pool.nodes.items[below];
             p.least_depth = @min(p.least_depth, node.depth);
-            return .{ .below = below, .top = p.program.transition(node.state, reduction.symbol) };
+            return .{ .below = below, .top = p.topOver(node.state, reduction.symbol) };
+        }
+
+        inline fn topOver(p: *const P, state: usize, symbol: u32) u16 {
+            const top = p.program.transition(state, symbol);
+            std.debug.assert(top != Stack.initial.top);
+            return top;
         }
     };
 }

@@ -68,9 +68,11 @@ pub fn Selector(comptime width: usize) type {
             const n_nodes = p.pool.nodes.items.len;
             defer p.pool.nodes.shrinkRetainingCapacity(n_nodes);
             p.begin(stack);
+            defer std.debug.assert(p.levels.items.len == 0 and p.least_depth <= p.pool.depthOf(stack));
             const all: [4]u64 = @splat(std.math.maxInt(u64));
             const continuation = tables.continuation orelse return s.restart(tables.restarts, &all, stack, builder);
             if (tables.base) |base| {
+                std.debug.assert(base.base == signature.no_base and base.except.len == 0);
                 try s.visit(base, 0, stack, ToMask{ .builder = builder, .firsts = 1 });
                 builder.remove(continuation.except);
             }
@@ -126,6 +128,7 @@ pub fn Selector(comptime width: usize) type {
             const p = &s.parser;
             const stack = p.shifting(mark, terminal);
             if (keeps_statics and @TypeOf(to) == ToMask) {
+                std.debug.assert(n <= std.math.maxInt(u16));
                 const key = @as(u64, table.id) << 32 | @as(u64, n) << 16 | p.topAfter(stack, terminal);
                 const found = s.known.get(key) orelse try s.learn(key, table, n, try p.shifted(stack, terminal));
                 if (found != depends) {

@@ -414,6 +414,7 @@ const Builder = struct {
         const words = try bitmap.alloc(b.gpa, n_bitmaps * bitmap.wordsFor(b.source.context.trie.n_tokens));
         errdefer b.gpa.free(words);
         b.fillGroups(groups, places, ids, words);
+        std.debug.assert(order.len <= std.math.maxInt(u16) + 1 and (base == no_base or id != base));
         table.ids = ids;
         table.words = words;
         table.except = try b.sortedExcept();

@@ -154,6 +154,7 @@ pub const TableStore = struct {
                 return;
             },
         };
+        std.debug.assert((table.id > std.math.maxInt(u16)) == (which == .restart));
         if (!source.context.account.take(table.bytes())) {
             store.is_full.store(true, .monotonic);
             table.deinit(store.gpa);

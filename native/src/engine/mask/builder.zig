@@ -53,6 +53,7 @@ pub const MaskBuilder = struct {
 
     /// Removes tokens, given in ascending order, as far as they were added.
     pub fn remove(b: *MaskBuilder, tokens: []const i32) void {
+        if (std.debug.runtime_safety) std.debug.assert(std.sort.isSorted(i32, tokens, {}, std.sort.asc(i32)));
         b.endRun(mask_module.list_max);
         if (b.n_listed) |n| return b.removeListed(n, tokens);
         b.uniteWaiting();
@@ -64,6 +65,12 @@ pub const MaskBuilder = struct {
 
     /// The mask; with the end tokens if `can_stop`. Lent until the builder is used again.
     pub fn finish(b: *MaskBuilder, can_stop: bool, end_tokens: []const i32) Mask {
+        const mask = b.finishUnchecked(can_stop, end_tokens);
+        mask.assertValid();
+        return mask;
+    }
+
+    fn finishUnchecked(b: *MaskBuilder, can_stop: bool, end_tokens: []const i32) Mask {
         b.endRun(mask_module.list_max);
         if (can_stop) b.addList(end_tokens);
         b.endRun(b.ids.len);

@@ -24,7 +24,8 @@ pub const Account = struct {
 
     /// Frees memory that `take` reserved.
     pub fn giveBack(account: *Account, bytes: usize) void {
-        _ = account.bytes.fetchSub(bytes, .monotonic);
+        const before = account.bytes.fetchSub(bytes, .monotonic);
+        std.debug.assert(before >= bytes);
     }
 };
 
@@ -79,6 +80,8 @@ pub const MaskCache = struct {
     /// Caches a copy of a mask under its key, unless the key has one already. Returns the cached mask; null if
     /// there is no room.
     pub fn insert(c: *MaskCache, key: []const u32, mask: *const Mask) ?*const Mask {
+        std.debug.assert(key.len >= 1 and key.len <= key_max);
+        mask.assertValid();
         c.mutex.lock();
         defer c.mutex.unlock();
         return c.insertLocked(key, mask) catch null;
@@ -215,10 +218,12 @@ const Slots = struct {
         slots.all[i].value.store(value, .monotonic);
         slots.all[i].key.store(key, .release);
         slots.used += 1;
+        std.debug.assert(4 * slots.used <= 3 * slots.all.len);
     }
 
     /// Not 0: the node's bits are odd.
     inline fn keyOf(node: Value, state: u32) u64 {
+        std.debug.assert(node.mask() == null and state <= std.math.maxInt(u31));
         return node.bits << 31 | state;
     }
 

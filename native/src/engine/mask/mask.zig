@@ -17,6 +17,17 @@ pub const Mask = struct {
     /// Whether the text may end here. If so, the vocabulary's end-of-generation tokens are among the tokens.
     can_stop: bool,
 
+    /// In safe builds: the tokens ascend and are as many as is said.
+    pub fn assertValid(mask: *const Mask) void {
+        if (!std.debug.runtime_safety) return;
+        if (mask.words) |words| {
+            std.debug.assert(mask.ids.len == 0);
+            return std.debug.assert(mask.n_tokens == bitmap.count(words));
+        }
+        std.debug.assert(mask.n_tokens == mask.ids.len);
+        if (mask.ids.len > 1) for (mask.ids[0 .. mask.ids.len - 1], mask.ids[1..]) |id, next| std.debug.assert(id < next);
+    }
+
     /// Memory in use.
     pub fn bytes(mask: *const Mask) usize {
         return @sizeOf(Mask) + std.mem.sliceAsBytes(mask.ids).len + if (mask.words) |words| std.mem.sliceAsBytes(words).len else 0;

@@ -30,6 +30,7 @@ pub const ScratchPool = struct {
         const first = pool.idle;
         if (first) |scratch| pool.idle = scratch.next_idle;
         pool.mutex.unlock();
+        if (first) |scratch| scratch.next_idle = null;
         return first orelse Scratch.create(pool.gpa, pool.trie);
     }
 
@@ -37,6 +38,7 @@ pub const ScratchPool = struct {
     pub fn giveBack(pool: *ScratchPool, scratch: *Scratch) void {
         pool.mutex.lock();
         defer pool.mutex.unlock();
+        std.debug.assert(scratch.next_idle == null and scratch != pool.idle);
         scratch.next_idle = pool.idle;
         pool.idle = scratch;
     }

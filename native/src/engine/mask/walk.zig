@@ -25,6 +25,7 @@ comptime {
 pub fn walk(trie: *const ByteTrie, tokens: *const Tokens, recognizer: anytype, words: bitmap.Words) void {
     // A copy that nothing else points to, so that the compiler keeps its fields in registers.
     var r = recognizer.*;
+    std.debug.assert(r.depth == 0);
     defer recognizer.* = r;
     const nodes = trie.nodes.ptr;
     const marks = std.mem.sliceAsBytes(words);

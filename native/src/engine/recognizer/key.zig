@@ -97,5 +97,10 @@ pub fn write(pool: *const Pool, at: Position, least_depth: u32, key: []u32) ?usi
     if (length > key.len) return null;
     var states: StackKey = .of(pool, at);
     for (key[0..length]) |*state| state.* = states.next();
+    // The initial state is at the bottom, and at the bottom is the initial state.
+    if (std.debug.runtime_safety) {
+        for (key[1 .. length - 1]) |state| std.debug.assert(state != Stack.initial.top);
+        std.debug.assert((least_depth == 0) == (key[length - 1] == Stack.initial.top));
+    }
     return length;
 }

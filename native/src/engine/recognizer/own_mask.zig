@@ -37,6 +37,7 @@ pub const OwnMask = struct {
     /// Takes the mask out of a scratch: a bitmap is swapped, not copied.
     pub fn take(own: *OwnMask, scratch: *Scratch) void {
         if (scratch.mask.words == null) return own.copy(&scratch.mask);
+        std.debug.assert(own.words.len == scratch.builder.words.len);
         std.mem.swap(bitmap.Words, &own.words, &scratch.builder.words);
         own.mask = scratch.mask;
     }

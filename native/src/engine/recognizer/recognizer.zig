@@ -56,6 +56,7 @@ pub const Recognizer = struct {
             var owned = language;
             owned.deinit(gpa, arrays);
         }
+        std.debug.assert(trie.n_tokens == vocabulary.tokens.n);
         const r = try gpa.create(Recognizer);
         errdefer gpa.destroy(r);
         const text = try gpa.dupeSentinel(u8, note_lines, 0);

@@ -76,6 +76,7 @@ pub const RecognizerState = struct {
 
     /// Retains the recognizer. `ends` null: those of the vocabulary.
     pub fn init(gpa: Allocator, recognizer: *Recognizer, ends: ?[]const i32) RecognizerState {
+        std.debug.assert(gpa.vtable == recognizer.gpa.vtable); // both add to the pool
         return .{ .gpa = gpa, .recognizer = recognizer.retain(), .ends = .of(ends), .span = .{ .position = recognizer.initial() } };
     }
 
@@ -120,6 +121,8 @@ pub const RecognizerState = struct {
     }
 
     pub fn restore(s: *RecognizerState, span: Checkpoint) void {
+        const below = span.position.stack.below;
+        std.debug.assert(below == position_module.bottom or below < s.pool.nodes.items.len);
         s.span = span;
         s.mask = null;
         s.forgetForced();
