@@ -64,3 +64,29 @@ pub const Mask = struct {
         gpa.destroy(mask);
     }
 };
+
+test "masks are alike if their tokens and whether the text may stop are" {
+    const gpa = std.testing.allocator;
+    const words = try bitmap.alloc(gpa, bitmap.wordsFor(1000));
+    defer gpa.free(words);
+    bitmap.clear(words);
+    for (0..300) |token| bitmap.set(words, @intCast(3 * token));
+    const masks = [_]Mask{
+        .{ .ids = &.{ 1, 2 }, .words = null, .n_tokens = 2, .can_stop = false },
+        .{ .ids = &.{ 1, 3 }, .words = null, .n_tokens = 2, .can_stop = false },
+        .{ .ids = &.{ 1, 2 }, .words = null, .n_tokens = 2, .can_stop = true },
+        .{ .ids = &.{}, .words = null, .n_tokens = 0, .can_stop = false },
+        .{ .ids = &.{}, .words = words, .n_tokens = 300, .can_stop = false },
+        .{ .ids = &.{}, .words = words, .n_tokens = 300, .can_stop = true },
+    };
+    for (&masks, 0..) |*a, i| {
+        const copy = try a.copy(gpa);
+        defer copy.destroy(gpa);
+        copy.assertValid();
+        try std.testing.expectEqual(a.bytes(), copy.bytes());
+        for (&masks, 0..) |*b, j| {
+            try std.testing.expectEqual(i == j, copy.eql(b));
+            try std.testing.expectEqual(i == j, copy.hash() == b.hash());
+        }
+    }
+}

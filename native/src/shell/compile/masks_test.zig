@@ -98,6 +98,8 @@ const Check = struct {
     fn all(c: *Check) !void {
         defer c.pool.nodes.deinit(std.testing.allocator);
         try c.visitTexts();
+        // What was learnt meanwhile makes no difference.
+        for (c.places.items) |*place| try std.testing.expectEqual(place.n_read, try c.nRead(place.at, place.legal));
         for (c.places.items) |*place| {
             try c.checkCached(c.tabled, place, place.n_read);
             try c.checkCached(c.walked, place, c.pool.depthOf(place.at.stack) + 1);
@@ -123,8 +125,12 @@ const Check = struct {
     fn look(c: *Check, at: Position) !Place {
         const legal = try c.tryEach(at);
         _ = try c.expectMask(c.walked, at, legal);
-        const least_depth = try c.expectMask(c.tabled, at, legal);
-        return .{ .at = at, .legal = legal, .n_read = c.pool.depthOf(at.stack) - least_depth + 1 };
+        return .{ .at = at, .legal = legal, .n_read = try c.nRead(at, legal) };
+    }
+
+    /// Of the mask by tables.
+    fn nRead(c: *Check, at: Position, legal: []const bool) !u32 {
+        return c.pool.depthOf(at.stack) - try c.expectMask(c.tabled, at, legal) + 1;
     }
 
     /// The least depth that was looked at.
