@@ -52,10 +52,16 @@ export const ELIZA_TOKEN_END_OF_GENERATION = 2;
 export const ELIZA_TOKEN_UNUSED = 4;
 export const ELIZA_CHOICES_CANONICAL = 1;
 export const ELIZA_REGEX_IGNORE_CASE = 1;
+export const ELIZA_JSON_SPACE_LOOSE = 0;
+export const ELIZA_JSON_SPACE_COMPACT = 1;
+export const ELIZA_JSON_SPACE_SPACED = 2;
+export const ELIZA_JSON_SPACE_ANY = 3;
+export const ELIZA_JSON_LENIENT = 1;
 export const ELIZA_CONSTRAINT_TOKEN_TRIE = 0;
 export const ELIZA_CONSTRAINT_CHOICES = 1;
 export const ELIZA_CONSTRAINT_REGEX = 2;
 export const ELIZA_CONSTRAINT_GRAMMAR = 3;
+export const ELIZA_CONSTRAINT_JSON_SCHEMA = 4;
 export const ELIZA_STEP_IN_SPAN = 1;
 export const ELIZA_STEP_SPAN_ENDED = 2;
 export const ELIZA_STEP_SPAN_STARTED = 4;
@@ -113,6 +119,15 @@ export const eliza_compile_config_t = {
     mask_bytes_max: { offset: 24, type: "u64" },
     cancel: { offset: 32, type: "ptr" },
     user_data: { offset: 40, type: "ptr" },
+  },
+} as const;
+
+export const eliza_json_schema_options_t = {
+  size: 12,
+  fields: {
+    struct_size: { offset: 0, type: "u32" },
+    flags: { offset: 4, type: "u32" },
+    space: { offset: 8, type: "i32" },
   },
 } as const;
 
@@ -288,6 +303,7 @@ export const declarations = {
   eliza_inference_constraint_create_lark: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_notes: { args: [FFIType.ptr], returns: FFIType.cstring },
   eliza_inference_constraint_prepare: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_constraint_create_json_schema: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_save: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_open: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_recognizer_info: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },

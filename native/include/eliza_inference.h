@@ -326,6 +326,32 @@ const char *eliza_inference_constraint_notes(const eliza_constraint *constraint)
 int eliza_inference_constraint_prepare(const eliza_constraint *constraint, const eliza_compile_config_t *config,
                                        char **out_error);
 
+/* White space between the tokens of a JSON text. */
+#define ELIZA_JSON_SPACE_LOOSE 0   /* at each place none, one space, or one newline and up to 32 spaces or tabs */
+#define ELIZA_JSON_SPACE_COMPACT 1 /* none */
+#define ELIZA_JSON_SPACE_SPACED 2  /* one space behind each comma and colon, as Python's json.dumps writes */
+#define ELIZA_JSON_SPACE_ANY 3
+
+#define ELIZA_JSON_LENIENT 1u /* what cannot be enforced exactly is a note, and ignored, in place of an error */
+
+typedef struct eliza_json_schema_options_t {
+    uint32_t struct_size;
+    uint32_t flags; /* ELIZA_JSON_LENIENT */
+    int32_t space;  /* ELIZA_JSON_SPACE_* */
+} eliza_json_schema_options_t;
+
+/*
+ * A JSON document that is valid against a JSON Schema (UTF-8; draft 2020-12, or the one that `$schema` names).
+ * A token is legal if and only if some completion of the text is valid. native/SCHEMAS.md says for each keyword what
+ * is done. Members come in the order of `properties`, then other required ones, then the rest; no key comes
+ * twice. `options` NULL: all defaults. A schema that is wrong, or that nothing satisfies: ELIZA_ERR_GRAMMAR with
+ * the JSON Pointer of the place.
+ */
+int eliza_inference_constraint_create_json_schema(const eliza_vocab *vocab, const char *schema, size_t schema_len,
+                                                  const eliza_json_schema_options_t *options,
+                                                  const eliza_compile_config_t *config,
+                                                  eliza_constraint **out_constraint, char **out_error);
+
 /* Writes a recognizer, with the tables that it has so far, to a file that `open` maps. Not for token
  * tries: ELIZA_ERR_INVALID_ARG. */
 int eliza_inference_constraint_save(const eliza_constraint *constraint, const char *path, size_t path_len,
@@ -342,6 +368,7 @@ int eliza_inference_constraint_open(const eliza_vocab *vocab, const char *path, 
 #define ELIZA_CONSTRAINT_CHOICES 1
 #define ELIZA_CONSTRAINT_REGEX 2
 #define ELIZA_CONSTRAINT_GRAMMAR 3
+#define ELIZA_CONSTRAINT_JSON_SCHEMA 4
 
 typedef struct eliza_recognizer_info_t {
     uint32_t struct_size;

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import accumulate
+from typing import Literal
 
 from eliza_inference._arguments import instance, kind_of, several, utf8
 from eliza_inference._bitmap import n_bitmap_words
@@ -33,6 +35,7 @@ class ConstraintKind(IntEnum):
     CHOICES = constant("ELIZA_CONSTRAINT_CHOICES")
     REGEX = constant("ELIZA_CONSTRAINT_REGEX")
     GRAMMAR = constant("ELIZA_CONSTRAINT_GRAMMAR")
+    JSON_SCHEMA = constant("ELIZA_CONSTRAINT_JSON_SCHEMA")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,32 @@ class Constraint(Described):
         encoded = utf8("grammar", grammar)
         function = lib.eliza_inference_constraint_create_lark
         return cls._compile(ConstraintKind.GRAMMAR, budget, function, vocabulary, encoded, len(encoded))
+
+    @classmethod
+    def json_schema(
+        cls,
+        vocabulary: Vocabulary,
+        schema: str | bool | Mapping[str, object],
+        *,
+        space: JsonSpace = "loose",
+        lenient: bool = False,
+        budget: Budget | None = None,
+    ) -> Constraint:
+        """Allows a JSON document that is valid against a JSON Schema, given as a text or as what `json` reads.
+
+        `space` says where white space may stand: "loose" (at each place none, one space, or a newline with
+        indentation), "compact" (none), "spaced" (as `json.dumps` writes), "any". With `lenient`, what
+        cannot be enforced exactly is ignored and noted in `notes`; else it is a `GrammarError` with its path.
+        """
+        text = schema if isinstance(schema, str) else json.dumps(schema, ensure_ascii=False)
+        encoded = utf8("schema", text)
+        options = new_struct("eliza_json_schema_options_t")
+        options.flags = _JSON_LENIENT if lenient else 0
+        options.space = _JSON_SPACES[space]
+        function = lib.eliza_inference_constraint_create_json_schema
+        return cls._compile(
+            ConstraintKind.JSON_SCHEMA, budget, function, vocabulary, encoded, len(encoded), options
+        )
 
     @classmethod
     def open(
@@ -274,6 +303,9 @@ def payload_bytes(tree: Payload) -> bytes:
         raise PayloadError(f"the payload is not valid Unicode: {error}") from error
 
 
+JsonSpace = Literal["loose", "compact", "spaced", "any"]
+_JSON_SPACES = {name: constant(f"ELIZA_JSON_SPACE_{name.upper()}") for name in ("loose", "compact", "spaced", "any")}
+_JSON_LENIENT = constant("ELIZA_JSON_LENIENT")
 _CHOICES_CANONICAL = constant("ELIZA_CHOICES_CANONICAL")
 _REGEX_IGNORE_CASE = constant("ELIZA_REGEX_IGNORE_CASE")
 

@@ -35,6 +35,11 @@ pub const regex = @import("language/regex.zig");
 pub const mask = @import("mask/mask.zig");
 pub const mask_cache = @import("mask/cache.zig");
 pub const grammar = @import("lr/grammar.zig");
+pub const json_schema = @import("schema/json_schema.zig");
+pub const json_space = @import("schema/space.zig");
+pub const schema = @import("schema/schema.zig");
+pub const schema_spelling = @import("schema/spelling.zig");
+pub const decimal = @import("schema/decimal.zig");
 pub const program = @import("lr/program.zig");
 pub const selection = @import("lr/selection.zig");
 pub const language = @import("recognizer/language.zig");
@@ -74,4 +79,7 @@ test {
     _ = @import("recognizer/own_mask.zig");
     _ = @import("recognizer/recognizer_test.zig");
     _ = @import("constraint/kinds_test.zig");
+    _ = @import("schema/json_schema.zig");
+    _ = @import("schema/decimal.zig");
+    _ = @import("schema/numbers_test.zig");
 }

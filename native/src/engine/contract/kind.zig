@@ -6,4 +6,5 @@ pub const Kind = enum(u32) {
     choices = 1,
     regex = 2,
     grammar = 3,
+    json_schema = 4,
 };

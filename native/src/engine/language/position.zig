@@ -20,8 +20,7 @@ pub const Position = struct {
 pub const Stack = packed struct(u64) {
     /// The node below the top, or `bottom`.
     below: u32,
-    top: u16,
-    _: u16 = 0,
+    top: u32,
 
     /// Of a language that has stacks, no other state is at the bottom, and this one is nowhere else.
     pub const initial: Stack = .{ .below = bottom, .top = 0 };
@@ -47,8 +46,7 @@ pub const Pool = struct {
         const n = pool.nodes.items.len;
         if (n == bottom) return error.OutOfMemory;
         std.debug.assert(stack.below == bottom or stack.below < n);
-        const depth = if (stack.below == bottom) 0 else pool.nodes.items[stack.below].depth + 1;
-        try pool.nodes.append(gpa, .{ .parent = stack.below, .depth = depth, .state = stack.top });
+        try pool.nodes.append(gpa, .{ .parent = stack.below, .depth = pool.depthOf(stack), .state = stack.top });
         return @intCast(n);
     }
 

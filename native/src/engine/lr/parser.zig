@@ -68,7 +68,7 @@ pub fn Parser(comptime width: usize) type {
             const program = p.program;
             try p.levels.ensureUnusedCapacity(p.gpa, 1);
             // Most states that a terminal leads to only shift.
-            if (program.hasReductions(stack.top)) return p.viableReduced(stack, wanted);
+            if (program.hasReductions(@intCast(stack.top))) return p.viableReduced(stack, wanted);
             const level = p.levels.addOneAssumeCapacity();
             level.* = .{ .stack = stack, .set = undefined };
             sets.meet(&level.set, wanted, sets.at(program.shift_sets, stack.top));
@@ -84,7 +84,7 @@ pub fn Parser(comptime width: usize) type {
             var all: Set = @splat(0);
             while (i < p.levels.items.len) {
                 const at = p.levels.items[i].stack;
-                const number = try p.chains.of(p.gpa, p.program, p.stateBelow(at), at.top);
+                const number = try p.chains.of(p.gpa, p.program, p.stateBelow(at), @intCast(at.top));
                 const chain = &p.chains.all.items[number];
                 try p.levels.ensureUnusedCapacity(p.gpa, chain.exits.len());
                 const level = &p.levels.items[i];

@@ -19,6 +19,7 @@ const Choices = @import("../language/choices.zig").Choices;
 const Regex = @import("../language/regex.zig").Regex;
 const Grammar = @import("../lr/grammar.zig").Grammar;
 const MaskContext = @import("../mask/context.zig").MaskContext;
+const JsonSchema = @import("../schema/json_schema.zig").JsonSchema;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 
 /// A compiled language. Immutable but for the tables that `computeMask` adds.
@@ -26,6 +27,7 @@ pub const Language = union(enum) {
     choices: Choices,
     regex: Regex,
     grammar: Grammar,
+    json_schema: JsonSchema,
 
     /// Frees what it owns; its arrays unless they are mapped.
     pub fn deinit(language: *Language, gpa: Allocator, arrays: Arrays) void {

@@ -8,6 +8,7 @@ const tokens_module = @import("tokens.zig");
 pub const Flags = tokens_module.Flags;
 pub const Tokens = tokens_module.Tokens;
 const ByteTrie = @import("byte_trie.zig").ByteTrie;
+const StringIndex = @import("string_index.zig").StringIndex;
 const Mapping = @import("../platform/mapping.zig").Mapping;
 const Mutex = @import("../platform/mutex.zig").Mutex;
 
@@ -38,6 +39,8 @@ pub const Vocabulary = struct {
     owner: ?Owner = null,
     /// Built when a recognizer first needs it.
     byte_trie: std.atomic.Value(?*ByteTrie) = .init(null),
+    /// Built when a JSON Schema first needs it.
+    string_index: std.atomic.Value(?*StringIndex) = .init(null),
     /// The file that holds the arrays. Null if the vocabulary owns them.
     mapping: ?Mapping = null,
     mutex: Mutex = .{},
@@ -81,6 +84,10 @@ pub const Vocabulary = struct {
             if (v.mapping == null) trie.deinit(gpa);
             gpa.destroy(trie);
         }
+        if (v.string_index.load(.monotonic)) |index| {
+            index.deinit();
+            gpa.destroy(index);
+        }
         if (v.mapping) |mapping| mapping.close() else {
             gpa.free(v.model_id);
             gpa.free(v.tokens.bytes);
@@ -103,6 +110,20 @@ pub const Vocabulary = struct {
         trie.* = try .build(v.gpa, &v.tokens, diag);
         owned.byte_trie.store(trie, .release);
         return trie;
+    }
+
+    /// What the tokens do inside JSON strings, found by the first call. Lives as long as the vocabulary.
+    pub fn stringIndex(v: *const Vocabulary, diag: *Diagnostic) diagnostic.Error!*const StringIndex {
+        if (v.string_index.load(.acquire)) |index| return index;
+        const owned = @constCast(v);
+        owned.mutex.lock();
+        defer owned.mutex.unlock();
+        if (v.string_index.load(.acquire)) |index| return index; // another thread was faster
+        const index = v.gpa.create(StringIndex) catch return diag.outOfMemory();
+        errdefer v.gpa.destroy(index);
+        index.* = try .build(v.gpa, &v.tokens, diag);
+        owned.string_index.store(index, .release);
+        return index;
     }
 
     /// A hash of all tokens, with their bytes and flags (Wyhash). Takes time in proportion to the vocabulary.

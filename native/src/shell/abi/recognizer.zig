@@ -12,6 +12,7 @@ const Budget = budget_module.Budget;
 const choices_module = @import("engine").choices;
 const files = @import("../files/files.zig");
 const clock = @import("engine").clock;
+const Space = @import("engine").json_space.Policy;
 
 const invalid_arg = boundary.Status.invalid_arg.code();
 
@@ -141,6 +142,57 @@ fn createLark(
     const text = boundary.slice(u8, grammar, grammar_len) orelse return diag.fail(.invalid_arg, "grammar is NULL", .{});
     const settings = try CompileConfig.settings(config, diag);
     return compiler.createConstraint(gpa, v, .{ .lark = text }, settings, diag);
+}
+
+/// eliza_json_schema_options_t.
+pub const JsonSchemaOptions = extern struct {
+    struct_size: u32,
+    flags: u32,
+    space: i32,
+
+    pub const first_size = 12;
+};
+
+const json_lenient = 1;
+
+export fn eliza_inference_constraint_create_json_schema(
+    vocab: ?*const Vocabulary,
+    schema: ?[*]const u8,
+    schema_len: usize,
+    options: ?*const JsonSchemaOptions,
+    config: ?*const CompileConfig,
+    out_constraint: Out,
+    out_error: OutError,
+) c_int {
+    var diag: boundary.Diagnostic = .{};
+    const made = createJsonSchema(vocab, schema, schema_len, options, config, out_constraint, &diag);
+    return finish(made, out_constraint, out_error, &diag);
+}
+
+fn createJsonSchema(
+    vocab: ?*const Vocabulary,
+    schema: ?[*]const u8,
+    schema_len: usize,
+    options: ?*const JsonSchemaOptions,
+    config: ?*const CompileConfig,
+    out: Out,
+    diag: *boundary.Diagnostic,
+) boundary.Error!*Constraint {
+    const v = try check(vocab, out, diag);
+    const text = boundary.slice(u8, schema, schema_len) orelse return diag.fail(.invalid_arg, "schema is NULL", .{});
+    const settings = try CompileConfig.settings(config, diag);
+    const o: JsonSchemaOptions = if (options) |given|
+        try boundary.read(JsonSchemaOptions, "options", given, diag)
+    else
+        std.mem.zeroes(JsonSchemaOptions);
+    if (o.flags & ~@as(u32, json_lenient) != 0) return diag.fail(.invalid_arg, "options.flags has unknown bits", .{});
+    const space = std.enums.fromInt(Space, o.space) orelse
+        return diag.fail(.invalid_arg, "options.space: {d} is no ELIZA_JSON_SPACE_*", .{o.space});
+    return compiler.createConstraint(gpa, v, .{ .json_schema = .{
+        .text = text,
+        .options = .{ .lenient = o.flags & json_lenient != 0 },
+        .space = space,
+    } }, settings, diag);
 }
 
 fn check(vocab: ?*const Vocabulary, out: Out, diag: *boundary.Diagnostic) boundary.Error!*const Vocabulary {

@@ -22,6 +22,9 @@ const program_module = @import("engine").program;
 const Language = @import("engine").language.Language;
 const Grammar = @import("engine").grammar.Grammar;
 const Recognizer = @import("engine").recognizer.Recognizer;
+const JsonSchema = @import("engine").json_schema.JsonSchema;
+const Space = @import("engine").json_space.Policy;
+const schema_compiler = @import("schema/compile.zig");
 const RecognizerState = @import("engine").recognizer_state.RecognizerState;
 const Selector = @import("engine").selection.Selector;
 
@@ -35,6 +38,7 @@ pub const Source = union(enum) {
     regex: struct { pattern: []const u8, ignore_case: bool },
     /// A grammar in Lark's notation (native/GRAMMARS.md).
     lark: []const u8,
+    json_schema: struct { text: []const u8, options: schema_compiler.Options, space: Space },
 };
 
 /// The header's compile options.
@@ -86,6 +90,7 @@ fn tryCompile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, set
         .choices => |choices| .{ .choices = try .build(gpa, choices.text, choices.offsets, &budget, diag) },
         .regex => |r| .{ .regex = .{ .dfa = try compileRegex(gpa, arena, r.pattern, r.ignore_case, &budget, diag) } },
         .lark => |text| .{ .grammar = try compileGrammar(gpa, arena, text, &notes, &budget, diag) },
+        .json_schema => |s| .{ .json_schema = try compileSchema(gpa, vocabulary, s.text, s.options, s.space, arena, &notes, &budget, diag) },
     };
     if (trie.missing_bytes > 0) try notes.append(arena, try missingBytes(arena, trie));
     const text = try std.mem.join(arena, "\n", notes.items);
@@ -108,6 +113,38 @@ fn compileRegex(
     if (automaton.nReach() > 1) return automaton;
     automaton.deinit(gpa);
     return diag.fail(.grammar, "no text matches the regular expression", .{});
+}
+
+fn compileSchema(
+    gpa: Allocator,
+    vocabulary: *const Vocabulary,
+    text: []const u8,
+    options: schema_compiler.Options,
+    space: Space,
+    arena: Allocator,
+    notes: *tables.Notes,
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!JsonSchema {
+    const schema = try schema_compiler.compile(gpa, arena, text, options, notes, budget, diag);
+    errdefer schema.deinit(gpa);
+    var language = JsonSchema.init(gpa, schema, space, try vocabulary.stringIndex(diag)) catch |e| return tooLarge(e, diag);
+    const is_satisfiable = language.machine.isSatisfiable() catch |e| {
+        language.machine.deinit();
+        gpa.destroy(language.machine);
+        return tooLarge(e, diag);
+    };
+    if (is_satisfiable) return language;
+    language.machine.deinit();
+    gpa.destroy(language.machine);
+    return diag.fail(.grammar, "no document is valid against the schema", .{});
+}
+
+fn tooLarge(e: error{ OutOfMemory, TooLarge }, diag: *Diagnostic) Error {
+    return switch (e) {
+        error.OutOfMemory => error.OutOfMemory,
+        error.TooLarge => diag.fail(.limit, "the schema has more alternatives than are followed at once", .{}),
+    };
 }
 
 fn compileGrammar(

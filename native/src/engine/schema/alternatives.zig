@@ -1,0 +1,665 @@
+//! The alternatives of goals, made ready for threads: automata for scalars, plans for arrays and objects; and
+//! whether something satisfies them at all, which is a least fixed point over goals.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const schema_module = @import("schema.zig");
+const Schema = schema_module.Schema;
+const Bounds = schema_module.Bounds;
+const unbounded = schema_module.unbounded;
+const goals_module = @import("goals.zig");
+const Goals = goals_module.Goals;
+const GoalId = goals_module.GoalId;
+const Class = goals_module.Class;
+const Literal = goals_module.Literal;
+const Conjunction = goals_module.Conjunction;
+const Interner = @import("interner.zig").Interner;
+const plan_module = @import("plan.zig");
+const ArrayPlan = plan_module.ArrayPlan;
+const object_plan = @import("object_plan.zig");
+const ObjectPlan = object_plan.ObjectPlan;
+const Known = object_plan.Known;
+const Extra = object_plan.Extra;
+const Numbers = @import("numbers.zig").Numbers;
+const number_spec = @import("number_spec.zig");
+const decimal = @import("decimal.zig");
+const Decimal = decimal.Decimal;
+const Dfa = @import("../language/dfa.zig").Dfa;
+const Strings = @import("strings.zig").Strings;
+const spelling = @import("spelling.zig");
+
+pub const Error = goals_module.Error;
+
+pub const Id = u32;
+
+pub const Alternative = union(enum) {
+    /// JSON texts, ascending.
+    listed: []const []const u8,
+    number: *Numbers,
+    string: *Strings,
+    array: ArrayPlan,
+    object: ObjectPlan,
+};
+
+/// States that a search for the end of an array or object may look at.
+const search_max = 1 << 14;
+
+pub const Alternatives = struct {
+    gpa: Allocator,
+    arena: std.heap.ArenaAllocator,
+    schema: *const Schema,
+    goals: Goals,
+    all: std.ArrayList(*Alternative) = .empty,
+    /// By goal and class: those that something satisfies.
+    of_goal: std.AutoHashMapUnmanaged(u64, []const Id) = .empty,
+    satisfiable: std.AutoHashMapUnmanaged(GoalId, Known3) = .empty,
+    /// A goal was met that is still being looked at: what is not satisfiable then may be so later.
+    met_busy: bool = false,
+    /// [alternative, words ...]: how far a thread has come in an array or an object.
+    progresses: Interner = .{},
+    finishable: std.AutoHashMapUnmanaged(u32, bool) = .empty,
+    /// Sets of extra keys: numbers of `texts`, ascending.
+    key_sets: Interner = .{},
+    texts: std.StringArrayHashMapUnmanaged(void) = .empty,
+    /// By object, extra key and key set.
+    extra_keys: std.AutoHashMapUnmanaged(struct { Id, u32, u32 }, ?*Strings) = .empty,
+
+    const Known3 = enum { busy, no, yes };
+
+    pub fn init(gpa: Allocator, schema: *const Schema) Allocator.Error!Alternatives {
+        var a: Alternatives = .{ .gpa = gpa, .arena = .init(gpa), .schema = schema, .goals = .init(gpa, schema) };
+        errdefer a.deinit();
+        _ = try a.key_sets.put(gpa, &.{}); // number 0: none
+        return a;
+    }
+
+    pub fn deinit(a: *Alternatives) void {
+        for (a.all.items) |one| switch (one.*) {
+            .number => |numbers| numbers.deinit(),
+            .string => |automaton| automaton.deinit(),
+            else => {},
+        };
+        var automata = a.extra_keys.valueIterator();
+        while (automata.next()) |automaton| if (automaton.*) |one| one.deinit();
+        a.extra_keys.deinit(a.gpa);
+        a.all.deinit(a.gpa);
+        a.of_goal.deinit(a.gpa);
+        a.satisfiable.deinit(a.gpa);
+        a.progresses.deinit(a.gpa);
+        a.finishable.deinit(a.gpa);
+        a.key_sets.deinit(a.gpa);
+        a.texts.deinit(a.gpa);
+        a.goals.deinit();
+        a.arena.deinit();
+    }
+
+    /// The alternatives of a goal that something satisfies. Lent.
+    pub fn of(a: *Alternatives, goal: GoalId, class: Class) Error![]const Id {
+        const key = @as(u64, goal) << 3 | @backingInt(class);
+        if (a.of_goal.get(key)) |found| return found;
+        var found: std.ArrayList(Id) = .empty;
+        for (try a.goals.expand(goal, class)) |*one| {
+            const alternative = try a.arena.allocator().create(Alternative);
+            alternative.* = try a.make(one) orelse continue;
+            try a.all.append(a.gpa, alternative);
+            const id: Id = @intCast(a.all.items.len - 1);
+            if (try a.isPossible(id)) try found.append(a.arena.allocator(), id);
+        }
+        // Without what is known only later it is asked for again.
+        if (!a.met_busy) try a.of_goal.put(a.gpa, key, found.items);
+        return found.items;
+    }
+
+    /// Whether some value satisfies the goal.
+    pub fn isSatisfiable(a: *Alternatives, goal: GoalId) Error!bool {
+        if (a.goals.goals.get(goal).len == 0) return true;
+        if (a.satisfiable.get(goal)) |known| {
+            if (known == .busy) a.met_busy = true;
+            return known == .yes;
+        }
+        try a.satisfiable.put(a.gpa, goal, .busy);
+        const outer = a.met_busy;
+        a.met_busy = false;
+        const is = for (std.enums.values(Class)) |class| {
+            if ((try a.of(goal, class)).len > 0) break true;
+        } else false;
+        // What was found with busy goals counted as unsatisfiable holds if it is yes.
+        if (is or !a.met_busy) {
+            try a.satisfiable.put(a.gpa, goal, if (is) .yes else .no);
+        } else _ = a.satisfiable.remove(goal);
+        a.met_busy = outer or (a.met_busy and !is);
+        return is;
+    }
+
+    /// The progress at the start of an array or an object.
+    pub fn start(a: *Alternatives, id: Id) Error!u32 {
+        var words: [4 + plan_module.options_max]u32 = @splat(0);
+        words[0] = id;
+        const n = switch (a.all.items[id].*) {
+            .array => |*plan| plan.nWords(),
+            .object => ObjectPlan.n_words,
+            else => unreachable,
+        };
+        return a.progresses.put(a.gpa, words[0 .. 1 + n]);
+    }
+
+    /// Whether an array or object that has come so far can be completed.
+    pub fn canFinish(a: *Alternatives, progress: u32) Error!bool {
+        if (a.finishable.get(progress)) |known| return known;
+        const busy_before = a.met_busy;
+        a.met_busy = false;
+        const can = switch (a.all.items[a.progresses.get(progress)[0]].*) {
+            .array => |*plan| try a.canFinishArray(plan, progress),
+            .object => |*plan| try a.canFinishObject(plan, progress),
+            else => unreachable,
+        };
+        if (can or !a.met_busy) try a.finishable.put(a.gpa, progress, can);
+        a.met_busy = busy_before or (a.met_busy and !can);
+        return can;
+    }
+
+    // ---- Making them
+
+    fn make(a: *Alternatives, from: *const Conjunction) Error!?Alternative {
+        const arena = a.arena.allocator();
+        return switch (from.class) {
+            .null => a.listedOf(from, &.{"null"}),
+            .boolean => a.listedOf(from, &.{ "false", "true" }),
+            .number, .string => a.scalarOf(from),
+            .array => .{ .array = try .init(arena, a.schema, from) },
+            .object => .{ .object = try .init(arena, a.schema, from) },
+        };
+    }
+
+    fn scalarOf(a: *Alternatives, from: *const Conjunction) Error!?Alternative {
+        for (from.literals) |literal| {
+            if (!literal.negated and a.schema.nodes[literal.node] == .listed) {
+                const range = a.schema.nodes[literal.node].listed;
+                return a.listedOf(from, a.schema.values[range.from..][0..range.len]);
+            }
+        }
+        return if (from.class == .number) a.numberOf(from) else a.stringOf(from);
+    }
+
+    /// Those of the values that everything holds for.
+    fn listedOf(a: *Alternatives, from: *const Conjunction, values: []const []const u8) Error!?Alternative {
+        const arena = a.arena.allocator();
+        var kept: std.ArrayList([]const u8) = .empty;
+        for (values) |value| {
+            if (spelling.classOf(value) == from.class and try a.holds(from, value)) try kept.append(arena, value);
+        }
+        return if (kept.items.len == 0) null else .{ .listed = kept.items };
+    }
+
+    fn holds(a: *Alternatives, from: *const Conjunction, value: []const u8) Error!bool {
+        const arena = a.arena.allocator();
+        if (from.class == .number) {
+            if (if ((try decimalOf(arena, value)).isInteger()) !from.integers else !from.fractions) return false;
+        }
+        if (from.class == .string) {
+            const n = spelling.nCharacters(try spelling.content(arena, value));
+            if (n < from.count.min or n > from.count.max) return false;
+        }
+        for (from.literals) |literal| {
+            const does = switch (a.schema.nodes[literal.node]) {
+                .listed => |range| spelling.find(a.schema.values[range.from..][0..range.len], value),
+                .string_matches => |dfa| object_plan.matches(a.schema.dfas[dfa], try spelling.content(arena, value)),
+                .number_limit => |i| a.isWithin(try decimalOf(arena, value), a.schema.limits[i]),
+                .number_multiple => |i| decimal.isMultiple(try decimalOf(arena, value), a.schema.decimals[i]),
+                else => unreachable, // of no scalar
+            };
+            if (does == literal.negated) return false;
+        }
+        return true;
+    }
+
+    fn isWithin(a: *const Alternatives, value: Decimal, limit: schema_module.Limit) bool {
+        const order = decimal.compare(value, a.schema.decimals[limit.decimal]);
+        return switch (limit.side) {
+            .at_least => order != .lt,
+            .above => order == .gt,
+            .at_most => order != .gt,
+            .below => order == .lt,
+        };
+    }
+
+    fn numberOf(a: *Alternatives, from: *const Conjunction) Error!?Alternative {
+        const arena = a.arena.allocator();
+        var spec: number_spec.Spec = .{ .integers = from.integers, .fractions = from.fractions };
+        var multiples: std.ArrayList(Decimal) = .empty;
+        var not_multiples: std.ArrayList(Decimal) = .empty;
+        var excluded: std.ArrayList(Decimal) = .empty;
+        for (from.literals) |literal| switch (a.schema.nodes[literal.node]) {
+            .number_limit => |i| {
+                const limit = a.schema.limits[i];
+                const least_or_most = a.schema.decimals[limit.decimal];
+                const is_least = limit.side == .at_least or limit.side == .above;
+                const is_strict = limit.side == .above or limit.side == .below;
+                // Not at least x is below x.
+                const bound: number_spec.Bound = .{ .decimal = least_or_most, .strict = is_strict != literal.negated };
+                if (is_least != literal.negated) spec.atLeast(bound) else spec.atMost(bound);
+            },
+            .number_multiple => |i| try (if (literal.negated) &not_multiples else &multiples).append(arena, a.schema.decimals[i]),
+            .listed => |range| for (a.schema.values[range.from..][0..range.len]) |one| {
+                if (spelling.classOf(one) == .number) try excluded.append(arena, try decimalOf(arena, one));
+            },
+            else => unreachable, // of no number
+        };
+        spec.multiples = multiples.items;
+        spec.not_multiples = not_multiples.items;
+        spec.excluded = excluded.items;
+        const numbers = try arena.create(Numbers);
+        numbers.* = try .init(a.gpa, spec);
+        if (!numbers.isEmpty()) return .{ .number = numbers };
+        numbers.deinit();
+        return null;
+    }
+
+    fn stringOf(a: *Alternatives, from: *const Conjunction) Error!?Alternative {
+        return if (try a.strings(from, &.{}, &.{}, &.{})) |one| .{ .string = one } else null;
+    }
+
+    /// The strings of an alternative that match and do not match some patterns more, and are none of `excluded`;
+    /// null if there is none.
+    fn strings(a: *Alternatives, from: *const Conjunction, matched: []const u32, unmatched: []const u32, not: []const []const u8) Error!?*Strings {
+        const arena = a.arena.allocator();
+        var matches: std.ArrayList(*const Dfa) = .empty;
+        var mismatches: std.ArrayList(*const Dfa) = .empty;
+        var excluded: std.ArrayList([]const u8) = .empty;
+        for (matched) |dfa| try matches.append(arena, a.schema.dfas[dfa]);
+        for (unmatched) |dfa| try mismatches.append(arena, a.schema.dfas[dfa]);
+        try excluded.appendSlice(arena, not);
+        for (from.literals) |literal| switch (a.schema.nodes[literal.node]) {
+            .string_matches => |i| try (if (literal.negated) &mismatches else &matches).append(arena, a.schema.dfas[i]),
+            .listed => |range| for (a.schema.values[range.from..][0..range.len]) |value| {
+                if (spelling.classOf(value) == .string) try excluded.append(arena, try spelling.content(arena, value));
+            },
+            else => unreachable,
+        };
+        const one = try arena.create(Strings);
+        one.* = try .init(a.gpa, .{
+            .length = from.count,
+            .matches = matches.items,
+            .mismatches = mismatches.items,
+            .excluded = excluded.items,
+        });
+        if (!try one.isEmpty()) return one;
+        one.deinit();
+        return null;
+    }
+
+    fn isPossible(a: *Alternatives, id: Id) Error!bool {
+        switch (a.all.items[id].*) {
+            .listed, .number, .string => return true, // else they were not made
+            .array => {},
+            .object => |*plan| if (!try a.prepareObject(plan)) return false,
+        }
+        return a.canFinish(try a.start(id));
+    }
+
+    // ---- Arrays
+
+    /// The goal of the next item, counted for `options`, with the progress behind it; null if that cannot be.
+    pub const Next = struct { progress: u32, goal: GoalId };
+
+    pub fn nextItem(a: *Alternatives, plan: *const ArrayPlan, progress: u32, options: u32) Error!?Next {
+        var scratch: std.heap.ArenaAllocator = .init(a.gpa);
+        defer scratch.deinit();
+        var literals: std.ArrayList(Literal) = .empty;
+        const words = try scratch.allocator().dupe(u32, a.progresses.get(progress));
+        if (!try plan.take(scratch.allocator(), a.schema, words[1..], options, &literals)) return null;
+        const goal = try a.goals.goal(literals.items);
+        if (!try a.isSatisfiable(goal)) return null;
+        return .{ .progress = try a.progresses.put(a.gpa, words), .goal = goal };
+    }
+
+    pub fn acceptsArray(a: *const Alternatives, plan: *const ArrayPlan, progress: u32) bool {
+        return plan.accepts(a.progresses.get(progress)[1..]);
+    }
+
+    fn canFinishArray(a: *Alternatives, plan: *const ArrayPlan, progress: u32) Error!bool {
+        // Breadth first over what progress there is; long arrays of like items go on with a count alone.
+        var seen: std.AutoArrayHashMapUnmanaged(u32, void) = .empty;
+        defer seen.deinit(a.gpa);
+        try seen.put(a.gpa, progress, {});
+        var i: usize = 0;
+        while (i < seen.count()) : (i += 1) {
+            const at = seen.keys()[i];
+            if (a.acceptsArray(plan, at)) return true;
+            if (try a.repeats(plan, at)) |can| return can;
+            if (seen.count() > search_max) return error.TooLarge;
+            for (0..plan.nOptions()) |options| {
+                const next = try a.nextItem(plan, at, @intCast(options)) orelse continue;
+                try seen.put(a.gpa, next.progress, {});
+            }
+        }
+        return false;
+    }
+
+    /// Where only the count is missing and all items have one goal: whether it is satisfiable.
+    fn repeats(a: *Alternatives, plan: *const ArrayPlan, progress: u32) Error!?bool {
+        if (plan.nOptions() > 1 or a.progresses.get(progress)[1] < plan.n_prefix) return null;
+        return try a.nextItem(plan, progress, 0) != null;
+    }
+
+    // ---- Objects
+
+    /// False if something that is required cannot come.
+    fn prepareObject(a: *Alternatives, plan: *ObjectPlan) Error!bool {
+        const arena = a.arena.allocator();
+        var known: std.ArrayList(Known) = .empty;
+        for (plan.named) |key| {
+            const one = try a.knownKey(plan, key);
+            if (one) |it| try known.append(arena, it) else if (plan.isRequired(key)) return false;
+        }
+        plan.known = known.items;
+        const by_text = try arena.alloc(u32, known.items.len);
+        for (by_text, 0..) |*i, place| i.* = @intCast(place);
+        std.mem.sort(u32, by_text, known.items, isBefore);
+        plan.by_text = by_text;
+        plan.extras = try a.extraKeys(plan);
+        return true;
+    }
+
+    fn isBefore(known: []const Known, x: u32, y: u32) bool {
+        return std.mem.lessThan(u8, known[x].spelt, known[y].spelt);
+    }
+
+    fn knownKey(a: *Alternatives, plan: *const ObjectPlan, key: u32) Error!?Known {
+        if (plan.isForbidden(key)) return null;
+        const content = a.schema.keys[key];
+        for (plan.names) |node| {
+            if (!try a.isNamed(a.schema.nodes[node].object_names, content, false)) return null;
+        }
+        var known: Known = .{
+            .key = key,
+            .spelt = (try spelling.quoted(a.arena.allocator(), content))[1..],
+            .is_required = plan.isRequired(key),
+            .possible = 0,
+            .certain = 0,
+        };
+        for (plan.exceptions, 0..) |node, i| {
+            const bit = @as(u32, 1) << @intCast(i);
+            switch (a.schema.nodes[node]) {
+                .object_names => |names| if (try a.isNamed(names, content, true)) {
+                    known.certain |= bit;
+                },
+                else => known.possible |= bit,
+            }
+        }
+        // Without exceptions it must be possible: these ask for more.
+        return if (try a.memberGoal(plan, key, plan.matchedBy(a.schema, content), 0) == null) null else known;
+    }
+
+    /// Whether a key satisfies a node, or its negation.
+    fn isNamed(a: *Alternatives, node: schema_module.NodeId, content: []const u8, negated: bool) Error!bool {
+        var literals = [_]Literal{.{ .node = @intCast(node), .negated = negated }};
+        const goal = try a.goals.goal(&literals);
+        const spelt = try spelling.quoted(a.arena.allocator(), content);
+        for (try a.goals.expand(goal, .string)) |*one| if (try a.holds(one, spelt)) return true;
+        return false;
+    }
+
+    /// The goal of a member's value; null if nothing satisfies it.
+    pub fn memberGoal(a: *Alternatives, plan: *const ObjectPlan, key: ?u32, matched: u32, chosen: u32) Error!?GoalId {
+        for (plan.exceptions, 0..) |node, i| {
+            if (chosen >> @intCast(i) & 1 != 0 and plan.nApplied(a.schema, node, key, matched) > 1) return error.TooLarge;
+        }
+        var scratch: std.heap.ArenaAllocator = .init(a.gpa);
+        defer scratch.deinit();
+        var literals: std.ArrayList(Literal) = .empty;
+        try plan.addValue(scratch.allocator(), a.schema, key, matched, chosen, &literals);
+        const goal = try a.goals.goal(literals.items);
+        return if (try a.isSatisfiable(goal)) goal else null;
+    }
+
+    fn extraKeys(a: *Alternatives, plan: *const ObjectPlan) Error![]const Extra {
+        const arena = a.arena.allocator();
+        var extras: std.ArrayList(Extra) = .empty;
+        var n_names: u5 = 0;
+        var of_names: u32 = 0;
+        for (plan.exceptions, 0..) |node, i| if (a.schema.nodes[node] == .object_names) {
+            n_names += 1;
+            of_names |= @as(u32, 1) << @intCast(i);
+        };
+        var names: u32 = of_names;
+        while (true) : (names = (names -% 1) & of_names) {
+            var literals: std.ArrayList(Literal) = .empty;
+            for (plan.names) |node| try literals.append(arena, .of(a.schema.nodes[node].object_names));
+            for (plan.exceptions, 0..) |node, i| {
+                if (of_names >> @intCast(i) & 1 == 0) continue;
+                try literals.append(arena, .{ .node = @intCast(a.schema.nodes[node].object_names), .negated = names >> @intCast(i) & 1 != 0 });
+            }
+            const goal = try a.goals.goal(literals.items);
+            for (0..@as(u32, 1) << @intCast(plan.patterns.len)) |matched| {
+                const extra: Extra = .{
+                    .matched = @intCast(matched),
+                    .names = undefined,
+                    .possible = plan.exceptions_all & ~of_names,
+                    .certain = names,
+                };
+                if (try a.memberGoal(plan, null, extra.matched, 0) == null) continue;
+                for (try a.goals.expand(goal, .string)) |*one| {
+                    const strings_of = try a.keysOf(plan, .{ .matched = extra.matched, .names = one, .possible = 0, .certain = 0 }, one, &.{}) orelse continue;
+                    strings_of.deinit();
+                    var kept = extra;
+                    kept.names = one;
+                    try extras.append(arena, kept);
+                }
+            }
+            if (names == 0) break;
+        }
+        return extras.items;
+    }
+
+    fn keysOf(a: *Alternatives, plan: *const ObjectPlan, extra: Extra, names: *const Conjunction, came: []const u32) Error!?*Strings {
+        const arena = a.arena.allocator();
+        var matched: std.ArrayList(u32) = .empty;
+        var unmatched: std.ArrayList(u32) = .empty;
+        for (plan.patterns, 0..) |pattern, i| {
+            try (if (extra.matched >> @intCast(i) & 1 != 0) &matched else &unmatched).append(arena, pattern);
+        }
+        var excluded: std.ArrayList([]const u8) = .empty;
+        for (plan.named) |key| try excluded.append(arena, a.schema.keys[key]);
+        for (came) |key| try excluded.append(arena, try spelling.unescaped(arena, a.texts.keys()[key]));
+        return a.strings(names, matched.items, unmatched.items, excluded.items);
+    }
+
+    // ---- Members
+
+    /// The alternative that a progress is of.
+    pub fn alternativeOf(a: *const Alternatives, progress: u32) *Alternative {
+        return a.all.items[a.progresses.get(progress)[0]];
+    }
+
+    /// Of an object: the words of a progress.
+    const Progress = struct {
+        alternative: Id,
+        /// The first known key that may still come.
+        next: u32,
+        count: u32,
+        exceptions: u32,
+        /// Of `key_sets`.
+        came: u32,
+
+        fn words(p: Progress) [5]u32 {
+            return .{ p.alternative, p.next, p.count, p.exceptions, p.came };
+        }
+    };
+
+    fn objectProgress(a: *const Alternatives, progress: u32) Progress {
+        const words = a.progresses.get(progress);
+        return .{ .alternative = words[0], .next = words[1], .count = words[2], .exceptions = words[3], .came = words[4] };
+    }
+
+    /// Which member comes: a known key, or an extra one with its text.
+    pub const Which = union(enum) { known: u32, extra: struct { index: u32, text: u32 } };
+
+    pub fn acceptsObject(a: *const Alternatives, plan: *const ObjectPlan, progress: u32) bool {
+        const at = a.objectProgress(progress);
+        return at.count >= plan.count.min and at.exceptions == plan.exceptions_all and plan.nRequiredFrom(at.next) == 0;
+    }
+
+    /// Whether a known key of a range of `by_text` may come next, so that the object can be completed.
+    pub fn anyKnown(a: *Alternatives, plan: *const ObjectPlan, progress: u32, low: u32, high: u32) Error!bool {
+        const at = a.objectProgress(progress);
+        const end = plan.reachable(at.next);
+        for (plan.by_text[low..high]) |known| {
+            if (known < at.next or known >= end) continue;
+            if (try a.anyMember(plan, progress, .{ .known = known })) return true;
+        }
+        return false;
+    }
+
+    /// The automaton of an extra key that may come next; null if it may not. Only its text is still open.
+    pub fn extraOpen(a: *Alternatives, plan: *const ObjectPlan, progress: u32, extra: usize) Error!?*Strings {
+        const at = a.objectProgress(progress);
+        if (plan.nRequiredFrom(at.next) > 0) return null;
+        if (plan.count.max != unbounded and at.count == plan.count.max) return null;
+        // What is behind such a member does not depend on its text.
+        if (!try a.anyMember(plan, progress, .{ .extra = .{ .index = @intCast(extra), .text = try a.text("") } })) return null;
+        const entry = try a.extra_keys.getOrPut(a.gpa, .{ at.alternative, @intCast(extra), at.came });
+        if (entry.found_existing) return entry.value_ptr.*;
+        entry.value_ptr.* = null;
+        errdefer _ = a.extra_keys.remove(.{ at.alternative, @intCast(extra), at.came });
+        const came = try a.arena.allocator().dupe(u32, a.key_sets.get(at.came));
+        const one = plan.extras[extra];
+        const strings_of = try a.keysOf(plan, one, one.names, came);
+        try a.extra_keys.put(a.gpa, .{ at.alternative, @intCast(extra), at.came }, strings_of);
+        return strings_of;
+    }
+
+    fn anyMember(a: *Alternatives, plan: *const ObjectPlan, progress: u32, which: Which) Error!bool {
+        var forks: std.ArrayList(Next) = .empty;
+        defer forks.deinit(a.gpa);
+        try a.addMembers(plan, progress, which, &forks);
+        return forks.items.len > 0;
+    }
+
+    /// The ways in which the object can go on behind a member, each with the goal of its value.
+    pub fn addMembers(a: *Alternatives, plan: *const ObjectPlan, progress: u32, which: Which, forks: *std.ArrayList(Next)) Error!void {
+        const at = a.objectProgress(progress);
+        if (plan.count.max != unbounded and at.count == plan.count.max) return;
+        var after = at;
+        after.count = plan.saturated(at.count + 1);
+        var key: ?u32 = null;
+        var matched: u32 = undefined;
+        var possible: u32 = undefined;
+        switch (which) {
+            .known => |i| {
+                const known = &plan.known[i];
+                key = known.key;
+                matched = plan.matchedBy(a.schema, a.schema.keys[known.key]);
+                possible = known.possible;
+                after.exceptions |= known.certain;
+                after.next = i + 1;
+            },
+            .extra => |extra| {
+                matched = plan.extras[extra.index].matched;
+                possible = plan.extras[extra.index].possible;
+                after.exceptions |= plan.extras[extra.index].certain;
+                after.next = @intCast(plan.known.len);
+                after.came = try a.withKey(at.came, extra.text);
+            },
+        }
+        possible &= ~after.exceptions;
+        // All subsets of what the member can be an exception to.
+        var chosen = possible;
+        while (true) : (chosen = (chosen -% 1) & possible) {
+            if (try a.memberGoal(plan, key, matched, chosen)) |goal| {
+                var then = after;
+                then.exceptions |= chosen;
+                const number = try a.progresses.put(a.gpa, &then.words());
+                if (try a.canFinish(number)) try forks.append(a.gpa, .{ .progress = number, .goal = goal });
+            }
+            if (chosen == 0) break;
+        }
+    }
+
+    fn withKey(a: *Alternatives, came: u32, key: u32) Allocator.Error!u32 {
+        var keys: std.ArrayList(u32) = .empty;
+        defer keys.deinit(a.gpa);
+        try keys.appendSlice(a.gpa, a.key_sets.get(came));
+        try keys.append(a.gpa, key);
+        std.mem.sort(u32, keys.items, {}, std.sort.asc(u32));
+        return a.key_sets.put(a.gpa, keys.items);
+    }
+
+    fn canFinishObject(a: *Alternatives, plan: *const ObjectPlan, progress: u32) Error!bool {
+        const at = a.objectProgress(progress);
+        const n_required = plan.nRequiredFrom(at.next);
+        if (plan.count.max != unbounded and at.count + n_required > plan.count.max) return false;
+        const n_known: u32 = @intCast(plan.known.len - at.next);
+        if (plan.exceptions_all == at.exceptions) return plan.extras.len > 0 or at.count + n_known >= plan.count.min;
+        // Each exception that is missing is some member's: known keys in their order, then extra ones.
+        const missing = plan.exceptions_all & ~at.exceptions;
+        return a.canExcept(plan, at.next, missing, at.count);
+    }
+
+    /// Whether the missing exceptions can still come, and the count be kept.
+    fn canExcept(a: *Alternatives, plan: *const ObjectPlan, next: u32, missing: u32, count: u32) Error!bool {
+        const limit = plan.count.max;
+        const n_required = plan.nRequiredFrom(next);
+        if (limit != unbounded and count + n_required > limit) return false;
+        if (missing == 0) return plan.extras.len > 0 or count + (plan.known.len - next) >= plan.count.min;
+        if (next == plan.known.len) return a.extrasExcept(plan, missing, count);
+        const known = &plan.known[next];
+        const matched = plan.matchedBy(a.schema, a.schema.keys[known.key]);
+        const possible = known.possible & missing;
+        var chosen = possible;
+        while (true) : (chosen = (chosen -% 1) & possible) {
+            const left = missing & ~known.certain & ~chosen;
+            const is_left_out = chosen == 0 and !known.is_required;
+            if (is_left_out and try a.canExcept(plan, next + 1, missing, count)) return true;
+            if (try a.memberGoal(plan, known.key, matched, chosen) != null and
+                try a.canExcept(plan, next + 1, left, plan.saturated(count + 1))) return true;
+            if (chosen == 0) return false;
+        }
+    }
+
+    /// Extra members come one for each exception at most.
+    fn extrasExcept(a: *Alternatives, plan: *const ObjectPlan, missing: u32, count: u32) Error!bool {
+        if (missing == 0) return true;
+        if (plan.count.max != unbounded and count == plan.count.max) return false;
+        for (plan.extras) |*extra| {
+            const possible = extra.possible & missing;
+            var chosen = possible;
+            while (true) : (chosen = (chosen -% 1) & possible) {
+                const left = missing & ~extra.certain & ~chosen;
+                if (left != missing and try a.memberGoal(plan, null, extra.matched, chosen) != null and
+                    try a.extrasExcept(plan, left, plan.saturated(count + 1))) return true;
+                if (chosen == 0) break;
+            }
+        }
+        return false;
+    }
+
+    // ---- Texts of keys
+
+    pub fn text(a: *Alternatives, bytes: []const u8) Allocator.Error!u32 {
+        const entry = try a.texts.getOrPut(a.gpa, bytes);
+        if (!entry.found_existing) {
+            errdefer _ = a.texts.swapRemove(bytes);
+            entry.key_ptr.* = try a.arena.allocator().dupe(u8, bytes);
+        }
+        return @intCast(entry.index);
+    }
+
+    pub fn textAfter(a: *Alternatives, before: u32, byte: u8) Allocator.Error!u32 {
+        const begun = a.texts.keys()[before];
+        const longer = try a.gpa.alloc(u8, begun.len + 1);
+        defer a.gpa.free(longer);
+        @memcpy(longer[0..begun.len], begun);
+        longer[begun.len] = byte;
+        return a.text(longer);
+    }
+};
+
+/// The number of a canonical text.
+fn decimalOf(arena: Allocator, canonical: []const u8) Error!Decimal {
+    return decimal.parse(arena, canonical) catch |e| switch (e) {
+        error.OutOfMemory => error.OutOfMemory,
+        error.TooLarge => error.TooLarge,
+        error.Invalid => unreachable, // it is canonical
+    };
+}

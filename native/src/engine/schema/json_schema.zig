@@ -1,0 +1,185 @@
+//! A JSON Schema as a language: the machine, used by one thread at a time. A position's state is the number
+//! of a configuration, and its stack holds the frames.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("../base/diagnostic.zig");
+const Budget = @import("../base/budget.zig").Budget;
+const Kind = @import("../contract/kind.zig").Kind;
+const Info = @import("../contract/info.zig").Info;
+const Mutex = @import("../platform/mutex.zig").Mutex;
+const position = @import("../language/position.zig");
+const Position = position.Position;
+const Stack = position.Stack;
+const Pool = position.Pool;
+const Arrays = @import("../language/arrays.zig").Arrays;
+const MaskContext = @import("../mask/context.zig").MaskContext;
+const Scratch = @import("../mask/scratch.zig").Scratch;
+const Schema = @import("schema.zig").Schema;
+const machine_module = @import("machine.zig");
+const Machine = machine_module.Machine;
+const Words = machine_module.Words;
+const Point = machine_module.Point;
+const Policy = @import("space.zig").Policy;
+const StringIndex = @import("../vocabulary/string_index.zig").StringIndex;
+const bitmap = @import("../base/bitmap.zig");
+const walk = @import("../mask/walk.zig").walk;
+
+/// Its operations are those of a language: recognizer/language.zig says what each promises.
+pub const JsonSchema = struct {
+    schema: *Schema,
+    machine: *Machine,
+    /// The vocabulary's.
+    strings: *const StringIndex,
+    mutex: Mutex = .{},
+
+    pub const kind: Kind = .json_schema;
+    pub const uses_stack = true;
+
+    /// Takes the schema over, unless it fails.
+    pub fn init(gpa: Allocator, schema: *Schema, policy: Policy, strings: *const StringIndex) machine_module.Error!JsonSchema {
+        const machine = try gpa.create(Machine);
+        errdefer gpa.destroy(machine);
+        machine.* = try .init(gpa, schema, policy);
+        return .{ .schema = schema, .machine = machine, .strings = strings };
+    }
+
+    pub fn deinit(s: *JsonSchema, gpa: Allocator, _: Arrays) void {
+        s.machine.deinit();
+        gpa.destroy(s.machine);
+        s.schema.deinit(gpa);
+        s.* = undefined;
+    }
+
+    pub fn describe(s: *const JsonSchema, info: *Info) void {
+        info.n_states = s.machine.runs.count();
+        info.automaton_bytes = s.machine.runs.bytes();
+    }
+
+    pub fn initial(s: *const JsonSchema) u32 {
+        return s.machine.initial;
+    }
+
+    pub fn advance(s: *const JsonSchema, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) Allocator.Error!?Position {
+        const mutex = &@constCast(s).mutex;
+        mutex.lock();
+        defer mutex.unlock();
+        const m = s.machine;
+        var words: Words = .empty;
+        defer words.deinit(gpa);
+        var after: Words = .empty;
+        defer after.deinit(gpa);
+        try words.appendSlice(gpa, m.runs.get(from.state));
+        var stack = from.stack;
+        for (text) |byte| {
+            const next = m.step(pool, .{ .words = words.items, .stack = stack }, byte, &after) catch return error.OutOfMemory;
+            stack = next orelse return null;
+            std.mem.swap(Words, &words, &after);
+        }
+        return .{ .state = try m.runs.put(m.gpa, words.items), .stack = stack };
+    }
+
+    pub fn canStop(s: *const JsonSchema, _: Allocator, _: *Pool, at: Position) Allocator.Error!bool {
+        const mutex = &@constCast(s).mutex;
+        mutex.lock();
+        defer mutex.unlock();
+        return s.machine.canStop(.{ .words = s.machine.runs.get(at.state), .stack = at.stack });
+    }
+
+    pub fn computeMask(s: *JsonSchema, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+        s.mutex.lock();
+        defer s.mutex.unlock();
+        const m = s.machine;
+        const n_nodes = pool.nodes.items.len;
+        defer pool.nodes.shrinkRetainingCapacity(n_nodes);
+        m.least_depth = pool.depthOf(at.stack);
+        var walker: Walker = .{ .machine = m, .pool = pool };
+        defer walker.deinit();
+        try walker.push(m.runs.get(at.state), at.stack);
+        const can_stop = m.canStop(.{ .words = m.runs.get(at.state), .stack = at.stack });
+        if (m.takesAnyText(m.runs.get(at.state), s.strings.longest)) {
+            try s.byTails(context, &walker, scratch);
+        } else context.computeByWalk(&walker, can_stop, scratch);
+        return if (walker.failed) error.OutOfMemory else m.least_depth;
+    }
+
+    /// Where any text may stand, plain tokens are legal, and others by their tails.
+    fn byTails(s: *const JsonSchema, context: *const MaskContext, walker: *Walker, scratch: *Scratch) Allocator.Error!void {
+        const builder = &scratch.builder;
+        const legal = try bitmap.alloc(context.gpa, bitmap.wordsFor(s.strings.tails.n));
+        defer context.gpa.free(legal);
+        bitmap.clear(legal);
+        walk(&s.strings.trie, &s.strings.tails, walker, legal);
+        builder.clear();
+        builder.addBitmap(s.strings.plain, s.strings.n_plain);
+        for (legal, 0..) |word, i| {
+            var rest = word;
+            while (rest != 0) : (rest &= rest - 1) {
+                const tail = 32 * i + @ctz(rest);
+                builder.addList(s.strings.members[s.strings.starts[tail]..s.strings.starts[tail + 1]]);
+            }
+        }
+        scratch.mask = builder.finish(false, context.trie.end_tokens);
+    }
+
+    pub fn prepare(_: *JsonSchema, _: *const MaskContext, _: *const Budget, _: *diagnostic.Diagnostic) diagnostic.Error!void {}
+
+    pub fn save(_: *const JsonSchema, _: anytype) Allocator.Error!void {}
+
+    pub fn open(_: Allocator, _: anytype) error{ OutOfMemory, Damaged }!JsonSchema {
+        return error.Damaged;
+    }
+};
+
+/// For mask/walk.zig.
+const Walker = struct {
+    machine: *Machine,
+    pool: *Pool,
+    depth: usize = 0,
+    /// The configurations of the bytes that are pushed, one behind the other.
+    words: Words = .empty,
+    places: std.ArrayList(struct { end: u32, stack: Stack }) = .empty,
+    out: Words = .empty,
+    /// A walk cannot fail: out of memory, it refuses what comes.
+    failed: bool = false,
+
+    fn deinit(w: *Walker) void {
+        const gpa = w.machine.gpa;
+        w.words.deinit(gpa);
+        w.places.deinit(gpa);
+        w.out.deinit(gpa);
+    }
+
+    fn push(w: *Walker, words: []const u32, stack: Stack) Allocator.Error!void {
+        try w.words.appendSlice(w.machine.gpa, words);
+        try w.places.append(w.machine.gpa, .{ .end = @intCast(w.words.items.len), .stack = stack });
+    }
+
+    pub fn tryPushByte(w: *Walker, byte: u8) bool {
+        return w.tryPush(byte) catch {
+            w.failed = true;
+            return false;
+        };
+    }
+
+    fn tryPush(w: *Walker, byte: u8) machine_module.Error!bool {
+        const start = if (w.depth == 0) 0 else w.places.items[w.depth - 1].end;
+        const place = w.places.items[w.depth];
+        const at: Point = .{ .words = w.words.items[start..place.end], .stack = place.stack };
+        const stack = try w.machine.step(w.pool, at, byte, &w.out) orelse return false;
+        try w.push(w.out.items, stack);
+        w.depth += 1;
+        return true;
+    }
+
+    pub fn popBytes(w: *Walker, n: usize) void {
+        w.depth -= n;
+        w.places.shrinkRetainingCapacity(w.depth + 1);
+        w.words.shrinkRetainingCapacity(w.places.items[w.depth].end);
+    }
+};
+
+test {
+    _ = @import("interner.zig");
+    _ = @import("spelling.zig");
+}

@@ -1,0 +1,596 @@
+//! Runs along the text of a JSON document and knows at each byte whether some completion is valid.
+//!
+//! A *configuration* is what the innermost open value is about: a mode, and the threads that are alive, each
+//! an alternative of a goal. While a member or an item is read, the configuration that waits for it lies on
+//! the stack as a *frame*: its threads, each with the slot of the goal that the value has for it. At the end
+//! of the value the slots whose goals it satisfies tell which threads go on. So what is open is determined by
+//! the text, and a set of threads stands for all ways to read it (Alur and Madhusudan, "Visibly pushdown
+//! languages", 2004). A thread is entered only if some completion satisfies it.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const schema_module = @import("schema.zig");
+const Schema = schema_module.Schema;
+const unbounded = schema_module.unbounded;
+const Interner = @import("interner.zig").Interner;
+const goals_module = @import("goals.zig");
+const Class = goals_module.Class;
+const GoalId = goals_module.GoalId;
+const alternatives_module = @import("alternatives.zig");
+const Alternatives = alternatives_module.Alternatives;
+const Numbers = @import("numbers.zig").Numbers;
+const Strings = @import("strings.zig").Strings;
+const spelling = @import("spelling.zig");
+const escapes = @import("escapes.zig");
+const space = @import("space.zig");
+const position = @import("../language/position.zig");
+const Stack = position.Stack;
+const Pool = position.Pool;
+
+pub const Error = goals_module.Error;
+
+/// What is expected next, and the words of a thread there. Each thread begins with its slot.
+const Mode = enum(u8) {
+    /// slot, goal
+    document,
+    /// slot, alternative, from, to: of the texts, those that go on so
+    listed,
+    /// slot, alternative, state, 0
+    number,
+    /// slot, alternative, two words of state
+    string,
+    /// slot, progress
+    array_open,
+    array_item,
+    array_next,
+    object_open,
+    object_key,
+    object_next,
+    /// slot, progress, kind, two words of state
+    key,
+    /// slot, progress, goal
+    colon,
+    member,
+    /// slot
+    end,
+
+    fn threadWords(mode: Mode) usize {
+        return switch (mode) {
+            .document => 2,
+            .listed, .number, .string => 4,
+            .array_open, .array_item, .array_next, .object_open, .object_key, .object_next => 2,
+            .key => 5,
+            .colon, .member => 3,
+            .end => 1,
+        };
+    }
+
+    fn place(mode: Mode) space.Place {
+        return switch (mode) {
+            .array_item, .object_key, .member => .comma_or_colon,
+            else => .other,
+        };
+    }
+};
+
+/// Words before the threads: mode and white space; the escape that has begun; bytes since the value began,
+/// where a thread counts them.
+const head = 3;
+
+/// In a thread of a key: it is one that the schema names, told by a range of their texts; else an extra one.
+const known_key = 0;
+
+/// A configuration and what lies below it.
+pub const Point = struct {
+    words: []const u32,
+    stack: Stack,
+};
+
+pub const Machine = struct {
+    gpa: Allocator,
+    schema: *const Schema,
+    alternatives: Alternatives,
+    runs: Interner = .{},
+    policy: space.Policy,
+    /// The configuration before the first byte.
+    initial: u32,
+    /// The least depth of the stack of which a frame was looked at, since someone set it.
+    least_depth: u32 = 0,
+
+    /// `schema` outlives the machine.
+    pub fn init(gpa: Allocator, schema: *const Schema, policy: space.Policy) Error!Machine {
+        var m: Machine = .{ .gpa = gpa, .schema = schema, .alternatives = try .init(gpa, schema), .policy = policy, .initial = 0 };
+        errdefer m.deinit();
+        var literals = [_]goals_module.Literal{.of(schema.root)};
+        const goal = try m.alternatives.goals.goal(&literals);
+        m.initial = try m.runs.put(gpa, &.{ @backingInt(Mode.document), 0, 0, 0, goal });
+        return m;
+    }
+
+    pub fn deinit(m: *Machine) void {
+        m.runs.deinit(m.gpa);
+        m.alternatives.deinit();
+    }
+
+    /// Whether some document is valid.
+    pub fn isSatisfiable(m: *Machine) Error!bool {
+        return m.alternatives.isSatisfiable(m.runs.get(m.initial)[head + 1]);
+    }
+
+    /// Whether the document may end.
+    pub fn canStop(m: *const Machine, at: Point) bool {
+        if (at.stack.below != position.bottom) return false;
+        return switch (modeOf(at.words)) {
+            .end => true,
+            .number => for (0..threadsOf(at.words)) |i| {
+                if (m.isComplete(at.words, threadAt(at.words, i))) break true;
+            } else false,
+            else => false,
+        };
+    }
+
+    /// The configuration after a byte, in `out`, and its stack; null exactly if no valid document goes on
+    /// so. `at` does not lie in `out`.
+    pub fn step(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
+        out.clearRetainingCapacity();
+        const mode = modeOf(at.words);
+        const came: space.State = @truncate(at.words[0] >> 8);
+        switch (mode) {
+            .listed, .number => return m.stepScalar(pool, at, byte, out),
+            .string => return m.stepString(pool, at, byte, out),
+            .key => return m.stepKey(at, byte, out),
+            else => {},
+        }
+        if (space.next(m.policy, mode.place(), came, byte)) |after| {
+            if (mode == .document and m.policy != .any or mode == .end and m.policy != .any) return null;
+            try out.appendSlice(m.gpa, at.words);
+            out.items[0] = @backingInt(mode) | @as(u32, after) << 8;
+            return at.stack;
+        }
+        if (!space.isDone(m.policy, mode.place(), came) or came == 0 and isSpace(byte)) return null;
+        switch (mode) {
+            .document => return m.startDocument(at, byte, out),
+            .array_open => return if (byte == ']') m.closeArray(pool, at, out) else m.startItem(pool, at, byte, out),
+            .array_item => return m.startItem(pool, at, byte, out),
+            .array_next => return if (byte == ']') m.closeArray(pool, at, out) else m.comma(at, byte, .array_item, out),
+            .object_open => return if (byte == '}') m.closeObject(pool, at, out) else m.startKey(at, byte, out),
+            .object_key => return m.startKey(at, byte, out),
+            .object_next => return if (byte == '}') m.closeObject(pool, at, out) else m.comma(at, byte, .object_key, out),
+            .colon => {
+                if (byte != ':') return null;
+                try out.appendSlice(m.gpa, at.words);
+                out.items[0] = @backingInt(Mode.member);
+                return at.stack;
+            },
+            .member => return m.startMember(pool, at, byte, out),
+            .end => return null,
+            .listed, .number, .string, .key => unreachable,
+        }
+    }
+
+    /// Whether this is in a string of which the next characters, so many, may be any.
+    pub fn takesAnyText(m: *const Machine, words: []const u32, n_characters: u32) bool {
+        if (modeOf(words) != .string or words[1] != 0) return false;
+        for (0..threadsOf(words)) |i| {
+            const thread = threadAt(words, i);
+            const alternative = m.alternatives.all.items[thread[1]];
+            if (alternative.* != .string) continue;
+            const state: Strings.State = .{ .product = thread[2], .count = thread[3] };
+            if (alternative.string.freeCharacters(state) >= n_characters) return true;
+        }
+        return false;
+    }
+
+    // ---- Values
+
+    fn startDocument(m: *Machine, at: Point, byte: u8, out: *Words) Error!?Stack {
+        const class = classBy(byte) orelse return null;
+        try m.begin(class, out);
+        try m.addThreads(0, threadAt(at.words, 0)[1], class, byte, out);
+        return m.finishStart(class, at.stack, out);
+    }
+
+    fn startMember(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
+        var entries: std.ArrayList(Entry) = .empty;
+        defer entries.deinit(m.gpa);
+        for (0..threadsOf(at.words)) |i| {
+            const thread = threadAt(at.words, i);
+            try entries.append(m.gpa, .{ .goal = thread[2], .slot = thread[0], .progress = thread[1] });
+        }
+        return m.enter(pool, at.stack, .object_next, entries.items, byte, out);
+    }
+
+    fn startItem(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
+        var entries: std.ArrayList(Entry) = .empty;
+        defer entries.deinit(m.gpa);
+        for (0..threadsOf(at.words)) |i| {
+            const thread = threadAt(at.words, i);
+            try m.addItems(thread[0], thread[1], &entries);
+        }
+        return m.enter(pool, at.stack, .array_next, entries.items, byte, out);
+    }
+
+    /// What an item may count for, so that the array can be completed.
+    fn addItems(m: *Machine, slot: u32, progress: u32, entries: *std.ArrayList(Entry)) Error!void {
+        const plan = &m.alternatives.alternativeOf(progress).array;
+        for (0..plan.nOptions()) |options| {
+            const next = try m.alternatives.nextItem(plan, progress, @intCast(options)) orelse continue;
+            if (!try m.alternatives.canFinish(next.progress)) continue;
+            try entries.append(m.gpa, .{ .goal = next.goal, .slot = slot, .progress = next.progress });
+        }
+    }
+
+    /// A thread that waits for a value.
+    const Entry = struct {
+        goal: GoalId,
+        slot: u32,
+        progress: u32,
+
+        fn isBefore(_: void, a: Entry, b: Entry) bool {
+            if (a.goal != b.goal) return a.goal < b.goal;
+            if (a.slot != b.slot) return a.slot < b.slot;
+            return a.progress < b.progress;
+        }
+    };
+
+    /// Puts what waits on the stack, and starts the value.
+    fn enter(m: *Machine, pool: *Pool, stack: Stack, after: Mode, entries: []Entry, byte: u8, out: *Words) Error!?Stack {
+        const class = classBy(byte) orelse return null;
+        std.mem.sort(Entry, entries, {}, Entry.isBefore);
+        var frame: Words = .empty;
+        defer frame.deinit(m.gpa);
+        try frame.append(m.gpa, @backingInt(after));
+        try m.begin(class, out);
+        var n_slots: u32 = 0;
+        var before: ?Entry = null;
+        for (entries) |entry| {
+            defer before = entry;
+            if (before) |one| if (!Entry.isBefore({}, one, entry)) continue;
+            const is_new = before == null or before.?.goal != entry.goal;
+            if (is_new) {
+                const n = out.items.len;
+                try m.addThreads(n_slots, entry.goal, class, byte, out);
+                n_slots += @intFromBool(out.items.len > n);
+                if (out.items.len == n) {
+                    before = null; // others with this goal are as dead
+                    continue;
+                }
+            }
+            try frame.appendSlice(m.gpa, &.{ n_slots - 1, entry.slot, entry.progress });
+        }
+        if (out.items.len == head) return null;
+        const top = try m.runs.put(m.gpa, frame.items);
+        return m.finishStart(class, .{ .below = try pool.push(m.gpa, stack), .top = top }, out);
+    }
+
+    fn begin(m: *Machine, class: Class, out: *Words) Error!void {
+        const mode: Mode = switch (class) {
+            .null, .boolean => .listed,
+            .number => .number,
+            .string => .string,
+            .array => .array_open,
+            .object => .object_open,
+        };
+        // The first byte of a scalar's text has come.
+        try out.appendSlice(m.gpa, &.{ @backingInt(mode), 0, @intFromBool(class != .array and class != .object) });
+    }
+
+    /// A thread for each alternative of the goal that the first byte leaves.
+    fn addThreads(m: *Machine, slot: u32, goal: GoalId, class: Class, byte: u8, out: *Words) Error!void {
+        for (try m.alternatives.of(goal, class)) |id| switch (m.alternatives.all.items[id].*) {
+            .listed => |texts| {
+                const low, const high = narrow(texts, 0, @intCast(texts.len), 0, byte);
+                if (low < high) try out.appendSlice(m.gpa, &.{ slot, id, low, high });
+            },
+            .number => |numbers| if (try numbers.next(Numbers.start, byte)) |state| {
+                try out.appendSlice(m.gpa, &.{ slot, id, state, 0 });
+            },
+            .string => |strings| {
+                const state = strings.start();
+                try out.appendSlice(m.gpa, &.{ slot, id, state.product, state.count });
+            },
+            .array, .object => try out.appendSlice(m.gpa, &.{ slot, try m.alternatives.start(id) }),
+        };
+    }
+
+    fn finishStart(_: *Machine, _: Class, stack: Stack, out: *Words) Error!?Stack {
+        return if (out.items.len == head) null else stack;
+    }
+
+    // ---- Scalars
+
+    fn stepScalar(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
+        const mode = modeOf(at.words);
+        const depth = at.words[2];
+        try out.appendSlice(m.gpa, &.{ at.words[0], 0, depth + 1 });
+        for (0..threadsOf(at.words)) |i| {
+            const thread = threadAt(at.words, i);
+            switch (m.alternatives.all.items[thread[1]].*) {
+                .listed => |texts| {
+                    const low, const high = narrow(texts, thread[2], thread[3], depth, byte);
+                    if (low < high) try out.appendSlice(m.gpa, &.{ thread[0], thread[1], low, high });
+                },
+                .number => |numbers| if (try numbers.next(@intCast(thread[2]), byte)) |state| {
+                    try out.appendSlice(m.gpa, &.{ thread[0], thread[1], state, 0 });
+                },
+                else => unreachable,
+            }
+        }
+        if (out.items.len > head) {
+            // A literal ends with its last byte, a number with what is behind it.
+            if (mode == .listed and m.isComplete(out.items, threadAt(out.items, 0))) return m.endValue(pool, out.items, at.stack, out);
+            return at.stack;
+        }
+        if (mode == .listed) return null;
+        var ended: Words = .empty;
+        defer ended.deinit(m.gpa);
+        const stack = try m.endValue(pool, at.words, at.stack, &ended) orelse return null;
+        return m.step(pool, .{ .words = ended.items, .stack = stack }, byte, out);
+    }
+
+    /// Whether the value may end here, for a thread.
+    fn isComplete(m: *const Machine, words: []const u32, thread: []const u32) bool {
+        return switch (m.alternatives.all.items[thread[1]].*) {
+            .listed => |texts| texts[thread[2]].len == words[2],
+            .number => |numbers| numbers.canEnd(@intCast(thread[2])),
+            .string => |strings| strings.canEnd(.{ .product = thread[2], .count = thread[3] }),
+            else => unreachable,
+        };
+    }
+
+    /// Ends the value for the threads that may; `words` may lie in `out`.
+    fn endValue(m: *Machine, pool: *Pool, words: []const u32, stack: Stack, out: *Words) Error!?Stack {
+        var slots: Words = .empty;
+        defer slots.deinit(m.gpa);
+        for (0..threadsOf(words)) |i| {
+            const thread = threadAt(words, i);
+            if (m.isComplete(words, thread)) try slots.append(m.gpa, thread[0]);
+        }
+        return m.leave(pool, stack, slots.items, out);
+    }
+
+    /// Goes on with the threads that waited for a goal of these slots.
+    fn leave(m: *Machine, pool: *Pool, stack: Stack, slots: []const u32, out: *Words) Error!?Stack {
+        out.clearRetainingCapacity();
+        if (slots.len == 0) return null;
+        m.least_depth = @min(m.least_depth, pool.depthOf(stack));
+        if (stack.below == position.bottom) {
+            try out.appendSlice(m.gpa, &.{ @backingInt(Mode.end), 0, 0, 0 });
+            return stack;
+        }
+        const frame = m.runs.get(stack.top);
+        try out.appendSlice(m.gpa, &.{ frame[0], 0, 0 });
+        var i: usize = 1;
+        while (i < frame.len) : (i += 3) {
+            if (std.mem.findScalar(u32, slots, frame[i]) == null) continue;
+            if (!hasThread(out.items, frame[i + 1 ..][0..2])) try out.appendSlice(m.gpa, frame[i + 1 ..][0..2]);
+        }
+        const node = pool.nodes.items[stack.below];
+        return if (out.items.len == head) null else .{ .below = node.parent, .top = node.state };
+    }
+
+    // ---- Strings
+
+    fn stepString(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
+        const event = escapes.next(at.words[1], byte) orelse return null;
+        try out.appendSlice(m.gpa, &.{ at.words[0], event.state, at.words[2] +| 1 });
+        for (0..threadsOf(at.words)) |i| {
+            const thread = threadAt(at.words, i);
+            switch (m.alternatives.all.items[thread[1]].*) {
+                .listed => |texts| {
+                    const low, const high = narrow(texts, thread[2], thread[3], at.words[2], byte);
+                    if (low < high) try out.appendSlice(m.gpa, &.{ thread[0], thread[1], low, high });
+                },
+                .string => |strings| {
+                    const before: Strings.State = .{ .product = thread[2], .count = thread[3] };
+                    const state = try spell(strings, before, event, strings.isFree()) orelse continue;
+                    try out.appendSlice(m.gpa, &.{ thread[0], thread[1], state.product, state.count });
+                },
+                else => unreachable,
+            }
+        }
+        if (event.what == .quote) return m.endValue(pool, out.items, at.stack, out);
+        return if (out.items.len == head) null else at.stack;
+    }
+
+    // ---- Arrays
+
+    fn closeArray(m: *Machine, pool: *Pool, at: Point, out: *Words) Error!?Stack {
+        var slots: Words = .empty;
+        defer slots.deinit(m.gpa);
+        for (0..threadsOf(at.words)) |i| {
+            const thread = threadAt(at.words, i);
+            const plan = &m.alternatives.alternativeOf(thread[1]).array;
+            if (m.alternatives.acceptsArray(plan, thread[1])) try slots.append(m.gpa, thread[0]);
+        }
+        return m.leave(pool, at.stack, slots.items, out);
+    }
+
+    /// The threads that another item or member may follow.
+    fn comma(m: *Machine, at: Point, byte: u8, after: Mode, out: *Words) Error!?Stack {
+        if (byte != ',') return null;
+        try out.appendSlice(m.gpa, &.{ @backingInt(after), 0, 0 });
+        var entries: std.ArrayList(Entry) = .empty;
+        defer entries.deinit(m.gpa);
+        for (0..threadsOf(at.words)) |i| {
+            const thread = threadAt(at.words, i);
+            entries.clearRetainingCapacity();
+            const goes_on = if (after == .array_item) on: {
+                try m.addItems(thread[0], thread[1], &entries);
+                break :on entries.items.len > 0;
+            } else try m.hasMember(thread[1]);
+            if (goes_on) try out.appendSlice(m.gpa, thread);
+        }
+        return if (out.items.len == head) null else at.stack;
+    }
+
+    // ---- Objects
+
+    fn closeObject(m: *Machine, pool: *Pool, at: Point, out: *Words) Error!?Stack {
+        var slots: Words = .empty;
+        defer slots.deinit(m.gpa);
+        for (0..threadsOf(at.words)) |i| {
+            const thread = threadAt(at.words, i);
+            const plan = &m.alternatives.alternativeOf(thread[1]).object;
+            if (m.alternatives.acceptsObject(plan, thread[1])) try slots.append(m.gpa, thread[0]);
+        }
+        return m.leave(pool, at.stack, slots.items, out);
+    }
+
+    /// Whether some member may come.
+    fn hasMember(m: *Machine, progress: u32) Error!bool {
+        const plan = &m.alternatives.alternativeOf(progress).object;
+        if (try m.alternatives.anyKnown(plan, progress, 0, @intCast(plan.known.len))) return true;
+        for (0..plan.extras.len) |extra| if (try m.alternatives.extraOpen(plan, progress, extra) != null) return true;
+        return false;
+    }
+
+    fn startKey(m: *Machine, at: Point, byte: u8, out: *Words) Error!?Stack {
+        if (byte != '"') return null;
+        try out.appendSlice(m.gpa, &.{ @backingInt(Mode.key), 0, try m.alternatives.text("") });
+        for (0..threadsOf(at.words)) |i| {
+            const thread = threadAt(at.words, i);
+            const plan = &m.alternatives.alternativeOf(thread[1]).object;
+            const n: u32 = @intCast(plan.known.len);
+            if (try m.alternatives.anyKnown(plan, thread[1], 0, n)) {
+                try out.appendSlice(m.gpa, &.{ thread[0], thread[1], known_key, 0, n });
+            }
+            for (0..plan.extras.len) |extra| {
+                const strings = try m.alternatives.extraOpen(plan, thread[1], extra) orelse continue;
+                const state = strings.start();
+                try out.appendSlice(m.gpa, &.{ thread[0], thread[1], @intCast(1 + extra), state.product, state.count });
+            }
+        }
+        return if (out.items.len == head) null else at.stack;
+    }
+
+    fn stepKey(m: *Machine, at: Point, byte: u8, out: *Words) Error!?Stack {
+        const event = escapes.next(at.words[1], byte) orelse return null;
+        const before = m.alternatives.texts.keys()[at.words[2]];
+        if (event.what == .quote) return m.endKey(at, before, out);
+        try out.appendSlice(m.gpa, &.{ at.words[0], event.state, 0 });
+        for (0..threadsOf(at.words)) |i| {
+            const thread = threadAt(at.words, i);
+            const plan = &m.alternatives.alternativeOf(thread[1]).object;
+            if (thread[2] == known_key) {
+                const low, const high = plan.narrow(thread[3], thread[4], @intCast(before.len), byte);
+                if (!try m.alternatives.anyKnown(plan, thread[1], low, high)) continue;
+                try out.appendSlice(m.gpa, &.{ thread[0], thread[1], known_key, low, high });
+                continue;
+            }
+            const strings = (try m.alternatives.extraOpen(plan, thread[1], thread[2] - 1)).?;
+            const state = try spell(strings, .{ .product = thread[3], .count = thread[4] }, event, false) orelse continue;
+            try out.appendSlice(m.gpa, &.{ thread[0], thread[1], thread[2], state.product, state.count });
+        }
+        if (out.items.len == head) return null;
+        out.items[2] = try m.alternatives.textAfter(at.words[2], byte);
+        return at.stack;
+    }
+
+    fn endKey(m: *Machine, at: Point, before: []const u8, out: *Words) Error!?Stack {
+        try out.appendSlice(m.gpa, &.{ @backingInt(Mode.colon), 0, 0 });
+        var forks: std.ArrayList(alternatives_module.Alternatives.Next) = .empty;
+        defer forks.deinit(m.gpa);
+        for (0..threadsOf(at.words)) |i| {
+            const thread = threadAt(at.words, i);
+            const plan = &m.alternatives.alternativeOf(thread[1]).object;
+            forks.clearRetainingCapacity();
+            if (thread[2] == known_key) {
+                const low, const high = plan.narrow(thread[3], thread[4], @intCast(before.len), '"');
+                if (low == high) continue;
+                try m.alternatives.addMembers(plan, thread[1], .{ .known = plan.by_text[low] }, &forks);
+            } else {
+                const strings = (try m.alternatives.extraOpen(plan, thread[1], thread[2] - 1)).?;
+                if (!strings.canEnd(.{ .product = thread[3], .count = thread[4] })) continue;
+                try m.alternatives.addMembers(plan, thread[1], .{ .extra = .{ .index = thread[2] - 1, .text = at.words[2] } }, &forks);
+            }
+            for (forks.items) |fork| {
+                const words = [_]u32{ thread[0], fork.progress, fork.goal };
+                if (!hasThread(out.items, &words)) try out.appendSlice(m.gpa, &words);
+            }
+        }
+        return if (out.items.len == head) null else at.stack;
+    }
+};
+
+pub const Words = std.ArrayList(u32);
+
+/// A string's state after what came; null if no string of the set goes on so. What is free may be spelt in
+/// any way, all else in the canonical one.
+fn spell(strings: *Strings, state: Strings.State, event: escapes.Event, is_free: bool) Error!?Strings.State {
+    switch (event.what) {
+        .quote => return if (strings.canEnd(state)) state else null,
+        .byte => |byte| return strings.next(state, byte),
+        .unfinished => |prefix| {
+            // Escapes stand between characters, never within one.
+            if (is_free) return if (try strings.next(state, 'a') != null) state else null;
+            for (escapes.canonical) |one| {
+                if (!std.mem.startsWith(u8, one.escape, prefix.slice())) continue;
+                if (try strings.next(state, one.character) != null) return state;
+            }
+            return null;
+        },
+        .escaped => |escaped| {
+            if (is_free) return state;
+            return if (escaped.is_canonical) strings.next(state, @intCast(escaped.unit)) else null;
+        },
+    }
+}
+
+fn modeOf(words: []const u32) Mode {
+    return @fromBackingInt(@as(u8, @truncate(words[0])));
+}
+
+fn threadsOf(words: []const u32) usize {
+    return (words.len - head) / modeOf(words).threadWords();
+}
+
+fn threadAt(words: []const u32, i: usize) []const u32 {
+    const n = modeOf(words).threadWords();
+    return words[head + i * n ..][0..n];
+}
+
+fn hasThread(words: []const u32, wanted: []const u32) bool {
+    for (0..threadsOf(words)) |i| if (std.mem.eql(u32, threadAt(words, i), wanted)) return true;
+    return false;
+}
+
+/// The range of the texts between `low` and `high`, all equal up to `depth`, that go on with `byte`.
+fn narrow(texts: []const []const u8, low: u32, high: u32, depth: u32, byte: u8) struct { u32, u32 } {
+    var from = low;
+    var to = high;
+    while (from < to) {
+        const middle = from + (to - from) / 2;
+        if (isBelow(texts[middle], depth, byte)) from = middle + 1 else to = middle;
+    }
+    const first = from;
+    to = high;
+    while (from < to) {
+        const middle = from + (to - from) / 2;
+        if (texts[middle][depth] == byte) from = middle + 1 else to = middle;
+    }
+    return .{ first, from };
+}
+
+fn isBelow(text: []const u8, depth: u32, byte: u8) bool {
+    return text.len <= depth or text[depth] < byte;
+}
+
+fn classBy(byte: u8) ?Class {
+    return switch (byte) {
+        'n' => .null,
+        't', 'f' => .boolean,
+        '-', '0'...'9' => .number,
+        '"' => .string,
+        '[' => .array,
+        '{' => .object,
+        else => null,
+    };
+}
+
+fn isSpace(byte: u8) bool {
+    return switch (byte) {
+        ' ', '\n', '\r', '\t' => true,
+        else => false,
+    };
+}

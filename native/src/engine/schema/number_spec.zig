@@ -1,0 +1,54 @@
+//! What a set of numbers is given by.
+
+const std = @import("std");
+const Order = std.math.Order;
+const decimal = @import("decimal.zig");
+const Decimal = decimal.Decimal;
+
+pub const Bound = struct {
+    decimal: Decimal,
+    /// The value itself is out.
+    strict: bool,
+};
+
+/// A conjunction. What it refers to is lent for the life of the automaton; its decimals are within the bounds that
+/// `decimal.parse` puts on them.
+pub const Spec = struct {
+    /// Whether numbers whose value is an integer are in the set.
+    integers: bool = true,
+    /// Whether others are.
+    fractions: bool = true,
+    least: ?Bound = null,
+    most: ?Bound = null,
+    /// The value is a multiple of each. All are positive.
+    multiples: []const Decimal = &.{},
+    /// The value is a multiple of none of these. All are positive.
+    not_multiples: []const Decimal = &.{},
+    /// Values that are not in the set.
+    excluded: []const Decimal = &.{},
+    /// Integers may be spelled 1.0 even where no fractions are in the set.
+    integer_fraction: bool = false,
+
+    /// Adds a lower bound.
+    pub fn atLeast(spec: *Spec, bound: Bound) void {
+        if (spec.least) |old| if (!isTighter(bound, old, .gt)) return;
+        spec.least = bound;
+    }
+
+    /// Adds an upper bound.
+    pub fn atMost(spec: *Spec, bound: Bound) void {
+        if (spec.most) |old| if (!isTighter(bound, old, .lt)) return;
+        spec.most = bound;
+    }
+
+    fn isTighter(bound: Bound, old: Bound, inner: Order) bool {
+        const order = decimal.compare(bound.decimal, old.decimal);
+        return order == inner or (order == .eq and bound.strict);
+    }
+
+    /// There is no constraint.
+    pub fn isFree(spec: Spec) bool {
+        return spec.integers and spec.fractions and spec.least == null and spec.most == null and
+            spec.multiples.len == 0 and spec.not_multiples.len == 0 and spec.excluded.len == 0;
+    }
+};

@@ -1,0 +1,249 @@
+//! What an alternative asks of an object, laid out for a thread that runs along it. Members come in the
+//! order of the schema: the keys that it names, in its order, then other required ones, then the rest.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const schema_module = @import("schema.zig");
+const Schema = schema_module.Schema;
+const Bounds = schema_module.Bounds;
+const NodeId = schema_module.NodeId;
+const unbounded = schema_module.unbounded;
+const goals_module = @import("goals.zig");
+const Literal = goals_module.Literal;
+const Conjunction = goals_module.Conjunction;
+const plan_module = @import("plan.zig");
+const saturation = plan_module.saturation;
+const options_max = plan_module.options_max;
+const Error = plan_module.Error;
+const dfa_module = @import("../language/dfa.zig");
+
+/// A key that the schema names and that may come.
+pub const Known = struct {
+    key: u32,
+    /// As it stands in the text, without its first quote.
+    spelt: []const u8,
+    is_required: bool,
+    /// Exceptions that a member with this key can be, as bits, and those that it is whatever its value.
+    possible: u32,
+    certain: u32,
+};
+
+/// Keys that the schema does not name, told apart by what applies to their values.
+pub const Extra = struct {
+    /// Of the patterns of the plan, as bits: those that match.
+    matched: u32,
+    /// What the key must be, beside them.
+    names: *const Conjunction,
+    possible: u32,
+    certain: u32,
+};
+
+pub const ObjectPlan = struct {
+    count: Bounds,
+    /// `object_members` that hold.
+    members: []const NodeId,
+    /// `object_names` that hold.
+    names: []const NodeId,
+    /// `object_members` and `object_names` of which some member is an exception.
+    exceptions: []const NodeId,
+    required: []const u32,
+    forbidden: []const u32,
+    /// Of `Schema.dfas`, different ones.
+    patterns: []const u32,
+    /// Every key that is named, also those that may not come: an extra one is none of them.
+    named: []const u32,
+    known: []Known = &.{},
+    /// The known keys in the order of their texts.
+    by_text: []const u32 = &.{},
+    extras: []const Extra = &.{},
+    /// Some exceptions are left to extra keys, or to known ones whose values decide.
+    exceptions_all: u32,
+
+    pub fn init(arena: Allocator, schema: *const Schema, from: *const Conjunction) Error!ObjectPlan {
+        var members: std.ArrayList(NodeId) = .empty;
+        var names: std.ArrayList(NodeId) = .empty;
+        var exceptions: std.ArrayList(NodeId) = .empty;
+        var required: std.ArrayList(u32) = .empty;
+        var forbidden: std.ArrayList(u32) = .empty;
+        for (from.literals) |literal| switch (schema.nodes[literal.node]) {
+            .object_members => try (if (literal.negated) &exceptions else &members).append(arena, literal.node),
+            .object_names => try (if (literal.negated) &exceptions else &names).append(arena, literal.node),
+            .object_has => |key| try (if (literal.negated) &forbidden else &required).append(arena, key),
+            else => unreachable, // no other literals are of objects
+        };
+        if (exceptions.items.len > options_max) return error.TooLarge;
+        // In the order of the document, whichever was met first.
+        std.mem.sort(NodeId, members.items, {}, std.sort.asc(NodeId));
+        std.mem.sort(u32, required.items, {}, std.sort.asc(u32));
+        var plan: ObjectPlan = .{
+            .count = from.count,
+            .members = members.items,
+            .names = names.items,
+            .exceptions = exceptions.items,
+            .required = required.items,
+            .forbidden = forbidden.items,
+            .patterns = undefined,
+            .named = undefined,
+            .exceptions_all = (@as(u32, 1) << @intCast(exceptions.items.len)) - 1,
+        };
+        try plan.findPatterns(arena, schema);
+        try plan.findNamed(arena, schema);
+        return plan;
+    }
+
+    /// Words of a thread's progress: the next known key, the count, the exceptions that came, and the set
+    /// of extra keys that came.
+    pub const n_words = 4;
+
+    fn findPatterns(plan: *ObjectPlan, arena: Allocator, schema: *const Schema) Error!void {
+        var patterns: std.ArrayList(u32) = .empty;
+        for ([_][]const NodeId{ plan.members, plan.exceptions }) |nodes| for (nodes) |node| {
+            const atom = membersOf(schema, node) orelse continue;
+            for (schema.matching[atom.matching.from..][0..atom.matching.len]) |one| {
+                if (std.mem.findScalar(u32, patterns.items, one.dfa) == null) try patterns.append(arena, one.dfa);
+            }
+        };
+        if (patterns.items.len > options_max) return error.TooLarge;
+        plan.patterns = patterns.items;
+    }
+
+    fn findNamed(plan: *ObjectPlan, arena: Allocator, schema: *const Schema) Error!void {
+        var seen: std.AutoArrayHashMapUnmanaged(u32, void) = .empty;
+        for (plan.members) |node| try addNamed(arena, schema, node, &seen);
+        for (plan.required) |key| try seen.put(arena, key, {});
+        for (plan.exceptions) |node| try addNamed(arena, schema, node, &seen);
+        for (plan.forbidden) |key| try seen.put(arena, key, {});
+        plan.named = seen.keys();
+    }
+
+    fn addNamed(arena: Allocator, schema: *const Schema, node: NodeId, seen: *std.AutoArrayHashMapUnmanaged(u32, void)) Error!void {
+        const atom = membersOf(schema, node) orelse return;
+        for (schema.members[atom.named.from..][0..atom.named.len]) |member| try seen.put(arena, member.key, {});
+    }
+
+    pub fn isRequired(plan: *const ObjectPlan, key: u32) bool {
+        return std.mem.findScalar(u32, plan.required, key) != null;
+    }
+
+    pub fn isForbidden(plan: *const ObjectPlan, key: u32) bool {
+        return std.mem.findScalar(u32, plan.forbidden, key) != null;
+    }
+
+    /// Which of the patterns match.
+    pub fn matchedBy(plan: *const ObjectPlan, schema: *const Schema, content: []const u8) u32 {
+        var matched: u32 = 0;
+        for (plan.patterns, 0..) |pattern, i| {
+            if (matches(schema.dfas[pattern], content)) matched |= @as(u32, 1) << @intCast(i);
+        }
+        return matched;
+    }
+
+    /// Adds the literals of the value of a member: `key` null for an extra one. Exceptions that are chosen
+    /// are those of `object_members`.
+    pub fn addValue(
+        plan: *const ObjectPlan,
+        arena: Allocator,
+        schema: *const Schema,
+        key: ?u32,
+        matched: u32,
+        chosen: u32,
+        literals: *std.ArrayList(Literal),
+    ) Allocator.Error!void {
+        for (plan.members) |node| try plan.addOf(arena, schema, node, key, matched, literals);
+        for (plan.exceptions, 0..) |node, i| {
+            if (chosen >> @intCast(i) & 1 == 0) continue;
+            // Some assertion that applies to the value does not hold: all that apply are one node or are
+            // told apart by `nApplied`.
+            var own: std.ArrayList(Literal) = .empty;
+            try plan.addOf(arena, schema, node, key, matched, &own);
+            std.debug.assert(own.items.len == 1);
+            try literals.append(arena, .no(own.items[0].node));
+        }
+    }
+
+    /// How many nodes of a members assertion apply to a member.
+    pub fn nApplied(plan: *const ObjectPlan, schema: *const Schema, node: NodeId, key: ?u32, matched: u32) usize {
+        const atom = membersOf(schema, node) orelse return 0;
+        var n: usize = @intFromBool(named(schema, atom, key) != null);
+        for (schema.matching[atom.matching.from..][0..atom.matching.len]) |one| n += @intFromBool(plan.isMatched(one.dfa, matched));
+        return @max(n, 1);
+    }
+
+    fn addOf(
+        plan: *const ObjectPlan,
+        arena: Allocator,
+        schema: *const Schema,
+        node: NodeId,
+        key: ?u32,
+        matched: u32,
+        literals: *std.ArrayList(Literal),
+    ) Allocator.Error!void {
+        const atom = membersOf(schema, node).?;
+        var is_covered = false;
+        if (named(schema, atom, key)) |value| {
+            try literals.append(arena, .of(value));
+            is_covered = true;
+        }
+        for (schema.matching[atom.matching.from..][0..atom.matching.len]) |one| {
+            if (!plan.isMatched(one.dfa, matched)) continue;
+            try literals.append(arena, .of(one.value));
+            is_covered = true;
+        }
+        if (!is_covered) try literals.append(arena, .of(atom.rest));
+    }
+
+    fn isMatched(plan: *const ObjectPlan, dfa: u32, matched: u32) bool {
+        const i = std.mem.findScalar(u32, plan.patterns, dfa).?;
+        return matched >> @intCast(i) & 1 != 0;
+    }
+
+    /// The range of `by_text` whose texts begin with those of `[low, high)` and then `byte`, at `depth`.
+    pub fn narrow(plan: *const ObjectPlan, low: u32, high: u32, depth: u32, byte: u8) struct { u32, u32 } {
+        var from = low;
+        while (from < high and plan.byteAt(from, depth) < byte) from += 1;
+        var to = from;
+        while (to < high and plan.byteAt(to, depth) == byte) to += 1;
+        return .{ from, to };
+    }
+
+    fn byteAt(plan: *const ObjectPlan, i: u32, depth: u32) u8 {
+        return plan.known[plan.by_text[i]].spelt[depth];
+    }
+
+    /// The last known key that may come next, one more: required ones are not passed over.
+    pub fn reachable(plan: *const ObjectPlan, next: u32) u32 {
+        for (plan.known[next..], next + 1..) |known, after| if (known.is_required) return @intCast(after);
+        return @intCast(plan.known.len);
+    }
+
+    pub fn nRequiredFrom(plan: *const ObjectPlan, next: u32) u32 {
+        var n: u32 = 0;
+        for (plan.known[next..]) |known| n += @intFromBool(known.is_required);
+        return n;
+    }
+
+    pub fn saturated(plan: *const ObjectPlan, n: u32) u32 {
+        return @min(n, saturation(plan.count));
+    }
+};
+
+const Atom = @FieldType(schema_module.Node, "object_members");
+
+fn membersOf(schema: *const Schema, node: NodeId) ?Atom {
+    return switch (schema.nodes[node]) {
+        .object_members => |atom| atom,
+        else => null,
+    };
+}
+
+fn named(schema: *const Schema, atom: Atom, key: ?u32) ?NodeId {
+    const wanted = key orelse return null;
+    for (schema.members[atom.named.from..][0..atom.named.len]) |member| if (member.key == wanted) return member.value;
+    return null;
+}
+
+pub fn matches(dfa: *const dfa_module.Dfa, content: []const u8) bool {
+    var state: u16 = dfa_module.start;
+    for (content) |byte| state = dfa.next(state, byte);
+    return dfa.matches[state] != 0;
+}

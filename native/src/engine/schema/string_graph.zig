@@ -1,0 +1,375 @@
+//! The product of what a string must match, must not match and must not be, with valid UTF-8; laid out, with
+//! the lengths of what each state can still become.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const dfa_module = @import("../language/dfa.zig");
+const Dfa = dfa_module.Dfa;
+const Interner = @import("interner.zig").Interner;
+
+pub const Error = error{ OutOfMemory, TooLarge };
+
+/// States of a product; a schema that needs more is refused.
+pub const states_max = 1 << 15;
+
+pub const Graph = struct {
+    gpa: Allocator,
+    /// By byte.
+    classes: [256]u8,
+    n_classes: u32,
+    /// [state * n_classes + class]; `dead` where no string of the set goes on so.
+    table: []u32,
+    ends: []bool,
+    /// By state: characters of the shortest and of the longest completion; `none` and `endless`.
+    shortest: []u32,
+    longest: []u32,
+    /// The state of any text; `dead` if there is none.
+    free: u32,
+
+    pub const dead = 0;
+    pub const start = 1;
+    pub const none = std.math.maxInt(u32);
+    pub const endless = std.math.maxInt(u32);
+
+    pub fn init(gpa: Allocator, matches: []const *const Dfa, mismatches: []const *const Dfa, excluded: []const []const u8) Error!Graph {
+        var arena: std.heap.ArenaAllocator = .init(gpa);
+        defer arena.deinit();
+        var product: Product = .{ .arena = arena.allocator(), .matches = matches, .mismatches = mismatches, .excluded = try sorted(arena.allocator(), excluded) };
+        try product.build();
+        return product.layOut(gpa);
+    }
+
+    pub fn deinit(g: *Graph) void {
+        g.gpa.free(g.table);
+        g.gpa.free(g.ends);
+        g.gpa.free(g.shortest);
+        g.gpa.free(g.longest);
+    }
+
+    pub inline fn next(g: *const Graph, state: u32, byte: u8) u32 {
+        return g.table[state * g.n_classes + g.classes[byte]];
+    }
+
+    pub fn accepts(g: *const Graph, state: u32) bool {
+        return g.ends[state];
+    }
+
+    /// Whether any valid text leads back here, and each state on the way can end.
+    pub fn isFree(g: *const Graph, state: u32) bool {
+        return g.free == state;
+    }
+
+    fn nStates(g: *const Graph) u32 {
+        return @intCast(g.ends.len);
+    }
+
+    /// Whether a completion of some length between the bounds exists.
+    pub fn hasLength(g: *const Graph, gpa: Allocator, from: u32, min: u32, max: u32, steps: *usize, steps_max: usize) Error!bool {
+        // States at the start of a character, after so many.
+        var layer: std.AutoArrayHashMapUnmanaged(u32, void) = .empty;
+        defer layer.deinit(gpa);
+        var following: std.AutoArrayHashMapUnmanaged(u32, void) = .empty;
+        defer following.deinit(gpa);
+        try layer.put(gpa, from, {});
+        var n: u32 = 0;
+        while (layer.count() > 0) : (n += 1) {
+            // Continuation bytes belong to the character that has begun.
+            var i: usize = 0;
+            while (i < layer.count()) : (i += 1) {
+                const state = layer.keys()[i];
+                if (n >= min and g.ends[state]) return true;
+                for (0x80..0xc0) |byte| {
+                    const to = g.next(state, @intCast(byte));
+                    if (to != dead) try layer.put(gpa, to, {});
+                }
+            }
+            if (n == max) return false;
+            steps.* += layer.count() * 256;
+            if (steps.* > steps_max) return error.TooLarge;
+            following.clearRetainingCapacity();
+            for (layer.keys()) |state| for (0..256) |byte| {
+                if (byte & 0xc0 == 0x80) continue;
+                const to = g.next(state, @intCast(byte));
+                if (to != dead) try following.put(gpa, to, {});
+            };
+            std.mem.swap(@TypeOf(layer), &layer, &following);
+        }
+        return false;
+    }
+};
+
+fn sorted(arena: Allocator, texts: []const []const u8) Allocator.Error![]const []const u8 {
+    const copy = try arena.dupe([]const u8, texts);
+    std.mem.sort([]const u8, copy, {}, isBefore);
+    return copy;
+}
+
+/// Whether a state matches, and every character leads back to it.
+fn takesAll(dfa: *const Dfa, state: u16) bool {
+    if (dfa.matches[state] == 0) return false;
+    // Within a character: its UTF-8 state, and that of the automaton.
+    var pending: [64][2]u32 = undefined;
+    pending[0] = .{ utf8_start, state };
+    var n: usize = 1;
+    var i: usize = 0;
+    while (i < n) : (i += 1) for (0..256) |byte| {
+        const utf8 = utf8Next(pending[i][0], @intCast(byte));
+        if (utf8 == utf8_dead) continue;
+        const to: [2]u32 = .{ utf8, dfa.next(@intCast(pending[i][1]), @intCast(byte)) };
+        if (utf8 == utf8_start and to[1] != state) return false;
+        const is_known = for (pending[0..n]) |one| {
+            if (std.meta.eql(one, to)) break true;
+        } else false;
+        if (is_known) continue;
+        if (n == pending.len) return false;
+        pending[n] = to;
+        n += 1;
+    };
+    return true;
+}
+
+fn isBefore(_: void, a: []const u8, b: []const u8) bool {
+    return std.mem.lessThan(u8, a, b);
+}
+
+const Product = struct {
+    arena: Allocator,
+    matches: []const *const Dfa,
+    mismatches: []const *const Dfa,
+    excluded: []const []const u8,
+    /// [utf8, states of the automata ..., range of the excluded texts that begin so, bytes]
+    states: Interner = .{},
+    classes: [256]u8 = @splat(0),
+    /// A byte of each class.
+    members: std.ArrayList(u8) = .empty,
+    table: std.ArrayList(u32) = .empty,
+
+    fn build(p: *Product) Error!void {
+        try p.classify();
+        const n = 1 + p.matches.len + p.mismatches.len + 3;
+        const words = try p.arena.alloc(u32, n);
+        @memset(words, 0);
+        _ = try p.states.put(p.arena, words); // dead: no automaton is in this state
+        words[0] = utf8_start;
+        for (words[1 .. n - 3]) |*state| state.* = dfa_module.start;
+        words[n - 2] = @intCast(p.excluded.len);
+        if (p.excluded.len == 0) @memset(words[n - 3 ..], 0);
+        _ = try p.states.put(p.arena, words);
+        const after = try p.arena.alloc(u32, n);
+        const from = try p.arena.alloc(u32, n);
+        try p.table.appendNTimes(p.arena, Graph.dead, p.members.items.len);
+        var state: u32 = 1;
+        while (state < p.states.count()) : (state += 1) {
+            if (state == states_max) return error.TooLarge;
+            @memcpy(from, p.states.get(state));
+            for (p.members.items) |byte| {
+                const to = if (p.step(from, byte, after)) try p.states.put(p.arena, after) else Graph.dead;
+                try p.table.append(p.arena, to);
+            }
+        }
+    }
+
+    /// Bytes that nothing tells apart.
+    fn classify(p: *Product) Error!void {
+        var tags: [256]u64 = undefined;
+        for (&tags, 0..) |*tag, byte| {
+            var hash: std.hash.Wyhash = .init(utf8_classes[byte]);
+            for (p.matches) |dfa| hash.update(std.mem.asBytes(&dfa.columns[byte]));
+            for (p.mismatches) |dfa| hash.update(std.mem.asBytes(&dfa.columns[byte]));
+            tag.* = hash.final();
+        }
+        for (p.excluded) |text| for (text) |byte| {
+            tags[byte] = byte; // of its own
+        };
+        for (tags, 0..) |tag, byte| {
+            const first = std.mem.findScalar(u64, &tags, tag).?;
+            if (first == byte) {
+                p.classes[byte] = @intCast(p.members.items.len);
+                try p.members.append(p.arena, @intCast(byte));
+            } else p.classes[byte] = p.classes[first];
+        }
+    }
+
+    fn step(p: *const Product, from: []const u32, byte: u8, to: []u32) bool {
+        to[0] = utf8Next(from[0], byte);
+        if (to[0] == utf8_dead) return false;
+        for (p.matches, from[1..][0..p.matches.len], to[1..][0..p.matches.len]) |dfa, before, *after| {
+            after.* = dfa.next(@intCast(before), byte);
+            if (after.* == dfa_module.dead) return false;
+        }
+        const first = 1 + p.matches.len;
+        for (p.mismatches, from[first..][0..p.mismatches.len], to[first..][0..p.mismatches.len]) |dfa, before, *after| {
+            after.* = dfa.next(@intCast(before), byte);
+        }
+        const low, const high, const depth = from[from.len - 3 ..][0..3].*;
+        var begin = low;
+        while (begin < high and (p.excluded[begin].len <= depth or p.excluded[begin][depth] < byte)) begin += 1;
+        var end = begin;
+        while (end < high and p.excluded[end][depth] == byte) end += 1;
+        to[to.len - 3 ..][0..3].* = if (begin < end) .{ begin, end, depth + 1 } else .{ 0, 0, 0 };
+        return true;
+    }
+
+    fn accepts(p: *const Product, words: []const u32) bool {
+        if (words[0] != utf8_start) return false;
+        for (p.matches, words[1..][0..p.matches.len]) |dfa, state| if (dfa.matches[state] == 0) return false;
+        for (p.mismatches, words[1 + p.matches.len ..][0..p.mismatches.len]) |dfa, state| if (dfa.matches[state] != 0) return false;
+        const low, const high, const depth = words[words.len - 3 ..][0..3].*;
+        return low == high or p.excluded[low].len != depth;
+    }
+
+    fn layOut(p: *Product, gpa: Allocator) Error!Graph {
+        const n = p.states.count();
+        var g: Graph = .{
+            .gpa = gpa,
+            .classes = p.classes,
+            .n_classes = @intCast(p.members.items.len),
+            .table = &.{},
+            .ends = &.{},
+            .shortest = &.{},
+            .longest = &.{},
+            .free = p.findFree(),
+        };
+        errdefer g.deinit();
+        g.table = try gpa.dupe(u32, p.table.items);
+        g.ends = try gpa.alloc(bool, n);
+        for (g.ends, 0..) |*end, state| end.* = state != Graph.dead and p.accepts(p.states.get(@intCast(state)));
+        g.shortest = try gpa.alloc(u32, n);
+        g.longest = try gpa.alloc(u32, n);
+        p.findShortest(&g);
+        // What cannot end is dead.
+        for (g.table) |*to| if (g.shortest[to.*] == Graph.none) {
+            to.* = Graph.dead;
+        };
+        try p.findLongest(&g);
+        return g;
+    }
+
+    /// Where nothing but UTF-8 is left to check.
+    fn findFree(p: *const Product) u32 {
+        for (0..p.states.count()) |state| {
+            const words = p.states.get(@intCast(state));
+            if (words[0] != utf8_start or p.accepts(words) == false) continue;
+            const is_free = for (words[1 .. words.len - 3], 0..) |at, i| {
+                const is_match = i < p.matches.len;
+                const dfa = if (is_match) p.matches[i] else p.mismatches[i - p.matches.len];
+                // A mismatch that is dead never matches; a match must take all text for ever.
+                if (is_match) {
+                    if (!takesAll(dfa, @intCast(at))) break false;
+                } else if (at != dfa_module.dead) break false;
+            } else words[words.len - 2] == 0;
+            if (is_free) return @intCast(state);
+        }
+        return Graph.dead;
+    }
+
+    fn weight(p: *const Product, class: usize) u32 {
+        return @intFromBool(p.members.items[class] & 0xc0 != 0x80);
+    }
+
+    /// Relaxation until nothing changes, from the states that were found last.
+    fn findShortest(p: *const Product, g: *Graph) void {
+        for (g.shortest, g.ends) |*shortest, end| shortest.* = if (end) 0 else Graph.none;
+        var changed = true;
+        while (changed) {
+            changed = false;
+            var state = g.ends.len;
+            while (state > 1) {
+                state -= 1;
+                for (0..g.n_classes) |class| {
+                    const to = g.table[state * g.n_classes + class];
+                    if (to == Graph.dead or g.shortest[to] == Graph.none) continue;
+                    const length = g.shortest[to] + p.weight(class);
+                    if (length >= g.shortest[state]) continue;
+                    g.shortest[state] = length;
+                    changed = true;
+                }
+            }
+        }
+    }
+
+    /// A state is known once all that it leads to is; what never is lies on the way to a cycle.
+    fn findLongest(p: *const Product, g: *Graph) Error!void {
+        const n = g.ends.len;
+        const n_left = try p.arena.alloc(u32, n);
+        for (n_left, 0..) |*left, state| {
+            left.* = 0;
+            for (g.table[state * g.n_classes ..][0..g.n_classes]) |to| left.* += @intFromBool(to != Graph.dead);
+        }
+        @memset(g.longest, Graph.endless);
+        g.longest[Graph.dead] = 0;
+        var changed = true;
+        const is_known = try p.arena.alloc(bool, n);
+        @memset(is_known, false);
+        is_known[Graph.dead] = true;
+        while (changed) {
+            changed = false;
+            var state = n;
+            next: while (state > 1) {
+                state -= 1;
+                if (is_known[state]) continue;
+                var longest: u32 = 0;
+                for (0..g.n_classes) |class| {
+                    const to = g.table[state * g.n_classes + class];
+                    if (to == Graph.dead) continue;
+                    if (!is_known[to]) continue :next;
+                    longest = @max(longest, g.longest[to] + p.weight(class));
+                }
+                g.longest[state] = longest;
+                is_known[state] = true;
+                changed = true;
+            }
+        }
+    }
+};
+
+// ---- UTF-8 (RFC 3629)
+
+const utf8_dead = 0;
+const utf8_start = 1;
+
+/// By byte: which bytes no state tells apart.
+const utf8_classes: [256]u8 = blk: {
+    var classes: [256]u8 = undefined;
+    for (&classes, 0..) |*class, byte| class.* = switch (byte) {
+        0x00...0x7f => 0,
+        0x80...0x8f => 1,
+        0x90...0x9f => 2,
+        0xa0...0xbf => 3,
+        0xc0, 0xc1, 0xf5...0xff => 4,
+        0xc2...0xdf => 5,
+        0xe0 => 6,
+        0xe1...0xec, 0xee, 0xef => 7,
+        0xed => 8,
+        0xf0 => 9,
+        0xf1...0xf3 => 10,
+        0xf4 => 11,
+        else => unreachable,
+    };
+    break :blk classes;
+};
+
+/// States beyond the first: one, two or three continuation bytes to come; then the first of two or three
+/// behind E0, ED, F0 and F4.
+fn utf8Next(state: u32, byte: u8) u32 {
+    const class = utf8_classes[byte];
+    return switch (state) {
+        utf8_start => switch (class) {
+            0 => utf8_start,
+            5 => 2,
+            6 => 5,
+            7 => 3,
+            8 => 6,
+            9 => 7,
+            10 => 4,
+            11 => 8,
+            else => utf8_dead,
+        },
+        2, 3, 4 => if (class >= 1 and class <= 3) state - 1 else utf8_dead,
+        5 => if (class == 3) 2 else utf8_dead,
+        6 => if (class == 1 or class == 2) 2 else utf8_dead,
+        7 => if (class == 2 or class == 3) 3 else utf8_dead,
+        8 => if (class == 1) 3 else utf8_dead,
+        else => unreachable,
+    };
+}

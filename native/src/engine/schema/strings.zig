@@ -1,0 +1,108 @@
+//! The strings that satisfy some assertions together, as an automaton over the UTF-8 of their content, without
+//! dead ends. Characters are counted beside it, so that a length costs no states.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const schema_module = @import("schema.zig");
+const Bounds = schema_module.Bounds;
+const unbounded = schema_module.unbounded;
+const dfa_module = @import("../language/dfa.zig");
+const Dfa = dfa_module.Dfa;
+const Graph = @import("string_graph.zig").Graph;
+
+pub const Error = error{ OutOfMemory, TooLarge };
+
+/// What holds together. All slices are lent for the life of the automaton.
+pub const Spec = struct {
+    /// In characters.
+    length: Bounds = .{},
+    matches: []const *const Dfa = &.{},
+    mismatches: []const *const Dfa = &.{},
+    /// Contents that are not in the set.
+    excluded: []const []const u8 = &.{},
+
+    pub fn isFree(spec: *const Spec) bool {
+        return spec.length.min == 0 and spec.length.max == unbounded and spec.matches.len == 0 and
+            spec.mismatches.len == 0 and spec.excluded.len == 0;
+    }
+};
+
+/// Steps that the search for a length between two bounds may take.
+const search_max = 1 << 20;
+
+/// One thread's at a time.
+pub const Strings = struct {
+    gpa: Allocator,
+    spec: Spec,
+    graph: Graph,
+    /// By state and what is left of the bounds: whether some completion has such a length.
+    between: std.AutoHashMapUnmanaged([3]u32, bool) = .empty,
+
+    /// `count` is that of the characters, no higher than what still matters.
+    pub const State = packed struct(u64) { product: u32, count: u32 };
+
+    pub fn init(gpa: Allocator, spec: Spec) Error!Strings {
+        return .{ .gpa = gpa, .spec = spec, .graph = try .init(gpa, spec.matches, spec.mismatches, spec.excluded) };
+    }
+
+    pub fn deinit(s: *Strings) void {
+        s.between.deinit(s.gpa);
+        s.graph.deinit();
+    }
+
+    /// Whether any content at all is in the set.
+    pub fn isFree(s: *const Strings) bool {
+        return s.spec.isFree();
+    }
+
+    pub fn isEmpty(s: *Strings) Error!bool {
+        return !try s.isAlive(s.start());
+    }
+
+    pub fn start(_: *const Strings) State {
+        return .{ .product = Graph.start, .count = 0 };
+    }
+
+    /// The state after a byte of the content; null exactly if no string of the set goes on so.
+    pub fn next(s: *Strings, state: State, byte: u8) Error!?State {
+        const product = s.graph.next(state.product, byte);
+        if (product == Graph.dead) return null;
+        const is_lead = byte & 0xc0 != 0x80;
+        const length = s.spec.length;
+        if (is_lead and length.max != unbounded and state.count == length.max) return null;
+        const enough = if (length.max == unbounded) length.min else length.max;
+        const after: State = .{ .product = product, .count = @min(state.count + @intFromBool(is_lead), enough) };
+        return if (try s.isAlive(after)) after else null;
+    }
+
+    /// Whether the content so far is in the set.
+    pub fn canEnd(s: *const Strings, state: State) bool {
+        return s.graph.accepts(state.product) and state.count >= s.spec.length.min;
+    }
+
+    /// So many characters may follow, whatever they are; 0 within a character.
+    pub fn freeCharacters(s: *const Strings, state: State) u32 {
+        if (s.graph.next(state.product, 'a') != state.product or !s.graph.isFree(state.product)) return 0;
+        return if (s.spec.length.max == unbounded) unbounded else s.spec.length.max - state.count;
+    }
+
+    fn isAlive(s: *Strings, state: State) Error!bool {
+        const length = s.spec.length;
+        const min = length.min -| state.count;
+        if (length.max == unbounded) return s.graph.longest[state.product] >= min;
+        const max = length.max - state.count;
+        const shortest = s.graph.shortest[state.product];
+        if (shortest > max or s.graph.longest[state.product] < min) return false;
+        if (shortest >= min) return true;
+        return s.hasBetween(state.product, min, max);
+    }
+
+    /// Whether some completion has a length between the bounds: layer by layer of characters.
+    fn hasBetween(s: *Strings, from: u32, min: u32, max: u32) Error!bool {
+        if (s.between.get(.{ from, min, max })) |known| return known;
+        var steps: usize = 0;
+        const found = try s.graph.hasLength(s.gpa, from, min, max, &steps, search_max);
+        try s.between.put(s.gpa, .{ from, min, max }, found);
+        return found;
+    }
+};

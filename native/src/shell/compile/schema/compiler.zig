@@ -1,0 +1,579 @@
+//! What each keyword asserts, as nodes of the formula. Every schema object that is reached from the root
+//! waits in a queue until its keywords are read; what refers to it has its number already.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("engine").diagnostic;
+const Diagnostic = diagnostic.Diagnostic;
+const quoted = diagnostic.quoted;
+const message = @import("message");
+const Budget = @import("engine").budget.Budget;
+const engine = @import("engine").schema;
+const NodeId = engine.NodeId;
+const Types = engine.Types;
+const unbounded = engine.unbounded;
+const decimal_module = @import("engine").decimal;
+const spelling = @import("engine").schema_spelling;
+const decimals = @import("decimals.zig");
+const json = @import("json.zig");
+const Value = json.Value;
+const Object = json.Object;
+const references = @import("references.zig");
+const References = references.References;
+const Draft = @import("keywords.zig").Draft;
+const Keyword = @import("keywords.zig").Keyword;
+const formula_module = @import("formula.zig");
+const Formula = formula_module.Formula;
+const always = formula_module.always;
+const never = formula_module.never;
+const Dfas = @import("dfas.zig").Dfas;
+
+pub const Error = Allocator.Error || diagnostic.Error;
+
+/// Schemas that are read between two looks at the budget.
+const budget_interval = 64;
+
+/// Where a schema stands: what `$ref` means in it, and what `$dynamicRef`.
+pub const Place = struct {
+    resource: references.ResourceId,
+    scope: references.Scope,
+};
+
+/// A schema object and what it says.
+pub const Subject = struct {
+    object: Object,
+    place: Place,
+    /// By keyword; those of the draft.
+    found: std.EnumArray(Keyword, ?*const Value),
+
+    pub fn get(s: *const Subject, keyword: Keyword) ?*const Value {
+        return s.found.get(keyword);
+    }
+};
+
+pub const Compiler = struct {
+    gpa: Allocator,
+    arena: Allocator,
+    references: *References,
+    dfas: *Dfas,
+    formula: Formula,
+    is_lenient: bool,
+    budget: *Budget,
+    diag: *Diagnostic,
+    queue: std.ArrayList(Waiting) = .empty,
+    /// By the serial number of an object in the scope 0.
+    nodes: std.ArrayList(NodeId) = .empty,
+    /// By scope and serial number.
+    scoped: std.AutoHashMapUnmanaged(u64, NodeId) = .empty,
+    /// What the schema that is being read asserts so far.
+    parts: std.ArrayList(NodeId) = .empty,
+
+    const Waiting = struct { object: Object, place: Place, node: NodeId };
+    const unknown = std.math.maxInt(NodeId);
+
+    /// The root's node.
+    pub fn run(c: *Compiler, text: []const u8) Error!NodeId {
+        const target = try c.references.open(text);
+        if (target.schema.* != .object and target.schema.* != .boolean) {
+            return c.diag.fail(.grammar, "at #: a schema must be an object, true or false", .{});
+        }
+        const root = try c.targetNode(target, 0);
+        var i: usize = 0;
+        while (i < c.queue.items.len) : (i += 1) {
+            if (i % budget_interval == 0) try c.checkBudget();
+            const waiting = c.queue.items[i];
+            try c.read(&waiting);
+        }
+        return root;
+    }
+
+    fn checkBudget(c: *Compiler) Error!void {
+        try c.budget.check("the schema", c.diag);
+        const per_schema = @sizeOf(Waiting) + 2 * @sizeOf(engine.Node);
+        if (c.queue.items.len * per_schema > c.budget.bytes_max) return c.diag.fail(.limit, "the schema needs more than {d} bytes", .{c.budget.bytes_max});
+    }
+
+    pub fn failCycle(c: *Compiler, nodes: []const NodeId) diagnostic.Error {
+        for (nodes) |one| for (c.queue.items) |waiting| {
+            if (waiting.node != one) continue;
+            return c.references.fail(waiting.object, "", "this schema refers to itself without a member or an item in between");
+        };
+        unreachable; // only references make cycles, and they lead to schemas
+    }
+
+    // ---- Places
+
+    /// The node of what a reference leads to.
+    pub fn targetNode(c: *Compiler, target: references.Target, scope: references.Scope) Error!NodeId {
+        switch (target.schema.*) {
+            .boolean => |is| return if (is) always else never,
+            .object => |object| {
+                const wider = try c.references.widen(scope, target.resource);
+                return c.objectNode(object, .{ .resource = target.resource, .scope = wider });
+            },
+            else => unreachable, // was looked at
+        }
+    }
+
+    /// The node of a schema within another one, which is the value of a keyword or stands in it.
+    pub fn node(c: *Compiler, s: *const Subject, keyword: Keyword, value: *const Value) Error!NodeId {
+        switch (value.*) {
+            .boolean => |is| return if (is) always else never,
+            .object => |object| return c.objectNode(object, try c.placeOf(s.place, object)),
+            else => return c.fail(s, keyword, "a schema must be an object, true or false"),
+        }
+    }
+
+    pub fn placeOf(c: *Compiler, outer: Place, object: Object) Error!Place {
+        const resource = try c.references.enter(outer.resource, object);
+        if (resource == outer.resource) return outer;
+        return .{ .resource = resource, .scope = try c.references.widen(outer.scope, resource) };
+    }
+
+    fn objectNode(c: *Compiler, object: Object, place: Place) Error!NodeId {
+        if (object.len == 0) return always;
+        const slot = try c.nodeSlot(object.serial, place.scope);
+        if (slot.* != unknown) return slot.*;
+        slot.* = try c.formula.add(.always);
+        try c.queue.append(c.arena, .{ .object = object, .place = place, .node = slot.* });
+        return slot.*;
+    }
+
+    fn nodeSlot(c: *Compiler, serial: u32, scope: references.Scope) Error!*NodeId {
+        if (scope != 0) {
+            const entry = try c.scoped.getOrPut(c.arena, @as(u64, scope) << 32 | serial);
+            if (!entry.found_existing) entry.value_ptr.* = unknown;
+            return entry.value_ptr;
+        }
+        const known = c.nodes.items.len;
+        if (serial >= known) {
+            try c.nodes.resize(c.arena, c.references.n_objects);
+            @memset(c.nodes.items[known..], unknown);
+        }
+        return &c.nodes.items[serial];
+    }
+
+    // ---- One schema
+
+    fn read(c: *Compiler, waiting: *const Waiting) Error!void {
+        const s = c.subject(waiting.object, waiting.place);
+        c.parts.clearRetainingCapacity();
+        try c.addReferences(&s);
+        if (s.get(.@"$ref") == null or c.draftOf(&s).hasSiblings()) {
+            try c.addTypes(&s);
+            try c.addValues(&s);
+            try c.addStrings(&s);
+            try c.addNumbers(&s);
+            try c.addArrays(&s);
+            try c.addObjects(&s);
+            try c.addFormulas(&s);
+        }
+        try c.finish(waiting.node);
+    }
+
+    pub fn subject(c: *Compiler, object: Object, place: Place) Subject {
+        var s: Subject = .{ .object = object, .place = place, .found = .initFill(null) };
+        const draft = c.draftOf(&s);
+        for (object.members()) |*member| {
+            const keyword = Keyword.of(member.key) orelse continue;
+            if (keyword.isOf(draft)) s.found.set(keyword, &member.value);
+        }
+        return s;
+    }
+
+    pub fn draftOf(c: *const Compiler, s: *const Subject) Draft {
+        return c.references.resources.items[s.place.resource].draft;
+    }
+
+    fn assert(c: *Compiler, part: NodeId) Error!void {
+        if (part != always) try c.parts.append(c.arena, part);
+    }
+
+    fn assertNode(c: *Compiler, part: engine.Node) Error!void {
+        try c.parts.append(c.arena, try c.formula.add(part));
+    }
+
+    fn finish(c: *Compiler, to: NodeId) Error!void {
+        const parts = c.parts.items;
+        if (parts.len == 0) return; // always
+        const nodes = &c.formula.nodes;
+        // A single assertion that nobody else knows takes the schema's own place.
+        if (parts.len == 1 and parts[0] > to and parts[0] == nodes.items.len - 1 and !c.isWaiting(parts[0])) {
+            nodes.items[to] = nodes.pop().?;
+        } else nodes.items[to] = .{ .all = try c.formula.list(parts) };
+    }
+
+    fn isWaiting(c: *const Compiler, id: NodeId) bool {
+        return c.queue.items[c.queue.items.len - 1].node == id;
+    }
+
+    // ---- References
+
+    fn addReferences(c: *Compiler, s: *const Subject) Error!void {
+        for ([_]Keyword{ .@"$ref", .@"$dynamicRef", .@"$recursiveRef" }) |keyword| {
+            const target = try c.targetOf(s, keyword) orelse continue;
+            try c.assert(try c.targetNode(target, s.place.scope));
+        }
+    }
+
+    /// What a schema's reference leads to.
+    pub fn targetOf(c: *Compiler, s: *const Subject, keyword: Keyword) Error!?references.Target {
+        const value = s.get(keyword) orelse return null;
+        if (value.* != .string) return c.fail(s, keyword, "must be a string");
+        const refs = c.references;
+        const target = switch (keyword) {
+            .@"$ref" => try refs.resolve(s.place.resource, value.string, s.object, "$ref"),
+            .@"$dynamicRef" => try refs.resolveDynamic(s.place.resource, s.place.scope, value.string, s.object),
+            else => refs.resolveRecursive(s.place.resource, s.place.scope),
+        };
+        if (target.schema.* == .object or target.schema.* == .boolean) return target;
+        return c.fail(s, keyword, "this leads to what is no schema");
+    }
+
+    // ---- Types and values
+
+    fn addTypes(c: *Compiler, s: *const Subject) Error!void {
+        const value = s.get(.type) orelse return;
+        var types: Types = .{};
+        switch (value.*) {
+            .string => |name| types = try c.typeOf(s, name),
+            .array => |names| for (names) |name| {
+                if (name != .string) return c.fail(s, .type, "must be a string, or an array of strings");
+                types = @bitCast(@as(u8, @bitCast(types)) | @as(u8, @bitCast(try c.typeOf(s, name.string))));
+            },
+            else => return c.fail(s, .type, "must be a string, or an array of strings"),
+        }
+        if (try c.boolean(s, .nullable)) types.null = true;
+        try c.assertNode(.{ .types = types });
+    }
+
+    fn typeOf(c: *Compiler, s: *const Subject, name: []const u8) Error!Types {
+        if (std.mem.eql(u8, name, "number")) return .number;
+        if (std.mem.eql(u8, name, "integer")) return .{ .integer = true };
+        inline for (.{ "null", "boolean", "string", "array", "object" }) |one| {
+            if (std.mem.eql(u8, name, one)) {
+                var types: Types = .{};
+                @field(types, one) = true;
+                return types;
+            }
+        }
+        return c.failWith(s, .type, "no type is called {f}", .{quoted(name)});
+    }
+
+    fn addValues(c: *Compiler, s: *const Subject) Error!void {
+        if (s.get(.@"const")) |value| try c.assert(try c.constant(s, .@"const", value));
+        const value = s.get(.@"enum") orelse return;
+        if (value.* != .array) return c.fail(s, .@"enum", "must be an array");
+        var texts: std.ArrayList([]const u8) = .empty;
+        var nodes: std.ArrayList(NodeId) = .empty;
+        try texts.ensureTotalCapacity(c.arena, value.array.len);
+        for (value.array, 1..) |*item, n| {
+            if (n % 4096 == 0) try c.budget.check("the schema", c.diag);
+            switch (item.*) {
+                .array, .object => try nodes.append(c.arena, try c.constant(s, .@"enum", item)),
+                else => texts.appendAssumeCapacity(try c.scalarText(s, .@"enum", item)),
+            }
+        }
+        if (texts.items.len > 0) try nodes.append(c.arena, try c.formula.listed(texts.items));
+        try c.assert(if (nodes.items.len == 0) never else try c.formula.any(nodes.items));
+    }
+
+    /// Recurses as deep as JSON may be.
+    fn constant(c: *Compiler, s: *const Subject, keyword: Keyword, value: *const Value) Error!NodeId {
+        switch (value.*) {
+            .array => |items| {
+                const prefix = try c.arena.alloc(NodeId, items.len);
+                for (prefix, items) |*to, *item| to.* = try c.constant(s, keyword, item);
+                const n: u32 = @intCast(items.len);
+                return c.formula.all(&.{
+                    try c.formula.add(.{ .types = .{ .array = true } }),
+                    try c.formula.add(.{ .array_length = .{ .min = n, .max = n } }),
+                    try c.formula.add(.{ .array_items = .{ .prefix = try c.formula.list(prefix), .rest = always } }),
+                });
+            },
+            .object => |object| return c.constantObject(s, keyword, object),
+            else => {
+                var texts = [1][]const u8{try c.scalarText(s, keyword, value)};
+                return c.formula.listed(&texts);
+            },
+        }
+    }
+
+    fn constantObject(c: *Compiler, s: *const Subject, keyword: Keyword, object: Object) Error!NodeId {
+        const members = try c.arena.alloc(engine.Member, object.len);
+        const nodes = try c.arena.alloc(NodeId, 3 + object.len);
+        for (members, nodes[3..], object.members()) |*to, *has, *member| {
+            to.* = .{ .key = try c.formula.key(member.key), .value = try c.constant(s, keyword, &member.value) };
+            has.* = try c.formula.add(.{ .object_has = to.key });
+        }
+        nodes[0] = try c.formula.add(.{ .types = .{ .object = true } });
+        nodes[1] = try c.formula.add(.{ .object_count = .{ .min = object.len, .max = object.len } });
+        nodes[2] = try c.formula.add(.{ .object_members = .{
+            .named = try c.formula.memberList(members),
+            .matching = .{},
+            .rest = always,
+        } });
+        return c.formula.all(nodes);
+    }
+
+    fn scalarText(c: *Compiler, s: *const Subject, keyword: Keyword, value: *const Value) Error![]const u8 {
+        return switch (value.*) {
+            .null => "null",
+            .boolean => |is| if (is) "true" else "false",
+            .number => |text| if (isCanonical(text)) text else decimals.plain(c.arena, try c.parseDecimal(s, keyword, text)),
+            .string => |content| c.stringText(content),
+            else => unreachable,
+        };
+    }
+
+    /// Whether an integer is spelt as it must be.
+    fn isCanonical(text: []const u8) bool {
+        if (text[0] == '0') return text.len == 1;
+        for (text) |byte| if (!std.ascii.isDigit(byte)) return false;
+        return text.len < decimal_module.places_max;
+    }
+
+    /// In quotes; the document's own spelling where that is canonical.
+    fn stringText(c: *Compiler, content: []const u8) Error![]const u8 {
+        for (c.references.documents.items) |document| {
+            if (json.isUnescaped(document.text, content)) return (content.ptr - 1)[0 .. content.len + 2];
+        }
+        return spelling.quoted(c.arena, content);
+    }
+
+    fn parseDecimal(c: *Compiler, s: *const Subject, keyword: Keyword, text: []const u8) Error!decimal_module.Decimal {
+        return decimal_module.parse(c.arena, text) catch |e| switch (e) {
+            error.OutOfMemory => error.OutOfMemory,
+            error.TooLarge => c.failWith(s, keyword, "a number has more than {d} digits", .{decimal_module.places_max}),
+            error.Invalid => unreachable, // JSON was read
+        };
+    }
+
+    // ---- Strings and numbers
+
+    fn addStrings(c: *Compiler, s: *const Subject) Error!void {
+        try c.addBounds(s, .minLength, .maxLength, "string_length");
+        if (s.get(.pattern)) |value| {
+            if (value.* != .string) return c.fail(s, .pattern, "must be a string");
+            if (try c.patternOf(s, .pattern, value.string)) |dfa| try c.assertNode(.{ .string_matches = dfa });
+        }
+        const format = s.get(.format) orelse return;
+        if (format.* != .string) return c.fail(s, .format, "must be a string");
+        if (try c.dfas.ofFormat(format.string)) |dfa| {
+            try c.assertNode(.{ .string_matches = dfa });
+        } else try c.references.note("the format {f} is not known: it is not enforced", .{quoted(format.string)});
+    }
+
+    /// Null if it cannot be served and that is only noted.
+    pub fn patternOf(c: *Compiler, s: *const Subject, keyword: Keyword, pattern: []const u8) Error!?u32 {
+        return c.dfas.ofPattern(pattern) catch |e| {
+            if (e == error.OutOfMemory or c.diag.status != .grammar) return e;
+            var buffer: [300]u8 = undefined;
+            const reason = message.print(&buffer, "{s}", .{c.diag.message()});
+            try c.refuse(s, keyword, reason);
+            return null;
+        };
+    }
+
+    fn addBounds(c: *Compiler, s: *const Subject, min: Keyword, max: Keyword, comptime kind: []const u8) Error!void {
+        if (s.get(min) == null and s.get(max) == null) return;
+        try c.assertNode(@unionInit(engine.Node, kind, .{
+            .min = try c.count(s, min) orelse 0,
+            .max = try c.count(s, max) orelse unbounded,
+        }));
+    }
+
+    fn count(c: *Compiler, s: *const Subject, keyword: Keyword) Error!?u32 {
+        const value = s.get(keyword) orelse return null;
+        if (value.* == .number) {
+            const found = decimals.count(try c.parseDecimal(s, keyword, value.number), unbounded);
+            if (found) |n| return n;
+        }
+        return c.fail(s, keyword, "must be a whole number from 0 on");
+    }
+
+    fn boolean(c: *Compiler, s: *const Subject, keyword: Keyword) Error!bool {
+        const value = s.get(keyword) orelse return false;
+        return if (value.* == .boolean) value.boolean else c.fail(s, keyword, "must be true or false");
+    }
+
+    fn addNumbers(c: *Compiler, s: *const Subject) Error!void {
+        try c.addLimit(s, .minimum, if (isTrue(s, .exclusiveMinimum)) .above else .at_least);
+        try c.addLimit(s, .maximum, if (isTrue(s, .exclusiveMaximum)) .below else .at_most);
+        // Of draft 4, where it says how `minimum` is meant.
+        if (!isBoolean(s, .exclusiveMinimum)) try c.addLimit(s, .exclusiveMinimum, .above);
+        if (!isBoolean(s, .exclusiveMaximum)) try c.addLimit(s, .exclusiveMaximum, .below);
+        const value = s.get(.multipleOf) orelse return;
+        const of = try c.number(s, .multipleOf, value);
+        if (of.negative or of.isZero()) return c.fail(s, .multipleOf, "must be greater than 0");
+        try c.assertNode(.{ .number_multiple = try c.formula.decimal(of) });
+    }
+
+    fn isBoolean(s: *const Subject, keyword: Keyword) bool {
+        const value = s.get(keyword) orelse return false;
+        return value.* == .boolean;
+    }
+
+    fn isTrue(s: *const Subject, keyword: Keyword) bool {
+        return isBoolean(s, keyword) and s.get(keyword).?.boolean;
+    }
+
+    fn addLimit(c: *Compiler, s: *const Subject, keyword: Keyword, side: @FieldType(engine.Limit, "side")) Error!void {
+        const value = s.get(keyword) orelse return;
+        const decimal = try c.formula.decimal(try c.number(s, keyword, value));
+        try c.assert(try c.formula.limit(.{ .side = side, .decimal = decimal }));
+    }
+
+    fn number(c: *Compiler, s: *const Subject, keyword: Keyword, value: *const Value) Error!decimal_module.Decimal {
+        if (value.* != .number) return c.fail(s, keyword, "must be a number");
+        return c.parseDecimal(s, keyword, value.number);
+    }
+
+    // ---- Arrays
+
+    fn addArrays(c: *Compiler, s: *const Subject) Error!void {
+        try c.addBounds(s, .minItems, .maxItems, "array_length");
+        if (try c.boolean(s, .uniqueItems)) try c.assertNode(.array_unique);
+        try c.addItems(s);
+        const contains = s.get(.contains) orelse return;
+        const item = try c.node(s, .contains, contains);
+        const bounds: engine.Bounds = .{
+            .min = try c.count(s, .minContains) orelse 1,
+            .max = try c.count(s, .maxContains) orelse unbounded,
+        };
+        try c.assertNode(.{ .array_contains = .{ .item = item, .count = bounds } });
+    }
+
+    fn addItems(c: *Compiler, s: *const Subject) Error!void {
+        var prefix: []const NodeId = &.{};
+        if (s.get(.prefixItems)) |value| prefix = try c.nodeList(s, .prefixItems, value);
+        var rest: NodeId = always;
+        if (s.get(.items)) |items| switch (items.*) {
+            // Older drafts; 2020-12 does not allow it, and nobody can mean anything else.
+            .array => {
+                prefix = try c.nodeList(s, .items, items);
+                if (s.get(.additionalItems)) |value| rest = try c.node(s, .additionalItems, value);
+            },
+            else => rest = try c.node(s, .items, items),
+        };
+        if (prefix.len == 0 and rest == always) return;
+        try c.assertNode(.{ .array_items = .{ .prefix = try c.formula.list(prefix), .rest = rest } });
+    }
+
+    pub fn nodeList(c: *Compiler, s: *const Subject, keyword: Keyword, value: *const Value) Error![]NodeId {
+        if (value.* != .array) return c.fail(s, keyword, "must be an array of schemas");
+        const nodes = try c.arena.alloc(NodeId, value.array.len);
+        for (nodes, value.array) |*to, *item| to.* = try c.node(s, keyword, item);
+        return nodes;
+    }
+
+    // ---- Objects
+
+    fn addObjects(c: *Compiler, s: *const Subject) Error!void {
+        try c.addMembers(s);
+        if (s.get(.required)) |value| try c.assertAll(try c.required(s, .required, value));
+        try c.addBounds(s, .minProperties, .maxProperties, "object_count");
+        if (s.get(.propertyNames)) |value| {
+            const names = try c.node(s, .propertyNames, value);
+            if (names != always) try c.assertNode(.{ .object_names = names });
+        }
+        inline for (.{ Keyword.dependentRequired, Keyword.dependentSchemas, Keyword.dependencies }) |keyword| {
+            try c.addDependencies(s, keyword);
+        }
+    }
+
+    fn assertAll(c: *Compiler, parts: []const NodeId) Error!void {
+        try c.parts.appendSlice(c.arena, parts);
+    }
+
+    fn addMembers(c: *Compiler, s: *const Subject) Error!void {
+        const properties = try c.objectOf(s, .properties);
+        const patterns = try c.objectOf(s, .patternProperties);
+        const rest = if (s.get(.additionalProperties)) |value| try c.node(s, .additionalProperties, value) else always;
+        const named = try c.arena.alloc(engine.Member, properties.len);
+        for (named, properties) |*to, *member| {
+            to.* = .{ .key = try c.formula.key(member.key), .value = try c.node(s, .properties, &member.value) };
+        }
+        var matching: std.ArrayList(engine.Matching) = .empty;
+        for (patterns) |*member| {
+            const value = try c.node(s, .patternProperties, &member.value);
+            const dfa = try c.patternOf(s, .patternProperties, member.key) orelse continue;
+            try matching.append(c.arena, .{ .dfa = dfa, .value = value });
+        }
+        if (named.len == 0 and matching.items.len == 0 and rest == always) return;
+        try c.assertNode(.{ .object_members = .{
+            .named = try c.formula.memberList(named),
+            .matching = try c.formula.matchingList(matching.items),
+            .rest = rest,
+        } });
+    }
+
+    pub fn objectOf(c: *Compiler, s: *const Subject, keyword: Keyword) Error![]const json.Member {
+        const value = s.get(keyword) orelse return &.{};
+        return if (value.* == .object) value.object.members() else c.fail(s, keyword, "must be an object");
+    }
+
+    fn required(c: *Compiler, s: *const Subject, keyword: Keyword, value: *const Value) Error![]const NodeId {
+        if (value.* != .array) return c.fail(s, keyword, "must be an array of strings");
+        const nodes = try c.arena.alloc(NodeId, value.array.len);
+        for (nodes, value.array) |*to, *name| {
+            if (name.* != .string) return c.fail(s, keyword, "must be an array of strings");
+            to.* = try c.formula.add(.{ .object_has = try c.formula.key(name.string) });
+        }
+        return nodes;
+    }
+
+    /// Where a key is there, some others are too, or a schema holds.
+    fn addDependencies(c: *Compiler, s: *const Subject, keyword: Keyword) Error!void {
+        for (try c.objectOf(s, keyword)) |*member| {
+            const is_list = keyword == .dependentRequired or (keyword == .dependencies and member.value == .array);
+            const then = if (is_list) all: {
+                const names = try c.required(s, keyword, &member.value);
+                break :all if (names.len == 0) always else try c.formula.all(names);
+            } else try c.node(s, keyword, &member.value);
+            if (then == always) continue;
+            const has = try c.formula.add(.{ .object_has = try c.formula.key(member.key) });
+            const has_not = try c.formula.add(.{ .not = has });
+            try c.assert(try c.formula.any(&.{ has_not, then }));
+        }
+    }
+
+    // ---- Formulas
+
+    fn addFormulas(c: *Compiler, s: *const Subject) Error!void {
+        if (s.get(.allOf)) |value| for (try c.nodeList(s, .allOf, value)) |part| try c.assert(part);
+        if (s.get(.anyOf)) |value| try c.assertNode(.{ .any = try c.formula.list(try c.nodeList(s, .anyOf, value)) });
+        if (s.get(.oneOf)) |value| try c.assertNode(.{ .one = try c.formula.list(try c.nodeList(s, .oneOf, value)) });
+        if (s.get(.not)) |value| try c.assertNode(.{ .not = try c.node(s, .not, value) });
+        if (s.get(.@"if")) |value| {
+            const when = try c.node(s, .@"if", value);
+            const then = if (s.get(.then)) |one| try c.node(s, .then, one) else always;
+            const otherwise = if (s.get(.@"else")) |one| try c.node(s, .@"else", one) else always;
+            if (then != always or otherwise != always) {
+                try c.assertNode(.{ .conditional = .{ .when = when, .then = then, .otherwise = otherwise } });
+            }
+        }
+        for ([_]Keyword{ .unevaluatedProperties, .unevaluatedItems }) |keyword| {
+            if (s.get(keyword) != null) try c.refuse(s, keyword, "is not served");
+        }
+    }
+
+    // ---- What is wrong
+
+    pub fn fail(c: *Compiler, s: *const Subject, keyword: Keyword, reason: []const u8) diagnostic.Error {
+        return c.references.fail(s.object, @tagName(keyword), reason);
+    }
+
+    fn failWith(c: *Compiler, s: *const Subject, keyword: Keyword, comptime format: []const u8, args: anytype) diagnostic.Error {
+        var buffer: [300]u8 = undefined;
+        return c.fail(s, keyword, message.print(&buffer, format, args));
+    }
+
+    /// What cannot be served: an error, or with `lenient` a note.
+    pub fn refuse(c: *Compiler, s: *const Subject, keyword: Keyword, reason: []const u8) Error!void {
+        if (!c.is_lenient) return c.fail(s, keyword, reason);
+        var buffer: [700]u8 = undefined;
+        const place = c.references.place(&buffer, s.object, @tagName(keyword));
+        try c.references.note("at {s}: {s}: it is not enforced", .{ place, reason });
+    }
+};

@@ -1,0 +1,122 @@
+//! Collects the arrays of an engine's `Schema`.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const engine = @import("engine").schema;
+const Schema = engine.Schema;
+const Node = engine.Node;
+const NodeId = engine.NodeId;
+const Range = engine.Range;
+const Decimal = @import("engine").decimal.Decimal;
+
+/// Two nodes that are there from the start.
+pub const always: NodeId = 0;
+pub const never: NodeId = 1;
+
+pub const Formula = struct {
+    /// What does not outlive the compilation.
+    arena: Allocator,
+    nodes: std.ArrayList(Node) = .empty,
+    children: std.ArrayList(NodeId) = .empty,
+    members: std.ArrayList(engine.Member) = .empty,
+    matching: std.ArrayList(engine.Matching) = .empty,
+    limits: std.ArrayList(engine.Limit) = .empty,
+    decimals: std.ArrayList(Decimal) = .empty,
+    keys: std.StringArrayHashMapUnmanaged(void) = .empty,
+    values: std.ArrayList([]const u8) = .empty,
+
+    pub fn init(arena: Allocator) Allocator.Error!Formula {
+        var f: Formula = .{ .arena = arena };
+        std.debug.assert(try f.add(.always) == always);
+        std.debug.assert(try f.add(.never) == never);
+        return f;
+    }
+
+    pub fn add(f: *Formula, node: Node) Allocator.Error!NodeId {
+        try f.nodes.append(f.arena, node);
+        return @intCast(f.nodes.items.len - 1);
+    }
+
+    pub fn all(f: *Formula, nodes: []const NodeId) Allocator.Error!NodeId {
+        return if (nodes.len == 1) nodes[0] else f.add(.{ .all = try f.list(nodes) });
+    }
+
+    pub fn any(f: *Formula, nodes: []const NodeId) Allocator.Error!NodeId {
+        return if (nodes.len == 1) nodes[0] else f.add(.{ .any = try f.list(nodes) });
+    }
+
+    /// Only of children that are complete.
+    pub fn list(f: *Formula, nodes: []const NodeId) Allocator.Error!Range {
+        return append(NodeId, f.arena, &f.children, nodes);
+    }
+
+    pub fn memberList(f: *Formula, members: []const engine.Member) Allocator.Error!Range {
+        return append(engine.Member, f.arena, &f.members, members);
+    }
+
+    pub fn matchingList(f: *Formula, matching: []const engine.Matching) Allocator.Error!Range {
+        return append(engine.Matching, f.arena, &f.matching, matching);
+    }
+
+    pub fn key(f: *Formula, content: []const u8) Allocator.Error!u32 {
+        return @intCast((try f.keys.getOrPut(f.arena, content)).index);
+    }
+
+    pub fn decimal(f: *Formula, value: Decimal) Allocator.Error!u32 {
+        try f.decimals.append(f.arena, value);
+        return @intCast(f.decimals.items.len - 1);
+    }
+
+    pub fn limit(f: *Formula, one: engine.Limit) Allocator.Error!NodeId {
+        try f.limits.append(f.arena, one);
+        return f.add(.{ .number_limit = @intCast(f.limits.items.len - 1) });
+    }
+
+    /// Canonical texts in any order, which is changed; the same may come twice.
+    pub fn listed(f: *Formula, texts: [][]const u8) Allocator.Error!NodeId {
+        std.mem.sort([]const u8, texts, {}, isBefore);
+        const from: u32 = @intCast(f.values.items.len);
+        for (texts, 0..) |text, i| {
+            if (i == 0 or !std.mem.eql(u8, texts[i - 1], text)) try f.values.append(f.arena, text);
+        }
+        return f.add(.{ .listed = .{ .from = from, .len = @as(u32, @intCast(f.values.items.len)) - from } });
+    }
+
+    fn isBefore(_: void, x: []const u8, y: []const u8) bool {
+        return std.mem.lessThan(u8, x, y);
+    }
+
+    fn append(comptime T: type, arena: Allocator, to: *std.ArrayList(T), items: []const T) Allocator.Error!Range {
+        try to.appendSlice(arena, items);
+        return .{ .from = @intCast(to.items.len - items.len), .len = @intCast(items.len) };
+    }
+
+    /// Copies everything; `schema` is complete but for its root and automata, which are not touched.
+    pub fn copyTo(f: *const Formula, schema: *Schema) Allocator.Error!void {
+        const to = schema.arena.allocator();
+        schema.nodes = try to.dupe(Node, f.nodes.items);
+        schema.children = try to.dupe(NodeId, f.children.items);
+        schema.members = try to.dupe(engine.Member, f.members.items);
+        schema.matching = try to.dupe(engine.Matching, f.matching.items);
+        schema.limits = try to.dupe(engine.Limit, f.limits.items);
+        const decimals = try to.dupe(Decimal, f.decimals.items);
+        for (decimals) |*one| one.digits = try to.dupe(u8, one.digits);
+        schema.decimals = decimals;
+        schema.keys = try copyTexts(to, f.keys.keys());
+        schema.values = try copyTexts(to, f.values.items);
+    }
+
+    /// Side by side in one run of bytes.
+    fn copyTexts(to: Allocator, texts: []const []const u8) Allocator.Error![]const []const u8 {
+        var n: usize = 0;
+        for (texts) |text| n += text.len;
+        var bytes: std.ArrayList(u8) = try .initCapacity(to, n);
+        const copies = try to.alloc([]const u8, texts.len);
+        for (copies, texts) |*copy, text| {
+            const from = bytes.items.len;
+            bytes.appendSliceAssumeCapacity(text);
+            copy.* = bytes.items[from..];
+        }
+        return copies;
+    }
+};

@@ -1,0 +1,147 @@
+//! The keywords of JSON Schema: which drafts have them, and where schemas stand within them.
+
+const std = @import("std");
+
+pub const Draft = enum {
+    draft4,
+    draft6,
+    draft7,
+    draft2019_09,
+    draft2020_12,
+
+    /// By `$schema`; null if it is none that is known.
+    pub fn of(uri: []const u8) ?Draft {
+        const names = [_][]const u8{ "draft-04/schema", "draft-06/schema", "draft-07/schema", "draft/2019-09/schema", "draft/2020-12/schema" };
+        const trimmed = std.mem.trimEnd(u8, uri, "#");
+        const at = std.mem.find(u8, trimmed, "://json-schema.org/") orelse return null;
+        for (names, 0..) |name, i| if (std.mem.eql(u8, trimmed[at + "://json-schema.org/".len ..], name)) return @fromBackingInt(@intCast(i));
+        return null;
+    }
+
+    /// Whether what stands beside a `$ref` counts.
+    pub fn hasSiblings(draft: Draft) bool {
+        return @backingInt(draft) >= @backingInt(Draft.draft2019_09);
+    }
+
+    pub fn isAtLeast(draft: Draft, other: Draft) bool {
+        return @backingInt(draft) >= @backingInt(other);
+    }
+};
+
+pub const Keyword = enum {
+    @"$schema",
+    @"$id",
+    id,
+    @"$anchor",
+    @"$dynamicAnchor",
+    @"$recursiveAnchor",
+    @"$ref",
+    @"$dynamicRef",
+    @"$recursiveRef",
+    @"$defs",
+    definitions,
+    type,
+    nullable,
+    @"enum",
+    @"const",
+    allOf,
+    anyOf,
+    oneOf,
+    not,
+    @"if",
+    then,
+    @"else",
+    dependentSchemas,
+    dependentRequired,
+    dependencies,
+    properties,
+    patternProperties,
+    additionalProperties,
+    propertyNames,
+    unevaluatedProperties,
+    minProperties,
+    maxProperties,
+    required,
+    prefixItems,
+    items,
+    additionalItems,
+    contains,
+    minContains,
+    maxContains,
+    unevaluatedItems,
+    minItems,
+    maxItems,
+    uniqueItems,
+    multipleOf,
+    minimum,
+    maximum,
+    exclusiveMinimum,
+    exclusiveMaximum,
+    minLength,
+    maxLength,
+    pattern,
+    format,
+
+    pub fn of(name: []const u8) ?Keyword {
+        return by_name.get(name);
+    }
+
+    pub fn isOf(keyword: Keyword, draft: Draft) bool {
+        return switch (keyword) {
+            .id => draft == .draft4,
+            .@"$id", .@"const", .contains, .propertyNames => draft.isAtLeast(.draft6),
+            .@"if", .then, .@"else" => draft.isAtLeast(.draft7),
+            .@"$anchor",
+            .@"$defs",
+            .dependentSchemas,
+            .dependentRequired,
+            .unevaluatedProperties,
+            .unevaluatedItems,
+            .minContains,
+            .maxContains,
+            => draft.isAtLeast(.draft2019_09),
+            .@"$recursiveAnchor", .@"$recursiveRef" => draft == .draft2019_09,
+            .@"$dynamicAnchor", .@"$dynamicRef", .prefixItems => draft == .draft2020_12,
+            // The last drafts leave the old names to those who still know them.
+            else => true,
+        };
+    }
+
+    pub const Children = enum { none, schema, list, map, schema_or_list, dependencies };
+
+    /// Where schemas stand in the value.
+    pub fn children(keyword: Keyword) Children {
+        return switch (keyword) {
+            .allOf, .anyOf, .oneOf, .prefixItems => .list,
+            .items => .schema_or_list,
+            .@"$defs", .definitions, .properties, .patternProperties, .dependentSchemas => .map,
+            .dependencies => .dependencies,
+            .not,
+            .@"if",
+            .then,
+            .@"else",
+            .additionalProperties,
+            .propertyNames,
+            .unevaluatedProperties,
+            .additionalItems,
+            .contains,
+            .unevaluatedItems,
+            => .schema,
+            else => .none,
+        };
+    }
+};
+
+const by_name: std.StaticStringMap(Keyword) = .initComptime(pairs: {
+    const names = @typeInfo(Keyword).@"enum".field_names;
+    var list: [names.len]struct { []const u8, Keyword } = undefined;
+    for (&list, names) |*pair, name| pair.* = .{ name, @field(Keyword, name) };
+    break :pairs list;
+});
+
+test "drafts by $schema" {
+    try std.testing.expectEqual(.draft4, Draft.of("http://json-schema.org/draft-04/schema#"));
+    try std.testing.expectEqual(.draft7, Draft.of("https://json-schema.org/draft-07/schema"));
+    try std.testing.expectEqual(.draft2020_12, Draft.of("https://json-schema.org/draft/2020-12/schema"));
+    try std.testing.expectEqual(null, Draft.of("http://json-schema.org/schema#"));
+}

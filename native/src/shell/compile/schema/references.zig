@@ -1,0 +1,424 @@
+//! The documents that a schema consists of, and what its references lead to. A document is a tree of
+//! resources, each with a URI of its own (`$id`); within a resource a place has a JSON Pointer or an anchor.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("engine").diagnostic;
+const Diagnostic = diagnostic.Diagnostic;
+const quoted = diagnostic.quoted;
+const Budget = @import("engine").budget.Budget;
+const json = @import("json.zig");
+const Value = json.Value;
+const Object = json.Object;
+const uri_module = @import("uri.zig");
+const keywords = @import("keywords.zig");
+const Draft = keywords.Draft;
+const Keyword = keywords.Keyword;
+
+pub const Error = Allocator.Error || diagnostic.Error;
+
+/// Finds other documents.
+pub const Resolver = struct {
+    user_data: ?*anyopaque,
+    /// The text of a document, lent until the schema is compiled; null if there is none.
+    find: *const fn (user_data: ?*anyopaque, uri: []const u8) ?[]const u8,
+};
+
+pub const ResourceId = u32;
+
+pub const Resource = struct {
+    /// Absolute, if the document has such a URI at all; no fragment.
+    uri: []const u8,
+    root: *const Value,
+    draft: Draft,
+    /// What `$dynamicRef` may find here. `$recursiveAnchor` is one without a name.
+    dynamic: std.ArrayList(Dynamic) = .empty,
+};
+
+pub const Dynamic = struct { name: []const u8, target: Target };
+
+pub const Target = struct { schema: *const Value, resource: ResourceId };
+
+/// The dynamic anchors that came first on the way to a place: a number for each set; 0 is none.
+pub const Scope = u32;
+
+const Document = struct { uri: []const u8, text: []const u8, root: *const Value, is_scanned: bool = false };
+
+pub const References = struct {
+    gpa: Allocator,
+    arena: Allocator,
+    default_draft: Draft,
+    resolver: ?Resolver,
+    budget: *Budget,
+    diag: *Diagnostic,
+    notes: *std.ArrayList([]const u8),
+    n_objects: u32 = 0,
+    documents: std.ArrayList(Document) = .empty,
+    resources: std.ArrayList(Resource) = .empty,
+    /// By the serial number of their root.
+    of_root: std.AutoHashMapUnmanaged(u32, ResourceId) = .empty,
+    /// URIs of resources, and URIs with anchors.
+    by_uri: std.StringHashMapUnmanaged(Found) = .empty,
+    scopes: std.ArrayList([]const Dynamic) = .empty,
+    /// By serial number of an object with many members.
+    indexes: std.AutoHashMapUnmanaged(u32, std.StringHashMapUnmanaged(*const Value)) = .empty,
+
+    const Found = struct { target: Target, is_dynamic: bool = false };
+
+    /// The document that is compiled.
+    pub fn open(r: *References, text: []const u8) Error!Target {
+        try r.scopes.append(r.arena, &.{});
+        return r.addDocument("", text);
+    }
+
+    fn addDocument(r: *References, uri: []const u8, text: []const u8) Error!Target {
+        const root = try r.arena.create(Value);
+        root.* = try json.read(r.gpa, r.arena, text, &r.n_objects, r.budget, r.diag);
+        try r.documents.append(r.arena, .{ .uri = uri, .text = text, .root = root });
+        const id: ResourceId = @intCast(r.resources.items.len);
+        try r.resources.append(r.arena, .{ .uri = uri, .root = root, .draft = r.default_draft });
+        try r.put(uri, .{ .target = .{ .schema = root, .resource = id } });
+        if (root.* == .object) {
+            try r.of_root.put(r.arena, root.object.serial, id);
+            try r.setDraft(id, root.object);
+            if (r.idOf(id, root.object)) |own| {
+                const resource = &r.resources.items[id];
+                resource.uri = try uri_module.resolve(r.arena, uri, own);
+                try r.put(resource.uri, .{ .target = .{ .schema = root, .resource = id } });
+            }
+        }
+        // Most documents have no dynamic anchors, and no reference that asks for more than a pointer.
+        if (std.mem.find(u8, text, "Anchor\"") != null) try r.scan(r.documents.items.len - 1);
+        return .{ .schema = root, .resource = id };
+    }
+
+    fn put(r: *References, uri: []const u8, found: Found) Error!void {
+        const slot = try r.by_uri.getOrPut(r.arena, uri);
+        if (!slot.found_existing) slot.value_ptr.* = found;
+    }
+
+    fn setDraft(r: *References, id: ResourceId, object: Object) Error!void {
+        const value = object.get("$schema") orelse return;
+        if (value.* != .string) return r.fail(object, "$schema", "must be a string");
+        if (Draft.of(value.string)) |draft| {
+            r.resources.items[id].draft = draft;
+        } else try r.note("{f} is no draft that is known: the schema is read as one of {s}", .{ quoted(value.string), @tagName(r.resources.items[id].draft) });
+    }
+
+    pub fn note(r: *References, comptime format: []const u8, args: anytype) Error!void {
+        var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
+        const text = @import("message").print(&buffer, format, args);
+        for (r.notes.items) |old| if (std.mem.eql(u8, old, text)) return;
+        try r.notes.append(r.arena, try r.arena.dupe(u8, text));
+    }
+
+    /// `$id`, if it makes a resource of the object.
+    fn idOf(r: *const References, resource: ResourceId, object: Object) ?[]const u8 {
+        const draft = r.resources.items[resource].draft;
+        if (!draft.hasSiblings() and object.get("$ref") != null) return null;
+        const value = object.get(if (draft == .draft4) "id" else "$id") orelse return null;
+        if (value.* != .string) return null;
+        return if (uri_module.withoutFragment(value.string).len == 0) null else value.string;
+    }
+
+    /// The resource that an object is of, which stands in `outer` or is its root.
+    pub fn enter(r: *References, outer: ResourceId, object: Object) Error!ResourceId {
+        const own = r.idOf(outer, object) orelse return outer;
+        if (r.of_root.get(object.serial)) |id| return id;
+        const id: ResourceId = @intCast(r.resources.items.len);
+        const root = try r.arena.create(Value);
+        root.* = .{ .object = object };
+        try r.resources.append(r.arena, .{
+            .uri = try uri_module.resolve(r.arena, r.resources.items[outer].uri, own),
+            .root = root,
+            .draft = r.resources.items[outer].draft,
+        });
+        try r.of_root.put(r.arena, object.serial, id);
+        try r.setDraft(id, object);
+        try r.put(r.resources.items[id].uri, .{ .target = .{ .schema = root, .resource = id } });
+        return id;
+    }
+
+    // ---- References
+
+    /// What `$ref` with this text leads to. `object` has it.
+    pub fn resolve(r: *References, from: ResourceId, text: []const u8, object: Object, keyword: []const u8) Error!Target {
+        return (try r.find(from, text, object, keyword)).target;
+    }
+
+    pub fn resolveDynamic(r: *References, from: ResourceId, scope: Scope, text: []const u8, object: Object) Error!Target {
+        const found = try r.find(from, text, object, "$dynamicRef");
+        return if (found.is_dynamic) r.outermost(scope, uri_module.fragment(text)) orelse found.target else found.target;
+    }
+
+    pub fn resolveRecursive(r: *References, from: ResourceId, scope: Scope) Target {
+        const resource = &r.resources.items[from];
+        for (resource.dynamic.items) |dynamic| {
+            if (dynamic.name.len == 0) return r.outermost(scope, "") orelse dynamic.target;
+        }
+        return .{ .schema = resource.root, .resource = from };
+    }
+
+    fn outermost(r: *const References, scope: Scope, name: []const u8) ?Target {
+        for (r.scopes.items[scope]) |dynamic| if (std.mem.eql(u8, dynamic.name, name)) return dynamic.target;
+        return null;
+    }
+
+    /// The scope within a resource that is entered.
+    pub fn widen(r: *References, scope: Scope, resource: ResourceId) Error!Scope {
+        var wider: std.ArrayList(Dynamic) = .empty;
+        for (r.resources.items[resource].dynamic.items) |dynamic| {
+            if (r.outermost(scope, dynamic.name) != null) continue;
+            if (wider.items.len == 0) try wider.appendSlice(r.arena, r.scopes.items[scope]);
+            try wider.append(r.arena, dynamic);
+        }
+        if (wider.items.len == 0) return scope;
+        for (r.scopes.items, 0..) |known, i| if (isSame(known, wider.items)) return @intCast(i);
+        try r.scopes.append(r.arena, wider.items);
+        return @intCast(r.scopes.items.len - 1);
+    }
+
+    fn isSame(x: []const Dynamic, y: []const Dynamic) bool {
+        if (x.len != y.len) return false;
+        for (x, y) |one, other| {
+            if (one.target.schema != other.target.schema or !std.mem.eql(u8, one.name, other.name)) return false;
+        }
+        return true;
+    }
+
+    fn find(r: *References, from: ResourceId, text: []const u8, object: Object, keyword: []const u8) Error!Found {
+        const own = r.resources.items[from];
+        if (text.len > 0 and text[0] == '#' and (text.len == 1 or text[1] == '/')) {
+            const target = try r.atPointer(.{ .schema = own.root, .resource = from }, text[1..]);
+            return .{ .target = target orelse return r.failDangling(text, object, keyword) };
+        }
+        const uri = try uri_module.resolve(r.arena, own.uri, text);
+        const fragment = uri_module.fragment(text);
+        const root = try r.findResource(uri) orelse return r.failDangling(text, object, keyword);
+        if (fragment.len == 0) return .{ .target = root };
+        if (fragment[0] == '/') {
+            return .{ .target = try r.atPointer(root, fragment) orelse return r.failDangling(text, object, keyword) };
+        }
+        return try r.findAnchor(root.resource, fragment) orelse r.failDangling(text, object, keyword);
+    }
+
+    fn failDangling(r: *References, text: []const u8, object: Object, keyword: []const u8) diagnostic.Error {
+        var buffer: [200]u8 = undefined;
+        const reason = @import("message").print(&buffer, "there is no {f}", .{quoted(text)});
+        return r.fail(object, keyword, reason);
+    }
+
+    fn findResource(r: *References, uri: []const u8) Error!?Target {
+        var i: usize = 0;
+        while (true) : (i += 1) {
+            if (r.by_uri.get(uri)) |found| return found.target;
+            if (i == r.documents.items.len) break;
+            try r.scan(i);
+        }
+        const resolver = r.resolver orelse return null;
+        const text = resolver.find(resolver.user_data, uri) orelse return null;
+        return try r.addDocument(uri, text);
+    }
+
+    fn findAnchor(r: *References, resource: ResourceId, fragment: []const u8) Error!?Found {
+        for (0..r.documents.items.len) |i| try r.scan(i);
+        const name = try uri_module.decoded(r.arena, fragment) orelse return null;
+        return r.by_uri.get(try r.anchorUri(resource, name));
+    }
+
+    fn anchorUri(r: *References, resource: ResourceId, name: []const u8) Error![]const u8 {
+        // Two resources may have no URI.
+        var buffer: [16]u8 = undefined;
+        return std.mem.concat(r.arena, u8, &.{ "#", std.fmt.bufPrint(&buffer, "{d}", .{resource}) catch unreachable, "#", name });
+    }
+
+    /// RFC 6901, from the root of a resource; `pointer` is a fragment.
+    fn atPointer(r: *References, root: Target, pointer: []const u8) Error!?Target {
+        var at = root;
+        if (pointer.len == 0) return at;
+        var tokens = std.mem.splitScalar(u8, pointer[1..], '/');
+        while (tokens.next()) |encoded| {
+            const token = try unescaped(r.arena, try uri_module.decoded(r.arena, encoded) orelse return null) orelse return null;
+            switch (at.schema.*) {
+                .object => |object| at.schema = try r.member(object, token) orelse return null,
+                .array => |items| at.schema = &items[indexOf(token, items.len) orelse return null],
+                else => return null,
+            }
+            if (at.schema.* == .object) at.resource = try r.enter(at.resource, at.schema.object);
+        }
+        return at;
+    }
+
+    fn indexOf(token: []const u8, len: usize) ?usize {
+        if (token.len > 1 and token[0] == '0') return null;
+        for (token) |byte| if (!std.ascii.isDigit(byte)) return null;
+        const index = std.fmt.parseInt(usize, token, 10) catch return null;
+        return if (index < len) index else null;
+    }
+
+    fn unescaped(arena: Allocator, token: []const u8) Allocator.Error!?[]const u8 {
+        if (std.mem.findScalar(u8, token, '~') == null) return token;
+        var out: std.ArrayList(u8) = try .initCapacity(arena, token.len);
+        var at: usize = 0;
+        while (at < token.len) : (at += 1) {
+            if (token[at] != '~') {
+                out.appendAssumeCapacity(token[at]);
+                continue;
+            }
+            at += 1;
+            if (at == token.len or (token[at] != '0' and token[at] != '1')) return null;
+            out.appendAssumeCapacity(if (token[at] == '0') '~' else '/');
+        }
+        return out.items;
+    }
+
+    /// Objects with more members than this are searched by hash.
+    const few = 16;
+
+    fn member(r: *References, object: Object, key: []const u8) Error!?*const Value {
+        if (object.len <= few) return object.get(key);
+        const index = try r.indexes.getOrPut(r.arena, object.serial);
+        if (!index.found_existing) {
+            index.value_ptr.* = .empty;
+            try index.value_ptr.ensureTotalCapacity(r.arena, object.len);
+            for (object.members()) |*one| index.value_ptr.putAssumeCapacity(one.key, &one.value);
+        }
+        return index.value_ptr.get(key);
+    }
+
+    // ---- Looking for resources and anchors
+
+    /// Enters all resources of a document, and their anchors.
+    fn scan(r: *References, i: usize) Error!void {
+        const document = &r.documents.items[i];
+        if (document.is_scanned) return;
+        document.is_scanned = true;
+        const first: ResourceId = if (document.root.* == .object) r.of_root.get(document.root.object.serial).? else return;
+        var todo: std.ArrayList(Target) = .empty;
+        defer todo.deinit(r.gpa);
+        try todo.append(r.gpa, .{ .schema = document.root, .resource = first });
+        var n_steps: u32 = 0;
+        while (todo.pop()) |at| {
+            n_steps += 1;
+            if (n_steps % 256 == 0) try r.budget.check("the schema's references", r.diag);
+            if (at.schema.* != .object) continue;
+            const object = at.schema.object;
+            const resource = try r.enter(at.resource, object);
+            try r.addAnchors(at.schema, resource, object);
+            const draft = r.resources.items[resource].draft;
+            if (!draft.hasSiblings() and object.get("$ref") != null) continue;
+            for (object.members()) |*one| {
+                const keyword = Keyword.of(one.key) orelse continue;
+                if (keyword.isOf(draft) or keyword == .@"$defs") try r.addChildren(&todo, resource, keyword, &one.value);
+            }
+        }
+    }
+
+    fn addChildren(r: *References, todo: *std.ArrayList(Target), resource: ResourceId, keyword: Keyword, value: *const Value) Error!void {
+        switch (keyword.children()) {
+            .none => {},
+            .schema => try todo.append(r.gpa, .{ .schema = value, .resource = resource }),
+            .list, .map, .schema_or_list, .dependencies => switch (value.*) {
+                .array => |items| for (items) |*item| try todo.append(r.gpa, .{ .schema = item, .resource = resource }),
+                .object => |object| if (keyword == .items)
+                    try todo.append(r.gpa, .{ .schema = value, .resource = resource })
+                else for (object.members()) |*one| try todo.append(r.gpa, .{ .schema = &one.value, .resource = resource }),
+                else => {},
+            },
+        }
+    }
+
+    fn addAnchors(r: *References, schema: *const Value, resource: ResourceId, object: Object) Error!void {
+        const target: Target = .{ .schema = schema, .resource = resource };
+        const draft = r.resources.items[resource].draft;
+        if (!draft.hasSiblings()) {
+            const id = object.get(if (draft == .draft4) "id" else "$id") orelse return;
+            if (id.* != .string or object.get("$ref") != null) return;
+            const name = uri_module.fragment(id.string);
+            if (name.len > 0) try r.put(try r.anchorUri(resource, name), .{ .target = target });
+            return;
+        }
+        if (object.get("$anchor")) |name| if (name.* == .string) {
+            try r.put(try r.anchorUri(resource, name.string), .{ .target = target });
+        };
+        const of = &r.resources.items[resource].dynamic;
+        if (draft == .draft2020_12) {
+            const name = object.get("$dynamicAnchor") orelse return;
+            if (name.* != .string) return;
+            try r.put(try r.anchorUri(resource, name.string), .{ .target = target, .is_dynamic = true });
+            try of.append(r.arena, .{ .name = name.string, .target = target });
+        } else if (object.get("$recursiveAnchor")) |is| {
+            const root = r.resources.items[resource].root.object;
+            if (is.* == .boolean and is.boolean and root.serial == object.serial) try of.append(r.arena, .{ .name = "", .target = target });
+        }
+    }
+
+    // ---- Places, for messages
+
+    /// What is wrong with a keyword of an object; with the object itself if the keyword is empty.
+    pub fn fail(r: *References, object: Object, keyword: []const u8, reason: []const u8) diagnostic.Error {
+        @branchHint(.cold);
+        var buffer: [700]u8 = undefined;
+        return r.diag.fail(.grammar, "at {s}: {s}", .{ r.place(&buffer, object, keyword), reason });
+    }
+
+    /// A JSON Pointer as a fragment of its document's URI; cut where the buffer is full.
+    pub fn place(r: *References, buffer: []u8, object: Object, keyword: []const u8) []const u8 {
+        var writer: std.Io.Writer = .fixed(buffer);
+        for (r.documents.items) |document| {
+            var path: std.ArrayList(Step) = .empty;
+            defer path.deinit(r.gpa);
+            const is_here = findObject(r.gpa, document.root, object.serial, &path) catch break;
+            if (!is_here) continue;
+            writePath(&writer, document.uri, path.items, keyword) catch {};
+            break;
+        }
+        return writer.buffered();
+    }
+
+    /// A child of `value`, the `next`th of which is looked at next.
+    const Step = struct { value: *const Value, next: usize };
+
+    fn findObject(gpa: Allocator, root: *const Value, serial: u32, path: *std.ArrayList(Step)) Allocator.Error!bool {
+        var at = root;
+        while (true) {
+            try path.append(gpa, .{ .value = at, .next = 0 });
+            if (at.* == .object and at.object.serial == serial) return true;
+            at = while (path.items.len > 0) {
+                const step = &path.items[path.items.len - 1];
+                if (childOf(step.value, step.next)) |child| {
+                    step.next += 1;
+                    break child;
+                }
+                _ = path.pop();
+            } else return false;
+        }
+    }
+
+    fn childOf(value: *const Value, i: usize) ?*const Value {
+        return switch (value.*) {
+            .array => |items| if (i < items.len) &items[i] else null,
+            .object => |object| if (i < object.len) &object.first[i].value else null,
+            else => null,
+        };
+    }
+
+    fn writePath(writer: *std.Io.Writer, uri: []const u8, path: []const Step, keyword: []const u8) std.Io.Writer.Error!void {
+        try writer.print("{s}#", .{uri});
+        for (path[0 .. path.len - 1]) |step| switch (step.value.*) {
+            .object => |object| try writeToken(writer, object.first[step.next - 1].key),
+            else => try writer.print("/{d}", .{step.next - 1}),
+        };
+        if (keyword.len > 0) try writeToken(writer, keyword);
+    }
+
+    fn writeToken(writer: *std.Io.Writer, token: []const u8) std.Io.Writer.Error!void {
+        try writer.writeByte('/');
+        for (token) |byte| switch (byte) {
+            '~' => try writer.writeAll("~0"),
+            '/' => try writer.writeAll("~1"),
+            0...0x1f, 0x7f => try writer.print("%{X:0>2}", .{byte}),
+            else => try writer.writeByte(byte),
+        };
+    }
+};

@@ -1,0 +1,158 @@
+"""JSON Schemas: documents are accepted exactly when an independent validator says that they are valid."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from typing import Any
+
+import jsonschema
+import pytest
+from eliza_inference import Constraint, GrammarError, Matcher, Step, TokenFlag, Vocabulary
+
+Json = Any
+
+WORDS = ['"', '",', '":', '"}', '": "', '{"', "}]", "[]", "[1", ", ", "true", "ab", "null", "\\n", "\u00e9", "10", '"a"']
+PIECES = [*(bytes([byte]) for byte in range(256)), *(word.encode() for word in WORDS)]
+END = len(PIECES)
+
+SCHEMAS: list[Json] = [
+    True,
+    {},
+    {"type": "object"},
+    {"type": ["string", "null"]},
+    {"type": "integer"},
+    {"type": "number", "minimum": -3, "exclusiveMaximum": 12},
+    {"type": "number", "multipleOf": 0.25, "maximum": 4},
+    {"type": "integer", "not": {"multipleOf": 3}},
+    {"type": "string", "minLength": 2, "maxLength": 3},
+    {"enum": ["red", "green", 1, None, True, [1, "x"], {"a": 1}]},
+    {"const": {"a": [1, {"b": None}]}},
+    {"not": {"type": "string"}},
+    {"not": {"enum": ["a", 1]}},
+    {"type": "string", "not": {"const": "ab"}},
+    {"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 3},
+    {"type": "array", "prefixItems": [{"type": "string"}, {"type": "null"}], "items": False},
+    {"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "integer"}, "minItems": 2},
+    {"type": "array", "contains": {"type": "string"}},
+    {"type": "array", "contains": {"const": 1}, "minContains": 2, "maxContains": 2, "maxItems": 4},
+    {"type": "array", "not": {"items": {"type": "integer"}}},
+    {"type": "array", "not": {"contains": {"type": "null"}}, "maxItems": 2},
+    {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}, "required": ["a"]},
+    {"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}, "additionalProperties": False},
+    {"type": "object", "properties": {"a": True}, "additionalProperties": {"type": "null"}},
+    {"type": "object", "properties": {"a": True, "b": True}, "required": ["b", "c"], "maxProperties": 2},
+    {"type": "object", "minProperties": 2, "maxProperties": 3},
+    {"type": "object", "properties": {"a": True, "b": True}, "additionalProperties": False, "minProperties": 2},
+    {"type": "object", "not": {"required": ["a"]}},
+    {"type": "object", "not": {"properties": {"a": {"type": "integer"}}}},
+    {"type": "object", "properties": {"a": True}, "not": {"additionalProperties": {"type": "integer"}}},
+    {"type": "object", "propertyNames": {"maxLength": 2}},
+    {"type": "object", "not": {"propertyNames": {"maxLength": 2}}},
+    {"type": "object", "dependentRequired": {"a": ["b"]}, "properties": {"a": True, "b": True}},
+    {"type": "object", "dependentSchemas": {"a": {"properties": {"b": {"type": "integer"}}}}, "properties": {"a": {}, "b": {}}},
+    {"anyOf": [{"type": "integer", "minimum": 5}, {"type": "string", "maxLength": 1}]},
+    {"oneOf": [{"type": "integer"}, {"type": "number", "minimum": 2}]},
+    {"oneOf": [{"required": ["a"]}, {"required": ["b"]}], "type": "object", "properties": {"a": {}, "b": {}}},
+    {"allOf": [{"properties": {"a": {"type": "integer"}}}, {"properties": {"a": {"minimum": 3}}}], "type": "object"},
+    {"if": {"properties": {"a": {"const": 1}}}, "then": {"required": ["b"]}, "else": {"required": ["c"]}, "type": "object",
+     "properties": {"a": {}, "b": {}, "c": {}}},
+    {"$ref": "#/$defs/tree", "$defs": {"tree": {"type": "object", "properties": {
+        "v": {"type": "integer"}, "kids": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
+        "required": ["v"], "additionalProperties": False}}},
+    {"anyOf": [
+        {"type": "object", "properties": {"t": {"const": "x"}, "n": {"type": "integer"}}, "required": ["t", "n"]},
+        {"type": "object", "properties": {"t": {"const": "y"}, "s": {"type": "string"}}, "required": ["t", "s"]}]},
+]  # fmt: skip
+
+VALUES: list[Json] = [
+    None, True, False, 0, 1, -3, -4, 3, 5, 12, 1.5, 0.25, 2.75, 4.25, "", "a", "ab", "abc", "\u00e9\u00e9", "red", 'q"\\\n\x01',
+    [], [1], ["a"], ["a", None], ["a", 1, 2], [1, 1], [1, 2, 1, 3], [1, 2, 3, 4], [None], [1, "x"], [[], {}],
+    {}, {"a": 1}, {"a": "x"}, {"a": 3}, {"b": 1}, {"a": 1, "b": "x"}, {"a": 1, "b": 2, "c": 3}, {"b": 1, "c": 2}, {"zzz": None},
+    {"a": None, "zz": None}, {"a": 1, "b": 1, "c": 1, "d": 1}, {"c": 1}, {"a": [1, {"b": None}]}, {"t": "x", "n": 1},
+    {"t": "y", "s": "q"}, {"t": "x", "s": "q"}, {"v": 1}, {"v": 1, "kids": [{"v": 2, "kids": []}]}, {"v": 1, "kids": [{}]},
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    return Vocabulary(END + 1, [*PIECES, b""], flags=[0] * len(PIECES) + [TokenFlag.END_OF_GENERATION])
+
+
+def accepts(constraint: Constraint, text: str) -> bool:
+    matcher = Matcher(constraint)
+    for byte in text.encode():
+        if Step.REFUSED in matcher.accept(byte):
+            return False
+    return matcher.can_stop
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=[json.dumps(schema)[:60] for schema in SCHEMAS])
+def test_documents_are_accepted_as_a_validator_says(vocabulary: Vocabulary, schema: Json) -> None:
+    constraint = Constraint.json_schema(vocabulary, schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    for value in VALUES:
+        text = json.dumps(value, ensure_ascii=False)
+        assert accepts(constraint, text) == validator.is_valid(value), text
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=[json.dumps(schema)[:60] for schema in SCHEMAS])
+def test_walks_over_the_masks_end_in_valid_documents(vocabulary: Vocabulary, schema: Json) -> None:
+    constraint = Constraint.json_schema(vocabulary, schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    rng = random.Random(7)
+    for _ in range(8):
+        text = walk(constraint, rng)
+        value = json.loads(text)
+        assert validator.is_valid(value), text
+
+
+def walk(constraint: Constraint, rng: random.Random) -> bytes:
+    """A random text that the masks allow; they are compared with what `accept` takes on the way."""
+    matcher = Matcher(constraint)
+    text = b""
+    for step in itertools.count():
+        allowed = allowed_by(matcher)
+        if step < 12:
+            assert allowed == [token for token in range(END + 1) if takes(matcher, token)], text
+        assert allowed, text
+        if END in allowed and (rng.random() < 0.3 or step > 12):  # before numbers are longer than a double
+            return text
+        closing = [token for token in CLOSING if token in allowed]
+        others = [token for token in allowed if token != END]
+        if not others:
+            return text
+        token = closing[0] if closing and step > 20 and rng.random() < 0.8 else rng.choice(others)
+        assert Step.REFUSED not in matcher.accept(token)
+        text += PIECES[token]
+    raise AssertionError
+
+
+def allowed_by(matcher: Matcher) -> list[int]:
+    allowed = matcher.allowed()
+    return list(range(END + 1)) if allowed is None else [int(token) for token in allowed]
+
+
+CLOSING = [ord(character) for character in '"}]:']
+"""What leads to an end, most of the time."""
+
+
+def takes(matcher: Matcher, token: int) -> bool:
+    clone = matcher.clone()
+    return Step.REFUSED not in clone.accept(token)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        False,
+        {"type": "string", "minLength": 3, "maxLength": 2},
+        {"type": "object", "required": ["a"], "properties": {"a": False}},
+        {"$ref": "#/$defs/x", "$defs": {"x": {"type": "object", "required": ["x"], "properties": {"x": {"$ref": "#/$defs/x"}}}}},
+        {"allOf": [{"type": "string"}, {"type": "integer"}]},
+    ],
+)
+def test_a_schema_that_nothing_satisfies_is_an_error(vocabulary: Vocabulary, schema: Json) -> None:
+    with pytest.raises(GrammarError):
+        Constraint.json_schema(vocabulary, schema)
