@@ -117,7 +117,7 @@ def walk(constraint: Constraint, rng: random.Random) -> bytes:
         if step < 12:
             assert allowed == [token for token in range(END + 1) if takes(matcher, token)], text
         assert allowed, text
-        if END in allowed and (rng.random() < 0.3 or step > 12):  # before numbers are longer than a double
+        if END in allowed and (rng.random() < 0.3 or len(text) > 12):  # before a number is longer than a double holds
             return text
         closing = [token for token in CLOSING if token in allowed]
         others = [token for token in allowed if token != END]

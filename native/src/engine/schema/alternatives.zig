@@ -355,7 +355,7 @@ pub const Alternatives = struct {
         plan.known = known.items;
         const by_text = try arena.alloc(u32, known.items.len);
         for (by_text, 0..) |*i, place| i.* = @intCast(place);
-        std.mem.sort(u32, by_text, known.items, isBefore);
+        std.sort.heap(u32, by_text, known.items, isBefore);
         plan.by_text = by_text;
         plan.extras = try a.extraKeys(plan);
         return true;
@@ -581,7 +581,7 @@ pub const Alternatives = struct {
         defer keys.deinit(a.gpa);
         try keys.appendSlice(a.gpa, a.key_sets.get(came));
         try keys.append(a.gpa, key);
-        std.mem.sort(u32, keys.items, {}, std.sort.asc(u32));
+        std.sort.heap(u32, keys.items, {}, std.sort.asc(u32));
         return a.key_sets.put(a.gpa, keys.items);
     }
 

@@ -74,7 +74,7 @@ pub const Goals = struct {
     /// The goal of these literals, which are put in order.
     pub fn goal(g: *Goals, literals: []Literal) Allocator.Error!GoalId {
         const words: []u32 = @ptrCast(literals);
-        std.mem.sort(u32, words, {}, std.sort.asc(u32));
+        std.sort.heap(u32, words, {}, std.sort.asc(u32));
         var n: usize = 0;
         for (words) |word| {
             const literal: Literal = @bitCast(word);

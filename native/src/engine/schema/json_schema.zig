@@ -20,6 +20,7 @@ const machine_module = @import("machine.zig");
 const Machine = machine_module.Machine;
 const Words = machine_module.Words;
 const Point = machine_module.Point;
+const Strings = @import("strings.zig").Strings;
 const Policy = @import("space.zig").Policy;
 const StringIndex = @import("../vocabulary/string_index.zig").StringIndex;
 const bitmap = @import("../base/bitmap.zig");
@@ -93,9 +94,11 @@ pub const JsonSchema = struct {
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
         m.least_depth = pool.depthOf(at.stack);
-        var walker: Walker = .{ .machine = m, .pool = pool };
+        const string = m.onlyString(m.runs.get(at.state));
+        var walker: Walker = .{ .machine = m, .pool = pool, .strings = if (string) |one| one.strings else null };
         defer walker.deinit();
         try walker.push(m.runs.get(at.state), at.stack);
+        if (string) |one| walker.places.items[0].state = one.state;
         const can_stop = m.canStop(.{ .words = m.runs.get(at.state), .stack = at.stack });
         if (m.takesAnyText(m.runs.get(at.state), s.strings.longest)) {
             try s.byTails(context, &walker, scratch);
@@ -138,10 +141,20 @@ const Walker = struct {
     depth: usize = 0,
     /// The configurations of the bytes that are pushed, one behind the other.
     words: Words = .empty,
-    places: std.ArrayList(struct { end: u32, stack: Stack }) = .empty,
+    places: std.ArrayList(Place) = .empty,
+    /// What a string is checked by, if it is one alone: inside it no configuration is made.
+    strings: ?*Strings,
     out: Words = .empty,
     /// A walk cannot fail: out of memory, it refuses what comes.
     failed: bool = false,
+
+    const Place = struct {
+        /// Of `words`.
+        end: u32,
+        stack: Stack,
+        /// Of `strings`; null where there is a configuration.
+        state: ?Strings.State = null,
+    };
 
     fn deinit(w: *Walker) void {
         const gpa = w.machine.gpa;
@@ -163,9 +176,27 @@ const Walker = struct {
     }
 
     fn tryPush(w: *Walker, byte: u8) machine_module.Error!bool {
-        const start = if (w.depth == 0) 0 else w.places.items[w.depth - 1].end;
         const place = w.places.items[w.depth];
-        const at: Point = .{ .words = w.words.items[start..place.end], .stack = place.stack };
+        const state = place.state orelse return w.tryStep(byte, place);
+        if (byte < 0x20 or byte == '"' or byte == '\\') return w.tryStepFrom(state, byte, place);
+        const next = try w.strings.?.next(state, byte) orelse return false;
+        try w.places.append(w.machine.gpa, .{ .end = place.end, .stack = place.stack, .state = next });
+        w.depth += 1;
+        return true;
+    }
+
+    fn tryStep(w: *Walker, byte: u8, place: Place) machine_module.Error!bool {
+        const start = if (w.depth == 0) 0 else w.places.items[w.depth - 1].end;
+        return w.tryPoint(.{ .words = w.words.items[start..place.end], .stack = place.stack }, byte);
+    }
+
+    /// From within the string, whose configuration is made for it.
+    fn tryStepFrom(w: *Walker, state: Strings.State, byte: u8, place: Place) machine_module.Error!bool {
+        const words = w.words.items[0..w.places.items[0].end];
+        return w.tryPoint(.{ .words = &Machine.stringAt(words, state), .stack = place.stack }, byte);
+    }
+
+    fn tryPoint(w: *Walker, at: Point, byte: u8) machine_module.Error!bool {
         const stack = try w.machine.step(w.pool, at, byte, &w.out) orelse return false;
         try w.push(w.out.items, stack);
         w.depth += 1;

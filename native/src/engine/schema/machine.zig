@@ -181,6 +181,22 @@ pub const Machine = struct {
         return false;
     }
 
+    /// The automaton and its state, if this is in a string that one thread alone reads, and in no escape.
+    pub fn onlyString(m: *const Machine, words: []const u32) ?struct { strings: *Strings, state: Strings.State } {
+        if (modeOf(words) != .string or words[1] != 0 or threadsOf(words) != 1) return null;
+        const thread = threadAt(words, 0);
+        const alternative = m.alternatives.all.items[thread[1]];
+        if (alternative.* != .string) return null;
+        return .{ .strings = alternative.string, .state = .{ .product = thread[2], .count = thread[3] } };
+    }
+
+    /// The configuration of such a string with another state.
+    pub fn stringAt(words: []const u32, state: Strings.State) [head + 4]u32 {
+        var at: [head + 4]u32 = words[0 .. head + 4].*;
+        at[head + 2], at[head + 3] = .{ state.product, state.count };
+        return at;
+    }
+
     // ---- Values
 
     fn startDocument(m: *Machine, at: Point, byte: u8, out: *Words) Error!?Stack {
@@ -236,7 +252,7 @@ pub const Machine = struct {
     /// Puts what waits on the stack, and starts the value.
     fn enter(m: *Machine, pool: *Pool, stack: Stack, after: Mode, entries: []Entry, byte: u8, out: *Words) Error!?Stack {
         const class = classBy(byte) orelse return null;
-        std.mem.sort(Entry, entries, {}, Entry.isBefore);
+        std.sort.heap(Entry, entries, {}, Entry.isBefore);
         var frame: Words = .empty;
         defer frame.deinit(m.gpa);
         try frame.append(m.gpa, @backingInt(after));
@@ -319,6 +335,7 @@ pub const Machine = struct {
         if (out.items.len > head) {
             // A literal ends with its last byte, a number with what is behind it.
             if (mode == .listed and m.isComplete(out.items, threadAt(out.items, 0))) return m.endValue(pool, out.items, at.stack, out);
+            m.forgetDepth(out.items);
             return at.stack;
         }
         if (mode == .listed) return null;
@@ -326,6 +343,14 @@ pub const Machine = struct {
         defer ended.deinit(m.gpa);
         const stack = try m.endValue(pool, at.words, at.stack, &ended) orelse return null;
         return m.step(pool, .{ .words = ended.items, .stack = stack }, byte, out);
+    }
+
+    /// Only listed texts need the number of bytes: without it, equal places are equal configurations.
+    fn forgetDepth(m: *const Machine, words: []u32) void {
+        for (0..threadsOf(words)) |i| {
+            if (m.alternatives.all.items[threadAt(words, i)[1]].* == .listed) return;
+        }
+        words[2] = 0;
     }
 
     /// Whether the value may end here, for a thread.
@@ -390,6 +415,7 @@ pub const Machine = struct {
             }
         }
         if (event.what == .quote) return m.endValue(pool, out.items, at.stack, out);
+        m.forgetDepth(out.items);
         return if (out.items.len == head) null else at.stack;
     }
 

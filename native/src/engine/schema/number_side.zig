@@ -95,7 +95,7 @@ pub const Side = struct {
             s.places = @max(s.places, d.fractionPlaces());
             try kept.append(arena, d);
         }
-        std.mem.sortUnstable(Decimal, kept.items, {}, isTextBefore);
+        std.sort.heap(Decimal, kept.items, {}, isTextBefore);
         var n: usize = 0;
         for (kept.items) |d| {
             if (n > 0 and decimal.compare(kept.items[n - 1], d) == .eq) continue;

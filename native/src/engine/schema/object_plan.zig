@@ -73,8 +73,8 @@ pub const ObjectPlan = struct {
         };
         if (exceptions.items.len > options_max) return error.TooLarge;
         // In the order of the document, whichever was met first.
-        std.mem.sort(NodeId, members.items, {}, std.sort.asc(NodeId));
-        std.mem.sort(u32, required.items, {}, std.sort.asc(u32));
+        std.sort.heap(NodeId, members.items, {}, std.sort.asc(NodeId));
+        std.sort.heap(u32, required.items, {}, std.sort.asc(u32));
         var plan: ObjectPlan = .{
             .count = from.count,
             .members = members.items,

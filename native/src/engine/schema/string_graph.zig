@@ -100,7 +100,7 @@ pub const Graph = struct {
 
 fn sorted(arena: Allocator, texts: []const []const u8) Allocator.Error![]const []const u8 {
     const copy = try arena.dupe([]const u8, texts);
-    std.mem.sort([]const u8, copy, {}, isBefore);
+    std.sort.heap([]const u8, copy, {}, isBefore);
     return copy;
 }
 

@@ -53,7 +53,7 @@ pub const StringIndex = struct {
                 bitmap.set(plain, @intCast(token));
             } else if (text[n_plain] >= 0x20) try tailed.append(arena, .{ .tail = text[n_plain..], .token = @intCast(token) });
         }
-        std.mem.sort(Tailed, tailed.items, {}, isBefore);
+        std.sort.heap(Tailed, tailed.items, {}, isBefore);
         const members = try arena.alloc(i32, tailed.items.len);
         var starts: std.ArrayList(u32) = .empty;
         var bytes: std.ArrayList(u8) = .empty;

@@ -74,7 +74,7 @@ pub const Formula = struct {
 
     /// Canonical texts in any order, which is changed; the same may come twice.
     pub fn listed(f: *Formula, texts: [][]const u8) Allocator.Error!NodeId {
-        std.mem.sort([]const u8, texts, {}, isBefore);
+        std.sort.heap([]const u8, texts, {}, isBefore);
         const from: u32 = @intCast(f.values.items.len);
         for (texts, 0..) |text, i| {
             if (i == 0 or !std.mem.eql(u8, texts[i - 1], text)) try f.values.append(f.arena, text);
