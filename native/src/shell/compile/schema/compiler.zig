@@ -26,6 +26,7 @@ const formula_module = @import("formula.zig");
 const Formula = formula_module.Formula;
 const always = formula_module.always;
 const never = formula_module.never;
+const unevaluated = @import("unevaluated.zig");
 const Dfas = @import("dfas.zig").Dfas;
 
 pub const Error = Allocator.Error || diagnostic.Error;
@@ -107,12 +108,14 @@ pub const Compiler = struct {
     pub fn targetNode(c: *Compiler, target: references.Target, scope: references.Scope) Error!NodeId {
         switch (target.schema.*) {
             .boolean => |is| return if (is) always else never,
-            .object => |object| {
-                const wider = try c.references.widen(scope, target.resource);
-                return c.objectNode(object, .{ .resource = target.resource, .scope = wider });
-            },
+            .object => |object| return c.objectNode(object, try c.targetPlace(target, scope)),
             else => unreachable, // was looked at
         }
+    }
+
+    /// `scope` is that of the reference.
+    pub fn targetPlace(c: *Compiler, target: references.Target, scope: references.Scope) Error!Place {
+        return .{ .resource = target.resource, .scope = try c.references.widen(scope, target.resource) };
     }
 
     /// The node of a schema within another one, which is the value of a keyword or stands in it.
@@ -554,7 +557,10 @@ pub const Compiler = struct {
             }
         }
         for ([_]Keyword{ .unevaluatedProperties, .unevaluatedItems }) |keyword| {
-            if (s.get(keyword) != null) try c.refuse(s, keyword, "is not served");
+            if (s.get(keyword) == null) continue;
+            if (try unevaluated.lower(c, s, keyword)) |one| {
+                try c.assert(one);
+            } else try c.refuse(s, keyword, "what the schemas beside it evaluate has too many cases");
         }
     }
 
