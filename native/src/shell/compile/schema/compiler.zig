@@ -494,6 +494,7 @@ pub const Compiler = struct {
         const patterns = try c.objectOf(s, .patternProperties);
         const rest = if (s.get(.additionalProperties)) |value| try c.node(s, .additionalProperties, value) else always;
         const named = try c.arena.alloc(engine.Member, properties.len);
+        try c.formula.keys.ensureUnusedCapacity(c.arena, properties.len);
         for (named, properties) |*to, *member| {
             to.* = .{ .key = try c.formula.key(member.key), .value = try c.node(s, .properties, &member.value) };
         }

@@ -40,10 +40,15 @@ pub const Object = struct {
 
     /// Looks at each key.
     pub fn get(object: Object, key: []const u8) ?*const Value {
-        for (object.members()) |*member| if (std.mem.eql(u8, member.key, key)) return &member.value;
+        for (object.members()) |*member| if (isSame(member.key, key)) return &member.value;
         return null;
     }
 };
+
+/// The lengths differ most often, and a call costs more than to see that.
+inline fn isSame(x: []const u8, y: []const u8) bool {
+    return x.len == y.len and std.mem.eql(u8, x, y);
+}
 
 pub const Member = struct { key: []const u8, value: Value };
 
@@ -197,7 +202,7 @@ const Reader = struct {
     fn findDouble(r: *Reader, children: []const Member) Error!void {
         if (children.len <= few) {
             for (children, 0..) |child, i| for (children[0..i]) |before| {
-                if (std.mem.eql(u8, before.key, child.key)) return r.failDouble(child.key);
+                if (isSame(before.key, child.key)) return r.failDouble(child.key);
             };
             return;
         }

@@ -81,7 +81,7 @@ pub const References = struct {
         if (root.* == .object) {
             try r.of_root.put(r.arena, root.object.serial, id);
             try r.setDraft(id, root.object);
-            if (r.idOf(id, root.object)) |own| {
+            if (try r.idOf(id, root.object)) |own| {
                 const resource = &r.resources.items[id];
                 resource.uri = try uri_module.resolve(r.arena, uri, own);
                 try r.put(resource.uri, .{ .target = .{ .schema = root, .resource = id } });
@@ -113,17 +113,17 @@ pub const References = struct {
     }
 
     /// `$id`, if it makes a resource of the object.
-    fn idOf(r: *const References, resource: ResourceId, object: Object) ?[]const u8 {
+    fn idOf(r: *References, resource: ResourceId, object: Object) Error!?[]const u8 {
         const draft = r.resources.items[resource].draft;
-        if (!draft.hasSiblings() and object.get("$ref") != null) return null;
-        const value = object.get(if (draft == .draft4) "id" else "$id") orelse return null;
-        if (value.* != .string) return null;
-        return if (uri_module.withoutFragment(value.string).len == 0) null else value.string;
+        const value = try r.member(object, if (draft == .draft4) "id" else "$id") orelse return null;
+        if (value.* != .string or uri_module.withoutFragment(value.string).len == 0) return null;
+        if (!draft.hasSiblings() and try r.member(object, "$ref") != null) return null;
+        return value.string;
     }
 
     /// The resource that an object is of, which stands in `outer` or is its root.
     pub fn enter(r: *References, outer: ResourceId, object: Object) Error!ResourceId {
-        const own = r.idOf(outer, object) orelse return outer;
+        const own = try r.idOf(outer, object) orelse return outer;
         if (r.of_root.get(object.serial)) |id| return id;
         const id: ResourceId = @intCast(r.resources.items.len);
         const root = try r.arena.create(Value);
