@@ -40,6 +40,11 @@ test {
     _ = @import("compile/lr/graph.zig");
     _ = @import("compile/lr/maximal_munch.zig");
     _ = @import("compile/lr/tables_test.zig");
+    _ = @import("compile/schema/compile_test.zig");
+    _ = @import("compile/schema/decimals.zig");
+    _ = @import("compile/schema/json.zig");
+    _ = @import("compile/schema/keywords.zig");
+    _ = @import("compile/schema/uri.zig");
     _ = @import("files/saved_file.zig");
     _ = @import("compile/regex/ast.zig");
     _ = @import("compile/regex/character_set.zig");
