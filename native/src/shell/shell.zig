@@ -53,6 +53,8 @@ test {
     _ = @import("compile/regex/parse.zig");
     _ = @import("compile/regex/unicode.zig");
     _ = @import("compile/regex/utf8.zig");
+    _ = @import("compile/schema/formats.zig");
+    _ = @import("compile/schema/patterns_test.zig");
     _ = @import("llama/dynlib.zig");
     _ = @import("abi/boundary.zig");
     _ = @import("abi/handles.zig");

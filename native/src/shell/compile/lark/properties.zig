@@ -39,10 +39,10 @@ pub const Properties = struct {
                 for (parts) |part| all.either(within(part, depth_left - 1) orelse return null);
                 return all;
             },
-            .automaton => |table| return .{
-                .matches_empty = table.matches[1] != 0,
-                .matches_nothing = table.matches.len == 2 and table.matches[1] == 0,
-                .nodes = table.matches.len,
+            .automaton => |automaton| return .{
+                .matches_empty = automaton.table.matches[1] != 0,
+                .matches_nothing = automaton.table.matches.len == 2 and automaton.table.matches[1] == 0,
+                .nodes = automaton.table.matches.len,
             },
             .repeat => |repeat| {
                 const part = within(repeat.node, depth_left - 1) orelse return null;

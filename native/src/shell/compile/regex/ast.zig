@@ -20,8 +20,7 @@ pub const Node = union(enum) {
     concat: []const *const Node,
     alternate: []const *const Node,
     repeat: Repeat,
-    /// A text that leads from the table's start to a state that matches something.
-    automaton: *const TransitionTable,
+    automaton: Automaton,
 
     /// `min` to `max` times `node`, one after the other.
     pub const Repeat = struct {
@@ -29,6 +28,15 @@ pub const Node = union(enum) {
         min: u32,
         /// null: no limit.
         max: ?u32,
+    };
+
+    /// A text that leads from the table's start to a state that matches something.
+    pub const Automaton = struct {
+        table: *const TransitionTable,
+        /// Bytes that the table reads and the text does not have.
+        silent: []const u8 = &.{},
+        /// Bytes that the text may have anywhere without the table reading them.
+        ignored: []const u8 = &.{},
     };
 };
 

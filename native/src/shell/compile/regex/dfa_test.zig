@@ -57,7 +57,8 @@ fn ends(node: *const Node, text: []const u8, from: u64) u64 {
             }
             return all;
         },
-        .automaton => |table| {
+        .automaton => |automaton| {
+            const table = automaton.table;
             var at: u64 = 0;
             for (0..text.len + 1) |i| {
                 if (from >> @intCast(i) & 1 == 0) continue;
@@ -401,9 +402,9 @@ test "a combination is as large as the budget lets it become, and smaller as a p
     try testing.expectEqualStrings("building the combination takes longer than ms_max", diag.message());
     budget.states_max = 1100;
     const node = try intersect(arena.allocator(), &patterns, 1, &budget, "the combination", &diag);
-    try testing.expectEqual(2, node.automaton.matches.len); // dead, and b*
+    try testing.expectEqual(2, node.automaton.table.matches.len); // dead, and b*
     const nothing = try intersect(arena.allocator(), &patterns, 2, &budget, "the combination", &diag);
-    try testing.expectEqualSlices(u16, &.{ 0, 0 }, nothing.automaton.matches);
+    try testing.expectEqualSlices(u16, &.{ 0, 0 }, nothing.automaton.table.matches);
 }
 
 test "a loop through nodes that are empty ends, and so does a tree that shares them without end" {

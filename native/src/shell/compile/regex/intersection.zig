@@ -35,5 +35,5 @@ pub fn intersect(
     }
     const table = try arena.create(TransitionTable);
     table.* = try subset.minimal();
-    return ast.create(arena, .{ .automaton = table });
+    return ast.create(arena, .{ .automaton = .{ .table = table } });
 }

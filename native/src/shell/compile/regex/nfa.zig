@@ -135,7 +135,7 @@ const Builder = struct {
                 return at;
             },
             .class => |ranges| return b.addClass(try b.classOf(ranges), next),
-            .automaton => |table| return b.addAutomaton(table, next),
+            .automaton => |automaton| return b.addAutomaton(automaton, next),
             .concat, .alternate, .repeat => try b.frames.append(b.arena, .{ .node = node, .next = next }),
         }
         return next;
@@ -246,28 +246,50 @@ const Builder = struct {
         return @intCast(b.states.items.len - 1);
     }
 
-    /// Two states for each of the table's: its transitions, and a split to them and, if it matches, to what follows. Transitions
-    /// lead to splits.
-    fn addAutomaton(b: *Builder, table: *const TransitionTable, next: u32) Error!u32 {
+    /// Each state of the table is three: its transitions, the bytes that it ignores, and a branch, to which others
+    /// lead, to these two, to what follows, if it matches, and to where silent bytes lead.
+    fn addAutomaton(b: *Builder, automaton: ast.Node.Automaton, next: u32) Error!u32 {
+        const table = automaton.table;
         const base: u32 = @intCast(b.states.items.len);
         for (table.matches[1..], 1..) |match, state| {
-            const first = b.transitions.items.len;
+            const row = table.row(state);
+            const own = try b.add(.{ .kind = .ranges, .a = @intCast(b.transitions.items.len) });
             var before: u32 = dfa.dead;
             for (table.classes, 0..) |class, byte| {
-                const to: u32 = table.row(state)[class];
+                const to: u32 = row[class];
                 if (to != dfa.dead and to == before) {
                     b.transitions.items[b.transitions.items.len - 1].high = @intCast(byte);
                 } else if (to != dfa.dead) {
                     const low: u8 = @intCast(byte);
-                    try b.transitions.append(b.arena, .{ .low = low, .high = low, .to = base + 2 * to - 1 });
+                    try b.transitions.append(b.arena, .{ .low = low, .high = low, .to = entryOf(base, to) });
                 }
                 before = to;
             }
-            const n = b.transitions.items.len - first;
-            const own = try b.add(.{ .kind = .ranges, .a = @intCast(first), .b = @intCast(n) });
-            _ = try b.add(.{ .kind = .split, .a = own, .b = if (match != 0) next else own });
+            b.states.items[own].b = @as(u32, @intCast(b.transitions.items.len)) - b.states.items[own].a;
+
+            const first: u32 = @intCast(b.transitions.items.len);
+            const loop = try b.add(.{ .kind = .ranges, .a = first, .b = @intCast(automaton.ignored.len) });
+            for (automaton.ignored) |byte| {
+                try b.transitions.append(b.arena, .{ .low = byte, .high = byte, .to = entryOf(base, @intCast(state)) });
+            }
+
+            const first_target = b.targets.items.len;
+            try b.targets.append(b.arena, own);
+            if (automaton.ignored.len > 0) try b.targets.append(b.arena, loop);
+            if (match != 0) try b.targets.append(b.arena, next);
+            for (automaton.silent) |byte| {
+                const to = row[table.classes[byte]];
+                if (to != dfa.dead) try b.targets.append(b.arena, entryOf(base, to));
+            }
+            const n_targets = b.targets.items.len - first_target;
+            _ = try b.add(.{ .kind = .branch, .a = @intCast(first_target), .b = @intCast(n_targets) });
         }
-        return base + 2 * dfa.start - 1;
+        return entryOf(base, dfa.start);
+    }
+
+    /// The branch of a table's state.
+    fn entryOf(base: u32, state: u32) u32 {
+        return base + 3 * state - 1;
     }
 
     fn add(b: *Builder, state: State) Error!u32 {

@@ -1,0 +1,380 @@
+//! The formats of JSON Schema 2020-12 as automata. Each follows its RFC; where no automaton of a sensible size can,
+//! it says so below.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const engine = @import("engine");
+const diagnostic = engine.diagnostic;
+const Diagnostic = diagnostic.Diagnostic;
+const Budget = engine.budget.Budget;
+const Range = @import("../regex/ast.zig").Range;
+const CharacterSet = @import("../regex/character_set.zig").CharacterSet;
+const unicode = @import("../regex/unicode.zig");
+const patterns = @import("patterns.zig");
+
+pub const Dfa = patterns.Dfa;
+pub const Error = Allocator.Error || diagnostic.Error;
+
+pub const Format = enum {
+    @"date-time",
+    date,
+    time,
+    duration,
+    email,
+    @"idn-email",
+    hostname,
+    @"idn-hostname",
+    ipv4,
+    ipv6,
+    uri,
+    @"uri-reference",
+    iri,
+    @"iri-reference",
+    @"uri-template",
+    uuid,
+    @"json-pointer",
+    @"relative-json-pointer",
+    regex,
+};
+
+/// Null if JSON Schema has no format of this name.
+pub fn find(name: []const u8) ?Format {
+    @setEvalBranchQuota(10_000);
+    return std.meta.stringToEnum(Format, name);
+}
+
+/// Characters that a string of the format may have at most, which its automaton does not count.
+pub fn lengthMax(format: Format) ?u32 {
+    return switch (format) {
+        .hostname, .@"idn-hostname" => 253,
+        else => null,
+    };
+}
+
+/// `arena` is for what is needed on the way.
+pub fn compile(gpa: Allocator, arena: Allocator, format: Format, budget: *Budget, diag: *Diagnostic) Error!Dfa {
+    const expression = switch (format) {
+        .@"date-time" => try std.mem.concat(arena, u8, &.{ date, "[Tt]", try time(arena) }),
+        .date => date,
+        .time => try time(arena),
+        .duration => duration,
+        .email => email,
+        .@"idn-email" => idn_email,
+        .hostname => hostname,
+        .@"idn-hostname" => try idnHostname(arena),
+        .ipv4 => ipv4,
+        .ipv6 => ipv6,
+        .uri => resource(.ascii, false),
+        .@"uri-reference" => resource(.ascii, true),
+        .iri => resource(.unicode, false),
+        .@"iri-reference" => resource(.unicode, true),
+        .@"uri-template" => uri_template,
+        .uuid => "[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}",
+        .@"json-pointer" => json_pointer,
+        .@"relative-json-pointer" => "(?:0|[1-9]\\d*)(?:#|" ++ json_pointer ++ ")",
+        .regex => regex,
+    };
+    const whole = try std.mem.concat(arena, u8, &.{ "^(?:", expression, ")$" });
+    return patterns.compile(gpa, arena, whole, budget, diag);
+}
+
+// ---- Date and time: RFC 3339
+
+const date = "(?:\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|1\\d|2[0-8]))" ++
+    "|(?:\\d\\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)";
+
+const fraction = "(?:\\.\\d+)?";
+
+/// A leap second is the last one of a day of UTC, so that it goes with the offset: 23:59:60Z is 05:29:60+05:30.
+/// It is taken with the offsets that are in use, multiples of a quarter of an hour.
+fn time(arena: Allocator) Allocator.Error![]const u8 {
+    var text: std.ArrayList(u8) = .empty;
+    try text.appendSlice(arena, "(?:(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d" ++ fraction ++ "(?:[Zz]|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)" ++
+        "|23:59:60" ++ fraction ++ "[Zz]");
+    for (0..24) |hour| for (0..4) |quarter| {
+        const minute = quarter * 15 + 14;
+        const after = (hour * 60 + minute + 1) % (24 * 60); // midnight of UTC
+        const before = 23 * 60 + 59 - (hour * 60 + minute);
+        try text.appendSlice(arena, "|");
+        try appendTime(arena, &text, hour * 60 + minute);
+        try text.appendSlice(arena, ":60" ++ fraction ++ "(?:\\+");
+        try appendTime(arena, &text, after);
+        try text.appendSlice(arena, "|-");
+        try appendTime(arena, &text, before);
+        try text.appendSlice(arena, ")");
+    };
+    try text.appendSlice(arena, ")");
+    return text.items;
+}
+
+fn appendTime(arena: Allocator, text: *std.ArrayList(u8), minutes: usize) Allocator.Error!void {
+    for ([_]usize{ minutes / 60, minutes % 60 }, [_][]const u8{ ":", "" }) |number, between| {
+        try text.appendSlice(arena, &.{ '0' + @as(u8, @intCast(number / 10)), '0' + @as(u8, @intCast(number % 10)) });
+        try text.appendSlice(arena, between);
+    }
+}
+
+/// Appendix A: no unit is left out between two others.
+const duration = "P(?:" ++ days ++ "(?:T" ++ hours ++ ")?|T" ++ hours ++ "|\\d+W)";
+const days = "(?:\\d+Y(?:\\d+M(?:\\d+D)?)?|\\d+M(?:\\d+D)?|\\d+D)";
+const hours = "(?:\\d+H(?:\\d+M(?:\\d+S)?)?|\\d+M(?:\\d+S)?|\\d+S)";
+
+// ---- Hosts and addresses
+
+const ipv4 = octet ++ "(?:\\." ++ octet ++ "){3}";
+const octet = "(?:\\d|[1-9]\\d|1\\d\\d|2[0-4]\\d|25[0-5])";
+
+/// RFC 3986: `::` stands for one group or more.
+const ipv6 = blk: {
+    const h16 = "[\\da-fA-F]{1,4}";
+    const ls32 = "(?:" ++ h16 ++ ":" ++ h16 ++ "|" ++ ipv4 ++ ")";
+    break :blk "(?:(?:" ++ h16 ++ ":){6}" ++ ls32 ++
+        "|::(?:" ++ h16 ++ ":){5}" ++ ls32 ++
+        "|(?:" ++ h16 ++ ")?::(?:" ++ h16 ++ ":){4}" ++ ls32 ++
+        "|(?:(?:" ++ h16 ++ ":){0,1}" ++ h16 ++ ")?::(?:" ++ h16 ++ ":){3}" ++ ls32 ++
+        "|(?:(?:" ++ h16 ++ ":){0,2}" ++ h16 ++ ")?::(?:" ++ h16 ++ ":){2}" ++ ls32 ++
+        "|(?:(?:" ++ h16 ++ ":){0,3}" ++ h16 ++ ")?::" ++ h16 ++ ":" ++ ls32 ++
+        "|(?:(?:" ++ h16 ++ ":){0,4}" ++ h16 ++ ")?::" ++ ls32 ++
+        "|(?:(?:" ++ h16 ++ ":){0,5}" ++ h16 ++ ")?::" ++ h16 ++
+        "|(?:(?:" ++ h16 ++ ":){0,6}" ++ h16 ++ ")?::)";
+};
+
+/// RFC 1123, with labels of 63 characters at most.
+const hostname = label ++ "(?:\\." ++ label ++ ")*";
+const label = "[\\da-zA-Z](?:[\\da-zA-Z-]{0,61}[\\da-zA-Z])?";
+
+/// RFC 5890 to 5892: which characters a label may have, and what must stand beside some of them.
+/// Not enforced: the length of a label, which is that of its Punycode; that normalisation leaves a label as it is;
+/// RFC 5893, on the direction of writing; and of Punycode that is written out, all but that its first number is
+/// complete. Refused though valid: two hyphens side by side, which only the third and fourth place forbid; labels of
+/// several scripts with a Katakana middle dot or with digits of Arabic; joiners that follow no virama, but between
+/// letters of Arabic.
+fn idnHostname(arena: Allocator) Allocator.Error![]const u8 {
+    const letters = try idnCharacters(arena, &.{ "Ll", "Lo", "Lm", "Nd" });
+    const marks = try idnCharacters(arena, &.{ "Mn", "Mc" });
+    const any_label = try std.mem.concat(arena, u8, &.{
+        "(?:[" ++ idn_exceptions,                                         letters, "]" ++ idn_in_context ++ ")(?:-?(?:[" ++ idn_exceptions, letters, marks, "]",
+        "|" ++ virama ++ "[\u{200c}\u{200d}]" ++ idn_in_context ++ "))*",
+    });
+    const label_of_any = try std.mem.concat(arena, u8, &.{ "(?:", any_label, idn_other_labels ++ ")" });
+    return std.mem.concat(arena, u8, &.{ label_of_any, "(?:[.\u{3002}\u{ff0e}\u{ff61}]", label_of_any, ")*" });
+}
+
+const idn_exceptions = "\\da-zA-Z\u{6fd}\u{6fe}\u{f0b}\u{3007}";
+const virama = "[\u{94d}\u{9cd}\u{a4d}\u{acd}\u{b4d}\u{bcd}\u{c4d}\u{ccd}\u{d4d}\u{dca}\u{e3a}\u{f84}\u{1039}]";
+const idn_in_context = "|(?:l\u{b7})+l|\u{375}[\u{3ac}-\u{3ce}]|[\u{5d0}-\u{5ea}][\u{5f3}\u{5f4}]+" ++
+    "|" ++ arabic ++ "(?:\\p{Mn}*\u{200c}\\p{Mn}*" ++ arabic ++ ")+";
+const arabic = "[\u{620}-\u{63f}\u{641}-\u{64a}]";
+
+/// With a Katakana middle dot; with either digits of Arabic; and in Punycode: `xn--`, the ASCII characters of the
+/// label, and numbers in base 36, each of which ends with a small digit.
+const idn_other_labels = blk: {
+    const kana = "\u{3005}\u{3007}\u{3041}-\u{3096}\u{309d}\u{309e}\u{30a1}-\u{30fa}\u{30fc}-\u{30fe}\u{3400}-\u{4dbf}\u{4e00}-\u{9fff}";
+    const letter = "\u{620}-\u{63f}\u{641}-\u{64a}\u{66e}-\u{6d3}";
+    const mark = "\u{64b}-\u{65f}";
+    break :blk "|(?:[\\da-zA-Z\u{30fb}]+-?)*[" ++ kana ++ "](?:-?[\\da-zA-Z\u{30fb}" ++ kana ++ "])*" ++
+        "|[" ++ letter ++ "\u{660}-\u{669}](?:-?[" ++ letter ++ mark ++ "\u{660}-\u{669}])*" ++
+        "|[\\d" ++ letter ++ "\u{6f0}-\u{6f9}](?:-?[\\d" ++ letter ++ mark ++ "\u{6f0}-\u{6f9}])*" ++
+        "|[xX][nN]--(?:[\\da-zA-Z]+-)*(?:[aA]|[b-zB-Z\\d](?:[aA]|[b-zB-Z\\d]\\d*[a-zA-Z]))[\\da-zA-Z]*";
+};
+
+/// Of these general categories, but for ASCII, as the inside of a class.
+fn idnCharacters(arena: Allocator, categories: []const []const u8) Allocator.Error![]const u8 {
+    var mask: u32 = 0;
+    for (categories) |name| mask |= unicode.find(name).?.categories;
+    var set: CharacterSet = .{};
+    try unicode.append(arena, &set.ranges, (unicode.Property{ .categories = mask }).complement());
+    try set.ranges.appendSlice(arena, &idn_disallowed);
+    set.normalise();
+    try set.negate(arena);
+    var text: std.ArrayList(u8) = .empty;
+    for (set.ranges.items) |range| try text.print(arena, "\\u{{{x}}}-\\u{{{x}}}", .{ range.first, range.last });
+    return text.items;
+}
+
+/// RFC 5892: exceptions, old Hangul, what is ignorable, symbols of music; and those in blocks of letters that all
+/// have another normalisation.
+const idn_disallowed = [_]Range{
+    .{ .first = 0, .last = 0x7f },
+    .{ .first = 0xaa, .last = 0xba },
+    .{ .first = 0x2b0, .last = 0x2b8 },
+    .{ .first = 0x34f, .last = 0x34f },
+    .{ .first = 0x640, .last = 0x640 },
+    .{ .first = 0x660, .last = 0x669 },
+    .{ .first = 0x6f0, .last = 0x6f9 },
+    .{ .first = 0x7fa, .last = 0x7fa },
+    .{ .first = 0x1100, .last = 0x11ff },
+    .{ .first = 0x17b4, .last = 0x17b5 },
+    .{ .first = 0x180b, .last = 0x180f },
+    .{ .first = 0x20d0, .last = 0x214f },
+    .{ .first = 0x302e, .last = 0x302f },
+    .{ .first = 0x3031, .last = 0x3035 },
+    .{ .first = 0x303b, .last = 0x303b },
+    .{ .first = 0x3131, .last = 0x318e },
+    .{ .first = 0xa960, .last = 0xa97f },
+    .{ .first = 0xd7b0, .last = 0xd7ff },
+    .{ .first = 0xf900, .last = 0xfdff },
+    .{ .first = 0xfe00, .last = 0xfe1f },
+    .{ .first = 0xfe70, .last = 0xffef },
+    .{ .first = 0x1d100, .last = 0x1d7ff },
+    .{ .first = 0x1ee00, .last = 0x1eeff },
+    .{ .first = 0x2f800, .last = 0x2fa1f },
+    .{ .first = 0xe0000, .last = 0x10ffff },
+};
+
+/// RFC 5321; RFC 6531 adds what is not ASCII.
+const email = mailbox("");
+const idn_email = mailbox("\\u{80}-\\u{10ffff}");
+
+fn mailbox(comptime more: []const u8) []const u8 {
+    const atom = "[\\w!#$%&'*+/=?^`{|}~" ++ more ++ "-]+";
+    const quoted = "\"(?:[ !#-\\[\\]-~" ++ more ++ "]|\\\\[ -~])*\"";
+    const part = "[\\da-zA-Z" ++ more ++ "](?:[\\da-zA-Z" ++ more ++ "-]*[\\da-zA-Z" ++ more ++ "])?";
+    const literal = "\\[(?:" ++ ipv4 ++ "|[iI][pP][vV]6:" ++ ipv6 ++ ")\\]";
+    return "(?:" ++ atom ++ "(?:\\." ++ atom ++ ")*|" ++ quoted ++ ")@(?:" ++ part ++ "(?:\\." ++ part ++ ")*|" ++ literal ++ ")";
+}
+
+// ---- Resources: RFC 3986, 3987, 6570
+
+const percent = "%[\\da-fA-F]{2}";
+const ucs = "\\u{a0}-\\u{d7ff}\\u{f900}-\\u{fdcf}\\u{fdf0}-\\u{ffef}" ++ blk: {
+    var ranges: []const u8 = "";
+    for (1..15) |plane| ranges = ranges ++ std.fmt.comptimePrint("\\u{{{x}{s}}}-\\u{{{x}fffd}}", .{ plane, if (plane == 14) "1000" else "0000", plane });
+    break :blk ranges;
+};
+const private = "\\u{e000}-\\u{f8ff}\\u{f0000}-\\u{ffffd}\\u{100000}-\\u{10fffd}";
+
+fn resource(comptime characters: enum { ascii, unicode }, comptime relative: bool) []const u8 {
+    const more = if (characters == .unicode) ucs else "";
+    const more_of_query = if (characters == .unicode) private else "";
+    const plain = "\\w.~!$&'()*+,;=" ++ more; // unreserved and sub-delims, but for the hyphen
+    const character = "(?:[" ++ plain ++ ":@-]|" ++ percent ++ ")";
+    const segments = "(?:/" ++ character ++ "*)*";
+    const future = "[vV][\\da-fA-F]+\\.[\\w.~!$&'()*+,;=:-]+";
+    const host = "(?:\\[(?:" ++ ipv6 ++ "|" ++ future ++ ")\\]|(?:[" ++ plain ++ "-]|" ++ percent ++ ")*)";
+    const authority = "(?:(?:[" ++ plain ++ ":-]|" ++ percent ++ ")*@)?" ++ host ++ "(?::\\d*)?";
+    const rooted = "(?://" ++ authority ++ segments ++ "|/(?:" ++ character ++ "+" ++ segments ++ ")?|";
+    const absolute = "[a-zA-Z][\\da-zA-Z+.-]*:" ++ rooted ++ character ++ "+" ++ segments ++ ")?";
+    const first_segment = "(?:[" ++ plain ++ "@-]|" ++ percent ++ ")+"; // a colon would end a scheme
+    const any = if (relative) "(?:" ++ absolute ++ "|" ++ rooted ++ first_segment ++ segments ++ ")?)" else absolute;
+    const query = "(?:[" ++ plain ++ ":@/?" ++ more_of_query ++ "-]|" ++ percent ++ ")*";
+    const fragment = "(?:[" ++ plain ++ ":@/?-]|" ++ percent ++ ")*";
+    return any ++ "(?:\\?" ++ query ++ ")?(?:#" ++ fragment ++ ")?";
+}
+
+const uri_template = blk: {
+    const literal = "[!#$&(-;=?-\\[\\]_a-z~" ++ ucs ++ private ++ "]";
+    const letter = "(?:\\w|" ++ percent ++ ")";
+    const variable = letter ++ "(?:\\.?" ++ letter ++ ")*(?::[1-9]\\d{0,3}|\\*)?";
+    break :blk "(?:" ++ literal ++ "|" ++ percent ++ "|\\{[+#./;?&=,!@|]?" ++ variable ++ "(?:," ++ variable ++ ")*\\})*";
+};
+
+// ---- JSON pointers: RFC 6901
+
+const json_pointer = "(?:/(?:[^~/]|~[01])*)*";
+
+// ---- Regular expressions: ECMA-262
+
+/// Groups within groups.
+const regex_nesting_max = 8;
+
+/// Enforced: groups and classes are closed, what is repeated is there, and escapes are known. Not enforced: that
+/// bounds and the ends of ranges are the right way round, that the group of a back-reference is there, and that no
+/// look-behind is repeated. Refused though valid: groups that are nested deeper, `\0`, `\k`, and a lone opening brace.
+const regex = blk: {
+    const repeat = "(?:(?:[*+?]|\\{\\d+(?:,\\d*)?\\})\\??)?";
+    const escape = "\\\\(?:[dDwWsSfnrtv1-9!-/:-@\\[-`{-~]|c[a-zA-Z]|x[\\da-fA-F]{2}|u[\\da-fA-F]{4}" ++
+        "|u\\{[\\da-fA-F]{1,6}\\}|[pP]\\{[\\w=]+\\})";
+    const class = "\\[\\^?(?:[^\\\\\\]]|\\\\b|" ++ escape ++ ")*\\]";
+    const simple = "\\||\\^|\\$|\\\\[bB]|(?:[^\\\\^$*+?()\\[{|]|" ++ escape ++ "|" ++ class ++ ")" ++ repeat;
+    var all: []const u8 = "(?:" ++ simple ++ ")*";
+    for (0..regex_nesting_max) |_| {
+        all = "(?:" ++ simple ++ "|\\((?:\\?(?:<?[=!]|:|<[a-zA-Z_$][\\w$]*>))?" ++ all ++ "\\)" ++ repeat ++ ")*";
+    }
+    break :blk all;
+};
+
+const Case = struct { format: Format, valid: []const []const u8, invalid: []const []const u8 };
+
+fn expectCase(case: Case) !void {
+    const gpa = std.testing.allocator;
+    var arena: std.heap.ArenaAllocator = .init(gpa);
+    defer arena.deinit();
+    var budget: Budget = .{};
+    var diag: Diagnostic = .{};
+    var dfa = try compile(gpa, arena.allocator(), case.format, &budget, &diag);
+    defer dfa.deinit(gpa);
+    for ([_][]const []const u8{ case.invalid, case.valid }, [_]bool{ false, true }) |texts, expected| for (texts) |text| {
+        errdefer std.debug.print("{t}: {s}\n", .{ case.format, text });
+        try std.testing.expectEqual(expected, patterns.accepts(&dfa, text));
+    };
+}
+
+test "formats take what their RFCs say" {
+    for ([_]Case{
+        .{
+            .format = .@"date-time",
+            .valid = &.{ "1963-06-19T08:30:06.283185Z", "2020-02-29t00:00:00z", "1998-12-31T15:59:60.123-08:00" },
+            .invalid = &.{ "1998-12-31T22:59:60Z", "1990-02-31T15:59:59Z", "2013-350T01:01:01", "1963-06-11T0\u{9ea}:00:00Z" },
+        },
+        .{
+            .format = .date,
+            .valid = &.{ "1963-06-19", "2000-02-29", "2024-02-29", "0000-01-01" },
+            .invalid = &.{ "1900-02-29", "2023-02-29", "2020-04-31", "2020-00-01", "1998-1-20", "20230328", "" },
+        },
+        .{
+            .format = .time,
+            .valid = &.{ "08:30:06Z", "08:30:06-08:00", "23:59:60Z", "01:29:60+01:30", "05:44:60+05:45", "00:29:60-23:30" },
+            .invalid = &.{ "23:59:60+01:00", "22:59:60Z", "24:00:00Z", "12:00:00", "01:02:03+24:00", "08:30:06 PST" },
+        },
+        .{
+            .format = .duration,
+            .valid = &.{ "P4DT12H30M5S", "P2W", "PT36H", "P1Y2M3D" },
+            .invalid = &.{ "P", "PT", "P1YT", "P1D2H", "P1Y2W", "PT1D", "P1" },
+        },
+        .{
+            .format = .email,
+            .valid = &.{ "te.s~t@example.com", "\"joe@ \\\" bloggs\"@a-b.c", "joe@[127.0.0.1]", "joe@[IPv6:::1]" },
+            .invalid = &.{ "2962", ".a@b", "a.@b", "a..b@c", "a@-b", "a@b-", "a@b=c", "a@[127.0.0.300]", "\u{e9}@b" },
+        },
+        .{ .format = .@"idn-email", .valid = &.{"\u{c2e4}\u{b840}@\u{c2e4}.\u{d14c}"}, .invalid = &.{ "2962", "\u{e9}@" } },
+        .{
+            .format = .hostname,
+            .valid = &.{ "www.example.com", "1host", &@as([63]u8, @splat('a')) },
+            .invalid = &.{ "", ".", "a.", "-a", "a-", "a_b", &@as([64]u8, @splat('a')) },
+        },
+        .{
+            .format = .@"idn-hostname",
+            .valid = &.{ "\u{c2e4}\u{b840}\u{3002}a-b", "l\u{b7}l", "\u{5d0}\u{5f3}\u{5d1}", "\u{30fb}\u{3041}", "\u{915}\u{94d}\u{200d}\u{937}", "xn--ihqwcrb4cv8a8dqg056pqjye" },
+            .invalid = &.{ "", "\u{3002}", "-a", "a-", "\u{300}a", "a\u{b7}l", "\u{5f3}\u{5d1}", "a\u{30fb}b", "\u{915}\u{200d}\u{937}", "\u{628}\u{660}\u{6f0}", "xn--X" },
+        },
+        .{ .format = .ipv4, .valid = &.{ "192.168.0.1", "255.0.10.99" }, .invalid = &.{ "256.0.0.1", "087.0.0.1", "1.2.3", "1.2.3.4.5" } },
+        .{
+            .format = .ipv6,
+            .valid = &.{ "::", "::1", "1:2:3:4:5:6:7:8", "1:2:3:4:5:6::8", "1::d6:192.168.0.1", "::ffff:1.2.3.4" },
+            .invalid = &.{ "1", "12345::", "1:2:3:4:5:6:7", "1::2::3", ":1:2:3:4:5:6:7", "::1:2:3:4:5:6:7:8", "::1%eth0", "1.2.3.4" },
+        },
+        .{
+            .format = .uri,
+            .valid = &.{ "http://[::1]:80/?q#f", "a:", "tel:+1-816-555-1212", "http://-.~_!$&'()*+,;=:%40:80%2f::::::@example.com" },
+            .invalid = &.{ "", "abc", "//a", "http:// a", "http://a:b", "bar,baz:foo", "a:%zz", "a:\\" },
+        },
+        .{ .format = .@"uri-reference", .valid = &.{ "", "#a", "?q", "./a:b", "//h/p", "a:b" }, .invalid = &.{ "1:b", "\\\\a", "#a\\b" } },
+        .{ .format = .iri, .valid = &.{"http://\u{192}\u{f8}.com/?\u{e000}#\u{e9}"}, .invalid = &.{ "\u{e2}", "a:#\u{e000}" } },
+        .{ .format = .@"iri-reference", .valid = &.{ "\u{e2}\u{3c0}", "#\u{e4}" }, .invalid = &.{"#\u{e4}\\"} },
+        .{ .format = .@"uri-template", .valid = &.{ "", "a/{term:1}/{?x,y*}" }, .invalid = &.{ "{", "{}", "{a:0}", "a b", "%2" } },
+        .{ .format = .uuid, .valid = &.{"2EB8AA08-aa98-11ea-B4AA-73b441d16380"}, .invalid = &.{ "2eb8aa08aa9811eab4aa73b441d16380", "2eb8aa08-aa98-11ea-b4ga-73b441d16380" } },
+        .{ .format = .@"json-pointer", .valid = &.{ "", "/", "/a~0b/~1\n" }, .invalid = &.{ "a", "#", "/~", "/~2" } },
+        .{ .format = .@"relative-json-pointer", .valid = &.{ "0", "10/a", "0#" }, .invalid = &.{ "", "/a", "01", "-1", "0##" } },
+        .{
+            .format = .regex,
+            .valid = &.{ "", "^(a|[^]b-]{2,3}?)+$", "(?<n>\\p{L})\\u{1f600}", "(?!x)" },
+            .invalid = &.{ "(", "a)", "[a", "*", "a**", "a{", "\\a", "(?x)", "\\" },
+        },
+    }) |case| try expectCase(case);
+}
+
+test "formats have names" {
+    try std.testing.expectEqual(.@"date-time", find("date-time"));
+    try std.testing.expectEqual(null, find("datetime"));
+}

@@ -1,0 +1,217 @@
+//! The `pattern` of a JSON Schema as an automaton: a regular expression of ECMA-262 that matches anywhere in a
+//! string.
+//!
+//! Anchors at the edges, which nearly all patterns have at most, are settled in the tree. In general an assertion is
+//! a mark, a letter of its own in the text: the pattern with its marks matches marked texts; those where a mark
+//! stands and does not hold are a regular language too, and taken away; then the marks are erased. What holds
+//! at the mark of a look-ahead is found in the same way first, with the mark as the place where it begins.
+//! It takes automata that are made deterministic some times more.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const engine = @import("engine");
+const diagnostic = engine.diagnostic;
+const Diagnostic = diagnostic.Diagnostic;
+const Budget = engine.budget.Budget;
+const ast = @import("../regex/ast.zig");
+const Node = ast.Node;
+const Pattern = @import("../regex/pattern.zig").Pattern;
+const TransitionTable = @import("../regex/minimise.zig").TransitionTable;
+const dfa = @import("../regex/dfa.zig");
+const intersect = @import("../regex/intersection.zig").intersect;
+const ecmascript = @import("ecmascript.zig");
+const marks = ecmascript.marks;
+
+pub const Dfa = dfa.Dfa;
+pub const Error = Allocator.Error || diagnostic.Error;
+
+const what = "the pattern";
+
+/// The strings, in UTF-8, in which the pattern matches somewhere. Says nothing of what is not UTF-8.
+/// `arena` is for what is needed on the way. A message says where in the pattern, "at byte 12: ...".
+pub fn compile(gpa: Allocator, arena: Allocator, pattern: []const u8, budget: *Budget, diag: *Diagnostic) Error!Dfa {
+    const tree = try ecmascript.parse(arena, pattern, budget, diag);
+    var edges: Edges = .{ .arena = arena };
+    const open = try edges.open(try edges.open(tree.node, .first), .last);
+    if (!Marks.of(open).isEmpty()) {
+        var settler: Settler = .{ .arena = arena, .looks = tree.looks, .budget = budget, .diag = diag };
+        const settled = try settler.all(tree.node);
+        return dfa.build(gpa, &.{.{ .node = settled }}, 1, budget, what, diag);
+    }
+    return dfa.build(gpa, &.{.{ .node = open }}, 1, budget, what, diag);
+}
+
+/// Whether a whole string is one of those that an automaton takes.
+pub fn accepts(automaton: *const Dfa, text: []const u8) bool {
+    var state = dfa.start;
+    for (text) |byte| state = automaton.next(state, byte);
+    return automaton.matches[state] != 0;
+}
+
+/// Lets a tree match anywhere, but for the anchors at its edges.
+const Edges = struct {
+    arena: Allocator,
+
+    const Side = enum { first, last };
+
+    /// The texts that end, or begin, with one of the node.
+    fn open(e: *Edges, node: *const Node, side: Side) Error!*const Node {
+        if (isAnchor(node, side)) return ast.empty;
+        if (!Marks.of(node).isEmpty()) switch (node.*) {
+            .alternate => |children| {
+                const opened = try e.arena.alloc(*const Node, children.len);
+                for (opened, children) |*to, child| to.* = try e.open(child, side);
+                return ast.alternate(e.arena, opened);
+            },
+            .concat => |children| {
+                const opened = try e.arena.dupe(*const Node, children);
+                const edge = if (side == .first) &opened[0] else &opened[opened.len - 1];
+                edge.* = try e.open(edge.*, side);
+                return ast.create(e.arena, .{ .concat = opened });
+            },
+            else => {},
+        };
+        return ast.concat(e.arena, if (side == .first) &.{ anything, node } else &.{ node, anything });
+    }
+
+    fn isAnchor(node: *const Node, side: Side) bool {
+        const mark: u8 = if (side == .first) marks.start else marks.end;
+        return node.* == .bytes and node.bytes.len == 1 and node.bytes[0] == mark;
+    }
+
+    /// Of any bytes: one state, where an automaton of all UTF-8 has eight.
+    const anything: *const Node = &.{ .automaton = .{ .table = &any_bytes } };
+    const any_bytes: TransitionTable = .{
+        .classes = @constCast(&@as([256]u8, @splat(0))),
+        .n_classes = 1,
+        .rows = @constCast(&[_]u16{ 0, 1 }),
+        .matches = @constCast(&[_]u16{ 0, 1 }),
+    };
+};
+
+/// Those in a tree.
+const Marks = struct {
+    set: std.StaticBitSet(256) = .empty,
+
+    fn of(node: *const Node) Marks {
+        var found: Marks = .{};
+        found.find(node);
+        return found;
+    }
+
+    fn find(m: *Marks, node: *const Node) void {
+        switch (node.*) {
+            .bytes => |bytes| switch (bytes[0]) {
+                0xc0, 0xc1, 0xf5...0xff => |mark| m.set.set(mark),
+                else => {},
+            },
+            .concat, .alternate => |children| for (children) |child| m.find(child),
+            .repeat => |repeat| m.find(repeat.node),
+            .empty, .class, .automaton => {},
+        }
+    }
+
+    fn isEmpty(m: *const Marks) bool {
+        return m.set.findFirstSet() == null;
+    }
+
+    fn list(m: *const Marks, arena: Allocator) Error![]const u8 {
+        var bytes: std.ArrayList(u8) = .empty;
+        var iterator = m.set.iterator(.{});
+        while (iterator.next()) |mark| try bytes.append(arena, @intCast(mark));
+        return bytes.items;
+    }
+};
+
+const Settler = struct {
+    arena: Allocator,
+    looks: []const ecmascript.Look,
+    budget: *Budget,
+    diag: *Diagnostic,
+    /// By look: the texts with its mark at one place, where it does not hold.
+    failures: [marks.looks.len]*const Node = undefined,
+
+    fn all(s: *Settler, node: *const Node) Error!*const Node {
+        for (s.looks, 0..) |look, i| {
+            const mark = try s.byte(look.mark);
+            const found = if (look.behind)
+                try s.settle(&.{ ast.anything, look.node, mark, ast.anything }, look.mark)
+            else
+                try s.settle(&.{ ast.anything, mark, look.node, ast.anything }, look.mark);
+            const anywhere = try s.concat(&.{ ast.anything, mark, ast.anything });
+            s.failures[i] = if (look.negated) found else try s.without(anywhere, &.{found});
+        }
+        return s.settle(&.{ ast.anything, node, ast.anything }, null);
+    }
+
+    /// The texts of the sequence of nodes in which all assertions hold, without marks but that one.
+    fn settle(s: *Settler, nodes: []const *const Node, keep: ?u8) Error!*const Node {
+        const wanted = try s.concat(nodes);
+        var found: Marks = .of(wanted);
+        const present = try found.list(s.arena);
+        if (keep) |mark| found.set.unset(mark);
+        const silent = try found.list(s.arena);
+
+        var failures: std.ArrayList(*const Node) = .empty;
+        const places: Places = try .init(s, present);
+        for (silent) |mark| switch (mark) {
+            marks.start => try failures.append(s.arena, try s.concat(&.{ places.any, places.character, places.any, try s.byte(mark), places.any })),
+            marks.end => try failures.append(s.arena, try s.concat(&.{ places.any, try s.byte(mark), places.any, places.character, places.any })),
+            marks.boundary, marks.no_boundary => for ([_]bool{ false, true }) |before| {
+                const after = if (mark == marks.boundary) before else !before;
+                try failures.append(s.arena, try s.concat(&.{ places.before[@intFromBool(before)], try s.byte(mark), places.after[@intFromBool(after)] }));
+            },
+            else => for (s.looks, s.failures[0..s.looks.len]) |look, failure| if (look.mark == mark) {
+                const table = (try s.without(failure, &.{})).automaton.table;
+                try failures.append(s.arena, try ast.create(s.arena, .{ .automaton = .{ .table = table, .ignored = present } }));
+            },
+        };
+        const held = try s.without(wanted, failures.items);
+        return ast.create(s.arena, .{ .automaton = .{ .table = held.automaton.table, .silent = silent } });
+    }
+
+    fn without(s: *Settler, wanted: *const Node, unwanted: []const *const Node) Error!*const Node {
+        const patterns = try s.arena.alloc(Pattern, 1 + unwanted.len);
+        patterns[0] = .{ .node = wanted, .soft = true };
+        for (patterns[1..], unwanted) |*pattern, node| pattern.* = .{ .node = node, .soft = true };
+        return intersect(s.arena, patterns, 1, s.budget, what, s.diag);
+    }
+
+    fn concat(s: *Settler, nodes: []const *const Node) Error!*const Node {
+        return ast.concat(s.arena, nodes);
+    }
+
+    fn byte(s: *Settler, mark: u8) Error!*const Node {
+        return ast.create(s.arena, .{ .bytes = try s.arena.dupe(u8, &.{mark}) });
+    }
+};
+
+/// What stands around a mark, in texts that are marked.
+const Places = struct {
+    character: *const Node,
+    /// Characters and marks.
+    any: *const Node,
+    /// All before a place that is behind a character of a word (1), or behind another or none (0); all after a
+    /// place likewise.
+    before: [2]*const Node,
+    after: [2]*const Node,
+
+    fn init(s: *Settler, present: []const u8) Error!Places {
+        const arena = s.arena;
+        const character = ast.anything.repeat.node;
+        const one = try arena.alloc(*const Node, present.len + 1);
+        for (present, one[1..]) |mark, *node| node.* = try s.byte(mark);
+        one[0] = character;
+        const any = try ast.repeat(arena, try ast.alternate(arena, one), 0, null);
+        const only_marks = if (present.len == 0) ast.empty else try ast.repeat(arena, try ast.alternate(arena, one[1..]), 0, null);
+        var places: Places = .{ .character = character, .any = any, .before = undefined, .after = undefined };
+        for ([_][]const ast.Range{ ecmascript.no_word, ecmascript.word }, &places.before, &places.after) |ranges, *before, *after| {
+            const class = try ast.create(arena, .{ .class = ranges });
+            before.* = try s.concat(&.{ any, class, only_marks });
+            after.* = try s.concat(&.{ only_marks, class, any });
+        }
+        places.before[0] = try ast.alternate(arena, &.{ places.before[0], only_marks });
+        places.after[0] = try ast.alternate(arena, &.{ places.after[0], only_marks });
+        return places;
+    }
+};
