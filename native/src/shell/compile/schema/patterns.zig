@@ -31,14 +31,9 @@ const what = "the pattern";
 /// `arena` is for what is needed on the way. A message says where in the pattern, "at byte 12: ...".
 pub fn compile(gpa: Allocator, arena: Allocator, pattern: []const u8, budget: *Budget, diag: *Diagnostic) Error!Dfa {
     const tree = try ecmascript.parse(arena, pattern, budget, diag);
-    var edges: Edges = .{ .arena = arena };
-    const open = try edges.open(try edges.open(tree.node, .first), .last);
-    if (!Marks.of(open).isEmpty()) {
-        var settler: Settler = .{ .arena = arena, .looks = tree.looks, .budget = budget, .diag = diag };
-        const settled = try settler.all(tree.node);
-        return dfa.build(gpa, &.{.{ .node = settled }}, 1, budget, what, diag);
-    }
-    return dfa.build(gpa, &.{.{ .node = open }}, 1, budget, what, diag);
+    var settler: Settler = .{ .arena = arena, .looks = tree.looks, .budget = budget, .diag = diag };
+    const node = try settler.byEdges(tree.node) orelse try settler.byStart(tree.node) orelse try settler.byMarks(tree.node);
+    return dfa.build(gpa, &.{.{ .node = node }}, 1, budget, what, diag);
 }
 
 /// Whether a whole string is one of those that an automaton takes.
@@ -48,50 +43,94 @@ pub fn accepts(automaton: *const Dfa, text: []const u8) bool {
     return automaton.matches[state] != 0;
 }
 
-/// Lets a tree match anywhere, but for the anchors at its edges.
+/// Settles the anchors at an edge of a tree.
 const Edges = struct {
     arena: Allocator,
 
     const Side = enum { first, last };
 
-    /// The texts that end, or begin, with one of the node.
-    fn open(e: *Edges, node: *const Node, side: Side) Error!*const Node {
+    /// The tree with what may stand `outside` of it, at that side, where no anchor forbids it.
+    fn open(e: *const Edges, node: *const Node, side: Side, outside: *const Node) Error!*const Node {
         if (isAnchor(node, side)) return ast.empty;
         if (!Marks.of(node).isEmpty()) switch (node.*) {
             .alternate => |children| {
                 const opened = try e.arena.alloc(*const Node, children.len);
-                for (opened, children) |*to, child| to.* = try e.open(child, side);
+                for (opened, children) |*to, child| to.* = try e.open(child, side, outside);
                 return ast.alternate(e.arena, opened);
             },
             .concat => |children| {
                 const opened = try e.arena.dupe(*const Node, children);
                 const edge = if (side == .first) &opened[0] else &opened[opened.len - 1];
-                edge.* = try e.open(edge.*, side);
+                edge.* = try e.open(edge.*, side, outside);
                 return ast.create(e.arena, .{ .concat = opened });
             },
             else => {},
         };
-        return ast.concat(e.arena, if (side == .first) &.{ anything, node } else &.{ node, anything });
+        return ast.concat(e.arena, if (side == .first) &.{ outside, node } else &.{ node, outside });
     }
 
     fn isAnchor(node: *const Node, side: Side) bool {
-        const mark: u8 = if (side == .first) marks.start else marks.end;
-        return node.* == .bytes and node.bytes.len == 1 and node.bytes[0] == mark;
+        return isMark(node, if (side == .first) marks.start else marks.end);
     }
-
-    /// Of any bytes: one state, where an automaton of all UTF-8 has eight.
-    const anything: *const Node = &.{ .automaton = .{ .table = &any_bytes } };
-    const any_bytes: TransitionTable = .{
-        .classes = @constCast(&@as([256]u8, @splat(0))),
-        .n_classes = 1,
-        .rows = @constCast(&[_]u16{ 0, 1 }),
-        .matches = @constCast(&[_]u16{ 0, 1 }),
-    };
 };
+
+/// A table that goes from its start to `to` over the bytes of the set.
+fn overBytes(comptime set: std.StaticBitSet(256), comptime to: u16) TransitionTable {
+    @setEvalBranchQuota(20_000);
+    const n_states = to + 1;
+    const shared = struct {
+        const classes: [256]u8 = blk: {
+            @setEvalBranchQuota(20_000);
+            var all: [256]u8 = undefined;
+            for (&all, 0..) |*class, byte| class.* = @intFromBool(set.isSet(byte));
+            break :blk all;
+        };
+        const rows: [2 * n_states]u16 = blk: {
+            var all: [2 * n_states]u16 = @splat(dfa.dead);
+            all[2 * dfa.start + 1] = to;
+            break :blk all;
+        };
+        const matches: [n_states]u16 = blk: {
+            var all: [n_states]u16 = @splat(0);
+            all[to] = 1;
+            break :blk all;
+        };
+    };
+    return .{
+        .classes = @constCast(&shared.classes),
+        .n_classes = 2,
+        .rows = @constCast(&shared.rows),
+        .matches = @constCast(&shared.matches),
+    };
+}
+
+/// Any number of bytes that are no marks. In valid UTF-8 it says what an automaton of eight states would say.
+const anything: *const Node = &.{ .automaton = .{ .table = &overBytes(Marks.none_of_them, dfa.start) } };
+const any_byte: *const Node = &.{ .automaton = .{ .table = &overBytes(Marks.none_of_them, 2) } };
+/// The last byte of a character of a word, and of another one.
+const word_byte: *const Node = &.{ .class = ecmascript.word };
+const other_byte: *const Node = &.{ .automaton = .{ .table = &overBytes(Marks.none_of_them.differenceWith(word_set), 2) } };
+
+const word_set: std.StaticBitSet(256) = blk: {
+    @setEvalBranchQuota(20_000);
+    var set: std.StaticBitSet(256) = .empty;
+    for (ecmascript.word) |range| set.setRangeValue(.{ .start = range.first, .end = range.last + 1 }, true);
+    break :blk set;
+};
+
+fn isMark(node: *const Node, mark: u8) bool {
+    return node.* == .bytes and node.bytes.len == 1 and node.bytes[0] == mark;
+}
 
 /// Those in a tree.
 const Marks = struct {
     set: std.StaticBitSet(256) = .empty,
+
+    const none_of_them: std.StaticBitSet(256) = blk: {
+        var set: std.StaticBitSet(256) = .full;
+        for (ecmascript.marks.looks ++ [_]u8{ marks.start, marks.end, marks.boundary, marks.no_boundary }) |mark| set.unset(mark);
+        break :blk set;
+    };
 
     fn of(node: *const Node) Marks {
         var found: Marks = .{};
@@ -131,17 +170,49 @@ const Settler = struct {
     /// By look: the texts with its mark at one place, where it does not hold.
     failures: [marks.looks.len]*const Node = undefined,
 
-    fn all(s: *Settler, node: *const Node) Error!*const Node {
+    /// If all assertions are anchors at the edges.
+    fn byEdges(s: *Settler, node: *const Node) Error!?*const Node {
+        const edges: Edges = .{ .arena = s.arena };
+        const open = try edges.open(try edges.open(node, .first, anything), .last, anything);
+        return if (Marks.of(open).isEmpty()) open else null;
+    }
+
+    /// If the others are look-aheads at the start of the string: an intersection.
+    fn byStart(s: *Settler, node: *const Node) Error!?*const Node {
+        if (node.* != .concat or !Edges.isAnchor(node.concat[0], .first)) return null;
+        var wanted: std.ArrayList(*const Node) = .empty;
+        var unwanted: std.ArrayList(*const Node) = .empty;
+        var rest = node.concat[1..];
+        while (rest.len > 0) : (rest = rest[1..]) {
+            const look = for (s.looks) |look| {
+                if (isMark(rest[0], look.mark)) break look;
+            } else break;
+            if (look.behind) return null;
+            try (if (look.negated) &unwanted else &wanted).append(s.arena, try s.fromStart(look.node) orelse return null);
+        }
+        try wanted.append(s.arena, try s.fromStart(try s.concat(rest)) orelse return null);
+        return try s.without(wanted.items, unwanted.items);
+    }
+
+    /// The texts that begin with one of the node.
+    fn fromStart(s: *Settler, node: *const Node) Error!?*const Node {
+        const edges: Edges = .{ .arena = s.arena };
+        const open = try edges.open(try edges.open(node, .first, ast.empty), .last, anything);
+        return if (Marks.of(open).isEmpty()) open else null;
+    }
+
+    fn byMarks(s: *Settler, node: *const Node) Error!*const Node {
         for (s.looks, 0..) |look, i| {
             const mark = try s.byte(look.mark);
             const found = if (look.behind)
-                try s.settle(&.{ ast.anything, look.node, mark, ast.anything }, look.mark)
+                try s.settle(&.{ anything, look.node, mark, anything }, look.mark)
             else
-                try s.settle(&.{ ast.anything, mark, look.node, ast.anything }, look.mark);
-            const anywhere = try s.concat(&.{ ast.anything, mark, ast.anything });
-            s.failures[i] = if (look.negated) found else try s.without(anywhere, &.{found});
+                try s.settle(&.{ anything, mark, look.node, anything }, look.mark);
+            const anywhere = try s.concat(&.{ anything, mark, anything });
+            s.failures[i] = if (look.negated) found else try s.without(&.{anywhere}, &.{found});
         }
-        return s.settle(&.{ ast.anything, node, ast.anything }, null);
+        // The marks stand between characters, never within.
+        return s.settle(&.{ ast.anything, node, anything }, null);
     }
 
     /// The texts of the sequence of nodes in which all assertions hold, without marks but that one.
@@ -155,26 +226,26 @@ const Settler = struct {
         var failures: std.ArrayList(*const Node) = .empty;
         const places: Places = try .init(s, present);
         for (silent) |mark| switch (mark) {
-            marks.start => try failures.append(s.arena, try s.concat(&.{ places.any, places.character, places.any, try s.byte(mark), places.any })),
-            marks.end => try failures.append(s.arena, try s.concat(&.{ places.any, try s.byte(mark), places.any, places.character, places.any })),
+            marks.start => try failures.append(s.arena, try s.concat(&.{ places.any, any_byte, places.any, try s.byte(mark), places.any })),
+            marks.end => try failures.append(s.arena, try s.concat(&.{ places.any, try s.byte(mark), places.any, any_byte, places.any })),
             marks.boundary, marks.no_boundary => for ([_]bool{ false, true }) |before| {
                 const after = if (mark == marks.boundary) before else !before;
                 try failures.append(s.arena, try s.concat(&.{ places.before[@intFromBool(before)], try s.byte(mark), places.after[@intFromBool(after)] }));
             },
             else => for (s.looks, s.failures[0..s.looks.len]) |look, failure| if (look.mark == mark) {
-                const table = (try s.without(failure, &.{})).automaton.table;
+                const table = (try s.without(&.{failure}, &.{})).automaton.table;
                 try failures.append(s.arena, try ast.create(s.arena, .{ .automaton = .{ .table = table, .ignored = present } }));
             },
         };
-        const held = try s.without(wanted, failures.items);
+        const held = try s.without(&.{wanted}, failures.items);
         return ast.create(s.arena, .{ .automaton = .{ .table = held.automaton.table, .silent = silent } });
     }
 
-    fn without(s: *Settler, wanted: *const Node, unwanted: []const *const Node) Error!*const Node {
-        const patterns = try s.arena.alloc(Pattern, 1 + unwanted.len);
-        patterns[0] = .{ .node = wanted, .soft = true };
-        for (patterns[1..], unwanted) |*pattern, node| pattern.* = .{ .node = node, .soft = true };
-        return intersect(s.arena, patterns, 1, s.budget, what, s.diag);
+    fn without(s: *Settler, wanted: []const *const Node, unwanted: []const *const Node) Error!*const Node {
+        const patterns = try s.arena.alloc(Pattern, wanted.len + unwanted.len);
+        for (patterns[0..wanted.len], wanted) |*pattern, node| pattern.* = .{ .node = node, .soft = true };
+        for (patterns[wanted.len..], unwanted) |*pattern, node| pattern.* = .{ .node = node, .soft = true };
+        return intersect(s.arena, patterns, wanted.len, s.budget, what, s.diag);
     }
 
     fn concat(s: *Settler, nodes: []const *const Node) Error!*const Node {
@@ -188,8 +259,7 @@ const Settler = struct {
 
 /// What stands around a mark, in texts that are marked.
 const Places = struct {
-    character: *const Node,
-    /// Characters and marks.
+    /// Bytes of characters and marks.
     any: *const Node,
     /// All before a place that is behind a character of a word (1), or behind another or none (0); all after a
     /// place likewise.
@@ -198,17 +268,15 @@ const Places = struct {
 
     fn init(s: *Settler, present: []const u8) Error!Places {
         const arena = s.arena;
-        const character = ast.anything.repeat.node;
         const one = try arena.alloc(*const Node, present.len + 1);
         for (present, one[1..]) |mark, *node| node.* = try s.byte(mark);
-        one[0] = character;
+        one[0] = any_byte;
         const any = try ast.repeat(arena, try ast.alternate(arena, one), 0, null);
         const only_marks = if (present.len == 0) ast.empty else try ast.repeat(arena, try ast.alternate(arena, one[1..]), 0, null);
-        var places: Places = .{ .character = character, .any = any, .before = undefined, .after = undefined };
-        for ([_][]const ast.Range{ ecmascript.no_word, ecmascript.word }, &places.before, &places.after) |ranges, *before, *after| {
-            const class = try ast.create(arena, .{ .class = ranges });
-            before.* = try s.concat(&.{ any, class, only_marks });
-            after.* = try s.concat(&.{ only_marks, class, any });
+        var places: Places = .{ .any = any, .before = undefined, .after = undefined };
+        for ([_]*const Node{ other_byte, word_byte }, &places.before, &places.after) |byte, *before, *after| {
+            before.* = try s.concat(&.{ any, byte, only_marks });
+            after.* = try s.concat(&.{ only_marks, byte, any });
         }
         places.before[0] = try ast.alternate(arena, &.{ places.before[0], only_marks });
         places.after[0] = try ast.alternate(arena, &.{ places.after[0], only_marks });
