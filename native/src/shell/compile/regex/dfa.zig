@@ -30,7 +30,7 @@ pub fn build(gpa: Allocator, patterns: []const Pattern, words: u32, budget: *Bud
     defer scratch.deinit();
     const arena = scratch.allocator();
 
-    const subset = try determinise(arena, patterns, budget, what, diag);
+    const subset = try determinise(arena, patterns, 0, budget, what, diag);
     const table = try subset.minimal();
     const reach = try reachable_patterns.find(arena, &table, &subset.lists, patterns.len, words, budget, what, diag);
 

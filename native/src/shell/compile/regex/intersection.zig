@@ -26,7 +26,7 @@ pub fn intersect(
     diag: *Diagnostic,
 ) Error!*const ast.Node {
     try budget.checkStates(patterns.len, what, diag); // patterns are numbered by 16 bits, as states are
-    const subset = try determinise(arena, patterns, budget, what, diag);
+    const subset = try determinise(arena, patterns, n_wanted, budget, what, diag);
     for (subset.matches.items) |*match| {
         const offsets = subset.lists.offsets.items[match.*..][0..2];
         const list = subset.lists.patterns.items[offsets[0]..offsets[1]];

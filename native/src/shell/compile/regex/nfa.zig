@@ -46,6 +46,9 @@ pub const Nfa = struct {
     transitions: []utf8.Transition,
     targets: []u32,
     start: u32,
+    /// Of each pattern: its states but the match are those before here, from the end of the pattern before on, or
+    /// from behind the matches.
+    ends: []u32,
 };
 
 /// The result lives in `arena`. ELIZA_ERR_LIMIT: far more states than the budget allows the DFA, or too long.
@@ -59,9 +62,11 @@ pub fn build(arena: Allocator, patterns: []const Pattern, budget: *Budget, what:
         .classes = .{ .arena = arena },
     };
     for (0..patterns.len) |_| _ = try builder.add(.{ .kind = .match });
-    for (patterns, 0..) |pattern, i| {
+    const ends = try arena.alloc(u32, patterns.len);
+    for (patterns, ends, 0..) |pattern, *end, i| {
         const first = try builder.pattern(pattern.node, @intCast(i));
         try builder.values.append(arena, first);
+        end.* = @intCast(builder.states.items.len);
     }
     const start = try builder.branch(0);
     try builder.account();
@@ -70,6 +75,7 @@ pub fn build(arena: Allocator, patterns: []const Pattern, budget: *Budget, what:
         .transitions = builder.transitions.items,
         .targets = builder.targets.items,
         .start = start,
+        .ends = ends,
     };
 }
 

@@ -20,18 +20,19 @@ const filled = minimise.filled;
 
 const Error = Allocator.Error || diagnostic.Error;
 
-/// The DFA before it is minimised. It lives in `arena`, as does all scratch memory. ELIZA_ERR_LIMIT: more states, steps, memory or
-/// time than the budget allows.
+/// The DFA before it is minimised. It follows no text that one of the first `n_wanted` patterns cannot match any more. It lives in
+/// `arena`, as does all scratch memory. ELIZA_ERR_LIMIT: more states, steps, memory or time than the budget allows.
 pub fn determinise(
     arena: Allocator,
     patterns: []const Pattern,
+    n_wanted: usize,
     budget: *Budget,
     what: []const u8,
     diag: *Diagnostic,
 ) Error!*SubsetConstruction {
     const nfa = try nfa_module.build(arena, patterns, budget, what, diag);
     const subset = try arena.create(SubsetConstruction);
-    subset.* = .{ .arena = arena, .nfa = nfa, .patterns = patterns, .budget = budget, .what = what, .diag = diag };
+    subset.* = .{ .arena = arena, .nfa = nfa, .patterns = patterns, .n_wanted = n_wanted, .budget = budget, .what = what, .diag = diag };
     subset.classify();
     const n = nfa.states.len;
     try budget.take(n * (@sizeOf(u16) + @sizeOf(u32)), what, diag);
@@ -68,6 +69,7 @@ pub const SubsetConstruction = struct {
     /// `classify` replaces its bytes by byte classes.
     nfa: Nfa,
     patterns: []const Pattern,
+    n_wanted: usize,
     budget: *Budget,
     what: []const u8,
     diag: *Diagnostic,
@@ -274,13 +276,24 @@ pub const SubsetConstruction = struct {
     }
 
     fn stateOfSet(s: *SubsetConstruction) Error!u16 {
-        if (s.set.items.len == 0) return dfa.dead;
+        if (s.set.items.len == 0 or !s.hasWanted()) return dfa.dead;
         if (s.first_hard < s.patterns.len) s.dropHidden();
         if (s.interned.find(interner.mix(s.hash), Same{ .subset = s })) |state| return @intCast(state);
         const list = try s.matchList();
         const state = try s.newState(list);
         try s.interned.insert(s.arena, interner.mix(s.hash), state);
         return state;
+    }
+
+    fn hasWanted(s: *const SubsetConstruction) bool {
+        var first = s.patterns.len;
+        for (s.nfa.ends[0..s.n_wanted], 0..) |end, pattern| {
+            for (s.set.items) |member| {
+                if (member == pattern or (first <= member and member < end)) break;
+            } else return false;
+            first = end;
+        }
+        return true;
     }
 
     /// Drops the patterns behind the first that is not soft: they never win.
