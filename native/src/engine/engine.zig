@@ -38,6 +38,7 @@ pub const grammar = @import("lr/grammar.zig");
 pub const json_schema = @import("schema/json_schema.zig");
 pub const json_space = @import("schema/space.zig");
 pub const schema = @import("schema/schema.zig");
+pub const schema_strings = @import("schema/strings.zig");
 pub const schema_spelling = @import("schema/spelling.zig");
 pub const decimal = @import("schema/decimal.zig");
 pub const program = @import("lr/program.zig");

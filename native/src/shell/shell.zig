@@ -55,6 +55,7 @@ test {
     _ = @import("compile/regex/utf8.zig");
     _ = @import("compile/schema/formats.zig");
     _ = @import("compile/schema/patterns_test.zig");
+    _ = @import("compile/schema/strings_test.zig");
     _ = @import("llama/dynlib.zig");
     _ = @import("abi/boundary.zig");
     _ = @import("abi/handles.zig");

@@ -17,6 +17,8 @@ pub const Graph = struct {
     /// By byte.
     classes: [256]u8,
     n_classes: u32,
+    /// By class: its bytes begin a character.
+    leads: std.StaticBitSet(256),
     /// [state * n_classes + class]; `dead` where no string of the set goes on so.
     table: []u32,
     ends: []bool,
@@ -63,38 +65,55 @@ pub const Graph = struct {
         return @intCast(g.ends.len);
     }
 
-    /// Whether a completion of some length between the bounds exists.
+    /// Whether a completion of some length between the bounds exists: by the sets of states after each number of
+    /// characters. They repeat from some number on, which is noticed, so that high bounds cost no more.
     pub fn hasLength(g: *const Graph, gpa: Allocator, from: u32, min: u32, max: u32, steps: *usize, steps_max: usize) Error!bool {
-        // States at the start of a character, after so many.
-        var layer: std.AutoArrayHashMapUnmanaged(u32, void) = .empty;
-        defer layer.deinit(gpa);
-        var following: std.AutoArrayHashMapUnmanaged(u32, void) = .empty;
-        defer following.deinit(gpa);
-        try layer.put(gpa, from, {});
+        if (min > max) return false;
+        var arena: std.heap.ArenaAllocator = .init(gpa);
+        defer arena.deinit();
+        var layer: std.DynamicBitSetUnmanaged = try .initEmpty(arena.allocator(), g.nStates());
+        var following: std.DynamicBitSetUnmanaged = try .initEmpty(arena.allocator(), g.nStates());
+        var pending: std.ArrayList(u32) = .empty;
+        layer.set(from);
+        try pending.append(arena.allocator(), from);
+        var earlier = try layer.clone(arena.allocator());
+        var n_earlier: u32 = 0;
         var n: u32 = 0;
-        while (layer.count() > 0) : (n += 1) {
-            // Continuation bytes belong to the character that has begun.
+        while (true) {
+            var can_end = false;
+            following.unsetAll();
             var i: usize = 0;
-            while (i < layer.count()) : (i += 1) {
-                const state = layer.keys()[i];
-                if (n >= min and g.ends[state]) return true;
-                for (0x80..0xc0) |byte| {
-                    const to = g.next(state, @intCast(byte));
-                    if (to != dead) try layer.put(gpa, to, {});
+            while (i < pending.items.len) : (i += 1) {
+                const state = pending.items[i];
+                can_end = can_end or g.ends[state];
+                for (g.table[state * g.n_classes ..][0..g.n_classes], 0..) |to, class| {
+                    if (to == dead) continue;
+                    if (g.leads.isSet(class)) {
+                        following.set(to);
+                    } else if (!layer.isSet(to)) { // within a character that has begun
+                        layer.set(to);
+                        try pending.append(arena.allocator(), to);
+                    }
                 }
             }
-            if (n == max) return false;
-            steps.* += layer.count() * 256;
+            if (can_end and n >= min) return true;
+            if (n == max or pending.items.len == 0) return false;
+            steps.* += pending.items.len * g.n_classes;
             if (steps.* > steps_max) return error.TooLarge;
-            following.clearRetainingCapacity();
-            for (layer.keys()) |state| for (0..256) |byte| {
-                if (byte & 0xc0 == 0x80) continue;
-                const to = g.next(state, @intCast(byte));
-                if (to != dead) try following.put(gpa, to, {});
-            };
-            std.mem.swap(@TypeOf(layer), &layer, &following);
+            std.mem.swap(std.DynamicBitSetUnmanaged, &layer, &following);
+            n += 1;
+            if (layer.eql(earlier)) {
+                const period = n - n_earlier;
+                if (n < min) n += (min - n) / period * period else if (n - min >= period) return false;
+            } else if (@popCount(n) == 1) {
+                earlier.unsetAll();
+                earlier.setUnion(layer);
+                n_earlier = n;
+            }
+            pending.clearRetainingCapacity();
+            var states = layer.iterator(.{});
+            while (states.next()) |state| try pending.append(arena.allocator(), @intCast(state));
         }
-        return false;
     }
 };
 
@@ -146,6 +165,7 @@ const Product = struct {
 
     fn build(p: *Product) Error!void {
         try p.classify();
+        if (p.isPlain()) return p.copy();
         const n = 1 + p.matches.len + p.mismatches.len + 3;
         const words = try p.arena.alloc(u32, n);
         @memset(words, 0);
@@ -166,6 +186,27 @@ const Product = struct {
                 const to = if (p.step(from, byte, after)) try p.states.put(p.arena, after) else Graph.dead;
                 try p.table.append(p.arena, to);
             }
+        }
+    }
+
+    /// Whether the product is its one automaton, since that is of ASCII.
+    fn isPlain(p: *const Product) bool {
+        if (p.matches.len != 1 or p.mismatches.len > 0 or p.excluded.len > 0) return false;
+        const dfa = p.matches[0];
+        for (dfa.columns[0x80..]) |column| {
+            if (column != dfa.columns[0xff]) return false;
+        }
+        for (dfa.transitions[dfa.columns[0xff]..][0..dfa.nStates()]) |to| if (to != dfa_module.dead) return false;
+        return true;
+    }
+
+    fn copy(p: *Product) Error!void {
+        const dfa = p.matches[0];
+        if (dfa.nStates() > states_max) return error.TooLarge;
+        for (0..dfa.nStates()) |state| {
+            const is_start = [_]u32{ if (state == dfa_module.dead) utf8_dead else utf8_start, @intCast(state), 0, 0, 0 };
+            _ = try p.states.put(p.arena, &is_start);
+            for (p.members.items) |byte| try p.table.append(p.arena, dfa.next(@intCast(state), byte));
         }
     }
 
@@ -224,6 +265,7 @@ const Product = struct {
             .gpa = gpa,
             .classes = p.classes,
             .n_classes = @intCast(p.members.items.len),
+            .leads = .empty,
             .table = &.{},
             .ends = &.{},
             .shortest = &.{},
@@ -231,17 +273,19 @@ const Product = struct {
             .free = p.findFree(),
         };
         errdefer g.deinit();
+        for (p.members.items, 0..) |byte, class| g.leads.setValue(class, byte & 0xc0 != 0x80);
         g.table = try gpa.dupe(u32, p.table.items);
         g.ends = try gpa.alloc(bool, n);
         for (g.ends, 0..) |*end, state| end.* = state != Graph.dead and p.accepts(p.states.get(@intCast(state)));
         g.shortest = try gpa.alloc(u32, n);
         g.longest = try gpa.alloc(u32, n);
-        p.findShortest(&g);
+        const sources: Sources = try .init(p.arena, &g);
+        try sources.findShortest(p.arena, &g);
         // What cannot end is dead.
         for (g.table) |*to| if (g.shortest[to.*] == Graph.none) {
             to.* = Graph.dead;
         };
-        try p.findLongest(&g);
+        try sources.findLongest(p.arena, &g);
         return g;
     }
 
@@ -262,62 +306,88 @@ const Product = struct {
         }
         return Graph.dead;
     }
+};
 
-    fn weight(p: *const Product, class: usize) u32 {
-        return @intFromBool(p.members.items[class] & 0xc0 != 0x80);
+/// The transitions of a graph by where they lead.
+const Sources = struct {
+    /// Those of a state are from firsts[state] to firsts[state + 1].
+    firsts: []const u32,
+    edges: []const Edge,
+
+    const Edge = struct { from: u32, class: u32 };
+
+    fn init(arena: Allocator, g: *const Graph) Allocator.Error!Sources {
+        const n = g.ends.len;
+        const firsts = try arena.alloc(u32, n + 1);
+        @memset(firsts, 0);
+        for (g.table) |to| firsts[to] += @intFromBool(to != Graph.dead);
+        var total: u32 = 0;
+        for (firsts) |*first| {
+            total += first.*;
+            first.* = total;
+        }
+        const edges = try arena.alloc(Edge, total);
+        for (0..n) |state| {
+            for (g.table[state * g.n_classes ..][0..g.n_classes], 0..) |to, class| {
+                if (to == Graph.dead) continue;
+                firsts[to] -= 1;
+                edges[firsts[to]] = .{ .from = @intCast(state), .class = @intCast(class) };
+            }
+        }
+        return .{ .firsts = firsts, .edges = edges };
     }
 
-    /// Relaxation until nothing changes, from the states that were found last.
-    fn findShortest(p: *const Product, g: *Graph) void {
-        for (g.shortest, g.ends) |*shortest, end| shortest.* = if (end) 0 else Graph.none;
-        var changed = true;
-        while (changed) {
-            changed = false;
-            var state = g.ends.len;
-            while (state > 1) {
-                state -= 1;
-                for (0..g.n_classes) |class| {
-                    const to = g.table[state * g.n_classes + class];
-                    if (to == Graph.dead or g.shortest[to] == Graph.none) continue;
-                    const length = g.shortest[to] + p.weight(class);
-                    if (length >= g.shortest[state]) continue;
-                    g.shortest[state] = length;
-                    changed = true;
+    fn of(s: *const Sources, state: u32) []const Edge {
+        return s.edges[s.firsts[state]..s.firsts[state + 1]];
+    }
+
+    /// Backwards from the ends, one number of characters after the other.
+    fn findShortest(s: *const Sources, arena: Allocator, g: *Graph) Allocator.Error!void {
+        var layer: std.ArrayList(u32) = .empty;
+        var following: std.ArrayList(u32) = .empty;
+        for (g.shortest, g.ends, 0..) |*shortest, end, state| {
+            shortest.* = if (end) 0 else Graph.none;
+            if (end) try layer.append(arena, @intCast(state));
+        }
+        var n: u32 = 0;
+        while (layer.items.len > 0) : (n += 1) {
+            following.clearRetainingCapacity();
+            var i: usize = 0;
+            while (i < layer.items.len) : (i += 1) {
+                if (g.shortest[layer.items[i]] != n) continue; // reached over fewer characters since
+                for (s.of(layer.items[i])) |edge| {
+                    const length = n + @intFromBool(g.leads.isSet(edge.class));
+                    if (g.shortest[edge.from] <= length) continue;
+                    g.shortest[edge.from] = length;
+                    try (if (length == n) &layer else &following).append(arena, edge.from);
                 }
             }
+            std.mem.swap(std.ArrayList(u32), &layer, &following);
         }
     }
 
     /// A state is known once all that it leads to is; what never is lies on the way to a cycle.
-    fn findLongest(p: *const Product, g: *Graph) Error!void {
-        const n = g.ends.len;
-        const n_left = try p.arena.alloc(u32, n);
-        for (n_left, 0..) |*left, state| {
-            left.* = 0;
-            for (g.table[state * g.n_classes ..][0..g.n_classes]) |to| left.* += @intFromBool(to != Graph.dead);
+    fn findLongest(s: *const Sources, arena: Allocator, g: *Graph) Allocator.Error!void {
+        const n_unknown = try arena.alloc(u32, g.ends.len);
+        var known: std.ArrayList(u32) = .empty;
+        for (n_unknown, 0..) |*n, state| {
+            n.* = 0;
+            for (g.table[state * g.n_classes ..][0..g.n_classes]) |to| n.* += @intFromBool(to != Graph.dead);
+            g.longest[state] = if (n.* == 0) 0 else Graph.endless;
+            if (n.* == 0) try known.append(arena, @intCast(state));
         }
-        @memset(g.longest, Graph.endless);
-        g.longest[Graph.dead] = 0;
-        var changed = true;
-        const is_known = try p.arena.alloc(bool, n);
-        @memset(is_known, false);
-        is_known[Graph.dead] = true;
-        while (changed) {
-            changed = false;
-            var state = n;
-            next: while (state > 1) {
-                state -= 1;
-                if (is_known[state]) continue;
+        var i: usize = 0;
+        while (i < known.items.len) : (i += 1) {
+            if (g.shortest[known.items[i]] == Graph.none) continue; // nothing leads there any more
+            for (s.of(known.items[i])) |edge| {
+                n_unknown[edge.from] -= 1;
+                if (n_unknown[edge.from] > 0) continue;
                 var longest: u32 = 0;
-                for (0..g.n_classes) |class| {
-                    const to = g.table[state * g.n_classes + class];
-                    if (to == Graph.dead) continue;
-                    if (!is_known[to]) continue :next;
-                    longest = @max(longest, g.longest[to] + p.weight(class));
+                for (g.table[edge.from * g.n_classes ..][0..g.n_classes], 0..) |to, class| {
+                    if (to != Graph.dead) longest = @max(longest, g.longest[to] + @intFromBool(g.leads.isSet(class)));
                 }
-                g.longest[state] = longest;
-                is_known[state] = true;
-                changed = true;
+                g.longest[edge.from] = longest;
+                try known.append(arena, edge.from);
             }
         }
     }

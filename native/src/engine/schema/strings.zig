@@ -87,6 +87,7 @@ pub const Strings = struct {
     }
 
     fn isAlive(s: *Strings, state: State) Error!bool {
+        if (s.graph.shortest[state.product] == Graph.none) return false; // at the start of the empty set
         const length = s.spec.length;
         const min = length.min -| state.count;
         if (length.max == unbounded) return s.graph.longest[state.product] >= min;
