@@ -7,4 +7,6 @@ pub const Pattern = struct {
     node: *const ast.Node,
     /// Wins only where whoever uses the DFA says so: the patterns behind it stay in the match list.
     soft: bool = false,
+    /// Also matches all texts that begin with one that matches. Not for soft ones.
+    open: bool = false,
 };

@@ -152,6 +152,7 @@ pub const SubsetConstruction = struct {
 
     /// Fills the row of a state.
     fn expand(s: *SubsetConstruction, state: u32) Error!void {
+        if (s.isDecided(s.setOf(state))) return @memset(s.row(state), @intCast(state));
         s.moves.clearRetainingCapacity();
         var sources: usize = 0;
         for (s.setOf(state)) |member| {
@@ -285,6 +286,11 @@ pub const SubsetConstruction = struct {
         return state;
     }
 
+    /// Whether the first pattern matches, and goes on to whatever follows.
+    fn isDecided(s: *const SubsetConstruction, set: []const u32) bool {
+        return s.patterns.len > 0 and s.patterns[0].open and set.len == 1 and set[0] == 0;
+    }
+
     fn hasWanted(s: *const SubsetConstruction) bool {
         var first = s.patterns.len;
         for (s.nfa.ends[0..s.n_wanted], 0..) |end, pattern| {
@@ -296,8 +302,15 @@ pub const SubsetConstruction = struct {
         return true;
     }
 
-    /// Drops the patterns behind the first that is not soft: they never win.
+    /// Drops the patterns behind the first that is not soft: they never win. Behind the match of the very first
+    /// that is open nothing does.
     fn dropHidden(s: *SubsetConstruction) void {
+        if (s.first_hard == 0 and s.patterns[0].open) {
+            s.set.clearRetainingCapacity();
+            s.set.appendAssumeCapacity(0);
+            s.hash = interner.mix(0);
+            return;
+        }
         var n: usize = 0;
         for (s.set.items) |member| {
             if (member < s.patterns.len and member > s.first_hard) {

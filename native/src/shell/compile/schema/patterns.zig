@@ -32,8 +32,7 @@ const what = "the pattern";
 pub fn compile(gpa: Allocator, arena: Allocator, pattern: []const u8, budget: *Budget, diag: *Diagnostic) Error!Dfa {
     const tree = try ecmascript.parse(arena, pattern, budget, diag);
     var settler: Settler = .{ .arena = arena, .looks = tree.looks, .budget = budget, .diag = diag };
-    const node = try settler.byEdges(tree.node) orelse try settler.byStart(tree.node) orelse try settler.byMarks(tree.node);
-    return dfa.build(gpa, &.{.{ .node = node }}, 1, budget, what, diag);
+    return dfa.build(gpa, &.{try settler.settled(tree.node)}, 1, budget, what, diag);
 }
 
 /// Whether a whole string is one of those that an automaton takes.
@@ -170,11 +169,13 @@ const Settler = struct {
     /// By look: the texts with its mark at one place, where it does not hold.
     failures: [marks.looks.len]*const Node = undefined,
 
-    /// If all assertions are anchors at the edges.
-    fn byEdges(s: *Settler, node: *const Node) Error!?*const Node {
+    fn settled(s: *Settler, node: *const Node) Error!Pattern {
         const edges: Edges = .{ .arena = s.arena };
-        const open = try edges.open(try edges.open(node, .first, anything), .last, anything);
-        return if (Marks.of(open).isEmpty()) open else null;
+        const from_any = try edges.open(node, .first, anything);
+        if (Marks.of(from_any).isEmpty()) return .{ .node = from_any, .open = true };
+        const open = try edges.open(from_any, .last, anything);
+        if (Marks.of(open).isEmpty()) return .{ .node = open };
+        return .{ .node = try s.byStart(node) orelse try s.byMarks(node) };
     }
 
     /// If the others are look-aheads at the start of the string: an intersection.
