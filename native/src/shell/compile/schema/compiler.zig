@@ -28,6 +28,7 @@ const always = formula_module.always;
 const never = formula_module.never;
 const unevaluated = @import("unevaluated.zig");
 const Dfas = @import("dfas.zig").Dfas;
+const formats = @import("formats.zig");
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
@@ -362,8 +363,9 @@ pub const Compiler = struct {
         }
         const format = s.get(.format) orelse return;
         if (format.* != .string) return c.fail(s, .format, "must be a string");
-        if (try c.dfas.ofFormat(format.string)) |dfa| {
-            try c.assertNode(.{ .string_matches = dfa });
+        if (formats.find(format.string)) |known| {
+            try c.assertNode(.{ .string_matches = try c.dfas.ofFormat(known) });
+            if (formats.lengthMax(known)) |max| try c.assertNode(.{ .string_length = .{ .max = max } });
         } else try c.references.note("the format {f} is not known: it is not enforced", .{quoted(format.string)});
     }
 

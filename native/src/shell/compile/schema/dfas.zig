@@ -6,9 +6,8 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
 const Dfa = @import("engine").dfa.Dfa;
-const regex = @import("../regex/parse.zig");
-const dfa_module = @import("../regex/dfa.zig");
-const ast = @import("../regex/ast.zig");
+const formats = @import("formats.zig");
+const patterns = @import("patterns.zig");
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
@@ -20,6 +19,7 @@ pub const Dfas = struct {
     /// Made with `gpa`.
     list: std.ArrayList(Dfa) = .empty,
     by_pattern: std.StringHashMapUnmanaged(u32) = .empty,
+    by_format: std.EnumMap(formats.Format, u32) = .{},
 
     pub fn deinit(d: *Dfas) void {
         for (d.list.items) |*one| one.deinit(d.gpa);
@@ -45,13 +45,16 @@ pub const Dfas = struct {
         const slot = try d.by_pattern.getOrPut(d.arena, pattern);
         if (slot.found_existing) return slot.value_ptr.*;
         errdefer _ = d.by_pattern.remove(pattern);
-        slot.value_ptr.* = try d.add(try d.compilePattern(pattern));
+        slot.value_ptr.* = try d.add(try patterns.compile(d.gpa, d.arena, pattern, d.budget, d.diag));
         return slot.value_ptr.*;
     }
 
-    /// Null if the format is not known.
-    pub fn ofFormat(_: *Dfas, _: []const u8) Error!?u32 {
-        return null;
+    /// The number of the automaton of a format.
+    pub fn ofFormat(d: *Dfas, format: formats.Format) Error!u32 {
+        if (d.by_format.get(format)) |known| return known;
+        const number = try d.add(try formats.compile(d.gpa, d.arena, format, d.budget, d.diag));
+        d.by_format.put(format, number);
+        return number;
     }
 
     fn add(d: *Dfas, compiled: Dfa) Error!u32 {
@@ -59,17 +62,5 @@ pub const Dfas = struct {
         errdefer automaton.deinit(d.gpa);
         try d.list.append(d.gpa, automaton);
         return @intCast(d.list.items.len - 1);
-    }
-
-    fn compilePattern(d: *Dfas, pattern: []const u8) Error!Dfa {
-        var text = pattern;
-        const at_start = text.len > 0 and text[0] == '^';
-        if (at_start) text = text[1..];
-        const at_end = std.mem.endsWith(u8, text, "$") and !std.mem.endsWith(u8, text, "\\$");
-        if (at_end) text = text[0 .. text.len - 1];
-        const middle = try regex.parse(d.arena, text, .{}, null, d.budget, d.diag);
-        const before = if (at_start) ast.empty else ast.anything;
-        const node = try ast.concat(d.arena, &.{ before, middle, if (at_end) ast.empty else ast.anything });
-        return dfa_module.build(d.gpa, &.{.{ .node = node }}, 1, d.budget, "the pattern's automaton", d.diag);
     }
 };
