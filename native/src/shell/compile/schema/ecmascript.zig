@@ -273,7 +273,8 @@ const Parser = struct {
         const first = p.at;
         while (p.peek()) |byte| : (p.at += 1) if (!std.ascii.isDigit(byte)) break;
         if (p.at == first) return null;
-        return std.fmt.parseInt(u32, p.text[first..p.at], 10) catch return p.failWith(.limit, open, "a bound of this repeat is too large", .{});
+        return std.fmt.parseInt(u32, p.text[first..p.at], 10) catch
+            return p.failWith(.limit, open, "a bound of this repeat is too large", .{});
     }
 
     // Escapes.
@@ -362,7 +363,7 @@ const Parser = struct {
             try set.add(p.arena, 0, 0x7f);
         } else {
             var found = findProperty(name) orelse
-                return p.failWith(.grammar, at, "the property {f} is not served: only general categories and scripts are", .{quoted(name)});
+                return p.failWith(.grammar, at, "the property {f} is not served: only categories and scripts are", .{quoted(name)});
             if (std.mem.eql(u8, name, "Assigned")) found = found.complement();
             try unicode.append(p.arena, &set.ranges, found);
         }

@@ -80,7 +80,8 @@ pub fn compile(gpa: Allocator, arena: Allocator, format: Format, budget: *Budget
 
 // ---- Date and time: RFC 3339
 
-const date = "(?:\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|1\\d|2[0-8]))" ++
+const date = "(?:\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])" ++
+    "|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|1\\d|2[0-8]))" ++
     "|(?:\\d\\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)";
 
 const fraction = "(?:\\.\\d+)?";
@@ -89,7 +90,8 @@ const fraction = "(?:\\.\\d+)?";
 /// It is taken with the offsets that are in use, multiples of a quarter of an hour.
 fn time(arena: Allocator) Allocator.Error![]const u8 {
     var text: std.ArrayList(u8) = .empty;
-    try text.appendSlice(arena, "(?:(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d" ++ fraction ++ "(?:[Zz]|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)" ++
+    try text.appendSlice(arena, "(?:(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d" ++ fraction ++
+        "(?:[Zz]|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)" ++
         "|23:59:60" ++ fraction ++ "[Zz]");
     for (0..24) |hour| for (0..4) |quarter| {
         const minute = quarter * 15 + 14;
@@ -153,7 +155,12 @@ fn idnHostname(arena: Allocator) Allocator.Error![]const u8 {
     const letters = try idnCharacters(arena, &.{ "Ll", "Lo", "Lm", "Nd" });
     const marks = try idnCharacters(arena, &.{ "Mn", "Mc" });
     const any_label = try std.mem.concat(arena, u8, &.{
-        "(?:[" ++ idn_exceptions,                                         letters, "]" ++ idn_in_context ++ ")(?:-?(?:[" ++ idn_exceptions, letters, marks, "]",
+        "(?:[" ++ idn_exceptions,
+        letters,
+        "]" ++ idn_in_context ++ ")(?:-?(?:[" ++ idn_exceptions,
+        letters,
+        marks,
+        "]",
         "|" ++ virama ++ "[\u{200c}\u{200d}]" ++ idn_in_context ++ "))*",
     });
     const label_of_any = try std.mem.concat(arena, u8, &.{ "(?:", any_label, idn_other_labels ++ ")" });
@@ -169,7 +176,8 @@ const arabic = "[\u{620}-\u{63f}\u{641}-\u{64a}]";
 /// With a Katakana middle dot; with either digits of Arabic; and in Punycode: `xn--`, the ASCII characters of the
 /// label, and numbers in base 36, each of which ends with a small digit.
 const idn_other_labels = blk: {
-    const kana = "\u{3005}\u{3007}\u{3041}-\u{3096}\u{309d}\u{309e}\u{30a1}-\u{30fa}\u{30fc}-\u{30fe}\u{3400}-\u{4dbf}\u{4e00}-\u{9fff}";
+    const kana = "\u{3005}\u{3007}\u{3041}-\u{3096}\u{309d}\u{309e}\u{30a1}-\u{30fa}\u{30fc}-\u{30fe}" ++
+        "\u{3400}-\u{4dbf}\u{4e00}-\u{9fff}";
     const letter = "\u{620}-\u{63f}\u{641}-\u{64a}\u{66e}-\u{6d3}";
     const mark = "\u{64b}-\u{65f}";
     break :blk "|(?:[\\da-zA-Z\u{30fb}]+-?)*[" ++ kana ++ "](?:-?[\\da-zA-Z\u{30fb}" ++ kana ++ "])*" ++
@@ -239,7 +247,10 @@ fn mailbox(comptime more: []const u8) []const u8 {
 const percent = "%[\\da-fA-F]{2}";
 const ucs = "\\u{a0}-\\u{d7ff}\\u{f900}-\\u{fdcf}\\u{fdf0}-\\u{ffef}" ++ blk: {
     var ranges: []const u8 = "";
-    for (1..15) |plane| ranges = ranges ++ std.fmt.comptimePrint("\\u{{{x}{s}}}-\\u{{{x}fffd}}", .{ plane, if (plane == 14) "1000" else "0000", plane });
+    for (1..15) |plane| {
+        const first = if (plane == 14) "1000" else "0000";
+        ranges = ranges ++ std.fmt.comptimePrint("\\u{{{x}{s}}}-\\u{{{x}fffd}}", .{ plane, first, plane });
+    }
     break :blk ranges;
 };
 const private = "\\u{e000}-\\u{f8ff}\\u{f0000}-\\u{ffffd}\\u{100000}-\\u{10fffd}";

@@ -161,6 +161,7 @@ const Marks = struct {
     }
 };
 
+/// Makes a tree without marks of one with them.
 const Settler = struct {
     arena: Allocator,
     looks: []const ecmascript.Look,
@@ -169,6 +170,7 @@ const Settler = struct {
     /// By look: the texts with its mark at one place, where it does not hold.
     failures: [marks.looks.len]*const Node = undefined,
 
+    /// The strings in which the tree is found, by the cheapest way that can say it.
     fn settled(s: *Settler, node: *const Node) Error!Pattern {
         const edges: Edges = .{ .arena = s.arena };
         const from_any = try edges.open(node, .first, anything);
@@ -178,7 +180,7 @@ const Settler = struct {
         return .{ .node = try s.byStart(node) orelse try s.byMarks(node) };
     }
 
-    /// If the others are look-aheads at the start of the string: an intersection.
+    /// An intersection, if the pattern is `^`, look-aheads and a tree with anchors at most at its edges.
     fn byStart(s: *Settler, node: *const Node) Error!?*const Node {
         if (node.* != .concat or !Edges.isAnchor(node.concat[0], .first)) return null;
         var wanted: std.ArrayList(*const Node) = .empty;
@@ -202,6 +204,7 @@ const Settler = struct {
         return if (Marks.of(open).isEmpty()) open else null;
     }
 
+    /// Whatever the assertions are.
     fn byMarks(s: *Settler, node: *const Node) Error!*const Node {
         for (s.looks, 0..) |look, i| {
             const mark = try s.byte(look.mark);
@@ -227,11 +230,11 @@ const Settler = struct {
         var failures: std.ArrayList(*const Node) = .empty;
         const places: Places = try .init(s, present);
         for (silent) |mark| switch (mark) {
-            marks.start => try failures.append(s.arena, try s.concat(&.{ places.any, any_byte, places.any, try s.byte(mark), places.any })),
-            marks.end => try failures.append(s.arena, try s.concat(&.{ places.any, try s.byte(mark), places.any, any_byte, places.any })),
-            marks.boundary, marks.no_boundary => for ([_]bool{ false, true }) |before| {
-                const after = if (mark == marks.boundary) before else !before;
-                try failures.append(s.arena, try s.concat(&.{ places.before[@intFromBool(before)], try s.byte(mark), places.after[@intFromBool(after)] }));
+            marks.start => try failures.append(s.arena, try s.concat(&.{ places.some, try s.byte(mark), places.any })),
+            marks.end => try failures.append(s.arena, try s.concat(&.{ places.any, try s.byte(mark), places.some })),
+            marks.boundary, marks.no_boundary => for (places.before, 0..) |before, in_word| {
+                const after = places.after[if (mark == marks.boundary) in_word else 1 - in_word];
+                try failures.append(s.arena, try s.concat(&.{ before, try s.byte(mark), after }));
             },
             else => for (s.looks, s.failures[0..s.looks.len]) |look, failure| if (look.mark == mark) {
                 const table = (try s.without(&.{failure}, &.{})).automaton.table;
@@ -242,6 +245,7 @@ const Settler = struct {
         return ast.create(s.arena, .{ .automaton = .{ .table = held.automaton.table, .silent = silent } });
     }
 
+    /// The texts of all that is wanted and of nothing that is not.
     fn without(s: *Settler, wanted: []const *const Node, unwanted: []const *const Node) Error!*const Node {
         const patterns = try s.arena.alloc(Pattern, wanted.len + unwanted.len);
         for (patterns[0..wanted.len], wanted) |*pattern, node| pattern.* = .{ .node = node, .soft = true };
@@ -262,6 +266,8 @@ const Settler = struct {
 const Places = struct {
     /// Bytes of characters and marks.
     any: *const Node,
+    /// The same, with one byte of a character at least.
+    some: *const Node,
     /// All before a place that is behind a character of a word (1), or behind another or none (0); all after a
     /// place likewise.
     before: [2]*const Node,
@@ -273,8 +279,16 @@ const Places = struct {
         for (present, one[1..]) |mark, *node| node.* = try s.byte(mark);
         one[0] = any_byte;
         const any = try ast.repeat(arena, try ast.alternate(arena, one), 0, null);
-        const only_marks = if (present.len == 0) ast.empty else try ast.repeat(arena, try ast.alternate(arena, one[1..]), 0, null);
-        var places: Places = .{ .any = any, .before = undefined, .after = undefined };
+        const only_marks = if (present.len == 0)
+            ast.empty
+        else
+            try ast.repeat(arena, try ast.alternate(arena, one[1..]), 0, null);
+        var places: Places = .{
+            .any = any,
+            .some = try s.concat(&.{ any, any_byte, any }),
+            .before = undefined,
+            .after = undefined,
+        };
         for ([_]*const Node{ other_byte, word_byte }, &places.before, &places.after) |byte, *before, *after| {
             before.* = try s.concat(&.{ any, byte, only_marks });
             after.* = try s.concat(&.{ only_marks, byte, any });

@@ -217,7 +217,7 @@ test "what is no pattern, or not regular, is an error that says where" {
         .{ "\\u{1", "at byte 0: this escape needs hexadecimal digits in braces" },
         .{ "\\c1", "at byte 0: \\c needs a letter" },
         .{ "\\pL", "at byte 0: a property's name is in braces, as in \\p{L}" },
-        .{ "\\p{Emoji}", "at byte 0: the property \"Emoji\" is not served: only general categories and scripts are" },
+        .{ "\\p{Emoji}", "at byte 0: the property \"Emoji\" is not served: only categories and scripts are" },
         .{ "a\xff", "the pattern is not valid UTF-8" },
         .{ &@as([101]u8, @splat('(')), "at byte 100: groups are nested deeper than 100" },
         .{ "(?=a)(?=a)(?=a)(?=a)(?=a)(?=a)(?=a)(?=a)(?=a)(?=a)", "at byte 45: more than 9 look-aheads and look-behinds" },
