@@ -54,7 +54,7 @@ pub fn lengthMax(format: Format) ?u32 {
 /// `arena` is for what is needed on the way.
 pub fn compile(gpa: Allocator, arena: Allocator, format: Format, budget: *Budget, diag: *Diagnostic) Error!Dfa {
     const expression = switch (format) {
-        .@"date-time" => try std.mem.concat(arena, u8, &.{ date, "[Tt]", try time(arena) }),
+        .@"date-time" => try join(arena, &.{ date, "[Tt]", try time(arena) }),
         .date => date,
         .time => try time(arena),
         .duration => duration,
@@ -64,17 +64,17 @@ pub fn compile(gpa: Allocator, arena: Allocator, format: Format, budget: *Budget
         .@"idn-hostname" => try idnHostname(arena),
         .ipv4 => ipv4,
         .ipv6 => ipv6,
-        .uri => resource(.ascii, false),
-        .@"uri-reference" => resource(.ascii, true),
-        .iri => resource(.unicode, false),
-        .@"iri-reference" => resource(.unicode, true),
+        .uri => try resource(arena, .ascii, false),
+        .@"uri-reference" => try resource(arena, .ascii, true),
+        .iri => try resource(arena, .unicode, false),
+        .@"iri-reference" => try resource(arena, .unicode, true),
         .@"uri-template" => uri_template,
         .uuid => "[\\da-fA-F]{8}(?:-[\\da-fA-F]{4}){3}-[\\da-fA-F]{12}",
         .@"json-pointer" => json_pointer,
         .@"relative-json-pointer" => "(?:0|[1-9]\\d*)(?:#|" ++ json_pointer ++ ")",
-        .regex => regex,
+        .regex => try regularExpression(arena),
     };
-    const whole = try std.mem.concat(arena, u8, &.{ "^(?:", expression, ")$" });
+    const whole = try join(arena, &.{ "^(?:", expression, ")$" });
     return patterns.compile(gpa, arena, whole, budget, diag);
 }
 
@@ -154,7 +154,7 @@ const label = "[\\da-zA-Z](?:[\\da-zA-Z-]{0,61}[\\da-zA-Z])?";
 fn idnHostname(arena: Allocator) Allocator.Error![]const u8 {
     const letters = try idnCharacters(arena, &.{ "Ll", "Lo", "Lm", "Nd" });
     const marks = try idnCharacters(arena, &.{ "Mn", "Mc" });
-    const any_label = try std.mem.concat(arena, u8, &.{
+    const any_label = try join(arena, &.{
         "(?:[" ++ idn_exceptions,
         letters,
         "]" ++ idn_in_context ++ ")(?:-?(?:[" ++ idn_exceptions,
@@ -163,8 +163,8 @@ fn idnHostname(arena: Allocator) Allocator.Error![]const u8 {
         "]",
         "|" ++ virama ++ "[\u{200c}\u{200d}]" ++ idn_in_context ++ "))*",
     });
-    const label_of_any = try std.mem.concat(arena, u8, &.{ "(?:", any_label, idn_other_labels ++ ")" });
-    return std.mem.concat(arena, u8, &.{ label_of_any, "(?:[.\u{3002}\u{ff0e}\u{ff61}]", label_of_any, ")*" });
+    const label_of_any = try join(arena, &.{ "(?:", any_label, idn_other_labels ++ ")" });
+    return join(arena, &.{ label_of_any, "(?:[.\u{3002}\u{ff0e}\u{ff61}]", label_of_any, ")*" });
 }
 
 const idn_exceptions = "\\da-zA-Z\u{6fd}\u{6fe}\u{f0b}\u{3007}";
@@ -255,22 +255,28 @@ const ucs = "\\u{a0}-\\u{d7ff}\\u{f900}-\\u{fdcf}\\u{fdf0}-\\u{ffef}" ++ blk: {
 };
 const private = "\\u{e000}-\\u{f8ff}\\u{f0000}-\\u{ffffd}\\u{100000}-\\u{10fffd}";
 
-fn resource(comptime characters: enum { ascii, unicode }, comptime relative: bool) []const u8 {
+/// The parts are put together when they are asked for: all together they are some kilobytes long.
+fn resource(arena: Allocator, characters: enum { ascii, unicode }, relative: bool) Allocator.Error![]const u8 {
     const more = if (characters == .unicode) ucs else "";
     const more_of_query = if (characters == .unicode) private else "";
-    const plain = "\\w.~!$&'()*+,;=" ++ more; // unreserved and sub-delims, but for the hyphen
-    const character = "(?:[" ++ plain ++ ":@-]|" ++ percent ++ ")";
-    const segments = "(?:/" ++ character ++ "*)*";
+    const plain = try join(arena, &.{ "\\w.~!$&'()*+,;=", more }); // unreserved and sub-delims, but for the hyphen
+    const character = try join(arena, &.{ "(?:[", plain, ":@-]|" ++ percent ++ ")" });
+    const segments = try join(arena, &.{ "(?:/", character, "*)*" });
+    const user = try join(arena, &.{ "(?:(?:[", plain, ":-]|" ++ percent ++ ")*@)?" });
+    const name = try join(arena, &.{ "(?:[", plain, "-]|" ++ percent ++ ")*" });
     const future = "[vV][\\da-fA-F]+\\.[\\w.~!$&'()*+,;=:-]+";
-    const host = "(?:\\[(?:" ++ ipv6 ++ "|" ++ future ++ ")\\]|(?:[" ++ plain ++ "-]|" ++ percent ++ ")*)";
-    const authority = "(?:(?:[" ++ plain ++ ":-]|" ++ percent ++ ")*@)?" ++ host ++ "(?::\\d*)?";
-    const rooted = "(?://" ++ authority ++ segments ++ "|/(?:" ++ character ++ "+" ++ segments ++ ")?|";
-    const absolute = "[a-zA-Z][\\da-zA-Z+.-]*:" ++ rooted ++ character ++ "+" ++ segments ++ ")?";
-    const first_segment = "(?:[" ++ plain ++ "@-]|" ++ percent ++ ")+"; // a colon would end a scheme
-    const any = if (relative) "(?:" ++ absolute ++ "|" ++ rooted ++ first_segment ++ segments ++ ")?)" else absolute;
-    const query = "(?:[" ++ plain ++ ":@/?" ++ more_of_query ++ "-]|" ++ percent ++ ")*";
-    const fragment = "(?:[" ++ plain ++ ":@/?-]|" ++ percent ++ ")*";
-    return any ++ "(?:\\?" ++ query ++ ")?(?:#" ++ fragment ++ ")?";
+    const authority = try join(arena, &.{ user, "(?:\\[(?:" ++ ipv6 ++ "|" ++ future ++ ")\\]|", name, ")(?::\\d*)?" });
+    const rooted = try join(arena, &.{ "(?://", authority, segments, "|/(?:", character, "+", segments, ")?|" });
+    const scheme = "[a-zA-Z][\\da-zA-Z+.-]*:";
+    const absolute = try join(arena, &.{ scheme, rooted, character, "+", segments, ")?" });
+    // A colon in the first segment would end a scheme.
+    const either = try join(arena, &.{ "(?:", absolute, "|", rooted, "(?:[", plain, "@-]|" ++ percent ++ ")+", segments, ")?)" });
+    const rest = try join(arena, &.{ "(?:[", plain, ":@/?", more_of_query, "-]|" ++ percent ++ ")*)?(?:#(?:[", plain, ":@/?-]|" ++ percent ++ ")*)?" });
+    return join(arena, &.{ if (relative) either else absolute, "(?:\\?", rest });
+}
+
+fn join(arena: Allocator, parts: []const []const u8) Allocator.Error![]const u8 {
+    return std.mem.concat(arena, u8, parts);
 }
 
 const uri_template = blk: {
@@ -292,18 +298,17 @@ const regex_nesting_max = 8;
 /// Enforced: groups and classes are closed, what is repeated is there, and escapes are known. Not enforced: that
 /// bounds and the ends of ranges are the right way round, that the group of a back-reference is there, and that no
 /// look-behind is repeated. Refused though valid: groups that are nested deeper, `\0`, `\k`, and a lone opening brace.
-const regex = blk: {
+fn regularExpression(arena: Allocator) Allocator.Error![]const u8 {
     const repeat = "(?:(?:[*+?]|\\{\\d+(?:,\\d*)?\\})\\??)?";
     const escape = "\\\\(?:[dDwWsSfnrtv1-9!-/:-@\\[-`{-~]|c[a-zA-Z]|x[\\da-fA-F]{2}|u[\\da-fA-F]{4}" ++
         "|u\\{[\\da-fA-F]{1,6}\\}|[pP]\\{[\\w=]+\\})";
     const class = "\\[\\^?(?:[^\\\\\\]]|\\\\b|" ++ escape ++ ")*\\]";
     const simple = "\\||\\^|\\$|\\\\[bB]|(?:[^\\\\^$*+?()\\[{|]|" ++ escape ++ "|" ++ class ++ ")" ++ repeat;
+    const open = "(?:" ++ simple ++ "|\\((?:\\?(?:<?[=!]|:|<[a-zA-Z_$][\\w$]*>))?";
     var all: []const u8 = "(?:" ++ simple ++ ")*";
-    for (0..regex_nesting_max) |_| {
-        all = "(?:" ++ simple ++ "|\\((?:\\?(?:<?[=!]|:|<[a-zA-Z_$][\\w$]*>))?" ++ all ++ "\\)" ++ repeat ++ ")*";
-    }
-    break :blk all;
-};
+    for (0..regex_nesting_max) |_| all = try join(arena, &.{ open, all, "\\)" ++ repeat ++ ")*" });
+    return all;
+}
 
 const Case = struct { format: Format, valid: []const []const u8, invalid: []const []const u8 };
 
