@@ -374,16 +374,29 @@ const Parser = struct {
 
     fn findProperty(name: []const u8) ?unicode.Property {
         const equals = std.mem.findScalar(u8, name, '=') orelse {
-            const found = unicode.find(if (std.mem.eql(u8, name, "Assigned")) "Cn" else name) orelse return null;
+            const found = findValue(name) orelse return null;
             return if (found == .categories) found else null;
         };
-        const found = unicode.find(name[equals + 1 ..]) orelse return null;
+        const found = findValue(name[equals + 1 ..]) orelse return null;
         const keys: []const []const u8 = switch (found) {
             .categories => &.{ "General_Category", "gc" },
             .script => &.{ "Script", "sc" },
         };
         for (keys) |key| if (std.mem.eql(u8, key, name[0..equals])) return found;
         return null;
+    }
+
+    /// With the names of categories that only ECMA-262 has.
+    fn findValue(name: []const u8) ?unicode.Property {
+        const others = [_][2][]const u8{
+            .{ "Assigned", "Cn" }, // of which it is the complement
+            .{ "digit", "Nd" },
+            .{ "punct", "P" },
+            .{ "cntrl", "Cc" },
+            .{ "Combining_Mark", "M" },
+        };
+        for (others) |other| if (std.mem.eql(u8, other[0], name)) return unicode.find(other[1]);
+        return unicode.find(name);
     }
 
     // Classes.

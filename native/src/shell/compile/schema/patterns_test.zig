@@ -170,6 +170,7 @@ test "patterns are those of ECMA-262 and match anywhere" {
         .{ .pattern = "^\\x41\\cJ\\0\\t\\v$", .matching = &.{"A\n\x00\t\x0b"} },
         .{ .pattern = "^[\\b\\-\\w-.]+$", .matching = &.{"\x08-a."}, .others = &.{","} },
         .{ .pattern = "^\\p{Lu}\\P{gc=Lu}\\p{Script=Greek}\\p{ASCII}$", .matching = &.{"Aa\u{3b1}a"}, .others = &.{"AA\u{3b1}a"} },
+        .{ .pattern = "^\\p{digit}\\p{Assigned}\\p{gc=punct}$", .matching = &.{"\u{9ea}a!"}, .others = &.{"\u{9ea}\u{378}!"} },
         .{ .pattern = "^[]$|^[^]$", .matching = &.{"\n"}, .others = &.{""} },
         .{ .pattern = "^a\\-{x}{1,b]}$", .matching = &.{"a-{x}{1,b]}"} },
         .{ .pattern = "^(?<year>\\d{4})-(?:0[1-9])??$", .matching = &.{ "2020-", "2020-09" }, .others = &.{"2020-00"} },
