@@ -259,20 +259,17 @@ pub const Machine = struct {
         try m.begin(class, out);
         var n_slots: u32 = 0;
         var before: ?Entry = null;
+        var is_alive = false;
         for (entries) |entry| {
             defer before = entry;
             if (before) |one| if (!Entry.isBefore({}, one, entry)) continue;
-            const is_new = before == null or before.?.goal != entry.goal;
-            if (is_new) {
+            if (before == null or before.?.goal != entry.goal) {
                 const n = out.items.len;
                 try m.addThreads(n_slots, entry.goal, class, byte, out);
-                n_slots += @intFromBool(out.items.len > n);
-                if (out.items.len == n) {
-                    before = null; // others with this goal are as dead
-                    continue;
-                }
+                is_alive = out.items.len > n;
+                n_slots += @intFromBool(is_alive);
             }
-            try frame.appendSlice(m.gpa, &.{ n_slots - 1, entry.slot, entry.progress });
+            if (is_alive) try frame.appendSlice(m.gpa, &.{ n_slots - 1, entry.slot, entry.progress });
         }
         if (out.items.len == head) return null;
         const top = try m.runs.put(m.gpa, frame.items);
