@@ -9,13 +9,11 @@ from typing import Any
 
 import jsonschema
 import pytest
-from eliza_inference import Constraint, GrammarError, Matcher, Step, TokenFlag, Vocabulary
+from eliza_inference import Constraint, GrammarError, Matcher, Step, Vocabulary
+
+from json_schema_texts import END, PIECES, accepts, byte_vocabulary, load
 
 Json = Any
-
-WORDS = ['"', '",', '":', '"}', '": "', '{"', "}]", "[]", "[1", ", ", "true", "ab", "null", "\\n", "\u00e9", "10", '"a"']
-PIECES = [*(bytes([byte]) for byte in range(256)), *(word.encode() for word in WORDS)]
-END = len(PIECES)
 
 SCHEMAS: list[Json] = [
     True,
@@ -77,15 +75,7 @@ VALUES: list[Json] = [
 
 @pytest.fixture(scope="module")
 def vocabulary() -> Vocabulary:
-    return Vocabulary(END + 1, [*PIECES, b""], flags=[0] * len(PIECES) + [TokenFlag.END_OF_GENERATION])
-
-
-def accepts(constraint: Constraint, text: str) -> bool:
-    matcher = Matcher(constraint)
-    for byte in text.encode():
-        if Step.REFUSED in matcher.accept(byte):
-            return False
-    return matcher.can_stop
+    return byte_vocabulary()
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=[json.dumps(schema)[:60] for schema in SCHEMAS])
@@ -100,12 +90,11 @@ def test_documents_are_accepted_as_a_validator_says(vocabulary: Vocabulary, sche
 @pytest.mark.parametrize("schema", SCHEMAS, ids=[json.dumps(schema)[:60] for schema in SCHEMAS])
 def test_walks_over_the_masks_end_in_valid_documents(vocabulary: Vocabulary, schema: Json) -> None:
     constraint = Constraint.json_schema(vocabulary, schema)
-    validator = jsonschema.Draft202012Validator(schema)
+    validator = jsonschema.Draft202012Validator(load(json.dumps(schema)))
     rng = random.Random(7)
     for _ in range(8):
         text = walk(constraint, rng)
-        value = json.loads(text)
-        assert validator.is_valid(value), text
+        assert validator.is_valid(load(text.decode())), text
 
 
 def walk(constraint: Constraint, rng: random.Random) -> bytes:

@@ -5,6 +5,7 @@ import platform
 import shutil
 import sys
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 from runner.step import PYTHON, ROOT, TESTS, VENV, Step
@@ -60,7 +61,7 @@ def setup_steps(needs: Collection[str], native_too: bool = False) -> list[Step]:
             always=native_too,
         ),
         "typescript": _npm_packages("TypeScript packages", ROOT / "bindings-ts"),
-        "suites": _npm_packages("Test suites", TESTS / "suites"),
+        "suites": _suites(TESTS / "suites"),
     }
     system = _system_packages(needs)
     return [*(step for name, step in parts.items() if name in needs), *([system] if system else [])]
@@ -90,6 +91,16 @@ def _npm_packages(name: str, folder: Path, *checks: list[str]) -> Step:
         folder=folder,
         inputs=(folder / "package-lock.json",),
         done=folder / "node_modules" / ".installed",
+    )
+
+
+def _suites(folder: Path) -> Step:
+    """From npm, and one that lies in the sources of a Python package."""
+    requirements = folder / "requirements.txt"
+    sources = ["download", "--no-deps", "--no-binary", "jsonschema", "--dest", "sources", "-r", str(requirements)]
+    packages = _npm_packages("Test suites", folder)
+    return replace(
+        packages, commands=[*packages.commands, [*PIP[:-1], *sources]], inputs=(*packages.inputs, requirements)
     )
 
 

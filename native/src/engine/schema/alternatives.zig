@@ -269,15 +269,20 @@ pub const Alternatives = struct {
         for (matched) |dfa| try matches.append(arena, a.schema.dfas[dfa]);
         for (unmatched) |dfa| try mismatches.append(arena, a.schema.dfas[dfa]);
         try excluded.appendSlice(arena, not);
+        var listed: ?schema_module.Range = null;
         for (from.literals) |literal| switch (a.schema.nodes[literal.node]) {
             .string_matches => |i| try (if (literal.negated) &mismatches else &matches).append(arena, a.schema.dfas[i]),
-            .listed => |range| for (a.schema.values[range.from..][0..range.len]) |value| {
+            .listed => |range| if (!literal.negated) {
+                listed = range;
+            } else for (a.schema.values[range.from..][0..range.len]) |value| {
                 if (spelling.classOf(value) == .string) try excluded.append(arena, try spelling.content(arena, value));
             },
             else => unreachable,
         };
         const one = try arena.create(Strings);
-        one.* = try .init(a.gpa, .{
+        one.* = try .init(a.gpa, if (listed) |range| .{
+            .listed = try a.listedStrings(from, range, matches.items, mismatches.items, not),
+        } else .{
             .length = from.count,
             .matches = matches.items,
             .mismatches = mismatches.items,
@@ -286,6 +291,21 @@ pub const Alternatives = struct {
         if (!try one.isEmpty()) return one;
         one.deinit();
         return null;
+    }
+
+    /// The content of those values that everything holds for.
+    fn listedStrings(a: *Alternatives, from: *const Conjunction, range: schema_module.Range, matches: []const *const Dfa, mismatches: []const *const Dfa, not: []const []const u8) Error![]const []const u8 {
+        const arena = a.arena.allocator();
+        var kept: std.ArrayList([]const u8) = .empty;
+        next: for (a.schema.values[range.from..][0..range.len]) |value| {
+            if (spelling.classOf(value) != .string or !try a.holds(from, value)) continue;
+            const content = try spelling.content(arena, value);
+            for (matches) |dfa| if (!object_plan.matches(dfa, content)) continue :next;
+            for (mismatches) |dfa| if (object_plan.matches(dfa, content)) continue :next;
+            for (not) |one| if (std.mem.eql(u8, one, content)) continue :next;
+            try kept.append(arena, content);
+        }
+        return kept.items;
     }
 
     fn isPossible(a: *Alternatives, id: Id) Error!bool {

@@ -36,7 +36,16 @@ pub const Graph = struct {
     pub fn init(gpa: Allocator, matches: []const *const Dfa, mismatches: []const *const Dfa, excluded: []const []const u8) Error!Graph {
         var arena: std.heap.ArenaAllocator = .init(gpa);
         defer arena.deinit();
-        var product: Product = .{ .arena = arena.allocator(), .matches = matches, .mismatches = mismatches, .excluded = try sorted(arena.allocator(), excluded) };
+        var product: Product = .{ .arena = arena.allocator(), .matches = matches, .mismatches = mismatches, .texts = try sorted(arena.allocator(), excluded), .are_excluded = true };
+        try product.build();
+        return product.layOut(gpa);
+    }
+
+    /// Of these strings alone.
+    pub fn initListed(gpa: Allocator, texts: []const []const u8) Error!Graph {
+        var arena: std.heap.ArenaAllocator = .init(gpa);
+        defer arena.deinit();
+        var product: Product = .{ .arena = arena.allocator(), .matches = &.{}, .mismatches = &.{}, .texts = try sorted(arena.allocator(), texts), .are_excluded = false };
         try product.build();
         return product.layOut(gpa);
     }
@@ -155,8 +164,10 @@ const Product = struct {
     arena: Allocator,
     matches: []const *const Dfa,
     mismatches: []const *const Dfa,
-    excluded: []const []const u8,
-    /// [utf8, states of the automata ..., range of the excluded texts that begin so, bytes]
+    /// Ascending: all strings but these, or no others.
+    texts: []const []const u8,
+    are_excluded: bool,
+    /// [utf8, states of the automata ..., range of the texts that begin so, bytes]
     states: Interner = .{},
     classes: [256]u8 = @splat(0),
     /// A byte of each class.
@@ -172,8 +183,8 @@ const Product = struct {
         _ = try p.states.put(p.arena, words); // dead: no automaton is in this state
         words[0] = utf8_start;
         for (words[1 .. n - 3]) |*state| state.* = dfa_module.start;
-        words[n - 2] = @intCast(p.excluded.len);
-        if (p.excluded.len == 0) @memset(words[n - 3 ..], 0);
+        words[n - 2] = @intCast(p.texts.len);
+        if (p.texts.len == 0) @memset(words[n - 3 ..], 0);
         _ = try p.states.put(p.arena, words);
         const after = try p.arena.alloc(u32, n);
         const from = try p.arena.alloc(u32, n);
@@ -219,7 +230,7 @@ const Product = struct {
             for (p.mismatches) |dfa| hash.update(std.mem.asBytes(&dfa.columns[byte]));
             tag.* = hash.final();
         }
-        for (p.excluded) |text| for (text) |byte| {
+        for (p.texts) |text| for (text) |byte| {
             tags[byte] = byte; // of its own
         };
         for (tags, 0..) |tag, byte| {
@@ -244,11 +255,11 @@ const Product = struct {
         }
         const low, const high, const depth = from[from.len - 3 ..][0..3].*;
         var begin = low;
-        while (begin < high and (p.excluded[begin].len <= depth or p.excluded[begin][depth] < byte)) begin += 1;
+        while (begin < high and (p.texts[begin].len <= depth or p.texts[begin][depth] < byte)) begin += 1;
         var end = begin;
-        while (end < high and p.excluded[end][depth] == byte) end += 1;
+        while (end < high and p.texts[end][depth] == byte) end += 1;
         to[to.len - 3 ..][0..3].* = if (begin < end) .{ begin, end, depth + 1 } else .{ 0, 0, 0 };
-        return true;
+        return p.are_excluded or begin < end;
     }
 
     fn accepts(p: *const Product, words: []const u32) bool {
@@ -256,7 +267,8 @@ const Product = struct {
         for (p.matches, words[1..][0..p.matches.len]) |dfa, state| if (dfa.matches[state] == 0) return false;
         for (p.mismatches, words[1 + p.matches.len ..][0..p.mismatches.len]) |dfa, state| if (dfa.matches[state] != 0) return false;
         const low, const high, const depth = words[words.len - 3 ..][0..3].*;
-        return low == high or p.excluded[low].len != depth;
+        const is_text = low < high and p.texts[low].len == depth;
+        return is_text != p.are_excluded;
     }
 
     fn layOut(p: *Product, gpa: Allocator) Error!Graph {

@@ -20,10 +20,12 @@ pub const Spec = struct {
     mismatches: []const *const Dfa = &.{},
     /// Contents that are not in the set.
     excluded: []const []const u8 = &.{},
+    /// If given, the set is of these contents; nothing else is asked.
+    listed: ?[]const []const u8 = null,
 
     pub fn isFree(spec: *const Spec) bool {
         return spec.length.min == 0 and spec.length.max == unbounded and spec.matches.len == 0 and
-            spec.mismatches.len == 0 and spec.excluded.len == 0;
+            spec.mismatches.len == 0 and spec.excluded.len == 0 and spec.listed == null;
     }
 };
 
@@ -42,7 +44,8 @@ pub const Strings = struct {
     pub const State = packed struct(u64) { product: u32, count: u32 };
 
     pub fn init(gpa: Allocator, spec: Spec) Error!Strings {
-        return .{ .gpa = gpa, .spec = spec, .graph = try .init(gpa, spec.matches, spec.mismatches, spec.excluded) };
+        const graph: Graph = if (spec.listed) |listed| try .initListed(gpa, listed) else try .init(gpa, spec.matches, spec.mismatches, spec.excluded);
+        return .{ .gpa = gpa, .spec = spec, .graph = graph };
     }
 
     pub fn deinit(s: *Strings) void {

@@ -438,7 +438,7 @@ pub const Compiler = struct {
 
     fn addArrays(c: *Compiler, s: *const Subject) Error!void {
         try c.addBounds(s, .minItems, .maxItems, "array_length");
-        if (try c.boolean(s, .uniqueItems)) try c.assertNode(.array_unique);
+        if (try c.boolean(s, .uniqueItems)) try c.refuse(s, .uniqueItems, "is not served");
         try c.addItems(s);
         const contains = s.get(.contains) orelse return;
         const item = try c.node(s, .contains, contains);

@@ -1,0 +1,96 @@
+"""JSON Schema's official suite: mandatory instances are accepted or refused as it says, in each mode of white space."""
+
+from __future__ import annotations
+
+import functools
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eliza_inference import Constraint, GrammarError, Vocabulary
+
+from json_schema_texts import accepted_order, accepts, byte_vocabulary, load, spell
+
+Json = Any
+
+SOURCES = Path(__file__).resolve().parents[1] / "suites" / "sources"
+
+DRAFTS = {
+    "draft2020-12": "https://json-schema.org/draft/2020-12/schema",
+    "draft2019-09": "https://json-schema.org/draft/2019-09/schema",
+    "draft7": "http://json-schema.org/draft-07/schema#",
+    "draft6": "http://json-schema.org/draft-06/schema#",
+    "draft4": "http://json-schema.org/draft-04/schema#",
+}
+SPACES = ("compact", "spaced", "loose")
+FILES_MIN = 190
+INSTANCES_MIN = 4600
+
+REFUSED = {
+    "uniqueItems: is not served": "what came before would have to be remembered for ever",
+    "$ref: there is no ": "the document is the caller's to give",
+    "$dynamicRef: there is no ": "the document is the caller's to give",
+}
+"""Ends of the errors with which a schema may be refused: keyword and reason."""
+
+OF_THE_CALLER = "http://localhost:1234/"
+"""A meta-schema from there would have to be given."""
+
+
+@functools.cache
+def suite() -> dict[str, list[Json]]:
+    """By draft and file: the groups, each a schema with instances."""
+    (archive,) = SOURCES.glob("jsonschema-*.tar.gz")
+    found: dict[str, list[Json]] = {}
+    with tarfile.open(archive) as files:
+        for member in files:
+            parts = member.name.split("/")
+            if len(parts) == 5 and parts[1:3] == ["json", "tests"] and parts[3] in DRAFTS and member.isfile():
+                content = files.extractfile(member)
+                assert content is not None
+                found["/".join(parts[3:]).removesuffix(".json")] = load(content.read().decode())
+    return found
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    return byte_vocabulary()
+
+
+def test_the_suite_is_there() -> None:
+    assert len(suite()) > FILES_MIN
+    assert sum(len(group["tests"]) for groups in suite().values() for group in groups) > INSTANCES_MIN
+
+
+@pytest.mark.parametrize("name", sorted(suite()))
+def test_instances_are_accepted_as_the_suite_says(vocabulary: Vocabulary, name: str) -> None:
+    wrong = []
+    for group in suite()[name]:
+        constraints = constraints_of(vocabulary, of_draft(group["schema"], DRAFTS[name.split("/")[0]]))
+        for test in group["tests"] if constraints else []:
+            found = accepted_order(constraints["compact"], test["data"], "compact") if constraints["compact"] else []
+            for space, constraint in constraints.items():
+                text = spell(next(iter(found), test["data"]), space)
+                if (constraint is not None and accepts(constraint, text)) != test["valid"]:
+                    wrong.append((group["description"], test["description"], space, test["valid"]))
+    assert wrong == []
+
+
+def of_draft(schema: Json, draft: str) -> Json:
+    return {"$schema": draft, **schema} if isinstance(schema, dict) and "$schema" not in schema else schema
+
+
+def constraints_of(vocabulary: Vocabulary, schema: Json) -> dict[str, Constraint | None]:
+    """By mode of white space, None where no document is valid; empty for a schema that may be refused."""
+    text = json.dumps(schema, default=float)
+    if "$schema" in text and OF_THE_CALLER in schema["$schema"]:
+        return {}
+    try:
+        return {space: Constraint.json_schema(vocabulary, text, space=space) for space in SPACES}  # type: ignore[arg-type]
+    except GrammarError as error:
+        if "no document is valid" in str(error):
+            return dict.fromkeys(SPACES)
+        assert any(f"/{reason}" in str(error) for reason in REFUSED), error
+        return {}
