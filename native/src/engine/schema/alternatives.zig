@@ -665,12 +665,9 @@ pub const Alternatives = struct {
         return @intCast(entry.index);
     }
 
-    pub fn textAfter(a: *Alternatives, before: u32, byte: u8) Allocator.Error!u32 {
-        const begun = a.texts.keys()[before];
-        const longer = try a.gpa.alloc(u8, begun.len + 1);
+    pub fn textAfter(a: *Alternatives, before: u32, bytes: []const u8) Allocator.Error!u32 {
+        const longer = try std.mem.concat(a.gpa, u8, &.{ a.texts.keys()[before], bytes });
         defer a.gpa.free(longer);
-        @memcpy(longer[0..begun.len], begun);
-        longer[begun.len] = byte;
         return a.text(longer);
     }
 };

@@ -24,6 +24,8 @@ const Strings = @import("strings.zig").Strings;
 const Policy = @import("space.zig").Policy;
 const StringIndex = @import("../vocabulary/string_index.zig").StringIndex;
 const bitmap = @import("../base/bitmap.zig");
+const list_max = @import("../mask/mask.zig").list_max;
+const spelling = @import("spelling.zig");
 const walk = @import("../mask/walk.zig").walk;
 
 /// Its operations are those of a language: recognizer/language.zig says what each promises.
@@ -72,11 +74,14 @@ pub const JsonSchema = struct {
         defer after.deinit(gpa);
         try words.appendSlice(gpa, m.runs.get(from.state));
         var stack = from.stack;
-        for (text) |byte| {
+        for (text, 0..) |byte, i| {
+            m.behind = text[0..i];
             const next = m.step(pool, .{ .words = words.items, .stack = stack }, byte, &after) catch return error.OutOfMemory;
             stack = next orelse return null;
             std.mem.swap(Words, &words, &after);
         }
+        m.behind = text;
+        m.settle(words.items) catch return error.OutOfMemory;
         return .{ .state = try m.runs.put(m.gpa, words.items), .stack = stack };
     }
 
@@ -100,28 +105,91 @@ pub const JsonSchema = struct {
         try walker.push(m.runs.get(at.state), at.stack);
         if (string) |one| walker.places.items[0].state = one.state;
         const can_stop = m.canStop(.{ .words = m.runs.get(at.state), .stack = at.stack });
+        var generic: Words = .empty;
+        defer generic.deinit(m.gpa);
         if (m.takesAnyText(m.runs.get(at.state), s.strings.longest)) {
             try s.byTails(context, &walker, scratch);
-        } else context.computeByWalk(&walker, can_stop, scratch);
+        } else if (m.anyKey(m.runs.get(at.state), &generic) catch return error.OutOfMemory) |key| {
+            var any: Walker = .{ .machine = m, .pool = pool, .strings = null };
+            defer any.deinit();
+            try any.push(generic.items, at.stack);
+            try s.byTails(context, &any, scratch);
+            try s.exceptKeys(context, key, m.alternatives.texts.keys()[m.runs.get(at.state)[2]], &walker, scratch);
+            walker.failed = walker.failed or any.failed;
+        } else {
+            context.computeByWalk(&walker, can_stop, scratch);
+            return if (walker.failed) error.OutOfMemory else m.least_depth;
+        }
+        finish(context, scratch);
         return if (walker.failed) error.OutOfMemory else m.least_depth;
     }
 
-    /// Where any text may stand, plain tokens are legal, and others by their tails.
+    /// Where any text may stand, plain tokens are legal, and others by their tails: in the words of the builder.
     fn byTails(s: *const JsonSchema, context: *const MaskContext, walker: *Walker, scratch: *Scratch) Allocator.Error!void {
-        const builder = &scratch.builder;
         const legal = try bitmap.alloc(context.gpa, bitmap.wordsFor(s.strings.tails.n));
         defer context.gpa.free(legal);
         bitmap.clear(legal);
         walk(&s.strings.trie, &s.strings.tails, walker, legal);
-        builder.clear();
-        builder.addBitmap(s.strings.plain, s.strings.n_plain);
+        const words = scratch.builder.words;
+        bitmap.copy(words, s.strings.plain);
         for (legal, 0..) |word, i| {
             var rest = word;
             while (rest != 0) : (rest &= rest - 1) {
                 const tail = 32 * i + @ctz(rest);
-                builder.addList(s.strings.members[s.strings.starts[tail]..s.strings.starts[tail + 1]]);
+                for (s.strings.members[s.strings.starts[tail]..s.strings.starts[tail + 1]]) |token| bitmap.set(words, @intCast(token));
             }
         }
+    }
+
+    /// Tokens that end a key which may not come, or which the schema names, are tried one by one.
+    fn exceptKeys(_: *const JsonSchema, context: *const MaskContext, key: *const Strings, begun: []const u8, walker: *Walker, scratch: *Scratch) Allocator.Error!void {
+        var arena: std.heap.ArenaAllocator = .init(context.gpa);
+        defer arena.deinit();
+        const trie = context.trie;
+        for (key.spec.excluded) |content| {
+            // Most texts begin with another byte.
+            if (begun.len > 0 and content.len > 0 and begun[0] != content[0] and begun[0] != '\\') continue;
+            const spelt = try spelling.quoted(arena.allocator(), content);
+            if (!std.mem.startsWith(u8, spelt[1..], begun)) continue;
+            const rest = spelt[1 + begun.len ..];
+            const node = trie.find(rest) orelse continue;
+            const n_pushed = for (rest[0 .. rest.len - 1], 0..) |byte, n| {
+                if (!walker.tryPushByte(byte)) break n;
+            } else rest.len - 1;
+            retry(context, node, n_pushed == rest.len - 1, walker, scratch.builder.words);
+            walker.popBytes(n_pushed);
+        }
+        for (trie.duplicates) |duplicate| {
+            if (bitmap.has(scratch.builder.words, duplicate.token)) {
+                bitmap.set(scratch.builder.words, duplicate.twin);
+            } else bitmap.unset(scratch.builder.words, duplicate.twin);
+        }
+    }
+
+    /// All tokens of a subtree anew; the bytes before its root are pushed, or cannot be.
+    fn retry(context: *const MaskContext, root: u32, is_alive: bool, walker: *Walker, words: bitmap.Words) void {
+        const nodes = context.trie.nodes;
+        const end = root + nodes[root].subtree;
+        for (nodes[root..end]) |node| if (node.token()) |token| bitmap.unset(words, token);
+        if (!is_alive) return;
+        const base = walker.depth;
+        var at = root;
+        while (at < end) {
+            const node = nodes[at];
+            walker.popBytes(walker.depth - base - (node.depth - nodes[root].depth));
+            if (walker.tryPushByte(node.byte)) {
+                if (node.token()) |token| bitmap.set(words, token);
+                at += 1;
+            } else at += node.subtree;
+        }
+        walker.popBytes(walker.depth - base);
+    }
+
+    fn finish(context: *const MaskContext, scratch: *Scratch) void {
+        const builder = &scratch.builder;
+        builder.clear();
+        builder.n_tokens = bitmap.count(builder.words);
+        builder.n_listed = if (builder.n_tokens <= list_max) bitmap.list(builder.words, builder.ids) else null;
         scratch.mask = builder.finish(false, context.trie.end_tokens);
     }
 
@@ -139,6 +207,8 @@ const Walker = struct {
     machine: *Machine,
     pool: *Pool,
     depth: usize = 0,
+    /// Those that are pushed.
+    bytes: std.ArrayList(u8) = .empty,
     /// The configurations of the bytes that are pushed, one behind the other.
     words: Words = .empty,
     places: std.ArrayList(Place) = .empty,
@@ -160,6 +230,7 @@ const Walker = struct {
         const gpa = w.machine.gpa;
         w.words.deinit(gpa);
         w.places.deinit(gpa);
+        w.bytes.deinit(gpa);
         w.out.deinit(gpa);
     }
 
@@ -169,10 +240,16 @@ const Walker = struct {
     }
 
     pub fn tryPushByte(w: *Walker, byte: u8) bool {
-        return w.tryPush(byte) catch {
+        if (w.bytes.items.len == w.depth) w.bytes.append(w.machine.gpa, byte) catch {
             w.failed = true;
             return false;
         };
+        const pushed = w.tryPush(byte) catch {
+            w.failed = true;
+            return false;
+        };
+        if (pushed) w.bytes.items[w.depth - 1] = byte;
+        return pushed;
     }
 
     fn tryPush(w: *Walker, byte: u8) machine_module.Error!bool {
@@ -197,6 +274,7 @@ const Walker = struct {
     }
 
     fn tryPoint(w: *Walker, at: Point, byte: u8) machine_module.Error!bool {
+        w.machine.behind = w.bytes.items[0..w.depth];
         const stack = try w.machine.step(w.pool, at, byte, &w.out) orelse return false;
         try w.push(w.out.items, stack);
         w.depth += 1;

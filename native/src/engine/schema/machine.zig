@@ -74,8 +74,8 @@ const Mode = enum(u8) {
 };
 
 /// Words before the threads: mode and white space; the escape that has begun; bytes since the value began,
-/// where a thread counts them.
-const head = 3;
+/// where a thread counts them, or of a key the text before the present token; bytes of the key since then.
+const head = 4;
 
 /// In a thread of a key: it is one that the schema names, told by a range of their texts; else an extra one.
 const known_key = 0;
@@ -94,6 +94,8 @@ pub const Machine = struct {
     policy: space.Policy,
     /// The configuration before the first byte.
     initial: u32,
+    /// The bytes that came in the present token, before the next.
+    behind: []const u8 = "",
     /// The least depth of the stack of which a frame was looked at, since someone set it.
     least_depth: u32 = 0,
 
@@ -103,7 +105,7 @@ pub const Machine = struct {
         errdefer m.deinit();
         var literals = [_]goals_module.Literal{.of(schema.root)};
         const goal = try m.alternatives.goals.goal(&literals);
-        m.initial = try m.runs.put(gpa, &.{ @backingInt(Mode.document), 0, 0, 0, goal });
+        m.initial = try m.runs.put(gpa, &.{ @backingInt(Mode.document), 0, 0, 0, 0, goal });
         return m;
     }
 
@@ -197,6 +199,25 @@ pub const Machine = struct {
         return at;
     }
 
+    /// A key that may be any text but some, which are `excluded`: the configuration behind a text that none of
+    /// them begins with, in `out`. Null if this is no such place.
+    pub fn anyKey(m: *Machine, words: []const u32, out: *Words) Error!?*Strings {
+        if (modeOf(words) != .key or words[1] != 0) return null;
+        try out.appendSlice(m.gpa, words[0..head]);
+        var open: ?*Strings = null;
+        for (0..threadsOf(words)) |i| {
+            const thread = threadAt(words, i);
+            if (thread[2] == known_key) continue;
+            const plan = &m.alternatives.alternativeOf(thread[1]).object;
+            const strings = (try m.alternatives.extraOpen(plan, thread[1], thread[2] - 1)).?;
+            // Several kinds of key are told apart by the text.
+            if (open != null or !strings.isOpen() or strings.graph.next(thread[3], 'a') == 0) return null;
+            open = strings;
+            try out.appendSlice(m.gpa, &.{ thread[0], thread[1], thread[2], strings.graph.free, thread[4] });
+        }
+        return open;
+    }
+
     // ---- Values
 
     fn startDocument(m: *Machine, at: Point, byte: u8, out: *Words) Error!?Stack {
@@ -285,7 +306,7 @@ pub const Machine = struct {
             .object => .object_open,
         };
         // The first byte of a scalar's text has come.
-        try out.appendSlice(m.gpa, &.{ @backingInt(mode), 0, @intFromBool(class != .array and class != .object) });
+        try out.appendSlice(m.gpa, &.{ @backingInt(mode), 0, @intFromBool(class != .array and class != .object), 0 });
     }
 
     /// A thread for each alternative of the goal that the first byte leaves.
@@ -315,7 +336,7 @@ pub const Machine = struct {
     fn stepScalar(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
         const mode = modeOf(at.words);
         const depth = at.words[2];
-        try out.appendSlice(m.gpa, &.{ at.words[0], 0, depth + 1 });
+        try out.appendSlice(m.gpa, &.{ at.words[0], 0, depth + 1, 0 });
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
             switch (m.alternatives.all.items[thread[1]].*) {
@@ -377,11 +398,11 @@ pub const Machine = struct {
         if (slots.len == 0) return null;
         m.least_depth = @min(m.least_depth, pool.depthOf(stack));
         if (stack.below == position.bottom) {
-            try out.appendSlice(m.gpa, &.{ @backingInt(Mode.end), 0, 0, 0 });
+            try out.appendSlice(m.gpa, &.{ @backingInt(Mode.end), 0, 0, 0, 0 });
             return stack;
         }
         const frame = m.runs.get(stack.top);
-        try out.appendSlice(m.gpa, &.{ frame[0], 0, 0 });
+        try out.appendSlice(m.gpa, &.{ frame[0], 0, 0, 0 });
         var i: usize = 1;
         while (i < frame.len) : (i += 3) {
             if (std.mem.findScalar(u32, slots, frame[i]) == null) continue;
@@ -395,7 +416,7 @@ pub const Machine = struct {
 
     fn stepString(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
         const event = escapes.next(at.words[1], byte) orelse return null;
-        try out.appendSlice(m.gpa, &.{ at.words[0], event.state, at.words[2] +| 1 });
+        try out.appendSlice(m.gpa, &.{ at.words[0], event.state, at.words[2] +| 1, 0 });
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
             switch (m.alternatives.all.items[thread[1]].*) {
@@ -432,7 +453,7 @@ pub const Machine = struct {
     /// The threads that another item or member may follow.
     fn comma(m: *Machine, at: Point, byte: u8, after: Mode, out: *Words) Error!?Stack {
         if (byte != ',') return null;
-        try out.appendSlice(m.gpa, &.{ @backingInt(after), 0, 0 });
+        try out.appendSlice(m.gpa, &.{ @backingInt(after), 0, 0, 0 });
         var entries: std.ArrayList(Entry) = .empty;
         defer entries.deinit(m.gpa);
         for (0..threadsOf(at.words)) |i| {
@@ -470,7 +491,7 @@ pub const Machine = struct {
 
     fn startKey(m: *Machine, at: Point, byte: u8, out: *Words) Error!?Stack {
         if (byte != '"') return null;
-        try out.appendSlice(m.gpa, &.{ @backingInt(Mode.key), 0, try m.alternatives.text("") });
+        try out.appendSlice(m.gpa, &.{ @backingInt(Mode.key), 0, try m.alternatives.text(""), 0 });
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
             const plan = &m.alternatives.alternativeOf(thread[1]).object;
@@ -489,14 +510,14 @@ pub const Machine = struct {
 
     fn stepKey(m: *Machine, at: Point, byte: u8, out: *Words) Error!?Stack {
         const event = escapes.next(at.words[1], byte) orelse return null;
-        const before = m.alternatives.texts.keys()[at.words[2]];
-        if (event.what == .quote) return m.endKey(at, before, out);
-        try out.appendSlice(m.gpa, &.{ at.words[0], event.state, 0 });
+        const depth: u32 = @intCast(m.alternatives.texts.keys()[at.words[2]].len + at.words[3]);
+        if (event.what == .quote) return m.endKey(at, depth, out);
+        try out.appendSlice(m.gpa, &.{ at.words[0], event.state, at.words[2], at.words[3] + 1 });
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
             const plan = &m.alternatives.alternativeOf(thread[1]).object;
             if (thread[2] == known_key) {
-                const low, const high = plan.narrow(thread[3], thread[4], @intCast(before.len), byte);
+                const low, const high = plan.narrow(thread[3], thread[4], depth, byte);
                 if (!try m.alternatives.anyKnown(plan, thread[1], low, high)) continue;
                 try out.appendSlice(m.gpa, &.{ thread[0], thread[1], known_key, low, high });
                 continue;
@@ -505,13 +526,25 @@ pub const Machine = struct {
             const state = try spell(strings, .{ .product = thread[3], .count = thread[4] }, event, false) orelse continue;
             try out.appendSlice(m.gpa, &.{ thread[0], thread[1], thread[2], state.product, state.count });
         }
-        if (out.items.len == head) return null;
-        out.items[2] = try m.alternatives.textAfter(at.words[2], byte);
-        return at.stack;
+        return if (out.items.len == head) null else at.stack;
     }
 
-    fn endKey(m: *Machine, at: Point, before: []const u8, out: *Words) Error!?Stack {
-        try out.appendSlice(m.gpa, &.{ @backingInt(Mode.colon), 0, 0 });
+    /// The whole text of the key so far, interned.
+    fn keyText(m: *Machine, words: []const u32) Error!u32 {
+        if (words[3] == 0) return words[2];
+        return m.alternatives.textAfter(words[2], m.behind[m.behind.len - words[3] ..]);
+    }
+
+    /// What a token leaves: nothing that refers to its bytes, which are `behind`.
+    pub fn settle(m: *Machine, words: []u32) Error!void {
+        if (modeOf(words) != .key) return;
+        words[2] = try m.keyText(words);
+        words[3] = 0;
+    }
+
+    fn endKey(m: *Machine, at: Point, depth: u32, out: *Words) Error!?Stack {
+        var text: ?u32 = null; // interned if a thread asks for it
+        try out.appendSlice(m.gpa, &.{ @backingInt(Mode.colon), 0, 0, 0 });
         var forks: std.ArrayList(alternatives_module.Alternatives.Next) = .empty;
         defer forks.deinit(m.gpa);
         for (0..threadsOf(at.words)) |i| {
@@ -519,13 +552,14 @@ pub const Machine = struct {
             const plan = &m.alternatives.alternativeOf(thread[1]).object;
             forks.clearRetainingCapacity();
             if (thread[2] == known_key) {
-                const low, const high = plan.narrow(thread[3], thread[4], @intCast(before.len), '"');
+                const low, const high = plan.narrow(thread[3], thread[4], depth, '"');
                 if (low == high) continue;
                 try m.alternatives.addMembers(plan, thread[1], .{ .known = plan.by_text[low] }, &forks);
             } else {
                 const strings = (try m.alternatives.extraOpen(plan, thread[1], thread[2] - 1)).?;
                 if (!strings.canEnd(.{ .product = thread[3], .count = thread[4] })) continue;
-                try m.alternatives.addMembers(plan, thread[1], .{ .extra = .{ .index = thread[2] - 1, .text = at.words[2] } }, &forks);
+                if (text == null) text = try m.keyText(at.words);
+                try m.alternatives.addMembers(plan, thread[1], .{ .extra = .{ .index = thread[2] - 1, .text = text.? } }, &forks);
             }
             for (forks.items) |fork| {
                 const words = [_]u32{ thread[0], fork.progress, fork.goal };

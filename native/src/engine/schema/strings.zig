@@ -89,6 +89,13 @@ pub const Strings = struct {
         return if (s.spec.length.max == unbounded) unbounded else s.spec.length.max - state.count;
     }
 
+    /// Whether any content but the excluded ones is in the set.
+    pub fn isOpen(s: *const Strings) bool {
+        const spec = &s.spec;
+        return spec.matches.len == 0 and spec.mismatches.len == 0 and spec.length.min == 0 and spec.length.max == unbounded and
+            s.graph.free != Graph.dead;
+    }
+
     fn isAlive(s: *Strings, state: State) Error!bool {
         if (s.graph.shortest[state.product] == Graph.none) return false; // at the start of the empty set
         const length = s.spec.length;
