@@ -202,7 +202,7 @@ const Product = struct {
 
     /// Whether the product is its one automaton, since that is of ASCII.
     fn isPlain(p: *const Product) bool {
-        if (p.matches.len != 1 or p.mismatches.len > 0 or p.excluded.len > 0) return false;
+        if (p.matches.len != 1 or p.mismatches.len > 0 or p.texts.len > 0) return false;
         const dfa = p.matches[0];
         for (dfa.columns[0x80..]) |column| {
             if (column != dfa.columns[0xff]) return false;
