@@ -58,6 +58,10 @@ pub const Alternatives = struct {
     /// [alternative, words ...]: how far a thread has come in an array or an object.
     progresses: Interner = .{},
     finishable: std.AutoHashMapUnmanaged(u32, bool) = .empty,
+    /// By progress and known key: the ways to go on.
+    members: std.AutoHashMapUnmanaged(u64, []const Next) = .empty,
+    /// By progress and extra key: its automaton, if it may come.
+    open_extras: std.AutoHashMapUnmanaged(u64, ?*Strings) = .empty,
     /// Sets of extra keys: numbers of `texts`, ascending.
     key_sets: Interner = .{},
     texts: std.StringArrayHashMapUnmanaged(void) = .empty,
@@ -87,6 +91,8 @@ pub const Alternatives = struct {
         a.satisfiable.deinit(a.gpa);
         a.progresses.deinit(a.gpa);
         a.finishable.deinit(a.gpa);
+        a.members.deinit(a.gpa);
+        a.open_extras.deinit(a.gpa);
         a.key_sets.deinit(a.gpa);
         a.texts.deinit(a.gpa);
         a.goals.deinit();
@@ -520,19 +526,39 @@ pub const Alternatives = struct {
         return at.count >= plan.count.min and at.exceptions == plan.exceptions_all and plan.nRequiredFrom(at.next) == 0;
     }
 
+    /// The ways in which the object can go on behind a known key, found once. Lent.
+    fn knownMembers(a: *Alternatives, plan: *const ObjectPlan, progress: u32, known: u32) Error![]const Next {
+        const key = @as(u64, progress) << 32 | known;
+        if (a.members.get(key)) |found| return found;
+        var forks: std.ArrayList(Next) = .empty;
+        defer forks.deinit(a.gpa);
+        try a.addMembers(plan, progress, .{ .known = known }, &forks);
+        const found = try a.arena.allocator().dupe(Next, forks.items);
+        try a.members.put(a.gpa, key, found);
+        return found;
+    }
+
     /// Whether a known key of a range of `by_text` may come next, so that the object can be completed.
     pub fn anyKnown(a: *Alternatives, plan: *const ObjectPlan, progress: u32, low: u32, high: u32) Error!bool {
         const at = a.objectProgress(progress);
         const end = plan.reachable(at.next);
         for (plan.by_text[low..high]) |known| {
             if (known < at.next or known >= end) continue;
-            if (try a.anyMember(plan, progress, .{ .known = known })) return true;
+            if ((try a.knownMembers(plan, progress, known)).len > 0) return true;
         }
         return false;
     }
 
     /// The automaton of an extra key that may come next; null if it may not. Only its text is still open.
     pub fn extraOpen(a: *Alternatives, plan: *const ObjectPlan, progress: u32, extra: usize) Error!?*Strings {
+        const key = @as(u64, progress) << 32 | extra;
+        if (a.open_extras.get(key)) |found| return found;
+        const found = try a.findExtra(plan, progress, extra);
+        try a.open_extras.put(a.gpa, key, found);
+        return found;
+    }
+
+    fn findExtra(a: *Alternatives, plan: *const ObjectPlan, progress: u32, extra: usize) Error!?*Strings {
         const at = a.objectProgress(progress);
         if (plan.nRequiredFrom(at.next) > 0) return null;
         if (plan.count.max != unbounded and at.count == plan.count.max) return null;

@@ -99,38 +99,75 @@ pub const JsonSchema = struct {
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
         m.least_depth = pool.depthOf(at.stack);
-        const string = m.onlyString(m.runs.get(at.state));
-        var walker: Walker = .{ .machine = m, .pool = pool, .strings = if (string) |one| one.strings else null };
-        defer walker.deinit();
-        try walker.push(m.runs.get(at.state), at.stack);
-        if (string) |one| walker.places.items[0].state = one.state;
-        const can_stop = m.canStop(.{ .words = m.runs.get(at.state), .stack = at.stack });
-        var generic: Words = .empty;
-        defer generic.deinit(m.gpa);
-        if (m.takesAnyText(m.runs.get(at.state), s.strings.longest)) {
-            try s.byTails(context, &walker, scratch);
-        } else if (m.anyKey(m.runs.get(at.state), &generic) catch return error.OutOfMemory) |key| {
-            var any: Walker = .{ .machine = m, .pool = pool, .strings = null };
-            defer any.deinit();
-            try any.push(generic.items, at.stack);
-            try s.byTails(context, &any, scratch);
-            try s.exceptKeys(context, key, m.alternatives.texts.keys()[m.runs.get(at.state)[2]], &walker, scratch);
-            walker.failed = walker.failed or any.failed;
-        } else {
-            context.computeByWalk(&walker, can_stop, scratch);
-            return if (walker.failed) error.OutOfMemory else m.least_depth;
+        const words = try context.gpa.dupe(u32, m.runs.get(at.state));
+        defer context.gpa.free(words);
+        const point: Point = .{ .words = words, .stack = at.stack };
+        const can_stop = m.canStop(point);
+        bitmap.clear(scratch.builder.words);
+        s.addLegal(context, pool, point, scratch) catch return error.OutOfMemory;
+        finish(context, can_stop, scratch);
+        return m.least_depth;
+    }
+
+    /// Inside strings and keys each thread has a way of its own, and what is legal for one of them is legal.
+    fn addLegal(s: *JsonSchema, context: *const MaskContext, pool: *Pool, at: Point, scratch: *Scratch) machine_module.Error!void {
+        const m = s.machine;
+        const n = Machine.nSeparate(at.words);
+        const words = try bitmap.alloc(context.gpa, scratch.builder.words.len);
+        defer context.gpa.free(words);
+        if (n == 0) {
+            var walker: Walker = .{ .machine = m, .pool = pool };
+            defer walker.deinit();
+            try walker.push(at.words, at.stack);
+            bitmap.clear(words);
+            walk(context.trie, context.tokens, &walker, words);
+            if (walker.failed) return error.OutOfMemory;
+            bitmap.unite(scratch.builder.words, &.{words});
+            return;
         }
-        finish(context, scratch);
-        return if (walker.failed) error.OutOfMemory else m.least_depth;
+        var buffer: [Machine.alone_max]u32 = undefined;
+        for (0..n) |i| {
+            const one: Point = .{ .words = Machine.alone(at.words, i, &buffer), .stack = at.stack };
+            bitmap.clear(words);
+            try s.legalFor(context, pool, one, words);
+            bitmap.unite(scratch.builder.words, &.{words});
+        }
+    }
+
+    /// The legal tokens for a thread that is alone in a string or key, where no escape has begun.
+    fn legalFor(s: *JsonSchema, context: *const MaskContext, pool: *Pool, at: Point, words: bitmap.Words) machine_module.Error!void {
+        const m = s.machine;
+        const automaton = try m.automatonOf(at.words);
+        var walker: Walker = .{ .machine = m, .pool = pool };
+        defer walker.deinit();
+        try walker.push(at.words, at.stack);
+        if (automaton) |string| {
+            if (string.strings.freeCharacters(string.state) >= s.strings.longest) {
+                try s.byTails(context, &walker, words);
+            } else if (Machine.isKey(at.words) and string.strings.isOpen() and string.strings.isWhole(string.state)) {
+                // As behind a text that no excluded key begins with; then what these keys change.
+                var any: Walker = .{ .machine = m, .pool = pool };
+                defer any.deinit();
+                try any.push(at.words, at.stack);
+                Machine.setState(any.words.items, .{ .product = string.strings.graph.free, .count = string.state.count });
+                try s.byTails(context, &any, words);
+                try exceptKeys(context, string.strings, m.alternatives.texts.keys()[at.words[2]], &walker, words);
+                if (any.failed) return error.OutOfMemory;
+            } else {
+                walker.strings = string.strings;
+                walker.places.items[0].state = string.state;
+                walk(context.trie, context.tokens, &walker, words);
+            }
+        } else walk(context.trie, context.tokens, &walker, words);
+        if (walker.failed) return error.OutOfMemory;
     }
 
     /// Where any text may stand, plain tokens are legal, and others by their tails: in the words of the builder.
-    fn byTails(s: *const JsonSchema, context: *const MaskContext, walker: *Walker, scratch: *Scratch) Allocator.Error!void {
+    fn byTails(s: *const JsonSchema, context: *const MaskContext, walker: *Walker, words: bitmap.Words) Allocator.Error!void {
         const legal = try bitmap.alloc(context.gpa, bitmap.wordsFor(s.strings.tails.n));
         defer context.gpa.free(legal);
         bitmap.clear(legal);
         walk(&s.strings.trie, &s.strings.tails, walker, legal);
-        const words = scratch.builder.words;
         bitmap.copy(words, s.strings.plain);
         for (legal, 0..) |word, i| {
             var rest = word;
@@ -142,7 +179,7 @@ pub const JsonSchema = struct {
     }
 
     /// Tokens that end a key which may not come, or which the schema names, are tried one by one.
-    fn exceptKeys(_: *const JsonSchema, context: *const MaskContext, key: *const Strings, begun: []const u8, walker: *Walker, scratch: *Scratch) Allocator.Error!void {
+    fn exceptKeys(context: *const MaskContext, key: *const Strings, begun: []const u8, walker: *Walker, words: bitmap.Words) Allocator.Error!void {
         var arena: std.heap.ArenaAllocator = .init(context.gpa);
         defer arena.deinit();
         const trie = context.trie;
@@ -156,13 +193,13 @@ pub const JsonSchema = struct {
             const n_pushed = for (rest[0 .. rest.len - 1], 0..) |byte, n| {
                 if (!walker.tryPushByte(byte)) break n;
             } else rest.len - 1;
-            retry(context, node, n_pushed == rest.len - 1, walker, scratch.builder.words);
+            retry(context, node, n_pushed == rest.len - 1, walker, words);
             walker.popBytes(n_pushed);
         }
         for (trie.duplicates) |duplicate| {
-            if (bitmap.has(scratch.builder.words, duplicate.token)) {
-                bitmap.set(scratch.builder.words, duplicate.twin);
-            } else bitmap.unset(scratch.builder.words, duplicate.twin);
+            if (bitmap.has(words, duplicate.token)) {
+                bitmap.set(words, duplicate.twin);
+            } else bitmap.unset(words, duplicate.twin);
         }
     }
 
@@ -185,12 +222,12 @@ pub const JsonSchema = struct {
         walker.popBytes(walker.depth - base);
     }
 
-    fn finish(context: *const MaskContext, scratch: *Scratch) void {
+    fn finish(context: *const MaskContext, can_stop: bool, scratch: *Scratch) void {
         const builder = &scratch.builder;
         builder.clear();
         builder.n_tokens = bitmap.count(builder.words);
         builder.n_listed = if (builder.n_tokens <= list_max) bitmap.list(builder.words, builder.ids) else null;
-        scratch.mask = builder.finish(false, context.trie.end_tokens);
+        scratch.mask = builder.finish(can_stop, context.trie.end_tokens);
     }
 
     pub fn prepare(_: *JsonSchema, _: *const MaskContext, _: *const Budget, _: *diagnostic.Diagnostic) diagnostic.Error!void {}
@@ -213,7 +250,7 @@ const Walker = struct {
     words: Words = .empty,
     places: std.ArrayList(Place) = .empty,
     /// What a string is checked by, if it is one alone: inside it no configuration is made.
-    strings: ?*Strings,
+    strings: ?*Strings = null,
     out: Words = .empty,
     /// A walk cannot fail: out of memory, it refuses what comes.
     failed: bool = false,
@@ -269,8 +306,12 @@ const Walker = struct {
 
     /// From within the string, whose configuration is made for it.
     fn tryStepFrom(w: *Walker, state: Strings.State, byte: u8, place: Place) machine_module.Error!bool {
-        const words = w.words.items[0..w.places.items[0].end];
-        return w.tryPoint(.{ .words = &Machine.stringAt(words, state), .stack = place.stack }, byte);
+        var buffer: [Machine.alone_max]u32 = undefined;
+        const first = w.words.items[0..w.places.items[0].end];
+        @memcpy(buffer[0..first.len], first);
+        Machine.setState(buffer[0..first.len], state);
+        if (Machine.isKey(first)) buffer[3] += @intCast(w.depth);
+        return w.tryPoint(.{ .words = buffer[0..first.len], .stack = place.stack }, byte);
     }
 
     fn tryPoint(w: *Walker, at: Point, byte: u8) machine_module.Error!bool {

@@ -170,52 +170,45 @@ pub const Machine = struct {
         }
     }
 
-    /// Whether this is in a string of which the next characters, so many, may be any.
-    pub fn takesAnyText(m: *const Machine, words: []const u32, n_characters: u32) bool {
-        if (modeOf(words) != .string or words[1] != 0) return false;
-        for (0..threadsOf(words)) |i| {
-            const thread = threadAt(words, i);
-            const alternative = m.alternatives.all.items[thread[1]];
-            if (alternative.* != .string) continue;
-            const state: Strings.State = .{ .product = thread[2], .count = thread[3] };
-            if (alternative.string.freeCharacters(state) >= n_characters) return true;
-        }
-        return false;
+    // ---- Threads on their own, for masks
+
+    /// Words of a configuration with one thread.
+    pub const alone_max = head + 5;
+
+    /// Threads that can be looked at one by one: those in a string or key, outside an escape. Else 0.
+    pub fn nSeparate(words: []const u32) usize {
+        const mode = modeOf(words);
+        return if ((mode == .string or mode == .key) and words[1] == 0) threadsOf(words) else 0;
     }
 
-    /// The automaton and its state, if this is in a string that one thread alone reads, and in no escape.
-    pub fn onlyString(m: *const Machine, words: []const u32) ?struct { strings: *Strings, state: Strings.State } {
-        if (modeOf(words) != .string or words[1] != 0 or threadsOf(words) != 1) return null;
+    /// The configuration with one of the threads alone.
+    pub fn alone(words: []const u32, i: usize, buffer: *[alone_max]u32) []u32 {
+        const thread = threadAt(words, i);
+        @memcpy(buffer[0..head], words[0..head]);
+        @memcpy(buffer[head..][0..thread.len], thread);
+        return buffer[0 .. head + thread.len];
+    }
+
+    pub fn isKey(words: []const u32) bool {
+        return modeOf(words) == .key;
+    }
+
+    /// What the text of a thread that is alone is checked by, and how far that is; null for listed texts.
+    pub fn automatonOf(m: *Machine, words: []const u32) Error!?struct { strings: *Strings, state: Strings.State } {
         const thread = threadAt(words, 0);
-        const alternative = m.alternatives.all.items[thread[1]];
-        if (alternative.* != .string) return null;
-        return .{ .strings = alternative.string, .state = .{ .product = thread[2], .count = thread[3] } };
-    }
-
-    /// The configuration of such a string with another state.
-    pub fn stringAt(words: []const u32, state: Strings.State) [head + 4]u32 {
-        var at: [head + 4]u32 = words[0 .. head + 4].*;
-        at[head + 2], at[head + 3] = .{ state.product, state.count };
-        return at;
-    }
-
-    /// A key that may be any text but some, which are `excluded`: the configuration behind a text that none of
-    /// them begins with, in `out`. Null if this is no such place.
-    pub fn anyKey(m: *Machine, words: []const u32, out: *Words) Error!?*Strings {
-        if (modeOf(words) != .key or words[1] != 0) return null;
-        try out.appendSlice(m.gpa, words[0..head]);
-        var open: ?*Strings = null;
-        for (0..threadsOf(words)) |i| {
-            const thread = threadAt(words, i);
-            if (thread[2] == known_key) continue;
+        const state: Strings.State = .{ .product = thread[thread.len - 2], .count = thread[thread.len - 1] };
+        if (isKey(words)) {
+            if (thread[2] == known_key) return null;
             const plan = &m.alternatives.alternativeOf(thread[1]).object;
-            const strings = (try m.alternatives.extraOpen(plan, thread[1], thread[2] - 1)).?;
-            // Several kinds of key are told apart by the text.
-            if (open != null or !strings.isOpen() or strings.graph.next(thread[3], 'a') == 0) return null;
-            open = strings;
-            try out.appendSlice(m.gpa, &.{ thread[0], thread[1], thread[2], strings.graph.free, thread[4] });
+            return .{ .strings = (try m.alternatives.extraOpen(plan, thread[1], thread[2] - 1)).?, .state = state };
         }
-        return open;
+        const alternative = m.alternatives.all.items[thread[1]];
+        return if (alternative.* == .string) .{ .strings = alternative.string, .state = state } else null;
+    }
+
+    /// Puts the thread that is alone elsewhere in its automaton.
+    pub fn setState(words: []u32, state: Strings.State) void {
+        words[words.len - 2 ..][0..2].* = .{ state.product, state.count };
     }
 
     // ---- Values

@@ -303,6 +303,7 @@ const Product = struct {
 
     /// Where nothing but UTF-8 is left to check.
     fn findFree(p: *const Product) u32 {
+        if (!p.are_excluded) return Graph.dead;
         for (0..p.states.count()) |state| {
             const words = p.states.get(@intCast(state));
             if (words[0] != utf8_start or p.accepts(words) == false) continue;

@@ -83,8 +83,9 @@ pub const Strings = struct {
         return s.graph.accepts(state.product) and state.count >= s.spec.length.min;
     }
 
-    /// So many characters may follow, whatever they are; 0 within a character.
+    /// So many characters may follow, whatever they are, and change nothing; 0 within a character.
     pub fn freeCharacters(s: *const Strings, state: State) u32 {
+        if (state.count < s.spec.length.min) return 0;
         if (s.graph.next(state.product, 'a') != state.product or !s.graph.isFree(state.product)) return 0;
         return if (s.spec.length.max == unbounded) unbounded else s.spec.length.max - state.count;
     }
@@ -92,8 +93,13 @@ pub const Strings = struct {
     /// Whether any content but the excluded ones is in the set.
     pub fn isOpen(s: *const Strings) bool {
         const spec = &s.spec;
-        return spec.matches.len == 0 and spec.mismatches.len == 0 and spec.length.min == 0 and spec.length.max == unbounded and
+        return spec.listed == null and spec.matches.len == 0 and spec.mismatches.len == 0 and spec.length.min == 0 and spec.length.max == unbounded and
             s.graph.free != Graph.dead;
+    }
+
+    /// Whether no character has begun.
+    pub fn isWhole(s: *const Strings, state: State) bool {
+        return s.graph.next(state.product, 'a') != Graph.dead;
     }
 
     fn isAlive(s: *Strings, state: State) Error!bool {
