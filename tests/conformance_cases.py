@@ -97,6 +97,12 @@ def tokens_of_bytes(vocabulary: dict[str, Any]) -> dict[int, int]:
     return found
 
 
+def schema_text(constraint: dict[str, Any]) -> str:
+    """The text of a JSON Schema, which may be a text already."""
+    schema = constraint["json_schema"]
+    return schema if isinstance(schema, str) else json.dumps(schema)
+
+
 def shipped_grammars() -> dict[str, str]:
     """The texts of the grammars that ship, by name."""
     return {path.stem: path.read_text("utf-8") for path in sorted(GRAMMARS.glob("*.lark"))}

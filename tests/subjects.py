@@ -46,7 +46,17 @@ COMPILE: dict[str, Callable[[Vocabulary, dict[str, Any], Budget], Constraint]] =
     "shipped": lambda vocabulary, data, budget: Constraint.lark(
         vocabulary, shipped_grammars()[data["shipped"]], budget=budget
     ),
+    "json_schema": lambda vocabulary, data, budget: Constraint.json_schema(
+        vocabulary,
+        data["json_schema"],
+        space=data.get("space", "loose"),
+        lenient=data.get("lenient", False),
+        budget=budget,
+    ),
 }
+
+
+NOT_SAVED = [ConstraintKind.TOKEN_TRIE, ConstraintKind.JSON_SCHEMA]
 
 
 class Library:
@@ -184,7 +194,7 @@ def make_constraint(run: Run) -> Constraint:
     constraint = COMPILE[kind](vocabulary_of(data["vocabulary"]), data["constraint"], budget)
     if "open" in data:
         open_changed(constraint, data["open"])
-    if run.way == "opened" and constraint.kind != ConstraintKind.TOKEN_TRIE:  # which is not saved
+    if run.way == "opened" and constraint.kind not in NOT_SAVED:
         constraint.prepare()
         save(constraint)
         return Constraint.open(Vocabulary.open("vocabulary"), "constraint", mask_bytes_max=budget.mask_bytes_max)

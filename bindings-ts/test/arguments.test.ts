@@ -79,6 +79,15 @@ describe("a value of a wrong type is named", () => {
   testRefusals([
     [() => Constraint.regex(vocabulary, any(/a/)), "pattern: expected a string, got RegExp"],
     [() => Constraint.lark(vocabulary, any(undefined)), "grammar: expected a string, got undefined"],
+    [() => Constraint.jsonSchema(vocabulary, any(undefined)), schemaExpected("undefined")],
+    [() => Constraint.jsonSchema(vocabulary, any([])), schemaExpected("an array")],
+    [() => Constraint.jsonSchema(vocabulary, new Map()), schemaExpected("Map")],
+    [() => Constraint.jsonSchema(vocabulary, { minimum: Number.NaN }), "schema: minimum: JSON has no NaN"],
+    [() => Constraint.jsonSchema(vocabulary, "\ud800"), "schema: not valid Unicode"],
+    [
+      () => Constraint.jsonSchema(vocabulary, true, { space: any("wide") }),
+      "space: wide is none of loose, compact, spaced, any",
+    ],
     [() => Constraint.open(vocabulary, any(null)), "path: expected a string, got null"],
     [() => new Model(any(undefined), { library: model.library }), "path: expected a string, got undefined"],
     [() => Vocabulary.open(any([])), "path: expected a string, got an array"],
@@ -122,6 +131,7 @@ describe("an unknown option is named", () => {
     [() => Constraint.regex(vocabulary, "a", unknown), message],
     [() => Constraint.regex(vocabulary, "a", { budget: unknown }), message],
     [() => Constraint.lark(vocabulary, 'start: "a"', unknown), message],
+    [() => Constraint.jsonSchema(vocabulary, true, unknown), message],
     [() => Constraint.open(vocabulary, modelPath, unknown), message],
     [() => constraint.prepare(unknown), message],
     [() => new Matcher(constraint, unknown), message],
@@ -142,3 +152,7 @@ describe("a seed is an integer of 64 bits", () => {
 
   test.each([0, 7, 2 ** 60, 2n ** 64n - 1n])("such as %p", (seed) => matcher.setSeed(seed));
 });
+
+function schemaExpected(got: string): string {
+  return `schema: expected a plain object, a boolean or a text, got ${got} (z.toJSONSchema makes one of a Zod schema)`;
+}

@@ -3,7 +3,16 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type Budget, Constraint, ConstraintKind, Matcher, TokenFlag, Vocabulary, grammars } from "../src";
+import {
+  type Budget,
+  Constraint,
+  ConstraintKind,
+  type JsonSpace,
+  Matcher,
+  TokenFlag,
+  Vocabulary,
+  grammars,
+} from "../src";
 import {
   type Failure,
   type Octets,
@@ -33,6 +42,9 @@ interface ConstraintData {
   ignore_case?: true;
   grammar?: Octets;
   shipped?: string;
+  json_schema?: object | boolean | string;
+  space?: JsonSpace;
+  lenient?: true;
 }
 
 /** A saved file that is changed and opened. */
@@ -161,6 +173,8 @@ const kinds: Record<string, Compile> = {
     Constraint.regex(vocabulary, textOf(regex!), { ignoreCase, budget }),
   grammar: (vocabulary, { grammar }, budget) => Constraint.lark(vocabulary, textOf(grammar!), { budget }),
   shipped: (vocabulary, { shipped }, budget) => Constraint.lark(vocabulary, grammars.text(shipped!), { budget }),
+  json_schema: (vocabulary, { json_schema: schema, space, lenient }, budget) =>
+    Constraint.jsonSchema(vocabulary, schema!, { space, lenient, budget }),
 };
 
 function compile(vocabulary: Vocabulary, data: ConstraintData, budget: Budget): Constraint {
@@ -192,9 +206,12 @@ function save(vocabulary: Vocabulary, constraint: Constraint): void {
   constraint.save("constraint");
 }
 
-/** Prepared, saved, and opened, as its vocabulary is. A token trie is not saved. */
+/** What has no file. */
+const NOT_SAVED: number[] = [ConstraintKind.TOKEN_TRIE, ConstraintKind.JSON_SCHEMA];
+
+/** Prepared, saved, and opened, as its vocabulary is. */
 function reopen(vocabulary: Vocabulary, compiled: Constraint, { maskBytesMax }: Budget): Constraint {
-  if (compiled.kind === ConstraintKind.TOKEN_TRIE) return compiled;
+  if (NOT_SAVED.includes(compiled.kind)) return compiled;
   compiled.prepare();
   save(vocabulary, compiled);
   using opened = Vocabulary.open("vocabulary");

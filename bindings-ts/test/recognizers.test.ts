@@ -3,7 +3,17 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Constraint, ConstraintKind, Matcher, Step, TokenFlag, Vocabulary, fillBitmaps, grammars } from "../src";
+import {
+  Constraint,
+  ConstraintKind,
+  type JsonSpace,
+  Matcher,
+  Step,
+  TokenFlag,
+  Vocabulary,
+  fillBitmaps,
+  grammars,
+} from "../src";
 import { failure } from "./support";
 
 const folder = mkdtempSync(join(tmpdir(), "eliza-inference-"));
@@ -131,6 +141,47 @@ describe("Constraint", () => {
     const grammar = failure(() => Constraint.lark(vocabulary, 'start: "a"\n  | b\n'));
     expect(grammar.statusName).toBe("ELIZA_ERR_GRAMMAR");
     expect(grammar.message).toStartWith("2:5: ");
+  });
+
+  test("a JSON Schema is an object, a boolean or a text", () => {
+    for (const schema of [{ const: "a" }, '{"const": "a"}']) {
+      using constraint = Constraint.jsonSchema(vocabulary, schema, { space: "compact" });
+      expect(constraint.kind).toBe(ConstraintKind.JSON_SCHEMA);
+      using matcher = new Matcher(constraint);
+      expect(Buffer.from(matcher.forcedBytes()).toString()).toBe('"a"');
+    }
+    using any = new Matcher(Constraint.jsonSchema(vocabulary, true));
+    accept(any, '{"a": [1, 2]}');
+    expect(any.canStop).toBe(true);
+    expect(failure(() => Constraint.jsonSchema(vocabulary, false)).statusName).toBe("ELIZA_ERR_GRAMMAR");
+  });
+
+  test("what a JSON Schema cannot enforce is an error, and lenient a note", () => {
+    const schema = { properties: { a: { pattern: "(a)\\1" } } };
+    const error = failure(() => Constraint.jsonSchema(vocabulary, schema));
+    expect(error.statusName).toBe("ELIZA_ERR_GRAMMAR");
+    expect(error.message).toStartWith("at #/properties/a/pattern: ");
+    const { notes } = Constraint.jsonSchema(vocabulary, schema, { lenient: true });
+    expect(notes.length).toBe(1);
+    expect(notes[0]).toStartWith("at #/properties/a/pattern: ");
+  });
+
+  test("white space stands where a JSON Schema's space says", () => {
+    const schema = { type: "array", items: { const: 1 }, minItems: 2, maxItems: 2 };
+    const forced = (space: JsonSpace): string =>
+      Buffer.from(new Matcher(Constraint.jsonSchema(vocabulary, schema, { space })).forcedBytes()).toString();
+    expect([forced("compact"), forced("spaced"), forced("loose")]).toEqual(["[1,1]", "[1, 1]", "["]);
+    using loose = new Matcher(Constraint.jsonSchema(vocabulary, schema));
+    accept(loose, "[\n    1,");
+    using wide = new Matcher(Constraint.jsonSchema(vocabulary, schema, { space: "any" }));
+    accept(wide, " \r\n\n [1 \n\n,");
+  });
+
+  test("a JSON Schema is not saved", () => {
+    using constraint = Constraint.jsonSchema(vocabulary, true);
+    const error = failure(() => constraint.save(join(folder, "schema")));
+    expect(error.statusName).toBe("ELIZA_ERR_INVALID_ARG");
+    expect(error.message).toStartWith("a constraint of the kind json_schema is not saved");
   });
 
   test("what is no Unicode is an error, not a replacement character", () => {

@@ -353,7 +353,7 @@ int eliza_inference_constraint_create_json_schema(const eliza_vocab *vocab, cons
                                                   eliza_constraint **out_constraint, char **out_error);
 
 /* Writes a recognizer, with the tables that it has so far, to a file that `open` maps. Not for token
- * tries: ELIZA_ERR_INVALID_ARG. */
+ * tries and JSON Schemas: ELIZA_ERR_INVALID_ARG. */
 int eliza_inference_constraint_save(const eliza_constraint *constraint, const char *path, size_t path_len,
                                     char **out_error);
 

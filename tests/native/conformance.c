@@ -595,6 +595,17 @@ static int compile_shipped(const compile_input *in, eliza_constraint **out, char
     return eliza_inference_constraint_create_lark(in->vocab, text->text, text->length, in->config, out, error);
 }
 
+static int compile_json_schema(const compile_input *in, eliza_constraint **out, char **error) {
+    static const char *const spaces[] = {"loose", "compact", "spaced", "any"}; /* ELIZA_JSON_SPACE_* */
+    const json *constraint = json_get(in->run->data, "constraint"), *space = json_get(constraint, "space");
+    eliza_json_schema_options_t options = {.struct_size = sizeof options,
+                                           .flags = json_get(constraint, "lenient") ? ELIZA_JSON_LENIENT : 0};
+    for (int32_t i = 0; i < (int32_t)COUNT(spaces); i++)
+        if (space && json_is(space, spaces[i])) options.space = i;
+    return eliza_inference_constraint_create_json_schema(in->vocab, in->source->text, in->source->length, &options, in->config,
+                                                         out, error);
+}
+
 /* By the key of the constraint that says its kind. */
 static const struct {
     const char *key;
@@ -606,6 +617,7 @@ static const struct {
     {"regex", ELIZA_CONSTRAINT_REGEX, compile_regex},
     {"grammar", ELIZA_CONSTRAINT_GRAMMAR, compile_grammar},
     {"shipped", ELIZA_CONSTRAINT_GRAMMAR, compile_shipped},
+    {"json_schema", ELIZA_CONSTRAINT_JSON_SCHEMA, compile_json_schema},
 };
 
 static int32_t number_of_kind(const json *name) {
@@ -639,7 +651,7 @@ static void reopen(const run_of *run, eliza_vocab **vocab, eliza_constraint **co
     eliza_recognizer_info_t info = {.struct_size = sizeof info};
     eliza_compile_config_t config = config_of(run);
     expect_number("info", eliza_inference_constraint_recognizer_info(*constraint, &info), ELIZA_OK);
-    if (info.kind == ELIZA_CONSTRAINT_TOKEN_TRIE) return; /* is not saved */
+    if (info.kind == ELIZA_CONSTRAINT_TOKEN_TRIE || info.kind == ELIZA_CONSTRAINT_JSON_SCHEMA) return; /* are not saved */
     expect_number("prepare", eliza_inference_constraint_prepare(*constraint, NULL, NULL), ELIZA_OK);
     expect_number("save", save_both(*vocab, *constraint, NULL), ELIZA_OK);
     eliza_inference_constraint_free(*constraint);

@@ -243,7 +243,7 @@ fn makeConstraint(r: *Report, arena: std.mem.Allocator, vocabulary: *Vocabulary,
         defer compiled.release();
         return openChanged(r, arena, compiled, open, diag);
     }
-    if (run.way != .opened or compiled.recognizer() == null) return compiled; // a token trie is not saved
+    if (run.way != .opened or !isSaved(compiled)) return compiled;
     defer compiled.release();
     try compiled.compiled.prepare(&.{}, diag);
     try save(r, arena, compiled, diag);
@@ -285,8 +285,12 @@ const Input = struct {
     diag: *Diagnostic,
     source: Value = .null,
 
-    fn has(in: Input, option: []const u8) bool {
-        return get(get(in.run.case, "constraint").?, option) != null;
+    fn has(in: Input, name: []const u8) bool {
+        return in.option(name) != null;
+    }
+
+    fn option(in: Input, name: []const u8) ?Value {
+        return get(get(in.run.case, "constraint").?, name);
     }
 };
 
@@ -296,6 +300,7 @@ const kinds: []const struct { []const u8, *const fn (Input) anyerror!*Constraint
     .{ "regex", compileRegex },
     .{ "grammar", compileGrammar },
     .{ "shipped", compileShipped },
+    .{ "json_schema", compileJsonSchema },
 };
 
 fn compile(in: Input) !*Constraint {
@@ -339,6 +344,22 @@ fn compileShipped(in: Input) !*Constraint {
     const path = try std.fmt.allocPrint(in.arena, grammars ++ "/{s}.lark", .{in.source.string});
     const text = try std.Io.Dir.cwd().readFileAlloc(std.testing.io, path, in.arena, .limited(file_bytes_max));
     return eliza.compile.createConstraint(gpa, in.vocabulary, .{ .lark = text }, in.settings, in.diag);
+}
+
+fn compileJsonSchema(in: Input) !*Constraint {
+    const text = if (in.source == .string) in.source.string else try std.json.Stringify.valueAlloc(in.arena, in.source, .{});
+    const space = if (in.option("space")) |name| std.meta.stringToEnum(Space, name.string).? else .loose;
+    const options: JsonSchemaOptions = .{ .lenient = in.has("lenient") };
+    const schema: eliza.compile.Source = .{ .json_schema = .{ .text = text, .options = options, .space = space } };
+    return eliza.compile.createConstraint(gpa, in.vocabulary, schema, in.settings, in.diag);
+}
+
+const Space = @FieldType(@FieldType(eliza.compile.Source, "json_schema"), "space");
+const JsonSchemaOptions = @FieldType(@FieldType(eliza.compile.Source, "json_schema"), "options");
+
+fn isSaved(constraint: *const Constraint) bool {
+    const compiled = constraint.recognizer() orelse return false;
+    return compiled.language.isSaved();
 }
 
 /// Of the folder: `vocabulary` and `constraint`.

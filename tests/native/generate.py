@@ -17,7 +17,11 @@ INT64_MAX = 2**63 - 1
 
 def main(output: Path) -> None:
     writer = Writer()
-    writer.define("conformance_files", [{"name": name} | content for name, content in conformance.files().items()])
+    files = [{"name": name} | content for name, content in conformance.files().items()]
+    for case in (case for file in files for case in file["cases"]):
+        if "json_schema" in case["constraint"]:
+            case["constraint"]["json_schema"] = conformance.schema_text(case["constraint"])
+    writer.define("conformance_files", files)
     writer.define("shipped_grammars", conformance.shipped_grammars())
     output.write_text("".join(writer.lines), "utf-8")
 

@@ -173,6 +173,38 @@ def test_grammar_check_tells_what_is_wrong_and_where(tmp_path: Path) -> None:
     assert f"Error: {file}: not UTF-8" in result.stderr
 
 
+def test_schema_check_tells_size_and_notes_or_what_is_wrong_and_where(tmp_path: Path) -> None:
+    file = tmp_path / "schema.json"
+    file.write_text('{"type": "string", "format": "colour"}')
+    result = run("schema", "check", file)
+    assert result.exit_code == 0, result.output
+    size, note = result.stdout.splitlines()
+    assert size.startswith(f"{file}: 38 bytes, compiled in ")
+    assert note.startswith("note: ") and "colour" in note
+    file.write_text('{"pattern": "(a)\\\\1"}')
+    result = run("schema", "check", file)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"Error: {file}: at #/pattern: "), result.stderr
+    result = run("schema", "check", file, "--lenient")
+    assert result.exit_code == 0 and "note: at #/pattern: " in result.stdout
+    file.write_bytes(b'{"const": "\xff"}')
+    assert f"Error: {file}: not UTF-8" in run("schema", "check", file).stderr
+
+
+def test_schema_allowed_tells_what_may_and_must_follow(tmp_path: Path) -> None:
+    file = tmp_path / "schema.json"
+    file.write_text('{"type": "object", "properties": {"n": {"minimum": 30, "maximum": 59}}, "required": ["n"]}')
+    arguments = ("schema", "allowed", file, "--space", "compact")
+    assert run(*arguments).stdout == 'may follow: {\nmust follow: {"n":\n'
+    file.write_text('{"type": "integer", "minimum": 30, "maximum": 59}')
+    assert run(*arguments).stdout == "may follow: 3..5\n"
+    assert run(*arguments, "--after", "5").stdout == "may follow: 0..9\n"
+    assert run(*arguments, "--after", "51").stdout == "may follow:\nmay end here\n"
+    result = run(*arguments, "--after", "5x")
+    assert result.exit_code == 1
+    assert result.stderr == "Error: --after: at byte 1: no valid document goes on with 'x'\n"
+
+
 def test_an_error_is_a_message_without_a_traceback(llama: LlamaInfo, tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.gguf"
     damaged.write_bytes(b"GGUF")

@@ -5,16 +5,26 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import re
+import types
+from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-from eliza_inference import Constraint, GrammarError, Matcher, Step, Vocabulary
+from eliza_inference import (
+    Constraint,
+    ConstraintKind,
+    GrammarError,
+    InvalidArgumentError,
+    Matcher,
+    Step,
+    Vocabulary,
+)
 
 from json_schema_texts import END, PIECES, accepts, byte_vocabulary, load
 
 Json = Any
-
 SCHEMAS: list[Json] = [
     True,
     {},
@@ -48,14 +58,18 @@ SCHEMAS: list[Json] = [
     {"type": "object", "properties": {"a": True}, "not": {"additionalProperties": {"type": "integer"}}},
     {"type": "object", "propertyNames": {"maxLength": 2}},
     {"type": "object", "not": {"propertyNames": {"maxLength": 2}}},
+    {"type": "object", "propertyNames": {"enum": ["a", "b", "zzz"]}},
+    {"type": "object", "propertyNames": {"enum": ["a", "c", 1], "not": {"const": "c"}},
+     "properties": {"a": {"type": "integer"}}},
     {"type": "object", "dependentRequired": {"a": ["b"]}, "properties": {"a": True, "b": True}},
-    {"type": "object", "dependentSchemas": {"a": {"properties": {"b": {"type": "integer"}}}}, "properties": {"a": {}, "b": {}}},
+    {"type": "object", "dependentSchemas": {"a": {"properties": {"b": {"type": "integer"}}}},
+     "properties": {"a": {}, "b": {}}},
     {"anyOf": [{"type": "integer", "minimum": 5}, {"type": "string", "maxLength": 1}]},
     {"oneOf": [{"type": "integer"}, {"type": "number", "minimum": 2}]},
     {"oneOf": [{"required": ["a"]}, {"required": ["b"]}], "type": "object", "properties": {"a": {}, "b": {}}},
     {"allOf": [{"properties": {"a": {"type": "integer"}}}, {"properties": {"a": {"minimum": 3}}}], "type": "object"},
-    {"if": {"properties": {"a": {"const": 1}}}, "then": {"required": ["b"]}, "else": {"required": ["c"]}, "type": "object",
-     "properties": {"a": {}, "b": {}, "c": {}}},
+    {"if": {"properties": {"a": {"const": 1}}}, "then": {"required": ["b"]}, "else": {"required": ["c"]},
+     "type": "object", "properties": {"a": {}, "b": {}, "c": {}}},
     {"$ref": "#/$defs/tree", "$defs": {"tree": {"type": "object", "properties": {
         "v": {"type": "integer"}, "kids": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
         "required": ["v"], "additionalProperties": False}}},
@@ -65,11 +79,14 @@ SCHEMAS: list[Json] = [
 ]  # fmt: skip
 
 VALUES: list[Json] = [
-    None, True, False, 0, 1, -3, -4, 3, 5, 12, 1.5, 0.25, 2.75, 4.25, "", "a", "ab", "abc", "\u00e9\u00e9", "red", 'q"\\\n\x01',
+    None, True, False, 0, 1, -3, -4, 3, 5, 12, 1.5, 0.25, 2.75, 4.25, "", "a", "ab", "abc", "\u00e9\u00e9",
+    "red", 'q"\\\n\x01',
     [], [1], ["a"], ["a", None], ["a", 1, 2], [1, 1], [1, 2, 1, 3], [1, 2, 3, 4], [None], [1, "x"], [[], {}],
-    {}, {"a": 1}, {"a": "x"}, {"a": 3}, {"b": 1}, {"a": 1, "b": "x"}, {"a": 1, "b": 2, "c": 3}, {"b": 1, "c": 2}, {"zzz": None},
+    {}, {"a": 1}, {"a": "x"}, {"a": 3}, {"b": 1}, {"a": 1, "b": "x"}, {"a": 1, "b": 2, "c": 3}, {"b": 1, "c": 2},
+    {"zzz": None},
     {"a": None, "zz": None}, {"a": 1, "b": 1, "c": 1, "d": 1}, {"c": 1}, {"a": [1, {"b": None}]}, {"t": "x", "n": 1},
-    {"t": "y", "s": "q"}, {"t": "x", "s": "q"}, {"v": 1}, {"v": 1, "kids": [{"v": 2, "kids": []}]}, {"v": 1, "kids": [{}]},
+    {"t": "y", "s": "q"}, {"t": "x", "s": "q"}, {"v": 1}, {"v": 1, "kids": [{"v": 2, "kids": []}]},
+    {"v": 1, "kids": [{}]},
 ]  # fmt: skip
 
 
@@ -138,10 +155,107 @@ def takes(matcher: Matcher, token: int) -> bool:
         False,
         {"type": "string", "minLength": 3, "maxLength": 2},
         {"type": "object", "required": ["a"], "properties": {"a": False}},
-        {"$ref": "#/$defs/x", "$defs": {"x": {"type": "object", "required": ["x"], "properties": {"x": {"$ref": "#/$defs/x"}}}}},
+        {
+            "$ref": "#/$defs/x",
+            "$defs": {"x": {"type": "object", "required": ["x"], "properties": {"x": {"$ref": "#/$defs/x"}}}},
+        },
         {"allOf": [{"type": "string"}, {"type": "integer"}]},
     ],
 )
 def test_a_schema_that_nothing_satisfies_is_an_error(vocabulary: Vocabulary, schema: Json) -> None:
     with pytest.raises(GrammarError):
         Constraint.json_schema(vocabulary, schema)
+
+
+class Model:
+    """As a class of Pydantic's is used."""
+
+    @staticmethod
+    def model_json_schema() -> dict[str, Json]:
+        return {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"], "additionalProperties": False}
+
+    @staticmethod
+    def model_validate_json(document: str | bytes) -> tuple[str, Json]:
+        return "model", json.loads(document)
+
+
+class Adapter:
+    """As a `TypeAdapter` of Pydantic's is used."""
+
+    def json_schema(self) -> dict[str, Json]:
+        return {"const": [1]}
+
+    def validate_json(self, document: str | bytes) -> tuple[str, Json]:
+        return "adapter", json.loads(document)
+
+
+@pytest.mark.parametrize(
+    ("schema", "document", "parsed"),
+    [
+        (Model, b'{"a":1}', ("model", {"a": 1})),
+        (Adapter(), b"[1]", ("adapter", [1])),
+        (types.MappingProxyType({"const": "\u00e9"}), '"\u00e9"'.encode(), "\u00e9"),
+        ('{"const": {}}', b"{}", {}),
+    ],
+)
+def test_what_a_schema_is_given_as_reads_its_documents(
+    vocabulary: Vocabulary, schema: Json, document: bytes, parsed: Json
+) -> None:
+    constraint = Constraint.json_schema(vocabulary, schema, space="compact")
+    assert constraint.kind == ConstraintKind.JSON_SCHEMA
+    assert Matcher(constraint).forced_bytes() == document
+    assert constraint.parse(document) == parsed
+    assert constraint.parse(document.decode()) == parsed
+
+
+def test_parse_is_of_json_schemas(vocabulary: Vocabulary) -> None:
+    with pytest.raises(InvalidArgumentError, match="REGEX"):
+        Constraint.regex(vocabulary, "a").parse("a")
+
+
+def test_wrong_arguments_are_clear_errors(vocabulary: Vocabulary) -> None:
+    wrong: list[tuple[Json, type[Exception], str]] = [
+        (None, TypeError, "schema: expected a dict, .*, got None"),
+        ([], TypeError, "schema: expected a dict, .*, got list"),
+        (1, TypeError, "schema: expected a dict, .*, got int"),
+        ({"minimum": float("nan")}, InvalidArgumentError, "schema: JSON cannot express it: Out of range"),
+        ({"maximum": float("inf")}, InvalidArgumentError, "schema: JSON cannot express it: Out of range"),
+        ({"enum": {1, 2}}, InvalidArgumentError, "schema: JSON cannot express it: .*set"),
+        ({"const": "\ud800"}, InvalidArgumentError, "schema: not valid Unicode"),
+    ]
+    for schema, error, message in wrong:
+        with pytest.raises(error, match=message):
+            Constraint.json_schema(vocabulary, schema)
+    endless: Json = {}
+    endless["not"] = endless
+    with pytest.raises(InvalidArgumentError, match="schema: JSON cannot express it"):
+        Constraint.json_schema(vocabulary, endless)
+    with pytest.raises(InvalidArgumentError, match="space: 'wide' is none of loose, compact, spaced, any"):
+        Constraint.json_schema(vocabulary, True, space="wide")  # type: ignore[arg-type]
+
+
+def test_a_json_schema_is_not_saved(vocabulary: Vocabulary, tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgumentError, match="a constraint of the kind json_schema is not saved"):
+        Constraint.json_schema(vocabulary, True).save(tmp_path / "saved")
+    assert not (tmp_path / "saved").exists()
+
+
+SCHEMAS_MD = (Path(__file__).resolve().parents[2] / "native" / "SCHEMAS.md").read_text("utf-8")
+EXAMPLES = re.findall(r"^```json\n(.*?)^```\n\n```text\n(.*?)^```", SCHEMAS_MD, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize(("schema", "documents"), EXAMPLES)
+def test_the_examples_of_the_document(vocabulary: Vocabulary, schema: str, documents: str) -> None:
+    """Each line is a document, and whether it is legal."""
+    constraint = Constraint.json_schema(vocabulary, schema)
+    for line in documents.splitlines():
+        verdict, document = line.split(maxsplit=1)
+        assert accepts(constraint, document) == {"yes": True, "no": False}[verdict], line
+
+
+def test_the_document_has_examples_and_names_every_keyword() -> None:
+    assert len(EXAMPLES) >= 4
+    source = (Path(__file__).resolve().parents[2] / "native/src/shell/compile/schema/keywords.zig").read_text("utf-8")
+    body = source[source.index("pub const Keyword = enum {") : source.index("pub fn of(name")]
+    for keyword in re.findall(r'^    (?:@")?([$\w]+)"?,$', body, re.MULTILINE):
+        assert f"`{keyword}`" in SCHEMAS_MD, keyword

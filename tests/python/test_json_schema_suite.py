@@ -88,7 +88,10 @@ def constraints_of(vocabulary: Vocabulary, schema: Json) -> dict[str, Constraint
     if "$schema" in text and OF_THE_CALLER in schema["$schema"]:
         return {}
     try:
-        return {space: Constraint.json_schema(vocabulary, text, space=space) for space in SPACES}  # type: ignore[arg-type]
+        return {
+            space: Constraint.json_schema(vocabulary, text, space=space)  # type: ignore[arg-type]
+            for space in SPACES
+        }
     except GrammarError as error:
         if "no document is valid" in str(error):
             return dict.fromkeys(SPACES)

@@ -44,7 +44,8 @@ ENGINE = {
     "mask": "vocabulary base platform",
     "language": "mask contract base",
     "lr": "language mask vocabulary contract base platform",
-    "recognizer": "lr language mask vocabulary contract sampling base platform",
+    "schema": "mask language vocabulary contract base platform",
+    "recognizer": "lr schema language mask vocabulary contract sampling base platform",
     "constraint": "recognizer trie vocabulary contract sampling base",
 }
 SHELL = {

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import accumulate
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 from eliza_inference._arguments import instance, kind_of, several, utf8
 from eliza_inference._bitmap import n_bitmap_words
@@ -18,7 +18,7 @@ from eliza_inference._described import Described
 from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struct
 from eliza_inference._tokenizers import watching_tokenizer
 from eliza_inference.budget import Budget, call_within
-from eliza_inference.errors import PayloadError, error_from_status
+from eliza_inference.errors import InvalidArgumentError, PayloadError, error_from_status
 from eliza_inference.token_tree import TokenTree
 from eliza_inference.vocabulary import Vocabulary
 
@@ -26,6 +26,24 @@ __all__ = ["Constraint", "ConstraintInfo", "ConstraintKind", "Payload", "Recogni
 
 Payload = TokenTree | str | bytes
 """A token tree, or one serialised: JSON as text or bytes, MessagePack as bytes."""
+
+
+class PydanticModel(Protocol):
+    """A class of Pydantic's, as `Constraint.json_schema` uses it."""
+
+    def model_json_schema(self) -> dict[str, Any]: ...
+    def model_validate_json(self, json_data: str | bytes, /) -> Any: ...
+
+
+class PydanticAdapter(Protocol):
+    """A `TypeAdapter` of Pydantic's, as `Constraint.json_schema` uses it."""
+
+    def json_schema(self) -> dict[str, Any]: ...
+    def validate_json(self, data: str | bytes, /) -> Any: ...
+
+
+JsonSchema = str | bool | Mapping[str, object] | PydanticModel | PydanticAdapter
+"""A JSON Schema: its text, what `json` reads from it, or what Pydantic has one of."""
 
 
 class ConstraintKind(IntEnum):
@@ -82,13 +100,13 @@ class Constraint(Described):
     same payload is compiled once: later constraints come from a cache. Raises `PayloadError`, which names
     the place in the tree, `LimitError`, and `ModelMismatchError` if both model ids are known and differ.
 
-    `choices`, `regex` and `lark` compile recognizers: any text that they accept may come out, in any
+    `choices`, `regex`, `lark` and `json_schema` compile recognizers: any text that they accept may come out, in any
     tokens, and always in valid UTF-8. It is the text that follows the prompt: after "Action:" it begins
     with a space, which the choices, the pattern or the grammar must contain. They need a vocabulary with
     token bytes (else `InvalidArgumentError`), and each takes a `Budget`: what exceeds it is a `LimitError`.
     """
 
-    __slots__ = ("_handle", "_n_words", "_vocabulary", "kind")
+    __slots__ = ("_handle", "_n_words", "_read", "_vocabulary", "kind")
 
     kind: ConstraintKind
     """What it was compiled from. Canonical choices are a `TOKEN_TRIE`."""
@@ -160,27 +178,33 @@ class Constraint(Described):
     def json_schema(
         cls,
         vocabulary: Vocabulary,
-        schema: str | bool | Mapping[str, object],
+        schema: JsonSchema,
         *,
         space: JsonSpace = "loose",
         lenient: bool = False,
         budget: Budget | None = None,
     ) -> Constraint:
-        """Allows a JSON document that is valid against a JSON Schema, given as a text or as what `json` reads.
+        """Allows a JSON document that is valid against a JSON Schema: a text, what `json` reads, a Pydantic model,
+        or a `TypeAdapter`. `parse` reads the document.
 
-        `space` says where white space may stand: "loose" (at each place none, one space, or a newline with
-        indentation), "compact" (none), "spaced" (as `json.dumps` writes), "any". With `lenient`, what
-        cannot be enforced exactly is ignored and noted in `notes`; else it is a `GrammarError` with its path.
+        Members come in the order of `properties`, then the other required ones, then the rest. `space` says
+        where white space may stand: "loose" (at each place none, one space, or a newline with indentation),
+        "compact" (none), "spaced" (as `json.dumps` writes), "any". A schema that is wrong, or that nothing
+        satisfies, is a `GrammarError` with the place; so is what cannot be enforced exactly, but with
+        `lenient` that is ignored, and noted in `notes`. native/SCHEMAS.md says what is done for each keyword.
         """
-        text = schema if isinstance(schema, str) else json.dumps(schema, ensure_ascii=False)
+        if space not in _JSON_SPACES:
+            raise InvalidArgumentError(f"space: {space!r} is none of {', '.join(_JSON_SPACES)}")
+        text, read = schema_text(schema)
         encoded = utf8("schema", text)
         options = new_struct("eliza_json_schema_options_t")
         options.flags = _JSON_LENIENT if lenient else 0
         options.space = _JSON_SPACES[space]
         function = lib.eliza_inference_constraint_create_json_schema
-        return cls._compile(
-            ConstraintKind.JSON_SCHEMA, budget, function, vocabulary, encoded, len(encoded), options
-        )
+        kind = ConstraintKind.JSON_SCHEMA
+        constraint = cls._compile(kind, budget, function, vocabulary, encoded, len(encoded), options)
+        constraint._read = read
+        return constraint
 
     @classmethod
     def open(
@@ -201,9 +225,17 @@ class Constraint(Described):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a recognizer, and the tables that it has by now, to a file for `open`; after `prepare` it has
-        all of them. `InvalidArgumentError` for a token tree, `SlotFileError` if it cannot be written."""
+        all of them. `InvalidArgumentError` for a token tree and for a JSON Schema, `SlotFileError` if it cannot
+        be written."""
         encoded = os.fsencode(path)
         call(lib.eliza_inference_constraint_save, self._handle, encoded, len(encoded))
+
+    def parse(self, document: str | bytes) -> Any:
+        """Reads a document of a JSON Schema: into the Pydantic model that the schema came from, else as `json`
+        does. `InvalidArgumentError` for other kinds."""
+        if self._read is None:
+            raise InvalidArgumentError(f"a constraint of the kind {self.kind.name} has no documents to parse")
+        return self._read(document)
 
     def prepare(self, budget: Budget | None = None) -> None:
         """Builds every table that is kept, rather than each at its first use.
@@ -286,6 +318,7 @@ class Constraint(Described):
         # The vocabulary may have a tokenizer, which the constraint's matchers call.
         self._vocabulary = vocabulary
         self._n_words = n_bitmap_words(len(vocabulary))
+        self._read: Callable[[str | bytes], Any] | None = None
         self.kind = kind
 
 
@@ -301,6 +334,25 @@ def payload_bytes(tree: Payload) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise PayloadError(f"the payload is not valid Unicode: {error}") from error
+
+
+def schema_text(schema: JsonSchema) -> tuple[str, Callable[[str | bytes], Any]]:
+    """The text of a JSON Schema, and what reads its documents."""
+    if isinstance(schema, str):
+        return schema, json.loads
+    content: Any = schema
+    read: Callable[[str | bytes], Any] = json.loads
+    if hasattr(content, "model_json_schema"):
+        content, read = content.model_json_schema(), content.model_validate_json
+    elif hasattr(content, "json_schema") and hasattr(content, "validate_json"):
+        content, read = content.json_schema(), content.validate_json
+    elif not isinstance(schema, (bool, Mapping)):
+        raise TypeError(f"schema: expected a dict, a bool, a str, or a Pydantic model, got {kind_of(schema)}")
+    try:
+        dumped = content if isinstance(content, bool) else dict(content)
+        return json.dumps(dumped, ensure_ascii=False, allow_nan=False), read
+    except (TypeError, ValueError, RecursionError) as error:  # no type of JSON; NaN; a cycle
+        raise InvalidArgumentError(f"schema: JSON cannot express it: {error}") from error
 
 
 JsonSpace = Literal["loose", "compact", "spaced", "any"]

@@ -80,7 +80,9 @@ test {
     _ = @import("recognizer/own_mask.zig");
     _ = @import("recognizer/recognizer_test.zig");
     _ = @import("constraint/kinds_test.zig");
-    _ = @import("schema/json_schema.zig");
+    _ = @import("schema/interner.zig");
+    _ = @import("schema/spelling.zig");
+    _ = @import("vocabulary/string_index.zig");
     _ = @import("schema/decimal.zig");
     _ = @import("schema/numbers_test.zig");
 }

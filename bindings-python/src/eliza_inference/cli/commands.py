@@ -13,7 +13,9 @@ from eliza_inference.cli import demo as demo_command
 from eliza_inference.cli import doctor as doctor_command
 from eliza_inference.cli import generate as generate_command
 from eliza_inference.cli import grammar as grammar_command
+from eliza_inference.cli import schema as schema_command
 from eliza_inference.cli import trie as trie_command
+from eliza_inference.constraint import JsonSpace
 from eliza_inference.errors import ElizaError
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -121,6 +123,38 @@ def grammar() -> None:
 def check(file: Path, model: Path | None) -> None:
     """Compile a grammar: tell its sizes and what is seldom meant, or what is wrong with it and where."""
     grammar_command.check(Console(), file, model)
+
+
+@commands.group()
+def schema() -> None:
+    """Look at JSON Schemas."""
+
+
+SPACE = click.option(
+    "--space",
+    type=click.Choice(["loose", "compact", "spaced", "any"]),
+    default="loose",
+    show_default=True,
+    help="White space of the document.",
+)
+
+
+@schema.command("check")
+@click.argument("file", type=FILE)
+@click.option("--lenient", is_flag=True, help="Note what cannot be enforced exactly, and ignore it.")
+def check_schema(file: Path, lenient: bool) -> None:
+    """Compile a JSON Schema: tell its size and what is not enforced, or what is wrong with it and where."""
+    schema_command.check(Console(), file, lenient=lenient)
+
+
+@schema.command()
+@click.argument("file", type=FILE)
+@click.option("--after", default="", metavar="TEXT", help="The document so far.")
+@click.option("--lenient", is_flag=True, help="Ignore what cannot be enforced exactly.")
+@SPACE
+def allowed(file: Path, after: str, lenient: bool, space: JsonSpace) -> None:
+    """Tell which bytes may follow a part of a document, which text must, and whether it may end."""
+    schema_command.allowed(Console(), file, after, lenient=lenient, space=space)
 
 
 @commands.command()

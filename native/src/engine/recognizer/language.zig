@@ -96,10 +96,17 @@ pub const Language = union(enum) {
         };
     }
 
-    /// Writes all that `open` needs. `writer` is that of shell/files: `put`, and an `arena`.
+    /// Whether there is a file of it: what is compiled fast enough has none.
+    pub fn isSaved(language: *const Language) bool {
+        return switch (language.*) {
+            inline else => |*one| @hasDecl(@TypeOf(one.*), "save"),
+        };
+    }
+
+    /// Writes all that `open` needs, if `isSaved`. `writer` is that of shell/files: `put`, and an `arena`.
     pub fn save(language: *const Language, writer: anytype) Allocator.Error!void {
         return switch (language.*) {
-            inline else => |*one| one.save(writer),
+            inline else => |*one| if (comptime @hasDecl(@TypeOf(one.*), "save")) one.save(writer) else unreachable,
         };
     }
 
@@ -107,6 +114,7 @@ pub const Language = union(enum) {
     pub fn open(gpa: Allocator, wanted: Kind, reader: anytype) error{ OutOfMemory, Damaged }!Language {
         inline for (comptime std.meta.fieldNames(Language)) |name| {
             const One = @FieldType(Language, name);
+            if (comptime !@hasDecl(One, "open")) continue;
             if (One.kind == wanted) return @unionInit(Language, name, try One.open(gpa, reader));
         }
         return error.Damaged;

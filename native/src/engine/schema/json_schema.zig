@@ -231,12 +231,6 @@ pub const JsonSchema = struct {
     }
 
     pub fn prepare(_: *JsonSchema, _: *const MaskContext, _: *const Budget, _: *diagnostic.Diagnostic) diagnostic.Error!void {}
-
-    pub fn save(_: *const JsonSchema, _: anytype) Allocator.Error!void {}
-
-    pub fn open(_: Allocator, _: anytype) error{ OutOfMemory, Damaged }!JsonSchema {
-        return error.Damaged;
-    }
 };
 
 /// For mask/walk.zig.
@@ -328,8 +322,3 @@ const Walker = struct {
         w.words.shrinkRetainingCapacity(w.places.items[w.depth].end);
     }
 };
-
-test {
-    _ = @import("interner.zig");
-    _ = @import("spelling.zig");
-}

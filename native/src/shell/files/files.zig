@@ -52,7 +52,14 @@ pub fn openVocabulary(gpa: Allocator, path: []const u8, diag: *Diagnostic) diagn
 }
 
 /// Saves the recognizer with what masks have needed so far, such as a grammar's tables. ELIZA_ERR_IO: the file cannot be written.
+/// ELIZA_ERR_INVALID_ARG: there is no file of this kind.
 pub fn saveRecognizer(gpa: Allocator, recognizer: *const Recognizer, path: []const u8, diag: *Diagnostic) diagnostic.Error!void {
+    const language = &recognizer.language;
+    if (!language.isSaved()) return diag.fail(
+        .invalid_arg,
+        "a constraint of the kind {s} is not saved: compile it again from what it is made of",
+        .{@tagName(language.kind())},
+    );
     var arena: std.heap.ArenaAllocator = .init(gpa);
     defer arena.deinit();
     var writer: saved_file.Writer = .{ .arena = arena.allocator() };

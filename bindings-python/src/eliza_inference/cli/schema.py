@@ -1,0 +1,81 @@
+"""What a JSON Schema compiles to, and what it allows."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from eliza_inference.cli.grammar import print_notes
+from eliza_inference.cli.plural import counted
+from eliza_inference.constraint import Constraint, JsonSpace
+from eliza_inference.errors import GrammarError, InvalidArgumentError
+from eliza_inference.matcher import Matcher, Step
+from eliza_inference.vocabulary import TokenFlag, Vocabulary
+
+END = 256
+"""The token of the end, behind those of the single bytes."""
+
+
+def check(console: Console, file: Path, *, lenient: bool) -> None:
+    """Prints size and notes."""
+    started = time.perf_counter()
+    constraint = compile_schema(file, lenient=lenient, space="loose")
+    milliseconds = 1000 * (time.perf_counter() - started)
+    size = counted(file.stat().st_size, "byte")
+    console.print(Text(f"{file}: {size}, compiled in {milliseconds:.1f} ms"), soft_wrap=True)
+    print_notes(console, constraint)
+
+
+def allowed(console: Console, file: Path, after: str, *, lenient: bool, space: JsonSpace) -> None:
+    """Prints what may follow a text, and what must."""
+    matcher = Matcher(compile_schema(file, lenient=lenient, space=space))
+    encoded = after.encode()
+    for at, byte in enumerate(encoded):
+        if Step.REFUSED in matcher.accept(byte):
+            rest = encoded[at:].decode(errors="replace")
+            raise InvalidArgumentError(f"--after: at byte {at}: no valid document goes on with {rest!r}")
+    tokens = matcher.allowed()
+    assert tokens is not None  # its span is open: the end has not been accepted
+    line = " ".join(["may follow:", *runs([int(token) for token in tokens if token != END])])
+    console.print(Text(line), soft_wrap=True)
+    forced = matcher.forced_bytes()
+    if forced:
+        console.print(Text(f"must follow: {forced.decode(errors='backslashreplace')}"), soft_wrap=True)
+    if matcher.can_stop:
+        console.print("may end here")
+
+
+def compile_schema(file: Path, *, lenient: bool, space: JsonSpace) -> Constraint:
+    """Compiles a file for single bytes; errors name the file before the place."""
+    vocabulary = Vocabulary(
+        END + 1,
+        [*(bytes([byte]) for byte in range(END)), b""],
+        [TokenFlag(0)] * END + [TokenFlag.END_OF_GENERATION],
+    )
+    vocabulary.prepare()
+    try:
+        text = file.read_text(encoding="utf-8")
+        return Constraint.json_schema(vocabulary, text, lenient=lenient, space=space)
+    except UnicodeDecodeError as error:
+        raise GrammarError(f"{file}: not UTF-8: {error}") from error
+    except GrammarError as error:
+        raise GrammarError(f"{file}: {error.message}") from error
+
+
+def runs(ascending: list[int]) -> list[str]:
+    """Bytes as characters, and those that follow each other as `first..last`."""
+    found: list[list[int]] = []
+    for byte in ascending:
+        if found and found[-1][-1] == byte - 1:
+            found[-1].append(byte)
+        else:
+            found.append([byte])
+    return [shown(run[0]) if len(run) == 1 else f"{shown(run[0])}..{shown(run[-1])}" for run in found]
+
+
+def shown(byte: int) -> str:
+    """A byte as it can be told from its neighbours."""
+    return chr(byte) if 0x20 < byte < 0x7F else f"\\x{byte:02x}"
