@@ -52,7 +52,7 @@ pub const Alternatives = struct {
     all: std.ArrayList(*Alternative) = .empty,
     /// By goal and class: those that something satisfies.
     of_goal: std.AutoHashMapUnmanaged(u64, []const Id) = .empty,
-    satisfiable: std.AutoHashMapUnmanaged(GoalId, Known3) = .empty,
+    satisfiable: std.AutoHashMapUnmanaged(GoalId, Verdict) = .empty,
     /// A goal was met that is still being looked at: what is not satisfiable then may be so later.
     met_busy: bool = false,
     /// [alternative, words ...]: how far a thread has come in an array or an object.
@@ -68,7 +68,7 @@ pub const Alternatives = struct {
     /// By object, extra key and key set.
     extra_keys: std.AutoHashMapUnmanaged(struct { Id, u32, u32 }, ?*Strings) = .empty,
 
-    const Known3 = enum { busy, no, yes };
+    const Verdict = enum { busy, no, yes };
 
     pub fn init(gpa: Allocator, schema: *const Schema) Allocator.Error!Alternatives {
         var a: Alternatives = .{ .gpa = gpa, .arena = .init(gpa), .schema = schema, .goals = .init(gpa, schema) };

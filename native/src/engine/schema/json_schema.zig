@@ -81,7 +81,7 @@ pub const JsonSchema = struct {
             std.mem.swap(Words, &words, &after);
         }
         m.behind = text;
-        m.settle(words.items) catch return error.OutOfMemory;
+        m.detach(words.items) catch return error.OutOfMemory;
         return .{ .state = try m.runs.put(m.gpa, words.items), .stack = stack };
     }
 

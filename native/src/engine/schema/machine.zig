@@ -217,7 +217,7 @@ pub const Machine = struct {
         const class = classBy(byte) orelse return null;
         try m.begin(class, out);
         try m.addThreads(0, threadAt(at.words, 0)[1], class, byte, out);
-        return m.finishStart(class, at.stack, out);
+        return if (out.items.len == head) null else at.stack;
     }
 
     fn startMember(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
@@ -287,7 +287,7 @@ pub const Machine = struct {
         }
         if (out.items.len == head) return null;
         const top = try m.runs.put(m.gpa, frame.items);
-        return m.finishStart(class, .{ .below = try pool.push(m.gpa, stack), .top = top }, out);
+        return .{ .below = try pool.push(m.gpa, stack), .top = top };
     }
 
     fn begin(m: *Machine, class: Class, out: *Words) Error!void {
@@ -318,10 +318,6 @@ pub const Machine = struct {
             },
             .array, .object => try out.appendSlice(m.gpa, &.{ slot, try m.alternatives.start(id) }),
         };
-    }
-
-    fn finishStart(_: *Machine, _: Class, stack: Stack, out: *Words) Error!?Stack {
-        return if (out.items.len == head) null else stack;
     }
 
     // ---- Scalars
@@ -528,8 +524,8 @@ pub const Machine = struct {
         return m.alternatives.textAfter(words[2], m.behind[m.behind.len - words[3] ..]);
     }
 
-    /// What a token leaves: nothing that refers to its bytes, which are `behind`.
-    pub fn settle(m: *Machine, words: []u32) Error!void {
+    /// Makes a configuration independent of the bytes of the present token, which are `behind`.
+    pub fn detach(m: *Machine, words: []u32) Error!void {
         if (modeOf(words) != .key) return;
         words[2] = try m.keyText(words);
         words[3] = 0;
