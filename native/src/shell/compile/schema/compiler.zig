@@ -30,28 +30,14 @@ const unevaluated = @import("unevaluated.zig");
 const Dfas = @import("dfas.zig").Dfas;
 const formats = @import("formats.zig");
 
+const subject_module = @import("subject.zig");
+const Subject = subject_module.Subject;
+const Place = subject_module.Place;
+
 pub const Error = Allocator.Error || diagnostic.Error;
 
 /// Schemas that are read between two looks at the budget.
 const budget_interval = 64;
-
-/// Where a schema stands: what `$ref` means in it, and what `$dynamicRef`.
-pub const Place = struct {
-    resource: references.ResourceId,
-    scope: references.Scope,
-};
-
-/// A schema object and what it says.
-pub const Subject = struct {
-    object: Object,
-    place: Place,
-    /// By keyword; those of the draft.
-    found: std.EnumArray(Keyword, ?*const Value),
-
-    pub fn get(s: *const Subject, keyword: Keyword) ?*const Value {
-        return s.found.get(keyword);
-    }
-};
 
 pub const Compiler = struct {
     gpa: Allocator,
