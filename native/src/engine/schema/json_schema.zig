@@ -116,9 +116,8 @@ pub const JsonSchema = struct {
         const words = try bitmap.alloc(context.gpa, scratch.builder.words.len);
         defer context.gpa.free(words);
         if (n == 0) {
-            var walker: Walker = .{ .machine = m, .pool = pool };
+            var walker: Walker = try .init(m, pool, context.trie.longest, at);
             defer walker.deinit();
-            try walker.push(at.words, at.stack);
             bitmap.clear(words);
             walk(context.trie, context.tokens, &walker, words);
             if (walker.failed) return error.OutOfMemory;
@@ -138,17 +137,15 @@ pub const JsonSchema = struct {
     fn legalFor(s: *JsonSchema, context: *const MaskContext, pool: *Pool, at: Point, words: bitmap.Words) machine_module.Error!void {
         const m = s.machine;
         const automaton = try m.automatonOf(at.words);
-        var walker: Walker = .{ .machine = m, .pool = pool };
+        var walker: Walker = try .init(m, pool, context.trie.longest, at);
         defer walker.deinit();
-        try walker.push(at.words, at.stack);
         if (automaton) |string| {
             if (string.strings.freeCharacters(string.state) >= s.strings.longest) {
                 try s.byTails(context, &walker, words);
             } else if (Machine.isKey(at.words) and string.strings.isOpen() and string.strings.isWhole(string.state)) {
                 // As behind a text that no excluded key begins with; then what these keys change.
-                var any: Walker = .{ .machine = m, .pool = pool };
+                var any: Walker = try .init(m, pool, context.trie.longest, at);
                 defer any.deinit();
-                try any.push(at.words, at.stack);
                 Machine.setState(any.words.items, .{ .product = string.strings.graph.free, .count = string.state.count });
                 try s.byTails(context, &any, words);
                 try exceptKeys(context, string.strings, m.alternatives.texts.keys()[at.words[2]], &walker, words);
@@ -257,6 +254,16 @@ const Walker = struct {
         state: ?Strings.State = null,
     };
 
+    /// At a configuration, for tokens of so many bytes at most.
+    fn init(machine: *Machine, pool: *Pool, longest: usize, at: Point) Allocator.Error!Walker {
+        var w: Walker = .{ .machine = machine, .pool = pool };
+        errdefer w.deinit();
+        try w.places.ensureTotalCapacity(machine.gpa, longest + 2);
+        try w.bytes.resize(machine.gpa, longest + 1);
+        try w.push(at.words, at.stack);
+        return w;
+    }
+
     fn deinit(w: *Walker) void {
         const gpa = w.machine.gpa;
         w.words.deinit(gpa);
@@ -267,14 +274,10 @@ const Walker = struct {
 
     fn push(w: *Walker, words: []const u32, stack: Stack) Allocator.Error!void {
         try w.words.appendSlice(w.machine.gpa, words);
-        try w.places.append(w.machine.gpa, .{ .end = @intCast(w.words.items.len), .stack = stack });
+        w.places.appendAssumeCapacity(.{ .end = @intCast(w.words.items.len), .stack = stack });
     }
 
     pub fn tryPushByte(w: *Walker, byte: u8) bool {
-        if (w.bytes.items.len == w.depth) w.bytes.append(w.machine.gpa, byte) catch {
-            w.failed = true;
-            return false;
-        };
         const pushed = w.tryPush(byte) catch {
             w.failed = true;
             return false;
@@ -288,7 +291,7 @@ const Walker = struct {
         const state = place.state orelse return w.tryStep(byte, place);
         if (byte < 0x20 or byte == '"' or byte == '\\') return w.tryStepFrom(state, byte, place);
         const next = try w.strings.?.next(state, byte) orelse return false;
-        try w.places.append(w.machine.gpa, .{ .end = place.end, .stack = place.stack, .state = next });
+        w.places.appendAssumeCapacity(.{ .end = place.end, .stack = place.stack, .state = next });
         w.depth += 1;
         return true;
     }

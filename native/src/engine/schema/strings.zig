@@ -67,7 +67,7 @@ pub const Strings = struct {
     }
 
     /// The state after a byte of the content; null exactly if no string of the set goes on so.
-    pub fn next(s: *Strings, state: State, byte: u8) Error!?State {
+    pub inline fn next(s: *Strings, state: State, byte: u8) Error!?State {
         const product = s.graph.next(state.product, byte);
         if (product == Graph.dead) return null;
         const is_lead = byte & 0xc0 != 0x80;
