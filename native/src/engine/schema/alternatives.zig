@@ -414,7 +414,7 @@ pub const Alternatives = struct {
             }
         }
         // Without exceptions it must be possible: these ask for more.
-        return if (try a.memberGoal(plan, key, plan.matchedBy(a.schema, content), 0) == null) null else known;
+        return if (try a.hasMember(plan, key, plan.matchedBy(a.schema, content), 0)) known else null;
     }
 
     /// Whether a key satisfies a node, or its negation.
@@ -426,17 +426,22 @@ pub const Alternatives = struct {
         return false;
     }
 
-    /// The goal of a member's value; null if nothing satisfies it.
-    pub fn memberGoal(a: *Alternatives, plan: *const ObjectPlan, key: ?u32, matched: u32, chosen: u32) Error!?GoalId {
-        for (plan.exceptions, 0..) |node, i| {
-            if (chosen >> @intCast(i) & 1 != 0 and plan.nApplied(a.schema, node, key, matched) > 1) return error.TooLarge;
-        }
+    /// The goal of a member's value, in one of the ways to be what is chosen; null if nothing satisfies it.
+    fn memberGoal(a: *Alternatives, plan: *const ObjectPlan, key: ?u32, matched: u32, chosen: u32, way: usize) Error!?GoalId {
         var scratch: std.heap.ArenaAllocator = .init(a.gpa);
         defer scratch.deinit();
         var literals: std.ArrayList(Literal) = .empty;
-        try plan.addValue(scratch.allocator(), a.schema, key, matched, chosen, &literals);
+        try plan.addValue(scratch.allocator(), a.schema, key, matched, chosen, way, &literals);
         const goal = try a.goals.goal(literals.items);
         return if (try a.isSatisfiable(goal)) goal else null;
+    }
+
+    /// Whether some value can be what is chosen.
+    fn hasMember(a: *Alternatives, plan: *const ObjectPlan, key: ?u32, matched: u32, chosen: u32) Error!bool {
+        for (0..plan.nWays(a.schema, key, matched, chosen)) |way| {
+            if (try a.memberGoal(plan, key, matched, chosen, way) != null) return true;
+        }
+        return false;
     }
 
     fn extraKeys(a: *Alternatives, plan: *const ObjectPlan) Error![]const Extra {
@@ -464,7 +469,7 @@ pub const Alternatives = struct {
                     .possible = plan.exceptions_all & ~of_names,
                     .certain = names,
                 };
-                if (try a.memberGoal(plan, null, extra.matched, 0) == null) continue;
+                if (!try a.hasMember(plan, null, extra.matched, 0)) continue;
                 for (try a.goals.expand(goal, .string)) |*one| {
                     const strings_of = try a.keysOf(plan, .{ .matched = extra.matched, .names = one, .possible = 0, .certain = 0 }, one, &.{}) orelse continue;
                     strings_of.deinit();
@@ -593,6 +598,7 @@ pub const Alternatives = struct {
         var possible: u32 = undefined;
         switch (which) {
             .known => |i| {
+                if (i < at.next or i >= plan.reachable(at.next)) return;
                 const known = &plan.known[i];
                 key = known.key;
                 matched = plan.matchedBy(a.schema, a.schema.keys[known.key]);
@@ -612,7 +618,8 @@ pub const Alternatives = struct {
         // All subsets of what the member can be an exception to.
         var chosen = possible;
         while (true) : (chosen = (chosen -% 1) & possible) {
-            if (try a.memberGoal(plan, key, matched, chosen)) |goal| {
+            for (0..plan.nWays(a.schema, key, matched, chosen)) |way| {
+                const goal = try a.memberGoal(plan, key, matched, chosen, way) orelse continue;
                 var then = after;
                 then.exceptions |= chosen;
                 const number = try a.progresses.put(a.gpa, &then.words());
@@ -657,7 +664,7 @@ pub const Alternatives = struct {
             const left = missing & ~known.certain & ~chosen;
             const is_left_out = chosen == 0 and !known.is_required;
             if (is_left_out and try a.canExcept(plan, next + 1, missing, count)) return true;
-            if (try a.memberGoal(plan, known.key, matched, chosen) != null and
+            if (try a.hasMember(plan, known.key, matched, chosen) and
                 try a.canExcept(plan, next + 1, left, plan.saturated(count + 1))) return true;
             if (chosen == 0) return false;
         }
@@ -672,7 +679,7 @@ pub const Alternatives = struct {
             var chosen = possible;
             while (true) : (chosen = (chosen -% 1) & possible) {
                 const left = missing & ~extra.certain & ~chosen;
-                if (left != missing and try a.memberGoal(plan, null, extra.matched, chosen) != null and
+                if (left != missing and try a.hasMember(plan, null, extra.matched, chosen) and
                     try a.extrasExcept(plan, left, plan.saturated(count + 1))) return true;
                 if (chosen == 0) break;
             }

@@ -139,7 +139,7 @@ pub const ObjectPlan = struct {
     }
 
     /// Adds the literals of the value of a member: `key` null for an extra one. Exceptions that are chosen
-    /// are those of `object_members`.
+    /// are those of `object_members`; `way`, below `nWays`, says which of the schemas that apply fails for each.
     pub fn addValue(
         plan: *const ObjectPlan,
         arena: Allocator,
@@ -147,22 +147,31 @@ pub const ObjectPlan = struct {
         key: ?u32,
         matched: u32,
         chosen: u32,
+        way: usize,
         literals: *std.ArrayList(Literal),
     ) Allocator.Error!void {
         for (plan.members) |node| try plan.addOf(arena, schema, node, key, matched, literals);
+        var left = way;
         for (plan.exceptions, 0..) |node, i| {
             if (chosen >> @intCast(i) & 1 == 0) continue;
-            // Some assertion that applies to the value does not hold: all that apply are one node or are
-            // told apart by `nApplied`.
             var own: std.ArrayList(Literal) = .empty;
             try plan.addOf(arena, schema, node, key, matched, &own);
-            std.debug.assert(own.items.len == 1);
-            try literals.append(arena, .no(own.items[0].node));
+            try literals.append(arena, .no(own.items[left % own.items.len].node));
+            left /= own.items.len;
         }
     }
 
+    /// In how many ways a member can be all the exceptions that are chosen.
+    pub fn nWays(plan: *const ObjectPlan, schema: *const Schema, key: ?u32, matched: u32, chosen: u32) usize {
+        var n: usize = 1;
+        for (plan.exceptions, 0..) |node, i| {
+            if (chosen >> @intCast(i) & 1 != 0) n *|= plan.nApplied(schema, node, key, matched);
+        }
+        return n;
+    }
+
     /// How many nodes of a members assertion apply to a member.
-    pub fn nApplied(plan: *const ObjectPlan, schema: *const Schema, node: NodeId, key: ?u32, matched: u32) usize {
+    fn nApplied(plan: *const ObjectPlan, schema: *const Schema, node: NodeId, key: ?u32, matched: u32) usize {
         const atom = membersOf(schema, node) orelse return 0;
         var n: usize = @intFromBool(named(schema, atom, key) != null);
         for (schema.matching[atom.matching.from..][0..atom.matching.len]) |one| n += @intFromBool(plan.isMatched(one.dfa, matched));

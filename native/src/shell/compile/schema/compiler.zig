@@ -526,7 +526,15 @@ pub const Compiler = struct {
             if (then == always) continue;
             const has = try c.formula.add(.{ .object_has = try c.formula.key(member.key) });
             const has_not = try c.formula.add(.{ .not = has });
-            try c.assert(try c.formula.any(&.{ has_not, then }));
+            if (is_list) {
+                try c.assert(try c.formula.any(&.{ has_not, then }));
+                continue;
+            }
+            // The schema may say something of values that are no objects.
+            var others = Types.all;
+            others.object = false;
+            const is_other = try c.formula.add(.{ .types = others });
+            try c.assert(try c.formula.any(&.{ has_not, is_other, then }));
         }
     }
 
