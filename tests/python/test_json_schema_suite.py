@@ -38,6 +38,9 @@ REFUSED = {
 OF_THE_CALLER = "http://localhost:1234/"
 """A meta-schema from there would have to be given."""
 
+ENFORCED = "only an annotation by default"
+"""Ends the names of instances of a wrong format, which are refused here."""
+
 
 @functools.cache
 def suite() -> dict[str, list[Json]]:
@@ -73,7 +76,9 @@ def test_instances_are_accepted_as_the_suite_says(vocabulary: Vocabulary, name: 
             found = accepted_order(constraints["compact"], test["data"], "compact") if constraints["compact"] else []
             for space, constraint in constraints.items():
                 text = spell(next(iter(found), test["data"]), space)
-                if (constraint is not None and accepts(constraint, text)) != test["valid"]:
+                if (constraint is not None and accepts(constraint, text)) != (
+                    test["valid"] and ENFORCED not in test["description"]
+                ):
                     wrong.append((group["description"], test["description"], space, test["valid"]))
     assert wrong == []
 
