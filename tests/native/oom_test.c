@@ -167,6 +167,12 @@ enum { N_TOKENS = 300, N_WORDS = (N_TOKENS + 31) / 32, END_TOKEN = 299 };
 static const char GRAMMAR[] = "start: list\nlist: \"[\" [item (\",\" item)*] \"]\"\nitem: list | WORD | STRING\n"
                               "WORD: /[a-z]+/\nSTRING: /\"[^\"]*\"/\n%ignore /[ ]+/\n";
 static const char PATTERN[] = "\\[+[a-z,]*\\]*|[^b]{0,20}";
+static const char SCHEMA[] =
+    "{\"$ref\":\"#/$defs/list\",\"$defs\":{\"list\":{\"type\":\"array\",\"items\":{\"anyOf\":[{\"$ref\":\"#/$defs/list\"},"
+    "{\"type\":\"string\",\"pattern\":\"^a+\",\"maxLength\":9},{\"type\":\"number\",\"minimum\":-2.5,\"multipleOf\":0.5},"
+    "{\"enum\":[true,\"x\",{\"k\":[null]}]},{\"type\":\"object\",\"properties\":{\"a\":{\"const\":1}},\"patternProperties\":"
+    "{\"^b\":{\"not\":{\"type\":\"string\"}}},\"propertyNames\":{\"minLength\":1},\"required\":[\"a\"],"
+    "\"unevaluatedProperties\":false}]},\"contains\":{\"type\":\"array\"},\"minContains\":0}}}";
 static const uint8_t CHOICES[] = "[a,b][a][ab]";
 static const uint64_t CHOICES_OFFSETS[] = {0, 5, 8, 12};
 static char file_path[1024];
@@ -260,6 +266,36 @@ static void use_recognizer(const eliza_constraint *constraint, int kind) {
     eliza_inference_matcher_free(copy);
 }
 
+/* Into a value of each type, and what is legal there. */
+static void use_schema(const eliza_constraint *constraint) {
+    static const char *const texts[] = {"[[],[\"aa\",", "[-1.5,{\"a\":1,\"bc\":[{\"q\":\"\\u00", "[true,{\"k\":[null"};
+    static int32_t expected[3][64][N_WORDS];
+    for (int i = 0; i < 3; i++) {
+        eliza_matcher *matcher = NULL;
+        MAKES(matcher, eliza_inference_matcher_create(constraint, 0, &matcher, &error));
+        for (int at = 0; texts[i][at]; at++) {
+            check_legal(matcher, expected[i][at]);
+            accept(matcher, texts[i][at], ELIZA_STEP_IN_SPAN);
+        }
+        eliza_inference_matcher_free(matcher);
+    }
+}
+
+static int session_schema(void) {
+    eliza_vocab *vocab = NULL;
+    eliza_constraint *constraint = NULL;
+    n_failed_calls = 0;
+    MAKES(vocab, create_vocab(&vocab));
+    size_t length = sizeof SCHEMA - 1;
+    MAKES(constraint, eliza_inference_constraint_create_json_schema(vocab, SCHEMA, length, NULL, NULL, &constraint, &error));
+    use_schema(constraint);
+    if (!works_or_says(eliza_inference_constraint_prepare(constraint, NULL, &error)))
+        CHECK_EQUAL(eliza_inference_constraint_prepare(constraint, NULL, &error), ELIZA_OK);
+    eliza_inference_constraint_free(constraint);
+    eliza_inference_vocab_free(vocab);
+    return n_failed_calls == 0;
+}
+
 static int create_kind(const eliza_vocab *vocab, int kind, uint64_t mask_bytes_max, eliza_constraint **out) {
     eliza_compile_config_t config = {.struct_size = sizeof config, .mask_bytes_max = mask_bytes_max};
     size_t pattern_len = sizeof PATTERN - 1, grammar_len = sizeof GRAMMAR - 1;
@@ -337,6 +373,7 @@ int main(int argc, char **argv) {
     run("regex", session_regex);
     run("grammar", session_grammar);
     run("grammar without masks", session_without_masks);
+    run("JSON Schema", session_schema);
     remove(file_path);
     return check_report("out of memory");
 }

@@ -81,6 +81,16 @@ static eliza_constraint *make_grammar(const eliza_vocab *vocab) {
     return make_grammar_within(vocab, 0);
 }
 
+static const char LIST_SCHEMA[] = "{\"$ref\":\"#/$defs/list\",\"$defs\":{\"list\":{\"anyOf\":[{\"type\":\"array\",\"items\":"
+                                  "{\"$ref\":\"#/$defs/list\"}},{\"type\":\"string\"}]}}}";
+
+static eliza_constraint *make_schema(const eliza_vocab *vocab) {
+    eliza_constraint *made = NULL;
+    size_t length = sizeof LIST_SCHEMA - 1;
+    GIVES(ELIZA_OK, eliza_inference_constraint_create_json_schema(vocab, LIST_SCHEMA, length, NULL, NULL, &made, &error));
+    return made;
+}
+
 static eliza_constraint *make_trie(const eliza_vocab *vocab) {
     static const char payload[] = "{\"modelId\":\"\",\"descriptors\":[{\"path\":\"p\",\"leaves\":["
                                   "{\"name\":\"A\",\"tokens\":[97,98]},{\"name\":\"B\",\"tokens\":[99]}]}]}";
@@ -267,6 +277,52 @@ static void test_text_arguments(const eliza_vocab *vocab, const eliza_vocab *bar
 }
 
 /* Nested as deep as a text of the limit allows: an answer, not the end of the stack. */
+static int create_schema(const eliza_vocab *vocab, const eliza_json_schema_options_t *options, eliza_constraint **out) {
+    return eliza_inference_constraint_create_json_schema(vocab, LIST_SCHEMA, sizeof LIST_SCHEMA - 1, options, NULL, out, &error);
+}
+
+static void test_schema_arguments(const eliza_vocab *vocab, const eliza_vocab *bare) {
+    GIVES(ELIZA_ERR_INVALID_ARG, create_schema(vocab, NULL, NULL));
+    REFUSES(ELIZA_ERR_INVALID_ARG, create_schema(NULL, NULL, &made));
+    REFUSES(ELIZA_ERR_INVALID_ARG, create_schema(bare, NULL, &made));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_json_schema(vocab, NULL, 4, NULL, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_GRAMMAR, eliza_inference_constraint_create_json_schema(vocab, NULL, 0, NULL, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_json_schema(vocab, "{}", SIZE_MAX, NULL, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_GRAMMAR, eliza_inference_constraint_create_json_schema(vocab, "{}", 1, NULL, NULL, &made, &error));
+
+    const eliza_json_schema_options_t good = {.struct_size = sizeof good};
+    eliza_json_schema_options_t options = good;
+    eliza_constraint *constraint = NULL;
+    options.struct_size = FIRST_SIZE(eliza_json_schema_options_t) - 1;
+    REFUSES(ELIZA_ERR_INVALID_ARG, create_schema(vocab, &options, &made));
+    options.struct_size = UINT32_MAX; /* of a later version, whose fields are not read */
+    GIVES(ELIZA_OK, create_schema(vocab, &options, &constraint));
+    eliza_inference_constraint_free(constraint);
+    const uint32_t unknown_flags[] = {2, ELIZA_JSON_LENIENT | 2, UINT32_MAX};
+    for (size_t i = 0; i < 3; i++) {
+        options = good;
+        options.flags = unknown_flags[i];
+        REFUSES(ELIZA_ERR_INVALID_ARG, create_schema(vocab, &options, &made));
+    }
+    const int32_t unknown_spaces[] = {-1, ELIZA_JSON_SPACE_ANY + 1, INT32_MAX, INT32_MIN};
+    for (size_t i = 0; i < 4; i++) {
+        options = good;
+        options.space = unknown_spaces[i];
+        REFUSES(ELIZA_ERR_INVALID_ARG, create_schema(vocab, &options, &made));
+    }
+    for (int32_t space = 0; space <= ELIZA_JSON_SPACE_ANY; space++) {
+        options = (eliza_json_schema_options_t){.struct_size = sizeof options, .flags = ELIZA_JSON_LENIENT, .space = space};
+        GIVES(ELIZA_OK, create_schema(vocab, &options, &constraint));
+        eliza_matcher *matcher = make_matcher(constraint);
+        accept_text(matcher, "[\"a\",");
+        eliza_inference_matcher_free(matcher);
+        eliza_inference_constraint_free(constraint);
+    }
+    constraint = make_schema(vocab);
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_save(constraint, "saved", 5, &error));
+    eliza_inference_constraint_free(constraint);
+}
+
 static void test_deep_nesting(const eliza_vocab *vocab) {
     static const char *const parts[][3] = {{"(", "a", ")"}, {"(?:", "a", ")*"}, {"(", "a", "){2}"}, {"(?i:", "a", ")?"}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -400,9 +456,10 @@ static void test_prepare(const eliza_vocab *vocab) {
 
 /* What a constraint says of itself, by kind. */
 static void test_kinds(const eliza_vocab *vocab) {
-    eliza_constraint *all[] = {make_trie(vocab), make_choices(vocab), make_regex(vocab, "[a-z]*"), make_grammar(vocab)};
+    eliza_constraint *all[] = {make_trie(vocab), make_choices(vocab), make_regex(vocab, "[a-z]*"), make_grammar(vocab),
+                               make_schema(vocab)};
     CHECK(strcmp(eliza_inference_constraint_notes(NULL), "") == 0);
-    for (int32_t kind = ELIZA_CONSTRAINT_TOKEN_TRIE; kind <= ELIZA_CONSTRAINT_GRAMMAR; kind++) {
+    for (int32_t kind = ELIZA_CONSTRAINT_TOKEN_TRIE; kind <= ELIZA_CONSTRAINT_JSON_SCHEMA; kind++) {
         eliza_constraint *constraint = all[kind];
         eliza_recognizer_info_t info = {.struct_size = sizeof info};
         eliza_constraint_info_t trie_info = {.struct_size = sizeof trie_info};
@@ -994,6 +1051,7 @@ int main(int argc, char **argv) {
     test_vocab_trie();
     test_choices_arguments(vocab, bare);
     test_text_arguments(vocab, bare);
+    test_schema_arguments(vocab, bare);
     test_deep_nesting(vocab);
     test_budgets(vocab);
     test_prepare(vocab);
