@@ -106,8 +106,9 @@ pub const Alternatives = struct {
         var found: std.ArrayList(Id) = .empty;
         for (try a.goals.expand(goal, class)) |*one| {
             const alternative = try a.arena.allocator().create(Alternative);
+            try a.all.ensureUnusedCapacity(a.gpa, 1); // or what is made now would be lost
             alternative.* = try a.make(one) orelse continue;
-            try a.all.append(a.gpa, alternative);
+            a.all.appendAssumeCapacity(alternative);
             const id: Id = @intCast(a.all.items.len - 1);
             if (try a.isPossible(id)) try found.append(a.arena.allocator(), id);
         }
@@ -126,6 +127,10 @@ pub const Alternatives = struct {
         try a.satisfiable.put(a.gpa, goal, .busy);
         const outer = a.met_busy;
         a.met_busy = false;
+        errdefer {
+            _ = a.satisfiable.remove(goal);
+            a.met_busy = outer;
+        }
         const is = for (std.enums.values(Class)) |class| {
             if ((try a.of(goal, class)).len > 0) break true;
         } else false;
@@ -154,6 +159,7 @@ pub const Alternatives = struct {
         if (a.finishable.get(progress)) |known| return known;
         const busy_before = a.met_busy;
         a.met_busy = false;
+        errdefer a.met_busy = busy_before;
         const can = switch (a.all.items[a.progresses.get(progress)[0]].*) {
             .array => |*plan| try a.canFinishArray(plan, progress),
             .object => |*plan| try a.canFinishObject(plan, progress),
@@ -294,6 +300,7 @@ pub const Alternatives = struct {
             .mismatches = mismatches.items,
             .excluded = excluded.items,
         });
+        errdefer one.deinit();
         if (!try one.isEmpty()) return one;
         one.deinit();
         return null;
