@@ -110,8 +110,8 @@ export interface JsonSchemaOptions {
 
 /**
  * What an output may be, compiled for a vocabulary: a token tree (`new Constraint`), or a recognizer (`choices`,
- * `regex`, `lark`, `jsonSchema`), which allows any text that it accepts, in any tokenisation. A constraint never changes,
- * and any number of matchers and streams share it. They keep what they need, so it may be closed at any time.
+ * `regex`, `lark`, `jsonSchema`), which allows any text that it accepts, in any tokenisation. A constraint never
+ * changes, and any number of matchers and streams share it. They keep what they need, so it may be closed at any time.
  */
 export class Constraint extends Owned {
   /** @internal Number of tokens of the vocabulary. */
@@ -190,9 +190,9 @@ export class Constraint extends Owned {
 
   /**
    * Allows a JSON document that is valid against a JSON Schema, which is given as an object, a boolean or a text.
-   * Members come in the order of `properties`, then the other required ones, then the rest. A schema that is wrong, that
-   * nothing satisfies, or that cannot be enforced exactly throws ELIZA_ERR_GRAMMAR; the message begins with the JSON
-   * Pointer of the place, where there is one. native/SCHEMAS.md says what is done for each keyword.
+   * Members come in the order of `properties`, then the other required ones, then the rest. A schema that is wrong,
+   * that nothing satisfies, or that cannot be enforced exactly throws ELIZA_ERR_GRAMMAR; the message begins with the
+   * JSON Pointer of the place, where there is one. native/SCHEMAS.md says what is done for each keyword.
    */
   static jsonSchema(
     vocabulary: Vocabulary,

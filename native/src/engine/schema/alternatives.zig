@@ -273,7 +273,13 @@ pub const Alternatives = struct {
 
     /// The strings of an alternative that match and do not match some patterns more, and are none of `excluded`;
     /// null if there is none.
-    fn strings(a: *Alternatives, from: *const Conjunction, matched: []const u32, unmatched: []const u32, not: []const []const u8) Error!?*Strings {
+    fn strings(
+        a: *Alternatives,
+        from: *const Conjunction,
+        matched: []const u32,
+        unmatched: []const u32,
+        not: []const []const u8,
+    ) Error!?*Strings {
         const arena = a.arena.allocator();
         var matches: std.ArrayList(*const Dfa) = .empty;
         var mismatches: std.ArrayList(*const Dfa) = .empty;
@@ -307,7 +313,14 @@ pub const Alternatives = struct {
     }
 
     /// The content of those values that everything holds for.
-    fn listedStrings(a: *Alternatives, from: *const Conjunction, range: schema_module.Range, matches: []const *const Dfa, mismatches: []const *const Dfa, not: []const []const u8) Error![]const []const u8 {
+    fn listedStrings(
+        a: *Alternatives,
+        from: *const Conjunction,
+        range: schema_module.Range,
+        matches: []const *const Dfa,
+        mismatches: []const *const Dfa,
+        not: []const []const u8,
+    ) Error![]const []const u8 {
         const arena = a.arena.allocator();
         var kept: std.ArrayList([]const u8) = .empty;
         next: for (a.schema.values[range.from..][0..range.len]) |value| {
@@ -466,7 +479,10 @@ pub const Alternatives = struct {
             for (plan.names) |node| try literals.append(arena, .of(a.schema.nodes[node].object_names));
             for (plan.exceptions, 0..) |node, i| {
                 if (of_names >> @intCast(i) & 1 == 0) continue;
-                try literals.append(arena, .{ .node = @intCast(a.schema.nodes[node].object_names), .negated = names >> @intCast(i) & 1 != 0 });
+                try literals.append(
+                    arena,
+                    .{ .node = @intCast(a.schema.nodes[node].object_names), .negated = names >> @intCast(i) & 1 != 0 },
+                );
             }
             const goal = try a.goals.goal(literals.items);
             for (0..@as(u32, 1) << @intCast(plan.patterns.len)) |matched| {
@@ -478,7 +494,12 @@ pub const Alternatives = struct {
                 };
                 if (!try a.hasMember(plan, null, extra.matched, 0)) continue;
                 for (try a.goals.expand(goal, .string)) |*one| {
-                    const strings_of = try a.keysOf(plan, .{ .matched = extra.matched, .names = one, .possible = 0, .certain = 0 }, one, &.{}) orelse continue;
+                    const strings_of = try a.keysOf(
+                        plan,
+                        .{ .matched = extra.matched, .names = one, .possible = 0, .certain = 0 },
+                        one,
+                        &.{},
+                    ) orelse continue;
                     strings_of.deinit();
                     var kept = extra;
                     kept.names = one;

@@ -204,7 +204,10 @@ const testing = std.testing;
 
 fn expectText(expected: []const u8, d: Decimal) !void {
     var buffer: [64]u8 = undefined;
-    try testing.expectEqualStrings(expected, try std.fmt.bufPrint(&buffer, "{s}{s}e{d}", .{ if (d.negative) "-" else "", d.digits, d.exponent }));
+    try testing.expectEqualStrings(
+        expected,
+        try std.fmt.bufPrint(&buffer, "{s}{s}e{d}", .{ if (d.negative) "-" else "", d.digits, d.exponent }),
+    );
 }
 
 test "a number is read in any spelling" {

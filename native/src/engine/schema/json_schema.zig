@@ -176,7 +176,13 @@ pub const JsonSchema = struct {
     }
 
     /// Tokens that end a key which may not come, or which the schema names, are tried one by one.
-    fn exceptKeys(context: *const MaskContext, key: *const Strings, begun: []const u8, walker: *Walker, words: bitmap.Words) Allocator.Error!void {
+    fn exceptKeys(
+        context: *const MaskContext,
+        key: *const Strings,
+        begun: []const u8,
+        walker: *Walker,
+        words: bitmap.Words,
+    ) Allocator.Error!void {
         var arena: std.heap.ArenaAllocator = .init(context.gpa);
         defer arena.deinit();
         const trie = context.trie;

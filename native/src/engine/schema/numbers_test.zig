@@ -272,7 +272,10 @@ test "multiples of any size" {
     try expectTexts(.{ .multiples = &.{"1e-7"} }, &.{ "0.0000001", "0.0000001|1", "-12.5" });
     try expectTexts(.{ .multiples = &.{ "1e-30", "1" } }, &.{ "3", "3.0", "3|e", "3.|1" });
     try expectTexts(.{ .multiples = &.{"7"}, .at_least = "50", .at_most = "60" }, &.{ "56", "5|01234578", "5|9", "|0123479-", "56.0" });
-    try expectTexts(.{ .multiples = &.{"1000"}, .at_most = "2500", .at_least = "0" }, &.{ "0", "1000", "2000", "1|123456789", "100|123456789", "|3456789" });
+    try expectTexts(
+        .{ .multiples = &.{"1000"}, .at_most = "2500", .at_least = "0" },
+        &.{ "0", "1000", "2000", "1|123456789", "100|123456789", "|3456789" },
+    );
     try expectTexts(.{ .integers = false, .not_multiples = &.{"0.5"} }, &.{ "0.51", "1.3", "1.|", "2.5|e", "2.50000001" });
     try expectTexts(.{ .fractions = false, .multiples = &.{"3"}, .not_multiples = &.{"5"}, .at_least = "14", .at_most = "30" }, &.{
         "18", "27", "1|012345679", "2|0235689", "|0345689-",
@@ -306,7 +309,13 @@ test "a set without a number is empty, and no other" {
         .{ .multiples = &.{"2"}, .not_multiples = &.{"1"} },
         .{ .integers = false, .multiples = &.{"3"} },
         .{ .fractions = false, .at_least = "-1", .at_most = "1", .excluded = &.{ "0", "-1", "1", "17", "0.5" } },
-        .{ .multiples = &.{"0.5"}, .at_least = "1e300", .below = "1000000000000000000000000000001e270", .integers = false, .at_most = "1e300" },
+        .{
+            .multiples = &.{"0.5"},
+            .at_least = "1e300",
+            .below = "1000000000000000000000000000001e270",
+            .integers = false,
+            .at_most = "1e300",
+        },
         .{ .at_least = "0", .at_most = "0", .not_multiples = &.{"3"} },
     }) |set| {
         var n = try set.open(arena.allocator());

@@ -70,7 +70,14 @@ pub const ArrayPlan = struct {
 
     /// Adds the literals of the item at `progress` that counts for `options`, and moves `progress` behind
     /// it. False if it cannot count so, or if there is no room for an item.
-    pub fn take(plan: *const ArrayPlan, arena: Allocator, schema: *const Schema, progress: []u32, options: u32, literals: *std.ArrayList(Literal)) Allocator.Error!bool {
+    pub fn take(
+        plan: *const ArrayPlan,
+        arena: Allocator,
+        schema: *const Schema,
+        progress: []u32,
+        options: u32,
+        literals: *std.ArrayList(Literal),
+    ) Allocator.Error!bool {
         if (plan.count.max != unbounded and progress[1] == plan.count.max) return false;
         for (plan.items) |node| try literals.append(arena, .of(itemOf(schema, node, progress[0])));
         for (plan.exceptions, 0..) |node, i| {

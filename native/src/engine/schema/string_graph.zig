@@ -36,7 +36,13 @@ pub const Graph = struct {
     pub fn init(gpa: Allocator, matches: []const *const Dfa, mismatches: []const *const Dfa, excluded: []const []const u8) Error!Graph {
         var arena: std.heap.ArenaAllocator = .init(gpa);
         defer arena.deinit();
-        var product: Product = .{ .arena = arena.allocator(), .matches = matches, .mismatches = mismatches, .texts = try sorted(arena.allocator(), excluded), .are_excluded = true };
+        var product: Product = .{
+            .arena = arena.allocator(),
+            .matches = matches,
+            .mismatches = mismatches,
+            .texts = try sorted(arena.allocator(), excluded),
+            .are_excluded = true,
+        };
         try product.build();
         return product.layOut(gpa);
     }
@@ -45,7 +51,13 @@ pub const Graph = struct {
     pub fn initListed(gpa: Allocator, texts: []const []const u8) Error!Graph {
         var arena: std.heap.ArenaAllocator = .init(gpa);
         defer arena.deinit();
-        var product: Product = .{ .arena = arena.allocator(), .matches = &.{}, .mismatches = &.{}, .texts = try sorted(arena.allocator(), texts), .are_excluded = false };
+        var product: Product = .{
+            .arena = arena.allocator(),
+            .matches = &.{},
+            .mismatches = &.{},
+            .texts = try sorted(arena.allocator(), texts),
+            .are_excluded = false,
+        };
         try product.build();
         return product.layOut(gpa);
     }

@@ -44,7 +44,12 @@ pub const Strings = struct {
     pub const State = packed struct(u64) { product: u32, count: u32 };
 
     pub fn init(gpa: Allocator, spec: Spec) Error!Strings {
-        const graph: Graph = if (spec.listed) |listed| try .initListed(gpa, listed) else try .init(gpa, spec.matches, spec.mismatches, spec.excluded);
+        const graph: Graph = if (spec.listed) |listed| try .initListed(gpa, listed) else try .init(
+            gpa,
+            spec.matches,
+            spec.mismatches,
+            spec.excluded,
+        );
         return .{ .gpa = gpa, .spec = spec, .graph = graph };
     }
 
@@ -93,7 +98,8 @@ pub const Strings = struct {
     /// Whether any content but the excluded ones is in the set.
     pub fn isOpen(s: *const Strings) bool {
         const spec = &s.spec;
-        return spec.listed == null and spec.matches.len == 0 and spec.mismatches.len == 0 and spec.length.min == 0 and spec.length.max == unbounded and
+        return spec.listed == null and spec.matches.len == 0 and spec.mismatches.len == 0 and spec.length.min == 0 and
+            spec.length.max == unbounded and
             s.graph.free != Graph.dead;
     }
 

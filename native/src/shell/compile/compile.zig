@@ -90,7 +90,9 @@ fn tryCompile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, set
         .choices => |choices| .{ .choices = try .build(gpa, choices.text, choices.offsets, &budget, diag) },
         .regex => |r| .{ .regex = .{ .dfa = try compileRegex(gpa, arena, r.pattern, r.ignore_case, &budget, diag) } },
         .lark => |text| .{ .grammar = try compileGrammar(gpa, arena, text, &notes, &budget, diag) },
-        .json_schema => |s| .{ .json_schema = try compileSchema(gpa, vocabulary, s.text, s.options, s.space, arena, &notes, &budget, diag) },
+        .json_schema => |s| .{
+            .json_schema = try compileSchema(gpa, vocabulary, s.text, s.options, s.space, arena, &notes, &budget, diag),
+        },
     };
     if (trie.missing_bytes > 0) try notes.append(arena, try missingBytes(arena, trie));
     const text = try std.mem.join(arena, "\n", notes.items);

@@ -29,7 +29,15 @@ pub const Options = struct {
 };
 
 /// The notes, and what is needed only here, go to `arena`.
-pub fn compile(gpa: Allocator, arena: Allocator, text: []const u8, options: Options, notes: *std.ArrayList([]const u8), budget: *Budget, diag: *Diagnostic) Error!*Schema {
+pub fn compile(
+    gpa: Allocator,
+    arena: Allocator,
+    text: []const u8,
+    options: Options,
+    notes: *std.ArrayList([]const u8),
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!*Schema {
     var refs: references.References = .{
         .gpa = gpa,
         .arena = arena,

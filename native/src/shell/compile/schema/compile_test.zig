@@ -167,12 +167,19 @@ test "assertions about scalars" {
         .{ .schema = "{\"enum\":[\"b\",1.50,\"a\",null,true,\"b\",1e2,-0.0]}", .formula = "{\"a\",\"b\",0,1.5,100,null,true}" },
         .{ .schema = "{\"enum\":[]}", .formula = "false" },
         .{ .schema = "{\"const\":\"\\u0041\\u000a\\/\\u00e9\\u0001\"}", .formula = "{\"A\\n/\u{e9}\\u0001\"}" },
-        .{ .schema = "{\"const\":[1,{\"a\":null}]}", .formula = "all(array items2-2 [{1} all(object members1-1 {a:{null} ..true} has a) ..true])" },
+        .{
+            .schema = "{\"const\":[1,{\"a\":null}]}",
+            .formula = "all(array items2-2 [{1} all(object members1-1 {a:{null} ..true} has a) ..true])",
+        },
         .{ .schema = "{\"enum\":[[],2,{}]}", .formula = "any(all(array items0-0 [..true]) all(object members0-0 {..true}) {2})" },
         .{ .schema = "{\"minLength\":2.0,\"maxLength\":99999999999}", .formula = "characters2-" },
         .{ .schema = "{\"pattern\":\"^a\",\"maxLength\":3}", .formula = "all(characters0-3 match0)" },
         .{ .schema = "{\"minimum\":-1.5,\"exclusiveMaximum\":1e3,\"multipleOf\":0.01}", .formula = "all(>=-15e-1 <1e3 %1e-2)" },
-        .{ .schema = "{\"minimum\":1,\"exclusiveMinimum\":true,\"maximum\":2,\"exclusiveMaximum\":false}", .formula = "all(>1 <=2)", .options = .{ .draft = .draft4 } },
+        .{
+            .schema = "{\"minimum\":1,\"exclusiveMinimum\":true,\"maximum\":2,\"exclusiveMaximum\":false}",
+            .formula = "all(>1 <=2)",
+            .options = .{ .draft = .draft4 },
+        },
         .{ .schema = "{\"const\":1,\"if\":false,\"else\":false,\"contains\":false}", .formula = "true", .options = .{ .draft = .draft4 } },
     }) |case| try expectFormula(case);
 }
@@ -186,12 +193,21 @@ test "arrays and objects" {
         .{ .schema = "{\"contains\":{\"const\":1}}", .formula = "contains1-({1})" },
         .{ .schema = "{\"contains\":{\"const\":1},\"minContains\":0,\"maxContains\":4}", .formula = "contains0-4({1})" },
         .{ .schema = "{\"maxContains\":4}", .formula = "true" },
-        .{ .schema = "{\"properties\":{\"b\":{\"type\":\"null\"},\"a\":true},\"required\":[\"c\"],\"additionalProperties\":false}", .formula = "all({b:null a:true ..false} has c)" },
-        .{ .schema = "{\"patternProperties\":{\"^x\":{\"type\":\"null\"},\"y$\":false},\"maxProperties\":3}", .formula = "all({match0:null match1:false ..true} members0-3)" },
+        .{
+            .schema = "{\"properties\":{\"b\":{\"type\":\"null\"},\"a\":true},\"required\":[\"c\"],\"additionalProperties\":false}",
+            .formula = "all({b:null a:true ..false} has c)",
+        },
+        .{
+            .schema = "{\"patternProperties\":{\"^x\":{\"type\":\"null\"},\"y$\":false},\"maxProperties\":3}",
+            .formula = "all({match0:null match1:false ..true} members0-3)",
+        },
         .{ .schema = "{\"propertyNames\":{\"maxLength\":2}}", .formula = "names(characters0-2)" },
         .{ .schema = "{\"dependentRequired\":{\"a\":[\"b\",\"c\"],\"d\":[]}}", .formula = "any(not(has a) all(has b has c))" },
         .{ .schema = "{\"dependentSchemas\":{\"a\":false}}", .formula = "any(not(has a) null|boolean|integer|fraction|string|array)" },
-        .{ .schema = "{\"dependencies\":{\"a\":[\"b\"],\"c\":{\"type\":\"null\"}}}", .formula = "all(any(not(has a) has b) any(not(has c) null|boolean|integer|fraction|string|array null))" },
+        .{
+            .schema = "{\"dependencies\":{\"a\":[\"b\"],\"c\":{\"type\":\"null\"}}}",
+            .formula = "all(any(not(has a) has b) any(not(has c) null|boolean|integer|fraction|string|array null))",
+        },
     }) |case| try expectFormula(case);
 }
 
@@ -199,7 +215,10 @@ test "formulas are folded" {
     for ([_]Case{
         .{ .schema = "{\"allOf\":[{\"type\":\"null\"},true,{}]}", .formula = "null" },
         .{ .schema = "{\"allOf\":[{\"type\":\"null\"},{\"not\":{}}]}", .formula = "false" },
-        .{ .schema = "{\"anyOf\":[{\"type\":\"null\"},{\"const\":1}],\"oneOf\":[{\"const\":1},false]}", .formula = "all(any(null {1}) {1})" },
+        .{
+            .schema = "{\"anyOf\":[{\"type\":\"null\"},{\"const\":1}],\"oneOf\":[{\"const\":1},false]}",
+            .formula = "all(any(null {1}) {1})",
+        },
         .{ .schema = "{\"oneOf\":[{\"const\":1},{\"const\":2}]}", .formula = "one({1} {2})" },
         .{ .schema = "{\"not\":{\"not\":{\"type\":\"null\"}}}", .formula = "null" },
         .{ .schema = "{\"if\":{\"type\":\"null\"},\"then\":false}", .formula = "if(null) then(false) else(true)" },
@@ -214,19 +233,27 @@ test "references" {
     for ([_]Case{
         .{ .schema = "{\"properties\":{\"a\":{\"$ref\":\"#\"}},\"required\":[\"a\"]}", .formula = "all({a:^0 ..true} has a)" },
         .{ .schema = "{\"$ref\":\"#/$defs/a~1b%25~0\",\"$defs\":{\"a/b%~\":{\"const\":1}},\"type\":\"null\"}", .formula = "all({1} null)" },
-        .{ .schema = "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"$ref\":\"#/definitions/a\",\"definitions\":{\"a\":{\"const\":1}},\"type\":\"null\"}", .formula = "{1}" },
+        .{ .schema = "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"$ref\":\"#/definitions/a\"," ++
+            "\"definitions\":{\"a\":{\"const\":1}},\"type\":\"null\"}", .formula = "{1}" },
         .{ .schema = "{\"$ref\":\"#a\",\"$defs\":{\"x\":{\"$anchor\":\"a\",\"const\":1}}}", .formula = "{1}" },
-        .{ .schema = "{\"$id\":\"http://h/d/root\",\"items\":{\"$ref\":\"item.json\"},\"$defs\":{\"x\":{\"$id\":\"item.json\",\"$ref\":\"#/$defs/y\",\"$defs\":{\"y\":{\"const\":1}}}}}", .formula = "[..{1}]" },
+        .{ .schema = "{\"$id\":\"http://h/d/root\",\"items\":{\"$ref\":\"item.json\"},\"$defs\":{\"x\":{\"$id\":\"item.json\"," ++
+            "\"$ref\":\"#/$defs/y\",\"$defs\":{\"y\":{\"const\":1}}}}}", .formula = "[..{1}]" },
         .{ .schema = "{\"$id\":\"http://h/r\",\"$ref\":\"http://h/r#/$defs/0\",\"$defs\":[{\"const\":1}]}", .formula = "{1}" },
-        .{ .schema = "{\"id\":\"http://h/r\",\"items\":{\"$ref\":\"#a\"},\"definitions\":{\"x\":{\"id\":\"#a\",\"enum\":[1]}}}", .formula = "[..{1}]", .options = .{ .draft = .draft4 } },
+        .{
+            .schema = "{\"id\":\"http://h/r\",\"items\":{\"$ref\":\"#a\"},\"definitions\":{\"x\":{\"id\":\"#a\",\"enum\":[1]}}}",
+            .formula = "[..{1}]",
+            .options = .{ .draft = .draft4 },
+        },
         // A list of strings, by name, in the manner of generics.
         .{
             .schema = "{\"$id\":\"http://h/strings\",\"$ref\":\"list\",\"$defs\":{\"s\":{\"$dynamicAnchor\":\"T\",\"type\":\"string\"}," ++
-                "\"l\":{\"$id\":\"list\",\"items\":{\"$dynamicRef\":\"#T\"},\"$defs\":{\"t\":{\"$dynamicAnchor\":\"T\",\"type\":\"null\"}}}}}",
+                "\"l\":{\"$id\":\"list\",\"items\":{\"$dynamicRef\":\"#T\"},\"$defs\":{\"t\":{\"$dynamicAnchor\":\"T\"," ++
+                "\"type\":\"null\"}}}}}",
             .formula = "[..string]",
         },
         .{
-            .schema = "{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\",\"$id\":\"http://h/r\",\"$recursiveAnchor\":true,\"$ref\":\"t\",\"maxProperties\":1," ++
+            .schema = "{\"$schema\":\"https://json-schema.org/draft/2019-09/schema\",\"$id\":\"http://h/r\"," ++
+                "\"$recursiveAnchor\":true,\"$ref\":\"t\",\"maxProperties\":1," ++
                 "\"$defs\":{\"t\":{\"$id\":\"t\",\"$recursiveAnchor\":true,\"additionalProperties\":{\"$recursiveRef\":\"#\"}}}}",
             .formula = "all({..^0} members0-1)",
         },
@@ -234,7 +261,10 @@ test "references" {
         .{ .schema = "{\"items\":{\"$ref\":\"other.json#/a\"}}", .formula = "at #/items/$ref: there is no \"other.json#/a\"" },
         .{ .schema = "{\"items\":{\"$ref\":\"#x\"}}", .formula = "at #/items/$ref: there is no \"#x\"" },
         .{ .schema = "{\"$ref\":\"#/title\",\"title\":\"x\"}", .formula = "at #/$ref: this leads to what is no schema" },
-        .{ .schema = "{\"properties\":{\"a/b\":{\"allOf\":[{\"$ref\":\"#/properties/a~1b\"}]}}}", .formula = "at #/properties/a~1b: this schema refers to itself without a member or an item in between" },
+        .{
+            .schema = "{\"properties\":{\"a/b\":{\"allOf\":[{\"$ref\":\"#/properties/a~1b\"}]}}}",
+            .formula = "at #/properties/a~1b: this schema refers to itself without a member or an item in between",
+        },
         .{ .schema = "{\"$ref\":\"#\"}", .formula = "at #: this schema refers to itself without a member or an item in between" },
         .{
             .schema = "{\"$schema\":\"http://example.com/mine\"}",
@@ -249,7 +279,8 @@ test "what is not evaluated" {
         .{ .schema = "{\"unevaluatedProperties\":false}", .formula = "{..false}" },
         .{ .schema = "{\"unevaluatedProperties\":false,\"additionalProperties\":true}", .formula = "true" },
         .{
-            .schema = "{\"$ref\":\"#/$defs/a\",\"properties\":{\"b\":true},\"allOf\":[{\"patternProperties\":{\"c\":true}}],\"unevaluatedProperties\":{\"type\":\"null\"},\"$defs\":{\"a\":{\"properties\":{\"x\":{\"const\":1}}}}}",
+            .schema = "{\"$ref\":\"#/$defs/a\",\"properties\":{\"b\":true},\"allOf\":[{\"patternProperties\":{\"c\":true}}]," ++
+                "\"unevaluatedProperties\":{\"type\":\"null\"},\"$defs\":{\"a\":{\"properties\":{\"x\":{\"const\":1}}}}}",
             .formula = "all({x:{1} ..true} {b:true ..true} {match0:true ..true} {b:true x:true match0:true ..null})",
         },
         .{
@@ -257,20 +288,32 @@ test "what is not evaluated" {
             .formula = "all(any(has a {b:{1} ..true}) if({b:{1} ..true}) then({b:true ..false}) else({..false}))",
         },
         .{
-            .schema = "{\"oneOf\":[{\"properties\":{\"a\":{\"const\":1}}},{\"properties\":{\"b\":{\"const\":1}}}],\"unevaluatedProperties\":false}",
+            .schema = "{\"oneOf\":[{\"properties\":{\"a\":{\"const\":1}}},{\"properties\":{\"b\":{\"const\":1}}}]," ++
+                "\"unevaluatedProperties\":false}",
             .formula = "all(one({a:{1} ..true} {b:{1} ..true}) if({a:{1} ..true}) then({a:true ..false}) else({b:true ..false}))",
         },
         .{
-            .schema = "{\"if\":{\"required\":[\"a\"]},\"then\":{\"properties\":{\"a\":true}},\"else\":{\"unevaluatedProperties\":true},\"unevaluatedProperties\":false}",
+            .schema = "{\"if\":{\"required\":[\"a\"]},\"then\":{\"properties\":{\"a\":true}}," ++
+                "\"else\":{\"unevaluatedProperties\":true},\"unevaluatedProperties\":false}",
             .formula = "all(if(has a) then({a:true ..true}) else(true) if(has a) then({a:true ..false}) else(true))",
         },
         .{
             .schema = "{\"dependentSchemas\":{\"a\":{\"properties\":{\"b\":true}}},\"unevaluatedProperties\":false}",
-            .formula = "all(any(not(has a) null|boolean|integer|fraction|string|array {b:true ..true}) if(has a) then({b:true ..false}) else({..false}))",
+            .formula = "all(any(not(has a) null|boolean|integer|fraction|string|array {b:true ..true}) if(has a) " ++
+                "then({b:true ..false}) else({..false}))",
         },
-        .{ .schema = "{\"not\":{\"properties\":{\"a\":true}},\"unevaluatedProperties\":false}", .formula = "all(not({a:true ..true}) {..false})" },
-        .{ .schema = "{\"prefixItems\":[true],\"allOf\":[{\"prefixItems\":[true,true]}],\"unevaluatedItems\":false}", .formula = "all([true ..true] [true true ..true] [true true ..false])" },
-        .{ .schema = "{\"contains\":{\"const\":1},\"unevaluatedItems\":{\"type\":\"null\"}}", .formula = "all(contains1-({1}) [..any({1} null)])" },
+        .{
+            .schema = "{\"not\":{\"properties\":{\"a\":true}},\"unevaluatedProperties\":false}",
+            .formula = "all(not({a:true ..true}) {..false})",
+        },
+        .{
+            .schema = "{\"prefixItems\":[true],\"allOf\":[{\"prefixItems\":[true,true]}],\"unevaluatedItems\":false}",
+            .formula = "all([true ..true] [true true ..true] [true true ..false])",
+        },
+        .{
+            .schema = "{\"contains\":{\"const\":1},\"unevaluatedItems\":{\"type\":\"null\"}}",
+            .formula = "all(contains1-({1}) [..any({1} null)])",
+        },
         .{ .schema = "{\"items\":true,\"unevaluatedItems\":false}", .formula = "true" },
     }) |case| try expectFormula(case);
 }
@@ -283,27 +326,42 @@ test "other documents come from the caller" {
     const options: Options = .{ .resolver = .{ .user_data = null, .find = findOther } };
     for ([_]Case{
         .{ .schema = "{\"$id\":\"http://h/this\",\"$ref\":\"other#/$defs/a\"}", .formula = "{1}", .options = options },
-        .{ .schema = "{\"$ref\":\"http://h/other#/$defs/b\"}", .formula = "at http://h/other#/$defs/b/type: must be a string, or an array of strings", .options = options },
+        .{
+            .schema = "{\"$ref\":\"http://h/other#/$defs/b\"}",
+            .formula = "at http://h/other#/$defs/b/type: must be a string, or an array of strings",
+            .options = options,
+        },
         .{ .schema = "{\"$ref\":\"http://h/another\"}", .formula = "at #/$ref: there is no \"http://h/another\"", .options = options },
     }) |case| try expectFormula(case);
 }
 
 test "what cannot be served is an error, or with `lenient` a note" {
     const nine = "{\"properties\":{\"a\":true}}" ++ ",{\"properties\":{\"a\":true}}";
-    const schema = "{\"unevaluatedProperties\":false,\"allOf\":[" ++ ("{\"anyOf\":[" ++ nine ++ "," ++ nine ++ "," ++ nine ++ "," ++ nine ++ "," ++ nine ++ "]}") ++ "]}";
-    try expectFormula(.{ .schema = schema, .formula = "at #/unevaluatedProperties: what the schemas beside it evaluate has too many cases" });
+    const schema = "{\"unevaluatedProperties\":false,\"allOf\":[" ++
+        ("{\"anyOf\":[" ++ nine ++ "," ++ nine ++ "," ++ nine ++ "," ++ nine ++ "," ++ nine ++ "]}") ++ "]}";
+    try expectFormula(
+        .{ .schema = schema, .formula = "at #/unevaluatedProperties: what the schemas beside it evaluate has too many cases" },
+    );
     try expectFormula(.{
         .schema = "{\"unevaluatedItems\":false,\"items\":" ++ schema ++ "}",
         .formula = "at #/items/unevaluatedProperties: what the schemas beside it evaluate has too many cases",
     });
-    try expectFormula(.{ .schema = "{\"pattern\":\"(a)\\\\1\"}", .formula = "true", .options = .{ .lenient = true }, .notes = "at #/pattern: at byte 3: back-references are not regular: not served: it is not enforced" });
+    try expectFormula(.{
+        .schema = "{\"pattern\":\"(a)\\\\1\"}",
+        .formula = "true",
+        .options = .{ .lenient = true },
+        .notes = "at #/pattern: at byte 3: back-references are not regular: not served: it is not enforced",
+    });
 }
 
 test "what is wrong, and where" {
     for ([_]Case{
         .{ .schema = "3", .formula = "at #: a schema must be an object, true or false" },
         .{ .schema = "{\"type\":\"strin\"}", .formula = "at #/type: no type is called \"strin\"" },
-        .{ .schema = "{\"items\":{\"properties\":{\"a\":{\"minLength\":-1}}}}", .formula = "at #/items/properties/a/minLength: must be a whole number from 0 on" },
+        .{
+            .schema = "{\"items\":{\"properties\":{\"a\":{\"minLength\":-1}}}}",
+            .formula = "at #/items/properties/a/minLength: must be a whole number from 0 on",
+        },
         .{ .schema = "{\"anyOf\":[true,{\"maxItems\":\"3\"}]}", .formula = "at #/anyOf/1/maxItems: must be a whole number from 0 on" },
         .{ .schema = "{\"items\":3}", .formula = "at #/items: a schema must be an object, true or false" },
         .{ .schema = "{\"required\":\"a\"}", .formula = "at #/required: must be an array of strings" },
@@ -315,7 +373,8 @@ test "what is wrong, and where" {
 }
 
 test "each allocation may fail" {
-    const text = "{\"properties\":{\"a\":{\"$ref\":\"#/$defs/b\"},\"c\":{\"pattern\":\"x\"}},\"$defs\":{\"b\":{\"enum\":[1.5,\"\\n\",[]]}}}";
+    const text = "{\"properties\":{\"a\":{\"$ref\":\"#/$defs/b\"},\"c\":{\"pattern\":\"x\"}},\"$defs\":{\"b\":{\"enum\":[1.5," ++
+        "\"\\n\",[]]}}}";
     try std.testing.checkAllAllocationFailures(std.testing.allocator, compileOnce, .{text});
 }
 

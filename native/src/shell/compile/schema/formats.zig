@@ -271,7 +271,10 @@ fn resource(arena: Allocator, characters: enum { ascii, unicode }, relative: boo
     const absolute = try join(arena, &.{ scheme, rooted, character, "+", segments, ")?" });
     // A colon in the first segment would end a scheme.
     const either = try join(arena, &.{ "(?:", absolute, "|", rooted, "(?:[", plain, "@-]|" ++ percent ++ ")+", segments, ")?)" });
-    const rest = try join(arena, &.{ "(?:[", plain, ":@/?", more_of_query, "-]|" ++ percent ++ ")*)?(?:#(?:[", plain, ":@/?-]|" ++ percent ++ ")*)?" });
+    const rest = try join(
+        arena,
+        &.{ "(?:[", plain, ":@/?", more_of_query, "-]|" ++ percent ++ ")*)?(?:#(?:[", plain, ":@/?-]|" ++ percent ++ ")*)?" },
+    );
     return join(arena, &.{ if (relative) either else absolute, "(?:\\?", rest });
 }
 
@@ -361,8 +364,27 @@ test "formats take what their RFCs say" {
         },
         .{
             .format = .@"idn-hostname",
-            .valid = &.{ "\u{c2e4}\u{b840}\u{3002}a-b", "l\u{b7}l", "\u{5d0}\u{5f3}\u{5d1}", "\u{30fb}\u{3041}", "\u{915}\u{94d}\u{200d}\u{937}", "xn--ihqwcrb4cv8a8dqg056pqjye" },
-            .invalid = &.{ "", "\u{3002}", "-a", "a-", "\u{300}a", "a\u{b7}l", "\u{5f3}\u{5d1}", "a\u{30fb}b", "\u{915}\u{200d}\u{937}", "\u{628}\u{660}\u{6f0}", "xn--X" },
+            .valid = &.{
+                "\u{c2e4}\u{b840}\u{3002}a-b",
+                "l\u{b7}l",
+                "\u{5d0}\u{5f3}\u{5d1}",
+                "\u{30fb}\u{3041}",
+                "\u{915}\u{94d}\u{200d}\u{937}",
+                "xn--ihqwcrb4cv8a8dqg056pqjye",
+            },
+            .invalid = &.{
+                "",
+                "\u{3002}",
+                "-a",
+                "a-",
+                "\u{300}a",
+                "a\u{b7}l",
+                "\u{5f3}\u{5d1}",
+                "a\u{30fb}b",
+                "\u{915}\u{200d}\u{937}",
+                "\u{628}\u{660}\u{6f0}",
+                "xn--X",
+            },
         },
         .{ .format = .ipv4, .valid = &.{ "192.168.0.1", "255.0.10.99" }, .invalid = &.{ "256.0.0.1", "087.0.0.1", "1.2.3", "1.2.3.4.5" } },
         .{
@@ -379,7 +401,11 @@ test "formats take what their RFCs say" {
         .{ .format = .iri, .valid = &.{"http://\u{192}\u{f8}.com/?\u{e000}#\u{e9}"}, .invalid = &.{ "\u{e2}", "a:#\u{e000}" } },
         .{ .format = .@"iri-reference", .valid = &.{ "\u{e2}\u{3c0}", "#\u{e4}" }, .invalid = &.{"#\u{e4}\\"} },
         .{ .format = .@"uri-template", .valid = &.{ "", "a/{term:1}/{?x,y*}" }, .invalid = &.{ "{", "{}", "{a:0}", "a b", "%2" } },
-        .{ .format = .uuid, .valid = &.{"2EB8AA08-aa98-11ea-B4AA-73b441d16380"}, .invalid = &.{ "2eb8aa08aa9811eab4aa73b441d16380", "2eb8aa08-aa98-11ea-b4ga-73b441d16380" } },
+        .{
+            .format = .uuid,
+            .valid = &.{"2EB8AA08-aa98-11ea-B4AA-73b441d16380"},
+            .invalid = &.{ "2eb8aa08aa9811eab4aa73b441d16380", "2eb8aa08-aa98-11ea-b4ga-73b441d16380" },
+        },
         .{ .format = .@"json-pointer", .valid = &.{ "", "/", "/a~0b/~1\n" }, .invalid = &.{ "a", "#", "/~", "/~2" } },
         .{ .format = .@"relative-json-pointer", .valid = &.{ "0", "10/a", "0#" }, .invalid = &.{ "", "/a", "01", "-1", "0##" } },
         .{

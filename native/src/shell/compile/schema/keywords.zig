@@ -11,10 +11,20 @@ pub const Draft = enum {
 
     /// By `$schema`; null if it is none that is known.
     pub fn of(uri: []const u8) ?Draft {
-        const names = [_][]const u8{ "draft-04/schema", "draft-06/schema", "draft-07/schema", "draft/2019-09/schema", "draft/2020-12/schema" };
+        const names = [_][]const u8{
+            "draft-04/schema",
+            "draft-06/schema",
+            "draft-07/schema",
+            "draft/2019-09/schema",
+            "draft/2020-12/schema",
+        };
         const trimmed = std.mem.trimEnd(u8, uri, "#");
         const at = std.mem.find(u8, trimmed, "://json-schema.org/") orelse return null;
-        for (names, 0..) |name, i| if (std.mem.eql(u8, trimmed[at + "://json-schema.org/".len ..], name)) return @fromBackingInt(@intCast(i));
+        for (names, 0..) |name, i| if (std.mem.eql(
+            u8,
+            trimmed[at + "://json-schema.org/".len ..],
+            name,
+        )) return @fromBackingInt(@intCast(i));
         return null;
     }
 

@@ -102,7 +102,10 @@ pub const References = struct {
         if (value.* != .string) return r.fail(object, "$schema", "must be a string");
         if (Draft.of(value.string)) |draft| {
             r.resources.items[id].draft = draft;
-        } else try r.note("{f} is no draft that is known: the schema is read as one of {s}", .{ quoted(value.string), @tagName(r.resources.items[id].draft) });
+        } else try r.note(
+            "{f} is no draft that is known: the schema is read as one of {s}",
+            .{ quoted(value.string), @tagName(r.resources.items[id].draft) },
+        );
     }
 
     pub fn note(r: *References, comptime format: []const u8, args: anytype) Error!void {

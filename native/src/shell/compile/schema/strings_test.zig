@@ -86,7 +86,13 @@ test "automata of strings take each byte exactly if a string of the set goes on 
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
     var dfas: [expressions.len]patterns.Dfa = undefined;
-    for (expressions, &dfas) |expression, *dfa| dfa.* = try patterns.compile(arena.allocator(), arena.allocator(), expression, &budget, &diag);
+    for (expressions, &dfas) |expression, *dfa| dfa.* = try patterns.compile(
+        arena.allocator(),
+        arena.allocator(),
+        expression,
+        &budget,
+        &diag,
+    );
 
     var prng: std.Random.DefaultPrng = .init(5);
     const random = prng.random();

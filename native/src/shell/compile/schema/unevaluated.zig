@@ -229,8 +229,21 @@ fn Lowering(comptime Compiler: type) type {
                 for (part.schema.object.members()) |*member| {
                     const keyword = Keyword.of(member.key) orelse continue;
                     switch (keyword) {
-                        .@"$ref", .@"$dynamicRef", .@"$recursiveRef", .allOf, .anyOf, .oneOf, .@"if", .dependentSchemas, .dependencies => return true,
-                        .properties, .patternProperties, .additionalProperties, .unevaluatedProperties => if (l.keyword == .unevaluatedProperties) return true,
+                        .@"$ref",
+                        .@"$dynamicRef",
+                        .@"$recursiveRef",
+                        .allOf,
+                        .anyOf,
+                        .oneOf,
+                        .@"if",
+                        .dependentSchemas,
+                        .dependencies,
+                        => return true,
+                        .properties,
+                        .patternProperties,
+                        .additionalProperties,
+                        .unevaluatedProperties,
+                        => if (l.keyword == .unevaluatedProperties) return true,
                         .prefixItems, .items, .contains, .unevaluatedItems => if (l.keyword == .unevaluatedItems) return true,
                         else => {},
                     }
