@@ -204,6 +204,26 @@ def recognizers_command(
     console.print(recognizer_tables.bars(measured.bars()).rich())
 
 
+@main.command("maskbench")
+@click.option("--data", type=FILE, help="Schemas with instances. Default: bench/maskbench/sample.jsonl.xz.")
+@click.option("--limit", type=click.IntRange(1), help="Only so many schemas.")
+@click.option("--library", "libraries", type=click.Choice(["ours", "llguidance"]), multiple=True, help="Only this one.")
+@click.option("--faults", "show_faults", is_flag=True, help="List instances that are judged wrongly.")
+def maskbench_command(data: Path | None, limit: int | None, libraries: tuple[str, ...], show_faults: bool) -> None:
+    """Measures JSON Schemas, each new, beside llguidance."""
+    from bench.maskbench import data as problems
+    from bench.maskbench import measure as maskbench
+    from bench.maskbench import tables as maskbench_tables
+
+    listed = list(problems.read(data or problems.SAMPLE))[:limit]
+    with _progress_bar() as progress:
+        task = progress.add_task("schemas", total=len(listed))
+        results = maskbench.collect(listed, libraries or maskbench.LIBRARIES, lambda: progress.advance(task))
+    made = ["verdicts", "times", "memory", "refusals", *(["faults"] if show_faults else [])]
+    for name in made:
+        console.print(getattr(maskbench_tables, name)(results).rich())
+
+
 @main.command("gate")
 @click.option("--record", is_flag=True, help="Make what is counted the new baseline.")
 def gate_command(record: bool) -> None:

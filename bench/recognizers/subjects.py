@@ -74,19 +74,19 @@ class Ours:
         for token in vocabulary.special.values():
             flags[token] = TokenFlag.SPECIAL
         flags[vocabulary.end] = TokenFlag.SPECIAL | TokenFlag.END_OF_GENERATION
-        self._vocabulary = Vocabulary(vocabulary.n_tokens, vocabulary.all_pieces, list(flags))
-        self._vocabulary.prepare()
+        self.vocabulary = Vocabulary(vocabulary.n_tokens, vocabulary.all_pieces, list(flags))
+        self.vocabulary.prepare()
         self._n_tokens = vocabulary.n_tokens
 
     def compile(self, case: Case) -> Any:
         from eliza_inference import Constraint
 
         if case.choices is not None:
-            return Constraint.choices(self._vocabulary, case.choices)
+            return Constraint.choices(self.vocabulary, case.choices)
         if case.pattern is not None:
-            return Constraint.regex(self._vocabulary, case.pattern)
+            return Constraint.regex(self.vocabulary, case.pattern)
         assert case.grammar is not None
-        return Constraint.lark(self._vocabulary, notations.read_grammar(case.grammar))
+        return Constraint.lark(self.vocabulary, notations.read_grammar(case.grammar))
 
     def matcher(self, compiled: Any) -> Matcher:
         from eliza_inference import Matcher as OurMatcher
@@ -125,7 +125,7 @@ class Llguidance:
     def prepare(self, vocabulary: TokenTable) -> None:
         from llguidance.tiktoken import lltokenizer_from_encoding
 
-        self._tokenizer = lltokenizer_from_encoding(
+        self.tokenizer = lltokenizer_from_encoding(
             vocabulary.encoding, n_vocab=vocabulary.n_tokens, eos_token=vocabulary.end
         )
         self._n_tokens = vocabulary.n_tokens
@@ -148,7 +148,7 @@ class Llguidance:
             max_lexer_states=10_000_000,
             max_grammar_size=100_000_000,
         )
-        matcher = LLMatcher(self._tokenizer, grammar, limits=limits)
+        matcher = LLMatcher(self.tokenizer, grammar, limits=limits)
         _raise_its_error(matcher)
         return matcher
 

@@ -1,0 +1,146 @@
+"""Runs the libraries side by side on the same problems, each in a process of its own."""
+
+import json
+import select
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from bench.maskbench.data import Problem
+from bench.paths import ROOT
+from bench.recognizers import vocabularies
+
+LIBRARIES = ("ours", "llguidance")
+SECONDS = 60
+"""For one problem; the process is then ended, and a new one goes on."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one library did with one problem."""
+
+    problem: Problem
+    answer: dict[str, Any]
+    """As the worker tells it."""
+
+    @property
+    def refusal(self) -> str | None:
+        """Why there is no constraint, or no answer."""
+        reason: str | None = self.answer.get("refusal")
+        return reason
+
+    @property
+    def mask_ns(self) -> list[int]:
+        return [ns for text in self.answer.get("ns", []) for ns in text]
+
+    @property
+    def valid_refused(self) -> list[int]:
+        """The indices of the valid instances that are refused."""
+        return self._wrong(is_valid=True)
+
+    @property
+    def invalid_taken(self) -> list[int]:
+        return self._wrong(is_valid=False)
+
+    @property
+    def passes(self) -> bool:
+        return self.refusal is None and not self.valid_refused and not self.invalid_taken
+
+    def refused_at(self, index: int) -> str:
+        """An instance's text up to the token that is refused, which is marked."""
+        tokens = len(self.answer["ns"][index])
+        table = vocabularies.load("llama3")
+        ids = table.encode(self.problem.instances[index].text)
+        pieces = table.all_pieces
+        before, at = b"".join(pieces[each] for each in ids[: tokens - 1]), pieces[ids[tokens - 1]]
+        return before.decode(errors="replace") + "<<" + at.decode(errors="replace") + ">>"
+
+    def _wrong(self, is_valid: bool) -> list[int]:
+        if self.refusal is not None:
+            return []
+        return [
+            index
+            for index, (instance, is_taken) in enumerate(zip(self.problem.instances, self.answer["taken"], strict=True))
+            if instance.is_valid == is_valid and is_taken != is_valid
+        ]
+
+
+@dataclass
+class Results:
+    outcomes: dict[str, list[Outcome]] = field(default_factory=dict)
+    """By library, in the order of the problems."""
+    resident_at_start: dict[str, int] = field(default_factory=dict)
+
+
+def collect(problems: Iterable[Problem], libraries: Iterable[str], advance: Callable[[], None]) -> Results:
+    """One problem after the other; who goes first changes each time."""
+    vocabulary = vocabularies.load("llama3")
+    workers = {name: _Worker(name) for name in libraries}
+    results = Results({name: [] for name in workers}, {name: each.resident for name, each in workers.items()})
+    try:
+        for number, problem in enumerate(problems):
+            texts = [vocabulary.encode(instance.text) for instance in problem.instances]
+            request = json.dumps([problem.schema, texts])
+            for name in list(workers) if number % 2 == 0 else reversed(workers):
+                answer = workers[name].ask(request)
+                results.outcomes[name].append(Outcome(problem, answer))
+            advance()
+    finally:
+        for worker in workers.values():
+            worker.close()
+    return results
+
+
+class _Worker:
+    """A process that is started again where it does not answer."""
+
+    def __init__(self, library: str) -> None:
+        self._library = library
+        self._start()
+
+    def ask(self, request: str) -> dict[str, Any]:
+        assert self._process.stdin
+        try:
+            self._process.stdin.write(request + "\n")
+            self._process.stdin.flush()
+            return self._read(SECONDS)
+        except TimeoutError:
+            failure = f"no answer within {SECONDS} s"
+        except EOFError:
+            self._errors.seek(0)
+            failure = (self._errors.read().strip().splitlines() or ["no answer"])[-1]
+            failure = f"ended with {self._process.wait()}: {failure}"
+        self.close()
+        self._start()
+        return {"refusal": failure}
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+        self._errors.close()
+
+    def _start(self) -> None:
+        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  closed by close
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "bench.maskbench.worker", self._library],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+            encoding="utf-8",
+        )
+        self.resident: int = self._read(600)["rss"]
+
+    def _read(self, seconds: float) -> dict[str, Any]:
+        assert self._process.stdout
+        if not select.select([self._process.stdout], [], [], seconds)[0]:
+            raise TimeoutError
+        line = self._process.stdout.readline()
+        if not line.endswith("\n"):
+            raise EOFError
+        answer: dict[str, Any] = json.loads(line)
+        return answer

@@ -1,0 +1,78 @@
+"""Runs one library on the problems that come on the standard input: `python -m bench.maskbench.worker LIBRARY`.
+
+A line of JSON for each problem, `[schema, [tokens, ...]]`, and a line of JSON for each answer.
+"""
+
+import gc
+import json
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from bench.maskbench import engines
+from bench.maskbench.engines import Engine, Matcher
+from bench.recognizers import vocabularies
+
+clock = time.perf_counter_ns
+
+
+def main() -> None:
+    engine = engines.load(sys.argv[1], vocabularies.load("llama3"))
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    _tell({"rss": _resident()})
+    for line in sys.stdin:
+        schema, texts = json.loads(line)
+        _tell({**_run(engine, schema, texts), "rss": _resident()})
+
+
+def _run(engine: Engine, schema: str, texts: list[list[int]]) -> dict[str, Any]:
+    started = clock()
+    try:
+        make = engine.compile(schema)
+    except (ValueError, OSError, MemoryError, RuntimeError) as error:
+        return {"refusal": str(error), "compile_ns": clock() - started}
+    compile_ns = clock() - started
+    taken, spent, retained = [], [], None
+    for tokens in texts:
+        matcher = make()
+        is_taken, ns = _feed(matcher, tokens)
+        taken.append(is_taken)
+        spent.append(ns)
+        retained = matcher.retained_bytes()
+    return {"compile_ns": compile_ns, "taken": taken, "ns": spent, "retained": retained}
+
+
+def _feed(matcher: Matcher, tokens: list[int]) -> tuple[bool, list[int]]:
+    """Whether the text is taken, and the ns of mask and accept for each token up to the one refused."""
+    spent = []
+    fill, accept, words = matcher.fill, matcher.accept, matcher.words
+    for token in tokens:
+        started = clock()
+        fill()
+        filled = clock()
+        if not int(words[token >> 5]) >> (token & 31) & 1:
+            spent.append(filled - started)
+            return False, spent
+        resumed = clock()
+        accept(token)
+        spent.append(clock() - resumed + filled - started)
+    return matcher.can_stop(), spent
+
+
+def _resident() -> int:
+    """Bytes of this process that are in memory."""
+    found = re.search(r"^VmRSS:\s+(\d+)", Path("/proc/self/status").read_text(), re.MULTILINE)
+    assert found
+    return int(found[1]) * 1024
+
+
+def _tell(answer: dict[str, Any]) -> None:
+    print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

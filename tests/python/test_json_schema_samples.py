@@ -1,0 +1,71 @@
+"""Schemas of users, with instances: the valid ones are accepted, the invalid ones are not."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eliza_inference import Constraint, GrammarError, LimitError, Matcher, Step, TokenFlag, Vocabulary
+
+SAMPLE = Path(__file__).parents[2] / "bench" / "maskbench" / "sample.jsonl.xz"
+END = 256
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    pieces = [bytes([byte]) for byte in range(END)]
+    return Vocabulary(END + 1, [*pieces, b""], flags=[0] * END + [TokenFlag.END_OF_GENERATION])
+
+
+def accepts(constraint: Constraint, text: str) -> bool:
+    matcher = Matcher(constraint)
+    return all(Step.REFUSED not in matcher.accept(byte) for byte in text.encode()) and matcher.can_stop
+
+
+def problems() -> list[dict[str, Any]]:
+    with lzma.open(SAMPLE, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+OUT_OF_ORDER = {
+    "Github_easy---o25419",
+    "Github_hard---o65011",
+    "Github_medium---o40744",
+    "Github_medium---o42021",
+    "Github_medium---o83270",
+    "Github_medium---o83815",
+}
+"""With a valid instance whose keys are in another order than those of the schema."""
+VALID_REFUSED = OUT_OF_ORDER | {
+    "Glaiveai2K---calculate_area_93241e5b",
+    "Glaiveai2K---calculate_area_d1be6fdf",
+    "JsonSchemaStore---codeship-services",
+    "Synthesized---draft2019_09_valid_const_id30_subschema1_not_2",
+}
+REFUSED = {
+    "JsonSchemaStore---drupal-info",
+    "JsonSchemaStore---mongodb-atlas-search-index-definition",
+}
+"""A uniqueItems that is not served, and more alternatives than are followed at once."""
+
+
+def test_instances_are_accepted_exactly_when_they_are_valid(vocabulary: Vocabulary) -> None:
+    refused, valid_refused, invalid_taken = set(), set(), []
+    for problem in problems():
+        try:
+            constraint = Constraint.json_schema(vocabulary, problem["schema"])
+        except (GrammarError, LimitError):
+            refused.add(problem["id"])
+            continue
+        for index, test in enumerate(problem["tests"]):
+            is_taken = accepts(constraint, json.dumps(test["data"], ensure_ascii=False))
+            if is_taken and not test["valid"]:
+                invalid_taken.append((problem["id"], index))
+            elif test["valid"] and not is_taken:
+                valid_refused.add(problem["id"])
+    assert not invalid_taken
+    assert not valid_refused - VALID_REFUSED
+    assert not refused - REFUSED
