@@ -41,6 +41,9 @@ pub const Alternative = union(enum) {
     object: ObjectPlan,
 };
 
+/// Members whose goals one call may look for: some tenths of a second.
+pub const work_max = 1 << 18;
+
 /// States that a search for the end of an array or object may look at.
 const search_max = 1 << 14;
 
@@ -58,6 +61,9 @@ pub const Alternatives = struct {
     /// [alternative, words ...]: how far a thread has come in an array or an object.
     progresses: Interner = .{},
     finishable: std.AutoHashMapUnmanaged(u32, bool) = .empty,
+    exceptable: std.AutoHashMapUnmanaged(ExceptPlace, bool) = .empty,
+    /// What may still be looked at in the present call: it is as a whole that no search takes long.
+    work_left: u32 = work_max,
     /// By progress and known key: the ways to go on.
     members: std.AutoHashMapUnmanaged(u64, []const Next) = .empty,
     /// By progress and extra key: its automaton, if it may come.
@@ -92,6 +98,7 @@ pub const Alternatives = struct {
         a.progresses.deinit(a.gpa);
         a.finishable.deinit(a.gpa);
         a.members.deinit(a.gpa);
+        a.exceptable.deinit(a.gpa);
         a.open_extras.deinit(a.gpa);
         a.key_sets.deinit(a.gpa);
         a.texts.deinit(a.gpa);
@@ -448,6 +455,8 @@ pub const Alternatives = struct {
 
     /// The goal of a member's value, in one of the ways to be what is chosen; null if nothing satisfies it.
     fn memberGoal(a: *Alternatives, plan: *const ObjectPlan, key: ?u32, matched: u32, chosen: u32, way: usize) Error!?GoalId {
+        if (a.work_left == 0) return error.TooLarge;
+        a.work_left -= 1;
         var scratch: std.heap.ArenaAllocator = .init(a.gpa);
         defer scratch.deinit();
         var literals: std.ArrayList(Literal) = .empty;
@@ -677,8 +686,21 @@ pub const Alternatives = struct {
         return a.canExcept(plan, at.next, missing, at.count);
     }
 
-    /// Whether the missing exceptions can still come, and the count be kept.
+    /// Whether the missing exceptions can still come, and the count be kept. Found once for each place.
     fn canExcept(a: *Alternatives, plan: *const ObjectPlan, next: u32, missing: u32, count: u32) Error!bool {
+        const place: ExceptPlace = .{ .plan = @intFromPtr(plan), .next = next, .missing = missing, .count = count };
+        if (a.exceptable.get(place)) |known| return known;
+        const outer = a.met_busy;
+        a.met_busy = false;
+        const can = try a.searchExcept(plan, next, missing, count);
+        if (can or !a.met_busy) try a.exceptable.put(a.gpa, place, can);
+        a.met_busy = outer or (a.met_busy and !can);
+        return can;
+    }
+
+    const ExceptPlace = struct { plan: usize, next: u32, missing: u32, count: u32 };
+
+    fn searchExcept(a: *Alternatives, plan: *const ObjectPlan, next: u32, missing: u32, count: u32) Error!bool {
         const limit = plan.count.max;
         const n_required = plan.nRequiredFrom(next);
         if (limit != unbounded and count + n_required > limit) return false;

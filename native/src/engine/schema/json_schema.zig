@@ -16,6 +16,7 @@ const Arrays = @import("../language/arrays.zig").Arrays;
 const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 const Schema = @import("schema.zig").Schema;
+const work_max = @import("alternatives.zig").work_max;
 const machine_module = @import("machine.zig");
 const Machine = machine_module.Machine;
 const Words = machine_module.Words;
@@ -68,6 +69,7 @@ pub const JsonSchema = struct {
         mutex.lock();
         defer mutex.unlock();
         const m = s.machine;
+        m.alternatives.work_left = work_max;
         var words: Words = .empty;
         defer words.deinit(gpa);
         var after: Words = .empty;
@@ -96,6 +98,7 @@ pub const JsonSchema = struct {
         s.mutex.lock();
         defer s.mutex.unlock();
         const m = s.machine;
+        m.alternatives.work_left = work_max;
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
         m.least_depth = pool.depthOf(at.stack);
