@@ -44,6 +44,11 @@ def orders(value: Json) -> Iterator[Json]:
             yield value
 
 
+def has_few_orders(value: Json) -> bool:
+    """Whether all of them are tried."""
+    return next(itertools.islice(orders(value), ORDERS_MAX, None), None) is None
+
+
 def spell(value: Json, space: str, depth: int = 0) -> str:
     """The text in a mode of white space; numbers without exponent, integers without point."""
     if isinstance(value, dict):

@@ -57,6 +57,10 @@ SCHEMAS: list[Json] = [
     {"type": "object", "not": {"properties": {"a": {"type": "integer"}}}},
     {"type": "object", "properties": {"a": True}, "not": {"additionalProperties": {"type": "integer"}}},
     {"type": "object", "propertyNames": {"maxLength": 2}},
+    {"type": "object", "propertyNames": {"enum": ["a", "b", 3]}, "minProperties": 2},
+    {"type": "object", "patternProperties": {"^[ab]$": True}, "additionalProperties": False, "minProperties": 2},
+    {"dependentSchemas": {"a": {"const": 6}}},
+    {"not": {"patternProperties": {"^a$": {"type": "integer"}}}, "type": "object", "maxProperties": 1},
     {"type": "object", "not": {"propertyNames": {"maxLength": 2}}},
     {"type": "object", "propertyNames": {"enum": ["a", "b", "zzz"]}},
     {"type": "object", "propertyNames": {"enum": ["a", "c", 1], "not": {"const": "c"}},
@@ -160,6 +164,7 @@ def takes(matcher: Matcher, token: int) -> bool:
             "$defs": {"x": {"type": "object", "required": ["x"], "properties": {"x": {"$ref": "#/$defs/x"}}}},
         },
         {"allOf": [{"type": "string"}, {"type": "integer"}]},
+        {"type": "object", "propertyNames": {"enum": ["a", "b"]}, "minProperties": 3},
     ],
 )
 def test_a_schema_that_nothing_satisfies_is_an_error(vocabulary: Vocabulary, schema: Json) -> None:

@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 from eliza_inference import Constraint, GrammarError, LimitError, Matcher, Step, Vocabulary
 
-from json_schema_texts import END, PIECES, accepted_order, byte_vocabulary, load
+from json_schema_texts import END, PIECES, accepted_order, byte_vocabulary, has_few_orders, load
 
 Json = Any
 
@@ -180,7 +180,7 @@ def wrong_with(vocabulary: Vocabulary, schema: Json, seed: int) -> str | None:
         if not validator.is_valid(value):
             return f"{text}: lets {document!r} through"
         values += [value, generator.mutation(value), generator.mutation(value)]
-    for value in values:
+    for value in filter(has_few_orders, values):
         is_valid = validator.is_valid(load(json.dumps(value, default=float)))
         if bool(accepted_order(constraint, value, "compact")) != is_valid:
             return f"{text}: {json.dumps(value, default=float)} is {'valid' if is_valid else 'invalid'}"

@@ -47,6 +47,9 @@ pub const work_max = 1 << 18;
 /// States that a search for the end of an array or object may look at.
 const search_max = 1 << 14;
 
+/// Extra keys that are told one by one, where they may be too few.
+const extra_keys_max = 1 << 10;
+
 pub const Alternatives = struct {
     gpa: Allocator,
     arena: std.heap.ArenaAllocator,
@@ -405,12 +408,13 @@ pub const Alternatives = struct {
             const one = try a.knownKey(plan, key);
             if (one) |it| try known.append(arena, it) else if (plan.isRequired(key)) return false;
         }
+        plan.extras = try a.extraKeys(plan);
+        plan.n_extra_keys = try a.countExtraKeys(plan, &known);
         plan.known = known.items;
         const by_text = try arena.alloc(u32, known.items.len);
         for (by_text, 0..) |*i, place| i.* = @intCast(place);
         std.sort.heap(u32, by_text, known.items, isBefore);
         plan.by_text = by_text;
-        plan.extras = try a.extraKeys(plan);
         return true;
     }
 
@@ -426,6 +430,7 @@ pub const Alternatives = struct {
         }
         var known: Known = .{
             .key = key,
+            .matched = plan.matchedBy(a.schema, content),
             .spelt = (try spelling.quoted(a.arena.allocator(), content))[1..],
             .is_required = plan.isRequired(key),
             .possible = 0,
@@ -441,7 +446,7 @@ pub const Alternatives = struct {
             }
         }
         // Without exceptions it must be possible: these ask for more.
-        return if (try a.hasMember(plan, key, plan.matchedBy(a.schema, content), 0)) known else null;
+        return if (try a.hasMember(plan, key, known.matched, 0)) known else null;
     }
 
     /// Whether a key satisfies a node, or its negation.
@@ -518,6 +523,45 @@ pub const Alternatives = struct {
             if (names == 0) break;
         }
         return extras.items;
+    }
+
+    /// How many different extra keys there are, as far as it matters. Those that are few and may be exceptions are
+    /// followed one by one: they become known ones.
+    fn countExtraKeys(a: *Alternatives, plan: *ObjectPlan, known: *std.ArrayList(Known)) Error!u32 {
+        if (plan.extras.len == 0) return 0;
+        if (plan.count.min == 0 and plan.exceptions.len == 0) return unbounded;
+        const arena = a.arena.allocator();
+        var scratch: std.heap.ArenaAllocator = .init(a.gpa);
+        defer scratch.deinit();
+        var few: std.StringHashMapUnmanaged(void) = .empty;
+        var extras: std.ArrayList(Extra) = .empty;
+        var is_endless = false;
+        var n_few: u32 = 0;
+        for (plan.extras) |extra| {
+            const strings_of = (try a.keysOf(plan, extra, extra.names, &.{})).?;
+            defer strings_of.deinit();
+            const contents = try strings_of.all(scratch.allocator(), extra_keys_max);
+            is_endless = is_endless or contents == null;
+            if (contents == null or extra.possible | extra.certain == 0) try extras.append(arena, extra);
+            for (contents orelse &.{}) |content| {
+                if ((try few.getOrPut(scratch.allocator(), content)).found_existing) continue;
+                if (extra.possible | extra.certain == 0) {
+                    n_few += 1;
+                    continue;
+                }
+                try known.append(arena, .{
+                    .key = null,
+                    .matched = extra.matched,
+                    .spelt = (try spelling.quoted(arena, content))[1..],
+                    .is_required = false,
+                    .possible = extra.possible,
+                    .certain = extra.certain,
+                });
+            }
+        }
+        plan.extras = extras.items;
+        if (!is_endless) return n_few;
+        return if (plan.count.min > extra_keys_max) error.TooLarge else unbounded;
     }
 
     fn keysOf(a: *Alternatives, plan: *const ObjectPlan, extra: Extra, names: *const Conjunction, came: []const u32) Error!?*Strings {
@@ -638,7 +682,7 @@ pub const Alternatives = struct {
                 if (i < at.next or i >= plan.reachable(at.next)) return;
                 const known = &plan.known[i];
                 key = known.key;
-                matched = plan.matchedBy(a.schema, a.schema.keys[known.key]);
+                matched = known.matched;
                 possible = known.possible;
                 after.exceptions |= known.certain;
                 after.next = i + 1;
@@ -680,7 +724,10 @@ pub const Alternatives = struct {
         const n_required = plan.nRequiredFrom(at.next);
         if (plan.count.max != unbounded and at.count + n_required > plan.count.max) return false;
         const n_known: u32 = @intCast(plan.known.len - at.next);
-        if (plan.exceptions_all == at.exceptions) return plan.extras.len > 0 or at.count + n_known >= plan.count.min;
+        if (plan.exceptions_all == at.exceptions) {
+            const n_extra = plan.n_extra_keys -| @as(u32, @intCast(a.key_sets.get(at.came).len));
+            return at.count +| n_known +| n_extra >= plan.count.min;
+        }
         // Each exception that is missing is some member's: known keys in their order, then extra ones.
         const missing = plan.exceptions_all & ~at.exceptions;
         return a.canExcept(plan, at.next, missing, at.count);
@@ -707,7 +754,7 @@ pub const Alternatives = struct {
         if (missing == 0) return plan.extras.len > 0 or count + (plan.known.len - next) >= plan.count.min;
         if (next == plan.known.len) return a.extrasExcept(plan, missing, count);
         const known = &plan.known[next];
-        const matched = plan.matchedBy(a.schema, a.schema.keys[known.key]);
+        const matched = known.matched;
         const possible = known.possible & missing;
         var chosen = possible;
         while (true) : (chosen = (chosen -% 1) & possible) {

@@ -19,7 +19,10 @@ const dfa_module = @import("../language/dfa.zig");
 
 /// A key that the schema names and that may come.
 pub const Known = struct {
-    key: u32,
+    /// Null for one that only patterns and names tell, of which there are few.
+    key: ?u32,
+    /// Of the patterns of the plan, as bits: those that match.
+    matched: u32,
     /// As it stands in the text, without its first quote.
     spelt: []const u8,
     is_required: bool,
@@ -56,6 +59,8 @@ pub const ObjectPlan = struct {
     /// The known keys in the order of their texts.
     by_text: []const u32 = &.{},
     extras: []const Extra = &.{},
+    /// `unbounded` if there are more than matter.
+    n_extra_keys: u32 = 0,
     /// Some exceptions are left to extra keys, or to known ones whose values decide.
     exceptions_all: u32,
 

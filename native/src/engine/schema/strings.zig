@@ -108,6 +108,27 @@ pub const Strings = struct {
         return s.graph.next(state.product, 'a') != Graph.dead;
     }
 
+    /// All contents of the set, in `arena`; null if there are more than so many.
+    pub fn all(s: *Strings, arena: Allocator, n_max: usize) Error!?[]const []const u8 {
+        const Begun = struct { state: State, content: []const u8 };
+        var found: std.ArrayList([]const u8) = .empty;
+        var begun: std.ArrayList(Begun) = .empty;
+        try begun.append(arena, .{ .state = s.start(), .content = "" });
+        var i: usize = 0;
+        while (i < begun.items.len) : (i += 1) {
+            const one = begun.items[i];
+            if (s.canEnd(one.state)) try found.append(arena, one.content);
+            for (0..256) |byte| {
+                const state = try s.next(one.state, @intCast(byte)) orelse continue;
+                const content = try std.mem.concat(arena, u8, &.{ one.content, &.{@intCast(byte)} });
+                try begun.append(arena, .{ .state = state, .content = content });
+            }
+            // None of those that wait begins another, and each becomes a content.
+            if (found.items.len + begun.items.len - i - 1 > n_max) return null;
+        }
+        return found.items;
+    }
+
     fn isAlive(s: *Strings, state: State) Error!bool {
         if (s.graph.shortest[state.product] == Graph.none) return false; // at the start of the empty set
         const length = s.spec.length;
