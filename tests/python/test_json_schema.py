@@ -60,6 +60,7 @@ SCHEMAS: list[Json] = [
     {"type": "object", "propertyNames": {"enum": ["a", "b", 3]}, "minProperties": 2},
     {"type": "object", "patternProperties": {"^[ab]$": True}, "additionalProperties": False, "minProperties": 2},
     {"dependentSchemas": {"a": {"const": 6}}},
+    {"dependentSchemas": {"a": {"items": True}}, "unevaluatedItems": {"type": "integer"}, "type": ["array", "null"]},
     {"not": {"patternProperties": {"^a$": {"type": "integer"}}}, "type": "object", "maxProperties": 1},
     {"type": "object", "not": {"propertyNames": {"maxLength": 2}}},
     {"type": "object", "propertyNames": {"enum": ["a", "b", "zzz"]}},

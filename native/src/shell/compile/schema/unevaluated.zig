@@ -205,6 +205,7 @@ fn Lowering(comptime Compiler: type) type {
         }
 
         fn addDependent(l: *L, s: *const Subject, keyword: Keyword) Error!void {
+            if (l.keyword == .unevaluatedItems) return; // an array has no such members
             for (try l.c.objectOf(s, keyword)) |*member| {
                 if (member.value == .array) continue;
                 const yes = try l.c.arena.alloc(Part, 1);
