@@ -64,7 +64,8 @@ pub const JsonSchema = struct {
         return s.machine.initial;
     }
 
-    pub fn advance(s: *const JsonSchema, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) Allocator.Error!?Position {
+    /// Not inline, here and below: beside it the short loops of other languages would be laid out worse.
+    pub noinline fn advance(s: *const JsonSchema, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) Allocator.Error!?Position {
         const mutex = &@constCast(s).mutex;
         mutex.lock();
         defer mutex.unlock();
@@ -87,14 +88,14 @@ pub const JsonSchema = struct {
         return .{ .state = try m.runs.put(m.gpa, words.items), .stack = stack };
     }
 
-    pub fn canStop(s: *const JsonSchema, _: Allocator, _: *Pool, at: Position) Allocator.Error!bool {
+    pub noinline fn canStop(s: *const JsonSchema, _: Allocator, _: *Pool, at: Position) Allocator.Error!bool {
         const mutex = &@constCast(s).mutex;
         mutex.lock();
         defer mutex.unlock();
         return s.machine.canStop(.{ .words = s.machine.runs.get(at.state), .stack = at.stack });
     }
 
-    pub fn computeMask(s: *JsonSchema, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+    pub noinline fn computeMask(s: *JsonSchema, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
         s.mutex.lock();
         defer s.mutex.unlock();
         const m = s.machine;
