@@ -95,7 +95,13 @@ pub const JsonSchema = struct {
         return s.machine.canStop(.{ .words = s.machine.runs.get(at.state), .stack = at.stack });
     }
 
-    pub noinline fn computeMask(s: *JsonSchema, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+    pub noinline fn computeMask(
+        s: *JsonSchema,
+        context: *const MaskContext,
+        pool: *Pool,
+        at: Position,
+        scratch: *Scratch,
+    ) Allocator.Error!u32 {
         s.mutex.lock();
         defer s.mutex.unlock();
         const m = s.machine;
