@@ -38,7 +38,7 @@ ENGINE = {
     "base": "platform",
     "contract": "base platform",
     "vocabulary": "base platform",
-    "sampling": "",
+    "sampling": "base",
     "payload": "base",
     "trie": "payload contract sampling base platform",
     "mask": "vocabulary base platform",

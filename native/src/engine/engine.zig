@@ -3,6 +3,8 @@
 //! is listed here is all that the shell may use.
 
 // base
+pub const arena = @import("base/arena.zig");
+pub const array_list = @import("base/array_list.zig");
 pub const budget = @import("base/budget.zig");
 pub const diagnostic = @import("base/diagnostic.zig");
 pub const status = @import("base/status.zig");

@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 
@@ -11,7 +12,7 @@ pub const rollback_tokens_max = 65536;
 /// A stack of checkpoints, which are plain values. Always holds the last `rollback_tokens_max` of them.
 pub fn History(comptime Checkpoint: type) type {
     return struct {
-        checkpoints: std.ArrayList(Checkpoint) = .empty,
+        checkpoints: ArrayList(Checkpoint) = .empty,
 
         const H = @This();
 

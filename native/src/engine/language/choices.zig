@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("../base/budget.zig").Budget;
@@ -227,7 +228,7 @@ const Builder = struct {
         const other = try b.gpa.alloc(u32, n);
         defer b.gpa.free(other);
         const Bucket = struct { from: u32, to: u32, depth: u32 };
-        var left: std.ArrayList(Bucket) = .empty;
+        var left: ArrayList(Bucket) = .empty;
         defer left.deinit(b.gpa);
         try left.append(b.gpa, .{ .from = 0, .to = @intCast(n), .depth = 0 });
         var work: usize = 0;
@@ -318,9 +319,9 @@ const Builder = struct {
 
     /// Splits each run of a level, by the next byte, into the runs of the next level.
     fn fill(b: *Builder, list: List, first_child: []u32, bytes: []u8, ends: []u32) Error!void {
-        var runs: std.ArrayList(Run) = .empty;
+        var runs: ArrayList(Run) = .empty;
         defer runs.deinit(b.gpa);
-        var below: std.ArrayList(Run) = .empty;
+        var below: ArrayList(Run) = .empty;
         defer below.deinit(b.gpa);
         bytes[root] = 0;
         try runs.append(b.gpa, .{ .from = 0, .to = @intCast(list.n) });
@@ -347,7 +348,7 @@ const Builder = struct {
                 }
                 node += 1;
             }
-            std.mem.swap(std.ArrayList(Run), &runs, &below);
+            std.mem.swap(ArrayList(Run), &runs, &below);
         }
         first_child[node] = made;
         std.debug.assert(made == bytes.len and node == bytes.len);
@@ -379,9 +380,9 @@ test "random strings, in one trie as in a list" {
     const gpa = std.testing.allocator;
     var prng: std.Random.DefaultPrng = .init(3);
     const random = prng.random();
-    var text: std.ArrayList(u8) = .empty;
+    var text: ArrayList(u8) = .empty;
     defer text.deinit(gpa);
-    var offsets: std.ArrayList(u64) = .empty;
+    var offsets: ArrayList(u64) = .empty;
     defer offsets.deinit(gpa);
     try offsets.append(gpa, 0);
     for (0..2000) |_| {

@@ -6,6 +6,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 
 /// A plain value. Its stack means something only with its pool.
 pub const Position = struct {
@@ -39,7 +40,7 @@ pub const Node = extern struct {
 
 /// The nodes of all stacks of one text. Belongs to one thread. A node stands behind its parent.
 pub const Pool = struct {
-    nodes: std.ArrayList(Node) = .empty,
+    nodes: ArrayList(Node) = .empty,
 
     /// The node of a stack's top, to be below another top.
     pub fn push(pool: *Pool, gpa: Allocator, stack: Stack) Allocator.Error!u32 {

@@ -7,6 +7,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const program_module = @import("program.zig");
 const Program = program_module.Program;
 const Reduction = program_module.Reduction;
@@ -19,9 +20,9 @@ pub const nothing = std.math.maxInt(u16);
 /// The chains that a parser has needed so far, with sets of terminals of `width` words. Belongs to one thread.
 pub fn Chains(comptime width: usize) type {
     return struct {
-        all: std.ArrayList(Chain) = .empty,
-        links: std.ArrayList(Link) = .empty,
-        exits: std.ArrayList(Exit) = .empty,
+        all: ArrayList(Chain) = .empty,
+        links: ArrayList(Link) = .empty,
+        exits: ArrayList(Exit) = .empty,
         /// From the state below and the top to the chain.
         index: NumberMap = .{},
 

@@ -5,6 +5,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const position = @import("../language/position.zig");
 const Stack = position.Stack;
 const Pool = position.Pool;
@@ -25,7 +26,7 @@ pub fn Parser(comptime width: usize) type {
         program: *const Program,
         pool: *Pool,
         /// What `viable` found: the last call's levels come after those of the calls that are still in use.
-        levels: std.ArrayList(Level) = .empty,
+        levels: ArrayList(Level) = .empty,
         /// The least depth of which a state was looked at since `begin`; the top's counts as looked at.
         ///
         /// All that the parser finds is decided by the states from there to the top (recognizer/key.zig). A

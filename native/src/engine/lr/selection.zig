@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const program_module = @import("program.zig");
 const parser_module = @import("parser.zig");
 const Stack = @import("../language/position.zig").Stack;
@@ -37,9 +38,9 @@ pub fn Selector(comptime width: usize) type {
         /// state that was shifted to is decided by what had been read. What `depends` is visited each time, and
         /// all that it reads counts. So it makes no difference to a mask's key what was known before.
         known: NumberMap = .{},
-        statics: std.ArrayList(Static) = .empty,
+        statics: ArrayList(Static) = .empty,
         /// The groups of all statics.
-        groups: std.ArrayList(u32) = .empty,
+        groups: ArrayList(u32) = .empty,
 
         const S = @This();
         const Parser = parser_module.Parser(width);
@@ -193,7 +194,7 @@ const ToMask = struct {
 /// Lists groups, whatever their first class, as long as nothing below a depth was looked at.
 const ToList = struct {
     gpa: Allocator,
-    groups: *std.ArrayList(u32),
+    groups: *ArrayList(u32),
     depth: u32,
 
     firsts: u64 = std.math.maxInt(u64),

@@ -13,6 +13,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const dfa = @import("../language/dfa.zig");
 const program_module = @import("program.zig");
 const Program = program_module.Program;
@@ -174,13 +175,13 @@ const Builder = struct {
     gpa: Allocator,
     source: Source,
     program: *const Program,
-    nodes: std.ArrayList(Draft) = .empty,
-    groups: std.ArrayList(DraftGroup) = .empty,
+    nodes: ArrayList(Draft) = .empty,
+    groups: ArrayList(DraftGroup) = .empty,
     children: NumberMap = .{},
     group_index: NumberMap = .{},
     /// Tokens with their groups, in the trie's order.
-    members: std.ArrayList(Member) = .empty,
-    except: std.ArrayList(i32) = .empty,
+    members: ArrayList(Member) = .empty,
+    except: ArrayList(i32) = .empty,
     /// Lexer state and signature node after each byte of the path.
     path: [depth_max + 1]Place = undefined,
 

@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const gpa = std.testing.allocator;
 const bitmap = @import("../base/bitmap.zig");
 const Budget = @import("../base/budget.zig").Budget;
@@ -29,7 +30,7 @@ fn nodeAt(table: *const Table, path: []const u16) ?u32 {
 
 /// The tokens with this signature, in any order.
 fn expectTokens(expected: []const i32, table: *const Table, path: []const u16, reach: u16) !void {
-    var found: std.ArrayList(i32) = .empty;
+    var found: ArrayList(i32) = .empty;
     defer found.deinit(gpa);
     if (nodeAt(table, path)) |n| for (table.groups[table.nodes[n].groups..table.nodes[n + 1].groups]) |group| {
         if (group.reach != reach) continue;

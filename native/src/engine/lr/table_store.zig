@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const signature = @import("signature.zig");
 const Table = signature.Table;
 const selection = @import("selection.zig");
@@ -103,8 +104,8 @@ pub const TableStore = struct {
 
     /// Writes the tables that are built.
     pub fn save(store: *const TableStore, writer: anytype) Allocator.Error!void {
-        var keys: std.ArrayList(Key) = .empty;
-        var tables: std.ArrayList(*const Table) = .empty;
+        var keys: ArrayList(Key) = .empty;
+        var tables: ArrayList(*const Table) = .empty;
         for ([_][]Slot{ store.continuations, store.restarts }, 0..) |slots, is_restart| {
             for (slots, 0..) |*slot, index| {
                 const table = store.built(slot) orelse continue;

@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const dfa = @import("../language/dfa.zig");
 const Stack = @import("../language/position.zig").Stack;
 const program_module = @import("program.zig");
@@ -18,7 +19,7 @@ pub fn Walker(comptime width: usize) type {
         states: []Place,
         depth: usize = 0,
         /// The stacks that were reached, with all that is viable on each.
-        configurations: std.ArrayList(Configuration) = .empty,
+        configurations: ArrayList(Configuration) = .empty,
         /// From a configuration and a match list to the next configuration, or `refused`.
         after: NumberMap = .{},
         /// A walk cannot fail. Out of memory, it refuses every byte, and its mask does not count.

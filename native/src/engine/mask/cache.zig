@@ -5,6 +5,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const Mask = @import("mask.zig").Mask;
 const NumberMap = @import("../base/number_map.zig").NumberMap;
 const Mutex = @import("../platform/mutex.zig").Mutex;
@@ -44,7 +45,7 @@ pub const MaskCache = struct {
     n_moved: usize = 0,
     n_inner: u32 = 0,
     /// The distinct masks: equal ones are shared.
-    masks: std.ArrayList(*Mask) = .empty,
+    masks: ArrayList(*Mask) = .empty,
     by_hash: NumberMap = .{},
 
     /// Frees all masks. None is in use.

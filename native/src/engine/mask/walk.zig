@@ -8,6 +8,7 @@
 //!     depth: usize                  how many bytes are pushed
 
 const std = @import("std");
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const ByteTrie = @import("../vocabulary/byte_trie.zig").ByteTrie;
 const Tokens = @import("../vocabulary/tokens.zig").Tokens;
 const Diagnostic = @import("../base/diagnostic.zig").Diagnostic;
@@ -84,9 +85,9 @@ const Sums = struct {
 test "a walk takes the tokens that are taken byte by byte" {
     const gpa = std.testing.allocator;
     var random: std.Random.DefaultPrng = .init(1);
-    var bytes: std.ArrayList(u8) = .empty;
+    var bytes: ArrayList(u8) = .empty;
     defer bytes.deinit(gpa);
-    var offsets: std.ArrayList(u64) = .empty;
+    var offsets: ArrayList(u64) = .empty;
     defer offsets.deinit(gpa);
     // Short ones, so that some are there twice; some that are too long for the trie; and the empty one.
     for (0..600) |i| {

@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
@@ -85,7 +86,7 @@ const Decoder = struct {
     diag: *Diagnostic,
     path: Path = .{},
     out: Payload,
-    scratch: std.ArrayList(u8) = .empty,
+    scratch: ArrayList(u8) = .empty,
 
     const Error = input.Error || diagnostic.Error;
 

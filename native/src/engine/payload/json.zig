@@ -2,6 +2,7 @@
 //! what each operation promises.
 
 const std = @import("std");
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const input = @import("input.zig");
 const Input = input.Input;
 const Kind = input.Kind;
@@ -63,7 +64,7 @@ inline fn behindComma(bytes: []const u8, at: usize) ?usize {
     return if (at + 1 < bytes.len and bytes[at + 1] == ' ') at + 2 else at + 1;
 }
 
-pub fn text(in: *Input, list: *std.ArrayList(u8), gpa: std.mem.Allocator, out: *[]const u8) Error!void {
+pub fn text(in: *Input, list: *ArrayList(u8), gpa: std.mem.Allocator, out: *[]const u8) Error!void {
     std.debug.assert(in.bytes[in.at] == '"');
     const first = in.at;
     const run = plainRun(in, first + 1);
@@ -74,7 +75,7 @@ pub fn text(in: *Input, list: *std.ArrayList(u8), gpa: std.mem.Allocator, out: *
 }
 
 /// A string with escapes, appended to the list.
-fn unescape(in: *Input, list: *std.ArrayList(u8), gpa: std.mem.Allocator, out: *[]const u8) Error!void {
+fn unescape(in: *Input, list: *ArrayList(u8), gpa: std.mem.Allocator, out: *[]const u8) Error!void {
     const first = in.at;
     in.at += 1;
     const start = list.items.len;
@@ -199,7 +200,7 @@ fn word(in: *Input, expected: []const u8) Error!void {
 const character_bytes_max = 4;
 
 /// The list has room for a character.
-fn escape(in: *Input, list: *std.ArrayList(u8)) Error!void {
+fn escape(in: *Input, list: *ArrayList(u8)) Error!void {
     const first = in.at;
     in.at += 1;
     const letter = peek(in);
@@ -217,7 +218,7 @@ fn escape(in: *Input, list: *std.ArrayList(u8)) Error!void {
     list.appendAssumeCapacity(byte);
 }
 
-fn escapedCharacter(in: *Input, first: usize, list: *std.ArrayList(u8)) Error!void {
+fn escapedCharacter(in: *Input, first: usize, list: *ArrayList(u8)) Error!void {
     const unit = try hexUnit(in, first);
     const character: u21 = switch (unit) {
         0xd800...0xdbff => blk: {

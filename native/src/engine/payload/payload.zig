@@ -2,6 +2,7 @@
 //! vocabulary is not checked here.
 
 const std = @import("std");
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const message = @import("message");
 
 /// A run of elements in an array.
@@ -63,15 +64,15 @@ pub const Payload = struct {
     /// The bytes that were decoded. The caller's.
     source: []const u8,
     /// Strings that had escapes, one after another.
-    unescaped: std.ArrayList(u8) = .empty,
-    tokens: std.ArrayList(i32) = .empty,
+    unescaped: ArrayList(u8) = .empty,
+    tokens: ArrayList(i32) = .empty,
     /// The name of each leaf.
-    names: std.ArrayList(Text) = .empty,
+    names: ArrayList(Text) = .empty,
     /// The tokens of each leaf, in `tokens`.
-    sequences: std.ArrayList(Range) = .empty,
+    sequences: ArrayList(Range) = .empty,
     /// Ranges of `tokens`.
-    triggers: std.ArrayList(Range) = .empty,
-    descriptors: std.ArrayList(Descriptor) = .empty,
+    triggers: ArrayList(Range) = .empty,
+    descriptors: ArrayList(Descriptor) = .empty,
     model_id: Text = .{},
     largest: struct { token: i32 = -1, place: Place = .{} } = .{},
     longest: struct { tokens: u32 = 0, place: Place = .{} } = .{},

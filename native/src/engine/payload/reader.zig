@@ -7,6 +7,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const json = @import("json.zig");
 const msgpack = @import("msgpack.zig");
 const input = @import("input.zig");
@@ -65,7 +66,7 @@ pub const Reader = struct {
     }
 
     /// Takes a key. Lent until the next call. Copied to `scratch` only if it has escapes.
-    pub fn key(r: *Reader, scratch: *std.ArrayList(u8), gpa: Allocator) Error![]const u8 {
+    pub fn key(r: *Reader, scratch: *ArrayList(u8), gpa: Allocator) Error![]const u8 {
         scratch.clearRetainingCapacity();
         var name: []const u8 = undefined;
         try r.text(scratch, gpa, &name);
@@ -84,7 +85,7 @@ pub const Reader = struct {
 
     /// Takes a string; `out` becomes valid UTF-8. Lent by the payload or, if the string had escapes, by `list`,
     /// to which it was appended.
-    pub fn text(r: *Reader, list: *std.ArrayList(u8), gpa: Allocator, out: *[]const u8) Error!void {
+    pub fn text(r: *Reader, list: *ArrayList(u8), gpa: Allocator, out: *[]const u8) Error!void {
         return switch (r.format) {
             .json => json.text(&r.in, list, gpa, out),
             .msgpack => msgpack.text(&r.in, out),
@@ -109,7 +110,7 @@ pub const Reader = struct {
     }
 
     /// Takes any value and everything in it.
-    pub fn skip(r: *Reader, scratch: *std.ArrayList(u8), gpa: Allocator) Error!void {
+    pub fn skip(r: *Reader, scratch: *ArrayList(u8), gpa: Allocator) Error!void {
         const found = r.kind();
         switch (found) {
             .map, .array => {

@@ -1,13 +1,14 @@
 //! The reader, in both formats.
 
 const std = @import("std");
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const testing = std.testing;
 const Reader = @import("reader.zig").Reader;
 
 // ---- JSON
 
 fn expectText(json: []const u8, expected: []const u8) !void {
-    var list: std.ArrayList(u8) = .empty;
+    var list: ArrayList(u8) = .empty;
     defer list.deinit(testing.allocator);
     var r: Reader = .init(.json, json, 4);
     try testing.expectEqual(.string, r.kind());
@@ -24,7 +25,7 @@ test "escapes become UTF-8" {
 }
 
 fn expectProblem(json: []const u8, what: []const u8, at: usize) !void {
-    var list: std.ArrayList(u8) = .empty;
+    var list: ArrayList(u8) = .empty;
     defer list.deinit(testing.allocator);
     var r: Reader = .init(.json, json, 4);
     const result = if (r.skip(&list, testing.allocator)) r.end() else |e| e;
@@ -59,7 +60,7 @@ test "integers saturate at 64 bits" {
 }
 
 test "nesting is bounded" {
-    var list: std.ArrayList(u8) = .empty;
+    var list: ArrayList(u8) = .empty;
     defer list.deinit(testing.allocator);
     var fits: Reader = .init(.json, "[[[[1]]]]", 4);
     try fits.skip(&list, testing.allocator);
@@ -100,7 +101,7 @@ test "skip takes exactly one value of every form" {
         "\x92\x01\x91\xc3",      "\xdc\x00\x01\x05",              "\xdd\x00\x00\x00\x01\x05", "\x81\xa1k\x80",
         "\xde\x00\x01\xa1k\x01", "\xdf\x00\x00\x00\x01\xa1k\x01",
     };
-    var list: std.ArrayList(u8) = .empty;
+    var list: ArrayList(u8) = .empty;
     defer list.deinit(testing.allocator);
     for (values) |bytes| {
         var r: Reader = .init(.msgpack, bytes, 4);

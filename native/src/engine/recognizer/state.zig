@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const contract = @import("../contract/span.zig");
@@ -65,7 +66,7 @@ pub const RecognizerState = struct {
     /// A mask that is not cached, or has end tokens of its own. Null until it is needed.
     own: ?*OwnMask = null,
     /// The forced tokens from some position on, and how many of them were accepted since.
-    forced_run: std.ArrayList(i32) = .empty,
+    forced_run: ArrayList(i32) = .empty,
     n_forced_taken: usize = 0,
     mask_hits: u64 = 0,
     mask_misses: u64 = 0,
@@ -197,7 +198,7 @@ pub const RecognizerState = struct {
     }
 
     pub fn forcedBytes(s: *RecognizerState, out: []u8) Allocator.Error!usize {
-        var bytes: std.ArrayList(u8) = .empty;
+        var bytes: ArrayList(u8) = .empty;
         defer bytes.deinit(s.gpa);
         _ = try s.appendForced(&bytes);
         const n = @min(bytes.items.len, out.len);
@@ -340,7 +341,7 @@ pub const RecognizerState = struct {
     // ---- Forced tokens
 
     /// Appends the forced bytes, at most `forced_bytes_max`. Returns whether the text cannot go on after them.
-    fn appendForced(s: *RecognizerState, out: *std.ArrayList(u8)) Allocator.Error!bool {
+    fn appendForced(s: *RecognizerState, out: *ArrayList(u8)) Allocator.Error!bool {
         if (!s.span.is_open) return false;
         const n_nodes = s.pool.nodes.items.len;
         defer s.pool.nodes.shrinkRetainingCapacity(n_nodes);
@@ -390,7 +391,7 @@ pub const RecognizerState = struct {
     fn findForced(s: *RecognizerState) Allocator.Error!void {
         s.forgetForced();
         if (!s.span.is_open) return;
-        var bytes: std.ArrayList(u8) = .empty;
+        var bytes: ArrayList(u8) = .empty;
         defer bytes.deinit(s.gpa);
         const ends_here = try s.appendForced(&bytes);
         if (bytes.items.len > 0) {

@@ -4,6 +4,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const SplitMix64 = @import("rng.zig").SplitMix64;
 const rank = @import("rank.zig");
 
@@ -113,8 +114,8 @@ pub const Sampler = struct {
     rng: SplitMix64 = .{},
     temperature: f32 = 1,
     top_p: f32 = 1,
-    weights: std.ArrayList(f32) = .empty,
-    order: std.ArrayList(u32) = .empty,
+    weights: ArrayList(f32) = .empty,
+    order: ArrayList(u32) = .empty,
 
     /// `gpa` is the one that `reserve` was given.
     pub fn deinit(s: *Sampler, gpa: Allocator) void {

@@ -3,6 +3,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
+const Arena = @import("../base/arena.zig").Arena;
 const schema_module = @import("schema.zig");
 const Schema = schema_module.Schema;
 const Bounds = schema_module.Bounds;
@@ -52,10 +54,10 @@ const extra_keys_max = 1 << 10;
 
 pub const Alternatives = struct {
     gpa: Allocator,
-    arena: std.heap.ArenaAllocator,
+    arena: Arena,
     schema: *const Schema,
     goals: Goals,
-    all: std.ArrayList(*Alternative) = .empty,
+    all: ArrayList(*Alternative) = .empty,
     /// By goal and class: those that something satisfies.
     of_goal: std.AutoHashMapUnmanaged(u64, []const Id) = .empty,
     satisfiable: std.AutoHashMapUnmanaged(GoalId, Verdict) = .empty,
@@ -113,7 +115,7 @@ pub const Alternatives = struct {
     pub fn of(a: *Alternatives, goal: GoalId, class: Class) Error![]const Id {
         const key = @as(u64, goal) << 3 | @backingInt(class);
         if (a.of_goal.get(key)) |found| return found;
-        var found: std.ArrayList(Id) = .empty;
+        var found: ArrayList(Id) = .empty;
         for (try a.goals.expand(goal, class)) |*one| {
             const alternative = try a.arena.allocator().create(Alternative);
             try a.all.ensureUnusedCapacity(a.gpa, 1); // or what is made now would be lost
@@ -206,7 +208,7 @@ pub const Alternatives = struct {
     /// Those of the values that everything holds for.
     fn listedOf(a: *Alternatives, from: *const Conjunction, values: []const []const u8) Error!?Alternative {
         const arena = a.arena.allocator();
-        var kept: std.ArrayList([]const u8) = .empty;
+        var kept: ArrayList([]const u8) = .empty;
         for (values) |value| {
             if (spelling.classOf(value) == from.class and try a.holds(from, value)) try kept.append(arena, value);
         }
@@ -248,9 +250,9 @@ pub const Alternatives = struct {
     fn numberOf(a: *Alternatives, from: *const Conjunction) Error!?Alternative {
         const arena = a.arena.allocator();
         var spec: number_spec.Spec = .{ .integers = from.integers, .fractions = from.fractions };
-        var multiples: std.ArrayList(Decimal) = .empty;
-        var not_multiples: std.ArrayList(Decimal) = .empty;
-        var excluded: std.ArrayList(Decimal) = .empty;
+        var multiples: ArrayList(Decimal) = .empty;
+        var not_multiples: ArrayList(Decimal) = .empty;
+        var excluded: ArrayList(Decimal) = .empty;
         for (from.literals) |literal| switch (a.schema.nodes[literal.node]) {
             .number_limit => |i| {
                 const limit = a.schema.limits[i];
@@ -291,9 +293,9 @@ pub const Alternatives = struct {
         not: []const []const u8,
     ) Error!?*Strings {
         const arena = a.arena.allocator();
-        var matches: std.ArrayList(*const Dfa) = .empty;
-        var mismatches: std.ArrayList(*const Dfa) = .empty;
-        var excluded: std.ArrayList([]const u8) = .empty;
+        var matches: ArrayList(*const Dfa) = .empty;
+        var mismatches: ArrayList(*const Dfa) = .empty;
+        var excluded: ArrayList([]const u8) = .empty;
         for (matched) |dfa| try matches.append(arena, a.schema.dfas[dfa]);
         for (unmatched) |dfa| try mismatches.append(arena, a.schema.dfas[dfa]);
         try excluded.appendSlice(arena, not);
@@ -332,7 +334,7 @@ pub const Alternatives = struct {
         not: []const []const u8,
     ) Error![]const []const u8 {
         const arena = a.arena.allocator();
-        var kept: std.ArrayList([]const u8) = .empty;
+        var kept: ArrayList([]const u8) = .empty;
         next: for (a.schema.values[range.from..][0..range.len]) |value| {
             if (spelling.classOf(value) != .string or !try a.holds(from, value)) continue;
             const content = try spelling.content(arena, value);
@@ -359,9 +361,9 @@ pub const Alternatives = struct {
     pub const Next = struct { progress: u32, goal: GoalId };
 
     pub fn nextItem(a: *Alternatives, plan: *const ArrayPlan, progress: u32, options: u32) Error!?Next {
-        var scratch: std.heap.ArenaAllocator = .init(a.gpa);
+        var scratch: Arena = .init(a.gpa);
         defer scratch.deinit();
-        var literals: std.ArrayList(Literal) = .empty;
+        var literals: ArrayList(Literal) = .empty;
         const words = try scratch.allocator().dupe(u32, a.progresses.get(progress));
         if (!try plan.take(scratch.allocator(), a.schema, words[1..], options, &literals)) return null;
         const goal = try a.goals.goal(literals.items);
@@ -403,7 +405,7 @@ pub const Alternatives = struct {
     /// False if something that is required cannot come.
     fn prepareObject(a: *Alternatives, plan: *ObjectPlan) Error!bool {
         const arena = a.arena.allocator();
-        var known: std.ArrayList(Known) = .empty;
+        var known: ArrayList(Known) = .empty;
         for (plan.named) |key| {
             const one = try a.knownKey(plan, key);
             if (one) |it| try known.append(arena, it) else if (plan.isRequired(key)) return false;
@@ -462,9 +464,9 @@ pub const Alternatives = struct {
     fn memberGoal(a: *Alternatives, plan: *const ObjectPlan, key: ?u32, matched: u32, chosen: u32, way: usize) Error!?GoalId {
         if (a.work_left == 0) return error.TooLarge;
         a.work_left -= 1;
-        var scratch: std.heap.ArenaAllocator = .init(a.gpa);
+        var scratch: Arena = .init(a.gpa);
         defer scratch.deinit();
-        var literals: std.ArrayList(Literal) = .empty;
+        var literals: ArrayList(Literal) = .empty;
         try plan.addValue(scratch.allocator(), a.schema, key, matched, chosen, way, &literals);
         const goal = try a.goals.goal(literals.items);
         return if (try a.isSatisfiable(goal)) goal else null;
@@ -480,7 +482,7 @@ pub const Alternatives = struct {
 
     fn extraKeys(a: *Alternatives, plan: *const ObjectPlan) Error![]const Extra {
         const arena = a.arena.allocator();
-        var extras: std.ArrayList(Extra) = .empty;
+        var extras: ArrayList(Extra) = .empty;
         var n_names: u5 = 0;
         var of_names: u32 = 0;
         for (plan.exceptions, 0..) |node, i| if (a.schema.nodes[node] == .object_names) {
@@ -489,7 +491,7 @@ pub const Alternatives = struct {
         };
         var names: u32 = of_names;
         while (true) : (names = (names -% 1) & of_names) {
-            var literals: std.ArrayList(Literal) = .empty;
+            var literals: ArrayList(Literal) = .empty;
             for (plan.names) |node| try literals.append(arena, .of(a.schema.nodes[node].object_names));
             for (plan.exceptions, 0..) |node, i| {
                 if (of_names >> @intCast(i) & 1 == 0) continue;
@@ -527,14 +529,14 @@ pub const Alternatives = struct {
 
     /// How many different extra keys there are, as far as it matters. Those that are few and may be exceptions are
     /// followed one by one: they become known ones.
-    fn countExtraKeys(a: *Alternatives, plan: *ObjectPlan, known: *std.ArrayList(Known)) Error!u32 {
+    fn countExtraKeys(a: *Alternatives, plan: *ObjectPlan, known: *ArrayList(Known)) Error!u32 {
         if (plan.extras.len == 0) return 0;
         if (plan.count.min == 0 and plan.exceptions.len == 0) return unbounded;
         const arena = a.arena.allocator();
-        var scratch: std.heap.ArenaAllocator = .init(a.gpa);
+        var scratch: Arena = .init(a.gpa);
         defer scratch.deinit();
         var few: std.StringHashMapUnmanaged(void) = .empty;
-        var extras: std.ArrayList(Extra) = .empty;
+        var extras: ArrayList(Extra) = .empty;
         var is_endless = false;
         var n_few: u32 = 0;
         for (plan.extras) |extra| {
@@ -566,12 +568,12 @@ pub const Alternatives = struct {
 
     fn keysOf(a: *Alternatives, plan: *const ObjectPlan, extra: Extra, names: *const Conjunction, came: []const u32) Error!?*Strings {
         const arena = a.arena.allocator();
-        var matched: std.ArrayList(u32) = .empty;
-        var unmatched: std.ArrayList(u32) = .empty;
+        var matched: ArrayList(u32) = .empty;
+        var unmatched: ArrayList(u32) = .empty;
         for (plan.patterns, 0..) |pattern, i| {
             try (if (extra.matched >> @intCast(i) & 1 != 0) &matched else &unmatched).append(arena, pattern);
         }
-        var excluded: std.ArrayList([]const u8) = .empty;
+        var excluded: ArrayList([]const u8) = .empty;
         for (plan.named) |key| try excluded.append(arena, a.schema.keys[key]);
         for (came) |key| try excluded.append(arena, try spelling.unescaped(arena, a.texts.keys()[key]));
         return a.strings(names, matched.items, unmatched.items, excluded.items);
@@ -616,7 +618,7 @@ pub const Alternatives = struct {
     fn knownMembers(a: *Alternatives, plan: *const ObjectPlan, progress: u32, known: u32) Error![]const Next {
         const key = @as(u64, progress) << 32 | known;
         if (a.members.get(key)) |found| return found;
-        var forks: std.ArrayList(Next) = .empty;
+        var forks: ArrayList(Next) = .empty;
         defer forks.deinit(a.gpa);
         try a.addMembers(plan, progress, .{ .known = known }, &forks);
         const found = try a.arena.allocator().dupe(Next, forks.items);
@@ -662,14 +664,14 @@ pub const Alternatives = struct {
     }
 
     fn anyMember(a: *Alternatives, plan: *const ObjectPlan, progress: u32, which: Which) Error!bool {
-        var forks: std.ArrayList(Next) = .empty;
+        var forks: ArrayList(Next) = .empty;
         defer forks.deinit(a.gpa);
         try a.addMembers(plan, progress, which, &forks);
         return forks.items.len > 0;
     }
 
     /// The ways in which the object can go on behind a member, each with the goal of its value.
-    pub fn addMembers(a: *Alternatives, plan: *const ObjectPlan, progress: u32, which: Which, forks: *std.ArrayList(Next)) Error!void {
+    pub fn addMembers(a: *Alternatives, plan: *const ObjectPlan, progress: u32, which: Which, forks: *ArrayList(Next)) Error!void {
         const at = a.objectProgress(progress);
         if (plan.count.max != unbounded and at.count == plan.count.max) return;
         var after = at;
@@ -711,7 +713,7 @@ pub const Alternatives = struct {
     }
 
     fn withKey(a: *Alternatives, came: u32, key: u32) Allocator.Error!u32 {
-        var keys: std.ArrayList(u32) = .empty;
+        var keys: ArrayList(u32) = .empty;
         defer keys.deinit(a.gpa);
         try keys.appendSlice(a.gpa, a.key_sets.get(came));
         try keys.append(a.gpa, key);

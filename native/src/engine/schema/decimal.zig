@@ -2,6 +2,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
+const Arena = @import("../base/arena.zig").Arena;
 const Order = std.math.Order;
 
 /// How many digits a number may have before and after its point.
@@ -211,7 +213,7 @@ fn expectText(expected: []const u8, d: Decimal) !void {
 }
 
 test "a number is read in any spelling" {
-    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    var arena: Arena = .init(testing.allocator);
     defer arena.deinit();
     for ([_][2][]const u8{
         .{ "0", "0e0" },        .{ "-0.00e7", "0e0" },    .{ "1", "1e0" },
@@ -228,10 +230,10 @@ test "a number is read in any spelling" {
 }
 
 test "order and multiples agree with integers" {
-    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    var arena: Arena = .init(testing.allocator);
     defer arena.deinit();
     const scales = [_]struct { []const u8, i64 }{ .{ "e2", 10000 }, .{ "", 100 }, .{ "e-2", 1 } };
-    var values: std.ArrayList(struct { Decimal, i64 }) = .empty;
+    var values: ArrayList(struct { Decimal, i64 }) = .empty;
     for (scales) |scale| for ([_]i64{ 0, 1, -1, 2, 3, -7, 10, 12, 48, -100, 101, 99999 }) |n| {
         const text = try std.fmt.allocPrint(arena.allocator(), "{d}{s}", .{ n, scale[0] });
         try values.append(arena.allocator(), .{ try parse(arena.allocator(), text), n * scale[1] });
@@ -244,7 +246,7 @@ test "order and multiples agree with integers" {
 }
 
 test "multiples of numbers with many digits" {
-    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    var arena: Arena = .init(testing.allocator);
     defer arena.deinit();
     const of = try parse(arena.allocator(), "1234567890123456789012345678901234567890123456789");
     try testing.expect(isMultiple(try parse(arena.allocator(), "3703703670370370367037037036703703703670370370367"), of));
@@ -254,7 +256,7 @@ test "multiples of numbers with many digits" {
 }
 
 test "rounding to a number of fraction digits" {
-    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    var arena: Arena = .init(testing.allocator);
     defer arena.deinit();
     const a = arena.allocator();
     for ([_]struct { []const u8, u32, bool, []const u8, ?[]const u8 }{

@@ -5,6 +5,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
+const Arena = @import("../base/arena.zig").Arena;
 const schema_module = @import("schema.zig");
 const Schema = schema_module.Schema;
 const Bounds = schema_module.Bounds;
@@ -56,7 +58,7 @@ pub const Conjunction = struct {
 pub const Goals = struct {
     gpa: Allocator,
     schema: *const Schema,
-    arena: std.heap.ArenaAllocator,
+    arena: Arena,
     goals: Interner = .{},
     /// By goal and class.
     expansions: std.AutoHashMapUnmanaged(u64, []const Conjunction) = .empty,
@@ -92,7 +94,7 @@ pub const Goals = struct {
     pub fn expand(g: *Goals, id: GoalId, class: Class) Error![]const Conjunction {
         const key = @as(u64, id) << 3 | @backingInt(class);
         if (g.expansions.get(key)) |found| return found;
-        var scratch: std.heap.ArenaAllocator = .init(g.gpa);
+        var scratch: Arena = .init(g.gpa);
         defer scratch.deinit();
         var expansion: Expansion = .{ .arena = scratch.allocator(), .schema = g.schema, .class = class };
         var branch: Branch = .{};
@@ -116,11 +118,11 @@ pub const Goals = struct {
 
 /// An alternative that is being made.
 const Branch = struct {
-    todo: std.ArrayList(Literal) = .empty,
+    todo: ArrayList(Literal) = .empty,
     /// Formulas that were looked at: a reference that leads back adds nothing.
-    seen: std.ArrayList(Literal) = .empty,
-    literals: std.ArrayList(Literal) = .empty,
-    contains: std.ArrayList(Conjunction.Contains) = .empty,
+    seen: ArrayList(Literal) = .empty,
+    literals: ArrayList(Literal) = .empty,
+    contains: ArrayList(Conjunction.Contains) = .empty,
     integers: bool = true,
     fractions: bool = true,
     count: Bounds = .{},
@@ -145,7 +147,7 @@ const Expansion = struct {
     arena: Allocator,
     schema: *const Schema,
     class: Class,
-    done: std.ArrayList(Conjunction) = .empty,
+    done: ArrayList(Conjunction) = .empty,
     steps: u32 = 0,
 
     fn run(e: *Expansion, b: *Branch) Error!void {

@@ -2,11 +2,12 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 
 pub const Interner = struct {
-    words: std.ArrayList(u32) = .empty,
+    words: ArrayList(u32) = .empty,
     /// Where each run begins in `words`, and one more.
-    offsets: std.ArrayList(u32) = .empty,
+    offsets: ArrayList(u32) = .empty,
     /// Open addressing: the number of a run, plus one; a power of two of them.
     slots: []u32 = &.{},
 

@@ -3,6 +3,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
+const Arena = @import("../base/arena.zig").Arena;
 const diagnostic = @import("../base/diagnostic.zig");
 const Budget = @import("../base/budget.zig").Budget;
 const Kind = @import("../contract/kind.zig").Kind;
@@ -193,7 +195,7 @@ pub const JsonSchema = struct {
         walker: *Walker,
         words: bitmap.Words,
     ) Allocator.Error!void {
-        var arena: std.heap.ArenaAllocator = .init(context.gpa);
+        var arena: Arena = .init(context.gpa);
         defer arena.deinit();
         const trie = context.trie;
         for (key.spec.excluded) |content| {
@@ -252,10 +254,10 @@ const Walker = struct {
     pool: *Pool,
     depth: usize = 0,
     /// Those that are pushed.
-    bytes: std.ArrayList(u8) = .empty,
+    bytes: ArrayList(u8) = .empty,
     /// The configurations of the bytes that are pushed, one behind the other.
     words: Words = .empty,
-    places: std.ArrayList(Place) = .empty,
+    places: ArrayList(Place) = .empty,
     /// What a string is checked by, if it is one alone: inside it no configuration is made.
     strings: ?*Strings = null,
     out: Words = .empty,

@@ -9,6 +9,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const schema_module = @import("schema.zig");
 const Schema = schema_module.Schema;
 const unbounded = schema_module.unbounded;
@@ -221,7 +222,7 @@ pub const Machine = struct {
     }
 
     fn startMember(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
-        var entries: std.ArrayList(Entry) = .empty;
+        var entries: ArrayList(Entry) = .empty;
         defer entries.deinit(m.gpa);
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
@@ -231,7 +232,7 @@ pub const Machine = struct {
     }
 
     fn startItem(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
-        var entries: std.ArrayList(Entry) = .empty;
+        var entries: ArrayList(Entry) = .empty;
         defer entries.deinit(m.gpa);
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
@@ -241,7 +242,7 @@ pub const Machine = struct {
     }
 
     /// What an item may count for, so that the array can be completed.
-    fn addItems(m: *Machine, slot: u32, progress: u32, entries: *std.ArrayList(Entry)) Error!void {
+    fn addItems(m: *Machine, slot: u32, progress: u32, entries: *ArrayList(Entry)) Error!void {
         const plan = &m.alternatives.alternativeOf(progress).array;
         for (0..plan.nOptions()) |options| {
             const next = try m.alternatives.nextItem(plan, progress, @intCast(options)) orelse continue;
@@ -443,7 +444,7 @@ pub const Machine = struct {
     fn comma(m: *Machine, at: Point, byte: u8, after: Mode, out: *Words) Error!?Stack {
         if (byte != ',') return null;
         try out.appendSlice(m.gpa, &.{ @backingInt(after), 0, 0, 0 });
-        var entries: std.ArrayList(Entry) = .empty;
+        var entries: ArrayList(Entry) = .empty;
         defer entries.deinit(m.gpa);
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
@@ -534,7 +535,7 @@ pub const Machine = struct {
     fn endKey(m: *Machine, at: Point, depth: u32, out: *Words) Error!?Stack {
         var text: ?u32 = null; // interned if a thread asks for it
         try out.appendSlice(m.gpa, &.{ @backingInt(Mode.colon), 0, 0, 0 });
-        var forks: std.ArrayList(alternatives_module.Alternatives.Next) = .empty;
+        var forks: ArrayList(alternatives_module.Alternatives.Next) = .empty;
         defer forks.deinit(m.gpa);
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
@@ -559,7 +560,7 @@ pub const Machine = struct {
     }
 };
 
-pub const Words = std.ArrayList(u32);
+pub const Words = ArrayList(u32);
 
 /// A string's state after what came; null if no string of the set goes on so. What is free may be spelt in
 /// any way, all else in the canonical one.

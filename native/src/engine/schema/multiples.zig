@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const Decimal = @import("decimal.zig").Decimal;
 
 /// The least common multiple of all numbers is at most this, in units of the last fraction digit that matters.
@@ -34,7 +35,7 @@ pub const Multiples = struct {
             const one = try Factors.init(d);
             common = if (common) |c| try c.leastCommonMultiple(one) else one;
         }
-        var kept: std.ArrayList(Factors) = .empty;
+        var kept: ArrayList(Factors) = .empty;
         for (not) |d| {
             const one = try Factors.init(d);
             try keepLeast(arena, &kept, if (common) |c| try c.leastCommonMultiple(one) else one);
@@ -126,7 +127,7 @@ pub const Multiples = struct {
 };
 
 /// Keeps `f` unless it is a multiple of a kept one, and drops its own multiples.
-fn keepLeast(arena: Allocator, kept: *std.ArrayList(Factors), f: Factors) Allocator.Error!void {
+fn keepLeast(arena: Allocator, kept: *ArrayList(Factors), f: Factors) Allocator.Error!void {
     for (kept.items) |one| if (one.divides(f)) return;
     var n: usize = 0;
     for (kept.items) |one| {
@@ -139,7 +140,7 @@ fn keepLeast(arena: Allocator, kept: *std.ArrayList(Factors), f: Factors) Alloca
 }
 
 fn periodsFrom(arena: Allocator, period: u64, scale: u32) Allocator.Error![]const u64 {
-    var periods: std.ArrayList(u64) = .empty;
+    var periods: ArrayList(u64) = .empty;
     try periods.append(arena, period);
     for (0..scale) |_| {
         const last = periods.getLast();

@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const Order = std.math.Order;
 const decimal = @import("decimal.zig");
 const Decimal = decimal.Decimal;
@@ -87,7 +88,7 @@ pub const Side = struct {
     }
 
     fn exclude(s: *Side, arena: Allocator, values: []const Decimal, negative: bool) Allocator.Error!void {
-        var kept: std.ArrayList(Decimal) = .empty;
+        var kept: ArrayList(Decimal) = .empty;
         for (values) |value| {
             const d = value.magnitude();
             if (!d.isZero() and value.negative != negative) continue;

@@ -12,6 +12,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const Arena = @import("../base/arena.zig").Arena;
 const Decimal = @import("decimal.zig").Decimal;
 const Multiples = @import("multiples.zig").Multiples;
 const Side = @import("number_side.zig").Side;
@@ -31,7 +32,7 @@ pub const State = u32;
 /// Any thread may ask while another does: a step that is known is read without a lock.
 pub const Numbers = struct {
     gpa: Allocator,
-    arena: std.heap.ArenaAllocator,
+    arena: Arena,
     free: bool,
     /// A fraction may be spelled.
     has_point: bool,
@@ -50,7 +51,7 @@ pub const Numbers = struct {
     const first_block = 8;
 
     pub fn init(gpa: Allocator, spec: Spec) Error!Numbers {
-        var arena: std.heap.ArenaAllocator = .init(gpa);
+        var arena: Arena = .init(gpa);
         errdefer arena.deinit();
         const a = arena.allocator();
         const one = [_]Decimal{.one};

@@ -2,6 +2,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
+const Arena = @import("../base/arena.zig").Arena;
 const testing = std.testing;
 const decimal = @import("decimal.zig");
 const Decimal = decimal.Decimal;
@@ -148,8 +150,8 @@ fn beginsNumber(text: []const u8, byte: u8) bool {
 /// Meets all states and finds from each a way to an end.
 fn expectNoDeadEnd(arena: Allocator, n: *Numbers) !void {
     const states_most = 100_000;
-    var steps: std.ArrayList([2]State) = .empty;
-    var ends: std.ArrayList(bool) = .empty;
+    var steps: ArrayList([2]State) = .empty;
+    var ends: ArrayList(bool) = .empty;
     var at: State = Numbers.start;
     while (at < n.n_states) : (at += 1) {
         try testing.expect(at < states_most);
@@ -176,7 +178,7 @@ test "random sets: every short text, and no state without an end" {
     var prng: std.Random.DefaultPrng = .init(7);
     var n_empty: usize = 0;
     for (0..200) |_| {
-        var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+        var arena: Arena = .init(testing.allocator);
         defer arena.deinit();
         const naive: Naive = try .random(arena.allocator(), prng.random());
         const spec = try naive.toSpec(arena.allocator());
@@ -233,7 +235,7 @@ const Set = struct {
 /// A text up to `|` begins a number of the set, with the byte after it no longer. One without is a number of
 /// the set.
 fn expectTexts(set: Set, texts: []const []const u8) !void {
-    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    var arena: Arena = .init(testing.allocator);
     defer arena.deinit();
     var n = try set.open(arena.allocator());
     defer n.deinit();
@@ -297,7 +299,7 @@ test "a number without constraint has any form" {
 }
 
 test "a set without a number is empty, and no other" {
-    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    var arena: Arena = .init(testing.allocator);
     defer arena.deinit();
     for ([_]Set{
         .{ .integers = false, .fractions = false },
@@ -338,7 +340,7 @@ test "a set without a number is empty, and no other" {
 }
 
 test "what is too large is an error" {
-    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    var arena: Arena = .init(testing.allocator);
     defer arena.deinit();
     for ([_]Set{
         .{ .multiples = &.{"1e300"} },
@@ -361,7 +363,7 @@ test "what is too large is an error" {
 }
 
 test "threads that meet the same states find the same numbers" {
-    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    var arena: Arena = .init(testing.allocator);
     defer arena.deinit();
     var n = try (Set{ .fractions = false, .multiples = &.{"37"}, .at_most = "100000" }).open(arena.allocator());
     defer n.deinit();

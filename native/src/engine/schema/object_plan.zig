@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const schema_module = @import("schema.zig");
 const Schema = schema_module.Schema;
 const Bounds = schema_module.Bounds;
@@ -65,11 +66,11 @@ pub const ObjectPlan = struct {
     exceptions_all: u32,
 
     pub fn init(arena: Allocator, schema: *const Schema, from: *const Conjunction) Error!ObjectPlan {
-        var members: std.ArrayList(NodeId) = .empty;
-        var names: std.ArrayList(NodeId) = .empty;
-        var exceptions: std.ArrayList(NodeId) = .empty;
-        var required: std.ArrayList(u32) = .empty;
-        var forbidden: std.ArrayList(u32) = .empty;
+        var members: ArrayList(NodeId) = .empty;
+        var names: ArrayList(NodeId) = .empty;
+        var exceptions: ArrayList(NodeId) = .empty;
+        var required: ArrayList(u32) = .empty;
+        var forbidden: ArrayList(u32) = .empty;
         for (from.literals) |literal| switch (schema.nodes[literal.node]) {
             .object_members => try (if (literal.negated) &exceptions else &members).append(arena, literal.node),
             .object_names => try (if (literal.negated) &exceptions else &names).append(arena, literal.node),
@@ -101,7 +102,7 @@ pub const ObjectPlan = struct {
     pub const n_words = 4;
 
     fn findPatterns(plan: *ObjectPlan, arena: Allocator, schema: *const Schema) Error!void {
-        var patterns: std.ArrayList(u32) = .empty;
+        var patterns: ArrayList(u32) = .empty;
         for ([_][]const NodeId{ plan.members, plan.exceptions }) |nodes| for (nodes) |node| {
             const atom = membersOf(schema, node) orelse continue;
             for (schema.matching[atom.matching.from..][0..atom.matching.len]) |one| {
@@ -153,13 +154,13 @@ pub const ObjectPlan = struct {
         matched: u32,
         chosen: u32,
         way: usize,
-        literals: *std.ArrayList(Literal),
+        literals: *ArrayList(Literal),
     ) Allocator.Error!void {
         for (plan.members) |node| try plan.addOf(arena, schema, node, key, matched, literals);
         var left = way;
         for (plan.exceptions, 0..) |node, i| {
             if (chosen >> @intCast(i) & 1 == 0) continue;
-            var own: std.ArrayList(Literal) = .empty;
+            var own: ArrayList(Literal) = .empty;
             try plan.addOf(arena, schema, node, key, matched, &own);
             try literals.append(arena, .no(own.items[left % own.items.len].node));
             left /= own.items.len;
@@ -190,7 +191,7 @@ pub const ObjectPlan = struct {
         node: NodeId,
         key: ?u32,
         matched: u32,
-        literals: *std.ArrayList(Literal),
+        literals: *ArrayList(Literal),
     ) Allocator.Error!void {
         const atom = membersOf(schema, node).?;
         var is_covered = false;

@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const schema_module = @import("schema.zig");
 const Schema = schema_module.Schema;
 const Bounds = schema_module.Bounds;
@@ -34,8 +35,8 @@ pub const ArrayPlan = struct {
     n_prefix: u32,
 
     pub fn init(arena: Allocator, schema: *const Schema, from: *const Conjunction) Error!ArrayPlan {
-        var items: std.ArrayList(NodeId) = .empty;
-        var exceptions: std.ArrayList(NodeId) = .empty;
+        var items: ArrayList(NodeId) = .empty;
+        var exceptions: ArrayList(NodeId) = .empty;
         var n_prefix: u32 = 0;
         for (from.literals) |literal| switch (schema.nodes[literal.node]) {
             .array_items => |atom| {
@@ -76,7 +77,7 @@ pub const ArrayPlan = struct {
         schema: *const Schema,
         progress: []u32,
         options: u32,
-        literals: *std.ArrayList(Literal),
+        literals: *ArrayList(Literal),
     ) Allocator.Error!bool {
         if (plan.count.max != unbounded and progress[1] == plan.count.max) return false;
         for (plan.items) |node| try literals.append(arena, .of(itemOf(schema, node, progress[0])));

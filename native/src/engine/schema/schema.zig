@@ -7,6 +7,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const Arena = @import("../base/arena.zig").Arena;
 const Dfa = @import("../language/dfa.zig").Dfa;
 const Decimal = @import("decimal.zig").Decimal;
 
@@ -99,7 +100,7 @@ pub const Limit = struct {
 
 pub const Schema = struct {
     /// Holds all that follows.
-    arena: std.heap.ArenaAllocator,
+    arena: Arena,
     nodes: []const Node,
     root: NodeId,
     children: []const NodeId,

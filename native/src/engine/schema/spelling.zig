@@ -2,6 +2,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
+const Arena = @import("../base/arena.zig").Arena;
 const Class = @import("goals.zig").Class;
 
 /// The class of a scalar's canonical text.
@@ -50,7 +52,7 @@ pub fn escapeOf(byte: u8, buffer: *[5]u8) ?[]const u8 {
 
 /// A string in quotes.
 pub fn quoted(arena: Allocator, utf8: []const u8) Allocator.Error![]const u8 {
-    var out: std.ArrayList(u8) = try .initCapacity(arena, utf8.len + 2);
+    var out: ArrayList(u8) = try .initCapacity(arena, utf8.len + 2);
     try out.append(arena, '"');
     for (utf8) |byte| {
         var buffer: [5]u8 = undefined;
@@ -70,7 +72,7 @@ pub fn content(arena: Allocator, text: []const u8) Allocator.Error![]const u8 {
 
 /// What a canonical text spells, without its quotes.
 pub fn unescaped(arena: Allocator, text: []const u8) Allocator.Error![]const u8 {
-    var out: std.ArrayList(u8) = try .initCapacity(arena, text.len);
+    var out: ArrayList(u8) = try .initCapacity(arena, text.len);
     var i: usize = 0;
     while (i < text.len) : (i += 1) {
         if (text[i] != '\\') {
@@ -96,7 +98,7 @@ pub fn unescaped(arena: Allocator, text: []const u8) Allocator.Error![]const u8 
 }
 
 test "canonical spelling there and back" {
-    var arena_state: std.heap.ArenaAllocator = .init(std.testing.allocator);
+    var arena_state: Arena = .init(std.testing.allocator);
     defer arena_state.deinit();
     const arena = arena_state.allocator();
     var all: [256]u8 = undefined;

@@ -3,6 +3,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
+const Arena = @import("../base/arena.zig").Arena;
 const dfa_module = @import("../language/dfa.zig");
 const Dfa = dfa_module.Dfa;
 const Interner = @import("interner.zig").Interner;
@@ -34,7 +36,7 @@ pub const Graph = struct {
     pub const endless = std.math.maxInt(u32);
 
     pub fn init(gpa: Allocator, matches: []const *const Dfa, mismatches: []const *const Dfa, excluded: []const []const u8) Error!Graph {
-        var arena: std.heap.ArenaAllocator = .init(gpa);
+        var arena: Arena = .init(gpa);
         defer arena.deinit();
         var product: Product = .{
             .arena = arena.allocator(),
@@ -49,7 +51,7 @@ pub const Graph = struct {
 
     /// Of these strings alone.
     pub fn initListed(gpa: Allocator, texts: []const []const u8) Error!Graph {
-        var arena: std.heap.ArenaAllocator = .init(gpa);
+        var arena: Arena = .init(gpa);
         defer arena.deinit();
         var product: Product = .{
             .arena = arena.allocator(),
@@ -90,11 +92,11 @@ pub const Graph = struct {
     /// characters. They repeat from some number on, which is noticed, so that high bounds cost no more.
     pub fn hasLength(g: *const Graph, gpa: Allocator, from: u32, min: u32, max: u32, steps: *usize, steps_max: usize) Error!bool {
         if (min > max) return false;
-        var arena: std.heap.ArenaAllocator = .init(gpa);
+        var arena: Arena = .init(gpa);
         defer arena.deinit();
         var layer: std.DynamicBitSetUnmanaged = try .initEmpty(arena.allocator(), g.nStates());
         var following: std.DynamicBitSetUnmanaged = try .initEmpty(arena.allocator(), g.nStates());
-        var pending: std.ArrayList(u32) = .empty;
+        var pending: ArrayList(u32) = .empty;
         layer.set(from);
         try pending.append(arena.allocator(), from);
         var earlier = try layer.clone(arena.allocator());
@@ -183,8 +185,8 @@ const Product = struct {
     states: Interner = .{},
     classes: [256]u8 = @splat(0),
     /// A byte of each class.
-    members: std.ArrayList(u8) = .empty,
-    table: std.ArrayList(u32) = .empty,
+    members: ArrayList(u8) = .empty,
+    table: ArrayList(u32) = .empty,
 
     fn build(p: *Product) Error!void {
         try p.classify();
@@ -368,8 +370,8 @@ const Sources = struct {
 
     /// Backwards from the ends, one number of characters after the other.
     fn findShortest(s: *const Sources, arena: Allocator, g: *Graph) Allocator.Error!void {
-        var layer: std.ArrayList(u32) = .empty;
-        var following: std.ArrayList(u32) = .empty;
+        var layer: ArrayList(u32) = .empty;
+        var following: ArrayList(u32) = .empty;
         for (g.shortest, g.ends, 0..) |*shortest, end, state| {
             shortest.* = if (end) 0 else Graph.none;
             if (end) try layer.append(arena, @intCast(state));
@@ -387,14 +389,14 @@ const Sources = struct {
                     try (if (length == n) &layer else &following).append(arena, edge.from);
                 }
             }
-            std.mem.swap(std.ArrayList(u32), &layer, &following);
+            std.mem.swap(ArrayList(u32), &layer, &following);
         }
     }
 
     /// A state is known once all that it leads to is; what never is lies on the way to a cycle.
     fn findLongest(s: *const Sources, arena: Allocator, g: *Graph) Allocator.Error!void {
         const n_unknown = try arena.alloc(u32, g.ends.len);
-        var known: std.ArrayList(u32) = .empty;
+        var known: ArrayList(u32) = .empty;
         for (n_unknown, 0..) |*n, state| {
             n.* = 0;
             for (g.table[state * g.n_classes ..][0..g.n_classes]) |to| n.* += @intFromBool(to != Graph.dead);

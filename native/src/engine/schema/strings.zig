@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const schema_module = @import("schema.zig");
 const Bounds = schema_module.Bounds;
 const unbounded = schema_module.unbounded;
@@ -111,8 +112,8 @@ pub const Strings = struct {
     /// All contents of the set, in `arena`; null if there are more than so many.
     pub fn all(s: *Strings, arena: Allocator, n_max: usize) Error!?[]const []const u8 {
         const Begun = struct { state: State, content: []const u8 };
-        var found: std.ArrayList([]const u8) = .empty;
-        var begun: std.ArrayList(Begun) = .empty;
+        var found: ArrayList([]const u8) = .empty;
+        var begun: ArrayList(Begun) = .empty;
         try begun.append(arena, .{ .state = s.start(), .content = "" });
         var i: usize = 0;
         while (i < begun.items.len) : (i += 1) {

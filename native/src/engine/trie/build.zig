@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
@@ -127,7 +128,7 @@ const Sorted = struct {
         for (from.descriptors.items) |one| widest = @max(widest, one.leaves.len);
         const keyed = try gpa.alloc(Keyed, 2 * widest);
         defer gpa.free(keyed);
-        var work: std.ArrayList(Work) = .empty;
+        var work: ArrayList(Work) = .empty;
         defer work.deinit(gpa);
         const packing: Packing = .of(from.largest.token);
 
@@ -170,7 +171,7 @@ const Sorted = struct {
         }
     };
 
-    fn pushEqualRuns(gpa: Allocator, work: *std.ArrayList(Work), keys: []const Keyed, item: Work, packing: Packing) Allocator.Error!void {
+    fn pushEqualRuns(gpa: Allocator, work: *ArrayList(Work), keys: []const Keyed, item: Work, packing: Packing) Allocator.Error!void {
         var start: u32 = 0;
         while (start < keys.len) {
             var end = start + 1;
@@ -238,11 +239,11 @@ const Layout = struct {
     sorted: *const Sorted,
     diag: *Diagnostic,
 
-    tokens: std.ArrayList(i32) = .empty,
-    first_child: std.ArrayList(u32) = .empty,
-    marks: std.ArrayList(Mark) = .empty,
+    tokens: ArrayList(i32) = .empty,
+    first_child: ArrayList(u32) = .empty,
+    marks: ArrayList(Mark) = .empty,
     /// For each node, the run of sorted leaves through it; empty for end nodes.
-    runs: std.ArrayList(Range) = .empty,
+    runs: ArrayList(Range) = .empty,
     n_leaves: u32 = 0,
     widest: u32 = 0,
 

@@ -4,6 +4,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const Payload = @import("../payload/payload.zig").Payload;
 
 /// Immutable. Without triggers it has no nodes and never fires.
@@ -33,9 +34,9 @@ pub const TriggerAutomaton = struct {
         const nodes_max = collect(from, entries);
         std.sort.heap(Entry, entries, {}, Entry.lessThan);
 
-        var nodes: std.ArrayList(Node) = try .initCapacity(gpa, nodes_max);
+        var nodes: ArrayList(Node) = try .initCapacity(gpa, nodes_max);
         defer nodes.deinit(gpa);
-        var tokens: std.ArrayList(i32) = try .initCapacity(gpa, nodes_max);
+        var tokens: ArrayList(i32) = try .initCapacity(gpa, nodes_max);
         defer tokens.deinit(gpa);
         const runs = try gpa.alloc([]const Entry, nodes_max);
         defer gpa.free(runs);
@@ -100,7 +101,7 @@ pub const TriggerAutomaton = struct {
 
     /// Lays out the nodes level by level. The sequences `runs[i]` pass through node i, to which `tokens[i]` leads;
     /// the root's token is -1.
-    fn layOut(entries: []const Entry, runs: [][]const Entry, nodes: *std.ArrayList(Node), tokens: *std.ArrayList(i32)) void {
+    fn layOut(entries: []const Entry, runs: [][]const Entry, nodes: *ArrayList(Node), tokens: *ArrayList(i32)) void {
         runs[0] = entries;
         tokens.appendAssumeCapacity(-1);
         var depth: usize = 0;

@@ -5,6 +5,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const Tokens = @import("tokens.zig").Tokens;
@@ -116,9 +117,9 @@ pub const ByteTrie = struct {
 const Builder = struct {
     gpa: Allocator,
     tokens: *const Tokens,
-    duplicates: std.ArrayList(Duplicate) = .empty,
-    long_tokens: std.ArrayList(u32) = .empty,
-    end_tokens: std.ArrayList(i32) = .empty,
+    duplicates: ArrayList(Duplicate) = .empty,
+    long_tokens: ArrayList(u32) = .empty,
+    end_tokens: ArrayList(i32) = .empty,
     longest: u32 = 0,
     /// For each token of the trie: the length of the prefix that it shares with the one before it.
     shared: []u8 = &.{},
@@ -155,7 +156,7 @@ const Builder = struct {
 
     /// The tokens that a text can consist of.
     fn gather(b: *Builder) error{OutOfMemory}![]Entry {
-        var entries: std.ArrayList(Entry) = try .initCapacity(b.gpa, b.tokens.n);
+        var entries: ArrayList(Entry) = try .initCapacity(b.gpa, b.tokens.n);
         errdefer entries.deinit(b.gpa);
         for (0..b.tokens.n) |token| {
             const text = b.tokens.bytesOf(@intCast(token));
@@ -384,7 +385,7 @@ test "as many nodes as are numbered, and one more" {
     // and one for each byte behind a start.
     const n_texts = 1 << 16;
     const left = nodes_max - (1 + (1 << 8) + n_texts);
-    var bytes: std.ArrayList(u8) = .empty;
+    var bytes: ArrayList(u8) = .empty;
     defer bytes.deinit(gpa);
     const offsets = try gpa.alloc(u64, n_texts + 1);
     defer gpa.free(offsets);

@@ -4,6 +4,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
+const Arena = @import("../base/arena.zig").Arena;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const bitmap = @import("../base/bitmap.zig");
@@ -11,7 +13,7 @@ const Tokens = @import("tokens.zig").Tokens;
 const ByteTrie = @import("byte_trie.zig").ByteTrie;
 
 pub const StringIndex = struct {
-    arena: std.heap.ArenaAllocator,
+    arena: Arena,
     plain: bitmap.Words,
     n_plain: u32,
     /// Characters of the longest plain token, or plain part of one.
@@ -37,12 +39,12 @@ pub const StringIndex = struct {
     const Tailed = struct { tail: []const u8, token: i32 };
 
     fn tryBuild(gpa: Allocator, tokens: *const Tokens, diag: *Diagnostic) (Allocator.Error || diagnostic.Error)!StringIndex {
-        var arena_state: std.heap.ArenaAllocator = .init(gpa);
+        var arena_state: Arena = .init(gpa);
         errdefer arena_state.deinit();
         const arena = arena_state.allocator();
         const plain = try bitmap.alloc(arena, bitmap.wordsFor(tokens.n));
         bitmap.clear(plain);
-        var tailed: std.ArrayList(Tailed) = .empty;
+        var tailed: ArrayList(Tailed) = .empty;
         var longest: u32 = 0;
         for (0..tokens.n) |token| {
             if (!tokens.isText(@intCast(token))) continue;
@@ -55,9 +57,9 @@ pub const StringIndex = struct {
         }
         std.sort.heap(Tailed, tailed.items, {}, isBefore);
         const members = try arena.alloc(i32, tailed.items.len);
-        var starts: std.ArrayList(u32) = .empty;
-        var bytes: std.ArrayList(u8) = .empty;
-        var offsets: std.ArrayList(u64) = .empty;
+        var starts: ArrayList(u32) = .empty;
+        var bytes: ArrayList(u8) = .empty;
+        var offsets: ArrayList(u64) = .empty;
         for (tailed.items, members, 0..) |one, *member, i| {
             member.* = one.token;
             if (i > 0 and std.mem.eql(u8, one.tail, tailed.items[i - 1].tail)) continue;

@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const Vocabulary = @import("vocabulary.zig").Vocabulary;
 const ByteTrie = @import("byte_trie.zig").ByteTrie;
 
@@ -11,7 +12,7 @@ pub fn tokenize(
     vocabulary: *const Vocabulary,
     trie: *const ByteTrie,
     text: []const u8,
-    out: *std.ArrayList(i32),
+    out: *ArrayList(i32),
 ) Allocator.Error!bool {
     const tokenizer = vocabulary.tokenizer orelse return longestFirst(gpa, trie, text, out);
     try out.ensureUnusedCapacity(gpa, text.len + 1);
@@ -30,7 +31,7 @@ pub fn tokenize(
     return false;
 }
 
-fn longestFirst(gpa: Allocator, trie: *const ByteTrie, text: []const u8, out: *std.ArrayList(i32)) Allocator.Error!bool {
+fn longestFirst(gpa: Allocator, trie: *const ByteTrie, text: []const u8, out: *ArrayList(i32)) Allocator.Error!bool {
     var at: usize = 0;
     while (at < text.len) {
         var node: u32 = 0;
@@ -55,7 +56,7 @@ pub fn forced(
     trie: *const ByteTrie,
     bytes: []const u8,
     ends_here: bool,
-    out: *std.ArrayList(i32),
+    out: *ArrayList(i32),
 ) Allocator.Error!void {
     const before = out.items.len;
     if (!try tokenize(gpa, vocabulary, trie, bytes, out)) {

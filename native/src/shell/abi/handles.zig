@@ -4,6 +4,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const Mutex = @import("engine").mutex.Mutex;
 
 /// The open handles of one type; `kind` tells them from those of another table. Safe from any thread, but for
@@ -13,7 +14,7 @@ pub fn Table(comptime T: type, comptime Handle: type, comptime kind: u2) type {
         const Self = @This();
 
         mutex: Mutex = .{},
-        slots: std.ArrayList(Slot) = .empty,
+        slots: ArrayList(Slot) = .empty,
         open: usize = 0,
 
         const Slot = struct { object: ?*T = null, uses: u32 = 0 };

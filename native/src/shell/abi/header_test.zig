@@ -1,6 +1,7 @@
 //! The Zig side against the header, through translate-c: struct sizes, field offsets, constants.
 
 const std = @import("std");
+const Arena = @import("engine").arena.Arena;
 const header = @import("header");
 const limits = @import("engine").limits;
 
@@ -42,7 +43,7 @@ const Recorded = struct {
 };
 
 test "structs know the size of their first version" {
-    var arena: std.heap.ArenaAllocator = .init(std.testing.allocator);
+    var arena: Arena = .init(std.testing.allocator);
     defer arena.deinit();
     const Manifest = struct { structs: []Recorded };
     const manifest = try std.json.parseFromSliceLeaky(

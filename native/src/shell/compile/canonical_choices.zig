@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
@@ -28,7 +29,7 @@ pub fn createChoices(
 }
 
 fn write(gpa: Allocator, vocabulary: *const Vocabulary, text: []const u8, offsets: []const u64, diag: *Diagnostic) diagnostic.Error![]u8 {
-    var out: std.ArrayList(u8) = .empty;
+    var out: ArrayList(u8) = .empty;
     defer out.deinit(gpa);
     writeAll(gpa, &out, vocabulary, text, offsets, diag) catch |e| return switch (e) {
         error.OutOfMemory => diag.outOfMemory(),
@@ -39,7 +40,7 @@ fn write(gpa: Allocator, vocabulary: *const Vocabulary, text: []const u8, offset
 
 fn writeAll(
     gpa: Allocator,
-    out: *std.ArrayList(u8),
+    out: *ArrayList(u8),
     vocabulary: *const Vocabulary,
     text: []const u8,
     offsets: []const u64,
@@ -55,7 +56,7 @@ fn writeAll(
     try writeString(gpa, out, path);
     try writeString(gpa, out, "leaves");
     try writeLength(gpa, out, 0xdd, offsets.len - 1);
-    var tokens: std.ArrayList(i32) = .empty;
+    var tokens: ArrayList(i32) = .empty;
     defer tokens.deinit(gpa);
     for (offsets[0 .. offsets.len - 1], offsets[1..], 0..) |start, end, i| {
         const string = text[@intCast(start)..@intCast(end)];
@@ -83,13 +84,13 @@ fn spells(vocabulary: *const Vocabulary, tokens: []const i32, string: []const u8
     return tokens.len > 0 and at == string.len;
 }
 
-fn writeString(gpa: Allocator, out: *std.ArrayList(u8), string: []const u8) Allocator.Error!void {
+fn writeString(gpa: Allocator, out: *ArrayList(u8), string: []const u8) Allocator.Error!void {
     try writeLength(gpa, out, 0xdb, string.len);
     try out.appendSlice(gpa, string);
 }
 
 /// `form` is the MessagePack format with 32 bits of an integer, an array's length or a string's length.
-fn writeLength(gpa: Allocator, out: *std.ArrayList(u8), form: u8, length: usize) Allocator.Error!void {
+fn writeLength(gpa: Allocator, out: *ArrayList(u8), form: u8, length: usize) Allocator.Error!void {
     var bytes: [5]u8 = undefined;
     bytes[0] = form;
     std.mem.writeInt(u32, bytes[1..], @intCast(length), .big);

@@ -3,6 +3,8 @@
 const std = @import("std");
 const message = @import("message");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const Arena = @import("engine").arena.Arena;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
@@ -82,7 +84,7 @@ pub fn compile(
 fn tryCompile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, settings: Settings, diag: *Diagnostic) Error!*Recognizer {
     const trie = try vocabulary.byteTrie(diag);
     var budget = settings.budget;
-    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    var arena_state: Arena = .init(gpa);
     defer arena_state.deinit();
     const arena = arena_state.allocator();
     var notes: tables.Notes = .empty;

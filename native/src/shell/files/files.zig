@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const Arena = @import("engine").arena.Arena;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const vocabulary_module = @import("engine").vocabulary;
@@ -21,7 +22,7 @@ const VocabularyContent = struct {
 /// Saves the vocabulary with its byte trie, which is built if it is not yet there. ELIZA_ERR_IO: the file cannot be written.
 pub fn saveVocabulary(gpa: Allocator, vocabulary: *const Vocabulary, path: []const u8, diag: *Diagnostic) diagnostic.Error!void {
     const trie = try vocabulary.byteTrie(diag);
-    var arena: std.heap.ArenaAllocator = .init(gpa);
+    var arena: Arena = .init(gpa);
     defer arena.deinit();
     var writer: saved_file.Writer = .{ .arena = arena.allocator() };
     writer.put(&VocabularyContent{
@@ -60,7 +61,7 @@ pub fn saveRecognizer(gpa: Allocator, recognizer: *const Recognizer, path: []con
         "a constraint of the kind {s} is not saved: compile it again from what it is made of",
         .{@tagName(language.kind())},
     );
-    var arena: std.heap.ArenaAllocator = .init(gpa);
+    var arena: Arena = .init(gpa);
     defer arena.deinit();
     var writer: saved_file.Writer = .{ .arena = arena.allocator() };
     putRecognizer(&writer, recognizer) catch return diag.outOfMemory();

@@ -5,6 +5,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const Arena = @import("engine").arena.Arena;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
@@ -45,7 +47,7 @@ const byte_order = 0x01020304;
 /// Collects arrays, then writes them as one file. Arrays are not copied: they must live until `write`.
 pub const Writer = struct {
     arena: Allocator,
-    arrays: std.ArrayList([]const u8) = .empty,
+    arrays: ArrayList([]const u8) = .empty,
 
     /// `value` points to a slice of numbers, a number, or a struct of these. `Reader.get` must be called for the same types in the
     /// same order.
@@ -76,7 +78,7 @@ pub const Writer = struct {
 
     fn tryWrite(w: *Writer, path: []const u8, kind: Kind, fingerprint: u64) error{ OutOfMemory, Unwritable }!void {
         const sections = try w.arena.alloc(Section, w.arrays.items.len);
-        var parts: std.ArrayList([]const u8) = .empty;
+        var parts: ArrayList([]const u8) = .empty;
         const header = try w.arena.create(Header);
         try parts.append(w.arena, std.mem.asBytes(header));
         try parts.append(w.arena, std.mem.sliceAsBytes(sections));
@@ -205,7 +207,7 @@ test "structs of arrays come back, and a changed byte is found" {
     defer scratch.cleanup();
     const path = try std.fmt.allocPrint(gpa, ".zig-cache/tmp/{s}/saved", .{scratch.sub_path});
     defer gpa.free(path);
-    var arena: std.heap.ArenaAllocator = .init(gpa);
+    var arena: Arena = .init(gpa);
     defer arena.deinit();
     const Thing = struct { numbers: []const u32, n: u64, flags: [3]u8, empty: []const u16 };
     var diag: Diagnostic = .{};

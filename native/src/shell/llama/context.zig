@@ -1,6 +1,7 @@
 //! A context of the C interface: a model with its id, and what callers do with its vocabulary.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
 const Model = @import("model.zig").Model;
 const loader = @import("loader.zig");
 const diagnostic = @import("engine").diagnostic;
@@ -75,7 +76,7 @@ pub const Context = struct {
         defer gpa.free(offsets);
         const flags = try gpa.alloc(vocabulary.Flags, model.n_tokens);
         defer gpa.free(flags);
-        var bytes: std.ArrayList(u8) = .empty;
+        var bytes: ArrayList(u8) = .empty;
         defer bytes.deinit(gpa);
         for (flags, offsets[0..model.n_tokens], 0..) |*token_flags, *offset, i| {
             const token: i32 = @intCast(i);

@@ -1,6 +1,7 @@
 //! Shared libraries of this process: opening them, finding symbols, listing those that are loaded.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
 const builtin = @import("builtin");
 
 const system = switch (builtin.os.tag) {
@@ -48,7 +49,7 @@ pub const Reason = struct {
 /// The distinct addresses of `name` in the program and its loaded libraries: usually none or one. The caller
 /// frees the list and closes each library.
 pub fn findLoaded(gpa: std.mem.Allocator, name: [*:0]const u8) error{OutOfMemory}![]Found {
-    var found: std.ArrayList(Found) = .empty;
+    var found: ArrayList(Found) = .empty;
     errdefer found.deinit(gpa);
     var loaded = try system.loadedLibraries(gpa);
     defer loaded.deinit(gpa);
@@ -89,7 +90,7 @@ const posix = struct {
         _ = std.c.dlclose(handle);
     }
 
-    const Handles = std.ArrayList(*anyopaque);
+    const Handles = ArrayList(*anyopaque);
 
     /// Collects the names first: opening a library during the walk may deadlock.
     fn loadedLibraries(gpa: std.mem.Allocator) error{OutOfMemory}!Handles {
@@ -109,7 +110,7 @@ const posix = struct {
 
     const Names = struct {
         gpa: std.mem.Allocator,
-        list: std.ArrayList([:0]const u8) = .empty,
+        list: ArrayList([:0]const u8) = .empty,
         out_of_memory: bool = false,
 
         fn deinit(names: *Names) void {
@@ -205,8 +206,8 @@ const windows = struct {
     /// Listing modules takes no reference, so there is none to give back: what was opened stays.
     fn release(_: Module) void {}
 
-    fn loadedLibraries(gpa: std.mem.Allocator) error{OutOfMemory}!std.ArrayList(Module) {
-        var modules: std.ArrayList(Module) = .empty;
+    fn loadedLibraries(gpa: std.mem.Allocator) error{OutOfMemory}!ArrayList(Module) {
+        var modules: ArrayList(Module) = .empty;
         errdefer modules.deinit(gpa);
         var wanted: usize = 256;
         while (true) {

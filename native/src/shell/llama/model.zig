@@ -1,6 +1,7 @@
 //! A loaded model, shared by a context and its streams.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
 const api_module = @import("api.zig");
 const Api = api_module.Api;
 const Layout = @import("layout.zig").Layout;
@@ -114,7 +115,7 @@ pub const Model = struct {
     }
 
     /// Appends the bytes of a token; with `special` those of control tokens too.
-    pub fn appendBytes(model: *const Model, token: i32, special: bool, out: *std.ArrayList(u8)) error{OutOfMemory}!void {
+    pub fn appendBytes(model: *const Model, token: i32, special: bool, out: *ArrayList(u8)) error{OutOfMemory}!void {
         try out.ensureUnusedCapacity(gpa, usual_token_bytes);
         while (true) {
             const room = out.unusedCapacitySlice();
@@ -140,7 +141,7 @@ pub const Model = struct {
 };
 
 fn findEndTokens(api: *const Api, vocab: *const api_module.Vocab, n_tokens: i32) error{OutOfMemory}![]const i32 {
-    var found: std.ArrayList(i32) = .empty;
+    var found: ArrayList(i32) = .empty;
     errdefer found.deinit(gpa);
     var token: i32 = 0;
     while (token < n_tokens) : (token += 1) {

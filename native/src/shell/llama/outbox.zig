@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const Step = @import("engine").span.Step;
 const Text = @import("text.zig").Text;
 const fitting = @import("text.zig").fitting;
@@ -14,7 +15,7 @@ pub const Outbox = struct {
     /// What the token did to the span.
     step: Step = .{},
     /// Whole characters, with room for what the end of the text adds.
-    text: std.ArrayList(u8) = .empty,
+    text: ArrayList(u8) = .empty,
     /// Bytes of `text` already delivered.
     delivered: usize = 0,
     /// The bytes of an incomplete character.

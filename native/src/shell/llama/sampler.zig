@@ -2,6 +2,7 @@
 //! correct anywhere.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
 const api_module = @import("api.zig");
 const Sampler = api_module.Sampler;
 const TokenData = api_module.TokenData;
@@ -50,7 +51,7 @@ pub const GuideSampler = struct {
     guide: ?Guide = null,
     mode: Mode = .greedy,
     /// The candidates that replace an array with no legal one left.
-    substitute: std.ArrayList(TokenData) = .empty,
+    substitute: ArrayList(TokenData) = .empty,
     logged_illegal: bool = false,
     logged_substitute: bool = false,
     logged_failure: bool = false,

@@ -2,6 +2,7 @@
 //! decoded together, at most n_batch at a time, and not before logits are needed.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
 const api_module = @import("api.zig");
 const Layout = @import("layout.zig").Layout;
 const Model = @import("model.zig").Model;
@@ -64,7 +65,7 @@ pub const Sequence = struct {
     n_ctx: u32,
     n_batch: u32,
     /// At most n_ctx. The first `n_decoded` are in the KV cache.
-    tokens: std.ArrayList(i32),
+    tokens: ArrayList(i32),
     n_decoded: usize = 0,
     /// Of the last decoded token. The next decode overwrites them.
     logits: ?[*]f32 = null,
@@ -96,7 +97,7 @@ pub const Sequence = struct {
             .context = context,
             .n_ctx = n_ctx,
             .n_batch = api.llama_n_batch(context),
-            .tokens = std.ArrayList(i32).initCapacity(gpa, n_ctx) catch return d.outOfMemory(),
+            .tokens = ArrayList(i32).initCapacity(gpa, n_ctx) catch return d.outOfMemory(),
         };
         api.llama_set_abort_callback(context, Interrupt.callback, &s.interrupt);
         s.setThreads(defaultThreads(model));

@@ -3,6 +3,7 @@
 //! they are decoded together when logits are next needed.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
 const Context = @import("context.zig").Context;
 const Sequence = @import("sequence.zig").Sequence;
 const Grammar = @import("grammar.zig").Grammar;
@@ -99,7 +100,7 @@ pub const Stream = struct {
     run: Run = .{},
     outbox: Outbox = .{},
     /// The bytes of the current token.
-    piece: std.ArrayList(u8) = .empty,
+    piece: ArrayList(u8) = .empty,
     in_callback: bool = false,
     counters: Counters = .{},
     /// The last failure.

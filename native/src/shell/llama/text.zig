@@ -4,6 +4,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 
 /// The bytes of a character that is not complete yet. Starts with none.
 pub const Text = struct {
@@ -14,18 +15,18 @@ pub const Text = struct {
     pub const replacement = "\u{fffd}";
 
     /// Appends the characters that `bytes` completes.
-    pub fn push(text: *Text, gpa: Allocator, out: *std.ArrayList(u8), bytes: []const u8) Allocator.Error!void {
+    pub fn push(text: *Text, gpa: Allocator, out: *ArrayList(u8), bytes: []const u8) Allocator.Error!void {
         if (text.held_len == 0 and isPlain(bytes)) return out.appendSlice(gpa, bytes);
         try out.ensureUnusedCapacity(gpa, (bytes.len + 1) * replacement.len);
         for (bytes) |byte| text.pushByte(out, byte);
     }
 
     /// Ends the text: an incomplete character is replaced. `out` has room for the replacement.
-    pub fn finish(text: *Text, out: *std.ArrayList(u8)) void {
+    pub fn finish(text: *Text, out: *ArrayList(u8)) void {
         if (text.held_len > 0) text.replaceHeld(out);
     }
 
-    fn pushByte(text: *Text, out: *std.ArrayList(u8), byte: u8) void {
+    fn pushByte(text: *Text, out: *ArrayList(u8), byte: u8) void {
         if (text.held_len > 0 and byte & 0xc0 != 0x80) text.replaceHeld(out);
         text.held[text.held_len] = byte;
         text.held_len += 1;
@@ -37,7 +38,7 @@ pub const Text = struct {
         text.held_len = 0;
     }
 
-    fn replaceHeld(text: *Text, out: *std.ArrayList(u8)) void {
+    fn replaceHeld(text: *Text, out: *ArrayList(u8)) void {
         out.appendSliceAssumeCapacity(replacement);
         text.held_len = 0;
     }
@@ -57,7 +58,7 @@ fn isPlain(bytes: []const u8) bool {
 
 fn expectText(expected: []const u8, pieces: []const []const u8, finished: bool) !void {
     const gpa = std.testing.allocator;
-    var out: std.ArrayList(u8) = .empty;
+    var out: ArrayList(u8) = .empty;
     defer out.deinit(gpa);
     var text: Text = .{};
     for (pieces) |piece| try text.push(gpa, &out, piece);

@@ -2,6 +2,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const Arena = @import("engine").arena.Arena;
 const Alignment = std.mem.Alignment;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
@@ -51,12 +53,12 @@ pub const BudgetedArena = struct {
 };
 
 test "what is over budget is an error that says so" {
-    var arena: std.heap.ArenaAllocator = .init(std.testing.allocator);
+    var arena: Arena = .init(std.testing.allocator);
     defer arena.deinit();
     var budget: Budget = .{ .bytes_max = 500 };
     var diag: Diagnostic = .{};
     var budgeted: BudgetedArena = .{ .arena = arena.allocator(), .budget = &budget, .diag = &diag, .what = "the grammar" };
-    var list: std.ArrayList(u8) = .empty;
+    var list: ArrayList(u8) = .empty;
     try list.appendNTimes(budgeted.allocator(), 'x', 10);
     const err = list.appendNTimes(budgeted.allocator(), 'x', 1000);
     try std.testing.expectError(error.OutOfMemory, err);

@@ -6,6 +6,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -49,12 +50,12 @@ pub const Expansion = struct {
     diag: *Diagnostic,
     tree: *const syntax_tree.SyntaxTree,
     terminals: *Terminals,
-    rules: std.ArrayList(bnf.Rule) = .empty,
-    productions: std.ArrayList(Production) = .empty,
+    rules: ArrayList(bnf.Rule) = .empty,
+    productions: ArrayList(Production) = .empty,
     /// [definition]: its rule, or `none` if nothing has used it so far.
     of_definitions: []u32,
     /// Definitions in the order of their rules, to be expanded.
-    waiting: std.ArrayList(u32) = .empty,
+    waiting: ArrayList(u32) = .empty,
     /// Helpers by what they are made of, as bytes.
     helpers: std.StringHashMapUnmanaged(u32) = .empty,
     /// The productions so far, as bytes.
@@ -91,7 +92,7 @@ pub const Expansion = struct {
             .repeat => |repeat| return e.repeated(repeat),
             .intersection, .complement => unreachable, // of a terminal
             .alternatives => |alternatives| {
-                var all: std.ArrayList(Sequence) = .empty;
+                var all: ArrayList(Sequence) = .empty;
                 for (alternatives.items) |alternative| {
                     const more = try e.expand(alternative);
                     try all.appendSlice(e.arena, more);
@@ -128,7 +129,7 @@ pub const Expansion = struct {
     /// Sequences under construction: one for each way to choose among the parts so far.
     const Product = struct {
         expansion: *Expansion,
-        lists: std.ArrayList(std.ArrayList(Symbol)) = .empty,
+        lists: ArrayList(ArrayList(Symbol)) = .empty,
         n_symbols: usize = 0,
 
         fn append(p: *Product, symbols: Sequence) Error!void {
@@ -146,9 +147,9 @@ pub const Expansion = struct {
             if (choices.len == 1) return p.append(choices[0]);
             const e = p.expansion;
             const n_symbols = p.n_symbols * choices.len + p.lists.items.len * countSymbols(choices);
-            var all: std.ArrayList(std.ArrayList(Symbol)) = try .initCapacity(e.arena, p.lists.items.len * choices.len);
+            var all: ArrayList(ArrayList(Symbol)) = try .initCapacity(e.arena, p.lists.items.len * choices.len);
             for (p.lists.items) |head| for (choices) |tail| {
-                var list: std.ArrayList(Symbol) = try .initCapacity(e.arena, head.items.len + tail.len);
+                var list: ArrayList(Symbol) = try .initCapacity(e.arena, head.items.len + tail.len);
                 list.appendSliceAssumeCapacity(head.items);
                 list.appendSliceAssumeCapacity(tail);
                 all.appendAssumeCapacity(list);
@@ -168,7 +169,7 @@ pub const Expansion = struct {
 
     fn repeated(e: *Expansion, repeat: *const syntax_tree.Repeat) Error![]const Sequence {
         const choices = try e.expand(repeat.expression);
-        var some: std.ArrayList(Sequence) = try .initCapacity(e.arena, choices.len + 1);
+        var some: ArrayList(Sequence) = try .initCapacity(e.arena, choices.len + 1);
         for (choices) |choice| if (choice.len > 0) some.appendAssumeCapacity(choice);
         const is_optional = repeat.min == 0 or some.items.len < choices.len;
         if (some.items.len == 0 or repeat.max == 0) return e.arena.dupe(Sequence, &.{&.{}});
@@ -208,7 +209,7 @@ pub const Expansion = struct {
     }
 
     fn writtenOut(e: *Expansion, unit: []const Sequence, min: u32, max: u32) Error![]const Sequence {
-        var all: std.ArrayList(Sequence) = .empty;
+        var all: ArrayList(Sequence) = .empty;
         var product: Product = .{ .expansion = e };
         try product.lists.append(e.arena, .empty);
         for (0..max + 1) |n| {
@@ -220,7 +221,7 @@ pub const Expansion = struct {
     }
 
     fn inBinary(e: *Expansion, symbol: Symbol, min: u32, max: u32, label: Label) Error![]const Sequence {
-        var exactly: std.ArrayList(Symbol) = .empty;
+        var exactly: ArrayList(Symbol) = .empty;
         for (0..32) |i| {
             const power: u5 = @intCast(31 - i);
             if (min >> power & 1 != 0) try exactly.append(e.arena, try e.timesPower(symbol, power, label));
@@ -312,7 +313,7 @@ pub const Expansion = struct {
     const Helper = struct { symbol: Symbol, is_new: bool };
 
     fn helperOf(e: *Expansion, kind: u8, n: u32, choices: []const Sequence, name: []const u8, place: Place) Error!Helper {
-        var key: std.ArrayList(u8) = .empty;
+        var key: ArrayList(u8) = .empty;
         try key.append(e.arena, kind);
         try key.appendSlice(e.arena, std.mem.asBytes(&n));
         for (choices) |choice| {

@@ -2,6 +2,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const Arena = @import("engine").arena.Arena;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -123,7 +125,7 @@ fn noteUnused(arena: Allocator, terminals: *const Terminals, expansion: *const E
 
 const Notes = struct {
     arena: Allocator,
-    list: std.ArrayList([]const u8) = .empty,
+    list: ArrayList([]const u8) = .empty,
     n_more: usize = 0,
 
     fn add(n: *Notes, place: Place, kind: []const u8, name: []const u8) Error!void {
@@ -150,7 +152,7 @@ const Notes = struct {
 const testing = std.testing;
 
 const Fixture = struct {
-    arena: std.heap.ArenaAllocator = .init(testing.allocator),
+    arena: Arena = .init(testing.allocator),
     budget: Budget = .{},
     diag: Diagnostic = .{},
 

@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
@@ -68,17 +69,17 @@ const Parser = struct {
     /// Where the token before it ends.
     end: usize = 0,
     n_tokens: u32 = 0,
-    names: std.ArrayList(Name) = .empty,
+    names: ArrayList(Name) = .empty,
     name_indices: std.StringHashMapUnmanaged(u32) = .empty,
-    rules: std.ArrayList(Rule) = .empty,
-    terminals: std.ArrayList(Terminal) = .empty,
-    ignored: std.ArrayList(Mention) = .empty,
-    ignored_expressions: std.ArrayList(Terminal) = .empty,
-    soft: std.ArrayList(Mention) = .empty,
-    precedences: std.ArrayList(Precedence) = .empty,
+    rules: ArrayList(Rule) = .empty,
+    terminals: ArrayList(Terminal) = .empty,
+    ignored: ArrayList(Mention) = .empty,
+    ignored_expressions: ArrayList(Terminal) = .empty,
+    soft: ArrayList(Mention) = .empty,
+    precedences: ArrayList(Precedence) = .empty,
     /// Lists under construction, the innermost last.
-    stack: std.ArrayList(Expression) = .empty,
-    alternatives: std.ArrayList(Alternative) = .empty,
+    stack: ArrayList(Expression) = .empty,
+    alternatives: ArrayList(Alternative) = .empty,
     level: u32 = 0,
     /// Whether the current expression is of a terminal, not of a rule.
     in_terminal: bool = false,

@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -33,7 +34,7 @@ pub const Patterns = struct {
     arena: Allocator,
     budget: *Budget,
     diag: *Diagnostic,
-    list: std.ArrayList(Pattern) = .empty,
+    list: ArrayList(Pattern) = .empty,
     indices: std.StringHashMapUnmanaged(u32) = .empty,
     n_costly: u32 = 0,
 

@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -51,7 +52,7 @@ pub const Terminals = struct {
     tree: *const SyntaxTree,
     /// First those of `SyntaxTree.terminals`, with the same numbers, then those of `SyntaxTree.ignored_expressions`, then the
     /// strings and regexes that no terminal is defined as, as they are asked for.
-    entries: std.ArrayList(Entry) = .empty,
+    entries: ArrayList(Entry) = .empty,
     /// [pattern]: its entry, or `none` so far.
     of_patterns: []u32,
     /// [name]: its precedence, if it is not a terminal's name.
@@ -101,7 +102,7 @@ pub const Terminals = struct {
 
     /// The terminals that are used or skipped, by priority. Sets `numbers[id]` to the number of each of them.
     pub fn finish(t: *Terminals, numbers: []u16) Error![]const bnf.Terminal {
-        var order: std.ArrayList(u32) = .empty;
+        var order: ArrayList(u32) = .empty;
         for (t.entries.items, 0..) |entry, id| {
             if (!entry.is_used and !entry.skip) continue;
             try t.checkMatches(entry);

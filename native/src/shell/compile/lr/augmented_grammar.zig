@@ -2,6 +2,7 @@
 //! and symbols numbered. Symbols are the terminals, then end of input, then the rules.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
 const bnf = @import("../bnf.zig");
 const Bnf = bnf.Bnf;
 const sets = @import("sets.zig");
@@ -173,7 +174,7 @@ pub fn markBottomUp(
     unmarked: []u32,
     marked: []bool,
 ) Error!void {
-    var edges: std.ArrayList(graph.Edge) = .empty;
+    var edges: ArrayList(graph.Edge) = .empty;
     const ready = try ctx.alloc(u32, grammar.rules.len);
     var n_ready: usize = 0;
     for (grammar.productions, eligible, unmarked, 0..) |production, is_eligible, n_unmarked, p| {

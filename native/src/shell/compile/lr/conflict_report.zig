@@ -3,6 +3,7 @@
 //! counterexample that users need ("Finding Counterexamples from Parsing Conflicts", C. Isradisaikul and A. C. Myers, 2015).
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
 const augmented_grammar = @import("augmented_grammar.zig");
 const AugmentedGrammar = augmented_grammar.AugmentedGrammar;
 const Automaton = @import("lr_automaton.zig").Automaton;
@@ -33,7 +34,7 @@ pub fn fail(
     n_more: u32,
 ) Error {
     const sentences: ShortestSentences = try .init(ctx, g);
-    var prefix: std.ArrayList(u32) = .empty;
+    var prefix: ArrayList(u32) = .empty;
     if (lalr) |l| {
         try appendLookback(ctx, g, a, l, &sentences, conflict, &prefix);
     } else {
@@ -81,7 +82,7 @@ fn cheapestStates(ctx: *const Context, a: *const Automaton, sentences: *const Sh
     return graph.shortestPaths(ctx, &transitions, costs, &.{.{ .node = 0, .cost = 0 }});
 }
 
-fn appendPath(ctx: *const Context, a: *const Automaton, paths: *const graph.Paths, state: u32, prefix: *std.ArrayList(u32)) Error!void {
+fn appendPath(ctx: *const Context, a: *const Automaton, paths: *const graph.Paths, state: u32, prefix: *ArrayList(u32)) Error!void {
     var at = state;
     while (at != 0) : (at = paths.from[at]) try ctx.append(prefix, a.symbols.items[paths.edges[at]]);
     std.mem.reverse(u32, prefix.items);
@@ -96,10 +97,10 @@ fn appendLookback(
     l: *const LalrLookaheads,
     sentences: *const ShortestSentences,
     conflict: Conflict,
-    prefix: *std.ArrayList(u32),
+    prefix: *ArrayList(u32),
 ) Error!void {
     const reduced = g.first_items[a.reductions.items[conflict.reduction] + 1] - 1;
-    var sources: std.ArrayList(graph.Source) = .empty;
+    var sources: ArrayList(graph.Source) = .empty;
     for (l.lookbacks.items) |one| {
         if (one.reduction != conflict.reduction) continue;
         try ctx.append(&sources, .{ .node = one.goto, .cost = sentences.ofAll(g.before(reduced)) });

@@ -2,6 +2,7 @@
 //! A. V. Aho, S. C. Johnson and J. D. Ullman, 1975), and finds those that remain. Only here does an automaton lose an action.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
 const AugmentedGrammar = @import("augmented_grammar.zig").AugmentedGrammar;
 const Automaton = @import("lr_automaton.zig").Automaton;
 const sets = @import("sets.zig");
@@ -26,7 +27,7 @@ pub const DroppedShift = struct { state: u32, terminal: u32, reduction: u32 };
 pub const Resolution = struct {
     /// [state * words]: the terminals that each state still shifts.
     shift_sets: []u64,
-    dropped: std.ArrayList(DroppedShift) = .empty,
+    dropped: ArrayList(DroppedShift) = .empty,
     /// The first conflict that remains of each kind, and how many there are.
     shift_reduce: ?Conflict = null,
     reduce_reduce: ?Conflict = null,

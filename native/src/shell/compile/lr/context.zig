@@ -47,7 +47,7 @@ pub const Context = struct {
         return slice;
     }
 
-    /// Makes room in a std.ArrayList for `n` more elements, at least doubling it when it grows.
+    /// Makes room in an ArrayList for `n` more elements, at least doubling it when it grows.
     pub fn reserve(ctx: *const Context, list: anytype, n: usize) Error!void {
         if (list.capacity - list.items.len < n) return ctx.grow(list, n);
     }
@@ -58,13 +58,13 @@ pub const Context = struct {
         try list.ensureTotalCapacityPrecise(ctx.arena, capacity);
     }
 
-    /// To a std.ArrayList.
+    /// To an ArrayList.
     pub fn append(ctx: *const Context, list: anytype, item: @TypeOf(list.items[0])) Error!void {
         try ctx.reserve(list, 1);
         list.appendAssumeCapacity(item);
     }
 
-    /// To a std.ArrayList.
+    /// To an ArrayList.
     pub noinline fn appendSlice(ctx: *const Context, list: anytype, items: []const @TypeOf(list.items[0])) Error!void {
         try ctx.reserve(list, items.len);
         list.appendSliceAssumeCapacity(items);

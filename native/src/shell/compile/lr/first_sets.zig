@@ -1,6 +1,7 @@
 //! FIRST sets: the terminals that what is after a dot can begin with.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
 const AugmentedGrammar = @import("augmented_grammar.zig").AugmentedGrammar;
 const sets = @import("sets.zig");
 const graph = @import("graph.zig");
@@ -37,7 +38,7 @@ pub const FirstSets = struct {
 
     fn ofRules(ctx: *const Context, g: *const AugmentedGrammar) Error![]u64 {
         const rules = try ctx.filled(u64, @as(usize, g.n_rules) * g.words, 0);
-        var edges: std.ArrayList(graph.Edge) = .empty;
+        var edges: ArrayList(graph.Edge) = .empty;
         for (0..g.n_productions) |p| {
             if (p % 256 == 0) try ctx.check();
             for (g.itemsOf(p)) |symbol| {

@@ -2,6 +2,7 @@
 //! shortest paths. Nothing recurses, since the grammar decides how deep that would go.
 
 const std = @import("std");
+const Arena = @import("engine").arena.Arena;
 const sets = @import("sets.zig");
 const context = @import("context.zig");
 const Context = context.Context;
@@ -216,7 +217,7 @@ pub fn shortestPaths(ctx: *const Context, g: *const Graph, costs: []const u64, s
 }
 
 test "components come after those they lead to, and sets spread against the edges" {
-    var arena: std.heap.ArenaAllocator = .init(std.testing.allocator);
+    var arena: Arena = .init(std.testing.allocator);
     defer arena.deinit();
     var budget: @import("engine").budget.Budget = .{};
     var diag: @import("engine").diagnostic.Diagnostic = .{};

@@ -7,6 +7,7 @@
 //! the gotos over its rule, and its lookaheads are what can follow these.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
 const augmented_grammar = @import("augmented_grammar.zig");
 const AugmentedGrammar = augmented_grammar.AugmentedGrammar;
 const none = augmented_grammar.none;
@@ -31,7 +32,7 @@ pub const LalrLookaheads = struct {
     includes: Graph,
     /// [edge of `includes`]: the item of the included goto's production whose dot is at the goto that includes.
     include_items: []u32,
-    lookbacks: std.ArrayList(Lookback),
+    lookbacks: ArrayList(Lookback),
     /// [goto * words]: the terminals that can come right after the goto, before the production that it is part of ends.
     read_sets: []u64,
 
@@ -67,9 +68,9 @@ const Builder = struct {
     gotos: []Goto = &.{},
     /// [transition]: the number of its goto, if it is over a rule.
     numbers: []u32 = &.{},
-    include_edges: std.ArrayList(graph.Edge) = .empty,
-    include_items: std.ArrayList(u32) = .empty,
-    lookbacks: std.ArrayList(Lookback) = .empty,
+    include_edges: ArrayList(graph.Edge) = .empty,
+    include_items: ArrayList(u32) = .empty,
+    lookbacks: ArrayList(Lookback) = .empty,
 
     fn findGotos(b: *Builder) Error!void {
         const a = b.a;
@@ -93,7 +94,7 @@ const Builder = struct {
     fn findReadSets(b: *Builder) Error![]u64 {
         const a = b.a;
         const read_sets = try b.ctx.filled(u64, b.gotos.len * b.g.words, 0);
-        var edges: std.ArrayList(graph.Edge) = .empty;
+        var edges: ArrayList(graph.Edge) = .empty;
         for (b.gotos, 0..) |goto, number| {
             if (number % 128 == 0) try b.ctx.check();
             const set = sets.row(read_sets, number, b.g.words);

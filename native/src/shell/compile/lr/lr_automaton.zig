@@ -2,6 +2,7 @@
 //! Languages from Left to Right", D. E. Knuth, 1965. Kernels are found again by hash, so that time is linear in what is built.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
 const augmented_grammar = @import("augmented_grammar.zig");
 const AugmentedGrammar = augmented_grammar.AugmentedGrammar;
 const none = augmented_grammar.none;
@@ -17,23 +18,23 @@ pub const Automaton = struct {
     /// 64-bit words of a kernel item's lookaheads: 0 for LR(0).
     kernel_words: u32,
     /// [state + 1]: where the kernel of a state begins.
-    kernel_offsets: std.ArrayList(u32) = .empty,
+    kernel_offsets: ArrayList(u32) = .empty,
     /// Items, ascending in each kernel.
-    kernels: std.ArrayList(u32) = .empty,
+    kernels: ArrayList(u32) = .empty,
     /// [kernel item * kernel_words]: its lookaheads.
-    kernel_sets: std.ArrayList(u64) = .empty,
+    kernel_sets: ArrayList(u64) = .empty,
     /// [state + 1]: where the transitions of a state begin; ascending by symbol.
-    transition_offsets: std.ArrayList(u32) = .empty,
+    transition_offsets: ArrayList(u32) = .empty,
     /// [transition]
-    symbols: std.ArrayList(u32) = .empty,
+    symbols: ArrayList(u32) = .empty,
     /// [transition]: the state that it leads to.
-    targets: std.ArrayList(u32) = .empty,
+    targets: ArrayList(u32) = .empty,
     /// [state + 1]: where the reductions of a state begin; ascending by production.
-    reduction_offsets: std.ArrayList(u32) = .empty,
+    reduction_offsets: ArrayList(u32) = .empty,
     /// [reduction]: its production.
-    reductions: std.ArrayList(u16) = .empty,
+    reductions: ArrayList(u16) = .empty,
     /// [reduction * words of a terminal set]. Empty for LR(0), until lookaheads are computed.
-    lookaheads: std.ArrayList(u64) = .empty,
+    lookaheads: ArrayList(u64) = .empty,
 
     /// Of indices, `end` not included.
     pub const Range = struct { start: u32, end: u32 };
@@ -107,9 +108,9 @@ const Builder = struct {
     g: *const AugmentedGrammar,
     result: Automaton,
     closure: Closure,
-    moves: std.ArrayList(Move) = .empty,
-    sorted: std.ArrayList(Move) = .empty,
-    finished: std.ArrayList(Move) = .empty,
+    moves: ArrayList(Move) = .empty,
+    sorted: ArrayList(Move) = .empty,
+    finished: ArrayList(Move) = .empty,
     /// [symbol]: how many moves are over it, and then where in `sorted` the next one goes.
     counts: []u32,
     /// The symbols that have moves.
@@ -118,18 +119,18 @@ const Builder = struct {
     /// A hash table of states by their kernels, counted from 1; 0: a free slot. Its length is a power of two.
     slots: []u32,
     /// [state]
-    hashes: std.ArrayList(u64) = .empty,
+    hashes: ArrayList(u64) = .empty,
     /// What each state costs in the finished tables.
     state_bytes: u64,
     empty_set: []const u64,
-    copied: std.ArrayList(u64) = .empty,
+    copied: ArrayList(u64) = .empty,
 
     /// An item after its dot has stepped over `symbol`, with its lookaheads.
     const Move = struct { symbol: u32, item: u32, set: []const u64 };
 
     const Kernel = struct {
-        items: std.ArrayList(u32) = .empty,
-        sets: std.ArrayList(u64) = .empty,
+        items: ArrayList(u32) = .empty,
+        sets: ArrayList(u64) = .empty,
 
         fn append(k: *Kernel, ctx: *const Context, item: u32, set: []const u64) Error!void {
             try ctx.append(&k.items, item);

@@ -3,6 +3,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const Arena = @import("engine").arena.Arena;
 const Diagnostic = @import("engine").diagnostic.Diagnostic;
 const message = @import("message");
 const Budget = @import("engine").budget.Budget;
@@ -179,7 +181,7 @@ const Search = struct {
 
     fn findBackwards(s: *const Search) Error!Graph {
         const n = s.lexer.nStates();
-        var edges: std.ArrayList(graph.Edge) = .empty;
+        var edges: ArrayList(graph.Edge) = .empty;
         const last = try s.ctx.filled(u32, n, 0);
         for (1..n) |state| {
             if (state % 64 == 0) try s.ctx.check();
@@ -230,7 +232,7 @@ fn findTaken(ctx: *const Context, lexer: *const Dfa) Error![]Classes {
 }
 
 fn findStates(ctx: *const Context, lexer: *const Dfa, n_terminals: u32) Error!Graph {
-    var edges: std.ArrayList(graph.Edge) = .empty;
+    var edges: ArrayList(graph.Edge) = .empty;
     for (0..lexer.nStates()) |state| {
         for (lexer.matchList(@intCast(state))) |terminal| try ctx.append(&edges, .{ .from = terminal, .to = @intCast(state) });
     }
@@ -280,7 +282,7 @@ fn notesOf(arena: Allocator, text: []const u8) ![]const u8 {
 }
 
 test "neighbours that are never told apart" {
-    var arena_state: std.heap.ArenaAllocator = .init(std.testing.allocator);
+    var arena_state: Arena = .init(std.testing.allocator);
     defer arena_state.deinit();
     const arena = arena_state.allocator();
     const swallowed = "2:1: A can take in the \"a\" that comes after it, and nothing else can end it there";

@@ -8,6 +8,7 @@
 //! is found out before it is shifted.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
 const AugmentedGrammar = @import("augmented_grammar.zig").AugmentedGrammar;
 const Automaton = @import("lr_automaton.zig").Automaton;
 const sets = @import("sets.zig");
@@ -82,7 +83,7 @@ const Merger = struct {
     fn groupByKernelAndShifts(m: *Merger) Error!void {
         const words = m.g.words;
         // [group's first reduction + i]: the lookaheads of its reductions so far.
-        var united: std.ArrayList(u64) = .empty;
+        var united: ArrayList(u64) = .empty;
         const offsets = try m.ctx.alloc(usize, m.groups.len);
         m.table.clear();
         for (m.groups, 0..) |*to, state| {
@@ -165,7 +166,7 @@ const Merger = struct {
         const words = m.g.words;
         var to: Automaton = .{ .kernel_words = 0 };
         const shift_sets = try m.ctx.alloc(u64, @as(usize, m.n_groups) * words);
-        for ([_]*std.ArrayList(u32){ &to.kernel_offsets, &to.transition_offsets, &to.reduction_offsets }) |offsets| {
+        for ([_]*ArrayList(u32){ &to.kernel_offsets, &to.transition_offsets, &to.reduction_offsets }) |offsets| {
             try m.ctx.append(offsets, 0);
         }
         for (m.members[0..m.n_groups], 0..) |state, number| {

@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const Tables = @import("tables.zig").Tables;
 const bnf = @import("../bnf.zig");
 const Bnf = bnf.Bnf;
@@ -19,7 +20,7 @@ pub fn augmented(arena: Allocator, grammar: *const Bnf) ![]const Production {
             if (ends(p, productive)) productive[p.rule] = true;
         }
     }
-    var kept: std.ArrayList(Production) = .empty;
+    var kept: ArrayList(Production) = .empty;
     for (grammar.productions) |p| {
         if (ends(p, productive)) try kept.append(arena, p);
     }
@@ -39,7 +40,7 @@ const EarleyItem = struct { production: u32, dot: u32, from: u32 };
 /// Whether the text can go on to a sentence, and whether it is one.
 pub fn earley(arena: Allocator, grammar: *const Bnf, text: []const u16) !Verdict {
     const productions = try augmented(arena, grammar);
-    var columns: std.ArrayList(std.AutoArrayHashMapUnmanaged(EarleyItem, void)) = .empty;
+    var columns: ArrayList(std.AutoArrayHashMapUnmanaged(EarleyItem, void)) = .empty;
     try columns.append(arena, .empty);
     try columns.items[0].put(arena, .{ .production = @intCast(productions.len - 1), .dot = 0, .from = 0 }, {});
     for (0..text.len + 1) |at| {
@@ -85,7 +86,7 @@ pub fn earley(arena: Allocator, grammar: *const Bnf, text: []const u16) !Verdict
 
 /// How the parser takes the text.
 pub fn parse(arena: Allocator, t: *const Tables, text: []const u16) !Verdict {
-    var stack: std.ArrayList(u16) = .empty;
+    var stack: ArrayList(u16) = .empty;
     try stack.append(arena, 0);
     for (text) |terminal| {
         if (!try shift(arena, t, &stack, terminal)) return .{ .alive = false, .complete = false };
@@ -93,7 +94,7 @@ pub fn parse(arena: Allocator, t: *const Tables, text: []const u16) !Verdict {
     return .{ .alive = true, .complete = try shift(arena, t, &stack, @intCast(t.n_terminals)) };
 }
 
-fn shift(arena: Allocator, t: *const Tables, stack: *std.ArrayList(u16), terminal: u16) !bool {
+fn shift(arena: Allocator, t: *const Tables, stack: *ArrayList(u16), terminal: u16) !bool {
     while (true) {
         const state = stack.items[stack.items.len - 1];
         if (sets.has(sets.row(t.shift_sets, state, t.words), terminal)) {
@@ -126,7 +127,7 @@ pub const CanonicalParser = struct {
     gotos: []const []const u16,
 
     pub fn parse(p: *const CanonicalParser, arena: Allocator, text: []const u16) !Verdict {
-        var stack: std.ArrayList(u16) = .empty;
+        var stack: ArrayList(u16) = .empty;
         try stack.append(arena, 0);
         for (text) |terminal| {
             if (!try p.shiftOne(arena, &stack, terminal)) return .{ .alive = false, .complete = false };
@@ -134,7 +135,7 @@ pub const CanonicalParser = struct {
         return .{ .alive = true, .complete = try p.shiftOne(arena, &stack, p.n_terminals) };
     }
 
-    fn shiftOne(p: *const CanonicalParser, arena: Allocator, stack: *std.ArrayList(u16), terminal: u16) !bool {
+    fn shiftOne(p: *const CanonicalParser, arena: Allocator, stack: *ArrayList(u16), terminal: u16) !bool {
         while (true) switch (p.actions[stack.items[stack.items.len - 1]][terminal]) {
             .fails => return false,
             .shift => |to| {
@@ -154,13 +155,13 @@ pub const CanonicalParser = struct {
 pub fn canonical(arena: Allocator, grammar: *const Bnf) !?CanonicalParser {
     const productions = try augmented(arena, grammar);
     const end: u16 = @intCast(grammar.terminals.len);
-    var states: std.ArrayList(State) = .empty;
+    var states: ArrayList(State) = .empty;
     var first: State = .empty;
     try first.put(arena, .{ .production = @intCast(productions.len - 1), .dot = 0, .lookahead = end }, {});
     try close(arena, grammar, productions, &first);
     try states.append(arena, first);
-    var actions: std.ArrayList([]Action) = .empty;
-    var gotos: std.ArrayList([]u16) = .empty;
+    var actions: ArrayList([]Action) = .empty;
+    var gotos: ArrayList([]u16) = .empty;
     var number: usize = 0;
     while (number < states.items.len) : (number += 1) {
         const row = try arena.alloc(Action, grammar.terminals.len + 1);
@@ -213,7 +214,7 @@ fn step(
     arena: Allocator,
     grammar: *const Bnf,
     productions: []const Production,
-    states: *std.ArrayList(State),
+    states: *ArrayList(State),
     from: usize,
     over: Symbol,
 ) !?u16 {

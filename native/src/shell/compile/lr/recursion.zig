@@ -2,6 +2,7 @@
 //! cause do not show why: a rule that derives itself alone (a cycle), and hidden left recursion, behind what can be empty.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
 const AugmentedGrammar = @import("augmented_grammar.zig").AugmentedGrammar;
 const graph = @import("graph.zig");
 const Graph = graph.Graph;
@@ -27,8 +28,8 @@ pub fn check(ctx: *const Context, g: *const AugmentedGrammar) Error!void {
 /// The left corners: items whose dot is at a rule, with nothing before it or what can be empty. An edge leads from the item's
 /// rule to the one at its dot.
 const Corners = struct {
-    items: std.ArrayList(u32) = .empty,
-    edges: std.ArrayList(graph.Edge) = .empty,
+    items: ArrayList(u32) = .empty,
+    edges: ArrayList(graph.Edge) = .empty,
 
     const Kind = enum {
         /// Only those where all else in the production can be empty too, so that the rule derives the other alone.
@@ -64,7 +65,7 @@ fn failLoop(
 ) Error {
     const costs = try ctx.filled(u64, corner_graph.targets.len, 1);
     const paths = try graph.shortestPaths(ctx, corner_graph, costs, &.{.{ .node = edge.to, .cost = 0 }});
-    var route: std.ArrayList(u32) = .empty;
+    var route: ArrayList(u32) = .empty;
     var rule = edge.from;
     while (true) {
         try ctx.append(&route, rule);

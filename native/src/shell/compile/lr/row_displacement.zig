@@ -3,6 +3,8 @@
 //! A look-up is one read. It cannot tell whether there is an entry: whoever looks up knows.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
+const Arena = @import("engine").arena.Arena;
 const Budget = @import("engine").budget.Budget;
 const Diagnostic = @import("engine").diagnostic.Diagnostic;
 const graph = @import("graph.zig");
@@ -23,7 +25,7 @@ pub const DisplacedRows = struct {
 /// ascend, are the same range of `columns`. First fit, in about linear time (`lag_max`).
 pub fn displaceRows(ctx: *const Context, offsets: []const u32, columns: []const u32, values: []const u32) Error!DisplacedRows {
     const displacements = try ctx.filled(u32, offsets.len - 1, 0);
-    var entries: std.ArrayList(u16) = .empty;
+    var entries: ArrayList(u16) = .empty;
     var first_free: usize = 0;
     var start: usize = 0;
     var class: u32 = 0;
@@ -63,7 +65,7 @@ fn fits(entries: []const u16, place: usize, columns: []const u32) bool {
 
 /// The rows by descending size, in classes of powers of two.
 fn bySize(ctx: *const Context, offsets: []const u32) Error![]const u32 {
-    var edges: std.ArrayList(graph.Edge) = .empty;
+    var edges: ArrayList(graph.Edge) = .empty;
     for (offsets[1..], offsets[0 .. offsets.len - 1], 0..) |end, start, row| {
         try ctx.append(&edges, .{ .from = sizeClass(end - start), .to = @intCast(row) });
     }
@@ -77,15 +79,15 @@ fn sizeClass(n: usize) u32 {
 
 test "every entry is where its row says, and fewer places are free than taken" {
     const testing = std.testing;
-    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    var arena: Arena = .init(testing.allocator);
     defer arena.deinit();
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
     const ctx: Context = .{ .arena = arena.allocator(), .budget = &budget, .diag = &diag };
     var prng: std.Random.DefaultPrng = .init(1);
-    var offsets: std.ArrayList(u32) = .empty;
-    var columns: std.ArrayList(u32) = .empty;
-    var values: std.ArrayList(u32) = .empty;
+    var offsets: ArrayList(u32) = .empty;
+    var columns: ArrayList(u32) = .empty;
+    var values: ArrayList(u32) = .empty;
     for (0..2000) |row| {
         try offsets.append(ctx.arena, @intCast(columns.items.len));
         // Most rows are short, and none has an entry in each third of the columns.

@@ -2,6 +2,7 @@
 //! worklist; D. E. Knuth's "A Generalization of Dijkstra's Algorithm" (1977) would visit each rule once, but needs a heap.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
 const augmented_grammar = @import("augmented_grammar.zig");
 const AugmentedGrammar = augmented_grammar.AugmentedGrammar;
 const graph = @import("graph.zig");
@@ -27,7 +28,7 @@ pub const ShortestSentences = struct {
             .lengths = try ctx.filled(u64, g.n_rules, unknown),
             .choices = try ctx.alloc(u16, g.n_rules),
         };
-        var edges: std.ArrayList(graph.Edge) = .empty;
+        var edges: ArrayList(graph.Edge) = .empty;
         for (0..g.n_productions) |p| {
             for (g.itemsOf(p)) |symbol| {
                 if (g.isRule(symbol)) try ctx.append(&edges, .{ .from = g.ruleOf(symbol), .to = @intCast(p) });
@@ -35,7 +36,7 @@ pub const ShortestSentences = struct {
         }
         const occurrences: Graph = try .init(ctx, g.n_rules, edges.items, null);
         // Rules whose length fell, and whether each is among them.
-        var fallen: std.ArrayList(u32) = .empty;
+        var fallen: ArrayList(u32) = .empty;
         const waiting = try ctx.filled(bool, g.n_rules, false);
         for (0..g.n_productions) |p| {
             if (g.itemsOf(p).len > 0) try s.update(ctx, @intCast(p), &fallen, waiting);
@@ -48,7 +49,7 @@ pub const ShortestSentences = struct {
         return s;
     }
 
-    fn update(s: *const ShortestSentences, ctx: *const Context, production: u16, fallen: *std.ArrayList(u32), waiting: []bool) Error!void {
+    fn update(s: *const ShortestSentences, ctx: *const Context, production: u16, fallen: *ArrayList(u32), waiting: []bool) Error!void {
         const symbols = s.grammar.itemsOf(production);
         var length: u64 = 0;
         for (symbols[0 .. symbols.len - 1]) |symbol| {
@@ -81,7 +82,7 @@ pub const ShortestSentences = struct {
 
     /// The last terminals of the shortest sentence of `symbols`, as many as fit `buffer`, which holds the result.
     pub fn suffix(s: *const ShortestSentences, ctx: *const Context, symbols: []const u32, buffer: []u32) Error!Suffix {
-        var open: std.ArrayList(u32) = .empty;
+        var open: ArrayList(u32) = .empty;
         try ctx.appendSlice(&open, symbols);
         var free = buffer.len;
         while (open.pop()) |symbol| {

@@ -4,6 +4,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -25,7 +26,7 @@ const Context = context.Context;
 const Error = context.Error;
 
 /// Remarks on a grammar that compiles, a line each: "line:column: " if it has a place, and a text.
-pub const Notes = std.ArrayList([]const u8);
+pub const Notes = ArrayList([]const u8);
 
 /// Rules, productions and terminals keep their numbers from the grammar; those that were left out are in no action. Symbols are
 /// the terminals, end of input, which is `n_terminals`, then the rules. State 0 is the start. Immutable.

@@ -2,6 +2,7 @@
 //! never finds, rules that derive no text, and rules that the start rule does not reach.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
 const bnf = @import("../bnf.zig");
 const Bnf = bnf.Bnf;
 const augmented_grammar = @import("augmented_grammar.zig");
@@ -45,7 +46,7 @@ pub fn findUseful(ctx: *const Context, grammar: *const Bnf, found: []const bool,
     return kept;
 }
 
-const Notes = std.ArrayList([]const u8);
+const Notes = ArrayList([]const u8);
 const note_bytes_max = 256;
 const never_found = "{f}{f} is never found: terminals before it match all its texts";
 
@@ -99,7 +100,7 @@ fn missingAlone(production: bnf.Production, found: []const bool, productive: []c
 
 fn findUsed(ctx: *const Context, grammar: *const Bnf, kept: []const bool) Error![]bool {
     const used = try ctx.filled(bool, grammar.rules.len, false);
-    var edges: std.ArrayList(graph.Edge) = .empty;
+    var edges: ArrayList(graph.Edge) = .empty;
     for (grammar.productions, kept) |production, keep| {
         if (!keep) continue;
         for (production.symbols) |symbol| switch (symbol) {

@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const Arena = @import("engine").arena.Arena;
 const TransitionTable = @import("minimise.zig").TransitionTable;
 
 /// A range of code points, both ends included.
@@ -96,7 +97,7 @@ fn product(inner: Node.Repeat, outer: Node.Repeat) ?Node.Repeat {
 }
 
 test "repeats of repeats are one repeat only where no count is lost or gained" {
-    var arena: std.heap.ArenaAllocator = .init(std.testing.allocator);
+    var arena: Arena = .init(std.testing.allocator);
     defer arena.deinit();
     const x = try create(arena.allocator(), .{ .bytes = "x" });
     const bounds = [_]?u32{ 0, 1, 2, 3, 4, 5, null };

@@ -2,12 +2,13 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const Range = @import("ast.zig").Range;
 const unicode = @import("unicode.zig");
 
 /// Ranges in any order, overlapping or not, until `normalise`. Belongs to an arena, or to whoever frees `ranges`.
 pub const CharacterSet = struct {
-    ranges: std.ArrayList(Range) = .empty,
+    ranges: ArrayList(Range) = .empty,
 
     /// Adds a range, both ends included; the set is no longer normalised.
     pub fn add(c: *CharacterSet, gpa: Allocator, first: u21, last: u21) Allocator.Error!void {

@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const Arena = @import("engine").arena.Arena;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -26,7 +27,7 @@ pub const start = dfa.start;
 /// be exponential in a pattern's size.
 pub fn build(gpa: Allocator, patterns: []const Pattern, words: u32, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!Dfa {
     std.debug.assert(words >= 1 and patterns.len <= @as(usize, words) * 64);
-    var scratch: std.heap.ArenaAllocator = .init(gpa);
+    var scratch: Arena = .init(gpa);
     defer scratch.deinit();
     const arena = scratch.allocator();
 

@@ -2,6 +2,8 @@
 //! equality of states by iteration to a fixed point.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
+const Arena = @import("engine").arena.Arena;
 const testing = std.testing;
 const Diagnostic = @import("engine").diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -96,7 +98,7 @@ fn stateAfter(d: *const dfa.Dfa, text: []const u8) u16 {
 }
 
 /// A random pattern over a, b, c and an accented letter.
-fn generate(random: std.Random, out: *std.ArrayList(u8), gpa: std.mem.Allocator, depth: usize) !void {
+fn generate(random: std.Random, out: *ArrayList(u8), gpa: std.mem.Allocator, depth: usize) !void {
     switch (random.uintLessThan(u8, if (depth == 0) 5 else 12)) {
         0 => try out.append(gpa, 'a'),
         1 => try out.append(gpa, 'b'),
@@ -188,13 +190,13 @@ test "automata agree with naive matchers, alone and together" {
     var rng: std.Random.DefaultPrng = .init(1);
     const random = rng.random();
     for (0..300) |round| {
-        var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+        var arena: Arena = .init(testing.allocator);
         defer arena.deinit();
         var budget: Budget = .{};
         var diag: Diagnostic = .{};
         var buffer: [5]Pattern = undefined;
         const patterns = buffer[0 .. 1 + round % 5];
-        var text: std.ArrayList(u8) = .empty;
+        var text: ArrayList(u8) = .empty;
         for (patterns) |*pattern| {
             const first = text.items.len;
             try generate(random, &text, arena.allocator(), 4);
@@ -227,14 +229,14 @@ test "intersections and complements agree with naive matchers, and are parts of 
     var rng: std.Random.DefaultPrng = .init(2);
     const random = rng.random();
     for (0..150) |round| {
-        var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+        var arena: Arena = .init(testing.allocator);
         defer arena.deinit();
         const gpa = arena.allocator();
         var budget: Budget = .{};
         var diag: Diagnostic = .{};
         var buffer: [4]Pattern = undefined;
         const patterns = buffer[0 .. 1 + round % 4];
-        var text: std.ArrayList(u8) = .empty;
+        var text: ArrayList(u8) = .empty;
         for (patterns) |*pattern| {
             const first = text.items.len;
             try generate(random, &text, gpa, 3);
@@ -261,7 +263,7 @@ test "intersections and complements agree with naive matchers, and are parts of 
 }
 
 fn accepts(pattern: []const u8, flags: parse.Flags, text: []const u8) !bool {
-    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    var arena: Arena = .init(testing.allocator);
     defer arena.deinit();
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
@@ -315,7 +317,7 @@ test "the dialect: what each notation takes and what it does not" {
 }
 
 fn buildOnly(gpa: std.mem.Allocator, pattern: []const u8, budget: *Budget, diag: *Diagnostic) !u32 {
-    var arena: std.heap.ArenaAllocator = .init(gpa);
+    var arena: Arena = .init(gpa);
     defer arena.deinit();
     const node = try parse.parse(arena.allocator(), pattern, .{}, null, budget, diag);
     var d = try dfa.build(gpa, &.{.{ .node = node }}, 1, budget, "the pattern", diag);
@@ -386,7 +388,7 @@ test "the budget is asked by the states that are made, however few nodes they ar
 }
 
 test "a combination is as large as the budget lets it become, and smaller as a part" {
-    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    var arena: Arena = .init(testing.allocator);
     defer arena.deinit();
     var diag: Diagnostic = .{};
     var budget: Budget = .{};
@@ -411,7 +413,7 @@ test "a combination is as large as the budget lets it become, and smaller as a p
 }
 
 test "a loop through nodes that are empty ends, and so does a tree that shares them without end" {
-    var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+    var arena: Arena = .init(testing.allocator);
     defer arena.deinit();
     const gpa = arena.allocator();
     // 2^64 empty texts, as a grammar's terminals can nest them.
@@ -439,7 +441,7 @@ test "every failure of memory is survived" {
                 error.OutOfMemory => return error.OutOfMemory,
                 else => return error.TestUnexpectedResult,
             };
-            var arena: std.heap.ArenaAllocator = .init(gpa);
+            var arena: Arena = .init(gpa);
             defer arena.deinit();
             const patterns = [_]Pattern{ .{ .node = ast.anything, .soft = true }, .{ .node = &.{ .bytes = "x" }, .soft = true } };
             const node = intersect(arena.allocator(), &patterns, 1, &budget, "the combination", &diag) catch |e| switch (e) {

@@ -2,12 +2,13 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const interner = @import("interner.zig");
 
 /// The match lists, interned. `offsets` begins as 0, 0: list 0 is empty.
 pub const MatchLists = struct {
-    offsets: std.ArrayList(u32) = .empty,
-    patterns: std.ArrayList(u16) = .empty,
+    offsets: ArrayList(u32) = .empty,
+    patterns: ArrayList(u16) = .empty,
     interned: interner.Interner = .{},
 
     /// The number of the list that was appended to `patterns`, which goes away again if there is an equal one.

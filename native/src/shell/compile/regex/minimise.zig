@@ -7,6 +7,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -204,7 +205,7 @@ const Merge = struct {
     /// Merges the other states: those that reach a cycle.
     fn mergeCyclic(m: *Merge) Error!void {
         const n = m.canonical.len;
-        var states: std.ArrayList(u16) = .empty;
+        var states: ArrayList(u16) = .empty;
         for (m.canonical, 0..) |state, i| if (state == none) try states.append(m.arena, @intCast(i));
         if (states.items.len == 0) return;
         // The first partition is by what is known already.

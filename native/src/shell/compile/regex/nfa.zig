@@ -4,6 +4,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -89,18 +90,18 @@ const Builder = struct {
     diag: *Diagnostic,
     n_states_max: usize,
 
-    states: std.ArrayList(State) = .empty,
-    transitions: std.ArrayList(utf8.Transition) = .empty,
-    targets: std.ArrayList(u32) = .empty,
+    states: ArrayList(State) = .empty,
+    transitions: ArrayList(utf8.Transition) = .empty,
+    targets: ArrayList(u32) = .empty,
 
     classes: utf8.Builder,
     /// Classes by the address of their ranges: parsers share those that a pattern has many times.
-    known_classes: std.ArrayList(Known) = .empty,
+    known_classes: ArrayList(Known) = .empty,
     known_interned: interner.Interner = .{},
 
-    frames: std.ArrayList(Frame) = .empty,
+    frames: ArrayList(Frame) = .empty,
     /// Where the finished alternatives of the open frames begin.
-    values: std.ArrayList(u32) = .empty,
+    values: ArrayList(u32) = .empty,
     steps: usize = 0,
     accounted: usize = 0,
 

@@ -3,6 +3,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const Arena = @import("engine").arena.Arena;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
@@ -59,7 +61,7 @@ pub fn literal(arena: Allocator, text: []const u8, ignore_case: bool) Allocator.
     if (text.len == 0) return ast.empty;
     if (!ignore_case) return ast.create(arena, .{ .bytes = try arena.dupe(u8, text) });
     var cases: Cases = .{ .arena = arena };
-    var nodes: std.ArrayList(*const Node) = .empty;
+    var nodes: ArrayList(*const Node) = .empty;
     var characters: std.unicode.Utf8Iterator = .{ .bytes = text, .i = 0 };
     while (characters.nextCodepointSlice()) |bytes| {
         const character = std.unicode.utf8Decode(bytes) catch unreachable;
@@ -145,11 +147,11 @@ const Parser = struct {
     budget: *Budget,
     diag: *Diagnostic,
 
-    frames: std.ArrayList(Frame) = .empty,
-    items: std.ArrayList(*const Node) = .empty,
-    branches: std.ArrayList(*const Node) = .empty,
+    frames: ArrayList(Frame) = .empty,
+    items: ArrayList(*const Node) = .empty,
+    branches: ArrayList(*const Node) = .empty,
     /// Literal characters that are not an item yet.
-    run: std.ArrayList(u8) = .empty,
+    run: ArrayList(u8) = .empty,
     class_set: ClassSet = .{},
     cases: ?Cases = null,
     /// \w, \W, \d, \D, \s and \S, each once it was needed.
@@ -766,7 +768,7 @@ test "errors name the offset and what is wrong" {
         .{ .pattern = "a(?#b", .message = "at byte 1: this comment is not closed" },
         .{ .pattern = "\\y", .message = "at byte 0: unknown escape" },
     }) |case| {
-        var arena: std.heap.ArenaAllocator = .init(std.testing.allocator);
+        var arena: Arena = .init(std.testing.allocator);
         defer arena.deinit();
         var budget: Budget = .{};
         var diag: Diagnostic = .{};
@@ -787,7 +789,7 @@ fn times(gpa: Allocator, text: []const u8, n: usize) ![]const u8 {
 }
 
 test "patterns that are all structure end soon, with an error or a small tree" {
-    var arena: std.heap.ArenaAllocator = .init(std.testing.allocator);
+    var arena: Arena = .init(std.testing.allocator);
     defer arena.deinit();
     const gpa = arena.allocator();
     var budget: Budget = .{};

@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -81,10 +82,10 @@ const Search = struct {
     orders: []u32,
     order: u32 = 0,
     /// The states from the start to where the search is.
-    path: std.ArrayList(Visit) = .empty,
+    path: ArrayList(Visit) = .empty,
     /// The states of open components, as they were entered.
-    component: std.ArrayList(u16) = .empty,
-    sets: std.ArrayList(u64) = .empty,
+    component: ArrayList(u16) = .empty,
+    sets: ArrayList(u64) = .empty,
     interned: interner.Interner = .{},
     /// The set of the component that is being finished.
     set: []u64,

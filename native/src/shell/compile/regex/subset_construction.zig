@@ -4,6 +4,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const budget_module = @import("engine").budget;
@@ -77,33 +78,33 @@ pub const SubsetConstruction = struct {
     classes: [256]u8 = undefined,
     n_classes: u32 = 0,
     /// [state * n_classes + class] -> state.
-    rows: std.ArrayList(u16) = .empty,
+    rows: ArrayList(u16) = .empty,
     /// By state: the number of its match list.
-    matches: std.ArrayList(u16) = .empty,
+    matches: ArrayList(u16) = .empty,
     lists: MatchLists = .{},
 
     /// The sets one after the other, and where each ends.
-    members: std.ArrayList(u32) = .empty,
-    ends: std.ArrayList(u32) = .empty,
+    members: ArrayList(u32) = .empty,
+    ends: ArrayList(u32) = .empty,
     interned: interner.Interner = .{},
     /// By NFA state: the DFA state of its closure alone, or `unknown`.
     alone: []u16 = &.{},
 
     /// The set that is being made: closed, in no order. `marks` of its members are `generation`.
-    set: std.ArrayList(u32) = .empty,
+    set: ArrayList(u32) = .empty,
     hash: u32 = 0,
     /// The first pattern of the set that is not soft.
     first_hard: u32 = 0,
     marks: []u32 = &.{},
     generation: u32 = 0,
-    pending: std.ArrayList(u32) = .empty,
+    pending: ArrayList(u32) = .empty,
     pattern_bits: []u64 = &.{},
 
-    moves: std.ArrayList(Transition) = .empty,
+    moves: ArrayList(Transition) = .empty,
     /// Moves and states visited: so far, and when the budget is asked next.
     steps: usize = 0,
     next_check: usize = steps_between_checks,
-    buckets: std.ArrayList(u32) = .empty,
+    buckets: ArrayList(u32) = .empty,
 
     /// Minimises it in place; to be called once. The table shares the construction's memory.
     pub fn minimal(s: *SubsetConstruction) Error!minimise.TransitionTable {

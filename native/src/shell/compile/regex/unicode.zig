@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const Range = @import("ast.zig").Range;
 const tables = @import("unicode_tables.zig");
 
@@ -40,7 +41,7 @@ pub fn find(name: []const u8) ?Property {
 }
 
 /// Appends the property's ranges, ascending. Unpacks a whole table: a few thousand steps.
-pub fn append(gpa: Allocator, ranges: *std.ArrayList(Range), property: Property) Allocator.Error!void {
+pub fn append(gpa: Allocator, ranges: *ArrayList(Range), property: Property) Allocator.Error!void {
     switch (property) {
         .categories => |mask| try appendCategories(gpa, ranges, mask),
         .script => |script| try appendScript(gpa, ranges, script.index, script.negated),
@@ -49,7 +50,7 @@ pub fn append(gpa: Allocator, ranges: *std.ArrayList(Range), property: Property)
 
 /// The characters of \w as UTS #18 has them: letters, marks, decimal digits, connector punctuation,
 /// joiners.
-pub fn appendWord(gpa: Allocator, ranges: *std.ArrayList(Range)) Allocator.Error!void {
+pub fn appendWord(gpa: Allocator, ranges: *ArrayList(Range)) Allocator.Error!void {
     const first = ranges.items.len;
     try appendCategories(gpa, ranges, tables.word_mask);
     var at = first;
@@ -104,7 +105,7 @@ const Reader = struct {
 
 const pairs_of_upper_and_lower = 30;
 
-fn appendCategories(gpa: Allocator, ranges: *std.ArrayList(Range), mask: u32) Allocator.Error!void {
+fn appendCategories(gpa: Allocator, ranges: *ArrayList(Range), mask: u32) Allocator.Error!void {
     var reader: Reader = .{ .bytes = tables.categories };
     var at: u32 = 0;
     while (reader.bytes.len > 0) {
@@ -123,7 +124,7 @@ fn appendCategories(gpa: Allocator, ranges: *std.ArrayList(Range), mask: u32) Al
     }
 }
 
-fn appendScript(gpa: Allocator, ranges: *std.ArrayList(Range), script: u8, negated: bool) Allocator.Error!void {
+fn appendScript(gpa: Allocator, ranges: *ArrayList(Range), script: u8, negated: bool) Allocator.Error!void {
     var reader: Reader = .{ .bytes = tables.scripts };
     var at: u32 = 0;
     while (reader.bytes.len > 0) {
@@ -134,7 +135,7 @@ fn appendScript(gpa: Allocator, ranges: *std.ArrayList(Range), script: u8, negat
     }
 }
 
-fn extend(gpa: Allocator, ranges: *std.ArrayList(Range), first: u32, length: u32) Allocator.Error!void {
+fn extend(gpa: Allocator, ranges: *ArrayList(Range), first: u32, length: u32) Allocator.Error!void {
     const last: u21 = @intCast(first + length - 1);
     if (ranges.items.len > 0) {
         const before = &ranges.items[ranges.items.len - 1];
@@ -176,7 +177,7 @@ pub const Folds = struct {
     }
 
     /// Appends the characters that differ from `character` only by case, without itself. Looks at all pairs.
-    pub fn appendVariants(f: *const Folds, gpa: Allocator, ranges: *std.ArrayList(Range), character: u21) Allocator.Error!void {
+    pub fn appendVariants(f: *const Folds, gpa: Allocator, ranges: *ArrayList(Range), character: u21) Allocator.Error!void {
         var folded = character;
         for (f.pairs) |pair| if (pair.from == character) {
             folded = pair.to;
@@ -190,7 +191,7 @@ pub const Folds = struct {
 
 test "the tables agree with themselves and with characters that everybody knows" {
     const gpa = std.testing.allocator;
-    var ranges: std.ArrayList(Range) = .empty;
+    var ranges: ArrayList(Range) = .empty;
     defer ranges.deinit(gpa);
     // The categories partition the code space.
     var total: u32 = 0;
@@ -233,7 +234,7 @@ test "folding knows orbits of more than two" {
         .{ '1', &.{} },
         .{ 'i', &.{'I'} },
     }) |case| {
-        var ranges: std.ArrayList(Range) = .empty;
+        var ranges: ArrayList(Range) = .empty;
         defer ranges.deinit(gpa);
         try folds.appendVariants(gpa, &ranges, case[0]);
         try std.testing.expectEqual(case[1].len, ranges.items.len);

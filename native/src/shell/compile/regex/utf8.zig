@@ -4,6 +4,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const Arena = @import("engine").arena.Arena;
 const Range = @import("ast.zig").Range;
 const interner = @import("interner.zig");
 
@@ -25,8 +27,8 @@ pub const Class = struct {
 /// Builds classes, and keeps the transitions of all of them.
 pub const Builder = struct {
     arena: Allocator,
-    transitions: std.ArrayList(Transition) = .empty,
-    nodes: std.ArrayList(Class.Node) = .empty,
+    transitions: ArrayList(Transition) = .empty,
+    nodes: ArrayList(Class.Node) = .empty,
     interned: interner.Interner = .{},
 
     /// The sequences of each length: the code points that they may encode, and their first lead byte.
@@ -204,7 +206,7 @@ test "classes take the UTF-8 of their characters and nothing else" {
         },
     };
     for (cases) |ranges| {
-        var arena: std.heap.ArenaAllocator = .init(testing.allocator);
+        var arena: Arena = .init(testing.allocator);
         defer arena.deinit();
         var builder: Builder = .{ .arena = arena.allocator() };
         _ = try builder.class(&.{.{ .first = 5, .last = 0x999 }}); // a class before must not matter

@@ -4,6 +4,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -34,7 +35,7 @@ pub fn compile(
     arena: Allocator,
     text: []const u8,
     options: Options,
-    notes: *std.ArrayList([]const u8),
+    notes: *ArrayList([]const u8),
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!*Schema {

@@ -2,6 +2,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const Arena = @import("engine").arena.Arena;
 const Writer = std.Io.Writer;
 const Diagnostic = @import("engine").diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -15,11 +17,11 @@ const Case = struct { schema: []const u8, formula: []const u8, options: Options 
 
 fn expectFormula(case: Case) !void {
     const gpa = std.testing.allocator;
-    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    var arena_state: Arena = .init(gpa);
     defer arena_state.deinit();
     const arena = arena_state.allocator();
     var out: std.Io.Writer.Allocating = .init(arena);
-    var notes: std.ArrayList([]const u8) = .empty;
+    var notes: ArrayList([]const u8) = .empty;
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
     if (compile(gpa, arena, case.schema, case.options, &notes, &budget, &diag)) |schema| {
@@ -37,7 +39,7 @@ const Printer = struct {
     schema: *const Schema,
     arena: Allocator,
     out: *Writer,
-    seen: std.ArrayList(NodeId) = .empty,
+    seen: ArrayList(NodeId) = .empty,
 
     fn print(p: *Printer, id: NodeId) anyerror!void {
         const s = p.schema;
@@ -379,9 +381,9 @@ test "each allocation may fail" {
 }
 
 fn compileOnce(gpa: Allocator, text: []const u8) !void {
-    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    var arena_state: Arena = .init(gpa);
     defer arena_state.deinit();
-    var notes: std.ArrayList([]const u8) = .empty;
+    var notes: ArrayList([]const u8) = .empty;
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
     const schema = try compile(gpa, arena_state.allocator(), text, .{}, &notes, &budget, &diag);

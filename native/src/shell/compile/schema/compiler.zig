@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
@@ -48,13 +49,13 @@ pub const Compiler = struct {
     is_lenient: bool,
     budget: *Budget,
     diag: *Diagnostic,
-    queue: std.ArrayList(Waiting) = .empty,
+    queue: ArrayList(Waiting) = .empty,
     /// By the serial number of an object in the scope 0.
-    nodes: std.ArrayList(NodeId) = .empty,
+    nodes: ArrayList(NodeId) = .empty,
     /// By scope and serial number.
     scoped: std.AutoHashMapUnmanaged(u64, NodeId) = .empty,
     /// What the schema that is being read asserts so far.
-    parts: std.ArrayList(NodeId) = .empty,
+    parts: ArrayList(NodeId) = .empty,
 
     const Waiting = struct { object: Object, place: Place, node: NodeId };
     const unknown = std.math.maxInt(NodeId);
@@ -258,8 +259,8 @@ pub const Compiler = struct {
         if (s.get(.@"const")) |value| try c.assert(try c.constant(s, .@"const", value));
         const value = s.get(.@"enum") orelse return;
         if (value.* != .array) return c.fail(s, .@"enum", "must be an array");
-        var texts: std.ArrayList([]const u8) = .empty;
-        var nodes: std.ArrayList(NodeId) = .empty;
+        var texts: ArrayList([]const u8) = .empty;
+        var nodes: ArrayList(NodeId) = .empty;
         try texts.ensureTotalCapacity(c.arena, value.array.len);
         for (value.array, 1..) |*item, n| {
             if (n % 4096 == 0) try c.budget.check("the schema", c.diag);
@@ -490,7 +491,7 @@ pub const Compiler = struct {
         for (named, properties) |*to, *member| {
             to.* = .{ .key = try c.formula.key(member.key), .value = try c.node(s, .properties, &member.value) };
         }
-        var matching: std.ArrayList(engine.Matching) = .empty;
+        var matching: ArrayList(engine.Matching) = .empty;
         for (patterns) |*member| {
             const value = try c.node(s, .patternProperties, &member.value);
             const dfa = try c.patternOf(s, .patternProperties, member.key) orelse continue;

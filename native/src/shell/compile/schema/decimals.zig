@@ -2,12 +2,14 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const Arena = @import("engine").arena.Arena;
 const Decimal = @import("engine").decimal.Decimal;
 const parse = @import("engine").decimal.parse;
 
 /// The canonical text.
 pub fn plain(arena: Allocator, decimal: Decimal) Allocator.Error![]const u8 {
-    var out: std.ArrayList(u8) = .empty;
+    var out: ArrayList(u8) = .empty;
     if (decimal.negative) try out.append(arena, '-');
     const n_whole = decimal.integerPlaces();
     if (n_whole == 0) try out.append(arena, '0');
@@ -33,7 +35,7 @@ pub fn count(decimal: Decimal, most: u32) ?u32 {
 }
 
 test "canonical numbers" {
-    var arena_state: std.heap.ArenaAllocator = .init(std.testing.allocator);
+    var arena_state: Arena = .init(std.testing.allocator);
     defer arena_state.deinit();
     const arena = arena_state.allocator();
     for ([_][2][]const u8{

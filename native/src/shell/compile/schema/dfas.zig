@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -17,7 +18,7 @@ pub const Dfas = struct {
     budget: *Budget,
     diag: *Diagnostic,
     /// Made with `gpa`.
-    list: std.ArrayList(Dfa) = .empty,
+    list: ArrayList(Dfa) = .empty,
     by_pattern: std.StringHashMapUnmanaged(u32) = .empty,
     by_format: std.EnumMap(formats.Format, u32) = .{},
 

@@ -6,6 +6,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const engine = @import("engine");
 const diagnostic = engine.diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
@@ -95,7 +96,7 @@ const Parser = struct {
     at: usize = 0,
     budget: *Budget,
     diag: *Diagnostic,
-    looks: std.ArrayList(Look) = .empty,
+    looks: ArrayList(Look) = .empty,
     steps: usize = 0,
 
     fn peek(p: *const Parser) ?u8 {
@@ -116,9 +117,9 @@ const Parser = struct {
 
     /// Up to the `)` that closes the group around it, or to the end.
     fn disjunction(p: *Parser, depth: usize) Error!*const Node {
-        var branches: std.ArrayList(*const Node) = .empty;
-        var items: std.ArrayList(*const Node) = .empty;
-        var run: std.ArrayList(u8) = .empty; // literal characters that are not an item yet
+        var branches: ArrayList(*const Node) = .empty;
+        var items: ArrayList(*const Node) = .empty;
+        var run: ArrayList(u8) = .empty; // literal characters that are not an item yet
         while (true) {
             const byte = p.peek();
             if (byte == null or byte == '|' or byte == ')') {
@@ -131,14 +132,14 @@ const Parser = struct {
         }
     }
 
-    fn flush(p: *Parser, items: *std.ArrayList(*const Node), run: *std.ArrayList(u8)) Error!void {
+    fn flush(p: *Parser, items: *ArrayList(*const Node), run: *ArrayList(u8)) Error!void {
         if (run.items.len == 0) return;
         try items.append(p.arena, try ast.create(p.arena, .{ .bytes = try p.arena.dupe(u8, run.items) }));
         run.clearRetainingCapacity();
     }
 
     /// An atom with its repeat, or an assertion.
-    fn term(p: *Parser, items: *std.ArrayList(*const Node), run: *std.ArrayList(u8), depth: usize) Error!void {
+    fn term(p: *Parser, items: *ArrayList(*const Node), run: *ArrayList(u8), depth: usize) Error!void {
         p.steps += 1;
         if (p.steps % 1024 == 0) try p.budget.check("the pattern", p.diag);
         const atom = try p.atomOrAssertion(depth);

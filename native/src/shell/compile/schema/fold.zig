@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const engine = @import("engine").schema;
 const Node = engine.Node;
 const NodeId = engine.NodeId;
@@ -35,7 +36,7 @@ const Folding = struct {
     f: *Formula,
     /// By node: the one to take for it.
     known: []NodeId,
-    path: std.ArrayList(Step) = .empty,
+    path: ArrayList(Step) = .empty,
 
     const unknown = std.math.maxInt(NodeId);
     const busy = unknown - 1;
@@ -64,7 +65,7 @@ const Folding = struct {
     }
 
     fn cycleFrom(d: *Folding, first: NodeId) Allocator.Error![]const NodeId {
-        var nodes: std.ArrayList(NodeId) = .empty;
+        var nodes: ArrayList(NodeId) = .empty;
         for (d.path.items) |step| {
             if (step.node == first or nodes.items.len > 0) try nodes.append(d.f.arena, step.node);
         }

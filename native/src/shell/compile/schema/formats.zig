@@ -3,6 +3,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const Arena = @import("engine").arena.Arena;
 const engine = @import("engine");
 const diagnostic = engine.diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
@@ -89,7 +91,7 @@ const fraction = "(?:\\.\\d+)?";
 /// A leap second is the last one of a day of UTC, so that it goes with the offset: 23:59:60Z is 05:29:60+05:30.
 /// It is taken with the offsets that are in use, multiples of a quarter of an hour.
 fn time(arena: Allocator) Allocator.Error![]const u8 {
-    var text: std.ArrayList(u8) = .empty;
+    var text: ArrayList(u8) = .empty;
     try text.appendSlice(arena, "(?:(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d" ++ fraction ++
         "(?:[Zz]|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)" ++
         "|23:59:60" ++ fraction ++ "[Zz]");
@@ -109,7 +111,7 @@ fn time(arena: Allocator) Allocator.Error![]const u8 {
     return text.items;
 }
 
-fn appendTime(arena: Allocator, text: *std.ArrayList(u8), minutes: usize) Allocator.Error!void {
+fn appendTime(arena: Allocator, text: *ArrayList(u8), minutes: usize) Allocator.Error!void {
     for ([_]usize{ minutes / 60, minutes % 60 }, [_][]const u8{ ":", "" }) |number, between| {
         try text.appendSlice(arena, &.{ '0' + @as(u8, @intCast(number / 10)), '0' + @as(u8, @intCast(number % 10)) });
         try text.appendSlice(arena, between);
@@ -195,8 +197,11 @@ fn idnCharacters(arena: Allocator, categories: []const []const u8) Allocator.Err
     try set.ranges.appendSlice(arena, &idn_disallowed);
     set.normalise();
     try set.negate(arena);
-    var text: std.ArrayList(u8) = .empty;
-    for (set.ranges.items) |range| try text.print(arena, "\\u{{{x}}}-\\u{{{x}}}", .{ range.first, range.last });
+    var text: ArrayList(u8) = .empty;
+    for (set.ranges.items) |range| {
+        var buffer: [32]u8 = undefined;
+        try text.appendSlice(arena, std.fmt.bufPrint(&buffer, "\\u{{{x}}}-\\u{{{x}}}", .{ range.first, range.last }) catch unreachable);
+    }
     return text.items;
 }
 
@@ -317,7 +322,7 @@ const Case = struct { format: Format, valid: []const []const u8, invalid: []cons
 
 fn expectCase(case: Case) !void {
     const gpa = std.testing.allocator;
-    var arena: std.heap.ArenaAllocator = .init(gpa);
+    var arena: Arena = .init(gpa);
     defer arena.deinit();
     var budget: Budget = .{};
     var diag: Diagnostic = .{};

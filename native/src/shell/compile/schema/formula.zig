@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const engine = @import("engine").schema;
 const Schema = engine.Schema;
 const Node = engine.Node;
@@ -16,14 +17,14 @@ pub const never: NodeId = 1;
 pub const Formula = struct {
     /// What does not outlive the compilation.
     arena: Allocator,
-    nodes: std.ArrayList(Node) = .empty,
-    children: std.ArrayList(NodeId) = .empty,
-    members: std.ArrayList(engine.Member) = .empty,
-    matching: std.ArrayList(engine.Matching) = .empty,
-    limits: std.ArrayList(engine.Limit) = .empty,
-    decimals: std.ArrayList(Decimal) = .empty,
+    nodes: ArrayList(Node) = .empty,
+    children: ArrayList(NodeId) = .empty,
+    members: ArrayList(engine.Member) = .empty,
+    matching: ArrayList(engine.Matching) = .empty,
+    limits: ArrayList(engine.Limit) = .empty,
+    decimals: ArrayList(Decimal) = .empty,
     keys: std.StringArrayHashMapUnmanaged(void) = .empty,
-    values: std.ArrayList([]const u8) = .empty,
+    values: ArrayList([]const u8) = .empty,
 
     pub fn init(arena: Allocator) Allocator.Error!Formula {
         var f: Formula = .{ .arena = arena };
@@ -86,7 +87,7 @@ pub const Formula = struct {
         return std.mem.lessThan(u8, x, y);
     }
 
-    fn append(comptime T: type, arena: Allocator, to: *std.ArrayList(T), items: []const T) Allocator.Error!Range {
+    fn append(comptime T: type, arena: Allocator, to: *ArrayList(T), items: []const T) Allocator.Error!Range {
         try to.appendSlice(arena, items);
         return .{ .from = @intCast(to.items.len - items.len), .len = @intCast(items.len) };
     }
@@ -110,7 +111,7 @@ pub const Formula = struct {
     fn copyTexts(to: Allocator, texts: []const []const u8) Allocator.Error![]const []const u8 {
         var n: usize = 0;
         for (texts) |text| n += text.len;
-        var bytes: std.ArrayList(u8) = try .initCapacity(to, n);
+        var bytes: ArrayList(u8) = try .initCapacity(to, n);
         const copies = try to.alloc([]const u8, texts.len);
         for (copies, texts) |*copy, text| {
             const from = bytes.items.len;

@@ -3,6 +3,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const Arena = @import("engine").arena.Arena;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
@@ -97,7 +99,7 @@ const Reader = struct {
     open: [nesting_max]Open = undefined,
     /// The members and items so far of what is open, the outermost first; the last of each may lack its
     /// value yet. Items have no key.
-    unfinished: std.ArrayList(Member) = .empty,
+    unfinished: ArrayList(Member) = .empty,
 
     const Open = struct { is_object: bool, first: u32, at: u32 };
 
@@ -251,7 +253,7 @@ const Reader = struct {
     }
 
     fn escapedString(r: *Reader, first: usize) Error![]const u8 {
-        var out: std.ArrayList(u8) = .empty;
+        var out: ArrayList(u8) = .empty;
         var at = first;
         while (true) {
             const special = try r.plainEnd(at);
@@ -266,7 +268,7 @@ const Reader = struct {
     }
 
     /// From behind the backslash; where it ends.
-    fn escape(r: *Reader, out: *std.ArrayList(u8), at: usize) Error!usize {
+    fn escape(r: *Reader, out: *ArrayList(u8), at: usize) Error!usize {
         const byte: u8 = switch (if (at < r.text.len) r.text[at] else 0) {
             '"', '\\', '/' => |same| same,
             'b' => 0x08,
@@ -281,7 +283,7 @@ const Reader = struct {
         return at + 1;
     }
 
-    fn unicodeEscape(r: *Reader, out: *std.ArrayList(u8), at: usize) Error!usize {
+    fn unicodeEscape(r: *Reader, out: *ArrayList(u8), at: usize) Error!usize {
         var character: u21 = try r.unit(at);
         var end_at = at + 5;
         if (std.unicode.utf16IsHighSurrogate(@intCast(character)) and std.mem.startsWith(u8, r.text[end_at..], "\\u")) {
@@ -355,7 +357,7 @@ const Reader = struct {
 const testing = std.testing;
 
 fn expectRead(text: []const u8, expected: []const u8) !void {
-    var arena_state: std.heap.ArenaAllocator = .init(testing.allocator);
+    var arena_state: Arena = .init(testing.allocator);
     defer arena_state.deinit();
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
@@ -428,7 +430,7 @@ test "each allocation may fail" {
 }
 
 fn readOnce(gpa: Allocator, text: []const u8) !void {
-    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    var arena_state: Arena = .init(gpa);
     defer arena_state.deinit();
     var budget: Budget = .{};
     var diag: Diagnostic = .{};

@@ -9,6 +9,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const engine = @import("engine");
 const diagnostic = engine.diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
@@ -154,7 +155,7 @@ const Marks = struct {
     }
 
     fn list(m: *const Marks, arena: Allocator) Error![]const u8 {
-        var bytes: std.ArrayList(u8) = .empty;
+        var bytes: ArrayList(u8) = .empty;
         var iterator = m.set.iterator(.{});
         while (iterator.next()) |mark| try bytes.append(arena, @intCast(mark));
         return bytes.items;
@@ -183,8 +184,8 @@ const Settler = struct {
     /// An intersection, if the pattern is `^`, look-aheads and a tree with anchors at most at its edges.
     fn byStart(s: *Settler, node: *const Node) Error!?*const Node {
         if (node.* != .concat or !Edges.isAnchor(node.concat[0], .first)) return null;
-        var wanted: std.ArrayList(*const Node) = .empty;
-        var unwanted: std.ArrayList(*const Node) = .empty;
+        var wanted: ArrayList(*const Node) = .empty;
+        var unwanted: ArrayList(*const Node) = .empty;
         var rest = node.concat[1..];
         while (rest.len > 0) : (rest = rest[1..]) {
             const look = for (s.looks) |look| {
@@ -227,7 +228,7 @@ const Settler = struct {
         if (keep) |mark| found.set.unset(mark);
         const silent = try found.list(s.arena);
 
-        var failures: std.ArrayList(*const Node) = .empty;
+        var failures: ArrayList(*const Node) = .empty;
         const places: Places = try .init(s, present);
         for (silent) |mark| switch (mark) {
             marks.start => try failures.append(s.arena, try s.concat(&.{ places.some, try s.byte(mark), places.any })),

@@ -2,6 +2,8 @@
 //! assertion is what ECMA-262 says of it.
 
 const std = @import("std");
+const ArrayList = @import("engine").array_list.ArrayList;
+const Arena = @import("engine").arena.Arena;
 const testing = std.testing;
 const engine = @import("engine");
 const Diagnostic = engine.diagnostic.Diagnostic;
@@ -89,7 +91,7 @@ const Naive = struct {
 
 const letters = [_][]const u8{ "a", "b", "-", "\u{e9}" };
 
-fn generate(random: std.Random, out: *std.ArrayList(u8), gpa: std.mem.Allocator, depth: usize) !void {
+fn generate(random: std.Random, out: *ArrayList(u8), gpa: std.mem.Allocator, depth: usize) !void {
     const leaves = [_][]const u8{ "a", "b", "-", "\u{e9}", "^", "$", "\\b", "\\B", ".", "\\w", "[^a]", "[ab]", "" };
     const opens = [_][]const u8{ "(", "(?:", "(?=", "(?!", "(?<=", "(?<!" };
     switch (random.uintLessThan(u8, if (depth == 0) 2 else 8)) {
@@ -123,9 +125,9 @@ test "random patterns match what a naive matcher finds" {
     const gpa = testing.allocator;
     var prng: std.Random.DefaultPrng = .init(12);
     for (0..300) |_| {
-        var arena: std.heap.ArenaAllocator = .init(gpa);
+        var arena: Arena = .init(gpa);
         defer arena.deinit();
-        var text: std.ArrayList(u8) = .empty;
+        var text: ArrayList(u8) = .empty;
         try generate(prng.random(), &text, arena.allocator(), 5);
         errdefer std.debug.print("pattern: {s}\n", .{text.items});
         var budget: Budget = .{};
@@ -180,7 +182,7 @@ test "patterns are those of ECMA-262 and match anywhere" {
         .{ .pattern = "(?:(?=ab)a|b){2}$", .matching = &.{ "ab", "bb" }, .others = &.{ "aab ", "ba" } },
     }) |case| {
         const gpa = testing.allocator;
-        var arena: std.heap.ArenaAllocator = .init(gpa);
+        var arena: Arena = .init(gpa);
         defer arena.deinit();
         var budget: Budget = .{};
         var diag: Diagnostic = .{};
@@ -224,7 +226,7 @@ test "what is no pattern, or not regular, is an error that says where" {
         .{ "(?=a)(?=a)(?=a)(?=a)(?=a)(?=a)(?=a)(?=a)(?=a)(?=a)", "at byte 45: more than 9 look-aheads and look-behinds" },
         .{ "a{99999999999}", "at byte 1: a bound of this repeat is too large" },
     }) |case| {
-        var arena: std.heap.ArenaAllocator = .init(gpa);
+        var arena: Arena = .init(gpa);
         defer arena.deinit();
         var budget: Budget = .{};
         var diag: Diagnostic = .{};

@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
@@ -32,7 +33,7 @@ pub const Resource = struct {
     root: *const Value,
     draft: Draft,
     /// What `$dynamicRef` may find here. `$recursiveAnchor` is one without a name.
-    dynamic: std.ArrayList(Dynamic) = .empty,
+    dynamic: ArrayList(Dynamic) = .empty,
 };
 
 pub const Dynamic = struct { name: []const u8, target: Target };
@@ -51,15 +52,15 @@ pub const References = struct {
     resolver: ?Resolver,
     budget: *Budget,
     diag: *Diagnostic,
-    notes: *std.ArrayList([]const u8),
+    notes: *ArrayList([]const u8),
     n_objects: u32 = 0,
-    documents: std.ArrayList(Document) = .empty,
-    resources: std.ArrayList(Resource) = .empty,
+    documents: ArrayList(Document) = .empty,
+    resources: ArrayList(Resource) = .empty,
     /// By the serial number of their root.
     of_root: std.AutoHashMapUnmanaged(u32, ResourceId) = .empty,
     /// URIs of resources, and URIs with anchors.
     by_uri: std.StringHashMapUnmanaged(Found) = .empty,
-    scopes: std.ArrayList([]const Dynamic) = .empty,
+    scopes: ArrayList([]const Dynamic) = .empty,
     /// By serial number of an object with many members.
     indexes: std.AutoHashMapUnmanaged(u32, std.StringHashMapUnmanaged(*const Value)) = .empty,
 
@@ -169,7 +170,7 @@ pub const References = struct {
 
     /// The scope within a resource that is entered.
     pub fn widen(r: *References, scope: Scope, resource: ResourceId) Error!Scope {
-        var wider: std.ArrayList(Dynamic) = .empty;
+        var wider: ArrayList(Dynamic) = .empty;
         for (r.resources.items[resource].dynamic.items) |dynamic| {
             if (r.outermost(scope, dynamic.name) != null) continue;
             if (wider.items.len == 0) try wider.appendSlice(r.arena, r.scopes.items[scope]);
@@ -261,7 +262,7 @@ pub const References = struct {
 
     fn unescaped(arena: Allocator, token: []const u8) Allocator.Error!?[]const u8 {
         if (std.mem.findScalar(u8, token, '~') == null) return token;
-        var out: std.ArrayList(u8) = try .initCapacity(arena, token.len);
+        var out: ArrayList(u8) = try .initCapacity(arena, token.len);
         var at: usize = 0;
         while (at < token.len) : (at += 1) {
             if (token[at] != '~') {
@@ -297,7 +298,7 @@ pub const References = struct {
         if (document.is_scanned) return;
         document.is_scanned = true;
         const first: ResourceId = if (document.root.* == .object) r.of_root.get(document.root.object.serial).? else return;
-        var todo: std.ArrayList(Target) = .empty;
+        var todo: ArrayList(Target) = .empty;
         defer todo.deinit(r.gpa);
         try todo.append(r.gpa, .{ .schema = document.root, .resource = first });
         var n_steps: u32 = 0;
@@ -317,7 +318,7 @@ pub const References = struct {
         }
     }
 
-    fn addChildren(r: *References, todo: *std.ArrayList(Target), resource: ResourceId, keyword: Keyword, value: *const Value) Error!void {
+    fn addChildren(r: *References, todo: *ArrayList(Target), resource: ResourceId, keyword: Keyword, value: *const Value) Error!void {
         switch (keyword.children()) {
             .none => {},
             .schema => try todo.append(r.gpa, .{ .schema = value, .resource = resource }),
@@ -369,7 +370,7 @@ pub const References = struct {
     pub fn place(r: *References, buffer: []u8, object: Object, keyword: []const u8) []const u8 {
         var writer: std.Io.Writer = .fixed(buffer);
         for (r.documents.items) |document| {
-            var path: std.ArrayList(Step) = .empty;
+            var path: ArrayList(Step) = .empty;
             defer path.deinit(r.gpa);
             const is_here = findObject(r.gpa, document.root, object.serial, &path) catch break;
             if (!is_here) continue;
@@ -382,7 +383,7 @@ pub const References = struct {
     /// A child of `value`, the `next`th of which is looked at next.
     const Step = struct { value: *const Value, next: usize };
 
-    fn findObject(gpa: Allocator, root: *const Value, serial: u32, path: *std.ArrayList(Step)) Allocator.Error!bool {
+    fn findObject(gpa: Allocator, root: *const Value, serial: u32, path: *ArrayList(Step)) Allocator.Error!bool {
         var at = root;
         while (true) {
             try path.append(gpa, .{ .value = at, .next = 0 });

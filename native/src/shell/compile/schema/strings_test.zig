@@ -3,6 +3,8 @@
 const std = @import("std");
 const testing = std.testing;
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const Arena = @import("engine").arena.Arena;
 const engine = @import("engine");
 const Diagnostic = engine.diagnostic.Diagnostic;
 const Budget = engine.budget.Budget;
@@ -30,7 +32,7 @@ fn isMember(spec: *const Spec, string: []const u8) bool {
 }
 
 /// Follows the strings from `state` on, whose content so far is `string`.
-fn check(strings: *Strings, state: Strings.State, string: *std.ArrayList(u8), n: usize) !void {
+fn check(strings: *Strings, state: Strings.State, string: *ArrayList(u8), n: usize) !void {
     try testing.expectEqual(isMember(&strings.spec, string.items), strings.canEnd(state));
     try testing.expect(try canFinish(strings, state, 14));
     if (n == all_max) return;
@@ -51,7 +53,7 @@ fn check(strings: *Strings, state: Strings.State, string: *std.ArrayList(u8), n:
 }
 
 /// No string of the set begins so.
-fn expectNone(spec: *const Spec, string: *std.ArrayList(u8), n: usize) !void {
+fn expectNone(spec: *const Spec, string: *ArrayList(u8), n: usize) !void {
     try testing.expect(!isMember(spec, string.items));
     if (n >= all_max) return;
     for (letters) |letter| {
@@ -81,7 +83,7 @@ fn show(spec: *const Spec, dfas: []const patterns.Dfa, string: []const u8) void 
 
 test "automata of strings take each byte exactly if a string of the set goes on so" {
     const gpa = testing.allocator;
-    var arena: std.heap.ArenaAllocator = .init(gpa);
+    var arena: Arena = .init(gpa);
     defer arena.deinit();
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
@@ -96,7 +98,7 @@ test "automata of strings take each byte exactly if a string of the set goes on 
 
     var prng: std.Random.DefaultPrng = .init(5);
     const random = prng.random();
-    var string: std.ArrayList(u8) = .empty;
+    var string: ArrayList(u8) = .empty;
     defer string.deinit(gpa);
     for (0..300) |_| {
         var chosen: [3]*const patterns.Dfa = undefined;
@@ -123,7 +125,7 @@ test "automata of strings take each byte exactly if a string of the set goes on 
 
 test "high bounds of lengths cost little, whatever lengths a pattern has" {
     const gpa = testing.allocator;
-    var arena: std.heap.ArenaAllocator = .init(gpa);
+    var arena: Arena = .init(gpa);
     defer arena.deinit();
     var budget: Budget = .{};
     var diag: Diagnostic = .{};

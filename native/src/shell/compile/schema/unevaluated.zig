@@ -8,6 +8,7 @@ const engine = @import("engine").schema;
 const NodeId = engine.NodeId;
 const Value = @import("json.zig").Value;
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Subject = @import("subject.zig").Subject;
 const Place = @import("subject.zig").Place;
@@ -50,8 +51,8 @@ fn Lowering(comptime Compiler: type) type {
         c: Compiler,
         keyword: Keyword,
         value: NodeId,
-        todo: std.ArrayList(Part) = .empty,
-        conditions: std.ArrayList(*const Condition) = .empty,
+        todo: ArrayList(Part) = .empty,
+        conditions: ArrayList(*const Condition) = .empty,
         evaluated: Evaluated = .{},
         n_conditions: u32 = 0,
         n_schemas: u32 = 0,
@@ -59,10 +60,10 @@ fn Lowering(comptime Compiler: type) type {
         /// In the case that is being looked at.
         const Evaluated = struct {
             all: bool = false,
-            members: std.ArrayList(engine.Member) = .empty,
-            matching: std.ArrayList(engine.Matching) = .empty,
+            members: ArrayList(engine.Member) = .empty,
+            matching: ArrayList(engine.Matching) = .empty,
             n_prefix: u32 = 0,
-            contained: std.ArrayList(NodeId) = .empty,
+            contained: ArrayList(NodeId) = .empty,
         };
 
         fn solve(l: *L) (Error || error{TooLarge})!NodeId {
@@ -102,7 +103,7 @@ fn Lowering(comptime Compiler: type) type {
             } });
             const prefix = try l.c.arena.alloc(NodeId, l.evaluated.n_prefix);
             @memset(prefix, always);
-            var nodes: std.ArrayList(NodeId) = .empty;
+            var nodes: ArrayList(NodeId) = .empty;
             try nodes.appendSlice(l.c.arena, l.evaluated.contained.items);
             try nodes.append(l.c.arena, l.value);
             return f.add(.{ .array_items = .{ .prefix = try f.list(prefix), .rest = try f.any(nodes.items) } });
@@ -196,10 +197,10 @@ fn Lowering(comptime Compiler: type) type {
         }
 
         fn addIf(l: *L, s: *const Subject, when: *const Value) Error!void {
-            var yes: std.ArrayList(Part) = .empty;
+            var yes: ArrayList(Part) = .empty;
             try yes.append(l.c.arena, .{ .schema = when, .place = s.place });
             if (s.get(.then)) |then| try yes.append(l.c.arena, .{ .schema = then, .place = s.place });
-            var no: std.ArrayList(Part) = .empty;
+            var no: ArrayList(Part) = .empty;
             if (s.get(.@"else")) |otherwise| try no.append(l.c.arena, .{ .schema = otherwise, .place = s.place });
             try l.addCondition(.{ .when = try l.c.node(s, .@"if", when), .yes = yes.items, .no = no.items });
         }

@@ -2,6 +2,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const Arena = @import("engine").arena.Arena;
 
 /// Without a fragment. The base has none.
 pub fn resolve(arena: Allocator, base: []const u8, reference: []const u8) Allocator.Error![]const u8 {
@@ -27,7 +29,7 @@ pub fn fragment(uri: []const u8) []const u8 {
 /// With %41 and its like decoded; null if a percent sign is followed by anything else.
 pub fn decoded(arena: Allocator, text: []const u8) Allocator.Error!?[]const u8 {
     if (std.mem.findScalar(u8, text, '%') == null) return text;
-    var out: std.ArrayList(u8) = try .initCapacity(arena, text.len);
+    var out: ArrayList(u8) = try .initCapacity(arena, text.len);
     var at: usize = 0;
     while (at < text.len) : (at += 1) {
         if (text[at] != '%') {
@@ -78,7 +80,7 @@ fn merge(arena: Allocator, base: *const Parts, path: []const u8) Allocator.Error
 /// Section 5.2.4.
 fn withoutDots(arena: Allocator, path: []const u8) Allocator.Error![]const u8 {
     if (std.mem.find(u8, path, "./") == null and !std.mem.endsWith(u8, path, ".")) return path;
-    var out: std.ArrayList(u8) = try .initCapacity(arena, path.len);
+    var out: ArrayList(u8) = try .initCapacity(arena, path.len);
     var segments = std.mem.splitScalar(u8, path, '/');
     while (segments.next()) |segment| {
         const is_last = segments.peek() == null;
@@ -95,7 +97,7 @@ fn withoutDots(arena: Allocator, path: []const u8) Allocator.Error![]const u8 {
 }
 
 test "the examples of section 5.4" {
-    var arena_state: std.heap.ArenaAllocator = .init(std.testing.allocator);
+    var arena_state: Arena = .init(std.testing.allocator);
     defer arena_state.deinit();
     const arena = arena_state.allocator();
     const cases = [_][2][]const u8{
