@@ -64,6 +64,7 @@ test {
     @import("std").testing.refAllDecls(@This());
     _ = @import("base/bitmap.zig");
     _ = @import("base/number_map.zig");
+
     _ = @import("platform/processor.zig");
     _ = @import("payload/decode.zig");
     _ = @import("payload/reader_test.zig");

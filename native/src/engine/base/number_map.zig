@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("array_list.zig").ArrayList;
 
 /// Starts empty. Keys are below 2^64-1 and cannot be removed.
 pub const NumberMap = struct {
@@ -35,9 +36,16 @@ pub const NumberMap = struct {
         map.n += 1;
     }
 
+    /// Adds an item to a list, and its index there by a key that is not in the map yet. If it fails, both are as before.
+    pub fn putItem(map: *NumberMap, gpa: Allocator, key: u64, comptime T: type, list: *ArrayList(T), item: T) Allocator.Error!void {
+        try list.ensureUnusedCapacity(gpa, 1);
+        try map.put(gpa, key, @intCast(list.items.len));
+        list.appendAssumeCapacity(item);
+    }
+
     fn grow(map: *NumberMap, gpa: Allocator) Allocator.Error!void {
         const before = map.slots;
-        map.slots = try gpa.alloc(Slot, @max(64, 2 * before.len));
+        map.slots = try gpa.alloc(Slot, @max(16, 2 * before.len));
         @memset(map.slots, .{ .key = free, .value = 0 });
         for (before) |slot| if (slot.key != free) map.place(slot);
         gpa.free(before);

@@ -16,6 +16,8 @@ const Class = goals_module.Class;
 const Literal = goals_module.Literal;
 const Conjunction = goals_module.Conjunction;
 const Interner = @import("interner.zig").Interner;
+const NumberMap = @import("../base/number_map.zig").NumberMap;
+const Texts = @import("../base/texts.zig").Texts;
 const plan_module = @import("plan.zig");
 const ArrayPlan = plan_module.ArrayPlan;
 const object_plan = @import("object_plan.zig");
@@ -58,28 +60,36 @@ pub const Alternatives = struct {
     schema: *const Schema,
     goals: Goals,
     all: ArrayList(*Alternative) = .empty,
-    /// By goal and class: those that something satisfies.
-    of_goal: std.AutoHashMapUnmanaged(u64, []const Id) = .empty,
-    satisfiable: std.AutoHashMapUnmanaged(GoalId, Verdict) = .empty,
+    /// By goal and class: of `lists`, those that something satisfies.
+    of_goal: NumberMap = .{},
+    lists: ArrayList([]const Id) = .empty,
+    /// By goal.
+    satisfiable: Verdicts = .{},
     /// A goal was met that is still being looked at: what is not satisfiable then may be so later.
     met_busy: bool = false,
     /// [alternative, words ...]: how far a thread has come in an array or an object.
     progresses: Interner = .{},
-    finishable: std.AutoHashMapUnmanaged(u32, bool) = .empty,
-    exceptable: std.AutoHashMapUnmanaged(ExceptPlace, bool) = .empty,
+    /// By progress.
+    finishable: Verdicts = .{},
+    /// [two words of the plan's address, words ...]: where exceptions are missing, and by number whether they can come.
+    except_places: Interner = .{},
+    exceptable: Verdicts = .{},
     /// What may still be looked at in the present call: it is as a whole that no search takes long.
     work_left: u32 = work_max,
-    /// By progress and known key: the ways to go on.
-    members: std.AutoHashMapUnmanaged(u64, []const Next) = .empty,
-    /// By progress and extra key: its automaton, if it may come.
-    open_extras: std.AutoHashMapUnmanaged(u64, ?*Strings) = .empty,
+    /// By progress and known key: of `forks`, the ways to go on.
+    members: NumberMap = .{},
+    forks: ArrayList([]const Next) = .empty,
+    /// By progress and extra key: of `extra_automata`, if it may come.
+    open_extras: NumberMap = .{},
     /// Sets of extra keys: numbers of `texts`, ascending.
     key_sets: Interner = .{},
-    texts: std.StringArrayHashMapUnmanaged(void) = .empty,
-    /// By object, extra key and key set.
-    extra_keys: std.AutoHashMapUnmanaged(struct { Id, u32, u32 }, ?*Strings) = .empty,
+    texts: Texts = .{},
+    /// [object, extra key, key set], and by number its automaton; none where no text is left.
+    extra_keys: Interner = .{},
+    extra_automata: ArrayList(?*Strings) = .empty,
 
-    const Verdict = enum { busy, no, yes };
+    /// In `open_extras`: it may not come.
+    const closed = std.math.maxInt(u32);
 
     pub fn init(gpa: Allocator, schema: *const Schema) Allocator.Error!Alternatives {
         var a: Alternatives = .{ .gpa = gpa, .arena = .init(gpa), .schema = schema, .goals = .init(gpa, schema) };
@@ -94,15 +104,18 @@ pub const Alternatives = struct {
             .string => |automaton| automaton.deinit(),
             else => {},
         };
-        var automata = a.extra_keys.valueIterator();
-        while (automata.next()) |automaton| if (automaton.*) |one| one.deinit();
+        for (a.extra_automata.items) |automaton| if (automaton) |one| one.deinit();
+        a.extra_automata.deinit(a.gpa);
         a.extra_keys.deinit(a.gpa);
         a.all.deinit(a.gpa);
         a.of_goal.deinit(a.gpa);
+        a.lists.deinit(a.gpa);
         a.satisfiable.deinit(a.gpa);
         a.progresses.deinit(a.gpa);
         a.finishable.deinit(a.gpa);
         a.members.deinit(a.gpa);
+        a.forks.deinit(a.gpa);
+        a.except_places.deinit(a.gpa);
         a.exceptable.deinit(a.gpa);
         a.open_extras.deinit(a.gpa);
         a.key_sets.deinit(a.gpa);
@@ -114,7 +127,7 @@ pub const Alternatives = struct {
     /// The alternatives of a goal that something satisfies. Lent.
     pub fn of(a: *Alternatives, goal: GoalId, class: Class) Error![]const Id {
         const key = @as(u64, goal) << 3 | @backingInt(class);
-        if (a.of_goal.get(key)) |found| return found;
+        if (a.of_goal.get(key)) |found| return a.lists.items[found];
         var found: ArrayList(Id) = .empty;
         for (try a.goals.expand(goal, class)) |*one| {
             const alternative = try a.arena.allocator().create(Alternative);
@@ -125,22 +138,21 @@ pub const Alternatives = struct {
             if (try a.isPossible(id)) try found.append(a.arena.allocator(), id);
         }
         // Without what is known only later it is asked for again.
-        if (!a.met_busy) try a.of_goal.put(a.gpa, key, found.items);
+        if (!a.met_busy and a.of_goal.get(key) == null) try a.of_goal.putItem(a.gpa, key, []const Id, &a.lists, found.items);
         return found.items;
     }
 
     /// Whether some value satisfies the goal.
     pub fn isSatisfiable(a: *Alternatives, goal: GoalId) Error!bool {
         if (a.goals.goals.get(goal).len == 0) return true;
-        if (a.satisfiable.get(goal)) |known| {
-            if (known == .busy) a.met_busy = true;
-            return known == .yes;
-        }
+        const known = a.satisfiable.get(goal);
+        if (known == .busy) a.met_busy = true;
+        if (known != .unknown) return known == .yes;
         try a.satisfiable.put(a.gpa, goal, .busy);
         const outer = a.met_busy;
         a.met_busy = false;
         errdefer {
-            _ = a.satisfiable.remove(goal);
+            a.satisfiable.forget(goal);
             a.met_busy = outer;
         }
         const is = for (std.enums.values(Class)) |class| {
@@ -148,8 +160,8 @@ pub const Alternatives = struct {
         } else false;
         // What was found with busy goals counted as unsatisfiable holds if it is yes.
         if (is or !a.met_busy) {
-            try a.satisfiable.put(a.gpa, goal, if (is) .yes else .no);
-        } else _ = a.satisfiable.remove(goal);
+            try a.satisfiable.put(a.gpa, goal, .of(is));
+        } else a.satisfiable.forget(goal);
         a.met_busy = outer or (a.met_busy and !is);
         return is;
     }
@@ -168,7 +180,8 @@ pub const Alternatives = struct {
 
     /// Whether an array or object that has come so far can be completed.
     pub fn canFinish(a: *Alternatives, progress: u32) Error!bool {
-        if (a.finishable.get(progress)) |known| return known;
+        const known = a.finishable.get(progress);
+        if (known != .unknown) return known == .yes;
         const busy_before = a.met_busy;
         a.met_busy = false;
         errdefer a.met_busy = busy_before;
@@ -177,7 +190,7 @@ pub const Alternatives = struct {
             .object => |*plan| try a.canFinishObject(plan, progress),
             else => unreachable,
         };
-        if (can or !a.met_busy) try a.finishable.put(a.gpa, progress, can);
+        if (can or !a.met_busy) try a.finishable.put(a.gpa, progress, .of(can));
         a.met_busy = busy_before or (a.met_busy and !can);
         return can;
     }
@@ -377,18 +390,20 @@ pub const Alternatives = struct {
 
     fn canFinishArray(a: *Alternatives, plan: *const ArrayPlan, progress: u32) Error!bool {
         // Breadth first over what progress there is; long arrays of like items go on with a count alone.
-        var seen: std.AutoArrayHashMapUnmanaged(u32, void) = .empty;
+        var seen: NumberMap = .{};
         defer seen.deinit(a.gpa);
-        try seen.put(a.gpa, progress, {});
+        var todo: ArrayList(u32) = .empty;
+        defer todo.deinit(a.gpa);
+        try seen.putItem(a.gpa, progress, u32, &todo, progress);
         var i: usize = 0;
-        while (i < seen.count()) : (i += 1) {
-            const at = seen.keys()[i];
+        while (i < todo.items.len) : (i += 1) {
+            const at = todo.items[i];
             if (a.acceptsArray(plan, at)) return true;
             if (try a.repeats(plan, at)) |can| return can;
-            if (seen.count() > search_max) return error.TooLarge;
+            if (todo.items.len > search_max) return error.TooLarge;
             for (0..plan.nOptions()) |options| {
                 const next = try a.nextItem(plan, at, @intCast(options)) orelse continue;
-                try seen.put(a.gpa, next.progress, {});
+                if (seen.get(next.progress) == null) try seen.putItem(a.gpa, next.progress, u32, &todo, next.progress);
             }
         }
         return false;
@@ -535,7 +550,7 @@ pub const Alternatives = struct {
         const arena = a.arena.allocator();
         var scratch: Arena = .init(a.gpa);
         defer scratch.deinit();
-        var few: std.StringHashMapUnmanaged(void) = .empty;
+        var few: Texts = .{};
         var extras: ArrayList(Extra) = .empty;
         var is_endless = false;
         var n_few: u32 = 0;
@@ -546,7 +561,8 @@ pub const Alternatives = struct {
             is_endless = is_endless or contents == null;
             if (contents == null or extra.possible | extra.certain == 0) try extras.append(arena, extra);
             for (contents orelse &.{}) |content| {
-                if ((try few.getOrPut(scratch.allocator(), content)).found_existing) continue;
+                const n = few.count();
+                if (try few.put(scratch.allocator(), content) < n) continue;
                 if (extra.possible | extra.certain == 0) {
                     n_few += 1;
                     continue;
@@ -575,7 +591,7 @@ pub const Alternatives = struct {
         }
         var excluded: ArrayList([]const u8) = .empty;
         for (plan.named) |key| try excluded.append(arena, a.schema.keys[key]);
-        for (came) |key| try excluded.append(arena, try spelling.unescaped(arena, a.texts.keys()[key]));
+        for (came) |key| try excluded.append(arena, try spelling.unescaped(arena, a.texts.list.items[key]));
         return a.strings(names, matched.items, unmatched.items, excluded.items);
     }
 
@@ -617,12 +633,12 @@ pub const Alternatives = struct {
     /// The ways in which the object can go on behind a known key, found once. Lent.
     fn knownMembers(a: *Alternatives, plan: *const ObjectPlan, progress: u32, known: u32) Error![]const Next {
         const key = @as(u64, progress) << 32 | known;
-        if (a.members.get(key)) |found| return found;
+        if (a.members.get(key)) |found| return a.forks.items[found];
         var forks: ArrayList(Next) = .empty;
         defer forks.deinit(a.gpa);
         try a.addMembers(plan, progress, .{ .known = known }, &forks);
         const found = try a.arena.allocator().dupe(Next, forks.items);
-        try a.members.put(a.gpa, key, found);
+        if (a.members.get(key) == null) try a.members.putItem(a.gpa, key, []const Next, &a.forks, found);
         return found;
     }
 
@@ -640,27 +656,31 @@ pub const Alternatives = struct {
     /// The automaton of an extra key that may come next; null if it may not. Only its text is still open.
     pub fn extraOpen(a: *Alternatives, plan: *const ObjectPlan, progress: u32, extra: usize) Error!?*Strings {
         const key = @as(u64, progress) << 32 | extra;
-        if (a.open_extras.get(key)) |found| return found;
-        const found = try a.findExtra(plan, progress, extra);
-        try a.open_extras.put(a.gpa, key, found);
-        return found;
+        const number = a.open_extras.get(key) orelse found: {
+            const found = try a.findExtra(plan, progress, @intCast(extra)) orelse closed;
+            try a.open_extras.put(a.gpa, key, found);
+            break :found found;
+        };
+        return if (number == closed) null else a.extra_automata.items[number];
     }
 
-    fn findExtra(a: *Alternatives, plan: *const ObjectPlan, progress: u32, extra: usize) Error!?*Strings {
+    /// Of `extra_automata`.
+    fn findExtra(a: *Alternatives, plan: *const ObjectPlan, progress: u32, extra: u32) Error!?u32 {
         const at = a.objectProgress(progress);
         if (plan.nRequiredFrom(at.next) > 0) return null;
         if (plan.count.max != unbounded and at.count == plan.count.max) return null;
         // What is behind such a member does not depend on its text.
-        if (!try a.anyMember(plan, progress, .{ .extra = .{ .index = @intCast(extra), .text = try a.text("") } })) return null;
-        const entry = try a.extra_keys.getOrPut(a.gpa, .{ at.alternative, @intCast(extra), at.came });
-        if (entry.found_existing) return entry.value_ptr.*;
-        entry.value_ptr.* = null;
-        errdefer _ = a.extra_keys.remove(.{ at.alternative, @intCast(extra), at.came });
+        if (!try a.anyMember(plan, progress, .{ .extra = .{ .index = extra, .text = try a.text("") } })) return null;
+        const place = [_]u32{ at.alternative, extra, at.came };
+        if (a.extra_keys.find(&place)) |number| return number;
         const came = try a.arena.allocator().dupe(u32, a.key_sets.get(at.came));
         const one = plan.extras[extra];
+        try a.extra_automata.ensureUnusedCapacity(a.gpa, 1); // or what is made now would be lost
         const strings_of = try a.keysOf(plan, one, one.names, came);
-        try a.extra_keys.put(a.gpa, .{ at.alternative, @intCast(extra), at.came }, strings_of);
-        return strings_of;
+        errdefer if (strings_of) |automaton| automaton.deinit();
+        const number = try a.extra_keys.put(a.gpa, &place);
+        a.extra_automata.appendAssumeCapacity(strings_of);
+        return number;
     }
 
     fn anyMember(a: *Alternatives, plan: *const ObjectPlan, progress: u32, which: Which) Error!bool {
@@ -737,17 +757,17 @@ pub const Alternatives = struct {
 
     /// Whether the missing exceptions can still come, and the count be kept. Found once for each place.
     fn canExcept(a: *Alternatives, plan: *const ObjectPlan, next: u32, missing: u32, count: u32) Error!bool {
-        const place: ExceptPlace = .{ .plan = @intFromPtr(plan), .next = next, .missing = missing, .count = count };
-        if (a.exceptable.get(place)) |known| return known;
+        const address: [2]u32 = @bitCast(@as(u64, @intFromPtr(plan)));
+        const place = try a.except_places.put(a.gpa, &(address ++ .{ next, missing, count }));
+        const known = a.exceptable.get(place);
+        if (known != .unknown) return known == .yes;
         const outer = a.met_busy;
         a.met_busy = false;
         const can = try a.searchExcept(plan, next, missing, count);
-        if (can or !a.met_busy) try a.exceptable.put(a.gpa, place, can);
+        if (can or !a.met_busy) try a.exceptable.put(a.gpa, place, .of(can));
         a.met_busy = outer or (a.met_busy and !can);
         return can;
     }
-
-    const ExceptPlace = struct { plan: usize, next: u32, missing: u32, count: u32 };
 
     fn searchExcept(a: *Alternatives, plan: *const ObjectPlan, next: u32, missing: u32, count: u32) Error!bool {
         const limit = plan.count.max;
@@ -789,18 +809,48 @@ pub const Alternatives = struct {
     // ---- Texts of keys
 
     pub fn text(a: *Alternatives, bytes: []const u8) Allocator.Error!u32 {
-        const entry = try a.texts.getOrPut(a.gpa, bytes);
-        if (!entry.found_existing) {
-            errdefer _ = a.texts.swapRemove(bytes);
-            entry.key_ptr.* = try a.arena.allocator().dupe(u8, bytes);
-        }
-        return @intCast(entry.index);
+        if (a.texts.find(bytes)) |known| return known;
+        return a.texts.put(a.gpa, try a.arena.allocator().dupe(u8, bytes));
     }
 
     pub fn textAfter(a: *Alternatives, before: u32, bytes: []const u8) Allocator.Error!u32 {
-        const longer = try std.mem.concat(a.gpa, u8, &.{ a.texts.keys()[before], bytes });
+        const longer = try std.mem.concat(a.gpa, u8, &.{ a.texts.list.items[before], bytes });
         defer a.gpa.free(longer);
         return a.text(longer);
+    }
+};
+
+const Verdict = enum(u8) {
+    unknown,
+    /// Being looked for.
+    busy,
+    no,
+    yes,
+
+    fn of(is: bool) Verdict {
+        return if (is) .yes else .no;
+    }
+};
+
+/// By number, which are dense.
+const Verdicts = struct {
+    list: ArrayList(Verdict) = .empty,
+
+    fn deinit(v: *Verdicts, gpa: Allocator) void {
+        v.list.deinit(gpa);
+    }
+
+    fn get(v: *const Verdicts, number: u32) Verdict {
+        return if (number < v.list.items.len) v.list.items[number] else .unknown;
+    }
+
+    fn put(v: *Verdicts, gpa: Allocator, number: u32, verdict: Verdict) Allocator.Error!void {
+        if (number >= v.list.items.len) try v.list.appendNTimes(gpa, .unknown, number + 1 - v.list.items.len);
+        v.list.items[number] = verdict;
+    }
+
+    fn forget(v: *Verdicts, number: u32) void {
+        v.list.items[number] = .unknown;
     }
 };
 

@@ -13,6 +13,7 @@ const Bounds = schema_module.Bounds;
 const NodeId = schema_module.NodeId;
 const unbounded = schema_module.unbounded;
 const Interner = @import("interner.zig").Interner;
+const NumberMap = @import("../base/number_map.zig").NumberMap;
 
 pub const GoalId = u32;
 
@@ -60,8 +61,9 @@ pub const Goals = struct {
     schema: *const Schema,
     arena: Arena,
     goals: Interner = .{},
-    /// By goal and class.
-    expansions: std.AutoHashMapUnmanaged(u64, []const Conjunction) = .empty,
+    /// By goal and class: of `found`.
+    expansions: NumberMap = .{},
+    found: ArrayList([]const Conjunction) = .empty,
 
     pub fn init(gpa: Allocator, schema: *const Schema) Goals {
         return .{ .gpa = gpa, .schema = schema, .arena = .init(gpa) };
@@ -69,6 +71,7 @@ pub const Goals = struct {
 
     pub fn deinit(g: *Goals) void {
         g.expansions.deinit(g.gpa);
+        g.found.deinit(g.gpa);
         g.goals.deinit(g.gpa);
         g.arena.deinit();
     }
@@ -93,7 +96,7 @@ pub const Goals = struct {
     /// Lent for the life of the goals.
     pub fn expand(g: *Goals, id: GoalId, class: Class) Error![]const Conjunction {
         const key = @as(u64, id) << 3 | @backingInt(class);
-        if (g.expansions.get(key)) |found| return found;
+        if (g.expansions.get(key)) |found| return g.found.items[found];
         var scratch: Arena = .init(g.gpa);
         defer scratch.deinit();
         var expansion: Expansion = .{ .arena = scratch.allocator(), .schema = g.schema, .class = class };
@@ -101,7 +104,7 @@ pub const Goals = struct {
         for (g.goals.get(id)) |word| try branch.todo.append(expansion.arena, @bitCast(word));
         try expansion.run(&branch);
         const found = try g.keep(expansion.done.items);
-        try g.expansions.put(g.gpa, key, found);
+        try g.expansions.putItem(g.gpa, key, []const Conjunction, &g.found, found);
         return found;
     }
 

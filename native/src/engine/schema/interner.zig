@@ -30,20 +30,34 @@ pub const Interner = struct {
         return in.words.items[in.offsets.items[number]..in.offsets.items[number + 1]];
     }
 
+    /// Null if the run has no number.
+    pub fn find(in: *const Interner, run: []const u32) ?u32 {
+        if (in.slots.len == 0) return null;
+        const slot = in.slots[in.slotOf(run)];
+        return if (slot == 0) null else slot - 1;
+    }
+
     /// `run` does not lie in the interner.
     pub fn put(in: *Interner, gpa: Allocator, run: []const u32) Allocator.Error!u32 {
         if (2 * (in.count() + 1) > in.slots.len) try in.grow(gpa);
-        const mask = in.slots.len - 1;
-        var slot = hashOf(run) & mask;
-        while (in.slots[slot] != 0) : (slot = (slot + 1) & mask) {
-            if (std.mem.eql(u32, in.get(in.slots[slot] - 1), run)) return in.slots[slot] - 1;
-        }
+        const slot = in.slotOf(run);
+        if (in.slots[slot] != 0) return in.slots[slot] - 1;
         try in.offsets.ensureUnusedCapacity(gpa, 2);
         try in.words.appendSlice(gpa, run);
         if (in.offsets.items.len == 0) in.offsets.appendAssumeCapacity(0);
         in.offsets.appendAssumeCapacity(@intCast(in.words.items.len));
         in.slots[slot] = in.count();
         return in.count() - 1;
+    }
+
+    /// That of the run, or the free one where it belongs.
+    fn slotOf(in: *const Interner, run: []const u32) usize {
+        const mask = in.slots.len - 1;
+        var slot = hashOf(run) & mask;
+        while (in.slots[slot] != 0) : (slot = (slot + 1) & mask) {
+            if (std.mem.eql(u32, in.get(in.slots[slot] - 1), run)) break;
+        }
+        return slot;
     }
 
     fn grow(in: *Interner, gpa: Allocator) Allocator.Error!void {

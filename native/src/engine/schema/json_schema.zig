@@ -160,7 +160,7 @@ pub const JsonSchema = struct {
                 defer any.deinit();
                 Machine.setState(any.words.items, .{ .product = string.strings.graph.free, .count = string.state.count });
                 try s.byTails(context, &any, words);
-                try exceptKeys(context, string.strings, m.alternatives.texts.keys()[at.words[2]], &walker, words);
+                try exceptKeys(context, string.strings, m.alternatives.texts.list.items[at.words[2]], &walker, words);
                 if (any.failed) return error.OutOfMemory;
             } else {
                 walker.strings = string.strings;

@@ -500,7 +500,7 @@ pub const Machine = struct {
 
     fn stepKey(m: *Machine, at: Point, byte: u8, out: *Words) Error!?Stack {
         const event = escapes.next(at.words[1], byte) orelse return null;
-        const depth: u32 = @intCast(m.alternatives.texts.keys()[at.words[2]].len + at.words[3]);
+        const depth: u32 = @intCast(m.alternatives.texts.list.items[at.words[2]].len + at.words[3]);
         if (event.what == .quote) return m.endKey(at, depth, out);
         try out.appendSlice(m.gpa, &.{ at.words[0], event.state, at.words[2], at.words[3] + 1 });
         for (0..threadsOf(at.words)) |i| {

@@ -17,6 +17,7 @@ const saturation = plan_module.saturation;
 const options_max = plan_module.options_max;
 const Error = plan_module.Error;
 const dfa_module = @import("../language/dfa.zig");
+const NumberMap = @import("../base/number_map.zig").NumberMap;
 
 /// A key that the schema names and that may come.
 pub const Known = struct {
@@ -114,18 +115,29 @@ pub const ObjectPlan = struct {
     }
 
     fn findNamed(plan: *ObjectPlan, arena: Allocator, schema: *const Schema) Error!void {
-        var seen: std.AutoArrayHashMapUnmanaged(u32, void) = .empty;
-        for (plan.members) |node| try addNamed(arena, schema, node, &seen);
-        for (plan.required) |key| try seen.put(arena, key, {});
-        for (plan.exceptions) |node| try addNamed(arena, schema, node, &seen);
-        for (plan.forbidden) |key| try seen.put(arena, key, {});
-        plan.named = seen.keys();
+        var keys: Keys = .{ .arena = arena };
+        for (plan.members) |node| try keys.addNamed(schema, node);
+        for (plan.required) |key| try keys.add(key);
+        for (plan.exceptions) |node| try keys.addNamed(schema, node);
+        for (plan.forbidden) |key| try keys.add(key);
+        plan.named = keys.list.items;
     }
 
-    fn addNamed(arena: Allocator, schema: *const Schema, node: NodeId, seen: *std.AutoArrayHashMapUnmanaged(u32, void)) Error!void {
-        const atom = membersOf(schema, node) orelse return;
-        for (schema.members[atom.named.from..][0..atom.named.len]) |member| try seen.put(arena, member.key, {});
-    }
+    /// In the order in which they were first met.
+    const Keys = struct {
+        arena: Allocator,
+        list: ArrayList(u32) = .empty,
+        seen: NumberMap = .{},
+
+        fn add(keys: *Keys, key: u32) Error!void {
+            if (keys.seen.get(key) == null) try keys.seen.putItem(keys.arena, key, u32, &keys.list, key);
+        }
+
+        fn addNamed(keys: *Keys, schema: *const Schema, node: NodeId) Error!void {
+            const atom = membersOf(schema, node) orelse return;
+            for (schema.members[atom.named.from..][0..atom.named.len]) |member| try keys.add(member.key);
+        }
+    };
 
     pub fn isRequired(plan: *const ObjectPlan, key: u32) bool {
         return std.mem.findScalar(u32, plan.required, key) != null;

@@ -10,6 +10,7 @@ const unbounded = schema_module.unbounded;
 const dfa_module = @import("../language/dfa.zig");
 const Dfa = dfa_module.Dfa;
 const Graph = @import("string_graph.zig").Graph;
+const NumberMap = @import("../base/number_map.zig").NumberMap;
 
 pub const Error = error{ OutOfMemory, TooLarge };
 
@@ -38,8 +39,8 @@ pub const Strings = struct {
     gpa: Allocator,
     spec: Spec,
     graph: Graph,
-    /// By state and what is left of the bounds: whether some completion has such a length.
-    between: std.AutoHashMapUnmanaged([3]u32, bool) = .empty,
+    /// By state: whether some completion has a length between the bounds.
+    between: NumberMap = .{},
 
     /// `count` is that of the characters, no higher than what still matters.
     pub const State = packed struct(u64) { product: u32, count: u32 };
@@ -139,15 +140,15 @@ pub const Strings = struct {
         const shortest = s.graph.shortest[state.product];
         if (shortest > max or s.graph.longest[state.product] < min) return false;
         if (shortest >= min) return true;
-        return s.hasBetween(state.product, min, max);
+        return s.hasBetween(state, min, max);
     }
 
-    /// Whether some completion has a length between the bounds: layer by layer of characters.
-    fn hasBetween(s: *Strings, from: u32, min: u32, max: u32) Error!bool {
-        if (s.between.get(.{ from, min, max })) |known| return known;
+    /// Whether some completion has a length between what is left of the bounds: layer by layer of characters.
+    fn hasBetween(s: *Strings, state: State, min: u32, max: u32) Error!bool {
+        if (s.between.get(@bitCast(state))) |known| return known != 0;
         var steps: usize = 0;
-        const found = try s.graph.hasLength(s.gpa, from, min, max, &steps, search_max);
-        try s.between.put(s.gpa, .{ from, min, max }, found);
+        const found = try s.graph.hasLength(s.gpa, state.product, min, max, &steps, search_max);
+        try s.between.put(s.gpa, @bitCast(state), @intFromBool(found));
         return found;
     }
 };
