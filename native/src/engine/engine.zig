@@ -7,7 +7,9 @@ pub const arena = @import("base/arena.zig");
 pub const array_list = @import("base/array_list.zig");
 pub const budget = @import("base/budget.zig");
 pub const diagnostic = @import("base/diagnostic.zig");
+pub const number_map = @import("base/number_map.zig");
 pub const status = @import("base/status.zig");
+pub const texts = @import("base/texts.zig");
 
 // platform
 pub const clock = @import("platform/clock.zig");
@@ -63,7 +65,6 @@ pub const matcher = @import("constraint/matcher.zig");
 test {
     @import("std").testing.refAllDecls(@This());
     _ = @import("base/bitmap.zig");
-    _ = @import("base/number_map.zig");
 
     _ = @import("platform/processor.zig");
     _ = @import("payload/decode.zig");

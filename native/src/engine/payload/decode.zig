@@ -3,6 +3,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
+const Texts = @import("../base/texts.zig").Texts;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
@@ -338,32 +339,33 @@ const Decoder = struct {
     }
 
     fn checkPaths(d: *Decoder) Error!void {
-        var first: std.StringHashMapUnmanaged(u32) = .empty;
-        defer first.deinit(d.gpa);
+        var paths: Texts = .{};
+        defer paths.deinit(d.gpa);
         for (d.out.descriptors.items, 0..) |one, i| {
             const path = d.out.textOf(one.path);
-            const entry = try first.getOrPut(d.gpa, path);
-            if (entry.found_existing) return d.diag.fail(
+            const first = try paths.put(d.gpa, path);
+            if (first < i) return d.diag.fail(
                 .payload,
                 "descriptors[{d}].path: {f} is also the path of descriptors[{d}]",
-                .{ i, quoted(path), entry.value_ptr.* },
+                .{ i, quoted(path), first },
             );
-            entry.value_ptr.* = @intCast(i);
         }
     }
 
     fn checkTriggers(d: *Decoder) Error!void {
-        var first: std.StringHashMapUnmanaged(u32) = .empty;
-        defer first.deinit(d.gpa);
+        var known: Texts = .{};
+        defer known.deinit(d.gpa);
+        var owners: ArrayList(u32) = .empty;
+        defer owners.deinit(d.gpa);
         for (d.out.descriptors.items, 0..) |one, i| {
             for (one.triggers.of(d.out.triggers.items), 0..) |trigger, j| {
-                const entry = try first.getOrPut(d.gpa, std.mem.sliceAsBytes(trigger.of(d.out.tokens.items)));
-                if (entry.found_existing and entry.value_ptr.* != i) return d.diag.fail(
+                const number = try known.put(d.gpa, std.mem.sliceAsBytes(trigger.of(d.out.tokens.items)));
+                if (number == owners.items.len) try owners.append(d.gpa, @intCast(i));
+                if (owners.items[number] != i) return d.diag.fail(
                     .payload,
                     "descriptors[{d}].trigger[{d}]: also a trigger of descriptors[{d}]",
-                    .{ i, j, entry.value_ptr.* },
+                    .{ i, j, owners.items[number] },
                 );
-                entry.value_ptr.* = @intCast(i);
             }
         }
     }

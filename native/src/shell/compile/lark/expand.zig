@@ -7,6 +7,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
+const Texts = @import("engine").texts.Texts;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -56,10 +57,11 @@ pub const Expansion = struct {
     of_definitions: []u32,
     /// Definitions in the order of their rules, to be expanded.
     waiting: ArrayList(u32) = .empty,
-    /// Helpers by what they are made of, as bytes.
-    helpers: std.StringHashMapUnmanaged(u32) = .empty,
+    /// What helpers are made of, as bytes, and their rules.
+    helpers: Texts = .{},
+    helper_rules: ArrayList(u32) = .empty,
     /// The productions so far, as bytes.
-    known: std.StringHashMapUnmanaged(u32) = .empty,
+    known: Texts = .{},
     /// What is being expanded: the definition, and the place of its alternative.
     definition: *const syntax_tree.Rule = undefined,
     place: Place = .{},
@@ -321,9 +323,10 @@ pub const Expansion = struct {
             try key.appendSlice(e.arena, std.mem.asBytes(&length));
             try key.appendSlice(e.arena, std.mem.sliceAsBytes(choice));
         }
-        const slot = try e.helpers.getOrPut(e.arena, key.items);
-        if (!slot.found_existing) slot.value_ptr.* = try e.addRule(name, place);
-        return .{ .symbol = .{ .index = @intCast(slot.value_ptr.*), .is_rule = true }, .is_new = !slot.found_existing };
+        const helper = try e.helpers.put(e.arena, key.items);
+        const is_new = helper == e.helper_rules.items.len;
+        if (is_new) try e.helper_rules.append(e.arena, try e.addRule(name, place));
+        return .{ .symbol = .{ .index = @intCast(e.helper_rules.items[helper]), .is_rule = true }, .is_new = is_new };
     }
 
     /// Adds the production whose symbols are those of `parts` in order, unless the rule has it already.
@@ -336,9 +339,8 @@ pub const Expansion = struct {
             @memcpy(key[at..][0..part.len], part);
             at += part.len;
         }
-        const slot = try e.known.getOrPut(e.arena, std.mem.sliceAsBytes(key));
-        if (slot.found_existing) return;
-        slot.value_ptr.* = 0;
+        const n_known = e.known.count();
+        if (try e.known.put(e.arena, std.mem.sliceAsBytes(key)) < n_known) return;
         if (e.productions.items.len == number_max) return e.failLimit(e.place, "the grammar has more than {d} productions");
         if (n_symbols > number_max) return e.failLimit(e.place, "the alternative has more than {d} symbols");
         if (e.productions.items.len % 64 == 0) try e.budget.check("the grammar", e.diag);

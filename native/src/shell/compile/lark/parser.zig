@@ -3,6 +3,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
+const Texts = @import("engine").texts.Texts;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
@@ -70,7 +71,8 @@ const Parser = struct {
     end: usize = 0,
     n_tokens: u32 = 0,
     names: ArrayList(Name) = .empty,
-    name_indices: std.StringHashMapUnmanaged(u32) = .empty,
+    /// Of `names`.
+    name_texts: Texts = .{},
     rules: ArrayList(Rule) = .empty,
     terminals: ArrayList(Terminal) = .empty,
     ignored: ArrayList(Mention) = .empty,
@@ -453,10 +455,8 @@ const Parser = struct {
     // ---- Names, tokens, lists
 
     fn nameOf(p: *Parser, token: Token) Error!u32 {
-        const slot = try p.name_indices.getOrPut(p.arena, token.text);
-        if (slot.found_existing) return slot.value_ptr.*;
-        const index: u32 = @intCast(p.names.items.len);
-        slot.value_ptr.* = index;
+        const index = try p.name_texts.put(p.arena, token.text);
+        if (index < p.names.items.len) return index;
         try p.names.append(p.arena, .{ .text = token.text, .place = token.place, .is_terminal = token.tag == .terminal });
         return index;
     }

@@ -3,6 +3,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
+const Texts = @import("engine").texts.Texts;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -35,7 +36,8 @@ pub const Patterns = struct {
     budget: *Budget,
     diag: *Diagnostic,
     list: ArrayList(Pattern) = .empty,
-    indices: std.StringHashMapUnmanaged(u32) = .empty,
+    /// How each of them is written.
+    keys: Texts = .{},
     n_costly: u32 = 0,
 
     /// The index in `list` of a string. `token.text` must live as long as the patterns do.
@@ -44,23 +46,18 @@ pub const Patterns = struct {
         const inner = token.text[1 .. token.text.len - 1 - @intFromBool(any_case)];
         if (inner.len == 0) return p.fail(token, 0, "the string is empty", .{});
         if (std.mem.findScalar(u8, inner, '\\') == null) {
-            const slot = try p.slotOf(token.text);
-            if (slot.found_existing) return slot.value_ptr.*;
-            return p.addString(slot, token, inner, any_case);
+            return try p.find(token.text) orelse p.addString(token, inner, any_case);
         }
         const text = try p.unescape(token, inner);
         // The key is the string as it would be written without escapes. No written string has a bare quote or backslash inside.
         const key = try std.mem.concat(p.arena, u8, &.{ "\"", text, if (any_case) "\"i" else "\"" });
-        const slot = try p.slotOf(key);
-        if (slot.found_existing) return slot.value_ptr.*;
-        return p.addString(slot, token, text, any_case);
+        return try p.find(key) orelse p.addString(token, text, any_case);
     }
 
     /// The index in `list` of a regex. `token.text`, with its slashes and flags, must live as long as the patterns do.
     pub fn regularExpression(p: *Patterns, token: Token) Error!u32 {
         const close = std.mem.findScalarLast(u8, token.text, '/').?;
-        const slot = try p.slotOf(token.text);
-        if (slot.found_existing) return slot.value_ptr.*;
+        if (try p.find(token.text)) |index| return index;
         try p.countCostly(token);
         var flags: regex.Flags = .{};
         for (token.text[close + 1 ..], close + 1..) |flag, at| switch (flag) {
@@ -81,7 +78,7 @@ pub const Patterns = struct {
             const place = placeWithin(token, 1 + failed_at);
             return p.diag.fail(p.diag.status, "{d}:{d}: {s}", .{ place.line, place.column, @as([]const u8, message[0..length]) });
         };
-        return p.add(slot, token, node, false);
+        return p.add(token, node, false);
     }
 
     /// The index in `list` of the characters from one string to another, both one character long.
@@ -89,12 +86,11 @@ pub const Patterns = struct {
         const ends: ast.Range = .{ .first = try p.character(from), .last = try p.character(to) };
         if (ends.first > ends.last) return p.fail(to, 0, "the range ends before it begins", .{});
         const key = [_]u32{ range_mark, ends.first, ends.last };
-        const slot = try p.slotOf(try p.arena.dupe(u8, std.mem.sliceAsBytes(&key)));
-        if (slot.found_existing) return slot.value_ptr.*;
+        if (try p.find(try p.arena.dupe(u8, std.mem.sliceAsBytes(&key)))) |index| return index;
         const node = try p.arena.create(ast.Node);
         node.* = .{ .class = try p.arena.dupe(ast.Range, &.{ends}) };
         const text = try std.mem.concat(p.arena, u8, &.{ from.text, "..", to.text });
-        return p.add(slot, .{ .tag = .string, .text = text, .place = from.place }, node, false);
+        return p.add(.{ .tag = .string, .text = text, .place = from.place }, node, false);
     }
 
     /// The index in `list` of an imported regex, written as one in a grammar is; `place` is where it is imported.
@@ -105,15 +101,15 @@ pub const Patterns = struct {
     /// First word of a range's key. No string and no regex begins with a zero byte.
     const range_mark = 0;
 
-    const Slot = std.StringHashMapUnmanaged(u32).GetOrPutResult;
-
-    fn slotOf(p: *Patterns, key: []const u8) Error!Slot {
-        return p.indices.getOrPut(p.arena, key);
+    /// The index in `list` of what is written so; null if it is new, and then it is added next.
+    fn find(p: *Patterns, key: []const u8) Error!?u32 {
+        const index = try p.keys.put(p.arena, key);
+        return if (index < p.list.items.len) index else null;
     }
 
-    fn addString(p: *Patterns, slot: Slot, token: Token, text: []const u8, any_case: bool) Error!u32 {
+    fn addString(p: *Patterns, token: Token, text: []const u8, any_case: bool) Error!u32 {
         if (any_case) try p.countCostly(token);
-        return p.add(slot, token, try regex.literal(p.arena, text, any_case), true);
+        return p.add(token, try regex.literal(p.arena, text, any_case), true);
     }
 
     fn countCostly(p: *Patterns, token: Token) Error!void {
@@ -122,12 +118,12 @@ pub const Patterns = struct {
         if (p.n_costly > costly_max) return p.failLimit(token, "more than {d} different regexes and strings of any case", costly_max);
     }
 
-    fn add(p: *Patterns, slot: Slot, token: Token, node: *const ast.Node, is_literal: bool) Error!u32 {
+    fn add(p: *Patterns, token: Token, node: *const ast.Node, is_literal: bool) Error!u32 {
         const properties = Properties.of(node) orelse {
             return p.failLimit(token, "the regex is deeper than {d}", properties_module.depth_max);
         };
         const index: u32 = @intCast(p.list.items.len);
-        slot.value_ptr.* = index;
+        std.debug.assert(index == p.keys.count() - 1);
         try p.list.append(p.arena, .{
             .text = token.text,
             .place = token.place,

@@ -4,6 +4,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
+const NumberMap = @import("engine").number_map.NumberMap;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
@@ -52,8 +53,9 @@ pub const Compiler = struct {
     queue: ArrayList(Waiting) = .empty,
     /// By the serial number of an object in the scope 0.
     nodes: ArrayList(NodeId) = .empty,
-    /// By scope and serial number.
-    scoped: std.AutoHashMapUnmanaged(u64, NodeId) = .empty,
+    /// By scope and serial number: of `scoped_nodes`.
+    scoped: NumberMap = .{},
+    scoped_nodes: ArrayList(NodeId) = .empty,
     /// What the schema that is being read asserts so far.
     parts: ArrayList(NodeId) = .empty,
 
@@ -136,9 +138,9 @@ pub const Compiler = struct {
 
     fn nodeSlot(c: *Compiler, serial: u32, scope: references.Scope) Error!*NodeId {
         if (scope != 0) {
-            const entry = try c.scoped.getOrPut(c.arena, @as(u64, scope) << 32 | serial);
-            if (!entry.found_existing) entry.value_ptr.* = unknown;
-            return entry.value_ptr;
+            const key = @as(u64, scope) << 32 | serial;
+            if (c.scoped.get(key) == null) try c.scoped.putItem(c.arena, key, NodeId, &c.scoped_nodes, unknown);
+            return &c.scoped_nodes.items[c.scoped.get(key).?];
         }
         const known = c.nodes.items.len;
         if (serial >= known) {
@@ -487,7 +489,6 @@ pub const Compiler = struct {
         const patterns = try c.objectOf(s, .patternProperties);
         const rest = if (s.get(.additionalProperties)) |value| try c.node(s, .additionalProperties, value) else always;
         const named = try c.arena.alloc(engine.Member, properties.len);
-        try c.formula.keys.ensureUnusedCapacity(c.arena, properties.len);
         for (named, properties) |*to, *member| {
             to.* = .{ .key = try c.formula.key(member.key), .value = try c.node(s, .properties, &member.value) };
         }

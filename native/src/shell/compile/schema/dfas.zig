@@ -3,6 +3,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
+const Texts = @import("engine").texts.Texts;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -19,7 +20,9 @@ pub const Dfas = struct {
     diag: *Diagnostic,
     /// Made with `gpa`.
     list: ArrayList(Dfa) = .empty,
-    by_pattern: std.StringHashMapUnmanaged(u32) = .empty,
+    /// Those that are compiled, and the number of the automaton of each.
+    patterns: Texts = .{},
+    of_patterns: ArrayList(u32) = .empty,
     by_format: std.EnumMap(formats.Format, u32) = .{},
 
     pub fn deinit(d: *Dfas) void {
@@ -43,11 +46,11 @@ pub const Dfas = struct {
 
     /// The number of the automaton of the texts in which a pattern is found.
     pub fn ofPattern(d: *Dfas, pattern: []const u8) Error!u32 {
-        const slot = try d.by_pattern.getOrPut(d.arena, pattern);
-        if (slot.found_existing) return slot.value_ptr.*;
-        errdefer _ = d.by_pattern.remove(pattern);
-        slot.value_ptr.* = try d.add(try patterns.compile(d.gpa, d.arena, pattern, d.budget, d.diag));
-        return slot.value_ptr.*;
+        if (d.patterns.find(pattern)) |known| return d.of_patterns.items[known];
+        const number = try d.add(try patterns.compile(d.gpa, d.arena, pattern, d.budget, d.diag));
+        try d.of_patterns.append(d.arena, number);
+        _ = try d.patterns.put(d.arena, pattern);
+        return number;
     }
 
     /// The number of the automaton of a format.

@@ -3,6 +3,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
+const Texts = @import("engine").texts.Texts;
 const engine = @import("engine").schema;
 const Schema = engine.Schema;
 const Node = engine.Node;
@@ -23,7 +24,7 @@ pub const Formula = struct {
     matching: ArrayList(engine.Matching) = .empty,
     limits: ArrayList(engine.Limit) = .empty,
     decimals: ArrayList(Decimal) = .empty,
-    keys: std.StringArrayHashMapUnmanaged(void) = .empty,
+    keys: Texts = .{},
     values: ArrayList([]const u8) = .empty,
 
     pub fn init(arena: Allocator) Allocator.Error!Formula {
@@ -60,7 +61,7 @@ pub const Formula = struct {
     }
 
     pub fn key(f: *Formula, content: []const u8) Allocator.Error!u32 {
-        return @intCast((try f.keys.getOrPut(f.arena, content)).index);
+        return f.keys.put(f.arena, content);
     }
 
     pub fn decimal(f: *Formula, value: Decimal) Allocator.Error!u32 {
@@ -103,7 +104,7 @@ pub const Formula = struct {
         const decimals = try to.dupe(Decimal, f.decimals.items);
         for (decimals) |*one| one.digits = try to.dupe(u8, one.digits);
         schema.decimals = decimals;
-        schema.keys = try copyTexts(to, f.keys.keys());
+        schema.keys = try copyTexts(to, f.keys.list.items);
         schema.values = try copyTexts(to, f.values.items);
     }
 

@@ -4,6 +4,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
+const Texts = @import("engine").texts.Texts;
 const Arena = @import("engine").arena.Arena;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
@@ -208,11 +209,10 @@ const Reader = struct {
             };
             return;
         }
-        var seen: std.StringHashMapUnmanaged(void) = .empty;
+        var seen: Texts = .{};
         defer seen.deinit(r.gpa);
-        try seen.ensureTotalCapacity(r.gpa, @intCast(children.len));
-        for (children) |child| {
-            if (seen.getOrPutAssumeCapacity(child.key).found_existing) return r.failDouble(child.key);
+        for (children, 0..) |child, i| {
+            if (try seen.put(r.gpa, child.key) < i) return r.failDouble(child.key);
         }
     }
 

@@ -4,6 +4,8 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
+const NumberMap = @import("engine").number_map.NumberMap;
+const Texts = @import("engine").texts.Texts;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
@@ -57,12 +59,14 @@ pub const References = struct {
     documents: ArrayList(Document) = .empty,
     resources: ArrayList(Resource) = .empty,
     /// By the serial number of their root.
-    of_root: std.AutoHashMapUnmanaged(u32, ResourceId) = .empty,
-    /// URIs of resources, and URIs with anchors.
-    by_uri: std.StringHashMapUnmanaged(Found) = .empty,
+    of_root: NumberMap = .{},
+    /// URIs of resources, and URIs with anchors, and by number what is there.
+    uris: Texts = .{},
+    found: ArrayList(Found) = .empty,
     scopes: ArrayList([]const Dynamic) = .empty,
-    /// By serial number of an object with many members.
-    indexes: std.AutoHashMapUnmanaged(u32, std.StringHashMapUnmanaged(*const Value)) = .empty,
+    /// By serial number of an object with many members: of `keys`, those of its members in their order.
+    indexes: NumberMap = .{},
+    keys: ArrayList(Texts) = .empty,
 
     const Found = struct { target: Target, is_dynamic: bool = false };
 
@@ -94,8 +98,7 @@ pub const References = struct {
     }
 
     fn put(r: *References, uri: []const u8, found: Found) Error!void {
-        const slot = try r.by_uri.getOrPut(r.arena, uri);
-        if (!slot.found_existing) slot.value_ptr.* = found;
+        if (try r.uris.put(r.arena, uri) == r.found.items.len) try r.found.append(r.arena, found);
     }
 
     fn setDraft(r: *References, id: ResourceId, object: Object) Error!void {
@@ -215,7 +218,7 @@ pub const References = struct {
     fn findResource(r: *References, uri: []const u8) Error!?Target {
         var i: usize = 0;
         while (true) : (i += 1) {
-            if (r.by_uri.get(uri)) |found| return found.target;
+            if (r.uris.find(uri)) |number| return r.found.items[number].target;
             if (i == r.documents.items.len) break;
             try r.scan(i);
         }
@@ -227,7 +230,8 @@ pub const References = struct {
     fn findAnchor(r: *References, resource: ResourceId, fragment: []const u8) Error!?Found {
         for (0..r.documents.items.len) |i| try r.scan(i);
         const name = try uri_module.decoded(r.arena, fragment) orelse return null;
-        return r.by_uri.get(try r.anchorUri(resource, name));
+        const number = r.uris.find(try r.anchorUri(resource, name)) orelse return null;
+        return r.found.items[number];
     }
 
     fn anchorUri(r: *References, resource: ResourceId, name: []const u8) Error![]const u8 {
@@ -281,13 +285,14 @@ pub const References = struct {
 
     fn member(r: *References, object: Object, key: []const u8) Error!?*const Value {
         if (object.len <= few) return object.get(key);
-        const index = try r.indexes.getOrPut(r.arena, object.serial);
-        if (!index.found_existing) {
-            index.value_ptr.* = .empty;
-            try index.value_ptr.ensureTotalCapacity(r.arena, object.len);
-            for (object.members()) |*one| index.value_ptr.putAssumeCapacity(one.key, &one.value);
-        }
-        return index.value_ptr.get(key);
+        const index = r.indexes.get(object.serial) orelse added: {
+            var keys: Texts = .{};
+            for (object.members()) |*one| _ = try keys.put(r.arena, one.key);
+            try r.indexes.putItem(r.arena, object.serial, Texts, &r.keys, keys);
+            break :added r.keys.items.len - 1;
+        };
+        const i = r.keys.items[index].find(key) orelse return null;
+        return &object.members()[i].value;
     }
 
     // ---- Looking for resources and anchors
