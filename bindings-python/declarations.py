@@ -19,12 +19,13 @@ def declarations(manifest: dict[str, Any]) -> str:
     """The constants, types and functions in the form that `cffi.FFI.cdef` reads."""
     lines = [f"#define {constant['name']} {constant['value']}" for constant in manifest["constants"]]
     foreign = [name for name in manifest["handles"] if name.startswith("struct ")]
-    lines += [f"{name};" if name in foreign else f"typedef struct {name} {name};" for name in manifest["handles"]]
+    named = [*manifest["handles"], *(struct["name"] for struct in manifest["structs"])]
+    lines += [f"{name};" if name in foreign else f"typedef struct {name} {name};" for name in named]
     lines += [f"typedef {declared(alias)};" for alias in manifest["aliases"]]
     lines += [f"typedef {prototype(callback, '(*{})')};" for callback in manifest["callbacks"]]
     for struct in manifest["structs"]:
         fields = " ".join(f"{declared(field)};" for field in struct["fields"])
-        lines.append(f"typedef struct {struct['name']} {{ {fields} }} {struct['name']};")
+        lines.append(f"struct {struct['name']} {{ {fields} }};")
     lines += [f"{prototype(function, '{}')};" for function in manifest["functions"]]
     return "\n".join(lines)
 

@@ -35,7 +35,7 @@ export interface LlmStreamConfig {
   gbnfGrammar?: string | null | undefined;
   /** Never samples `<think>`. */
   disableThinking?: boolean | undefined;
-  /** Layers on the GPU; 0 or less: as the model was loaded. */
+  /** Layers on the GPU; 0: none, all on the CPU; -1, the default: as the model was loaded. */
   gpuLayers?: number | null | undefined;
   /** The type of the keys in the KV cache, such as "q8_0"; "f16" by default. */
   cacheTypeK?: string | null | undefined;

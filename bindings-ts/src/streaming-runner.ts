@@ -15,7 +15,7 @@ export interface FfiStreamingGenerateArgs {
   slotId: number;
   /** Accepted but unused. */
   cacheKey?: string | undefined;
-  /** Tokens to emit; 0: no bound. */
+  /** Tokens to emit; 0: none, so that only the prompt is decoded. */
   maxTokens: number;
   /** 0 or less: greedy. */
   temperature: number;
@@ -171,6 +171,7 @@ export class FfiStreamingRunner {
     signal?.addEventListener("abort", cancel, { once: true });
     try {
       session.prefill();
+      if (args.maxTokens === 0) return;
       const clear = this.#constrain(session, args);
       try {
         for await (const step of session.steps()) {

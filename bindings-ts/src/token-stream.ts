@@ -173,16 +173,14 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
 
   /**
    * Empties the KV cache, or keeps the first `keep` tokens of it, and goes back to the state right after opening.
-   * Settings and constraint stay; the constraint starts over.
+   * Returns how many tokens it kept: `keep`, or all if there are fewer. Settings and constraint stay; the constraint
+   * starts over.
    */
-  reset(keep?: number): void {
+  reset(keep?: number): number {
     const { symbols } = this.library;
-    if (keep === undefined) {
-      this.#check(symbols.eliza_inference_llm_stream_reset(this.handle));
-    } else {
-      checkInteger(keep, "keep", INT32_MIN, INT32_MAX);
-      this.#check(symbols.eliza_inference_llm_stream_reset_keep(this.handle, keep));
-    }
+    if (keep === undefined) return this.#check(symbols.eliza_inference_llm_stream_reset(this.handle));
+    checkInteger(keep, "keep", INT32_MIN, INT32_MAX);
+    return this.#check(symbols.eliza_inference_llm_stream_reset_keep(this.handle, keep));
   }
 
   /**

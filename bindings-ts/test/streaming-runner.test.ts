@@ -208,6 +208,14 @@ describe("the flow on a binding", () => {
     expect(new Set(calls.slice(3, -2))).toEqual(new Set(["Next"]));
   });
 
+  test("decodes the prompt alone when no token is asked for", async () => {
+    const { binding, calls } = recorded();
+    const runner = new FfiStreamingRunner(binding, model.handle);
+    const result = await runner.generateWithUsage(argsFor(examples[0]!, { maxTokens: 0 }));
+    expect([result.text, result.firstTokenMs]).toEqual(["", null]);
+    expect(calls).toEqual(["Open", "Prefill", "Close"]);
+  });
+
   test("clears and closes when a step throws", async () => {
     const { binding, calls } = recorded();
     const controller = new AbortController();

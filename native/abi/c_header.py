@@ -24,10 +24,11 @@ NUMBERS: dict[str, tuple[str, int | None]] = {
     "size_t": ("usize", None),
     "float": ("f32", 4),
 }
-BYTES = {"char", "uint8_t", "void"}
+BYTES = {"char", "int8_t", "uint8_t", "void"}
 
 # The types that the header includes; the parser must only know that they are types.
-INCLUDED = "".join(f"typedef int {name};" for name in ("int32_t", "uint32_t", "uint64_t", "size_t", "uint8_t"))
+INCLUDED_NAMES = ("int32_t", "uint32_t", "uint64_t", "size_t", "int8_t", "uint8_t")
+INCLUDED = "".join(f"typedef int {name};" for name in INCLUDED_NAMES)
 
 ONLY_CPLUSPLUS = re.compile(r"^#ifdef __cplusplus\n.*?^#endif$", re.DOTALL | re.MULTILINE)
 DIRECTIVE = re.compile(r"^#.*$", re.MULTILINE)

@@ -15,6 +15,7 @@ BUN_ARGUMENTS = {
     "u32": "u32",
     "u64": "u64_fast",
     "usize": "u64_fast",
+    "f32": "f32",
     "pointer": "ptr",
     "callback": "ptr",
     "cstring": "cstring",

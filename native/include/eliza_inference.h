@@ -16,6 +16,7 @@
  *   9  stream         one generation                     (llama.cpp)
  *   10 constraining a stream                             (llama.cpp)
  *   11 sampler        constraining a foreign chain       (llama.cpp)
+ *   12 speech, images what the host's loaders look for, and this library does not do
  *
  * Conventions
  *   - A function that returns `int` returns ELIZA_OK (0), a positive result where it says so, or a
@@ -61,7 +62,8 @@ extern "C" {
  * number as it is: look a function up by name before using it with an older build. */
 #define ELIZA_INFERENCE_ABI_VERSION 15
 
-/* The ABI version in decimal, "15". [static] */
+/* The ABI version in decimal, "15"; "13" if the environment variable ELIZA_INFERENCE_ABI is 13, for a host of that
+ * version: its eliza_llm_stream_config_t ends before `context_size`, and is then read as that. [static] */
 const char *eliza_inference_abi_version(void);
 
 /* The version of this library, "1.2.3". [static] */
@@ -649,6 +651,8 @@ void eliza_inference_free_tokens(int *tokens);
 int eliza_inference_detokenize(EliInferenceContext *ctx, const int *tokens, size_t n_tokens, int remove_special,
                                int unparse_special, char *out_text, size_t max_text_bytes, char **out_error);
 
+int eliza_inference_tokenize_supported(void); /* 1 */
+
 /* 1 if a libllama that this library can drive is loaded or found, else 0. */
 int eliza_inference_llm_stream_supported(void);
 int eliza_inference_llm_mtp_supported(void);      /* 0: speculative drafting is not in this build */
@@ -658,7 +662,7 @@ int eliza_inference_llm_kv_quant_supported(void); /* 1 if streams are supported:
 
 typedef struct EliLlmStream EliLlmStream;
 
-/* The host's struct: no struct_size. 88 bytes with 64-bit pointers, 64 with 32-bit ones. */
+/* The host's struct: no struct_size. 88 bytes with 64-bit pointers, 64 with 32-bit ones; in ABI 13 80 and 60. */
 typedef struct eliza_llm_stream_config_t {
     int32_t max_tokens;           /* tokens to emit; 0: no limit */
     float temperature;            /* <= 0: greedy */
@@ -672,10 +676,10 @@ typedef struct eliza_llm_stream_config_t {
     const char *mtp_drafter_path; /* non-empty: ELIZA_ERR_NOT_IMPLEMENTED */
     const char *gbnf_grammar;     /* llama.cpp grammar with a rule `root`; NULL or "": none */
     int32_t disable_thinking;     /* 1: <think> is never sampled */
-    int32_t n_gpu_layers;         /* layers on the GPU; 0 or less: as the model was loaded */
+    int32_t n_gpu_layers;         /* layers on the GPU; 0: none, all on the CPU; -1: as the model was loaded */
     const char *cache_type_k;     /* "f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", */
-    const char *cache_type_v;     /* "q5_1"; NULL or "": f16 */
-    int32_t context_size;         /* tokens; 0 or less: what the model was trained with */
+    const char *cache_type_v;     /* "q5_1"; "qjl1_256" and "q4_polar" are served as q4_0; NULL or "": f16 */
+    int32_t context_size;         /* tokens; 0 or less: what the model was trained with; not in ABI 13 */
 } eliza_llm_stream_config_t;
 
 /* Opens a stream on the context. The config and its strings are read during the call only. */
@@ -719,7 +723,8 @@ int eliza_inference_llm_stream_generate(EliLlmStream *stream, int32_t max_tokens
 int eliza_inference_llm_stream_cancel(EliLlmStream *stream);
 
 /* Empties the KV cache and goes back to the state right after open; the settings stay, and so does a
- * token trie, in the state right after set. `reset_keep` keeps the first n_keep tokens of the context. */
+ * token trie, in the state right after set. `reset_keep` keeps the first n_keep tokens of the context, or all if
+ * there are fewer, and returns how many it kept: the next prompt is appended to these. */
 int eliza_inference_llm_stream_reset(EliLlmStream *stream);
 int eliza_inference_llm_stream_reset_keep(EliLlmStream *stream, int32_t n_keep);
 
@@ -852,6 +857,126 @@ int eliza_inference_sampler_set_constraint(struct llama_sampler *sampler, const 
 int eliza_inference_sampler_activate(struct llama_sampler *sampler, const char *path, size_t path_len,
                                      char **out_error);
 int eliza_inference_sampler_state(const struct llama_sampler *sampler, eliza_span_state_t *out_state);
+
+/* ---- 12. Speech, images --------------------------------------------------------------------- */
+
+/*
+ * The host's loaders refuse a library that lacks one of these functions, which are of its ABI 15 with those of
+ * sections 8 and 9. This library constrains text and has nothing of the kind: each `_supported` is 0, what opens
+ * returns NULL, and what else fails returns ELIZA_ERR_NOT_IMPLEMENTED, with a message that names what is missing;
+ * nothing is written but the message. (On 32-bit ARM the two functions that take a float give no message.)
+ */
+
+/* Memory regions: "text" and "mtp" (also "dflash") are in memory as long as the model is, so that both functions
+ * do nothing for them. Any other is ELIZA_ERR_NOT_IMPLEMENTED. */
+int eliza_inference_mmap_acquire(EliInferenceContext *ctx, const char *region_name, char **out_error);
+int eliza_inference_mmap_evict(EliInferenceContext *ctx, const char *region_name, char **out_error);
+
+/* What a drafter's verification did in a step. */
+typedef struct EliVerifierEvent {
+    const int *accepted_token_ids; /* [borrowed from the call] */
+    size_t n_accepted;
+    int rejected_from; /* in the output, half-open; both -1: nothing was rejected */
+    int rejected_to;
+    const int *corrected_token_ids; /* [borrowed from the call] */
+    size_t n_corrected;
+} EliVerifierEvent;
+
+typedef void (*eliza_verifier_cb)(const EliVerifierEvent *event, void *user_data);
+
+/* NULL is ELIZA_OK: nothing calls back anyway. */
+int eliza_inference_set_verifier_callback(EliInferenceContext *ctx, eliza_verifier_cb callback, void *user_data,
+                                          char **out_error);
+
+/* Speech synthesis. `cancel_tts` is ELIZA_OK: nothing runs that it could cancel. */
+typedef int (*eliza_tts_chunk_cb)(const float *pcm, size_t n_samples, int is_final, void *user_data);
+int eliza_inference_tts_stream_supported(void);
+int eliza_inference_tts_synthesize(EliInferenceContext *ctx, const char *text, size_t text_len,
+                                   const char *speaker_preset_id, float *out_pcm, size_t max_samples,
+                                   char **out_error);
+int eliza_inference_tts_synthesize_stream(EliInferenceContext *ctx, const char *text, size_t text_len,
+                                          const char *speaker_preset_id, eliza_tts_chunk_cb on_chunk, void *user_data,
+                                          char **out_error);
+int eliza_inference_cancel_tts(EliInferenceContext *ctx, char **out_error);
+int eliza_inference_encode_reference(EliInferenceContext *ctx, const float *pcm, size_t n_samples, int sample_rate_hz,
+                                     int *out_K, int *out_ref_T, int **out_tokens, char **out_error);
+int eliza_inference_kokoro_supported(void);
+int eliza_inference_kokoro_load(EliInferenceContext *ctx, const char *gguf_path, const char *voice_bin_path,
+                                int style_dim, char **out_error);
+int eliza_inference_kokoro_synthesize(EliInferenceContext *ctx, const char *text, size_t text_len, float speed,
+                                      float *out_pcm, size_t max_samples, char **out_error);
+int eliza_inference_kokoro_sample_rate(EliInferenceContext *ctx);
+int eliza_inference_kokoro_g2p_kind(EliInferenceContext *ctx);
+int eliza_inference_kokoro_synthesize_ipa(EliInferenceContext *ctx, const char *ipa, size_t ipa_len, float speed,
+                                          float *out_pcm, size_t max_samples, char **out_error);
+
+/* Speech recognition. */
+typedef struct EliAsrStream EliAsrStream;
+int eliza_inference_asr_transcribe(EliInferenceContext *ctx, const float *pcm, size_t n_samples, int sample_rate_hz,
+                                   char *out_text, size_t max_text_bytes, char **out_error);
+int eliza_inference_asr_timestamps_supported(void);
+int eliza_inference_asr_transcribe_timed(EliInferenceContext *ctx, const float *pcm, size_t n_samples,
+                                         int sample_rate_hz, char *out_text, size_t max_text_bytes,
+                                         int *out_word_start_ms, int *out_word_end_ms, size_t *io_n_words,
+                                         char **out_error);
+int eliza_inference_asr_stream_supported(void);
+EliAsrStream *eliza_inference_asr_stream_open(EliInferenceContext *ctx, int sample_rate_hz, char **out_error);
+int eliza_inference_asr_stream_feed(EliAsrStream *stream, const float *pcm, size_t n_samples, char **out_error);
+int eliza_inference_asr_stream_partial(EliAsrStream *stream, char *out_text, size_t max_text_bytes, int *out_tokens,
+                                       size_t *io_n_tokens, char **out_error);
+int eliza_inference_asr_stream_finish(EliAsrStream *stream, char *out_text, size_t max_text_bytes, int *out_tokens,
+                                      size_t *io_n_tokens, char **out_error);
+void eliza_inference_asr_stream_close(EliAsrStream *stream);
+
+/* Voice activity, wake words, speakers. */
+typedef struct EliVad EliVad;
+int eliza_inference_vad_supported(void);
+EliVad *eliza_inference_vad_open(EliInferenceContext *ctx, int sample_rate_hz, char **out_error);
+int eliza_inference_vad_process(EliVad *vad, const float *pcm, size_t n_samples, float *out_probability,
+                                char **out_error);
+int eliza_inference_vad_reset(EliVad *vad, char **out_error);
+void eliza_inference_vad_close(EliVad *vad);
+
+typedef struct EliWakeWord EliWakeWord;
+int eliza_inference_wakeword_supported(void);
+EliWakeWord *eliza_inference_wakeword_open(EliInferenceContext *ctx, int sample_rate_hz, const char *head_name,
+                                           char **out_error);
+int eliza_inference_wakeword_score(EliWakeWord *wake, const float *pcm, size_t n_samples, float *out_probability,
+                                   char **out_error);
+int eliza_inference_wakeword_reset(EliWakeWord *wake, char **out_error);
+void eliza_inference_wakeword_close(EliWakeWord *wake);
+
+typedef struct EliSpeaker EliSpeaker;
+int eliza_inference_speaker_supported(void);
+EliSpeaker *eliza_inference_speaker_open(EliInferenceContext *ctx, const char *gguf_path, char **out_error);
+int eliza_inference_speaker_embed(EliSpeaker *speaker, const float *pcm, size_t n_samples, float *out_embedding,
+                                  char **out_error);
+void eliza_inference_speaker_free(float *embedding);
+void eliza_inference_speaker_close(EliSpeaker *speaker);
+
+typedef struct EliDiariz EliDiariz;
+int eliza_inference_diariz_supported(void);
+EliDiariz *eliza_inference_diariz_open(EliInferenceContext *ctx, const char *gguf_path, char **out_error);
+int eliza_inference_diariz_segment(EliDiariz *diariz, const float *pcm, size_t n_samples, int8_t *out_labels,
+                                   size_t *io_n_labels, char **out_error);
+void eliza_inference_diariz_close(EliDiariz *diariz);
+
+/* Embeddings of texts, the end of a turn, images. */
+int eliza_inference_embed_supported(void);
+int eliza_inference_embed(EliInferenceContext *ctx, const char *text, size_t text_len, int pooling,
+                          float *out_embedding, size_t out_capacity, int *out_dim, char **out_error);
+int eliza_inference_llm_eot_supported(void);
+int eliza_inference_llm_eot_score(EliInferenceContext *ctx, const int32_t *token_ids, size_t num_tokens,
+                                  int32_t target_token_id, float *out_target_prob, int32_t *out_top_token,
+                                  float *out_top_prob, char **out_error);
+int eliza_inference_vision_supported(void);
+int eliza_inference_describe_image(EliInferenceContext *ctx, const uint8_t *image_bytes, size_t n_bytes,
+                                   const char *mmproj_path, const char *prompt, char *out_text, size_t max_text_bytes,
+                                   char **out_error);
+int eliza_inference_vision_stream_supported(void);
+EliLlmStream *eliza_inference_describe_image_stream_open(EliInferenceContext *ctx, const uint8_t *image_bytes,
+                                                         size_t n_bytes, const char *mmproj_path, const char *prompt,
+                                                         char **out_error);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
  *     abi_test              the parts that need no libllama
  *     abi_test MODEL.gguf   all of it; libllama is found by ELIZA_INFERENCE_LLAMA
  */
+#define _POSIX_C_SOURCE 200112L /* setenv */
 #include "abi_check.h"
 
 #include <math.h>
@@ -705,6 +706,94 @@ static void test_samplers_that_are_none(void) {
     eliza_inference_constraint_free(constraint);
 }
 
+/* 12: speech, images */
+
+static int never_gets_audio(const float *pcm, size_t n_samples, int is_final, void *user_data) {
+    (void)pcm, (void)n_samples, (void)is_final, (void)user_data;
+    CHECK(!"a callback of a call that fails");
+    return 1;
+}
+
+static void never_verifies(const EliVerifierEvent *event, void *user_data) {
+    (void)event, (void)user_data;
+    CHECK(!"a callback of a call that fails");
+}
+
+/* Whatever it is given, what is not here says so, and writes nothing. */
+static void test_speech(EliInferenceContext *ctx) {
+    const int none = ELIZA_ERR_NOT_IMPLEMENTED;
+    const uint8_t image[4] = {0};
+    const int32_t token = 1;
+    float pcm[4] = {0}, out[4] = {9}, probability = 9;
+    char text[8] = "before";
+    int a = 9, b = 9, *tokens = NULL;
+    int8_t labels[4] = {9};
+    size_t n = 4;
+    CHECK_EQUAL(eliza_inference_tts_stream_supported(), 0);
+    CHECK_EQUAL(eliza_inference_kokoro_supported(), 0);
+    CHECK_EQUAL(eliza_inference_asr_timestamps_supported(), 0);
+    CHECK_EQUAL(eliza_inference_asr_stream_supported(), 0);
+    CHECK_EQUAL(eliza_inference_vad_supported(), 0);
+    CHECK_EQUAL(eliza_inference_wakeword_supported(), 0);
+    CHECK_EQUAL(eliza_inference_speaker_supported(), 0);
+    CHECK_EQUAL(eliza_inference_diariz_supported(), 0);
+    CHECK_EQUAL(eliza_inference_embed_supported(), 0);
+    CHECK_EQUAL(eliza_inference_llm_eot_supported(), 0);
+    CHECK_EQUAL(eliza_inference_vision_supported(), 0);
+    CHECK_EQUAL(eliza_inference_vision_stream_supported(), 0);
+    CHECK_EQUAL(eliza_inference_tokenize_supported(), 1);
+
+    GIVES(none, eliza_inference_mmap_acquire(ctx, "tts", &error));
+    GIVES(none, eliza_inference_mmap_evict(ctx, "", &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_mmap_acquire(ctx, NULL, &error));
+    GIVES(none, eliza_inference_set_verifier_callback(ctx, never_verifies, NULL, &error));
+    GIVES(none, eliza_inference_tts_synthesize(ctx, "hello", 5, NULL, out, 4, &error));
+    GIVES(none, eliza_inference_tts_synthesize_stream(ctx, "hello", 5, NULL, never_gets_audio, NULL, &error));
+    GIVES(none, eliza_inference_encode_reference(ctx, pcm, 4, 24000, &a, &b, &tokens, &error));
+    GIVES(none, eliza_inference_kokoro_load(ctx, "kokoro.gguf", "voice.bin", 256, &error));
+    CHECK_EQUAL(eliza_inference_kokoro_synthesize(ctx, "hello", 5, 1.0f, out, 4, NULL), none);
+    CHECK_EQUAL(eliza_inference_kokoro_synthesize_ipa(ctx, "h", 1, 1.0f, out, 4, NULL), none);
+    CHECK_EQUAL(eliza_inference_kokoro_sample_rate(ctx), none);
+    CHECK_EQUAL(eliza_inference_kokoro_g2p_kind(ctx), none);
+    GIVES(none, eliza_inference_asr_transcribe(ctx, pcm, 4, 16000, text, sizeof text, &error));
+    GIVES(none, eliza_inference_asr_transcribe_timed(ctx, pcm, 4, 16000, text, sizeof text, &a, &b, &n, &error));
+    GIVES_NULL(none, eliza_inference_asr_stream_open(ctx, 16000, &error));
+    GIVES(none, eliza_inference_asr_stream_feed(NULL, pcm, 4, &error));
+    GIVES(none, eliza_inference_asr_stream_partial(NULL, text, sizeof text, &a, &n, &error));
+    GIVES(none, eliza_inference_asr_stream_finish(NULL, text, sizeof text, &a, &n, &error));
+    eliza_inference_asr_stream_close(NULL);
+    GIVES_NULL(none, eliza_inference_vad_open(ctx, 16000, &error));
+    GIVES(none, eliza_inference_vad_process(NULL, pcm, 4, &probability, &error));
+    GIVES(none, eliza_inference_vad_reset(NULL, &error));
+    eliza_inference_vad_close(NULL);
+    GIVES_NULL(none, eliza_inference_wakeword_open(ctx, 16000, "hello", &error));
+    GIVES(none, eliza_inference_wakeword_score(NULL, pcm, 4, &probability, &error));
+    GIVES(none, eliza_inference_wakeword_reset(NULL, &error));
+    eliza_inference_wakeword_close(NULL);
+    GIVES_NULL(none, eliza_inference_speaker_open(ctx, NULL, &error));
+    GIVES(none, eliza_inference_speaker_embed(NULL, pcm, 4, out, &error));
+    eliza_inference_speaker_free(NULL);
+    eliza_inference_speaker_close(NULL);
+    GIVES_NULL(none, eliza_inference_diariz_open(ctx, NULL, &error));
+    GIVES(none, eliza_inference_diariz_segment(NULL, pcm, 4, labels, &n, &error));
+    eliza_inference_diariz_close(NULL);
+    GIVES(none, eliza_inference_embed(ctx, "hello", 5, 1, out, 4, &a, &error));
+    GIVES(none, eliza_inference_llm_eot_score(ctx, &token, 1, 2, &probability, &a, out, &error));
+    GIVES(none, eliza_inference_describe_image(ctx, image, 4, "mmproj.gguf", NULL, text, sizeof text, &error));
+    GIVES_NULL(none, eliza_inference_describe_image_stream_open(ctx, image, 4, "mmproj.gguf", NULL, &error));
+    CHECK_EQUAL(eliza_inference_tts_synthesize(ctx, NULL, 0, NULL, NULL, 0, NULL), none);
+    CHECK(a == 9 && b == 9 && tokens == NULL && n == 4 && out[0] == 9 && probability == 9 && labels[0] == 9);
+    CHECK(strcmp(text, "before") == 0);
+}
+
+/* What is asked for speech, and has nothing to do here. */
+static void test_speech_that_is_off(EliInferenceContext *ctx, int status) {
+    GIVES(status, eliza_inference_mmap_acquire(ctx, "text", &error));
+    GIVES(status, eliza_inference_mmap_evict(ctx, "mtp", &error));
+    GIVES(status, eliza_inference_set_verifier_callback(ctx, NULL, NULL, &error));
+    GIVES(status, eliza_inference_cancel_tts(ctx, &error));
+}
+
 /* 8 to 10 with a model */
 
 static int *tokenize(EliInferenceContext *ctx, const char *text, size_t *n) {
@@ -799,10 +888,35 @@ static void test_stream_config(EliInferenceContext *ctx) {
     config = small_config();
     config.draft_min = config.draft_max = config.slot_id = -7;
     config.mtp_drafter_path = config.gbnf_grammar = config.prompt_cache_key = "";
-    config.cache_type_k = config.cache_type_v = "";
+    config.cache_type_k = "qjl1_256";
+    config.cache_type_v = "q4_polar";
     EliLlmStream *stream = eliza_inference_llm_stream_open(ctx, &config, NULL);
     CHECK(stream != NULL);
     eliza_inference_llm_stream_close(stream);
+}
+
+/* A config that ends where `context_size` would begin; what lies behind is not read. */
+static void test_config_of_abi_13(EliInferenceContext *ctx) {
+    const size_t size = offsetof(eliza_llm_stream_config_t, context_size);
+    eliza_llm_stream_config_t config = small_config();
+    char *shorter = malloc(size);
+    memcpy(shorter, &config, size);
+    const eliza_llm_stream_config_t *given = (void *)shorter;
+    setenv("ELIZA_INFERENCE_ABI", "13", 1);
+    CHECK(strcmp(eliza_inference_abi_version(), "13") == 0);
+    error = garbage;
+    EliLlmStream *stream = eliza_inference_llm_stream_open(ctx, given, &error);
+    CHECK(stream != NULL && error == NULL);
+    size_t n = 0;
+    int *prompt = tokenize(ctx, "User: set a timer\nAction:", &n);
+    int32_t many[200];
+    for (size_t i = 0; i < 200; i++) many[i] = prompt[0];
+    GIVES(ELIZA_OK, eliza_inference_llm_stream_prefill(stream, many, 200, &error)); /* more than small_config's 128 */
+    eliza_inference_free_tokens(prompt);
+    eliza_inference_llm_stream_close(stream);
+    free(shorter);
+    unsetenv("ELIZA_INFERENCE_ABI");
+    CHECK(strcmp(eliza_inference_abi_version(), "15") == 0);
 }
 
 static void test_stream_arguments(EliInferenceContext *ctx, EliLlmStream *stream) {
@@ -862,6 +976,10 @@ static void test_stream_settings(EliLlmStream *stream) {
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_save_slot(stream, NULL, &error));
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_restore_slot(stream, NULL, &error));
     GIVES(ELIZA_ERR_IO, eliza_inference_llm_stream_save_slot(stream, "/nonexistent/slot", &error));
+    CHECK_EQUAL(eliza_inference_llm_stream_reset_keep(stream, 3), 3);
+    CHECK_EQUAL(eliza_inference_llm_stream_reset_keep(stream, INT32_MAX), 3);
+    CHECK_EQUAL(eliza_inference_llm_stream_reset_keep(stream, 0), 0);
+    CHECK_EQUAL(eliza_inference_llm_stream_reset_keep(stream, 1), 0);
 }
 
 static void test_stream_trie(EliInferenceContext *ctx, EliLlmStream *stream) {
@@ -1067,7 +1185,10 @@ static void test_with_model(const char *model, const char *not_a_model) {
     }
     CHECK(error == NULL);
     test_tokens(ctx);
+    test_speech(ctx);
+    test_speech_that_is_off(ctx, ELIZA_OK);
     test_stream_config(ctx);
+    test_config_of_abi_13(ctx);
 
     EliLlmStream *stream = open_stream(ctx);
     test_stream_arguments(ctx, stream);
@@ -1117,6 +1238,9 @@ int main(int argc, char **argv) {
     test_samplers_that_are_none();
     test_llama_missing();
     test_contexts_that_are_none();
+    test_speech(NULL);
+    test_speech_that_is_off(NULL, ELIZA_ERR_INVALID_ARG);
+    test_speech_that_is_off(NOT_A_HANDLE, ELIZA_ERR_CLOSED);
     test_stream_handle(NULL, ELIZA_ERR_INVALID_ARG);
     test_stream_handle(NOT_A_HANDLE, ELIZA_ERR_CLOSED);
     test_stream_handle(NO_POINTER, ELIZA_ERR_CLOSED);

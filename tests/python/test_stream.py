@@ -403,10 +403,13 @@ def test_reset_can_keep_the_beginning_of_the_context(open_stream: OpenStream, mo
     stream.prefill(beginning)
     stream.prefill(" mute the room\nAction:")
     stream.generate()
-    stream.reset(keep=len(beginning))
+    assert stream.reset(keep=len(beginning)) == len(beginning)
     assert stream.stats.context_tokens == len(beginning)
     stream.prefill(model.tokenize(" water the plants\nAction:"))
     assert stream.generate() == " SEND_REMINDER"
+    stream.reset()
+    stream.prefill(beginning)
+    assert stream.reset(keep=10_000) == len(beginning)
 
 
 # Life

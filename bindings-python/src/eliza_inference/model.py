@@ -126,7 +126,7 @@ class Model(OpenModel):
         span_timeout: int | None = None,
         skip_ahead: bool = True,
         disable_thinking: bool = False,
-        gpu_layers: int = 0,
+        gpu_layers: int = -1,
         cache_type_k: str | None = None,
         cache_type_v: str | None = None,
     ) -> Stream:
@@ -143,7 +143,7 @@ class Model(OpenModel):
         - `span_timeout`: tokens after which a token tree's span that has not ended is given up; None: 500.
         - `skip_ahead`: whether forced tokens are decoded together.
         - `disable_thinking`: whether `<think>` is never sampled.
-        - `gpu_layers`: layers on the GPU; 0 or less: as the model was loaded.
+        - `gpu_layers`: layers on the GPU; 0: none, all on the CPU; negative: as the model was loaded.
         - `cache_type_k`, `cache_type_v`: types of the KV cache, such as "q8_0"; None: f16.
 
         Raises `InvalidArgumentError` for a value out of range or a grammar that does not parse.

@@ -185,14 +185,11 @@ class TokenStream(Described):
         with self._closing:
             self._check(lib.eliza_inference_llm_stream_cancel(self._handle))
 
-    def reset(self, keep: int | None = None) -> None:
-        """Empties the KV cache and goes back to the state right after opening. The settings stay, and so does a
-        token tree or constraint, which starts over. `keep`: how many tokens at the start of the context to
-        keep; None: none."""
-        if keep is None:
-            self._check(lib.eliza_inference_llm_stream_reset(self._handle))
-        else:
-            self._check(lib.eliza_inference_llm_stream_reset_keep(self._handle, integer("keep", keep)))
+    def reset(self, keep: int = 0) -> int:
+        """Empties the KV cache, but for the first `keep` tokens, and goes back to the state right after opening.
+        Returns how many tokens it kept: `keep`, or all if there are fewer. The settings stay, and so does a token
+        tree or constraint, which starts over."""
+        return self._check(lib.eliza_inference_llm_stream_reset_keep(self._handle, integer("keep", keep)))
 
     @property
     def stop_reason(self) -> StopReason:

@@ -27,6 +27,7 @@ comptime {
     _ = @import("abi/context.zig");
     _ = @import("abi/stream.zig");
     _ = @import("abi/sampler.zig");
+    _ = @import("abi/speech.zig");
 }
 
 test {
@@ -60,6 +61,7 @@ test {
     _ = @import("abi/boundary.zig");
     _ = @import("abi/handles.zig");
     _ = @import("llama/layout.zig");
+    _ = @import("llama/model.zig");
     _ = @import("llama/loader.zig");
     _ = @import("llama/load_advice.zig");
     _ = @import("llama/native_log.zig");

@@ -20,8 +20,8 @@ public final class StreamConfig {
     /** Tokens; 0: what the model was trained with. */
     public int contextSize;
 
-    /** Layers on the GPU; 0: as the model was loaded. */
-    public int gpuLayers;
+    /** Layers on the GPU; 0: none, all on the CPU; negative: as the model was loaded. */
+    public int gpuLayers = -1;
 
     /** Never samples a thinking tag. */
     public boolean disableThinking;

@@ -135,6 +135,10 @@ export fn eliza_inference_detokenize(
     return @intCast(text.len);
 }
 
+export fn eliza_inference_tokenize_supported() c_int {
+    return 1;
+}
+
 export fn eliza_inference_llm_stream_supported() c_int {
     var diag: boundary.Diagnostic = .{};
     _ = loader.load("", &diag) catch return 0;

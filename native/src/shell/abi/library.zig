@@ -7,8 +7,14 @@ const std = @import("std");
 
 pub const abi_version = 15;
 
+/// A caller of ABI 13 has a shorter stream config, and no way to say so: its environment does.
+pub fn isForAbi13() bool {
+    const value = std.c.getenv("ELIZA_INFERENCE_ABI") orelse return false;
+    return std.mem.eql(u8, std.mem.span(value), "13");
+}
+
 export fn eliza_inference_abi_version() [*:0]const u8 {
-    return std.fmt.comptimePrint("{d}", .{abi_version});
+    return if (isForAbi13()) "13" else std.fmt.comptimePrint("{d}", .{abi_version});
 }
 
 export fn eliza_inference_version() [*:0]const u8 {

@@ -4,6 +4,7 @@ const std = @import("std");
 const boundary = @import("boundary.zig");
 const gpa = boundary.gpa;
 const context_abi = @import("context.zig");
+const library_abi = @import("library.zig");
 const matcher_abi = @import("matcher.zig");
 const stream_module = @import("../llama/stream.zig");
 const Stream = stream_module.Stream;
@@ -35,7 +36,16 @@ pub const Config = extern struct {
     n_gpu_layers: i32,
     cache_type_k: ?[*:0]const u8,
     cache_type_v: ?[*:0]const u8,
+    /// Not in ABI 13.
     context_size: i32,
+
+    /// The caller's struct, as far as it reaches.
+    fn copy(given: *const Config) Config {
+        const known: usize = if (library_abi.isForAbi13()) @offsetOf(Config, "context_size") else @sizeOf(Config);
+        var config = std.mem.zeroes(Config);
+        @memcpy(std.mem.asBytes(&config)[0..known], std.mem.asBytes(given)[0..known]);
+        return config;
+    }
 
     /// The part of the config that this library serves, checked.
     fn read(config: *const Config, diag: *boundary.Diagnostic) boundary.Error!stream_module.Config {
@@ -141,7 +151,7 @@ export fn eliza_inference_llm_stream_open(
 
 fn open(ctx: ?*context_abi.Handle, cfg: ?*const Config, diag: *boundary.Diagnostic) boundary.Error!*Handle {
     const context = try context_abi.find(ctx, diag);
-    const config = cfg orelse return diag.fail(.invalid_arg, "cfg is NULL", .{});
+    const config: Config = .copy(cfg orelse return diag.fail(.invalid_arg, "cfg is NULL", .{}));
     const s = try Stream.open(context, try config.read(diag), diag);
     errdefer s.close();
     return streams.add(gpa, s) catch diag.outOfMemory();
@@ -160,13 +170,12 @@ export fn eliza_inference_llm_stream_reset(stream: ?*Handle) c_int {
 
 export fn eliza_inference_llm_stream_reset_keep(stream: ?*Handle, n_keep: i32) c_int {
     const s = streams.get(stream) orelse return missing(stream);
-    resetKeep(s, n_keep) catch return s.diag.status.code();
-    return 0;
+    return resetKeep(s, n_keep) catch s.diag.status.code();
 }
 
-fn resetKeep(s: *Stream, n_keep: i32) boundary.Error!void {
+fn resetKeep(s: *Stream, n_keep: i32) boundary.Error!c_int {
     if (n_keep < 0) return s.diag.fail(.invalid_arg, "n_keep: {d} is negative", .{n_keep});
-    return s.reset(@intCast(n_keep));
+    return @intCast(try s.reset(@intCast(n_keep)));
 }
 
 export fn eliza_inference_llm_stream_cancel(stream: ?*Handle) c_int {

@@ -51,10 +51,10 @@ pub const Context = struct {
         context.model_id = copy;
     }
 
-    /// The model with so many layers on the GPU: the loaded one, or a new one that replaces it. 0 or less: the
+    /// The model with so many layers on the GPU: the loaded one, or a new one that replaces it. Negative: the
     /// loaded one. The caller owns one reference.
     pub fn modelWithGpuLayers(context: *Context, n_gpu_layers: i32, d: *Diagnostic) diagnostic.Error!*Model {
-        if (n_gpu_layers > 0 and !context.model.hasLayersOnGpu(n_gpu_layers)) {
+        if (n_gpu_layers >= 0 and !context.model.hasLayersOnGpu(n_gpu_layers)) {
             const loaded = try Model.load(context.model.runtime, context.model.path, n_gpu_layers, d);
             context.model.release();
             context.model = loaded;

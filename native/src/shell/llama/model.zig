@@ -83,8 +83,7 @@ pub const Model = struct {
     pub fn hasLayersOnGpu(model: *const Model, n_gpu_layers: i32) bool {
         if (!model.api().llama_supports_gpu_offload()) return true;
         const most = model.api().llama_model_n_layer(model.handle) + 1;
-        const loaded = if (model.n_gpu_layers < 0) most else @min(model.n_gpu_layers, most);
-        return loaded == @min(n_gpu_layers, most);
+        return layersOnGpu(model.n_gpu_layers, most) == layersOnGpu(n_gpu_layers, most);
     }
 
     /// Whether it is an encoder-decoder model, which streams do not serve.
@@ -139,6 +138,17 @@ pub const Model = struct {
         }
     }
 };
+
+/// How many of at most `most` layers a request puts on the GPU.
+fn layersOnGpu(requested: i32, most: i32) i32 {
+    return if (requested < 0) most else @min(requested, most);
+}
+
+test "requests for layers on the GPU" {
+    for ([_][2]i32{ .{ -1, 5 }, .{ -7, 5 }, .{ 0, 0 }, .{ 4, 4 }, .{ 5, 5 }, .{ 99, 5 } }) |case| {
+        try std.testing.expectEqual(case[1], layersOnGpu(case[0], 5));
+    }
+}
 
 fn findEndTokens(api: *const Api, vocab: *const api_module.Vocab, n_tokens: i32) error{OutOfMemory}![]const i32 {
     var found: ArrayList(i32) = .empty;

@@ -46,7 +46,7 @@ pub const Config = struct {
     repeat_penalty: f32,
     gbnf: ?[*:0]const u8,
     disable_thinking: bool,
-    /// 0 or less: as the model was loaded.
+    /// 0: none. Negative: as the model was loaded.
     n_gpu_layers: i32,
     /// Names of KV cache types; "": f16.
     type_k: []const u8,
@@ -165,9 +165,9 @@ pub const Stream = struct {
         gpa.destroy(s);
     }
 
-    /// Back to the state after `open`, but with the first `n_keep` tokens of the context. Settings stay; the
-    /// constraint starts over. Undoes `cancel`.
-    pub fn reset(s: *Stream, n_keep: usize) Error!void {
+    /// Back to the state after `open`, but with the first `n_keep` tokens of the context, or all if it has fewer.
+    /// Returns how many. Settings stay; the constraint starts over. Undoes `cancel`.
+    pub fn reset(s: *Stream, n_keep: usize) Error!usize {
         try s.refuseInCallback();
         s.sequence.interrupt.cancelled.store(false, .monotonic);
         s.sequence.truncate(@min(n_keep, s.sequence.tokens.items.len));
@@ -179,6 +179,7 @@ pub const Stream = struct {
         if (s.guide) |*guide| guide.state.reset();
         s.outbox.clear();
         s.startRun();
+        return s.sequence.tokens.items.len;
     }
 
     /// Interrupts the running call; later ones fail until `reset`. Safe from any thread.

@@ -1,0 +1,241 @@
+/** The library as the host's desktop loader opens it: every function of its header in one dlopen, with its types. */
+
+import { CString, FFIType, type Pointer, dlopen, ptr, toArrayBuffer } from "bun:ffi";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { actions, examples, libraryWithLlama, modelPath } from "./support";
+
+const { cstring, f32, i32, ptr: P, u64: usize, void: none } = FFIType;
+
+/** Arguments and result of each function, as the host declares them: handles come back as numbers. */
+const hostDeclarations = {
+  eliza_inference_abi_version: { args: [], returns: cstring },
+  eliza_inference_create: { args: [P, P], returns: P },
+  eliza_inference_destroy: { args: [P], returns: none },
+  eliza_inference_mmap_acquire: { args: [P, P, P], returns: i32 },
+  eliza_inference_mmap_evict: { args: [P, P, P], returns: i32 },
+  eliza_inference_tts_synthesize: { args: [P, P, usize, P, P, usize, P], returns: i32 },
+  eliza_inference_asr_transcribe: { args: [P, P, usize, i32, P, usize, P], returns: i32 },
+  eliza_inference_tts_stream_supported: { args: [], returns: i32 },
+  eliza_inference_tts_synthesize_stream: { args: [P, P, usize, P, usize, usize, P], returns: i32 },
+  eliza_inference_cancel_tts: { args: [P, P], returns: i32 },
+  eliza_inference_set_verifier_callback: { args: [P, usize, usize, P], returns: i32 },
+  eliza_inference_asr_stream_supported: { args: [], returns: i32 },
+  eliza_inference_asr_stream_open: { args: [P, i32, P], returns: P },
+  eliza_inference_asr_stream_feed: { args: [usize, P, usize, P], returns: i32 },
+  eliza_inference_asr_stream_partial: { args: [usize, P, usize, P, P, P], returns: i32 },
+  eliza_inference_asr_stream_finish: { args: [usize, P, usize, P, P, P], returns: i32 },
+  eliza_inference_asr_stream_close: { args: [usize], returns: none },
+  eliza_inference_free_string: { args: [usize], returns: none },
+  eliza_inference_encode_reference: { args: [P, P, usize, i32, P, P, P, P], returns: i32 },
+  eliza_inference_free_tokens: { args: [usize], returns: none },
+  eliza_inference_vad_supported: { args: [], returns: i32 },
+  eliza_inference_vad_open: { args: [P, i32, P], returns: P },
+  eliza_inference_vad_process: { args: [usize, P, usize, P, P], returns: i32 },
+  eliza_inference_vad_reset: { args: [usize, P], returns: i32 },
+  eliza_inference_vad_close: { args: [usize], returns: none },
+  eliza_inference_wakeword_supported: { args: [], returns: i32 },
+  eliza_inference_wakeword_open: { args: [P, i32, P, P], returns: P },
+  eliza_inference_wakeword_score: { args: [usize, P, usize, P, P], returns: i32 },
+  eliza_inference_wakeword_reset: { args: [usize, P], returns: i32 },
+  eliza_inference_wakeword_close: { args: [usize], returns: none },
+  eliza_inference_speaker_supported: { args: [], returns: i32 },
+  eliza_inference_speaker_open: { args: [P, P, P], returns: P },
+  eliza_inference_speaker_embed: { args: [usize, P, usize, P, P], returns: i32 },
+  eliza_inference_speaker_close: { args: [usize], returns: none },
+  eliza_inference_diariz_supported: { args: [], returns: i32 },
+  eliza_inference_diariz_open: { args: [P, P, P], returns: P },
+  eliza_inference_diariz_segment: { args: [usize, P, usize, P, P, P], returns: i32 },
+  eliza_inference_diariz_close: { args: [usize], returns: none },
+  eliza_inference_llm_stream_supported: { args: [], returns: i32 },
+  eliza_inference_llm_stream_open: { args: [P, P, P], returns: P },
+  eliza_inference_llm_stream_prefill: { args: [usize, P, usize, P], returns: i32 },
+  eliza_inference_llm_stream_next: { args: [usize, P, usize, P, P, usize, P, P, P], returns: i32 },
+  eliza_inference_llm_stream_cancel: { args: [usize], returns: i32 },
+  eliza_inference_llm_stream_reset: { args: [usize], returns: i32 },
+  eliza_inference_llm_stream_reset_keep: { args: [usize, i32], returns: i32 },
+  eliza_inference_llm_stream_save_slot: { args: [usize, P, P], returns: i32 },
+  eliza_inference_llm_stream_restore_slot: { args: [usize, P, P], returns: i32 },
+  eliza_inference_llm_stream_close: { args: [usize], returns: none },
+  eliza_inference_llm_mtp_supported: { args: [], returns: i32 },
+  eliza_inference_llm_kv_quant_supported: { args: [], returns: i32 },
+  eliza_inference_embed_supported: { args: [], returns: i32 },
+  eliza_inference_embed: { args: [P, P, usize, i32, P, usize, P, P], returns: i32 },
+  eliza_inference_vision_supported: { args: [], returns: i32 },
+  eliza_inference_describe_image: { args: [P, P, usize, P, P, P, usize, P], returns: i32 },
+  eliza_inference_tokenize_supported: { args: [], returns: i32 },
+  eliza_inference_tokenize: { args: [P, P, usize, i32, i32, P, P, P], returns: i32 },
+  eliza_inference_detokenize: { args: [P, P, usize, i32, i32, P, usize, P], returns: i32 },
+  eliza_inference_kokoro_supported: { args: [], returns: i32 },
+  eliza_inference_kokoro_load: { args: [P, P, P, i32, P], returns: i32 },
+  eliza_inference_kokoro_synthesize: { args: [P, P, usize, f32, P, usize, P], returns: i32 },
+  eliza_inference_kokoro_sample_rate: { args: [P], returns: i32 },
+  eliza_inference_kokoro_g2p_kind: { args: [P], returns: i32 },
+  eliza_inference_kokoro_synthesize_ipa: { args: [P, P, usize, f32, P, usize, P], returns: i32 },
+  eliza_inference_llm_eot_supported: { args: [], returns: i32 },
+  eliza_inference_llm_eot_score: { args: [P, P, usize, i32, P, P, P, P], returns: i32 },
+  eliza_inference_asr_timestamps_supported: { args: [], returns: i32 },
+  eliza_inference_asr_transcribe_timed: { args: [P, P, usize, i32, P, usize, P, P, P, P], returns: i32 },
+  eliza_inference_vision_stream_supported: { args: [], returns: i32 },
+  eliza_inference_describe_image_stream_open: { args: [P, P, usize, P, P, P], returns: P },
+  eliza_inference_set_token_trie: { args: [usize, P, usize, i32], returns: i32 },
+} as const;
+
+let host: ReturnType<typeof dlopen<typeof hostDeclarations>>["symbols"];
+let context: Pointer;
+beforeAll(() => {
+  host = dlopen(libraryWithLlama().path, hostDeclarations).symbols;
+  context = host.eliza_inference_create(ptr(terminated(modelPath)), ptr(errorSlot)) as Pointer;
+  expect(context).not.toBeNull();
+});
+afterAll(() => host.eliza_inference_destroy(context));
+
+const errorSlot = new BigUint64Array(1);
+
+/** The message that the last call left, freed as the host does. */
+function takeError(): string | null {
+  const address = errorSlot[0]!;
+  errorSlot[0] = 0n;
+  if (address === 0n) return null;
+  const message = new CString(Number(address) as Pointer).toString();
+  host.eliza_inference_free_string(address);
+  return message;
+}
+
+function terminated(text: string): Buffer {
+  return Buffer.from(`${text}\0`);
+}
+
+function tokenize(text: string): Int32Array {
+  const bytes = Buffer.from(text);
+  const tokensOut = new BigUint64Array(1);
+  const countOut = new BigUint64Array(1);
+  const length = BigInt(bytes.length);
+  const result = host.eliza_inference_tokenize(
+    context,
+    ptr(bytes),
+    length,
+    1,
+    1,
+    ptr(tokensOut),
+    ptr(countOut),
+    ptr(errorSlot),
+  );
+  expect([result, takeError()]).toEqual([0, null]);
+  const tokens = new Int32Array(Number(countOut[0]));
+  const view = new DataView(toArrayBuffer(Number(tokensOut[0]) as Pointer, 0, tokens.byteLength));
+  for (let i = 0; i < tokens.length; i++) tokens[i] = view.getInt32(4 * i, true);
+  host.eliza_inference_free_tokens(tokensOut[0]!);
+  return tokens;
+}
+
+/** The host's 88 bytes. */
+function openStream(change: (config: Buffer) => void = () => {}): bigint {
+  const config = Buffer.alloc(88);
+  config.writeInt32LE(32, 0);
+  config.writeFloatLE(0, 4);
+  config.writeFloatLE(1, 8);
+  config.writeInt32LE(0, 12);
+  config.writeFloatLE(1, 16);
+  config.writeInt32LE(-1, 20);
+  config.writeInt32LE(-1, 60);
+  config.writeInt32LE(512, 80);
+  change(config);
+  const stream = host.eliza_inference_llm_stream_open(context, ptr(config), ptr(errorSlot));
+  expect(takeError()).toBeNull();
+  return BigInt(stream!);
+}
+
+function prefill(stream: bigint, tokens: Int32Array): void {
+  const length = BigInt(tokens.length);
+  const result = host.eliza_inference_llm_stream_prefill(stream, ptr(tokens), length, ptr(errorSlot));
+  expect([result, takeError()]).toEqual([0, null]);
+}
+
+function generate(stream: bigint): string {
+  const tokens = new Int32Array(32);
+  const text = new Uint8Array(1024);
+  const count = new BigUint64Array(1);
+  const drafted = new Int32Array(2);
+  let answer = "";
+  for (let done = 0; done === 0; ) {
+    done = host.eliza_inference_llm_stream_next(
+      stream,
+      ptr(tokens),
+      32n,
+      ptr(count),
+      ptr(text),
+      1024n,
+      ptr(drafted),
+      ptr(drafted, 4),
+      ptr(errorSlot),
+    );
+    expect(takeError()).toBeNull();
+    answer += Buffer.from(text.buffer, 0, text.indexOf(0)).toString();
+  }
+  return answer;
+}
+
+const { prompt, action } = examples[0]!;
+
+test("it opens, tells its version and passes the gates but that for drafting", () => {
+  expect(String(host.eliza_inference_abi_version())).toBe("15");
+  expect(host.eliza_inference_llm_stream_supported()).toBe(1);
+  expect(host.eliza_inference_llm_kv_quant_supported()).toBe(1);
+  expect(host.eliza_inference_tokenize_supported()).toBe(1);
+  expect(host.eliza_inference_llm_mtp_supported()).toBe(0);
+});
+
+test("a generation, with the cache types that the host asks for", () => {
+  const names = [terminated("qjl1_256"), terminated("q4_polar")];
+  const quantized = openStream((config) => {
+    config.writeInt32LE(0, 60); // the CPU
+    for (const [i, name] of names.entries()) config.writeBigUInt64LE(BigInt(ptr(name)), 64 + 8 * i);
+  });
+  for (const stream of [openStream(), quantized]) {
+    prefill(stream, tokenize(prompt));
+    expect(generate(stream).trim()).toBe(action);
+    host.eliza_inference_llm_stream_close(stream);
+  }
+});
+
+test("a conversation goes on from the tokens that reset_keep says were kept", () => {
+  const first = tokenize(prompt);
+  const stream = openStream();
+  prefill(stream, first);
+  generate(stream);
+  const kept = host.eliza_inference_llm_stream_reset_keep(stream, first.length - 1);
+  expect(kept).toBe(first.length - 1);
+  prefill(stream, first.subarray(kept));
+  expect(generate(stream).trim()).toBe(action);
+  host.eliza_inference_llm_stream_close(stream);
+});
+
+test("a token tree chooses", () => {
+  const other = actions.find((name) => name !== action)!;
+  const leaf = { name: other, tokens: [...tokenize(`Action: ${other}`).subarray(tokenize("Action:").length)] };
+  const payload = Buffer.from(JSON.stringify({ modelId: "", descriptors: [{ path: "action", leaves: [leaf] }] }));
+  const stream = openStream();
+  prefill(stream, tokenize(prompt));
+  expect(host.eliza_inference_set_token_trie(stream, ptr(payload), BigInt(payload.length), 0)).toBe(0);
+  expect(generate(stream).trim()).toStartWith(other);
+  host.eliza_inference_llm_stream_close(stream);
+});
+
+describe("speech", () => {
+  test("is not supported, say the probes", () => {
+    for (const [name, call] of Object.entries(host)) {
+      if (!name.endsWith("_supported") || /llm_stream|kv_quant|tokenize/.test(name)) continue;
+      expect([name, (call as () => number)()]).toEqual([name, 0]);
+    }
+  });
+
+  test("gives a message that says so", () => {
+    const region = terminated("tts");
+    expect(host.eliza_inference_mmap_acquire(context, ptr(region), ptr(errorSlot))).toBe(-1);
+    expect(takeError()).toContain("not in this library");
+    expect(host.eliza_inference_vad_open(context, 16000, ptr(errorSlot))).toBeNull();
+    expect(takeError()).toContain("voice activity detection");
+    expect(host.eliza_inference_cancel_tts(context, ptr(errorSlot))).toBe(0);
+    expect(takeError()).toBeNull();
+  });
+});

@@ -1,0 +1,387 @@
+//! Header, section 12: what the host's loaders look for, and this library does not do.
+
+const builtin = @import("builtin");
+const std = @import("std");
+const boundary = @import("boundary.zig");
+const context_abi = @import("context.zig");
+const Message = boundary.Message;
+const Context = context_abi.Handle;
+const Stream = @import("stream.zig").Handle;
+
+const not_implemented = boundary.Status.not_implemented.code();
+
+/// Fails; `what` is the subject of the message.
+fn refuse(out_error: ?*Message, what: []const u8) c_int {
+    boundary.begin(out_error);
+    var diag: boundary.Diagnostic = .{};
+    diag.fail(.not_implemented, "{s}: not in this library, which constrains text", .{what}) catch {};
+    return boundary.fail(out_error, &diag);
+}
+
+/// For functions that return a handle.
+fn refuseToOpen(out_error: ?*Message, what: []const u8) ?*anyopaque {
+    _ = refuse(out_error, what);
+    return null;
+}
+
+/// For functions that have nothing to do, if the context is open.
+fn acceptFor(ctx: ?*Context, out_error: ?*Message) c_int {
+    boundary.begin(out_error);
+    var diag: boundary.Diagnostic = .{};
+    _ = context_abi.find(ctx, &diag) catch return boundary.fail(out_error, &diag);
+    return 0;
+}
+
+// ---- Memory, verification
+
+export fn eliza_inference_mmap_acquire(ctx: ?*Context, region_name: ?[*:0]const u8, out_error: ?*Message) c_int {
+    const region = std.mem.span(region_name orelse return boundary.reject(out_error, "region_name is NULL"));
+    for ([_][]const u8{ "text", "mtp", "dflash" }) |resident| {
+        if (std.mem.eql(u8, region, resident)) return acceptFor(ctx, out_error);
+    }
+    return refuse(out_error, "region_name");
+}
+
+export fn eliza_inference_mmap_evict(ctx: ?*Context, region_name: ?[*:0]const u8, out_error: ?*Message) c_int {
+    return eliza_inference_mmap_acquire(ctx, region_name, out_error);
+}
+
+/// EliVerifierEvent.
+pub const VerifierEvent = extern struct {
+    accepted_token_ids: ?[*]const c_int,
+    n_accepted: usize,
+    rejected_from: c_int,
+    rejected_to: c_int,
+    corrected_token_ids: ?[*]const c_int,
+    n_corrected: usize,
+};
+
+const VerifierCallback = fn (event: *const VerifierEvent, user_data: ?*anyopaque) callconv(.c) void;
+
+export fn eliza_inference_set_verifier_callback(
+    ctx: ?*Context,
+    callback: ?*const VerifierCallback,
+    _: ?*anyopaque,
+    out_error: ?*Message,
+) c_int {
+    return if (callback == null) acceptFor(ctx, out_error) else refuse(out_error, "speculative drafting");
+}
+
+// ---- Speech synthesis
+
+const synthesis = "speech synthesis";
+const Samples = ?[*]f32;
+const ChunkCallback = fn (pcm: ?[*]const f32, n_samples: usize, is_final: c_int, user_data: ?*anyopaque) callconv(.c) c_int;
+
+/// Where the two sides pass a float differently, what follows it is not where it seems.
+fn behindFloat(out_error: ?*Message) ?*Message {
+    return if (builtin.cpu.arch.isArm()) null else out_error;
+}
+
+export fn eliza_inference_tts_stream_supported() c_int {
+    return 0;
+}
+
+export fn eliza_inference_tts_synthesize(
+    _: ?*Context,
+    _: ?[*]const u8,
+    _: usize,
+    _: ?[*:0]const u8,
+    _: Samples,
+    _: usize,
+    out_error: ?*Message,
+) c_int {
+    return refuse(out_error, synthesis);
+}
+
+export fn eliza_inference_tts_synthesize_stream(
+    _: ?*Context,
+    _: ?[*]const u8,
+    _: usize,
+    _: ?[*:0]const u8,
+    _: ?*const ChunkCallback,
+    _: ?*anyopaque,
+    out_error: ?*Message,
+) c_int {
+    return refuse(out_error, synthesis);
+}
+
+export fn eliza_inference_cancel_tts(ctx: ?*Context, out_error: ?*Message) c_int {
+    return acceptFor(ctx, out_error);
+}
+
+export fn eliza_inference_encode_reference(
+    _: ?*Context,
+    _: ?[*]const f32,
+    _: usize,
+    _: c_int,
+    _: ?*c_int,
+    _: ?*c_int,
+    _: ?*?[*]c_int,
+    out_error: ?*Message,
+) c_int {
+    return refuse(out_error, synthesis);
+}
+
+export fn eliza_inference_kokoro_supported() c_int {
+    return 0;
+}
+
+export fn eliza_inference_kokoro_load(_: ?*Context, _: ?[*:0]const u8, _: ?[*:0]const u8, _: c_int, out_error: ?*Message) c_int {
+    return refuse(out_error, synthesis);
+}
+
+export fn eliza_inference_kokoro_synthesize(
+    _: ?*Context,
+    _: ?[*]const u8,
+    _: usize,
+    _: f32,
+    _: Samples,
+    _: usize,
+    out_error: ?*Message,
+) c_int {
+    return refuse(behindFloat(out_error), synthesis);
+}
+
+export fn eliza_inference_kokoro_sample_rate(_: ?*Context) c_int {
+    return not_implemented;
+}
+
+export fn eliza_inference_kokoro_g2p_kind(_: ?*Context) c_int {
+    return not_implemented;
+}
+
+export fn eliza_inference_kokoro_synthesize_ipa(
+    _: ?*Context,
+    _: ?[*]const u8,
+    _: usize,
+    _: f32,
+    _: Samples,
+    _: usize,
+    out_error: ?*Message,
+) c_int {
+    return refuse(behindFloat(out_error), synthesis);
+}
+
+// ---- Speech recognition
+
+const recognition = "speech recognition";
+
+export fn eliza_inference_asr_transcribe(
+    _: ?*Context,
+    _: ?[*]const f32,
+    _: usize,
+    _: c_int,
+    _: ?[*]u8,
+    _: usize,
+    out_error: ?*Message,
+) c_int {
+    return refuse(out_error, recognition);
+}
+
+export fn eliza_inference_asr_timestamps_supported() c_int {
+    return 0;
+}
+
+export fn eliza_inference_asr_transcribe_timed(
+    _: ?*Context,
+    _: ?[*]const f32,
+    _: usize,
+    _: c_int,
+    _: ?[*]u8,
+    _: usize,
+    _: ?[*]c_int,
+    _: ?[*]c_int,
+    _: ?*usize,
+    out_error: ?*Message,
+) c_int {
+    return refuse(out_error, recognition);
+}
+
+export fn eliza_inference_asr_stream_supported() c_int {
+    return 0;
+}
+
+export fn eliza_inference_asr_stream_open(_: ?*Context, _: c_int, out_error: ?*Message) ?*anyopaque {
+    return refuseToOpen(out_error, recognition);
+}
+
+export fn eliza_inference_asr_stream_feed(_: ?*anyopaque, _: ?[*]const f32, _: usize, out_error: ?*Message) c_int {
+    return refuse(out_error, recognition);
+}
+
+export fn eliza_inference_asr_stream_partial(
+    _: ?*anyopaque,
+    _: ?[*]u8,
+    _: usize,
+    _: ?[*]c_int,
+    _: ?*usize,
+    out_error: ?*Message,
+) c_int {
+    return refuse(out_error, recognition);
+}
+
+export fn eliza_inference_asr_stream_finish(
+    _: ?*anyopaque,
+    _: ?[*]u8,
+    _: usize,
+    _: ?[*]c_int,
+    _: ?*usize,
+    out_error: ?*Message,
+) c_int {
+    return refuse(out_error, recognition);
+}
+
+export fn eliza_inference_asr_stream_close(_: ?*anyopaque) void {}
+
+// ---- Voice activity, wake words, speakers
+
+const voice_activity = "voice activity detection";
+
+export fn eliza_inference_vad_supported() c_int {
+    return 0;
+}
+
+export fn eliza_inference_vad_open(_: ?*Context, _: c_int, out_error: ?*Message) ?*anyopaque {
+    return refuseToOpen(out_error, voice_activity);
+}
+
+export fn eliza_inference_vad_process(_: ?*anyopaque, _: ?[*]const f32, _: usize, _: ?*f32, out_error: ?*Message) c_int {
+    return refuse(out_error, voice_activity);
+}
+
+export fn eliza_inference_vad_reset(_: ?*anyopaque, out_error: ?*Message) c_int {
+    return refuse(out_error, voice_activity);
+}
+
+export fn eliza_inference_vad_close(_: ?*anyopaque) void {}
+
+const wake_words = "detection of wake words";
+
+export fn eliza_inference_wakeword_supported() c_int {
+    return 0;
+}
+
+export fn eliza_inference_wakeword_open(_: ?*Context, _: c_int, _: ?[*:0]const u8, out_error: ?*Message) ?*anyopaque {
+    return refuseToOpen(out_error, wake_words);
+}
+
+export fn eliza_inference_wakeword_score(_: ?*anyopaque, _: ?[*]const f32, _: usize, _: ?*f32, out_error: ?*Message) c_int {
+    return refuse(out_error, wake_words);
+}
+
+export fn eliza_inference_wakeword_reset(_: ?*anyopaque, out_error: ?*Message) c_int {
+    return refuse(out_error, wake_words);
+}
+
+export fn eliza_inference_wakeword_close(_: ?*anyopaque) void {}
+
+const speakers = "recognition of speakers";
+
+export fn eliza_inference_speaker_supported() c_int {
+    return 0;
+}
+
+export fn eliza_inference_speaker_open(_: ?*Context, _: ?[*:0]const u8, out_error: ?*Message) ?*anyopaque {
+    return refuseToOpen(out_error, speakers);
+}
+
+export fn eliza_inference_speaker_embed(_: ?*anyopaque, _: ?[*]const f32, _: usize, _: Samples, out_error: ?*Message) c_int {
+    return refuse(out_error, speakers);
+}
+
+/// Embeddings are the caller's; the host declares it to have a pair.
+export fn eliza_inference_speaker_free(_: Samples) void {}
+
+export fn eliza_inference_speaker_close(_: ?*anyopaque) void {}
+
+export fn eliza_inference_diariz_supported() c_int {
+    return 0;
+}
+
+export fn eliza_inference_diariz_open(_: ?*Context, _: ?[*:0]const u8, out_error: ?*Message) ?*anyopaque {
+    return refuseToOpen(out_error, speakers);
+}
+
+export fn eliza_inference_diariz_segment(
+    _: ?*anyopaque,
+    _: ?[*]const f32,
+    _: usize,
+    _: ?[*]i8,
+    _: ?*usize,
+    out_error: ?*Message,
+) c_int {
+    return refuse(out_error, speakers);
+}
+
+export fn eliza_inference_diariz_close(_: ?*anyopaque) void {}
+
+// ---- Embeddings of texts, the end of a turn, images
+
+export fn eliza_inference_embed_supported() c_int {
+    return 0;
+}
+
+export fn eliza_inference_embed(
+    _: ?*Context,
+    _: ?[*]const u8,
+    _: usize,
+    _: c_int,
+    _: Samples,
+    _: usize,
+    _: ?*c_int,
+    out_error: ?*Message,
+) c_int {
+    return refuse(out_error, "embeddings of texts");
+}
+
+export fn eliza_inference_llm_eot_supported() c_int {
+    return 0;
+}
+
+export fn eliza_inference_llm_eot_score(
+    _: ?*Context,
+    _: ?[*]const i32,
+    _: usize,
+    _: i32,
+    _: ?*f32,
+    _: ?*i32,
+    _: ?*f32,
+    out_error: ?*Message,
+) c_int {
+    return refuse(out_error, "scores for the end of a turn");
+}
+
+const images = "description of images";
+
+export fn eliza_inference_vision_supported() c_int {
+    return 0;
+}
+
+export fn eliza_inference_describe_image(
+    _: ?*Context,
+    _: ?[*]const u8,
+    _: usize,
+    _: ?[*:0]const u8,
+    _: ?[*:0]const u8,
+    _: ?[*]u8,
+    _: usize,
+    out_error: ?*Message,
+) c_int {
+    return refuse(out_error, images);
+}
+
+export fn eliza_inference_vision_stream_supported() c_int {
+    return 0;
+}
+
+export fn eliza_inference_describe_image_stream_open(
+    _: ?*Context,
+    _: ?[*]const u8,
+    _: usize,
+    _: ?[*:0]const u8,
+    _: ?[*:0]const u8,
+    out_error: ?*Message,
+) ?*Stream {
+    return @ptrCast(refuseToOpen(out_error, images));
+}
