@@ -65,7 +65,9 @@ pub const matcher = @import("constraint/matcher.zig");
 test {
     @import("std").testing.refAllDecls(@This());
     _ = @import("base/bitmap.zig");
-
+    _ = @import("base/number_map.zig");
+    _ = @import("base/shared_cache.zig");
+    _ = @import("base/texts.zig");
     _ = @import("platform/processor.zig");
     _ = @import("payload/decode.zig");
     _ = @import("payload/reader_test.zig");

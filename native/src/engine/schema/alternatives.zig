@@ -30,6 +30,7 @@ const decimal = @import("decimal.zig");
 const Decimal = decimal.Decimal;
 const Dfa = @import("../language/dfa.zig").Dfa;
 const Strings = @import("strings.zig").Strings;
+const Automata = @import("../vocabulary/string_index.zig").StringIndex.Automata;
 const spelling = @import("spelling.zig");
 
 pub const Error = goals_module.Error;
@@ -58,6 +59,8 @@ pub const Alternatives = struct {
     gpa: Allocator,
     arena: Arena,
     schema: *const Schema,
+    /// The vocabulary's.
+    automata: *Automata,
     goals: Goals,
     all: ArrayList(*Alternative) = .empty,
     /// By goal and class: of `lists`, those that something satisfies.
@@ -91,8 +94,14 @@ pub const Alternatives = struct {
     /// In `open_extras`: it may not come.
     const closed = std.math.maxInt(u32);
 
-    pub fn init(gpa: Allocator, schema: *const Schema) Allocator.Error!Alternatives {
-        var a: Alternatives = .{ .gpa = gpa, .arena = .init(gpa), .schema = schema, .goals = .init(gpa, schema) };
+    pub fn init(gpa: Allocator, schema: *const Schema, automata: *Automata) Allocator.Error!Alternatives {
+        var a: Alternatives = .{
+            .gpa = gpa,
+            .arena = .init(gpa),
+            .schema = schema,
+            .automata = automata,
+            .goals = .init(gpa, schema),
+        };
         errdefer a.deinit();
         _ = try a.key_sets.put(gpa, &.{}); // number 0: none
         return a;
@@ -323,7 +332,7 @@ pub const Alternatives = struct {
             else => unreachable,
         };
         const one = try arena.create(Strings);
-        one.* = try .init(a.gpa, if (listed) |range| .{
+        one.* = try .init(a.gpa, a.automata, if (listed) |range| .{
             .listed = try a.listedStrings(from, range, matches.items, mismatches.items, not),
         } else .{
             .length = from.count,

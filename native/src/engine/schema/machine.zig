@@ -19,9 +19,11 @@ const Class = goals_module.Class;
 const GoalId = goals_module.GoalId;
 const alternatives_module = @import("alternatives.zig");
 const Alternatives = alternatives_module.Alternatives;
+const ObjectPlan = @import("object_plan.zig").ObjectPlan;
 const Numbers = @import("numbers.zig").Numbers;
 const Strings = @import("strings.zig").Strings;
-const spelling = @import("spelling.zig");
+const Automata = @import("../vocabulary/string_index.zig").StringIndex.Automata;
+const spell = @import("spell.zig").spell;
 const escapes = @import("escapes.zig");
 const space = @import("space.zig");
 const position = @import("../language/position.zig");
@@ -100,9 +102,15 @@ pub const Machine = struct {
     /// The least depth of the stack of which a frame was looked at, since someone set it.
     least_depth: u32 = 0,
 
-    /// `schema` outlives the machine.
-    pub fn init(gpa: Allocator, schema: *const Schema, policy: space.Policy) Error!Machine {
-        var m: Machine = .{ .gpa = gpa, .schema = schema, .alternatives = try .init(gpa, schema), .policy = policy, .initial = 0 };
+    /// `schema` and `automata` outlive the machine.
+    pub fn init(gpa: Allocator, schema: *const Schema, policy: space.Policy, automata: *Automata) Error!Machine {
+        var m: Machine = .{
+            .gpa = gpa,
+            .schema = schema,
+            .alternatives = try .init(gpa, schema, automata),
+            .policy = policy,
+            .initial = 0,
+        };
         errdefer m.deinit();
         var literals = [_]goals_module.Literal{.of(schema.root)};
         const goal = try m.alternatives.goals.goal(&literals);
@@ -190,26 +198,152 @@ pub const Machine = struct {
         return buffer[0 .. head + thread.len];
     }
 
-    pub fn isKey(words: []const u32) bool {
-        return modeOf(words) == .key;
-    }
+    /// What the text of a thread that is alone is checked by, and how far that is.
+    pub const Text = union(enum) {
+        listed: Listed,
+        known: KnownKeys,
+        open: Open,
+    };
 
-    /// What the text of a thread that is alone is checked by, and how far that is; null for listed texts.
-    pub fn automatonOf(m: *Machine, words: []const u32) Error!?struct { strings: *Strings, state: Strings.State } {
+    /// The texts in quotes of a range; they agree up to `depth`.
+    pub const Listed = struct {
+        texts: []const []const u8,
+        low: u32,
+        high: u32,
+        depth: u32,
+
+        pub fn byteAt(l: *const Listed, i: u32, depth: u32) ?u8 {
+            return if (depth < l.texts[i].len) l.texts[i][depth] else null;
+        }
+
+        pub fn isLast(l: *const Listed, i: u32, depth: u32) bool {
+            return depth + 1 == l.texts[i].len;
+        }
+
+        /// Behind the texts from `low` on that go on with `byte`.
+        pub fn endOf(l: *const Listed, low: u32, high: u32, depth: u32, byte: u8) u32 {
+            return narrow(l.texts, low, high, depth, byte)[1];
+        }
+    };
+
+    /// The same with the keys that a schema names.
+    pub const KnownKeys = struct {
+        plan: *const ObjectPlan,
+        progress: u32,
+        low: u32,
+        high: u32,
+        depth: u32,
+
+        pub fn byteAt(k: *const KnownKeys, i: u32, depth: u32) ?u8 {
+            const spelt = k.plan.known[k.plan.by_text[i]].spelt;
+            return if (depth < spelt.len) spelt[depth] else null;
+        }
+
+        pub fn isLast(k: *const KnownKeys, i: u32, depth: u32) bool {
+            return depth + 1 == k.plan.known[k.plan.by_text[i]].spelt.len;
+        }
+
+        pub fn endOf(k: *const KnownKeys, low: u32, high: u32, depth: u32, byte: u8) u32 {
+            return k.plan.narrow(low, high, depth, byte)[1];
+        }
+    };
+
+    pub const Open = struct { strings: *Strings, state: Strings.State, any_spelling: bool, is_key: bool };
+
+    pub fn textOf(m: *Machine, words: []const u32) Error!Text {
         const thread = threadAt(words, 0);
         const state: Strings.State = .{ .product = thread[thread.len - 2], .count = thread[thread.len - 1] };
-        if (isKey(words)) {
-            if (thread[2] == known_key) return null;
+        if (modeOf(words) == .key) {
             const plan = &m.alternatives.alternativeOf(thread[1]).object;
-            return .{ .strings = (try m.alternatives.extraOpen(plan, thread[1], thread[2] - 1)).?, .state = state };
+            if (thread[2] != known_key) {
+                const strings = (try m.alternatives.extraOpen(plan, thread[1], thread[2] - 1)).?;
+                return .{ .open = .{ .strings = strings, .state = state, .any_spelling = false, .is_key = true } };
+            }
+            const depth: u32 = @intCast(m.begun(words).len + words[3]);
+            return .{ .known = .{ .plan = plan, .progress = thread[1], .low = thread[3], .high = thread[4], .depth = depth } };
         }
-        const alternative = m.alternatives.all.items[thread[1]];
-        return if (alternative.* == .string) .{ .strings = alternative.string, .state = state } else null;
+        return switch (m.alternatives.all.items[thread[1]].*) {
+            .listed => |texts| .{ .listed = .{ .texts = texts, .low = thread[2], .high = thread[3], .depth = words[2] } },
+            .string => |strings| .{
+                .open = .{ .strings = strings, .state = state, .any_spelling = strings.isFree(), .is_key = false },
+            },
+            else => unreachable, // of no string
+        };
     }
 
-    /// Puts the thread that is alone elsewhere in its automaton.
-    pub fn setState(words: []u32, state: Strings.State) void {
-        words[words.len - 2 ..][0..2].* = .{ state.product, state.count };
+    /// Whether some text of a range may come.
+    pub fn isAlive(m: *Machine, texts: anytype, low: u32, high: u32) Error!bool {
+        return if (@TypeOf(texts) == *const KnownKeys) m.alternatives.anyKnown(texts.plan, texts.progress, low, high) else true;
+    }
+
+    /// Of a key: its text before the present token.
+    pub fn begun(m: *const Machine, words: []const u32) []const u8 {
+        return m.alternatives.texts.list.items[words[2]];
+    }
+
+    /// As if nothing of the key had come.
+    pub fn forgetKey(m: *Machine, words: []u32) Error!void {
+        words[2] = try m.alternatives.text("");
+        words[3] = 0;
+    }
+
+    /// The thread that is alone further on, behind `n` bytes, in its automaton.
+    pub fn further(words: []const u32, state: Strings.State, n: u32, buffer: *[alone_max]u32) []u32 {
+        const after = alone(words, 0, buffer);
+        after[after.len - 2 ..][0..2].* = .{ state.product, state.count };
+        if (modeOf(words) == .key) after[3] += n;
+        return after;
+    }
+
+    /// The thread that is alone where its texts are those of a range, which agree up to `depth`.
+    pub fn among(m: *const Machine, words: []const u32, low: u32, high: u32, depth: u32, buffer: *[alone_max]u32) []u32 {
+        const after = alone(words, 0, buffer);
+        after[after.len - 2 ..][0..2].* = .{ low, high };
+        if (modeOf(words) == .key) {
+            after[3] = depth - @as(u32, @intCast(m.begun(words).len));
+        } else after[2] = depth;
+        return after;
+    }
+
+    /// Outside strings and keys: the bytes that may come, and perhaps some more.
+    pub fn possible(m: *const Machine, words: []const u32) Bytes {
+        const mode = modeOf(words);
+        if (mode == .listed) return m.possibleListed(words);
+        var bytes: Bytes = comptime setOf(" \n\r\t");
+        bytes.setUnion(switch (mode) {
+            .listed => unreachable,
+            .document, .array_item, .member => comptime setOf(value_starts),
+            .array_open => comptime setOf("]" ++ value_starts),
+            .array_next => comptime setOf(",]"),
+            .object_open => comptime setOf("\"}"),
+            .object_key => comptime setOf("\""),
+            .object_next => comptime setOf(",}"),
+            .colon => comptime setOf(":"),
+            .number => comptime setOf("0123456789-+.eE,]}"),
+            .end => .empty,
+            .string, .key => .full, // within an escape
+        });
+        return bytes;
+    }
+
+    const value_starts = "\"-0123456789tfn[{";
+
+    fn setOf(comptime bytes: []const u8) Bytes {
+        @setEvalBranchQuota(10_000);
+        var set: Bytes = .empty;
+        for (bytes) |byte| set.set(byte);
+        return set;
+    }
+
+    fn possibleListed(m: *const Machine, words: []const u32) Bytes {
+        var bytes: Bytes = .empty;
+        for (0..threadsOf(words)) |i| {
+            const thread = threadAt(words, i);
+            for (m.alternatives.all.items[thread[1]].listed[thread[2]..thread[3]]) |one| {
+                if (words[2] < one.len) bytes.set(one[words[2]]);
+            }
+        }
+        return bytes;
     }
 
     // ---- Values
@@ -561,28 +695,7 @@ pub const Machine = struct {
 };
 
 pub const Words = ArrayList(u32);
-
-/// A string's state after what came; null if no string of the set goes on so. What is free may be spelt in
-/// any way, all else in the canonical one.
-fn spell(strings: *Strings, state: Strings.State, event: escapes.Event, is_free: bool) Error!?Strings.State {
-    switch (event.what) {
-        .quote => return if (strings.canEnd(state)) state else null,
-        .byte => |byte| return strings.next(state, byte),
-        .unfinished => |prefix| {
-            // Escapes stand between characters, never within one.
-            if (is_free) return if (try strings.next(state, 'a') != null) state else null;
-            for (escapes.canonical) |one| {
-                if (!std.mem.startsWith(u8, one.escape, prefix.slice())) continue;
-                if (try strings.next(state, one.character) != null) return state;
-            }
-            return null;
-        },
-        .escaped => |escaped| {
-            if (is_free) return state;
-            return if (escaped.is_canonical) strings.next(state, @intCast(escaped.unit)) else null;
-        },
-    }
-}
+pub const Bytes = std.StaticBitSet(256);
 
 fn modeOf(words: []const u32) Mode {
     return @fromBackingInt(@as(u8, @truncate(words[0])));

@@ -29,6 +29,8 @@ pub const Graph = struct {
     longest: []u32,
     /// The state of any text; `dead` if there is none.
     free: u32,
+    /// The greatest of `shortest`.
+    depth: u32,
 
     pub const dead = 0;
     pub const start = 1;
@@ -82,6 +84,34 @@ pub const Graph = struct {
     /// Whether any valid text leads back here, and each state on the way can end.
     pub fn isFree(g: *const Graph, state: u32) bool {
         return g.free == state;
+    }
+
+    /// Where all characters beyond ASCII lead; null if not all to one state. They are UTF-8, so that none is dead where
+    /// another is not, unless it is said so here.
+    pub fn nextBeyondAscii(g: *const Graph, state: u32) ?u32 {
+        var pending: [24][2]u32 = undefined;
+        pending[0] = .{ utf8_start, state };
+        var n: usize = 1;
+        var i: usize = 0;
+        var found: ?u32 = null;
+        while (i < n) : (i += 1) for (0x80..0x100) |byte| {
+            const utf8 = utf8Next(pending[i][0], @intCast(byte));
+            if (utf8 == utf8_dead) continue;
+            const to = g.next(pending[i][1], @intCast(byte));
+            if (utf8 == utf8_start or to == dead) {
+                if (found) |one| if (one != to) return null;
+                found = to;
+                continue;
+            }
+            const is_known = for (pending[0..n]) |one| {
+                if (one[0] == utf8 and one[1] == to) break true;
+            } else false;
+            if (is_known) continue;
+            if (n == pending.len) return null;
+            pending[n] = .{ utf8, to };
+            n += 1;
+        };
+        return found.?;
     }
 
     fn nStates(g: *const Graph) u32 {
@@ -297,6 +327,7 @@ const Product = struct {
             .shortest = &.{},
             .longest = &.{},
             .free = p.findFree(),
+            .depth = 0,
         };
         errdefer g.deinit();
         for (p.members.items, 0..) |byte, class| g.leads.setValue(class, byte & 0xc0 != 0x80);
@@ -312,6 +343,9 @@ const Product = struct {
             to.* = Graph.dead;
         };
         try sources.findLongest(p.arena, &g);
+        for (g.shortest) |shortest| if (shortest != Graph.none) {
+            g.depth = @max(g.depth, shortest);
+        };
         return g;
     }
 

@@ -5,31 +5,15 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
 const schema_module = @import("schema.zig");
-const Bounds = schema_module.Bounds;
 const unbounded = schema_module.unbounded;
-const dfa_module = @import("../language/dfa.zig");
-const Dfa = dfa_module.Dfa;
 const Graph = @import("string_graph.zig").Graph;
 const NumberMap = @import("../base/number_map.zig").NumberMap;
+const shared_graph = @import("shared_graph.zig");
+const SharedGraph = shared_graph.SharedGraph;
+const Automata = @import("../vocabulary/string_index.zig").StringIndex.Automata;
 
-pub const Error = error{ OutOfMemory, TooLarge };
-
-/// What holds together. All slices are lent for the life of the automaton.
-pub const Spec = struct {
-    /// In characters.
-    length: Bounds = .{},
-    matches: []const *const Dfa = &.{},
-    mismatches: []const *const Dfa = &.{},
-    /// Contents that are not in the set.
-    excluded: []const []const u8 = &.{},
-    /// If given, the set is of these contents; nothing else is asked.
-    listed: ?[]const []const u8 = null,
-
-    pub fn isFree(spec: *const Spec) bool {
-        return spec.length.min == 0 and spec.length.max == unbounded and spec.matches.len == 0 and
-            spec.mismatches.len == 0 and spec.excluded.len == 0 and spec.listed == null;
-    }
-};
+pub const Spec = @import("string_spec.zig").Spec;
+pub const Error = shared_graph.Error;
 
 /// Steps that the search for a length between two bounds may take.
 const search_max = 1 << 20;
@@ -38,26 +22,23 @@ const search_max = 1 << 20;
 pub const Strings = struct {
     gpa: Allocator,
     spec: Spec,
-    graph: Graph,
+    graph: *const Graph,
+    shared: *SharedGraph,
     /// By state: whether some completion has a length between the bounds.
     between: NumberMap = .{},
 
     /// `count` is that of the characters, no higher than what still matters.
     pub const State = packed struct(u64) { product: u32, count: u32 };
 
-    pub fn init(gpa: Allocator, spec: Spec) Error!Strings {
-        const graph: Graph = if (spec.listed) |listed| try .initListed(gpa, listed) else try .init(
-            gpa,
-            spec.matches,
-            spec.mismatches,
-            spec.excluded,
-        );
-        return .{ .gpa = gpa, .spec = spec, .graph = graph };
+    /// `automata`: those of the vocabulary, or null to make one alone.
+    pub fn init(gpa: Allocator, automata: ?*Automata, spec: Spec) Error!Strings {
+        const shared: *SharedGraph = try .get(gpa, automata, &spec);
+        return .{ .gpa = gpa, .spec = spec, .graph = &shared.graph, .shared = shared };
     }
 
     pub fn deinit(s: *Strings) void {
         s.between.deinit(s.gpa);
-        s.graph.deinit();
+        s.shared.release(s.gpa);
     }
 
     /// Whether any content at all is in the set.

@@ -113,15 +113,16 @@ pub const Vocabulary = struct {
     }
 
     /// What the tokens do inside JSON strings, found by the first call. Lives as long as the vocabulary.
-    pub fn stringIndex(v: *const Vocabulary, diag: *Diagnostic) diagnostic.Error!*const StringIndex {
+    pub fn stringIndex(v: *const Vocabulary, diag: *Diagnostic) diagnostic.Error!*StringIndex {
         if (v.string_index.load(.acquire)) |index| return index;
+        const trie = try v.byteTrie(diag);
         const owned = @constCast(v);
         owned.mutex.lock();
         defer owned.mutex.unlock();
         if (v.string_index.load(.acquire)) |index| return index; // another thread was faster
         const index = v.gpa.create(StringIndex) catch return diag.outOfMemory();
         errdefer v.gpa.destroy(index);
-        index.* = try .build(v.gpa, &v.tokens, diag);
+        index.* = try .build(v.gpa, &v.tokens, trie, diag);
         owned.string_index.store(index, .release);
         return index;
     }
