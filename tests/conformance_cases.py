@@ -97,9 +97,8 @@ def tokens_of_bytes(vocabulary: dict[str, Any]) -> dict[int, int]:
     return found
 
 
-def schema_text(constraint: dict[str, Any]) -> str:
+def schema_text(schema: Any) -> str:
     """The text of a JSON Schema, which may be a text already."""
-    schema = constraint["json_schema"]
     return schema if isinstance(schema, str) else json.dumps(schema)
 
 

@@ -50,13 +50,12 @@ COMPILE: dict[str, Callable[[Vocabulary, dict[str, Any], Budget], Constraint]] =
         vocabulary,
         data["json_schema"],
         space=data.get("space", "loose"),
+        draft=data.get("draft", "2020-12"),
+        documents=data.get("documents"),
         lenient=data.get("lenient", False),
         budget=budget,
     ),
 }
-
-
-NOT_SAVED = [ConstraintKind.TOKEN_TRIE, ConstraintKind.JSON_SCHEMA]
 
 
 class Library:
@@ -194,7 +193,7 @@ def make_constraint(run: Run) -> Constraint:
     constraint = COMPILE[kind](vocabulary_of(data["vocabulary"]), data["constraint"], budget)
     if "open" in data:
         open_changed(constraint, data["open"])
-    if run.way == "opened" and constraint.kind not in NOT_SAVED:
+    if run.way == "opened" and constraint.kind != ConstraintKind.TOKEN_TRIE:
         constraint.prepare()
         save(constraint)
         return Constraint.open(Vocabulary.open("vocabulary"), "constraint", mask_bytes_max=budget.mask_bytes_max)

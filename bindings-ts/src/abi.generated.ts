@@ -57,6 +57,11 @@ export const ELIZA_JSON_SPACE_COMPACT = 1;
 export const ELIZA_JSON_SPACE_SPACED = 2;
 export const ELIZA_JSON_SPACE_ANY = 3;
 export const ELIZA_JSON_LENIENT = 1;
+export const ELIZA_JSON_DRAFT_2020_12 = 0;
+export const ELIZA_JSON_DRAFT_2019_09 = 1;
+export const ELIZA_JSON_DRAFT_7 = 2;
+export const ELIZA_JSON_DRAFT_6 = 3;
+export const ELIZA_JSON_DRAFT_4 = 4;
 export const ELIZA_CONSTRAINT_TOKEN_TRIE = 0;
 export const ELIZA_CONSTRAINT_CHOICES = 1;
 export const ELIZA_CONSTRAINT_REGEX = 2;
@@ -123,11 +128,14 @@ export const eliza_compile_config_t = {
 } as const;
 
 export const eliza_json_schema_options_t = {
-  size: 12,
+  size: 32,
   fields: {
     struct_size: { offset: 0, type: "u32" },
     flags: { offset: 4, type: "u32" },
     space: { offset: 8, type: "i32" },
+    draft: { offset: 12, type: "i32" },
+    document: { offset: 16, type: "ptr" },
+    user_data: { offset: 24, type: "ptr" },
   },
 } as const;
 

@@ -6,25 +6,20 @@ import {
   ELIZA_CONSTRAINT_JSON_SCHEMA,
   ELIZA_CONSTRAINT_REGEX,
   ELIZA_CONSTRAINT_TOKEN_TRIE,
-  ELIZA_JSON_LENIENT,
-  ELIZA_JSON_SPACE_ANY,
-  ELIZA_JSON_SPACE_COMPACT,
-  ELIZA_JSON_SPACE_LOOSE,
-  ELIZA_JSON_SPACE_SPACED,
   ELIZA_REGEX_IGNORE_CASE,
   eliza_constraint_info_t,
-  eliza_json_schema_options_t,
   eliza_recognizer_info_t,
   eliza_trie_cache_stats_t,
 } from "./abi.generated";
-import { checkInstance, checkNoMore, checkSeveral, checkString, unexpected } from "./arguments";
+import { checkInstance, checkNoMore, checkSeveral, checkString } from "./arguments";
 import { type Budget, withBudget } from "./budget";
 import { checkInteger, invalidArgument } from "./errors";
+import { type JsonSchema, type JsonSchemaOptions, type ReadValue, schemaText, withSchemaOptions } from "./json-schema";
 import { type Handle, type Library, type Symbols, hasSymbols, loadLibrary } from "./library";
 import { OutError, OutSlot, checkStatus, concatenate, encodeUnicode, encodeUtf8, readText } from "./memory";
 import { Adopted, Owned } from "./owned";
 import { type Payload, payloadBytes } from "./payload";
-import { type StructValues, bytesOf, newStruct, readStruct, writeStruct } from "./structs";
+import { type StructValues, bytesOf, newStruct, readStruct } from "./structs";
 import { type TokenizerSlot, watchingTokenizer } from "./tokenizer";
 import { Vocabulary } from "./vocabulary";
 
@@ -93,22 +88,6 @@ export interface RegexOptions {
 }
 
 /**
- * Where white space may stand in a JSON document: at each place none, one space, or a newline with up to 32 spaces or
- * tabs (`loose`); nowhere (`compact`); one space behind each comma and colon (`spaced`); anywhere (`any`).
- */
-export type JsonSpace = "loose" | "compact" | "spaced" | "any";
-
-/** Options of `Constraint.jsonSchema`. */
-export interface JsonSchemaOptions {
-  /** Where white space may stand; by default `loose`. */
-  space?: JsonSpace | undefined;
-  /** Ignores what cannot be enforced exactly, and says so in `notes`, instead of throwing. */
-  lenient?: boolean | undefined;
-  /** What compiling may cost. */
-  budget?: Budget | undefined;
-}
-
-/**
  * What an output may be, compiled for a vocabulary: a token tree (`new Constraint`), or a recognizer (`choices`,
  * `regex`, `lark`, `jsonSchema`), which allows any text that it accepts, in any tokenisation. A constraint never
  * changes, and any number of matchers and streams share it. They keep what they need, so it may be closed at any time.
@@ -119,6 +98,7 @@ export class Constraint extends Owned {
   /** @internal */
   readonly tokenizer: TokenizerSlot;
   #kind: number | null = null;
+  #read: ReadValue | null = null;
 
   /**
    * Compiles a token tree. Throws ELIZA_ERR_PAYLOAD if the payload is malformed, ELIZA_ERR_LIMIT if it is too large,
@@ -189,30 +169,31 @@ export class Constraint extends Owned {
   }
 
   /**
-   * Allows a JSON document that is valid against a JSON Schema, which is given as an object, a boolean or a text.
-   * Members come in the order of `properties`, then the other required ones, then the rest. A schema that is wrong,
-   * that nothing satisfies, or that cannot be enforced exactly throws ELIZA_ERR_GRAMMAR; the message begins with the
-   * JSON Pointer of the place, where there is one. native/SCHEMAS.md says what is done for each keyword.
+   * Allows a JSON document that is valid against a JSON Schema: a plain object, a boolean, a text, or a Zod schema,
+   * whose input it describes (`z.strictObject` leaves no other keys). `parse` reads the document. Members come in the
+   * order of `properties`, then the other required ones, then the rest. A schema that is wrong, that nothing satisfies,
+   * or that cannot be enforced exactly throws ELIZA_ERR_GRAMMAR; the message begins with the JSON Pointer of the place,
+   * where there is one. native/SCHEMAS.md says what is done for each keyword.
    */
-  static jsonSchema(
-    vocabulary: Vocabulary,
-    schema: object | boolean | string,
-    { space = "loose", lenient = false, budget, ...unknown }: JsonSchemaOptions = {},
-  ): Constraint {
+  static jsonSchema(vocabulary: Vocabulary, schema: JsonSchema, options: JsonSchemaOptions = {}): Constraint {
+    const { space, draft, documents, lenient, budget, ...unknown } = options;
     checkNoMore(unknown);
-    const bytes = encodeUnicode(schemaText(schema), "schema");
-    const view = newStruct(eliza_json_schema_options_t);
-    writeStruct(eliza_json_schema_options_t, view, { flags: lenient ? ELIZA_JSON_LENIENT : 0, space: spaceOf(space) });
-    const options = bytesOf(view);
-    return compile(vocabulary, budget, "the schema could not be compiled", (symbols, handle, config, out, error) =>
-      symbols.eliza_inference_constraint_create_json_schema(handle, bytes, bytes.length, options, config, out, error),
+    const { text, read } = schemaText(schema, "schema");
+    const bytes = encodeUnicode(text, "schema");
+    const made = withSchemaOptions({ space, draft, documents, lenient }, (view) =>
+      compile(vocabulary, budget, "the schema could not be compiled", (symbols, handle, config, out, error) =>
+        symbols.eliza_inference_constraint_create_json_schema(handle, bytes, bytes.length, view, config, out, error),
+      ),
     );
+    made.#read = read;
+    return made;
   }
 
   /**
    * Opens a file that `save` wrote. The file is mapped, not read: do not change it while the constraint is in use.
    * Throws ELIZA_ERR_FILE_INVALID if the file is damaged or was made for a vocabulary with other tokens. `maskBytesMax`
-   * bounds the bytes of the tables and masks that are built later; the mapped ones do not count.
+   * bounds the bytes of the tables and masks that are built later; the mapped ones do not count. A JSON Schema is
+   * compiled again.
    */
   static open(
     vocabulary: Vocabulary,
@@ -227,14 +208,24 @@ export class Constraint extends Owned {
   }
 
   /**
-   * Writes a recognizer, with the tables built so far, to a file for `open`. Throws ELIZA_ERR_INVALID_ARG for a token
-   * tree and for a JSON Schema.
+   * Writes a recognizer, with the tables built so far, to a file for `open`; of a JSON Schema, its text with the
+   * documents that it used. Throws ELIZA_ERR_INVALID_ARG for a token tree.
    */
   save(path: string): void {
     const bytes = encodeUtf8(checkString(path, "path"));
     const error = new OutError();
     const status = this.library.symbols.eliza_inference_constraint_save(this.handle, bytes, bytes.length, error.view);
     if (status < 0) throw error.take(this.library, status, `${path} cannot be written`);
+  }
+
+  /**
+   * Reads a document of a JSON Schema: as Zod does if the schema came from there, else as JSON.parse does. Throws
+   * ELIZA_ERR_INVALID_ARG for other kinds.
+   */
+  parse(document: string): unknown {
+    if (this.kind !== ConstraintKind.JSON_SCHEMA) throw invalidArgument("parse: only a JSON Schema has documents");
+    const value: unknown = JSON.parse(document);
+    return this.#read ? this.#read(value) : value;
   }
 
   /**
@@ -322,41 +313,6 @@ export class Constraint extends Owned {
     checkStatus(status, "recognizerInfo");
     return readStruct(eliza_recognizer_info_t, view);
   }
-}
-
-const SPACES: Record<JsonSpace, number> = {
-  loose: ELIZA_JSON_SPACE_LOOSE,
-  compact: ELIZA_JSON_SPACE_COMPACT,
-  spaced: ELIZA_JSON_SPACE_SPACED,
-  any: ELIZA_JSON_SPACE_ANY,
-};
-
-function spaceOf(name: JsonSpace): number {
-  if (Object.hasOwn(SPACES, name)) return SPACES[name];
-  throw invalidArgument(`space: ${String(name)} is none of ${Object.keys(SPACES).join(", ")}`);
-}
-
-/** The text of a schema. JSON.stringify would write null for a number that JSON has not. */
-function schemaText(schema: object | boolean | string): string {
-  if (typeof schema === "string") return schema;
-  if (typeof schema !== "boolean" && !isPlainObject(schema)) {
-    throw unexpected(
-      "schema",
-      "a plain object, a boolean or a text",
-      schema,
-      " (z.toJSONSchema makes one of a Zod schema)",
-    );
-  }
-  return JSON.stringify(schema, (key, value) => {
-    if (typeof value !== "number" || Number.isFinite(value)) return value;
-    throw invalidArgument(`schema: ${key}: JSON has no ${value}`);
-  });
-}
-
-function isPlainObject(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 function compileTokenTree(vocabulary: Vocabulary, payload: Payload): Handle {

@@ -5,6 +5,14 @@ export * from "./constraint";
 export { ElizaInferenceError } from "./errors";
 export * as grammars from "./grammars";
 export type * from "./host-abi";
+export type {
+  JsonDocuments,
+  JsonDraft,
+  JsonSchema,
+  JsonSchemaOptions,
+  JsonSpace,
+  StandardJsonSchema,
+} from "./json-schema";
 export { type Library, type SymbolName, hasSymbols, loadLibrary } from "./library";
 export { type LlamaInfo, findLlama, llamaInfo, loadLlama } from "./llama";
 export type { LlmStreamConfig, LlmStreamStep } from "./llm-stream";

@@ -7,6 +7,7 @@ import {
   type Budget,
   Constraint,
   ConstraintKind,
+  type JsonDraft,
   type JsonSpace,
   Matcher,
   TokenFlag,
@@ -44,6 +45,8 @@ interface ConstraintData {
   shipped?: string;
   json_schema?: object | boolean | string;
   space?: JsonSpace;
+  draft?: JsonDraft;
+  documents?: Record<string, object | boolean | string>;
   lenient?: true;
 }
 
@@ -173,8 +176,8 @@ const kinds: Record<string, Compile> = {
     Constraint.regex(vocabulary, textOf(regex!), { ignoreCase, budget }),
   grammar: (vocabulary, { grammar }, budget) => Constraint.lark(vocabulary, textOf(grammar!), { budget }),
   shipped: (vocabulary, { shipped }, budget) => Constraint.lark(vocabulary, grammars.text(shipped!), { budget }),
-  json_schema: (vocabulary, { json_schema: schema, space, lenient }, budget) =>
-    Constraint.jsonSchema(vocabulary, schema!, { space, lenient, budget }),
+  json_schema: (vocabulary, { json_schema: schema, space, draft, documents, lenient }, budget) =>
+    Constraint.jsonSchema(vocabulary, schema!, { space, draft, documents, lenient, budget }),
 };
 
 function compile(vocabulary: Vocabulary, data: ConstraintData, budget: Budget): Constraint {
@@ -206,12 +209,9 @@ function save(vocabulary: Vocabulary, constraint: Constraint): void {
   constraint.save("constraint");
 }
 
-/** What has no file. */
-const NOT_SAVED: number[] = [ConstraintKind.TOKEN_TRIE, ConstraintKind.JSON_SCHEMA];
-
 /** Prepared, saved, and opened, as its vocabulary is. */
 function reopen(vocabulary: Vocabulary, compiled: Constraint, { maskBytesMax }: Budget): Constraint {
-  if (NOT_SAVED.includes(compiled.kind)) return compiled;
+  if (compiled.kind === ConstraintKind.TOKEN_TRIE) return compiled;
   compiled.prepare();
   save(vocabulary, compiled);
   using opened = Vocabulary.open("vocabulary");

@@ -3,9 +3,11 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { z } from "zod";
 import {
   Constraint,
   ConstraintKind,
+  type JsonDraft,
   type JsonSpace,
   Matcher,
   Step,
@@ -177,11 +179,67 @@ describe("Constraint", () => {
     accept(wide, " \r\n\n [1 \n\n,");
   });
 
-  test("a JSON Schema is not saved", () => {
-    using constraint = Constraint.jsonSchema(vocabulary, true);
-    const error = failure(() => constraint.save(join(folder, "schema")));
-    expect(error.statusName).toBe("ELIZA_ERR_INVALID_ARG");
-    expect(error.message).toStartWith("a constraint of the kind json_schema is not saved");
+  test("a JSON Schema is saved with the documents that it used", () => {
+    const path = join(folder, "schema");
+    const documents = { "http://h/a": { $ref: "b" }, "http://h/b": '{"const": [1]}' };
+    Constraint.jsonSchema(vocabulary, { $ref: "http://h/a" }, { documents, space: "compact" }).save(path);
+    using opened = Constraint.open(vocabulary, path);
+    expect(opened.kind).toBe(ConstraintKind.JSON_SCHEMA);
+    using matcher = new Matcher(opened);
+    expect(Buffer.from(matcher.forcedBytes()).toString()).toBe("[1]");
+    expect(opened.parse("[1]")).toEqual([1]);
+  });
+
+  test("a function gives documents, and may compile", () => {
+    const asked: string[] = [];
+    const documents = (uri: string): object | undefined => {
+      asked.push(uri);
+      if (uri.endsWith("inner")) return { const: "x" };
+      if (uri.endsWith("none")) return undefined;
+      using inner = new Matcher(Constraint.jsonSchema(vocabulary, { $ref: "http://h/inner" }, { documents }));
+      return { const: Buffer.from(inner.forcedBytes()).toString() };
+    };
+    const schema = { allOf: [{ $ref: "http://h/é" }, { $ref: "http://h/é#" }] };
+    using matcher = new Matcher(Constraint.jsonSchema(vocabulary, schema, { documents }));
+    expect(asked).toEqual(["http://h/é", "http://h/inner"]);
+    expect(Buffer.from(matcher.forcedBytes()).toString()).toBe('"\\"x\\""');
+    const dangling = failure(() => Constraint.jsonSchema(vocabulary, { $ref: "http://h/none" }, { documents }));
+    expect(dangling.message).toBe('at #/$ref: there is no "http://h/none"');
+  });
+
+  test("what a function of documents throws comes through", () => {
+    const schema = { $ref: "http://h/a" };
+    const thrown = new RangeError("mine");
+    const documents = (): never => {
+      throw thrown;
+    };
+    expect(() => Constraint.jsonSchema(vocabulary, schema, { documents })).toThrow(thrown);
+    const wrong = (given: object): string =>
+      failure(() => Constraint.jsonSchema(vocabulary, schema, { documents: given as Record<string, object> })).message;
+    expect(wrong({ "http://h/a": 3 })).toStartWith("documents[http://h/a]: expected a plain object");
+    expect(wrong({ "http://h/a": "" })).toStartWith('in "http://h/a": the schema is not JSON');
+    expect(wrong({ "http://h/a": "\ud800" })).toBe("documents[http://h/a]: not valid Unicode");
+    expect(wrong([])).toStartWith("documents: expected an object by URI");
+  });
+
+  test("a Zod schema constrains, and reads its documents", () => {
+    const point = z.strictObject({ x: z.int().min(1).max(1), name: z.literal("p").transform((name) => name.length) });
+    using constraint = Constraint.jsonSchema(vocabulary, point, { space: "compact" });
+    using matcher = new Matcher(constraint);
+    const document = Buffer.from(matcher.forcedBytes()).toString();
+    expect(document).toBe('{"x":1,"name":"p"}');
+    expect(constraint.parse(document)).toEqual({ x: 1, name: 1 });
+    expect(() => constraint.parse('{"x": 2}')).toThrow(z.ZodError);
+    using plain = Constraint.jsonSchema(vocabulary, z.toJSONSchema(z.boolean()));
+    expect(plain.parse("true")).toBe(true);
+    expect(failure(() => Constraint.regex(vocabulary, "a").parse("a")).statusName).toBe("ELIZA_ERR_INVALID_ARG");
+  });
+
+  test("the draft of a schema is an option", () => {
+    using matcher = new Matcher(Constraint.jsonSchema(vocabulary, { enum: [1], const: 2 }, { draft: "4" }));
+    expect(Buffer.from(matcher.forcedBytes()).toString()).toBe("1");
+    const error = failure(() => Constraint.jsonSchema(vocabulary, true, { draft: "3" as JsonDraft }));
+    expect(error.message).toBe("draft: 3 is none of 4, 6, 7, 2020-12, 2019-09");
   });
 
   test("what is no Unicode is an error, not a replacement character", () => {

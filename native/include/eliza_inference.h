@@ -336,10 +336,29 @@ int eliza_inference_constraint_prepare(const eliza_constraint *constraint, const
 
 #define ELIZA_JSON_LENIENT 1u /* what cannot be enforced exactly is a note, and ignored, in place of an error */
 
+/* The draft of a schema that has no `$schema`. */
+#define ELIZA_JSON_DRAFT_2020_12 0
+#define ELIZA_JSON_DRAFT_2019_09 1
+#define ELIZA_JSON_DRAFT_7 2
+#define ELIZA_JSON_DRAFT_6 3
+#define ELIZA_JSON_DRAFT_4 4
+
+/*
+ * Gives the document (a JSON Schema, UTF-8) that a `$ref` or `$schema` leads to. `uri` has no fragment, and is absolute if
+ * the schema that refers to it has an absolute `$id`. If there is such a document, sets `*out_text`, which is NULL, and
+ * `*out_len`; the text is copied at once, and stays the caller's. A non-zero return cancels: ELIZA_ERR_CANCELLED.
+ * Called from the compiling thread, at most once for each URI that has a document; it may compile other constraints.
+ */
+typedef int (*eliza_json_document_callback)(const char *uri, size_t uri_len, const char **out_text, size_t *out_len,
+                                            void *user_data);
+
 typedef struct eliza_json_schema_options_t {
     uint32_t struct_size;
-    uint32_t flags; /* ELIZA_JSON_LENIENT */
-    int32_t space;  /* ELIZA_JSON_SPACE_* */
+    uint32_t flags;                        /* ELIZA_JSON_LENIENT */
+    int32_t space;                         /* ELIZA_JSON_SPACE_* */
+    int32_t draft;                         /* ELIZA_JSON_DRAFT_* */
+    eliza_json_document_callback document; /* NULL: there are no other documents but the drafts' meta-schemas */
+    void *user_data;
 } eliza_json_schema_options_t;
 
 /*
@@ -355,13 +374,14 @@ int eliza_inference_constraint_create_json_schema(const eliza_vocab *vocab, cons
                                                   eliza_constraint **out_constraint, char **out_error);
 
 /* Writes a recognizer, with the tables that it has so far, to a file that `open` maps. Not for token
- * tries and JSON Schemas: ELIZA_ERR_INVALID_ARG. */
+ * tries: ELIZA_ERR_INVALID_ARG. */
 int eliza_inference_constraint_save(const eliza_constraint *constraint, const char *path, size_t path_len,
                                     char **out_error);
 
 /* Opens such a file by mapping it, for a vocabulary with the same fingerprint. Of `config` only
  * mask_bytes_max is read; the mapped tables do not count. A damaged file, or one for another
- * vocabulary, is ELIZA_ERR_FILE_INVALID. The file must not change while the constraint lives. */
+ * vocabulary, is ELIZA_ERR_FILE_INVALID. The file must not change while the constraint lives. The file of a JSON
+ * Schema holds its text with the documents that it used, and is compiled again, within `config`. */
 int eliza_inference_constraint_open(const eliza_vocab *vocab, const char *path, size_t path_len,
                                     const eliza_compile_config_t *config, eliza_constraint **out_constraint,
                                     char **out_error);

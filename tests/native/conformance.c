@@ -595,13 +595,28 @@ static int compile_shipped(const compile_input *in, eliza_constraint **out, char
     return eliza_inference_constraint_create_lark(in->vocab, text->text, text->length, in->config, out, error);
 }
 
+static int give_document(const char *uri, size_t uri_len, const char **out_text, size_t *out_len, void *documents) {
+    const json *object = documents;
+    for (size_t i = 0; object && i < object->length; i++) {
+        const json *one = &object->items[i];
+        if (strlen(one->key) != uri_len || memcmp(one->key, uri, uri_len) != 0) continue;
+        *out_text = one->text;
+        *out_len = one->length;
+    }
+    return 0;
+}
+
 static int compile_json_schema(const compile_input *in, eliza_constraint **out, char **error) {
-    static const char *const spaces[] = {"loose", "compact", "spaced", "any"}; /* ELIZA_JSON_SPACE_* */
+    static const char *const spaces[] = {"loose", "compact", "spaced", "any"};       /* ELIZA_JSON_SPACE_* */
+    static const char *const drafts[] = {"2020-12", "2019-09", "7", "6", "4"}; /* ELIZA_JSON_DRAFT_* */
     const json *constraint = json_get(in->run->data, "constraint"), *space = json_get(constraint, "space");
+    const json *draft = json_get(constraint, "draft");
     eliza_json_schema_options_t options = {.struct_size = sizeof options,
-                                           .flags = json_get(constraint, "lenient") ? ELIZA_JSON_LENIENT : 0};
-    for (int32_t i = 0; i < (int32_t)COUNT(spaces); i++)
-        if (space && json_is(space, spaces[i])) options.space = i;
+                                           .flags = json_get(constraint, "lenient") ? ELIZA_JSON_LENIENT : 0,
+                                           .document = give_document,
+                                           .user_data = (void *)json_get(constraint, "documents")};
+    if (space) options.space = json_index(space, spaces, COUNT(spaces));
+    if (draft) options.draft = json_index(draft, drafts, COUNT(drafts));
     return eliza_inference_constraint_create_json_schema(in->vocab, in->source->text, in->source->length, &options, in->config,
                                                          out, error);
 }
@@ -651,7 +666,7 @@ static void reopen(const run_of *run, eliza_vocab **vocab, eliza_constraint **co
     eliza_recognizer_info_t info = {.struct_size = sizeof info};
     eliza_compile_config_t config = config_of(run);
     expect_number("info", eliza_inference_constraint_recognizer_info(*constraint, &info), ELIZA_OK);
-    if (info.kind == ELIZA_CONSTRAINT_TOKEN_TRIE || info.kind == ELIZA_CONSTRAINT_JSON_SCHEMA) return; /* are not saved */
+    if (info.kind == ELIZA_CONSTRAINT_TOKEN_TRIE) return; /* is not saved */
     expect_number("prepare", eliza_inference_constraint_prepare(*constraint, NULL, NULL), ELIZA_OK);
     expect_number("save", save_both(*vocab, *constraint, NULL), ELIZA_OK);
     eliza_inference_constraint_free(*constraint);

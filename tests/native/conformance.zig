@@ -243,7 +243,7 @@ fn makeConstraint(r: *Report, arena: std.mem.Allocator, vocabulary: *Vocabulary,
         defer compiled.release();
         return openChanged(r, arena, compiled, open, diag);
     }
-    if (run.way != .opened or !isSaved(compiled)) return compiled;
+    if (run.way != .opened or compiled.recognizer() == null) return compiled;
     defer compiled.release();
     try compiled.compiled.prepare(&.{}, diag);
     try save(r, arena, compiled, diag);
@@ -347,20 +347,36 @@ fn compileShipped(in: Input) !*Constraint {
 }
 
 fn compileJsonSchema(in: Input) !*Constraint {
-    const text = if (in.source == .string) in.source.string else try std.json.Stringify.valueAlloc(in.arena, in.source, .{});
-    const space = if (in.option("space")) |name| std.meta.stringToEnum(Space, name.string).? else .loose;
-    const options: JsonSchemaOptions = .{ .lenient = in.has("lenient") };
-    const schema: eliza.compile.Source = .{ .json_schema = .{ .text = text, .options = options, .space = space } };
+    var documents: Documents = .{ .arena = in.arena, .by_uri = in.option("documents") };
+    var options: eliza.compile.SchemaOptions = .{
+        .lenient = in.has("lenient"),
+        .documents = .{ .callback = Documents.give, .user_data = &documents },
+    };
+    if (in.option("space")) |name| options.space = std.meta.stringToEnum(@TypeOf(options.space), name.string).?;
+    if (in.option("draft")) |name| options.draft = inline for (.{ "4", "6", "7", "2019-09" }, 0..) |draft, i| {
+        if (std.mem.eql(u8, name.string, draft)) break @fromBackingInt(i);
+    } else unreachable;
+    const schema: eliza.compile.Source = .{ .json_schema = .{ .text = try schemaText(in.arena, in.source), .options = options } };
     return eliza.compile.createConstraint(gpa, in.vocabulary, schema, in.settings, in.diag);
 }
 
-const Space = @FieldType(@FieldType(eliza.compile.Source, "json_schema"), "space");
-const JsonSchemaOptions = @FieldType(@FieldType(eliza.compile.Source, "json_schema"), "options");
-
-fn isSaved(constraint: *const Constraint) bool {
-    const compiled = constraint.recognizer() orelse return false;
-    return compiled.language.isSaved();
+fn schemaText(arena: std.mem.Allocator, schema: std.json.Value) ![]const u8 {
+    return if (schema == .string) schema.string else std.json.Stringify.valueAlloc(arena, schema, .{});
 }
+
+const Documents = struct {
+    arena: std.mem.Allocator,
+    by_uri: ?std.json.Value,
+
+    fn give(uri: [*]const u8, uri_len: usize, out_text: *?[*]const u8, out_len: *usize, user_data: ?*anyopaque) callconv(.c) c_int {
+        const d: *const Documents = @ptrCast(@alignCast(user_data));
+        const schema = (d.by_uri orelse return 0).object.get(uri[0..uri_len]) orelse return 0;
+        const text = schemaText(d.arena, schema) catch return 1;
+        out_text.* = text.ptr;
+        out_len.* = text.len;
+        return 0;
+    }
+};
 
 /// Of the folder: `vocabulary` and `constraint`.
 fn save(r: *const Report, arena: std.mem.Allocator, constraint: *const Constraint, diag: *Diagnostic) !void {
@@ -375,7 +391,7 @@ fn save(r: *const Report, arena: std.mem.Allocator, constraint: *const Constrain
 }
 
 fn openConstraint(vocabulary: *const Vocabulary, path: []const u8, settings: eliza.compile.Settings, diag: *Diagnostic) !*Constraint {
-    const opened = try eliza.files.openRecognizer(gpa, vocabulary, path, settings.mask_bytes_max, diag);
+    const opened = try eliza.files.openRecognizer(gpa, vocabulary, path, settings, diag);
     errdefer opened.release();
     return Constraint.create(gpa, vocabulary, .{ .recognizer = opened }, diag);
 }

@@ -18,9 +18,11 @@ INT64_MAX = 2**63 - 1
 def main(output: Path) -> None:
     writer = Writer()
     files = [{"name": name} | content for name, content in conformance.files().items()]
-    for case in (case for file in files for case in file["cases"]):
-        if "json_schema" in case["constraint"]:
-            case["constraint"]["json_schema"] = conformance.schema_text(case["constraint"])
+    for constraint in (case["constraint"] for file in files for case in file["cases"]):
+        if "json_schema" in constraint:
+            constraint["json_schema"] = conformance.schema_text(constraint["json_schema"])
+            documents = constraint.get("documents", {})
+            constraint["documents"] = {uri: conformance.schema_text(schema) for uri, schema in documents.items()}
     writer.define("conformance_files", files)
     writer.define("shipped_grammars", conformance.shipped_grammars())
     output.write_text("".join(writer.lines), "utf-8")

@@ -278,14 +278,26 @@ static void use_schema(const eliza_constraint *constraint) {
     eliza_inference_matcher_free(matcher);
 }
 
+static int give_schema(const char *uri, size_t uri_len, const char **out_text, size_t *out_len, void *user_data) {
+    (void)uri, (void)uri_len, (void)user_data;
+    *out_text = SCHEMA;
+    *out_len = sizeof SCHEMA - 1;
+    return 0;
+}
+
 static int session_schema(void) {
+    static const char schema[] = "{\"$ref\":\"other\"}";
+    const eliza_json_schema_options_t options = {.struct_size = sizeof options, .document = give_schema};
     eliza_vocab *vocab = NULL;
-    eliza_constraint *constraint = NULL;
+    eliza_constraint *constraint = NULL, *opened = NULL;
+    size_t length = sizeof schema - 1, path_len = strlen(file_path);
     n_failed_calls = 0;
     MAKES(vocab, create_vocab(&vocab));
-    size_t length = sizeof SCHEMA - 1;
-    MAKES(constraint, eliza_inference_constraint_create_json_schema(vocab, SCHEMA, length, NULL, NULL, &constraint, &error));
+    MAKES(constraint, eliza_inference_constraint_create_json_schema(vocab, schema, length, &options, NULL, &constraint, &error));
     use_schema(constraint);
+    save(save_constraint, constraint);
+    MAKES(opened, eliza_inference_constraint_open(vocab, file_path, path_len, NULL, &opened, &error));
+    eliza_inference_constraint_free(opened);
     eliza_inference_constraint_free(constraint);
     eliza_inference_vocab_free(vocab);
     return n_failed_calls == 0;

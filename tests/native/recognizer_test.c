@@ -276,7 +276,6 @@ static void test_text_arguments(const eliza_vocab *vocab, const eliza_vocab *bar
     }
 }
 
-/* Nested as deep as a text of the limit allows: an answer, not the end of the stack. */
 static int create_schema(const eliza_vocab *vocab, const eliza_json_schema_options_t *options, eliza_constraint **out) {
     return eliza_inference_constraint_create_json_schema(vocab, LIST_SCHEMA, sizeof LIST_SCHEMA - 1, options, NULL, out, &error);
 }
@@ -310,6 +309,12 @@ static void test_schema_arguments(const eliza_vocab *vocab, const eliza_vocab *b
         options.space = unknown_spaces[i];
         REFUSES(ELIZA_ERR_INVALID_ARG, create_schema(vocab, &options, &made));
     }
+    const int32_t unknown_drafts[] = {-1, ELIZA_JSON_DRAFT_4 + 1, INT32_MAX, INT32_MIN};
+    for (size_t i = 0; i < 4; i++) {
+        options = good;
+        options.draft = unknown_drafts[i];
+        REFUSES(ELIZA_ERR_INVALID_ARG, create_schema(vocab, &options, &made));
+    }
     for (int32_t space = 0; space <= ELIZA_JSON_SPACE_ANY; space++) {
         options = (eliza_json_schema_options_t){.struct_size = sizeof options, .flags = ELIZA_JSON_LENIENT, .space = space};
         GIVES(ELIZA_OK, create_schema(vocab, &options, &constraint));
@@ -318,11 +323,9 @@ static void test_schema_arguments(const eliza_vocab *vocab, const eliza_vocab *b
         eliza_inference_matcher_free(matcher);
         eliza_inference_constraint_free(constraint);
     }
-    constraint = make_schema(vocab);
-    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_save(constraint, "saved", 5, &error));
-    eliza_inference_constraint_free(constraint);
 }
 
+/* Nested as deep as a text of the limit allows: an answer, not the end of the stack. */
 static void test_deep_nesting(const eliza_vocab *vocab) {
     static const char *const parts[][3] = {{"(", "a", ")"}, {"(?:", "a", ")*"}, {"(", "a", "){2}"}, {"(?i:", "a", ")?"}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -951,9 +954,69 @@ static void refuses_damage(const eliza_vocab *vocab) {
     free(whole);
 }
 
+/* What the caller has: one document, a memory that is used again, and calls that it counts. */
+typedef struct {
+    const eliza_vocab *vocab;
+    char lent[64];
+    int n_calls;
+} library_of_documents;
+
+static int give_document(const char *uri, size_t uri_len, const char **out_text, size_t *out_len, void *user_data) {
+    static const char first[] = "http://h/first", empty[] = "http://h/empty", stop[] = "http://h/stop";
+    library_of_documents *documents = user_data;
+    documents->n_calls++;
+    CHECK(*out_text == NULL);
+    if (uri_len == sizeof stop - 1 && memcmp(uri, stop, uri_len) == 0) return 1;
+    if (uri_len == sizeof empty - 1 && memcmp(uri, empty, uri_len) == 0) {
+        *out_text = documents->lent;
+        *out_len = 0;
+        return 0;
+    }
+    /* It may compile a constraint of its own. */
+    eliza_inference_constraint_free(make_schema(documents->vocab));
+    int is_first = uri_len == sizeof first - 1 && memcmp(uri, first, uri_len) == 0;
+    *out_len = (size_t)sprintf(documents->lent, is_first ? "{\"type\":\"array\",\"items\":{\"$ref\":\"second\"}}" : "{\"const\":\"b\"}");
+    *out_text = documents->lent;
+    return 0;
+}
+
+static int create_referring(library_of_documents *documents, const char *schema, eliza_constraint **out) {
+    const eliza_json_schema_options_t options = {
+        .struct_size = sizeof options, .document = give_document, .user_data = documents};
+    return eliza_inference_constraint_create_json_schema(documents->vocab, schema, strlen(schema), &options, NULL, out, &error);
+}
+
+static void test_schema_documents(const char *folder, const eliza_vocab *vocab) {
+    library_of_documents documents = {.vocab = vocab};
+    eliza_constraint *constraint = NULL;
+    size_t n = path_in(folder, "constraint");
+    const char schema[] = "{\"anyOf\":[{\"$ref\":\"http://h/first\"},{\"items\":{\"$ref\":\"http://h/first\"},\"type\":\"array\"}]}";
+    GIVES(ELIZA_OK, create_referring(&documents, schema, &constraint));
+    CHECK_EQUAL(documents.n_calls, 2);
+    memset(documents.lent, 'x', sizeof documents.lent);
+    GIVES(ELIZA_OK, eliza_inference_constraint_save(constraint, path, n, &error));
+    eliza_inference_constraint_free(constraint);
+    GIVES(ELIZA_OK, eliza_inference_constraint_open(vocab, path, n, NULL, &constraint, &error));
+    CHECK_EQUAL(documents.n_calls, 2);
+    eliza_matcher *matcher = make_matcher(constraint);
+    accept_text(matcher, "[[\"b");
+    CHECK_EQUAL(eliza_inference_matcher_accept(matcher, 'a'), ELIZA_STEP_REFUSED);
+    eliza_inference_matcher_free(matcher);
+    eliza_inference_constraint_free(constraint);
+    REFUSES(ELIZA_ERR_CANCELLED, create_referring(&documents, "{\"$ref\":\"http://h/stop\"}", &made));
+    REFUSES(ELIZA_ERR_GRAMMAR, create_referring(&documents, "{\"$ref\":\"http://h/empty\"}", &made));
+
+    const eliza_compile_config_t little = {.struct_size = sizeof little, .bytes_max = 1};
+    GIVES(ELIZA_OK, create_schema(vocab, NULL, &constraint));
+    GIVES(ELIZA_OK, eliza_inference_constraint_save(constraint, path, n, &error));
+    eliza_inference_constraint_free(constraint);
+    REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_open(vocab, path, n, &little, &made, &error));
+    remove(path);
+}
+
 static void test_files(const char *folder, const eliza_vocab *vocab) {
-    eliza_constraint *all[] = {make_choices(vocab), make_regex(vocab, "[^b]*(abc)?"), make_grammar(vocab)};
-    static const char *const texts[] = {"never", "xabc", "[abc, [d],[]]"};
+    eliza_constraint *all[] = {make_choices(vocab), make_regex(vocab, "[^b]*(abc)?"), make_grammar(vocab), make_schema(vocab)};
+    static const char *const texts[] = {"never", "xabc", "[abc, [d],[]]", "[\"a\",\n []]"};
     eliza_vocab *other = make_vocab_where("other", N_TOKENS), *larger = NULL, *opened = NULL;
     eliza_constraint *mapped = NULL;
     size_t n = path_in(folder, "vocabulary");
@@ -963,7 +1026,7 @@ static void test_files(const char *folder, const eliza_vocab *vocab) {
     GIVES(ELIZA_OK, eliza_inference_vocab_open(path, n, &opened, &error));
     larger = make_vocab_where("unused", N_TOKENS - 1);
     CHECK_STRUCT(eliza_vocab_info_t, opened, eliza_inference_vocab_info);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (i < 2) GIVES(ELIZA_OK, eliza_inference_constraint_prepare(all[i], NULL, &error));
         eliza_compile_config_t config = {.struct_size = sizeof config, .mask_bytes_max = 1};
         n = path_in(folder, "constraint");
@@ -1052,6 +1115,7 @@ int main(int argc, char **argv) {
     test_choices_arguments(vocab, bare);
     test_text_arguments(vocab, bare);
     test_schema_arguments(vocab, bare);
+    test_schema_documents(folder, vocab);
     test_deep_nesting(vocab);
     test_budgets(vocab);
     test_prepare(vocab);

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import jsonschema_specifications
 import pytest
 from eliza_inference import (
     Constraint,
@@ -240,10 +241,115 @@ def test_wrong_arguments_are_clear_errors(vocabulary: Vocabulary) -> None:
         Constraint.json_schema(vocabulary, True, space="wide")  # type: ignore[arg-type]
 
 
-def test_a_json_schema_is_not_saved(vocabulary: Vocabulary, tmp_path: Path) -> None:
-    with pytest.raises(InvalidArgumentError, match="a constraint of the kind json_schema is not saved"):
-        Constraint.json_schema(vocabulary, True).save(tmp_path / "saved")
-    assert not (tmp_path / "saved").exists()
+def test_what_is_saved_needs_no_documents_to_be_opened(vocabulary: Vocabulary, tmp_path: Path) -> None:
+    documents: Json = {
+        "http://h/a": {"$ref": "b#/$defs/x"},
+        "http://h/b": {"$defs": {"x": {"const": [1]}}},
+        "http://h/c": 1,
+    }
+    schema = {"$ref": "http://h/a", "format": "colour"}
+    Constraint.json_schema(vocabulary, schema, space="spaced", documents=documents).save(tmp_path / "saved")
+    opened = Constraint.open(vocabulary, tmp_path / "saved")
+    assert opened.kind == ConstraintKind.JSON_SCHEMA
+    assert opened.notes == ('the format "colour" is not known: it is not enforced',)
+    assert Matcher(opened).forced_bytes() == b"[1]"
+    assert opened.parse("[1]") == [1]
+
+
+def test_documents_are_given_in_every_form(vocabulary: Vocabulary) -> None:
+    schema = {"$id": "http://h/x", "$ref": "a", "not": {"$ref": "b"}}
+    given: list[Json] = [
+        {"http://h/a": '{"enum": [1, 2]}', "http://h/b": {"const": 1}},
+        {"http://h/a": types.MappingProxyType({"enum": [2, 1]}), "http://h/b": {"const": 1}, "unused": None},
+        {"http://h/a": {"enum": [2, [1]]}, "http://h/b": Adapter()},
+        lambda uri: {"const": 2} if uri == "http://h/a" else False,
+    ]
+    for documents in given:
+        constraint = Constraint.json_schema(vocabulary, schema, space="compact", documents=documents)
+        assert Matcher(constraint).forced_bytes() == b"2"
+
+
+def test_a_function_is_asked_for_each_document_once_and_may_compile(vocabulary: Vocabulary) -> None:
+    asked: list[str] = []
+
+    def documents(uri: str) -> Json:
+        asked.append(uri)
+        if uri == "http://h/inner":
+            return {"const": "inner"}
+        inner = Constraint.json_schema(vocabulary, {"$ref": "http://h/inner"}, documents=documents)
+        return {"const": Matcher(inner).forced_bytes().decode()}
+
+    schema = {
+        "type": "array",
+        "prefixItems": [{"$ref": "http://h/%C3%A9"}, {"$ref": "http://h/%C3%A9#"}],
+        "minItems": 2,
+    }
+    constraint = Constraint.json_schema(vocabulary, schema | {"items": False}, documents=documents, space="compact")
+    assert asked == ["http://h/%C3%A9", "http://h/inner"]
+    assert Matcher(constraint).forced_bytes() == json.dumps([json.dumps("inner")] * 2, separators=(",", ":")).encode()
+
+
+def test_what_a_function_raises_comes_through(vocabulary: Vocabulary) -> None:
+    def documents(uri: str) -> Json:
+        raise KeyError(uri)
+
+    def interrupted(_uri: str) -> Json:
+        raise KeyboardInterrupt
+
+    schema = {"$ref": "http://h/a"}
+    with pytest.raises(KeyError, match="http://h/a"):
+        Constraint.json_schema(vocabulary, schema, documents=documents)
+    with pytest.raises(KeyboardInterrupt):
+        Constraint.json_schema(vocabulary, schema, documents=interrupted)
+    wrong: list[tuple[Json, type[Exception], str]] = [
+        ({}, GrammarError, 'at #/\\$ref: there is no "http://h/a"'),
+        (3, TypeError, "documents: expected a dict or a function of a URI, got int"),
+        ({"http://h/a": 3}, TypeError, r"documents\['http://h/a'\]: expected a dict, .*, got int"),
+        ({"http://h/a": "\ud800"}, InvalidArgumentError, r"documents\['http://h/a'\]: not valid Unicode"),
+        ({"http://h/a": ""}, GrammarError, 'in "http://h/a": the schema is not JSON'),
+        (lambda _uri: b"{}", TypeError, r"documents\[.*\]: expected a dict, .*, got bytes"),
+    ]
+    for given, error, message in wrong:
+        with pytest.raises(error, match=message):
+            Constraint.json_schema(vocabulary, schema, documents=given)
+
+
+META_SCHEMAS = {
+    uri: jsonschema_specifications.REGISTRY[uri].contents
+    for uri in jsonschema_specifications.REGISTRY
+    if "draft-03" not in uri
+}
+
+
+@pytest.mark.parametrize("uri", META_SCHEMAS)
+def test_the_meta_schemas_are_those_of_the_drafts(vocabulary: Vocabulary, uri: str) -> None:
+    """The published ones, under another host, allow the same."""
+    documents = {renamed(each): renamed_ids(contents) for each, contents in META_SCHEMAS.items()}
+    draft = {"$schema": META_SCHEMAS[uri]["$schema"]}
+    published = Constraint.json_schema(vocabulary, draft | {"$ref": renamed(uri)}, documents=documents, lenient=True)
+    built_in = Constraint.json_schema(vocabulary, draft | {"$ref": uri}, documents=documents, lenient=True)
+    rng = random.Random(uri)
+    for _ in range(3):
+        text = ""
+        matchers = [Matcher(published), Matcher(built_in)]
+        for _ in range(120):
+            allowed, same = map(allowed_by, matchers)
+            assert allowed == same, text
+            keys = [token for token in allowed if token != END and chr(token % 256).isalpha()]
+            token = rng.choice(keys if keys and rng.random() < 0.9 else allowed)
+            if token == END:
+                break
+            text += repr(PIECES[token])
+            for matcher in matchers:
+                assert Step.REFUSED not in matcher.accept(token)
+
+
+def renamed(uri: str) -> str:
+    return uri.replace("//json-schema.org", "//example.org")
+
+
+def renamed_ids(contents: Json) -> Json:
+    return contents | {key: renamed(contents[key]) for key in ("$id", "id") if key in contents}
 
 
 SCHEMAS_MD = (Path(__file__).resolve().parents[2] / "native" / "SCHEMAS.md").read_text("utf-8")

@@ -50,7 +50,7 @@ ENGINE = {
 }
 SHELL = {
     "compile": "",
-    "files": "",
+    "files": "compile",
     "llama": "",
     "abi": "compile files llama",
 }

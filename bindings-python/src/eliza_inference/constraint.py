@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import accumulate
-from typing import Any, Literal, Protocol
+from typing import Any
 
 from eliza_inference._arguments import instance, kind_of, several, utf8
 from eliza_inference._bitmap import n_bitmap_words
@@ -19,6 +19,14 @@ from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struc
 from eliza_inference._tokenizers import watching_tokenizer
 from eliza_inference.budget import Budget, call_within
 from eliza_inference.errors import InvalidArgumentError, PayloadError, error_from_status
+from eliza_inference.json_schema import (
+    JsonDocuments,
+    JsonDraft,
+    JsonSchema,
+    JsonSchemaOptions,
+    JsonSpace,
+    schema_text,
+)
 from eliza_inference.token_tree import TokenTree
 from eliza_inference.vocabulary import Vocabulary
 
@@ -26,24 +34,6 @@ __all__ = ["Constraint", "ConstraintInfo", "ConstraintKind", "Payload", "Recogni
 
 Payload = TokenTree | str | bytes
 """A token tree, or one serialised: JSON as text or bytes, MessagePack as bytes."""
-
-
-class PydanticModel(Protocol):
-    """A class of Pydantic's, as `Constraint.json_schema` uses it."""
-
-    def model_json_schema(self) -> dict[str, Any]: ...
-    def model_validate_json(self, json_data: str | bytes, /) -> Any: ...
-
-
-class PydanticAdapter(Protocol):
-    """A `TypeAdapter` of Pydantic's, as `Constraint.json_schema` uses it."""
-
-    def json_schema(self) -> dict[str, Any]: ...
-    def validate_json(self, data: str | bytes, /) -> Any: ...
-
-
-JsonSchema = str | bool | Mapping[str, object] | PydanticModel | PydanticAdapter
-"""A JSON Schema: its text, what `json` reads from it, or what Pydantic has one of."""
 
 
 class ConstraintKind(IntEnum):
@@ -181,6 +171,8 @@ class Constraint(Described):
         schema: JsonSchema,
         *,
         space: JsonSpace = "loose",
+        draft: JsonDraft = "2020-12",
+        documents: JsonDocuments | None = None,
         lenient: bool = False,
         budget: Budget | None = None,
     ) -> Constraint:
@@ -189,20 +181,23 @@ class Constraint(Described):
 
         Members come in the order of `properties`, then the other required ones, then the rest. `space` says
         where white space may stand: "loose" (at each place none, one space, or a newline with indentation),
-        "compact" (none), "spaced" (as `json.dumps` writes), "any". A schema that is wrong, or that nothing
-        satisfies, is a `GrammarError` with the place; so is what cannot be enforced exactly, but with
-        `lenient` that is ignored, and noted in `notes`. native/SCHEMAS.md says what is done for each keyword.
+        "compact" (none), "spaced" (as `json.dumps` writes), "any". `draft` is that of a schema without
+        `$schema`. `documents` has what `$ref` to other documents leads to, by URI, or is a function that is
+        called with a URI and returns a schema or None; what it raises comes through. The drafts' own
+        meta-schemas are there. A schema that is wrong, or that nothing satisfies, is a `GrammarError` with the
+        place; so is what cannot be enforced exactly, but with `lenient` that is ignored, and noted in `notes`.
+        native/SCHEMAS.md says what is done for each keyword.
         """
-        if space not in _JSON_SPACES:
-            raise InvalidArgumentError(f"space: {space!r} is none of {', '.join(_JSON_SPACES)}")
-        text, read = schema_text(schema)
+        text, read = schema_text("schema", schema)
         encoded = utf8("schema", text)
-        options = new_struct("eliza_json_schema_options_t")
-        options.flags = _JSON_LENIENT if lenient else 0
-        options.space = _JSON_SPACES[space]
+        options = JsonSchemaOptions(space, draft, lenient=lenient, documents=documents)
         function = lib.eliza_inference_constraint_create_json_schema
         kind = ConstraintKind.JSON_SCHEMA
-        constraint = cls._compile(kind, budget, function, vocabulary, encoded, len(encoded), options)
+        try:
+            constraint = cls._compile(kind, budget, function, vocabulary, encoded, len(encoded), options.struct)
+        finally:
+            if options.error is not None:
+                raise options.error
         constraint._read = read
         return constraint
 
@@ -210,7 +205,8 @@ class Constraint(Described):
     def open(
         cls, vocabulary: Vocabulary, path: str | os.PathLike[str], *, mask_bytes_max: int | None = None
     ) -> Constraint:
-        """Maps a file that `save` wrote, which makes the constraint ready at once, with the tables saved.
+        """Maps a file that `save` wrote, which makes the constraint ready at once, with the tables saved. A JSON
+        Schema is compiled again; `parse` then reads its documents as `json` does.
 
         `mask_bytes_max` bounds the bytes of tables and masks built later (None: `limits.MASK_BYTES`). The
         file must not change while the constraint lives. Raises `FileInvalidError` if it is damaged, of
@@ -221,12 +217,13 @@ class Constraint(Described):
         function = lib.eliza_inference_constraint_open
         constraint = cls._compile(ConstraintKind.GRAMMAR, budget, function, vocabulary, encoded, len(encoded))
         constraint.kind = ConstraintKind(_recognizer_info(constraint._handle).kind)
+        if constraint.kind == ConstraintKind.JSON_SCHEMA:
+            constraint._read = json.loads
         return constraint
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a recognizer, and the tables that it has by now, to a file for `open`; after `prepare` it has
-        all of them. `InvalidArgumentError` for a token tree and for a JSON Schema, `SlotFileError` if it cannot
-        be written."""
+        all of them. `InvalidArgumentError` for a token tree, `SlotFileError` if it cannot be written."""
         encoded = os.fsencode(path)
         call(lib.eliza_inference_constraint_save, self._handle, encoded, len(encoded))
 
@@ -336,28 +333,6 @@ def payload_bytes(tree: Payload) -> bytes:
         raise PayloadError(f"the payload is not valid Unicode: {error}") from error
 
 
-def schema_text(schema: JsonSchema) -> tuple[str, Callable[[str | bytes], Any]]:
-    """The text of a JSON Schema, and what reads its documents."""
-    if isinstance(schema, str):
-        return schema, json.loads
-    content: Any = schema
-    read: Callable[[str | bytes], Any] = json.loads
-    if hasattr(content, "model_json_schema"):
-        content, read = content.model_json_schema(), content.model_validate_json
-    elif hasattr(content, "json_schema") and hasattr(content, "validate_json"):
-        content, read = content.json_schema(), content.validate_json
-    elif not isinstance(schema, (bool, Mapping)):
-        raise TypeError(f"schema: expected a dict, a bool, a str, or a Pydantic model, got {kind_of(schema)}")
-    try:
-        dumped = content if isinstance(content, bool) else dict(content)
-        return json.dumps(dumped, ensure_ascii=False, allow_nan=False), read
-    except (TypeError, ValueError, RecursionError) as error:  # no type of JSON; NaN; a cycle
-        raise InvalidArgumentError(f"schema: JSON cannot express it: {error}") from error
-
-
-JsonSpace = Literal["loose", "compact", "spaced", "any"]
-_JSON_SPACES = {name: constant(f"ELIZA_JSON_SPACE_{name.upper()}") for name in ("loose", "compact", "spaced", "any")}
-_JSON_LENIENT = constant("ELIZA_JSON_LENIENT")
 _CHOICES_CANONICAL = constant("ELIZA_CHOICES_CANONICAL")
 _REGEX_IGNORE_CASE = constant("ELIZA_REGEX_IGNORE_CASE")
 

@@ -15,8 +15,8 @@ from eliza_inference.cli import generate as generate_command
 from eliza_inference.cli import grammar as grammar_command
 from eliza_inference.cli import schema as schema_command
 from eliza_inference.cli import trie as trie_command
-from eliza_inference.constraint import JsonSpace
 from eliza_inference.errors import ElizaError
+from eliza_inference.json_schema import JsonSpace
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FILE_OR_FOLDER = click.Path(exists=True, path_type=Path)

@@ -10,8 +10,9 @@ from rich.text import Text
 
 from eliza_inference.cli.grammar import print_notes
 from eliza_inference.cli.plural import counted
-from eliza_inference.constraint import Constraint, JsonSpace
+from eliza_inference.constraint import Constraint
 from eliza_inference.errors import GrammarError, InvalidArgumentError
+from eliza_inference.json_schema import JsonSpace
 from eliza_inference.matcher import Matcher, Step
 from eliza_inference.vocabulary import TokenFlag, Vocabulary
 

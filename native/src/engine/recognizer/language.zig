@@ -96,21 +96,15 @@ pub const Language = union(enum) {
         };
     }
 
-    /// Whether there is a file of it: what is compiled fast enough has none.
-    pub fn isSaved(language: *const Language) bool {
-        return switch (language.*) {
-            inline else => |*one| @hasDecl(@TypeOf(one.*), "save"),
-        };
-    }
-
-    /// Writes all that `open` needs, if `isSaved`. `writer` is that of shell/files: `put`, and an `arena`.
+    /// Writes all that `open` needs. `writer` is that of shell/files: `put`, and an `arena`.
     pub fn save(language: *const Language, writer: anytype) Allocator.Error!void {
         return switch (language.*) {
-            inline else => |*one| if (comptime @hasDecl(@TypeOf(one.*), "save")) one.save(writer) else unreachable,
+            inline else => |*one| one.save(writer),
         };
     }
 
-    /// Reads what `save` wrote; the arrays stay the reader's. `Damaged`: `save` cannot have written this.
+    /// Reads what `save` wrote; the arrays stay the reader's. A language without `open` has saved its source, which
+    /// the shell compiles. `Damaged`: `save` cannot have written this.
     pub fn open(gpa: Allocator, wanted: Kind, reader: anytype) error{ OutOfMemory, Damaged }!Language {
         inline for (comptime std.meta.fieldNames(Language)) |name| {
             const One = @FieldType(Language, name);

@@ -66,6 +66,10 @@ pub const JsonSchema = struct {
         s.* = undefined;
     }
 
+    pub fn save(s: *const JsonSchema, writer: anytype) Allocator.Error!void {
+        return writer.put(&s.schema.source);
+    }
+
     pub fn describe(s: *const JsonSchema, info: *Info) void {
         info.n_states = s.machine.runs.count();
         info.automaton_bytes = s.machine.runs.bytes();

@@ -98,9 +98,21 @@ pub const Limit = struct {
     decimal: u32,
 };
 
+/// What a schema was compiled from: to open its file is to compile it again.
+pub const Source = struct {
+    text: []const u8,
+    /// As the compiler packs them.
+    options: u32,
+    /// The caller's documents that it used: of each its URI and its text.
+    documents: []const u8,
+    /// Where each URI and each text ends.
+    ends: []const u64,
+};
+
 pub const Schema = struct {
     /// Holds all that follows.
     arena: Arena,
+    source: Source,
     nodes: []const Node,
     root: NodeId,
     children: []const NodeId,

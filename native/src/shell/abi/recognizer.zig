@@ -13,6 +13,8 @@ const choices_module = @import("engine").choices;
 const files = @import("../files/files.zig");
 const clock = @import("engine").clock;
 const Space = @import("engine").json_space.Policy;
+const Draft = @import("../compile/schema/keywords.zig").Draft;
+const DocumentCallback = @import("../compile/schema/documents.zig").Callback;
 
 const invalid_arg = boundary.Status.invalid_arg.code();
 
@@ -149,6 +151,9 @@ pub const JsonSchemaOptions = extern struct {
     struct_size: u32,
     flags: u32,
     space: i32,
+    draft: i32,
+    document: ?*const DocumentCallback,
+    user_data: ?*anyopaque,
 
     pub const first_size = 12;
 };
@@ -188,11 +193,23 @@ fn createJsonSchema(
     if (o.flags & ~@as(u32, json_lenient) != 0) return diag.fail(.invalid_arg, "options.flags has unknown bits", .{});
     const space = std.enums.fromInt(Space, o.space) orelse
         return diag.fail(.invalid_arg, "options.space: {d} is no ELIZA_JSON_SPACE_*", .{o.space});
+    const draft = draftOf(o.draft) orelse
+        return diag.fail(.invalid_arg, "options.draft: {d} is no ELIZA_JSON_DRAFT_*", .{o.draft});
     return compiler.createConstraint(gpa, v, .{ .json_schema = .{
         .text = text,
-        .options = .{ .lenient = o.flags & json_lenient != 0 },
-        .space = space,
+        .options = .{
+            .lenient = o.flags & json_lenient != 0,
+            .space = space,
+            .draft = draft,
+            .documents = .{ .callback = o.document, .user_data = o.user_data },
+        },
     } }, settings, diag);
+}
+
+/// 0 is the newest.
+fn draftOf(number: i32) ?Draft {
+    const drafts = [_]Draft{ .draft2020_12, .draft2019_09, .draft7, .draft6, .draft4 };
+    return if (number >= 0 and number < drafts.len) drafts[@intCast(number)] else null;
 }
 
 fn check(vocab: ?*const Vocabulary, out: Out, diag: *boundary.Diagnostic) boundary.Error!*const Vocabulary {
@@ -259,7 +276,7 @@ fn open(
     const v = try check(vocab, out, diag);
     const text = boundary.slice(u8, path, path_len) orelse return diag.fail(.invalid_arg, "path is NULL", .{});
     const settings = try CompileConfig.settings(config, diag);
-    const recognizer = try files.openRecognizer(gpa, v, text, settings.mask_bytes_max, diag);
+    const recognizer = try files.openRecognizer(gpa, v, text, settings, diag);
     errdefer recognizer.release();
     return Constraint.create(gpa, v, .{ .recognizer = recognizer }, diag);
 }

@@ -25,8 +25,8 @@ const Language = @import("engine").language.Language;
 const Grammar = @import("engine").grammar.Grammar;
 const Recognizer = @import("engine").recognizer.Recognizer;
 const JsonSchema = @import("engine").json_schema.JsonSchema;
-const Space = @import("engine").json_space.Policy;
 const schema_compiler = @import("schema/compile.zig");
+pub const SchemaOptions = schema_compiler.Options;
 const RecognizerState = @import("engine").recognizer_state.RecognizerState;
 const Selector = @import("engine").selection.Selector;
 
@@ -40,7 +40,7 @@ pub const Source = union(enum) {
     regex: struct { pattern: []const u8, ignore_case: bool },
     /// A grammar in Lark's notation (native/GRAMMARS.md).
     lark: []const u8,
-    json_schema: struct { text: []const u8, options: schema_compiler.Options, space: Space },
+    json_schema: struct { text: []const u8, options: SchemaOptions },
 };
 
 /// The header's compile options.
@@ -93,7 +93,7 @@ fn tryCompile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, set
         .regex => |r| .{ .regex = .{ .dfa = try compileRegex(gpa, arena, r.pattern, r.ignore_case, &budget, diag) } },
         .lark => |text| .{ .grammar = try compileGrammar(gpa, arena, text, &notes, &budget, diag) },
         .json_schema => |s| .{
-            .json_schema = try compileSchema(gpa, vocabulary, s.text, s.options, s.space, arena, &notes, &budget, diag),
+            .json_schema = try compileSchema(gpa, vocabulary, s.text, &s.options, arena, &notes, &budget, diag),
         },
     };
     if (trie.missing_bytes > 0) try notes.append(arena, try missingBytes(arena, trie));
@@ -123,8 +123,7 @@ fn compileSchema(
     gpa: Allocator,
     vocabulary: *const Vocabulary,
     text: []const u8,
-    options: schema_compiler.Options,
-    space: Space,
+    options: *const SchemaOptions,
     arena: Allocator,
     notes: *tables.Notes,
     budget: *Budget,
@@ -132,7 +131,7 @@ fn compileSchema(
 ) Error!JsonSchema {
     const schema = try schema_compiler.compile(gpa, arena, text, options, notes, budget, diag);
     errdefer schema.deinit(gpa);
-    var language = JsonSchema.init(gpa, schema, space, try vocabulary.stringIndex(diag)) catch |e| return tooLarge(e, diag);
+    var language = JsonSchema.init(gpa, schema, options.space, try vocabulary.stringIndex(diag)) catch |e| return tooLarge(e, diag);
     const is_satisfiable = language.machine.isSatisfiable() catch |e| {
         language.machine.deinit();
         gpa.destroy(language.machine);

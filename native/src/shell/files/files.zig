@@ -1,4 +1,5 @@
-//! Saves vocabularies and recognizers to files, and opens them mapped, so that opening needs no compiling and little memory.
+//! Saves vocabularies and recognizers to files, and opens them mapped, so that opening needs no compiling and little memory. The
+//! file of a JSON Schema holds its text, since compiling it costs as little.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -11,6 +12,8 @@ const ByteTrie = @import("engine").byte_trie.ByteTrie;
 const Kind = @import("engine").kind.Kind;
 const Recognizer = @import("engine").recognizer.Recognizer;
 const Language = @import("engine").language.Language;
+const SchemaSource = @import("engine").schema.Source;
+const compiler = @import("../compile/compile.zig");
 const saved_file = @import("saved_file.zig");
 
 const VocabularyContent = struct {
@@ -53,14 +56,7 @@ pub fn openVocabulary(gpa: Allocator, path: []const u8, diag: *Diagnostic) diagn
 }
 
 /// Saves the recognizer with what masks have needed so far, such as a grammar's tables. ELIZA_ERR_IO: the file cannot be written.
-/// ELIZA_ERR_INVALID_ARG: there is no file of this kind.
 pub fn saveRecognizer(gpa: Allocator, recognizer: *const Recognizer, path: []const u8, diag: *Diagnostic) diagnostic.Error!void {
-    const language = &recognizer.language;
-    if (!language.isSaved()) return diag.fail(
-        .invalid_arg,
-        "a constraint of the kind {s} is not saved: compile it again from what it is made of",
-        .{@tagName(language.kind())},
-    );
     var arena: Arena = .init(gpa);
     defer arena.deinit();
     var writer: saved_file.Writer = .{ .arena = arena.allocator() };
@@ -75,12 +71,13 @@ fn putRecognizer(writer: *saved_file.Writer, recognizer: *const Recognizer) Allo
 }
 
 /// The caller owns one reference to the result, which owns the mapping and holds a reference to `vocabulary`, the one that it was
-/// saved for. `mask_bytes_max`: memory that its masks may take. ELIZA_ERR_IO, ELIZA_ERR_FILE_INVALID.
+/// saved for. A JSON Schema is compiled again, which may fail as compiling does; of anything else `mask_bytes_max` alone of the
+/// settings is read. ELIZA_ERR_IO, ELIZA_ERR_FILE_INVALID.
 pub fn openRecognizer(
     gpa: Allocator,
     vocabulary: *const Vocabulary,
     path: []const u8,
-    mask_bytes_max: u64,
+    settings: compiler.Settings,
     diag: *Diagnostic,
 ) diagnostic.Error!*Recognizer {
     const trie = try vocabulary.byteTrie(diag);
@@ -89,9 +86,10 @@ pub fn openRecognizer(
     if (reader.fingerprint != vocabulary.fingerprint()) {
         return diag.fail(.file_invalid, "{f} is for another vocabulary", .{diagnostic.quoted(path)});
     }
-    return readRecognizer(gpa, vocabulary, trie, &reader, mask_bytes_max) catch |e| switch (e) {
+    return readRecognizer(gpa, vocabulary, trie, &reader, settings, diag) catch |e| switch (e) {
         error.OutOfMemory => diag.outOfMemory(),
         error.Damaged => saved_file.damaged(path, diag),
+        error.Failed => error.Failed,
     };
 }
 
@@ -100,12 +98,30 @@ fn readRecognizer(
     vocabulary: *const Vocabulary,
     trie: *const ByteTrie,
     reader: *saved_file.Reader,
-    mask_bytes_max: u64,
-) error{ OutOfMemory, Damaged }!*Recognizer {
+    settings: compiler.Settings,
+    diag: *Diagnostic,
+) (diagnostic.Error || error{ OutOfMemory, Damaged })!*Recognizer {
     const kind = std.enums.fromInt(Kind, try reader.get(u32)) orelse return error.Damaged;
     const notes = try reader.get([]const u8);
+    if (kind == .json_schema) {
+        const recognizer = try compileSaved(gpa, vocabulary, reader, settings, diag);
+        reader.mapping.close();
+        return recognizer;
+    }
     const language = try Language.open(gpa, kind, reader);
-    const recognizer = try Recognizer.create(gpa, vocabulary, trie, language, .mapped, notes, mask_bytes_max);
+    const recognizer = try Recognizer.create(gpa, vocabulary, trie, language, .mapped, notes, settings.mask_bytes_max);
     recognizer.mapping = reader.mapping;
     return recognizer;
+}
+
+fn compileSaved(
+    gpa: Allocator,
+    vocabulary: *const Vocabulary,
+    reader: *saved_file.Reader,
+    settings: compiler.Settings,
+    diag: *Diagnostic,
+) (diagnostic.Error || error{Damaged})!*Recognizer {
+    const saved = try reader.get(SchemaSource);
+    const options = compiler.SchemaOptions.of(&saved) orelse return error.Damaged;
+    return compiler.compile(gpa, vocabulary, .{ .json_schema = .{ .text = saved.text, .options = options } }, settings, diag);
 }

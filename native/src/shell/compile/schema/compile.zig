@@ -10,9 +10,12 @@ const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
 const engine = @import("engine").schema;
 const Schema = engine.Schema;
+const Source = engine.Source;
+const Space = @import("engine").json_space.Policy;
 const json = @import("json.zig");
 const references = @import("references.zig");
 const Draft = @import("keywords.zig").Draft;
+const Documents = @import("documents.zig").Documents;
 const Formula = @import("formula.zig").Formula;
 const Dfas = @import("dfas.zig").Dfas;
 const fold = @import("fold.zig").fold;
@@ -25,8 +28,27 @@ pub const Options = struct {
     draft: Draft = .draft2020_12,
     /// What cannot be served is left out with a note.
     lenient: bool = false,
-    /// Finds documents that references lead to.
-    resolver: ?references.Resolver = null,
+    /// White space of the documents.
+    space: Space = .loose,
+    /// What references to other documents lead to.
+    documents: Documents = .{},
+
+    const Packed = packed struct(u32) { draft: u8, space: u8, lenient: bool, _: u15 = 0 };
+
+    fn pack(o: *const Options) u32 {
+        return @bitCast(Packed{ .draft = @backingInt(o.draft), .space = @intCast(@backingInt(o.space)), .lenient = o.lenient });
+    }
+
+    /// Those of a schema from a file, which must outlive them. Null: it cannot have been written like this.
+    pub fn of(source: *const Source) ?Options {
+        const from: Packed = @bitCast(source.options);
+        return .{
+            .draft = std.enums.fromInt(Draft, from.draft) orelse return null,
+            .space = std.enums.fromInt(Space, from.space) orelse return null,
+            .lenient = from.lenient,
+            .documents = Documents.of(source) orelse return null,
+        };
+    }
 };
 
 /// The notes, and what is needed only here, go to `arena`.
@@ -34,7 +56,7 @@ pub fn compile(
     gpa: Allocator,
     arena: Allocator,
     text: []const u8,
-    options: Options,
+    options: *const Options,
     notes: *ArrayList([]const u8),
     budget: *Budget,
     diag: *Diagnostic,
@@ -43,7 +65,7 @@ pub fn compile(
         .gpa = gpa,
         .arena = arena,
         .default_draft = options.draft,
-        .resolver = options.resolver,
+        .caller = options.documents,
         .budget = budget,
         .diag = diag,
         .notes = notes,
@@ -65,14 +87,31 @@ pub fn compile(
         .root => |root| root,
         .cycle => |nodes| return compiler.failCycle(nodes),
     };
-    return finish(gpa, &compiler.formula, &dfas, root);
+    const source: Source = .{
+        .text = text,
+        .options = options.pack(),
+        .documents = try std.mem.concat(arena, u8, refs.given.items),
+        .ends = try endsOf(arena, refs.given.items),
+    };
+    return finish(gpa, &source, &compiler.formula, &dfas, root);
 }
 
-fn finish(gpa: Allocator, formula: *const Formula, dfas: *const Dfas, root: engine.NodeId) Allocator.Error!*Schema {
+fn endsOf(arena: Allocator, texts: []const []const u8) Allocator.Error![]const u64 {
+    const ends = try arena.alloc(u64, texts.len);
+    var at: u64 = 0;
+    for (ends, texts) |*end, text| {
+        at += text.len;
+        end.* = at;
+    }
+    return ends;
+}
+
+fn finish(gpa: Allocator, source: *const Source, formula: *const Formula, dfas: *const Dfas, root: engine.NodeId) Allocator.Error!*Schema {
     const schema = try gpa.create(Schema);
     errdefer gpa.destroy(schema);
     schema.* = .{
         .arena = .init(gpa),
+        .source = undefined,
         .root = root,
         .nodes = &.{},
         .children = &.{},
@@ -86,6 +125,13 @@ fn finish(gpa: Allocator, formula: *const Formula, dfas: *const Dfas, root: engi
     };
     errdefer schema.arena.deinit();
     try formula.copyTo(schema);
-    schema.dfas = try dfas.copy(schema.arena.allocator());
+    const to = schema.arena.allocator();
+    schema.dfas = try dfas.copy(to);
+    schema.source = .{
+        .text = try to.dupe(u8, source.text),
+        .options = source.options,
+        .documents = try to.dupe(u8, source.documents),
+        .ends = try to.dupe(u64, source.ends),
+    };
     return schema;
 }

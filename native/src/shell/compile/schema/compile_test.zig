@@ -24,7 +24,7 @@ fn expectFormula(case: Case) !void {
     var notes: ArrayList([]const u8) = .empty;
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
-    if (compile(gpa, arena, case.schema, case.options, &notes, &budget, &diag)) |schema| {
+    if (compile(gpa, arena, case.schema, &case.options, &notes, &budget, &diag)) |schema| {
         defer schema.deinit(gpa);
         var printer: Printer = .{ .schema = schema, .arena = arena, .out = &out.writer };
         try printer.print(schema.root);
@@ -320,12 +320,33 @@ test "what is not evaluated" {
     }) |case| try expectFormula(case);
 }
 
-fn findOther(_: ?*anyopaque, uri: []const u8) ?[]const u8 {
-    return if (std.mem.eql(u8, uri, "http://h/other")) "{\"$defs\":{\"a\":{\"const\":1},\"b\":{\"type\":3}}}" else null;
+fn findOther(uri: [*]const u8, uri_len: usize, out_text: *?[*]const u8, out_len: *usize, _: ?*anyopaque) callconv(.c) c_int {
+    const pairs = [_][2][]const u8{
+        .{ "http://h/other", "{\"$defs\":{\"a\":{\"const\":1},\"b\":{\"type\":3}}}" },
+        .{ "http://h/broken", "{\"const\":}" },
+        .{ "http://h/loop", "{\"$schema\":\"http://h/loop\",\"const\":2}" },
+        .{ "http://h/old", "{\"definitions\":{\"a\":{\"dependentRequired\":{\"b\":[\"c\"]}}}}" },
+    };
+    const wanted = uri[0..uri_len];
+    for (pairs) |pair| if (std.mem.eql(u8, pair[0], wanted)) {
+        out_text.* = pair[1].ptr;
+        out_len.* = pair[1].len;
+    };
+    return if (std.mem.eql(u8, wanted, "http://h/stop")) 1 else 0;
+}
+
+/// Each has the next one as its meta-schema.
+fn findNext(uri: [*]const u8, uri_len: usize, out_text: *?[*]const u8, out_len: *usize, user_data: ?*anyopaque) callconv(.c) c_int {
+    const buffer: *[200]u8 = @ptrCast(user_data);
+    const text = std.fmt.bufPrint(buffer, "{{\"$schema\":\"{s}x\"}}", .{uri[0..uri_len]}) catch return 1;
+    out_text.* = text.ptr;
+    out_len.* = text.len;
+    return 0;
 }
 
 test "other documents come from the caller" {
-    const options: Options = .{ .resolver = .{ .user_data = null, .find = findOther } };
+    const options: Options = .{ .documents = .{ .callback = findOther } };
+    var buffer: [200]u8 = undefined;
     for ([_]Case{
         .{ .schema = "{\"$id\":\"http://h/this\",\"$ref\":\"other#/$defs/a\"}", .formula = "{1}", .options = options },
         .{
@@ -334,6 +355,31 @@ test "other documents come from the caller" {
             .options = options,
         },
         .{ .schema = "{\"$ref\":\"http://h/another\"}", .formula = "at #/$ref: there is no \"http://h/another\"", .options = options },
+        .{
+            .schema = "{\"$ref\":\"http://h/broken\"}",
+            .formula = "in \"http://h/broken\": the schema is not JSON: at byte 9: a value is missing here",
+            .options = options,
+        },
+        .{
+            .schema = "{\"$ref\":\"http://h/stop\"}",
+            .formula = "the callback for documents failed for \"http://h/stop\"",
+            .options = options,
+        },
+        .{
+            .schema = "{\"$ref\":\"http://h/loop\"}",
+            .formula = "{2}",
+            .options = options,
+        },
+        .{
+            .schema = "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"$ref\":\"http://h/old#/definitions/a\"}",
+            .formula = "true",
+            .options = options,
+        },
+        .{
+            .schema = "{\"$schema\":\"x\"}",
+            .formula = "at xxxxxxxxxxxxxxxx#/$schema: too many meta-schemas have another one as theirs",
+            .options = .{ .documents = .{ .callback = findNext, .user_data = &buffer } },
+        },
     }) |case| try expectFormula(case);
 }
 
@@ -378,6 +424,15 @@ test "each allocation may fail" {
     const text = "{\"properties\":{\"a\":{\"$ref\":\"#/$defs/b\"},\"c\":{\"pattern\":\"x\"}},\"$defs\":{\"b\":{\"enum\":[1.5," ++
         "\"\\n\",[]]}}}";
     try std.testing.checkAllAllocationFailures(std.testing.allocator, compileOnce, .{text});
+    const of_another = "{\"$ref\":\"http://json-schema.org/draft-06/schema#/definitions/schemaArray/items\"," ++
+        "\"not\":{\"$ref\":\"http://h/other#/$defs/a\"}}";
+    // Some of them: there are many. Whether a large block grows in place is chance, and so is their number.
+    var n: usize = 0;
+    while (n < 1_000_000) : (n += 1 + n / 16) {
+        var failing: std.testing.FailingAllocator = .init(std.testing.allocator, .{ .fail_index = n });
+        compileOnce(failing.allocator(), of_another) catch |e| try std.testing.expectEqual(error.OutOfMemory, e);
+        if (!failing.has_induced_failure) break;
+    } else return error.TooManyAllocations;
 }
 
 fn compileOnce(gpa: Allocator, text: []const u8) !void {
@@ -386,6 +441,7 @@ fn compileOnce(gpa: Allocator, text: []const u8) !void {
     var notes: ArrayList([]const u8) = .empty;
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
-    const schema = try compile(gpa, arena_state.allocator(), text, .{}, &notes, &budget, &diag);
+    const options: Options = .{ .lenient = true, .documents = .{ .callback = findOther } };
+    const schema = try compile(gpa, arena_state.allocator(), text, &options, &notes, &budget, &diag);
     schema.deinit(gpa);
 }

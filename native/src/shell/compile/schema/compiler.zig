@@ -170,10 +170,10 @@ pub const Compiler = struct {
 
     pub fn subject(c: *Compiler, object: Object, place: Place) Subject {
         var s: Subject = .{ .object = object, .place = place, .found = .initFill(null) };
-        const draft = c.draftOf(&s);
+        const resource = &c.references.resources.items[place.resource];
         for (object.members()) |*member| {
             const keyword = Keyword.of(member.key) orelse continue;
-            if (keyword.isOf(draft)) s.found.set(keyword, &member.value);
+            if (resource.has(keyword)) s.found.set(keyword, &member.value);
         }
         return s;
     }

@@ -142,6 +142,91 @@ pub const Keyword = enum {
     }
 };
 
+/// The vocabularies of 2019-09 and 2020-12 whose keywords are read. Core, and what older drafts have, is always.
+pub const Vocabularies = packed struct {
+    applicator: bool = false,
+    unevaluated: bool = false,
+    validation: bool = false,
+    format: bool = false,
+
+    pub const all: Vocabularies = .{ .applicator = true, .unevaluated = true, .validation = true, .format = true };
+
+    /// Adds one by its URI; false if it is not known.
+    pub fn add(vocabularies: *Vocabularies, uri: []const u8) bool {
+        const at = std.mem.find(u8, uri, "://json-schema.org/draft/20") orelse return false;
+        const name = uri[(std.mem.findPos(u8, uri, at, "/vocab/") orelse return false) + "/vocab/".len ..];
+        const is_2019_09 = std.mem.find(u8, uri, "2019-09") != null;
+        for (known, 0..) |one, i| if (std.mem.eql(u8, name, one)) {
+            switch (i) {
+                0...2 => {},
+                3 => {
+                    vocabularies.applicator = true;
+                    // It was a part of this one.
+                    if (is_2019_09) vocabularies.unevaluated = true;
+                },
+                4 => vocabularies.unevaluated = true,
+                5 => vocabularies.validation = true,
+                else => vocabularies.format = true,
+            }
+            return true;
+        };
+        return false;
+    }
+
+    const known = [_][]const u8{
+        "core",             "meta-data",  "content", "applicator",
+        "unevaluated",      "validation", "format",  "format-annotation",
+        "format-assertion",
+    };
+
+    pub fn has(vocabularies: Vocabularies, keyword: Keyword) bool {
+        return switch (keyword) {
+            .allOf,
+            .anyOf,
+            .oneOf,
+            .not,
+            .@"if",
+            .then,
+            .@"else",
+            .dependentSchemas,
+            .properties,
+            .patternProperties,
+            .additionalProperties,
+            .propertyNames,
+            .prefixItems,
+            .items,
+            .additionalItems,
+            .contains,
+            => vocabularies.applicator,
+            .unevaluatedProperties, .unevaluatedItems => vocabularies.unevaluated,
+            .type,
+            .nullable,
+            .@"enum",
+            .@"const",
+            .dependentRequired,
+            .minProperties,
+            .maxProperties,
+            .required,
+            .minContains,
+            .maxContains,
+            .minItems,
+            .maxItems,
+            .uniqueItems,
+            .multipleOf,
+            .minimum,
+            .maximum,
+            .exclusiveMinimum,
+            .exclusiveMaximum,
+            .minLength,
+            .maxLength,
+            .pattern,
+            => vocabularies.validation,
+            .format => vocabularies.format,
+            else => true,
+        };
+    }
+};
+
 const by_name: std.StaticStringMap(Keyword) = .initComptime(pairs: {
     const names = @typeInfo(Keyword).@"enum".field_names;
     var list: [names.len]struct { []const u8, Keyword } = undefined;

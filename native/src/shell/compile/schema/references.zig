@@ -17,15 +17,11 @@ const uri_module = @import("uri.zig");
 const keywords = @import("keywords.zig");
 const Draft = keywords.Draft;
 const Keyword = keywords.Keyword;
+const Vocabularies = keywords.Vocabularies;
+const Documents = @import("documents.zig").Documents;
+const metaschemas = @import("metaschemas.zig");
 
 pub const Error = Allocator.Error || diagnostic.Error;
-
-/// Finds other documents.
-pub const Resolver = struct {
-    user_data: ?*anyopaque,
-    /// The text of a document, lent until the schema is compiled; null if there is none.
-    find: *const fn (user_data: ?*anyopaque, uri: []const u8) ?[]const u8,
-};
 
 pub const ResourceId = u32;
 
@@ -34,8 +30,15 @@ pub const Resource = struct {
     uri: []const u8,
     root: *const Value,
     draft: Draft,
+    /// Whose keywords are read.
+    vocabularies: Vocabularies,
     /// What `$dynamicRef` may find here. `$recursiveAnchor` is one without a name.
     dynamic: ArrayList(Dynamic) = .empty,
+
+    /// Whether a keyword is read.
+    pub fn has(resource: *const Resource, keyword: Keyword) bool {
+        return keyword.isOf(resource.draft) and resource.vocabularies.has(keyword);
+    }
 };
 
 pub const Dynamic = struct { name: []const u8, target: Target };
@@ -51,12 +54,16 @@ pub const References = struct {
     gpa: Allocator,
     arena: Allocator,
     default_draft: Draft,
-    resolver: ?Resolver,
+    caller: Documents,
     budget: *Budget,
     diag: *Diagnostic,
     notes: *ArrayList([]const u8),
     n_objects: u32 = 0,
     documents: ArrayList(Document) = .empty,
+    /// Of the caller: of each in turn its URI and its text.
+    given: ArrayList([]const u8) = .empty,
+    has_metaschemas: bool = false,
+    n_dialects: u32 = 0,
     resources: ArrayList(Resource) = .empty,
     /// By the serial number of their root.
     of_root: NumberMap = .{},
@@ -73,15 +80,17 @@ pub const References = struct {
     /// The document that is compiled.
     pub fn open(r: *References, text: []const u8) Error!Target {
         try r.scopes.append(r.arena, &.{});
-        return r.addDocument("", text);
-    }
-
-    fn addDocument(r: *References, uri: []const u8, text: []const u8) Error!Target {
         const root = try r.arena.create(Value);
         root.* = try json.read(r.gpa, r.arena, text, &r.n_objects, r.budget, r.diag);
+        return r.addDocument("", text, root, r.default_draft);
+    }
+
+    /// `draft` is that of a document that does not say its own.
+    fn addDocument(r: *References, uri: []const u8, text: []const u8, root: *const Value, draft: Draft) Error!Target {
+        const index = r.documents.items.len;
         try r.documents.append(r.arena, .{ .uri = uri, .text = text, .root = root });
         const id: ResourceId = @intCast(r.resources.items.len);
-        try r.resources.append(r.arena, .{ .uri = uri, .root = root, .draft = r.default_draft });
+        try r.resources.append(r.arena, .{ .uri = uri, .root = root, .draft = draft, .vocabularies = .all });
         try r.put(uri, .{ .target = .{ .schema = root, .resource = id } });
         if (root.* == .object) {
             try r.of_root.put(r.arena, root.object.serial, id);
@@ -93,7 +102,7 @@ pub const References = struct {
             }
         }
         // Most documents have no dynamic anchors, and no reference that asks for more than a pointer.
-        if (std.mem.find(u8, text, "Anchor\"") != null) try r.scan(r.documents.items.len - 1);
+        if (std.mem.find(u8, text, "Anchor\"") != null) try r.scan(index);
         return .{ .schema = root, .resource = id };
     }
 
@@ -104,12 +113,44 @@ pub const References = struct {
     fn setDraft(r: *References, id: ResourceId, object: Object) Error!void {
         const value = object.get("$schema") orelse return;
         if (value.* != .string) return r.fail(object, "$schema", "must be a string");
-        if (Draft.of(value.string)) |draft| {
-            r.resources.items[id].draft = draft;
-        } else try r.note(
-            "{f} is no draft that is known: the schema is read as one of {s}",
-            .{ quoted(value.string), @tagName(r.resources.items[id].draft) },
-        );
+        const draft = r.resources.items[id].draft;
+        const dialect: Dialect = if (Draft.of(value.string)) |named|
+            .{ .draft = named, .vocabularies = .all }
+        else
+            try r.dialectOf(value.string, draft, object) orelse return r.note(
+                "{f} is no draft that is known: the schema is read as one of {s}",
+                .{ quoted(value.string), @tagName(draft) },
+            );
+        r.resources.items[id].draft = dialect.draft;
+        r.resources.items[id].vocabularies = dialect.vocabularies;
+    }
+
+    /// Meta-schemas that are read, each for the one before.
+    const dialects_max = 16;
+
+    const Dialect = struct { draft: Draft, vocabularies: Vocabularies };
+
+    /// What a meta-schema of the caller says; null if there is none with this URI.
+    fn dialectOf(r: *References, uri: []const u8, draft: Draft, object: Object) Error!?Dialect {
+        if (r.n_dialects == dialects_max) return r.fail(object, "$schema", "too many meta-schemas have another one as theirs");
+        r.n_dialects += 1;
+        defer r.n_dialects -= 1;
+        const plain = uri_module.withoutFragment(uri);
+        const target = r.entered(plain) orelse try r.fetch(plain, draft) orelse return null;
+        if (target.schema.* != .object) return null;
+        var dialect: Dialect = .{ .draft = r.resources.items[target.resource].draft, .vocabularies = .all };
+        const listed = target.schema.object.get("$vocabulary") orelse return dialect;
+        if (listed.* != .object or !dialect.draft.hasSiblings()) return dialect;
+        dialect.vocabularies = .{};
+        for (listed.object.members()) |one| {
+            const is_required = one.value != .boolean or one.value.boolean;
+            if (!dialect.vocabularies.add(one.key) and is_required) {
+                var buffer: [300]u8 = undefined;
+                const reason = @import("message").print(&buffer, "asks for the vocabulary {f}, which is not known", .{quoted(one.key)});
+                return r.fail(object, "$schema", reason);
+            }
+        }
+        return dialect;
     }
 
     pub fn note(r: *References, comptime format: []const u8, args: anytype) Error!void {
@@ -139,6 +180,7 @@ pub const References = struct {
             .uri = try uri_module.resolve(r.arena, r.resources.items[outer].uri, own),
             .root = root,
             .draft = r.resources.items[outer].draft,
+            .vocabularies = r.resources.items[outer].vocabularies,
         });
         try r.of_root.put(r.arena, object.serial, id);
         try r.setDraft(id, object);
@@ -201,7 +243,7 @@ pub const References = struct {
         }
         const uri = try uri_module.resolve(r.arena, own.uri, text);
         const fragment = uri_module.fragment(text);
-        const root = try r.findResource(uri) orelse return r.failDangling(text, object, keyword);
+        const root = try r.findResource(uri, own.draft) orelse return r.failDangling(text, object, keyword);
         if (fragment.len == 0) return .{ .target = root };
         if (fragment[0] == '/') {
             return .{ .target = try r.atPointer(root, fragment) orelse return r.failDangling(text, object, keyword) };
@@ -215,16 +257,56 @@ pub const References = struct {
         return r.fail(object, keyword, reason);
     }
 
-    fn findResource(r: *References, uri: []const u8) Error!?Target {
+    /// What has this URI, of what has been entered.
+    fn entered(r: *const References, uri: []const u8) ?Target {
+        return r.found.items[r.uris.find(uri) orelse return null].target;
+    }
+
+    fn findResource(r: *References, uri: []const u8, draft: Draft) Error!?Target {
         var i: usize = 0;
         while (true) : (i += 1) {
-            if (r.uris.find(uri)) |number| return r.found.items[number].target;
+            if (r.entered(uri)) |target| return target;
             if (i == r.documents.items.len) break;
             try r.scan(i);
         }
-        const resolver = r.resolver orelse return null;
-        const text = resolver.find(resolver.user_data, uri) orelse return null;
-        return try r.addDocument(uri, text);
+        if (metaschemas.hasHost(uri)) if (try r.findMetaschema(uri)) |found| return found;
+        return r.fetch(uri, draft);
+    }
+
+    /// A document of the caller; `draft` if it does not say its own.
+    fn fetch(r: *References, uri: []const u8, draft: Draft) Error!?Target {
+        const text = try r.caller.find(r.arena, uri, r.budget, r.diag) orelse return null;
+        try r.given.appendSlice(r.arena, &.{ uri, text });
+        const root = try r.arena.create(Value);
+        root.* = json.read(r.gpa, r.arena, text, &r.n_objects, r.budget, r.diag) catch |e| return r.nameDocument(uri, e);
+        return try r.addDocument(uri, text, root, draft);
+    }
+
+    /// What is wrong with the text of another document says which one.
+    fn nameDocument(r: *References, uri: []const u8, e: Error) Error {
+        if (e == error.OutOfMemory) return e;
+        var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
+        const reason = r.diag.message();
+        @memcpy(buffer[0..reason.len], reason);
+        return r.diag.fail(r.diag.status, "in {f}: {s}", .{ quoted(uri), buffer[0..reason.len] });
+    }
+
+    /// Both schemes lead to them.
+    fn findMetaschema(r: *References, uri: []const u8) Error!?Target {
+        if (!r.has_metaschemas) {
+            r.has_metaschemas = true;
+            const text = try metaschemas.text(r.arena);
+            const all = try json.read(r.gpa, r.arena, text, &r.n_objects, r.budget, r.diag);
+            for (all.array) |*root| {
+                const id = root.object.first[0].value.string;
+                _ = try r.addDocument(uri_module.withoutFragment(id), text, root, .draft2020_12);
+            }
+        }
+        const rest = uri[std.mem.findScalar(u8, uri, ':').?..];
+        for ([_][]const u8{ "http", "https" }) |scheme| {
+            if (r.entered(try std.mem.concat(r.arena, u8, &.{ scheme, rest }))) |target| return target;
+        }
+        return null;
     }
 
     fn findAnchor(r: *References, resource: ResourceId, fragment: []const u8) Error!?Found {
@@ -314,11 +396,12 @@ pub const References = struct {
             const object = at.schema.object;
             const resource = try r.enter(at.resource, object);
             try r.addAnchors(at.schema, resource, object);
-            const draft = r.resources.items[resource].draft;
+            const read_as = r.resources.items[resource];
+            const draft = read_as.draft;
             if (!draft.hasSiblings() and object.get("$ref") != null) continue;
             for (object.members()) |*one| {
                 const keyword = Keyword.of(one.key) orelse continue;
-                if (keyword.isOf(draft) or keyword == .@"$defs") try r.addChildren(&todo, resource, keyword, &one.value);
+                if (read_as.has(keyword) or keyword == .@"$defs") try r.addChildren(&todo, resource, keyword, &one.value);
             }
         }
     }

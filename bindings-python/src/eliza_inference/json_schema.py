@@ -1,0 +1,113 @@
+"""JSON Schemas: what they are given as, and the other documents that they refer to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Protocol
+
+from eliza_inference._arguments import kind_of, utf8
+from eliza_inference._constants import constant
+from eliza_inference._library import CData, ffi, new_struct
+from eliza_inference.errors import InvalidArgumentError
+
+__all__ = ["JsonDocuments", "JsonDraft", "JsonSchema", "JsonSpace", "PydanticAdapter", "PydanticModel"]
+
+
+class PydanticModel(Protocol):
+    """A class of Pydantic's, as `Constraint.json_schema` uses it."""
+
+    def model_json_schema(self) -> dict[str, Any]: ...
+    def model_validate_json(self, json_data: str | bytes, /) -> Any: ...
+
+
+class PydanticAdapter(Protocol):
+    """A `TypeAdapter` of Pydantic's, as `Constraint.json_schema` uses it."""
+
+    def json_schema(self) -> dict[str, Any]: ...
+    def validate_json(self, data: str | bytes, /) -> Any: ...
+
+
+JsonSchema = str | bool | Mapping[str, object] | PydanticModel | PydanticAdapter
+"""A JSON Schema: its text, what `json` reads from it, or what Pydantic has one of."""
+
+JsonDocuments = Mapping[str, JsonSchema] | Callable[[str], JsonSchema | None]
+"""Other documents by URI, or what gives them; None: there is none."""
+
+JsonSpace = Literal["loose", "compact", "spaced", "any"]
+JsonDraft = Literal["2020-12", "2019-09", "7", "6", "4"]
+
+_SPACES = {name: constant(f"ELIZA_JSON_SPACE_{name.upper()}") for name in ("loose", "compact", "spaced", "any")}
+_DRAFTS = {
+    name: constant(f"ELIZA_JSON_DRAFT_{name.replace('-', '_')}") for name in ("2020-12", "2019-09", "7", "6", "4")
+}
+_LENIENT = constant("ELIZA_JSON_LENIENT")
+
+
+def schema_text(name: str, schema: JsonSchema) -> tuple[str, Callable[[str | bytes], Any]]:
+    """The text of a JSON Schema, and what reads its documents. Messages call it `name`."""
+    if isinstance(schema, str):
+        return schema, json.loads
+    content: Any = schema
+    read: Callable[[str | bytes], Any] = json.loads
+    if hasattr(content, "model_json_schema"):
+        content, read = content.model_json_schema(), content.model_validate_json
+    elif hasattr(content, "json_schema") and hasattr(content, "validate_json"):
+        content, read = content.json_schema(), content.validate_json
+    elif not isinstance(schema, (bool, Mapping)):
+        raise TypeError(f"{name}: expected a dict, a bool, a str, or a Pydantic model, got {kind_of(schema)}")
+    try:
+        dumped = content if isinstance(content, bool) else dict(content)
+        return json.dumps(dumped, ensure_ascii=False, allow_nan=False), read
+    except (TypeError, ValueError, RecursionError) as error:  # no type of JSON; NaN; a cycle
+        raise InvalidArgumentError(f"{name}: JSON cannot express it: {error}") from error
+
+
+class JsonSchemaOptions:
+    """The options of one schema as C takes them, and the callback's memory. Good for one call."""
+
+    def __init__(self, space: JsonSpace, draft: JsonDraft, *, lenient: bool, documents: JsonDocuments | None) -> None:
+        self.struct = new_struct("eliza_json_schema_options_t")
+        self.struct.space = _choice("space", space, _SPACES)
+        self.struct.draft = _choice("draft", draft, _DRAFTS)
+        self.struct.flags = _LENIENT if lenient else 0
+        self.error: BaseException | None = None
+        """What the caller's function raised."""
+        if documents is None:
+            return
+        if isinstance(documents, Mapping):
+            self._find: Callable[[str], JsonSchema | None] = documents.get
+        elif callable(documents):
+            self._find = documents
+        else:
+            raise TypeError(f"documents: expected a dict or a function of a URI, got {kind_of(documents)}")
+        self._handle = ffi.new_handle(self)
+        self.struct.document, self.struct.user_data = _on_document, self._handle
+
+    def give(self, uri: str, out_text: CData, out_length: CData) -> None:
+        """Hands out a document's text, which the library copies before it asks for another."""
+        schema = self._find(uri)
+        if schema is None:
+            return
+        name = f"documents[{uri!r}]"
+        text = utf8(name, schema_text(name, schema)[0])
+        self._lent = ffi.from_buffer("char[]", text, require_writable=False)
+        out_text[0], out_length[0] = self._lent, len(text)
+
+
+def _choice(name: str, value: str, choices: Mapping[str, int]) -> int:
+    try:
+        return choices[value]
+    except (KeyError, TypeError):
+        raise InvalidArgumentError(f"{name}: {value!r} is none of {', '.join(choices)}") from None
+
+
+@ffi.callback("eliza_json_document_callback")  # type: ignore[untyped-decorator]
+def _on_document(uri: CData, length: int, out_text: CData, out_length: CData, user_data: CData) -> int:
+    options: JsonSchemaOptions = ffi.from_handle(user_data)
+    try:
+        options.give(ffi.buffer(uri, length)[:].decode("utf-8", "replace"), out_text, out_length)
+        return 0
+    except BaseException as error:  # KeyboardInterrupt too: it must pass through C to the caller
+        options.error = error
+        return 1

@@ -1,0 +1,167 @@
+/** JSON Schemas: what they are given as, and the other documents that they refer to. */
+import { FFIType, JSCallback, toArrayBuffer } from "bun:ffi";
+import {
+  ELIZA_JSON_DRAFT_2019_09,
+  ELIZA_JSON_DRAFT_2020_12,
+  ELIZA_JSON_DRAFT_4,
+  ELIZA_JSON_DRAFT_6,
+  ELIZA_JSON_DRAFT_7,
+  ELIZA_JSON_LENIENT,
+  ELIZA_JSON_SPACE_ANY,
+  ELIZA_JSON_SPACE_COMPACT,
+  ELIZA_JSON_SPACE_LOOSE,
+  ELIZA_JSON_SPACE_SPACED,
+  eliza_json_schema_options_t,
+} from "./abi.generated";
+import { unexpected } from "./arguments";
+import type { Budget } from "./budget";
+import { invalidArgument } from "./errors";
+import type { Handle } from "./library";
+import { addressOf, copyBytes, decodeUtf8, encodeUnicode } from "./memory";
+import { bytesOf, newStruct, writeStruct } from "./structs";
+
+/** A schema of a library that makes a JSON Schema of it (Standard JSON Schema): Zod 4, for one. */
+export interface StandardJsonSchema {
+  readonly "~standard": { readonly jsonSchema: { input(options: { target: string }): Record<string, unknown> } };
+  /** Reads a value, as Zod does. */
+  parse?(value: unknown): unknown;
+}
+
+/** A JSON Schema as a plain object, a boolean or a text, or a Zod schema. */
+export type JsonSchema = object | boolean | string | StandardJsonSchema;
+
+/** Other documents by URI, or what gives them; undefined or null: there is none. */
+export type JsonDocuments = Readonly<Record<string, JsonSchema>> | ((uri: string) => JsonSchema | null | undefined);
+
+/**
+ * Where white space may stand in a JSON document: at each place none, one space, or a newline with up to 32 spaces or
+ * tabs (`loose`); nowhere (`compact`); one space behind each comma and colon (`spaced`); anywhere (`any`).
+ */
+export type JsonSpace = "loose" | "compact" | "spaced" | "any";
+
+/** The drafts of JSON Schema. */
+export type JsonDraft = "2020-12" | "2019-09" | "7" | "6" | "4";
+
+/** Options of `Constraint.jsonSchema`. */
+export interface JsonSchemaOptions {
+  /** Where white space may stand; by default `loose`. */
+  space?: JsonSpace | undefined;
+  /** The draft of a schema without `$schema`; by default 2020-12. */
+  draft?: JsonDraft | undefined;
+  /**
+   * What `$ref` to other documents leads to: an object by URI, or a function of a URI, whose errors come through. The
+   * drafts' own meta-schemas are there.
+   */
+  documents?: JsonDocuments | undefined;
+  /** Ignores what cannot be enforced exactly, and says so in `notes`, instead of throwing. */
+  lenient?: boolean | undefined;
+  /** What compiling may cost. */
+  budget?: Budget | undefined;
+}
+
+/** Reads a document's value. */
+export type ReadValue = (value: unknown) => unknown;
+
+/** The text of a schema, and what reads its documents. Messages call it `name`. */
+export function schemaText(schema: JsonSchema, name: string): { text: string; read: ReadValue } {
+  const read = (value: unknown): unknown => value;
+  if (typeof schema === "string") return { text: schema, read };
+  if (isStandard(schema)) {
+    const content = schema["~standard"].jsonSchema.input({ target: "draft-2020-12" });
+    return { text: stringify(content, name), read: (value) => schema.parse?.(value) ?? value };
+  }
+  if (typeof schema === "boolean" || isPlainObject(schema)) return { text: stringify(schema, name), read };
+  throw unexpected(name, "a plain object, a boolean, a text or a Zod schema", schema, " (Zod has it from 4.2 on)");
+}
+
+function isStandard(schema: JsonSchema): schema is StandardJsonSchema {
+  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) return false;
+  const standard = (schema as Partial<StandardJsonSchema>)["~standard"];
+  return typeof standard?.jsonSchema?.input === "function";
+}
+
+/** JSON.stringify would write null for a number that JSON has not. */
+function stringify(schema: object | boolean, name: string): string {
+  return JSON.stringify(schema, (key, value) => {
+    if (typeof value !== "number" || Number.isFinite(value)) return value;
+    throw invalidArgument(`${name}: ${key}: JSON has no ${value}`);
+  });
+}
+
+function isPlainObject(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** Makes a call with the options as an `eliza_json_schema_options_t`, which is valid during the call only. */
+export function withSchemaOptions<T>(
+  { space = "loose", draft = "2020-12", documents, lenient = false }: JsonSchemaOptions,
+  call: (options: Uint8Array) => T,
+): T {
+  const options = newStruct(eliza_json_schema_options_t);
+  writeStruct(eliza_json_schema_options_t, options, {
+    flags: lenient ? ELIZA_JSON_LENIENT : 0,
+    space: choice(SPACES, space, "space"),
+    draft: choice(DRAFTS, draft, "draft"),
+  });
+  return documents ? withDocuments(options, finder(documents), call) : call(bytesOf(options));
+}
+
+const SPACES: Record<JsonSpace, number> = {
+  loose: ELIZA_JSON_SPACE_LOOSE,
+  compact: ELIZA_JSON_SPACE_COMPACT,
+  spaced: ELIZA_JSON_SPACE_SPACED,
+  any: ELIZA_JSON_SPACE_ANY,
+};
+
+const DRAFTS: Record<JsonDraft, number> = {
+  "2020-12": ELIZA_JSON_DRAFT_2020_12,
+  "2019-09": ELIZA_JSON_DRAFT_2019_09,
+  "7": ELIZA_JSON_DRAFT_7,
+  "6": ELIZA_JSON_DRAFT_6,
+  "4": ELIZA_JSON_DRAFT_4,
+};
+
+function choice<K extends string>(choices: Record<K, number>, value: K, name: string): number {
+  if (Object.hasOwn(choices, value)) return choices[value];
+  throw invalidArgument(`${name}: ${String(value)} is none of ${Object.keys(choices).join(", ")}`);
+}
+
+type Find = (uri: string) => JsonSchema | null | undefined;
+
+function finder(documents: JsonDocuments): Find {
+  if (typeof documents === "function") return documents as Find;
+  if (!isPlainObject(documents)) throw unexpected("documents", "an object by URI, or a function of a URI", documents);
+  return (uri) => (Object.hasOwn(documents, uri) ? documents[uri] : undefined);
+}
+
+function withDocuments<T>(options: DataView, find: Find, call: (options: Uint8Array) => T): T {
+  let thrown: { error: unknown } | null = null;
+  // The library copies it before it asks for another one.
+  let lent: Uint8Array | null = null;
+  const give = (uri: Handle, length: number, outText: Handle, outLength: Handle): number => {
+    try {
+      const name = decodeUtf8(copyBytes(uri, Number(length)));
+      const schema = find(name);
+      if (schema === null || schema === undefined) return 0;
+      lent = encodeUnicode(schemaText(schema, `documents[${name}]`).text, `documents[${name}]`);
+      new BigUint64Array(toArrayBuffer(outText, 0, 8))[0] = BigInt(addressOf(lent) || outText);
+      new BigUint64Array(toArrayBuffer(outLength, 0, 8))[0] = BigInt(lent.length);
+      return 0;
+    } catch (error) {
+      thrown = { error };
+      return 1;
+    }
+  };
+  const { ptr, u64_fast, i32 } = FFIType;
+  const callback = new JSCallback(give, { args: [ptr, u64_fast, ptr, ptr, ptr], returns: i32 });
+  try {
+    writeStruct(eliza_json_schema_options_t, options, { document: Number(callback.ptr) });
+    return call(bytesOf(options));
+  } catch (error) {
+    throw thrown ? (thrown as { error: unknown }).error : error;
+  } finally {
+    callback.close();
+  }
+}
