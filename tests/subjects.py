@@ -50,6 +50,8 @@ COMPILE: dict[str, Callable[[Vocabulary, dict[str, Any], Budget], Constraint]] =
         vocabulary,
         data["json_schema"],
         space=data.get("space", "loose"),
+        order=data.get("order", "declared"),
+        integer_fraction=data.get("integer_fraction", False),
         draft=data.get("draft", "2020-12"),
         documents=data.get("documents"),
         lenient=data.get("lenient", False),

@@ -56,7 +56,10 @@ export const ELIZA_JSON_SPACE_LOOSE = 0;
 export const ELIZA_JSON_SPACE_COMPACT = 1;
 export const ELIZA_JSON_SPACE_SPACED = 2;
 export const ELIZA_JSON_SPACE_ANY = 3;
+export const ELIZA_JSON_ORDER_DECLARED = 0;
+export const ELIZA_JSON_ORDER_ANY = 1;
 export const ELIZA_JSON_LENIENT = 1;
+export const ELIZA_JSON_INTEGER_FRACTION = 2;
 export const ELIZA_JSON_DRAFT_2020_12 = 0;
 export const ELIZA_JSON_DRAFT_2019_09 = 1;
 export const ELIZA_JSON_DRAFT_7 = 2;
@@ -128,7 +131,7 @@ export const eliza_compile_config_t = {
 } as const;
 
 export const eliza_json_schema_options_t = {
-  size: 32,
+  size: 40,
   fields: {
     struct_size: { offset: 0, type: "u32" },
     flags: { offset: 4, type: "u32" },
@@ -136,6 +139,7 @@ export const eliza_json_schema_options_t = {
     draft: { offset: 12, type: "i32" },
     document: { offset: 16, type: "ptr" },
     user_data: { offset: 24, type: "ptr" },
+    order: { offset: 32, type: "i32" },
   },
 } as const;
 

@@ -170,17 +170,16 @@ export class Constraint extends Owned {
 
   /**
    * Allows a JSON document that is valid against a JSON Schema: a plain object, a boolean, a text, or a Zod schema,
-   * whose input it describes (`z.strictObject` leaves no other keys). `parse` reads the document. Members come in the
-   * order of `properties`, then the other required ones, then the rest. A schema that is wrong, that nothing satisfies,
+   * whose input it describes (`z.strictObject` leaves no other keys). `parse` reads the document. A schema that is wrong, that nothing satisfies,
    * or that cannot be enforced exactly throws ELIZA_ERR_GRAMMAR; the message begins with the JSON Pointer of the place,
    * where there is one. native/SCHEMAS.md says what is done for each keyword.
    */
   static jsonSchema(vocabulary: Vocabulary, schema: JsonSchema, options: JsonSchemaOptions = {}): Constraint {
-    const { space, draft, documents, lenient, budget, ...unknown } = options;
+    const { space, order, integerFraction, draft, documents, lenient, budget, ...unknown } = options;
     checkNoMore(unknown);
     const { text, read } = schemaText(schema, "schema");
     const bytes = encodeUnicode(text, "schema");
-    const made = withSchemaOptions({ space, draft, documents, lenient }, (view) =>
+    const made = withSchemaOptions({ space, order, integerFraction, draft, documents, lenient }, (view) =>
       compile(vocabulary, budget, "the schema could not be compiled", (symbols, handle, config, out, error) =>
         symbols.eliza_inference_constraint_create_json_schema(handle, bytes, bytes.length, view, config, out, error),
       ),

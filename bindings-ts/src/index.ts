@@ -8,6 +8,7 @@ export type * from "./host-abi";
 export type {
   JsonDocuments,
   JsonDraft,
+  JsonOrder,
   JsonSchema,
   JsonSchemaOptions,
   JsonSpace,

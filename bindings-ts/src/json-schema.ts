@@ -6,7 +6,10 @@ import {
   ELIZA_JSON_DRAFT_4,
   ELIZA_JSON_DRAFT_6,
   ELIZA_JSON_DRAFT_7,
+  ELIZA_JSON_INTEGER_FRACTION,
   ELIZA_JSON_LENIENT,
+  ELIZA_JSON_ORDER_ANY,
+  ELIZA_JSON_ORDER_DECLARED,
   ELIZA_JSON_SPACE_ANY,
   ELIZA_JSON_SPACE_COMPACT,
   ELIZA_JSON_SPACE_LOOSE,
@@ -39,6 +42,12 @@ export type JsonDocuments = Readonly<Record<string, JsonSchema>> | ((uri: string
  */
 export type JsonSpace = "loose" | "compact" | "spaced" | "any";
 
+/**
+ * In which order the members of an object come: as `properties` has them, then the other required ones, then the rest
+ * (`declared`); in any (`any`).
+ */
+export type JsonOrder = "declared" | "any";
+
 /** The drafts of JSON Schema. */
 export type JsonDraft = "2020-12" | "2019-09" | "7" | "6" | "4";
 
@@ -46,6 +55,10 @@ export type JsonDraft = "2020-12" | "2019-09" | "7" | "6" | "4";
 export interface JsonSchemaOptions {
   /** Where white space may stand; by default `loose`. */
   space?: JsonSpace | undefined;
+  /** In which order members come; by default `declared`. */
+  order?: JsonOrder | undefined;
+  /** Lets an integer be spelt `1.0`. */
+  integerFraction?: boolean | undefined;
   /** The draft of a schema without `$schema`; by default 2020-12. */
   draft?: JsonDraft | undefined;
   /**
@@ -96,13 +109,21 @@ function isPlainObject(value: unknown): boolean {
 
 /** Makes a call with the options as an `eliza_json_schema_options_t`, which is valid during the call only. */
 export function withSchemaOptions<T>(
-  { space = "loose", draft = "2020-12", documents, lenient = false }: JsonSchemaOptions,
+  {
+    space = "loose",
+    order = "declared",
+    integerFraction = false,
+    draft = "2020-12",
+    documents,
+    lenient = false,
+  }: JsonSchemaOptions,
   call: (options: Uint8Array) => T,
 ): T {
   const options = newStruct(eliza_json_schema_options_t);
   writeStruct(eliza_json_schema_options_t, options, {
-    flags: lenient ? ELIZA_JSON_LENIENT : 0,
+    flags: (lenient ? ELIZA_JSON_LENIENT : 0) | (integerFraction ? ELIZA_JSON_INTEGER_FRACTION : 0),
     space: choice(SPACES, space, "space"),
+    order: choice(ORDERS, order, "order"),
     draft: choice(DRAFTS, draft, "draft"),
   });
   return documents ? withDocuments(options, finder(documents), call) : call(bytesOf(options));
@@ -113,6 +134,11 @@ const SPACES: Record<JsonSpace, number> = {
   compact: ELIZA_JSON_SPACE_COMPACT,
   spaced: ELIZA_JSON_SPACE_SPACED,
   any: ELIZA_JSON_SPACE_ANY,
+};
+
+const ORDERS: Record<JsonOrder, number> = {
+  declared: ELIZA_JSON_ORDER_DECLARED,
+  any: ELIZA_JSON_ORDER_ANY,
 };
 
 const DRAFTS: Record<JsonDraft, number> = {

@@ -8,6 +8,7 @@ import {
   Constraint,
   ConstraintKind,
   type JsonDraft,
+  type JsonOrder,
   type JsonSpace,
   Matcher,
   TokenFlag,
@@ -45,6 +46,8 @@ interface ConstraintData {
   shipped?: string;
   json_schema?: object | boolean | string;
   space?: JsonSpace;
+  order?: JsonOrder;
+  integer_fraction?: true;
   draft?: JsonDraft;
   documents?: Record<string, object | boolean | string>;
   lenient?: true;
@@ -176,8 +179,8 @@ const kinds: Record<string, Compile> = {
     Constraint.regex(vocabulary, textOf(regex!), { ignoreCase, budget }),
   grammar: (vocabulary, { grammar }, budget) => Constraint.lark(vocabulary, textOf(grammar!), { budget }),
   shipped: (vocabulary, { shipped }, budget) => Constraint.lark(vocabulary, grammars.text(shipped!), { budget }),
-  json_schema: (vocabulary, { json_schema: schema, space, draft, documents, lenient }, budget) =>
-    Constraint.jsonSchema(vocabulary, schema!, { space, draft, documents, lenient, budget }),
+  json_schema: (vocabulary, { json_schema: schema, integer_fraction: integerFraction, ...options }, budget) =>
+    Constraint.jsonSchema(vocabulary, schema!, { ...options, integerFraction, budget }),
 };
 
 function compile(vocabulary: Vocabulary, data: ConstraintData, budget: Budget): Constraint {

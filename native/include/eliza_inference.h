@@ -334,7 +334,12 @@ int eliza_inference_constraint_prepare(const eliza_constraint *constraint, const
 #define ELIZA_JSON_SPACE_SPACED 2  /* one space behind each comma and colon, as Python's json.dumps writes */
 #define ELIZA_JSON_SPACE_ANY 3
 
-#define ELIZA_JSON_LENIENT 1u /* what cannot be enforced exactly is a note, and ignored, in place of an error */
+/* In which order the members of an object come. */
+#define ELIZA_JSON_ORDER_DECLARED 0 /* the keys of `properties` in order, then other required ones, then the rest */
+#define ELIZA_JSON_ORDER_ANY 1
+
+#define ELIZA_JSON_LENIENT 1u          /* what cannot be enforced exactly is a note, and ignored, in place of an error */
+#define ELIZA_JSON_INTEGER_FRACTION 2u /* an integer may be spelt 1.0 */
 
 /* The draft of a schema that has no `$schema`. */
 #define ELIZA_JSON_DRAFT_2020_12 0
@@ -354,18 +359,18 @@ typedef int (*eliza_json_document_callback)(const char *uri, size_t uri_len, con
 
 typedef struct eliza_json_schema_options_t {
     uint32_t struct_size;
-    uint32_t flags;                        /* ELIZA_JSON_LENIENT */
+    uint32_t flags;                        /* ELIZA_JSON_LENIENT, ELIZA_JSON_INTEGER_FRACTION */
     int32_t space;                         /* ELIZA_JSON_SPACE_* */
     int32_t draft;                         /* ELIZA_JSON_DRAFT_* */
     eliza_json_document_callback document; /* NULL: there are no other documents but the drafts' meta-schemas */
     void *user_data;
+    int32_t order; /* ELIZA_JSON_ORDER_* */
 } eliza_json_schema_options_t;
 
 /*
  * A JSON document that is valid against a JSON Schema (UTF-8; draft 2020-12, or the one that `$schema` names).
  * A token is legal if and only if some completion of the text is valid. native/SCHEMAS.md says for each keyword what
- * is done. Members come in the order of `properties`, then other required ones, then the rest; no key comes
- * twice. `options` NULL: all defaults. A schema that is wrong, or that nothing satisfies: ELIZA_ERR_GRAMMAR with
+ * is done. No key comes twice. `options` NULL: all defaults. A schema that is wrong, or that nothing satisfies: ELIZA_ERR_GRAMMAR with
  * the JSON Pointer of the place.
  */
 int eliza_inference_constraint_create_json_schema(const eliza_vocab *vocab, const char *schema, size_t schema_len,

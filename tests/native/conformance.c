@@ -616,6 +616,8 @@ static int compile_json_schema(const compile_input *in, eliza_constraint **out, 
                                            .document = give_document,
                                            .user_data = (void *)json_get(constraint, "documents")};
     if (space) options.space = json_index(space, spaces, COUNT(spaces));
+    if (json_get(constraint, "order")) options.order = ELIZA_JSON_ORDER_ANY;
+    if (json_get(constraint, "integer_fraction")) options.flags |= ELIZA_JSON_INTEGER_FRACTION;
     if (draft) options.draft = json_index(draft, drafts, COUNT(drafts));
     return eliza_inference_constraint_create_json_schema(in->vocab, in->source->text, in->source->length, &options, in->config,
                                                          out, error);

@@ -352,7 +352,10 @@ fn compileJsonSchema(in: Input) !*Constraint {
         .lenient = in.has("lenient"),
         .documents = .{ .callback = Documents.give, .user_data = &documents },
     };
-    if (in.option("space")) |name| options.space = std.meta.stringToEnum(@TypeOf(options.space), name.string).?;
+    const form = &options.form;
+    if (in.option("space")) |name| form.space = std.meta.stringToEnum(@TypeOf(form.space), name.string).?;
+    if (in.has("order")) form.order = .any;
+    form.integer_fraction = in.has("integer_fraction");
     if (in.option("draft")) |name| options.draft = inline for (.{ "4", "6", "7", "2019-09" }, 0..) |draft, i| {
         if (std.mem.eql(u8, name.string, draft)) break @fromBackingInt(i);
     } else unreachable;

@@ -297,7 +297,7 @@ static void test_schema_arguments(const eliza_vocab *vocab, const eliza_vocab *b
     options.struct_size = UINT32_MAX; /* of a later version, whose fields are not read */
     GIVES(ELIZA_OK, create_schema(vocab, &options, &constraint));
     eliza_inference_constraint_free(constraint);
-    const uint32_t unknown_flags[] = {2, ELIZA_JSON_LENIENT | 2, UINT32_MAX};
+    const uint32_t unknown_flags[] = {4, ELIZA_JSON_LENIENT | ELIZA_JSON_INTEGER_FRACTION | 4, UINT32_MAX};
     for (size_t i = 0; i < 3; i++) {
         options = good;
         options.flags = unknown_flags[i];
@@ -309,6 +309,12 @@ static void test_schema_arguments(const eliza_vocab *vocab, const eliza_vocab *b
         options.space = unknown_spaces[i];
         REFUSES(ELIZA_ERR_INVALID_ARG, create_schema(vocab, &options, &made));
     }
+    const int32_t unknown_orders[] = {-1, ELIZA_JSON_ORDER_ANY + 1, INT32_MAX, INT32_MIN};
+    for (size_t i = 0; i < 4; i++) {
+        options = good;
+        options.order = unknown_orders[i];
+        REFUSES(ELIZA_ERR_INVALID_ARG, create_schema(vocab, &options, &made));
+    }
     const int32_t unknown_drafts[] = {-1, ELIZA_JSON_DRAFT_4 + 1, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < 4; i++) {
         options = good;
@@ -316,7 +322,10 @@ static void test_schema_arguments(const eliza_vocab *vocab, const eliza_vocab *b
         REFUSES(ELIZA_ERR_INVALID_ARG, create_schema(vocab, &options, &made));
     }
     for (int32_t space = 0; space <= ELIZA_JSON_SPACE_ANY; space++) {
-        options = (eliza_json_schema_options_t){.struct_size = sizeof options, .flags = ELIZA_JSON_LENIENT, .space = space};
+        options = (eliza_json_schema_options_t){.struct_size = sizeof options,
+                                                .flags = ELIZA_JSON_LENIENT | ELIZA_JSON_INTEGER_FRACTION,
+                                                .space = space,
+                                                .order = ELIZA_JSON_ORDER_ANY};
         GIVES(ELIZA_OK, create_schema(vocab, &options, &constraint));
         eliza_matcher *matcher = make_matcher(constraint);
         accept_text(matcher, "[\"a\",");

@@ -23,7 +23,7 @@ from eliza_inference import (
     Vocabulary,
 )
 
-from json_schema_texts import END, PIECES, accepts, byte_vocabulary, load
+from json_schema_texts import END, PIECES, accepts, byte_vocabulary, load, orders
 
 Json = Any
 SCHEMAS: list[Json] = [
@@ -108,6 +108,28 @@ def test_documents_are_accepted_as_a_validator_says(vocabulary: Vocabulary, sche
     for value in VALUES:
         text = json.dumps(value, ensure_ascii=False)
         assert accepts(constraint, text) == validator.is_valid(value), text
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=[json.dumps(schema)[:60] for schema in SCHEMAS])
+def test_with_any_order_members_may_stand_in_each(vocabulary: Vocabulary, schema: Json) -> None:
+    constraint = Constraint.json_schema(vocabulary, schema, order="any")
+    validator = jsonschema.Draft202012Validator(schema)
+    for value in VALUES:
+        for one in itertools.islice(orders(value), 24):
+            text = json.dumps(one, ensure_ascii=False)
+            assert accepts(constraint, text) == validator.is_valid(value), text
+
+
+def test_with_any_order_hundreds_of_keys_cost_no_more_than_their_number(vocabulary: Vocabulary) -> None:
+    keys = [f"k{number}" for number in range(400)]
+    rng = random.Random(3)
+    named = {"properties": {key: {"type": "null"} for key in keys}, "required": keys[::2]}
+    schema = {"type": "object", "maxProperties": 300, "additionalProperties": False, **named}
+    constraint = Constraint.json_schema(vocabulary, schema, order="any")
+    optional = rng.sample(keys[1::2], 101)
+    for chosen, is_valid in ((optional[:100], True), (optional, False), (optional[:99] + optional[:1], False)):
+        members = [f'"{key}":null' for key in rng.sample(keys[::2] + chosen, len(keys[::2]) + len(chosen))]
+        assert accepts(constraint, "{" + ",".join(members) + "}") == is_valid
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=[json.dumps(schema)[:60] for schema in SCHEMAS])

@@ -15,14 +15,15 @@ import jsonschema
 import pytest
 from eliza_inference import Constraint, GrammarError, LimitError, Matcher, Step, Vocabulary
 
-from json_schema_texts import END, PIECES, accepted_order, byte_vocabulary, has_few_orders, load
+from json_schema_texts import END, PIECES, accepted_order, accepts, byte_vocabulary, has_few_orders, load, spell
 
 Json = Any
 
 N_SCHEMAS = 300
 SCHEMAS_A_TEST = 20
 INSTANCES = 30
-WALKS = 3
+WALKS = 2
+"""In each order of members."""
 STEPS_COMPARED = 3
 """Of a walk: so often every token is tried, at random."""
 STEPS_MAX = 400
@@ -138,6 +139,16 @@ class Generator:
             case _:
                 return self.value(1)
 
+    def shuffled(self, value: Json) -> Json:
+        """The members of all objects in some order."""
+        match value:
+            case dict():
+                return {key: self.shuffled(value[key]) for key in self.rng.sample(list(value), len(value))}
+            case list():
+                return [self.shuffled(item) for item in value]
+            case _:
+                return value
+
 
 @pytest.fixture(scope="module")
 def vocabulary() -> Vocabulary:
@@ -163,6 +174,7 @@ def wrong_with(vocabulary: Vocabulary, schema: Json, seed: int) -> str | None:
     values = [generator.value(rng.randint(0, 3)) for _ in range(INSTANCES)]
     try:
         constraint = Constraint.json_schema(vocabulary, text, space="compact")
+        unordered = Constraint.json_schema(vocabulary, text, space="compact", order="any")
     except (GrammarError, LimitError) as error:
         if any(reason in str(error) for reason in REFUSED):
             return None
@@ -170,8 +182,8 @@ def wrong_with(vocabulary: Vocabulary, schema: Json, seed: int) -> str | None:
             return f"{text}: {error}"
         valid = [value for value in values if validator.is_valid(load(json.dumps(value)))]
         return f"{text}: not even {json.dumps(valid[0])}" if valid else None
-    for _ in range(WALKS):
-        document, problem = walk(constraint, rng)
+    for ordered_or_not in (constraint, unordered) * WALKS:
+        document, problem = walk(ordered_or_not, rng)
         if problem:
             return f"{text}: after {document!r}: {problem}"
         if not document:
@@ -184,6 +196,10 @@ def wrong_with(vocabulary: Vocabulary, schema: Json, seed: int) -> str | None:
         is_valid = validator.is_valid(load(json.dumps(value, default=float)))
         if bool(accepted_order(constraint, value, "compact")) != is_valid:
             return f"{text}: {json.dumps(value, default=float)} is {'valid' if is_valid else 'invalid'}"
+    for value in map(generator.shuffled, values):
+        is_valid = validator.is_valid(load(json.dumps(value, default=float)))
+        if accepts(unordered, spell(value, "compact")) != is_valid:
+            return f"{text}, any order: {json.dumps(value, default=float)} is {'valid' if is_valid else 'invalid'}"
     return None
 
 

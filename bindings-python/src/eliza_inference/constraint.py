@@ -22,6 +22,7 @@ from eliza_inference.errors import InvalidArgumentError, PayloadError, error_fro
 from eliza_inference.json_schema import (
     JsonDocuments,
     JsonDraft,
+    JsonOrder,
     JsonSchema,
     JsonSchemaOptions,
     JsonSpace,
@@ -171,6 +172,8 @@ class Constraint(Described):
         schema: JsonSchema,
         *,
         space: JsonSpace = "loose",
+        order: JsonOrder = "declared",
+        integer_fraction: bool = False,
         draft: JsonDraft = "2020-12",
         documents: JsonDocuments | None = None,
         lenient: bool = False,
@@ -179,9 +182,10 @@ class Constraint(Described):
         """Allows a JSON document that is valid against a JSON Schema: a text, what `json` reads, a Pydantic model,
         or a `TypeAdapter`. `parse` reads the document.
 
-        Members come in the order of `properties`, then the other required ones, then the rest. `space` says
-        where white space may stand: "loose" (at each place none, one space, or a newline with indentation),
-        "compact" (none), "spaced" (as `json.dumps` writes), "any". `draft` is that of a schema without
+        `space` says where white space may stand: "loose" (at each place none, one space, or a newline with
+        indentation), "compact" (none), "spaced" (as `json.dumps` writes), "any". `order` is that of members:
+        "declared" (as `properties` has them, then the other required ones, then the rest) or "any". With
+        `integer_fraction` an integer may be spelt 1.0. `draft` is that of a schema without
         `$schema`. `documents` has what `$ref` to other documents leads to, by URI, or is a function that is
         called with a URI and returns a schema or None; what it raises comes through. The drafts' own
         meta-schemas are there. A schema that is wrong, or that nothing satisfies, is a `GrammarError` with the
@@ -190,7 +194,9 @@ class Constraint(Described):
         """
         text, read = schema_text("schema", schema)
         encoded = utf8("schema", text)
-        options = JsonSchemaOptions(space, draft, lenient=lenient, documents=documents)
+        options = JsonSchemaOptions(
+            space, order, draft, integer_fraction=integer_fraction, lenient=lenient, documents=documents
+        )
         function = lib.eliza_inference_constraint_create_json_schema
         kind = ConstraintKind.JSON_SCHEMA
         try:

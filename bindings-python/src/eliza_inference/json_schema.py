@@ -11,7 +11,7 @@ from eliza_inference._constants import constant
 from eliza_inference._library import CData, ffi, new_struct
 from eliza_inference.errors import InvalidArgumentError
 
-__all__ = ["JsonDocuments", "JsonDraft", "JsonSchema", "JsonSpace", "PydanticAdapter", "PydanticModel"]
+__all__ = ["JsonDocuments", "JsonDraft", "JsonOrder", "JsonSchema", "JsonSpace", "PydanticAdapter", "PydanticModel"]
 
 
 class PydanticModel(Protocol):
@@ -35,13 +35,16 @@ JsonDocuments = Mapping[str, JsonSchema] | Callable[[str], JsonSchema | None]
 """Other documents by URI, or what gives them; None: there is none."""
 
 JsonSpace = Literal["loose", "compact", "spaced", "any"]
+JsonOrder = Literal["declared", "any"]
 JsonDraft = Literal["2020-12", "2019-09", "7", "6", "4"]
 
 _SPACES = {name: constant(f"ELIZA_JSON_SPACE_{name.upper()}") for name in ("loose", "compact", "spaced", "any")}
 _DRAFTS = {
     name: constant(f"ELIZA_JSON_DRAFT_{name.replace('-', '_')}") for name in ("2020-12", "2019-09", "7", "6", "4")
 }
+_ORDERS = {name: constant(f"ELIZA_JSON_ORDER_{name.upper()}") for name in ("declared", "any")}
 _LENIENT = constant("ELIZA_JSON_LENIENT")
+_INTEGER_FRACTION = constant("ELIZA_JSON_INTEGER_FRACTION")
 
 
 def schema_text(name: str, schema: JsonSchema) -> tuple[str, Callable[[str | bytes], Any]]:
@@ -66,11 +69,21 @@ def schema_text(name: str, schema: JsonSchema) -> tuple[str, Callable[[str | byt
 class JsonSchemaOptions:
     """The options of one schema as C takes them, and the callback's memory. Good for one call."""
 
-    def __init__(self, space: JsonSpace, draft: JsonDraft, *, lenient: bool, documents: JsonDocuments | None) -> None:
+    def __init__(
+        self,
+        space: JsonSpace,
+        order: JsonOrder,
+        draft: JsonDraft,
+        *,
+        integer_fraction: bool,
+        lenient: bool,
+        documents: JsonDocuments | None,
+    ) -> None:
         self.struct = new_struct("eliza_json_schema_options_t")
         self.struct.space = _choice("space", space, _SPACES)
+        self.struct.order = _choice("order", order, _ORDERS)
         self.struct.draft = _choice("draft", draft, _DRAFTS)
-        self.struct.flags = _LENIENT if lenient else 0
+        self.struct.flags = (_LENIENT if lenient else 0) | (_INTEGER_FRACTION if integer_fraction else 0)
         self.error: BaseException | None = None
         """What the caller's function raised."""
         if documents is None:

@@ -40,6 +40,7 @@ pub const mask = @import("mask/mask.zig");
 pub const mask_cache = @import("mask/cache.zig");
 pub const grammar = @import("lr/grammar.zig");
 pub const json_schema = @import("schema/json_schema.zig");
+pub const json_form = @import("schema/form.zig");
 pub const json_space = @import("schema/space.zig");
 pub const schema = @import("schema/schema.zig");
 pub const schema_strings = @import("schema/strings.zig");

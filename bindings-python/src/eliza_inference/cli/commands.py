@@ -16,7 +16,7 @@ from eliza_inference.cli import grammar as grammar_command
 from eliza_inference.cli import schema as schema_command
 from eliza_inference.cli import trie as trie_command
 from eliza_inference.errors import ElizaError
-from eliza_inference.json_schema import JsonSpace
+from eliza_inference.json_schema import JsonOrder, JsonSpace
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FILE_OR_FOLDER = click.Path(exists=True, path_type=Path)
@@ -137,6 +137,13 @@ SPACE = click.option(
     show_default=True,
     help="White space of the document.",
 )
+ORDER = click.option(
+    "--order",
+    type=click.Choice(["declared", "any"]),
+    default="declared",
+    show_default=True,
+    help="Order of the members of an object.",
+)
 
 
 @schema.command("check")
@@ -151,10 +158,15 @@ def check_schema(file: Path, lenient: bool) -> None:
 @click.argument("file", type=FILE)
 @click.option("--after", default="", metavar="TEXT", help="The document so far.")
 @click.option("--lenient", is_flag=True, help="Ignore what cannot be enforced exactly.")
+@click.option("--integer-fraction", is_flag=True, help="Let an integer be spelt 1.0.")
 @SPACE
-def allowed(file: Path, after: str, lenient: bool, space: JsonSpace) -> None:
+@ORDER
+def allowed(file: Path, after: str, lenient: bool, integer_fraction: bool, space: JsonSpace, order: JsonOrder) -> None:
     """Tell which bytes may follow a part of a document, which text must, and whether it may end."""
-    schema_command.allowed(Console(), file, after, lenient=lenient, space=space)
+    constraint = schema_command.compile_schema(
+        file, lenient=lenient, integer_fraction=integer_fraction, space=space, order=order
+    )
+    schema_command.allowed(Console(), constraint, after)
 
 
 @commands.command()

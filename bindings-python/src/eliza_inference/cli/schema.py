@@ -12,7 +12,7 @@ from eliza_inference.cli.grammar import print_notes
 from eliza_inference.cli.plural import counted
 from eliza_inference.constraint import Constraint
 from eliza_inference.errors import GrammarError, InvalidArgumentError
-from eliza_inference.json_schema import JsonSpace
+from eliza_inference.json_schema import JsonOrder, JsonSpace
 from eliza_inference.matcher import Matcher, Step
 from eliza_inference.vocabulary import TokenFlag, Vocabulary
 
@@ -23,16 +23,16 @@ END = 256
 def check(console: Console, file: Path, *, lenient: bool) -> None:
     """Prints size and notes."""
     started = time.perf_counter()
-    constraint = compile_schema(file, lenient=lenient, space="loose")
+    constraint = compile_schema(file, lenient=lenient)
     milliseconds = 1000 * (time.perf_counter() - started)
     size = counted(file.stat().st_size, "byte")
     console.print(Text(f"{file}: {size}, compiled in {milliseconds:.1f} ms"), soft_wrap=True)
     print_notes(console, constraint)
 
 
-def allowed(console: Console, file: Path, after: str, *, lenient: bool, space: JsonSpace) -> None:
+def allowed(console: Console, constraint: Constraint, after: str) -> None:
     """Prints what may follow a text, and what must."""
-    matcher = Matcher(compile_schema(file, lenient=lenient, space=space))
+    matcher = Matcher(constraint)
     encoded = after.encode()
     for at, byte in enumerate(encoded):
         if Step.REFUSED in matcher.accept(byte):
@@ -49,7 +49,14 @@ def allowed(console: Console, file: Path, after: str, *, lenient: bool, space: J
         console.print("may end here")
 
 
-def compile_schema(file: Path, *, lenient: bool, space: JsonSpace) -> Constraint:
+def compile_schema(
+    file: Path,
+    *,
+    lenient: bool,
+    integer_fraction: bool = False,
+    space: JsonSpace = "loose",
+    order: JsonOrder = "declared",
+) -> Constraint:
     """Compiles a file for single bytes; errors name the file before the place."""
     vocabulary = Vocabulary(
         END + 1,
@@ -59,7 +66,9 @@ def compile_schema(file: Path, *, lenient: bool, space: JsonSpace) -> Constraint
     vocabulary.prepare()
     try:
         text = file.read_text(encoding="utf-8")
-        return Constraint.json_schema(vocabulary, text, lenient=lenient, space=space)
+        return Constraint.json_schema(
+            vocabulary, text, lenient=lenient, integer_fraction=integer_fraction, space=space, order=order
+        )
     except UnicodeDecodeError as error:
         raise GrammarError(f"{file}: not UTF-8: {error}") from error
     except GrammarError as error:

@@ -32,6 +32,7 @@ const Dfa = @import("../language/dfa.zig").Dfa;
 const Strings = @import("strings.zig").Strings;
 const Automata = @import("../vocabulary/string_index.zig").StringIndex.Automata;
 const spelling = @import("spelling.zig");
+const Form = @import("form.zig").Form;
 
 pub const Error = goals_module.Error;
 
@@ -61,6 +62,7 @@ pub const Alternatives = struct {
     schema: *const Schema,
     /// The vocabulary's.
     automata: *Automata,
+    form: Form,
     goals: Goals,
     all: ArrayList(*Alternative) = .empty,
     /// By goal and class: of `lists`, those that something satisfies.
@@ -79,12 +81,12 @@ pub const Alternatives = struct {
     exceptable: Verdicts = .{},
     /// What may still be looked at in the present call: it is as a whole that no search takes long.
     work_left: u32 = work_max,
-    /// By progress and known key: of `forks`, the ways to go on.
+    /// By progress and known key, where exceptions are missing: of `forks`, the ways to go on.
     members: NumberMap = .{},
     forks: ArrayList([]const Next) = .empty,
     /// By progress and extra key: of `extra_automata`, if it may come.
     open_extras: NumberMap = .{},
-    /// Sets of extra keys: numbers of `texts`, ascending.
+    /// Sets of keys: of extra ones the numbers of `texts`, ascending; of known ones in any order a bit for each.
     key_sets: Interner = .{},
     texts: Texts = .{},
     /// [object, extra key, key set], and by number its automaton; none where no text is left.
@@ -94,12 +96,13 @@ pub const Alternatives = struct {
     /// In `open_extras`: it may not come.
     const closed = std.math.maxInt(u32);
 
-    pub fn init(gpa: Allocator, schema: *const Schema, automata: *Automata) Allocator.Error!Alternatives {
+    pub fn init(gpa: Allocator, schema: *const Schema, form: Form, automata: *Automata) Allocator.Error!Alternatives {
         var a: Alternatives = .{
             .gpa = gpa,
             .arena = .init(gpa),
             .schema = schema,
             .automata = automata,
+            .form = form,
             .goals = .init(gpa, schema),
         };
         errdefer a.deinit();
@@ -177,7 +180,7 @@ pub const Alternatives = struct {
 
     /// The progress at the start of an array or an object.
     pub fn start(a: *Alternatives, id: Id) Error!u32 {
-        var words: [4 + plan_module.options_max]u32 = @splat(0);
+        var words: [@max(1 + ObjectPlan.n_words, 4 + plan_module.options_max)]u32 = @splat(0);
         words[0] = id;
         const n = switch (a.all.items[id].*) {
             .array => |*plan| plan.nWords(),
@@ -271,7 +274,11 @@ pub const Alternatives = struct {
 
     fn numberOf(a: *Alternatives, from: *const Conjunction) Error!?Alternative {
         const arena = a.arena.allocator();
-        var spec: number_spec.Spec = .{ .integers = from.integers, .fractions = from.fractions };
+        var spec: number_spec.Spec = .{
+            .integers = from.integers,
+            .fractions = from.fractions,
+            .integer_fraction = a.form.integer_fraction,
+        };
         var multiples: ArrayList(Decimal) = .empty;
         var not_multiples: ArrayList(Decimal) = .empty;
         var excluded: ArrayList(Decimal) = .empty;
@@ -436,16 +443,8 @@ pub const Alternatives = struct {
         }
         plan.extras = try a.extraKeys(plan);
         plan.n_extra_keys = try a.countExtraKeys(plan, &known);
-        plan.known = known.items;
-        const by_text = try arena.alloc(u32, known.items.len);
-        for (by_text, 0..) |*i, place| i.* = @intCast(place);
-        std.sort.heap(u32, by_text, known.items, isBefore);
-        plan.by_text = by_text;
+        try plan.setKnown(arena, known.items, a.form.order);
         return true;
-    }
-
-    fn isBefore(known: []const Known, x: u32, y: u32) bool {
-        return std.mem.lessThan(u8, known[x].spelt, known[y].spelt);
     }
 
     fn knownKey(a: *Alternatives, plan: *const ObjectPlan, key: u32) Error!?Known {
@@ -457,6 +456,7 @@ pub const Alternatives = struct {
         var known: Known = .{
             .key = key,
             .matched = plan.matchedBy(a.schema, content),
+            .goal = undefined,
             .spelt = (try spelling.quoted(a.arena.allocator(), content))[1..],
             .is_required = plan.isRequired(key),
             .possible = 0,
@@ -472,7 +472,8 @@ pub const Alternatives = struct {
             }
         }
         // Without exceptions it must be possible: these ask for more.
-        return if (try a.hasMember(plan, key, known.matched, 0)) known else null;
+        known.goal = try a.memberGoal(plan, key, known.matched, 0, 0) orelse return null;
+        return known;
     }
 
     /// Whether a key satisfies a node, or its negation.
@@ -526,24 +527,18 @@ pub const Alternatives = struct {
             }
             const goal = try a.goals.goal(literals.items);
             for (0..@as(u32, 1) << @intCast(plan.patterns.len)) |matched| {
-                const extra: Extra = .{
-                    .matched = @intCast(matched),
-                    .names = undefined,
-                    .possible = plan.exceptions_all & ~of_names,
-                    .certain = names,
-                };
-                if (!try a.hasMember(plan, null, extra.matched, 0)) continue;
+                const value = try a.memberGoal(plan, null, @intCast(matched), 0, 0) orelse continue;
                 for (try a.goals.expand(goal, .string)) |*one| {
-                    const strings_of = try a.keysOf(
-                        plan,
-                        .{ .matched = extra.matched, .names = one, .possible = 0, .certain = 0 },
-                        one,
-                        &.{},
-                    ) orelse continue;
+                    const extra: Extra = .{
+                        .matched = @intCast(matched),
+                        .goal = value,
+                        .names = one,
+                        .possible = plan.exceptions_all & ~of_names,
+                        .certain = names,
+                    };
+                    const strings_of = try a.keysOf(plan, extra, &.{}) orelse continue;
                     strings_of.deinit();
-                    var kept = extra;
-                    kept.names = one;
-                    try extras.append(arena, kept);
+                    try extras.append(arena, extra);
                 }
             }
             if (names == 0) break;
@@ -564,7 +559,7 @@ pub const Alternatives = struct {
         var is_endless = false;
         var n_few: u32 = 0;
         for (plan.extras) |extra| {
-            const strings_of = (try a.keysOf(plan, extra, extra.names, &.{})).?;
+            const strings_of = (try a.keysOf(plan, extra, &.{})).?;
             defer strings_of.deinit();
             const contents = try strings_of.all(scratch.allocator(), extra_keys_max);
             is_endless = is_endless or contents == null;
@@ -579,6 +574,7 @@ pub const Alternatives = struct {
                 try known.append(arena, .{
                     .key = null,
                     .matched = extra.matched,
+                    .goal = extra.goal,
                     .spelt = (try spelling.quoted(arena, content))[1..],
                     .is_required = false,
                     .possible = extra.possible,
@@ -591,7 +587,8 @@ pub const Alternatives = struct {
         return if (plan.count.min > extra_keys_max) error.TooLarge else unbounded;
     }
 
-    fn keysOf(a: *Alternatives, plan: *const ObjectPlan, extra: Extra, names: *const Conjunction, came: []const u32) Error!?*Strings {
+    /// Extra keys of one kind but those that came; null if there are none.
+    fn keysOf(a: *Alternatives, plan: *const ObjectPlan, extra: Extra, came: []const u32) Error!?*Strings {
         const arena = a.arena.allocator();
         var matched: ArrayList(u32) = .empty;
         var unmatched: ArrayList(u32) = .empty;
@@ -601,7 +598,7 @@ pub const Alternatives = struct {
         var excluded: ArrayList([]const u8) = .empty;
         for (plan.named) |key| try excluded.append(arena, a.schema.keys[key]);
         for (came) |key| try excluded.append(arena, try spelling.unescaped(arena, a.texts.list.items[key]));
-        return a.strings(names, matched.items, unmatched.items, excluded.items);
+        return a.strings(extra.names, matched.items, unmatched.items, excluded.items);
     }
 
     // ---- Members
@@ -614,21 +611,29 @@ pub const Alternatives = struct {
     /// Of an object: the words of a progress.
     const Progress = struct {
         alternative: Id,
-        /// The first known key that may still come.
+        /// The first of the keys in order that may still come.
         next: u32,
         count: u32,
         exceptions: u32,
-        /// Of `key_sets`.
+        /// Of `key_sets`: extra keys, and known ones in any order.
         came: u32,
+        seen: u32,
 
-        fn words(p: Progress) [5]u32 {
-            return .{ p.alternative, p.next, p.count, p.exceptions, p.came };
+        fn words(p: Progress) [1 + ObjectPlan.n_words]u32 {
+            return .{ p.alternative, p.next, p.count, p.exceptions, p.came, p.seen };
         }
     };
 
     fn objectProgress(a: *const Alternatives, progress: u32) Progress {
         const words = a.progresses.get(progress);
-        return .{ .alternative = words[0], .next = words[1], .count = words[2], .exceptions = words[3], .came = words[4] };
+        return .{
+            .alternative = words[0],
+            .next = words[1],
+            .count = words[2],
+            .exceptions = words[3],
+            .came = words[4],
+            .seen = words[5],
+        };
     }
 
     /// Which member comes: a known key, or an extra one with its text.
@@ -636,8 +641,62 @@ pub const Alternatives = struct {
 
     pub fn acceptsObject(a: *const Alternatives, plan: *const ObjectPlan, progress: u32) bool {
         const at = a.objectProgress(progress);
-        return at.count >= plan.count.min and at.exceptions == plan.exceptions_all and plan.nRequiredFrom(at.next) == 0;
+        return at.count >= plan.count.min and at.exceptions == plan.exceptions_all and
+            plan.nRequired(at.next, a.key_sets.get(at.seen)) == 0;
     }
+
+    /// What may come next, where no exception is missing: then only numbers of keys decide.
+    const Room = struct {
+        plan: *const ObjectPlan,
+        at: Progress,
+        seen: []const u32,
+        /// Required keys that are still to come.
+        n_required: u32,
+        /// Keys that may still come in place of the ones that are passed over: extra ones, and known ones.
+        n_extra: u32,
+        n_known: u32,
+
+        /// Lent until a set of keys is added.
+        fn of(a: *const Alternatives, plan: *const ObjectPlan, at: Progress) Room {
+            const seen = a.key_sets.get(at.seen);
+            return .{
+                .plan = plan,
+                .at = at,
+                .seen = seen,
+                .n_required = plan.nRequired(at.next, seen),
+                .n_extra = if (plan.n_extra_keys == unbounded)
+                    unbounded
+                else
+                    plan.n_extra_keys -| @as(u32, @intCast(a.key_sets.get(at.came).len)),
+                .n_known = plan.nKnown(at.next, seen),
+            };
+        }
+
+        /// Whether the object can be completed.
+        fn isEnough(r: *const Room) bool {
+            return r.fits(0, r.n_required) and r.at.count +| r.n_known +| r.n_extra >= r.plan.count.min;
+        }
+
+        /// Whether it can be behind a known key.
+        fn hasKnown(r: *const Room, known: u32) bool {
+            if (!r.plan.isNext(r.at.next, r.seen, known)) return false;
+            if (!r.fits(1, r.n_required - @intFromBool(r.plan.known[known].is_required))) return false;
+            // Keys in order that are passed over cannot come any more.
+            const n_passed = @min(known, r.plan.n_ordered) - @min(r.at.next, known);
+            return r.at.count +| (r.n_known - n_passed) +| r.n_extra >= r.plan.count.min;
+        }
+
+        /// Whether it can be behind an extra key.
+        fn hasExtra(r: *const Room) bool {
+            if (r.plan.n_required_from[r.at.next] > 0 or r.n_extra == 0 or !r.fits(1, r.n_required)) return false;
+            const n_passed = r.plan.n_ordered - r.at.next;
+            return r.at.count +| (r.n_known - n_passed) +| r.n_extra >= r.plan.count.min;
+        }
+
+        fn fits(r: *const Room, n_more: u32, n_required: u32) bool {
+            return r.plan.count.max == unbounded or r.at.count + n_more + n_required <= r.plan.count.max;
+        }
+    };
 
     /// The ways in which the object can go on behind a known key, found once. Lent.
     fn knownMembers(a: *Alternatives, plan: *const ObjectPlan, progress: u32, known: u32) Error![]const Next {
@@ -654,10 +713,13 @@ pub const Alternatives = struct {
     /// Whether a known key of a range of `by_text` may come next, so that the object can be completed.
     pub fn anyKnown(a: *Alternatives, plan: *const ObjectPlan, progress: u32, low: u32, high: u32) Error!bool {
         const at = a.objectProgress(progress);
-        const end = plan.reachable(at.next);
-        for (plan.by_text[low..high]) |known| {
-            if (known < at.next or known >= end) continue;
-            if ((try a.knownMembers(plan, progress, known)).len > 0) return true;
+        const room: Room = .of(a, plan, at);
+        if (at.exceptions == plan.exceptions_all) {
+            for (plan.by_text[low..high]) |known| if (room.hasKnown(known)) return true;
+            return false;
+        }
+        for (low..high) |i| {
+            if ((try a.knownMembers(plan, progress, plan.by_text[i])).len > 0) return true;
         }
         return false;
     }
@@ -676,16 +738,17 @@ pub const Alternatives = struct {
     /// Of `extra_automata`.
     fn findExtra(a: *Alternatives, plan: *const ObjectPlan, progress: u32, extra: u32) Error!?u32 {
         const at = a.objectProgress(progress);
-        if (plan.nRequiredFrom(at.next) > 0) return null;
-        if (plan.count.max != unbounded and at.count == plan.count.max) return null;
-        // What is behind such a member does not depend on its text.
-        if (!try a.anyMember(plan, progress, .{ .extra = .{ .index = extra, .text = try a.text("") } })) return null;
+        if (at.exceptions == plan.exceptions_all) {
+            const room: Room = .of(a, plan, at);
+            if (!room.hasExtra()) return null;
+            // What is behind such a member does not depend on its text.
+        } else if (!try a.anyMember(plan, progress, .{ .extra = .{ .index = extra, .text = try a.text("") } })) return null;
         const place = [_]u32{ at.alternative, extra, at.came };
         if (a.extra_keys.find(&place)) |number| return number;
         const came = try a.arena.allocator().dupe(u32, a.key_sets.get(at.came));
         const one = plan.extras[extra];
         try a.extra_automata.ensureUnusedCapacity(a.gpa, 1); // or what is made now would be lost
-        const strings_of = try a.keysOf(plan, one, one.names, came);
+        const strings_of = try a.keysOf(plan, one, came);
         errdefer if (strings_of) |automaton| automaton.deinit();
         const number = try a.extra_keys.put(a.gpa, &place);
         a.extra_automata.appendAssumeCapacity(strings_of);
@@ -708,21 +771,31 @@ pub const Alternatives = struct {
         var key: ?u32 = null;
         var matched: u32 = undefined;
         var possible: u32 = undefined;
+        var plain: GoalId = undefined;
         switch (which) {
             .known => |i| {
-                if (i < at.next or i >= plan.reachable(at.next)) return;
+                if (!plan.isNext(at.next, a.key_sets.get(at.seen), i)) return;
                 const known = &plan.known[i];
                 key = known.key;
                 matched = known.matched;
                 possible = known.possible;
+                plain = known.goal;
                 after.exceptions |= known.certain;
-                after.next = i + 1;
+                if (i < plan.n_ordered) {
+                    after.next = i + 1;
+                } else {
+                    after.next = plan.n_ordered;
+                    after.seen = try a.withKnown(plan, at.seen, i);
+                }
             },
             .extra => |extra| {
-                matched = plan.extras[extra.index].matched;
-                possible = plan.extras[extra.index].possible;
-                after.exceptions |= plan.extras[extra.index].certain;
-                after.next = @intCast(plan.known.len);
+                const one = &plan.extras[extra.index];
+                if (plan.n_required_from[at.next] > 0) return;
+                matched = one.matched;
+                possible = one.possible;
+                plain = one.goal;
+                after.exceptions |= one.certain;
+                after.next = plan.n_ordered;
                 after.came = try a.withKey(at.came, extra.text);
             },
         }
@@ -731,7 +804,7 @@ pub const Alternatives = struct {
         var chosen = possible;
         while (true) : (chosen = (chosen -% 1) & possible) {
             for (0..plan.nWays(a.schema, key, matched, chosen)) |way| {
-                const goal = try a.memberGoal(plan, key, matched, chosen, way) orelse continue;
+                const goal = if (chosen == 0) plain else try a.memberGoal(plan, key, matched, chosen, way) orelse continue;
                 var then = after;
                 then.exceptions |= chosen;
                 const number = try a.progresses.put(a.gpa, &then.words());
@@ -750,40 +823,58 @@ pub const Alternatives = struct {
         return a.key_sets.put(a.gpa, keys.items);
     }
 
-    fn canFinishObject(a: *Alternatives, plan: *const ObjectPlan, progress: u32) Error!bool {
-        const at = a.objectProgress(progress);
-        const n_required = plan.nRequiredFrom(at.next);
-        if (plan.count.max != unbounded and at.count + n_required > plan.count.max) return false;
-        const n_known: u32 = @intCast(plan.known.len - at.next);
-        if (plan.exceptions_all == at.exceptions) {
-            const n_extra = plan.n_extra_keys -| @as(u32, @intCast(a.key_sets.get(at.came).len));
-            return at.count +| n_known +| n_extra >= plan.count.min;
-        }
-        // Each exception that is missing is some member's: known keys in their order, then extra ones.
-        const missing = plan.exceptions_all & ~at.exceptions;
-        return a.canExcept(plan, at.next, missing, at.count);
+    /// A set of known keys with one more.
+    fn withKnown(a: *Alternatives, plan: *const ObjectPlan, seen: u32, known: u32) Allocator.Error!u32 {
+        var words: ArrayList(u32) = .empty;
+        defer words.deinit(a.gpa);
+        try words.appendNTimes(a.gpa, 0, plan.setWords());
+        const before = a.key_sets.get(seen);
+        @memcpy(words.items[0..before.len], before);
+        const bit = known - plan.n_ordered;
+        words.items[bit / 32] |= @as(u32, 1) << @intCast(bit % 32);
+        return a.key_sets.put(a.gpa, words.items);
     }
 
-    /// Whether the missing exceptions can still come, and the count be kept. Found once for each place.
-    fn canExcept(a: *Alternatives, plan: *const ObjectPlan, next: u32, missing: u32, count: u32) Error!bool {
+    fn canFinishObject(a: *Alternatives, plan: *const ObjectPlan, progress: u32) Error!bool {
+        const at = a.objectProgress(progress);
+        const room: Room = .of(a, plan, at);
+        if (plan.exceptions_all == at.exceptions) return room.isEnough();
+        if (!room.fits(0, room.n_required)) return false;
+        // Each exception that is missing is some member's. What comes in any order may as well come in this one.
+        const missing = plan.exceptions_all & ~at.exceptions;
+        return a.canExcept(plan, at, at.next, missing, at.count);
+    }
+
+    /// Whether the missing exceptions can still come, and the count be kept, from a known key on that none of
+    /// those behind `at` has passed. Found once for each place.
+    fn canExcept(a: *Alternatives, plan: *const ObjectPlan, at: Progress, next: u32, missing: u32, count: u32) Error!bool {
         const address: [2]u32 = @bitCast(@as(u64, @intFromPtr(plan)));
-        const place = try a.except_places.put(a.gpa, &(address ++ .{ next, missing, count }));
+        const n_came: u32 = @intCast(a.key_sets.get(at.came).len);
+        const place = try a.except_places.put(a.gpa, &(address ++ .{ next, missing, count, at.seen, n_came }));
         const known = a.exceptable.get(place);
         if (known != .unknown) return known == .yes;
         const outer = a.met_busy;
         a.met_busy = false;
-        const can = try a.searchExcept(plan, next, missing, count);
+        const can = try a.searchExcept(plan, at, next, missing, count);
         if (can or !a.met_busy) try a.exceptable.put(a.gpa, place, .of(can));
         a.met_busy = outer or (a.met_busy and !can);
         return can;
     }
 
-    fn searchExcept(a: *Alternatives, plan: *const ObjectPlan, next: u32, missing: u32, count: u32) Error!bool {
+    fn searchExcept(a: *Alternatives, plan: *const ObjectPlan, at: Progress, next: u32, missing: u32, count: u32) Error!bool {
         const limit = plan.count.max;
-        const n_required = plan.nRequiredFrom(next);
+        var n_required: u32 = 0;
+        var n_left: u32 = 0;
+        for (plan.known[next..], next..) |known, i| {
+            if (i >= plan.n_ordered and plan.isIn(a.key_sets.get(at.seen), @intCast(i))) continue;
+            n_required += @intFromBool(known.is_required);
+            n_left += 1;
+        }
         if (limit != unbounded and count + n_required > limit) return false;
-        if (missing == 0) return plan.extras.len > 0 or count + (plan.known.len - next) >= plan.count.min;
+        const room: Room = .of(a, plan, at);
+        if (missing == 0) return count +| n_left +| room.n_extra >= plan.count.min;
         if (next == plan.known.len) return a.extrasExcept(plan, missing, count);
+        if (next >= plan.n_ordered and plan.isIn(room.seen, next)) return a.canExcept(plan, at, next + 1, missing, count);
         const known = &plan.known[next];
         const matched = known.matched;
         const possible = known.possible & missing;
@@ -791,9 +882,9 @@ pub const Alternatives = struct {
         while (true) : (chosen = (chosen -% 1) & possible) {
             const left = missing & ~known.certain & ~chosen;
             const is_left_out = chosen == 0 and !known.is_required;
-            if (is_left_out and try a.canExcept(plan, next + 1, missing, count)) return true;
+            if (is_left_out and try a.canExcept(plan, at, next + 1, missing, count)) return true;
             if (try a.hasMember(plan, known.key, matched, chosen) and
-                try a.canExcept(plan, next + 1, left, plan.saturated(count + 1))) return true;
+                try a.canExcept(plan, at, next + 1, left, plan.saturated(count + 1))) return true;
             if (chosen == 0) return false;
         }
     }

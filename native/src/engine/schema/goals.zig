@@ -48,7 +48,7 @@ pub const Conjunction = struct {
     fractions: bool = true,
     /// Characters, items or members.
     count: Bounds = .{},
-    /// The assertions that are not in the fields above.
+    /// The assertions that are not in the fields above, in the order of the schema.
     literals: []const Literal = &.{},
     /// `array_contains`, with the bounds that are left when it was negated.
     contains: []const Contains = &.{},
@@ -76,17 +76,16 @@ pub const Goals = struct {
         g.arena.deinit();
     }
 
-    /// The goal of these literals, which are put in order.
+    /// The goal of these literals, which are changed. Their order is that of the keys that they name.
     pub fn goal(g: *Goals, literals: []Literal) Allocator.Error!GoalId {
         const words: []u32 = @ptrCast(literals);
-        std.sort.heap(u32, words, {}, std.sort.asc(u32));
         var n: usize = 0;
         for (words) |word| {
             const literal: Literal = @bitCast(word);
             const node = g.schema.nodes[literal.node];
             if (node == .always and !literal.negated) continue;
             if (node == .never and literal.negated) continue;
-            if (n > 0 and words[n - 1] == word) continue;
+            if (std.mem.findScalar(u32, words[0..n], word) != null) continue;
             words[n] = word;
             n += 1;
         }
@@ -101,7 +100,7 @@ pub const Goals = struct {
         defer scratch.deinit();
         var expansion: Expansion = .{ .arena = scratch.allocator(), .schema = g.schema, .class = class };
         var branch: Branch = .{};
-        for (g.goals.get(id)) |word| try branch.todo.append(expansion.arena, @bitCast(word));
+        try push(expansion.arena, &branch.todo, @ptrCast(g.goals.get(id)));
         try expansion.run(&branch);
         const found = try g.keep(expansion.done.items);
         try g.expansions.putItem(g.gpa, key, []const Conjunction, &g.found, found);
@@ -209,7 +208,11 @@ const Expansion = struct {
     }
 
     fn both(e: *Expansion, b: *Branch, nodes: []const NodeId, negated: bool) Error!bool {
-        for (nodes) |node| try b.todo.append(e.arena, .{ .node = @intCast(node), .negated = negated });
+        var i = nodes.len;
+        while (i > 0) {
+            i -= 1;
+            try b.todo.append(e.arena, .{ .node = @intCast(nodes[i]), .negated = negated });
+        }
         return true;
     }
 
@@ -242,12 +245,7 @@ const Expansion = struct {
     fn fork(e: *Expansion, b: *const Branch, literals: []const Literal) Error!void {
         if (e.isHopeless(literals)) return;
         var copy = try b.clone(e.arena);
-        // Last in, first out: what decides most often stands first.
-        var i = literals.len;
-        while (i > 0) {
-            i -= 1;
-            try copy.todo.append(e.arena, literals[i]);
-        }
+        try push(e.arena, &copy.todo, literals);
         return e.run(&copy);
     }
 
@@ -319,6 +317,15 @@ const Expansion = struct {
         return true;
     }
 };
+
+/// Last in, first out: so literals are looked at in the order of the schema.
+fn push(arena: Allocator, todo: *ArrayList(Literal), literals: []const Literal) Allocator.Error!void {
+    var i = literals.len;
+    while (i > 0) {
+        i -= 1;
+        try todo.append(arena, literals[i]);
+    }
+}
 
 fn has(literals: []const Literal, wanted: Literal) bool {
     return std.mem.findScalar(u32, @ptrCast(literals), @bitCast(wanted)) != null;

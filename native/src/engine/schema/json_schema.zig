@@ -21,7 +21,7 @@ const machine_module = @import("machine.zig");
 const Machine = machine_module.Machine;
 const Words = machine_module.Words;
 const Point = machine_module.Point;
-const Policy = @import("space.zig").Policy;
+const Form = @import("form.zig").Form;
 const StringIndex = @import("../vocabulary/string_index.zig").StringIndex;
 const bitmap = @import("../base/bitmap.zig");
 const list_max = @import("../mask/mask.zig").list_max;
@@ -47,10 +47,10 @@ pub const JsonSchema = struct {
     pub const uses_stack = true;
 
     /// Takes the schema over, unless it fails.
-    pub fn init(gpa: Allocator, schema: *Schema, policy: Policy, index: *StringIndex) machine_module.Error!JsonSchema {
+    pub fn init(gpa: Allocator, schema: *Schema, form: Form, index: *StringIndex) machine_module.Error!JsonSchema {
         const machine = try gpa.create(Machine);
         errdefer gpa.destroy(machine);
-        machine.* = try .init(gpa, schema, policy, &index.automata);
+        machine.* = try .init(gpa, schema, form, &index.automata);
         return .{ .schema = schema, .machine = machine, .index = index };
     }
 

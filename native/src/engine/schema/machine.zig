@@ -26,6 +26,7 @@ const Automata = @import("../vocabulary/string_index.zig").StringIndex.Automata;
 const spell = @import("spell.zig").spell;
 const escapes = @import("escapes.zig");
 const space = @import("space.zig");
+const Form = @import("form.zig").Form;
 const position = @import("../language/position.zig");
 const Stack = position.Stack;
 const Pool = position.Pool;
@@ -103,12 +104,12 @@ pub const Machine = struct {
     least_depth: u32 = 0,
 
     /// `schema` and `automata` outlive the machine.
-    pub fn init(gpa: Allocator, schema: *const Schema, policy: space.Policy, automata: *Automata) Error!Machine {
+    pub fn init(gpa: Allocator, schema: *const Schema, form: Form, automata: *Automata) Error!Machine {
         var m: Machine = .{
             .gpa = gpa,
             .schema = schema,
-            .alternatives = try .init(gpa, schema, automata),
-            .policy = policy,
+            .alternatives = try .init(gpa, schema, form, automata),
+            .policy = form.space,
             .initial = 0,
         };
         errdefer m.deinit();

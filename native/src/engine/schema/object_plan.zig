@@ -1,5 +1,5 @@
-//! What an alternative asks of an object, laid out for a thread that runs along it. Members come in the
-//! order of the schema: the keys that it names, in its order, then other required ones, then the rest.
+//! What an alternative asks of an object, laid out for a thread that runs along it. The keys that it names come
+//! in its order, and before all others; or in any order, and then those that came are a set.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -10,6 +10,7 @@ const Bounds = schema_module.Bounds;
 const NodeId = schema_module.NodeId;
 const unbounded = schema_module.unbounded;
 const goals_module = @import("goals.zig");
+const GoalId = goals_module.GoalId;
 const Literal = goals_module.Literal;
 const Conjunction = goals_module.Conjunction;
 const plan_module = @import("plan.zig");
@@ -18,6 +19,7 @@ const options_max = plan_module.options_max;
 const Error = plan_module.Error;
 const dfa_module = @import("../language/dfa.zig");
 const NumberMap = @import("../base/number_map.zig").NumberMap;
+const Order = @import("form.zig").Order;
 
 /// A key that the schema names and that may come.
 pub const Known = struct {
@@ -25,6 +27,8 @@ pub const Known = struct {
     key: ?u32,
     /// Of the patterns of the plan, as bits: those that match.
     matched: u32,
+    /// Of the value, if it is no exception.
+    goal: GoalId,
     /// As it stands in the text, without its first quote.
     spelt: []const u8,
     is_required: bool,
@@ -37,6 +41,8 @@ pub const Known = struct {
 pub const Extra = struct {
     /// Of the patterns of the plan, as bits: those that match.
     matched: u32,
+    /// Of the value, if it is no exception.
+    goal: GoalId,
     /// What the key must be, beside them.
     names: *const Conjunction,
     possible: u32,
@@ -58,6 +64,15 @@ pub const ObjectPlan = struct {
     /// Every key that is named, also those that may not come: an extra one is none of them.
     named: []const u32,
     known: []Known = &.{},
+    /// So many of `known` come in this order, before all others: all of them or none.
+    n_ordered: u32 = 0,
+    /// By place among those in order, and one more: required ones from there on, and the place behind the
+    /// first of them, or behind all.
+    n_required_from: []const u32 = &.{},
+    reachable_from: []const u32 = &.{},
+    /// Of the known keys that come in any order: a bit for each required one, and how many.
+    required_set: []const u32 = &.{},
+    n_required_in_set: u32 = 0,
     /// The known keys in the order of their texts.
     by_text: []const u32 = &.{},
     extras: []const Extra = &.{},
@@ -79,9 +94,6 @@ pub const ObjectPlan = struct {
             else => unreachable, // no other literals are of objects
         };
         if (exceptions.items.len > options_max) return error.TooLarge;
-        // In the order of the document, whichever was met first.
-        std.sort.heap(NodeId, members.items, {}, std.sort.asc(NodeId));
-        std.sort.heap(u32, required.items, {}, std.sort.asc(u32));
         var plan: ObjectPlan = .{
             .count = from.count,
             .members = members.items,
@@ -98,9 +110,57 @@ pub const ObjectPlan = struct {
         return plan;
     }
 
-    /// Words of a thread's progress: the next known key, the count, the exceptions that came, and the set
-    /// of extra keys that came.
-    pub const n_words = 4;
+    /// Words of a thread's progress: the next key in order, the count, the exceptions that came, the set of
+    /// extra keys that came, and that of known keys in any order.
+    pub const n_words = 5;
+
+    /// Lays out the known keys.
+    pub fn setKnown(plan: *ObjectPlan, arena: Allocator, known: []Known, order: Order) Allocator.Error!void {
+        const n_ordered: u32 = if (order == .declared) @intCast(known.len) else 0;
+        plan.known = known;
+        plan.n_ordered = n_ordered;
+        const by_text = try arena.alloc(u32, known.len);
+        for (by_text, 0..) |*i, place| i.* = @intCast(place);
+        std.sort.heap(u32, by_text, known, isBefore);
+        plan.by_text = by_text;
+
+        const n_required_from = try arena.alloc(u32, n_ordered + 1);
+        const reachable_from = try arena.alloc(u32, n_ordered + 1);
+        n_required_from[n_ordered] = 0;
+        reachable_from[n_ordered] = n_ordered;
+        var i = n_ordered;
+        while (i > 0) {
+            i -= 1;
+            n_required_from[i] = n_required_from[i + 1] + @intFromBool(known[i].is_required);
+            reachable_from[i] = if (known[i].is_required) i + 1 else reachable_from[i + 1];
+        }
+        plan.n_required_from = n_required_from;
+        plan.reachable_from = reachable_from;
+
+        const set = try arena.alloc(u32, plan.setWords());
+        @memset(set, 0);
+        plan.n_required_in_set = 0;
+        for (known[n_ordered..], 0..) |one, bit| if (one.is_required) {
+            set[bit / 32] |= @as(u32, 1) << @intCast(bit % 32);
+            plan.n_required_in_set += 1;
+        };
+        plan.required_set = set;
+    }
+
+    fn isBefore(known: []const Known, x: u32, y: u32) bool {
+        return std.mem.lessThan(u8, known[x].spelt, known[y].spelt);
+    }
+
+    /// Of a set of the known keys that come in any order.
+    pub fn setWords(plan: *const ObjectPlan) usize {
+        return (plan.known.len - plan.n_ordered + 31) / 32;
+    }
+
+    /// Whether a set has a known key that comes in any order; the empty set may be given without words.
+    pub fn isIn(plan: *const ObjectPlan, set: []const u32, known: u32) bool {
+        const bit = known - plan.n_ordered;
+        return set.len > 0 and set[bit / 32] >> @intCast(bit % 32) & 1 != 0;
+    }
 
     fn findPatterns(plan: *ObjectPlan, arena: Allocator, schema: *const Schema) Error!void {
         var patterns: ArrayList(u32) = .empty;
@@ -237,16 +297,26 @@ pub const ObjectPlan = struct {
         return plan.known[plan.by_text[i]].spelt[depth];
     }
 
-    /// The last known key that may come next, one more: required ones are not passed over.
-    pub fn reachable(plan: *const ObjectPlan, next: u32) u32 {
-        for (plan.known[next..], next + 1..) |known, after| if (known.is_required) return @intCast(after);
-        return @intCast(plan.known.len);
+    /// Required keys that are still to come: those in order from `next` on, and those that are not in the set.
+    pub fn nRequired(plan: *const ObjectPlan, next: u32, set: []const u32) u32 {
+        var n = plan.n_required_in_set;
+        if (n > 0 and set.len > 0) {
+            for (plan.required_set, set) |required, came| n -= @popCount(required & came);
+        }
+        return n + plan.n_required_from[@min(next, plan.n_ordered)];
     }
 
-    pub fn nRequiredFrom(plan: *const ObjectPlan, next: u32) u32 {
-        var n: u32 = 0;
-        for (plan.known[next..]) |known| n += @intFromBool(known.is_required);
+    /// Known keys that may still come in some order, if there is room.
+    pub fn nKnown(plan: *const ObjectPlan, next: u32, set: []const u32) u32 {
+        var n: u32 = @intCast(plan.known.len - @min(next, plan.n_ordered));
+        for (set) |came| n -= @popCount(came);
         return n;
+    }
+
+    /// Whether a known key may come next, as far as order goes: required ones are not passed over.
+    pub fn isNext(plan: *const ObjectPlan, next: u32, set: []const u32, known: u32) bool {
+        if (known < plan.n_ordered) return known >= next and known < plan.reachable_from[next];
+        return plan.n_required_from[next] == 0 and !plan.isIn(set, known);
     }
 
     pub fn saturated(plan: *const ObjectPlan, n: u32) u32 {

@@ -12,6 +12,7 @@ const Budget = budget_module.Budget;
 const choices_module = @import("engine").choices;
 const files = @import("../files/files.zig");
 const clock = @import("engine").clock;
+const Order = @import("engine").json_form.Order;
 const Space = @import("engine").json_space.Policy;
 const Draft = @import("../compile/schema/keywords.zig").Draft;
 const DocumentCallback = @import("../compile/schema/documents.zig").Callback;
@@ -154,11 +155,13 @@ pub const JsonSchemaOptions = extern struct {
     draft: i32,
     document: ?*const DocumentCallback,
     user_data: ?*anyopaque,
+    order: i32,
 
     pub const first_size = 12;
 };
 
 const json_lenient = 1;
+const json_integer_fraction = 2;
 
 export fn eliza_inference_constraint_create_json_schema(
     vocab: ?*const Vocabulary,
@@ -190,16 +193,19 @@ fn createJsonSchema(
         try boundary.read(JsonSchemaOptions, "options", given, diag)
     else
         std.mem.zeroes(JsonSchemaOptions);
-    if (o.flags & ~@as(u32, json_lenient) != 0) return diag.fail(.invalid_arg, "options.flags has unknown bits", .{});
+    const known_flags: u32 = json_lenient | json_integer_fraction;
+    if (o.flags & ~known_flags != 0) return diag.fail(.invalid_arg, "options.flags has unknown bits", .{});
     const space = std.enums.fromInt(Space, o.space) orelse
         return diag.fail(.invalid_arg, "options.space: {d} is no ELIZA_JSON_SPACE_*", .{o.space});
+    const order = std.enums.fromInt(Order, o.order) orelse
+        return diag.fail(.invalid_arg, "options.order: {d} is no ELIZA_JSON_ORDER_*", .{o.order});
     const draft = draftOf(o.draft) orelse
         return diag.fail(.invalid_arg, "options.draft: {d} is no ELIZA_JSON_DRAFT_*", .{o.draft});
     return compiler.createConstraint(gpa, v, .{ .json_schema = .{
         .text = text,
         .options = .{
             .lenient = o.flags & json_lenient != 0,
-            .space = space,
+            .form = .{ .space = space, .order = order, .integer_fraction = o.flags & json_integer_fraction != 0 },
             .draft = draft,
             .documents = .{ .callback = o.document, .user_data = o.user_data },
         },

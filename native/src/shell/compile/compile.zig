@@ -131,7 +131,7 @@ fn compileSchema(
 ) Error!JsonSchema {
     const schema = try schema_compiler.compile(gpa, arena, text, options, notes, budget, diag);
     errdefer schema.deinit(gpa);
-    var language = JsonSchema.init(gpa, schema, options.space, try vocabulary.stringIndex(diag)) catch |e| return tooLarge(e, diag);
+    var language = JsonSchema.init(gpa, schema, options.form, try vocabulary.stringIndex(diag)) catch |e| return tooLarge(e, diag);
     const is_satisfiable = language.machine.isSatisfiable() catch |e| {
         language.machine.deinit();
         gpa.destroy(language.machine);

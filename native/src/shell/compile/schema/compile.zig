@@ -11,6 +11,8 @@ const Budget = @import("engine").budget.Budget;
 const engine = @import("engine").schema;
 const Schema = engine.Schema;
 const Source = engine.Source;
+const Form = @import("engine").json_form.Form;
+const Order = @import("engine").json_form.Order;
 const Space = @import("engine").json_space.Policy;
 const json = @import("json.zig");
 const references = @import("references.zig");
@@ -28,15 +30,21 @@ pub const Options = struct {
     draft: Draft = .draft2020_12,
     /// What cannot be served is left out with a note.
     lenient: bool = false,
-    /// White space of the documents.
-    space: Space = .loose,
+    /// Of the documents.
+    form: Form = .{},
     /// What references to other documents lead to.
     documents: Documents = .{},
 
-    const Packed = packed struct(u32) { draft: u8, space: u8, lenient: bool, _: u15 = 0 };
+    const Packed = packed struct(u32) { draft: u8, space: u8, lenient: bool, integer_fraction: bool, _: u6 = 0, order: u8 };
 
     fn pack(o: *const Options) u32 {
-        return @bitCast(Packed{ .draft = @backingInt(o.draft), .space = @intCast(@backingInt(o.space)), .lenient = o.lenient });
+        return @bitCast(Packed{
+            .draft = @backingInt(o.draft),
+            .space = @intCast(@backingInt(o.form.space)),
+            .lenient = o.lenient,
+            .integer_fraction = o.form.integer_fraction,
+            .order = @intCast(@backingInt(o.form.order)),
+        });
     }
 
     /// Those of a schema from a file, which must outlive them. Null: it cannot have been written like this.
@@ -44,7 +52,11 @@ pub const Options = struct {
         const from: Packed = @bitCast(source.options);
         return .{
             .draft = std.enums.fromInt(Draft, from.draft) orelse return null,
-            .space = std.enums.fromInt(Space, from.space) orelse return null,
+            .form = .{
+                .space = std.enums.fromInt(Space, from.space) orelse return null,
+                .order = std.enums.fromInt(Order, from.order) orelse return null,
+                .integer_fraction = from.integer_fraction,
+            },
             .lenient = from.lenient,
             .documents = Documents.of(source) orelse return null,
         };

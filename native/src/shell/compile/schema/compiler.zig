@@ -155,16 +155,17 @@ pub const Compiler = struct {
     fn read(c: *Compiler, waiting: *const Waiting) Error!void {
         const s = c.subject(waiting.object, waiting.place);
         c.parts.clearRetainingCapacity();
-        try c.addReferences(&s);
-        if (s.get(.@"$ref") == null or c.draftOf(&s).hasSiblings()) {
-            try c.addTypes(&s);
-            try c.addValues(&s);
-            try c.addStrings(&s);
-            try c.addNumbers(&s);
-            try c.addArrays(&s);
-            try c.addObjects(&s);
-            try c.addFormulas(&s);
+        if (s.get(.@"$ref") != null and !c.draftOf(&s).hasSiblings()) {
+            try c.addReference(&s, .@"$ref");
+            return c.finish(waiting.node);
         }
+        try c.addTypes(&s);
+        try c.addValues(&s);
+        try c.addStrings(&s);
+        try c.addNumbers(&s);
+        try c.addArrays(&s);
+        try c.addObjects(&s);
+        try c.addUnevaluated(&s);
         try c.finish(waiting.node);
     }
 
@@ -206,11 +207,9 @@ pub const Compiler = struct {
 
     // ---- References
 
-    fn addReferences(c: *Compiler, s: *const Subject) Error!void {
-        for ([_]Keyword{ .@"$ref", .@"$dynamicRef", .@"$recursiveRef" }) |keyword| {
-            const target = try c.targetOf(s, keyword) orelse continue;
-            try c.assert(try c.targetNode(target, s.place.scope));
-        }
+    fn addReference(c: *Compiler, s: *const Subject, keyword: Keyword) Error!void {
+        const target = try c.targetOf(s, keyword) orelse return;
+        try c.assert(try c.targetNode(target, s.place.scope));
     }
 
     /// What a schema's reference leads to.
@@ -468,20 +467,41 @@ pub const Compiler = struct {
     // ---- Objects
 
     fn addObjects(c: *Compiler, s: *const Subject) Error!void {
-        try c.addMembers(s);
-        if (s.get(.required)) |value| try c.assertAll(try c.required(s, .required, value));
         try c.addBounds(s, .minProperties, .maxProperties, "object_count");
         if (s.get(.propertyNames)) |value| {
             const names = try c.node(s, .propertyNames, value);
             if (names != always) try c.assertNode(.{ .object_names = names });
         }
-        inline for (.{ Keyword.dependentRequired, Keyword.dependentSchemas, Keyword.dependencies }) |keyword| {
-            try c.addDependencies(s, keyword);
+        // `properties` says where these three stand.
+        const members: Keyword = for ([_]Keyword{ .properties, .patternProperties, .additionalProperties }) |keyword| {
+            if (s.get(keyword) != null) break keyword;
+        } else .properties;
+        // What names keys is taken in the order of the document, which is that of the keys.
+        for (s.object.members()) |*member| {
+            const keyword = Keyword.of(member.key) orelse continue;
+            if (keyword == members) try c.addMembers(s);
+            if (s.get(keyword) == &member.value) try c.addNaming(s, keyword, &member.value);
+        }
+        // Behind them what applies to some objects only.
+        for ([_]Keyword{ .dependentRequired, .dependentSchemas, .dependencies }) |keyword| try c.addDependencies(s, keyword);
+        if (s.get(.@"if")) |value| try c.addConditional(s, value);
+    }
+
+    /// What may name an object's keys, and say something of other values too.
+    fn addNaming(c: *Compiler, s: *const Subject, keyword: Keyword, value: *const Value) Error!void {
+        switch (keyword) {
+            .@"$ref", .@"$dynamicRef", .@"$recursiveRef" => try c.addReference(s, keyword),
+            .required => try c.assertAll(try c.required(s, keyword, value)),
+            .allOf => try c.assertAll(try c.nodeList(s, keyword, value)),
+            .anyOf => try c.assertNode(.{ .any = try c.formula.list(try c.nodeList(s, keyword, value)) }),
+            .oneOf => try c.assertNode(.{ .one = try c.formula.list(try c.nodeList(s, keyword, value)) }),
+            .not => try c.assertNode(.{ .not = try c.node(s, keyword, value) }),
+            else => {},
         }
     }
 
     fn assertAll(c: *Compiler, parts: []const NodeId) Error!void {
-        try c.parts.appendSlice(c.arena, parts);
+        for (parts) |part| try c.assert(part);
     }
 
     fn addMembers(c: *Compiler, s: *const Subject) Error!void {
@@ -546,19 +566,15 @@ pub const Compiler = struct {
 
     // ---- Formulas
 
-    fn addFormulas(c: *Compiler, s: *const Subject) Error!void {
-        if (s.get(.allOf)) |value| for (try c.nodeList(s, .allOf, value)) |part| try c.assert(part);
-        if (s.get(.anyOf)) |value| try c.assertNode(.{ .any = try c.formula.list(try c.nodeList(s, .anyOf, value)) });
-        if (s.get(.oneOf)) |value| try c.assertNode(.{ .one = try c.formula.list(try c.nodeList(s, .oneOf, value)) });
-        if (s.get(.not)) |value| try c.assertNode(.{ .not = try c.node(s, .not, value) });
-        if (s.get(.@"if")) |value| {
-            const when = try c.node(s, .@"if", value);
-            const then = if (s.get(.then)) |one| try c.node(s, .then, one) else always;
-            const otherwise = if (s.get(.@"else")) |one| try c.node(s, .@"else", one) else always;
-            if (then != always or otherwise != always) {
-                try c.assertNode(.{ .conditional = .{ .when = when, .then = then, .otherwise = otherwise } });
-            }
-        }
+    fn addConditional(c: *Compiler, s: *const Subject, value: *const Value) Error!void {
+        const when = try c.node(s, .@"if", value);
+        const then = if (s.get(.then)) |one| try c.node(s, .then, one) else always;
+        const otherwise = if (s.get(.@"else")) |one| try c.node(s, .@"else", one) else always;
+        if (then == always and otherwise == always) return;
+        try c.assertNode(.{ .conditional = .{ .when = when, .then = then, .otherwise = otherwise } });
+    }
+
+    fn addUnevaluated(c: *Compiler, s: *const Subject) Error!void {
         for ([_]Keyword{ .unevaluatedProperties, .unevaluatedItems }) |keyword| {
             if (s.get(keyword) == null) continue;
             if (try unevaluated.lower(c, s, keyword)) |one| {

@@ -1,0 +1,17 @@
+//! Which of the valid documents are meant, and how they are written: what a schema leaves open.
+
+const Policy = @import("space.zig").Policy;
+
+pub const Form = struct {
+    space: Policy = .loose,
+    order: Order = .declared,
+    /// An integer may be spelt 1.0.
+    integer_fraction: bool = false,
+};
+
+/// In which order the members of an object come: ELIZA_JSON_ORDER_* of the header.
+pub const Order = enum(i32) {
+    /// The keys that `properties` name in the order of the schema, then other required ones, then the rest.
+    declared = 0,
+    any = 1,
+};
