@@ -30,7 +30,7 @@ export const Step = {
   IN_SPAN: ELIZA_STEP_IN_SPAN,
   /** A span ended: with this token if IN_SPAN is set too, else just before it. */
   SPAN_ENDED: ELIZA_STEP_SPAN_ENDED,
-  /** A trigger fired: a span is open from the next token on. */
+  /** A span is open from the next token on: a trigger fired, or it is the next in order. */
   SPAN_STARTED: ELIZA_STEP_SPAN_STARTED,
   /** The span reached its timeout; SPAN_ENDED is set too. */
   TIMED_OUT: ELIZA_STEP_TIMED_OUT,

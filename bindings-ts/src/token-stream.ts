@@ -88,7 +88,7 @@ export interface StreamStats {
  * timeout is that of the stream.
  */
 export interface SpanOptions extends SpanConfig {
-  /** Opens the span of the descriptor with this path. A tree with one descriptor and no trigger opens by itself. */
+  /** Opens the span of the descriptor with this path. Without triggers, spans open by themselves, in order. */
   path?: string | undefined;
   /** One of Mode; Mode.GREEDY by default. */
   mode?: number | undefined;

@@ -240,9 +240,10 @@ typedef struct eliza_constraint eliza_constraint;
  * also a child of a leaf's node; trailing bytes; anything beyond the limits. If two leaves have the
  * same tokens, the smaller name (by its UTF-8 bytes) stays.
  *
- * Spans. With one descriptor and no trigger the span is active at once. Otherwise it is activated
- * by path, or when the tokens accepted since the last span end with a trigger: the first to
- * complete fires, of several on one token the longest. A leaf that no other continues ends the
+ * Spans. Without triggers the descriptors are active one after the other, in their order: the first at
+ * once, each other when a token has ended the span before. With triggers, a span is activated when the
+ * tokens accepted since the last span end with one: the first to complete fires, of several on one token
+ * the longest. A caller may activate any by path; then nothing follows in order until a reset. A leaf that no other continues ends the
  * span. At a leaf that is a prefix of another, with `end`: the children and the end tokens are
  * legal, and an end token ends the span; without `end`: everything is allowed for one token, which
  * either continues another leaf or is not part of the span, and ends it.
@@ -492,7 +493,7 @@ const char *eliza_inference_matcher_last_error(const eliza_matcher *matcher);
  * outside any span that starts none gives 0. */
 #define ELIZA_STEP_IN_SPAN 1      /* the token belongs to a span (an end token too) */
 #define ELIZA_STEP_SPAN_ENDED 2   /* a span is over: after this token, or before it if not IN_SPAN */
-#define ELIZA_STEP_SPAN_STARTED 4 /* a trigger fired: a span is open after this token */
+#define ELIZA_STEP_SPAN_STARTED 4 /* a span is open after this token: a trigger fired, or the next in order */
 #define ELIZA_STEP_TIMED_OUT 8    /* the span reached its timeout (with SPAN_ENDED) */
 #define ELIZA_STEP_REFUSED 16     /* not allowed here: nothing changed */
 
@@ -512,7 +513,7 @@ int eliza_inference_matcher_reset(eliza_matcher *matcher);
  * recognizer has the path "". */
 int eliza_inference_matcher_activate(eliza_matcher *matcher, const char *path, size_t path_len);
 
-/* Ends an open span without a leaf; triggers stay in force. */
+/* Ends an open span without a leaf; triggers stay in force, and nothing follows in order until a reset. */
 int eliza_inference_matcher_deactivate(eliza_matcher *matcher);
 
 /* Changes the span timeout; at least 1. In force at once: the leaves are not checked again. */
@@ -530,8 +531,8 @@ typedef struct eliza_span_state_t {
     uint32_t n_allowed;      /* legal next tokens if constrained, else 0 */
     uint32_t span_tokens;    /* tokens accepted in the open span */
     int32_t leaf_descriptor; /* descriptor of `leaf`, or -1 */
-    int32_t leaf;            /* index in the payload of the leaf that is complete here, or, outside a
-                                span, that the last span ended with; -1: none */
+    int32_t leaf;            /* index in the payload of the leaf that is complete here, or, before the first
+                                token of a span, that the last span ended with; -1: none */
     uint32_t reserved;
     uint64_t spans_started;  /* counters since creation or reset */
     uint64_t spans_ended;    /* by timeouts, deactivations and restarts too */

@@ -287,6 +287,7 @@ class State:
     span: tuple[int, ...] = ()  # tokens of the open span
     free: tuple[int, ...] = ()  # tokens since the last span
     ended_with: tuple[int, int] | None = None  # descriptor and leaf of the last span
+    to_come: tuple[int, ...] = ()  # descriptors that open one after the other
     spans_started: int = 0
     spans_ended: int = 0
     timeouts: int = 0
@@ -314,8 +315,9 @@ class Matcher:
     def reset(self) -> None:
         self.state = State()
         self.before = []
-        if len(self.constraint.descriptors) == 1 and not self.constraint.descriptors[0].triggers:
-            self.open(0)
+        if not any(descriptor.triggers for descriptor in self.constraint.descriptors):
+            self.state = State(to_come=tuple(range(len(self.constraint.descriptors))))
+            self.go_on()
 
     def set_span_timeout(self, n_tokens: int) -> None:
         if n_tokens < 1:
@@ -328,15 +330,17 @@ class Matcher:
     # Spans
 
     def open(self, descriptor: int) -> None:
-        self.close(None)
         self.state = replace(
-            self.state,
-            descriptor=descriptor,
-            span=(),
-            free=(),
-            ended_with=None,
-            spans_started=self.state.spans_started + 1,
+            self.state, descriptor=descriptor, span=(), free=(), spans_started=self.state.spans_started + 1
         )
+
+    def go_on(self) -> set[str]:
+        """Opens the next span in order, if there is one."""
+        if not self.state.to_come:
+            return set()
+        self.open(self.state.to_come[0])
+        self.state = replace(self.state, to_come=self.state.to_come[1:])
+        return {"span_started"}
 
     def close(self, leaf: tuple[int, int] | None) -> None:
         if self.state.descriptor is None:
@@ -348,12 +352,18 @@ class Matcher:
     def activate(self, path: str) -> None:
         for index, descriptor in enumerate(self.constraint.descriptors):
             if descriptor.path == path:
-                self.open(index)
+                self.open_alone(index)
                 return
         raise Refusal("ELIZA_ERR_UNKNOWN_PATH", path)
 
+    def open_alone(self, descriptor: int) -> None:
+        self.deactivate()
+        self.state = replace(self.state, ended_with=None)
+        self.open(descriptor)
+
     def deactivate(self) -> None:
         self.close(None)
+        self.state = replace(self.state, to_come=())
 
     # Tokens
 
@@ -380,7 +390,7 @@ class Matcher:
         ]
         if not complete:
             return set()
-        self.open(max(complete)[1])
+        self.open_alone(max(complete)[1])
         return {"span_started"}
 
     def accept_inside(self, descriptor: Descriptor, token: int) -> set[str]:
@@ -388,16 +398,16 @@ class Matcher:
             leaf = self.leaf()
             self.close(leaf)
             if token in descriptor.end:
-                return {"in_span", "span_ended"}
-            return {"span_ended"} | self.accept_outside(token)
+                return {"in_span", "span_ended"} | self.go_on()
+            return {"span_ended"} | self.accept_outside(token) | self.go_on()
         self.state = replace(self.state, span=(*self.state.span, token))
         if not descriptor.follow[self.state.span]:
             self.close(self.leaf())
-            return {"in_span", "span_ended"}
+            return {"in_span", "span_ended"} | self.go_on()
         if len(self.state.span) >= self.timeout:
             self.close(self.leaf())
             self.state = replace(self.state, timeouts=self.state.timeouts + 1)
-            return {"in_span", "span_ended", "timed_out"}
+            return {"in_span", "span_ended", "timed_out"} | self.go_on()
         return {"in_span"}
 
     def rollback(self, n: int) -> None:
@@ -416,13 +426,14 @@ class Matcher:
 
     def leaf(self) -> tuple[int, int] | None:
         """Descriptor and index of the leaf that is complete here, or that the last span ended with."""
-        if self.state.descriptor is None:
+        if self.state.descriptor is None or not self.state.span:
             return self.state.ended_with
         index = self.constraint.descriptors[self.state.descriptor].leaves.get(self.state.span)
         return None if index is None else (self.state.descriptor, index)
 
     def forced(self) -> list[int]:
-        """Follows single legal tokens on a copy until there is a choice, a place to stop, or no span."""
+        """Follows single legal tokens on a copy until there is a choice, a place to stop, or no span, into the spans
+        that follow in order."""
         ahead = self.clone()
         run: list[int] = []
         while not ahead.can_stop():
@@ -435,7 +446,10 @@ class Matcher:
         return run
 
     def can_stop(self) -> bool:
-        return self.state.descriptor is None or self.leaf() is not None
+        return (
+            self.state.descriptor is None
+            or self.constraint.descriptors[self.state.descriptor].leaves.get(self.state.span) is not None
+        )
 
     def look(self) -> dict[str, Any]:
         """The state, with the keys of `expect` in the conformance cases."""

@@ -34,7 +34,7 @@ class Step(IntFlag):
     """A span ended: with this token, or, without IN_SPAN, before it. Until another span opens, every token is
     legal (`allowed` is None) and gives NONE."""
     SPAN_STARTED = constant("ELIZA_STEP_SPAN_STARTED")
-    """A trigger fired: a span is open after this token."""
+    """A span is open after this token: a trigger fired, or it is the next in order."""
     TIMED_OUT = constant("ELIZA_STEP_TIMED_OUT")
     """The span reached its timeout (with SPAN_ENDED)."""
     REFUSED = constant("ELIZA_STEP_REFUSED")
@@ -95,8 +95,8 @@ class MatcherInfo(NamedTuple):
 class Matcher(Described):
     """The state of one output: cheap to make, and used by one thread at a time. Keeps the constraint alive.
 
-    A recognizer's span is open from the start, and so is that of a token tree with one descriptor and no
-    trigger; other spans are opened by `activate` or by a trigger. `seed` is the state of the generator
+    A recognizer's span is open from the start. The spans of a token tree without triggers open one after the
+    other, in their order; others are opened by a trigger, or any by `activate`. `seed` is the state of the generator
     that `sample` draws from. `span_timeout` is the number of tokens after which a span that has not ended
     is given up (at least 1; None: 500 for a token tree, no timeout for a recognizer). A leaf longer than
     that is a `LimitError`.

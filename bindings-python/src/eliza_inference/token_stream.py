@@ -245,7 +245,7 @@ class TokenStream(Described):
             print(span.leaf)
 
         `path` opens the span of that descriptor; without it, the span of a recognizer opens by itself, and
-        so does that of a tree with one descriptor and no trigger. `mode` is as for `set_token_trie`; `end`
+        so do those of a tree without triggers, one after the other. `mode` is as for `set_token_trie`; `end`
         and `span_timeout` are as for `set_constraint`, and for a `Constraint` only. After the context
         nothing constrains the stream. Spans do not nest.
         """

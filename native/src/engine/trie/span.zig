@@ -1,6 +1,7 @@
 //! The state machine of spans in a token trie. A plain value: a copy of it is a checkpoint, with which matchers
 //! roll back and clone.
 
+const std = @import("std");
 const trie_module = @import("trie.zig");
 const TokenTrie = trie_module.TokenTrie;
 const Node = trie_module.Node;
@@ -21,33 +22,39 @@ pub const Span = struct {
     tokens: u32 = 0,
     /// Progress towards a trigger, outside a span.
     trigger: u32 = TriggerAutomaton.start,
-    /// The leaf that the last span ended with. Null if it ended otherwise, or a span is open.
+    /// The leaf that the last span ended with. Null if it ended otherwise, or a caller opened one since.
     ended_with: ?Leaf = null,
+    /// The descriptor that opens when the open span has ended. None after the last, with triggers, and once a caller
+    /// opens or closes spans.
+    next: u32 = none,
 
     started: u32 = 0,
     ended: u32 = 0,
     timeouts: u32 = 0,
     illegal: u32 = 0,
 
+    const none = std.math.maxInt(u32);
+
     /// At the start of a text.
     pub fn init(trie: *const TokenTrie) Span {
         var span: Span = .{};
-        if (trie.isActiveFromStart()) span.activate(trie, 0);
+        if (trie.isInOrder()) {
+            span.open(trie, 0);
+            span.next = 1;
+        }
         return span;
     }
 
     /// Opens a span at the root of a descriptor. An open span ends without a leaf.
     pub fn activate(span: *Span, trie: *const TokenTrie, descriptor: u32) void {
         span.deactivate();
-        span.position = trie.at(descriptor); // the roots are the first nodes
-        span.descriptor = descriptor;
-        span.tokens = 0;
         span.ended_with = null;
-        span.started +%= 1;
+        span.open(trie, descriptor);
     }
 
     /// Ends the open span, without a leaf. Outside a span, changes nothing.
     pub fn deactivate(span: *Span) void {
+        span.next = none;
         if (span.isActive()) span.close(null);
     }
 
@@ -59,12 +66,12 @@ pub const Span = struct {
             span.close(span.leaf());
         } else {
             if (illegal == .refuse) return .{ .refused = true };
-            span.close(null);
+            span.deactivate();
             span.illegal +%= 1;
         }
         var step = span.acceptOutside(trie, token);
         step.span_ended = true;
-        return step;
+        return span.goOn(trie, step);
     }
 
     /// Whether a span is open.
@@ -89,9 +96,10 @@ pub const Span = struct {
         return position.mark.leaf != Mark.no_leaf;
     }
 
-    /// The leaf that is complete here or, outside a span, that the last span ended with.
+    /// The leaf that is complete here or, where no token of a span was accepted, that the last span ended with.
     pub fn leaf(span: *const Span) ?Leaf {
         const position = span.position orelse return span.ended_with;
+        if (span.tokens == 0) return span.ended_with;
         const index = position.mark.leaf;
         return if (index == Mark.no_leaf) null else .{ .descriptor = span.descriptor, .index = index };
     }
@@ -102,12 +110,12 @@ pub const Span = struct {
         span.tokens += 1;
         if (position.isLast()) {
             span.close(span.leaf());
-            return .{ .in_span = true, .span_ended = true };
+            return span.goOn(trie, .{ .in_span = true, .span_ended = true });
         }
         if (span.tokens >= timeout) {
             span.close(span.leaf());
             span.timeouts +%= 1;
-            return .{ .in_span = true, .span_ended = true, .timed_out = true };
+            return span.goOn(trie, .{ .in_span = true, .span_ended = true, .timed_out = true });
         }
         return .{ .in_span = true };
     }
@@ -117,6 +125,23 @@ pub const Span = struct {
         const descriptor = trie.triggers.fired(span.trigger) orelse return .{};
         span.activate(trie, descriptor);
         return .{ .span_started = true };
+    }
+
+    /// After a token that ended a span: opens the next in order.
+    fn goOn(span: *Span, trie: *const TokenTrie, step: Step) Step {
+        if (span.next >= trie.descriptors.len) return step;
+        span.open(trie, span.next);
+        span.next += 1;
+        var both = step;
+        both.span_started = true;
+        return both;
+    }
+
+    fn open(span: *Span, trie: *const TokenTrie, descriptor: u32) void {
+        span.position = trie.at(descriptor); // the roots are the first nodes
+        span.descriptor = descriptor;
+        span.tokens = 0;
+        span.started +%= 1;
     }
 
     fn close(span: *Span, with: ?Leaf) void {

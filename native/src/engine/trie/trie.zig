@@ -207,9 +207,9 @@ pub const TokenTrie = struct {
         return trie.textOf(trie.descriptors[descriptor].leaves.of(trie.names)[leaf]);
     }
 
-    /// Whether a span is open from the start: one descriptor, no triggers.
-    pub fn isActiveFromStart(trie: *const TokenTrie) bool {
-        return trie.descriptors.len == 1 and trie.triggers.isEmpty();
+    /// Whether the descriptors are active one after the other, from the start on: without triggers.
+    pub fn isInOrder(trie: *const TokenTrie) bool {
+        return trie.triggers.isEmpty();
     }
 
     /// Memory in use.
