@@ -170,9 +170,9 @@ export class Constraint extends Owned {
 
   /**
    * Allows a JSON document that is valid against a JSON Schema: a plain object, a boolean, a text, or a Zod schema,
-   * whose input it describes (`z.strictObject` leaves no other keys). `parse` reads the document. A schema that is wrong, that nothing satisfies,
-   * or that cannot be enforced exactly throws ELIZA_ERR_GRAMMAR; the message begins with the JSON Pointer of the place,
-   * where there is one. native/SCHEMAS.md says what is done for each keyword.
+   * whose input it describes (`z.strictObject` leaves no other keys). `parse` reads the document. A schema that is
+   * wrong, that nothing satisfies, or that cannot be enforced exactly throws ELIZA_ERR_GRAMMAR; the message begins with
+   * the JSON Pointer of the place, where there is one. native/SCHEMAS.md says what is done for each keyword.
    */
   static jsonSchema(vocabulary: Vocabulary, schema: JsonSchema, options: JsonSchemaOptions = {}): Constraint {
     const { space, order, integerFraction, draft, documents, lenient, budget, ...unknown } = options;
