@@ -346,6 +346,7 @@ pub const Alternatives = struct {
             .matches = matches.items,
             .mismatches = mismatches.items,
             .excluded = excluded.items,
+            .as_key = not.len > 0,
         });
         errdefer one.deinit();
         if (!try one.isEmpty()) return one;
@@ -911,6 +912,12 @@ pub const Alternatives = struct {
     pub fn text(a: *Alternatives, bytes: []const u8) Allocator.Error!u32 {
         if (a.texts.find(bytes)) |known| return known;
         return a.texts.put(a.gpa, try a.arena.allocator().dupe(u8, bytes));
+    }
+
+    /// What a text spells. Lent for the life of the alternatives.
+    pub fn contentOf(a: *Alternatives, number: u32) Allocator.Error![]const u8 {
+        const spelt = a.texts.list.items[number];
+        return if (std.mem.findScalar(u8, spelt, '\\') == null) spelt else spelling.unescaped(a.arena.allocator(), spelt);
     }
 
     pub fn textAfter(a: *Alternatives, before: u32, bytes: []const u8) Allocator.Error!u32 {

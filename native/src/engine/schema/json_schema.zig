@@ -137,11 +137,7 @@ pub const JsonSchema = struct {
     fn finderFor(s: *JsonSchema, context: *const MaskContext) Allocator.Error!*MaskFinder {
         if (s.finder) |finder| return finder;
         const finder = try context.gpa.create(MaskFinder);
-        errdefer context.gpa.destroy(finder);
-        finder.* = MaskFinder.init(
-            .{ .gpa = context.gpa, .index = s.index, .tokens = context.tokens, .trie = context.trie },
-            s.machine,
-        ) catch return error.OutOfMemory;
+        finder.* = .init(.{ .gpa = context.gpa, .index = s.index, .tokens = context.tokens, .trie = context.trie }, s.machine);
         s.finder = finder;
         return finder;
     }

@@ -282,9 +282,9 @@ pub const Machine = struct {
         return m.alternatives.texts.list.items[words[2]];
     }
 
-    /// As if nothing of the key had come.
+    /// As if the key were a text that is none.
     pub fn forgetKey(m: *Machine, words: []u32) Error!void {
-        words[2] = try m.alternatives.text("");
+        words[2] = try m.alternatives.text("\"");
         words[3] = 0;
     }
 
@@ -684,6 +684,7 @@ pub const Machine = struct {
                 const strings = (try m.alternatives.extraOpen(plan, thread[1], thread[2] - 1)).?;
                 if (!strings.canEnd(.{ .product = thread[3], .count = thread[4] })) continue;
                 if (text == null) text = try m.keyText(at.words);
+                if (strings.is_late and strings.excludes(try m.alternatives.contentOf(text.?))) continue;
                 try m.alternatives.addMembers(plan, thread[1], .{ .extra = .{ .index = thread[2] - 1, .text = text.? } }, &forks);
             }
             for (forks.items) |fork| {

@@ -41,11 +41,9 @@ pub const MaskFinder = struct {
     /// The way to the present node, and the configurations on it, by depth.
     bytes: [256]u8 = undefined,
     places: [257]Words = @splat(.empty),
-    /// Any string, in its one spelling.
-    any: Strings,
 
-    pub fn init(v: string_places.Vocabulary, machine: *Machine) Error!MaskFinder {
-        return .{ .v = v, .machine = machine, .trie = v.trie, .any = try .init(v.gpa, &v.index.automata, .{}) };
+    pub fn init(v: string_places.Vocabulary, machine: *Machine) MaskFinder {
+        return .{ .v = v, .machine = machine, .trie = v.trie };
     }
 
     pub fn deinit(f: *MaskFinder) void {
@@ -54,7 +52,6 @@ pub const MaskFinder = struct {
         f.rests.deinit(gpa);
         f.excluded.deinit(gpa);
         for (&f.places) |*place| place.deinit(gpa);
-        f.any.deinit();
     }
 
     /// Leaves what it finds in `ids` and, if `has_words`, in `words`, which is undefined before.
@@ -201,13 +198,8 @@ pub const MaskFinder = struct {
         const gpa = f.v.gpa;
         const strings = open.strings;
         f.excluded.clearRetainingCapacity();
-        // As behind a text that no excluded key begins with; then what these keys change.
-        const is_any = open.is_key and strings.isOpen() and strings.isWhole(open.state);
-        if (is_any) try f.exclude(strings.spec.excluded, f.machine.begun(at.words));
-        const place: *StringPlace = if (is_any)
-            try .get(&f.v, &f.any, .{ .product = f.any.graph.free, .count = 0 }, false)
-        else
-            try .get(&f.v, strings, open.state, open.any_spelling);
+        if (strings.is_late) try f.exclude(strings.spec.excluded, f.machine.begun(at.words));
+        const place: *StringPlace = try .get(&f.v, strings, open.state, open.any_spelling);
         defer place.release(gpa);
         try f.ids.appendSlice(gpa, place.ids);
         if (place.words) |words| {
@@ -215,10 +207,7 @@ pub const MaskFinder = struct {
             f.has_words = true;
         }
         if (place.closing.len == 0) return;
-        const ending: Strings.State = .{
-            .product = if (is_any) strings.graph.free else place.ending,
-            .count = strings.spec.length.min,
-        };
+        const ending: Strings.State = .{ .product = place.ending, .count = strings.spec.length.min };
         try f.findRests(at, ending, open.is_key);
         const rests = &f.v.index.rests;
         for (f.rests.items) |rest| {

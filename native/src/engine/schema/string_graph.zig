@@ -31,6 +31,8 @@ pub const Graph = struct {
     free: u32,
     /// The greatest of `shortest`.
     depth: u32,
+    /// From each state on there is no end of completions.
+    is_endless: bool,
 
     pub const dead = 0;
     pub const start = 1;
@@ -328,6 +330,7 @@ const Product = struct {
             .longest = &.{},
             .free = p.findFree(),
             .depth = 0,
+            .is_endless = true,
         };
         errdefer g.deinit();
         for (p.members.items, 0..) |byte, class| g.leads.setValue(class, byte & 0xc0 != 0x80);
@@ -343,9 +346,11 @@ const Product = struct {
             to.* = Graph.dead;
         };
         try sources.findLongest(p.arena, &g);
-        for (g.shortest) |shortest| if (shortest != Graph.none) {
+        for (g.shortest, g.longest) |shortest, longest| if (shortest != Graph.none) {
             g.depth = @max(g.depth, shortest);
+            g.is_endless = g.is_endless and longest == Graph.endless;
         };
+        if (g.shortest[Graph.start] == Graph.none) g.is_endless = false;
         return g;
     }
 

@@ -13,6 +13,8 @@ pub const Spec = struct {
     mismatches: []const *const Dfa = &.{},
     /// Contents that are not in the set.
     excluded: []const []const u8 = &.{},
+    /// What is excluded may be left to who knows the whole text, where no beginning tells.
+    as_key: bool = false,
     /// If given, the set is of these contents; nothing else is asked.
     listed: ?[]const []const u8 = null,
 

@@ -24,6 +24,8 @@ pub const Strings = struct {
     spec: Spec,
     graph: *const Graph,
     shared: *SharedGraph,
+    /// What is excluded is not in the graph: `excludes` must be asked at the end.
+    is_late: bool = false,
     /// By state: whether some completion has a length between the bounds.
     between: NumberMap = .{},
 
@@ -32,6 +34,15 @@ pub const Strings = struct {
 
     /// `automata`: those of the vocabulary, or null to make one alone.
     pub fn init(gpa: Allocator, automata: ?*Automata, spec: Spec) Error!Strings {
+        if (spec.as_key and spec.excluded.len > 0 and spec.length.max == unbounded) {
+            var open = spec;
+            open.excluded = &.{};
+            const shared: *SharedGraph = try .get(gpa, automata, &open);
+            if (shared.graph.is_endless) {
+                return .{ .gpa = gpa, .spec = spec, .graph = &shared.graph, .shared = shared, .is_late = true };
+            }
+            shared.release(gpa);
+        }
         const shared: *SharedGraph = try .get(gpa, automata, &spec);
         return .{ .gpa = gpa, .spec = spec, .graph = &shared.graph, .shared = shared };
     }
@@ -71,28 +82,16 @@ pub const Strings = struct {
         return s.graph.accepts(state.product) and state.count >= s.spec.length.min;
     }
 
-    /// So many characters may follow, whatever they are, and change nothing; 0 within a character.
-    pub fn freeCharacters(s: *const Strings, state: State) u32 {
-        if (state.count < s.spec.length.min) return 0;
-        if (s.graph.next(state.product, 'a') != state.product or !s.graph.isFree(state.product)) return 0;
-        return if (s.spec.length.max == unbounded) unbounded else s.spec.length.max - state.count;
-    }
-
-    /// Whether any content but the excluded ones is in the set.
-    pub fn isOpen(s: *const Strings) bool {
-        const spec = &s.spec;
-        return spec.listed == null and spec.matches.len == 0 and spec.mismatches.len == 0 and spec.length.min == 0 and
-            spec.length.max == unbounded and
-            s.graph.free != Graph.dead;
-    }
-
-    /// Whether no character has begun.
-    pub fn isWhole(s: *const Strings, state: State) bool {
-        return s.graph.next(state.product, 'a') != Graph.dead;
+    /// Whether a content is one of those that are not in the graph.
+    pub fn excludes(s: *const Strings, content: []const u8) bool {
+        if (!s.is_late) return false;
+        for (s.spec.excluded) |one| if (std.mem.eql(u8, one, content)) return true;
+        return false;
     }
 
     /// All contents of the set, in `arena`; null if there are more than so many.
     pub fn all(s: *Strings, arena: Allocator, n_max: usize) Error!?[]const []const u8 {
+        if (s.graph.longest[Graph.start] == Graph.endless and s.spec.length.max == unbounded) return null;
         const Begun = struct { state: State, content: []const u8 };
         var found: ArrayList([]const u8) = .empty;
         var begun: ArrayList(Begun) = .empty;
