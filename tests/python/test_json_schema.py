@@ -8,10 +8,11 @@ import random
 import re
 import types
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import jsonschema
 import jsonschema_specifications
+import pydantic
 import pytest
 from eliza_inference import (
     Constraint,
@@ -196,33 +197,19 @@ def test_a_schema_that_nothing_satisfies_is_an_error(vocabulary: Vocabulary, sch
         Constraint.json_schema(vocabulary, schema)
 
 
-class Model:
-    """As a class of Pydantic's is used."""
+class Point(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid")
 
-    @staticmethod
-    def model_json_schema() -> dict[str, Json]:
-        return {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"], "additionalProperties": False}
-
-    @staticmethod
-    def model_validate_json(document: str | bytes) -> tuple[str, Json]:
-        return "model", json.loads(document)
-
-
-class Adapter:
-    """As a `TypeAdapter` of Pydantic's is used."""
-
-    def json_schema(self) -> dict[str, Json]:
-        return {"const": [1]}
-
-    def validate_json(self, document: str | bytes) -> tuple[str, Json]:
-        return "adapter", json.loads(document)
+    x: Literal[1]
+    name: Literal["p"]
 
 
 @pytest.mark.parametrize(
     ("schema", "document", "parsed"),
     [
-        (Model, b'{"a":1}', ("model", {"a": 1})),
-        (Adapter(), b"[1]", ("adapter", [1])),
+        (Point, b'{"x":1,"name":"p"}', Point(x=1, name="p")),
+        (pydantic.TypeAdapter(tuple[Point]), b'[{"x":1,"name":"p"}]', (Point(x=1, name="p"),)),
+        (pydantic.TypeAdapter(Literal["\u00e9"]), '"\u00e9"'.encode(), "\u00e9"),
         (types.MappingProxyType({"const": "\u00e9"}), '"\u00e9"'.encode(), "\u00e9"),
         ('{"const": {}}', b"{}", {}),
     ],
@@ -283,7 +270,7 @@ def test_documents_are_given_in_every_form(vocabulary: Vocabulary) -> None:
     given: list[Json] = [
         {"http://h/a": '{"enum": [1, 2]}', "http://h/b": {"const": 1}},
         {"http://h/a": types.MappingProxyType({"enum": [2, 1]}), "http://h/b": {"const": 1}, "unused": None},
-        {"http://h/a": {"enum": [2, [1]]}, "http://h/b": Adapter()},
+        {"http://h/a": {"enum": [2, [1]]}, "http://h/b": pydantic.TypeAdapter(tuple[Literal[1]])},
         lambda uri: {"const": 2} if uri == "http://h/a" else False,
     ]
     for documents in given:

@@ -10,6 +10,8 @@
 - `TokenTree` says which names are legal, as token ids.
 - `Constraint.choices`, `Constraint.regex` and `Constraint.lark` constrain free text: to one of many
   strings, to a regular expression, to a grammar (`grammars` has some that ship).
+- `Constraint.json_schema` constrains it to documents of a JSON Schema or a Pydantic model,
+  `Constraint.response_format` and `Constraint.tool_call` to what OpenAI's API asks for.
 - `Model` and `Stream` generate with llama.cpp (any libllama that `load_llama` finds).
 - `Vocabulary`, `Constraint` and `Matcher` constrain any other engine, through its logits; vocabularies
   come from GGUF files, `tokenizer.json` or tiktoken's ranks.
@@ -47,9 +49,11 @@ from eliza_inference.errors import (
     Status,
     UnknownPathError,
 )
+from eliza_inference.json_schema import JsonDocuments, JsonDraft, JsonSchema, JsonSpace
 from eliza_inference.llama import LlamaInfo, find_llama, llama_info, load_llama
 from eliza_inference.matcher import Matcher, MatcherInfo, Mode, SpanState, Step
 from eliza_inference.model import Model, Stream
+from eliza_inference.openai import TOOL_FORMS, ToolForm
 from eliza_inference.sampler import (
     activate_sampler,
     clear_sampler_trie,
@@ -78,6 +82,7 @@ from eliza_inference.trie_cache import TrieCacheStats, set_trie_cache_limit, tri
 from eliza_inference.vocabulary import ByteTokenizer, TokenFlag, Vocabulary, VocabularyInfo
 
 __all__ = [
+    "TOOL_FORMS",
     "TRIE_ROOT_TOKEN_ID",
     "AbiMismatchError",
     "Budget",
@@ -93,6 +98,10 @@ __all__ = [
     "FileInvalidError",
     "GrammarError",
     "InvalidArgumentError",
+    "JsonDocuments",
+    "JsonDraft",
+    "JsonSchema",
+    "JsonSpace",
     "LibraryError",
     "LimitError",
     "LlamaError",
@@ -125,6 +134,7 @@ __all__ = [
     "TokenTreeDescriptor",
     "TokenTrieNode",
     "Tokenizer",
+    "ToolForm",
     "TrieCacheStats",
     "UnknownPathError",
     "Vocabulary",

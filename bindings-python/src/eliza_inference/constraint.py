@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from eliza_inference._arguments import instance, kind_of, several, utf8
 from eliza_inference._bitmap import n_bitmap_words
@@ -28,8 +28,21 @@ from eliza_inference.json_schema import (
     JsonSpace,
     schema_text,
 )
+from eliza_inference.openai import (
+    ResponseFormat,
+    Tool,
+    ToolChoice,
+    ToolForm,
+    argument_schema,
+    call_schema,
+    response_schema,
+    with_documents,
+)
 from eliza_inference.token_tree import TokenTree
 from eliza_inference.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Constraint", "ConstraintInfo", "ConstraintKind", "Payload", "RecognizerInfo"]
 
@@ -81,6 +94,16 @@ class RecognizerInfo:
     """Memory of the compiled automata, in bytes."""
     table_bytes: int
     """Memory of the tables and masks, in bytes, bounded by `Budget.mask_bytes_max`."""
+
+
+class JsonSchemaSettings(TypedDict, total=False):
+    """The options of `Constraint.json_schema`."""
+
+    space: JsonSpace
+    draft: JsonDraft
+    documents: JsonDocuments | None
+    lenient: bool
+    budget: Budget | None
 
 
 class Constraint(Described):
@@ -206,6 +229,49 @@ class Constraint(Described):
                 raise options.error
         constraint._read = read
         return constraint
+
+    @classmethod
+    def response_format(
+        cls, vocabulary: Vocabulary, response_format: ResponseFormat | None, **options: Unpack[JsonSchemaSettings]
+    ) -> Constraint | None:
+        """What a `response_format` of OpenAI's API asks for: `{"type": "json_schema", "json_schema": {"schema": ...}}`,
+        `{"type": "json_object"}`, or a Pydantic model. None for `{"type": "text"}` and for None, which constrain
+        nothing.
+
+        The options are those of `json_schema`. A schema is always enforced, whether `strict` is there or not.
+        """
+        schema = response_schema(response_format)
+        return None if schema is None else cls.json_schema(vocabulary, schema, **options)
+
+    @classmethod
+    def tool_call(
+        cls,
+        vocabulary: Vocabulary,
+        tools: Iterable[Tool],
+        tool_choice: ToolChoice = "required",
+        *,
+        form: ToolForm | str = "hermes",
+        **options: Unpack[JsonSchemaSettings],
+    ) -> Constraint | None:
+        """A call of one of the `tools` of OpenAI's API, as JSON: `{"name": ..., "arguments": {...}}`, of which `form`
+        says the keys, or whether it is a list; it is a `ToolForm`, or the name of one in `TOOL_FORMS`.
+
+        `tool_choice` is "required", a function (`{"type": "function", "function": {"name": ...}}`), or "none",
+        which gives None. With "auto" the text may be no call: that is an `InvalidArgumentError`; use "required"
+        once the tags of the model's template have begun a call. The options are those of `json_schema`.
+        """
+        made = call_schema(tools, tool_choice, form)
+        if made is None:
+            return None
+        schema, documents = made
+        options["documents"] = with_documents(documents, options.get("documents"))
+        return cls.json_schema(vocabulary, schema, **options)
+
+    @classmethod
+    def tool_arguments(cls, vocabulary: Vocabulary, tool: Tool, **options: Unpack[JsonSchemaSettings]) -> Constraint:
+        """The arguments of one of the `tools` of OpenAI's API, where its name has been written already. The options
+        are those of `json_schema`."""
+        return cls.json_schema(vocabulary, argument_schema(tool), **options)
 
     @classmethod
     def open(
