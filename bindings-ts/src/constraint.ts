@@ -14,9 +14,25 @@ import {
 import { checkInstance, checkNoMore, checkSeveral, checkString } from "./arguments";
 import { type Budget, withBudget } from "./budget";
 import { checkInteger, invalidArgument } from "./errors";
-import { type JsonSchema, type JsonSchemaOptions, type ReadValue, schemaText, withSchemaOptions } from "./json-schema";
+import {
+  type JsonSchema,
+  type JsonSchemaOptions,
+  type ReadValue,
+  type StandardJsonSchema,
+  schemaText,
+  withSchemaOptions,
+} from "./json-schema";
 import { type Handle, type Library, type Symbols, hasSymbols, loadLibrary } from "./library";
 import { OutError, OutSlot, checkStatus, concatenate, encodeUnicode, encodeUtf8, readText } from "./memory";
+import {
+  type ResponseFormat,
+  type Tool,
+  type ToolCallOptions,
+  argumentSchema,
+  callSchema,
+  responseSchema,
+  withOwn,
+} from "./openai";
 import { Adopted, Owned } from "./owned";
 import { type Payload, payloadBytes } from "./payload";
 import { type StructValues, bytesOf, newStruct, readStruct } from "./structs";
@@ -186,6 +202,37 @@ export class Constraint extends Owned {
     );
     made.#read = read;
     return made;
+  }
+
+  /**
+   * What a `response_format` of OpenAI's API asks for: a `json_schema`, a `json_object`, or a Zod schema. Null for
+   * `text`, which nothing constrains. A schema is always enforced, whether `strict` is there or not.
+   */
+  static responseFormat(
+    vocabulary: Vocabulary,
+    responseFormat: ResponseFormat | StandardJsonSchema | null | undefined,
+    options?: JsonSchemaOptions,
+  ): Constraint | null {
+    const schema = responseSchema(responseFormat);
+    return schema === null ? null : Constraint.jsonSchema(vocabulary, schema, options);
+  }
+
+  /**
+   * A call of one of the `tools` of OpenAI's API, as JSON: `{"name": ..., "arguments": {...}}`, of which `form` says
+   * the keys, or whether it is a list; it is a ToolForm, or the name of one in TOOL_FORMS. `toolChoice` is "required"
+   * (the default), a function, or "none", which gives null. With "auto" the text may be no call, which throws
+   * ELIZA_ERR_INVALID_ARG: use "required" once the tags of the model's template have begun a call.
+   */
+  static toolCall(vocabulary: Vocabulary, tools: Iterable<Tool>, options: ToolCallOptions = {}): Constraint | null {
+    const { toolChoice, form, documents, ...others } = options;
+    const made = callSchema(tools, toolChoice, form);
+    if (!made) return null;
+    return Constraint.jsonSchema(vocabulary, made.schema, { ...others, documents: withOwn(made.documents, documents) });
+  }
+
+  /** The arguments of one of the `tools` of OpenAI's API, where its name has been written already. */
+  static toolArguments(vocabulary: Vocabulary, tool: Tool, options?: JsonSchemaOptions): Constraint {
+    return Constraint.jsonSchema(vocabulary, argumentSchema(tool), options);
   }
 
   /**

@@ -28,6 +28,14 @@ export {
   type TokenizeOptions,
 } from "./model";
 export { NativeLlmStreaming } from "./native-llm-streaming";
+export {
+  type ResponseFormat,
+  TOOL_FORMS,
+  type Tool,
+  type ToolCallOptions,
+  type ToolChoice,
+  type ToolForm,
+} from "./openai";
 export { type Payload, encodePayload } from "./payload";
 export { Mode, type SamplingOptions } from "./sampling";
 export type { SpanConfig } from "./span-config";

@@ -49,7 +49,7 @@ from eliza_inference.errors import (
     Status,
     UnknownPathError,
 )
-from eliza_inference.json_schema import JsonDocuments, JsonDraft, JsonSchema, JsonSpace
+from eliza_inference.json_schema import JsonDocuments, JsonDraft, JsonOrder, JsonSchema, JsonSpace
 from eliza_inference.llama import LlamaInfo, find_llama, llama_info, load_llama
 from eliza_inference.matcher import Matcher, MatcherInfo, Mode, SpanState, Step
 from eliza_inference.model import Model, Stream
@@ -100,6 +100,7 @@ __all__ = [
     "InvalidArgumentError",
     "JsonDocuments",
     "JsonDraft",
+    "JsonOrder",
     "JsonSchema",
     "JsonSpace",
     "LibraryError",

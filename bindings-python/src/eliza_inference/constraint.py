@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from eliza_inference._arguments import instance, kind_of, several, utf8
 from eliza_inference._bitmap import n_bitmap_words
@@ -25,6 +25,7 @@ from eliza_inference.json_schema import (
     JsonOrder,
     JsonSchema,
     JsonSchemaOptions,
+    JsonSchemaSettings,
     JsonSpace,
     schema_text,
 )
@@ -94,16 +95,6 @@ class RecognizerInfo:
     """Memory of the compiled automata, in bytes."""
     table_bytes: int
     """Memory of the tables and masks, in bytes, bounded by `Budget.mask_bytes_max`."""
-
-
-class JsonSchemaSettings(TypedDict, total=False):
-    """The options of `Constraint.json_schema`."""
-
-    space: JsonSpace
-    draft: JsonDraft
-    documents: JsonDocuments | None
-    lenient: bool
-    budget: Budget | None
 
 
 class Constraint(Described):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypedDict
 
 from eliza_inference._arguments import kind_of, utf8
 from eliza_inference._constants import constant
 from eliza_inference._library import CData, ffi, new_struct
+from eliza_inference.budget import Budget
 from eliza_inference.errors import InvalidArgumentError
 
 __all__ = ["JsonDocuments", "JsonDraft", "JsonOrder", "JsonSchema", "JsonSpace", "PydanticAdapter", "PydanticModel"]
@@ -37,6 +38,19 @@ JsonDocuments = Mapping[str, JsonSchema] | Callable[[str], JsonSchema | None]
 JsonSpace = Literal["loose", "compact", "spaced", "any"]
 JsonOrder = Literal["declared", "any"]
 JsonDraft = Literal["2020-12", "2019-09", "7", "6", "4"]
+
+
+class JsonSchemaSettings(TypedDict, total=False):
+    """The options of `Constraint.json_schema`."""
+
+    space: JsonSpace
+    order: JsonOrder
+    integer_fraction: bool
+    draft: JsonDraft
+    documents: JsonDocuments | None
+    lenient: bool
+    budget: Budget | None
+
 
 _SPACES = {name: constant(f"ELIZA_JSON_SPACE_{name.upper()}") for name in ("loose", "compact", "spaced", "any")}
 _DRAFTS = {
