@@ -46,13 +46,18 @@ pub fn ArrayList(comptime T: type) type {
             return copy;
         }
 
-        pub inline fn append(list: *Self, gpa: Allocator, item: T) Allocator.Error!void {
-            if (list.items.len == list.capacity) try list.grow(gpa, 1);
-            list.appendAssumeCapacity(item);
+        pub fn append(list: *Self, gpa: Allocator, item: T) Allocator.Error!void {
+            const n = list.items.len;
+            if (n == list.capacity) try list.grow(gpa, 1);
+            list.items.ptr[n] = item;
+            list.items.len = n + 1;
         }
 
-        pub inline fn appendAssumeCapacity(list: *Self, item: T) void {
-            list.addOneAssumeCapacity().* = item;
+        pub fn appendAssumeCapacity(list: *Self, item: T) void {
+            const n = list.items.len;
+            std.debug.assert(n < list.capacity);
+            list.items.ptr[n] = item;
+            list.items.len = n + 1;
         }
 
         pub fn appendSlice(list: *Self, gpa: Allocator, items: []const T) Allocator.Error!void {
@@ -78,7 +83,7 @@ pub fn ArrayList(comptime T: type) type {
             return list.addOneAssumeCapacity();
         }
 
-        pub inline fn addOneAssumeCapacity(list: *Self) *T {
+        pub fn addOneAssumeCapacity(list: *Self) *T {
             std.debug.assert(list.items.len < list.capacity);
             list.items.len += 1;
             return &list.items[list.items.len - 1];
@@ -135,7 +140,7 @@ pub fn ArrayList(comptime T: type) type {
             list.items.len = 0;
         }
 
-        pub inline fn ensureTotalCapacity(list: *Self, gpa: Allocator, n: usize) Allocator.Error!void {
+        pub fn ensureTotalCapacity(list: *Self, gpa: Allocator, n: usize) Allocator.Error!void {
             if (n > list.capacity) try list.grow(gpa, n - list.items.len);
         }
 
@@ -144,7 +149,7 @@ pub fn ArrayList(comptime T: type) type {
         }
 
         /// Room for `n` elements more.
-        pub inline fn ensureUnusedCapacity(list: *Self, gpa: Allocator, n: usize) Allocator.Error!void {
+        pub fn ensureUnusedCapacity(list: *Self, gpa: Allocator, n: usize) Allocator.Error!void {
             if (n > list.capacity - list.items.len) try list.grow(gpa, n);
         }
 
