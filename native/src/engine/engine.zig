@@ -8,6 +8,7 @@ pub const array_list = @import("base/array_list.zig");
 pub const budget = @import("base/budget.zig");
 pub const diagnostic = @import("base/diagnostic.zig");
 pub const number_map = @import("base/number_map.zig");
+pub const sort = @import("base/sort.zig");
 pub const status = @import("base/status.zig");
 pub const texts = @import("base/texts.zig");
 

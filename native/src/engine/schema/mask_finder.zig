@@ -40,10 +40,12 @@ pub const MaskFinder = struct {
     excluded: ArrayList(u32) = .empty,
     /// The way to the present node, and the configurations on it, by depth.
     bytes: [256]u8 = undefined,
-    places: [257]Words = @splat(.empty),
+    places: [257]Words = undefined,
 
     pub fn init(v: string_places.Vocabulary, machine: *Machine) MaskFinder {
-        return .{ .v = v, .machine = machine, .trie = v.trie };
+        var f: MaskFinder = .{ .v = v, .machine = machine, .trie = v.trie };
+        for (&f.places) |*place| place.* = .empty; // as a default, they would be copied from six kilobytes of the library
+        return f;
     }
 
     pub fn deinit(f: *MaskFinder) void {

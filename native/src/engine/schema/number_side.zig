@@ -3,6 +3,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
+const sort = @import("../base/sort.zig").sort;
 const Order = std.math.Order;
 const decimal = @import("decimal.zig");
 const Decimal = decimal.Decimal;
@@ -96,7 +97,7 @@ pub const Side = struct {
             s.places = @max(s.places, d.fractionPlaces());
             try kept.append(arena, d);
         }
-        std.sort.heap(Decimal, kept.items, {}, isTextBefore);
+        sort(Decimal, kept.items, {}, isTextBefore);
         var n: usize = 0;
         for (kept.items) |d| {
             if (n > 0 and decimal.compare(kept.items[n - 1], d) == .eq) continue;

@@ -4,6 +4,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
+const sort = @import("../base/sort.zig").sort;
 const schema_module = @import("schema.zig");
 const Schema = schema_module.Schema;
 const Bounds = schema_module.Bounds;
@@ -121,7 +122,7 @@ pub const ObjectPlan = struct {
         plan.n_ordered = n_ordered;
         const by_text = try arena.alloc(u32, known.len);
         for (by_text, 0..) |*i, place| i.* = @intCast(place);
-        std.sort.heap(u32, by_text, known, isBefore);
+        sort(u32, by_text, known, isBefore);
         plan.by_text = by_text;
 
         const n_required_from = try arena.alloc(u32, n_ordered + 1);

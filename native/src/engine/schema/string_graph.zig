@@ -4,6 +4,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
+const sort = @import("../base/sort.zig").sort;
 const Arena = @import("../base/arena.zig").Arena;
 const dfa_module = @import("../language/dfa.zig");
 const Dfa = dfa_module.Dfa;
@@ -174,7 +175,7 @@ pub const Graph = struct {
 
 fn sorted(arena: Allocator, texts: []const []const u8) Allocator.Error![]const []const u8 {
     const copy = try arena.dupe([]const u8, texts);
-    std.sort.heap([]const u8, copy, {}, isBefore);
+    sort([]const u8, copy, {}, isBefore);
     return copy;
 }
 

@@ -7,6 +7,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
+const sort = @import("../base/sort.zig").sort;
 const Arena = @import("../base/arena.zig").Arena;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
@@ -180,7 +181,7 @@ pub const StringIndex = struct {
                 .control => {},
             }
         }
-        std.sort.pdq(Plain, plain.items, {}, Plain.isBefore);
+        std.sort.heap(Plain, plain.items, {}, Plain.isBefore);
         const words = try bitmap.alloc(arena, bitmap.wordsFor(tokens.n));
         bitmap.clear(words);
         const members = try arena.alloc(i32, plain.items.len);
@@ -196,8 +197,8 @@ pub const StringIndex = struct {
             alphabet |= one.alphabet;
             for (&weights, 0..) |*weight, class| weight.* += @intFromBool(one.alphabet >> @intCast(class) & 1 != 0);
         }
-        std.sort.pdq(Part, closing.items, {}, Part.isBefore);
-        std.sort.pdq(Part, others.items, {}, Part.isBefore);
+        sort(Part, closing.items, {}, Part.isBefore);
+        sort(Part, others.items, {}, Part.isBefore);
         const inners = try innersOf(arena, closing.items);
         const closers = try arena.alloc(Closer, closing.items.len);
         for (closers, closing.items) |*to, from| {
@@ -246,7 +247,7 @@ pub const StringIndex = struct {
     fn innersOf(arena: Allocator, closing: []const Part) Allocator.Error![]const []const u8 {
         const all = try arena.alloc([]const u8, closing.len);
         for (all, closing) |*to, from| to.* = from.inner;
-        std.sort.pdq([]const u8, all, {}, isLess);
+        sort([]const u8, all, {}, isLess);
         var n: usize = 0;
         for (all) |text| {
             if (n > 0 and std.mem.eql(u8, all[n - 1], text)) continue;

@@ -3,6 +3,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
+const sort = @import("engine").sort.sort;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -112,7 +113,7 @@ pub const Terminals = struct {
             const place = t.entries.items[order.items[terminals_max]].place;
             return t.diag.fail(.limit, "{d}:{d}: the grammar has more than {d} terminals", .{ place.line, place.column, terminals_max });
         }
-        std.sort.heap(u32, order.items, t.entries.items, precedes);
+        sort(u32, order.items, t.entries.items, precedes);
         const terminals = try t.arena.alloc(bnf.Terminal, order.items.len);
         for (terminals, order.items, 0..) |*terminal, id, number| {
             const entry = t.entries.items[id];

@@ -3,6 +3,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
+const sort = @import("engine").sort.sort;
 const Texts = @import("engine").texts.Texts;
 const engine = @import("engine").schema;
 const Schema = engine.Schema;
@@ -76,7 +77,7 @@ pub const Formula = struct {
 
     /// Canonical texts in any order, which is changed; the same may come twice.
     pub fn listed(f: *Formula, texts: [][]const u8) Allocator.Error!NodeId {
-        std.sort.heap([]const u8, texts, {}, isBefore);
+        sort([]const u8, texts, {}, isBefore);
         const from: u32 = @intCast(f.values.items.len);
         for (texts, 0..) |text, i| {
             if (i == 0 or !std.mem.eql(u8, texts[i - 1], text)) try f.values.append(f.arena, text);
