@@ -204,10 +204,7 @@ pub const MaskFinder = struct {
         const place: *StringPlace = try .get(&f.v, strings, open.state, open.any_spelling);
         defer place.release(gpa);
         try f.ids.appendSlice(gpa, place.ids);
-        if (place.words) |words| {
-            if (f.has_words) bitmap.unite(f.words, &.{words}) else bitmap.copy(f.words, words);
-            f.has_words = true;
-        }
+        if (place.words) |words| try f.addWords(words, strings, open.state);
         if (place.closing.len == 0) return;
         const ending: Strings.State = .{ .product = place.ending, .count = strings.spec.length.min };
         try f.findRests(at, ending, open.is_key);
@@ -222,6 +219,19 @@ pub const MaskFinder = struct {
                 try f.ids.append(gpa, closer.token);
             }
         }
+    }
+
+    fn addWords(f: *MaskFinder, words: bitmap.Words, strings: *Strings, state: Strings.State) Error!void {
+        if (!f.has_words) {
+            f.has_words = true;
+            bitmap.copy(f.words, words);
+            return string_places.removeLong(&f.v, strings, state, f.words);
+        }
+        const own = try bitmap.alloc(f.v.gpa, words.len);
+        defer f.v.gpa.free(own);
+        bitmap.copy(own, words);
+        try string_places.removeLong(&f.v, strings, state, own);
+        bitmap.unite(f.words, &.{own});
     }
 
     /// Whether a rest reaches into another key, which must not be the one before it: that is not known of a rest.

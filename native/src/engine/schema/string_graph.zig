@@ -28,6 +28,8 @@ pub const Graph = struct {
     /// By state: characters of the shortest and of the longest completion; `none` and `endless`.
     shortest: []u32,
     longest: []u32,
+    /// By state: any text goes on that needs no escape.
+    total: []bool,
     /// The state of any text; `dead` if there is none.
     free: u32,
     /// The greatest of `shortest`.
@@ -74,6 +76,7 @@ pub const Graph = struct {
         g.gpa.free(g.ends);
         g.gpa.free(g.shortest);
         g.gpa.free(g.longest);
+        g.gpa.free(g.total);
     }
 
     pub inline fn next(g: *const Graph, state: u32, byte: u8) u32 {
@@ -329,6 +332,7 @@ const Product = struct {
             .ends = &.{},
             .shortest = &.{},
             .longest = &.{},
+            .total = &.{},
             .free = p.findFree(),
             .depth = 0,
             .is_endless = true,
@@ -340,6 +344,7 @@ const Product = struct {
         for (g.ends, 0..) |*end, state| end.* = state != Graph.dead and p.accepts(p.states.get(@intCast(state)));
         g.shortest = try gpa.alloc(u32, n);
         g.longest = try gpa.alloc(u32, n);
+        g.total = try gpa.alloc(bool, n);
         const sources: Sources = try .init(p.arena, &g);
         try sources.findShortest(p.arena, &g);
         // What cannot end is dead.
@@ -352,7 +357,28 @@ const Product = struct {
             g.is_endless = g.is_endless and longest == Graph.endless;
         };
         if (g.shortest[Graph.start] == Graph.none) g.is_endless = false;
+        try p.findTotal(&g, &sources);
         return g;
+    }
+
+    /// Backwards from the states that some character leads nowhere.
+    fn findTotal(p: *Product, g: *Graph, sources: *const Sources) Allocator.Error!void {
+        var is_plain: std.StaticBitSet(256) = .empty; // classes with a byte that needs no escape
+        for (p.classes, 0..) |class, byte| if (byte >= 0x20 and byte != '"' and byte != '\\') is_plain.set(class);
+        var pending: ArrayList(u32) = .empty;
+        for (g.total, 0..) |*total, state| {
+            const utf8 = p.states.get(@intCast(state))[0];
+            const row = g.table[state * g.n_classes ..][0..g.n_classes];
+            total.* = utf8 != utf8_dead and for (row, p.members.items, 0..) |to, byte, class| {
+                if (to == Graph.dead and is_plain.isSet(class) and utf8Next(utf8, byte) != utf8_dead) break false;
+            } else true;
+            if (!total.*) try pending.append(p.arena, @intCast(state));
+        }
+        while (pending.pop()) |state| for (sources.of(state)) |edge| {
+            if (!is_plain.isSet(edge.class) or !g.total[edge.from]) continue;
+            g.total[edge.from] = false;
+            try pending.append(p.arena, edge.from);
+        };
     }
 
     /// Where nothing but UTF-8 is left to check.

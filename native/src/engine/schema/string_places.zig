@@ -34,7 +34,7 @@ const endless = std.math.maxInt(u32);
 /// Reference-counted, immutable.
 pub const StringPlace = struct {
     shared: Shared,
-    /// Tokens within the string, in any order; with those of `words`, if they are many.
+    /// Tokens within the string, in any order; with those of `words`, if they are many. Of long ones `removeLong` says more.
     ids: []const i32 = &.{},
     words: ?bitmap.Words = null,
     /// By what stands before the quote of a closer (`StringIndex.inners`): bits of those behind which the string may
@@ -47,7 +47,12 @@ pub const StringPlace = struct {
     pub fn get(v: *const Vocabulary, strings: *Strings, state: State, any_spelling: bool) Error!*StringPlace {
         const key = keyOf(v.index, strings, state, any_spelling);
         if (v.index.sets.get(std.mem.asBytes(&key))) |shared| return @fieldParentPtr("shared", shared);
-        var finder: Finder = .{ .v = v, .strings = strings, .any_spelling = any_spelling };
+        var finder: Finder = .{
+            .v = v,
+            .strings = strings,
+            .any_spelling = any_spelling,
+            .is_uncounted = key.left == unbounded and (key.needed == 0 or strings.graph.is_endless),
+        };
         defer finder.ids.deinit(v.gpa);
         errdefer if (finder.words) |words| v.gpa.free(words);
         try finder.find(state);
@@ -94,23 +99,37 @@ pub const Vocabulary = struct {
 
 const Key = extern struct { graph: u64, state: u32, needed: u32, left: u32, any_spelling: u32 };
 
-/// What decides: not how many characters came, but how many are needed and left, as far as a token reaches.
+/// What decides: not how many characters came, but how many are needed and left, as far as most tokens reach.
 fn keyOf(index: *const StringIndex, strings: *const Strings, state: State, any_spelling: bool) Key {
     const length = strings.spec.length;
-    const reach = index.longest + 1;
-    var needed = length.min -| state.count;
-    var left = if (length.max == unbounded) unbounded else length.max - state.count;
-    if (strings.graph.isFree(state.product)) {
-        needed = @min(needed, reach);
-        left = if (left >= reach) unbounded else left;
-    } else if (needed == 0 and left != unbounded and left >= reach +| strings.graph.depth) left = unbounded;
+    const needed = length.min -| state.count;
+    const left = if (length.max == unbounded) unbounded else length.max - state.count;
+    const is_free = strings.graph.isFree(state.product);
+    const is_far = left >= index.reach +| strings.graph.depth and (needed == 0 or is_free and strings.graph.is_endless);
     return .{
         .graph = strings.shared.shared.id,
         .state = state.product,
-        .needed = needed,
-        .left = left,
+        // The longest closer is within reach.
+        .needed = if (is_free) @min(needed, index.reach + 1) else needed,
+        .left = if (is_far) unbounded else left,
         .any_spelling = @intFromBool(any_spelling),
     };
+}
+
+/// Removes the tokens of a place that are too long for what is left.
+pub fn removeLong(v: *const Vocabulary, strings: *Strings, state: State, words: bitmap.Words) Error!void {
+    const max = strings.spec.length.max;
+    if (max == unbounded or keyOf(v.index, strings, state, false).left != unbounded) return;
+    next: for (v.index.long) |long| {
+        if (long.length +| strings.graph.depth <= max - state.count) return;
+        var at = state;
+        for (v.tokens.bytesOf(@intCast(long.token))) |byte| {
+            at = try strings.next(at, byte) orelse {
+                bitmap.unset(words, @intCast(long.token));
+                continue :next;
+            };
+        }
+    }
 }
 
 /// From a state on: the alphabet whose characters all lead one way, for how many of them, and what else there is.
@@ -127,23 +146,29 @@ const Finder = struct {
     v: *const Vocabulary,
     strings: *Strings,
     any_spelling: bool,
+    /// Every state of the graph is alive, however many characters have come.
+    is_uncounted: bool,
     ids: ArrayList(i32) = .empty,
     words: ?bitmap.Words = null,
     ending: u32 = Graph.dead,
+
+    inline fn next(f: *Finder, state: State, byte: u8) Error!?State {
+        if (!f.is_uncounted) return f.strings.next(state, byte);
+        const product = f.strings.graph.next(state.product, byte);
+        if (product == Graph.dead) return null;
+        return .{ .product = product, .count = state.count + @intFromBool(byte & 0xc0 != 0x80) };
+    }
 
     fn find(f: *Finder, state: State) Error!void {
         const index = f.v.index;
         var n_nodes: usize = 0;
         for (index.root, 0..) |child, byte| {
             if (child == 0 or byte < 0x20 or byte == '"') continue;
-            if (byte != '\\' and try f.strings.next(state, @intCast(byte)) == null) continue;
+            if (byte != '\\' and try f.next(state, @intCast(byte)) == null) continue;
             n_nodes += f.v.trie.nodes[child].subtree;
         }
         if (n_nodes <= light_max) return f.walkAll(state, f.v.trie, null);
-        var run = try f.findRun(state);
-        if (f.findClosed(state)) |closed| {
-            if (index.weightOf(closed.alphabet) > index.weightOf(run.alphabet) or run.length != endless) run = closed;
-        }
+        const run = try f.bestRun(state);
         if (run.alphabet == 0 or f.countLeaving(&run) > exits_max) {
             try f.walkAll(state, f.v.trie, null);
         } else {
@@ -162,6 +187,14 @@ const Finder = struct {
 
     // ---- Alphabets
 
+    fn bestRun(f: *Finder, state: State) Error!Run {
+        if (f.is_uncounted and f.strings.graph.total[state.product]) return .{ .alphabet = f.v.index.alphabet, .length = endless };
+        const run = try f.findRun(state);
+        const closed = if (f.is_uncounted) f.findClosed(state) orelse return run else return run;
+        const is_more = f.v.index.weightOf(closed.alphabet) > f.v.index.weightOf(run.alphabet);
+        return if (is_more or run.length != endless) closed else run;
+    }
+
     fn findRun(f: *Finder, from: State) Error!Run {
         const index = f.v.index;
         var run: Run = .{};
@@ -171,8 +204,8 @@ const Finder = struct {
         while (true) {
             const alphabet = ways.heaviest(index, if (run.length == 0) ~@as(Alphabet, 0) else run.alphabet);
             const loses_much = run.length > 0 and 2 * index.weightOf(alphabet) < index.weightOf(run.alphabet);
-            const next = if (alphabet == 0 or loses_much) null else try f.nextOf(state, alphabet);
-            const after = next orelse {
+            const goes_on = if (alphabet == 0 or loses_much) null else try f.nextOf(state, alphabet);
+            const after = goes_on orelse {
                 run.goes_on = loses_much or ways.alive & run.alphabet & ~alphabet != 0;
                 break;
             };
@@ -192,9 +225,8 @@ const Finder = struct {
         return run;
     }
 
-    /// An alphabet all whose texts go on, wherever they lead; null if lengths decide, or states are too many.
+    /// An alphabet all whose texts go on, wherever they lead; null if states are too many.
     fn findClosed(f: *const Finder, from: State) ?Run {
-        if (keyOf(f.v.index, f.strings, from, false).left != unbounded) return null;
         var closed: Closed = .{ .graph = f.strings.graph, .index = f.v.index, .alphabet = Ways.of(f.strings.graph, from.product).full };
         while (closed.alphabet != 0) {
             if (closed.isClosed(from.product) orelse return null) {
@@ -207,10 +239,10 @@ const Finder = struct {
     /// The state behind any character of the alphabet.
     fn nextOf(f: *Finder, state: State, alphabet: Alphabet) Error!?State {
         for (index_module.class_of, 0..) |class, byte| {
-            if (alphabet >> class & 1 != 0) return f.strings.next(state, @intCast(byte));
+            if (alphabet >> class & 1 != 0) return f.next(state, @intCast(byte));
         }
-        const first = try f.strings.next(state, 0xc3) orelse return null;
-        return f.strings.next(first, 0xa9);
+        const first = try f.next(state, 0xc3) orelse return null;
+        return f.next(first, 0xa9);
     }
 
     /// The plain tokens of an alphabet, with so many characters at most; the caller frees them.
@@ -283,7 +315,7 @@ const Finder = struct {
     fn addLeaving(f: *Finder, run: *const Run, from: State) Error!void {
         for (f.v.index.groups) |group| next: for (leaving(f.v.index, run, group)) |token| {
             var state = from;
-            for (f.v.tokens.bytesOf(@intCast(token))) |byte| state = try f.strings.next(state, byte) orelse continue :next;
+            for (f.v.tokens.bytesOf(@intCast(token))) |byte| state = try f.next(state, byte) orelse continue :next;
             bitmap.set(f.words.?, @intCast(token));
         };
     }
@@ -309,8 +341,8 @@ const Finder = struct {
             const state = states[node.depth - base];
             if (node.byte == '\\') try f.walkEscape(state, 0, trie, at, texts);
             const is_plain = node.byte >= 0x20 and node.byte != '"' and node.byte != '\\';
-            const next = if (is_plain) try f.strings.next(state, node.byte) else null;
-            if (next) |after| {
+            const goes_on = if (is_plain) try f.next(state, node.byte) else null;
+            if (goes_on) |after| {
                 states[node.depth - base + 1] = after;
                 if (node.token()) |token| try f.add(token, texts);
                 at += 1;
@@ -367,7 +399,7 @@ const Finder = struct {
         var escape: escapes.State = 0;
         for (text) |byte| {
             if (escape == 0 and byte != '\\') {
-                state = try f.strings.next(state, byte) orelse return null;
+                state = try f.next(state, byte) orelse return null;
                 continue;
             }
             const event = escapes.next(escape, byte) orelse return null;

@@ -50,10 +50,14 @@ pub const Group = struct {
     words: ?bitmap.Words,
 };
 
+pub const Long = struct { token: i32, length: u16 };
+
 pub const Closer = struct { token: i32, inner: u32 };
 
 /// Groups of so many tokens are sets, too.
 const set_min = 1024;
+/// Plain tokens of more characters are few.
+const reach_min = 32;
 
 pub const StringIndex = struct {
     arena: Arena,
@@ -68,6 +72,9 @@ pub const StringIndex = struct {
     /// Plain tokens by group, the shorter ones first, and their numbers of characters.
     members: []const i32,
     lengths: []const u16,
+    /// The plain tokens of more than `reach` characters, the longest first. No other token is longer in a string.
+    long: []const Long,
+    reach: u32,
     others: Texts,
     /// What stands before the quote of closers: different texts, ascending.
     inners: []const []const u8,
@@ -204,6 +211,9 @@ pub const StringIndex = struct {
         for (closers, closing.items) |*to, from| {
             to.* = .{ .token = from.token, .inner = @intCast(std.sort.binarySearch([]const u8, inners, from.inner, compare).?) };
         }
+        var reach: u32 = reach_min;
+        for (others.items) |one| reach = @max(reach, nCharacters(one.text));
+        for (inners) |inner| reach = @max(reach, nCharacters(inner));
         const space_node = trie.child(0, ' ') orelse 0;
         return .{
             .plain = words,
@@ -214,6 +224,8 @@ pub const StringIndex = struct {
             .groups = try groupsOf(arena, plain.items, members, words.len),
             .members = members,
             .lengths = lengths,
+            .long = try longOf(arena, plain.items, reach),
+            .reach = reach,
             .others = try textsOf(arena, others.items, diag),
             .inners = inners,
             .closers = closers,
@@ -242,6 +254,17 @@ pub const StringIndex = struct {
             from = to;
         }
         return groups.items;
+    }
+
+    fn longOf(arena: Allocator, plain: []const Plain, reach: u32) Allocator.Error![]const Long {
+        var long: ArrayList(Long) = .empty;
+        for (plain) |one| if (one.length > reach) try long.append(arena, .{ .token = one.token, .length = one.length });
+        std.sort.pdq(Long, long.items, {}, isLonger);
+        return long.items;
+    }
+
+    fn isLonger(_: void, a: Long, b: Long) bool {
+        return a.length > b.length;
     }
 
     fn innersOf(arena: Allocator, closing: []const Part) Allocator.Error![]const []const u8 {
