@@ -9,7 +9,9 @@ from eliza_inference import Model
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench import calls, end_to_end, gate, micro, paths, prompts, start, tables
+from bench import calls, end_to_end, gate, machine, micro, paths, prompts, start, tables
+from bench.maskbench import measure as maskbench
+from bench.maskbench import tables as maskbench_tables
 from bench.prompts import PREFIX, read_names
 from bench.recognizers import tables as recognizer_tables
 from bench.recognizers.cases import CASES
@@ -205,23 +207,33 @@ def recognizers_command(
 
 
 @main.command("maskbench")
-@click.option("--data", type=FILE, help="Schemas with instances. Default: bench/maskbench/sample.jsonl.xz.")
+@click.argument("data", type=FILE, required=False)
 @click.option("--limit", type=click.IntRange(1), help="Only so many schemas.")
-@click.option("--library", "libraries", type=click.Choice(["ours", "llguidance"]), multiple=True, help="Only this one.")
-@click.option("--faults", "show_faults", is_flag=True, help="List instances that are judged wrongly.")
-def maskbench_command(data: Path | None, limit: int | None, libraries: tuple[str, ...], show_faults: bool) -> None:
-    """Measures JSON Schemas, each new, beside llguidance."""
-    from bench.maskbench import data as problems
-    from bench.maskbench import measure as maskbench
-    from bench.maskbench import tables as maskbench_tables
+@click.option("--library", "libraries", type=click.Choice(maskbench.LIBRARIES), multiple=True, help="Only this one.")
+@click.option("--report", "write", is_flag=True, help="Write bench/reports/<date>-maskbench.md with its charts.")
+def maskbench_command(data: Path | None, limit: int | None, libraries: tuple[str, ...], write: bool) -> None:
+    """Measures JSON Schemas, each new, beside llguidance and XGrammar.
 
-    listed = list(problems.read(data or problems.SAMPLE))[:limit]
+    DATA has schemas with instances, as bench/maskbench/sample.jsonl.xz, which is the default.
+    """
+    from bench.maskbench import data as problems
+
+    path = data or problems.SAMPLE
+    listed = list(problems.read(path))[:limit]
+    before = machine.load()
     with _progress_bar() as progress:
         task = progress.add_task("schemas", total=len(listed))
         results = maskbench.collect(listed, libraries or maskbench.LIBRARIES, lambda: progress.advance(task))
-    made = ["verdicts", "times", "memory", "refusals", *(["faults"] if show_faults else [])]
-    for name in made:
-        console.print(getattr(maskbench_tables, name)(results).rich())
+    if write:
+        from bench.maskbench import report as maskbench_report  # draws charts
+
+        console.print(f"written: {maskbench_report.write(results, path.name, (before, machine.load()))}")
+    for table in (maskbench_tables.verdicts, maskbench_tables.memory, maskbench_tables.refusals):
+        console.print(table(results).rich())
+    for table in (maskbench_tables.masks, maskbench_tables.compiling):
+        console.print(table(results.shared()).rich())
+    if "ours" in results.outcomes:
+        console.print(maskbench_tables.not_passing(results, "ours").rich())
 
 
 @main.command("gate")

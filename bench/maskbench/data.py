@@ -2,6 +2,7 @@
 
 import json
 import lzma
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,11 @@ class Problem:
     schema: str
     """As JSON text."""
     instances: list[Instance]
+
+    @property
+    def group(self) -> str:
+        """Where the schema comes from: what stands before the first `---` or the number."""
+        return re.sub(r"(_[a-z]+)*_\d+$", "", self.name.partition("---")[0])
 
 
 def read(path: Path = SAMPLE) -> Iterator[Problem]:

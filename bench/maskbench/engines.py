@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -35,15 +35,15 @@ def load(name: str, vocabulary: TokenTable) -> Engine:
 
 
 class _OurEngine:
-    def __init__(self, vocabulary: TokenTable, words: Words) -> None:
+    def __init__(self, vocabulary: TokenTable, words: Words, order: Literal["declared", "any"] = "declared") -> None:
         subject = Ours()
         subject.prepare(vocabulary)
-        self._vocabulary, self._words = subject.vocabulary, words
+        self._vocabulary, self._words, self._order = subject.vocabulary, words, order
 
     def compile(self, schema: str) -> Callable[[], Matcher]:
         from eliza_inference import Constraint
 
-        constraint = Constraint.json_schema(self._vocabulary, schema)
+        constraint = Constraint.json_schema(self._vocabulary, schema, order=self._order)
         return lambda: _OurMatcher(constraint, self._words)
 
 
@@ -94,4 +94,48 @@ class _LlguidanceMatcher:
         return None
 
 
-ENGINES: dict[str, Callable[[TokenTable, Words], Engine]] = {"ours": _OurEngine, "llguidance": _LlguidanceEngine}
+class _XGrammarEngine:
+    """Not in its strict mode, which allows no member that a schema does not name."""
+
+    def __init__(self, vocabulary: TokenTable, words: Words) -> None:
+        import xgrammar
+
+        info = xgrammar.TokenizerInfo(
+            vocabulary.all_pieces, vocab_size=vocabulary.n_tokens, stop_token_ids=[vocabulary.end]
+        )
+        self._compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=False)
+        self._words, self._end = words, vocabulary.end
+
+    def compile(self, schema: str) -> Callable[[], Matcher]:
+        compiled = self._compiler.compile_json_schema(schema, strict_mode=False)
+        return lambda: _XGrammarMatcher(compiled, self._words, self._end)
+
+
+class _XGrammarMatcher:
+    def __init__(self, compiled: Any, words: Words, end: int) -> None:
+        import torch
+        import xgrammar
+
+        self._matcher, self.words, self._end = xgrammar.GrammarMatcher(compiled), words, end
+        self._mask = torch.from_numpy(words.reshape(1, -1))
+        self.fill: Fill = self._fill
+        self.accept: Callable[[int], object] = self._matcher.accept_token
+
+    def _fill(self) -> None:
+        if not self._matcher.fill_next_token_bitmask(self._mask):
+            self.words[:] = -1  # everything is legal
+
+    def can_stop(self) -> bool:
+        stops: bool = self._matcher.accept_token(self._end)
+        return stops
+
+    def retained_bytes(self) -> None:
+        return None
+
+
+ENGINES: dict[str, Callable[[TokenTable, Words], Engine]] = {
+    "ours": _OurEngine,
+    "ours, any order": partial(_OurEngine, order="any"),
+    "llguidance": _LlguidanceEngine,
+    "XGrammar": _XGrammarEngine,
+}

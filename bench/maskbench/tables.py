@@ -2,13 +2,19 @@
 
 import re
 from collections import Counter
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bench.maskbench.measure import Outcome, Results
 from bench.tables import Table
 
-PERCENTILES = (25, 50, 75, 90, 95, 99, 100)
+Times = np.ndarray[Any, np.dtype[np.float64]]
+
+PAIR = ("ours", "llguidance")
+MASK_PERCENTILES = (25, 50, 75, 90, 95, 99, 99.9, 100)
+COMPILING_PERCENTILES = (50, 90, 99, 100)
 
 
 def verdicts(results: Results) -> Table:
@@ -26,34 +32,59 @@ def verdicts(results: Results) -> Table:
     return Table(["schemas", "all", "pass", "refused", "a valid instance refused", "an invalid one let through"], rows)
 
 
-def times(results: Results) -> Table:
-    """On the schemas that each library takes, and on those that all of them take."""
+def masks(results: Results) -> Table:
+    """TBM on the schemas that each library takes, on those that all of them take, and on the second use."""
     rows = []
-    everyone = zip(*results.outcomes.values(), strict=True)
-    shared = [all(each.refusal is None for each in outcomes) for outcomes in everyone]
+    for of, chosen in _subsets(results):
+        for library, outcomes in chosen.outcomes.items():
+            times = _mask_us(outcomes)
+            rows.append([library, of, *_percentiles(times, MASK_PERCENTILES, 1), f"{times.size:,}"])
     for library, outcomes in results.outcomes.items():
-        taken = [each for each in outcomes if each.refusal is None]
-        rows.append([library, "all that it takes", *_times(taken)])
-        if len(results.outcomes) > 1:
-            common = [each for each, is_shared in zip(outcomes, shared, strict=True) if is_shared]
-            rows.append([library, "that all take", *_times(common)])
-    tbm = ["TBM us, average", *(f"p{each}" if each < 100 else "worst" for each in PERCENTILES)]
-    return Table(["library", "schemas", *tbm, "masks", "TTFM us, p50", "p99"], rows, n_left=2)
+        times = np.array([ns for each in outcomes for ns in each.warm_ns]) / 1e3
+        rows.append([library, "all that it takes, warm", *_percentiles(times, MASK_PERCENTILES, 1), f"{times.size:,}"])
+    return Table(["TBM, us", "schemas", "average", *_names(MASK_PERCENTILES), "masks"], rows, n_left=2)
+
+
+def compiling(results: Results) -> Table:
+    """TTFM, on the same schemas."""
+    rows = []
+    for of, chosen in _subsets(results):
+        for library, outcomes in chosen.outcomes.items():
+            times = _compile_us(outcomes)
+            rows.append([library, of, *_percentiles(times, COMPILING_PERCENTILES, 0), f"{times.size:,}"])
+    return Table(["TTFM, us", "schemas", "average", *_names(COMPILING_PERCENTILES), "of them"], rows, n_left=2)
 
 
 def memory(results: Results) -> Table:
     rows = []
     for library, outcomes in results.outcomes.items():
-        retained = [each.answer["retained"] for each in outcomes if each.answer.get("retained") is not None]
+        retained = [each.answer["retained"] / 1024 for each in outcomes if each.answer.get("retained") is not None]
         resident = [each.answer["rss"] for each in outcomes if "rss" in each.answer]
+        kept = np.percentile(retained, [50, 90, 100]) if retained else []
         rows.append(
             [
                 library,
-                f"{np.median(retained) / 1024:,.0f}" if retained else "",
+                *([f"{each:,.0f}" for each in kept] or [""] * 3),
                 *(f"{each / 2**20:,.0f}" for each in (results.resident_at_start[library], max(resident), resident[-1])),
             ]
         )
-    return Table(["memory", "KB kept, p50", "resident MB at the start", "most", "at the end"], rows)
+    heading = ["KB kept after the text, p50", "p90", "worst", "resident MB at the start", "most", "at the end"]
+    return Table(["memory", *heading], rows)
+
+
+@dataclass(frozen=True)
+class Bar:
+    what: str
+    bar: str
+    measured: str
+    is_met: bool
+
+
+def bars(results: Results) -> Table:
+    """What the project must reach."""
+    found = [*_correctness(results.outcomes["ours"]), *_speed(results)]
+    rows = [[each.what, "met" if each.is_met else "**missed**", each.bar, each.measured] for each in found]
+    return Table(["what", "", "bar", "measured"], rows, n_left=2)
 
 
 def refusals(results: Results) -> Table:
@@ -61,35 +92,90 @@ def refusals(results: Results) -> Table:
     rows = []
     for library, outcomes in results.outcomes.items():
         reasons = Counter(_reason(each.refusal) for each in outcomes if each.refusal is not None)
-        rows += [[library, reason, f"{count:,}"] for reason, count in reasons.most_common()]
+        rows += [[library, _cell(reason), f"{count:,}"] for reason, count in reasons.most_common()]
     return Table(["library", "refused because", "schemas"], rows, n_left=2)
 
 
-def faults(results: Results) -> Table:
-    """Where instances are judged wrongly."""
+def not_passing(results: Results, library: str) -> Table:
+    """Each schema that does not pass, with the reason."""
     rows = []
-    for library, outcomes in results.outcomes.items():
-        for each in outcomes:
-            rows += [[library, each.problem.name, f"valid, refused at {_end(each, at)}"] for at in each.valid_refused]
-            rows += [[library, each.problem.name, f"instance {at} is invalid and taken"] for at in each.invalid_taken]
-    return Table(["library", "schema", "what"], rows, n_left=3)
+    for each in results.outcomes[library]:
+        if each.refusal is not None:
+            rows.append([each.problem.name, _cell("refused: " + each.refusal.splitlines()[0])])
+        rows += [[each.problem.name, _cell(f"valid, refused at `{_end(each, at)}`")] for at in each.valid_refused]
+        rows += [[each.problem.name, f"instance {at} is invalid and taken"] for at in each.invalid_taken]
+    return Table(["schema", "what"], rows, n_left=2)
 
 
-def _times(outcomes: list[Outcome]) -> list[str]:
-    masks = np.array([ns for each in outcomes for ns in each.mask_ns]) / 1e3
-    compiling = np.array([each.answer["compile_ns"] for each in outcomes]) / 1e3
-    if not masks.size:
-        return [""] * (len(PERCENTILES) + 4)
+def _correctness(outcomes: list[Outcome]) -> list[Bar]:
+    share = sum(each.passes for each in outcomes) / len(outcomes)
+    n_refused = sum(bool(each.valid_refused) for each in outcomes)
+    n_taken = sum(bool(each.invalid_taken) for each in outcomes)
     return [
-        *(f"{each:,.1f}" for each in (masks.mean(), *np.percentile(masks, PERCENTILES))),
-        f"{masks.size:,}",
-        *(f"{each:,.0f}" for each in np.percentile(compiling, [50, 99])),
+        Bar("schemas that pass, members as declared", "≥ 99.5 %", f"{share:.2%}", share >= 0.995),
+        Bar(
+            "with a valid instance refused / an invalid one let through",
+            "0 / 0",
+            f"{n_refused} / {n_taken}",
+            not n_refused + n_taken,
+        ),
     ]
+
+
+def _speed(results: Results) -> list[Bar]:
+    if "llguidance" not in results.outcomes:
+        return []
+    both = results.of(PAIR).taken_by_all()
+    masks_of_both, masks_of_all = ([_mask_us(each.outcomes[name]) for name in PAIR] for each in (both, results))
+    compiling_both = [_compile_us(both.outcomes[name]) for name in PAIR]
+    return [
+        _ratio("TBM on what both take, average", 6, *(float(each.mean()) for each in masks_of_both)),
+        _ratio("TBM on what both take, p99", 10, *(float(np.percentile(each, 99)) for each in masks_of_both)),
+        _ratio("TBM on what both take, worst", 20, *(float(each.max()) for each in masks_of_both)),
+        _ratio("TBM on all that each takes, average", 3, *(float(each.mean()) for each in masks_of_all)),
+        _ratio("TTFM on what both take, median", 10, *(float(np.percentile(each, 50)) for each in compiling_both)),
+        _ratio("TTFM on what both take, p99", 10, *(float(np.percentile(each, 99)) for each in compiling_both)),
+    ]
+
+
+def _ratio(what: str, times: float, ours: float, theirs: float) -> Bar:
+    """A time of ours, that must be so many times shorter than theirs."""
+    measured = f"1/{theirs / ours:.1f} ({ours:,.1f} of {theirs:,.1f} us)"
+    return Bar(what, f"≤ 1/{times:g} of llguidance's", measured, times * ours <= theirs)
+
+
+def _subsets(results: Results) -> list[tuple[str, Results]]:
+    subsets = [("all that it takes", results)]
+    if len(results.outcomes) > 1:
+        subsets.append(("that all take", results.taken_by_all()))
+    return subsets
+
+
+def _mask_us(outcomes: list[Outcome]) -> Times:
+    return np.array([ns for each in outcomes for ns in each.mask_ns]) / 1e3
+
+
+def _compile_us(outcomes: list[Outcome]) -> Times:
+    return np.array([each.answer["compile_ns"] for each in outcomes if each.refusal is None]) / 1e3
+
+
+def _percentiles(times: Times, percentiles: tuple[float, ...], digits: int) -> list[str]:
+    if not times.size:
+        return [""] * (len(percentiles) + 1)
+    return [f"{each:,.{digits}f}" for each in (times.mean(), *np.percentile(times, percentiles))]
+
+
+def _names(percentiles: tuple[float, ...]) -> list[str]:
+    return [f"p{each:g}" if each < 100 else "worst" for each in percentiles]
 
 
 def _reason(refusal: str) -> str:
     return re.sub(r"\d+", "N", re.sub(r"^at #.*?: ", "", refusal.splitlines()[0]))[:90]
 
 
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
 def _end(outcome: Outcome, index: int) -> str:
-    return outcome.refused_at(index)[-60:]
+    return outcome.refused_at(index)[-60:].replace("`", "'")

@@ -1,0 +1,90 @@
+"""The report of MaskBench in Markdown."""
+
+from datetime import date
+from pathlib import Path
+
+from bench import machine
+from bench.maskbench import charts, tables
+from bench.maskbench.measure import SECONDS, SMALL_GROUPS, Results
+from bench.paths import REPORTS, use_llama
+from bench.recognizers import subjects
+from bench.tables import Table
+
+ABOUT = """
+Made by one run of `python -m bench maskbench --report`. Each library runs in a process of its own on one thread, cold
+for each schema; who goes first changes with each schema. A schema is compiled once, from its text (TTFM). Then each
+instance, as `json.dumps` writes it, is taken token by token with the Llama-3 vocabulary: the mask is found and the
+token is taken (TBM, from Python, the calls included); the first one refused ends the text. A schema passes if all its
+valid instances are taken to their ends and no invalid one is. Afterwards all its texts are run once more with the
+same constraint: that is the second use. Times are of the processor, since the machine is shared; each pair of
+readings costs 0.15 us, which is in the figures.
+"""
+ABOUT_SMALL = """
+Compiling takes XGrammar too long for the other groups. It runs with one thread, without its cache and not in its strict
+mode. This is the same run.
+"""
+ABOUT_ORDER = """
+Members may come as the schema declares them, as the other libraries have it, or in any order (`order="any"`).
+"""
+
+
+def write(results: Results, data: str, loads: tuple[str, str], folder: Path = REPORTS) -> Path:
+    """Writes the report and its charts; returns the report."""
+    folder.mkdir(exist_ok=True)
+    stem = f"{date.today().isoformat()}-maskbench"
+    whole = results.of([each for each in results.outcomes if each not in SMALL_GROUPS])
+    charts.masks(folder / f"{stem}-masks.svg", whole)
+    charts.compiling(folder / f"{stem}-compiling.svg", whole)
+    charts.resident(folder / f"{stem}-resident.svg", whole)
+    path = folder / f"{stem}.md"
+    path.write_text(_render(results, whole, data, loads, stem), encoding="utf-8")
+    return path
+
+
+def _render(results: Results, whole: Results, data: str, loads: tuple[str, str], stem: str) -> str:
+    use_llama()
+    rows = [*map(list, machine.description().items()), ["load", f"{loads[0]} before, {loads[1]} after"]]
+    rows += [[each.subject, each.version] for each in subjects.versions()]
+    n_schemas = len(next(iter(whole.outcomes.values())))
+    n_instances = sum(len(each.problem.instances) for each in next(iter(whole.outcomes.values())))
+    rows.append(["data", f"{data}: {n_schemas:,} schemas with {n_instances:,} instances"])
+    sections = [
+        f"# MaskBench, {date.today().isoformat()}",
+        Table(["", ""], rows, n_left=2).markdown(),
+        " ".join(ABOUT.split()) + f" A library has {SECONDS} s for a schema.",
+        " ".join(ABOUT_ORDER.split()),
+        "## Must reach",
+        tables.bars(whole).markdown(),
+        "## Verdicts",
+        tables.verdicts(whole).markdown(),
+        "## Masks",
+        tables.masks(whole).markdown(),
+        f"![masks]({stem}-masks.svg)",
+        "## Compiling",
+        tables.compiling(whole).markdown(),
+        f"![compiling]({stem}-compiling.svg)",
+        "## Memory",
+        tables.memory(whole).markdown(),
+        f"![resident size]({stem}-resident.svg)",
+        *_small(results),
+        "## Why schemas are refused",
+        tables.refusals(whole).markdown(),
+        "## What does not pass here, one by one",
+        tables.not_passing(results, "ours").markdown(),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def _small(results: Results) -> list[str]:
+    """What is known of the libraries that run on small groups alone."""
+    if len(results.of(SMALL_GROUPS).outcomes) == 0:
+        return []
+    small = results.shared()
+    groups = sorted({group for library in SMALL_GROUPS for group in SMALL_GROUPS[library]})
+    return [
+        f"## Small groups: {', '.join(groups)}",
+        " ".join(ABOUT_SMALL.split()),
+        tables.verdicts(small).markdown(),
+        tables.masks(small).markdown(),
+        tables.compiling(small).markdown(),
+    ]
