@@ -52,6 +52,7 @@ class TokenTrieOracle:
             token_trie.decode(payload),
             vocab_size=self.vocab_size,
             model_id=data["vocabulary"].get("model_id", ""),
+            token_bytes=[piece for piece, _ in tokens_of(data["vocabulary"])] if "tokens" in data["vocabulary"] else (),
         )
         self.matcher = token_trie.Matcher(self.constraint, data.get("span_timeout") or token_trie.SPAN_TIMEOUT_TOKENS)
 

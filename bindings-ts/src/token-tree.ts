@@ -29,6 +29,11 @@ export interface TokenTreePayload {
   modelId: string;
   /** At least one. */
   descriptors: TokenTreeDescriptor[];
+  /**
+   * "text", the default: a vocabulary in which the tokens of a name do not spell it refuses the payload, since it is for
+   * another one. "labels": names are not what their tokens spell.
+   */
+  names?: "text" | "labels" | undefined;
 }
 
 /** A node of a decision trie: the tokens from the root to it are the beginning of at least one name. */

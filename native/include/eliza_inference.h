@@ -229,7 +229,8 @@ typedef struct eliza_constraint eliza_constraint;
  *     "descriptors": [ { "path": string,
  *                        "leaves": [ { "name": string, "tokens": [id, ...] }, ... ],
  *                        "trigger": [[id, ...], ...],      optional
- *                        "end": [id, ...] }, ... ] }       optional
+ *                        "end": [id, ...] }, ... ],        optional
+ *     "names": "text" | "labels" }                          optional
  *
  * as JSON (UTF-8, no BOM; first byte `{` or white space) or as MessagePack (first byte a map). The
  * same tree in both gives the same constraint. Unknown keys are ignored, with their values. Ids
@@ -239,6 +240,11 @@ typedef struct eliza_constraint eliza_constraint;
  * with one path; one trigger in two descriptors; an id outside the vocabulary; an end token that is
  * also a child of a leaf's node; trailing bytes; anything beyond the limits. If two leaves have the
  * same tokens, the smaller name (by its UTF-8 bytes) stays.
+ *
+ * A payload for another vocabulary is ELIZA_ERR_MODEL_MISMATCH: one with another model id, where both are
+ * known, and one with a leaf whose tokens, as far as their bytes are known, spell no text that contains
+ * its name. "names": "labels" says that names are not what their tokens spell. (Samplers of section 11
+ * know no bytes.)
  *
  * Spans. Without triggers the descriptors are active one after the other, in their order: the first at
  * once, each other when a token has ended the span before. With triggers, a span is activated when the

@@ -91,6 +91,8 @@ def run_case(case: Any, payload: Any) -> None:
 def make_matcher(case: Any, payload: Any) -> Matcher:
     kind, data = next(iter(case["constraint"])), case["vocabulary"]
     compile_kind = row(KINDS, kind)
+    if "size" not in data:
+        raise NotYet("tokens")
     vocabulary = Vocabulary(data["size"], model_id=data.get("model_id"))
     return Matcher(compile_kind(vocabulary, payload), span_timeout=case.get("span_timeout"))
 

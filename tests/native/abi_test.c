@@ -15,7 +15,8 @@
 #define VOCAB_SIZE 100
 
 static const char PAYLOAD[] = "{\"modelId\":\"tiny\",\"descriptors\":[{\"path\":\"action\",\"leaves\":["
-                              "{\"name\":\"GO\",\"tokens\":[10,11]},{\"name\":\"STOP\",\"tokens\":[20]}]}]}";
+                              "{\"name\":\"GO\",\"tokens\":[10,11]},{\"name\":\"STOP\",\"tokens\":[20]}]}],"
+                              "\"names\":\"labels\"}";
 #define PAYLOAD_LENGTH (sizeof PAYLOAD - 1)
 
 /* 1 and 2: library, errors */

@@ -93,7 +93,7 @@ static eliza_constraint *make_schema(const eliza_vocab *vocab) {
 
 static eliza_constraint *make_trie(const eliza_vocab *vocab) {
     static const char payload[] = "{\"modelId\":\"\",\"descriptors\":[{\"path\":\"p\",\"leaves\":["
-                                  "{\"name\":\"A\",\"tokens\":[97,98]},{\"name\":\"B\",\"tokens\":[99]}]}]}";
+                                  "{\"name\":\"ab\",\"tokens\":[97,98]},{\"name\":\"c\",\"tokens\":[99]}]}]}";
     eliza_constraint *made = NULL;
     GIVES(ELIZA_OK, eliza_inference_constraint_create_token_trie(vocab, payload, sizeof payload - 1, &made, &error));
     return made;

@@ -17,6 +17,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -243,14 +244,26 @@ class Descriptor:
 
 
 class Constraint:
-    def __init__(self, tree: Any, *, vocab_size: int, model_id: str = "") -> None:
+    def __init__(self, tree: Any, *, vocab_size: int, model_id: str = "", token_bytes: Sequence[bytes] = ()) -> None:
         payload_model = text(field(tree, "modelId"))
+        names = field(tree, "names", optional=True)
+        if names is not None and text(names) not in ("text", "labels"):
+            raise malformed("names")
         descriptors = items(field(tree, "descriptors"), at_most=DESCRIPTORS_MAX)
         self.vocab_size = vocab_size
         self.descriptors = [Descriptor(descriptor, vocab_size) for descriptor in descriptors]
         self.check_whole()
         if model_id and payload_model and model_id != payload_model:
             raise Refusal("ELIZA_ERR_MODEL_MISMATCH", payload_model)
+        if token_bytes and names != "labels":
+            self.check_names(token_bytes)
+
+    def check_names(self, token_bytes: Sequence[bytes]) -> None:
+        for descriptor in self.descriptors:
+            for sequence, index in descriptor.leaves.items():
+                spelt = [token_bytes[token] for token in sequence]
+                if all(spelt) and descriptor.names[index].encode() not in b"".join(spelt):
+                    raise Refusal("ELIZA_ERR_MODEL_MISMATCH", descriptor.names[index])
 
     def check_whole(self) -> None:
         paths = [descriptor.path for descriptor in self.descriptors]

@@ -203,7 +203,7 @@ def test_sizes(words: Vocabulary, json_constraint: Constraint) -> None:
     assert Constraint.regex(words, "a{3}").recognizer_info.n_parser_states == 0
     assert Constraint.choices(words, SEND).kind == ConstraintKind.CHOICES
     assert Constraint.regex(words, "a").kind == ConstraintKind.REGEX
-    tree = Constraint(words, TokenTree.from_names(["A"], {"A": [1]}))
+    tree = Constraint(words, TokenTree.from_names(["A"], {"A": [1]}, labels=True))
     assert tree.kind == ConstraintKind.TOKEN_TRIE
     assert tree.recognizer_info.n_states == 0
     assert tree.notes == ()
@@ -328,7 +328,7 @@ def test_a_constraint_for_other_tokens_is_refused(words: Vocabulary, tmp_path: P
 
 def test_a_token_tree_is_not_saved(words: Vocabulary, tmp_path: Path) -> None:
     with pytest.raises(InvalidArgumentError):
-        Constraint(words, TokenTree.from_names(["A"], {"A": [1]})).save(tmp_path / "saved")
+        Constraint(words, TokenTree.from_names(["A"], {"A": [1]}, labels=True)).save(tmp_path / "saved")
 
 
 def test_a_saved_vocabulary_is_the_same(words: Vocabulary, tmp_path: Path) -> None:
@@ -413,7 +413,7 @@ def test_end_tokens_that_cannot_be_are_errors(words: Vocabulary) -> None:
             Matcher(constraint, end=end)
         assert caught.value.status in (Status.INVALID_ARG, Status.LIMIT)
     with pytest.raises(InvalidArgumentError):
-        Matcher(Constraint(words, TokenTree.from_names(["A"], {"A": [1]})), end=[2])
+        Matcher(Constraint(words, TokenTree.from_names(["A"], {"A": [1]}, labels=True)), end=[2])
 
 
 def test_a_recognizer_has_no_span_timeout_unless_told(words: Vocabulary) -> None:
@@ -492,7 +492,7 @@ def test_a_bitmap_outside_a_span_has_every_token(words: Vocabulary) -> None:
     matcher = Matcher(Constraint.regex(words, "a"))
     matcher.deactivate()
     assert ids_of(matcher.fill_bitmap()) == set(range(N_TOKENS))
-    tree = Matcher(Constraint(words, TokenTree.from_names(["A", "B"], {"A": [3, 4], "B": [100]})))
+    tree = Matcher(Constraint(words, TokenTree.from_names(["A", "B"], {"A": [3, 4], "B": [100]}, labels=True)))
     assert ids_of(tree.fill_bitmap()) == {3, 100}
     assert tree.bitmap() is None
 
@@ -519,7 +519,7 @@ def test_other_buffers_for_a_bitmap_are_errors(words: Vocabulary) -> None:
 def test_many_bitmaps_at_once(words: Vocabulary, json_constraint: Constraint, n_threads: int) -> None:
     matchers = [Matcher(json_constraint) for _ in range(9)]
     matchers.append(Matcher(Constraint.choices(words, SEND)))
-    matchers.append(Matcher(Constraint(words, TokenTree.from_names(["A"], {"A": [3]}))))
+    matchers.append(Matcher(Constraint(words, TokenTree.from_names(["A"], {"A": [3]}, labels=True))))
     text = '{"abc": [12, true]}'
     for n, matcher in enumerate(matchers[:9]):
         accept_text(matcher, text[: 2 * n])
@@ -593,7 +593,7 @@ def test_a_forced_run_of_any_length(words: Vocabulary) -> None:
     matcher = Matcher(Constraint.choices(words, [text]), end=[])
     assert matcher.forced_bytes() == text.encode()
     assert b"".join(map(words.token_bytes, matcher.forced())).startswith(text.encode()[:-8])
-    tree = Matcher(Constraint(words, TokenTree.from_names(["A"], {"A": [97, 98]})))
+    tree = Matcher(Constraint(words, TokenTree.from_names(["A"], {"A": [97, 98]}, labels=True)))
     assert tree.forced_bytes() == b"" and tree.forced() == [97, 98]
 
 

@@ -10,7 +10,7 @@ WORDS = Vocabulary(4, [b"a", b"b", b"ab", b"</s>"], [0, 0, 0, 2])
 
 def test_a_vocabulary_and_what_is_compiled_for_it() -> None:
     assert repr(WORDS) == "<Vocabulary of 4 tokens>"
-    tree = TokenTree.from_names(["A"], {"A": [0]})
+    tree = TokenTree.from_names(["a"], {"a": [0]})
     assert repr(Constraint(WORDS, tree)) == "<Constraint TOKEN_TRIE for 4 tokens>"
     assert repr(Constraint.choices(WORDS, ["a"])) == "<Constraint CHOICES for 4 tokens>"
     assert repr(Constraint.lark(WORDS, 'start: "a"')) == "<Constraint GRAMMAR for 4 tokens>"

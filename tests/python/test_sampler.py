@@ -315,7 +315,7 @@ def test_a_sampler_in_a_foreign_chain(chain: Chain, model: Model) -> None:
 
 def test_decision_09_the_timeout_of_a_constraint_is_its_own(chain: Chain, model: Model) -> None:
     tokens = [10 + i % 2 for i in range(limits.SPAN_TIMEOUT_TOKENS + 2)]
-    constraint = Constraint(model.vocabulary, TokenTree.from_names(["LONG"], {"LONG": tokens}))
+    constraint = Constraint(model.vocabulary, TokenTree.from_names(["LONG"], {"LONG": tokens}, labels=True))
     with pytest.raises(LimitError):
         constraint_sampler(chain.vocab, constraint)
     sampler = constraint_sampler(chain.vocab, constraint, span_timeout=len(tokens))

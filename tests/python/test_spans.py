@@ -173,6 +173,7 @@ def test_decision_02_without_end_tokens_the_output_is_free_for_one_token(stream:
     tree = TokenTree.from_names(
         ["SEND", "SEND_MESSAGE"],
         {"SEND": model.tokenize(" SEND"), "SEND_MESSAGE": [*model.tokenize(" SEND"), *model.tokenize("MESSAGE")]},
+        labels=True,
     )
     stream.set_token_trie(tree)
     assert stream.generate() == " SEND_REMINDER"
@@ -437,7 +438,7 @@ def test_a_leaf_that_goes_on_after_the_end_of_generation_is_refused(stream: Stre
     (end, *_) = model.vocabulary.end_of_generation_tokens()
     name = model.tokenize(" NONE")
     with pytest.raises(PayloadError, match="ends the generation"):
-        stream.set_token_trie(TokenTree.from_names(["A"], {"A": [*name, end, *name]}))
-    stream.set_token_trie(TokenTree.from_names(["A"], {"A": [*name, end]}))
+        stream.set_token_trie(TokenTree.from_names(["A"], {"A": [*name, end, *name]}, labels=True))
+    stream.set_token_trie(TokenTree.from_names(["A"], {"A": [*name, end]}, labels=True))
     assert stream.generate() == " NONE"
     assert stream.leaf == "A"

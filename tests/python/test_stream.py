@@ -484,7 +484,7 @@ def test_half_a_character_does_not_come_with_the_next_answer(open_stream: OpenSt
     assert len(emoji) > 1
     stream = open_stream()
     stream.prefill(PROMPT.format("hello"))
-    stream.set_token_trie(TokenTree.from_names(["A"], {"A": emoji}))
+    stream.set_token_trie(TokenTree.from_names(["\N{GRINNING FACE}"], model.tokenize))
     stream.generate(lambda _token, _text: True)
     stream.clear_token_trie()
     stream.prefill(PROMPT.format("remind me to water the plants"))

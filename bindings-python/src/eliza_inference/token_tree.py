@@ -77,10 +77,13 @@ class TokenTrieNode:
 
 @dataclass(frozen=True, slots=True)
 class TokenTree:
-    """Descriptors and the model whose token ids they use ("" if it is not known)."""
+    """Descriptors and the model whose token ids they use ("" if it is not known). A vocabulary refuses a tree in
+    which the tokens of a name do not spell it, since it is for another one; `labels` says that names are not what
+    their tokens spell."""
 
     descriptors: tuple[TokenTreeDescriptor, ...]
     model_id: str = ""
+    labels: bool = False
     _json: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
     """The payload in JSON once it was asked for, so that a tree is written once and used often."""
 
@@ -95,6 +98,7 @@ class TokenTree:
         trigger: Iterable[Iterable[int]] = (),
         end: Iterable[int] = (),
         model_id: str = "",
+        labels: bool = False,
     ) -> TokenTree:
         """A tree with one descriptor; `tree + other` combines two trees.
 
@@ -112,13 +116,13 @@ class TokenTree:
         descriptor = build_token_tree_descriptor(path, listed, token_map, trigger=trigger, end=end)
         if descriptor is None:
             raise PayloadError(f"{path}: no name has any tokens")
-        return cls((descriptor,), model_id)
+        return cls((descriptor,), model_id, labels)
 
     def __add__(self, other: TokenTree) -> TokenTree:
         """A tree with the descriptors of both. `ModelMismatchError` if they are for different models."""
         if self.model_id != other.model_id:
             raise ModelMismatchError(f"trees for the models {self.model_id!r} and {other.model_id!r}")
-        return TokenTree(self.descriptors + other.descriptors, self.model_id)
+        return TokenTree(self.descriptors + other.descriptors, self.model_id, self.labels or other.labels)
 
     @classmethod
     def from_json(cls, payload: str | bytes) -> TokenTree:
@@ -151,7 +155,9 @@ class TokenTree:
         return bytes(_msgpack().packb(self._to_object()))
 
     def _to_object(self) -> dict[str, Any]:
-        return {"modelId": self.model_id, "descriptors": [_descriptor_to_object(each) for each in self.descriptors]}
+        descriptors = [_descriptor_to_object(each) for each in self.descriptors]
+        names = {"names": "labels"} if self.labels else {}
+        return {"modelId": self.model_id, "descriptors": descriptors, **names}
 
     @classmethod
     def _from_object(cls, decoded: object) -> TokenTree:
@@ -168,7 +174,10 @@ class TokenTree:
             )
             for each in payload.key("descriptors").items()
         )
-        return cls(descriptors, payload.key("modelId").text())
+        names = payload.key("names", "text").text()
+        if names not in ("text", "labels"):
+            raise PayloadError(f'names: expected "text" or "labels", got {names!r}')
+        return cls(descriptors, payload.key("modelId").text(), names == "labels")
 
 
 def build_token_trie(sequences: Iterable[TokenSequence]) -> TokenTrieNode:

@@ -7,6 +7,7 @@ pub const arena = @import("base/arena.zig");
 pub const array_list = @import("base/array_list.zig");
 pub const budget = @import("base/budget.zig");
 pub const diagnostic = @import("base/diagnostic.zig");
+pub const identity = @import("base/identity.zig");
 pub const number_map = @import("base/number_map.zig");
 pub const sort = @import("base/sort.zig");
 pub const status = @import("base/status.zig");

@@ -3,12 +3,15 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
 const Vocabulary = @import("../vocabulary/vocabulary.zig").Vocabulary;
 const TokenTrie = @import("../trie/trie.zig").TokenTrie;
 const cache = @import("../trie/cache.zig");
+const spelling_module = @import("../trie/spelling.zig");
+pub const Spelling = spelling_module.Spelling;
 const Recognizer = @import("../recognizer/recognizer.zig").Recognizer;
 const Compiled = @import("kinds.zig").Compiled;
 
@@ -26,7 +29,16 @@ pub const Constraint = struct {
         payload: []const u8,
         diag: *Diagnostic,
     ) diagnostic.Error!*Constraint {
-        const trie = try compilePayload(gpa, payload, vocabulary.tokens.n, vocabulary.model_id, diag);
+        const target: Target = .{
+            .n_tokens = vocabulary.tokens.n,
+            .model_id = vocabulary.model_id,
+            .spelling = if (vocabulary.tokens.offsets.len == 0) null else .{
+                .pointer = vocabulary,
+                .append = appendBytes,
+                .identity = vocabulary.identity,
+            },
+        };
+        const trie = try compilePayload(gpa, payload, target, diag);
         errdefer trie.release();
         return create(gpa, vocabulary, .{ .token_trie = trie }, diag);
     }
@@ -65,23 +77,33 @@ pub const Constraint = struct {
     }
 };
 
-/// The trie of a payload, from the cache if it is there, checked against a vocabulary of `n_tokens` and the
-/// model's id, "" if unknown. The caller owns one reference.
-pub fn compilePayload(
-    gpa: Allocator,
-    payload: []const u8,
+fn appendBytes(pointer: *const anyopaque, token: i32, out: *ArrayList(u8)) Allocator.Error!void {
+    const vocabulary: *const Vocabulary = @ptrCast(@alignCast(pointer));
+    try out.appendSlice(vocabulary.gpa, vocabulary.tokens.bytesOf(@intCast(token)));
+}
+
+/// What a payload is checked against.
+pub const Target = struct {
     n_tokens: u32,
-    model_id: []const u8,
-    diag: *Diagnostic,
-) diagnostic.Error!*TokenTrie {
+    /// "" if unknown.
+    model_id: []const u8 = "",
+    /// Null if the bytes of the tokens are not known.
+    spelling: ?Spelling,
+};
+
+/// The trie of a payload, from the cache if it is there, checked against the target. The caller owns one reference.
+pub fn compilePayload(gpa: Allocator, payload: []const u8, target: Target, diag: *Diagnostic) diagnostic.Error!*TokenTrie {
     const trie = try cache.shared.get(gpa, payload, diag);
     errdefer trie.release();
     const for_model = trie.textOf(trie.model_id);
-    if (model_id.len > 0 and for_model.len > 0 and !std.mem.eql(u8, model_id, for_model)) {
-        return diag.fail(.model_mismatch, "modelId: the payload is for {f}, the model is {f}", .{ quoted(for_model), quoted(model_id) });
+    const id = target.model_id;
+    if (id.len > 0 and for_model.len > 0 and !std.mem.eql(u8, id, for_model)) {
+        return diag.fail(.model_mismatch, "modelId: the payload is for {f}, the model is {f}", .{ quoted(for_model), quoted(id) });
     }
-    if (trie.largest.token >= n_tokens) {
-        return diag.fail(.payload, "{f}: {d} is not below the vocabulary size {d}", .{ trie.largest.place, trie.largest.token, n_tokens });
+    const largest = trie.largest;
+    if (largest.token >= target.n_tokens) {
+        return diag.fail(.payload, "{f}: {d} is not below the vocabulary size {d}", .{ largest.place, largest.token, target.n_tokens });
     }
+    if (target.spelling) |spelling| try spelling_module.check(gpa, trie, spelling, diag);
     return trie;
 }

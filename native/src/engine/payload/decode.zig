@@ -99,16 +99,26 @@ const Decoder = struct {
         try d.out.sequences.ensureTotalCapacity(d.gpa, d.out.source.len / 32);
         try d.out.tokens.ensureTotalCapacity(d.gpa, d.out.source.len / 8);
 
-        var fields: Fields(enum { modelId, descriptors }) = undefined;
+        var fields: Fields(enum { modelId, descriptors, names }) = undefined;
         try fields.open(d);
         while (try fields.next(d)) |key| switch (key) {
             .modelId => try d.name(&d.out.model_id),
             .descriptors => try d.descriptors(),
+            .names => d.out.has_labels = try d.areLabels(),
         };
         try fields.require(d, &.{ .modelId, .descriptors });
         try d.reader.end();
         try d.checkPaths();
         try d.checkTriggers();
+    }
+
+    fn areLabels(d: *Decoder) Error!bool {
+        var kind: Text = undefined;
+        try d.name(&kind);
+        const text = d.out.textOf(kind);
+        if (std.mem.eql(u8, text, "labels")) return true;
+        if (std.mem.eql(u8, text, "text")) return false;
+        return d.fail("{f} is neither \"text\" nor \"labels\"", .{quoted(text)});
     }
 
     fn descriptors(d: *Decoder) Error!void {

@@ -74,6 +74,7 @@ pub const Payload = struct {
     triggers: ArrayList(Range) = .empty,
     descriptors: ArrayList(Descriptor) = .empty,
     model_id: Text = .{},
+    has_labels: bool = false,
     largest: struct { token: i32 = -1, place: Place = .{} } = .{},
     longest: struct { tokens: u32 = 0, place: Place = .{} } = .{},
 

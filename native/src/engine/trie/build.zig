@@ -67,6 +67,7 @@ fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnostic) 
         .names = names,
         .source = copy,
         .model_id = from.model_id,
+        .has_labels = from.has_labels,
         .n_leaves = layout.n_leaves,
         .widest = layout.widest,
         .largest = from.largest,

@@ -46,7 +46,7 @@ pub const Position = struct {
     }
 };
 
-/// A compiled payload. Immutable, reference-counted, shared by any number of threads.
+/// A compiled payload. Immutable but for `spelt_by`, reference-counted, shared by any number of threads.
 pub const TokenTrie = struct {
     references: std.atomic.Value(u32) = .init(1),
     gpa: Allocator,
@@ -66,6 +66,10 @@ pub const TokenTrie = struct {
     unescaped: []const u8,
 
     model_id: Text,
+    /// The names are not what the tokens spell.
+    has_labels: bool,
+    /// The identity of the last vocabulary in which the tokens spell the names. 0: none so far.
+    spelt_by: std.atomic.Value(u32) = .init(0),
     n_leaves: u32,
     /// The most children of a node.
     widest: u32,

@@ -3,6 +3,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const diagnostic = @import("../base/diagnostic.zig");
+const identity = @import("../base/identity.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const tokens_module = @import("tokens.zig");
 pub const Flags = tokens_module.Flags;
@@ -31,6 +32,8 @@ pub const Owner = struct {
 pub const Vocabulary = struct {
     references: std.atomic.Value(u32) = .init(1),
     gpa: Allocator,
+    /// No other vocabulary of the process has it, nor had it.
+    identity: u32,
     tokens: Tokens,
     /// "" if unknown.
     model_id: []const u8,
@@ -62,6 +65,7 @@ pub const Vocabulary = struct {
         const flags = try gpa.dupe(Flags, from.flags);
         v.* = .{
             .gpa = gpa,
+            .identity = identity.next(),
             .tokens = .{ .n = from.n, .bytes = bytes, .offsets = offsets, .flags = flags },
             .model_id = model_id,
         };

@@ -5,6 +5,7 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const Arena = @import("engine").arena.Arena;
 const diagnostic = @import("engine").diagnostic;
+const identity = @import("engine").identity;
 const Diagnostic = diagnostic.Diagnostic;
 const vocabulary_module = @import("engine").vocabulary;
 const Vocabulary = vocabulary_module.Vocabulary;
@@ -47,6 +48,7 @@ pub fn openVocabulary(gpa: Allocator, path: []const u8, diag: *Diagnostic) diagn
     const v = gpa.create(Vocabulary) catch return diag.outOfMemory();
     v.* = .{
         .gpa = gpa,
+        .identity = identity.next(),
         .tokens = content.tokens,
         .model_id = content.model_id,
         .byte_trie = .init(trie),

@@ -8,6 +8,8 @@ const Layout = @import("layout.zig").Layout;
 const Runtime = @import("loader.zig").Runtime;
 const native_log = @import("native_log.zig");
 const diagnostic = @import("engine").diagnostic;
+const identity = @import("engine").identity;
+const Spelling = @import("engine").constraint.Spelling;
 const Diagnostic = diagnostic.Diagnostic;
 const file = @import("engine").file;
 const gpa = @import("engine").memory.gpa;
@@ -15,6 +17,8 @@ const gpa = @import("engine").memory.gpa;
 /// Reference-counted. Any thread may use it.
 pub const Model = struct {
     references: std.atomic.Value(u32) = .init(1),
+    /// As that of a Vocabulary.
+    identity: u32,
     runtime: *const Runtime,
     handle: *api_module.Model,
     vocab: *const api_module.Vocab,
@@ -48,6 +52,7 @@ pub const Model = struct {
         if (n_tokens < 1) return d.fail(.bundle_invalid, "{s}: the model has no vocabulary", .{path});
         const end_tokens = findEndTokens(&runtime.api, vocab, n_tokens) catch return d.outOfMemory();
         model.* = .{
+            .identity = identity.next(),
             .runtime = runtime,
             .handle = handle,
             .vocab = vocab,
@@ -129,6 +134,16 @@ pub const Model = struct {
     }
 
     const usual_token_bytes = 64;
+
+    /// What its tokens spell, for payloads. Lends the model.
+    pub fn spelling(model: *const Model) Spelling {
+        return .{ .pointer = model, .append = appendForSpelling, .identity = model.identity };
+    }
+
+    fn appendForSpelling(pointer: *const anyopaque, token: i32, out: *ArrayList(u8)) error{OutOfMemory}!void {
+        const model: *const Model = @ptrCast(@alignCast(pointer));
+        return model.appendBytes(token, true, out);
+    }
 
     /// Fails at the first token that is not in the vocabulary; `name` is the caller's name of the array.
     pub fn checkTokens(model: *const Model, name: []const u8, tokens: []const i32, d: *Diagnostic) diagnostic.Error!void {

@@ -68,7 +68,7 @@ pub const GuideSampler = struct {
     }
 
     fn guideOfPayload(s: *GuideSampler, payload: []const u8, d: *Diagnostic) Error!Guide {
-        const trie = try compilePayload(gpa, payload, s.n_tokens, "", d);
+        const trie = try compilePayload(gpa, payload, .{ .n_tokens = s.n_tokens, .spelling = null }, d);
         defer trie.release();
         return s.guideOf(.{ .token_trie = trie }, .{}, d);
     }

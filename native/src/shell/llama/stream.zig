@@ -270,7 +270,12 @@ pub const Stream = struct {
 
     /// Constrains the stream by a token-tree payload. If it fails, nothing has changed.
     pub fn setTrie(s: *Stream, payload: []const u8, mode: sampling.Mode) Error!void {
-        const trie = try compilePayload(gpa, payload, s.sequence.model.n_tokens, s.context.model_id, &s.diag);
+        const model = s.sequence.model;
+        const trie = try compilePayload(gpa, payload, .{
+            .n_tokens = model.n_tokens,
+            .model_id = s.context.model_id,
+            .spelling = model.spelling(),
+        }, &s.diag);
         defer trie.release();
         try s.constrainBy(.{ .token_trie = trie }, mode, .{});
     }
