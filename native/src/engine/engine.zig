@@ -41,6 +41,7 @@ pub const regex = @import("language/regex.zig");
 pub const mask = @import("mask/mask.zig");
 pub const mask_cache = @import("mask/cache.zig");
 pub const grammar = @import("lr/grammar.zig");
+pub const ambiguous = @import("glr/ambiguous.zig");
 pub const json_schema = @import("schema/json_schema.zig");
 pub const json_form = @import("schema/form.zig");
 pub const json_space = @import("schema/space.zig");

@@ -42,6 +42,7 @@ test {
     _ = @import("compile/lr/maximal_munch.zig");
     _ = @import("compile/lr/tables_test.zig");
     _ = @import("compile/schema/compile_test.zig");
+    _ = @import("compile/cfg/compile_test.zig");
     _ = @import("compile/schema/decimals.zig");
     _ = @import("compile/schema/json.zig");
     _ = @import("compile/schema/keywords.zig");

@@ -11,6 +11,7 @@ const Kind = @import("../contract/kind.zig").Kind;
 const Info = @import("../contract/info.zig").Info;
 const Position = @import("position.zig").Position;
 const Pool = @import("position.zig").Pool;
+const StackForm = @import("position.zig").StackForm;
 const Arrays = @import("arrays.zig").Arrays;
 const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
@@ -59,7 +60,7 @@ pub const Choices = struct {
     // ---- As a language: recognizer/language.zig says what each promises
 
     pub const kind: Kind = .choices;
-    pub const uses_stack = false;
+    pub const stack_form: StackForm = .none;
 
     pub fn deinit(c: *Choices, gpa: Allocator, arrays: Arrays) void {
         if (arrays == .owned) {

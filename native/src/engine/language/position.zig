@@ -8,11 +8,20 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
 
+/// What a language keeps below the state of a position.
+pub const StackForm = enum {
+    none,
+    /// One stack: cells are `Node`s.
+    one,
+    /// Several at once, as a graph (glr/graph.zig): `Node.depth` is a cell too.
+    graph,
+};
+
 /// A plain value. Its stack means something only with its pool.
 pub const Position = struct {
     /// The language says what its numbers mean.
     state: u32,
-    /// Unused by languages without `uses_stack`.
+    /// Unused by languages without stacks.
     stack: Stack = .initial,
 };
 
@@ -41,6 +50,8 @@ pub const Node = extern struct {
 /// The nodes of all stacks of one text. Belongs to one thread. A node stands behind its parent.
 pub const Pool = struct {
     nodes: ArrayList(Node) = .empty,
+    /// Those of the language.
+    form: StackForm = .one,
 
     /// The node of a stack's top, to be below another top.
     pub fn push(pool: *Pool, gpa: Allocator, stack: Stack) Allocator.Error!u32 {
@@ -71,12 +82,15 @@ pub const Pool = struct {
         while (i > 0) {
             i -= 1;
             std.debug.assert(nodes[i].parent == bottom or nodes[i].parent < i);
-            if (places[i] != 0 and nodes[i].parent != bottom) places[nodes[i].parent] = 1;
+            if (places[i] == 0) continue;
+            if (nodes[i].parent != bottom) places[nodes[i].parent] = 1;
+            if (pool.form == .graph and nodes[i].depth != bottom) places[nodes[i].depth] = 1;
         }
         var kept: u32 = 0;
         for (0..nodes.len) |n| if (places[n] != 0) {
             var node = nodes[n];
             if (node.parent != bottom) node.parent = places[node.parent];
+            if (pool.form == .graph and node.depth != bottom) node.depth = places[node.depth];
             nodes[kept] = node;
             places[n] = kept;
             kept += 1;

@@ -10,6 +10,7 @@ const dfa_module = @import("dfa.zig");
 const Dfa = dfa_module.Dfa;
 const Position = @import("position.zig").Position;
 const Pool = @import("position.zig").Pool;
+const StackForm = @import("position.zig").StackForm;
 const Arrays = @import("arrays.zig").Arrays;
 const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
@@ -19,7 +20,7 @@ pub const Regex = struct {
     dfa: Dfa,
 
     pub const kind: Kind = .regex;
-    pub const uses_stack = false;
+    pub const stack_form: StackForm = .none;
 
     pub fn deinit(r: *Regex, gpa: Allocator, arrays: Arrays) void {
         if (arrays == .owned) r.dfa.deinit(gpa);

@@ -11,6 +11,7 @@ const Info = @import("../contract/info.zig").Info;
 const dfa = @import("../language/dfa.zig");
 const Position = @import("../language/position.zig").Position;
 const Pool = @import("../language/position.zig").Pool;
+const StackForm = @import("../language/position.zig").StackForm;
 const Arrays = @import("../language/arrays.zig").Arrays;
 const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
@@ -30,7 +31,7 @@ pub const Grammar = struct {
     tables: TableStore,
 
     pub const kind: Kind = .grammar;
-    pub const uses_stack = true;
+    pub const stack_form: StackForm = .one;
 
     /// Takes the program over, unless it fails.
     pub fn init(gpa: Allocator, program: Program) Allocator.Error!Grammar {

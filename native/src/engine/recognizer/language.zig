@@ -14,10 +14,12 @@ const Kind = @import("../contract/kind.zig").Kind;
 const Info = @import("../contract/info.zig").Info;
 const Position = @import("../language/position.zig").Position;
 const Pool = @import("../language/position.zig").Pool;
+const StackForm = @import("../language/position.zig").StackForm;
 const Arrays = @import("../language/arrays.zig").Arrays;
 const Choices = @import("../language/choices.zig").Choices;
 const Regex = @import("../language/regex.zig").Regex;
 const Grammar = @import("../lr/grammar.zig").Grammar;
+const Ambiguous = @import("../glr/ambiguous.zig").Ambiguous;
 const MaskContext = @import("../mask/context.zig").MaskContext;
 const JsonSchema = @import("../schema/json_schema.zig").JsonSchema;
 const Scratch = @import("../mask/scratch.zig").Scratch;
@@ -27,6 +29,7 @@ pub const Language = union(enum) {
     choices: Choices,
     regex: Regex,
     grammar: Grammar,
+    ambiguous: Ambiguous,
     json_schema: JsonSchema,
 
     /// Frees what it owns; its arrays unless they are mapped.
@@ -43,10 +46,10 @@ pub const Language = union(enum) {
         };
     }
 
-    /// Whether masks depend on the stack of a position, besides its state.
-    pub fn usesStack(language: *const Language) bool {
+    /// What masks depend on, besides the state of a position.
+    pub fn stackForm(language: *const Language) StackForm {
         return switch (language.*) {
-            inline else => |*one| @TypeOf(one.*).uses_stack,
+            inline else => |*one| @TypeOf(one.*).stack_form,
         };
     }
 
@@ -80,8 +83,8 @@ pub const Language = union(enum) {
     }
 
     /// Computes `scratch.mask`: exactly the tokens that `advance` takes and, where `canStop` is true, the
-    /// vocabulary's end tokens. Returns the least depth of the stack at which a state was looked at: positions
-    /// with the same state, whose stacks agree from the top down to there, have the same mask. The expensive
+    /// vocabulary's end tokens. Returns the least depth of the stack at which a state was looked at (of a graph, the
+    /// most levels below the top): positions with the same state, whose stacks agree from the top down to there, have the same mask. The expensive
     /// operation: its caller caches the mask.
     pub fn computeMask(language: *Language, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
         return switch (language.*) {

@@ -11,9 +11,11 @@ const Vocabulary = @import("../vocabulary/vocabulary.zig").Vocabulary;
 const ByteTrie = @import("../vocabulary/byte_trie.zig").ByteTrie;
 const Position = @import("../language/position.zig").Position;
 const Pool = @import("../language/position.zig").Pool;
+const StackForm = @import("../language/position.zig").StackForm;
 const Arrays = @import("../language/arrays.zig").Arrays;
 const Language = @import("language.zig").Language;
 const key_module = @import("key.zig");
+const graph_key = @import("../glr/key.zig");
 const Mask = @import("../mask/mask.zig").Mask;
 const cache_module = @import("../mask/cache.zig");
 const MaskCache = cache_module.MaskCache;
@@ -32,7 +34,7 @@ pub const Recognizer = struct {
     language: Language,
     arrays: Arrays,
     /// The language's, copied for quick look-ups of masks.
-    uses_stack: bool,
+    stack_form: StackForm,
     /// The file of mapped arrays. Null if there are none.
     mapping: ?Mapping = null,
     /// What compiling found, one line each.
@@ -66,7 +68,7 @@ pub const Recognizer = struct {
             .trie = trie,
             .language = language,
             .arrays = arrays,
-            .uses_stack = language.usesStack(),
+            .stack_form = language.stackForm(),
             .note_lines = text,
             .account = .{ .bytes_max = mask_bytes_max },
             .masks = .{ .gpa = gpa, .account = &r.account },
@@ -110,21 +112,35 @@ pub const Recognizer = struct {
 
     /// The mask of a position; null if it is not cached. Lent as long as the recognizer lives. Takes no lock.
     pub inline fn cachedMask(r: *const Recognizer, pool: *const Pool, at: Position) ?*const Mask {
-        if (!r.uses_stack) {
-            var key: key_module.StateKey = .{ .state = at.state };
-            return r.masks.get(&key);
+        switch (r.stack_form) {
+            .none => {
+                var key: key_module.StateKey = .{ .state = at.state };
+                return r.masks.get(&key);
+            },
+            .one => {
+                var key: key_module.StackKey = .of(pool, at);
+                return r.masks.get(&key);
+            },
+            .graph => return r.cachedMaskOfGraph(pool, at),
         }
-        var key: key_module.StackKey = .of(pool, at);
+    }
+
+    noinline fn cachedMaskOfGraph(r: *const Recognizer, pool: *const Pool, at: Position) ?*const Mask {
+        var key: graph_key.GraphKey = .of(pool, at);
         return r.masks.get(&key);
     }
 
     /// Computes the mask and caches it. Lent as long as the recognizer lives or, if there was no room, by
     /// `scratch`.
     pub fn computeMask(r: *Recognizer, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!*const Mask {
-        const least_depth = try r.language.computeMask(&r.maskContext(), pool, at, scratch);
+        const looked_at = try r.language.computeMask(&r.maskContext(), pool, at, scratch);
         var key: [cache_module.key_max]u32 = undefined;
         key[0] = at.state;
-        const length = if (r.uses_stack) key_module.write(pool, at, least_depth, &key) orelse return &scratch.mask else 1;
+        const length = switch (r.stack_form) {
+            .none => 1,
+            .one => key_module.write(pool, at, looked_at, &key) orelse return &scratch.mask,
+            .graph => graph_key.write(pool, at, looked_at, &key) orelse return &scratch.mask,
+        };
         return r.masks.insert(key[0..length], &scratch.mask) orelse &scratch.mask;
     }
 

@@ -78,7 +78,13 @@ pub const RecognizerState = struct {
     /// Retains the recognizer. `ends` null: those of the vocabulary.
     pub fn init(gpa: Allocator, recognizer: *Recognizer, ends: ?[]const i32) RecognizerState {
         std.debug.assert(gpa.vtable == recognizer.gpa.vtable); // both add to the pool
-        return .{ .gpa = gpa, .recognizer = recognizer.retain(), .ends = .of(ends), .span = .{ .position = recognizer.initial() } };
+        return .{
+            .gpa = gpa,
+            .recognizer = recognizer.retain(),
+            .ends = .of(ends),
+            .span = .{ .position = recognizer.initial() },
+            .pool = .{ .form = recognizer.stack_form },
+        };
     }
 
     pub fn deinit(s: *RecognizerState) void {
@@ -90,7 +96,13 @@ pub const RecognizerState = struct {
 
     pub fn clone(s: *const RecognizerState) Allocator.Error!RecognizerState {
         const nodes = try s.pool.nodes.clone(s.gpa);
-        return .{ .gpa = s.gpa, .recognizer = s.recognizer.retain(), .ends = s.ends, .span = s.span, .pool = .{ .nodes = nodes } };
+        return .{
+            .gpa = s.gpa,
+            .recognizer = s.recognizer.retain(),
+            .ends = s.ends,
+            .span = s.span,
+            .pool = .{ .nodes = nodes, .form = s.pool.form },
+        };
     }
 
     pub fn reset(s: *RecognizerState) void {

@@ -10,6 +10,7 @@ const Kind = @import("../contract/kind.zig").Kind;
 const Info = @import("../contract/info.zig").Info;
 const Mutex = @import("../platform/mutex.zig").Mutex;
 const position = @import("../language/position.zig");
+const StackForm = position.StackForm;
 const Position = position.Position;
 const Pool = position.Pool;
 const Arrays = @import("../language/arrays.zig").Arrays;
@@ -44,7 +45,7 @@ pub const JsonSchema = struct {
     mutex: Mutex = .{},
 
     pub const kind: Kind = .json_schema;
-    pub const uses_stack = true;
+    pub const stack_form: StackForm = .one;
 
     /// Takes the schema over, unless it fails.
     pub fn init(gpa: Allocator, schema: *Schema, form: Form, index: *StringIndex) machine_module.Error!JsonSchema {

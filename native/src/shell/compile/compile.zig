@@ -13,16 +13,13 @@ const ByteTrie = @import("engine").byte_trie.ByteTrie;
 const Budget = @import("engine").budget.Budget;
 const budget_module = @import("engine").budget;
 const dfa = @import("regex/dfa.zig");
-const Pattern = @import("regex/pattern.zig").Pattern;
 const regex = @import("regex/parse.zig");
-const Bnf = @import("bnf.zig").Bnf;
 const lark = @import("lark/lark.zig");
 const tables = @import("lr/tables.zig");
-const buildProgram = @import("lr/build_program.zig").buildProgram;
-const maximal_munch = @import("lr/maximal_munch.zig");
+const Context = @import("lr/context.zig").Context;
+const choose = @import("cfg/choose.zig").choose;
 const program_module = @import("engine").program;
 const Language = @import("engine").language.Language;
-const Grammar = @import("engine").grammar.Grammar;
 const Recognizer = @import("engine").recognizer.Recognizer;
 const JsonSchema = @import("engine").json_schema.JsonSchema;
 const schema_compiler = @import("schema/compile.zig");
@@ -91,7 +88,7 @@ fn tryCompile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, set
     const language: Language = switch (source) {
         .choices => |choices| .{ .choices = try .build(gpa, choices.text, choices.offsets, &budget, diag) },
         .regex => |r| .{ .regex = .{ .dfa = try compileRegex(gpa, arena, r.pattern, r.ignore_case, &budget, diag) } },
-        .lark => |text| .{ .grammar = try compileGrammar(gpa, arena, text, &notes, &budget, diag) },
+        .lark => |text| try compileLark(gpa, arena, text, &notes, &budget, diag),
         .json_schema => |s| .{
             .json_schema = try compileSchema(gpa, vocabulary, s.text, &s.options, arena, &notes, &budget, diag),
         },
@@ -150,47 +147,18 @@ fn tooLarge(e: error{ OutOfMemory, TooLarge }, diag: *Diagnostic) Error {
     };
 }
 
-fn compileGrammar(
+fn compileLark(
     gpa: Allocator,
     arena: Allocator,
     text: []const u8,
     notes: *tables.Notes,
     budget: *Budget,
     diag: *Diagnostic,
-) Error!Grammar {
+) Error!Language {
     const parsed = try lark.parse(arena, text, budget, diag);
     try notes.appendSlice(arena, parsed.notes);
-    const grammar = &parsed.grammar;
-    const patterns = try arena.alloc(Pattern, grammar.terminals.len);
-    for (patterns, grammar.terminals) |*pattern, terminal| {
-        // A skipped terminal is skipped everywhere, so being soft means nothing.
-        pattern.* = .{ .node = terminal.pattern, .soft = terminal.soft and !terminal.skip };
-    }
-    const width = program_module.setWidth(grammar.terminals.len);
-    var lexer = try dfa.build(gpa, patterns, width, budget, "the lexer", diag);
-    const parser = buildParser(arena, grammar, &lexer, notes, budget, diag) catch |e| {
-        lexer.deinit(gpa);
-        return e;
-    };
-    var program = try buildProgram(gpa, grammar, lexer, &parser);
-    errdefer program.deinit(gpa);
-    return .init(gpa, program);
-}
-
-fn buildParser(
-    arena: Allocator,
-    grammar: *const Bnf,
-    lexer: *const dfa.Dfa,
-    notes: *tables.Notes,
-    budget: *Budget,
-    diag: *Diagnostic,
-) Error!tables.Tables {
-    const found = try arena.alloc(bool, grammar.terminals.len);
-    @memset(found, false);
-    for (lexer.match_patterns) |terminal| found[terminal] = true;
-    const parser = try tables.build(arena, grammar, found, notes, budget, diag);
-    try maximal_munch.noteInseparable(arena, grammar, &parser, lexer, notes, budget, diag);
-    return parser;
+    const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
+    return choose(gpa, &ctx, &parsed.grammar, parsed.options, notes);
 }
 
 fn missingBytes(arena: Allocator, trie: *const ByteTrie) Allocator.Error![]const u8 {

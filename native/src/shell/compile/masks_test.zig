@@ -316,7 +316,7 @@ fn randomVocabulary(gpa: Allocator, arena: Allocator, random: std.Random, diag: 
 fn randomGrammar(arena: Allocator, random: std.Random, is_wide: bool) ![]const u8 {
     var text: std.ArrayList(u8) = .empty;
     const n_rules = random.intRangeAtMost(usize, 2, 6);
-    try text.appendSlice(arena, "start: r0");
+    try text.appendSlice(arena, "%lexing longest\n%conflicts refuse\nstart: r0");
     if (is_wide) for (0..130) |i| try text.print(arena, " | \"{d}\"", .{i});
     try text.append(arena, '\n');
     for (0..n_rules) |rule| {

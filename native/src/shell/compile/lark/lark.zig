@@ -14,6 +14,7 @@ const message = @import("message");
 const Place = bnf.Place;
 const parser = @import("parser.zig");
 const SyntaxTree = @import("syntax_tree.zig").SyntaxTree;
+const Options = @import("syntax_tree.zig").Options;
 const Terminals = @import("terminals.zig").Terminals;
 
 const Error = Allocator.Error || diagnostic.Error;
@@ -29,6 +30,7 @@ pub const Parsed = struct {
     grammar: bnf.Bnf,
     /// What is legal but seldom meant, each "line:column: ..." without a newline.
     notes: []const []const u8,
+    options: Options,
 };
 
 /// The result lives in `arena` and keeps nothing of `text`. ELIZA_ERR_GRAMMAR: an error in the text; its message begins with
@@ -57,6 +59,7 @@ fn parseChecked(arena: Allocator, uncounted: Allocator, text: []const u8, budget
     return .{
         .grammar = try assemble(arena, &terminals, &expansion),
         .notes = try noteUnused(arena, &terminals, &expansion),
+        .options = tree.options,
     };
 }
 

@@ -14,6 +14,8 @@ const common_terminals = @import("common_terminals.zig");
 const patterns = @import("patterns.zig");
 const Patterns = patterns.Patterns;
 const syntax_tree = @import("syntax_tree.zig");
+const Lexing = @import("engine").ambiguous.Lexing;
+const Conflicts = @import("../cfg/choose.zig").Conflicts;
 const SyntaxTree = syntax_tree.SyntaxTree;
 const Alternative = syntax_tree.Alternative;
 const Expression = syntax_tree.Expression;
@@ -56,6 +58,7 @@ pub fn parse(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnos
         .ignored_expressions = parser.ignored_expressions.items,
         .soft = parser.soft.items,
         .precedences = parser.precedences.items,
+        .options = parser.options,
     };
 }
 
@@ -78,6 +81,7 @@ const Parser = struct {
     ignored: ArrayList(Mention) = .empty,
     ignored_expressions: ArrayList(Terminal) = .empty,
     soft: ArrayList(Mention) = .empty,
+    options: syntax_tree.Options = .{ .lexing = .contextual },
     precedences: ArrayList(Precedence) = .empty,
     /// Lists under construction, the innermost last.
     stack: ArrayList(Expression) = .empty,
@@ -197,11 +201,31 @@ const Parser = struct {
             p.level += 1;
             return p.readMentions(.{ .level = p.level, .associativity = one[1] });
         };
+        if (std.mem.eql(u8, name, "lexing")) {
+            p.options.lexing = try p.readWord(Lexing, &.{ .longest, .contextual });
+            return p.endLine();
+        }
+        if (std.mem.eql(u8, name, "conflicts")) {
+            p.options.conflicts = try p.readWord(Conflicts, &.{ .follow, .shift, .refuse });
+            return p.endLine();
+        }
         if (isPrec(directive)) return p.failPrec();
         for ([_][]const u8{ "declare", "override", "extend" }) |known| if (std.mem.eql(u8, name, known)) {
             return p.fail(directive.place, "{s} is not served", .{directive.text});
         };
         return p.fail(directive.place, "there is no directive {f}", .{quoted(directive.text)});
+    }
+
+    /// One of the words that may stand behind a directive.
+    fn readWord(p: *Parser, comptime Word: type, words: []const Word) Error!Word {
+        const directive = p.token;
+        try p.advance();
+        for (words) |word| if (p.token.tag == .rule and std.mem.eql(u8, p.token.text, @tagName(word))) {
+            try p.advance();
+            return word;
+        };
+        const names = if (Word == Lexing) "longest or contextual" else "follow, shift or refuse";
+        return p.fail(p.token.place, "{s} is followed by {s}", .{ directive.text, @as([]const u8, names) });
     }
 
     /// The symbols of %soft, or of a level of precedence.

@@ -27,6 +27,7 @@ pub const DroppedShift = struct { state: u32, terminal: u32, reduction: u32 };
 pub const Resolution = struct {
     /// [state * words]: the terminals that each state still shifts.
     shift_sets: []u64,
+    shifts_win: bool,
     dropped: ArrayList(DroppedShift) = .empty,
     /// The first conflict that remains of each kind, and how many there are.
     shift_reduce: ?Conflict = null,
@@ -34,10 +35,10 @@ pub const Resolution = struct {
     n_shift_reduce: u32 = 0,
     n_reduce_reduce: u32 = 0,
 
-    /// Removes reductions that lose from the automaton's lookaheads, which must be computed. Never fails for a conflict: the
+    /// `shifts_win`: where no precedence decides, shifts win. Removes reductions that lose from the automaton's lookaheads, which must be computed. Never fails for a conflict: the
     /// caller asks `shift_reduce` and `reduce_reduce`.
-    pub fn init(ctx: *const Context, g: *const AugmentedGrammar, a: *Automaton) Error!Resolution {
-        var s: Resolution = .{ .shift_sets = try ctx.filled(u64, @as(usize, a.nStates()) * g.words, 0) };
+    pub fn init(ctx: *const Context, g: *const AugmentedGrammar, a: *Automaton, shifts_win: bool) Error!Resolution {
+        var s: Resolution = .{ .shifts_win = shifts_win, .shift_sets = try ctx.filled(u64, @as(usize, a.nStates()) * g.words, 0) };
         const seen = try ctx.alloc(u64, g.words);
         for (0..a.nStates()) |state| {
             if (state % 16 == 0) try ctx.check();
@@ -62,7 +63,8 @@ pub const Resolution = struct {
             var terminals = sets.iterate(lookaheads);
             while (terminals.next()) |terminal| {
                 if (!sets.has(shifts, terminal)) continue;
-                const winner = winnerOf(g, a.reductions.items[reduction], terminal);
+                const declared = winnerOf(g, a.reductions.items[reduction], terminal);
+                const winner = if (declared == .undecided and s.shifts_win) .shift else declared;
                 if (winner == .shift or winner == .neither) sets.remove(lookaheads, terminal);
                 if (winner == .reduce or winner == .neither) {
                     try ctx.append(&s.dropped, .{ .state = state, .terminal = terminal, .reduction = @intCast(reduction) });

@@ -273,7 +273,7 @@ fn notesOf(arena: Allocator, text: []const u8) ![]const u8 {
     var notes: Notes = .empty;
     const all = try arena.alloc(bool, parsed.grammar.terminals.len);
     @memset(all, true);
-    const tables = try tables_module.build(arena, &parsed.grammar, all, &notes, &budget, &diag);
+    const tables = try tables_module.build(arena, &parsed.grammar, all, .refuse, &notes, &budget, &diag);
     const patterns = try arena.alloc(Pattern, parsed.grammar.terminals.len);
     for (patterns, parsed.grammar.terminals) |*to, from| to.* = .{ .node = from.pattern, .soft = from.soft };
     var lexer = try dfa.build(arena, patterns, 2, &budget, "the lexer", &diag);

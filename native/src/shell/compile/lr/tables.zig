@@ -54,6 +54,8 @@ pub const Tables = struct {
     production_symbols: []const u32,
     /// [production]: the number of its symbols.
     production_lengths: []const u16,
+    /// Whether a state has several actions on one terminal: see `Conflicts.keep`.
+    has_conflicts: bool = false,
 
     /// The state after `symbol`, over which `state` must have a transition.
     pub fn transition(t: *const Tables, state: usize, symbol: u32) u16 {
@@ -61,14 +63,25 @@ pub const Tables = struct {
     }
 };
 
+/// What becomes of conflicts that no precedence resolves.
+pub const Conflicts = enum {
+    /// ELIZA_ERR_GRAMMAR. So are a rule that derives itself, and left recursion behind what can be empty.
+    refuse,
+    /// The parser reads on. All else is refused.
+    shift,
+    /// They stay in the tables of LALR(1). No rule may derive itself, nor lead to itself behind what can be empty.
+    keep,
+};
+
 /// The result and the notes live in `arena`, as all scratch memory does. `found` [terminal]: whether the lexer ever finds it.
 /// Terminals that are never found, rules that can never end and rules that are not used are left out, each with a note.
-/// ELIZA_ERR_GRAMMAR: the start rule can never end, a rule derives itself, left recursion behind what can be empty, a conflict
-/// that no precedence resolves. ELIZA_ERR_LIMIT: more than 16-bit numbers can count, or than the budget allows.
+/// ELIZA_ERR_GRAMMAR: the start rule can never end, or what `conflicts` refuses. ELIZA_ERR_LIMIT: more than 16-bit numbers can
+/// count, or than the budget allows.
 pub fn build(
     arena: Allocator,
     grammar: *const Bnf,
     found: []const bool,
+    conflicts: Conflicts,
     notes: *Notes,
     budget: *Budget,
     diag: *Diagnostic,
@@ -77,18 +90,21 @@ pub fn build(
     try checkLimits(grammar, diag);
     const kept = try useless_rules.findUseful(&ctx, grammar, found, notes);
     const g: AugmentedGrammar = try .init(&ctx, grammar, kept);
-    try recursion.check(&ctx, &g);
+    if (conflicts != .keep) try recursion.check(&ctx, &g);
 
     var automaton: Automaton = try .init(&ctx, &g, null);
     const lalr: LalrLookaheads = try .init(&ctx, &g, &automaton);
-    var resolution: Resolution = try .init(&ctx, &g, &automaton);
+    var resolution: Resolution = try .init(&ctx, &g, &automaton, conflicts == .shift);
+    if (conflicts == .keep and (resolution.shift_reduce != null or resolution.reduce_reduce != null)) {
+        return layOut(&ctx, &g, &automaton, resolution.shift_sets, true);
+    }
     // Canonical LR(1) has it too: merging lookaheads never causes a shift-reduce conflict.
     if (resolution.shift_reduce) |one| {
         return conflict_report.fail(&ctx, &g, &automaton, &lalr, one, resolution.n_shift_reduce - 1);
     }
     if (try needsCanonical(&ctx, &g, &automaton, &resolution)) |first| {
         automaton = try .init(&ctx, &g, &first);
-        resolution = try .init(&ctx, &g, &automaton);
+        resolution = try .init(&ctx, &g, &automaton, conflicts == .shift);
         if (resolution.reduce_reduce) |one| {
             return conflict_report.fail(&ctx, &g, &automaton, null, one, resolution.n_reduce_reduce - 1);
         }
@@ -96,7 +112,7 @@ pub fn build(
         automaton = merged.automaton;
         resolution.shift_sets = merged.shift_sets;
     }
-    return layOut(&ctx, &g, &automaton, resolution.shift_sets);
+    return layOut(&ctx, &g, &automaton, resolution.shift_sets, false);
 }
 
 const numbers_max = std.math.maxInt(u16) - 1;
@@ -126,7 +142,13 @@ fn needsCanonical(ctx: *const Context, g: *const AugmentedGrammar, a: *const Aut
     return if (try common_lookaheads.canonicalDropsAll(ctx, g, &first, a, resolution.dropped.items)) null else first;
 }
 
-fn layOut(ctx: *const Context, g: *const AugmentedGrammar, a: *const Automaton, shift_sets: []const u64) Error!Tables {
+fn layOut(
+    ctx: *const Context,
+    g: *const AugmentedGrammar,
+    a: *const Automaton,
+    shift_sets: []const u64,
+    has_conflicts: bool,
+) Error!Tables {
     const table = try displaceRows(ctx, a.transition_offsets.items, a.symbols.items, a.targets.items);
     const symbols = try ctx.alloc(u32, g.n_productions);
     const lengths = try ctx.alloc(u16, g.n_productions);
@@ -147,5 +169,6 @@ fn layOut(ctx: *const Context, g: *const AugmentedGrammar, a: *const Automaton, 
         .reduction_sets = a.lookaheads.items,
         .production_symbols = symbols,
         .production_lengths = lengths,
+        .has_conflicts = has_conflicts,
     };
 }

@@ -119,7 +119,7 @@ const Built = struct {
         const arena = b.arena.allocator();
         const found = try arena.alloc(bool, b.grammar.terminals.len);
         for (found, b.grammar.terminals) |*is_found, terminal| is_found.* = !b.isUnfound(terminal);
-        return tables_module.build(arena, &b.grammar, found, &b.notes, &b.budget, &b.diag);
+        return tables_module.build(arena, &b.grammar, found, .refuse, &b.notes, &b.budget, &b.diag);
     }
 
     fn isUnfound(b: *const Built, terminal: bnf.Terminal) bool {

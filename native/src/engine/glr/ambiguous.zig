@@ -1,0 +1,83 @@
+//! Any context-free grammar as a language: a lexer that may end a lexeme wherever it matches, and a generalised LR
+//! parser. A position is the set of all ways to read the text (graph.zig).
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("../base/diagnostic.zig");
+const Budget = @import("../base/budget.zig").Budget;
+const Kind = @import("../contract/kind.zig").Kind;
+const Info = @import("../contract/info.zig").Info;
+const Position = @import("../language/position.zig").Position;
+const Pool = @import("../language/position.zig").Pool;
+const StackForm = @import("../language/position.zig").StackForm;
+const Arrays = @import("../language/arrays.zig").Arrays;
+const MaskContext = @import("../mask/context.zig").MaskContext;
+const Scratch = @import("../mask/scratch.zig").Scratch;
+const Program = @import("../lr/program.zig").Program;
+const nothing_pending = @import("../lr/parser.zig").nothing_pending;
+const run_module = @import("run.zig");
+const Run = run_module.Run;
+pub const Lexing = run_module.Lexing;
+const Walker = @import("walker.zig").Walker;
+
+/// recognizer/language.zig says what each operation promises.
+pub const Ambiguous = struct {
+    program: Program,
+    lexing: Lexing,
+
+    pub const kind: Kind = .grammar;
+    pub const stack_form: StackForm = .graph;
+
+    pub fn deinit(a: *Ambiguous, gpa: Allocator, arrays: Arrays) void {
+        if (arrays == .owned) a.program.deinit(gpa);
+        a.* = undefined;
+    }
+
+    pub fn describe(a: *const Ambiguous, info: *Info) void {
+        info.n_states = a.program.lexer.nStates();
+        info.n_parser_states = a.program.nParserStates();
+        info.n_terminals = a.program.n_terminals;
+        info.n_productions = a.program.n_productions;
+        info.automaton_bytes = a.program.bytes();
+    }
+
+    pub fn initial(_: *const Ambiguous) u32 {
+        return nothing_pending;
+    }
+
+    pub fn advance(a: *const Ambiguous, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) Allocator.Error!?Position {
+        var run: Run = try .init(gpa, &a.program, a.lexing, pool, from);
+        defer run.deinit();
+        var set: u32 = first_set;
+        for (text) |byte| {
+            set = try run.step(set, byte);
+            if (set == Run.empty) return null;
+        }
+        return try run.positionOf(set);
+    }
+
+    pub fn canStop(a: *const Ambiguous, gpa: Allocator, pool: *Pool, at: Position) Allocator.Error!bool {
+        const n_nodes = pool.nodes.items.len;
+        defer pool.nodes.shrinkRetainingCapacity(n_nodes);
+        var run: Run = try .init(gpa, &a.program, a.lexing, pool, at);
+        defer run.deinit();
+        return run.canEnd(first_set);
+    }
+
+    pub fn computeMask(a: *Ambiguous, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+        const n_nodes = pool.nodes.items.len;
+        defer pool.nodes.shrinkRetainingCapacity(n_nodes);
+        var run: Run = try .init(context.gpa, &a.program, a.lexing, pool, at);
+        defer run.deinit();
+        var walker: Walker = try .init(&run, scratch.states, first_set);
+        defer walker.deinit();
+        context.computeByWalk(&walker, try run.canEnd(first_set), scratch);
+        if (walker.out_of_memory) return error.OutOfMemory;
+        return @intCast(run.looked);
+    }
+
+    pub fn prepare(_: *Ambiguous, _: *const MaskContext, _: *const Budget, _: *diagnostic.Diagnostic) diagnostic.Error!void {}
+
+    /// Of a run: the configurations of its position.
+    const first_set = 1;
+};

@@ -1,0 +1,93 @@
+//! Stacks as a graph: what is below a state may be several stacks ("Efficient parsing for natural language", M. Tomita,
+//! 1985). They lie in the pool of a text, whose cells are written once and only lead to older ones:
+//!
+//!   link           one of the nodes below a node: `depth` is that node, `state` the parser's state above it, the
+//!                  same in all links of a node, and `parent` the next link. A node is its first link.
+//!   configuration  one way to read the text: `state` is the lexer's, `depth` the node before the pending lexeme,
+//!                  and `parent` the next configuration of the position.
+//!
+//! The node of the initial state has no link; it is `root`.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const position = @import("../language/position.zig");
+const Position = position.Position;
+const Pool = position.Pool;
+
+/// The node with the parser's initial state, below all others.
+pub const root = position.bottom;
+/// In place of the next link or configuration.
+pub const last = position.bottom;
+
+/// One way to read the text so far.
+pub const Configuration = struct {
+    /// The lexer's state within the pending lexeme; `nothing_pending` before the first byte.
+    state: u16,
+    node: u32,
+
+    pub fn isBefore(_: void, a: Configuration, b: Configuration) bool {
+        return if (a.state != b.state) a.state < b.state else a.node < b.node;
+    }
+};
+
+/// The parser's state of a node.
+pub inline fn stateOf(pool: *const Pool, node: u32) u32 {
+    return if (node == root) 0 else pool.nodes.items[node].state;
+}
+
+/// Adds a link before others of the same node, or `last`. Returns the node that they are together.
+pub fn addLink(pool: *Pool, gpa: Allocator, state: u32, below: u32, next: u32) Allocator.Error!u32 {
+    return add(pool, gpa, .{ .parent = next, .depth = below, .state = state });
+}
+
+fn add(pool: *Pool, gpa: Allocator, cell: position.Node) Allocator.Error!u32 {
+    const n = pool.nodes.items.len;
+    if (n == position.bottom) return error.OutOfMemory;
+    try pool.nodes.append(gpa, cell);
+    return @intCast(n);
+}
+
+/// In `Stack.top` of a position: `below` is its only node, and the position's state the lexer's.
+const single = 0;
+/// `below` is the first configuration.
+const several = 1;
+
+/// The position of at least one configuration, ascending.
+pub fn positionOf(pool: *Pool, gpa: Allocator, configurations: []const Configuration) Allocator.Error!Position {
+    const first = configurations[0];
+    if (configurations.len == 1) return .{ .state = first.state, .stack = .{ .below = first.node, .top = single } };
+    var next: u32 = last;
+    var i = configurations.len;
+    while (i > 0) {
+        i -= 1;
+        next = try add(pool, gpa, .{ .parent = next, .depth = configurations[i].node, .state = configurations[i].state });
+    }
+    return .{ .state = 0, .stack = .{ .below = next, .top = several } };
+}
+
+/// The configurations of a position, one by one.
+pub const Configurations = struct {
+    pool: *const Pool,
+    single: ?Configuration,
+    next_cell: u32,
+
+    pub fn of(pool: *const Pool, at: Position) Configurations {
+        const is_single = at.stack.top == single;
+        return .{
+            .pool = pool,
+            .single = if (is_single) .{ .state = @intCast(at.state), .node = at.stack.below } else null,
+            .next_cell = if (is_single) last else at.stack.below,
+        };
+    }
+
+    pub fn next(c: *Configurations) ?Configuration {
+        if (c.single) |one| {
+            c.single = null;
+            return one;
+        }
+        if (c.next_cell == last) return null;
+        const cell = c.pool.nodes.items[c.next_cell];
+        c.next_cell = cell.parent;
+        return .{ .state = @intCast(cell.state), .node = cell.depth };
+    }
+};

@@ -1,0 +1,547 @@
+//! One computation with a generalised LR parser ("Efficient parsing for natural language", M. Tomita, 1985) and a lexer
+//! that may end a lexeme wherever it matches: the sets of configurations that bytes lead to, each found once.
+//!
+//! No rule of the grammar is empty but the start, and none derives itself alone, so that reductions end. Any
+//! reduction is a step of some derivation, whatever comes next, and lookaheads only keep reductions from being
+//! tried in vain: so stacks may be joined without asking for which lookahead each was reduced.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
+const NumberMap = @import("../base/number_map.zig").NumberMap;
+const dfa = @import("../language/dfa.zig");
+const position_module = @import("../language/position.zig");
+const Position = position_module.Position;
+const Pool = position_module.Pool;
+const program_module = @import("../lr/program.zig");
+const Program = program_module.Program;
+const nothing_pending = @import("../lr/parser.zig").nothing_pending;
+const graph = @import("graph.zig");
+
+/// The most configurations of a position, and stacks that reductions of one lead to.
+pub const configurations_max = 1024;
+const pairs_max = 1 << 16;
+
+/// Where a lexeme may end.
+pub const Lexing = enum(u32) {
+    /// Wherever it matches.
+    any,
+    /// Where it cannot go on, whatever the parser could take; of the terminals that match, the first that the parser can take
+    /// is it.
+    longest,
+    /// Where no terminal that the parser could take goes on, and before what nothing could separate from it. All terminals
+    /// that match are followed.
+    contextual,
+};
+
+/// Belongs to one thread. Adds cells to the pool; those that no position leads to are the caller's to drop.
+pub const Run = struct {
+    gpa: Allocator,
+    program: *const Program,
+    lexing: Lexing,
+    pool: *Pool,
+    /// The run's own cells begin here, and their levels.
+    first_cell: usize,
+    levels: ArrayList(i32) = .empty,
+    /// The lowest level of which a state was looked at. A level counts the links from the position's nodes down; what
+    /// the run has pushed lies above, at negative levels.
+    looked: i32 = 0,
+    stacks: ArrayList(Stack) = .empty,
+    /// [stack * width]: the terminals that can be shifted on it.
+    viable: ArrayList(u64) = .empty,
+    groups: ArrayList(Group) = .empty,
+    /// From a node to its stack.
+    of_nodes: NumberMap = .{},
+    /// From the hash of a node's state and links to the node.
+    by_links: NumberMap = .{},
+    /// Sets of configurations; the first is empty.
+    sets: ArrayList(Range) = .empty,
+    configurations: ArrayList(Configuration) = .empty,
+    by_content: NumberMap = .{},
+    /// From a lexer state and a stack to an index of `inseparable`.
+    of_pending: NumberMap = .{},
+    /// [i * width]: the terminals that may begin although the pending lexeme can go on.
+    inseparable: ArrayList(u64) = .empty,
+    // Scratch of single operations.
+    pairs: ArrayList(Pair) = .empty,
+    pair_sets: ArrayList(u64) = .empty,
+    frontier: ArrayList(Below) = .empty,
+    next_frontier: ArrayList(Below) = .empty,
+    arrivals: ArrayList(Arrival) = .empty,
+    found: ArrayList(Configuration) = .empty,
+
+    const Range = struct { from: u32, to: u32 };
+    /// A node and the stacks that reductions of it lead to, by the parser's state.
+    const Stack = struct { node: u32, groups: Range };
+    const Group = struct { state: u16, node: u32, level: i32 };
+    /// As graph.zig's, with a stack in place of its node.
+    pub const Configuration = struct { state: u16, stack: u32 };
+    /// A state on a node.
+    const Pair = struct { state: u16, below: u32, level: i32 };
+    /// A state that a terminal leads to, and the node below it.
+    const Arrival = struct { state: u16, below: u32, level: i32, limit: u32 };
+
+    /// The set of no configuration.
+    pub const empty = 0;
+    const not_made = std.math.maxInt(u32) - 1;
+    /// In place of an index of `inseparable`: any terminal may begin.
+    const unlimited = std.math.maxInt(u32);
+    /// In place of a parser's state that a terminal leads to: `below` is the stack, which stays.
+    const skipped = std.math.maxInt(u16);
+
+    /// At a position: its configurations are set 1.
+    pub fn init(gpa: Allocator, program: *const Program, lexing: Lexing, pool: *Pool, at: Position) Allocator.Error!Run {
+        var r: Run = .{ .gpa = gpa, .program = program, .lexing = lexing, .pool = pool, .first_cell = pool.nodes.items.len };
+        errdefer r.deinit();
+        try r.sets.append(gpa, .{ .from = 0, .to = 0 });
+        var all: graph.Configurations = .of(pool, at);
+        while (all.next()) |one| {
+            try r.remember(one.node);
+            try r.found.append(gpa, .{ .state = one.state, .stack = try r.stackOf(one.node, 0) });
+        }
+        _ = try r.internFound();
+        return r;
+    }
+
+    /// Leaves the pool's cells to the caller.
+    pub fn deinit(r: *Run) void {
+        inline for (owned) |name| @field(r, name).deinit(r.gpa);
+    }
+
+    const owned = .{
+        "levels",     "stacks",      "viable", "groups",    "of_nodes", "by_links",      "sets",     "configurations", "by_content",
+        "of_pending", "inseparable", "pairs",  "pair_sets", "frontier", "next_frontier", "arrivals", "found",
+    };
+
+    /// The configurations of a set.
+    pub fn of(r: *const Run, set: u32) []const Configuration {
+        const range = r.sets.items[set];
+        return r.configurations.items[range.from..range.to];
+    }
+
+    /// The set after a byte; `empty` if no text goes on so.
+    pub fn step(r: *Run, set: u32, byte: u8) Allocator.Error!u32 {
+        const lexer = &r.program.lexer;
+        r.found.clearRetainingCapacity();
+        r.arrivals.clearRetainingCapacity();
+        const restarted = lexer.next(dfa.start, byte);
+        const range = r.sets.items[set];
+        for (range.from..range.to) |i| {
+            const one = r.configurations.items[i];
+            if (one.state == nothing_pending) {
+                if (restarted == dfa.dead or !r.canReach(one.stack, restarted)) continue;
+                try r.found.append(r.gpa, .{ .state = restarted, .stack = one.stack });
+                continue;
+            }
+            const next = lexer.next(one.state, byte);
+            const goes_on = next != dfa.dead and (lexer.reaches[next] == lexer.reaches[one.state] or r.canReach(one.stack, next));
+            if (goes_on) try r.found.append(r.gpa, .{ .state = next, .stack = one.stack });
+            if (restarted == dfa.dead or lexer.matches[one.state] == 0) continue;
+            switch (r.lexing) {
+                .any => try r.end(one, unlimited),
+                .longest => if (next == dfa.dead) try r.end(one, unlimited),
+                .contextual => if (!goes_on) try r.end(one, unlimited) else if (try r.inseparableFrom(one)) |limit| try r.end(one, limit),
+            }
+        }
+        try r.land(restarted);
+        try r.join();
+        return r.internFound();
+    }
+
+    /// Whether the text may end at one of the configurations.
+    pub fn canEnd(r: *Run, set: u32) Allocator.Error!bool {
+        r.arrivals.clearRetainingCapacity();
+        const range = r.sets.items[set];
+        const end_of_input = r.program.endOfInput();
+        for (range.from..range.to) |i| {
+            const one = r.configurations.items[i];
+            if (one.state != nothing_pending) try r.end(one, unlimited) else if (program_module.has(r.viableOf(one.stack), end_of_input)) return true;
+        }
+        for (0..r.arrivals.items.len) |i| {
+            const arrival = r.arrivals.items[i];
+            if (arrival.state == skipped) {
+                if (program_module.has(r.viableOf(arrival.below), end_of_input)) return true;
+                continue;
+            }
+            const node = try r.nodeOf(arrival.state, &.{.{ .node = arrival.below, .level = arrival.level }});
+            if (program_module.has(r.viableOf(try r.stackOf(node, 0)), end_of_input)) return true;
+        }
+        return false;
+    }
+
+    /// The set as a position, which the run's cells hold.
+    pub fn positionOf(r: *Run, set: u32) Allocator.Error!Position {
+        var all: ArrayList(graph.Configuration) = .empty;
+        defer all.deinit(r.gpa);
+        for (r.of(set)) |one| try all.append(r.gpa, .{ .state = one.state, .node = r.stacks.items[one.stack].node });
+        std.sort.heap(graph.Configuration, all.items, {}, graph.Configuration.isBefore);
+        return graph.positionOf(r.pool, r.gpa, all.items);
+    }
+
+    // ---- Lexemes
+
+    fn canReach(r: *const Run, stack: u32, state: u16) bool {
+        const reach = r.program.lexer.reaches[state];
+        return r.program.reaches_skip[reach] or program_module.intersects(r.viableOf(stack), r.program.reachSet(reach));
+    }
+
+    fn viableOf(r: *const Run, stack: u32) []const u64 {
+        return r.viable.items[stack * r.program.width ..][0..r.program.width];
+    }
+
+    /// Adds to `arrivals` where the terminals lead that may end here. After a skipped one the stack stays.
+    fn end(r: *Run, one: Configuration, limit: u32) Allocator.Error!void {
+        for (r.program.lexer.matchList(one.state)) |terminal| {
+            if (program_module.has(r.program.skip, terminal)) {
+                try r.arrivals.append(r.gpa, .{ .state = skipped, .below = one.stack, .level = 0, .limit = limit });
+                if (r.lexing == .longest) return;
+                continue;
+            }
+            if (!program_module.has(r.viableOf(one.stack), terminal)) continue;
+            const groups = r.stacks.items[one.stack].groups;
+            for (groups.from..groups.to) |g| {
+                const group = r.groups.items[g];
+                if (!program_module.has(r.program.shift_sets[@as(usize, group.state) * r.program.width ..][0..r.program.width], terminal)) continue;
+                try r.arrivals.append(r.gpa, .{
+                    .state = r.program.transition(group.state, terminal),
+                    .below = group.node,
+                    .level = group.level,
+                    .limit = limit,
+                });
+            }
+            if (r.lexing == .longest) return;
+        }
+    }
+
+    /// The terminals that may begin although the pending lexeme can go on, since nothing could separate them from it: it
+    /// goes on with each byte that they can begin with. Null if there are none, or something skipped can come in between.
+    fn inseparableFrom(r: *Run, one: Configuration) Allocator.Error!?u32 {
+        const key = @as(u64, one.stack) << 16 | one.state;
+        if (r.of_pending.get(key)) |known| return if (known == unlimited) null else known;
+        const lexer = &r.program.lexer;
+        const width = r.program.width;
+        const number: u32 = @intCast(r.inseparable.items.len / width);
+        try r.inseparable.appendNTimes(r.gpa, std.math.maxInt(u64), width);
+        const set = r.inseparable.items[number * width ..][0..width];
+        for (0..lexer.nClasses()) |class| {
+            const column = lexer.column(class);
+            const restarted = column[dfa.start];
+            const next = column[one.state];
+            if (restarted == dfa.dead or next != dfa.dead and r.canReach(one.stack, next)) continue;
+            for (set, lexer.reachSet(restarted)) |*word, separable| word.* &= ~separable;
+        }
+        var is_separated = false;
+        for (set, r.program.skip) |word, skip| is_separated = is_separated or ~word & skip != 0;
+        const found: u32 = if (is_separated) unlimited else number;
+        try r.of_pending.put(r.gpa, key, found);
+        return if (is_separated) null else number;
+    }
+
+    fn mayBegin(r: *const Run, stack: u32, state: u16, limit: u32) bool {
+        if (limit == unlimited) return r.canReach(stack, state);
+        const width = r.program.width;
+        const set = r.inseparable.items[limit * width ..][0..width];
+        for (set, r.viableOf(stack), r.program.lexer.reachSet(state)) |a, b, c| if (a & b & c != 0) return true;
+        return false;
+    }
+
+    /// Adds to `found` the configurations of `arrivals` with a lexeme in this state, if there is one.
+    fn land(r: *Run, state: u16) Allocator.Error!void {
+        const all = r.arrivals.items;
+        std.sort.heap(Arrival, all, {}, arrivesBefore);
+        var i: usize = 0;
+        while (i < all.len) {
+            const from = i;
+            r.frontier.clearRetainingCapacity();
+            if (all[i].state == skipped) {
+                i += 1;
+                const stack = all[from].below;
+                if (r.mayBegin(stack, state, all[from].limit)) try r.found.append(r.gpa, .{ .state = state, .stack = stack });
+                continue;
+            }
+            while (i < all.len and all[i].state == all[from].state and all[i].limit == all[from].limit) : (i += 1) {
+                if (i > from and all[i].below == all[i - 1].below) continue;
+                try r.frontier.append(r.gpa, .{ .node = all[i].below, .level = all[i].level });
+            }
+            const node = try r.nodeOf(all[from].state, r.frontier.items);
+            const stack = try r.stackOf(node, 0);
+            if (r.mayBegin(stack, state, all[from].limit)) try r.found.append(r.gpa, .{ .state = state, .stack = stack });
+        }
+    }
+
+    fn arrivesBefore(_: void, a: Arrival, b: Arrival) bool {
+        if (a.state != b.state) return a.state < b.state;
+        return if (a.limit != b.limit) a.limit < b.limit else a.below < b.below;
+    }
+
+    /// Makes one configuration of those in `found` that differ only in what is below the parser's state.
+    fn join(r: *Run) Allocator.Error!void {
+        if (r.found.items.len < 2) return;
+        std.sort.heap(Configuration, r.found.items, r, joinsBefore);
+        var kept: usize = 0;
+        var i: usize = 0;
+        while (i < r.found.items.len) {
+            const one = r.found.items[i];
+            const from = i;
+            while (i < r.found.items.len and r.joinable(one, r.found.items[i])) i += 1;
+            var stack = one.stack;
+            if (r.found.items[i - 1].stack != stack) stack = try r.allLinksOf(r.found.items[from..i]);
+            r.found.items[kept] = .{ .state = one.state, .stack = stack };
+            kept += 1;
+        }
+        r.found.shrinkRetainingCapacity(kept);
+    }
+
+    fn joinable(r: *const Run, a: Configuration, b: Configuration) bool {
+        return a.state == b.state and r.topOf(a.stack) == r.topOf(b.stack);
+    }
+
+    fn topOf(r: *const Run, stack: u32) u32 {
+        return graph.stateOf(r.pool, r.stacks.items[stack].node);
+    }
+
+    fn joinsBefore(r: *Run, a: Configuration, b: Configuration) bool {
+        if (a.state != b.state) return a.state < b.state;
+        if (r.topOf(a.stack) != r.topOf(b.stack)) return r.topOf(a.stack) < r.topOf(b.stack);
+        return a.stack < b.stack;
+    }
+
+    /// The stack of all links of some stacks with one state on top.
+    fn allLinksOf(r: *Run, all: []const Configuration) Allocator.Error!u32 {
+        r.frontier.clearRetainingCapacity();
+        for (all) |one| {
+            const node = r.stacks.items[one.stack].node;
+            var link = node;
+            while (link != graph.last) : (link = r.pool.nodes.items[link].parent) {
+                const below = r.pool.nodes.items[link].depth;
+                try r.frontier.append(r.gpa, .{ .node = below, .level = r.levelBelow(below, r.levelOf(node, 0)) });
+            }
+        }
+        unique(&r.frontier);
+        const node = try r.nodeOf(@intCast(r.topOf(all[0].stack)), r.frontier.items);
+        return r.stackOf(node, 0);
+    }
+
+    fn internFound(r: *Run) Allocator.Error!u32 {
+        const all = r.found.items;
+        if (all.len == 0) return empty;
+        if (all.len > configurations_max) return error.OutOfMemory;
+        var hasher: std.hash.Wyhash = .init(0);
+        for (all) |one| {
+            hasher.update(std.mem.asBytes(&one.state));
+            hasher.update(std.mem.asBytes(&one.stack));
+        }
+        const hash = hasher.final() >> 1;
+        const known = r.by_content.get(hash);
+        if (known) |set| if (std.meta.eql(r.sets.items[set].to - r.sets.items[set].from, @as(u32, @intCast(all.len)))) {
+            for (r.of(set), all) |a, b| {
+                if (a.state != b.state or a.stack != b.stack) break;
+            } else return set;
+        };
+        const set: u32 = @intCast(r.sets.items.len);
+        const from: u32 = @intCast(r.configurations.items.len);
+        try r.configurations.appendSlice(r.gpa, all);
+        try r.sets.append(r.gpa, .{ .from = from, .to = @intCast(r.configurations.items.len) });
+        if (known == null) try r.by_content.put(r.gpa, hash, set);
+        return set;
+    }
+
+    // ---- Nodes
+
+    /// A node with these links, ascending and different; the one that is there already, if the run knows it.
+    fn nodeOf(r: *Run, state: u16, links: []const Below) Allocator.Error!u32 {
+        var hasher: std.hash.Wyhash = .init(state);
+        for (links) |link| hasher.update(std.mem.asBytes(&link.node));
+        const hash = hasher.final() >> 1;
+        const known = r.by_links.get(hash);
+        if (known) |node| if (r.hasLinks(node, state, links)) return node;
+        var node: u32 = graph.last;
+        var level: i32 = std.math.minInt(i32);
+        var i = links.len;
+        while (i > 0) {
+            i -= 1;
+            level = @max(level, links[i].level - 1);
+            node = try graph.addLink(r.pool, r.gpa, state, links[i].node, node);
+            try r.levels.append(r.gpa, level);
+        }
+        if (known == null) try r.by_links.put(r.gpa, hash, node);
+        return node;
+    }
+
+    fn hasLinks(r: *const Run, node: u32, state: u16, links: []const Below) bool {
+        var link = node;
+        for (links) |one| {
+            if (link == graph.last) return false;
+            const cell = r.pool.nodes.items[link];
+            if (cell.state != state or cell.depth != one.node) return false;
+            link = cell.parent;
+        }
+        return link == graph.last;
+    }
+
+    /// So that a node of the position is found again by its links.
+    fn remember(r: *Run, node: u32) Allocator.Error!void {
+        if (node == graph.root) return;
+        var hasher: std.hash.Wyhash = .init(graph.stateOf(r.pool, node));
+        var link = node;
+        while (link != graph.last) : (link = r.pool.nodes.items[link].parent) hasher.update(std.mem.asBytes(&r.pool.nodes.items[link].depth));
+        const hash = hasher.final() >> 1;
+        if (r.by_links.get(hash) == null) try r.by_links.put(r.gpa, hash, node);
+    }
+
+    /// Of a node that was reached at `level`, unless it is the run's own.
+    fn levelOf(r: *const Run, node: u32, level: i32) i32 {
+        return if (node == graph.root or node < r.first_cell) level else r.levels.items[node - r.first_cell];
+    }
+
+    fn levelBelow(r: *const Run, below: u32, level: i32) i32 {
+        return r.levelOf(below, level + 1);
+    }
+
+    // ---- Reductions
+
+    /// The stack of a node, with all that reductions lead to. `level` is that of a node of the position.
+    fn stackOf(r: *Run, node: u32, level: i32) Allocator.Error!u32 {
+        if (r.of_nodes.get(node)) |known| return known;
+        const program = r.program;
+        const top: u16 = @intCast(graph.stateOf(r.pool, node));
+        r.pairs.clearRetainingCapacity();
+        r.pair_sets.clearRetainingCapacity();
+        const at = r.levelOf(node, level);
+        for (program.reduction_offsets[top]..program.reduction_offsets[top + 1]) |reduction| {
+            try r.reduce(.{ .node = node, .level = at }, reduction, program.reductions[reduction].length, null);
+        }
+        var i: usize = 0;
+        while (i < r.pairs.items.len) : (i += 1) {
+            if (r.pairs.items.len > pairs_max) return error.OutOfMemory;
+            const pair = r.pairs.items[i];
+            const below: Below = .{ .node = pair.below, .level = r.levelBelow(pair.below, pair.level) };
+            for (program.reduction_offsets[pair.state]..program.reduction_offsets[pair.state + 1]) |reduction| {
+                if (!program_module.intersects(r.pairSet(i), r.lookaheads(reduction))) continue;
+                try r.reduce(below, reduction, program.reductions[reduction].length - 1, i);
+            }
+        }
+        return r.addStack(node, top, at);
+    }
+
+    fn lookaheads(r: *const Run, reduction: usize) []const u64 {
+        return r.program.reduction_sets[reduction * r.program.width ..][0..r.program.width];
+    }
+
+    fn pairSet(r: *const Run, pair: usize) []u64 {
+        return r.pair_sets.items[pair * r.program.width ..][0..r.program.width];
+    }
+
+    /// Follows all paths of `length` links down, and adds the pairs of what a reduction puts there. `by`: the pair that is
+    /// reduced; null for a node.
+    fn reduce(r: *Run, from: Below, reduction: usize, length: u16, by: ?usize) Allocator.Error!void {
+        r.frontier.clearRetainingCapacity();
+        try r.frontier.append(r.gpa, from);
+        for (0..length) |_| {
+            r.next_frontier.clearRetainingCapacity();
+            for (r.frontier.items) |one| {
+                var link = one.node;
+                while (link != graph.last) : (link = r.pool.nodes.items[link].parent) {
+                    const below = r.pool.nodes.items[link].depth;
+                    try r.next_frontier.append(r.gpa, .{ .node = below, .level = r.levelBelow(below, one.level) });
+                }
+            }
+            unique(&r.next_frontier);
+            std.mem.swap(ArrayList(Below), &r.frontier, &r.next_frontier);
+        }
+        const width = r.program.width;
+        for (r.frontier.items) |one| {
+            r.looked = @max(r.looked, one.level);
+            const state = r.program.transition(graph.stateOf(r.pool, one.node), r.program.reductions[reduction].symbol);
+            const pair = for (r.pairs.items, 0..) |known, i| {
+                if (known.state == state and known.below == one.node) break i;
+            } else null;
+            if (pair == null) try r.pairs.append(r.gpa, .{ .state = state, .below = one.node, .level = one.level - 1 });
+            const index = pair orelse r.pairs.items.len - 1;
+            if (pair == null) try r.pair_sets.appendNTimes(r.gpa, 0, width);
+            var grown: u64 = 0;
+            const set = r.pairSet(index);
+            for (set, r.lookaheads(reduction), 0..) |*to, lookahead, w| {
+                const more = if (by) |reduced| lookahead & r.pairSet(reduced)[w] else lookahead;
+                grown |= more & ~to.*;
+                to.* |= more;
+            }
+            // A pair that was followed already, for fewer lookaheads, is followed once more.
+            if (pair != null and grown != 0 and by != null and index <= by.?) try r.follow(index);
+        }
+    }
+
+    /// Puts a pair at the end again, and what is left in its old place has no lookaheads.
+    fn follow(r: *Run, index: usize) Allocator.Error!void {
+        try r.pairs.append(r.gpa, r.pairs.items[index]);
+        try r.pair_sets.appendNTimes(r.gpa, 0, r.program.width);
+        @memcpy(r.pairSet(r.pairs.items.len - 1), r.pairSet(index));
+        r.pairs.items[index].below = not_made;
+        @memset(r.pairSet(index), 0);
+    }
+
+    /// Groups the pairs by their states.
+    fn addStack(r: *Run, node: u32, top: u16, level: i32) Allocator.Error!u32 {
+        const width = r.program.width;
+        const stack: u32 = @intCast(r.stacks.items.len);
+        const from: u32 = @intCast(r.groups.items.len);
+        try r.viable.appendSlice(r.gpa, r.program.shift_sets[@as(usize, top) * width ..][0..width]);
+        if (program_module.intersects(r.viableOf(stack), r.viableOf(stack))) {
+            try r.groups.append(r.gpa, .{ .state = top, .node = node, .level = level });
+        }
+        const viable = r.viable.items[stack * width ..][0..width];
+        var shifting: usize = 0;
+        for (r.pairs.items, 0..) |pair, i| {
+            if (pair.below == not_made) continue;
+            const shifts = r.program.shift_sets[@as(usize, pair.state) * width ..][0..width];
+            var any: u64 = 0;
+            for (viable, shifts, r.pairSet(i)) |*to, shift, set| {
+                any |= shift & set;
+                to.* |= shift & set;
+            }
+            if (any == 0) continue;
+            r.pairs.items[shifting] = pair;
+            shifting += 1;
+        }
+        std.sort.heap(Pair, r.pairs.items[0..shifting], {}, pairBefore);
+        var i: usize = 0;
+        while (i < shifting) {
+            const state = r.pairs.items[i].state;
+            r.frontier.clearRetainingCapacity();
+            while (i < shifting and r.pairs.items[i].state == state) : (i += 1) {
+                const pair = r.pairs.items[i];
+                try r.frontier.append(r.gpa, .{ .node = pair.below, .level = r.levelBelow(pair.below, pair.level) });
+            }
+            unique(&r.frontier);
+            const joined = try r.nodeOf(state, r.frontier.items);
+            try r.groups.append(r.gpa, .{ .state = state, .node = joined, .level = r.levelOf(joined, 0) });
+        }
+        try r.stacks.append(r.gpa, .{ .node = node, .groups = .{ .from = from, .to = @intCast(r.groups.items.len) } });
+        try r.of_nodes.put(r.gpa, node, stack);
+        return stack;
+    }
+
+    fn pairBefore(_: void, a: Pair, b: Pair) bool {
+        return if (a.state != b.state) a.state < b.state else a.below < b.below;
+    }
+};
+
+/// A node that was reached, and its level.
+const Below = struct { node: u32, level: i32 };
+
+/// Sorts by node, and keeps of equal nodes the lowest.
+fn unique(list: *ArrayList(Below)) void {
+    if (list.items.len < 2) return;
+    std.sort.heap(Below, list.items, {}, isBefore);
+    var kept: usize = 1;
+    for (list.items[1..]) |one| {
+        if (one.node == list.items[kept - 1].node) continue;
+        list.items[kept] = one;
+        kept += 1;
+    }
+    list.shrinkRetainingCapacity(kept);
+}
+
+fn isBefore(_: void, a: Below, b: Below) bool {
+    return if (a.node != b.node) a.node < b.node else a.level > b.level;
+}

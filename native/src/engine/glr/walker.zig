@@ -1,0 +1,72 @@
+//! What mask/walk.zig walks an ambiguous grammar with: sets of configurations, as an automaton that is made as the
+//! walk goes on.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const ArrayList = @import("../base/array_list.zig").ArrayList;
+const Run = @import("run.zig").Run;
+
+/// A walk from one position. Belongs to one thread.
+pub const Walker = struct {
+    run: *Run,
+    /// [byte]: its class in the lexer.
+    classes: [256]u8,
+    n_classes: usize,
+    /// [set * n_classes + class]: the set after it, or `unknown`.
+    rows: ArrayList(u32) = .empty,
+    /// The set at each depth: room for the longest token and one more.
+    sets: []u32,
+    depth: usize = 0,
+    /// A walk cannot fail. Out of memory, it refuses every byte, and its mask does not count.
+    out_of_memory: bool = false,
+
+    const unknown = std.math.maxInt(u32);
+
+    pub fn init(run: *Run, sets: []u32, set: u32) Allocator.Error!Walker {
+        const lexer = &run.program.lexer;
+        var w: Walker = .{ .run = run, .sets = sets, .classes = undefined, .n_classes = lexer.nClasses() };
+        for (&w.classes, lexer.columns) |*class, column| class.* = @intCast(column / lexer.nStates());
+        sets[0] = set;
+        try w.grow();
+        return w;
+    }
+
+    pub fn deinit(w: *Walker) void {
+        w.rows.deinit(w.run.gpa);
+    }
+
+    pub inline fn tryPushByte(w: *Walker, byte: u8) bool {
+        const at = w.sets[w.depth] * w.n_classes + w.classes[byte];
+        const known = w.rows.items[at];
+        const next = if (known != unknown) known else w.find(at, byte);
+        if (next == Run.empty) return false;
+        w.depth += 1;
+        w.sets[w.depth] = next;
+        return true;
+    }
+
+    pub inline fn popBytes(w: *Walker, n: usize) void {
+        w.depth -= n;
+    }
+
+    noinline fn find(w: *Walker, at: usize, byte: u8) u32 {
+        const next = w.step(byte) catch {
+            w.out_of_memory = true;
+            return Run.empty;
+        };
+        w.rows.items[at] = next;
+        return next;
+    }
+
+    fn step(w: *Walker, byte: u8) Allocator.Error!u32 {
+        const next = try w.run.step(w.sets[w.depth], byte);
+        try w.grow();
+        return next;
+    }
+
+    /// A row for each set.
+    fn grow(w: *Walker) Allocator.Error!void {
+        const n = w.run.sets.items.len * w.n_classes;
+        if (n > w.rows.items.len) try w.rows.appendNTimes(w.run.gpa, unknown, n - w.rows.items.len);
+    }
+};

@@ -1,0 +1,111 @@
+//! Makes of terminals and productions the fastest language that is right for them: one lexer that takes the longest lexeme
+//! with an LR parser, or all ways to read a text at once.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const Diagnostic = @import("engine").diagnostic.Diagnostic;
+const program_module = @import("engine").program;
+const Language = @import("engine").language.Language;
+const Lexing = @import("engine").ambiguous.Lexing;
+const bnf = @import("../bnf.zig");
+const Bnf = bnf.Bnf;
+const dfa = @import("../regex/dfa.zig");
+const Dfa = dfa.Dfa;
+const Pattern = @import("../regex/pattern.zig").Pattern;
+const context = @import("../lr/context.zig");
+const Context = context.Context;
+const Error = context.Error;
+const tables = @import("../lr/tables.zig");
+const Tables = tables.Tables;
+const maximal_munch = @import("../lr/maximal_munch.zig");
+const buildProgram = @import("../lr/build_program.zig").buildProgram;
+const normalise = @import("normalise.zig").normalise;
+const separable = @import("separable.zig");
+
+/// What becomes of conflicts that no precedence resolves.
+pub const Conflicts = enum {
+    /// All ways are followed, and a note names the first conflict.
+    follow,
+    /// The parser reads on. Two ways to end an alternative are an error.
+    shift,
+    /// An error.
+    refuse,
+};
+
+pub const Options = struct { lexing: Lexing, conflicts: Conflicts = .follow };
+
+/// The language owns what it has from `gpa`; all else lives in the context's arena. ELIZA_ERR_GRAMMAR: no text is in the
+/// language, or a conflict that `options` refuses.
+pub fn choose(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, options: Options, notes: *tables.Notes) Error!Language {
+    if (grammar.terminals.len > program_module.terminals_max) {
+        return ctx.diag.fail(.limit, "the grammar has more than {d} terminals", .{program_module.terminals_max});
+    }
+    var lexer = try dfa.build(gpa, try patternsOf(ctx, grammar, options.lexing), program_module.setWidth(grammar.terminals.len), ctx.budget, "the lexer", ctx.diag);
+    return withLexer(gpa, ctx, grammar, &lexer, options, notes) catch |e| {
+        // Whoever took it over has left nothing in its place.
+        if (lexer.transitions.len > 0) lexer.deinit(gpa);
+        return e;
+    };
+}
+
+fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *Dfa, options: Options, notes: *tables.Notes) Error!Language {
+    const found = try ctx.filled(bool, grammar.terminals.len, false);
+    for (lexer.match_patterns) |terminal| found[terminal] = true;
+    if (options.lexing != .any) {
+        if (try deterministic(ctx, grammar, found, options.conflicts, notes)) |parser| {
+            if (try isLongest(ctx, grammar, &parser, lexer, options.lexing)) {
+                if (options.lexing == .longest) {
+                    try maximal_munch.noteInseparable(ctx.arena, grammar, &parser, lexer, notes, ctx.budget, ctx.diag);
+                }
+                return finish(gpa, grammar, lexer, &parser, null);
+            }
+        }
+    }
+    const normal = try normalise(ctx, grammar);
+    const parser = try tables.build(ctx.arena, &normal, found, .keep, notes, ctx.budget, ctx.diag);
+    const is_longest = !parser.has_conflicts and try isLongest(ctx, &normal, &parser, lexer, options.lexing);
+    return finish(gpa, &normal, lexer, &parser, if (is_longest) null else options.lexing);
+}
+
+/// Null if the grammar is not LR(1), and then a note says why.
+fn deterministic(ctx: *const Context, grammar: *const Bnf, found: []const bool, conflicts: Conflicts, notes: *tables.Notes) Error!?Tables {
+    const n_notes = notes.items.len;
+    const how: tables.Conflicts = if (conflicts == .shift) .shift else .refuse;
+    var diag: Diagnostic = .{};
+    return tables.build(ctx.arena, grammar, found, how, notes, ctx.budget, if (conflicts == .follow) &diag else ctx.diag) catch |e| {
+        if (e == error.OutOfMemory or conflicts != .follow) return e;
+        if (diag.status != .grammar) return ctx.diag.fail(diag.status, "{s}", .{diag.message()});
+        notes.shrinkRetainingCapacity(n_notes);
+        try ctx.append(notes, try ctx.arena.dupe(u8, diag.message()));
+        return null;
+    };
+}
+
+fn isLongest(ctx: *const Context, grammar: *const Bnf, parser: *const Tables, lexer: *const Dfa, lexing: Lexing) Error!bool {
+    return switch (lexing) {
+        .longest => true,
+        .contextual => separable.isLongest(ctx, grammar, parser, lexer),
+        .any => separable.isSeparable(ctx, parser, lexer),
+    };
+}
+
+/// Takes the lexer over. `lexing` null: the longest lexeme and one way to parse.
+fn finish(gpa: Allocator, grammar: *const Bnf, lexer: *Dfa, parser: *const Tables, lexing: ?Lexing) Error!Language {
+    const taken = lexer.*;
+    lexer.transitions = &.{};
+    var program = try buildProgram(gpa, grammar, taken, parser);
+    errdefer program.deinit(gpa);
+    if (lexing) |how| return .{ .ambiguous = .{ .program = program, .lexing = how } };
+    return .{ .grammar = try .init(gpa, program) };
+}
+
+/// Unless the longest lexeme decides, all terminals that match are found: which of them it is, is the parser's affair.
+fn patternsOf(ctx: *const Context, grammar: *const Bnf, lexing: Lexing) Error![]const Pattern {
+    const patterns = try ctx.alloc(Pattern, grammar.terminals.len);
+    for (patterns, grammar.terminals) |*pattern, terminal| {
+        // A skipped terminal is skipped everywhere, so being soft means nothing.
+        const is_soft = lexing != .longest or terminal.soft and !terminal.skip;
+        pattern.* = .{ .node = terminal.pattern, .soft = is_soft };
+    }
+    return patterns;
+}

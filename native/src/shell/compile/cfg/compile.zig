@@ -1,0 +1,54 @@
+//! Compiles a grammar of expressions to a language: a regular expression, if it is one.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("engine").diagnostic;
+const Diagnostic = diagnostic.Diagnostic;
+const Budget = @import("engine").budget.Budget;
+const Language = @import("engine").language.Language;
+const dfa = @import("../regex/dfa.zig");
+const context = @import("../lr/context.zig");
+const Context = context.Context;
+const Error = context.Error;
+const Notes = @import("../lr/tables.zig").Notes;
+const Grammar = @import("grammar.zig").Grammar;
+const Regular = @import("regular.zig").Regular;
+const lower = @import("lower.zig").lower;
+const choose = @import("choose.zig").choose;
+
+/// How heavy a terminal that is put together may be: at first, and if the lexer became too large.
+const weights = [_]u32{ 4096, 0 };
+
+/// The language owns what it has from `gpa`; all else lives in `arena`. ELIZA_ERR_GRAMMAR: no text is in the language.
+/// ELIZA_ERR_LIMIT: it is larger than the budget or this library allows.
+pub fn compile(
+    gpa: Allocator,
+    arena: Allocator,
+    grammar: *const Grammar,
+    notes: *Notes,
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!Language {
+    const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
+    for (weights[0 .. weights.len - 1]) |weight_max| {
+        const n_notes = notes.items.len;
+        return attempt(gpa, &ctx, grammar, weight_max, notes) catch |e| {
+            if (e == error.OutOfMemory or diag.status != .limit) return e;
+            try budget.check("the grammar", diag);
+            notes.shrinkRetainingCapacity(n_notes);
+            continue;
+        };
+    }
+    return attempt(gpa, &ctx, grammar, weights[weights.len - 1], notes);
+}
+
+fn attempt(gpa: Allocator, ctx: *const Context, grammar: *const Grammar, weight_max: u32, notes: *Notes) Error!Language {
+    const regular: Regular = try .init(ctx, grammar, weight_max);
+    const whole = regular.of[grammar.start] orelse {
+        return choose(gpa, ctx, &try lower(ctx, &regular), .{ .lexing = .any }, notes);
+    };
+    var automaton = try dfa.build(gpa, &.{.{ .node = whole.node }}, 1, ctx.budget, "the grammar's automaton", ctx.diag);
+    if (automaton.nReach() > 1) return .{ .regex = .{ .dfa = automaton } };
+    automaton.deinit(gpa);
+    return ctx.diag.fail(.grammar, "no text is in the language of rule {s}", .{grammar.rules[grammar.start].name});
+}
