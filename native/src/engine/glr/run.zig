@@ -155,7 +155,9 @@ pub const Run = struct {
         const end_of_input = r.program.endOfInput();
         for (range.from..range.to) |i| {
             const one = r.configurations.items[i];
-            if (one.state != nothing_pending) try r.end(one, unlimited) else if (program_module.has(r.viableOf(one.stack), end_of_input)) return true;
+            if (one.state != nothing_pending) {
+                try r.end(one, unlimited);
+            } else if (program_module.has(r.viableOf(one.stack), end_of_input)) return true;
         }
         for (0..r.arrivals.items.len) |i| {
             const arrival = r.arrivals.items[i];
@@ -185,6 +187,10 @@ pub const Run = struct {
         return r.program.reaches_skip[reach] or program_module.intersects(r.viableOf(stack), r.program.reachSet(reach));
     }
 
+    fn shiftsOf(r: *const Run, state: u16) []const u64 {
+        return r.program.shift_sets[state * r.program.width ..][0..r.program.width];
+    }
+
     fn viableOf(r: *const Run, stack: u32) []const u64 {
         return r.viable.items[stack * r.program.width ..][0..r.program.width];
     }
@@ -201,7 +207,7 @@ pub const Run = struct {
             const groups = r.stacks.items[one.stack].groups;
             for (groups.from..groups.to) |g| {
                 const group = r.groups.items[g];
-                if (!program_module.has(r.program.shift_sets[@as(usize, group.state) * r.program.width ..][0..r.program.width], terminal)) continue;
+                if (!program_module.has(r.shiftsOf(group.state), terminal)) continue;
                 try r.arrivals.append(r.gpa, .{
                     .state = r.program.transition(group.state, terminal),
                     .below = group.node,
@@ -384,7 +390,9 @@ pub const Run = struct {
         if (node == graph.root) return;
         var hasher: std.hash.Wyhash = .init(graph.stateOf(r.pool, node));
         var link = node;
-        while (link != graph.last) : (link = r.pool.nodes.items[link].parent) hasher.update(std.mem.asBytes(&r.pool.nodes.items[link].depth));
+        while (link != graph.last) : (link = r.pool.nodes.items[link].parent) {
+            hasher.update(std.mem.asBytes(&r.pool.nodes.items[link].depth));
+        }
         const hash = hasher.final() >> 1;
         if (r.by_links.get(hash) == null) try r.by_links.put(r.gpa, hash, node);
     }
@@ -485,7 +493,7 @@ pub const Run = struct {
         const width = r.program.width;
         const stack: u32 = @intCast(r.stacks.items.len);
         const from: u32 = @intCast(r.groups.items.len);
-        try r.viable.appendSlice(r.gpa, r.program.shift_sets[@as(usize, top) * width ..][0..width]);
+        try r.viable.appendSlice(r.gpa, r.shiftsOf(top));
         if (program_module.intersects(r.viableOf(stack), r.viableOf(stack))) {
             try r.groups.append(r.gpa, .{ .state = top, .node = node, .level = level });
         }
@@ -493,7 +501,7 @@ pub const Run = struct {
         var shifting: usize = 0;
         for (r.pairs.items, 0..) |pair, i| {
             if (pair.below == not_made) continue;
-            const shifts = r.program.shift_sets[@as(usize, pair.state) * width ..][0..width];
+            const shifts = r.shiftsOf(pair.state);
             var any: u64 = 0;
             for (viable, shifts, r.pairSet(i)) |*to, shift, set| {
                 any |= shift & set;

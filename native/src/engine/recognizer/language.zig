@@ -84,7 +84,8 @@ pub const Language = union(enum) {
 
     /// Computes `scratch.mask`: exactly the tokens that `advance` takes and, where `canStop` is true, the
     /// vocabulary's end tokens. Returns the least depth of the stack at which a state was looked at (of a graph, the
-    /// most levels below the top): positions with the same state, whose stacks agree from the top down to there, have the same mask. The expensive
+    /// most levels below the top): positions with the same state, whose stacks agree from the top down to there, have
+    /// the same mask. The expensive
     /// operation: its caller caches the mask.
     pub fn computeMask(language: *Language, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
         return switch (language.*) {

@@ -40,7 +40,8 @@ pub fn choose(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, options:
     if (grammar.terminals.len > program_module.terminals_max) {
         return ctx.diag.fail(.limit, "the grammar has more than {d} terminals", .{program_module.terminals_max});
     }
-    var lexer = try dfa.build(gpa, try patternsOf(ctx, grammar, options.lexing), program_module.setWidth(grammar.terminals.len), ctx.budget, "the lexer", ctx.diag);
+    const patterns = try patternsOf(ctx, grammar, options.lexing);
+    var lexer = try dfa.build(gpa, patterns, program_module.setWidth(patterns.len), ctx.budget, "the lexer", ctx.diag);
     return withLexer(gpa, ctx, grammar, &lexer, options, notes) catch |e| {
         // Whoever took it over has left nothing in its place.
         if (lexer.transitions.len > 0) lexer.deinit(gpa);

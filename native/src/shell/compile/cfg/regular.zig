@@ -66,12 +66,18 @@ pub const Regular = struct {
             .rule => |rule| return r.of[rule],
             .sequence => |items| {
                 var whole: Part = .empty;
-                for (items) |item| whole = try r.light(try Part.concat(arena, whole, try r.part(item) orelse return null)) orelse return null;
+                for (items) |item| {
+                    const next = try r.part(item) orelse return null;
+                    whole = try r.light(try Part.concat(arena, whole, next)) orelse return null;
+                }
                 return whole;
             },
             .choice => |items| {
                 var whole = try r.part(items[0]) orelse return null;
-                for (items[1..]) |item| whole = try r.light(try Part.alternate(arena, whole, try r.part(item) orelse return null)) orelse return null;
+                for (items[1..]) |item| {
+                    const other = try r.part(item) orelse return null;
+                    whole = try r.light(try Part.alternate(arena, whole, other)) orelse return null;
+                }
                 return whole;
             },
             .repeat => |repeat| {

@@ -35,7 +35,8 @@ pub const Resolution = struct {
     n_shift_reduce: u32 = 0,
     n_reduce_reduce: u32 = 0,
 
-    /// `shifts_win`: where no precedence decides, shifts win. Removes reductions that lose from the automaton's lookaheads, which must be computed. Never fails for a conflict: the
+    /// `shifts_win`: where no precedence decides, shifts win. Removes reductions that lose from the automaton's lookaheads,
+    /// which must be computed. Never fails for a conflict: the
     /// caller asks `shift_reduce` and `reduce_reduce`.
     pub fn init(ctx: *const Context, g: *const AugmentedGrammar, a: *Automaton, shifts_win: bool) Error!Resolution {
         var s: Resolution = .{ .shifts_win = shifts_win, .shift_sets = try ctx.filled(u64, @as(usize, a.nStates()) * g.words, 0) };
