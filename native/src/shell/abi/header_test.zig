@@ -78,7 +78,7 @@ test "limits are those of the header" {
     try std.testing.expectEqual(header.ELIZA_END_TOKENS_MAX, span.end_tokens_max);
     try std.testing.expectEqual(header.ELIZA_FORCED_BYTES_MAX, recognizer_state.forced_bytes_max);
     try std.testing.expectEqual(header.ELIZA_REGEX_BYTES_MAX, @import("../compile/compile.zig").regex_bytes_max);
-    try std.testing.expectEqual(header.ELIZA_GRAMMAR_BYTES_MAX, @import("../compile/lark/lark.zig").bytes_max);
+    try std.testing.expectEqual(header.ELIZA_GRAMMAR_BYTES_MAX, @import("../compile/source_text.zig").bytes_max);
     try std.testing.expectEqual(header.ELIZA_TERMINALS_MAX, @import("engine").program.terminals_max);
     try std.testing.expectEqual(header.ELIZA_CHOICES_MAX, @import("engine").choices.choices_max);
     try std.testing.expectEqual(header.ELIZA_CHOICES_BYTES_MAX, @import("engine").choices.bytes_max);

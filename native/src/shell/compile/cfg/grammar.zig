@@ -15,6 +15,7 @@ pub const Expression = union(enum) {
     /// One of them; there is at least one.
     choice: []const Expression,
     repeat: *const Repeat,
+    tokens: Tokens,
 
     pub const empty: Expression = .{ .sequence = &.{} };
 };
@@ -26,6 +27,9 @@ pub const Repeat = struct {
     /// null: no limit.
     max: ?u32,
 };
+
+/// One token of the vocabulary, whatever it spells: one of `ids`, or any but them.
+pub const Tokens = struct { ids: []const u32, negated: bool };
 
 /// Rules may lead to themselves in any way.
 pub const Rule = struct {

@@ -13,14 +13,12 @@ const bnf = @import("../bnf.zig");
 const message = @import("message");
 const Place = bnf.Place;
 const parser = @import("parser.zig");
+const source_text = @import("../source_text.zig");
 const SyntaxTree = @import("syntax_tree.zig").SyntaxTree;
 const Options = @import("syntax_tree.zig").Options;
 const Terminals = @import("terminals.zig").Terminals;
 
 const Error = Allocator.Error || diagnostic.Error;
-
-/// ELIZA_GRAMMAR_BYTES_MAX of the header.
-pub const bytes_max = 16 << 20;
 
 const start_name = "start";
 const notes_max = 100;
@@ -36,7 +34,7 @@ pub const Parsed = struct {
 /// The result lives in `arena` and keeps nothing of `text`. ELIZA_ERR_GRAMMAR: an error in the text; its message begins with
 /// "line:column: ". ELIZA_ERR_LIMIT: the text is larger than this library, or the budget, allows.
 pub fn parse(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnostic) Error!Parsed {
-    try checkText(text, diag);
+    try source_text.check(text, diag);
     var budgeted: BudgetedArena = .{ .arena = arena, .budget = budget, .diag = diag, .what = "the grammar" };
     return parseChecked(budgeted.allocator(), arena, text, budget, diag) catch |err| budgeted.explain(err);
 }
@@ -61,31 +59,6 @@ fn parseChecked(arena: Allocator, uncounted: Allocator, text: []const u8, budget
         .notes = try noteUnused(arena, &terminals, &expansion),
         .options = tree.options,
     };
-}
-
-fn checkText(text: []const u8, diag: *Diagnostic) Error!void {
-    if (text.len > bytes_max) return diag.fail(.limit, "1:1: the grammar is longer than {d} bytes", .{bytes_max});
-    if (std.mem.startsWith(u8, text, "\u{feff}")) return failAt(text, 0, "a byte order mark", diag);
-    if (std.mem.findScalar(u8, text, 0)) |at| return failAt(text, at, "a zero byte", diag);
-    if (std.unicode.utf8ValidateSlice(text)) return;
-    var at: usize = 0;
-    while (true) {
-        const length = std.unicode.utf8ByteSequenceLength(text[at]) catch break;
-        if (at + length > text.len or !std.unicode.utf8ValidateSlice(text[at..][0..length])) break;
-        at += length;
-    }
-    return failAt(text, at, "invalid UTF-8", diag);
-}
-
-fn failAt(text: []const u8, at: usize, what: []const u8, diag: *Diagnostic) Error {
-    var place: Place = .{ .line = 1, .column = 1 };
-    for (text[0..at]) |byte| {
-        if (byte == '\n') {
-            place.line += 1;
-            place.column = 1;
-        } else if (byte & 0xc0 != 0x80) place.column += 1;
-    }
-    return diag.fail(.grammar, "{d}:{d}: {s}", .{ place.line, place.column, what });
 }
 
 /// Fails if a rule or terminal is used but not defined. Returns the definition of the start rule.

@@ -1,0 +1,63 @@
+//! Tokens in a grammar: `<[12]>`, `<text>`, `!<[12]>`, `!<text>`.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("engine").diagnostic;
+const Vocabulary = @import("engine").vocabulary.Vocabulary;
+const quoted = diagnostic.quoted;
+const grammar = @import("../cfg/grammar.zig");
+const Cursor = @import("cursor.zig").Cursor;
+
+const Error = Allocator.Error || diagnostic.Error;
+
+/// Finds tokens by their text, and remembers what it found.
+pub const Tokens = struct {
+    arena: Allocator,
+    vocabulary: *const Vocabulary,
+    known: std.StringHashMapUnmanaged(u32) = .empty,
+
+    /// `<` or `!` is next.
+    pub fn read(t: *Tokens, cursor: *Cursor) Error!grammar.Tokens {
+        const negated = cursor.take("!");
+        const ids = try t.arena.alloc(u32, 1);
+        ids[0] = if (cursor.startsWith("<[")) try t.byNumber(cursor) else try t.byText(cursor);
+        return .{ .ids = ids, .negated = negated };
+    }
+
+    fn byNumber(t: *const Tokens, cursor: *Cursor) Error!u32 {
+        const place = cursor.here();
+        _ = cursor.take("<[");
+        const number = try cursor.number(std.math.maxInt(u32) - 1);
+        if (!cursor.take("]>")) return cursor.expected("\"]>\"");
+        if (number < t.vocabulary.tokens.n) return number;
+        return cursor.fail(place, "there is no token {d}: the vocabulary has {d}", .{ number, t.vocabulary.tokens.n });
+    }
+
+    fn byText(t: *Tokens, cursor: *Cursor) Error!u32 {
+        const place = cursor.here();
+        const first = cursor.at;
+        if (cursor.peek() != '<') return cursor.expected("\"<\"");
+        while (!cursor.take(">")) {
+            if (cursor.peek() == 0) return cursor.fail(place, "the token is not closed by \">\"", .{});
+            _ = cursor.character();
+        }
+        const text = cursor.text[first..cursor.at];
+        const slot = try t.known.getOrPut(t.arena, text);
+        if (!slot.found_existing) slot.value_ptr.* = t.find(text) orelse {
+            return cursor.fail(place, "no token of the vocabulary is {f}", .{quoted(text)});
+        };
+        return slot.value_ptr.*;
+    }
+
+    /// A special token before any other.
+    fn find(t: *const Tokens, text: []const u8) ?u32 {
+        var found: ?u32 = null;
+        for (0..t.vocabulary.tokens.n) |i| {
+            const token: u32 = @intCast(i);
+            if (!std.mem.eql(u8, t.vocabulary.tokens.bytesOf(token), text)) continue;
+            if (t.vocabulary.tokens.flagsOf(token).special) return token;
+            found = found orelse token;
+        }
+        return found;
+    }
+};
