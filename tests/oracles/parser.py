@@ -57,25 +57,25 @@ class Column:
         self.waiting: dict[Symbol, list[tuple[Production, int, Column]]] = {}  # by the symbol after the dot
         self.accepts = False
         """Whether the terminals so far are a sentence."""
-        self._after: dict[int, Column | None] = {}
+        self._after: dict[tuple[int, ...], Column | None] = {}
 
     @property
     def expected(self) -> frozenset[int]:
         """The terminals that can come next."""
         return frozenset(symbol for symbol in self.waiting if isinstance(symbol, int))
 
-    def after(self, terminal: int) -> Column | None:
-        """The column after one terminal more; None if it cannot come next."""
-        if terminal not in self._after:
-            items = self.waiting.get(terminal)
+    def after(self, *terminals: int) -> Column | None:
+        """The column after one of the terminals more; None if none of them can come next."""
+        if terminals not in self._after:
+            items = [item for terminal in terminals for item in self.waiting.get(terminal, ())]
             column = None
             if items:
                 column = Column(self.parser)
                 for production, dot, origin in items:
                     column.add((production, dot + 1, origin))
                 column.complete()
-            self._after[terminal] = column
-        return self._after[terminal]
+            self._after[terminals] = column
+        return self._after[terminals]
 
     def add(self, item: tuple[Production, int, Column]) -> None:
         if item not in self._seen:

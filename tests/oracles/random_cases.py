@@ -164,3 +164,43 @@ def combination(random: Random, depth: int = 3) -> Tree:
         return Tree("regex", regex(random, 2, FEW_CHARACTERS))
     n_parts = 1 if kind in "~+" else random.randint(2, 3)
     return Tree(kind, parts=tuple(combination(random, depth - 1) for _ in range(n_parts)))
+
+
+# ---- GBNF ------------------------------------------------------------------------------------------------------------
+
+GBNF_ATOMS = [
+    '"a"', '"b"', '"ab"', '"aa"', '"\\x61b"', '"é"', '"\\U0001F989"', '"-"', '""', "[ab]", "[^a]", "[a-c]", "[^a-cé]",
+    "[é-ü\\]\\-]", "[\\u00e9\\x41-Z]", ".", "[a-]", '"\\n"',
+]  # fmt: skip
+GBNF_COUNTS = ["*", "+", "?", "{2}", "{0}", "{1,3}", "{0,2}", "{2,}", "{ 1 , 2 }"]
+GBNF_SAMPLES = ["a", "b", "c", "ab", "aa", "ba", "aab", "é", "éa", "ü", "🦉", "-", "]", "A", "Z", "\n", "x", "aé"]
+
+
+def gbnf(random: Random) -> str:
+    """Any grammar: ambiguous ones, rules that derive themselves or nothing, left recursion in the open and hidden."""
+    rules = ["root", "second", "third-rule", "4", "x_5"][: random.randint(1, 5)]
+    lines = []
+    for rule in rules:
+        body = _gbnf_alternatives(random, rules, depth=2)
+        lines.append(f"{rule} ::={random.choice([' ', '', '  # comment' + chr(10)])}{body}")
+    random.shuffle(lines)
+    return random.choice(["\n", "\r\n", " # end\n\n"]).join(lines) + random.choice(["", "\n"])
+
+
+def _gbnf_alternatives(random: Random, rules: list[str], depth: int) -> str:
+    count = random.choice([1, 1, 2, 3])
+    return random.choice(["|", " | ", " |\n  "]).join(_gbnf_sequence(random, rules, depth) for _ in range(count))
+
+
+def _gbnf_sequence(random: Random, rules: list[str], depth: int) -> str:
+    items = []
+    for _ in range(random.choices([0, 1, 2, 3], [1, 5, 5, 3])[0]):
+        kind = random.random()
+        if kind < 0.35:
+            item = random.choice(rules)
+        elif kind < 0.55 and depth:
+            item = f"({_gbnf_alternatives(random, rules, depth - 1)})"
+        else:
+            item = random.choice(GBNF_ATOMS)
+        items.append(item + (random.choice(GBNF_COUNTS) if random.random() < 0.25 and item != '""' else ""))
+    return " ".join(items)
