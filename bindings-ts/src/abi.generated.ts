@@ -52,6 +52,7 @@ export const ELIZA_TOKEN_END_OF_GENERATION = 2;
 export const ELIZA_TOKEN_UNUSED = 4;
 export const ELIZA_CHOICES_CANONICAL = 1;
 export const ELIZA_REGEX_IGNORE_CASE = 1;
+export const ELIZA_GBNF_EBNF = 1;
 export const ELIZA_JSON_SPACE_LOOSE = 0;
 export const ELIZA_JSON_SPACE_COMPACT = 1;
 export const ELIZA_JSON_SPACE_SPACED = 2;
@@ -325,6 +326,7 @@ export const declarations = {
   eliza_inference_constraint_create_choices: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.u32, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_create_regex: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.u32, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_create_lark: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_constraint_create_gbnf: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.u64_fast, FFIType.u32, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_notes: { args: [FFIType.ptr], returns: FFIType.cstring },
   eliza_inference_constraint_prepare: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_create_json_schema: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },

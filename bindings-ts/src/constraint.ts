@@ -6,6 +6,7 @@ import {
   ELIZA_CONSTRAINT_JSON_SCHEMA,
   ELIZA_CONSTRAINT_REGEX,
   ELIZA_CONSTRAINT_TOKEN_TRIE,
+  ELIZA_GBNF_EBNF,
   ELIZA_REGEX_IGNORE_CASE,
   eliza_constraint_info_t,
   eliza_recognizer_info_t,
@@ -103,9 +104,19 @@ export interface RegexOptions {
   budget?: Budget | undefined;
 }
 
+/** Options of `Constraint.gbnf`. */
+export interface GbnfOptions {
+  /** The rule that a text is of; by default `root`. */
+  root?: string | undefined;
+  /** Reads XGrammar's EBNF, which grew out of GBNF. */
+  ebnf?: boolean | undefined;
+  /** What compiling may cost. */
+  budget?: Budget | undefined;
+}
+
 /**
  * What an output may be, compiled for a vocabulary: a token tree (`new Constraint`), or a recognizer (`choices`,
- * `regex`, `lark`, `jsonSchema`), which allows any text that it accepts, in any tokenisation. A constraint never
+ * `regex`, `lark`, `gbnf`, `jsonSchema`), which allows any text that it accepts, in any tokenisation. A constraint never
  * changes, and any number of matchers and streams share it. They keep what they need, so it may be closed at any time.
  */
 export class Constraint extends Owned {
@@ -181,6 +192,27 @@ export class Constraint extends Owned {
     const bytes = encodeUnicode(grammar, "grammar");
     return compile(vocabulary, budget, "the grammar could not be compiled", (symbols, handle, config, out, error) =>
       symbols.eliza_inference_constraint_create_lark(handle, bytes, bytes.length, config, out, error),
+    );
+  }
+
+  /**
+   * Allows any text of a context-free grammar in GBNF, llama.cpp's notation: any grammar, ambiguous and left-recursive
+   * ones too. An error in the grammar throws ELIZA_ERR_GRAMMAR with line and column. The constraint is of the kind
+   * GRAMMAR, or REGEX if the grammar is regular. native/GBNF.md describes the notation.
+   */
+  static gbnf(
+    vocabulary: Vocabulary,
+    grammar: string,
+    { root = "root", ebnf = false, budget, ...unknown }: GbnfOptions = {},
+  ): Constraint {
+    checkNoMore(unknown);
+    const bytes = encodeUnicode(grammar, "grammar");
+    const name = encodeUnicode(root, "root");
+    const flags = ebnf ? ELIZA_GBNF_EBNF : 0;
+    return compile(vocabulary, budget, "the grammar could not be compiled", (symbols, handle, config, out, error) =>
+      symbols.eliza_inference_constraint_create_gbnf(
+        handle, bytes, bytes.length, name, name.length, flags, config, out, error,
+      ),
     );
   }
 

@@ -325,6 +325,20 @@ int eliza_inference_constraint_create_lark(const eliza_vocab *vocab, const char 
                                            const eliza_compile_config_t *config, eliza_constraint **out_constraint,
                                            char **out_error);
 
+#define ELIZA_GBNF_EBNF 1u /* XGrammar's EBNF, which grew out of GBNF */
+
+/*
+ * Texts of a context-free grammar in GBNF, the notation of llama.cpp 0.5.0: any grammar, ambiguous or left-recursive
+ * ones too. Its characters are the terminals: there is no lexer. native/GBNF.md describes the notation and how it
+ * differs from llama.cpp's. `root` names the rule that a text is of; NULL: "root". An error message begins with
+ * "line:column: ". The constraint's kind is that of what the grammar became: ELIZA_CONSTRAINT_GRAMMAR, or
+ * ELIZA_CONSTRAINT_REGEX if it is regular.
+ */
+int eliza_inference_constraint_create_gbnf(const eliza_vocab *vocab, const char *grammar, size_t grammar_len,
+                                           const char *root, size_t root_len, uint32_t flags,
+                                           const eliza_compile_config_t *config, eliza_constraint **out_constraint,
+                                           char **out_error);
+
 /* What compiling found that is legal but seldom meant, one line each: terminals that the lexing rule
  * can never separate, rules that produce nothing, rules that are never used, a vocabulary without a
  * token for each byte. "" if there is nothing. [lent by constraint] */

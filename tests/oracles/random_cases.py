@@ -172,6 +172,7 @@ GBNF_ATOMS = [
     '"a"', '"b"', '"ab"', '"aa"', '"\\x61b"', '"é"', '"\\U0001F989"', '"-"', '""', "[ab]", "[^a]", "[a-c]", "[^a-cé]",
     "[é-ü\\]\\-]", "[\\u00e9\\x41-Z]", ".", "[a-]", '"\\n"',
 ]  # fmt: skip
+GBNF_DEPTH = 2
 GBNF_COUNTS = ["*", "+", "?", "{2}", "{0}", "{1,3}", "{0,2}", "{2,}", "{ 1 , 2 }"]
 GBNF_SAMPLES = ["a", "b", "c", "ab", "aa", "ba", "aab", "é", "éa", "ü", "🦉", "-", "]", "A", "Z", "\n", "x", "aé"]
 
@@ -181,7 +182,7 @@ def gbnf(random: Random) -> str:
     rules = ["root", "second", "third-rule", "4", "x_5"][: random.randint(1, 5)]
     lines = []
     for rule in rules:
-        body = _gbnf_alternatives(random, rules, depth=2)
+        body = _gbnf_alternatives(random, rules, depth=GBNF_DEPTH)
         lines.append(f"{rule} ::={random.choice([' ', '', '  # comment' + chr(10)])}{body}")
     random.shuffle(lines)
     return random.choice(["\n", "\r\n", " # end\n\n"]).join(lines) + random.choice(["", "\n"])
@@ -203,4 +204,5 @@ def _gbnf_sequence(random: Random, rules: list[str], depth: int) -> str:
         else:
             item = random.choice(GBNF_ATOMS)
         items.append(item + (random.choice(GBNF_COUNTS) if random.random() < 0.25 and item != '""' else ""))
-    return " ".join(items)
+    # Outside of parentheses nothing at all would take in the next line.
+    return " ".join(items) or ('""' if depth == GBNF_DEPTH else "")

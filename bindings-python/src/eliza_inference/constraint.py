@@ -105,7 +105,7 @@ class Constraint(Described):
     same payload is compiled once: later constraints come from a cache. Raises `PayloadError`, which names
     the place in the tree, `LimitError`, and `ModelMismatchError` if both model ids are known and differ.
 
-    `choices`, `regex`, `lark` and `json_schema` compile recognizers: any text that they accept may come out, in any
+    `choices`, `regex`, `lark`, `gbnf` and `json_schema` compile recognizers: any text that they accept may come out, in any
     tokens, and always in valid UTF-8. It is the text that follows the prompt: after "Action:" it begins
     with a space, which the choices, the pattern or the grammar must contain. They need a vocabulary with
     token bytes (else `InvalidArgumentError`), and each takes a `Budget`: what exceeds it is a `LimitError`.
@@ -178,6 +178,31 @@ class Constraint(Described):
         encoded = utf8("grammar", grammar)
         function = lib.eliza_inference_constraint_create_lark
         return cls._compile(ConstraintKind.GRAMMAR, budget, function, vocabulary, encoded, len(encoded))
+
+    @classmethod
+    def gbnf(
+        cls,
+        vocabulary: Vocabulary,
+        grammar: str,
+        root: str = "root",
+        *,
+        ebnf: bool = False,
+        budget: Budget | None = None,
+    ) -> Constraint:
+        """Allows a text of a context-free grammar in GBNF, llama.cpp's notation: any grammar, whether ambiguous or
+        left-recursive. `root` names the rule that a text is of. `ebnf` reads XGrammar's EBNF instead.
+
+        Raises `GrammarError` with line and column. The constraint is a `GRAMMAR`, or a `REGEX` if the grammar is
+        regular. native/GBNF.md describes the notation.
+        """
+        encoded, name = utf8("grammar", grammar), utf8("root", root)
+        flags = _GBNF_EBNF if ebnf else 0
+        function = lib.eliza_inference_constraint_create_gbnf
+        constraint = cls._compile(
+            ConstraintKind.GRAMMAR, budget, function, vocabulary, encoded, len(encoded), name, len(name), flags
+        )
+        constraint.kind = ConstraintKind(_recognizer_info(constraint._handle).kind)
+        return constraint
 
     @classmethod
     def json_schema(
@@ -398,6 +423,7 @@ def payload_bytes(tree: Payload) -> bytes:
 
 _CHOICES_CANONICAL = constant("ELIZA_CHOICES_CANONICAL")
 _REGEX_IGNORE_CASE = constant("ELIZA_REGEX_IGNORE_CASE")
+_GBNF_EBNF = constant("ELIZA_GBNF_EBNF")
 
 
 def _recognizer_info(handle: CData) -> CData:

@@ -147,6 +147,46 @@ fn createLark(
     return compiler.createConstraint(gpa, v, .{ .lark = text }, settings, diag);
 }
 
+const gbnf_ebnf = 1;
+
+export fn eliza_inference_constraint_create_gbnf(
+    vocab: ?*const Vocabulary,
+    grammar: ?[*]const u8,
+    grammar_len: usize,
+    root: ?[*]const u8,
+    root_len: usize,
+    flags: u32,
+    config: ?*const CompileConfig,
+    out_constraint: Out,
+    out_error: OutError,
+) c_int {
+    var diag: boundary.Diagnostic = .{};
+    const made = createGbnf(vocab, grammar, grammar_len, root, root_len, flags, config, out_constraint, &diag);
+    return finish(made, out_constraint, out_error, &diag);
+}
+
+fn createGbnf(
+    vocab: ?*const Vocabulary,
+    grammar: ?[*]const u8,
+    grammar_len: usize,
+    root: ?[*]const u8,
+    root_len: usize,
+    flags: u32,
+    config: ?*const CompileConfig,
+    out: Out,
+    diag: *boundary.Diagnostic,
+) boundary.Error!*Constraint {
+    const v = try check(vocab, out, diag);
+    const text = boundary.slice(u8, grammar, grammar_len) orelse return diag.fail(.invalid_arg, "grammar is NULL", .{});
+    const root_given = boundary.slice(u8, root, root_len) orelse return diag.fail(.invalid_arg, "root is NULL", .{});
+    if (flags & ~@as(u32, gbnf_ebnf) != 0) return diag.fail(.invalid_arg, "flags has unknown bits", .{});
+    const settings = try CompileConfig.settings(config, diag);
+    var options: @FieldType(@FieldType(compiler.Source, "gbnf"), "options") = .{};
+    if (flags & gbnf_ebnf != 0) options.dialect = .ebnf;
+    if (root != null) options.root = root_given;
+    return compiler.createConstraint(gpa, v, .{ .gbnf = .{ .text = text, .options = options } }, settings, diag);
+}
+
 /// eliza_json_schema_options_t.
 pub const JsonSchemaOptions = extern struct {
     struct_size: u32,

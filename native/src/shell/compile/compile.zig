@@ -14,6 +14,8 @@ const Budget = @import("engine").budget.Budget;
 const budget_module = @import("engine").budget;
 const dfa = @import("regex/dfa.zig");
 const regex = @import("regex/parse.zig");
+const cfg = @import("cfg/compile.zig");
+const gbnf = @import("gbnf/gbnf.zig");
 const lark = @import("lark/lark.zig");
 const tables = @import("lr/tables.zig");
 const Context = @import("lr/context.zig").Context;
@@ -37,6 +39,8 @@ pub const Source = union(enum) {
     regex: struct { pattern: []const u8, ignore_case: bool },
     /// A grammar in Lark's notation (native/GRAMMARS.md).
     lark: []const u8,
+    /// A grammar in GBNF, or XGrammar's EBNF (native/GBNF.md).
+    gbnf: struct { text: []const u8, options: gbnf.Options },
     json_schema: struct { text: []const u8, options: SchemaOptions },
 };
 
@@ -89,6 +93,7 @@ fn tryCompile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, set
         .choices => |choices| .{ .choices = try .build(gpa, choices.text, choices.offsets, &budget, diag) },
         .regex => |r| .{ .regex = .{ .dfa = try compileRegex(gpa, arena, r.pattern, r.ignore_case, &budget, diag) } },
         .lark => |text| try compileLark(gpa, arena, text, &notes, &budget, diag),
+        .gbnf => |g| try compileGbnf(gpa, vocabulary, g.text, g.options, arena, &notes, &budget, diag),
         .json_schema => |s| .{
             .json_schema = try compileSchema(gpa, vocabulary, s.text, &s.options, arena, &notes, &budget, diag),
         },
@@ -159,6 +164,21 @@ fn compileLark(
     try notes.appendSlice(arena, parsed.notes);
     const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
     return choose(gpa, &ctx, &parsed.grammar, parsed.options, notes);
+}
+
+fn compileGbnf(
+    gpa: Allocator,
+    vocabulary: *const Vocabulary,
+    text: []const u8,
+    options: gbnf.Options,
+    arena: Allocator,
+    notes: *tables.Notes,
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!Language {
+    const parsed = try gbnf.parse(arena, vocabulary, text, options, budget, diag);
+    try notes.appendSlice(arena, parsed.notes);
+    return cfg.compile(gpa, arena, &parsed.grammar, notes, budget, diag);
 }
 
 fn missingBytes(arena: Allocator, trie: *const ByteTrie) Allocator.Error![]const u8 {

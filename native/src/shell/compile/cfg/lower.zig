@@ -89,6 +89,11 @@ const Lowering = struct {
         if (try l.regular.part(expression)) |part| return l.one(if (part.isEmpty()) &.{} else &.{.{ .part = part }});
         switch (expression) {
             .pattern => unreachable,
+            .tokens => return l.ctx.diag.fail(
+                .grammar,
+                "{d}:{d}: the rule {s} uses tokens, which are not served",
+                .{ l.rule.place.line, l.rule.place.column, l.rule.name },
+            ),
             .rule => |rule| {
                 const rule_before = l.rule;
                 defer l.rule = rule_before;

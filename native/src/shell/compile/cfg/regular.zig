@@ -64,6 +64,7 @@ pub const Regular = struct {
         switch (expression) {
             .pattern => |node| return .of(node),
             .rule => |rule| return r.of[rule],
+            .tokens => return null,
             .sequence => |items| {
                 var whole: Part = .empty;
                 for (items) |item| {
@@ -175,6 +176,7 @@ pub const Regular = struct {
             .choice => |items| for (items) |item| {
                 try r.ctx.appendSlice(&terms, try r.linear(item, members, side) orelse return null);
             },
+            .tokens => return null,
             .repeat => |repeat| if (repeat.min == 0 and repeat.max == 1) {
                 try r.ctx.append(&terms, .{ .part = .empty, .member = null });
                 try r.ctx.appendSlice(&terms, try r.linear(repeat.expression, members, side) orelse return null);
@@ -207,7 +209,7 @@ pub const Regular = struct {
 
 fn appendUses(ctx: *const Context, expression: Expression, from: u32, edges: *ArrayList(graph.Edge)) Error!void {
     switch (expression) {
-        .pattern => {},
+        .pattern, .tokens => {},
         .rule => |rule| try ctx.append(edges, .{ .from = from, .to = rule }),
         .sequence, .choice => |items| for (items) |item| try appendUses(ctx, item, from, edges),
         .repeat => |repeat| try appendUses(ctx, repeat.expression, from, edges),
