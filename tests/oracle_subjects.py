@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from conformance_cases import Run, logits_of, octets, shipped_grammars, tokens_of, tokens_of_bytes, vocab_size
-from oracles import lark_text, recognizer, token_trie
+from oracles import gbnf, lark_text, recognizer, token_trie
 
 FORCED_BYTES_MAX = 65536
 END_OF_GENERATION = 2
@@ -256,7 +256,7 @@ def longest_text(data: dict[str, Any]) -> int:
     return max([len(piece) for piece, _ in tokens_of(data["vocabulary"])] + counts)
 
 
-def recognizer_of(constraint: dict[str, Any]) -> recognizer.Recognizer:
+def recognizer_of(constraint: dict[str, Any]) -> Any:
     for kind, read in READ.items():
         if kind in constraint:
             return read(constraint)
@@ -287,10 +287,17 @@ def of_grammar(constraint: dict[str, Any]) -> recognizer.Recognizer:
     return lark_text.recognizer_of(grammar)
 
 
+def of_gbnf(constraint: dict[str, Any]) -> gbnf.Recognizer:
+    if constraint.get("ebnf"):
+        raise NotKnown("EBNF")
+    return gbnf.Recognizer(gbnf.read(octets(constraint["gbnf"]).decode(), constraint.get("root", "root")))
+
+
 # By the key of the constraint that says its kind.
-READ: dict[str, Callable[[dict[str, Any]], recognizer.Recognizer]] = {
+READ: dict[str, Callable[[dict[str, Any]], Any]] = {
     "choices": of_choices,
     "regex": of_regex,
     "grammar": of_grammar,
+    "gbnf": of_gbnf,
     "shipped": lambda constraint: lark_text.recognizer_of(shipped_grammars()[constraint["shipped"]]),
 }

@@ -16,6 +16,7 @@ from eliza_inference import (
     Constraint,
     ConstraintKind,
     ElizaError,
+    InvalidArgumentError,
     Matcher,
     Status,
     Step,
@@ -42,6 +43,13 @@ COMPILE: dict[str, Callable[[Vocabulary, dict[str, Any], Budget], Constraint]] =
     ),
     "grammar": lambda vocabulary, data, budget: Constraint.lark(
         vocabulary, octets(data["grammar"]).decode(), budget=budget
+    ),
+    "gbnf": lambda vocabulary, data, budget: Constraint.gbnf(
+        vocabulary,
+        octets(data["gbnf"]).decode(),
+        data.get("root", "root"),
+        ebnf=data.get("ebnf", False),
+        budget=budget,
     ),
     "shipped": lambda vocabulary, data, budget: Constraint.lark(
         vocabulary, shipped_grammars()[data["shipped"]], budget=budget

@@ -13,6 +13,7 @@ import {
   Matcher,
   TokenFlag,
   Vocabulary,
+  abi,
   grammars,
 } from "../src";
 import {
@@ -43,6 +44,9 @@ interface ConstraintData {
   regex?: Octets;
   ignore_case?: true;
   grammar?: Octets;
+  gbnf?: Octets;
+  root?: string;
+  ebnf?: true;
   shipped?: string;
   json_schema?: object | boolean | string;
   space?: JsonSpace;
@@ -178,6 +182,8 @@ const kinds: Record<string, Compile> = {
   regex: (vocabulary, { regex, ignore_case: ignoreCase }, budget) =>
     Constraint.regex(vocabulary, textOf(regex!), { ignoreCase, budget }),
   grammar: (vocabulary, { grammar }, budget) => Constraint.lark(vocabulary, textOf(grammar!), { budget }),
+  gbnf: (vocabulary, { gbnf, root, ebnf }, budget) =>
+    Constraint.gbnf(vocabulary, textOf(gbnf!), { root, ebnf, budget }),
   shipped: (vocabulary, { shipped }, budget) => Constraint.lark(vocabulary, grammars.text(shipped!), { budget }),
   json_schema: (vocabulary, { json_schema: schema, integer_fraction: integerFraction, ...options }, budget) =>
     Constraint.jsonSchema(vocabulary, schema!, { ...options, integerFraction, budget }),

@@ -590,6 +590,16 @@ static int compile_grammar(const compile_input *in, eliza_constraint **out, char
     return status;
 }
 
+static int compile_gbnf(const compile_input *in, eliza_constraint **out, char **error) {
+    buffer text = octets(in->source);
+    const json *constraint = json_get(in->run->data, "constraint"), *root = json_get(constraint, "root");
+    uint32_t flags = json_get(constraint, "ebnf") ? ELIZA_GBNF_EBNF : 0;
+    int status = eliza_inference_constraint_create_gbnf(in->vocab, text.bytes, text.length, root ? root->text : NULL,
+                                                        root ? root->length : 0, flags, in->config, out, error);
+    free(text.bytes);
+    return status;
+}
+
 static int compile_shipped(const compile_input *in, eliza_constraint **out, char **error) {
     const json *text = json_get(&shipped_grammars, in->source->text);
     return eliza_inference_constraint_create_lark(in->vocab, text->text, text->length, in->config, out, error);
@@ -633,6 +643,7 @@ static const struct {
     {"choices", ELIZA_CONSTRAINT_CHOICES, compile_choices},
     {"regex", ELIZA_CONSTRAINT_REGEX, compile_regex},
     {"grammar", ELIZA_CONSTRAINT_GRAMMAR, compile_grammar},
+    {"gbnf", ELIZA_CONSTRAINT_GRAMMAR, compile_gbnf},
     {"shipped", ELIZA_CONSTRAINT_GRAMMAR, compile_shipped},
     {"json_schema", ELIZA_CONSTRAINT_JSON_SCHEMA, compile_json_schema},
 };

@@ -299,6 +299,7 @@ const kinds: []const struct { []const u8, *const fn (Input) anyerror!*Constraint
     .{ "choices", compileChoices },
     .{ "regex", compileRegex },
     .{ "grammar", compileGrammar },
+    .{ "gbnf", compileGbnf },
     .{ "shipped", compileShipped },
     .{ "json_schema", compileJsonSchema },
 };
@@ -338,6 +339,14 @@ fn compileRegex(in: Input) !*Constraint {
 
 fn compileGrammar(in: Input) !*Constraint {
     return eliza.compile.createConstraint(gpa, in.vocabulary, .{ .lark = try octets(in.arena, in.source) }, in.settings, in.diag);
+}
+
+fn compileGbnf(in: Input) !*Constraint {
+    var options: @FieldType(@FieldType(eliza.compile.Source, "gbnf"), "options") = .{};
+    if (in.has("ebnf")) options.dialect = .ebnf;
+    if (in.option("root")) |root| options.root = root.string;
+    const text = try octets(in.arena, in.source);
+    return eliza.compile.createConstraint(gpa, in.vocabulary, .{ .gbnf = .{ .text = text, .options = options } }, in.settings, in.diag);
 }
 
 fn compileShipped(in: Input) !*Constraint {

@@ -76,6 +76,16 @@ pub const Ambiguous = struct {
         return @intCast(run.looked);
     }
 
+    pub fn save(a: *const Ambiguous, writer: anytype) Allocator.Error!void {
+        try writer.put(&a.program);
+        return writer.put(&@as(u32, @backingInt(a.lexing)));
+    }
+
+    pub fn open(_: Allocator, reader: anytype) error{ OutOfMemory, Damaged }!Ambiguous {
+        const program = try reader.get(Program);
+        return .{ .program = program, .lexing = std.enums.fromInt(Lexing, try reader.get(u32)) orelse return error.Damaged };
+    }
+
     pub fn prepare(_: *Ambiguous, _: *const MaskContext, _: *const Budget, _: *diagnostic.Diagnostic) diagnostic.Error!void {}
 
     /// Of a run: the configurations of its position.

@@ -109,12 +109,13 @@ pub const Language = union(enum) {
 
     /// Reads what `save` wrote; the arrays stay the reader's. A language without `open` has saved its source, which
     /// the shell compiles. `Damaged`: `save` cannot have written this.
-    pub fn open(gpa: Allocator, wanted: Kind, reader: anytype) error{ OutOfMemory, Damaged }!Language {
-        inline for (comptime std.meta.fieldNames(Language)) |name| {
-            const One = @FieldType(Language, name);
-            if (comptime !@hasDecl(One, "open")) continue;
-            if (One.kind == wanted) return @unionInit(Language, name, try One.open(gpa, reader));
+    pub fn open(gpa: Allocator, wanted: std.meta.Tag(Language), reader: anytype) error{ OutOfMemory, Damaged }!Language {
+        switch (wanted) {
+            inline else => |which| {
+                const One = @FieldType(Language, @tagName(which));
+                if (comptime !@hasDecl(One, "open")) return error.Damaged;
+                return @unionInit(Language, @tagName(which), try One.open(gpa, reader));
+            },
         }
-        return error.Damaged;
     }
 };

@@ -10,7 +10,6 @@ const Diagnostic = diagnostic.Diagnostic;
 const vocabulary_module = @import("engine").vocabulary;
 const Vocabulary = vocabulary_module.Vocabulary;
 const ByteTrie = @import("engine").byte_trie.ByteTrie;
-const Kind = @import("engine").kind.Kind;
 const Recognizer = @import("engine").recognizer.Recognizer;
 const Language = @import("engine").language.Language;
 const SchemaSource = @import("engine").schema.Source;
@@ -67,7 +66,7 @@ pub fn saveRecognizer(gpa: Allocator, recognizer: *const Recognizer, path: []con
 }
 
 fn putRecognizer(writer: *saved_file.Writer, recognizer: *const Recognizer) Allocator.Error!void {
-    try writer.put(&@as(u32, @backingInt(recognizer.language.kind())));
+    try writer.put(&@as(u32, @backingInt(std.meta.activeTag(recognizer.language))));
     try writer.put(&@as([]const u8, recognizer.note_lines));
     try recognizer.language.save(writer);
 }
@@ -103,14 +102,14 @@ fn readRecognizer(
     settings: compiler.Settings,
     diag: *Diagnostic,
 ) (diagnostic.Error || error{ OutOfMemory, Damaged })!*Recognizer {
-    const kind = std.enums.fromInt(Kind, try reader.get(u32)) orelse return error.Damaged;
+    const which = std.enums.fromInt(std.meta.Tag(Language), try reader.get(u32)) orelse return error.Damaged;
     const notes = try reader.get([]const u8);
-    if (kind == .json_schema) {
+    if (which == .json_schema) {
         const recognizer = try compileSaved(gpa, vocabulary, reader, settings, diag);
         reader.mapping.close();
         return recognizer;
     }
-    const language = try Language.open(gpa, kind, reader);
+    const language = try Language.open(gpa, which, reader);
     const recognizer = try Recognizer.create(gpa, vocabulary, trie, language, .mapped, notes, settings.mask_bytes_max);
     recognizer.mapping = reader.mapping;
     return recognizer;
