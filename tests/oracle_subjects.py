@@ -173,7 +173,7 @@ class RecognizerOracle:
             if len(possible) != 1:
                 break
             run += bytes(possible)
-            state = after[possible[0]]  # type: ignore[assignment]
+            state = after[possible[0]]
         return run
 
     # The verbs

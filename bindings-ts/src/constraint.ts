@@ -116,8 +116,9 @@ export interface GbnfOptions {
 
 /**
  * What an output may be, compiled for a vocabulary: a token tree (`new Constraint`), or a recognizer (`choices`,
- * `regex`, `lark`, `gbnf`, `jsonSchema`), which allows any text that it accepts, in any tokenisation. A constraint never
- * changes, and any number of matchers and streams share it. They keep what they need, so it may be closed at any time.
+ * `regex`, `lark`, `gbnf`, `jsonSchema`), which allows any text that it accepts, in any tokenisation. A constraint
+ * never changes, and any number of matchers and streams share it. They keep what they need, so it may be closed at any
+ * time.
  */
 export class Constraint extends Owned {
   /** @internal Number of tokens of the vocabulary. */
@@ -211,7 +212,15 @@ export class Constraint extends Owned {
     const flags = ebnf ? ELIZA_GBNF_EBNF : 0;
     return compile(vocabulary, budget, "the grammar could not be compiled", (symbols, handle, config, out, error) =>
       symbols.eliza_inference_constraint_create_gbnf(
-        handle, bytes, bytes.length, name, name.length, flags, config, out, error,
+        handle,
+        bytes,
+        bytes.length,
+        name,
+        name.length,
+        flags,
+        config,
+        out,
+        error,
       ),
     );
   }

@@ -200,7 +200,7 @@ static int create_vocab(eliza_vocab **out) {
     } while (0)
 
 static int nothing_fails;
-static int32_t expected_words[3][3][N_WORDS];
+static int32_t expected_words[4][3][N_WORDS];
 
 /* The C library needs memory for a file too: then it cannot be written. */
 static void save(int (*each)(const void *what, size_t path_len), const void *what) {
@@ -283,6 +283,21 @@ static int give_schema(const char *uri, size_t uri_len, const char **out_text, s
     *out_text = SCHEMA;
     *out_len = sizeof SCHEMA - 1;
     return 0;
+}
+
+/* Ambiguous, so that all ways to read a text are followed. */
+static int session_gbnf(void) {
+    static const char text[] = "root ::= \"[\" item* \"]\"\nitem ::= item item | \"a\" | root";
+    eliza_vocab *vocab = NULL;
+    eliza_constraint *constraint = NULL;
+    n_failed_calls = 0;
+    MAKES(vocab, create_vocab(&vocab));
+    size_t length = sizeof text - 1;
+    MAKES(constraint, eliza_inference_constraint_create_gbnf(vocab, text, length, NULL, 0, 0, NULL, &constraint, &error));
+    use_recognizer(constraint, 3);
+    eliza_inference_constraint_free(constraint);
+    eliza_inference_vocab_free(vocab);
+    return n_failed_calls == 0;
 }
 
 static int session_schema(void) {
@@ -380,6 +395,7 @@ int main(int argc, char **argv) {
     run("regex", session_regex);
     run("grammar", session_grammar);
     run("grammar without masks", session_without_masks);
+    run("GBNF", session_gbnf);
     run("JSON Schema", session_schema);
     remove(file_path);
     return check_report("out of memory");

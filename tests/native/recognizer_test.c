@@ -276,6 +276,31 @@ static void test_text_arguments(const eliza_vocab *vocab, const eliza_vocab *bar
     }
 }
 
+static void test_gbnf_arguments(const eliza_vocab *vocab, const eliza_vocab *bare) {
+    static const char text[] = "root ::= \"a\"";
+    const size_t n = sizeof text - 1;
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_gbnf(vocab, text, n, NULL, 0, 0, NULL, NULL, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_gbnf(NULL, text, n, NULL, 0, 0, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_gbnf(bare, text, n, NULL, 0, 0, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_gbnf(vocab, NULL, n, NULL, 0, 0, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_gbnf(vocab, text, n, NULL, 1, 0, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_gbnf(vocab, text, n, NULL, 0, 2, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_gbnf(vocab, text, SIZE_MAX, NULL, 0, 0, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_GRAMMAR, eliza_inference_constraint_create_gbnf(vocab, NULL, 0, NULL, 0, 0, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_GRAMMAR, eliza_inference_constraint_create_gbnf(vocab, text, n, "roo", 3, 0, NULL, &made, &error));
+    REFUSES(ELIZA_ERR_GRAMMAR, eliza_inference_constraint_create_gbnf(vocab, text, n, "", 0, 0, NULL, &made, &error));
+    eliza_constraint *constraint = NULL;
+    GIVES(ELIZA_OK, eliza_inference_constraint_create_gbnf(vocab, text, n, "rooted", 4, ELIZA_GBNF_EBNF, NULL, &constraint, &error));
+    eliza_inference_constraint_free(constraint);
+    for (size_t length = 0; length < 40; length++) { /* a part of a grammar with everything in it */
+        static const char all[] = "root ::= <[1]>|\"\\x41\"[^a-\\]]*(.{1,2}|a)+\na::=b";
+        eliza_constraint *made = NULL;
+        int status = eliza_inference_constraint_create_gbnf(vocab, all, length, NULL, 0, 0, NULL, &made, NULL);
+        CHECK(status == ELIZA_OK || status == ELIZA_ERR_GRAMMAR);
+        eliza_inference_constraint_free(made);
+    }
+}
+
 static int create_schema(const eliza_vocab *vocab, const eliza_json_schema_options_t *options, eliza_constraint **out) {
     return eliza_inference_constraint_create_json_schema(vocab, LIST_SCHEMA, sizeof LIST_SCHEMA - 1, options, NULL, out, &error);
 }
@@ -362,6 +387,11 @@ static void test_deep_nesting(const eliza_vocab *vocab) {
         status = eliza_inference_constraint_create_lark(vocab, grammar, length, NULL, &made, NULL);
         CHECK(status == ELIZA_OK || status == ELIZA_ERR_LIMIT || status == ELIZA_ERR_GRAMMAR);
         eliza_inference_constraint_free(made);
+        made = NULL;
+        length = (size_t)sprintf(grammar, "root ::= ");
+        for (size_t j = 0; j < depth; j++) grammar[length++] = '(';
+        status = eliza_inference_constraint_create_gbnf(vocab, grammar, length, NULL, 0, 0, NULL, &made, NULL);
+        CHECK_EQUAL(status, ELIZA_ERR_LIMIT);
         free(grammar);
         free(text);
     }
@@ -1123,6 +1153,7 @@ int main(int argc, char **argv) {
     test_vocab_trie();
     test_choices_arguments(vocab, bare);
     test_text_arguments(vocab, bare);
+    test_gbnf_arguments(vocab, bare);
     test_schema_arguments(vocab, bare);
     test_schema_documents(folder, vocab);
     test_deep_nesting(vocab);

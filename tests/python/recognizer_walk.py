@@ -82,7 +82,7 @@ class Walk:
             if len(possible) != 1:
                 break
             run += bytes(possible)
-            state = after[possible[0]]  # type: ignore[assignment]
+            state = after[possible[0]]
         found = self.matcher.forced_bytes()
         assert found[:FORCED_BYTES_CHECKED] == run, self.where
         forced = self.matcher.forced()

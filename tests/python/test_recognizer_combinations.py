@@ -14,7 +14,7 @@ from eliza_inference import Constraint, GrammarError, Matcher, Step, Vocabulary
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from oracles import combination, random_cases
-from test_recognizer_masks import Tokens, Walk
+from recognizer_walk import Tokens, Walk
 
 BLOCK = 50  # cases of one test
 N_TREES = 1000

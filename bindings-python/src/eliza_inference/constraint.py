@@ -105,8 +105,8 @@ class Constraint(Described):
     same payload is compiled once: later constraints come from a cache. Raises `PayloadError`, which names
     the place in the tree, `LimitError`, and `ModelMismatchError` if both model ids are known and differ.
 
-    `choices`, `regex`, `lark`, `gbnf` and `json_schema` compile recognizers: any text that they accept may come out, in any
-    tokens, and always in valid UTF-8. It is the text that follows the prompt: after "Action:" it begins
+    `choices`, `regex`, `lark`, `gbnf` and `json_schema` compile recognizers: any text that they accept may come out, in
+    any tokens, and always in valid UTF-8. It is the text that follows the prompt: after "Action:" it begins
     with a space, which the choices, the pattern or the grammar must contain. They need a vocabulary with
     token bytes (else `InvalidArgumentError`), and each takes a `Budget`: what exceeds it is a `LimitError`.
     """
