@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Budget = @import("engine").budget.Budget;
 const Place = @import("../bnf.zig").Place;
@@ -33,7 +34,7 @@ pub const Characters = struct {
     pub fn string(c: *Characters) Error![]const u8 {
         const open = c.cursor.here();
         _ = c.cursor.take("\"");
-        var out: std.ArrayList(u8) = .empty;
+        var out: ArrayList(u8) = .empty;
         while (!c.cursor.take("\"")) {
             const place = c.cursor.here();
             const value = try c.next(open, "literal", false);
@@ -59,8 +60,7 @@ pub const Characters = struct {
         while (!c.cursor.take("]")) try c.range(&set, open);
         set.normalise();
         if (negated) try set.negate(c.arena);
-        if (!c.isOfTexts(0)) dropZero(&set);
-        return ast.create(c.arena, .{ .class = set.ranges.items });
+        return ast.create(c.arena, .{ .class = if (c.isOfTexts(0)) set.ranges.items else withoutZero(set.ranges.items) });
     }
 
     /// What `.` is in GBNF.
@@ -83,10 +83,11 @@ pub const Characters = struct {
         if (first <= unicode.last_code_point) try set.add(c.arena, @intCast(first), @intCast(@min(last, unicode.last_code_point)));
     }
 
-    fn dropZero(set: *CharacterSet) void {
-        const ranges = set.ranges.items;
-        if (ranges.len == 0 or ranges[0].first > 0) return;
-        if (ranges[0].last > 0) ranges[0].first = 1 else _ = set.ranges.orderedRemove(0);
+    fn withoutZero(ranges: []ast.Range) []ast.Range {
+        if (ranges.len == 0 or ranges[0].first > 0) return ranges;
+        if (ranges[0].last == 0) return ranges[1..];
+        ranges[0].first = 1;
+        return ranges;
     }
 
     /// llama.cpp ends a token's text at a zero.

@@ -3,6 +3,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const Texts = @import("engine").texts.Texts;
 const diagnostic = @import("engine").diagnostic;
 const Budget = @import("engine").budget.Budget;
 const Diagnostic = diagnostic.Diagnostic;
@@ -55,14 +57,17 @@ pub const Parser = struct {
     characters: Characters,
     tokens: Tokens,
 
-    rules: std.ArrayList(Rule) = .empty,
-    names: std.StringHashMapUnmanaged(u32) = .empty,
+    rules: ArrayList(Rule) = .empty,
+    /// Of the rules that have one; groups that became rules have none.
+    names: Texts = .{},
+    /// [name]: its rule.
+    rule_of: ArrayList(u32) = .empty,
     /// Each "line:column: ..." without a newline.
-    notes: std.ArrayList([]const u8) = .empty,
+    notes: ArrayList([]const u8) = .empty,
 
-    frames: std.ArrayList(Frame) = .empty,
-    items: std.ArrayList(Expression) = .empty,
-    alternatives: std.ArrayList(Expression) = .empty,
+    frames: ArrayList(Frame) = .empty,
+    items: ArrayList(Expression) = .empty,
+    alternatives: ArrayList(Expression) = .empty,
     /// Where the last token ended.
     last_line: u32 = 0,
     /// Whether the last token was a repetition.
@@ -80,7 +85,7 @@ pub const Parser = struct {
 
     /// The rule of this name, if it was mentioned.
     pub fn find(p: *const Parser, name: []const u8) ?u32 {
-        return p.names.get(name);
+        return if (p.names.find(name)) |number| p.rule_of.items[number] else null;
     }
 
     // ---- Rules
@@ -121,11 +126,12 @@ pub const Parser = struct {
     }
 
     fn mentionOf(p: *Parser, rule: []const u8, place: Place) Error!u32 {
-        const slot = try p.names.getOrPut(p.arena, rule);
-        if (slot.found_existing) return slot.value_ptr.*;
-        slot.value_ptr.* = @intCast(p.rules.items.len);
+        const number = try p.names.put(p.arena, rule);
+        if (number < p.rule_of.items.len) return p.rule_of.items[number];
+        const index: u32 = @intCast(p.rules.items.len);
+        try p.rule_of.append(p.arena, index);
         try p.rules.append(p.arena, .{ .name = rule, .mention = place });
-        return slot.value_ptr.*;
+        return index;
     }
 
     fn define(p: *Parser, rule: []const u8, place: Place) Error!u32 {

@@ -2,6 +2,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const Texts = @import("engine").texts.Texts;
 const diagnostic = @import("engine").diagnostic;
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const quoted = diagnostic.quoted;
@@ -14,7 +16,9 @@ const Error = Allocator.Error || diagnostic.Error;
 pub const Tokens = struct {
     arena: Allocator,
     vocabulary: *const Vocabulary,
-    known: std.StringHashMapUnmanaged(u32) = .empty,
+    texts: Texts = .{},
+    /// [text]: its token.
+    known: ArrayList(u32) = .empty,
 
     /// `<` or `!` is next.
     pub fn read(t: *Tokens, cursor: *Cursor) Error!grammar.Tokens {
@@ -42,11 +46,12 @@ pub const Tokens = struct {
             _ = cursor.character();
         }
         const text = cursor.text[first..cursor.at];
-        const slot = try t.known.getOrPut(t.arena, text);
-        if (!slot.found_existing) slot.value_ptr.* = t.find(text) orelse {
-            return cursor.fail(place, "no token of the vocabulary is {f}", .{quoted(text)});
-        };
-        return slot.value_ptr.*;
+        const number = try t.texts.put(t.arena, text);
+        if (number == t.known.items.len) {
+            const token = t.find(text) orelse return cursor.fail(place, "no token of the vocabulary is {f}", .{quoted(text)});
+            try t.known.append(t.arena, token);
+        }
+        return t.known.items[number];
     }
 
     /// A special token before any other.
