@@ -16,7 +16,6 @@ from eliza_inference import (
     Constraint,
     ConstraintKind,
     ElizaError,
-    InvalidArgumentError,
     Matcher,
     Status,
     Step,
