@@ -13,7 +13,6 @@ import {
   Matcher,
   TokenFlag,
   Vocabulary,
-  abi,
   grammars,
 } from "../src";
 import {
