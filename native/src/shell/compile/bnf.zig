@@ -2,6 +2,7 @@
 //! hands to the lexer's and the parser's construction. Everything lives in the arena of whoever made it.
 
 const ast = @import("regex/ast.zig");
+const Lexing = @import("engine").ambiguous.Lexing;
 
 /// A position in the grammar's text; both from 1, columns in characters. Line 0: none, and messages leave it out.
 pub const Place = struct { line: u32 = 0, column: u32 = 0 };
@@ -55,3 +56,16 @@ pub const Bnf = struct {
     /// The rule that derives whole texts.
     start: u16,
 };
+
+/// What becomes of conflicts that no precedence resolves.
+pub const Conflicts = enum {
+    /// All ways are followed, and a note names the first conflict.
+    follow,
+    /// The parser reads on. Two ways to end an alternative are an error.
+    shift,
+    /// An error.
+    refuse,
+};
+
+/// How texts are read by a grammar.
+pub const Reading = struct { lexing: Lexing, conflicts: Conflicts = .follow };

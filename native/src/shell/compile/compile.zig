@@ -163,7 +163,7 @@ fn compileLark(
     const parsed = try lark.parse(arena, text, budget, diag);
     try notes.appendSlice(arena, parsed.notes);
     const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
-    return choose(gpa, &ctx, &parsed.grammar, parsed.options, notes);
+    return choose(gpa, &ctx, &parsed.grammar, parsed.reading, notes);
 }
 
 fn compileGbnf(

@@ -9,6 +9,8 @@ const Language = @import("engine").language.Language;
 const Lexing = @import("engine").ambiguous.Lexing;
 const bnf = @import("../bnf.zig");
 const Bnf = bnf.Bnf;
+const Conflicts = bnf.Conflicts;
+const Reading = bnf.Reading;
 const dfa = @import("../regex/dfa.zig");
 const Dfa = dfa.Dfa;
 const Pattern = @import("../regex/pattern.zig").Pattern;
@@ -22,40 +24,28 @@ const buildProgram = @import("../lr/build_program.zig").buildProgram;
 const normalise = @import("normalise.zig").normalise;
 const separable = @import("separable.zig");
 
-/// What becomes of conflicts that no precedence resolves.
-pub const Conflicts = enum {
-    /// All ways are followed, and a note names the first conflict.
-    follow,
-    /// The parser reads on. Two ways to end an alternative are an error.
-    shift,
-    /// An error.
-    refuse,
-};
-
-pub const Options = struct { lexing: Lexing, conflicts: Conflicts = .follow };
-
 /// The language owns what it has from `gpa`; all else lives in the context's arena. ELIZA_ERR_GRAMMAR: no text is in the
-/// language, or a conflict that `options` refuses.
-pub fn choose(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, options: Options, notes: *tables.Notes) Error!Language {
+/// language, or a conflict that `reading` refuses.
+pub fn choose(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, reading: Reading, notes: *tables.Notes) Error!Language {
     if (grammar.terminals.len > program_module.terminals_max) {
         return ctx.diag.fail(.limit, "the grammar has more than {d} terminals", .{program_module.terminals_max});
     }
-    const patterns = try patternsOf(ctx, grammar, options.lexing);
+    const patterns = try patternsOf(ctx, grammar, reading.lexing);
     var lexer = try dfa.build(gpa, patterns, program_module.setWidth(patterns.len), ctx.budget, "the lexer", ctx.diag);
-    return withLexer(gpa, ctx, grammar, &lexer, options, notes) catch |e| {
+    return withLexer(gpa, ctx, grammar, &lexer, reading, notes) catch |e| {
         // Whoever took it over has left nothing in its place.
         if (lexer.transitions.len > 0) lexer.deinit(gpa);
         return e;
     };
 }
 
-fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *Dfa, options: Options, notes: *tables.Notes) Error!Language {
+fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *Dfa, reading: Reading, notes: *tables.Notes) Error!Language {
     const found = try ctx.filled(bool, grammar.terminals.len, false);
     for (lexer.match_patterns) |terminal| found[terminal] = true;
-    if (options.lexing != .any) {
-        if (try deterministic(ctx, grammar, found, options.conflicts, notes)) |parser| {
-            if (try isLongest(ctx, grammar, &parser, lexer, options.lexing)) {
-                if (options.lexing == .longest) {
+    if (reading.lexing != .any) {
+        if (try deterministic(ctx, grammar, found, reading.conflicts, notes)) |parser| {
+            if (try isLongest(ctx, grammar, &parser, lexer, reading.lexing)) {
+                if (reading.lexing == .longest) {
                     try maximal_munch.noteInseparable(ctx.arena, grammar, &parser, lexer, notes, ctx.budget, ctx.diag);
                 }
                 return finish(gpa, grammar, lexer, &parser, null);
@@ -64,8 +54,8 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
     }
     const normal = try normalise(ctx, grammar);
     const parser = try tables.build(ctx.arena, &normal, found, .keep, notes, ctx.budget, ctx.diag);
-    const is_longest = !parser.has_conflicts and try isLongest(ctx, &normal, &parser, lexer, options.lexing);
-    return finish(gpa, &normal, lexer, &parser, if (is_longest) null else options.lexing);
+    const is_longest = !parser.has_conflicts and try isLongest(ctx, &normal, &parser, lexer, reading.lexing);
+    return finish(gpa, &normal, lexer, &parser, if (is_longest) null else reading.lexing);
 }
 
 /// Null if the grammar is not LR(1), and then a note says why.

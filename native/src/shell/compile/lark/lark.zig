@@ -15,7 +15,6 @@ const Place = bnf.Place;
 const parser = @import("parser.zig");
 const source_text = @import("../source_text.zig");
 const SyntaxTree = @import("syntax_tree.zig").SyntaxTree;
-const Options = @import("syntax_tree.zig").Options;
 const Terminals = @import("terminals.zig").Terminals;
 
 const Error = Allocator.Error || diagnostic.Error;
@@ -28,7 +27,7 @@ pub const Parsed = struct {
     grammar: bnf.Bnf,
     /// What is legal but seldom meant, each "line:column: ..." without a newline.
     notes: []const []const u8,
-    options: Options,
+    reading: bnf.Reading,
 };
 
 /// The result lives in `arena` and keeps nothing of `text`. ELIZA_ERR_GRAMMAR: an error in the text; its message begins with
@@ -57,7 +56,7 @@ fn parseChecked(arena: Allocator, uncounted: Allocator, text: []const u8, budget
     return .{
         .grammar = try assemble(arena, &terminals, &expansion),
         .notes = try noteUnused(arena, &terminals, &expansion),
-        .options = tree.options,
+        .reading = tree.reading,
     };
 }
 

@@ -15,7 +15,7 @@ const patterns = @import("patterns.zig");
 const Patterns = patterns.Patterns;
 const syntax_tree = @import("syntax_tree.zig");
 const Lexing = @import("engine").ambiguous.Lexing;
-const Conflicts = @import("../cfg/choose.zig").Conflicts;
+const Conflicts = bnf.Conflicts;
 const SyntaxTree = syntax_tree.SyntaxTree;
 const Alternative = syntax_tree.Alternative;
 const Expression = syntax_tree.Expression;
@@ -58,7 +58,7 @@ pub fn parse(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnos
         .ignored_expressions = parser.ignored_expressions.items,
         .soft = parser.soft.items,
         .precedences = parser.precedences.items,
-        .options = parser.options,
+        .reading = parser.reading,
     };
 }
 
@@ -81,7 +81,7 @@ const Parser = struct {
     ignored: ArrayList(Mention) = .empty,
     ignored_expressions: ArrayList(Terminal) = .empty,
     soft: ArrayList(Mention) = .empty,
-    options: syntax_tree.Options = .{ .lexing = .contextual },
+    reading: bnf.Reading = .{ .lexing = .contextual },
     precedences: ArrayList(Precedence) = .empty,
     /// Lists under construction, the innermost last.
     stack: ArrayList(Expression) = .empty,
@@ -202,11 +202,11 @@ const Parser = struct {
             return p.readMentions(.{ .level = p.level, .associativity = one[1] });
         };
         if (std.mem.eql(u8, name, "lexing")) {
-            p.options.lexing = try p.readWord(Lexing, &.{ .longest, .contextual });
+            p.reading.lexing = try p.readWord(Lexing, &.{ .longest, .contextual });
             return p.endLine();
         }
         if (std.mem.eql(u8, name, "conflicts")) {
-            p.options.conflicts = try p.readWord(Conflicts, &.{ .follow, .shift, .refuse });
+            p.reading.conflicts = try p.readWord(Conflicts, &.{ .follow, .shift, .refuse });
             return p.endLine();
         }
         if (isPrec(directive)) return p.failPrec();

@@ -101,8 +101,6 @@ pub const SyntaxTree = struct {
     ignored_expressions: []const Terminal,
     soft: []const Mention,
     precedences: []const Precedence,
-    options: Options,
+    /// What %lexing and %conflicts say.
+    reading: bnf.Reading,
 };
-
-/// What %lexing and %conflicts say.
-pub const Options = @import("../cfg/choose.zig").Options;
