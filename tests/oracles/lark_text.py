@@ -10,7 +10,7 @@ from lark.grammar import NonTerminal
 from oracles.parser import Production
 from oracles.recognizer import Recognizer, Terminal
 
-ADDED = re.compile(r"^%(soft|left|right|nonassoc)\b(.*)$", re.MULTILINE)
+ADDED = re.compile(r"^%(soft|left|right|nonassoc|lexing|conflicts)\b(.*)$", re.MULTILINE)
 PRECEDENCE = re.compile(r"%prec\s+\w+")
 
 

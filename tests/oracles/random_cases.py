@@ -107,7 +107,7 @@ def _terminals(random: Random) -> list[Terminal]:
 
 def _text(terminals: list[Terminal], rules: list[str], productions: list[Production]) -> str:
     named = {symbol for production in productions for symbol in production.symbols}
-    lines = []
+    lines = ["%lexing longest", "%conflicts refuse"]
     for rule in rules:
         bodies = [p.symbols for p in productions if p.rule == rule]
         names = [" ".join(s if isinstance(s, str) else terminals[s].name for s in body) for body in bodies]

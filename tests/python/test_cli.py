@@ -133,7 +133,7 @@ def test_two_rules_are_a_usage_error(tmp_path: Path) -> None:
 
 def test_grammar_check_tells_sizes_and_notes(llama: LlamaInfo, tmp_path: Path) -> None:
     file = tmp_path / "twice.lark"
-    file.write_text('start: A "a"\nA: /a+/\n')
+    file.write_text('start: A "a"\nA: /a+/\n%lexing longest\n')
     for arguments in ([file], [file, "--model", MODEL_FILE]):
         result = run("grammar", "check", *arguments)
         assert result.exit_code == 0, result.output
@@ -144,7 +144,7 @@ def test_grammar_check_tells_sizes_and_notes(llama: LlamaInfo, tmp_path: Path) -
 
 def test_generate_tells_the_notes_of_its_grammar(llama: LlamaInfo, tmp_path: Path) -> None:
     file = tmp_path / "twice.lark"
-    file.write_text('start: " " A ["a"]\nA: /a+/\n')
+    file.write_text('start: " " A ["a"]\nA: /a+/\n%lexing longest\n')
     arguments = ("generate", "--model", MODEL_FILE, "--prompt", "a", "--lark", file, "--max-tokens", "2")
     result = run(*arguments)
     assert result.exit_code == 0, result.output
@@ -162,7 +162,7 @@ def test_generate_names_the_option_that_is_wrong(llama: LlamaInfo) -> None:
 
 def test_grammar_check_tells_what_is_wrong_and_where(tmp_path: Path) -> None:
     file = tmp_path / "bad.lark"
-    for text, message in (("start: a", r":1:8: .*a"), ('start: start "+" start | "1"', r":\d+:\d+: [^$]*\+")):
+    for text, message in (("start: a", r":1:8: .*a"), ('start: start "+" start | "1"\n%conflicts refuse', r":\d+:\d+: [^$]*\+")):
         file.write_text(text)
         result = run("grammar", "check", file)
         assert result.exit_code == 1

@@ -179,13 +179,13 @@ def test_an_error_in_a_grammar_gives_line_and_column(words: Vocabulary) -> None:
     with pytest.raises(GrammarError, match=r"^2:\d+: .*missing"):
         Constraint.lark(words, "start: other\nother: missing\n")
     with pytest.raises(GrammarError, match=r"^\d+:\d+: ") as caught:
-        Constraint.lark(words, 'start: start "+" start | "1"\n')
+        Constraint.lark(words, 'start: start "+" start | "1"\n%conflicts refuse\n')
     assert "+" in caught.value.message
 
 
 def test_notes_tell_what_is_seldom_meant(words: Vocabulary) -> None:
     assert Constraint.lark(words, 'start: "a"').notes == ()
-    notes = Constraint.lark(words, 'start: A "a"\nA: /a+/\nunused: "b"\n').notes
+    notes = Constraint.lark(words, 'start: A "a"\nA: /a+/\nunused: "b"\n%lexing longest\n').notes
     assert any("unused" in note for note in notes)
     assert any("A" in note and "a" in note for note in notes if "unused" not in note)
     without_b = Vocabulary(2, [b"a", b"c"])
