@@ -30,8 +30,8 @@ export interface TokenTreePayload {
   /** At least one. */
   descriptors: TokenTreeDescriptor[];
   /**
-   * "text", the default: a vocabulary in which the tokens of a name do not spell it refuses the payload, since it is for
-   * another one. "labels": names are not what their tokens spell.
+   * "text", the default: a vocabulary in which the tokens of a name do not spell it refuses the payload, since it is
+   * for another one. "labels": names are not what their tokens spell.
    */
   names?: "text" | "labels" | undefined;
 }
