@@ -3,6 +3,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const bitmap = @import("../base/bitmap.zig");
+const Shared = @import("../base/shared_cache.zig").Shared;
 
 /// More tokens than this are a bitmap.
 pub const list_max = 256;
@@ -16,6 +17,8 @@ pub const Mask = struct {
     n_tokens: u32,
     /// Whether the text may end here. If so, the vocabulary's end-of-generation tokens are among the tokens.
     can_stop: bool,
+    /// What owns the bitmap, if constraints share it; a copy of the mask then has a reference to it.
+    shared: ?*Shared = null,
 
     /// In safe builds: the tokens ascend and are as many as is said.
     pub fn assertValid(mask: *const Mask) void {
@@ -28,13 +31,15 @@ pub const Mask = struct {
         if (mask.ids.len > 1) for (mask.ids[0 .. mask.ids.len - 1], mask.ids[1..]) |id, next| std.debug.assert(id < next);
     }
 
-    /// Memory in use.
+    /// Memory in use, but for what is shared.
     pub fn bytes(mask: *const Mask) usize {
+        if (mask.shared != null) return @sizeOf(Mask);
         return @sizeOf(Mask) + std.mem.sliceAsBytes(mask.ids).len + if (mask.words) |words| std.mem.sliceAsBytes(words).len else 0;
     }
 
-    /// Whether both have the same tokens and `can_stop`.
+    /// Whether both have the same tokens and `can_stop`; a bitmap that is shared is equal to itself alone.
     pub fn eql(a: *const Mask, b: *const Mask) bool {
+        if (a.shared != null or b.shared != null) return a.shared == b.shared and a.can_stop == b.can_stop;
         if (a.can_stop != b.can_stop or a.n_tokens != b.n_tokens) return false;
         if (a.words) |words| return std.mem.eql(u32, words, b.words.?);
         return std.mem.eql(i32, a.ids, b.ids);
@@ -42,6 +47,7 @@ pub const Mask = struct {
 
     /// Equal for masks that are `eql` (Wyhash).
     pub fn hash(mask: *const Mask) u64 {
+        if (mask.shared) |shared| return std.hash.Wyhash.hash(@intFromBool(mask.can_stop), std.mem.asBytes(&shared.id));
         const content = if (mask.words) |words| std.mem.sliceAsBytes(words) else std.mem.sliceAsBytes(mask.ids);
         return std.hash.Wyhash.hash(@intFromBool(mask.can_stop), content);
     }
@@ -51,7 +57,9 @@ pub const Mask = struct {
         const kept = try gpa.create(Mask);
         errdefer gpa.destroy(kept);
         kept.* = mask.*;
-        if (mask.words) |words| {
+        if (mask.shared) |shared| {
+            _ = shared.retain();
+        } else if (mask.words) |words| {
             kept.words = try bitmap.alloc(gpa, words.len);
             bitmap.copy(kept.words.?, words);
         } else kept.ids = try gpa.dupe(i32, mask.ids);
@@ -60,7 +68,7 @@ pub const Mask = struct {
 
     /// Frees a mask that `copy` made.
     pub fn destroy(mask: *const Mask, gpa: Allocator) void {
-        if (mask.words) |words| gpa.free(words) else gpa.free(mask.ids);
+        if (mask.shared) |shared| shared.release(gpa) else if (mask.words) |words| gpa.free(words) else gpa.free(mask.ids);
         gpa.destroy(mask);
     }
 };

@@ -7,6 +7,7 @@ const mask_module = @import("mask.zig");
 const Mask = mask_module.Mask;
 const MaskBuilder = @import("builder.zig").MaskBuilder;
 const bitmap = @import("../base/bitmap.zig");
+const Shared = @import("../base/shared_cache.zig").Shared;
 const Mutex = @import("../platform/mutex.zig").Mutex;
 
 /// The scratch memory of one recognizer: as much as threads have needed at the same time. Safe from any thread.
@@ -49,6 +50,8 @@ pub const Scratch = struct {
     next_idle: ?*Scratch = null,
     /// The last mask that was computed here.
     mask: Mask,
+    /// Kept alive for it.
+    held: ?*Shared = null,
     builder: MaskBuilder,
     /// The stack of states of a walk: one for each byte of the longest token, and one more.
     states: []u32,
@@ -75,7 +78,14 @@ pub const Scratch = struct {
         return s;
     }
 
+    /// Takes over a reference to what the mask lends, or lets go of it.
+    pub fn hold(s: *Scratch, gpa: Allocator, shared: ?*Shared) void {
+        if (s.held) |before| before.release(gpa);
+        s.held = shared;
+    }
+
     fn destroy(s: *Scratch, gpa: Allocator) void {
+        s.hold(gpa, null);
         if (s.attachment) |attachment| attachment.destroy(attachment.pointer, gpa);
         gpa.free(s.place_bytes);
         gpa.free(s.states);

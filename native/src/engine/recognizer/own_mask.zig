@@ -36,7 +36,7 @@ pub const OwnMask = struct {
 
     /// Takes the mask out of a scratch: a bitmap is swapped, not copied.
     pub fn take(own: *OwnMask, scratch: *Scratch) void {
-        if (scratch.mask.words == null) return own.copy(&scratch.mask);
+        if (scratch.mask.words == null or scratch.mask.shared != null) return own.copy(&scratch.mask);
         std.debug.assert(own.words.len == scratch.builder.words.len);
         std.mem.swap(bitmap.Words, &own.words, &scratch.builder.words);
         own.mask = scratch.mask;
@@ -45,6 +45,7 @@ pub const OwnMask = struct {
     /// Copies a mask.
     pub fn copy(own: *OwnMask, mask: *const Mask) void {
         own.mask = mask.*;
+        own.mask.shared = null;
         if (mask.words) |words| {
             bitmap.copy(own.words, words);
             own.mask.words = own.words;

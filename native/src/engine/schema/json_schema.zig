@@ -128,10 +128,8 @@ pub const JsonSchema = struct {
         s.start.clearRetainingCapacity();
         try s.start.appendSlice(context.gpa, m.runs.get(at.state));
         const point: Point = .{ .words = s.start.items, .stack = at.stack };
-        const can_stop = m.canStop(point);
         const finder = try s.finderFor(context);
-        finder.find(pool, point, scratch.builder.words) catch return error.OutOfMemory;
-        try finish(context, finder, can_stop, scratch);
+        finder.find(pool, point, scratch) catch return error.OutOfMemory;
         return m.least_depth;
     }
 
@@ -141,46 +139,6 @@ pub const JsonSchema = struct {
         finder.* = .init(.{ .gpa = context.gpa, .index = s.index, .tokens = context.tokens, .trie = context.trie }, s.machine);
         s.finder = finder;
         return finder;
-    }
-
-    /// From what the finder has found.
-    fn finish(context: *const MaskContext, finder: *MaskFinder, can_stop: bool, scratch: *Scratch) Allocator.Error!void {
-        const words = scratch.builder.words;
-        const ids = scratch.builder.ids;
-        const end_tokens = if (can_stop) context.trie.end_tokens else &.{};
-        if (!finder.has_words) {
-            if (finder.ids.items.len <= few_max and context.trie.duplicates.len == 0) {
-                std.sort.insertion(i32, finder.ids.items, {}, std.sort.asc(i32));
-                var n: usize = 0;
-                for (finder.ids.items) |id| {
-                    if (n > 0 and ids[n - 1] == id) continue;
-                    ids[n] = id;
-                    n += 1;
-                }
-                return setList(scratch, n, end_tokens, can_stop);
-            }
-            bitmap.clear(words);
-        }
-        for (finder.ids.items) |id| bitmap.set(words, @intCast(id));
-        addDuplicates(context.trie, words);
-        const n_tokens = bitmap.count(words);
-        if (n_tokens <= list_max) return setList(scratch, bitmap.list(words, ids), end_tokens, can_stop);
-        for (end_tokens) |id| bitmap.set(words, @intCast(id));
-        scratch.mask = .{
-            .ids = &.{},
-            .words = words,
-            .n_tokens = n_tokens + @as(u32, @intCast(end_tokens.len)),
-            .can_stop = can_stop,
-        };
-    }
-
-    /// The first `n` tokens of the builder's list, which ascend, and the end tokens.
-    fn setList(scratch: *Scratch, n: usize, end_tokens: []const i32, can_stop: bool) void {
-        const ids = scratch.builder.ids[0 .. n + end_tokens.len];
-        @memcpy(ids[n..], end_tokens);
-        if (end_tokens.len > 0) std.sort.insertion(i32, ids, {}, std.sort.asc(i32));
-        scratch.mask = .{ .ids = ids, .words = null, .n_tokens = @intCast(ids.len), .can_stop = can_stop };
-        scratch.mask.assertValid();
     }
 
     pub fn prepare(_: *JsonSchema, _: *const MaskContext, _: *const Budget, _: *diagnostic.Diagnostic) diagnostic.Error!void {}

@@ -306,6 +306,21 @@ pub const Machine = struct {
         return after;
     }
 
+    /// The thread of a number, if it is alone.
+    pub fn numberOf(m: *const Machine, words: []const u32) ?struct { numbers: *Numbers, state: u32 } {
+        if (modeOf(words) != .number or threadsOf(words) != 1) return null;
+        const thread = threadAt(words, 0);
+        const alternative = m.alternatives.all.items[thread[1]];
+        return if (alternative.* == .number) .{ .numbers = alternative.number, .state = thread[2] } else null;
+    }
+
+    /// The number that is alone, at another state.
+    pub fn numberAt(words: []const u32, state: u32, buffer: *[alone_max]u32) []u32 {
+        const after = alone(words, 0, buffer);
+        after[head + 2] = state;
+        return after;
+    }
+
     /// Outside strings and keys: the bytes that may come, and perhaps some more.
     pub fn possible(m: *const Machine, words: []const u32) Bytes {
         const mode = modeOf(words);

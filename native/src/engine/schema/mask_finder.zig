@@ -20,8 +20,18 @@ const Numbers = @import("numbers.zig").Numbers;
 const spelling = @import("spelling.zig");
 const string_places = @import("string_places.zig");
 const StringPlace = string_places.StringPlace;
+const string_index = @import("../vocabulary/string_index.zig");
+const Closer = string_index.Closer;
+const Digits = string_index.Digits;
+const SharedMask = @import("../mask/shared_mask.zig").SharedMask;
+const Scratch = @import("../mask/scratch.zig").Scratch;
+const addDuplicates = @import("../mask/walk.zig").addDuplicates;
+const list_max = @import("../mask/mask.zig").list_max;
 
 const Error = machine_module.Error;
+
+/// More tokens are put in order by a bitmap.
+const sorted_max = 64;
 
 /// One thread's at a time; its memory is used again.
 pub const MaskFinder = struct {
@@ -32,15 +42,28 @@ pub const MaskFinder = struct {
     trie: *const ByteTrie,
     /// What was found in it. In no order; some may be there twice, and of twins one.
     ids: ArrayList(i32) = .empty,
-    /// What was found besides, if `has_words`.
-    words: bitmap.Words = undefined,
-    has_words: bool = false,
+    /// What was found besides, where it is much, and the key by which constraints share such masks.
+    parts: ArrayList(Part) = .empty,
+    key: ArrayList(u32) = .empty,
+    /// Those in the key.
+    n_parts: u32 = 0,
     rests: ArrayList(i32) = .empty,
     /// Of `StringIndex.inners`: keys that may not come.
     excluded: ArrayList(u32) = .empty,
     /// The way to the present node, and the configurations on it, by depth.
     bytes: [256]u8 = undefined,
     places: [257]Words = undefined,
+
+    /// A place in a string. What follows is of places with bitmaps alone.
+    const Part = struct {
+        place: *StringPlace,
+        /// Of `key`: tokens of the place that are too long, what may follow the string, and keys that may not come.
+        too_long: Range = .{},
+        rests: Range = .{},
+        excluded: Range = .{},
+
+        const Range = struct { from: usize = 0, to: usize = 0 };
+    };
 
     pub fn init(v: string_places.Vocabulary, machine: *Machine) MaskFinder {
         var f: MaskFinder = .{ .v = v, .machine = machine, .trie = v.trie };
@@ -53,19 +76,123 @@ pub const MaskFinder = struct {
         f.ids.deinit(gpa);
         f.rests.deinit(gpa);
         f.excluded.deinit(gpa);
+        f.forget();
+        f.parts.deinit(gpa);
+        f.key.deinit(gpa);
         for (&f.places) |*place| place.deinit(gpa);
     }
 
-    /// Leaves what it finds in `ids` and, if `has_words`, in `words`, which is undefined before.
-    pub fn find(f: *MaskFinder, pool: *Pool, at: Point, words: bitmap.Words) Error!void {
-        f.pool = pool;
-        f.words = words;
-        f.has_words = false;
+    fn forget(f: *MaskFinder) void {
+        for (f.parts.items) |part| part.place.release(f.v.gpa);
+        f.parts.clearRetainingCapacity();
+        f.key.clearRetainingCapacity();
+        f.n_parts = 0;
         f.ids.clearRetainingCapacity();
+    }
+
+    /// Leaves the mask in the scratch.
+    pub fn find(f: *MaskFinder, pool: *Pool, at: Point, scratch: *Scratch) Error!void {
+        const gpa = f.v.gpa;
+        const can_stop = f.machine.canStop(at);
+        f.pool = pool;
+        f.forget();
+        scratch.hold(gpa, null);
         try f.from(0, at);
         for (f.v.trie.long_tokens) |token| {
-            if (try f.takes(at, f.v.tokens.bytesOf(token))) try f.ids.append(f.v.gpa, @intCast(token));
+            if (try f.takes(at, f.v.tokens.bytesOf(token))) try f.ids.append(gpa, @intCast(token));
         }
+        if (can_stop) try f.ids.appendSlice(gpa, f.v.trie.end_tokens);
+        if (f.n_parts > 0 or f.ids.items.len > sorted_max) return f.finishMany(can_stop, scratch);
+        try f.addTwins();
+        const n = distinct(f.ids.items);
+        @memcpy(scratch.builder.ids[0..n], f.ids.items[0..n]);
+        scratch.mask = .{ .ids = scratch.builder.ids[0..n], .words = null, .n_tokens = @intCast(n), .can_stop = can_stop };
+        scratch.mask.assertValid();
+    }
+
+    /// Puts tokens in order, each once; returns how many they are.
+    fn distinct(ids: []i32) usize {
+        std.sort.insertion(i32, ids, {}, std.sort.asc(i32));
+        var n: usize = 0;
+        for (ids) |id| {
+            if (n > 0 and ids[n - 1] == id) continue;
+            ids[n] = id;
+            n += 1;
+        }
+        return n;
+    }
+
+    fn addTwins(f: *MaskFinder) Allocator.Error!void {
+        if (f.v.trie.duplicates.len == 0) return;
+        const n = distinct(f.ids.items);
+        for (f.v.trie.duplicates) |duplicate| {
+            const token: i32 = @intCast(duplicate.token);
+            if (std.sort.binarySearch(i32, f.ids.items[0..n], token, compare) == null) continue;
+            try f.ids.append(f.v.gpa, @intCast(duplicate.twin));
+        }
+    }
+
+    fn compare(wanted: i32, id: i32) std.math.Order {
+        return std.math.order(wanted, id);
+    }
+
+    fn finishList(ids: []const i32, can_stop: bool, scratch: *Scratch) void {
+        @memcpy(scratch.builder.ids[0..ids.len], ids);
+        scratch.mask = .{ .ids = scratch.builder.ids[0..ids.len], .words = null, .n_tokens = @intCast(ids.len), .can_stop = can_stop };
+        scratch.mask.assertValid();
+    }
+
+    /// A mask that constraints share or, if it is small, a list.
+    fn finishMany(f: *MaskFinder, can_stop: bool, scratch: *Scratch) Error!void {
+        const gpa = f.v.gpa;
+        try f.key.appendSlice(gpa, &.{ @intFromBool(can_stop), f.n_parts }); // behind the parts: where they end
+        try f.key.appendSlice(gpa, @ptrCast(f.ids.items));
+        const key = std.mem.sliceAsBytes(f.key.items);
+        const found: *SharedMask = if (f.v.index.sets.get(key)) |shared| @fieldParentPtr("shared", shared) else made: {
+            const words = scratch.builder.words;
+            try f.unite(words);
+            const n_tokens = bitmap.count(words);
+            if (n_tokens <= list_max + if (can_stop) f.v.trie.end_tokens.len else 0) {
+                const n = bitmap.list(words, scratch.builder.ids);
+                scratch.mask = .{ .ids = scratch.builder.ids[0..n], .words = null, .n_tokens = n_tokens, .can_stop = can_stop };
+                return;
+            }
+            const made: *SharedMask = try .create(gpa, key, words, n_tokens);
+            f.v.index.sets.put(&made.shared);
+            break :made made;
+        };
+        scratch.hold(gpa, &found.shared);
+        scratch.mask = .{
+            .ids = &.{},
+            .words = found.words,
+            .n_tokens = found.n_tokens,
+            .can_stop = can_stop,
+            .shared = &found.shared,
+        };
+    }
+
+    /// All that was found.
+    fn unite(f: *MaskFinder, words: bitmap.Words) Allocator.Error!void {
+        bitmap.clear(words);
+        if (f.n_parts == 0) return f.addIds(words);
+        const own = try bitmap.alloc(f.v.gpa, words.len);
+        defer f.v.gpa.free(own);
+        for (f.parts.items) |part| {
+            bitmap.copy(own, part.place.words orelse continue);
+            for (f.key.items[part.too_long.from..part.too_long.to]) |id| bitmap.unset(own, id);
+            const excluded = f.key.items[part.excluded.from..part.excluded.to];
+            for (f.key.items[part.rests.from..part.rests.to]) |rest| {
+                var closers = f.closersOf(part.place, rest, excluded);
+                while (closers.next()) |token| bitmap.set(own, @intCast(token));
+            }
+            bitmap.unite(words, &.{own});
+        }
+        f.addIds(words);
+    }
+
+    fn addIds(f: *const MaskFinder, words: bitmap.Words) void {
+        for (f.ids.items) |id| bitmap.set(words, @intCast(id));
+        addDuplicates(f.v.trie, words);
     }
 
     /// Whether the machine takes a text.
@@ -94,9 +221,17 @@ pub const MaskFinder = struct {
             for (0..n) |i| try f.text(node, .{ .words = Machine.alone(at.words, i, &buffer), .stack = at.stack });
             return;
         }
-        var bytes = f.machine.possible(at.words);
-        if (f.childTable(node)) |children| {
-            while (bytes.toggleFirstSet()) |byte| if (children[byte] != 0) try f.step(children[byte], at);
+        if (f.machine.numberOf(at.words)) |number| {
+            if (f.trie == f.v.trie) return f.inNumber(node, at, number.numbers, number.state);
+        }
+        return f.children(node, at, f.machine.possible(at.words));
+    }
+
+    /// The children over some bytes.
+    fn children(f: *MaskFinder, node: u32, at: Point, over: Bytes) Error!void {
+        var bytes = over;
+        if (f.childTable(node)) |table| {
+            while (bytes.toggleFirstSet()) |byte| if (table[byte] != 0) try f.step(table[byte], at);
             return;
         }
         var child = node + 1;
@@ -129,8 +264,41 @@ pub const MaskFinder = struct {
     }
 
     fn childOf(f: *const MaskFinder, node: u32, byte: u8) ?u32 {
-        const children = f.childTable(node) orelse return f.trie.child(node, byte);
-        return if (children[byte] != 0) children[byte] else null;
+        const table = f.childTable(node) orelse return f.trie.child(node, byte);
+        return if (table[byte] != 0) table[byte] else null;
+    }
+
+    /// In a number. Where digits change nothing, tokens of digits are legal without a look.
+    fn inNumber(f: *MaskFinder, node: u32, at: Point, numbers: *Numbers, state: u32) Error!void {
+        var buffer: [Machine.alone_max]u32 = undefined;
+        const here: Point = .{ .words = Machine.numberAt(at.words, state, &buffer), .stack = at.stack };
+        var others = f.machine.possible(at.words);
+        others.setRangeValue(.{ .start = '0', .end = '9' + 1 }, false);
+        try f.children(node, here, others);
+        const is_loop = for ("0123456789") |digit| {
+            if (try numbers.next(state, digit) != state) break false;
+        } else true;
+        if (is_loop) {
+            const end = node + f.trie.nodes[node].subtree;
+            const digits = f.v.index.digits;
+            var i = std.sort.lowerBound(Digits, digits, node + 1, compareNode);
+            while (i < digits.len and digits[i].node < end) : (i += 1) try f.ids.append(f.v.gpa, digits[i].token);
+            for (f.v.index.behind_digits) |behind| {
+                if (behind > node and behind < end and f.trie.nodes[behind].depth > f.trie.nodes[node].depth + 1) try f.step(behind, here);
+            }
+            return;
+        }
+        for ("0123456789") |digit| {
+            const next = try numbers.next(state, digit) orelse continue;
+            const child = f.childOf(node, digit) orelse continue;
+            f.bytes[f.trie.nodes[child].depth - 1] = digit;
+            if (f.trie.nodes[child].token()) |token| try f.add(token);
+            if (!f.trie.nodes[child].isLeaf()) try f.inNumber(child, at, numbers, next);
+        }
+    }
+
+    fn compareNode(wanted: u32, one: Digits) std.math.Order {
+        return std.math.order(wanted, one.node);
     }
 
     // ---- Strings and keys, one thread alone
@@ -201,42 +369,79 @@ pub const MaskFinder = struct {
         const strings = open.strings;
         f.excluded.clearRetainingCapacity();
         if (strings.is_late) try f.exclude(strings.spec.excluded, f.machine.begun(at.words));
+        try f.parts.ensureUnusedCapacity(gpa, 1);
         const place: *StringPlace = try .get(&f.v, strings, open.state, open.any_spelling);
-        defer place.release(gpa);
+        f.parts.appendAssumeCapacity(.{ .place = place });
+        f.rests.clearRetainingCapacity();
+        if (place.closing.len > 0) {
+            try f.findRests(at, .{ .product = place.ending, .count = strings.spec.length.min }, open.is_key);
+            if (open.is_key) try f.takeKeys(at, place);
+        }
+        if (place.words != null) return f.finishPart(strings, open.state);
         try f.ids.appendSlice(gpa, place.ids);
-        if (place.words) |words| try f.addWords(words, strings, open.state);
-        if (place.closing.len == 0) return;
-        const ending: Strings.State = .{ .product = place.ending, .count = strings.spec.length.min };
-        try f.findRests(at, ending, open.is_key);
-        const rests = &f.v.index.rests;
         for (f.rests.items) |rest| {
-            const range = rests.starts[@intCast(rest)..][0..2];
-            const has_key = open.is_key and hasKey(rests.tokens.bytesOf(@intCast(rest)));
-            for (f.v.index.closers[range[0]..range[1]]) |closer| {
-                if (!bitmap.has(place.closing, closer.inner)) continue;
-                if (std.mem.findScalar(u32, f.excluded.items, closer.inner) != null) continue;
-                if (has_key and !try f.takes(at, f.v.tokens.bytesOf(@intCast(closer.token)))) continue;
-                try f.ids.append(gpa, closer.token);
+            var closers = f.closersOf(place, @intCast(rest), f.excluded.items);
+            while (closers.next()) |token| try f.ids.append(gpa, token);
+        }
+    }
+
+    fn finishPart(f: *MaskFinder, strings: *Strings, state: Strings.State) Error!void {
+        const part = &f.parts.items[f.parts.items.len - 1];
+        const id: [2]u32 = @bitCast(part.place.shared.id);
+        try f.key.appendSlice(f.v.gpa, &id);
+        f.n_parts += 1;
+        part.rests = try f.addToKey(@ptrCast(f.rests.items));
+        part.excluded = try f.addToKey(f.excluded.items);
+        f.rests.clearRetainingCapacity();
+        try string_places.addTooLong(&f.v, strings, state, &f.rests);
+        part.too_long = try f.addToKey(@ptrCast(f.rests.items));
+    }
+
+    fn addToKey(f: *MaskFinder, run: []const u32) Allocator.Error!Part.Range {
+        try f.key.append(f.v.gpa, @intCast(run.len));
+        const from_key = f.key.items.len;
+        try f.key.appendSlice(f.v.gpa, run);
+        return .{ .from = from_key, .to = f.key.items.len };
+    }
+
+    const Closers = struct {
+        place: *const StringPlace,
+        left: []const Closer,
+        excluded: []const u32,
+
+        fn next(c: *Closers) ?i32 {
+            while (c.left.len > 0) {
+                const one = c.left[0];
+                c.left = c.left[1..];
+                if (!bitmap.has(c.place.closing, one.inner)) continue;
+                if (std.mem.findScalar(u32, c.excluded, one.inner) == null) return one.token;
+            }
+            return null;
+        }
+    };
+
+    /// The tokens that end the string, with this rest.
+    fn closersOf(f: *const MaskFinder, place: *const StringPlace, rest: u32, excluded: []const u32) Closers {
+        const starts = f.v.index.rests.starts;
+        return .{ .place = place, .left = f.v.index.closers[starts[rest]..starts[rest + 1]], .excluded = excluded };
+    }
+
+    /// Tokens that reach into another key are tried one by one: it must not be the key before it, which the rest alone
+    /// does not tell.
+    fn takeKeys(f: *MaskFinder, at: Point, place: *const StringPlace) Error!void {
+        var n: usize = 0;
+        for (f.rests.items) |rest| {
+            if (std.mem.countScalar(u8, f.v.index.rests.tokens.bytesOf(@intCast(rest)), '"') <= 2) {
+                f.rests.items[n] = rest;
+                n += 1;
+                continue;
+            }
+            var closers = f.closersOf(place, @intCast(rest), f.excluded.items);
+            while (closers.next()) |token| {
+                if (try f.takes(at, f.v.tokens.bytesOf(@intCast(token)))) try f.ids.append(f.v.gpa, token);
             }
         }
-    }
-
-    fn addWords(f: *MaskFinder, words: bitmap.Words, strings: *Strings, state: Strings.State) Error!void {
-        if (!f.has_words) {
-            f.has_words = true;
-            bitmap.copy(f.words, words);
-            return string_places.removeLong(&f.v, strings, state, f.words);
-        }
-        const own = try bitmap.alloc(f.v.gpa, words.len);
-        defer f.v.gpa.free(own);
-        bitmap.copy(own, words);
-        try string_places.removeLong(&f.v, strings, state, own);
-        bitmap.unite(f.words, &.{own});
-    }
-
-    /// Whether a rest reaches into another key, which must not be the one before it: that is not known of a rest.
-    fn hasKey(rest: []const u8) bool {
-        return std.mem.countScalar(u8, rest, '"') > 2;
+        f.rests.shrinkRetainingCapacity(n);
     }
 
     /// What may follow the quote, from its byte on. What is behind a key does not depend on the key.

@@ -34,7 +34,7 @@ const endless = std.math.maxInt(u32);
 /// Reference-counted, immutable.
 pub const StringPlace = struct {
     shared: Shared,
-    /// Tokens within the string, in any order; with those of `words`, if they are many. Of long ones `removeLong` says more.
+    /// Tokens within the string, in any order; with those of `words`, if they are many. Of long ones `addTooLong` says more.
     ids: []const i32 = &.{},
     words: ?bitmap.Words = null,
     /// By what stands before the quote of a closer (`StringIndex.inners`): bits of those behind which the string may
@@ -116,8 +116,8 @@ fn keyOf(index: *const StringIndex, strings: *const Strings, state: State, any_s
     };
 }
 
-/// Removes the tokens of a place that are too long for what is left.
-pub fn removeLong(v: *const Vocabulary, strings: *Strings, state: State, words: bitmap.Words) Error!void {
+/// Adds the tokens of a place that are too long for what is left.
+pub fn addTooLong(v: *const Vocabulary, strings: *Strings, state: State, ids: *ArrayList(i32)) Error!void {
     const max = strings.spec.length.max;
     if (max == unbounded or keyOf(v.index, strings, state, false).left != unbounded) return;
     next: for (v.index.long) |long| {
@@ -125,7 +125,7 @@ pub fn removeLong(v: *const Vocabulary, strings: *Strings, state: State, words: 
         var at = state;
         for (v.tokens.bytesOf(@intCast(long.token))) |byte| {
             at = try strings.next(at, byte) orelse {
-                bitmap.unset(words, @intCast(long.token));
+                try ids.append(v.gpa, long.token);
                 continue :next;
             };
         }

@@ -50,6 +50,8 @@ pub const Group = struct {
     words: ?bitmap.Words,
 };
 
+pub const Digits = struct { node: u32, token: i32 };
+
 pub const Long = struct { token: i32, length: u16 };
 
 pub const Closer = struct { token: i32, inner: u32 };
@@ -76,6 +78,9 @@ pub const StringIndex = struct {
     long: []const Long,
     reach: u32,
     others: Texts,
+    /// In the vocabulary's trie: the tokens of digits alone, and nodes that come first behind digits; both by node.
+    digits: []const Digits,
+    behind_digits: []const u32,
     /// What stands before the quote of closers: different texts, ascending.
     inners: []const []const u8,
     /// Those with rest i are `closers[rests.starts[i]..rests.starts[i + 1]]`.
@@ -214,6 +219,11 @@ pub const StringIndex = struct {
         var reach: u32 = reach_min;
         for (others.items) |one| reach = @max(reach, nCharacters(one.text));
         for (inners) |inner| reach = @max(reach, nCharacters(inner));
+        var digits: ArrayList(Digits) = .empty;
+        var behind_digits: ArrayList(u32) = .empty;
+        for ('0'..'9' + 1) |byte| if (trie.child(0, @intCast(byte))) |node| {
+            try findDigits(arena, trie, node, &digits, &behind_digits);
+        };
         const space_node = trie.child(0, ' ') orelse 0;
         return .{
             .plain = words,
@@ -227,6 +237,8 @@ pub const StringIndex = struct {
             .long = try longOf(arena, plain.items, reach),
             .reach = reach,
             .others = try textsOf(arena, others.items, diag),
+            .digits = digits.items,
+            .behind_digits = behind_digits.items,
             .inners = inners,
             .closers = closers,
             .rests = try textsOf(arena, closing.items, diag),
@@ -301,6 +313,28 @@ pub const StringIndex = struct {
         try offsets.append(arena, bytes.items.len);
         const tokens: Tokens = .{ .n = @intCast(starts.items.len - 1), .bytes = bytes.items, .offsets = offsets.items };
         return .{ .trie = try .build(arena, &tokens, diag), .tokens = tokens, .of = of, .starts = starts.items };
+    }
+
+    /// Of the subtree of a digit.
+    fn findDigits(
+        arena: Allocator,
+        trie: *const ByteTrie,
+        root: u32,
+        digits: *ArrayList(Digits),
+        behind: *ArrayList(u32),
+    ) Allocator.Error!void {
+        const end = root + trie.nodes[root].subtree;
+        var at = root;
+        while (at < end) {
+            const node = trie.nodes[at];
+            if (std.ascii.isDigit(node.byte)) {
+                if (node.token()) |token| try digits.append(arena, .{ .node = at, .token = @intCast(token) });
+                at += 1;
+            } else {
+                try behind.append(arena, at);
+                at += node.subtree;
+            }
+        }
     }
 
     fn childrenOf(trie: *const ByteTrie, parent: u32) [256]u32 {
