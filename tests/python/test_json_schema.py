@@ -19,6 +19,7 @@ from eliza_inference import (
     ConstraintKind,
     GrammarError,
     InvalidArgumentError,
+    LimitError,
     Matcher,
     Step,
     Vocabulary,
@@ -248,6 +249,32 @@ def test_wrong_arguments_are_clear_errors(vocabulary: Vocabulary) -> None:
         Constraint.json_schema(vocabulary, endless)
     with pytest.raises(InvalidArgumentError, match="space: 'wide' is none of loose, compact, spaced, any"):
         Constraint.json_schema(vocabulary, True, space="wide")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("within", ["member", "item", "contained"])
+def test_schemas_deep_within_each_other(vocabulary: Vocabulary, within: str) -> None:
+    n = 2_000
+    schemas = {}
+    for at in range(n):
+        inner = {"$ref": f"#/$defs/{at + 1}"}
+        schemas[str(at)] = {
+            "member": {"type": "object", "properties": {"x": inner}, "required": ["x"], "additionalProperties": False},
+            "item": {"type": "array", "items": inner, "minItems": 1, "maxItems": 1},
+            "contained": {"type": "array", "contains": inner, "maxItems": 1},
+        }[within]
+    schema = {"$ref": "#/$defs/0", "$defs": schemas | {str(n): {"const": 1}}}
+    matcher = Matcher(Constraint.json_schema(vocabulary, schema, space="compact"))
+    opening = b'{"x":' if within == "member" else b"["
+    assert matcher.forced_bytes().startswith(opening * 20)
+    impossible = schema | {"$defs": schemas | {str(n): False}}
+    with pytest.raises(GrammarError, match="no document is valid"):
+        Constraint.json_schema(vocabulary, impossible)
+
+
+def test_alternatives_deep_within_each_other_are_a_limit(vocabulary: Vocabulary) -> None:
+    schemas: Json = {str(at): {"anyOf": [{"$ref": f"#/$defs/{at + 1}"}, {"const": at}]} for at in range(20_000)}
+    with pytest.raises(LimitError, match="more alternatives than are followed at once"):
+        Constraint.json_schema(vocabulary, {"$ref": "#/$defs/0", "$defs": schemas | {"20000": {"type": "null"}}})
 
 
 def test_what_is_saved_needs_no_documents_to_be_opened(vocabulary: Vocabulary, tmp_path: Path) -> None:

@@ -70,6 +70,10 @@ pub const Alternatives = struct {
     lists: ArrayList([]const Id) = .empty,
     /// By goal.
     satisfiable: Verdicts = .{},
+    /// Goals that are being looked at, each for the one before.
+    depth: u32 = 0,
+    /// The goal for which `depth_max` was too little.
+    too_deep: ?GoalId = null,
     /// A goal was met that is still being looked at: what is not satisfiable then may be so later.
     met_busy: bool = false,
     /// [alternative, words ...]: how far a thread has come in an array or an object.
@@ -95,6 +99,8 @@ pub const Alternatives = struct {
 
     /// In `open_extras`: it may not come.
     const closed = std.math.maxInt(u32);
+    /// Each takes about 5 kB of the stack.
+    const depth_max = 24;
 
     pub fn init(gpa: Allocator, schema: *const Schema, form: Form, automata: *Automata) Allocator.Error!Alternatives {
         var a: Alternatives = .{
@@ -154,12 +160,43 @@ pub const Alternatives = struct {
         return found.items;
     }
 
-    /// Whether some value satisfies the goal.
+    /// Whether some value satisfies the goal. Goals that are too deep within each other for the stack are put off: the
+    /// innermost are looked at first.
     pub fn isSatisfiable(a: *Alternatives, goal: GoalId) Error!bool {
         if (a.goals.goals.get(goal).len == 0) return true;
         const known = a.satisfiable.get(goal);
         if (known == .busy) a.met_busy = true;
         if (known != .unknown) return known == .yes;
+        if (a.depth > 0) return a.decide(goal);
+        const met_before = a.met_busy;
+        defer a.met_busy = met_before;
+        var waiting: ArrayList(GoalId) = .empty;
+        defer waiting.deinit(a.gpa);
+        try waiting.append(a.gpa, goal);
+        while (true) {
+            const next = waiting.items[waiting.items.len - 1];
+            a.too_deep = null;
+            const is = a.decide(next) catch |e| {
+                const deeper = a.too_deep orelse return e;
+                // They lead back to each other, further around than the stack is deep.
+                if (std.mem.findScalar(GoalId, waiting.items, deeper) != null) return e;
+                try waiting.append(a.gpa, deeper);
+                continue;
+            };
+            // No other goal is being looked at, so it holds, whatever was met.
+            try a.satisfiable.put(a.gpa, next, .of(is));
+            _ = waiting.pop();
+            if (waiting.items.len == 0) return is;
+        }
+    }
+
+    fn decide(a: *Alternatives, goal: GoalId) Error!bool {
+        if (a.depth == depth_max) {
+            a.too_deep = goal;
+            return error.TooLarge;
+        }
+        a.depth += 1;
+        defer a.depth -= 1;
         try a.satisfiable.put(a.gpa, goal, .busy);
         const outer = a.met_busy;
         a.met_busy = false;

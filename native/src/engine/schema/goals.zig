@@ -21,6 +21,8 @@ pub const GoalId = u32;
 pub const alternatives_max = 512;
 /// Literals that one expansion looks at.
 const steps_max = 1 << 16;
+/// Forks within each other, which are on the stack.
+const depth_max = 256;
 
 pub const Error = error{ OutOfMemory, TooLarge };
 
@@ -151,6 +153,8 @@ const Expansion = struct {
     class: Class,
     done: ArrayList(Conjunction) = .empty,
     steps: u32 = 0,
+    /// Forks within each other.
+    depth: u32 = 0,
 
     fn run(e: *Expansion, b: *Branch) Error!void {
         while (b.todo.pop()) |literal| {
@@ -244,6 +248,9 @@ const Expansion = struct {
 
     fn fork(e: *Expansion, b: *const Branch, literals: []const Literal) Error!void {
         if (e.isHopeless(literals)) return;
+        if (e.depth == depth_max) return error.TooLarge;
+        e.depth += 1;
+        defer e.depth -= 1;
         var copy = try b.clone(e.arena);
         try push(e.arena, &copy.todo, literals);
         return e.run(&copy);
