@@ -1,5 +1,6 @@
 """The command line, driven as a user does."""
 
+import json
 import os
 import re
 import subprocess
@@ -40,6 +41,15 @@ def test_the_demo_says_only_valid_names_in_trie_modes(llama: LlamaInfo) -> None:
     assert passes["trie, skip-ahead"] <= 0.75 * passes["grammar up to the name"]
     assert rows["trie"][1] == rows["trie, skip-ahead"][1]
     assert "10 of 30 actions: 200 of 200 names valid" in result.stdout
+    calls = re.search(
+        r"such as (\{.*\}): ([0-9.]+) tokens, ([0-9.]+) of them forced, ([0-9.]+) forward passes; "
+        r"without skip-ahead ([0-9.]+)\.",
+        " ".join(result.stdout.split()),
+    )
+    assert calls
+    assert json.loads(calls[1])["arguments"] == {}
+    tokens, forced, forward_passes, without = map(float, calls.groups()[1:])
+    assert forward_passes < tokens / 5 and forced > tokens / 2 and without > tokens
 
 
 def test_generate_writes_text_to_stdout_and_counters_to_stderr(llama: LlamaInfo) -> None:
@@ -100,6 +110,7 @@ def test_a_path_without_a_trie_is_a_usage_error() -> None:
     [
         ("--choices", " PLAY_MUSIC\n SET_TIMER\n", " (PLAY_MUSIC|SET_TIMER)"),
         ("--lark", 'start: " " NAME "()"\nNAME: "PLAY_MUSIC" | "SET_TIMER"\n', r" (PLAY_MUSIC|SET_TIMER)\(\)"),
+        ("--schema", '{"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 2, "maxItems": 2}', r"\[[^\]]*\]"),
         ("--regex", None, " [A-Z]{3}_x"),
     ],
 )
@@ -180,12 +191,16 @@ def test_schema_check_tells_size_and_notes_or_what_is_wrong_and_where(tmp_path: 
     result = run("schema", "check", file)
     assert result.exit_code == 0, result.output
     size, note = result.stdout.splitlines()
-    assert size.startswith(f"{file}: 38 bytes, compiled in ")
+    assert re.fullmatch(rf"{re.escape(str(file))}: 38 bytes, compiled in [0-9.]+ ms to [0-9]+ bytes", size)
     assert note.startswith("note: ") and "colour" in note
     file.write_text('{"pattern": "(a)\\\\1"}')
     result = run("schema", "check", file)
     assert result.exit_code == 1
     assert result.stderr.startswith(f"Error: {file}: at #/pattern: "), result.stderr
+    assert result.stderr.endswith(" not served: it is not enforced\n")
+    file.write_text('{"type": "int"}')
+    assert run("schema", "check", file).stderr == f'Error: {file}: at #/type: no type is called "int"\n'
+    file.write_text('{"pattern": "(a)\\\\1"}')
     result = run("schema", "check", file, "--lenient")
     assert result.exit_code == 0 and "note: at #/pattern: " in result.stdout
     file.write_bytes(b'{"const": "\xff"}')
@@ -204,6 +219,12 @@ def test_schema_allowed_tells_what_may_and_must_follow(tmp_path: Path) -> None:
     result = run(*arguments, "--after", "5x")
     assert result.exit_code == 1
     assert result.stderr == "Error: --after: at byte 1: no valid document goes on with 'x'\n"
+    other = tmp_path / "other.json"
+    other.write_text('{"const": 12, "enum": [3]}')
+    file.write_text('{"$ref": "http://h/a"}')
+    documents = ("--document", "http://h/a", other, "--document", "http://h/b", other)
+    assert run(*arguments, *documents, "--draft", "4").stdout == "may follow: 3\nmust follow: 3\n"
+    assert f'{file}: at #/$ref: there is no "http://h/a"' in run(*arguments).stderr
 
 
 def test_an_error_is_a_message_without_a_traceback(llama: LlamaInfo, tmp_path: Path) -> None:

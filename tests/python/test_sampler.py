@@ -313,6 +313,22 @@ def test_a_sampler_in_a_foreign_chain(chain: Chain, model: Model) -> None:
     assert len(chain.apply(sampler, chain.whole_vocabulary())) == len(model.vocabulary)
 
 
+def test_a_sampler_of_a_json_schema(chain: Chain, model: Model) -> None:
+    schema = {"type": "array", "items": {"enum": [1, 25]}, "minItems": 1}
+    constraint = Constraint.json_schema(model.vocabulary, schema, space="compact")
+    sampler = constraint_sampler(chain.vocab, constraint, Mode.SAMPLED)
+    chain.samplers.append(chain.pointer(sampler))
+    for text, expected in (("[", {b"[", b"[1", b"[2", b"[25"}), ("2", {b"1", b"2", b"25"}), ("5", {b"5"})):
+        legal = {model.vocabulary.token_bytes(token) for token in chain.apply(sampler, chain.whole_vocabulary())}
+        assert text.encode() in legal <= expected
+        chain.accept(sampler, *model.tokenize(text))
+    copy = chain.c.llama_sampler_clone(chain.pointer(sampler))
+    chain.samplers.append(copy)
+    both = [chain.apply(each, chain.whole_vocabulary()) for each in (sampler, int(chain.ffi.cast("uintptr_t", copy)))]
+    assert both[0] == both[1]
+    assert {model.vocabulary.token_bytes(token)[:1] for token in both[0]} == {b",", b"]"}
+
+
 def test_decision_09_the_timeout_of_a_constraint_is_its_own(chain: Chain, model: Model) -> None:
     tokens = [10 + i % 2 for i in range(limits.SPAN_TIMEOUT_TOKENS + 2)]
     constraint = Constraint(model.vocabulary, TokenTree.from_names(["LONG"], {"LONG": tokens}, labels=True))

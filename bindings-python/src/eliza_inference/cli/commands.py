@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from eliza_inference.cli import grammar as grammar_command
 from eliza_inference.cli import schema as schema_command
 from eliza_inference.cli import trie as trie_command
 from eliza_inference.errors import ElizaError
-from eliza_inference.json_schema import JsonOrder, JsonSpace
+from eliza_inference.json_schema import JsonSchemaSettings
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FILE_OR_FOLDER = click.Path(exists=True, path_type=Path)
@@ -53,6 +55,7 @@ def demo() -> None:
 @click.option("--choices", type=FILE, help="Text of one line of this file: only such a line comes out.")
 @click.option("--regex", metavar="PATTERN", help="Only text that the whole pattern matches comes out.")
 @click.option("--lark", type=FILE, help="Grammar in Lark's notation: only its texts come out.")
+@click.option("--schema", type=FILE, help="JSON Schema: only documents that are valid against it come out.")
 @click.option("--grammar", type=FILE, help="llama.cpp grammar (GBNF) for output that nothing else constrains.")
 @click.option("--max-tokens", type=click.IntRange(min=0), default=128, show_default=True, help="0: no bound.")
 @click.option(
@@ -69,6 +72,7 @@ def generate(
     choices: Path | None,
     regex: str | None,
     lark: Path | None,
+    schema: Path | None,
     grammar: Path | None,
     max_tokens: int,
     temperature: float,
@@ -76,19 +80,19 @@ def generate(
     seed: int,
     context_size: int,
 ) -> None:
-    """Generate text: any, or what a token tree, choices, a regular expression or a grammar allows.
+    """Generate text: any, or what a token tree, choices, a regular expression, a grammar or a JSON Schema allows.
 
     The text goes to standard output as it comes, the counters to standard error.
     """
     if span_path is not None and trie is None:
         raise click.UsageError("--path needs --trie")
-    if sum(each is not None for each in (trie, choices, regex, lark)) > 1:
-        raise click.UsageError("--trie, --choices, --regex and --lark exclude each other")
+    if sum(each is not None for each in (trie, choices, regex, lark, schema)) > 1:
+        raise click.UsageError("--trie, --choices, --regex, --lark and --schema exclude each other")
     generate_command.run(
         Console(stderr=True),
         model,
         prompt,
-        rule=generate_command.read_rule(trie=trie, choices=choices, regex=regex, lark=lark),
+        rule=generate_command.read_rule(trie=trie, choices=choices, regex=regex, lark=lark, schema=schema),
         path=span_path,
         grammar=grammar.read_text(encoding="utf-8") if grammar else None,
         max_tokens=max_tokens,
@@ -130,42 +134,71 @@ def schema() -> None:
     """Look at JSON Schemas."""
 
 
-SPACE = click.option(
-    "--space",
-    type=click.Choice(["loose", "compact", "spaced", "any"]),
-    default="loose",
-    show_default=True,
-    help="White space of the document.",
-)
-ORDER = click.option(
-    "--order",
-    type=click.Choice(["declared", "any"]),
-    default="declared",
-    show_default=True,
-    help="Order of the members of an object.",
-)
+Command = Callable[..., None]
+
+
+def schema_options(command: Command) -> Command:
+    """The options of a JSON Schema: `settings` of the command."""
+
+    @functools.wraps(command)
+    def with_settings(documents: tuple[tuple[str, Path], ...], **arguments: Any) -> None:
+        names = ("space", "order", "draft", "lenient", "integer_fraction")
+        settings = {name: arguments.pop(name) for name in names}
+        command(settings=settings | {"documents": schema_command.read_documents(documents)}, **arguments)
+
+    for option in (
+        click.option(
+            "--space",
+            type=click.Choice(["loose", "compact", "spaced", "any"]),
+            default="loose",
+            show_default=True,
+            help="White space of the document.",
+        ),
+        click.option(
+            "--order",
+            type=click.Choice(["declared", "any"]),
+            default="declared",
+            show_default=True,
+            help="Order of the members of an object.",
+        ),
+        click.option(
+            "--draft",
+            type=click.Choice(["2020-12", "2019-09", "7", "6", "4"]),
+            default="2020-12",
+            show_default=True,
+            help="Draft of a schema without $schema.",
+        ),
+        click.option(
+            "--document",
+            "documents",
+            type=(str, FILE),
+            multiple=True,
+            metavar="URI FILE",
+            help="Another document that the schema refers to; may be repeated.",
+        ),
+        click.option("--integer-fraction", is_flag=True, help="Let an integer be spelt 1.0."),
+        click.option("--lenient", is_flag=True, help="Note what cannot be enforced exactly, and ignore it."),
+    ):
+        with_settings = option(with_settings)
+    return with_settings
 
 
 @schema.command("check")
 @click.argument("file", type=FILE)
-@click.option("--lenient", is_flag=True, help="Note what cannot be enforced exactly, and ignore it.")
-def check_schema(file: Path, lenient: bool) -> None:
-    """Compile a JSON Schema: tell its size and what is not enforced, or what is wrong with it and where."""
-    schema_command.check(Console(), file, lenient=lenient)
+@schema_options
+def check_schema(file: Path, settings: JsonSchemaSettings) -> None:
+    """Compile a JSON Schema: tell its sizes and what is not enforced, or what is wrong with it and where."""
+    schema_command.check(Console(), file, settings)
 
 
 @schema.command()
 @click.argument("file", type=FILE)
 @click.option("--after", default="", metavar="TEXT", help="The document so far.")
-@click.option("--lenient", is_flag=True, help="Ignore what cannot be enforced exactly.")
-@click.option("--integer-fraction", is_flag=True, help="Let an integer be spelt 1.0.")
-@SPACE
-@ORDER
-def allowed(file: Path, after: str, lenient: bool, integer_fraction: bool, space: JsonSpace, order: JsonOrder) -> None:
+@schema_options
+def allowed(file: Path, after: str, settings: JsonSchemaSettings) -> None:
     """Tell which bytes may follow a part of a document, which text must, and whether it may end."""
-    constraint = schema_command.compile_schema(
-        file, lenient=lenient, integer_fraction=integer_fraction, space=space, order=order
-    )
+    vocabulary, text = schema_command.byte_vocabulary(), schema_command.read_schema(file)
+    constraint = schema_command.compile_schema(vocabulary, file, text, settings)
     schema_command.allowed(Console(), constraint, after)
 
 

@@ -12,6 +12,7 @@ from rich.console import Console
 from eliza_inference.cli.grammar import compile_grammar, print_notes, read_grammar
 from eliza_inference.cli.payload import read_payload
 from eliza_inference.cli.plural import counted
+from eliza_inference.cli.schema import compile_schema, read_schema
 from eliza_inference.constraint import Constraint
 from eliza_inference.errors import GrammarError
 from eliza_inference.matcher import Mode
@@ -24,7 +25,9 @@ Rule = Callable[[Vocabulary], TokenTree | Constraint]
 """Makes what constrains the output, for the vocabulary of the model."""
 
 
-def read_rule(*, trie: Path | None, choices: Path | None, regex: str | None, lark: Path | None) -> Rule | None:
+def read_rule(
+    *, trie: Path | None, choices: Path | None, regex: str | None, lark: Path | None, schema: Path | None
+) -> Rule | None:
     """Reads the file of the one that is given; None if there is none."""
     if trie is not None:
         tree = read_payload(trie)
@@ -38,6 +41,9 @@ def read_rule(*, trie: Path | None, choices: Path | None, regex: str | None, lar
     if lark is not None:
         file, text = lark, read_grammar(lark)
         return lambda vocabulary: compile_grammar(vocabulary, file, text)
+    if schema is not None:
+        schema_file, schema_text = schema, read_schema(schema)
+        return lambda vocabulary: compile_schema(vocabulary, schema_file, schema_text, {})
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from rich.console import Console
@@ -12,7 +13,7 @@ from eliza_inference.cli.grammar import print_notes
 from eliza_inference.cli.plural import counted
 from eliza_inference.constraint import Constraint
 from eliza_inference.errors import GrammarError, InvalidArgumentError
-from eliza_inference.json_schema import JsonOrder, JsonSpace
+from eliza_inference.json_schema import JsonSchema, JsonSchemaSettings
 from eliza_inference.matcher import Matcher, Step
 from eliza_inference.vocabulary import TokenFlag, Vocabulary
 
@@ -20,14 +21,31 @@ END = 256
 """The token of the end, behind those of the single bytes."""
 
 
-def check(console: Console, file: Path, *, lenient: bool) -> None:
-    """Prints size and notes."""
+def check(console: Console, file: Path, settings: JsonSchemaSettings) -> None:
+    """Prints sizes and notes. An error tells all that `lenient` would leave out."""
+    vocabulary, text = byte_vocabulary(), read_schema(file)
     started = time.perf_counter()
-    constraint = compile_schema(file, lenient=lenient)
+    try:
+        constraint = compile_schema(vocabulary, file, text, settings)
+    except GrammarError as error:
+        raise _with_all_reasons(error, vocabulary, file, text, settings) from error
     milliseconds = 1000 * (time.perf_counter() - started)
-    size = counted(file.stat().st_size, "byte")
-    console.print(Text(f"{file}: {size}, compiled in {milliseconds:.1f} ms"), soft_wrap=True)
+    sizes = (
+        f"{file}: {counted(len(text.encode()), 'byte')}, compiled in {milliseconds:.1f} ms to "
+        f"{counted(constraint.recognizer_info.automaton_bytes, 'byte')}"
+    )
+    console.print(Text(sizes), soft_wrap=True)
     print_notes(console, constraint)
+
+
+def _with_all_reasons(
+    error: GrammarError, vocabulary: Vocabulary, file: Path, text: str, settings: JsonSchemaSettings
+) -> GrammarError:
+    try:
+        constraint = compile_schema(vocabulary, file, text, {**settings, "lenient": True})
+    except GrammarError:
+        return error
+    return GrammarError("\n".join([error.message, "with --lenient it compiles:", *constraint.notes]))
 
 
 def allowed(console: Console, constraint: Constraint, after: str) -> None:
@@ -49,28 +67,31 @@ def allowed(console: Console, constraint: Constraint, after: str) -> None:
         console.print("may end here")
 
 
-def compile_schema(
-    file: Path,
-    *,
-    lenient: bool,
-    integer_fraction: bool = False,
-    space: JsonSpace = "loose",
-    order: JsonOrder = "declared",
-) -> Constraint:
-    """Compiles a file for single bytes; errors name the file before the place."""
-    vocabulary = Vocabulary(
-        END + 1,
-        [*(bytes([byte]) for byte in range(END)), b""],
-        [TokenFlag(0)] * END + [TokenFlag.END_OF_GENERATION],
-    )
+def byte_vocabulary() -> Vocabulary:
+    """Single bytes, and the end: what a schema allows does not depend on the vocabulary."""
+    pieces = [*(bytes([byte]) for byte in range(END)), b""]
+    vocabulary = Vocabulary(END + 1, pieces, [TokenFlag(0)] * END + [TokenFlag.END_OF_GENERATION])
     vocabulary.prepare()
+    return vocabulary
+
+
+def read_schema(file: Path) -> str:
+    """The text of a schema's file."""
     try:
-        text = file.read_text(encoding="utf-8")
-        return Constraint.json_schema(
-            vocabulary, text, lenient=lenient, integer_fraction=integer_fraction, space=space, order=order
-        )
+        return file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise GrammarError(f"{file}: not UTF-8: {error}") from error
+
+
+def read_documents(documents: Iterable[tuple[str, Path]]) -> dict[str, JsonSchema]:
+    """The texts of other documents, by URI."""
+    return {uri: read_schema(file) for uri, file in documents}
+
+
+def compile_schema(vocabulary: Vocabulary, file: Path, text: str, settings: JsonSchemaSettings) -> Constraint:
+    """Compiles the text of a file; errors name the file before the place."""
+    try:
+        return Constraint.json_schema(vocabulary, text, **settings)
     except GrammarError as error:
         raise GrammarError(f"{file}: {error.message}") from error
 

@@ -26,6 +26,14 @@ pub const Arena = struct {
         return .{ .gpa = gpa };
     }
 
+    /// Memory that it has, in bytes.
+    pub fn bytes(arena: *const Arena) usize {
+        var total: usize = 0;
+        var next = arena.last;
+        while (next) |block| : (next = block.before) total += block.n_bytes;
+        return total;
+    }
+
     pub fn deinit(arena: *const Arena) void {
         freeFrom(arena.gpa, arena.last);
     }

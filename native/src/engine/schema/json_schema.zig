@@ -73,7 +73,7 @@ pub const JsonSchema = struct {
 
     pub fn describe(s: *const JsonSchema, info: *Info) void {
         info.n_states = s.machine.runs.count();
-        info.automaton_bytes = s.machine.runs.bytes();
+        info.automaton_bytes = s.schema.arena.bytes() + s.machine.runs.bytes();
     }
 
     pub fn initial(s: *const JsonSchema) u32 {
