@@ -35,7 +35,7 @@ def random_names(n_leaves: int, n_vocabulary: int) -> TokenTree:
         tokens = tuple(words[int(draw.random() ** 2 * COMMON_TOKENS)] for _ in range(draw.randint(*NAME_TOKENS)))
         leaves.setdefault(tokens, f"ACTION_{len(leaves)}_{draw.randrange(1 << 16):x}")
     sequences = tuple(TokenSequence(name, tokens) for tokens, name in leaves.items())
-    return TokenTree((TokenTreeDescriptor("action", sequences),))
+    return TokenTree((TokenTreeDescriptor("action", sequences),), labels=True)
 
 
 def steps(n_vocabulary: int) -> TokenTree:
@@ -53,7 +53,7 @@ def steps(n_vocabulary: int) -> TokenTree:
         for index in range(SETS)
     ]
     long = TokenTreeDescriptor("long", (TokenSequence("long", (7,) * LONG_TOKENS),))
-    return TokenTree((*descriptors, long))
+    return TokenTree((*descriptors, long), labels=True)
 
 
 def write_json(tree: TokenTree, name: str) -> Path:

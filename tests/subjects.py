@@ -182,7 +182,7 @@ class Library:
 
 
 def names_of(bits: Step) -> set[str]:
-    return {str(bit.name).lower() for bit in Step if bit and bit in bits}
+    return {str(bit.name).lower() for bit in Step if bit != Step.NONE and bit in bits}
 
 
 def bits_of(bitmap: Any) -> list[int]:

@@ -113,7 +113,7 @@ def octets(value: Any) -> bytes:
 
 
 def names(bits: Step) -> set[str]:
-    return {str(bit.name).lower() for bit in Step if bit and bit in bits}
+    return {str(bit.name).lower() for bit in Step if bit != Step.NONE and bit in bits}
 
 
 def look(matcher: Matcher) -> dict[str, Any]:

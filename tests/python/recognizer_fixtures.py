@@ -73,4 +73,4 @@ def accept_text(matcher: Matcher, text: str | bytes) -> None:
     """Accepts a text, the longest token first."""
     for token in longest_first(text if isinstance(text, bytes) else text.encode()):
         step = matcher.accept(token)
-        assert not step & step.REFUSED, (text, token)
+        assert step.REFUSED not in step, (text, token)

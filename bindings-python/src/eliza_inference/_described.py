@@ -1,8 +1,22 @@
-"""How objects of the library show themselves."""
+"""How objects of the library show themselves, and that they are not pickled."""
 
 from __future__ import annotations
 
-__all__ = ["Described"]
+from typing import Any, NoReturn, SupportsIndex
+
+__all__ = ["Described", "Shared"]
+
+
+class Shared:
+    """Never changes, so that a copy is the object itself."""
+
+    __slots__ = ()
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return self
 
 
 class Described:
@@ -16,6 +30,9 @@ class Described:
         except Exception:  # shown while, or after, its creation failed
             what = "not initialised"
         return f"<{type(self).__name__} {what}>"
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} lies in the library's memory: it is not pickled or copied")
 
     def _describe(self) -> str:
         raise NotImplementedError

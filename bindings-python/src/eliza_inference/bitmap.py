@@ -1,27 +1,94 @@
-"""Bitmaps of legal tokens for several matchers at once."""
+"""Bitmaps of legal tokens for several matchers, or several places, at once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from eliza_inference._arguments import UINT32_MAX, instance, integer, several, words
-from eliza_inference._bitmap import WORDS, Bitmap
+from eliza_inference._bitmap import WORDS, Bitmap, empty_bitmap
 from eliza_inference._library import ffi, lib
+from eliza_inference._logits import apply_bitmaps
 from eliza_inference.errors import ClosedError, InvalidArgumentError, error_from_status
-from eliza_inference.matcher import Matcher
+from eliza_inference.matcher import Matcher, Step
 
-__all__ = ["fill_bitmaps"]
+__all__ = ["apply_bitmaps", "fill_bitmaps", "fill_draft_bitmaps"]
 
 
-def fill_bitmaps(matchers: Sequence[Matcher], out: Bitmap, n_threads: int = 0) -> Bitmap:
+def fill_bitmaps(
+    matchers: Sequence[Matcher], out: Bitmap, n_threads: int = 0, *, rows: Sequence[int] | None = None
+) -> Bitmap:
     """Writes the legal next tokens of each matcher to its row of `out`, in several threads, and returns
     `out`. The layout is that of `Matcher.bitmap`.
 
     `out` is a writable, contiguous array of 32-bit integers (numpy or any other with the buffer
     protocol) with one row for each matcher, each of at least `ceil(n_tokens / 32)` words; words beyond
-    that become 0. At most `n_threads` threads are used; 0: one for each processor. No matcher may be
+    that become 0. With `rows`, `out` is a two-dimensional array of numpy, matcher i has the row `rows[i]`, and
+    others stay as they are. At most `n_threads` threads are used; 0: one for each processor. No matcher may be
     listed twice, or be used by another thread meanwhile.
     """
+    if rows is None:
+        return _fill(matchers, out, n_threads)
+    array: Any = out
+    if len(rows) != len(matchers):
+        raise InvalidArgumentError(f"rows: {len(rows)} for {len(matchers)} matchers")
+    for at, row in enumerate(rows):
+        integer(f"rows[{at}]", row, 0, array.shape[0] - 1)
+    filled = empty_bitmap(len(matchers) * array.shape[1]).reshape(len(matchers), -1)
+    array[list(rows)] = _fill(matchers, filled, n_threads)
+    return out
+
+
+def fill_draft_bitmaps(
+    matcher: Matcher, tokens: Sequence[int], out: Bitmap, *, parents: Sequence[int] | None = None
+) -> Bitmap:
+    """Writes the legal next tokens before and behind each token of a draft, and returns `out`. The matcher stays
+    where it is.
+
+    Row 0 is where the matcher stands, and row i + 1 is behind `tokens[i]`, which stands behind row `parents[i]`,
+    at most i; None: a chain, in which that is row i. Behind a token that is not legal every bit is 1: nothing is
+    verified there. `out` is a two-dimensional array of numpy of at least as many rows, as for `fill_bitmaps`.
+    """
+    array: Any = out
+    if array.shape[0] <= len(tokens):
+        raise InvalidArgumentError(f"bitmaps: {array.shape[0]} rows for a draft of {len(tokens)} tokens")
+    above = range(len(tokens)) if parents is None else parents
+    if len(above) != len(tokens):
+        raise InvalidArgumentError(f"parents: {len(above)} for {len(tokens)} tokens")
+    path: list[int] = []  # the rows behind the tokens that were accepted, from row 0 on
+    legal = {0}
+    matcher.fill_bitmap(array[0])
+    for row, (token, parent) in enumerate(zip(tokens, above, strict=True), 1):
+        integer(f"parents[{row - 1}]", parent, 0, row - 1)
+        if parent in legal:
+            path = _go_to(matcher, path, parent, tokens, above)
+            if Step.REFUSED not in matcher.accept(token):
+                path.append(row)
+                legal.add(row)
+                matcher.fill_bitmap(array[row])
+                continue
+        array[row] = -1
+    matcher.rollback(len(path))
+    return out
+
+
+def _go_to(matcher: Matcher, path: list[int], row: int, tokens: Sequence[int], parents: Sequence[int]) -> list[int]:
+    """Moves the matcher from one row of a draft to another, both behind legal tokens. Returns the new path."""
+    target: list[int] = []
+    while row > 0:
+        target.append(row)
+        row = parents[row - 1]
+    target.reverse()
+    common = 0
+    while common < min(len(path), len(target)) and path[common] == target[common]:
+        common += 1
+    matcher.rollback(len(path) - common)
+    for each in target[common:]:
+        matcher.accept(tokens[each - 1])
+    return target
+
+
+def _fill(matchers: Sequence[Matcher], out: Bitmap, n_threads: int) -> Bitmap:
     try:
         handles = ffi.new("eliza_matcher *[]", [matcher._handle for matcher in matchers])
     except (AttributeError, TypeError):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from eliza_inference._arguments import instance, kind_of, several, utf8
 from eliza_inference._bitmap import n_bitmap_words
 from eliza_inference._constants import constant
-from eliza_inference._described import Described
+from eliza_inference._described import Described, Shared
 from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struct
 from eliza_inference._tokenizers import watching_tokenizer
 from eliza_inference.budget import Budget, call_within
@@ -97,7 +97,7 @@ class RecognizerInfo:
     """Memory of the tables and masks, in bytes, bounded by `Budget.mask_bytes_max`."""
 
 
-class Constraint(Described):
+class Constraint(Shared, Described):
     """What is legal, compiled for a vocabulary. Immutable, and usable by any number of threads at once. Keeps
     the vocabulary alive.
 

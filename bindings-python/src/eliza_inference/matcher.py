@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from enum import IntEnum, IntFlag
+from itertools import takewhile
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -12,6 +13,7 @@ from eliza_inference._bitmap import Bitmap, empty_bitmap, int32_array, lend_bitm
 from eliza_inference._constants import constant
 from eliza_inference._described import Described
 from eliza_inference._library import CData, call, ffi, kept_alive_by, lent_text, lib, new_struct
+from eliza_inference._logits import apply_bitmaps
 from eliza_inference._tokenizers import watching_tokenizer
 from eliza_inference.constraint import Constraint, ConstraintKind
 from eliza_inference.errors import ClosedError, ElizaError, error_from_status
@@ -25,7 +27,11 @@ __all__ = ["Matcher", "MatcherInfo", "Mode", "SpanState", "Step"]
 
 
 class Step(IntFlag):
-    """What a token did. A token outside any span that starts none gives `Step.NONE`."""
+    """What a token did. A token outside any span that starts none gives `Step.NONE`.
+
+    A step has no truth value, which would be read as "accepted" and is none of the flags: ask
+    `Step.REFUSED in step`, or call `Matcher.accept_tokens`.
+    """
 
     NONE = 0
     IN_SPAN = constant("ELIZA_STEP_IN_SPAN")
@@ -39,6 +45,9 @@ class Step(IntFlag):
     """The span reached its timeout (with SPAN_ENDED)."""
     REFUSED = constant("ELIZA_STEP_REFUSED")
     """The token is not legal here; nothing changed."""
+
+    def __bool__(self) -> bool:
+        raise TypeError("a Step has no truth value: ask `Step.REFUSED in step`, or call accept_tokens")
 
 
 class Mode(IntEnum):
@@ -148,6 +157,26 @@ class Matcher(Described):
             raise self._error(result)
         return _STEPS[result]
 
+    def accept_tokens(self, tokens: Iterable[int]) -> bool:
+        """Moves on by all of these tokens; True if each is legal. If one is not, False, and nothing changed but that
+        the oldest tokens of a history of `limits.ROLLBACK_TOKENS_MAX` are forgotten."""
+        for n_accepted, token in enumerate(tokens):
+            if Step.REFUSED in self.accept(token):
+                self.rollback(n_accepted)
+                return False
+        return True
+
+    def validate_tokens(self, tokens: Iterable[int]) -> int:
+        """How many of these tokens, from the first on, are legal one after the other. Nothing changes."""
+        with self.clone() as probe:
+            return sum(1 for _ in takewhile(lambda token: Step.REFUSED not in probe.accept(token), tokens))
+
+    def is_terminated(self) -> bool:
+        """Whether a span has ended and none is open: nothing is constrained any more, unless a trigger or
+        `activate` opens another."""
+        state = self.state
+        return not state.active and state.spans_ended > 0
+
     def rollback(self, n_tokens: int = 1) -> None:
         """Undoes the last `n_tokens` accepted tokens and all that they did, counters included.
 
@@ -171,6 +200,12 @@ class Matcher(Described):
         copy = Matcher.__new__(Matcher)
         copy._adopt(self._constraint, out[0])
         return copy
+
+    def __copy__(self) -> Matcher:
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Matcher:
+        return self.clone()
 
     def activate(self, path: str) -> None:
         """Opens a span at the descriptor with this path ("" in a recognizer); an open span starts over.
@@ -274,6 +309,11 @@ class Matcher(Described):
         """
         lent = _float_array(logits, writable=True)
         self._check(lib.eliza_inference_matcher_mask_logits(self._handle, lent, len(lent)))
+
+    def apply_bitmap(self, logits: Any) -> None:
+        """Writes -inf to the logit of every token that is not legal, in place, and of every one beyond the
+        vocabulary. `logits` is one row as `apply_bitmaps` takes them: of numpy or torch, in any float type."""
+        apply_bitmaps(logits, self.fill_bitmap())
 
     def sample(self, logits: Any, mode: Mode = Mode.GREEDY, *, temperature: float = 1.0, top_p: float = 1.0) -> int:
         """Chooses one of the legal tokens, and returns it without accepting it.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from eliza_inference._arguments import integer, kind_of, utf8
-from eliza_inference._described import Described
+from eliza_inference._described import Described, Shared
 from eliza_inference._library import CData, call, ffi, lib, new_struct
 from eliza_inference._open_model import OpenModel
 from eliza_inference._tokenizers import ByteTokenizer, RegisteredTokenizer, set_tokenizer
@@ -41,7 +41,7 @@ class VocabularyInfo:
     """Memory kept, in bytes, mapped files included."""
 
 
-class Vocabulary(Described):
+class Vocabulary(Shared, Described):
     """The token ids from 0 to `n_tokens` - 1. Immutable except for `set_tokenizer`, and usable by any
     number of threads at once.
 
