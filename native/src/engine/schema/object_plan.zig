@@ -168,7 +168,7 @@ pub const ObjectPlan = struct {
         for ([_][]const NodeId{ plan.members, plan.exceptions }) |nodes| for (nodes) |node| {
             const atom = membersOf(schema, node) orelse continue;
             for (schema.matching[atom.matching.from..][0..atom.matching.len]) |one| {
-                if (std.mem.findScalar(u32, patterns.items, one.dfa) == null) try patterns.append(arena, one.dfa);
+                if (!has(patterns.items, one.dfa)) try patterns.append(arena, one.dfa);
             }
         };
         if (patterns.items.len > options_max) return error.TooLarge;
@@ -201,11 +201,11 @@ pub const ObjectPlan = struct {
     };
 
     pub fn isRequired(plan: *const ObjectPlan, key: u32) bool {
-        return std.mem.findScalar(u32, plan.required, key) != null;
+        return has(plan.required, key);
     }
 
     pub fn isForbidden(plan: *const ObjectPlan, key: u32) bool {
-        return std.mem.findScalar(u32, plan.forbidden, key) != null;
+        return has(plan.forbidden, key);
     }
 
     /// Which of the patterns match.
@@ -281,8 +281,8 @@ pub const ObjectPlan = struct {
     }
 
     fn isMatched(plan: *const ObjectPlan, dfa: u32, matched: u32) bool {
-        const i = std.mem.findScalar(u32, plan.patterns, dfa).?;
-        return matched >> @intCast(i) & 1 != 0;
+        for (plan.patterns, 0..) |pattern, i| if (pattern == dfa) return matched >> @intCast(i) & 1 != 0;
+        unreachable; // it is one of the plan
     }
 
     /// The range of `by_text` whose texts begin with those of `[low, high)` and then `byte`, at `depth`.
@@ -326,6 +326,11 @@ pub const ObjectPlan = struct {
 };
 
 const Atom = @FieldType(schema_module.Node, "object_members");
+
+/// Not inline: vectors make much code of it.
+noinline fn has(list: []const u32, wanted: u32) bool {
+    return std.mem.findScalar(u32, list, wanted) != null;
+}
 
 fn membersOf(schema: *const Schema, node: NodeId) ?Atom {
     return switch (schema.nodes[node]) {

@@ -107,9 +107,15 @@ pub const StringIndex = struct {
         starts: []const u32,
     };
 
-    /// `trie` is of these tokens.
-    pub fn build(gpa: Allocator, tokens: *const Tokens, trie: *const ByteTrie, diag: *Diagnostic) diagnostic.Error!StringIndex {
-        return tryBuild(gpa, tokens, trie, diag) catch |e| switch (e) {
+    /// In place, since it is large. `trie` is of these tokens.
+    pub fn build(
+        index: *StringIndex,
+        gpa: Allocator,
+        tokens: *const Tokens,
+        trie: *const ByteTrie,
+        diag: *Diagnostic,
+    ) diagnostic.Error!void {
+        return index.tryBuild(gpa, tokens, trie, diag) catch |e| switch (e) {
             error.OutOfMemory => diag.outOfMemory(),
             error.Failed => error.Failed,
         };
@@ -169,7 +175,7 @@ pub const StringIndex = struct {
 
     const Error = Allocator.Error || diagnostic.Error;
 
-    fn tryBuild(gpa: Allocator, tokens: *const Tokens, trie: *const ByteTrie, diag: *Diagnostic) Error!StringIndex {
+    fn tryBuild(index: *StringIndex, gpa: Allocator, tokens: *const Tokens, trie: *const ByteTrie, diag: *Diagnostic) Error!void {
         var arena_state: Arena = .init(gpa);
         errdefer arena_state.deinit();
         const arena = arena_state.allocator();
@@ -225,7 +231,7 @@ pub const StringIndex = struct {
             try findDigits(arena, trie, node, &digits, &behind_digits);
         };
         const space_node = trie.child(0, ' ') orelse 0;
-        return .{
+        index.* = .{
             .plain = words,
             .n_plain = @intCast(members.len),
             .longest = longest,
@@ -271,7 +277,7 @@ pub const StringIndex = struct {
     fn longOf(arena: Allocator, plain: []const Plain, reach: u32) Allocator.Error![]const Long {
         var long: ArrayList(Long) = .empty;
         for (plain) |one| if (one.length > reach) try long.append(arena, .{ .token = one.token, .length = one.length });
-        std.sort.pdq(Long, long.items, {}, isLonger);
+        sort(Long, long.items, {}, isLonger);
         return long.items;
     }
 
@@ -405,7 +411,8 @@ test "plain tokens by their alphabets, closers by their rests, and others" {
     const tokens: Tokens = .{ .n = texts.len, .bytes = bytes[0..n], .offsets = &offsets };
     var trie: ByteTrie = try .build(gpa, &tokens, &diag);
     defer trie.deinit(gpa);
-    var index: StringIndex = try .build(gpa, &tokens, &trie, &diag);
+    var index: StringIndex = undefined;
+    try index.build(gpa, &tokens, &trie, &diag);
     defer index.deinit();
     try std.testing.expectEqual(3, index.n_plain);
     try std.testing.expectEqual(2, index.longest);

@@ -126,7 +126,7 @@ pub const Vocabulary = struct {
         if (v.string_index.load(.acquire)) |index| return index; // another thread was faster
         const index = v.gpa.create(StringIndex) catch return diag.outOfMemory();
         errdefer v.gpa.destroy(index);
-        index.* = try .build(v.gpa, &v.tokens, trie, diag);
+        try index.build(v.gpa, &v.tokens, trie, diag);
         owned.string_index.store(index, .release);
         return index;
     }

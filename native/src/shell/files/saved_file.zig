@@ -54,7 +54,7 @@ pub const Writer = struct {
     pub fn put(w: *Writer, value: anytype) Allocator.Error!void {
         const T = @TypeOf(value.*);
         switch (@typeInfo(T)) {
-            .pointer => try w.arrays.append(w.arena, std.mem.sliceAsBytes(value.*)),
+            .pointer => try w.putArray(std.mem.sliceAsBytes(value.*)),
             .@"struct" => |info| {
                 if (info.layout == .@"extern") return w.putBytes(std.mem.asBytes(value));
                 inline for (comptime std.meta.fieldNames(T)) |name| try w.put(&@field(value, name));
@@ -63,8 +63,14 @@ pub const Writer = struct {
         }
     }
 
-    fn putBytes(w: *Writer, bytes: []const u8) Allocator.Error!void {
-        try w.arrays.append(w.arena, try w.arena.dupe(u8, bytes));
+    // Not inline: there is a call for each field of what is saved.
+
+    noinline fn putArray(w: *Writer, bytes: []const u8) Allocator.Error!void {
+        try w.arrays.append(w.arena, bytes);
+    }
+
+    noinline fn putBytes(w: *Writer, bytes: []const u8) Allocator.Error!void {
+        try w.putArray(try w.arena.dupe(u8, bytes));
     }
 
     /// Writes the file, or replaces it, at once or not at all. ELIZA_ERR_IO: it cannot be written.
@@ -184,7 +190,7 @@ pub const Reader = struct {
         return value;
     }
 
-    fn nextSection(r: *Reader) error{Damaged}![]align(alignment) const u8 {
+    noinline fn nextSection(r: *Reader) error{Damaged}![]align(alignment) const u8 {
         if (r.next == r.sections.len) return error.Damaged;
         const at = r.sections[r.next];
         r.next += 1;

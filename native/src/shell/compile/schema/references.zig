@@ -10,6 +10,7 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
 const Budget = @import("engine").budget.Budget;
+const message = @import("message");
 const json = @import("json.zig");
 const Value = json.Value;
 const Object = json.Object;
@@ -146,7 +147,7 @@ pub const References = struct {
             const is_required = one.value != .boolean or one.value.boolean;
             if (!dialect.vocabularies.add(one.key) and is_required) {
                 var buffer: [300]u8 = undefined;
-                const reason = @import("message").print(&buffer, "asks for the vocabulary {f}, which is not known", .{quoted(one.key)});
+                const reason = message.print(&buffer, "asks for the vocabulary {f}, which is not known", .{quoted(one.key)});
                 return r.fail(object, "$schema", reason);
             }
         }
@@ -155,7 +156,7 @@ pub const References = struct {
 
     pub fn note(r: *References, comptime format: []const u8, args: anytype) Error!void {
         var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
-        const text = @import("message").print(&buffer, format, args);
+        const text = message.print(&buffer, format, args);
         for (r.notes.items) |old| if (std.mem.eql(u8, old, text)) return;
         try r.notes.append(r.arena, try r.arena.dupe(u8, text));
     }
@@ -253,7 +254,7 @@ pub const References = struct {
 
     fn failDangling(r: *References, text: []const u8, object: Object, keyword: []const u8) diagnostic.Error {
         var buffer: [200]u8 = undefined;
-        const reason = @import("message").print(&buffer, "there is no {f}", .{quoted(text)});
+        const reason = message.print(&buffer, "there is no {f}", .{quoted(text)});
         return r.fail(object, keyword, reason);
     }
 
@@ -496,10 +497,11 @@ pub const References = struct {
     }
 
     fn writePath(writer: *std.Io.Writer, uri: []const u8, path: []const Step, keyword: []const u8) std.Io.Writer.Error!void {
-        try writer.print("{s}#", .{uri});
+        try writer.writeAll(uri);
+        try writer.writeByte('#');
         for (path[0 .. path.len - 1]) |step| switch (step.value.*) {
             .object => |object| try writeToken(writer, object.first[step.next - 1].key),
-            else => try writer.print("/{d}", .{step.next - 1}),
+            else => try message.write(writer, "/{d}", .{step.next - 1}),
         };
         if (keyword.len > 0) try writeToken(writer, keyword);
     }
@@ -509,7 +511,7 @@ pub const References = struct {
         for (token) |byte| switch (byte) {
             '~' => try writer.writeAll("~0"),
             '/' => try writer.writeAll("~1"),
-            0...0x1f, 0x7f => try writer.print("%{X:0>2}", .{byte}),
+            0...0x1f, 0x7f => try writer.writeAll(&.{ '%', '0' + (byte >> 4), "0123456789ABCDEF"[byte & 15] }),
             else => try writer.writeByte(byte),
         };
     }
