@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from random import Random
 
+from oracles.by_place import ByPlace
 from oracles.combination import Tree
 from oracles.parser import Production, Symbol
 from oracles.recognizer import Recognizer, Terminal
@@ -60,7 +61,25 @@ class RandomGrammar:
 
 
 def grammar(random: Random) -> RandomGrammar:
-    """Any grammar over a few terminals: many are not LR(1), and in some a rule yields nothing."""
+    """Any grammar over a few terminals, for the longest lexeme and one parser: many are not LR(1), and in some a rule
+    yields nothing."""
+    text, terminals, productions = _grammar(random)
+    return RandomGrammar(f"%lexing longest\n%conflicts refuse\n{text}", Recognizer(terminals, productions, "start"))
+
+
+@dataclass(frozen=True)
+class RandomGrammarByPlace:
+    text: str
+    recognizer: ByPlace
+
+
+def grammar_by_place(random: Random) -> RandomGrammarByPlace:
+    """Any grammar over a few terminals, read by place."""
+    text, terminals, productions = _grammar(random)
+    return RandomGrammarByPlace(text, ByPlace(terminals, productions, "start"))
+
+
+def _grammar(random: Random) -> tuple[str, list[Terminal], list[Production]]:
     terminals = _terminals(random)
     usable = [number for number, terminal in enumerate(terminals) if not terminal.skip]
     rules = ["start", "second", "third", "fourth"][: random.randint(1, 4)]
@@ -81,7 +100,7 @@ def grammar(random: Random) -> RandomGrammar:
     productions = [
         Production(p.rule, tuple(places.get(s, s) for s in p.symbols)) for p in productions if p.rule in used
     ]
-    return RandomGrammar(text, Recognizer([terminals[n] for n in kept], productions, "start"))
+    return text, [terminals[n] for n in kept], productions
 
 
 def _used(productions: list[Production]) -> set[Symbol]:
@@ -107,7 +126,7 @@ def _terminals(random: Random) -> list[Terminal]:
 
 def _text(terminals: list[Terminal], rules: list[str], productions: list[Production]) -> str:
     named = {symbol for production in productions for symbol in production.symbols}
-    lines = ["%lexing longest", "%conflicts refuse"]
+    lines = []
     for rule in rules:
         bodies = [p.symbols for p in productions if p.rule == rule]
         names = [" ".join(s if isinstance(s, str) else terminals[s].name for s in body) for body in bodies]

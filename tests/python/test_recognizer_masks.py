@@ -204,6 +204,24 @@ def test_grammars(block: int) -> None:
     assert n_compiled >= 0.4 * BLOCK
 
 
+@pytest.mark.parametrize("block", range(0, N_GRAMMARS // 3, BLOCK))
+def test_grammars_by_place(block: int) -> None:
+    """All compile in which some text is: ambiguous, cyclic and left-recursive ones too."""
+    for seed in range(block, block + BLOCK):
+        random = Random(f"grammar by place {seed}")
+        grammar = random_cases.grammar_by_place(random)
+        tokens = Tokens(random_cases.tokens(random, 70))
+        try:
+            constraint = Constraint.lark(tokens.vocabulary, grammar.text)
+        except GrammarError as error:
+            assert not grammar.recognizer.parser.rules.get("start"), f"seed {seed}: {error}\n{grammar.text}"
+            continue
+        try:
+            Walk(constraint, grammar.recognizer, tokens).at_random(random, 7)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}\n{grammar.text}") from error
+
+
 @pytest.mark.parametrize("block", range(0, N_REGEXES, BLOCK))
 def test_regexes(block: int) -> None:
     """Also against Python's `re`: whole texts, and what the text so far is."""

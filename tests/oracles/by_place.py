@@ -1,0 +1,87 @@
+"""What a grammar allows that is read by place, by the definition: byte by byte, every way to cut a text at once.
+
+A terminal is tried only where the parser can take it. All terminals that match a lexeme are followed. Before a byte a
+lexeme ends where nothing that the parser could take there goes on with the byte; and where something does, only a
+terminal may begin that nothing could separate from the lexeme: it goes on with every byte that the terminal can begin
+with, and with every byte that something skipped can begin with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+from oracles.parser import Column, Production
+from oracles.recognizer import Recognizer, State, Terminal
+
+States = frozenset[State]
+
+
+class ByPlace(Recognizer):
+    """As `Recognizer`, but that its states are sets of those."""
+
+    def __init__(self, terminals: Sequence[Terminal], productions: list[Production], start: str) -> None:
+        soft = [Terminal(t.name, t.regex, True, True, t.skip, t.ignore_case, t.dot_all) for t in terminals]
+        super().__init__(soft, productions, start)
+        self._after: dict[tuple[States, int], States] = {}
+
+    def begin(self) -> States:  # type: ignore[override]
+        return frozenset([super().begin()])
+
+    def allowed(self, state: States, tokens: Sequence[bytes]) -> list[int]:  # type: ignore[override]
+        return [n for n, token in enumerate(tokens) if token and self.take(state, token)]
+
+    def take(self, state: States | None, text: bytes) -> States | None:  # type: ignore[override]
+        for byte in text:
+            if not state:
+                return None
+            key = (state, byte)
+            if key not in self._after:
+                self._after[key] = frozenset(chain.from_iterable(self._step(one, byte) for one in state))
+            state = self._after[key]
+        return state or None
+
+    def can_stop(self, state: States) -> bool:  # type: ignore[override]
+        return any(column.accepts for one in state for column in self._ends(one))
+
+    def _step(self, state: State, byte: int) -> list[State]:
+        after = self._lex(state, byte)
+        goes_on = after is not None and self._is_viable(after)
+        found = [after] if after is not None and goes_on else []
+        if state.lexeme is None:
+            return found
+        inseparable = self._inseparable(state) if goes_on else None
+        for column in self._ends(state):
+            begun = self._lex(State(column, None, b""), byte)
+            if begun is None or not self._is_viable(begun):
+                continue
+            if not goes_on or inseparable and self._can_become(begun) & column.expected & inseparable:
+                found.append(begun)
+        return found
+
+    def _ends(self, state: State) -> list[Column]:
+        """The parser after the pending lexeme, in every way."""
+        if state.partial:
+            return []
+        if state.lexeme is None:
+            return [state.column]
+        numbers = [self.number_of[pattern] for pattern in self.lexer.matches(state.lexeme)]
+        columns = [state.column if self.terminals[n].skip else state.column.after(n) for n in numbers]
+        return [column for column in columns if column is not None]
+
+    def _inseparable(self, state: State) -> set[int]:
+        separable: set[int] = set()
+        for byte in range(256):
+            begun = self._lex(State(state.column, None, b""), byte)
+            after = self._lex(state, byte)
+            if begun is not None and (after is None or not self._is_viable(after)):
+                separable |= self._can_become(begun)
+        if any(self.terminals[n].skip for n in separable):
+            return set()
+        return set(range(len(self.terminals))) - separable
+
+    def _can_become(self, state: State) -> set[int]:
+        """The terminals that the pending lexeme matches, or will if it goes on."""
+        assert state.lexeme is not None
+        lexemes = self._targets(state.lexeme, state.partial) if state.partial else [state.lexeme]
+        return {self.number_of[pattern] for lexeme in lexemes for pattern in self.lexer.reachable(lexeme)}
