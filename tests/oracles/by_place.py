@@ -55,7 +55,7 @@ class ByPlace(Recognizer):
             begun = self._lex(State(column, None, b""), byte)
             if begun is None or not self._is_viable(begun):
                 continue
-            if not goes_on or inseparable and self._can_become(begun) & column.expected & inseparable:
+            if not goes_on or (inseparable and self._can_become(begun) & column.expected & inseparable):
                 found.append(begun)
         return found
 
