@@ -25,6 +25,13 @@ const native_methods = [_]jni.NativeMethod{
     .{ .name = "modelClose", .signature = "(J)V", .function = &modelClose },
     .{ .name = "tokenize", .signature = "(J[BZZ)[I", .function = &tokenize },
     .{ .name = "detokenize", .signature = "(J[IZZ)[B", .function = &detokenize },
+    .{ .name = "vocabulary", .signature = "(J)J", .function = &vocabularyOf },
+    .{ .name = "vocabularyFree", .signature = "(J)V", .function = &vocabularyFree },
+    .{ .name = "jsonSchema", .signature = "(J[B[IJJLeliza/inference/Native$Answers;)J", .function = &jsonSchema },
+    .{ .name = "constraintNotes", .signature = "(J)[B", .function = &constraintNotes },
+    .{ .name = "constraintFree", .signature = "(J)V", .function = &constraintFree },
+    .{ .name = "setConstraint", .signature = "(JJI)V", .function = &setConstraint },
+    .{ .name = "clearConstraint", .signature = "(J)V", .function = &clearConstraint },
     .{ .name = "streamOpen", .signature = "(J[I[[B)J", .function = &streamOpen },
     .{ .name = "streamClose", .signature = "(J)V", .function = &streamClose },
     .{ .name = "setSeed", .signature = "(JJ)V", .function = &setSeed },
@@ -46,6 +53,9 @@ var java: struct {
     exception_constructor: jni.MethodId = null,
     sink: jni.Class = null,
     sink_on_token: jni.MethodId = null,
+    answers: jni.Class = null,
+    answers_document: jni.MethodId = null,
+    answers_cancelled: jni.MethodId = null,
 } = .{};
 
 export fn JNI_OnLoad(vm: *jni.Vm, _: ?*anyopaque) i32 {
@@ -54,6 +64,9 @@ export fn JNI_OnLoad(vm: *jni.Vm, _: ?*anyopaque) i32 {
     java.exception_constructor = env.methodId(java.exception, "<init>", "(I[B)V") orelse return failed_to_load;
     java.sink = globalClass(env, "eliza/inference/Native$Sink") orelse return failed_to_load;
     java.sink_on_token = env.methodId(java.sink, "onToken", "(I[B)I") orelse return failed_to_load;
+    java.answers = globalClass(env, "eliza/inference/Native$Answers") orelse return failed_to_load;
+    java.answers_document = env.methodId(java.answers, "document", "([B)[B") orelse return failed_to_load;
+    java.answers_cancelled = env.methodId(java.answers, "cancelled", "()I") orelse return failed_to_load;
     const native = env.findClass("eliza/inference/Native") orelse return failed_to_load;
     defer env.deleteLocalRef(native);
     return if (env.registerNatives(native, &native_methods)) jni.version_1_6 else failed_to_load;
@@ -63,6 +76,7 @@ export fn JNI_OnUnload(vm: *jni.Vm, _: ?*anyopaque) void {
     const env = vm.env() orelse return;
     env.deleteGlobalRef(java.exception);
     env.deleteGlobalRef(java.sink);
+    env.deleteGlobalRef(java.answers);
 }
 
 const failed_to_load = -1;
@@ -174,6 +188,134 @@ fn detokenize(env: *Env, _: jni.Class, model: i64, tokens: jni.Array, remove_spe
             return null;
         };
     }
+}
+
+// ---- Constraint ------------------------------------------------------------------------------------------------------
+
+fn vocabularyOf(env: *Env, _: jni.Class, model: i64) callconv(.c) i64 {
+    var vocabulary: ?*eliza.eliza_vocab = null;
+    var message: [*c]u8 = null;
+    const status = eliza.eliza_inference_vocab_from_context(fromLong(eliza.EliInferenceContext, model), &vocabulary, &message);
+    if (status >= 0) return toLong(vocabulary);
+    throwMessage(env, status, message);
+    return 0;
+}
+
+fn vocabularyFree(_: *Env, _: jni.Class, vocabulary: i64) callconv(.c) void {
+    eliza.eliza_inference_vocab_free(fromLong(eliza.eliza_vocab, vocabulary));
+}
+
+/// What is asked of Java while a schema is compiled. A pending exception ends it; Java sees it when `jsonSchema` returns.
+const Answers = struct {
+    env: *Env,
+    object: jni.Object,
+    /// The document that was given last.
+    lent: ?Text = null,
+
+    fn document(
+        uri: [*c]const u8,
+        uri_len: usize,
+        out_text: [*c][*c]const u8,
+        out_len: [*c]usize,
+        user_data: ?*anyopaque,
+    ) callconv(.c) c_int {
+        const answers: *Answers = @ptrCast(@alignCast(user_data.?));
+        const env = answers.env;
+        const name = env.newBytes(uri[0..uri_len]) orelse return 1;
+        defer env.deleteLocalRef(name);
+        const found = env.callObject(answers.object, java.answers_document, &.{.{ .l = name }});
+        if (env.exceptionPending()) return 1;
+        if (found == null) return 0;
+        defer env.deleteLocalRef(found);
+        answers.free();
+        answers.lent = Text.copy(env, found) orelse return 1;
+        out_text.* = answers.lent.?.bytes.ptr;
+        out_len.* = answers.lent.?.bytes.len;
+        return 0;
+    }
+
+    fn cancelled(user_data: ?*anyopaque) callconv(.c) c_int {
+        const answers: *Answers = @ptrCast(@alignCast(user_data.?));
+        if (answers.env.exceptionPending()) return 1;
+        const answer = answers.env.callInt(answers.object, java.answers_cancelled, &.{});
+        return if (answers.env.exceptionPending()) 1 else answer;
+    }
+
+    fn free(answers: *Answers) void {
+        if (answers.lent) |text| text.free();
+        answers.lent = null;
+    }
+};
+
+fn jsonSchema(
+    env: *Env,
+    _: jni.Class,
+    vocabulary: i64,
+    schema: jni.Array,
+    numbers: jni.Array,
+    bytes_max: i64,
+    milliseconds_max: i64,
+    asked: jni.Object,
+) callconv(.c) i64 {
+    const text = Text.copy(env, schema) orelse return 0;
+    defer text.free();
+    var read: [4]i32 = undefined; // the order of JsonSchemaOptions.numbers() in Java
+    env.readInts(numbers, &read);
+    if (env.exceptionPending()) return 0;
+    var answers: Answers = .{ .env = env, .object = asked };
+    defer answers.free();
+    const options: eliza.eliza_json_schema_options_t = .{
+        .struct_size = @sizeOf(eliza.eliza_json_schema_options_t),
+        .flags = @bitCast(read[0]),
+        .space = read[1],
+        .draft = read[2],
+        .order = read[3],
+        .document = Answers.document,
+        .user_data = &answers,
+    };
+    const config: eliza.eliza_compile_config_t = .{
+        .struct_size = @sizeOf(eliza.eliza_compile_config_t),
+        .bytes_max = @bitCast(bytes_max),
+        .ms_max = @bitCast(milliseconds_max),
+        .cancel = Answers.cancelled,
+        .user_data = &answers,
+    };
+    var constraint: ?*eliza.eliza_constraint = null;
+    var message: [*c]u8 = null;
+    const vocab = fromLong(eliza.eliza_vocab, vocabulary);
+    const status = eliza.eliza_inference_constraint_create_json_schema(
+        vocab,
+        text.bytes.ptr,
+        text.bytes.len,
+        &options,
+        &config,
+        &constraint,
+        &message,
+    );
+    if (env.exceptionPending()) {
+        eliza.eliza_inference_free_string(message);
+        return 0;
+    }
+    if (status >= 0) return toLong(constraint);
+    throwMessage(env, status, message);
+    return 0;
+}
+
+fn constraintNotes(env: *Env, _: jni.Class, constraint: i64) callconv(.c) jni.Array {
+    return env.newBytes(std.mem.span(eliza.eliza_inference_constraint_notes(fromLong(eliza.eliza_constraint, constraint))));
+}
+
+fn constraintFree(_: *Env, _: jni.Class, constraint: i64) callconv(.c) void {
+    eliza.eliza_inference_constraint_free(fromLong(eliza.eliza_constraint, constraint));
+}
+
+fn setConstraint(env: *Env, _: jni.Class, stream: i64, constraint: i64, mode: i32) callconv(.c) void {
+    const handle = fromLong(eliza.EliLlmStream, stream);
+    check(env, stream, eliza.eliza_inference_set_constraint(handle, fromLong(eliza.eliza_constraint, constraint), mode, null));
+}
+
+fn clearConstraint(env: *Env, _: jni.Class, stream: i64) callconv(.c) void {
+    check(env, stream, eliza.eliza_inference_clear_constraint(fromLong(eliza.EliLlmStream, stream)));
 }
 
 // ---- Stream ----------------------------------------------------------------------------------------------------------

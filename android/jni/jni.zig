@@ -68,6 +68,11 @@ pub const Env = extern struct {
         return env.function(33, fn (*Env, Class, [*:0]const u8, [*:0]const u8) callconv(.c) MethodId)(env, class, name, signature);
     }
 
+    /// Calls a method that returns an object. Null if it throws: ask `exceptionPending`.
+    pub fn callObject(env: *Env, object: Object, method: MethodId, arguments: []const Value) Object {
+        return env.function(36, fn (*Env, Object, MethodId, [*]const Value) callconv(.c) Object)(env, object, method, arguments.ptr);
+    }
+
     /// Calls a method that returns an int. 0 if it throws: ask `exceptionPending`.
     pub fn callInt(env: *Env, object: Object, method: MethodId, arguments: []const Value) i32 {
         return env.function(51, fn (*Env, Object, MethodId, [*]const Value) callconv(.c) i32)(env, object, method, arguments.ptr);

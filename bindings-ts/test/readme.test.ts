@@ -13,7 +13,7 @@ mkdirSync(join(folder, "node_modules"));
 symlinkSync(join(root, "bindings-ts"), join(folder, "node_modules/eliza-inference"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("there are examples", () => expect(examples.length).toBe(6));
+test("there are examples", () => expect(examples.length).toBe(7));
 
 test.each(examples.entries().toArray())("example %i", async (index, code) => {
   const file = join(folder, `example-${index}.ts`);

@@ -50,6 +50,7 @@ pub fn addJar(b: *std.Build, zip: *std.Build.Step.Compile) std.Build.LazyPath {
 }
 
 const sources = [_][]const u8{
-    "ElizaException", "ElizaInference", "Mode",         "Model",         "Native",
-    "StopReason",     "Stream",         "StreamConfig", "TokenListener", "package-info",
+    "ElizaException", "ElizaInference",    "Mode",       "Model",  "Native",
+    "Constraint",     "JsonSchemaOptions", "StopReason", "Stream", "StreamConfig",
+    "TokenListener",  "package-info",
 };

@@ -83,7 +83,7 @@ def test_the_grammars_are_those_of_the_repository() -> None:
 def test_the_examples_of_the_package_run_as_written_in_a_plain_install(llama: LlamaInfo) -> None:
     text = (ROOT / "bindings-python" / "README.md").read_text(encoding="utf-8")
     examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(examples) == 3
+    assert len(examples) == 4
     without_extras = "import sys\nsys.modules.update(dict.fromkeys(['numpy', 'msgpack']))\n"
     for example in examples:
         command = [sys.executable, "-c", without_extras + example]

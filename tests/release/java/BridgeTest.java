@@ -1,5 +1,7 @@
+import eliza.inference.Constraint;
 import eliza.inference.ElizaException;
 import eliza.inference.ElizaInference;
+import eliza.inference.JsonSchemaOptions;
 import eliza.inference.Mode;
 import eliza.inference.Model;
 import eliza.inference.StopReason;
@@ -10,6 +12,7 @@ import java.io.ByteArrayOutputStream;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.concurrent.CountDownLatch;
 
 /** BridgeTest LIBLLAMA MODEL: each public method without parameters, named test..., is a test. */
@@ -223,6 +226,99 @@ public final class BridgeTest {
                 check(seen[0] >= 100, "tokens: " + seen[0]);
             }
         }
+    }
+
+    private static final String SCHEMA = "{\"type\":\"object\",\"properties\":{\"name\":{\"enum\":[\"SET_TIMER\",\"é\"]},"
+            + "\"minutes\":{\"$ref\":\"http://h/minutes\"}},\"required\":[\"name\",\"minutes\"],\"additionalProperties\":false}";
+
+    private static JsonSchemaOptions compact() {
+        JsonSchemaOptions options = new JsonSchemaOptions();
+        options.space = JsonSchemaOptions.Space.COMPACT;
+        options.documents = Collections.singletonMap("http://h/minutes", "{\"type\":\"integer\",\"enum\":[10,20]}")::get;
+        return options;
+    }
+
+    public void testOnlyDocumentsOfASchemaComeOut() {
+        try (Model model = Model.open(modelPath);
+                Stream stream = model.stream(new StreamConfig())) {
+            Constraint constraint = Constraint.jsonSchema(model, SCHEMA, compact());
+            for (Mode mode : Mode.values()) {
+                stream.reset();
+                stream.prefill(model.tokenize(PROMPT, true, false));
+                stream.setConstraint(constraint, mode);
+                StringBuilder text = new StringBuilder();
+                equal(StopReason.END_OF_GENERATION, stream.generate(0, (id, part) -> {
+                    text.append(part);
+                    return true;
+                }));
+                check(text.toString().matches("\\{\"name\":\"(SET_TIMER|é)\",\"minutes\":[12]0\\}"), text.toString());
+            }
+            stream.reset();
+            stream.prefill(model.tokenize(PROMPT, true, false));
+            stream.setConstraint(constraint, Mode.GREEDY);
+            constraint.close();
+            stream.clearConstraint();
+            StringBuilder free = new StringBuilder();
+            stream.generate(0, (id, part) -> {
+                free.append(part);
+                return true;
+            });
+            equal("SET_TIMER", free.toString().trim());
+        }
+    }
+
+    public void testTheOptionsOfASchema() {
+        try (Model model = Model.open(modelPath)) {
+            JsonSchemaOptions options = new JsonSchemaOptions();
+            options.draft = JsonSchemaOptions.Draft.DRAFT_4;
+            options.order = JsonSchemaOptions.Order.ANY;
+            options.lenient = true;
+            options.integerFraction = true;
+            String schema = "{\"const\":false,\"pattern\":\"(a)\\\\1\",\"format\":\"colour\"}";
+            try (Constraint constraint = Constraint.jsonSchema(model, schema, options)) {
+                equal(2, constraint.notes().split("\n").length);
+                check(constraint.notes().contains("at #/pattern: "), constraint.notes());
+            }
+            String newer = "{\"pattern\":\"(a)\\\\1\"}";
+            expect("ELIZA_ERR_GRAMMAR", "at #/pattern: ", () -> Constraint.jsonSchema(model, newer));
+            expect("ELIZA_ERR_GRAMMAR", "there is no", () -> Constraint.jsonSchema(model, SCHEMA));
+            options.bytesMax = 1;
+            expect("ELIZA_ERR_LIMIT", "bytes", () -> Constraint.jsonSchema(model, SCHEMA, options));
+            options.bytesMax = 0;
+            options.cancel = () -> true;
+            expect("ELIZA_ERR_CANCELLED", "", () -> Constraint.jsonSchema(model, SCHEMA, options));
+            options.cancel = () -> false;
+            Constraint.jsonSchema(model, "{}", options).close();
+        }
+    }
+
+    public void testWhatAFunctionOfASchemaThrowsComesThrough() {
+        try (Model model = Model.open(modelPath)) {
+            JsonSchemaOptions options = compact();
+            options.documents = uri -> {
+                throw new IllegalStateException(uri);
+            };
+            expectThrown("http://h/minutes", () -> Constraint.jsonSchema(model, SCHEMA, options));
+            options.documents = null;
+            options.cancel = () -> {
+                throw new IllegalStateException("mine");
+            };
+            expectThrown("mine", () -> Constraint.jsonSchema(model, SCHEMA, options));
+            Constraint closed = Constraint.jsonSchema(model, SCHEMA, compact());
+            closed.close();
+            closed.close();
+            expect("ELIZA_ERR_CLOSED", "closed", closed::notes);
+        }
+    }
+
+    private static void expectThrown(String message, Runnable call) {
+        try {
+            call.run();
+        } catch (IllegalStateException error) {
+            equal(message, error.getMessage());
+            return;
+        }
+        throw new AssertionError("nothing was thrown");
     }
 
     public void testErrorsSayWhatAndWhereAndLeaveTheStreamUsable() {

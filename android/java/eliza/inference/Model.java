@@ -40,6 +40,11 @@ public final class Model implements AutoCloseable {
         return new Stream(handle(), config);
     }
 
+    /** A vocabulary, which the caller frees. */
+    synchronized long vocabulary() {
+        return Native.vocabulary(handle());
+    }
+
     /** Closes the model. Closing it again does nothing. */
     @Override
     public synchronized void close() {

@@ -13,6 +13,13 @@ final class Native {
         int onToken(int id, byte[] text);
     }
 
+    /** What {@link #jsonSchema} asks while it compiles. */
+    interface Answers {
+        byte[] document(byte[] uri);
+
+        int cancelled();
+    }
+
     static synchronized void load() {
         if (loaded) {
             return;
@@ -56,6 +63,21 @@ final class Native {
     static native int[] tokenize(long model, byte[] text, boolean addSpecial, boolean parseSpecial);
 
     static native byte[] detokenize(long model, int[] tokens, boolean removeSpecial, boolean unparseSpecial);
+
+    static native long vocabulary(long model);
+
+    static native void vocabularyFree(long vocabulary);
+
+    static native long jsonSchema(
+            long vocabulary, byte[] schema, int[] numbers, long bytesMax, long millisecondsMax, Answers answers);
+
+    static native byte[] constraintNotes(long constraint);
+
+    static native void constraintFree(long constraint);
+
+    static native void setConstraint(long stream, long constraint, int mode);
+
+    static native void clearConstraint(long stream);
 
     static native long streamOpen(long model, int[] numbers, byte[][] strings);
 

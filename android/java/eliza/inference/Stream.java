@@ -46,6 +46,16 @@ public final class Stream implements AutoCloseable {
         Native.clearTokenTrie(handle());
     }
 
+    /** Lets only what a constraint allows come out; it replaces the one before, or the token trie. */
+    public synchronized void setConstraint(Constraint constraint, Mode mode) {
+        constraint.set(handle(), mode);
+    }
+
+    /** Removes the constraint or token trie; nothing happens if there is none. */
+    public synchronized void clearConstraint() {
+        Native.clearConstraint(handle());
+    }
+
     /** Starts a span of the payload's descriptor with this path. */
     public synchronized void activate(String path) {
         Native.activate(handle(), Native.utf8(path));
