@@ -326,6 +326,20 @@ describe("Budget", () => {
     compile(() => false).close();
   });
 
+  test("it bounds and cancels JSON Schemas, too", () => {
+    const properties = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`key ${i}`, { enum: [i] }]));
+    const compile = (budget: object) => () => Constraint.jsonSchema(vocabulary, { properties }, { budget });
+    expect(failure(compile({ bytesMax: 1000 })).message).toEndWith("needs more than 1000 bytes");
+    let asked = 0;
+    expect(failure(compile({ cancel: () => ++asked === 2 })).statusName).toBe("ELIZA_ERR_CANCELLED");
+    expect(asked).toBe(2);
+    const thrown = new RangeError("mine");
+    const cancel = () => {
+      throw thrown;
+    };
+    expect(compile({ cancel })).toThrow(thrown);
+  });
+
   test.each([0, -1, 0.5, 65_536])("statesMax %p is an error", (statesMax) => {
     expect(failure(() => Constraint.regex(vocabulary, "a", { budget: { statesMax } }))).toEqual({
       statusName: "ELIZA_ERR_INVALID_ARG",

@@ -404,7 +404,7 @@ static int cancel_after(void *user_data) {
     return n_asked > *(int *)user_data;
 }
 
-/* All three kinds with one config: a status that each of them must give. */
+/* All kinds with one config: a status that each of them must give. */
 static void compile_all(const eliza_vocab *vocab, const eliza_compile_config_t *config, int status) {
     static const char json_like[] = "start: value\nvalue: \"{\" [pair (\",\" pair)*] \"}\" | \"[\" [value (\",\" value)*] \"]\" | S | N\n"
                                     "pair: S \":\" value\nS: /\"[^\"]*\"/\nN: /-?[0-9]+(\\.[0-9]+)?/\n%ignore /[ \\n]+/\n";
@@ -417,6 +417,10 @@ static void compile_all(const eliza_vocab *vocab, const eliza_compile_config_t *
     CHECK((made == NULL) == (status != ELIZA_OK));
     if (status == ELIZA_OK) eliza_inference_constraint_free(made);
     GIVES(status, eliza_inference_constraint_create_lark(vocab, json_like, sizeof json_like - 1, config, &made, &error));
+    CHECK((made == NULL) == (status != ELIZA_OK));
+    if (status == ELIZA_OK) eliza_inference_constraint_free(made);
+    size_t length = sizeof LIST_SCHEMA - 1;
+    GIVES(status, eliza_inference_constraint_create_json_schema(vocab, LIST_SCHEMA, length, NULL, config, &made, &error));
     CHECK((made == NULL) == (status != ELIZA_OK));
     if (status == ELIZA_OK) eliza_inference_constraint_free(made);
 }

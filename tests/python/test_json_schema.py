@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 import json
 import random
 import re
 import types
+import uuid
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import jsonschema
 import jsonschema_specifications
@@ -223,6 +225,38 @@ def test_what_a_schema_is_given_as_reads_its_documents(
     assert Matcher(constraint).forced_bytes() == document
     assert constraint.parse(document) == parsed
     assert constraint.parse(document.decode()) == parsed
+
+
+class Cat(pydantic.BaseModel):
+    kind: Literal["cat"]
+    lives: int = pydantic.Field(ge=1, le=9)
+
+
+class Dog(pydantic.BaseModel):
+    kind: Literal["dog"]
+    names: dict[str, int] = {}
+    born: datetime.date | None = None
+
+
+class Home(pydantic.BaseModel):
+    pet: Cat | Dog = pydantic.Field(discriminator="kind")
+    number: tuple[int, Annotated[str, pydantic.Field(pattern="^[a-z]?$")]]
+    built: datetime.datetime
+    key: uuid.UUID
+    share: float = pydantic.Field(gt=0, lt=1)
+    beside: list[Home] = []
+
+
+ADAPTED: list[Json] = [list[Cat], Cat | Dog | None, dict[str, Home], tuple[Dog, ...]]
+
+
+@pytest.mark.parametrize("schema", [Home, *map(pydantic.TypeAdapter, ADAPTED)], ids=str)
+def test_pydantic_reads_what_its_schemas_allow(vocabulary: Vocabulary, schema: Json) -> None:
+    constraint = Constraint.json_schema(vocabulary, schema, space="compact")
+    assert constraint.notes == ()
+    rng = random.Random(11)
+    for _ in range(6):
+        constraint.parse(walk(constraint, rng))  # or it raises
 
 
 def test_parse_is_of_json_schemas(vocabulary: Vocabulary) -> None:
