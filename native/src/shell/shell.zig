@@ -36,6 +36,8 @@ test {
     _ = @import("compile/masks_test.zig");
     _ = @import("compile/gbnf/gbnf.zig");
     _ = @import("compile/lark/lark.zig");
+    _ = @import("compile/lark/parametric.zig");
+    _ = @import("compile/lark/substring.zig");
     _ = @import("compile/lark/properties.zig");
     _ = @import("compile/lark/budgeted_arena.zig");
     _ = @import("compile/lr/row_displacement.zig");

@@ -22,6 +22,10 @@ pub const Terminal = struct {
     soft: bool = false,
     /// Dropped before the parser, as white space and comments are.
     skip: bool = false,
+    /// No text matches, whatever other terminals there are.
+    matches_nothing: bool = false,
+    /// Where it matches first its lexeme ends, and is no other.
+    lazy: bool = false,
     precedence: ?Precedence = null,
     place: Place = .{},
 };

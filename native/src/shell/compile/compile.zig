@@ -160,7 +160,7 @@ fn compileLark(
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!Language {
-    const parsed = try lark.parse(arena, text, budget, diag);
+    const parsed = try lark.parse(arena, text, .{}, budget, diag);
     try notes.appendSlice(arena, parsed.notes);
     const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
     return choose(gpa, &ctx, &parsed.grammar, parsed.reading, notes);

@@ -43,6 +43,7 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
     const found = try ctx.filled(bool, grammar.terminals.len, false);
     for (lexer.match_patterns) |terminal| found[terminal] = true;
     if (reading.lexing != .any) {
+        const n_notes = notes.items.len;
         if (try deterministic(ctx, grammar, found, reading.conflicts, notes)) |parser| {
             if (try isLongest(ctx, grammar, &parser, lexer, reading.lexing)) {
                 if (reading.lexing == .longest) {
@@ -50,6 +51,7 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
                 }
                 return finish(gpa, grammar, lexer, &parser, null);
             }
+            notes.shrinkRetainingCapacity(n_notes); // the same ones come again
         }
     }
     const normal = try normalise(ctx, grammar);

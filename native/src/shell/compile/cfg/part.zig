@@ -68,12 +68,17 @@ fn weightOf(node: *const ast.Node) u32 {
         },
         .repeat => |r| return weightOf(r.node) *| @max(1, r.max orelse r.min +| 1),
         .automaton => |a| return std.math.lossyCast(u32, a.table.matches.len),
+        .substring => |chunks| {
+            var sum: u32 = 0;
+            for (chunks) |chunk| sum +|= std.math.lossyCast(u32, 2 * chunk.len);
+            return sum;
+        },
     }
 }
 
 fn isNullable(node: *const ast.Node) bool {
     return switch (node.*) {
-        .empty => true,
+        .empty, .substring => true,
         .bytes => |bytes| bytes.len == 0,
         .class => false,
         .concat => |nodes| for (nodes) |one| {
@@ -104,7 +109,7 @@ fn appendNode(arena: Allocator, node: *const ast.Node, key: *ArrayList(u8)) Allo
             try key.appendSlice(arena, std.mem.asBytes(&max));
             try appendNode(arena, r.node, key);
         },
-        .automaton => try key.appendSlice(arena, std.mem.asBytes(&node)),
+        .automaton, .substring => try key.appendSlice(arena, std.mem.asBytes(&node)),
     }
 }
 

@@ -89,10 +89,10 @@ pub const Expansion = struct {
 
     fn expand(e: *Expansion, expression: Expression) Error![]const Sequence {
         switch (expression) {
-            .reference => |reference| return e.one(try e.symbolOf(reference)),
+            .reference => |reference| return e.symbolsOf(reference),
             .sequence => |parts| return e.join(parts),
             .repeat => |repeat| return e.repeated(repeat),
-            .intersection, .complement => unreachable, // of a terminal
+            .intersection, .complement, .shortest => unreachable, // of a terminal
             .alternatives => |alternatives| {
                 var all: ArrayList(Sequence) = .empty;
                 for (alternatives.items) |alternative| {
@@ -104,6 +104,14 @@ pub const Expansion = struct {
         }
     }
 
+    /// A terminal that may be the empty text is one that is not, or nothing.
+    fn symbolsOf(e: *Expansion, reference: syntax_tree.Reference) Error![]const Sequence {
+        const found = try e.symbolOf(reference) orelse return e.arena.dupe(Sequence, &.{&.{}});
+        const alone = try e.one(found);
+        if (found.is_rule or !e.terminals.entries.items[found.index].tree.properties.matches_empty) return alone;
+        return e.arena.dupe(Sequence, &.{ alone[0], &.{} });
+    }
+
     fn one(e: *Expansion, symbol: Symbol) Error![]const Sequence {
         const sequence = try e.arena.dupe(Symbol, &.{symbol});
         return e.arena.dupe(Sequence, &.{sequence});
@@ -112,17 +120,14 @@ pub const Expansion = struct {
     fn join(e: *Expansion, parts: []const Expression) Error![]const Sequence {
         var product: Product = .{ .expansion = e };
         try product.lists.append(e.arena, .empty);
-        for (parts) |part| switch (part) {
-            .reference => |reference| try product.append(&.{try e.symbolOf(reference)}),
-            else => {
-                const choices = try e.expand(part);
-                if (product.canTake(choices)) {
-                    try product.multiply(choices);
-                } else {
-                    try product.append(&.{try e.group(choices, e.labelOf(part))});
-                }
-            },
-        };
+        for (parts) |part| {
+            const choices = try e.expand(part);
+            if (product.canTake(choices)) {
+                try product.multiply(choices);
+            } else {
+                try product.append(&.{try e.group(choices, e.labelOf(part))});
+            }
+        }
         const sequences = try e.arena.alloc(Sequence, product.lists.items.len);
         for (sequences, product.lists.items) |*to, list| to.* = list.items;
         return sequences;
@@ -179,6 +184,13 @@ pub const Expansion = struct {
         const label: Label = .{ .text = repeat.text, .place = repeat.place };
         if (repeat.max == null) {
             const symbol = try e.oneOrMore(some.items, label);
+            if (repeat.min > 1 and !is_optional) {
+                var all: ArrayList(Sequence) = .empty;
+                for (try e.times(some.items, repeat.min - 1, label)) |first| {
+                    try all.append(e.arena, try std.mem.concat(e.arena, Symbol, &.{ first, &.{symbol} }));
+                }
+                return all.items;
+            }
             some.clearRetainingCapacity();
             try some.append(e.arena, (try e.one(symbol))[0]);
         } else if (repeat.max.? > 1) {
@@ -186,6 +198,10 @@ pub const Expansion = struct {
         }
         if (is_optional) try some.append(e.arena, &.{});
         return some.items;
+    }
+
+    fn times(e: *Expansion, choices: []const Sequence, n: u32, label: Label) Error![]const Sequence {
+        return if (n == 1) choices else e.counted(choices, n, n, label);
     }
 
     /// `min` to `max` times, where `max` is at least 2.
@@ -284,7 +300,8 @@ pub const Expansion = struct {
 
     // ---- Rules and productions
 
-    fn symbolOf(e: *Expansion, reference: syntax_tree.Reference) Error!Symbol {
+    /// Null for a terminal that is the empty text alone.
+    fn symbolOf(e: *Expansion, reference: syntax_tree.Reference) Error!?Symbol {
         if (reference == .name) {
             const name = e.tree.names[reference.name];
             if (!name.is_terminal) return .{ .index = @intCast(try e.ruleOf(name.definition.?)), .is_rule = true };
@@ -294,6 +311,7 @@ pub const Expansion = struct {
         if (entry.skip) {
             return e.terminals.fail(e.place, "the rule {s} uses {s}, which %ignore takes away", .{ e.definition.name, entry.name });
         }
+        if (entry.tree.properties.is_empty) return null;
         return .{ .index = @intCast(id), .is_rule = false };
     }
 
@@ -373,7 +391,7 @@ pub const Expansion = struct {
         return switch (expression) {
             .alternatives => |alternatives| .{ .text = alternatives.text, .place = alternatives.place },
             .repeat => |repeat| .{ .text = repeat.whole, .place = repeat.place },
-            .reference, .sequence, .intersection, .complement => .{ .text = "", .place = e.place },
+            .reference, .sequence, .intersection, .complement, .shortest => .{ .text = "", .place = e.place },
         };
     }
 

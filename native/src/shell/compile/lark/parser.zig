@@ -10,6 +10,10 @@ const quoted = diagnostic.quoted;
 const Budget = @import("engine").budget.Budget;
 const bnf = @import("../bnf.zig");
 const Place = bnf.Place;
+const message = @import("message");
+const json = @import("../schema/json.zig");
+const source_text = @import("../source_text.zig");
+const parametric = @import("parametric.zig");
 const common_terminals = @import("common_terminals.zig");
 const patterns = @import("patterns.zig");
 const Patterns = patterns.Patterns;
@@ -36,19 +40,51 @@ const Error = Allocator.Error || diagnostic.Error;
 /// How deep parentheses may be nested. Bounds the use of the caller's stack.
 const nesting_max = 128;
 
-/// `text` is valid UTF-8 without zero bytes, and must live as long as the result, which lives in `arena`. ELIZA_ERR_GRAMMAR: a
-/// syntax error, or a definition that is there already; ELIZA_ERR_LIMIT: nested too deep, too many patterns, or over budget.
-pub fn parse(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnostic) Error!SyntaxTree {
+/// How deep grammars may be within grammars, or import each other. Bounds the use of the caller's stack.
+const grammars_nested_max = 16;
+/// How many rules templates may become.
+const instances_max = 65_535;
+/// What messages show of an argument.
+const shown_bytes_max = 48;
+
+/// What a grammar's text is read with.
+pub const Options = struct {
+    /// The rule that derives whole texts.
+    start: []const u8 = "start",
+    /// Grammars that `%import` finds.
+    imports: []const Import = &.{},
+};
+
+/// A grammar of the caller, by the name that `%import` knows it by.
+pub const Import = struct { name: []const u8, text: []const u8 };
+
+/// `text` and those of `options` are valid UTF-8 without zero bytes, and must live as long as the result, which lives in `arena`.
+/// Notes of what is legal but seldom meant go to `notes`. ELIZA_ERR_GRAMMAR: a syntax error, a name that is not defined, or a
+/// definition that is there already; ELIZA_ERR_LIMIT: nested too deep, too many patterns, or over budget.
+pub fn parse(
+    arena: Allocator,
+    text: []const u8,
+    options: Options,
+    notes: *ArrayList([]const u8),
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!SyntaxTree {
     var parser: Parser = .{
         .arena = arena,
         .budget = budget,
         .diag = diag,
+        .imports = options.imports,
+        .notes = notes,
         .scanner = .{ .text = text, .diag = diag },
-        .patterns = .{ .arena = arena, .budget = budget, .diag = diag },
+        .patterns = .{ .arena = arena, .budget = budget, .diag = diag, .notes = notes },
         .token = undefined,
     };
+    try parser.addGrammar(.{ .ignores = 0 });
     try parser.advance();
     while (parser.token.tag != .end) try parser.readItem();
+    try parser.readInstances();
+    const start = try parser.startOf(options.start);
+    try parser.resolveNames();
     return .{
         .names = parser.names.items,
         .patterns = parser.patterns.list.items,
@@ -58,14 +94,59 @@ pub fn parse(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnos
         .ignored_expressions = parser.ignored_expressions.items,
         .soft = parser.soft.items,
         .precedences = parser.precedences.items,
+        .start = start,
         .reading = parser.reading,
     };
 }
+
+/// The outermost grammar, one within braces, or one that is imported: each has its own names.
+const Grammar = struct {
+    /// The grammar whose %ignore holds in it.
+    ignores: u32,
+};
+
+/// A rule or terminal with parameters, or with a number. It is read anew for each use with other arguments.
+const Template = struct {
+    head: Token,
+    parameters: []const Token,
+    has_number: bool,
+    grammar: u32,
+    /// Behind the parameters.
+    scanner: Scanner,
+    token: Token,
+};
+
+/// What a template's parameters stand for.
+const Instance = struct {
+    name: u32,
+    /// The first use.
+    head: Token,
+    arguments: []const Reference,
+    number: ?u64,
+    /// Of the use.
+    grammar: u32,
+};
+
+/// What stands in brackets behind the name of a rule.
+const Attributes = struct {
+    lazy: bool = false,
+    /// The rule is one lexeme.
+    is_lexeme: bool = false,
+    /// What ends it; null also if that is the empty text.
+    marker: ?Expression = null,
+    /// No token may be in it.
+    is_empty: bool = false,
+};
+
+/// What a definition does to one that is there.
+const Definition = enum { new, override, extend };
 
 const Parser = struct {
     arena: Allocator,
     budget: *Budget,
     diag: *Diagnostic,
+    imports: []const Import,
+    notes: *ArrayList([]const u8),
     scanner: Scanner,
     patterns: Patterns,
     /// The current token, which is not consumed yet.
@@ -73,9 +154,23 @@ const Parser = struct {
     /// Where the token before it ends.
     end: usize = 0,
     n_tokens: u32 = 0,
+    grammars: ArrayList(Grammar) = .empty,
+    /// The one that is being read, and how many are around it.
+    grammar: u32 = 0,
+    n_around: u32 = 0,
+    /// Those of `imports` that are read.
+    imported: ArrayList(struct { import: u32, grammar: u32 }) = .empty,
     names: ArrayList(Name) = .empty,
-    /// Of `names`.
+    /// Of `names`: with the grammar before it unless that is the outermost, and the arguments behind it.
     name_texts: Texts = .{},
+    templates: ArrayList(Template) = .empty,
+    /// Of `templates`, as those of names.
+    template_texts: Texts = .{},
+    instances: ArrayList(Instance) = .empty,
+    /// Of the instance that is being read.
+    parameters: []const Token = &.{},
+    arguments: []const Reference = &.{},
+    number: ?u64 = null,
     rules: ArrayList(Rule) = .empty,
     terminals: ArrayList(Terminal) = .empty,
     ignored: ArrayList(Mention) = .empty,
@@ -96,42 +191,286 @@ const Parser = struct {
         switch (p.token.tag) {
             .newline => try p.advance(),
             .directive => try p.readDirective(),
-            .rule, .question, .bang => try p.readRule(),
-            .terminal => try p.readTerminal(),
+            .rule, .question, .bang, .terminal => try p.readDefinition(.new),
             else => return p.unexpected("a rule, a terminal or a directive"),
         }
     }
 
-    fn readRule(p: *Parser) Error!void {
+    fn readDefinition(p: *Parser, how: Definition) Error!void {
+        const is_marked = p.token.tag == .question or p.token.tag == .bang;
         while (p.token.tag == .question or p.token.tag == .bang) try p.advance();
-        if (p.token.tag != .rule) return p.unexpected("the name of a rule");
         const head = p.token;
-        try p.define(head, p.rules.items.len);
+        if (head.tag != .rule and (is_marked or head.tag != .terminal)) return p.unexpected("the name of a rule");
         try p.advance();
-        _ = try p.readPriority();
+        if (p.token.tag == .left_brace or p.token.tag == .double_colon) {
+            if (how != .new) return p.fail(head.place, "a template is neither extended nor overridden", .{});
+            return p.readTemplate(head);
+        }
+        return p.readBody(head, try p.nameOf(head), how);
+    }
+
+    /// What is behind the name and its parameters.
+    fn readBody(p: *Parser, head: Token, name: u32, how: Definition) Error!void {
+        const attributes = if (p.token.tag == .left_bracket) try p.readAttributes(head) else Attributes{};
+        const priority = try p.readPriority();
         try p.expect(.colon, "\":\"");
-        p.in_terminal = false;
-        p.alternatives.clearRetainingCapacity();
+        const is_terminal = head.tag == .terminal or attributes.is_lexeme;
+        p.names.items[name].is_terminal = is_terminal;
+        const definition = try p.define(head, name, how);
+        p.in_terminal = is_terminal;
+        if (is_terminal) {
+            const body = try p.readList(.bar, 0);
+            const expression = try p.withMarker(body, attributes, head.place);
+            const both = [_]Expression{ p.terminals.items[definition].expression, expression };
+            const list = try p.listOf(both[@intFromBool(how != .extend)..], head.place);
+            p.terminals.items[definition] = .{
+                .name = p.terminals.items[definition].name,
+                .place = p.terminals.items[definition].place,
+                .priority = priority,
+                .expression = if (how == .extend) .{ .alternatives = list } else expression,
+                .lazy = attributes.lazy,
+            };
+            return p.endLine();
+        }
+        const base = p.alternatives.items.len;
+        defer p.alternatives.shrinkRetainingCapacity(base);
+        if (how == .extend) try p.alternatives.appendSlice(p.arena, p.rules.items[definition].alternatives);
         while (true) {
             try p.readAlternative();
             if (p.token.tag != .bar) break;
             try p.advance();
         }
-        try p.endLine();
-        try p.rules.append(p.arena, .{
-            .name = head.text,
-            .place = head.place,
-            .alternatives = try p.arena.dupe(Alternative, p.alternatives.items),
-        });
+        const nothing: Alternative = .{ .expression = .{ .sequence = &.{} }, .place = head.place };
+        const alternatives = if (attributes.is_empty) &.{nothing} else p.alternatives.items[base..];
+        p.rules.items[definition].alternatives = try p.arena.dupe(Alternative, alternatives);
+        return p.endLine();
     }
+
+    /// The shortest text of the body and then the marker, if there is one.
+    fn withMarker(p: *Parser, body: Expression, attributes: Attributes, place: Place) Error!Expression {
+        if (!attributes.lazy) return body;
+        const marker = attributes.marker orelse return .{ .shortest = try p.listOf(&.{body}, place) };
+        const whole = try p.arena.dupe(Expression, &.{ body, marker });
+        return .{ .shortest = try p.listOf(&.{.{ .sequence = whole }}, place) };
+    }
+
+    fn readAttributes(p: *Parser, head: Token) Error!Attributes {
+        var attributes: Attributes = .{};
+        if (head.tag == .terminal) return p.fail(p.token.place, "attributes are for rules, with a name in lower case", .{});
+        while (true) {
+            try p.advance();
+            const name = p.token;
+            try p.expect(.rule, "the name of an attribute");
+            const Known = enum { lazy, stop, suffix, max_tokens, temperature, capture, stop_capture, save_stop_text };
+            const known = std.meta.stringToEnum(Known, name.text) orelse
+                return p.fail(name.place, "there is no attribute {s}", .{name.text});
+            const has_value = p.token.tag == .equals;
+            if (has_value) try p.advance();
+            switch (known) {
+                .lazy => {
+                    attributes.lazy = true;
+                    attributes.is_lexeme = true;
+                },
+                .stop, .suffix => {
+                    if (attributes.is_lexeme) return p.fail(name.place, "lazy, stop and suffix cannot be combined", .{});
+                    attributes.is_lexeme = true;
+                    const is_empty = p.token.tag == .string and p.token.text.len == 2;
+                    p.in_terminal = true;
+                    const marker = try p.readAtom(0);
+                    if (!is_empty) attributes.marker = marker;
+                    attributes.lazy = !is_empty;
+                },
+                .max_tokens => {
+                    const most = try p.readNumber(std.math.maxInt(u32));
+                    attributes.is_empty = most == 0;
+                    const why = "a language says nothing about tokens";
+                    if (most > 0) try p.note(name.place, "max_tokens of {s} is not enforced: {s}", .{ head.text, why });
+                },
+                .temperature => {
+                    try p.skipValue();
+                    try p.note(name.place, "temperature of {s} has no effect: whoever samples sets it", .{head.text});
+                },
+                .capture, .stop_capture, .save_stop_text => if (has_value) try p.skipValue(),
+            }
+            if (p.token.tag != .comma) break;
+        }
+        return if (p.token.tag == .right_bracket) blk: {
+            try p.advance();
+            break :blk attributes;
+        } else p.unexpected("\",\" or \"]\"");
+    }
+
+    /// Of an attribute: a string, a name or a number, which may have a fraction.
+    fn skipValue(p: *Parser) Error!void {
+        const first = p.token.tag;
+        switch (first) {
+            .string, .rule, .terminal, .number => try p.advance(),
+            else => return p.unexpected("a value"),
+        }
+        if (first == .number and p.token.tag == .dot) {
+            try p.advance();
+            try p.expect(.number, "a number");
+        }
+    }
+
+    // ---- Templates
+
+    fn readTemplate(p: *Parser, head: Token) Error!void {
+        const has_number = p.token.tag == .double_colon;
+        var parameters: ArrayList(Token) = .empty;
+        if (has_number) {
+            try p.advance();
+            if (!std.mem.eql(u8, p.token.text, "_")) return p.unexpected("\"_\", the number of the rule");
+            try p.advance();
+        } else while (true) {
+            try p.advance();
+            if (p.token.tag != .rule and p.token.tag != .terminal) return p.unexpected("the name of a parameter");
+            try parameters.append(p.arena, p.token);
+            try p.advance();
+            if (p.token.tag != .comma) {
+                try p.expect(.right_brace, "\",\" or \"}\"");
+                break;
+            }
+        }
+        const key = try p.keyOf(p.grammar, head.text);
+        if (try p.template_texts.put(p.arena, key) < p.templates.items.len) {
+            const earlier = p.templates.items[p.template_texts.find(key).?].head.place;
+            return p.fail(head.place, "{s} is defined at {d}:{d} already", .{ head.text, earlier.line, earlier.column });
+        }
+        try p.templates.append(p.arena, .{
+            .head = head,
+            .parameters = parameters.items,
+            .has_number = has_number,
+            .grammar = p.grammar,
+            .scanner = p.scanner,
+            .token = p.token,
+        });
+        var n_open: usize = 0;
+        while (p.token.tag != .newline and p.token.tag != .end) {
+            if (p.token.tag == .left_brace) n_open += 1;
+            if (p.token.tag == .right_brace) {
+                if (n_open == 0) return; // of the grammar around it
+                n_open -= 1;
+            }
+            try p.advance();
+        }
+    }
+
+    /// What is behind the name of a template: `{a, b}` or `::number`.
+    fn readUse(p: *Parser, head: Token, depth: u32) Error!Expression {
+        var arguments: ArrayList(Reference) = .empty;
+        var text: ArrayList(u8) = .empty;
+        try text.appendSlice(p.arena, head.text);
+        if (p.token.tag == .double_colon) {
+            try p.advance();
+            var reader: parametric.Reader = .{ .scanner = &p.scanner, .token = p.token, .own = p.number };
+            const number = try reader.value();
+            p.end = p.scanner.at - reader.token.text.len;
+            p.token = reader.token;
+            var buffer: [32]u8 = undefined;
+            try text.appendSlice(p.arena, message.print(&buffer, "::{d}", .{number}));
+            return p.instance(head, text.items, &.{}, number);
+        }
+        while (true) {
+            try p.advance();
+            const first = p.token;
+            const argument = try p.readAtom(depth + 1);
+            if (argument != .reference) return p.fail(first.place, "an argument is a name, a string, a regex or a template", .{});
+            try text.append(p.arena, if (arguments.items.len == 0) '{' else ',');
+            const shown = switch (argument.reference) {
+                .name => |index| p.names.items[index].text,
+                .pattern => |index| p.patterns.list.items[index].text,
+            };
+            try text.appendSlice(p.arena, if (shown.len <= shown_bytes_max) shown else "...");
+            try arguments.append(p.arena, argument.reference);
+            if (p.token.tag != .comma) break;
+        }
+        try p.expect(.right_brace, "\",\" or \"}\"");
+        try text.append(p.arena, '}');
+        return p.instance(head, text.items, arguments.items, null);
+    }
+
+    fn instance(p: *Parser, head: Token, text: []const u8, arguments: []const Reference, number: ?u64) Error!Expression {
+        var key: ArrayList(u8) = .empty;
+        try key.appendSlice(p.arena, try p.keyOf(p.grammar, head.text));
+        try key.append(p.arena, if (number == null) '{' else ':');
+        for (arguments) |argument| {
+            const index = switch (argument) {
+                inline else => |index| index,
+            };
+            try key.append(p.arena, if (argument == .name) 'n' else 'p');
+            try key.appendSlice(p.arena, std.mem.asBytes(&index));
+        }
+        if (number) |one| try key.appendSlice(p.arena, std.mem.asBytes(&one));
+        const name = try p.intern(key.items, text, head);
+        const one = &p.names.items[name];
+        if (!one.is_symbol) {
+            one.is_symbol = true;
+            if (p.instances.items.len == instances_max) {
+                return p.diag.fail(.limit, "{d}:{d}: templates are used with more than {d} different arguments", .{
+                    head.place.line, head.place.column, instances_max,
+                });
+            }
+            try p.instances.append(p.arena, .{
+                .name = name,
+                .head = head,
+                .arguments = arguments,
+                .number = number,
+                .grammar = p.grammar,
+            });
+        }
+        return .{ .reference = .{ .name = name } };
+    }
+
+    /// Reads the templates for their uses, as more of these are found.
+    fn readInstances(p: *Parser) Error!void {
+        var next: usize = 0;
+        while (next < p.instances.items.len) : (next += 1) {
+            const one = p.instances.items[next];
+            const head = one.head;
+            const number = p.template_texts.find(try p.keyOf(one.grammar, head.text)) orelse
+                return p.fail(head.place, "the template {s} is not defined", .{head.text});
+            const template = p.templates.items[number];
+            const is_number = one.number != null;
+            if (is_number != template.has_number or one.arguments.len != template.parameters.len) {
+                return p.fail(head.place, "{s} has other parameters, see {d}:{d}", .{
+                    head.text, template.head.place.line, template.head.place.column,
+                });
+            }
+            p.parameters = template.parameters;
+            p.arguments = one.arguments;
+            p.number = one.number;
+            p.grammar = template.grammar;
+            p.scanner = template.scanner;
+            p.token = template.token;
+            p.end = p.scanner.at - p.token.text.len;
+            try p.readBody(template.head, one.name, .new);
+        }
+    }
+
+    fn argumentOf(p: *const Parser, token: Token) ?Reference {
+        for (p.parameters, p.arguments) |parameter, argument| {
+            if (std.mem.eql(u8, parameter.text, token.text)) return argument;
+        }
+        return null;
+    }
+
+    // ---- Alternatives and directives
 
     fn readAlternative(p: *Parser) Error!void {
         const place = p.token.place;
+        const n_instances = p.instances.items.len;
         const expression = try p.readList(.ampersand, 0);
         var precedence: ?Mention = null;
+        var holds = true;
         while (true) {
             if (p.token.tag == .arrow) {
                 try p.readAlias();
+            } else if (p.token.tag == .directive and std.mem.eql(u8, p.token.text, "%if")) {
+                try p.advance();
+                var reader: parametric.Reader = .{ .scanner = &p.scanner, .token = p.token, .own = p.number };
+                holds = try reader.condition(0) and holds;
+                p.token = reader.token;
             } else if (isPrec(p.token)) {
                 if (precedence != null) return p.fail(p.token.place, "the alternative has a second %prec", .{});
                 try p.advance();
@@ -139,7 +478,9 @@ const Parser = struct {
                 if (precedence.?.reference == .name) p.names.items[precedence.?.reference.name].is_precedence = true;
             } else break;
         }
-        try p.alternatives.append(p.arena, .{ .expression = expression, .place = place, .precedence = precedence });
+        if (holds) return p.alternatives.append(p.arena, .{ .expression = expression, .place = place, .precedence = precedence });
+        for (p.instances.items[n_instances..]) |unused| p.names.items[unused.name].is_symbol = false;
+        p.instances.shrinkRetainingCapacity(n_instances);
     }
 
     fn isPrec(token: Token) bool {
@@ -156,30 +497,17 @@ const Parser = struct {
         return p.expect(.rule, "a name in lower case");
     }
 
-    fn readTerminal(p: *Parser) Error!void {
-        const head = p.token;
-        try p.define(head, p.terminals.items.len);
-        try p.advance();
-        const priority = try p.readPriority();
-        try p.expect(.colon, "\":\"");
-        p.in_terminal = true;
-        const expression = try p.readList(.bar, 0);
-        try p.terminals.append(p.arena, .{
-            .name = head.text,
-            .place = head.place,
-            .priority = priority,
-            .expression = expression,
-        });
-        return p.endLine();
-    }
-
     fn readPriority(p: *Parser) Error!i32 {
-        if (p.token.tag == .left_brace) return p.fail(p.token.place, "templates are not served", .{});
         if (p.token.tag != .dot) return 0;
         try p.advance();
         const negative = p.token.tag == .minus;
         if (negative or p.token.tag == .plus) try p.advance();
-        const number: i32 = @intCast(try p.readNumber(std.math.maxInt(i32)));
+        const token = p.token;
+        try p.expect(.number, "a number");
+        const number: i32 = std.fmt.parseInt(i32, token.text, 10) catch |e| switch (e) {
+            error.Overflow => std.math.maxInt(i32), // it is compared with others, and none is larger
+            error.InvalidCharacter => return p.fail(token.place, "{s} is no number", .{token.text}),
+        };
         return if (negative) -number else number;
     }
 
@@ -201,6 +529,9 @@ const Parser = struct {
             p.level += 1;
             return p.readMentions(.{ .level = p.level, .associativity = one[1] });
         };
+        if (p.grammar != 0 and (std.mem.eql(u8, name, "lexing") or std.mem.eql(u8, name, "conflicts"))) {
+            return p.fail(directive.place, "{s} stands in the outermost grammar", .{directive.text});
+        }
         if (std.mem.eql(u8, name, "lexing")) {
             p.reading.lexing = try p.readWord(Lexing, &.{ .longest, .contextual });
             return p.endLine();
@@ -210,9 +541,12 @@ const Parser = struct {
             return p.endLine();
         }
         if (isPrec(directive)) return p.failPrec();
-        for ([_][]const u8{ "declare", "override", "extend" }) |known| if (std.mem.eql(u8, name, known)) {
-            return p.fail(directive.place, "{s} is not served", .{directive.text});
-        };
+        if (std.mem.eql(u8, name, "override") or std.mem.eql(u8, name, "extend")) {
+            try p.advance();
+            return p.readDefinition(if (std.mem.eql(u8, name, "override")) .override else .extend);
+        }
+        if (std.mem.eql(u8, name, "declare")) return p.readDeclare();
+        if (std.mem.eql(u8, name, "llguidance") or std.mem.eql(u8, name, "grammar_options")) return p.readOptions();
         return p.fail(directive.place, "there is no directive {f}", .{quoted(directive.text)});
     }
 
@@ -269,46 +603,226 @@ const Parser = struct {
         return p.endLine();
     }
 
-    fn readImport(p: *Parser) Error!void {
-        if (p.token.tag != .rule or !std.mem.eql(u8, p.token.text, "common")) {
-            return p.fail(p.token.place, "only terminals of common can be imported: %import common.NAME", .{});
-        }
+    fn readDeclare(p: *Parser) Error!void {
         try p.advance();
-        if (p.token.tag == .left_parenthesis) {
+        if (p.token.tag != .terminal) return p.unexpected("the name of a terminal");
+        while (p.token.tag == .terminal) {
+            const head = p.token;
+            const definition = try p.define(head, try p.nameOf(head), .new);
+            p.terminals.items[definition].expression = .{ .reference = .{ .pattern = try p.patterns.nothing(head) } };
+            try p.note(head.place, "the terminal {s} is declared, and no text is one: what needs it is left out", .{head.text});
             try p.advance();
-            while (true) {
-                try p.import(p.token, null);
-                if (p.token.tag != .comma) break;
-                try p.advance();
-            }
-            try p.expect(.right_parenthesis, "\",\" or \")\"");
-        } else {
-            try p.expect(.dot, "\".\" and a name");
-            try p.import(p.token, .arrow);
         }
         return p.endLine();
     }
 
-    /// Defines the terminal that `name` is in common, under another name if `alias` and a name follow.
-    fn import(p: *Parser, name: Token, alias: ?Tag) Error!void {
-        if (name.tag != .terminal) return p.unexpected("the name of a terminal");
+    /// `{ "name": value }` of other engines.
+    fn readOptions(p: *Parser) Error!void {
+        const directive = p.token;
+        try p.advance();
+        const place = p.token.place;
+        const value = try p.readJson();
+        if (value != .object) return p.fail(place, "{s} is followed by a JSON object", .{directive.text});
+        for (value.object.members()) |member| {
+            const Known = enum { allow_initial_skip, no_forcing, allow_invalid_utf8, ignore_once };
+            const known = std.meta.stringToEnum(Known, member.key) orelse
+                return p.fail(place, "{s} has no option {f}", .{ directive.text, quoted(member.key) });
+            if (member.value != .boolean) return p.fail(place, "the option {s} is true or false", .{member.key});
+            const is_set = member.value.boolean;
+            switch (known) {
+                .no_forcing => {}, // the caller decides whether to take what is forced
+                .allow_initial_skip => if (!is_set and p.grammar == 0) {
+                    try p.note(place, "{s} has no effect: what is skipped may come first", .{member.key});
+                },
+                .allow_invalid_utf8, .ignore_once => if (is_set) {
+                    try p.note(place, "{s} has no effect", .{member.key});
+                },
+            }
+        }
+        return p.endLine();
+    }
+
+    /// The braces whose first is the current token.
+    fn readJson(p: *Parser) Error!json.Value {
+        const open = p.token;
+        if (open.tag != .left_brace) return p.unexpected("\"{\"");
+        const text = try p.scanner.braces(open);
+        var n_objects: u32 = 0;
+        const value = json.read(p.arena, p.arena, text, &n_objects, p.budget, p.diag) catch |e| {
+            if (e == error.OutOfMemory or p.diag.status != .grammar) return e;
+            return p.failAgain(open.place);
+        };
+        try p.advance();
+        return value;
+    }
+
+    /// The same message, behind a place.
+    fn failAgain(p: *Parser, place: Place) Error {
+        var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
+        const length = p.diag.message().len;
+        @memcpy(buffer[0..length], p.diag.message());
+        return p.diag.fail(p.diag.status, "{d}:{d}: {s}", .{ place.line, place.column, @as([]const u8, buffer[0..length]) });
+    }
+
+    fn readImport(p: *Parser) Error!void {
+        const first = p.token;
+        var path: ArrayList(u8) = .empty;
+        while (p.token.tag == .dot or p.token.tag == .dots) try p.advance();
+        var name = p.token;
+        var grammar: ?u32 = null; // of the caller, once the path is known
+        while (true) {
+            if (name.tag != .rule and name.tag != .terminal) return p.unexpected("the name of a grammar");
+            try p.advance();
+            if (p.token.tag != .dot and p.token.tag != .left_parenthesis) break;
+            if (path.items.len > 0) try path.append(p.arena, '.');
+            try path.appendSlice(p.arena, name.text);
+            if (p.token.tag == .left_parenthesis) break;
+            try p.advance();
+            name = p.token;
+        }
+        if (path.items.len == 0) return p.fail(first.place, "an import is written %import grammar.NAME", .{});
+        const is_common = first.tag == .rule and std.mem.eql(u8, path.items, "common");
+        if (!is_common) grammar = try p.grammarOf(path.items, first);
+        if (p.token.tag == .left_parenthesis) {
+            while (true) {
+                try p.advance();
+                const one = p.token;
+                try p.advance();
+                try p.import(one, one, grammar);
+                if (p.token.tag != .comma) break;
+            }
+            try p.expect(.right_parenthesis, "\",\" or \")\"");
+        } else {
+            var as = name;
+            if (p.token.tag == .arrow) {
+                try p.advance();
+                as = p.token;
+                try p.advance();
+            }
+            try p.import(name, as, grammar);
+        }
+        return p.endLine();
+    }
+
+    /// Defines `as` as what `name` is in a grammar, or in common.
+    fn import(p: *Parser, name: Token, as: Token, grammar: ?u32) Error!void {
+        for ([_]Token{ name, as }) |one| {
+            if (one.tag != .terminal and (one.tag != .rule or grammar == null)) {
+                return p.fail(one.place, "expected the name of a terminal, found {f}", .{one});
+            }
+        }
+        if (name.tag != as.tag) return p.fail(as.place, "{s} and {s} are not both rules or terminals", .{ name.text, as.text });
+        if (grammar) |number| {
+            const target = try p.intern(try p.keyOf(number, name.text), name.text, name);
+            p.names.items[target].is_symbol = true;
+            const local = &p.names.items[try p.nameOf(as)];
+            if (local.definition != null or local.stands_for != null and local.stands_for != target) {
+                return p.fail(as.place, "{s} is defined already", .{as.text});
+            }
+            local.stands_for = target;
+            return;
+        }
         const expression = common_terminals.find(name.text) orelse
             return p.fail(name.place, "common has no terminal {s} (or it cannot be served)", .{name.text});
-        try p.advance();
-        var as = name;
-        if (alias == p.token.tag) {
-            try p.advance();
-            as = p.token;
-            if (as.tag != .terminal) return p.unexpected("the name of a terminal");
-            try p.advance();
-        }
-        try p.define(as, p.terminals.items.len);
+        const definition = try p.define(as, try p.nameOf(as), .new);
         const pattern = try p.patterns.imported(expression, as.place);
-        try p.terminals.append(p.arena, .{
-            .name = as.text,
-            .place = as.place,
-            .expression = .{ .reference = .{ .pattern = pattern } },
-        });
+        p.terminals.items[definition].expression = .{ .reference = .{ .pattern = pattern } };
+    }
+
+    /// The grammar of the caller with this name, which is read when it is first asked for.
+    fn grammarOf(p: *Parser, name: []const u8, first: Token) Error!u32 {
+        const found = for (p.imports, 0..) |one, i| {
+            if (std.mem.eql(u8, one.name, name)) break i;
+        } else return p.fail(first.place, "there is no grammar {s} to import from: it is not common, and not among those given", .{name});
+        for (p.imported.items) |one| if (one.import == found) return one.grammar;
+        const number: u32 = @intCast(p.grammars.items.len);
+        try p.addGrammar(.{ .ignores = p.grammars.items[p.grammar].ignores });
+        try p.imported.append(p.arena, .{ .import = @intCast(found), .grammar = number });
+        const outer = try p.enter(number, first.place);
+        p.scanner = .{ .text = p.imports[found].text, .diag = p.diag };
+        p.readAll() catch |e| return if (e == error.OutOfMemory) e else p.failIn(first.place, name);
+        p.leave(outer);
+        return number;
+    }
+
+    fn readAll(p: *Parser) Error!void {
+        try source_text.check(p.scanner.text, p.diag);
+        try p.advance();
+        while (p.token.tag != .end) try p.readItem();
+    }
+
+    fn failIn(p: *Parser, place: Place, name: []const u8) Error {
+        var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
+        const length = p.diag.message().len;
+        @memcpy(buffer[0..length], p.diag.message());
+        const text: []const u8 = buffer[0..length];
+        return p.diag.fail(p.diag.status, "{d}:{d}: in {s}: {s}", .{ place.line, place.column, name, text });
+    }
+
+    const Outer = struct { grammar: u32, scanner: Scanner, token: Token, end: usize, in_terminal: bool };
+
+    fn addGrammar(p: *Parser, grammar: Grammar) Error!void {
+        try p.grammars.append(p.arena, grammar);
+    }
+
+    fn enter(p: *Parser, grammar: u32, place: Place) Error!Outer {
+        if (p.n_around == grammars_nested_max) {
+            return p.diag.fail(.limit, "{d}:{d}: grammars are nested deeper than {d}", .{ place.line, place.column, grammars_nested_max });
+        }
+        p.n_around += 1;
+        const outer: Outer = .{
+            .grammar = p.grammar,
+            .scanner = p.scanner,
+            .token = p.token,
+            .end = p.end,
+            .in_terminal = p.in_terminal,
+        };
+        p.grammar = grammar;
+        return outer;
+    }
+
+    fn leave(p: *Parser, outer: Outer) void {
+        p.n_around -= 1;
+        p.grammar = outer.grammar;
+        p.scanner = outer.scanner;
+        p.token = outer.token;
+        p.end = outer.end;
+        p.in_terminal = outer.in_terminal;
+    }
+
+    /// `%lark { ... }`: a grammar with names of its own, of which it is the start.
+    fn readNested(p: *Parser) Error!Expression {
+        const directive = p.token;
+        if (p.in_terminal) return p.fail(directive.place, "a terminal cannot use a grammar", .{});
+        const depth = p.scanner.depth;
+        try p.advance();
+        if (p.token.tag != .left_brace) return p.unexpected("\"{\"");
+        const number: u32 = @intCast(p.grammars.items.len);
+        try p.addGrammar(.{ .ignores = number });
+        const outer = try p.enter(number, directive.place);
+        p.scanner.depth = 0;
+        try p.advance();
+        while (p.token.tag != .right_brace) {
+            if (p.token.tag == .end) return p.fail(directive.place, "the grammar in braces is not closed", .{});
+            try p.readItem();
+        }
+        const start = try p.intern(try p.keyOf(number, "start"), "start", .{ .tag = .rule, .text = "start", .place = directive.place });
+        p.names.items[start].is_symbol = true;
+        p.n_around -= 1;
+        p.grammar = outer.grammar;
+        p.in_terminal = outer.in_terminal;
+        p.scanner.depth = depth;
+        try p.advance();
+        return .{ .reference = .{ .name = start } };
+    }
+
+    /// `%regex { ... }`.
+    fn readStructured(p: *Parser) Error!Expression {
+        try p.advance();
+        const open = p.token;
+        const value = try p.readJson();
+        const pattern = try p.patterns.structured(open, p.textFrom(open), value);
+        return .{ .reference = .{ .pattern = pattern } };
     }
 
     // ---- Expressions
@@ -346,6 +860,7 @@ const Parser = struct {
         const base = p.stack.items.len;
         while (switch (p.token.tag) {
             .rule, .terminal, .string, .regex, .left_parenthesis, .left_bracket, .not => true,
+            .directive => isAtom(p.token),
             else => false,
         }) try p.stack.append(p.arena, try p.readRepeated(depth));
         const list = p.stack.items[base..];
@@ -363,12 +878,21 @@ const Parser = struct {
             .question => max = 1,
             .star => {},
             .plus => min = 1,
-            .times => {},
+            .times, .left_brace => {},
             else => return expression,
         }
-        const is_counted = p.token.tag == .times;
+        const operator = p.token.tag;
         try p.advance();
-        if (is_counted) {
+        if (operator == .left_brace) {
+            const place = p.token.place;
+            if (p.token.tag == .number) min = try p.readNumber(std.math.maxInt(u32));
+            if (p.token.tag == .comma) {
+                try p.advance();
+                if (p.token.tag == .number) max = try p.readNumber(std.math.maxInt(u32));
+            } else max = min;
+            if (max != null and max.? < min) return p.fail(place, "the repetition is at most {d}, but at least {d}", .{ max.?, min });
+            try p.expect(.right_brace, "\"}\"");
+        } else if (operator == .times) {
             min = @intCast(try p.readNumber(std.math.maxInt(u32)));
             max = min;
             if (p.token.tag == .dots) {
@@ -379,7 +903,7 @@ const Parser = struct {
             }
         }
         switch (p.token.tag) {
-            .question, .star, .plus, .times => return p.fail(
+            .question, .star, .plus, .times, .left_brace => return p.fail(
                 p.token.place,
                 "a repetition of a repetition: put the first into parentheses",
                 .{},
@@ -409,13 +933,14 @@ const Parser = struct {
                 if (p.in_terminal and token.tag == .rule) {
                     return p.fail(token.place, "a terminal cannot use the rule {s}", .{token.text});
                 }
+                try p.advance();
+                if (p.argumentOf(token)) |argument| return .{ .reference = argument };
+                if (p.token.tag == .double_colon or p.token.tag == .left_brace and !try p.isCount()) return p.readUse(token, depth);
                 const name = try p.nameOf(token);
                 if (!p.names.items[name].is_symbol) {
                     p.names.items[name].is_symbol = true;
                     p.names.items[name].place = token.place;
                 }
-                try p.advance();
-                if (p.token.tag == .left_brace) return p.fail(p.token.place, "templates are not served", .{});
                 return .{ .reference = .{ .name = name } };
             },
             .string => return .{ .reference = .{ .pattern = try p.readString() } },
@@ -425,6 +950,11 @@ const Parser = struct {
                 return .{ .reference = .{ .pattern = pattern } };
             },
             .left_parenthesis, .left_bracket => return p.readGroup(depth),
+            .directive => if (std.mem.eql(u8, token.text, "%lark")) {
+                return p.readNested();
+            } else if (std.mem.eql(u8, token.text, "%regex")) {
+                return p.readStructured();
+            } else if (isAtom(token)) return p.fail(token.place, "{s} is not served", .{token.text}),
             .not => {
                 try p.refuseInRule();
                 try p.advance();
@@ -433,6 +963,19 @@ const Parser = struct {
             else => {},
         }
         return p.unexpected("a terminal, a string, a regex or a group");
+    }
+
+    /// Directives that stand for a symbol.
+    fn isAtom(token: Token) bool {
+        for ([_][]const u8{ "%lark", "%regex", "%json" }) |one| if (std.mem.eql(u8, token.text, one)) return true;
+        return false;
+    }
+
+    /// Whether the brace that is the current token begins a number of repetitions.
+    fn isCount(p: *const Parser) Error!bool {
+        var ahead = p.scanner;
+        const token = try ahead.next();
+        return token.tag == .number or token.tag == .comma;
     }
 
     fn readString(p: *Parser) Error!u32 {
@@ -478,20 +1021,80 @@ const Parser = struct {
 
     // ---- Names, tokens, lists
 
+    /// Of the grammar that is being read.
     fn nameOf(p: *Parser, token: Token) Error!u32 {
-        const index = try p.name_texts.put(p.arena, token.text);
+        return p.intern(try p.keyOf(p.grammar, token.text), token.text, token);
+    }
+
+    fn keyOf(p: *Parser, grammar: u32, text: []const u8) Error![]const u8 {
+        if (grammar == 0) return text;
+        var buffer: [16]u8 = undefined;
+        return std.mem.concat(p.arena, u8, &.{ message.print(&buffer, "{d}:", .{grammar}), text });
+    }
+
+    fn intern(p: *Parser, key: []const u8, text: []const u8, token: Token) Error!u32 {
+        const index = try p.name_texts.put(p.arena, key);
         if (index < p.names.items.len) return index;
-        try p.names.append(p.arena, .{ .text = token.text, .place = token.place, .is_terminal = token.tag == .terminal });
+        try p.names.append(p.arena, .{
+            .text = text,
+            .place = token.place,
+            .is_terminal = token.tag == .terminal,
+            .grammar = p.grammar,
+        });
         return index;
     }
 
-    fn define(p: *Parser, head: Token, definition: usize) Error!void {
-        const name = &p.names.items[try p.nameOf(head)];
+    /// The definition of a name, to be filled in: an empty one, or that which is to be changed.
+    fn define(p: *Parser, head: Token, index: u32, how: Definition) Error!u32 {
+        const name = p.targetOf(index);
+        name.is_terminal = p.names.items[index].is_terminal;
         if (name.definition) |earlier| {
             const place = if (name.is_terminal) p.terminals.items[earlier].place else p.rules.items[earlier].place;
+            if (how != .new) return earlier;
             return p.fail(head.place, "{s} is defined at {d}:{d} already", .{ head.text, place.line, place.column });
         }
-        name.definition = @intCast(definition);
+        if (how != .new) return p.fail(head.place, "{s} is not defined so far, so it cannot be changed", .{head.text});
+        if (p.names.items[index].stands_for != null) return p.fail(head.place, "{s} is imported already", .{head.text});
+        if (name.is_terminal) {
+            name.definition = @intCast(p.terminals.items.len);
+            const nothing: Expression = .{ .sequence = &.{} };
+            try p.terminals.append(p.arena, .{ .name = name.text, .place = head.place, .expression = nothing });
+        } else {
+            name.definition = @intCast(p.rules.items.len);
+            try p.rules.append(p.arena, .{ .name = name.text, .place = head.place, .alternatives = &.{} });
+        }
+        return name.definition.?;
+    }
+
+    /// The name that an imported one stands for, over as many grammars as import it from each other.
+    fn targetOf(p: *Parser, index: u32) *Name {
+        var name = &p.names.items[index];
+        for (0..p.grammars.items.len) |_| name = &p.names.items[name.stands_for orelse break];
+        return name;
+    }
+
+    fn startOf(p: *Parser, text: []const u8) Error!u32 {
+        const index = p.name_texts.find(text);
+        if (index) |name| if (!p.names.items[name].is_terminal and p.targetOf(name).definition != null) return name;
+        return p.diag.fail(.grammar, "1:1: the grammar has no rule {s}", .{text});
+    }
+
+    /// Fails if a rule or terminal is used but not defined.
+    fn resolveNames(p: *Parser) Error!void {
+        for (p.names.items, 0..) |*name, i| {
+            const target = p.targetOf(@intCast(i));
+            name.definition = target.definition;
+            name.is_terminal = target.is_terminal;
+            if (!name.is_symbol or name.definition != null) continue;
+            const kind: []const u8 = if (name.is_terminal) "terminal" else "rule";
+            return p.fail(name.place, "the {s} {s} is not defined", .{ kind, name.text });
+        }
+    }
+
+    fn note(p: *Parser, place: Place, comptime format: []const u8, args: anytype) Error!void {
+        var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
+        const text = message.print(&buffer, "{d}:{d}: " ++ format, .{ place.line, place.column } ++ args);
+        try p.notes.append(p.arena, try p.arena.dupe(u8, text));
     }
 
     fn advance(p: *Parser) Error!void {
@@ -507,7 +1110,7 @@ const Parser = struct {
     }
 
     fn endLine(p: *Parser) Error!void {
-        if (p.token.tag == .end) return;
+        if (p.token.tag == .end or p.token.tag == .right_brace and p.grammar != 0) return;
         if (isPrec(p.token)) return p.failPrec();
         return p.expect(.newline, "the end of the line");
     }
@@ -515,7 +1118,10 @@ const Parser = struct {
     fn readNumber(p: *Parser, largest: u32) Error!u32 {
         const token = p.token;
         try p.expect(.number, "a number");
-        const number = std.fmt.parseInt(u32, token.text, 10) catch std.math.maxInt(u32);
+        const number = std.fmt.parseInt(u32, token.text, 10) catch |e| switch (e) {
+            error.Overflow => std.math.maxInt(u32),
+            error.InvalidCharacter => return p.fail(token.place, "{s} is no number", .{token.text}),
+        };
         if (number < largest) return number;
         return p.fail(token.place, "the number is too large", .{});
     }

@@ -13,6 +13,10 @@ const Place = @import("../bnf.zig").Place;
 const properties_module = @import("properties.zig");
 const Properties = properties_module.Properties;
 const Token = @import("scanner.zig").Token;
+const json = @import("../schema/json.zig");
+const substring = @import("substring.zig");
+const message = @import("message");
+const quoted = diagnostic.quoted;
 
 const Error = Allocator.Error || diagnostic.Error;
 
@@ -35,6 +39,7 @@ pub const Patterns = struct {
     arena: Allocator,
     budget: *Budget,
     diag: *Diagnostic,
+    notes: *ArrayList([]const u8),
     list: ArrayList(Pattern) = .empty,
     /// How each of them is written.
     keys: Texts = .{},
@@ -44,7 +49,6 @@ pub const Patterns = struct {
     pub fn string(p: *Patterns, token: Token) Error!u32 {
         const any_case = token.text[token.text.len - 1] == 'i';
         const inner = token.text[1 .. token.text.len - 1 - @intFromBool(any_case)];
-        if (inner.len == 0) return p.fail(token, 0, "the string is empty", .{});
         if (std.mem.findScalar(u8, inner, '\\') == null) {
             return try p.find(token.text) orelse p.addString(token, inner, any_case);
         }
@@ -72,11 +76,11 @@ pub const Patterns = struct {
         var failed_at: usize = nowhere;
         const node = regex.parse(p.arena, token.text[1..close], flags, &failed_at, p.budget, p.diag) catch |err| {
             if (err == error.OutOfMemory or failed_at == nowhere) return err;
-            var message: [Diagnostic.message_bytes_max]u8 = undefined;
+            var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
             const length = p.diag.message().len;
-            @memcpy(message[0..length], p.diag.message());
+            @memcpy(buffer[0..length], p.diag.message());
             const place = placeWithin(token, 1 + failed_at);
-            return p.diag.fail(p.diag.status, "{d}:{d}: {s}", .{ place.line, place.column, @as([]const u8, message[0..length]) });
+            return p.diag.fail(p.diag.status, "{d}:{d}: {s}", .{ place.line, place.column, @as([]const u8, buffer[0..length]) });
         };
         return p.add(token, node, false);
     }
@@ -96,6 +100,41 @@ pub const Patterns = struct {
     /// The index in `list` of an imported regex, written as one in a grammar is; `place` is where it is imported.
     pub fn imported(p: *Patterns, expression: []const u8, place: Place) Error!u32 {
         return p.regularExpression(.{ .tag = .regex, .text = expression, .place = place });
+    }
+
+    /// The index in `list` of what no text matches, as which a name is declared.
+    pub fn nothing(p: *Patterns, token: Token) Error!u32 {
+        if (try p.find(try std.mem.concat(p.arena, u8, &.{ "%declare ", token.text }))) |index| return index;
+        return p.add(token, try ast.create(p.arena, .{ .class = &.{} }), false);
+    }
+
+    /// The index in `list` of what the JSON of a `%regex` says, which is written as `text`.
+    pub fn structured(p: *Patterns, open: Token, text: []const u8, value: json.Value) Error!u32 {
+        const token: Token = .{ .tag = .regex, .text = text, .place = open.place };
+        if (try p.find(text)) |index| return index;
+        const members = if (value == .object) value.object.members() else &.{};
+        if (members.len != 1) return p.fail(token, 0, "%regex is followed by an object of one member", .{});
+        const Known = enum { substring_chars, substring_words, substring_chunks };
+        const known = std.meta.stringToEnum(Known, members[0].key) orelse
+            return p.fail(token, 0, "%regex has no {f}", .{quoted(members[0].key)});
+        var chunks: ArrayList([]const u8) = .empty;
+        switch (known) {
+            .substring_chunks => {
+                if (members[0].value != .array) return p.fail(token, 0, "substring_chunks is an array of strings", .{});
+                for (members[0].value.array) |chunk| {
+                    if (chunk != .string) return p.fail(token, 0, "substring_chunks is an array of strings", .{});
+                    try chunks.append(p.arena, chunk.string);
+                }
+            },
+            .substring_chars, .substring_words => {
+                if (members[0].value != .string) return p.fail(token, 0, "{s} is a string", .{members[0].key});
+                try substring.split(p.arena, members[0].value.string, known == .substring_words, &chunks);
+            },
+        }
+        for (chunks.items) |chunk| if (!std.unicode.utf8ValidateSlice(chunk)) {
+            return p.fail(token, 0, "half of a surrogate pair is no character", .{});
+        };
+        return p.add(token, try ast.create(p.arena, .{ .substring = chunks.items }), false);
     }
 
     /// First word of a range's key. No string and no regex begins with a zero byte.
@@ -155,7 +194,18 @@ pub const Patterns = struct {
             }
             const escape = Escape.read(rest[1..]) orelse {
                 const at = @intFromPtr(rest.ptr) - @intFromPtr(token.text.ptr);
-                return p.fail(token, at, "the string has no such escape (a backslash is written \\\\)", .{});
+                if (rest.len < 2 or std.mem.findScalar(u8, "xuU", rest[1]) != null) {
+                    return p.fail(token, at, "the string has no such escape (a backslash is written \\\\)", .{});
+                }
+                const place = placeWithin(token, at);
+                var buffer: [128]u8 = undefined;
+                const format = "{d}:{d}: the string has no such escape, so the backslash stands for itself";
+                const note = message.print(&buffer, format, .{ place.line, place.column });
+                try p.notes.append(p.arena, try p.arena.dupe(u8, note));
+                out[length] = '\\';
+                length += 1;
+                rest = rest[1..];
+                continue;
             };
             length += std.unicode.utf8Encode(escape.character, out[length..]) catch {
                 const at = @intFromPtr(rest.ptr) - @intFromPtr(token.text.ptr);

@@ -13,6 +13,8 @@ pub const nodes_max = 1 << 20;
 pub const Properties = struct {
     matches_empty: bool,
     matches_nothing: bool = false,
+    /// Matches the empty text alone.
+    is_empty: bool = false,
     /// 1 for a leaf.
     depth: u32 = 1,
     /// The number of nodes, what is repeated counted once. Saturates.
@@ -26,8 +28,8 @@ pub const Properties = struct {
     fn within(node: *const ast.Node, depth_left: u32) ?Properties {
         if (depth_left == 0) return null;
         switch (node.*) {
-            .empty => return .{ .matches_empty = true },
-            .bytes => |bytes| return .{ .matches_empty = bytes.len == 0, .nodes = 1 + bytes.len / 8 },
+            .empty => return .{ .matches_empty = true, .is_empty = true },
+            .bytes => |bytes| return .{ .matches_empty = bytes.len == 0, .is_empty = bytes.len == 0, .nodes = 1 + bytes.len / 8 },
             .class => |ranges| return .{ .matches_empty = false, .matches_nothing = ranges.len == 0, .nodes = 1 + ranges.len / 2 },
             .concat => |parts| {
                 var all: Properties = .concatenation;
@@ -44,6 +46,11 @@ pub const Properties = struct {
                 .matches_nothing = automaton.table.matches.len == 2 and automaton.table.matches[1] == 0,
                 .nodes = automaton.table.matches.len,
             },
+            .substring => |chunks| {
+                var nodes: u64 = 1;
+                for (chunks) |chunk| nodes += 1 + chunk.len / 8;
+                return .{ .matches_empty = true, .nodes = nodes };
+            },
             .repeat => |repeat| {
                 const part = within(repeat.node, depth_left - 1) orelse return null;
                 return part.repeated(repeat.min, repeat.max);
@@ -52,14 +59,15 @@ pub const Properties = struct {
     }
 
     /// Those of a concatenation of no parts; `follow` adds the parts.
-    pub const concatenation: Properties = .{ .matches_empty = true };
+    pub const concatenation: Properties = .{ .matches_empty = true, .is_empty = true };
     /// Those of alternatives, none so far; `either` adds them.
-    pub const alternation: Properties = .{ .matches_empty = false, .matches_nothing = true };
+    pub const alternation: Properties = .{ .matches_empty = false, .matches_nothing = true, .is_empty = true };
 
     /// Appends a part to a concatenation.
     pub fn follow(all: *Properties, part: Properties) void {
         all.matches_empty = all.matches_empty and part.matches_empty;
         all.matches_nothing = all.matches_nothing or part.matches_nothing;
+        all.is_empty = all.is_empty and part.is_empty;
         all.contain(part);
     }
 
@@ -67,13 +75,18 @@ pub const Properties = struct {
     pub fn either(all: *Properties, part: Properties) void {
         all.matches_empty = all.matches_empty or part.matches_empty;
         all.matches_nothing = all.matches_nothing and part.matches_nothing;
+        all.is_empty = all.is_empty and part.is_empty;
         all.contain(part);
     }
 
     /// Those of `min` to `max` repetitions of a part; null: no limit.
     pub fn repeated(part: Properties, min: u32, max: ?u32) Properties {
         const can_be_empty = min == 0 or max == 0 or part.matches_empty;
-        var all: Properties = .{ .matches_empty = can_be_empty, .matches_nothing = part.matches_nothing and !can_be_empty };
+        var all: Properties = .{
+            .matches_empty = can_be_empty,
+            .matches_nothing = part.matches_nothing and !can_be_empty,
+            .is_empty = part.is_empty or max == 0,
+        };
         all.contain(part);
         return all;
     }

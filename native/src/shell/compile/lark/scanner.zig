@@ -25,6 +25,9 @@ pub const Tag = enum {
     /// `%` and a word.
     directive,
     colon,
+    /// `::`, before the value of a parametric rule.
+    double_colon,
+    equals,
     bar,
     ampersand,
     left_parenthesis,
@@ -32,6 +35,7 @@ pub const Tag = enum {
     left_bracket,
     right_bracket,
     left_brace,
+    right_brace,
     comma,
     dot,
     dots,
@@ -76,7 +80,7 @@ pub const Scanner = struct {
     line: u32 = 1,
     /// Where the line starts, plus its continuation bytes so far, so that columns count characters.
     line_start: usize = 0,
-    /// Open parentheses and brackets. The parser limits them.
+    /// Open parentheses, brackets and braces. The parser limits them.
     depth: usize = 0,
 
     /// The next token. ELIZA_ERR_GRAMMAR: a string, regex or name that is malformed, or a character that begins no token.
@@ -147,7 +151,7 @@ pub const Scanner = struct {
             '/' => return s.scanRegex(place),
             '_', 'a'...'z', 'A'...'Z' => return s.scanName(place),
             '0'...'9' => {
-                s.skipWhile(isDigit);
+                s.skipWhile(std.ascii.isAlphanumeric); // 0x1f
                 return .number;
             },
             '%' => {
@@ -155,13 +159,14 @@ pub const Scanner = struct {
                 s.skipWhile(isNameByte);
                 return .directive;
             },
-            '(', '[' => s.depth += 1,
-            ')', ']' => s.depth -|= 1,
+            '(', '[', '{' => s.depth += 1,
+            ')', ']', '}' => s.depth -|= 1,
             else => {},
         }
         const two: ?Tag = switch (first) {
             '.' => if (s.byteAt(1) == '.') .dots else null,
             '-' => if (s.byteAt(1) == '>') .arrow else null,
+            ':' => if (s.byteAt(1) == ':' and s.byteAt(2) != '=') .double_colon else null,
             else => null,
         };
         if (two) |tag| {
@@ -180,6 +185,8 @@ pub const Scanner = struct {
             '[' => .left_bracket,
             ']' => .right_bracket,
             '{' => .left_brace,
+            '}' => .right_brace,
+            '=' => .equals,
             ',' => .comma,
             '.' => .dot,
             '-' => .minus,
@@ -196,6 +203,33 @@ pub const Scanner = struct {
         };
         s.at += 1;
         return tag;
+    }
+
+    /// Reads on to the end of what is in braces, of which the first was the last token: JSON, but not checked. Returns it,
+    /// with its braces.
+    pub fn braces(s: *Scanner, open: Token) diagnostic.Error![]const u8 {
+        const start = @intFromPtr(open.text.ptr) - @intFromPtr(s.text.ptr);
+        const depth = s.depth;
+        var in_string = false;
+        while (s.at < s.text.len) {
+            const byte = s.text[s.at];
+            if (byte == '\n') {
+                s.endLine();
+                continue;
+            }
+            s.step(byte);
+            if (in_string and byte == '\\') {
+                if (s.byteAt(0) != '\n') s.step(s.byteAt(0));
+            } else if (byte == '"') {
+                in_string = !in_string;
+            } else if (!in_string and byte == '{') {
+                s.depth += 1;
+            } else if (!in_string and byte == '}') {
+                s.depth -= 1;
+                if (s.depth < depth) return s.text[start..s.at];
+            }
+        }
+        return s.fail(open.place, "the braces are not closed", .{});
     }
 
     /// Whether a number follows the current byte.
@@ -221,6 +255,11 @@ pub const Scanner = struct {
     fn scanName(s: *Scanner, place: Place) diagnostic.Error!Tag {
         const start = s.at;
         s.skipWhile(isNameByte);
+        while (s.byteAt(0) == '-' and isNameByte(s.byteAt(1))) {
+            s.at += 1;
+            s.skipWhile(isNameByte);
+        }
+        if (s.at == start + 1 and s.text[start] == '_') return .rule; // the value of a parametric rule
         var lower = false;
         var upper = false;
         for (s.text[start..s.at]) |byte| {

@@ -22,6 +22,8 @@ pub const Expression = union(enum) {
     intersection: *const List,
     /// Only of terminals: the texts that the only item does not match.
     complement: *const List,
+    /// Only of terminals: the texts that the only item matches, and none of whose proper beginnings it matches.
+    shortest: *const List,
     repeat: *const Repeat,
 };
 
@@ -33,7 +35,7 @@ pub const List = struct {
     text: []const u8 = "",
 };
 
-/// `x?`, `[x]`, `x*`, `x+` or `x~n..m`.
+/// `x?`, `[x]`, `x*`, `x+`, `x~n..m` or `x{n,m}`.
 pub const Repeat = struct {
     expression: Expression,
     min: u32,
@@ -52,8 +54,12 @@ pub const Name = struct {
     /// Where a rule or terminal uses it first; its first place, if none does.
     place: Place,
     is_terminal: bool,
+    /// The grammar that it is a name of: `SyntaxTree.grammars`.
+    grammar: u32,
     /// Index of `SyntaxTree.rules` or `SyntaxTree.terminals`.
     definition: ?u32 = null,
+    /// An imported name is another name for this one of `SyntaxTree.names`.
+    stands_for: ?u32 = null,
     /// Used by a rule, a terminal or %ignore.
     is_symbol: bool = false,
     /// Used by %prec.
@@ -84,6 +90,8 @@ pub const Terminal = struct {
     place: Place,
     priority: i32 = 0,
     expression: Expression,
+    /// Its lexeme ends where it matches first, whatever else could go on.
+    lazy: bool = false,
 };
 
 /// One symbol of a %left, %right or %nonassoc.
@@ -101,6 +109,8 @@ pub const SyntaxTree = struct {
     ignored_expressions: []const Terminal,
     soft: []const Mention,
     precedences: []const Precedence,
+    /// Of `names`: the rule that derives whole texts.
+    start: u32,
     /// What %lexing and %conflicts say.
     reading: bnf.Reading,
 };

@@ -32,6 +32,7 @@ const Entry = struct {
     state: enum { unread, being_read, read } = .unread,
     soft: bool = false,
     skip: bool = false,
+    lazy: bool = false,
     precedence: ?bnf.Precedence = null,
     /// Whether a rule uses it.
     is_used: bool = false,
@@ -76,7 +77,7 @@ pub const Terminals = struct {
         @memset(t.precedences, null);
         try t.entries.ensureTotalCapacity(arena, n_named + from.patterns.len);
         for ([_][]const syntax_tree.Terminal{ from.terminals, from.ignored_expressions }) |list| for (list) |one| {
-            t.entries.appendAssumeCapacity(.{ .name = one.name, .place = one.place, .priority = one.priority });
+            t.entries.appendAssumeCapacity(.{ .name = one.name, .place = one.place, .priority = one.priority, .lazy = one.lazy });
         };
         for (from.terminals, 0..) |one, id| t.claimPattern(one, @intCast(id));
         for (0..n_named) |id| _ = try t.treeOf(@intCast(id), 0);
@@ -106,7 +107,6 @@ pub const Terminals = struct {
         var order: ArrayList(u32) = .empty;
         for (t.entries.items, 0..) |entry, id| {
             if (!entry.is_used and !entry.skip) continue;
-            try t.checkMatches(entry);
             try order.append(t.arena, @intCast(id));
         }
         if (order.items.len > terminals_max) {
@@ -123,6 +123,8 @@ pub const Terminals = struct {
                 .pattern = entry.tree.node,
                 .soft = entry.soft,
                 .skip = entry.skip,
+                .lazy = entry.lazy,
+                .matches_nothing = entry.tree.properties.matches_nothing,
                 .precedence = entry.precedence,
                 .place = entry.place,
             };
@@ -139,11 +141,6 @@ pub const Terminals = struct {
         if (x.place.line != y.place.line) return x.place.line < y.place.line;
         if (x.place.column != y.place.column) return x.place.column < y.place.column;
         return a < b;
-    }
-
-    fn checkMatches(t: *const Terminals, entry: Entry) Error!void {
-        if (entry.tree.properties.matches_empty) return t.fail(entry.place, "the terminal {s} can match the empty text", .{entry.name});
-        if (entry.tree.properties.matches_nothing) return t.fail(entry.place, "the terminal {s} matches no text", .{entry.name});
     }
 
     // ---- Trees
@@ -222,6 +219,16 @@ pub const Terminals = struct {
             },
             .intersection => |list| return t.combine(list.items, list.place, depth),
             .complement => |list| return t.combine(&.{expression}, list.place, depth),
+            .shortest => |list| {
+                const tree = try t.read(list.items[0], depth + 1);
+                if (tree.properties.matches_empty) {
+                    return .{ .node = ast.empty, .properties = .concatenation, .is_literal = false };
+                }
+                var buffer: [64]u8 = undefined;
+                const what = message.print(&buffer, "the lazy rule at {d}:{d}", .{ list.place.line, list.place.column });
+                const node = try intersection.shortest(t.uncounted, tree.node, t.budget, what, t.diag);
+                return .{ .node = node, .properties = Properties.of(node).?, .is_literal = false };
+            },
         }
     }
 

@@ -269,7 +269,7 @@ fn notesOf(arena: Allocator, text: []const u8) ![]const u8 {
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
     errdefer std.debug.print("{s}\n", .{diag.message()});
-    const parsed = try lark.parse(arena, text, &budget, &diag);
+    const parsed = try lark.parse(arena, text, .{}, &budget, &diag);
     var notes: Notes = .empty;
     const all = try arena.alloc(bool, parsed.grammar.terminals.len);
     @memset(all, true);

@@ -25,8 +25,8 @@ pub fn findUseful(ctx: *const Context, grammar: *const Bnf, found: []const bool,
         try note(
             ctx,
             notes,
-            never_found ++ ", so alternatives with it are left out",
-            .{ fmt.place(terminal.place), fmt.name(terminal.name) },
+            "{f}{f} {s}, so alternatives with it are left out",
+            .{ fmt.place(terminal.place), fmt.name(terminal.name), whyNever(terminal) },
         );
     }
     const kept = try ctx.filled(bool, grammar.productions.len, true);
@@ -48,7 +48,10 @@ pub fn findUseful(ctx: *const Context, grammar: *const Bnf, found: []const bool,
 
 const Notes = ArrayList([]const u8);
 const note_bytes_max = 256;
-const never_found = "{f}{f} is never found: terminals before it match all its texts";
+
+fn whyNever(terminal: bnf.Terminal) []const u8 {
+    return if (terminal.matches_nothing) "matches no text" else "is never found: terminals before it match all its texts";
+}
 
 fn note(ctx: *const Context, notes: *Notes, comptime format: []const u8, args: anytype) Error!void {
     var buffer: [note_bytes_max]u8 = undefined;
@@ -83,7 +86,8 @@ fn failEmpty(ctx: *const Context, grammar: *const Bnf, found: []const bool, prod
     const t = for (grammar.productions) |production| {
         if (!productive[production.rule]) if (missingAlone(production, found, productive)) |t| break grammar.terminals[t];
     } else unreachable;
-    return ctx.diag.fail(.grammar, never_found ++ ", so rule {f} can never end", .{ fmt.place(t.place), fmt.name(t.name), start });
+    const never = .{ fmt.place(t.place), fmt.name(t.name), whyNever(t), start };
+    return ctx.diag.fail(.grammar, "{f}{f} {s}, so rule {f} can never end", never);
 }
 
 /// A terminal that a production needs and the lexer never finds, unless the production also needs a rule that cannot end.

@@ -22,6 +22,8 @@ pub const Node = union(enum) {
     alternate: []const *const Node,
     repeat: Repeat,
     automaton: Automaton,
+    /// Some of these texts that follow each other, none of them too. Each is valid UTF-8.
+    substring: []const []const u8,
 
     /// `min` to `max` times `node`, one after the other.
     pub const Repeat = struct {

@@ -59,6 +59,17 @@ fn ends(node: *const Node, text: []const u8, from: u64) u64 {
             }
             return all;
         },
+        .substring => |chunks| {
+            var at = from;
+            for (0..chunks.len) |first| {
+                var here = from;
+                for (chunks[first..]) |chunk| {
+                    here = ends(&.{ .bytes = chunk }, text, here);
+                    at |= here;
+                }
+            }
+            return at;
+        },
         .automaton => |automaton| {
             const table = automaton.table;
             var at: u64 = 0;

@@ -10,6 +10,7 @@ const ast = @import("ast.zig");
 const Pattern = @import("pattern.zig").Pattern;
 const dfa = @import("engine").dfa;
 const determinise = @import("subset_construction.zig").determinise;
+const SubsetConstruction = @import("subset_construction.zig").SubsetConstruction;
 const TransitionTable = @import("minimise.zig").TransitionTable;
 
 const Error = Allocator.Error || diagnostic.Error;
@@ -33,6 +34,21 @@ pub fn intersect(
         // Patterns are in ascending order.
         match.* = @intFromBool(list.len == n_wanted and list[n_wanted - 1] < n_wanted);
     }
+    return leafOf(arena, subset);
+}
+
+/// A leaf for the texts that match the node, and none of whose proper beginnings does. Fails as `intersect` does.
+pub fn shortest(arena: Allocator, node: *const ast.Node, budget: *Budget, what: []const u8, diag: *Diagnostic) Error!*const ast.Node {
+    const subset = try determinise(arena, &.{.{ .node = node }}, 1, budget, what, diag);
+    for (subset.matches.items, 0..) |*match, state| {
+        if (match.* == 0) continue;
+        match.* = 1;
+        @memset(subset.rows.items[state * subset.n_classes ..][0..subset.n_classes], dfa.dead);
+    }
+    return leafOf(arena, subset);
+}
+
+fn leafOf(arena: Allocator, subset: *SubsetConstruction) Error!*const ast.Node {
     const table = try arena.create(TransitionTable);
     table.* = try subset.minimal();
     return ast.create(arena, .{ .automaton = .{ .table = table } });

@@ -143,6 +143,7 @@ const Builder = struct {
             },
             .class => |ranges| return b.addClass(try b.classOf(ranges), next),
             .automaton => |automaton| return b.addAutomaton(automaton, next),
+            .substring => |chunks| return b.addSubstring(chunks, next),
             .concat, .alternate, .repeat => try b.frames.append(b.arena, .{ .node = node, .next = next }),
         }
         return next;
@@ -165,6 +166,22 @@ const Builder = struct {
             .repeat => |repeat| return if (repeat.max) |max| b.bounded(frame, repeat, max, at) else b.unbounded(frame, repeat, at),
             else => unreachable,
         }
+    }
+
+    /// One after the other. They may begin before each of them and end behind each, so that subset construction makes the
+    /// automaton of all factors of the text ("The smallest automaton recognizing the subwords of a text", A. Blumer et
+    /// al., 1985), with fewer than two states for each byte.
+    fn addSubstring(b: *Builder, chunks: []const []const u8, next: u32) Error!u32 {
+        const first = b.values.items.len;
+        try b.values.append(b.arena, next);
+        var at = next;
+        for (0..chunks.len) |i| {
+            const bytes: ast.Node = .{ .bytes = chunks[chunks.len - 1 - i] };
+            const whole = try b.enter(&bytes, at);
+            try b.values.append(b.arena, whole);
+            at = try b.add(.{ .kind = .split, .a = whole, .b = next });
+        }
+        return b.branch(first);
     }
 
     fn close(b: *Builder, at: u32) u32 {

@@ -53,7 +53,7 @@ const Naive = struct {
                     at |= here;
                 }
             },
-            .automaton => unreachable,
+            .automaton, .substring => unreachable,
         }
         return at;
     }
