@@ -52,7 +52,7 @@ ENGINE = {
 SHELL = {
     "compile": "",
     "files": "compile",
-    "llama": "",
+    "llama": "compile",
     "abi": "compile files llama",
 }
 

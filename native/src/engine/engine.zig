@@ -10,6 +10,7 @@ pub const diagnostic = @import("base/diagnostic.zig");
 pub const identity = @import("base/identity.zig");
 pub const number_map = @import("base/number_map.zig");
 pub const sort = @import("base/sort.zig");
+pub const shared_cache = @import("base/shared_cache.zig");
 pub const status = @import("base/status.zig");
 pub const texts = @import("base/texts.zig");
 
@@ -70,7 +71,6 @@ test {
     @import("std").testing.refAllDecls(@This());
     _ = @import("base/bitmap.zig");
     _ = @import("base/number_map.zig");
-    _ = @import("base/shared_cache.zig");
     _ = @import("base/texts.zig");
     _ = @import("platform/processor.zig");
     _ = @import("payload/decode.zig");

@@ -34,6 +34,14 @@ pub const Legal = union(enum) {
         };
     }
 
+    pub fn has(legal: Legal, token: i32) bool {
+        return switch (legal) {
+            .list => |ids| std.mem.findScalar(i32, ids, token) != null,
+            .bitmap => |bitmap| bitmap.words[@intCast(@divTrunc(token, 32))] >> @intCast(@mod(token, 32)) & 1 != 0,
+            .all => true,
+        };
+    }
+
     fn id(legal: Legal, i: usize) i32 {
         return switch (legal) {
             .list => |ids| ids[i],

@@ -65,7 +65,7 @@ pub const Config = extern struct {
             .top_p = config.top_p,
             .top_k = config.top_k,
             .repeat_penalty = config.repeat_penalty,
-            .gbnf = if (textOf(config.gbnf_grammar).len > 0) config.gbnf_grammar else null,
+            .gbnf = if (textOf(config.gbnf_grammar).len > 0) textOf(config.gbnf_grammar) else null,
             .disable_thinking = config.disable_thinking != 0,
             .n_gpu_layers = config.n_gpu_layers,
             .type_k = textOf(config.cache_type_k),

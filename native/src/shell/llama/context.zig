@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const ArrayList = @import("engine").array_list.ArrayList;
+const GrammarCache = @import("grammar_cache.zig").GrammarCache;
 const Model = @import("model.zig").Model;
 const loader = @import("loader.zig");
 const diagnostic = @import("engine").diagnostic;
@@ -9,6 +10,8 @@ const Diagnostic = diagnostic.Diagnostic;
 const vocabulary = @import("engine").vocabulary;
 const Vocabulary = vocabulary.Vocabulary;
 const file = @import("engine").file;
+const Mutex = @import("engine").mutex.Mutex;
+const Recognizer = @import("engine").recognizer.Recognizer;
 const gpa = @import("engine").memory.gpa;
 
 /// Reference-counted. `setModelId` and `modelWithGpuLayers` are for one thread at a time.
@@ -17,6 +20,10 @@ pub const Context = struct {
     model: *Model,
     /// "" if unknown.
     model_id: []const u8 = "",
+    mutex: Mutex = .{},
+    /// For grammars of streams: special tokens are text, as llama.cpp's grammars take them. Made for the first one.
+    text_vocabulary: ?*Vocabulary = null,
+    grammars: GrammarCache = .{},
 
     /// Loads a GGUF file, or the first one, by name, under `text/` of a folder. Finds libllama if none is bound
     /// yet. The caller owns one reference.
@@ -39,6 +46,8 @@ pub const Context = struct {
     /// Gives a reference back; the last one frees the context. Safe from any thread.
     pub fn release(context: *Context) void {
         if (context.references.fetchSub(1, .acq_rel) != 1) return;
+        context.grammars.deinit();
+        if (context.text_vocabulary) |v| v.release();
         context.model.release();
         gpa.free(context.model_id);
         gpa.destroy(context);
@@ -64,13 +73,28 @@ pub const Context = struct {
 
     /// A copy of all tokens, with bytes, flags and tokenizer. The caller owns one reference.
     pub fn vocabularyOf(context: *const Context, d: *Diagnostic) diagnostic.Error!*Vocabulary {
-        return context.copyVocabulary(d) catch |e| switch (e) {
+        return context.copyVocabulary(.named, d) catch |e| switch (e) {
             error.OutOfMemory => d.outOfMemory(),
             error.Failed => error.Failed,
         };
     }
 
-    fn copyVocabulary(context: *const Context, d: *Diagnostic) error{ OutOfMemory, Failed }!*Vocabulary {
+    /// A GBNF grammar with a rule `root`, as llama.cpp takes it. The caller owns one reference. Safe from any thread.
+    pub fn grammarOf(context: *Context, gbnf: []const u8, d: *Diagnostic) diagnostic.Error!*Recognizer {
+        return context.grammars.get(try context.textVocabulary(d), gbnf, d);
+    }
+
+    fn textVocabulary(context: *Context, d: *Diagnostic) diagnostic.Error!*const Vocabulary {
+        context.mutex.lock();
+        defer context.mutex.unlock();
+        if (context.text_vocabulary == null) context.text_vocabulary = context.copyVocabulary(.text, d) catch |e| switch (e) {
+            error.OutOfMemory => return d.outOfMemory(),
+            error.Failed => return error.Failed,
+        };
+        return context.text_vocabulary.?;
+    }
+
+    fn copyVocabulary(context: *const Context, special: enum { named, text }, d: *Diagnostic) error{ OutOfMemory, Failed }!*Vocabulary {
         const model = context.model;
         const offsets = try gpa.alloc(u64, model.n_tokens + 1);
         defer gpa.free(offsets);
@@ -84,9 +108,9 @@ pub const Context = struct {
             try model.appendBytes(token, true, &bytes);
             const attribute = model.api().llama_vocab_get_attr(model.vocab, token);
             token_flags.* = .{
-                .special = attribute.control or attribute.unknown,
+                .special = special == .named and (attribute.control or attribute.unknown),
                 .end_of_generation = model.isEndOfGeneration(token),
-                .unused = attribute.unused,
+                .unused = special == .named and attribute.unused,
             };
         }
         offsets[model.n_tokens] = bytes.items.len;

@@ -1,60 +1,104 @@
-//! llama.cpp's own grammar sampler, kept in step with the text. It ends the process if it is made to accept a
-//! token that it refuses, so each token is tested first.
+//! A stream's grammar, kept in step with the text: this library's own engine, or llama.cpp's sampler. Both have the
+//! same meaning.
 
 const std = @import("std");
 const api_module = @import("api.zig");
-const Model = @import("model.zig").Model;
-const native_log = @import("native_log.zig");
+const Context = @import("context.zig").Context;
+const LlamaGrammar = @import("llama_grammar.zig").LlamaGrammar;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const log = @import("engine").log;
+const sampling = @import("engine").sampling;
+const RecognizerState = @import("engine").recognizer_state.RecognizerState;
+const gpa = @import("engine").memory.gpa;
 
-/// Belongs to one thread. Lends the model.
+/// Which of them.
+pub const Engine = enum { own, llama };
+
+/// Belongs to one thread. Lends the context.
 pub const Grammar = struct {
-    model: *const Model,
-    sampler: *api_module.Sampler,
+    state: union(Engine) { own: RecognizerState, llama: LlamaGrammar },
     /// Out of step with the text: it is neither asked nor fed until `restart`.
     off: bool = false,
 
-    /// Compiles a GBNF grammar with a rule `root`.
-    pub fn init(model: *const Model, gbnf: [*:0]const u8, d: *Diagnostic) diagnostic.Error!Grammar {
-        native_log.forget();
-        const sampler = model.api().llama_sampler_init_grammar(model.vocab, gbnf, "root") orelse {
-            var buffer: [native_log.reason_bytes_max]u8 = undefined;
-            return d.fail(.invalid_arg, "gbnf_grammar is not a grammar with a rule `root`: {s}", .{native_log.reason(&buffer)});
+    /// Compiles a GBNF grammar with a rule `root`. What the own engine refuses and llama.cpp's serves, such as a grammar
+    /// whose texts never end, llama.cpp's follows, and the log says so. ELIZA_ERR_INVALID_ARG: neither serves it.
+    pub fn init(context: *Context, gbnf: [:0]const u8, engine: Engine, d: *Diagnostic) diagnostic.Error!Grammar {
+        if (engine == .llama) return .{ .state = .{ .llama = try .init(context.model, gbnf, d) } };
+        const recognizer = context.grammarOf(gbnf, d) catch |e| switch (d.status) {
+            .limit, .not_implemented, .grammar => return instead(context, gbnf, d),
+            else => return e,
         };
-        return .{ .model = model, .sampler = sampler };
+        defer recognizer.release();
+        return .{ .state = .{ .own = .init(gpa, recognizer, null) } };
     }
 
-    /// Frees the sampler, not the model.
+    /// llama.cpp's sampler for what failed; if that fails, too, the first message says more.
+    fn instead(context: *Context, gbnf: [:0]const u8, d: *Diagnostic) diagnostic.Error!Grammar {
+        const why = d.*;
+        const llama = LlamaGrammar.init(context.model, gbnf, d) catch
+            return d.fail(.invalid_arg, "gbnf_grammar: {s}", .{@as([]const u8, why.message())});
+        log.write(.warn, "llama.cpp's own sampler follows the grammar: {s}", .{@as([]const u8, why.message())});
+        return .{ .state = .{ .llama = llama } };
+    }
+
     pub fn deinit(grammar: *Grammar) void {
-        grammar.model.api().llama_sampler_free(grammar.sampler);
+        switch (grammar.state) {
+            inline else => |*one| one.deinit(),
+        }
     }
 
     /// Back to the start of the grammar, in step again.
     pub fn restart(grammar: *Grammar) void {
-        grammar.model.api().llama_sampler_reset(grammar.sampler);
+        switch (grammar.state) {
+            .own => |*own| own.reset(),
+            .llama => |*llama| llama.restart(),
+        }
         grammar.off = false;
     }
 
-    /// Whether the token may come next. About a microsecond.
-    pub fn allows(grammar: *Grammar, token: i32) bool {
-        var one = [_]api_module.TokenData{.{ .id = token, .logit = 1, .p = 0 }};
-        grammar.restrict(&one);
-        return one[0].logit != -std.math.inf(f32);
+    /// Whether the token may come next.
+    pub fn allows(grammar: *Grammar, token: i32) error{OutOfMemory}!bool {
+        return switch (grammar.state) {
+            .own => |*own| if (try own.allowed()) |legal| legal.has(token) else true,
+            .llama => |*llama| llama.allows(token),
+        };
     }
 
-    /// Sets the logits of illegal candidates to -inf. Milliseconds for a whole vocabulary.
-    pub fn restrict(grammar: *Grammar, candidates: []api_module.TokenData) void {
-        var array: api_module.TokenDataArray = .{ .data = candidates.ptr, .size = candidates.len, .selected = -1, .sorted = false };
-        grammar.model.api().llama_sampler_apply(grammar.sampler, &array);
+    /// Sets the logits of illegal candidates to -inf. They are all tokens of the vocabulary, by id, with these logits.
+    pub fn restrict(grammar: *Grammar, candidates: []api_module.TokenData, logits: [*]const f32) error{OutOfMemory}!void {
+        switch (grammar.state) {
+            .own => |*own| {
+                const legal = try own.allowed() orelse return;
+                for (candidates) |*candidate| candidate.logit = -std.math.inf(f32);
+                switch (legal) {
+                    .all => for (candidates) |*candidate| restore(candidate, logits),
+                    .list => |ids| for (ids) |id| restore(&candidates[@intCast(id)], logits),
+                    .bitmap => |bitmap| for (bitmap.words, 0..) |word, w| {
+                        var rest = word;
+                        while (rest != 0) : (rest &= rest - 1) restore(&candidates[32 * w + @ctz(rest)], logits);
+                    },
+                }
+            },
+            .llama => |*llama| llama.restrict(candidates),
+        }
+    }
+
+    fn restore(candidate: *api_module.TokenData, logits: [*]const f32) void {
+        candidate.logit = logits[@intCast(candidate.id)];
     }
 
     /// Follows the text by one token. If the grammar refuses the token, it is switched off.
-    pub fn accept(grammar: *Grammar, token: i32) void {
+    pub fn accept(grammar: *Grammar, token: i32) error{OutOfMemory}!void {
         if (grammar.off) return;
-        if (!grammar.allows(token)) return grammar.switchOff("a token of the trie is not one that it allows");
-        grammar.model.api().llama_sampler_accept(grammar.sampler, token);
+        const taken = switch (grammar.state) {
+            .own => |*own| !(try own.accept(token, 0, .refuse)).refused,
+            .llama => |*llama| if (llama.allows(token)) taken: {
+                llama.accept(token);
+                break :taken true;
+            } else false,
+        };
+        if (!taken) grammar.switchOff("a token of the trie is not one that it allows");
     }
 
     /// Gives the grammar up until `restart`, and logs why.

@@ -44,7 +44,7 @@ pub const Config = struct {
     top_p: f32,
     top_k: i32,
     repeat_penalty: f32,
-    gbnf: ?[*:0]const u8,
+    gbnf: ?[:0]const u8,
     disable_thinking: bool,
     /// 0: none. Negative: as the model was loaded.
     n_gpu_layers: i32,
@@ -146,7 +146,7 @@ pub const Stream = struct {
         };
         try s.sequence.init(model, .{ .n_ctx = config.context_size, .type_k = types[0], .type_v = types[1] }, d);
         errdefer s.sequence.deinit();
-        if (config.gbnf) |gbnf| s.grammar = try .init(model, gbnf, d);
+        if (config.gbnf) |gbnf| s.grammar = try .init(context, gbnf, .own, d);
         s.setSampling(config.temperature, config.top_p);
         _ = context.retain();
         return s;
@@ -483,7 +483,7 @@ pub const Stream = struct {
         s.piece.clearRetainingCapacity();
         s.sequence.model.appendBytes(token, false, &s.piece) catch return s.diag.outOfMemory();
         s.outbox.putText(gpa, s.piece.items) catch return s.diag.outOfMemory();
-        if (s.grammar) |*grammar| grammar.accept(token);
+        if (s.grammar) |*grammar| grammar.accept(token) catch return s.diag.outOfMemory();
         s.outbox.token = token;
         s.outbox.step = try s.acceptInSpan(token);
         const is_last = s.run.tokens + 1 >= s.run.tokens_max or (s.outbox.step.span_ended and s.stop_at_span_end);

@@ -1,6 +1,6 @@
 //! Chooses a token where nothing constrains it: repeat penalty, grammar, top-k, top-p, temperature and a draw,
 //! with llama.cpp's own samplers. The grammar is used as in llama.cpp's `common_sampler`: a token is chosen
-//! without it and tested; only if it is refused are all candidates tested.
+//! without it and tested; only if it is refused is one chosen of those that are allowed.
 
 const std = @import("std");
 const api_module = @import("api.zig");
@@ -81,7 +81,7 @@ pub const UnconstrainedSampler = struct {
 
         const token = if (s.isGreedy()) sampling.greedy(logits, .{ .all = s.model.n_tokens }).token else try s.drawFrom(logits, null, d);
         const g = grammar orelse return token;
-        if (g.off or g.allows(token)) return token;
+        if (g.off or g.allows(token) catch return d.outOfMemory()) return token;
         s.rejections += 1;
         return s.drawFrom(logits, g, d);
     }
@@ -109,7 +109,7 @@ pub const UnconstrainedSampler = struct {
             candidate.* = .{ .id = @intCast(i), .logit = logit, .p = 0 };
         }
         if (grammar) |g| {
-            g.restrict(s.candidates);
+            g.restrict(s.candidates, logits) catch return d.outOfMemory();
             const best = s.mostLikely();
             if (best.logit == -std.math.inf(f32)) return d.fail(.ffi_fault, "the grammar allows no token of the vocabulary here", .{});
             if (s.isGreedy()) return best.id;

@@ -90,7 +90,7 @@ const Lowering = struct {
         switch (expression) {
             .pattern => unreachable,
             .tokens => return l.ctx.diag.fail(
-                .grammar,
+                .not_implemented,
                 "{d}:{d}: the rule {s} uses tokens, which are not served",
                 .{ l.rule.place.line, l.rule.place.column, l.rule.name },
             ),
