@@ -12,7 +12,8 @@ from typing import Any
 from cffi import FFI
 from typing_extensions import Self
 
-sys.path[:0] = [str(Path(__file__).resolve().parent / "llama"), str(Path(__file__).resolve().parent / "models")]
+sys.path.insert(0, str(Path(__file__).resolve().parent / "llama"))
+sys.path.insert(0, str(Path(__file__).resolve().parent / "models"))
 from libllama import Library, Vocabulary
 from locate import libllama_path
 

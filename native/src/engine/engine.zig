@@ -9,8 +9,8 @@ pub const budget = @import("base/budget.zig");
 pub const diagnostic = @import("base/diagnostic.zig");
 pub const identity = @import("base/identity.zig");
 pub const number_map = @import("base/number_map.zig");
-pub const sort = @import("base/sort.zig");
 pub const shared_cache = @import("base/shared_cache.zig");
+pub const sort = @import("base/sort.zig");
 pub const status = @import("base/status.zig");
 pub const texts = @import("base/texts.zig");
 
