@@ -24,12 +24,18 @@ SCHEMAS_A_TEST = 20
 INSTANCES = 30
 WALKS = 2
 """In each order of members."""
+LONG = 200
+"""Bytes of a document of which the orders are too many to look at."""
 STEPS_COMPARED = 3
 """Of a walk: so often every token is tried, at random."""
 STEPS_MAX = 400
 
-REFUSED = ("without a member or an item in between", "more alternatives than are followed at once")
-"""Errors with which a schema may be refused: no schema, and too many cases."""
+REFUSED = (
+    "without a member or an item in between",
+    "more alternatives than are followed at once",
+    "items that may be arrays or objects are not compared",
+)
+"""Errors with which a schema may be refused: no schema, too many cases, and what cannot be told."""
 
 KEYS = ("a", "b", "c", "ab")
 PATTERNS = ("^a", "b$", "^[ab]$", "c", "^$")
@@ -57,6 +63,17 @@ class Generator:
 
     def scalar(self) -> Json:
         return self.rng.choice(SCALARS)
+
+    def scalars(self) -> Json:
+        """A schema of scalars."""
+        return self.rng.choice(
+            (
+                {"enum": [self.scalar() for _ in range(self.rng.randint(1, 4))]},
+                {"type": self.rng.choice(("boolean", "integer", "number", "string"))},
+                {"type": "integer", **self.bounds("minimum", "maximum", 3)},
+                {"type": ["string", "null"], "pattern": self.rng.choice(PATTERNS)},
+            )
+        )
 
     def bounds(self, least: str, most: str, limit: int) -> Json:
         low = self.rng.randint(0, limit)
@@ -100,6 +117,8 @@ class Generator:
         lambda s, d: {"propertyNames": s.schema(0)},
         lambda s, d: {"dependentSchemas": {key: s.schema(d) for key in s.names()}},
         lambda s, d: {"items": s.inner(d)},
+        lambda s, _: {"items": s.scalars(), "uniqueItems": True},
+        lambda s, _: {"prefixItems": [s.scalars()], "items": s.scalars(), "uniqueItems": True, "minItems": 2},
         lambda s, d: {"prefixItems": s.schemas(d, 2)},
         lambda s, d: {"prefixItems": s.schemas(d, 2), "items": s.inner(d)},
         lambda s, d: {"contains": s.schema(d)},
@@ -163,7 +182,10 @@ def test_random_schemas(vocabulary: Vocabulary, first: int) -> None:
 
 def wrong_about(vocabulary: Vocabulary, seed: int) -> str | None:
     """What is wrong about the schema of a number."""
-    return wrong_with(vocabulary, Generator(random.Random(seed)).document(), seed)
+    try:
+        return wrong_with(vocabulary, Generator(random.Random(seed)).document(), seed)
+    except LimitError:
+        return None  # where a document leads to, there are too many cases
 
 
 def wrong_with(vocabulary: Vocabulary, schema: Json, seed: int) -> str | None:
@@ -191,7 +213,8 @@ def wrong_with(vocabulary: Vocabulary, schema: Json, seed: int) -> str | None:
         value = load(document.decode())
         if not validator.is_valid(value):
             return f"{text}: lets {document!r} through"
-        values += [value, generator.mutation(value), generator.mutation(value)]
+        if len(document) < LONG:
+            values += [value, generator.mutation(value), generator.mutation(value)]
     for value in filter(has_few_orders, values):
         is_valid = validator.is_valid(load(json.dumps(value, default=float)))
         if bool(accepted_order(constraint, value, "compact")) != is_valid:

@@ -29,7 +29,7 @@ FILES_MIN = 190
 INSTANCES_MIN = 4600
 
 REFUSED = {
-    "uniqueItems: is not served": "what came before would have to be remembered for ever",
+    "uniqueItems: items that may be arrays or objects are not compared": "they would have to be remembered for ever",
 }
 """Ends of the errors with which a schema may be refused: keyword and reason."""
 

@@ -95,4 +95,5 @@ test {
     _ = @import("vocabulary/string_index.zig");
     _ = @import("schema/decimal.zig");
     _ = @import("schema/numbers_test.zig");
+    _ = @import("schema/unique.zig");
 }

@@ -37,6 +37,15 @@ pub const Diagnostic = struct {
         return d.fail(.oom, "out of memory", .{});
     }
 
+    /// Records why what may follow cannot be told. Returns the error, as `fail` does.
+    pub noinline fn notTold(d: *Diagnostic, reason: error{ OutOfMemory, TooLarge }) Error {
+        @branchHint(.cold);
+        return switch (reason) {
+            error.OutOfMemory => d.outOfMemory(),
+            error.TooLarge => d.fail(.limit, "what may follow here has more alternatives than are followed at once", .{}),
+        };
+    }
+
     /// Forgets the failure: status `ok`, no message.
     pub fn clear(d: *Diagnostic) void {
         d.status = .ok;

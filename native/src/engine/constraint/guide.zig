@@ -33,7 +33,7 @@ pub const Guide = struct {
     }
 
     /// Takes one token. `default_timeout` is for kinds with a timeout if none was requested.
-    pub fn accept(g: *Guide, token: i32, default_timeout: u32) Allocator.Error!span.Step {
+    pub fn accept(g: *Guide, token: i32, default_timeout: u32) span.Error!span.Step {
         const timeout = g.compiled.effectiveTimeout(g.timeout, default_timeout);
         const step = try g.state.commit(token, timeout);
         if (step.timed_out) span.logTimeout(timeout);

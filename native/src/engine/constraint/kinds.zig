@@ -136,7 +136,7 @@ pub const State = union(enum) {
     }
 
     /// Takes one token, which `rollback` can take back. A refused token changes nothing. `timeout` 0: none.
-    pub fn accept(state: *State, gpa: Allocator, token: i32, timeout: u32) Allocator.Error!span.Step {
+    pub fn accept(state: *State, gpa: Allocator, token: i32, timeout: u32) span.Error!span.Step {
         switch (state.*) {
             inline else => |*one| {
                 try one.history.reserve(gpa);
@@ -152,7 +152,7 @@ pub const State = union(enum) {
     }
 
     /// Takes one token for good. An illegal token ends the span.
-    pub fn commit(state: *State, token: i32, timeout: u32) Allocator.Error!span.Step {
+    pub fn commit(state: *State, token: i32, timeout: u32) span.Error!span.Step {
         switch (state.*) {
             inline else => |*one| {
                 const step = try one.at.accept(token, timeout, .end_span);
@@ -185,7 +185,7 @@ pub const State = union(enum) {
     }
 
     /// The legal next tokens, lent until the state changes; null if all are legal.
-    pub fn allowed(state: *State) Allocator.Error!?Legal {
+    pub fn allowed(state: *State) span.Error!?Legal {
         return switch (state.*) {
             inline else => |*one| one.at.allowed(),
         };
@@ -199,14 +199,14 @@ pub const State = union(enum) {
     }
 
     /// Whether the text may stop here.
-    pub fn canStop(state: *State) Allocator.Error!bool {
+    pub fn canStop(state: *State) span.Error!bool {
         return switch (state.*) {
             inline else => |*one| one.at.canStop(),
         };
     }
 
     /// The next token, if it is the only one and the text may not stop here; else null.
-    pub fn forcedToken(state: *State) Allocator.Error!?i32 {
+    pub fn forcedToken(state: *State) span.Error!?i32 {
         return switch (state.*) {
             inline else => |*one| one.at.forcedToken(),
         };
@@ -214,7 +214,7 @@ pub const State = union(enum) {
 
     /// The forced tokens: those that every continuation begins with. Writes as many as fit and returns how many
     /// there are.
-    pub fn forced(state: *State, out: []i32, timeout: u32) Allocator.Error!usize {
+    pub fn forced(state: *State, out: []i32, timeout: u32) span.Error!usize {
         return switch (state.*) {
             inline else => |*one| one.at.forced(out, timeout),
         };
@@ -222,7 +222,7 @@ pub const State = union(enum) {
 
     /// The forced bytes: writes as many as fit and returns how many there are. 0 if the constraint is not about
     /// bytes.
-    pub fn forcedBytes(state: *State, out: []u8) Allocator.Error!usize {
+    pub fn forcedBytes(state: *State, out: []u8) span.Error!usize {
         return switch (state.*) {
             inline else => |*one| one.at.forcedBytes(out),
         };
@@ -236,7 +236,7 @@ pub const State = union(enum) {
     }
 
     /// Where the text stands. May search, as `allowed` does.
-    pub fn report(state: *State) Allocator.Error!span.Report {
+    pub fn report(state: *State) span.Error!span.Report {
         return switch (state.*) {
             inline else => |*one| one.at.report(),
         };

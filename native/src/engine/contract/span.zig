@@ -4,6 +4,13 @@ const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const log = @import("../platform/log.zig");
 
+/// Why a step cannot be made, or what may follow not be told. Nothing has changed then.
+pub const Error = error{
+    OutOfMemory,
+    /// More than a limit of the kind allows.
+    TooLarge,
+};
+
 /// Tokens that a span of a token trie may have by default: ELIZA_SPAN_TIMEOUT_TOKENS of the header.
 pub const timeout_default = 500;
 

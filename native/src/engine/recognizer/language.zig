@@ -12,6 +12,7 @@ const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("../base/budget.zig").Budget;
 const Kind = @import("../contract/kind.zig").Kind;
 const Info = @import("../contract/info.zig").Info;
+const span = @import("../contract/span.zig");
 const Position = @import("../language/position.zig").Position;
 const Pool = @import("../language/position.zig").Pool;
 const StackForm = @import("../language/position.zig").StackForm;
@@ -69,7 +70,7 @@ pub const Language = union(enum) {
 
     /// The position after some bytes; null exactly if no text of the language continues like that. O(bytes)
     /// and, for stacks, the reductions on the way. What it adds to the pool may stay there.
-    pub fn advance(language: *const Language, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) Allocator.Error!?Position {
+    pub fn advance(language: *const Language, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) span.Error!?Position {
         return switch (language.*) {
             inline else => |*one| one.advance(gpa, pool, from, text),
         };
@@ -87,7 +88,7 @@ pub const Language = union(enum) {
     /// most levels below the top): positions with the same state, whose stacks agree from the top down to there, have
     /// the same mask. The expensive
     /// operation: its caller caches the mask.
-    pub fn computeMask(language: *Language, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+    pub fn computeMask(language: *Language, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) span.Error!u32 {
         return switch (language.*) {
             inline else => |*one| one.computeMask(context, pool, at, scratch),
         };

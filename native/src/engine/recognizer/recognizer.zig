@@ -101,7 +101,7 @@ pub const Recognizer = struct {
     }
 
     /// As `Language.advance`.
-    pub fn advance(r: *const Recognizer, pool: *Pool, from: Position, text: []const u8) Allocator.Error!?Position {
+    pub fn advance(r: *const Recognizer, pool: *Pool, from: Position, text: []const u8) span.Error!?Position {
         return r.language.advance(r.gpa, pool, from, text);
     }
 
@@ -132,7 +132,7 @@ pub const Recognizer = struct {
 
     /// Computes the mask and caches it. Lent as long as the recognizer lives or, if there was no room, by
     /// `scratch`.
-    pub fn computeMask(r: *Recognizer, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!*const Mask {
+    pub fn computeMask(r: *Recognizer, pool: *Pool, at: Position, scratch: *Scratch) span.Error!*const Mask {
         const looked_at = try r.language.computeMask(&r.maskContext(), pool, at, scratch);
         var key: [cache_module.key_max]u32 = undefined;
         key[0] = at.state;

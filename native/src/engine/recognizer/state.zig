@@ -141,7 +141,7 @@ pub const RecognizerState = struct {
         s.forgetForced();
     }
 
-    pub fn accept(s: *RecognizerState, token: i32, timeout: u32, illegal: Illegal) Allocator.Error!Step {
+    pub fn accept(s: *RecognizerState, token: i32, timeout: u32, illegal: Illegal) contract.Error!Step {
         if (!s.span.is_open) return .{};
         if (s.isEnd(token) and try s.canStop()) {
             s.close();
@@ -173,7 +173,7 @@ pub const RecognizerState = struct {
         return .{ .in_span = true };
     }
 
-    pub fn allowed(s: *RecognizerState) Allocator.Error!?Legal {
+    pub fn allowed(s: *RecognizerState) contract.Error!?Legal {
         if (!s.span.is_open) return null;
         const mask = try s.currentMask();
         if (!mask.can_stop) return legal(mask);
@@ -188,20 +188,20 @@ pub const RecognizerState = struct {
         return !s.span.is_open or s.mask != null or s.recognizer.cachedMask(&s.pool, s.span.position) != null;
     }
 
-    pub fn canStop(s: *RecognizerState) Allocator.Error!bool {
+    pub fn canStop(s: *RecognizerState) contract.Error!bool {
         if (!s.span.is_open) return true;
         if (s.mask) |mask| return mask.can_stop;
         return s.recognizer.canStop(&s.pool, s.span.position);
     }
 
-    pub fn forcedToken(s: *RecognizerState) Allocator.Error!?i32 {
+    pub fn forcedToken(s: *RecognizerState) contract.Error!?i32 {
         if (s.n_forced_taken < s.forced_run.items.len) return s.forced_run.items[s.n_forced_taken];
         if (!try s.allBeginAlike()) return null;
         try s.findForced();
         return if (s.forced_run.items.len > 0) s.forced_run.items[0] else null;
     }
 
-    pub fn forced(s: *RecognizerState, out: []i32, _: u32) Allocator.Error!usize {
+    pub fn forced(s: *RecognizerState, out: []i32, _: u32) contract.Error!usize {
         if (s.n_forced_taken == s.forced_run.items.len) try s.findForced();
         const run = s.forced_run.items[s.n_forced_taken..];
         const n = @min(run.len, out.len);
@@ -209,7 +209,8 @@ pub const RecognizerState = struct {
         return run.len;
     }
 
-    pub fn forcedBytes(s: *RecognizerState, out: []u8) Allocator.Error!usize {
+    pub fn forcedBytes(s: *RecognizerState, out: []u8) contract.Error!usize {
+        _ = try s.allowed(); // fails where that does
         var bytes: ArrayList(u8) = .empty;
         defer bytes.deinit(s.gpa);
         _ = try s.appendForced(&bytes);
@@ -222,7 +223,7 @@ pub const RecognizerState = struct {
         return s.recognizer.trie.end_tokens;
     }
 
-    pub fn report(s: *RecognizerState) Allocator.Error!contract.Report {
+    pub fn report(s: *RecognizerState) contract.Error!contract.Report {
         const span = &s.span;
         const legal_tokens = try s.allowed();
         return .{
@@ -294,14 +295,14 @@ pub const RecognizerState = struct {
     }
 
     /// Whether the text is complete and no token continues it.
-    fn cannotContinue(s: *RecognizerState) Allocator.Error!bool {
+    fn cannotContinue(s: *RecognizerState) contract.Error!bool {
         if (!try s.canStop()) return false;
         const mask = try s.currentMask();
         return mask.n_tokens == s.recognizer.trie.end_tokens.len;
     }
 
     /// The position after a token; null if the token is illegal.
-    fn after(s: *RecognizerState, token: i32) Allocator.Error!?Position {
+    fn after(s: *RecognizerState, token: i32) contract.Error!?Position {
         const vocabulary = s.recognizer.vocabulary;
         if (!vocabulary.tokens.isText(@intCast(token))) return null;
         const bytes = vocabulary.tokens.bytesOf(@intCast(token));
@@ -314,7 +315,7 @@ pub const RecognizerState = struct {
 
     // ---- Masks
 
-    fn currentMask(s: *RecognizerState) Allocator.Error!*const Mask {
+    fn currentMask(s: *RecognizerState) contract.Error!*const Mask {
         if (s.mask) |mask| return mask;
         const mask = if (s.recognizer.cachedMask(&s.pool, s.span.position)) |mask| hit: {
             s.mask_hits += 1;
@@ -324,7 +325,7 @@ pub const RecognizerState = struct {
         return mask;
     }
 
-    fn computeMask(s: *RecognizerState) Allocator.Error!*const Mask {
+    fn computeMask(s: *RecognizerState) contract.Error!*const Mask {
         s.mask_misses += 1;
         const scratch = try s.recognizer.scratches.take();
         defer s.recognizer.scratches.giveBack(scratch);
@@ -353,7 +354,7 @@ pub const RecognizerState = struct {
     // ---- Forced tokens
 
     /// Appends the forced bytes, at most `forced_bytes_max`. Returns whether the text cannot go on after them.
-    fn appendForced(s: *RecognizerState, out: *ArrayList(u8)) Allocator.Error!bool {
+    fn appendForced(s: *RecognizerState, out: *ArrayList(u8)) contract.Error!bool {
         if (!s.span.is_open) return false;
         const n_nodes = s.pool.nodes.items.len;
         defer s.pool.nodes.shrinkRetainingCapacity(n_nodes);
@@ -374,7 +375,7 @@ pub const RecognizerState = struct {
 
     const OnlyByte = union(enum) { none, one: u8, several };
 
-    fn onlyByte(s: *RecognizerState, position: Position) Allocator.Error!OnlyByte {
+    fn onlyByte(s: *RecognizerState, position: Position) contract.Error!OnlyByte {
         const n_nodes = s.pool.nodes.items.len;
         var only: OnlyByte = .none;
         for (0..256) |byte| {
@@ -388,7 +389,7 @@ pub const RecognizerState = struct {
     }
 
     /// Whether all legal tokens begin with the same byte. If not, there is no forced token.
-    fn allBeginAlike(s: *RecognizerState) Allocator.Error!bool {
+    fn allBeginAlike(s: *RecognizerState) contract.Error!bool {
         if (!s.span.is_open) return false;
         const mask = try s.currentMask();
         if (mask.words != null or mask.n_tokens == 0) return false;
@@ -400,7 +401,7 @@ pub const RecognizerState = struct {
         return true;
     }
 
-    fn findForced(s: *RecognizerState) Allocator.Error!void {
+    fn findForced(s: *RecognizerState) contract.Error!void {
         s.forgetForced();
         if (!s.span.is_open) return;
         var bytes: ArrayList(u8) = .empty;

@@ -33,6 +33,7 @@ const Strings = @import("strings.zig").Strings;
 const Automata = @import("../vocabulary/string_index.zig").StringIndex.Automata;
 const spelling = @import("spelling.zig");
 const Form = @import("form.zig").Form;
+const unique = @import("unique.zig");
 
 pub const Error = goals_module.Error;
 
@@ -83,6 +84,10 @@ pub const Alternatives = struct {
     /// [two words of the plan's address, words ...]: where exceptions are missing, and by number whether they can come.
     except_places: Interner = .{},
     exceptable: Verdicts = .{},
+    /// By progress in an array of different items: of `key_sets`, the values that the next may not have.
+    excluded_values: NumberMap = .{},
+    /// By goal, what its values are, for unique.zig.
+    values_of: NumberMap = .{},
     /// What may still be looked at in the present call: it is as a whole that no search takes long.
     work_left: u32 = work_max,
     /// By progress and known key, where exceptions are missing: of `forks`, the ways to go on.
@@ -136,6 +141,8 @@ pub const Alternatives = struct {
         a.except_places.deinit(a.gpa);
         a.exceptable.deinit(a.gpa);
         a.open_extras.deinit(a.gpa);
+        a.excluded_values.deinit(a.gpa);
+        a.values_of.deinit(a.gpa);
         a.key_sets.deinit(a.gpa);
         a.texts.deinit(a.gpa);
         a.goals.deinit();
@@ -217,7 +224,7 @@ pub const Alternatives = struct {
 
     /// The progress at the start of an array or an object.
     pub fn start(a: *Alternatives, id: Id) Error!u32 {
-        var words: [@max(1 + ObjectPlan.n_words, 4 + plan_module.options_max)]u32 = @splat(0);
+        var words: [@max(1 + ObjectPlan.n_words, 5 + plan_module.options_max)]u32 = @splat(0);
         words[0] = id;
         const n = switch (a.all.items[id].*) {
             .array => |*plan| plan.nWords(),
@@ -259,6 +266,7 @@ pub const Alternatives = struct {
 
     fn scalarOf(a: *Alternatives, from: *const Conjunction) Error!?Alternative {
         for (from.literals) |literal| {
+            if (literal.setOf(a.schema) != null) continue;
             if (!literal.negated and a.schema.nodes[literal.node] == .listed) {
                 const range = a.schema.nodes[literal.node].listed;
                 return a.listedOf(from, a.schema.values[range.from..][0..range.len]);
@@ -287,6 +295,10 @@ pub const Alternatives = struct {
             if (n < from.count.min or n > from.count.max) return false;
         }
         for (from.literals) |literal| {
+            if (literal.setOf(a.schema)) |set| {
+                if (std.mem.findScalar(u32, a.key_sets.get(set), try a.text(value)) != null) return false;
+                continue;
+            }
             const does = switch (a.schema.nodes[literal.node]) {
                 .listed => |range| spelling.find(a.schema.values[range.from..][0..range.len], value),
                 .string_matches => |dfa| object_plan.matches(a.schema.dfas[dfa], try spelling.content(arena, value)),
@@ -319,7 +331,13 @@ pub const Alternatives = struct {
         var multiples: ArrayList(Decimal) = .empty;
         var not_multiples: ArrayList(Decimal) = .empty;
         var excluded: ArrayList(Decimal) = .empty;
-        for (from.literals) |literal| switch (a.schema.nodes[literal.node]) {
+        for (from.literals) |literal| if (literal.setOf(a.schema)) |set| {
+            spec.is_plain = true;
+            for (a.key_sets.get(set)) |number| {
+                const one = a.texts.list.items[number];
+                if (spelling.classOf(one) == .number) try excluded.append(arena, try decimalOf(arena, one));
+            }
+        } else switch (a.schema.nodes[literal.node]) {
             .number_limit => |i| {
                 const limit = a.schema.limits[i];
                 const least_or_most = a.schema.decimals[limit.decimal];
@@ -365,8 +383,15 @@ pub const Alternatives = struct {
         for (matched) |dfa| try matches.append(arena, a.schema.dfas[dfa]);
         for (unmatched) |dfa| try mismatches.append(arena, a.schema.dfas[dfa]);
         try excluded.appendSlice(arena, not);
+        var is_item = false;
         var listed: ?schema_module.Range = null;
-        for (from.literals) |literal| switch (a.schema.nodes[literal.node]) {
+        for (from.literals) |literal| if (literal.setOf(a.schema)) |set| {
+            is_item = true;
+            for (a.key_sets.get(set)) |number| {
+                const one = a.texts.list.items[number];
+                if (spelling.classOf(one) == .string) try excluded.append(arena, try spelling.content(arena, one));
+            }
+        } else switch (a.schema.nodes[literal.node]) {
             .string_matches => |i| try (if (literal.negated) &mismatches else &matches).append(arena, a.schema.dfas[i]),
             .listed => |range| if (!literal.negated) {
                 listed = range;
@@ -383,7 +408,7 @@ pub const Alternatives = struct {
             .matches = matches.items,
             .mismatches = mismatches.items,
             .excluded = excluded.items,
-            .as_key = not.len > 0,
+            .as_key = not.len > 0 or is_item,
         });
         errdefer one.deinit();
         if (!try one.isEmpty()) return one;
@@ -432,7 +457,10 @@ pub const Alternatives = struct {
         defer scratch.deinit();
         var literals: ArrayList(Literal) = .empty;
         const words = try scratch.allocator().dupe(u32, a.progresses.get(progress));
-        if (!try plan.take(scratch.allocator(), a.schema, words[1..], options, &literals)) return null;
+        const index = words[1];
+        if (!plan.move(words[1..], options)) return null;
+        try plan.addItem(scratch.allocator(), a.schema, index, options, &literals);
+        if (plan.is_unique) try literals.append(scratch.allocator(), .notIn(a.schema, try unique.excluded(a, plan, progress)));
         const goal = try a.goals.goal(literals.items);
         if (!try a.isSatisfiable(goal)) return null;
         return .{ .progress = try a.progresses.put(a.gpa, words), .goal = goal };
@@ -442,7 +470,19 @@ pub const Alternatives = struct {
         return plan.accepts(a.progresses.get(progress)[1..]);
     }
 
+    /// The progress behind an item of which the text is known now, from the one that `nextItem` gave.
+    pub fn behindValue(a: *Alternatives, progress: u32, value: u32, is_string: bool) Error!u32 {
+        const plan = &a.alternativeOf(progress).array;
+        if (!plan.is_unique) return progress;
+        const bytes = a.texts.list.items[value];
+        if (!is_string) return unique.withValue(a, plan, progress, try a.text(unique.canonicalNumber(bytes)));
+        const in_quotes = try std.mem.concat(a.gpa, u8, &.{ "\"", bytes, "\"" });
+        defer a.gpa.free(in_quotes);
+        return unique.withValue(a, plan, progress, try a.text(in_quotes));
+    }
+
     fn canFinishArray(a: *Alternatives, plan: *const ArrayPlan, progress: u32) Error!bool {
+        if (plan.is_unique) return unique.canFinish(a, plan, progress);
         // Breadth first over what progress there is; long arrays of like items go on with a count alone.
         var seen: NumberMap = .{};
         defer seen.deinit(a.gpa);
@@ -595,12 +635,14 @@ pub const Alternatives = struct {
         var few: Texts = .{};
         var extras: ArrayList(Extra) = .empty;
         var is_endless = false;
+        var is_many = false;
         var n_few: u32 = 0;
         for (plan.extras) |extra| {
             const strings_of = (try a.keysOf(plan, extra, &.{})).?;
             defer strings_of.deinit();
             const contents = try strings_of.all(scratch.allocator(), extra_keys_max);
-            is_endless = is_endless or contents == null;
+            is_endless = is_endless or strings_of.isEndless();
+            is_many = is_many or contents == null;
             if (contents == null or extra.possible | extra.certain == 0) try extras.append(arena, extra);
             for (contents orelse &.{}) |content| {
                 const n = few.count();
@@ -621,8 +663,8 @@ pub const Alternatives = struct {
             }
         }
         plan.extras = extras.items;
-        if (!is_endless) return n_few;
-        return if (plan.count.min > extra_keys_max) error.TooLarge else unbounded;
+        if (!is_many) return n_few;
+        return if (plan.count.min > extra_keys_max and !is_endless) error.TooLarge else unbounded;
     }
 
     /// Extra keys of one kind but those that came; null if there are none.
@@ -852,7 +894,7 @@ pub const Alternatives = struct {
         }
     }
 
-    fn withKey(a: *Alternatives, came: u32, key: u32) Allocator.Error!u32 {
+    pub fn withKey(a: *Alternatives, came: u32, key: u32) Allocator.Error!u32 {
         var keys: ArrayList(u32) = .empty;
         defer keys.deinit(a.gpa);
         try keys.appendSlice(a.gpa, a.key_sets.get(came));

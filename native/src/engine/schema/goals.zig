@@ -37,6 +37,16 @@ pub const Literal = packed struct(u32) {
     pub fn no(node: NodeId) Literal {
         return .{ .node = @intCast(node), .negated = true };
     }
+
+    /// The value is in none of the sets of values that came in an array; this one has a number.
+    pub fn notIn(schema: *const Schema, set: u32) Literal {
+        return .{ .node = @intCast(schema.nodes.len + set) };
+    }
+
+    /// The number of such a set; null for what stands in the schema.
+    pub fn setOf(literal: Literal, schema: *const Schema) ?u32 {
+        return if (literal.node < schema.nodes.len) null else literal.node - @as(u32, @intCast(schema.nodes.len));
+    }
 };
 
 /// What the first byte of a value tells.
@@ -84,9 +94,11 @@ pub const Goals = struct {
         var n: usize = 0;
         for (words) |word| {
             const literal: Literal = @bitCast(word);
-            const node = g.schema.nodes[literal.node];
-            if (node == .always and !literal.negated) continue;
-            if (node == .never and literal.negated) continue;
+            if (literal.setOf(g.schema) == null) {
+                const node = g.schema.nodes[literal.node];
+                if (node == .always and !literal.negated) continue;
+                if (node == .never and literal.negated) continue;
+            }
             if (std.mem.findScalar(u32, words[0..n], word) != null) continue;
             words[n] = word;
             n += 1;
@@ -179,6 +191,8 @@ const Expansion = struct {
     /// False if the branch is at its end: nothing satisfies it, or others go on in its place.
     fn take(e: *Expansion, b: *Branch, literal: Literal) Error!bool {
         const no = literal.negated;
+        // Arrays and objects are not compared.
+        if (literal.setOf(e.schema) != null) return if (e.class == .array or e.class == .object) true else e.keep(b, literal);
         switch (e.schema.nodes[literal.node]) {
             .always => return !no,
             .never => return no,

@@ -81,7 +81,13 @@ pub const JsonSchema = struct {
     }
 
     /// Not inline, here and below: beside it the short loops of other languages would be laid out worse.
-    pub noinline fn advance(s: *const JsonSchema, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) Allocator.Error!?Position {
+    pub noinline fn advance(
+        s: *const JsonSchema,
+        gpa: Allocator,
+        pool: *Pool,
+        from: Position,
+        text: []const u8,
+    ) machine_module.Error!?Position {
         const mutex = &@constCast(s).mutex;
         mutex.lock();
         defer mutex.unlock();
@@ -95,12 +101,12 @@ pub const JsonSchema = struct {
         var stack = from.stack;
         for (text, 0..) |byte, i| {
             m.behind = text[0..i];
-            const next = m.step(pool, .{ .words = words.items, .stack = stack }, byte, &after) catch return error.OutOfMemory;
+            const next = try m.step(pool, .{ .words = words.items, .stack = stack }, byte, &after);
             stack = next orelse return null;
             std.mem.swap(Words, &words, &after);
         }
         m.behind = text;
-        m.detach(words.items) catch return error.OutOfMemory;
+        try m.detach(words.items);
         return .{ .state = try m.runs.put(m.gpa, words.items), .stack = stack };
     }
 
@@ -117,7 +123,7 @@ pub const JsonSchema = struct {
         pool: *Pool,
         at: Position,
         scratch: *Scratch,
-    ) Allocator.Error!u32 {
+    ) machine_module.Error!u32 {
         s.mutex.lock();
         defer s.mutex.unlock();
         const m = s.machine;
@@ -129,7 +135,7 @@ pub const JsonSchema = struct {
         try s.start.appendSlice(context.gpa, m.runs.get(at.state));
         const point: Point = .{ .words = s.start.items, .stack = at.stack };
         const finder = try s.finderFor(context);
-        finder.find(pool, point, scratch) catch return error.OutOfMemory;
+        try finder.find(pool, point, scratch);
         return m.least_depth;
     }
 

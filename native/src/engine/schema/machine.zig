@@ -77,9 +77,12 @@ const Mode = enum(u8) {
     }
 };
 
-/// Words before the threads: mode and white space; the escape that has begun; bytes since the value began,
-/// where a thread counts them, or of a key the text before the present token; bytes of the key since then.
+/// Words before the threads: mode and white space; the escape that has begun; bytes since the value began, where a
+/// thread counts them, or of a text that is remembered what came before the present token; its bytes since then.
 const head = 4;
+
+/// In the first word: the text of this scalar is remembered, as that of a key always is.
+const remembered = 1 << 16;
 
 /// In a thread of a key: it is one that the schema names, told by a range of their texts; else an extra one.
 const known_key = 0;
@@ -249,7 +252,14 @@ pub const Machine = struct {
         }
     };
 
-    pub const Open = struct { strings: *Strings, state: Strings.State, any_spelling: bool, is_key: bool };
+    pub const Open = struct {
+        strings: *Strings,
+        state: Strings.State,
+        any_spelling: bool,
+        is_key: bool,
+        /// What may come behind a comma depends on the text.
+        decides: bool,
+    };
 
     pub fn textOf(m: *Machine, words: []const u32) Error!Text {
         const thread = threadAt(words, 0);
@@ -258,15 +268,21 @@ pub const Machine = struct {
             const plan = &m.alternatives.alternativeOf(thread[1]).object;
             if (thread[2] != known_key) {
                 const strings = (try m.alternatives.extraOpen(plan, thread[1], thread[2] - 1)).?;
-                return .{ .open = .{ .strings = strings, .state = state, .any_spelling = false, .is_key = true } };
+                return .{ .open = .{ .strings = strings, .state = state, .any_spelling = false, .is_key = true, .decides = false } };
             }
             const depth: u32 = @intCast(m.begun(words).len + words[3]);
             return .{ .known = .{ .plan = plan, .progress = thread[1], .low = thread[3], .high = thread[4], .depth = depth } };
         }
         return switch (m.alternatives.all.items[thread[1]].*) {
-            .listed => |texts| .{ .listed = .{ .texts = texts, .low = thread[2], .high = thread[3], .depth = words[2] } },
+            .listed => |texts| .{ .listed = .{ .texts = texts, .low = thread[2], .high = thread[3], .depth = m.depthOf(words) } },
             .string => |strings| .{
-                .open = .{ .strings = strings, .state = state, .any_spelling = strings.isFree(), .is_key = false },
+                .open = .{
+                    .strings = strings,
+                    .state = state,
+                    .any_spelling = strings.isFree() and !isRemembered(words),
+                    .is_key = false,
+                    .decides = isRemembered(words),
+                },
             },
             else => unreachable, // of no string
         };
@@ -282,8 +298,8 @@ pub const Machine = struct {
         return m.alternatives.texts.list.items[words[2]];
     }
 
-    /// As if the key were a text that is none.
-    pub fn forgetKey(m: *Machine, words: []u32) Error!void {
+    /// As if the text were one that is none.
+    pub fn forgetText(m: *Machine, words: []u32) Error!void {
         words[2] = try m.alternatives.text("\"");
         words[3] = 0;
     }
@@ -292,7 +308,7 @@ pub const Machine = struct {
     pub fn further(words: []const u32, state: Strings.State, n: u32, buffer: *[alone_max]u32) []u32 {
         const after = alone(words, 0, buffer);
         after[after.len - 2 ..][0..2].* = .{ state.product, state.count };
-        if (modeOf(words) == .key) after[3] += n;
+        if (isRemembered(words)) after[3] += n;
         return after;
     }
 
@@ -300,15 +316,15 @@ pub const Machine = struct {
     pub fn among(m: *const Machine, words: []const u32, low: u32, high: u32, depth: u32, buffer: *[alone_max]u32) []u32 {
         const after = alone(words, 0, buffer);
         after[after.len - 2 ..][0..2].* = .{ low, high };
-        if (modeOf(words) == .key) {
-            after[3] = depth - @as(u32, @intCast(m.begun(words).len));
+        if (isRemembered(words)) {
+            after[3] = depth - (m.depthOf(words) - words[3]);
         } else after[2] = depth;
         return after;
     }
 
     /// The thread of a number, if it is alone.
     pub fn numberOf(m: *const Machine, words: []const u32) ?struct { numbers: *Numbers, state: u32 } {
-        if (modeOf(words) != .number or threadsOf(words) != 1) return null;
+        if (modeOf(words) != .number or isRemembered(words) or threadsOf(words) != 1) return null;
         const thread = threadAt(words, 0);
         const alternative = m.alternatives.all.items[thread[1]];
         return if (alternative.* == .number) .{ .numbers = alternative.number, .state = thread[2] } else null;
@@ -353,10 +369,11 @@ pub const Machine = struct {
 
     fn possibleListed(m: *const Machine, words: []const u32) Bytes {
         var bytes: Bytes = .empty;
+        const depth = m.depthOf(words);
         for (0..threadsOf(words)) |i| {
             const thread = threadAt(words, i);
             for (m.alternatives.all.items[thread[1]].listed[thread[2]..thread[3]]) |one| {
-                if (words[2] < one.len) bytes.set(one[words[2]]);
+                if (depth < one.len) bytes.set(one[depth]);
             }
         }
         return bytes;
@@ -437,8 +454,23 @@ pub const Machine = struct {
             if (is_alive) try frame.appendSlice(m.gpa, &.{ n_slots - 1, entry.slot, entry.progress });
         }
         if (out.items.len == head) return null;
+        if (after == .array_next) try m.rememberText(frame.items, out.items);
         const top = try m.runs.put(m.gpa, frame.items);
         return .{ .below = try pool.push(m.gpa, stack), .top = top };
+    }
+
+    /// Where a scalar must be none that came, its text is remembered from its first byte on.
+    fn rememberText(m: *Machine, frame: []const u32, words: []u32) Error!void {
+        if (words[2] == 0) return; // no scalar
+        var i: usize = 1;
+        while (i < frame.len) : (i += 3) {
+            if (!m.alternatives.alternativeOf(frame[i + 2]).array.is_unique) continue;
+            words[0] |= remembered;
+            words[2] = try m.alternatives.text("");
+            // A string's without its quote, as that of a key.
+            words[3] = @intFromBool(modeOf(words) != .string);
+            return;
+        }
     }
 
     fn begin(m: *Machine, class: Class, out: *Words) Error!void {
@@ -475,8 +507,9 @@ pub const Machine = struct {
 
     fn stepScalar(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
         const mode = modeOf(at.words);
-        const depth = at.words[2];
-        try out.appendSlice(m.gpa, &.{ at.words[0], 0, depth + 1, 0 });
+        const depth = m.depthOf(at.words);
+        try out.appendSlice(m.gpa, &.{ at.words[0], 0, at.words[2], at.words[3] });
+        count(out.items);
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
             switch (m.alternatives.all.items[thread[1]].*) {
@@ -492,19 +525,36 @@ pub const Machine = struct {
         }
         if (out.items.len > head) {
             // A literal ends with its last byte, a number with what is behind it.
-            if (mode == .listed and m.isComplete(out.items, threadAt(out.items, 0))) return m.endValue(pool, out.items, at.stack, out);
+            if (mode == .listed and m.isComplete(out.items, threadAt(out.items, 0))) {
+                const text = try m.rememberedText(at.words, &.{byte});
+                return m.endValue(pool, out.items, at.stack, text, out);
+            }
             m.forgetDepth(out.items);
             return at.stack;
         }
         if (mode == .listed) return null;
         var ended: Words = .empty;
         defer ended.deinit(m.gpa);
-        const stack = try m.endValue(pool, at.words, at.stack, &ended) orelse return null;
+        const stack = try m.endValue(pool, at.words, at.stack, try m.rememberedText(at.words, ""), &ended) orelse return null;
         return m.step(pool, .{ .words = ended.items, .stack = stack }, byte, out);
+    }
+
+    /// Bytes of the value so far, with the quote before it.
+    fn depthOf(m: *const Machine, words: []const u32) u32 {
+        if (!isRemembered(words)) return words[2];
+        return @intCast(m.begun(words).len + words[3] + @intFromBool(modeOf(words) == .string));
+    }
+
+    /// The text of a scalar, with what comes last, if it is remembered.
+    fn rememberedText(m: *Machine, words: []const u32, last: []const u8) Error!?u32 {
+        if (!isRemembered(words)) return null;
+        const text = try m.wholeText(words);
+        return if (last.len == 0) text else try m.alternatives.textAfter(text, last);
     }
 
     /// Only listed texts need the number of bytes: without it, equal places are equal configurations.
     fn forgetDepth(m: *const Machine, words: []u32) void {
+        if (isRemembered(words)) return;
         for (0..threadsOf(words)) |i| {
             if (m.alternatives.all.items[threadAt(words, i)[1]].* == .listed) return;
         }
@@ -514,7 +564,7 @@ pub const Machine = struct {
     /// Whether the value may end here, for a thread.
     fn isComplete(m: *const Machine, words: []const u32, thread: []const u32) bool {
         return switch (m.alternatives.all.items[thread[1]].*) {
-            .listed => |texts| texts[thread[2]].len == words[2],
+            .listed => |texts| texts[thread[2]].len == m.depthOf(words),
             .number => |numbers| numbers.canEnd(@intCast(thread[2])),
             .string => |strings| strings.canEnd(.{ .product = thread[2], .count = thread[3] }),
             else => unreachable,
@@ -522,18 +572,23 @@ pub const Machine = struct {
     }
 
     /// Ends the value for the threads that may; `words` may lie in `out`.
-    fn endValue(m: *Machine, pool: *Pool, words: []const u32, stack: Stack, out: *Words) Error!?Stack {
+    fn endValue(m: *Machine, pool: *Pool, words: []const u32, stack: Stack, text: ?u32, out: *Words) Error!?Stack {
         var slots: Words = .empty;
         defer slots.deinit(m.gpa);
         for (0..threadsOf(words)) |i| {
             const thread = threadAt(words, i);
-            if (m.isComplete(words, thread)) try slots.append(m.gpa, thread[0]);
+            if (!m.isComplete(words, thread)) continue;
+            if (text) |number| switch (m.alternatives.all.items[thread[1]].*) {
+                .string => |strings| if (strings.excludes(try m.alternatives.contentOf(number))) continue,
+                else => {},
+            };
+            try slots.append(m.gpa, thread[0]);
         }
-        return m.leave(pool, stack, slots.items, out);
+        return m.leave(pool, stack, slots.items, text, modeOf(words) == .string, out);
     }
 
-    /// Goes on with the threads that waited for a goal of these slots.
-    fn leave(m: *Machine, pool: *Pool, stack: Stack, slots: []const u32, out: *Words) Error!?Stack {
+    /// Goes on with the threads that waited for a goal of these slots. `text`: that of a scalar, if it is remembered.
+    fn leave(m: *Machine, pool: *Pool, stack: Stack, slots: []const u32, text: ?u32, is_string: bool, out: *Words) Error!?Stack {
         out.clearRetainingCapacity();
         if (slots.len == 0) return null;
         m.least_depth = @min(m.least_depth, pool.depthOf(stack));
@@ -541,12 +596,13 @@ pub const Machine = struct {
             try out.appendSlice(m.gpa, &.{ @backingInt(Mode.end), 0, 0, 0, 0 });
             return stack;
         }
-        const frame = m.runs.get(stack.top);
-        try out.appendSlice(m.gpa, &.{ frame[0], 0, 0, 0 });
-        var i: usize = 1;
-        while (i < frame.len) : (i += 3) {
-            if (std.mem.findScalar(u32, slots, frame[i]) == null) continue;
-            if (!hasThread(out.items, frame[i + 1 ..][0..2])) try out.appendSlice(m.gpa, frame[i + 1 ..][0..2]);
+        const n_entries = (m.runs.get(stack.top).len - 1) / 3;
+        try out.appendSlice(m.gpa, &.{ m.runs.get(stack.top)[0], 0, 0, 0 });
+        for (0..n_entries) |i| {
+            const slot, var thread: [2]u32 = .{ m.runs.get(stack.top)[1 + 3 * i], m.runs.get(stack.top)[2 + 3 * i ..][0..2].* };
+            if (std.mem.findScalar(u32, slots, slot) == null) continue;
+            if (text) |number| thread[1] = try m.alternatives.behindValue(thread[1], number, is_string);
+            if (!hasThread(out.items, &thread)) try out.appendSlice(m.gpa, &thread);
         }
         const node = pool.nodes.items[stack.below];
         return if (out.items.len == head) null else .{ .below = node.parent, .top = node.state };
@@ -556,23 +612,25 @@ pub const Machine = struct {
 
     fn stepString(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
         const event = escapes.next(at.words[1], byte) orelse return null;
-        try out.appendSlice(m.gpa, &.{ at.words[0], event.state, at.words[2] +| 1, 0 });
+        const depth = m.depthOf(at.words);
+        try out.appendSlice(m.gpa, &.{ at.words[0], event.state, at.words[2], at.words[3] });
+        count(out.items);
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
             switch (m.alternatives.all.items[thread[1]].*) {
                 .listed => |texts| {
-                    const low, const high = narrow(texts, thread[2], thread[3], at.words[2], byte);
+                    const low, const high = narrow(texts, thread[2], thread[3], depth, byte);
                     if (low < high) try out.appendSlice(m.gpa, &.{ thread[0], thread[1], low, high });
                 },
                 .string => |strings| {
                     const before: Strings.State = .{ .product = thread[2], .count = thread[3] };
-                    const state = try spell(strings, before, event, strings.isFree()) orelse continue;
+                    const state = try spell(strings, before, event, strings.isFree() and !isRemembered(at.words)) orelse continue;
                     try out.appendSlice(m.gpa, &.{ thread[0], thread[1], state.product, state.count });
                 },
                 else => unreachable,
             }
         }
-        if (event.what == .quote) return m.endValue(pool, out.items, at.stack, out);
+        if (event.what == .quote) return m.endValue(pool, out.items, at.stack, try m.rememberedText(at.words, ""), out);
         m.forgetDepth(out.items);
         return if (out.items.len == head) null else at.stack;
     }
@@ -587,7 +645,7 @@ pub const Machine = struct {
             const plan = &m.alternatives.alternativeOf(thread[1]).array;
             if (m.alternatives.acceptsArray(plan, thread[1])) try slots.append(m.gpa, thread[0]);
         }
-        return m.leave(pool, at.stack, slots.items, out);
+        return m.leave(pool, at.stack, slots.items, null, false, out);
     }
 
     /// The threads that another item or member may follow.
@@ -618,7 +676,7 @@ pub const Machine = struct {
             const plan = &m.alternatives.alternativeOf(thread[1]).object;
             if (m.alternatives.acceptsObject(plan, thread[1])) try slots.append(m.gpa, thread[0]);
         }
-        return m.leave(pool, at.stack, slots.items, out);
+        return m.leave(pool, at.stack, slots.items, null, false, out);
     }
 
     /// Whether some member may come.
@@ -669,16 +727,16 @@ pub const Machine = struct {
         return if (out.items.len == head) null else at.stack;
     }
 
-    /// The whole text of the key so far, interned.
-    fn keyText(m: *Machine, words: []const u32) Error!u32 {
+    /// The whole text so far, interned.
+    fn wholeText(m: *Machine, words: []const u32) Error!u32 {
         if (words[3] == 0) return words[2];
         return m.alternatives.textAfter(words[2], m.behind[m.behind.len - words[3] ..]);
     }
 
     /// Makes a configuration independent of the bytes of the present token, which are `behind`.
     pub fn detach(m: *Machine, words: []u32) Error!void {
-        if (modeOf(words) != .key) return;
-        words[2] = try m.keyText(words);
+        if (!isRemembered(words)) return;
+        words[2] = try m.wholeText(words);
         words[3] = 0;
     }
 
@@ -698,7 +756,7 @@ pub const Machine = struct {
             } else {
                 const strings = (try m.alternatives.extraOpen(plan, thread[1], thread[2] - 1)).?;
                 if (!strings.canEnd(.{ .product = thread[3], .count = thread[4] })) continue;
-                if (text == null) text = try m.keyText(at.words);
+                if (text == null) text = try m.wholeText(at.words);
                 if (strings.is_late and strings.excludes(try m.alternatives.contentOf(text.?))) continue;
                 try m.alternatives.addMembers(plan, thread[1], .{ .extra = .{ .index = thread[2] - 1, .text = text.? } }, &forks);
             }
@@ -713,6 +771,17 @@ pub const Machine = struct {
 
 pub const Words = ArrayList(u32);
 pub const Bytes = std.StaticBitSet(256);
+
+fn isRemembered(words: []const u32) bool {
+    return words[0] & remembered != 0 or modeOf(words) == .key;
+}
+
+/// One byte of a value more.
+fn count(words: []u32) void {
+    if (isRemembered(words)) {
+        words[3] += 1;
+    } else words[2] +|= 1;
+}
 
 fn modeOf(words: []const u32) Mode {
     return @fromBackingInt(@as(u8, @truncate(words[0])));

@@ -374,8 +374,8 @@ pub const MaskFinder = struct {
         f.parts.appendAssumeCapacity(.{ .place = place });
         f.rests.clearRetainingCapacity();
         if (place.closing.len > 0) {
-            try f.findRests(at, .{ .product = place.ending, .count = strings.spec.length.min }, open.is_key);
-            if (open.is_key) try f.takeKeys(at, place);
+            try f.findRests(at, .{ .product = place.ending, .count = strings.spec.length.min }, open.is_key or open.decides);
+            if (open.is_key or open.decides) try f.takeNext(at, place, open.decides);
         }
         if (place.words != null) return f.finishPart(strings, open.state);
         try f.ids.appendSlice(gpa, place.ids);
@@ -427,11 +427,13 @@ pub const MaskFinder = struct {
     }
 
     /// Tokens that reach into another key are tried one by one: it must not be the key before it, which the rest alone
-    /// does not tell.
-    fn takeKeys(f: *MaskFinder, at: Point, place: *const StringPlace) Error!void {
+    /// does not tell. So are those that reach behind an item that must be none of the next ones.
+    fn takeNext(f: *MaskFinder, at: Point, place: *const StringPlace, is_item: bool) Error!void {
         var n: usize = 0;
         for (f.rests.items) |rest| {
-            if (std.mem.countScalar(u8, f.v.index.rests.tokens.bytesOf(@intCast(rest)), '"') <= 2) {
+            const bytes = f.v.index.rests.tokens.bytesOf(@intCast(rest));
+            const n_more = if (is_item) std.mem.countScalar(u8, bytes, ',') else std.mem.countScalar(u8, bytes, '"') / 3;
+            if (n_more == 0) {
                 f.rests.items[n] = rest;
                 n += 1;
                 continue;
@@ -445,10 +447,10 @@ pub const MaskFinder = struct {
     }
 
     /// What may follow the quote, from its byte on. What is behind a key does not depend on the key.
-    fn findRests(f: *MaskFinder, at: Point, ending: Strings.State, is_key: bool) Error!void {
+    fn findRests(f: *MaskFinder, at: Point, ending: Strings.State, forgets: bool) Error!void {
         var buffer: [Machine.alone_max]u32 = undefined;
         const words = Machine.further(at.words, ending, 0, &buffer);
-        if (is_key) try f.machine.forgetKey(words);
+        if (forgets) try f.machine.forgetText(words);
         const outer = f.ids;
         f.ids = f.rests;
         f.ids.clearRetainingCapacity();

@@ -28,6 +28,8 @@ pub const Spec = struct {
     excluded: []const Decimal = &.{},
     /// Integers may be spelled 1.0 even where no fractions are in the set.
     integer_fraction: bool = false,
+    /// No exponent, even where there is no constraint.
+    is_plain: bool = false,
 
     /// Adds a lower bound.
     pub fn atLeast(spec: *Spec, bound: Bound) void {
@@ -46,9 +48,17 @@ pub const Spec = struct {
         return order == inner or (order == .eq and bound.strict);
     }
 
+    /// If there is a value, there are infinitely many: no bound on one side, or any fraction between two bounds that
+    /// are not the same.
+    pub fn isEndless(spec: Spec) bool {
+        const least = spec.least orelse return spec.multiples.len == 0 or spec.not_multiples.len == 0;
+        const most = spec.most orelse return spec.multiples.len == 0 or spec.not_multiples.len == 0;
+        return spec.fractions and spec.multiples.len == 0 and decimal.compare(least.decimal, most.decimal) == .lt;
+    }
+
     /// There is no constraint.
     pub fn isFree(spec: Spec) bool {
-        return spec.integers and spec.fractions and spec.least == null and spec.most == null and
+        return !spec.is_plain and spec.integers and spec.fractions and spec.least == null and spec.most == null and
             spec.multiples.len == 0 and spec.not_multiples.len == 0 and spec.excluded.len == 0;
     }
 };

@@ -34,6 +34,8 @@ pub const Numbers = struct {
     gpa: Allocator,
     arena: Arena,
     free: bool,
+    /// There are infinitely many.
+    endless: bool,
     /// A fraction may be spelled.
     has_point: bool,
     positive: Side,
@@ -64,6 +66,7 @@ pub const Numbers = struct {
             .gpa = gpa,
             .arena = arena,
             .free = spec.isFree(),
+            .endless = spec.isEndless(),
             .has_point = spec.fractions or spec.integer_fraction,
             .positive = positive,
             .negative = negative,
@@ -89,6 +92,11 @@ pub const Numbers = struct {
     pub fn isEmpty(n: *const Numbers) bool {
         if (n.free) return false;
         return n.step(n.row(start).key, '-') == null and !n.hasDigit(n.row(start).key);
+    }
+
+    /// The set is known to have infinitely many values, if it has any.
+    pub fn isEndless(n: *const Numbers) bool {
+        return n.endless;
     }
 
     /// There is no constraint.

@@ -31,6 +31,8 @@ pub const ArrayPlan = struct {
     /// `array_items` of which some item is an exception.
     exceptions: []const NodeId,
     contains: []const Conjunction.Contains,
+    /// All items are different.
+    is_unique: bool,
     /// From here on all items have the same goal.
     n_prefix: u32,
 
@@ -38,12 +40,16 @@ pub const ArrayPlan = struct {
         var items: ArrayList(NodeId) = .empty;
         var exceptions: ArrayList(NodeId) = .empty;
         var n_prefix: u32 = 0;
+        var is_unique = false;
         for (from.literals) |literal| switch (schema.nodes[literal.node]) {
             .array_items => |atom| {
                 n_prefix = @max(n_prefix, atom.prefix.len);
                 try (if (literal.negated) &exceptions else &items).append(arena, literal.node);
             },
-            else => return error.TooLarge, // uniqueness of items
+            .array_unique => if (literal.negated) return error.TooLarge else {
+                is_unique = true;
+            },
+            else => unreachable, // no other literals are of arrays
         };
         if (exceptions.items.len + from.contains.len > options_max) return error.TooLarge;
         return .{
@@ -51,51 +57,65 @@ pub const ArrayPlan = struct {
             .items = items.items,
             .exceptions = exceptions.items,
             .contains = from.contains,
+            .is_unique = is_unique,
             .n_prefix = n_prefix,
         };
     }
 
-    /// Words of a thread's progress: the index, the count, the exceptions that came as bits, and how
-    /// often each of `contains` held.
+    /// Words of a thread's progress: the index, the count, the exceptions that came as bits, how often each of
+    /// `contains` held, and if items are unique the set of the values that came.
     pub fn nWords(plan: *const ArrayPlan) usize {
-        return 3 + plan.contains.len;
+        return 3 + plan.contains.len + @intFromBool(plan.is_unique);
+    }
+
+    /// The set of values of a progress, before which the number of the alternative stands.
+    pub fn seen(plan: *const ArrayPlan, words: []const u32) u32 {
+        std.debug.assert(plan.is_unique);
+        return words[words.len - 1];
     }
 
     /// Whether the array may end.
     pub fn accepts(plan: *const ArrayPlan, progress: []const u32) bool {
         if (progress[1] < plan.count.min) return false;
         if (@popCount(progress[2]) != plan.exceptions.len) return false;
-        for (plan.contains, progress[3..]) |contains, n| if (n < contains.count.min) return false;
+        for (plan.contains, progress[3..][0..plan.contains.len]) |contains, n| if (n < contains.count.min) return false;
         return true;
     }
 
-    /// Adds the literals of the item at `progress` that counts for `options`, and moves `progress` behind
-    /// it. False if it cannot count so, or if there is no room for an item.
-    pub fn take(
+    /// Adds the literals of the item of an index that counts for `options`.
+    pub fn addItem(
         plan: *const ArrayPlan,
         arena: Allocator,
         schema: *const Schema,
-        progress: []u32,
+        index: u32,
         options: u32,
         literals: *ArrayList(Literal),
-    ) Allocator.Error!bool {
-        if (plan.count.max != unbounded and progress[1] == plan.count.max) return false;
-        for (plan.items) |node| try literals.append(arena, .of(itemOf(schema, node, progress[0])));
+    ) Allocator.Error!void {
+        for (plan.items) |node| try literals.append(arena, .of(itemOf(schema, node, index)));
         for (plan.exceptions, 0..) |node, i| {
+            if (options >> @intCast(i) & 1 != 0) try literals.append(arena, .no(itemOf(schema, node, index)));
+        }
+        for (plan.contains, plan.exceptions.len..) |contains, i| {
+            if (options >> @intCast(i) & 1 != 0) {
+                try literals.append(arena, .of(contains.item));
+            } else if (contains.count.max != unbounded) try literals.append(arena, .no(contains.item));
+        }
+    }
+
+    /// Moves a progress behind an item that counts for `options`. False if it cannot count so, or if there is no
+    /// room for an item.
+    pub fn move(plan: *const ArrayPlan, progress: []u32, options: u32) bool {
+        if (plan.count.max != unbounded and progress[1] == plan.count.max) return false;
+        for (0..plan.exceptions.len) |i| {
             const bit = @as(u32, 1) << @intCast(i);
             if (options & bit == 0) continue;
             if (progress[2] & bit != 0) return false;
             progress[2] |= bit;
-            try literals.append(arena, .no(itemOf(schema, node, progress[0])));
         }
-        for (plan.contains, progress[3..], plan.exceptions.len..) |contains, *n, i| {
-            const chosen = options >> @intCast(i) & 1 != 0;
-            const is_bounded = contains.count.max != unbounded;
-            if (chosen) {
-                if (n.* == saturation(contains.count)) return false;
-                n.* += 1;
-                try literals.append(arena, .of(contains.item));
-            } else if (is_bounded) try literals.append(arena, .no(contains.item));
+        for (plan.contains, progress[3..][0..plan.contains.len], plan.exceptions.len..) |contains, *n, i| {
+            if (options >> @intCast(i) & 1 == 0) continue;
+            if (n.* == saturation(contains.count)) return false;
+            n.* += 1;
         }
         progress[0] = @min(progress[0] + 1, plan.n_prefix);
         progress[1] = @min(progress[1] + 1, saturation(plan.count));

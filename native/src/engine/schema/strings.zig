@@ -57,6 +57,11 @@ pub const Strings = struct {
         return s.spec.isFree();
     }
 
+    /// The set is known to be infinite, if it is not empty.
+    pub fn isEndless(s: *const Strings) bool {
+        return s.spec.length.max == unbounded and s.graph.longest[Graph.start] == Graph.endless;
+    }
+
     pub fn isEmpty(s: *Strings) Error!bool {
         return !try s.isAlive(s.start());
     }

@@ -105,7 +105,7 @@ pub const GuideSampler = struct {
     }
 
     /// Where the text stands.
-    pub fn report(s: *GuideSampler) error{OutOfMemory}!span.Report {
+    pub fn report(s: *GuideSampler) span.Error!span.Report {
         return if (s.guide) |*guide| guide.state.report() else .{};
     }
 
@@ -147,7 +147,7 @@ pub const GuideSampler = struct {
         s.restrict(array) catch s.logFailure();
     }
 
-    fn restrict(s: *GuideSampler, array: *TokenDataArray) error{OutOfMemory}!void {
+    fn restrict(s: *GuideSampler, array: *TokenDataArray) span.Error!void {
         const guide = if (s.guide) |*guide| guide else return;
         var legal = try guide.state.allowed() orelse return;
         // Where no token of the vocabulary continues the text, the generation ends.

@@ -344,7 +344,7 @@ pub const Stream = struct {
     /// Where the text stands.
     pub fn report(s: *Stream) Error!span.Report {
         const guide = if (s.guide) |*guide| guide else return .{};
-        return guide.state.report() catch s.diag.outOfMemory();
+        return guide.state.report() catch |e| s.diag.notTold(e);
     }
 
     /// A token that waits for room was accepted in the span before; it is no border of this one.
@@ -432,7 +432,7 @@ pub const Stream = struct {
         try s.refuseCancelled();
         if (s.sequence.interrupt.isOver()) return s.end(.time_budget);
         if (s.sequence.room() == 0) return s.end(.context_full);
-        const only = if (s.guide) |*guide| guide.state.forcedToken() catch return s.diag.outOfMemory() else null;
+        const only = if (s.guide) |*guide| guide.state.forcedToken() catch |e| return s.diag.notTold(e) else null;
         const needs_model = only == null or !s.skip_ahead;
         if (needs_model) {
             if (!allow_choice) return .nothing;
@@ -458,7 +458,7 @@ pub const Stream = struct {
     fn choose(s: *Stream) Error!i32 {
         const logits = s.sequence.logits.?;
         const guide = if (s.guide) |*guide| guide else return s.chooseUnconstrained();
-        const found = guide.state.allowed() catch return s.diag.outOfMemory();
+        const found = guide.state.allowed() catch |e| return s.diag.notTold(e);
         const legal = found orelse return s.chooseUnconstrained();
         if (legal.len() == 0) return s.diag.fail(.state, "no token of the vocabulary continues the text", .{});
         const choice = switch (s.mode) {
@@ -492,7 +492,7 @@ pub const Stream = struct {
 
     fn acceptInSpan(s: *Stream, token: i32) Error!@FieldType(Outbox, "step") {
         const guide = if (s.guide) |*guide| guide else return .{};
-        return guide.accept(token, s.timeout) catch s.diag.outOfMemory();
+        return guide.accept(token, s.timeout) catch |e| s.diag.notTold(e);
     }
 
     fn countFallback(s: *Stream) void {
