@@ -720,7 +720,7 @@ typedef struct eliza_llm_stream_config_t {
     int32_t draft_min;            /* no meaning without a drafter */
     int32_t draft_max;
     const char *mtp_drafter_path; /* non-empty: ELIZA_ERR_NOT_IMPLEMENTED */
-    const char *gbnf_grammar;     /* llama.cpp grammar with a rule `root`; NULL or "": none */
+    const char *gbnf_grammar;     /* GBNF with a rule `root` (native/GBNF.md); NULL or "": none */
     int32_t disable_thinking;     /* 1: <think> is never sampled */
     int32_t n_gpu_layers;         /* layers on the GPU; 0: none, all on the CPU; -1: as the model was loaded */
     const char *cache_type_k;     /* "f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", */

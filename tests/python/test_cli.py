@@ -185,6 +185,19 @@ def test_grammar_check_tells_what_is_wrong_and_where(tmp_path: Path) -> None:
     assert f"Error: {file}: not UTF-8" in result.stderr
 
 
+def test_grammar_check_knows_the_notation_by_the_suffix(tmp_path: Path) -> None:
+    for name, text in (("a.gbnf", 'root ::= "(" root ")" | .'), ("a.ebnf", 'root ::= "(" root\n ")" | [^]')):
+        file = tmp_path / name
+        file.write_text(text)
+        result = run("grammar", "check", file)
+        assert result.exit_code == 0, result.output
+        assert re.match(rf"{re.escape(str(file))}: \d+ terminals?, ", result.stdout), result.stdout
+    file.write_text("root ::= .")
+    result = run("grammar", "check", file)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(f"Error: {file}:1:10: "), result.stderr
+
+
 def test_schema_check_tells_size_and_notes_or_what_is_wrong_and_where(tmp_path: Path) -> None:
     file = tmp_path / "schema.json"
     file.write_text('{"type": "string", "format": "colour"}')

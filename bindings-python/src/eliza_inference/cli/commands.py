@@ -118,7 +118,7 @@ def show(payload: Path, model: Path | None) -> None:
 
 @commands.group()
 def grammar() -> None:
-    """Look at grammars in Lark's notation."""
+    """Look at grammars in Lark's notation, in GBNF (.gbnf) and in EBNF (.ebnf)."""
 
 
 @grammar.command()

@@ -24,8 +24,10 @@ def read_grammar(file: Path) -> str:
 
 
 def compile_grammar(vocabulary: Vocabulary, file: Path, text: str) -> Constraint:
-    """Compiles the text of a file; errors name the file before the place."""
+    """Compiles the text of a file, whose suffix says in which notation; errors name the file before the place."""
     try:
+        if file.suffix in (".gbnf", ".ebnf"):
+            return Constraint.gbnf(vocabulary, text, ebnf=file.suffix == ".ebnf")
         return Constraint.lark(vocabulary, text)
     except GrammarError as error:
         raise GrammarError(f"{file}:{error.message}") from error
