@@ -9,6 +9,7 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const log = @import("engine").log;
 const sampling = @import("engine").sampling;
+const span = @import("engine").span;
 const RecognizerState = @import("engine").recognizer_state.RecognizerState;
 const gpa = @import("engine").memory.gpa;
 
@@ -58,7 +59,7 @@ pub const Grammar = struct {
     }
 
     /// Whether the token may come next.
-    pub fn allows(grammar: *Grammar, token: i32) error{OutOfMemory}!bool {
+    pub fn allows(grammar: *Grammar, token: i32) span.Error!bool {
         return switch (grammar.state) {
             .own => |*own| if (try own.allowed()) |legal| legal.has(token) else true,
             .llama => |*llama| llama.allows(token),
@@ -66,7 +67,7 @@ pub const Grammar = struct {
     }
 
     /// Sets the logits of illegal candidates to -inf. They are all tokens of the vocabulary, by id, with these logits.
-    pub fn restrict(grammar: *Grammar, candidates: []api_module.TokenData, logits: [*]const f32) error{OutOfMemory}!void {
+    pub fn restrict(grammar: *Grammar, candidates: []api_module.TokenData, logits: [*]const f32) span.Error!void {
         switch (grammar.state) {
             .own => |*own| {
                 const legal = try own.allowed() orelse return;
@@ -89,7 +90,7 @@ pub const Grammar = struct {
     }
 
     /// Follows the text by one token. If the grammar refuses the token, it is switched off.
-    pub fn accept(grammar: *Grammar, token: i32) error{OutOfMemory}!void {
+    pub fn accept(grammar: *Grammar, token: i32) span.Error!void {
         if (grammar.off) return;
         const taken = switch (grammar.state) {
             .own => |*own| !(try own.accept(token, 0, .refuse)).refused,

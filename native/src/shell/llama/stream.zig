@@ -483,7 +483,7 @@ pub const Stream = struct {
         s.piece.clearRetainingCapacity();
         s.sequence.model.appendBytes(token, false, &s.piece) catch return s.diag.outOfMemory();
         s.outbox.putText(gpa, s.piece.items) catch return s.diag.outOfMemory();
-        if (s.grammar) |*grammar| grammar.accept(token) catch return s.diag.outOfMemory();
+        if (s.grammar) |*grammar| grammar.accept(token) catch |e| return s.diag.notTold(e);
         s.outbox.token = token;
         s.outbox.step = try s.acceptInSpan(token);
         const is_last = s.run.tokens + 1 >= s.run.tokens_max or (s.outbox.step.span_ended and s.stop_at_span_end);
