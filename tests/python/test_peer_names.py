@@ -75,6 +75,7 @@ def test_rows_of_a_batch(constraint: Constraint) -> None:
     assert fill_bitmaps(matchers, out, rows=[4, 0, 2]) is out
     assert [bits(out[row]) for row in (4, 0, 2)] == [legal(matcher) for matcher in matchers]
     assert (out[[1, 3]] == 7).all()
+    assert (fill_bitmaps([], np.full((2, N_WORDS), 7, np.int32), rows=[]) == 7).all()
     with pytest.raises(InvalidArgumentError, match="rows: 1 for 3 matchers"):
         fill_bitmaps(matchers, out, rows=[0])
     with pytest.raises(InvalidArgumentError, match=r"rows\[2\]: 5 is outside 0\.\.4"):

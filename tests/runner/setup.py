@@ -11,7 +11,7 @@ from pathlib import Path
 from runner.step import PYTHON, ROOT, TESTS, VENV, Step
 
 DEMO = ("python", "libllama", "package")
-ALL = (*DEMO, "typescript", "suites", "valgrind", "release")
+ALL = (*DEMO, "typescript", "suites", "transformers", "valgrind", "release")
 
 BINDING = ROOT / "bindings-python"
 PIP = [PYTHON, "-m", "pip", "--disable-pip-version-check", "install"]
@@ -62,6 +62,7 @@ def setup_steps(needs: Collection[str], native_too: bool = False) -> list[Step]:
         ),
         "typescript": _npm_packages("TypeScript packages", ROOT / "bindings-ts"),
         "suites": _suites(TESTS / "suites"),
+        "transformers": _transformers(TESTS / "transformers" / "requirements.txt", ROOT / "build" / "transformers"),
     }
     system = _system_packages(needs)
     return [*(step for name, step in parts.items() if name in needs), *([system] if system else [])]
@@ -102,6 +103,12 @@ def _suites(folder: Path) -> Step:
     return replace(
         packages, commands=[*packages.commands, [*PIP[:-1], *sources]], inputs=(*packages.inputs, requirements)
     )
+
+
+def _transformers(requirements: Path, folder: Path) -> Step:
+    """Beside what is installed anyway: torch alone is ten times as large as all of that."""
+    install = [*PIP, "--no-deps", "--upgrade", "--target", str(folder), "-r", str(requirements)]
+    return Step("transformers and torch", [install], inputs=(requirements,), done=folder / ".installed")
 
 
 def _system_packages(needs: Collection[str]) -> Step | None:

@@ -51,6 +51,14 @@ def _tasks() -> list[Task]:
             needs=("python", "libllama", "package", "suites"),
             library="debug",
         ),
+        _pytest(
+            "test transformers",
+            "the Python package in Hugging Face transformers",
+            TESTS / "transformers",
+            "transformers tests",
+            needs=("python", "libllama", "package", "transformers"),
+            library="debug",
+        ),
         Task(
             "test typescript",
             "the TypeScript package; a file name, or -t NAME, for some",

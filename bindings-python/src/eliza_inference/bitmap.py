@@ -34,7 +34,7 @@ def fill_bitmaps(
         raise InvalidArgumentError(f"rows: {len(rows)} for {len(matchers)} matchers")
     for at, row in enumerate(rows):
         integer(f"rows[{at}]", row, 0, array.shape[0] - 1)
-    filled = empty_bitmap(len(matchers) * array.shape[1]).reshape(len(matchers), -1)
+    filled = empty_bitmap(len(matchers) * array.shape[1]).reshape(len(matchers), array.shape[1])
     array[list(rows)] = _fill(matchers, filled, n_threads)
     return out
 

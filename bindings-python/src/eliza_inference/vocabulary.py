@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 from eliza_inference._arguments import integer, kind_of, utf8
 from eliza_inference._described import Described, Shared
@@ -122,6 +124,26 @@ class Vocabulary(Shared, Described):
         `FileInvalidError`, which names the place in the file.
         """
         return cls._from_table(read_tokenizer_json(source), n_tokens, end_of_generation, model_id)
+
+    @classmethod
+    def from_transformers(
+        cls, tokenizer: Any, *, n_tokens: int | None = None, model_id: str | None = None
+    ) -> Vocabulary:
+        """The vocabulary of a fast tokenizer of transformers, with that tokenizer for forced tokens and canonical
+        choices. Its `eos_token` ends a generation, beside the special tokens with a usual name for it. All else is as
+        for `from_tokenizer_json`."""
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        if backend is None:
+            raise TypeError(f"tokenizer: expected a fast tokenizer of transformers, got {kind_of(tokenizer)}")
+        table = read_tokenizer_json(json.loads(backend.to_str()))
+        vocabulary = cls._from_table(table, n_tokens, None, model_id)
+        ends = vocabulary.end_of_generation_tokens()
+        if tokenizer.eos_token_id is not None and tokenizer.eos_token_id not in ends:
+            vocabulary = cls._from_table(table, n_tokens, [*ends, tokenizer.eos_token_id], model_id)
+        vocabulary.set_tokenizer(
+            lambda text: tokenizer.encode(text.decode("utf-8", "ignore"), add_special_tokens=False)
+        )
+        return vocabulary
 
     @classmethod
     def from_tiktoken(

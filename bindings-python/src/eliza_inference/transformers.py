@@ -1,0 +1,142 @@
+"""Constrained generation with Hugging Face transformers.
+
+    from eliza_inference import Constraint, Vocabulary
+    from eliza_inference.transformers import generate
+
+    vocabulary = Vocabulary.from_transformers(tokenizer)
+    print(generate(model, tokenizer, "A colour, as JSON: ", Constraint.json_schema(vocabulary, schema)))
+
+Needs the extra `transformers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, overload
+
+from eliza_inference._arguments import instance
+from eliza_inference._logits import apply_bitmaps
+from eliza_inference.bitmap import fill_bitmaps
+from eliza_inference.constraint import Constraint, ConstraintKind
+from eliza_inference.matcher import Matcher
+
+__all__ = ["ConstraintLogitsProcessor", "generate"]
+
+
+class ConstraintLogitsProcessor:
+    """A `LogitsProcessor` for one call of `model.generate`: every text of the batch obeys the constraint.
+
+    It serves padded batches, several sequences for each prompt, sampling and beams, logits of every float type, on
+    any device, and wider than the vocabulary. What the first call sees is the prompt. Where a text is over, only
+    end tokens are legal: `end`, or None: those of the vocabulary. Each step masks the whole batch at once.
+    """
+
+    def __init__(self, constraint: Constraint, *, end: Iterable[int] | None = None) -> None:
+        instance("constraint", constraint, Constraint)
+        self._constraint = constraint
+        self._end = list(constraint.vocabulary.end_of_generation_tokens() if end is None else end)
+        # A token tree has its end tokens in the payload.
+        spans_end = None if end is None or constraint.kind == ConstraintKind.TOKEN_TRIE else self._end
+        self._start = Matcher(constraint, end=spans_end)
+        self._prompt_length: int | None = None
+        self._rows: list[_Row] = []
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
+        import numpy as np
+
+        if self._prompt_length is None:
+            self._prompt_length = input_ids.shape[1]
+            self._rows = [_Row([], self._start.clone()) for _ in range(len(input_ids))]
+        else:
+            self._follow(input_ids[:, self._prompt_length :].tolist())
+        bitmaps = np.zeros((len(self._rows), self._constraint._n_words), np.int32)
+        open_rows = []
+        for at, row in enumerate(self._rows):
+            if row.is_illegal:
+                continue
+            if self._end and row.matcher.is_terminated():
+                for token in self._end:
+                    bitmaps.view(np.uint32)[at, token // 32] |= np.uint32(1 << token % 32)
+            else:
+                open_rows.append(at)
+        fill_bitmaps([self._rows[at].matcher for at in open_rows], bitmaps, rows=open_rows)
+        masked = scores.clone()
+        apply_bitmaps(masked, bitmaps)
+        return masked
+
+    def _follow(self, texts: list[list[int]]) -> None:
+        """Gives each text the matcher of the row that it goes on from: with beams this may be another one, and
+        several texts may go on from one."""
+        before = self._rows
+        sources = [self._source(at, tokens) for at, tokens in enumerate(texts)]
+        last_use = {source: at for at, source in enumerate(sources)}
+        # The last text that goes on from a row takes its matcher; all copies are made before.
+        matchers = []
+        for at, source in enumerate(sources):
+            matcher = before[source].matcher
+            matchers.append(matcher if last_use[source] == at else matcher.clone())
+        self._rows = [
+            before[source].go_on(tokens, matcher)
+            for source, tokens, matcher in zip(sources, texts, matchers, strict=True)
+        ]
+
+    def _source(self, at: int, tokens: list[int]) -> int:
+        """The row with the longest common beginning: mostly the same one, and all of it."""
+        rows = self._rows
+        if at < len(rows) and rows[at].tokens == tokens[: len(rows[at].tokens)]:
+            return at
+        return max(range(len(rows)), key=lambda row: _common(rows[row].tokens, tokens))
+
+
+class _Row:
+    """One text: its tokens behind the prompt, as far as they are legal, and where they lead. Beams without a legal
+    token left take an illegal one; nothing may follow there."""
+
+    def __init__(self, tokens: list[int], matcher: Matcher, is_illegal: bool = False) -> None:
+        self.tokens = tokens
+        self.matcher = matcher
+        self.is_illegal = is_illegal
+
+    def go_on(self, tokens: list[int], matcher: Matcher) -> _Row:
+        """`matcher` stands where this text does."""
+        common = _common(self.tokens, tokens)
+        matcher.rollback(len(self.tokens) - common)
+        if matcher.accept_tokens(tokens[common:]):
+            return _Row(tokens, matcher)
+        n_legal = common + matcher.validate_tokens(tokens[common:])
+        matcher.accept_tokens(tokens[common:n_legal])
+        return _Row(tokens[:n_legal], matcher, is_illegal=True)
+
+
+def _common(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens both begin with."""
+    length = min(len(one), len(other))
+    if one[:length] == other[:length]:
+        return length
+    return next(at for at in range(length) if one[at] != other[at])
+
+
+@overload
+def generate(model: Any, tokenizer: Any, prompt: str, constraint: Constraint, **settings: Any) -> str: ...
+@overload
+def generate(
+    model: Any, tokenizer: Any, prompt: Sequence[str], constraint: Constraint, **settings: Any
+) -> list[str]: ...
+def generate(model: Any, tokenizer: Any, prompt: Any, constraint: Constraint, **settings: Any) -> Any:
+    """The text that the model says to a prompt, or the texts to several, under the constraint.
+
+    `settings` are those of `model.generate`, such as `max_new_tokens`, `do_sample` or `num_beams`. With
+    `num_return_sequences` the texts to one prompt stand side by side, and are a list for one prompt too.
+    """
+    prompts = [prompt] if isinstance(prompt, str) else list(prompt)
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token_id = tokenizer.eos_token_id
+    inputs = tokenizer(prompts, return_tensors="pt", padding=True, padding_side="left").to(model.device)
+    ends = settings.get("eos_token_id", model.generation_config.eos_token_id)
+    end = None if ends is None else [ends] if isinstance(ends, int) else list(ends)
+    settings.setdefault("pad_token_id", tokenizer.pad_token_id)
+    processors = [*settings.pop("logits_processor", []), ConstraintLogitsProcessor(constraint, end=end)]
+    output = model.generate(**inputs, logits_processor=processors, **settings)
+    skipped = 0 if model.config.is_encoder_decoder else inputs["input_ids"].shape[1]
+    texts: list[str] = tokenizer.batch_decode(output[:, skipped:], skip_special_tokens=True)
+    return texts[0] if isinstance(prompt, str) and len(texts) == 1 else texts

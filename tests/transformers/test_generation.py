@@ -1,0 +1,177 @@
+"""Generation with transformers' own classes on the CPU, with a tiny model of random weights: whatever it would like to
+say, each text obeys the constraint."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+import torch
+from eliza_inference import Constraint, Matcher, TokenTree, Vocabulary, apply_bitmaps
+from eliza_inference.transformers import ConstraintLogitsProcessor, generate
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList, PreTrainedTokenizerFast
+
+PROMPTS = ["a colour: ", "a somewhat longer prompt for another colour, please: "]
+COLOURS = r"(red|green|blue|gr[ae]y|[0-9a-f]{6})"
+PADDING = 13
+"""By how many ids the logits are wider than the vocabulary."""
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Any:
+    """Bytes and a few pairs of them, in GPT-2's spelling."""
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    merges = [("r", "e"), ("e", "d"), ("re", "d"), ("g", "r"), ("gr", "e"), ('"', ":")]
+    words = [*letters, *(one + other for one, other in merges), "<pad>", "</s>"]
+    built = Tokenizer(models.BPE(vocab={word: at for at, word in enumerate(words)}, merges=merges))
+    built.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    built.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=built, pad_token="<pad>", eos_token="</s>")
+
+
+@pytest.fixture(scope="module")
+def vocabulary(tokenizer: Any) -> Vocabulary:
+    return Vocabulary.from_transformers(tokenizer)
+
+
+@pytest.fixture(scope="module")
+def model(tokenizer: Any) -> Any:
+    torch.manual_seed(7)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer) + PADDING,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        initializer_range=1.0,
+    )
+    return LlamaForCausalLM(config).eval()
+
+
+def test_the_vocabulary_is_that_of_the_tokenizer(tokenizer: Any, vocabulary: Vocabulary) -> None:
+    assert len(vocabulary) == len(tokenizer)
+    assert vocabulary.end_of_generation_tokens() == (tokenizer.eos_token_id,)
+    matcher = Matcher(Constraint.choices(vocabulary, ["red rose"]))
+    assert matcher.forced()[:2] == tokenizer.encode("red rose", add_special_tokens=False)[:2]
+    with pytest.raises(TypeError, match="expected a fast tokenizer"):
+        Vocabulary.from_transformers(object())
+
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "greedy": {},
+    "sampling": {"do_sample": True, "temperature": 2.0},
+    "sequences": {"do_sample": True, "num_return_sequences": 3},
+    "beams": {"num_beams": 4},
+    "beams-returned": {"num_beams": 4, "num_return_sequences": 4},
+    "beams-sampled": {"num_beams": 3, "do_sample": True},
+}
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+def test_every_text_of_a_padded_batch_is_a_colour(
+    model: Any, tokenizer: Any, vocabulary: Vocabulary, settings: dict[str, Any], dtype: Any
+) -> None:
+    torch.manual_seed(1)
+    constraint = Constraint.regex(vocabulary, COLOURS)
+    texts = generate(model.to(dtype), tokenizer, PROMPTS, constraint, max_new_tokens=20, **settings)
+    assert len(texts) == 2 * settings.get("num_return_sequences", 1)
+    for text in texts:
+        assert re.fullmatch(COLOURS, text), text
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+def test_documents_of_a_json_schema(
+    model: Any, tokenizer: Any, vocabulary: Vocabulary, settings: dict[str, Any]
+) -> None:
+    torch.manual_seed(2)
+    schema = {
+        "type": "object",
+        "properties": {"red": {"type": "boolean"}, "size": {"enum": [1, 2, 10]}},
+        "required": ["red", "size"],
+        "additionalProperties": False,
+    }
+    constraint = Constraint.json_schema(vocabulary, schema, space="compact")
+    texts = generate(model.float(), tokenizer, PROMPTS, constraint, max_new_tokens=60, **settings)
+    for text in texts:
+        document = json.loads(text)
+        assert document["size"] in (1, 2, 10)
+        assert isinstance(document["red"], bool)
+
+
+def test_one_prompt_gives_one_text(model: Any, tokenizer: Any, vocabulary: Vocabulary) -> None:
+    constraint = Constraint.choices(vocabulary, ["red", "reddish"])
+    text = generate(model.float(), tokenizer, PROMPTS[0], constraint, max_new_tokens=9)
+    assert text in ("red", "reddish")
+
+
+def test_after_the_name_of_a_token_tree_only_the_end_is_legal(
+    model: Any, tokenizer: Any, vocabulary: Vocabulary
+) -> None:
+    def tokenize(text: str) -> list[int]:
+        return list(tokenizer.encode(text, add_special_tokens=False))
+
+    tree = TokenTree.from_names(["red", "green", "blue"], tokenize)
+    texts = generate(model.float(), tokenizer, PROMPTS, Constraint(vocabulary, tree), max_new_tokens=30)
+    assert set(texts) <= {"red", "green", "blue"}
+
+
+def test_beams_with_fewer_texts_than_beams(model: Any, tokenizer: Any, vocabulary: Vocabulary) -> None:
+    constraint = Constraint.choices(vocabulary, ["red", "blue"])
+    texts = generate(model.float(), tokenizer, PROMPTS, constraint, max_new_tokens=10, num_beams=6)
+    assert set(texts) <= {"red", "blue"}
+
+
+def test_the_processor_masks_what_a_matcher_of_each_text_does(tokenizer: Any, vocabulary: Vocabulary) -> None:
+    """Rows change places, are doubled and go back, as in beams, and each step is compared with fresh matchers."""
+    constraint = Constraint.regex(vocabulary, "[a-c]*x?")
+    processor = ConstraintLogitsProcessor(constraint)
+    prompt = [[5, 6], [7, 8], [9, 10]]
+    width = len(tokenizer) + PADDING
+    histories = [
+        ["", "", ""],
+        ["a", "b", "c"],
+        ["bx", "ba", "bb"],
+        ["bab", "bab", "bx?"],
+        ["bxaa", "bxcc", "babb"],
+        ["bx", "ca", "b?"],
+        ["cac", "bcx", "bbc"],
+    ]
+    for texts in histories:
+        ids = torch.tensor([[*start, *tokenizer.encode(text)] for start, text in zip(prompt, texts, strict=True)])
+        masked = processor(ids, torch.zeros(3, width))
+        for row, text in zip(masked, texts, strict=True):
+            matcher = Matcher(constraint)
+            allowed = matcher.allowed() if matcher.accept_tokens(tokenizer.encode(text)) else ()
+            assert allowed is not None
+            assert torch.isfinite(row).nonzero().flatten().tolist() == [int(token) for token in allowed]
+
+
+def test_it_stands_among_other_processors(model: Any, tokenizer: Any, vocabulary: Vocabulary) -> None:
+    inputs = tokenizer(PROMPTS, return_tensors="pt", padding=True, padding_side="left")
+    processor = ConstraintLogitsProcessor(Constraint.regex(vocabulary, COLOURS))
+    output = model.float().generate(
+        **inputs, logits_processor=LogitsProcessorList([processor]), max_new_tokens=20, repetition_penalty=1.3
+    )
+    for text in tokenizer.batch_decode(output[:, inputs["input_ids"].shape[1] :], skip_special_tokens=True):
+        assert re.fullmatch(COLOURS, text), text
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+def test_tensors_of_every_float_type_are_masked_in_place(vocabulary: Vocabulary, dtype: Any) -> None:
+    matcher = Matcher(Constraint.regex(vocabulary, "[a-c]+"))
+    logits = torch.randn(3, len(vocabulary) + PADDING).to(dtype)
+    before = logits.clone()
+    matcher.apply_bitmap(logits[1])
+    assert logits[0].equal(before[0]) and logits[2].equal(before[2])
+    allowed = matcher.allowed()
+    assert allowed is not None
+    kept = torch.isfinite(logits[1]).nonzero().flatten().tolist()
+    assert kept == [int(token) for token in allowed]
+    assert logits[1, kept].equal(before[1, kept])
+    with pytest.raises(TypeError):
+        apply_bitmaps(torch.zeros(5, dtype=torch.int64), matcher.fill_bitmap())
