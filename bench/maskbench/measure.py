@@ -40,7 +40,7 @@ class Outcome:
 
     @property
     def warm_ns(self) -> list[int]:
-        """The same, of the texts a second time."""
+        """The same, of the first text a second time."""
         return [ns for text in self.answer.get("warm_ns", []) for ns in text]
 
     @property

@@ -15,7 +15,7 @@ Made by one run of `python -m bench maskbench --report`. Each library runs in a 
 for each schema; who goes first changes with each schema. A schema is compiled once, from its text (TTFM). Then each
 instance, as `json.dumps` writes it, is taken token by token with the Llama-3 vocabulary: the mask is found and the
 token is taken (TBM, from Python, the calls included); the first one refused ends the text. A schema passes if all its
-valid instances are taken to their ends and no invalid one is. Afterwards all its texts are run once more with the
+valid instances are taken to their ends and no invalid one is. Afterwards its first text is run once more with the
 same constraint: that is the second use. Times are of the processor, since the machine is shared; each pair of
 readings costs 0.15 us, which is in the figures.
 """

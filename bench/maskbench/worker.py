@@ -38,13 +38,16 @@ def _run(engine: Engine, schema: str, texts: list[list[int]]) -> dict[str, Any]:
         return {"refusal": str(error), "compile_ns": clock() - started}
     compile_ns = clock() - started
     taken, spent, retained = [], [], None
-    for tokens in texts:
-        matcher = make()
-        is_taken, ns = _feed(matcher, tokens)
-        taken.append(is_taken)
-        spent.append(ns)
-        retained = matcher.retained_bytes()
-    warm = [_feed(make(), tokens)[1] for tokens in texts]
+    try:
+        for tokens in texts:
+            matcher = make()
+            is_taken, ns = _feed(matcher, tokens)
+            taken.append(is_taken)
+            spent.append(ns)
+            retained = matcher.retained_bytes()
+        warm = [_feed(make(), tokens)[1] for tokens in texts[:1]]
+    except (ValueError, OSError, MemoryError, RuntimeError) as error:
+        return {"refusal": f"no mask: {error}", "compile_ns": compile_ns}
     return {"compile_ns": compile_ns, "taken": taken, "ns": spent, "warm_ns": warm, "retained": retained}
 
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import os
-from types import TracebackType
-from typing import TypeVar
 
 from eliza_inference._arguments import utf8
-from eliza_inference._described import Described
+from eliza_inference._closing import Closing
 from eliza_inference._library import CData, create, ffi, lib
 from eliza_inference.errors import ClosedError, error_from_status
 from eliza_inference.llama import load_llama
 
 __all__ = ["OpenModel"]
 
-Opened = TypeVar("Opened", bound="OpenModel")
 
-
-class OpenModel(Described):
+class OpenModel(Closing):
     """An open native model: the part of a `Model` that a vocabulary needs."""
 
     def __init__(self, path: str | os.PathLike[str], *, model_id: str = "") -> None:
@@ -34,14 +30,6 @@ class OpenModel(Described):
         handle, self._native = self._native, ffi.NULL
         if handle:
             ffi.release(handle)
-
-    def __enter__(self: Opened) -> Opened:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _set_model_id(self, model_id: str) -> None:
         encoded = utf8("model_id", model_id)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from enum import IntEnum, IntFlag
 from itertools import takewhile
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from eliza_inference._arguments import UINT32_MAX, UINT64_MAX, floats, instance, integer, mode_number, number, utf8
 from eliza_inference._bitmap import Bitmap, empty_bitmap, int32_array, lend_bitmap, set_bits
+from eliza_inference._closing import Closing
 from eliza_inference._constants import constant
-from eliza_inference._described import Described
 from eliza_inference._library import CData, call, ffi, kept_alive_by, lent_text, lib, new_struct
 from eliza_inference._logits import apply_bitmaps
 from eliza_inference._tokenizers import watching_tokenizer
@@ -101,7 +100,7 @@ class MatcherInfo(NamedTuple):
     """Masks that had to be computed."""
 
 
-class Matcher(Described):
+class Matcher(Closing):
     """The state of one output: cheap to make, and used by one thread at a time. Keeps the constraint alive.
 
     A recognizer's span is open from the start. The spans of a token tree without triggers open one after the
@@ -376,14 +375,6 @@ class Matcher(Described):
         # A bitmap that was lent holds the handle: the last such array frees it.
         if handle and not self._lent_bitmap:
             ffi.release(handle)
-
-    def __enter__(self) -> Matcher:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _describe(self) -> str:
         return f"of {self._constraint}{'' if self._handle else ', closed'}"

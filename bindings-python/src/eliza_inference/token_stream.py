@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from enum import IntEnum
 from types import TracebackType
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from eliza_inference._arguments import (
     UINT32_MAX,
@@ -19,6 +19,7 @@ from eliza_inference._arguments import (
     number,
     utf8,
 )
+from eliza_inference._closing import Closing
 from eliza_inference._constants import constant
 from eliza_inference._described import Described
 from eliza_inference._library import CData, call, create, ffi, lent_text, lib, new_struct
@@ -37,8 +38,6 @@ from eliza_inference.matcher import Mode, SpanState, span_state
 from eliza_inference.span_config import SpanConfig
 
 __all__ = ["Span", "StopReason", "StreamStats", "StreamStep", "TokenCallback", "TokenStream"]
-
-Opened = TypeVar("Opened", bound="TokenStream")
 
 TokenCallback = Callable[[int, str], bool | None]
 """Receives a token id and its text; True stops the generation. If the output ends inside a character, a last
@@ -108,7 +107,7 @@ class StreamStats:
     pending_tokens: int
 
 
-class TokenStream(Described):
+class TokenStream(Closing):
     """What a `Stream` does with tokens alone: it does not know its model."""
 
     def __init__(self, context: CData, config: Mapping[str, int | float | bytes]) -> None:
@@ -388,14 +387,6 @@ class TokenStream(Described):
             handle, self._handle = self._handle, ffi.NULL
         if handle:
             ffi.release(handle)
-
-    def __enter__(self: Opened) -> Opened:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def _is_open(self) -> bool:
