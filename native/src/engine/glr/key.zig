@@ -1,6 +1,7 @@
 //! What the mask of an ambiguous grammar's position is found again by: its configurations, and then the nodes that
 //! they lead to, level by level down to the lowest of which a state was looked at. recognizer/key.zig says why that
-//! is enough: here the levels are those of a graph, and a node that several paths lead to is written for each.
+//! is enough: here the levels are those of a graph. A node that is led to again is named by its number, and has been
+//! written no lower than where it is met.
 
 const std = @import("std");
 const position = @import("../language/position.zig");
@@ -8,17 +9,22 @@ const Position = position.Position;
 const Pool = position.Pool;
 const graph = @import("graph.zig");
 
-/// Nodes in one key. A key with more is in no cache.
-const nodes_max = 24;
+/// Nodes in one key, and links in a row that lead to nodes that are there already. A key with more is in no cache.
+const nodes_max = 48;
+const repeats_max = 8;
 
-/// The numbers of a position, as many as are asked for. In the order: configurations, each with the lexer's state;
-/// then for each node the parser's state and the number of its links, and for each link the same, level by level.
+/// The numbers of a position, as many as are asked for: for each configuration the lexer's state; then for each node the
+/// parser's state and the number of its links. New nodes are numbered in the order in which configurations and links
+/// lead to them; what leads to another one is followed by the number of that.
 pub const GraphKey = struct {
     pool: *const Pool,
     configurations: graph.Configurations,
-    queue: [nodes_max]u32 = undefined,
-    n_queued: u32 = 0,
-    n_taken: u32 = 0,
+    nodes: [nodes_max]u32 = undefined,
+    n_nodes: u32 = 0,
+    n_written: u32 = 0,
+    /// Numbers that come next.
+    repeats: [repeats_max]u32 = undefined,
+    n_repeats: u32 = 0,
     /// Where the level ends that is being written.
     level_end: u32 = 0,
     /// The levels that are written.
@@ -28,34 +34,44 @@ pub const GraphKey = struct {
     /// In no key.
     const too_large = std.math.maxInt(u31);
     const several_bit = 1 << 16;
+    const repeat_bit = 1 << 30;
 
     pub fn of(pool: *const Pool, at: Position) GraphKey {
         return .{ .pool = pool, .configurations = .of(pool, at) };
     }
 
     pub fn next(key: *GraphKey) u32 {
+        if (key.n_repeats > 0) {
+            key.n_repeats -= 1;
+            return key.repeats[key.n_repeats];
+        }
         if (!key.is_begun) {
             if (key.configurations.next()) |one| {
                 if (!key.add(one.node)) return too_large;
                 return one.state | @as(u32, if (key.hasMore()) several_bit else 0);
             }
             key.is_begun = true;
-            key.level_end = key.n_queued;
+            key.level_end = key.n_nodes;
         }
-        if (key.n_taken == key.n_queued) return too_large; // below the bottom
-        const node = key.queue[key.n_taken];
-        key.n_taken += 1;
+        if (key.isWhole()) return too_large; // below the bottom
+        const node = key.nodes[key.n_written];
+        key.n_written += 1;
         var n_links: u32 = 0;
         var link = node;
         while (link != graph.last) : (link = key.pool.nodes.items[link].parent) {
             n_links += 1;
             if (!key.add(key.pool.nodes.items[link].depth)) return too_large;
         }
-        if (key.n_taken == key.level_end) {
+        if (key.n_written == key.level_end) {
             key.n_levels += 1;
-            key.level_end = key.n_queued;
+            key.level_end = key.n_nodes;
         }
         return graph.stateOf(key.pool, node) | n_links << 16;
+    }
+
+    /// Whether all nodes are written.
+    fn isWhole(key: *const GraphKey) bool {
+        return key.is_begun and key.n_repeats == 0 and key.n_written == key.n_nodes;
     }
 
     fn hasMore(key: *const GraphKey) bool {
@@ -63,9 +79,15 @@ pub const GraphKey = struct {
     }
 
     fn add(key: *GraphKey, node: u32) bool {
-        if (key.n_queued == nodes_max) return false;
-        key.queue[key.n_queued] = node;
-        key.n_queued += 1;
+        for (key.nodes[0..key.n_nodes], 0..) |known, number| if (known == node) {
+            if (key.n_repeats == repeats_max) return false;
+            key.repeats[key.n_repeats] = @as(u32, @intCast(number)) | repeat_bit;
+            key.n_repeats += 1;
+            return true;
+        };
+        if (key.n_nodes == nodes_max) return false;
+        key.nodes[key.n_nodes] = node;
+        key.n_nodes += 1;
         return true;
     }
 };
@@ -75,7 +97,7 @@ pub const GraphKey = struct {
 pub fn write(pool: *const Pool, at: Position, level: u32, key: []u32) ?usize {
     var numbers: GraphKey = .of(pool, at);
     for (key, 0..) |*number, i| {
-        if (numbers.n_levels > level or numbers.is_begun and numbers.n_taken == numbers.n_queued) return i;
+        if (numbers.n_repeats == 0 and numbers.n_levels > level or numbers.isWhole()) return i;
         number.* = numbers.next();
         if (number.* == GraphKey.too_large) return null;
     }
