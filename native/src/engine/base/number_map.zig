@@ -43,6 +43,12 @@ pub const NumberMap = struct {
         list.appendAssumeCapacity(item);
     }
 
+    /// Takes all keys out; the memory stays.
+    pub fn clear(map: *NumberMap) void {
+        if (map.n > 0) @memset(map.slots, .{ .key = free, .value = 0 });
+        map.n = 0;
+    }
+
     fn grow(map: *NumberMap, gpa: Allocator) Allocator.Error!void {
         const before = map.slots;
         map.slots = try gpa.alloc(Slot, @max(16, 2 * before.len));
@@ -71,4 +77,8 @@ test "as a list" {
     for (0..1000) |i| try map.put(gpa, i * i, @intCast(i));
     for (0..1000) |i| try std.testing.expectEqual(@as(u32, @intCast(i)), map.get(i * i));
     try std.testing.expectEqual(null, map.get(2));
+    map.clear();
+    try std.testing.expectEqual(null, map.get(4));
+    try map.put(gpa, 4, 5);
+    try std.testing.expectEqual(5, map.get(4));
 }

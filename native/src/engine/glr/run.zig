@@ -65,8 +65,15 @@ pub const Run = struct {
     // Scratch of single operations.
     pairs: ArrayList(Pair) = .empty,
     pair_sets: ArrayList(u64) = .empty,
+    /// Those that reductions are yet to be tried on.
+    waiting: ArrayList(u32) = .empty,
+    /// From a pair's state and node to the pair, once there are `listed_max`.
+    of_pairs: NumberMap = .{},
     frontier: ArrayList(Below) = .empty,
     next_frontier: ArrayList(Below) = .empty,
+    /// [node]: where it is in the frontier that has this stamp. Made when a frontier is first large.
+    marks: ArrayList(Mark) = .empty,
+    stamp: u32 = 0,
     arrivals: ArrayList(Arrival) = .empty,
     found: ArrayList(Configuration) = .empty,
 
@@ -77,13 +84,15 @@ pub const Run = struct {
     /// As graph.zig's, with a stack in place of its node.
     pub const Configuration = struct { state: u16, stack: u32 };
     /// A state on a node.
-    const Pair = struct { state: u16, below: u32, level: i32 };
+    const Mark = struct { stamp: u32, index: u32 };
+    const Pair = struct { state: u16, below: u32, level: i32, is_waiting: bool = true };
     /// A state that a terminal leads to, and the node below it.
     const Arrival = struct { state: u16, below: u32, level: i32, limit: u32 };
 
     /// The set of no configuration.
     pub const empty = 0;
-    const not_made = std.math.maxInt(u32) - 1;
+    /// So many pairs are looked through one by one.
+    const listed_max = 16;
     /// In place of an index of `inseparable`: any terminal may begin.
     const unlimited = std.math.maxInt(u32);
     /// In place of a parser's state that a terminal leads to: `below` is the stack, which stays.
@@ -110,7 +119,8 @@ pub const Run = struct {
 
     const owned = .{
         "levels",     "stacks",      "viable", "groups",    "of_nodes", "by_links",      "sets",     "configurations", "by_content",
-        "of_pending", "inseparable", "pairs",  "pair_sets", "frontier", "next_frontier", "arrivals", "found",
+        "of_pending", "inseparable", "pairs",  "pair_sets", "frontier", "next_frontier", "arrivals", "found",          "waiting",
+        "marks",      "of_pairs",
     };
 
     /// The configurations of a set.
@@ -415,13 +425,15 @@ pub const Run = struct {
         const top: u16 = @intCast(graph.stateOf(r.pool, node));
         r.pairs.clearRetainingCapacity();
         r.pair_sets.clearRetainingCapacity();
+        r.waiting.clearRetainingCapacity();
+        r.of_pairs.clear();
         const at = r.levelOf(node, level);
         for (program.reduction_offsets[top]..program.reduction_offsets[top + 1]) |reduction| {
             try r.reduce(.{ .node = node, .level = at }, reduction, program.reductions[reduction].length, null);
         }
-        var i: usize = 0;
-        while (i < r.pairs.items.len) : (i += 1) {
+        while (r.waiting.pop()) |i| {
             if (r.pairs.items.len > pairs_max) return error.OutOfMemory;
+            r.pairs.items[i].is_waiting = false;
             const pair = r.pairs.items[i];
             const below: Below = .{ .node = pair.below, .level = r.levelBelow(pair.below, pair.level) };
             for (program.reduction_offsets[pair.state]..program.reduction_offsets[pair.state + 1]) |reduction| {
@@ -447,45 +459,75 @@ pub const Run = struct {
         try r.frontier.append(r.gpa, from);
         for (0..length) |_| {
             r.next_frontier.clearRetainingCapacity();
+            r.stamp += 1;
             for (r.frontier.items) |one| {
                 var link = one.node;
                 while (link != graph.last) : (link = r.pool.nodes.items[link].parent) {
                     const below = r.pool.nodes.items[link].depth;
-                    try r.next_frontier.append(r.gpa, .{ .node = below, .level = r.levelBelow(below, one.level) });
+                    try r.addToFrontier(.{ .node = below, .level = r.levelBelow(below, one.level) });
                 }
             }
-            unique(&r.next_frontier);
             std.mem.swap(ArrayList(Below), &r.frontier, &r.next_frontier);
         }
-        const width = r.program.width;
         for (r.frontier.items) |one| {
             r.looked = @max(r.looked, one.level);
             const state = r.program.transition(graph.stateOf(r.pool, one.node), r.program.reductions[reduction].symbol);
-            const pair = for (r.pairs.items, 0..) |known, i| {
-                if (known.state == state and known.below == one.node) break i;
-            } else null;
-            if (pair == null) try r.pairs.append(r.gpa, .{ .state = state, .below = one.node, .level = one.level - 1 });
-            const index = pair orelse r.pairs.items.len - 1;
-            if (pair == null) try r.pair_sets.appendNTimes(r.gpa, 0, width);
+            const pair = try r.pairOf(.{ .state = state, .below = one.node, .level = one.level - 1 });
             var grown: u64 = 0;
-            const set = r.pairSet(index);
-            for (set, r.lookaheads(reduction), 0..) |*to, lookahead, w| {
+            for (r.pairSet(pair), r.lookaheads(reduction), 0..) |*to, lookahead, w| {
                 const more = if (by) |reduced| lookahead & r.pairSet(reduced)[w] else lookahead;
                 grown |= more & ~to.*;
                 to.* |= more;
             }
-            // A pair that was followed already, for fewer lookaheads, is followed once more.
-            if (pair != null and grown != 0 and by != null and index <= by.?) try r.follow(index);
+            if (grown == 0 or r.pairs.items[pair].is_waiting) continue;
+            r.pairs.items[pair].is_waiting = true;
+            try r.waiting.append(r.gpa, @intCast(pair));
         }
     }
 
-    /// Puts a pair at the end again, and what is left in its old place has no lookaheads.
-    fn follow(r: *Run, index: usize) Allocator.Error!void {
-        try r.pairs.append(r.gpa, r.pairs.items[index]);
+    /// To the next one, unless the node is there; then it has the lower of both levels.
+    fn addToFrontier(r: *Run, one: Below) Allocator.Error!void {
+        const next = &r.next_frontier;
+        const n: u32 = @intCast(next.items.len);
+        if (n < listed_max) {
+            for (next.items) |*known| if (known.node == one.node) {
+                known.level = @max(known.level, one.level);
+                return;
+            };
+            return next.append(r.gpa, one);
+        }
+        // The root is before all cells.
+        const n_cells = r.pool.nodes.items.len + 1;
+        if (r.marks.items.len < n_cells) try r.marks.appendNTimes(r.gpa, .{ .stamp = 0, .index = 0 }, n_cells - r.marks.items.len);
+        if (n == listed_max) for (next.items, 0..) |known, i| {
+            r.marks.items[known.node +% 1] = .{ .stamp = r.stamp, .index = @intCast(i) };
+        };
+        const mark = &r.marks.items[one.node +% 1];
+        if (mark.stamp == r.stamp) {
+            next.items[mark.index].level = @max(next.items[mark.index].level, one.level);
+            return;
+        }
+        mark.* = .{ .stamp = r.stamp, .index = n };
+        return next.append(r.gpa, one);
+    }
+
+    /// The pair with this state and node; if it is new, it waits, without lookaheads.
+    fn pairOf(r: *Run, wanted: Pair) Allocator.Error!usize {
+        const n = r.pairs.items.len;
+        const key = @as(u64, wanted.state) << 32 | wanted.below;
+        if (n < listed_max) {
+            for (r.pairs.items, 0..) |known, i| if (known.state == wanted.state and known.below == wanted.below) return i;
+        } else {
+            if (r.of_pairs.n == 0) for (r.pairs.items, 0..) |known, i| {
+                try r.of_pairs.put(r.gpa, @as(u64, known.state) << 32 | known.below, @intCast(i));
+            };
+            if (r.of_pairs.get(key)) |known| return known;
+            try r.of_pairs.put(r.gpa, key, @intCast(n));
+        }
+        try r.pairs.append(r.gpa, wanted);
         try r.pair_sets.appendNTimes(r.gpa, 0, r.program.width);
-        @memcpy(r.pairSet(r.pairs.items.len - 1), r.pairSet(index));
-        r.pairs.items[index].below = not_made;
-        @memset(r.pairSet(index), 0);
+        try r.waiting.append(r.gpa, @intCast(n));
+        return n;
     }
 
     /// Groups the pairs by their states.
@@ -500,7 +542,6 @@ pub const Run = struct {
         const viable = r.viable.items[stack * width ..][0..width];
         var shifting: usize = 0;
         for (r.pairs.items, 0..) |pair, i| {
-            if (pair.below == not_made) continue;
             const shifts = r.shiftsOf(pair.state);
             var any: u64 = 0;
             for (viable, shifts, r.pairSet(i)) |*to, shift, set| {
