@@ -53,7 +53,7 @@ def _mask(logits: Any, words: Any, dtype: str = "") -> None:
         logits, minus_infinity = logits.view(np.uint16), np.uint16(_MINUS_INFINITY[dtype])
     elif dtype not in ("float32", "float64"):
         raise TypeError(f"logits: expected floats of 16, 32 or 64 bits, got {dtype}")
-    allowed = np.unpackbits(words.view(np.uint8), axis=-1, bitorder="little")
-    width = min(allowed.shape[-1], logits.shape[-1])
-    np.copyto(logits[..., :width], minus_infinity, where=allowed[..., :width] == 0)
+    illegal = np.unpackbits((~words).view(np.uint8), axis=-1, bitorder="little").view(np.bool_)
+    width = min(illegal.shape[-1], logits.shape[-1])
+    np.copyto(logits[..., :width], minus_infinity, where=illegal[..., :width])
     logits[..., width:] = minus_infinity

@@ -28,7 +28,7 @@ class ConstraintLogitsProcessor:
 
     It serves padded batches, several sequences for each prompt, sampling and beams, logits of every float type, on
     any device, and wider than the vocabulary. What the first call sees is the prompt. Where a text is over, only
-    end tokens are legal: `end`, or None: those of the vocabulary. Each step masks the whole batch at once.
+    end tokens are legal: `end`, or None: those of the vocabulary. Each step masks the whole batch at once, in place.
     """
 
     def __init__(self, constraint: Constraint, *, end: Iterable[int] | None = None) -> None:
@@ -60,9 +60,19 @@ class ConstraintLogitsProcessor:
             else:
                 open_rows.append(at)
         fill_bitmaps([self._rows[at].matcher for at in open_rows], bitmaps, rows=open_rows)
-        masked = scores.clone()
-        apply_bitmaps(masked, bitmaps)
-        return masked
+        if scores.device.type != "cpu" or str(scores.dtype) != "torch.float32" or not scores.is_contiguous():
+            apply_bitmaps(scores, bitmaps)
+            return scores
+        # What transformers passes on the CPU. The library masks such rows many times as fast as numpy; masks that had
+        # to be computed were so above, in several threads.
+        logits = scores.detach().numpy()
+        logits[:, len(self._constraint.vocabulary) :] = -np.inf
+        for at, row in enumerate(self._rows):
+            if at in open_rows:
+                row.matcher.mask_logits(logits[at])
+            else:
+                apply_bitmaps(logits[at], bitmaps[at])
+        return scores
 
     def _follow(self, texts: list[list[int]]) -> None:
         """Gives each text the matcher of the row that it goes on from: with beams this may be another one, and
