@@ -47,6 +47,7 @@ pub const json_schema = @import("schema/json_schema.zig");
 pub const json_form = @import("schema/form.zig");
 pub const json_space = @import("schema/space.zig");
 pub const schema = @import("schema/schema.zig");
+pub const shared_dfa = @import("schema/shared_dfa.zig");
 pub const schema_strings = @import("schema/strings.zig");
 pub const schema_spelling = @import("schema/spelling.zig");
 pub const decimal = @import("schema/decimal.zig");

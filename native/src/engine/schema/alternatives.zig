@@ -301,7 +301,7 @@ pub const Alternatives = struct {
             }
             const does = switch (a.schema.nodes[literal.node]) {
                 .listed => |range| spelling.find(a.schema.values[range.from..][0..range.len], value),
-                .string_matches => |dfa| object_plan.matches(a.schema.dfas[dfa], try spelling.content(arena, value)),
+                .string_matches => |dfa| object_plan.matches(&a.schema.dfas[dfa].dfa, try spelling.content(arena, value)),
                 .number_limit => |i| a.isWithin(try decimalOf(arena, value), a.schema.limits[i]),
                 .number_multiple => |i| decimal.isMultiple(try decimalOf(arena, value), a.schema.decimals[i]),
                 else => unreachable, // of no scalar
@@ -380,8 +380,8 @@ pub const Alternatives = struct {
         var matches: ArrayList(*const Dfa) = .empty;
         var mismatches: ArrayList(*const Dfa) = .empty;
         var excluded: ArrayList([]const u8) = .empty;
-        for (matched) |dfa| try matches.append(arena, a.schema.dfas[dfa]);
-        for (unmatched) |dfa| try mismatches.append(arena, a.schema.dfas[dfa]);
+        for (matched) |dfa| try matches.append(arena, &a.schema.dfas[dfa].dfa);
+        for (unmatched) |dfa| try mismatches.append(arena, &a.schema.dfas[dfa].dfa);
         try excluded.appendSlice(arena, not);
         var is_item = false;
         var listed: ?schema_module.Range = null;
@@ -392,7 +392,7 @@ pub const Alternatives = struct {
                 if (spelling.classOf(one) == .string) try excluded.append(arena, try spelling.content(arena, one));
             }
         } else switch (a.schema.nodes[literal.node]) {
-            .string_matches => |i| try (if (literal.negated) &mismatches else &matches).append(arena, a.schema.dfas[i]),
+            .string_matches => |i| try (if (literal.negated) &mismatches else &matches).append(arena, &a.schema.dfas[i].dfa),
             .listed => |range| if (!literal.negated) {
                 listed = range;
             } else for (a.schema.values[range.from..][0..range.len]) |value| {

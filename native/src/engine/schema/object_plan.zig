@@ -212,7 +212,7 @@ pub const ObjectPlan = struct {
     pub fn matchedBy(plan: *const ObjectPlan, schema: *const Schema, content: []const u8) u32 {
         var matched: u32 = 0;
         for (plan.patterns, 0..) |pattern, i| {
-            if (matches(schema.dfas[pattern], content)) matched |= @as(u32, 1) << @intCast(i);
+            if (matches(&schema.dfas[pattern].dfa, content)) matched |= @as(u32, 1) << @intCast(i);
         }
         return matched;
     }

@@ -8,7 +8,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const Arena = @import("../base/arena.zig").Arena;
-const Dfa = @import("../language/dfa.zig").Dfa;
+const SharedDfa = @import("shared_dfa.zig").SharedDfa;
 const Decimal = @import("decimal.zig").Decimal;
 
 pub const NodeId = u32;
@@ -124,9 +124,11 @@ pub const Schema = struct {
     keys: []const []const u8,
     /// JSON texts of scalars, canonical; the values of a node are different, ascending by bytes.
     values: []const []const u8,
-    dfas: []const *const Dfa,
+    /// A reference to each.
+    dfas: []const *SharedDfa,
 
     pub fn deinit(s: *Schema, gpa: Allocator) void {
+        for (s.dfas) |one| one.release(gpa);
         var arena = s.arena;
         arena.deinit();
         gpa.destroy(s);

@@ -131,9 +131,10 @@ fn compileSchema(
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!JsonSchema {
-    const schema = try schema_compiler.compile(gpa, arena, text, options, notes, budget, diag);
+    const index = try vocabulary.stringIndex(diag);
+    const schema = try schema_compiler.compile(gpa, arena, text, options, &index.automata, notes, budget, diag);
     errdefer schema.deinit(gpa);
-    var language = JsonSchema.init(gpa, schema, options.form, try vocabulary.stringIndex(diag)) catch |e| return tooLarge(e, diag);
+    var language = JsonSchema.init(gpa, schema, options.form, index) catch |e| return tooLarge(e, diag);
     const is_satisfiable = language.machine.isSatisfiable() catch |e| {
         language.machine.deinit();
         gpa.destroy(language.machine);

@@ -20,6 +20,7 @@ const Draft = @import("keywords.zig").Draft;
 const Documents = @import("documents.zig").Documents;
 const Formula = @import("formula.zig").Formula;
 const Dfas = @import("dfas.zig").Dfas;
+const Automata = @import("engine").shared_dfa.Automata;
 const fold = @import("fold.zig").fold;
 const Compiler = @import("compiler.zig").Compiler;
 
@@ -63,12 +64,13 @@ pub const Options = struct {
     }
 };
 
-/// The notes, and what is needed only here, go to `arena`.
+/// The notes, and what is needed only here, go to `arena`. `automata` are those that schemas share, if any.
 pub fn compile(
     gpa: Allocator,
     arena: Allocator,
     text: []const u8,
     options: *const Options,
+    automata: ?*Automata,
     notes: *ArrayList([]const u8),
     budget: *Budget,
     diag: *Diagnostic,
@@ -82,7 +84,7 @@ pub fn compile(
         .diag = diag,
         .notes = notes,
     };
-    var dfas: Dfas = .{ .gpa = gpa, .arena = arena, .budget = budget, .diag = diag };
+    var dfas: Dfas = .{ .gpa = gpa, .arena = arena, .automata = automata, .budget = budget, .diag = diag };
     defer dfas.deinit();
     var compiler: Compiler = .{
         .gpa = gpa,
@@ -138,12 +140,12 @@ fn finish(gpa: Allocator, source: *const Source, formula: *const Formula, dfas: 
     errdefer schema.arena.deinit();
     try formula.copyTo(schema);
     const to = schema.arena.allocator();
-    schema.dfas = try dfas.copy(to);
     schema.source = .{
         .text = try to.dupe(u8, source.text),
         .options = source.options,
         .documents = try to.dupe(u8, source.documents),
         .ends = try to.dupe(u64, source.ends),
     };
+    schema.dfas = try dfas.copy(to);
     return schema;
 }

@@ -24,7 +24,7 @@ fn expectFormula(case: Case) !void {
     var notes: ArrayList([]const u8) = .empty;
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
-    if (compile(gpa, arena, case.schema, &case.options, &notes, &budget, &diag)) |schema| {
+    if (compile(gpa, arena, case.schema, &case.options, null, &notes, &budget, &diag)) |schema| {
         defer schema.deinit(gpa);
         var printer: Printer = .{ .schema = schema, .arena = arena, .out = &out.writer };
         try printer.print(schema.root);
@@ -442,6 +442,6 @@ fn compileOnce(gpa: Allocator, text: []const u8) !void {
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
     const options: Options = .{ .lenient = true, .documents = .{ .callback = findOther } };
-    const schema = try compile(gpa, arena_state.allocator(), text, &options, &notes, &budget, &diag);
+    const schema = try compile(gpa, arena_state.allocator(), text, &options, null, &notes, &budget, &diag);
     schema.deinit(gpa);
 }
