@@ -338,27 +338,60 @@ pub const Machine = struct {
     }
 
     /// Outside strings and keys: the bytes that may come, and perhaps some more.
-    pub fn possible(m: *const Machine, words: []const u32) Bytes {
+    pub fn possible(m: *Machine, words: []const u32) Error!Bytes {
         const mode = modeOf(words);
         if (mode == .listed) return m.possibleListed(words);
         var bytes: Bytes = comptime setOf(" \n\r\t");
-        bytes.setUnion(switch (mode) {
+        switch (mode) {
             .listed => unreachable,
-            .document, .array_item, .member => comptime setOf(value_starts),
-            .array_open => comptime setOf("]" ++ value_starts),
-            .array_next => comptime setOf(",]"),
-            .object_open => comptime setOf("\"}"),
-            .object_key => comptime setOf("\""),
-            .object_next => comptime setOf(",}"),
-            .colon => comptime setOf(":"),
-            .number => comptime setOf("0123456789-+.eE,]}"),
-            .end => .empty,
-            .string, .key => .full, // within an escape
-        });
+            .document, .array_item, .member => try m.addStarts(words, &bytes),
+            .array_open => {
+                bytes.set(']');
+                try m.addStarts(words, &bytes);
+            },
+            .array_next => bytes.setUnion(comptime setOf(",]")),
+            .object_open => bytes.setUnion(comptime setOf("\"}")),
+            .object_key => bytes.set('"'),
+            .object_next => bytes.setUnion(comptime setOf(",}")),
+            .colon => bytes.set(':'),
+            .number => bytes.setUnion(comptime setOf("0123456789-+.eE,]}")),
+            .end => {},
+            .string, .key => return .full, // within an escape
+        }
         return bytes;
     }
 
-    const value_starts = "\"-0123456789tfn[{";
+    /// The first bytes of what may be the next value.
+    fn addStarts(m: *Machine, words: []const u32, bytes: *Bytes) Error!void {
+        var entries: ArrayList(Entry) = .empty;
+        defer entries.deinit(m.gpa);
+        for (0..threadsOf(words)) |i| {
+            const thread = threadAt(words, i);
+            switch (modeOf(words)) {
+                .document => try m.addStartsOf(thread[1], bytes),
+                .member => try m.addStartsOf(thread[2], bytes),
+                else => {
+                    entries.clearRetainingCapacity();
+                    try m.addItems(thread[0], thread[1], &entries);
+                    for (entries.items) |entry| try m.addStartsOf(entry.goal, bytes);
+                },
+            }
+        }
+    }
+
+    fn addStartsOf(m: *Machine, goal: GoalId, bytes: *Bytes) Error!void {
+        for (std.enums.values(Class)) |class| {
+            if ((try m.alternatives.of(goal, class)).len == 0) continue;
+            bytes.setUnion(switch (class) {
+                .null => comptime setOf("n"),
+                .boolean => comptime setOf("tf"),
+                .number => comptime setOf("-0123456789"),
+                .string => comptime setOf("\""),
+                .array => comptime setOf("["),
+                .object => comptime setOf("{"),
+            });
+        }
+    }
 
     fn setOf(comptime bytes: []const u8) Bytes {
         @setEvalBranchQuota(10_000);

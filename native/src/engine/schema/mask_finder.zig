@@ -224,7 +224,7 @@ pub const MaskFinder = struct {
         if (f.machine.numberOf(at.words)) |number| {
             if (f.trie == f.v.trie) return f.inNumber(node, at, number.numbers, number.state);
         }
-        return f.children(node, at, f.machine.possible(at.words));
+        return f.children(node, at, try f.machine.possible(at.words));
     }
 
     /// The children over some bytes.
@@ -272,7 +272,7 @@ pub const MaskFinder = struct {
     fn inNumber(f: *MaskFinder, node: u32, at: Point, numbers: *Numbers, state: u32) Error!void {
         var buffer: [Machine.alone_max]u32 = undefined;
         const here: Point = .{ .words = Machine.numberAt(at.words, state, &buffer), .stack = at.stack };
-        var others = f.machine.possible(at.words);
+        var others = try f.machine.possible(at.words);
         others.setRangeValue(.{ .start = '0', .end = '9' + 1 }, false);
         try f.children(node, here, others);
         const is_loop = for ("0123456789") |digit| {

@@ -382,8 +382,15 @@ const Finder = struct {
         const closing = try f.v.gpa.alloc(u32, inners.len / 32 + 1);
         errdefer f.v.gpa.free(closing);
         @memset(closing, 0);
-        for (inners, 0..) |inner, i| {
-            const after = try f.behind(state, inner) orelse continue;
+        var i: usize = 0;
+        while (i < inners.len) : (i += 1) {
+            const inner = inners[i];
+            const after = try f.behind(state, inner) orelse {
+                // Those that begin with the same byte are neighbours.
+                if (inner[0] == '\\' or try f.next(state, inner[0]) != null) continue;
+                while (i + 1 < inners.len and inners[i + 1][0] == inner[0]) i += 1;
+                continue;
+            };
             if (!f.strings.canEnd(after)) continue;
             f.ending = after.product;
             bitmap.set(closing, @intCast(i));
