@@ -1,5 +1,5 @@
 //! Things that are found again by the bytes that they are made of. A cache has a fixed number of slots: a new thing
-//! takes the slot of an older one, which lives on as long as someone uses it.
+//! takes the slot of an older one, which lives on as long as someone uses it. A key leads to a few slots, which take turns.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -46,8 +46,10 @@ pub fn SharedCache(comptime n_slots: usize) type {
         gpa: Allocator,
         mutex: Mutex = .{},
         slots: [n_slots]?*Shared = @splat(null),
+        turn: usize = 0,
 
         const Self = @This();
+        const n_ways = 4;
 
         pub fn deinit(cache: *Self) void {
             for (cache.slots) |slot| if (slot) |shared| shared.release(cache.gpa);
@@ -55,24 +57,32 @@ pub fn SharedCache(comptime n_slots: usize) type {
 
         /// A reference to what has this key, if it is there.
         pub fn get(cache: *Self, key: []const u8) ?*Shared {
+            const first = firstOf(key);
             cache.mutex.lock();
             defer cache.mutex.unlock();
-            const shared = cache.slots[slotOf(key)] orelse return null;
-            return if (std.mem.eql(u8, shared.key, key)) shared.retain() else null;
+            for (cache.slots[first..][0..n_ways]) |slot| {
+                const shared = slot orelse continue;
+                if (std.mem.eql(u8, shared.key, key)) return shared.retain();
+            }
+            return null;
         }
 
         /// Keeps a reference of its own.
         pub fn put(cache: *Self, shared: *Shared) void {
+            const first = firstOf(shared.key);
             cache.mutex.lock();
-            const slot = &cache.slots[slotOf(shared.key)];
+            cache.turn += 1;
+            const slot = for (cache.slots[first..][0..n_ways]) |*slot| {
+                if (slot.* == null) break slot;
+            } else &cache.slots[first + cache.turn % n_ways];
             const before = slot.*;
             slot.* = shared.retain();
             cache.mutex.unlock();
             if (before) |one| one.release(cache.gpa);
         }
 
-        fn slotOf(key: []const u8) usize {
-            return @intCast(std.hash.Wyhash.hash(0, key) % n_slots);
+        fn firstOf(key: []const u8) usize {
+            return @intCast(std.hash.Wyhash.hash(0, key) % (n_slots / n_ways) * n_ways);
         }
     };
 }

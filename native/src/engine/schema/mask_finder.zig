@@ -54,13 +54,15 @@ pub const MaskFinder = struct {
     bytes: [256]u8 = undefined,
     places: [257]Words = undefined,
 
-    /// A place in a string. What follows is of places with bitmaps alone.
+    /// A place in a string.
     const Part = struct {
         place: *StringPlace,
         /// Of `key`: tokens of the place that are too long, what may follow the string, and keys that may not come.
         too_long: Range = .{},
         rests: Range = .{},
         excluded: Range = .{},
+        /// Else its tokens are among `ids`.
+        is_in_key: bool = false,
 
         const Range = struct { from: usize = 0, to: usize = 0 };
     };
@@ -178,7 +180,9 @@ pub const MaskFinder = struct {
         const own = try bitmap.alloc(f.v.gpa, words.len);
         defer f.v.gpa.free(own);
         for (f.parts.items) |part| {
-            bitmap.copy(own, part.place.words orelse continue);
+            if (!part.is_in_key) continue;
+            if (part.place.words) |many| bitmap.copy(own, many) else bitmap.clear(own);
+            for (part.place.ids) |id| bitmap.set(own, @intCast(id));
             for (f.key.items[part.too_long.from..part.too_long.to]) |id| bitmap.unset(own, id);
             const excluded = f.key.items[part.excluded.from..part.excluded.to];
             for (f.key.items[part.rests.from..part.rests.to]) |rest| {
@@ -307,7 +311,9 @@ pub const MaskFinder = struct {
         switch (try f.machine.textOf(at.words)) {
             .listed => |*listed| try f.along(node, at, listed, listed.low, listed.high, listed.depth),
             .known => |*known| try f.along(node, at, known, known.low, known.high, known.depth),
-            .open => |*open| if (node == 0 and f.trie == f.v.trie) try f.openAtRoot(at, open) else try f.openBelow(node, at, open),
+            .open => |*open| if (f.trie != f.v.trie)
+                try f.openBelow(node, at, open)
+            else if (node == 0) try f.openAtRoot(at, open) else try f.openInTrie(node, at, open),
         }
     }
 
@@ -337,7 +343,35 @@ pub const MaskFinder = struct {
         }
     }
 
-    /// Below a node within the vocabulary's trie, or in that of the rests: there are few.
+    /// Below a node of the vocabulary's trie.
+    fn openInTrie(f: *MaskFinder, node: u32, at: Point, open: *const Machine.Open) Error!void {
+        const gpa = f.v.gpa;
+        try f.parts.ensureUnusedCapacity(gpa, 1);
+        const place: *StringPlace = try .getBelow(&f.v, open.strings, open.state, node);
+        f.parts.appendAssumeCapacity(.{ .place = place });
+        if (place.ids.len > 0) try f.finishPart(&.{}, &.{}, &.{});
+        for (place.specials) |special| {
+            if (special.n_behind > 0) f.fillBytes(node, special.node);
+            var buffer: [Machine.alone_max]u32 = undefined;
+            const words = Machine.further(at.words, special.state, special.n_behind, &buffer);
+            try f.step(special.node, .{ .words = words, .stack = at.stack });
+        }
+    }
+
+    /// Puts the bytes between two nodes on the way.
+    fn fillBytes(f: *MaskFinder, above: u32, below: u32) void {
+        const nodes = f.trie.nodes;
+        var at = above + 1;
+        while (at < below) {
+            const node = nodes[at];
+            if (below < at + node.subtree) {
+                f.bytes[node.depth - 1] = node.byte;
+                at += 1;
+            } else at += node.subtree;
+        }
+    }
+
+    /// In the trie of the rests: there are few.
     fn openBelow(f: *MaskFinder, node: u32, at: Point, open: *const Machine.Open) Error!void {
         const nodes = f.trie.nodes;
         var states: [257]Strings.State = undefined;
@@ -377,7 +411,12 @@ pub const MaskFinder = struct {
             try f.findRests(at, .{ .product = place.ending, .count = strings.spec.length.min }, open.is_key or open.decides);
             if (open.is_key or open.decides) try f.takeNext(at, place, open.decides);
         }
-        if (place.words != null) return f.finishPart(strings, open.state);
+        if (place.words != null) {
+            var too_long: ArrayList(i32) = .empty;
+            defer too_long.deinit(gpa);
+            try string_places.addTooLong(&f.v, strings, open.state, &too_long);
+            return f.finishPart(@ptrCast(f.rests.items), f.excluded.items, @ptrCast(too_long.items));
+        }
         try f.ids.appendSlice(gpa, place.ids);
         for (f.rests.items) |rest| {
             var closers = f.closersOf(place, @intCast(rest), f.excluded.items);
@@ -385,16 +424,16 @@ pub const MaskFinder = struct {
         }
     }
 
-    fn finishPart(f: *MaskFinder, strings: *Strings, state: Strings.State) Error!void {
+    /// Makes the last place a part of the mask.
+    fn finishPart(f: *MaskFinder, rests: []const u32, excluded: []const u32, too_long: []const u32) Allocator.Error!void {
         const part = &f.parts.items[f.parts.items.len - 1];
         const id: [2]u32 = @bitCast(part.place.shared.id);
         try f.key.appendSlice(f.v.gpa, &id);
+        part.rests = try f.addToKey(rests);
+        part.excluded = try f.addToKey(excluded);
+        part.too_long = try f.addToKey(too_long);
+        part.is_in_key = true;
         f.n_parts += 1;
-        part.rests = try f.addToKey(@ptrCast(f.rests.items));
-        part.excluded = try f.addToKey(f.excluded.items);
-        f.rests.clearRetainingCapacity();
-        try string_places.addTooLong(&f.v, strings, state, &f.rests);
-        part.too_long = try f.addToKey(@ptrCast(f.rests.items));
     }
 
     fn addToKey(f: *MaskFinder, run: []const u32) Allocator.Error!Part.Range {

@@ -42,6 +42,29 @@ pub const StringPlace = struct {
     closing: []const u32 = &.{},
     /// Of the graph: a state where it may end.
     ending: u32 = Graph.dead,
+    /// Below a node of the trie, in place of the two above: where a quote or an escape is next.
+    specials: []const Special = &.{},
+
+    /// Behind `state`, and its bytes behind the first node.
+    pub const Special = struct { node: u32, state: State, n_behind: u32 };
+
+    /// The same of the tokens below a node of the vocabulary's trie: in `ids` alone.
+    pub fn getBelow(v: *const Vocabulary, strings: *Strings, state: State, node: u32) Error!*StringPlace {
+        const length = strings.spec.length;
+        const key: [5]u64 = .{ strings.shared.shared.id, @bitCast(state), length.min, length.max, node };
+        if (v.index.sets.get(std.mem.sliceAsBytes(&key))) |shared| return @fieldParentPtr("shared", shared);
+        var finder: Finder = .{ .v = v, .strings = strings, .any_spelling = false, .is_uncounted = false };
+        defer finder.ids.deinit(v.gpa);
+        var specials: ArrayList(Special) = .empty;
+        defer specials.deinit(v.gpa);
+        try finder.findBelow(state, node, &specials);
+        const kept = try v.gpa.dupe(Special, specials.items);
+        errdefer v.gpa.free(kept);
+        const place = try keep(v, std.mem.sliceAsBytes(&key), &finder, &.{});
+        place.specials = kept;
+        v.index.sets.put(&place.shared);
+        return place;
+    }
 
     /// The caller owns a reference. No character has begun that `state` is within, unless it is one of few.
     pub fn get(v: *const Vocabulary, strings: *Strings, state: State, any_spelling: bool) Error!*StringPlace {
@@ -58,7 +81,9 @@ pub const StringPlace = struct {
         try finder.find(state);
         const closing = try finder.findClosing(state);
         errdefer v.gpa.free(closing);
-        return keep(v, std.mem.asBytes(&key), &finder, closing);
+        const place = try keep(v, std.mem.asBytes(&key), &finder, closing);
+        v.index.sets.put(&place.shared);
+        return place;
     }
 
     fn keep(v: *const Vocabulary, key: []const u8, finder: *Finder, closing: []const u32) Allocator.Error!*StringPlace {
@@ -73,7 +98,6 @@ pub const StringPlace = struct {
             .closing = closing,
             .ending = finder.ending,
         };
-        v.index.sets.put(&place.shared);
         return place;
     }
 
@@ -86,6 +110,7 @@ pub const StringPlace = struct {
         gpa.free(place.ids);
         if (place.words) |words| gpa.free(words);
         gpa.free(place.closing);
+        gpa.free(place.specials);
         gpa.destroy(place);
     }
 };
@@ -345,6 +370,26 @@ const Finder = struct {
             if (goes_on) |after| {
                 states[node.depth - base + 1] = after;
                 if (node.token()) |token| try f.add(token, texts);
+                at += 1;
+            } else at += node.subtree;
+        }
+    }
+
+    fn findBelow(f: *Finder, from: State, top: u32, specials: *ArrayList(StringPlace.Special)) Error!void {
+        const nodes = f.v.trie.nodes;
+        var states: [257]State = undefined;
+        states[0] = from;
+        var at = top + 1;
+        while (at < top + nodes[top].subtree) {
+            const node = nodes[at];
+            const n_behind = node.depth - nodes[top].depth - 1;
+            const state = states[n_behind];
+            const is_special = node.byte == '"' or node.byte == '\\';
+            if (is_special) try specials.append(f.v.gpa, .{ .node = at, .state = state, .n_behind = n_behind });
+            const goes_on = if (is_special or node.byte < 0x20) null else try f.next(state, node.byte);
+            if (goes_on) |after| {
+                states[n_behind + 1] = after;
+                if (node.token()) |token| try f.add(token, null);
                 at += 1;
             } else at += node.subtree;
         }
