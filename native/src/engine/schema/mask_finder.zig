@@ -138,12 +138,6 @@ pub const MaskFinder = struct {
         return std.math.order(wanted, id);
     }
 
-    fn finishList(ids: []const i32, can_stop: bool, scratch: *Scratch) void {
-        @memcpy(scratch.builder.ids[0..ids.len], ids);
-        scratch.mask = .{ .ids = scratch.builder.ids[0..ids.len], .words = null, .n_tokens = @intCast(ids.len), .can_stop = can_stop };
-        scratch.mask.assertValid();
-    }
-
     /// A mask that constraints share or, if it is small, a list.
     fn finishMany(f: *MaskFinder, can_stop: bool, scratch: *Scratch) Error!void {
         const gpa = f.v.gpa;
