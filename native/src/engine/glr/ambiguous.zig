@@ -45,7 +45,7 @@ pub const Ambiguous = struct {
         return nothing_pending;
     }
 
-    pub fn advance(a: *const Ambiguous, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) Allocator.Error!?Position {
+    pub fn advance(a: *const Ambiguous, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) run_module.Error!?Position {
         var run: Run = try .init(gpa, &a.program, a.lexing, pool, from);
         defer run.deinit();
         var set: u32 = first_set;
@@ -56,7 +56,7 @@ pub const Ambiguous = struct {
         return try run.positionOf(set);
     }
 
-    pub fn canStop(a: *const Ambiguous, gpa: Allocator, pool: *Pool, at: Position) Allocator.Error!bool {
+    pub fn canStop(a: *const Ambiguous, gpa: Allocator, pool: *Pool, at: Position) run_module.Error!bool {
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
         var run: Run = try .init(gpa, &a.program, a.lexing, pool, at);
@@ -64,7 +64,7 @@ pub const Ambiguous = struct {
         return run.canEnd(first_set);
     }
 
-    pub fn computeMask(a: *Ambiguous, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+    pub fn computeMask(a: *Ambiguous, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) run_module.Error!u32 {
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
         var run: Run = try .init(context.gpa, &a.program, a.lexing, pool, at);
@@ -72,7 +72,7 @@ pub const Ambiguous = struct {
         var walker: Walker = try .init(&run, scratch.states, first_set);
         defer walker.deinit();
         context.computeByWalk(&walker, try run.canEnd(first_set), scratch);
-        if (walker.out_of_memory) return error.OutOfMemory;
+        if (walker.failure) |failed| return failed;
         return @intCast(run.looked);
     }
 

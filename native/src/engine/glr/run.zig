@@ -12,15 +12,21 @@ const NumberMap = @import("../base/number_map.zig").NumberMap;
 const dfa = @import("../language/dfa.zig");
 const position_module = @import("../language/position.zig");
 const Position = position_module.Position;
+const span = @import("../contract/span.zig");
 const Pool = position_module.Pool;
 const program_module = @import("../lr/program.zig");
 const Program = program_module.Program;
 const nothing_pending = @import("../lr/parser.zig").nothing_pending;
 const graph = @import("graph.zig");
 
-/// The most configurations of a position, and stacks that reductions of one lead to.
-pub const configurations_max = 1024;
-const pairs_max = 1 << 16;
+/// Why a run cannot go on.
+pub const Error = span.Error;
+
+/// The most configurations of a position.
+const configurations_max = 1024;
+/// The most sets of configurations of a run, and links that it follows: some tenths of a second.
+const sets_max = 1 << 16;
+const work_max = 1 << 25;
 
 /// Where a lexeme may end.
 pub const Lexing = enum(u32) {
@@ -46,6 +52,8 @@ pub const Run = struct {
     /// The lowest level of which a state was looked at. A level counts the links from the position's nodes down; what
     /// the run has pushed lies above, at negative levels.
     looked: i32 = 0,
+    /// Links that were followed.
+    work: u64 = 0,
     stacks: ArrayList(Stack) = .empty,
     /// [stack * width]: the terminals that can be shifted on it.
     viable: ArrayList(u64) = .empty,
@@ -99,7 +107,7 @@ pub const Run = struct {
     const skipped = std.math.maxInt(u16);
 
     /// At a position: its configurations are set 1.
-    pub fn init(gpa: Allocator, program: *const Program, lexing: Lexing, pool: *Pool, at: Position) Allocator.Error!Run {
+    pub fn init(gpa: Allocator, program: *const Program, lexing: Lexing, pool: *Pool, at: Position) Error!Run {
         var r: Run = .{ .gpa = gpa, .program = program, .lexing = lexing, .pool = pool, .first_cell = pool.nodes.items.len };
         errdefer r.deinit();
         try r.sets.append(gpa, .{ .from = 0, .to = 0 });
@@ -130,7 +138,7 @@ pub const Run = struct {
     }
 
     /// The set after a byte; `empty` if no text goes on so.
-    pub fn step(r: *Run, set: u32, byte: u8) Allocator.Error!u32 {
+    pub fn step(r: *Run, set: u32, byte: u8) Error!u32 {
         const lexer = &r.program.lexer;
         r.found.clearRetainingCapacity();
         r.arrivals.clearRetainingCapacity();
@@ -159,7 +167,7 @@ pub const Run = struct {
     }
 
     /// Whether the text may end at one of the configurations.
-    pub fn canEnd(r: *Run, set: u32) Allocator.Error!bool {
+    pub fn canEnd(r: *Run, set: u32) Error!bool {
         r.arrivals.clearRetainingCapacity();
         const range = r.sets.items[set];
         const end_of_input = r.program.endOfInput();
@@ -182,7 +190,7 @@ pub const Run = struct {
     }
 
     /// The set as a position, which the run's cells hold.
-    pub fn positionOf(r: *Run, set: u32) Allocator.Error!Position {
+    pub fn positionOf(r: *Run, set: u32) Error!Position {
         var all: ArrayList(graph.Configuration) = .empty;
         defer all.deinit(r.gpa);
         for (r.of(set)) |one| try all.append(r.gpa, .{ .state = one.state, .node = r.stacks.items[one.stack].node });
@@ -206,7 +214,7 @@ pub const Run = struct {
     }
 
     /// Adds to `arrivals` where the terminals lead that may end here. After a skipped one the stack stays.
-    fn end(r: *Run, one: Configuration, limit: u32) Allocator.Error!void {
+    fn end(r: *Run, one: Configuration, limit: u32) Error!void {
         for (r.program.lexer.matchList(one.state)) |terminal| {
             if (program_module.has(r.program.skip, terminal)) {
                 try r.arrivals.append(r.gpa, .{ .state = skipped, .below = one.stack, .level = 0, .limit = limit });
@@ -231,7 +239,7 @@ pub const Run = struct {
 
     /// The terminals that may begin although the pending lexeme can go on, since nothing could separate them from it: it
     /// goes on with each byte that they can begin with. Null if there are none, or something skipped can come in between.
-    fn inseparableFrom(r: *Run, one: Configuration) Allocator.Error!?u32 {
+    fn inseparableFrom(r: *Run, one: Configuration) Error!?u32 {
         const key = @as(u64, one.stack) << 16 | one.state;
         if (r.of_pending.get(key)) |known| return if (known == unlimited) null else known;
         const lexer = &r.program.lexer;
@@ -262,7 +270,7 @@ pub const Run = struct {
     }
 
     /// Adds to `found` the configurations of `arrivals` with a lexeme in this state, if there is one.
-    fn land(r: *Run, state: u16) Allocator.Error!void {
+    fn land(r: *Run, state: u16) Error!void {
         const all = r.arrivals.items;
         std.sort.heap(Arrival, all, {}, arrivesBefore);
         var i: usize = 0;
@@ -291,7 +299,7 @@ pub const Run = struct {
     }
 
     /// Makes one configuration of those in `found` that differ only in what is below the parser's state.
-    fn join(r: *Run) Allocator.Error!void {
+    fn join(r: *Run) Error!void {
         if (r.found.items.len < 2) return;
         std.sort.heap(Configuration, r.found.items, r, joinsBefore);
         var kept: usize = 0;
@@ -323,7 +331,7 @@ pub const Run = struct {
     }
 
     /// The stack of all links of some stacks with one state on top.
-    fn allLinksOf(r: *Run, all: []const Configuration) Allocator.Error!u32 {
+    fn allLinksOf(r: *Run, all: []const Configuration) Error!u32 {
         r.frontier.clearRetainingCapacity();
         for (all) |one| {
             const node = r.stacks.items[one.stack].node;
@@ -338,10 +346,10 @@ pub const Run = struct {
         return r.stackOf(node, 0);
     }
 
-    fn internFound(r: *Run) Allocator.Error!u32 {
+    fn internFound(r: *Run) Error!u32 {
         const all = r.found.items;
         if (all.len == 0) return empty;
-        if (all.len > configurations_max) return error.OutOfMemory;
+        if (all.len > configurations_max) return error.TooLarge;
         var hasher: std.hash.Wyhash = .init(0);
         for (all) |one| {
             hasher.update(std.mem.asBytes(&one.state));
@@ -354,6 +362,7 @@ pub const Run = struct {
                 if (a.state != b.state or a.stack != b.stack) break;
             } else return set;
         };
+        if (r.sets.items.len == sets_max) return error.TooLarge;
         const set: u32 = @intCast(r.sets.items.len);
         const from: u32 = @intCast(r.configurations.items.len);
         try r.configurations.appendSlice(r.gpa, all);
@@ -365,7 +374,7 @@ pub const Run = struct {
     // ---- Nodes
 
     /// A node with these links, ascending and different; the one that is there already, if the run knows it.
-    fn nodeOf(r: *Run, state: u16, links: []const Below) Allocator.Error!u32 {
+    fn nodeOf(r: *Run, state: u16, links: []const Below) Error!u32 {
         var hasher: std.hash.Wyhash = .init(state);
         for (links) |link| hasher.update(std.mem.asBytes(&link.node));
         const hash = hasher.final() >> 1;
@@ -396,7 +405,7 @@ pub const Run = struct {
     }
 
     /// So that a node of the position is found again by its links.
-    fn remember(r: *Run, node: u32) Allocator.Error!void {
+    fn remember(r: *Run, node: u32) Error!void {
         if (node == graph.root) return;
         var hasher: std.hash.Wyhash = .init(graph.stateOf(r.pool, node));
         var link = node;
@@ -419,7 +428,7 @@ pub const Run = struct {
     // ---- Reductions
 
     /// The stack of a node, with all that reductions lead to. `level` is that of a node of the position.
-    fn stackOf(r: *Run, node: u32, level: i32) Allocator.Error!u32 {
+    fn stackOf(r: *Run, node: u32, level: i32) Error!u32 {
         if (r.of_nodes.get(node)) |known| return known;
         const program = r.program;
         const top: u16 = @intCast(graph.stateOf(r.pool, node));
@@ -432,7 +441,6 @@ pub const Run = struct {
             try r.reduce(.{ .node = node, .level = at }, reduction, program.reductions[reduction].length, null);
         }
         while (r.waiting.pop()) |i| {
-            if (r.pairs.items.len > pairs_max) return error.OutOfMemory;
             r.pairs.items[i].is_waiting = false;
             const pair = r.pairs.items[i];
             const below: Below = .{ .node = pair.below, .level = r.levelBelow(pair.below, pair.level) };
@@ -454,7 +462,7 @@ pub const Run = struct {
 
     /// Follows all paths of `length` links down, and adds the pairs of what a reduction puts there. `by`: the pair that is
     /// reduced; null for a node.
-    fn reduce(r: *Run, from: Below, reduction: usize, length: u16, by: ?usize) Allocator.Error!void {
+    fn reduce(r: *Run, from: Below, reduction: usize, length: u16, by: ?usize) Error!void {
         r.frontier.clearRetainingCapacity();
         try r.frontier.append(r.gpa, from);
         for (0..length) |_| {
@@ -486,7 +494,9 @@ pub const Run = struct {
     }
 
     /// To the next one, unless the node is there; then it has the lower of both levels.
-    fn addToFrontier(r: *Run, one: Below) Allocator.Error!void {
+    fn addToFrontier(r: *Run, one: Below) Error!void {
+        r.work += 1;
+        if (r.work > work_max) return error.TooLarge;
         const next = &r.next_frontier;
         const n: u32 = @intCast(next.items.len);
         if (n < listed_max) {
@@ -512,7 +522,7 @@ pub const Run = struct {
     }
 
     /// The pair with this state and node; if it is new, it waits, without lookaheads.
-    fn pairOf(r: *Run, wanted: Pair) Allocator.Error!usize {
+    fn pairOf(r: *Run, wanted: Pair) Error!usize {
         const n = r.pairs.items.len;
         const key = @as(u64, wanted.state) << 32 | wanted.below;
         if (n < listed_max) {
@@ -531,7 +541,7 @@ pub const Run = struct {
     }
 
     /// Groups the pairs by their states.
-    fn addStack(r: *Run, node: u32, top: u16, level: i32) Allocator.Error!u32 {
+    fn addStack(r: *Run, node: u32, top: u16, level: i32) Error!u32 {
         const width = r.program.width;
         const stack: u32 = @intCast(r.stacks.items.len);
         const from: u32 = @intCast(r.groups.items.len);

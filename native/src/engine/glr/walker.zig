@@ -4,7 +4,8 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
-const Run = @import("run.zig").Run;
+const run_module = @import("run.zig");
+const Run = run_module.Run;
 
 /// A walk from one position. Belongs to one thread.
 pub const Walker = struct {
@@ -17,8 +18,8 @@ pub const Walker = struct {
     /// The set at each depth: room for the longest token and one more.
     sets: []u32,
     depth: usize = 0,
-    /// A walk cannot fail. Out of memory, it refuses every byte, and its mask does not count.
-    out_of_memory: bool = false,
+    /// A walk cannot fail. Once it has, it refuses every byte, and its mask does not count.
+    failure: ?run_module.Error = null,
 
     const unknown = std.math.maxInt(u32);
 
@@ -50,15 +51,16 @@ pub const Walker = struct {
     }
 
     noinline fn find(w: *Walker, at: usize, byte: u8) u32 {
-        const next = w.step(byte) catch {
-            w.out_of_memory = true;
+        const next = w.step(byte) catch |e| {
+            w.failure = e;
             return Run.empty;
         };
         w.rows.items[at] = next;
         return next;
     }
 
-    fn step(w: *Walker, byte: u8) Allocator.Error!u32 {
+    fn step(w: *Walker, byte: u8) run_module.Error!u32 {
+        if (w.failure) |failed| return failed;
         const next = try w.run.step(w.sets[w.depth], byte);
         try w.grow();
         return next;

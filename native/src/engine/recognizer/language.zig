@@ -77,7 +77,7 @@ pub const Language = union(enum) {
     }
 
     /// Whether the text that led here is in the language.
-    pub fn canStop(language: *const Language, gpa: Allocator, pool: *Pool, at: Position) Allocator.Error!bool {
+    pub fn canStop(language: *const Language, gpa: Allocator, pool: *Pool, at: Position) span.Error!bool {
         return switch (language.*) {
             inline else => |*one| one.canStop(gpa, pool, at),
         };

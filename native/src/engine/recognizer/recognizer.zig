@@ -106,7 +106,7 @@ pub const Recognizer = struct {
     }
 
     /// As `Language.canStop`.
-    pub fn canStop(r: *const Recognizer, pool: *Pool, at: Position) Allocator.Error!bool {
+    pub fn canStop(r: *const Recognizer, pool: *Pool, at: Position) span.Error!bool {
         return r.language.canStop(r.gpa, pool, at);
     }
 

@@ -12,6 +12,7 @@ const Language = @import("engine").language.Language;
 const ast = @import("../regex/ast.zig");
 const cfg = @import("grammar.zig");
 const compile = @import("compile.zig").compile;
+const compiler = @import("../compile.zig");
 
 const alphabet = "abc";
 
@@ -252,4 +253,23 @@ fn isLegal(legal: anytype, token: i32) bool {
         .bitmap => |bitmap| bitmap.words[@intCast(@divTrunc(token, 32))] >> @intCast(@mod(token, 32)) & 1 != 0,
         .all => true,
     };
+}
+
+test "a text that has too many readings is an error, and leaves everything as it was" {
+    const gpa = std.testing.allocator;
+    var diag: Diagnostic = .{};
+    const many: [4096]u8 = @splat('a');
+    const vocabulary = try Vocabulary.create(gpa, .{ .n = 3, .bytes = "a" ++ many ++ "b", .offsets = &.{ 0, 1, many.len + 1, many.len + 2 } }, "", &diag);
+    defer vocabulary.release();
+    const grammar = "start: s\ns: s s s | s s | \"a\"";
+    const recognizer = try compiler.compile(gpa, vocabulary, .{ .lark = grammar }, .{}, &diag);
+    defer recognizer.release();
+    var state: RecognizerState = .init(gpa, recognizer, &.{2});
+    defer state.deinit();
+    try std.testing.expectError(error.TooLarge, state.accept(1, 0, .refuse));
+    const n_cells = state.pool.nodes.items.len;
+    try std.testing.expectError(error.TooLarge, state.allowed());
+    try std.testing.expectEqual(n_cells, state.pool.nodes.items.len);
+    try std.testing.expect(!(try state.accept(0, 0, .refuse)).refused);
+    try std.testing.expect(try state.canStop());
 }
