@@ -259,7 +259,8 @@ test "a text that has too many readings is an error, and leaves everything as it
     const gpa = std.testing.allocator;
     var diag: Diagnostic = .{};
     const many: [4096]u8 = @splat('a');
-    const vocabulary = try Vocabulary.create(gpa, .{ .n = 3, .bytes = "a" ++ many ++ "b", .offsets = &.{ 0, 1, many.len + 1, many.len + 2 } }, "", &diag);
+    const offsets = [_]u64{ 0, 1, many.len + 1, many.len + 2 };
+    const vocabulary = try Vocabulary.create(gpa, .{ .n = 3, .bytes = "a" ++ many ++ "b", .offsets = &offsets }, "", &diag);
     defer vocabulary.release();
     const grammar = "start: s\ns: s s s | s s | \"a\"";
     const recognizer = try compiler.compile(gpa, vocabulary, .{ .lark = grammar }, .{}, &diag);
