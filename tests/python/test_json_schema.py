@@ -317,6 +317,18 @@ def test_schemas_deep_within_each_other(vocabulary: Vocabulary, within: str) -> 
         Constraint.json_schema(vocabulary, impossible)
 
 
+def test_an_exception_is_found_among_many_keys(vocabulary: Vocabulary) -> None:
+    keys: Json = {f"k{at}": {"type": "null"} for at in range(12_000)}
+    schema = {"type": "object", "properties": keys | {"k3": {"enum": [None, 1]}}, "additionalProperties": False}
+    schema["not"] = {"properties": {"k3": {"type": "null"}}}
+    constraint = Constraint.json_schema(vocabulary, schema, space="compact")
+    assert accepts(constraint, '{"k0":null,"k3":1,"k11999":null}')
+    assert not accepts(constraint, "{}")
+    schema["properties"] = keys
+    with pytest.raises(GrammarError, match="no document is valid"):
+        Constraint.json_schema(vocabulary, schema)
+
+
 def test_alternatives_deep_within_each_other_are_a_limit(vocabulary: Vocabulary) -> None:
     schemas: Json = {str(at): {"anyOf": [{"$ref": f"#/$defs/{at + 1}"}, {"const": at}]} for at in range(20_000)}
     with pytest.raises(LimitError, match="more alternatives than are followed at once"):

@@ -75,6 +75,8 @@ pub const Alternatives = struct {
     depth: u32 = 0,
     /// The goal for which `depth_max` was too little.
     too_deep: ?GoalId = null,
+    /// Keys that are looked at for exceptions, each for the one before.
+    n_excepts: u32 = 0,
     /// A goal was met that is still being looked at: what is not satisfiable then may be so later.
     met_busy: bool = false,
     /// [alternative, words ...]: how far a thread has come in an array or an object.
@@ -106,6 +108,8 @@ pub const Alternatives = struct {
     const closed = std.math.maxInt(u32);
     /// Each takes about 5 kB of the stack.
     const depth_max = 24;
+    /// Each takes about 300 bytes of the stack.
+    const excepts_max = 1100;
 
     pub fn init(gpa: Allocator, schema: *const Schema, form: Form, automata: *Automata) Allocator.Error!Alternatives {
         var a: Alternatives = .{
@@ -933,6 +937,9 @@ pub const Alternatives = struct {
         const place = try a.except_places.put(a.gpa, &(address ++ .{ next, missing, count, at.seen, n_came }));
         const known = a.exceptable.get(place);
         if (known != .unknown) return known == .yes;
+        if (a.n_excepts == excepts_max) return error.TooLarge;
+        a.n_excepts += 1;
+        defer a.n_excepts -= 1;
         const outer = a.met_busy;
         a.met_busy = false;
         const can = try a.searchExcept(plan, at, next, missing, count);
@@ -941,7 +948,9 @@ pub const Alternatives = struct {
         return can;
     }
 
-    fn searchExcept(a: *Alternatives, plan: *const ObjectPlan, at: Progress, next: u32, missing: u32, count: u32) Error!bool {
+    fn searchExcept(a: *Alternatives, plan: *const ObjectPlan, at: Progress, first: u32, missing: u32, before: u32) Error!bool {
+        var next = first;
+        var count = before;
         const limit = plan.count.max;
         var n_required: u32 = 0;
         var n_left: u32 = 0;
@@ -953,6 +962,15 @@ pub const Alternatives = struct {
         if (limit != unbounded and count + n_required > limit) return false;
         const room: Room = .of(a, plan, at);
         if (missing == 0) return count +| n_left +| room.n_extra >= plan.count.min;
+        // What can be no exception comes only if it must, once there are enough members.
+        while (next < plan.known.len and count >= plan.count.min) : (next += 1) {
+            const known = &plan.known[next];
+            if (next >= plan.n_ordered and plan.isIn(room.seen, next)) continue;
+            if (try a.canBeException(plan, known, missing)) break;
+            if (!known.is_required) continue;
+            if (!try a.hasMember(plan, known.key, known.matched, 0)) return false;
+            count = plan.saturated(count + 1);
+        }
         if (next == plan.known.len) return a.extrasExcept(plan, missing, count);
         if (next >= plan.n_ordered and plan.isIn(room.seen, next)) return a.canExcept(plan, at, next + 1, missing, count);
         const known = &plan.known[next];
@@ -967,6 +985,16 @@ pub const Alternatives = struct {
                 try a.canExcept(plan, at, next + 1, left, plan.saturated(count + 1))) return true;
             if (chosen == 0) return false;
         }
+    }
+
+    fn canBeException(a: *Alternatives, plan: *const ObjectPlan, known: *const Known, missing: u32) Error!bool {
+        if (known.certain & missing != 0) return true;
+        const possible = known.possible & missing;
+        var chosen = possible;
+        while (chosen != 0) : (chosen = (chosen - 1) & possible) {
+            if (try a.hasMember(plan, known.key, known.matched, chosen)) return true;
+        }
+        return false;
     }
 
     /// Extra members come one for each exception at most.
