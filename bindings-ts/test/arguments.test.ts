@@ -154,5 +154,5 @@ describe("a seed is an integer of 64 bits", () => {
 });
 
 function schemaExpected(got: string): string {
-  return `schema: expected a plain object, a boolean or a text, got ${got} (z.toJSONSchema makes one of a Zod schema)`;
+  return `schema: expected a plain object, a boolean, a text or a Zod schema, got ${got} (Zod has it from 4.2 on)`;
 }

@@ -301,6 +301,7 @@ describe("Constraint", () => {
     using tree = new Constraint(vocabulary, {
       modelId: "",
       descriptors: [{ path: "", leaves: [{ name: "A", tokens: [1] }] }],
+      names: "labels",
     });
     expect(failure(() => tree.save(path)).statusName).toBe("ELIZA_ERR_INVALID_ARG");
   });

@@ -12,6 +12,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#ifdef _WIN32
+#define setenv(name, value, overwrite) _putenv_s(name, value)
+#define unsetenv(name) _putenv_s(name, "")
+#endif
+
 #define VOCAB_SIZE 100
 
 static const char PAYLOAD[] = "{\"modelId\":\"tiny\",\"descriptors\":[{\"path\":\"action\",\"leaves\":["
