@@ -1,5 +1,6 @@
 """Runs the libraries side by side on the same problems, each in a process of its own."""
 
+import functools
 import json
 import select
 import subprocess
@@ -12,9 +13,10 @@ from typing import Any
 from bench.maskbench.data import Problem
 from bench.paths import ROOT
 from bench.recognizers import vocabularies
+from bench.recognizers.vocabularies import TokenTable
 
 LIBRARIES = ("ours", "ours, any order", "llguidance", "XGrammar")
-SMALL_GROUPS = {"XGrammar": ("Github_trivial", "BFCL", "JME", "Handwritten", "Synthesized")}
+SMALL_GROUPS = {"XGrammar": ("BFCL", "JME", "Handwritten", "Synthesized")}
 """What takes too long on other schemas runs on these alone."""
 SECONDS = 60
 """For one problem; the process is then ended, and a new one goes on."""
@@ -59,7 +61,7 @@ class Outcome:
     def refused_at(self, index: int) -> str:
         """An instance's text up to the token that is refused, which is marked."""
         tokens = len(self.answer["ns"][index])
-        table = vocabularies.load("llama3")
+        table = _vocabulary()
         ids = table.encode(self.problem.instances[index].text)
         pieces = table.all_pieces
         before, at = b"".join(pieces[each] for each in ids[: tokens - 1]), pieces[ids[tokens - 1]]
@@ -105,7 +107,7 @@ class Results:
 
 def collect(problems: Iterable[Problem], libraries: Iterable[str], advance: Callable[[], None]) -> Results:
     """One problem after the other; who goes first changes each time."""
-    vocabulary = vocabularies.load("llama3")
+    vocabulary = _vocabulary()
     workers = {name: _Worker(name) for name in libraries}
     results = Results({name: [] for name in workers}, {name: each.resident for name, each in workers.items()})
     try:
@@ -122,6 +124,11 @@ def collect(problems: Iterable[Problem], libraries: Iterable[str], advance: Call
         for worker in workers.values():
             worker.close()
     return results
+
+
+@functools.cache
+def _vocabulary() -> TokenTable:
+    return vocabularies.load("llama3")
 
 
 class _Worker:
