@@ -92,7 +92,7 @@ def refusals(results: Results) -> Table:
     rows = []
     for library, outcomes in results.outcomes.items():
         reasons = Counter(_reason(each.refusal) for each in outcomes if each.refusal is not None)
-        rows += [[library, _cell(reason), f"{count:,}"] for reason, count in reasons.most_common()]
+        rows += [[library, f"`{_cell(reason)}`", f"{count:,}"] for reason, count in reasons.most_common()]
     return Table(["library", "refused because", "schemas"], rows, n_left=2)
 
 
@@ -170,7 +170,8 @@ def _names(percentiles: tuple[float, ...]) -> list[str]:
 
 
 def _reason(refusal: str) -> str:
-    return re.sub(r"\d+", "N", re.sub(r"^at #.*?: ", "", refusal.splitlines()[0]))[:90]
+    line = re.sub(r"^at #.*?: |(?<=Unknown format): .*", "", refusal.splitlines()[0])
+    return re.sub(r"\d+", "N", line)[:90]
 
 
 def _cell(text: str) -> str:
