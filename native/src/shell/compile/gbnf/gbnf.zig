@@ -128,6 +128,17 @@ const Fixture = struct {
                     for (ranges) |range| try out.print("{x}-{x},", .{ range.first, range.last });
                     try out.writeAll("]");
                 },
+                .alternate => |nodes| {
+                    try out.writeAll(" (");
+                    for (nodes, 0..) |one, i| {
+                        if (i > 0) try out.writeAll(" |");
+                        try printExpression(parsed, .{ .pattern = one }, out);
+                    }
+                    try out.writeAll(" )");
+                },
+                .substring => |chunks| for (chunks, 0..) |chunk, i| {
+                    try out.print("{s}'{s}'", .{ if (i == 0) " " else "..", chunk });
+                },
                 else => unreachable,
             },
             .sequence => |items| {
@@ -228,6 +239,19 @@ test "EBNF: line ends mean nothing, more escapes, no dot" {
     );
 }
 
+test "EBNF: calls" {
+    try expectGrammar(.ebnf,
+        \\root ::= Token(1, 2) ExcludeToken( 0 )* | Regex( "\\x61" , flags="") Regex("\"|[!-$]", json_string=true)
+        \\  Substring("x", "", "yz") | Regex (Substring)
+        \\Regex ::= Substring()
+        \\Substring ::= "v"
+    ,
+        \\*root: ( ( <1,2,> !<0,>{0,} ) | ( 'a' ( [] | [21-21,23-24,] ) 'x'..'yz' ) | ( Regex Substring ) )
+        \\Regex: ''
+        \\Substring: 'v'
+    );
+}
+
 test "notes" {
     var f: Fixture = try .init();
     defer f.deinit();
@@ -266,7 +290,7 @@ test "errors say where and what" {
         .{ "root ::= \"a\"{1", "1:15: expected \"}\", found the end of the grammar" },
         .{ "root ::= \"a\"{3,2}", "1:13: the repetition is at most 2, but at least 3" },
         .{ "root ::= \"a\"{4294967295}", "1:14: the number is more than 4294967294" },
-        .{ "root ::= <[4]>", "1:10: there is no token 4: the vocabulary has 4" },
+        .{ "root ::= <[4]>", "1:12: there is no token 4: the vocabulary has 4" },
         .{ "root ::= <[1>", "1:13: expected \"]>\", found \">\"" },
         .{ "root ::= !<é>", "1:11: no token of the vocabulary is \"<é>\"" },
         .{ "root ::= <é", "1:10: the token is not closed by \">\"" },
@@ -283,6 +307,12 @@ test "errors say where and what" {
         .{ "root ::= [\\d]", "1:11: the class has no such escape (a backslash is written \\\\)" },
         .{ "root ::= []", "1:10: an empty class: any character is written [^], the empty text \"\"" },
         .{ "root ::= .", "1:10: expected the end of the rule, found \".\"" },
+        .{ "root ::= Regex(\"(\")", "1:10: at byte 0: this group is not closed" },
+        .{ "root ::= Regex(\"a\", x=1)", "1:21: Regex has the options flags and json_string" },
+        .{ "root ::= Token(4)", "1:16: there is no token 4: the vocabulary has 4" },
+        .{ "root ::= TagDispatch((\"a\", b))", "1:28: the rule b is not defined" },
+        .{ "root ::= TagDispatch((\"\", root))", "1:22: the text is empty" },
+        .{ "root ::= TokenTagDispatch((1, root))", "1:10: TokenTagDispatch is not served" },
         .{ "1a ::= \"b\"", "1:1: expected the name of a rule, found \"1\"" },
     }) |case| try expectError(.ebnf, .grammar, case[0], case[1]);
 }

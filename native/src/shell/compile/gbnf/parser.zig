@@ -15,6 +15,7 @@ const Place = @import("../bnf.zig").Place;
 const Characters = @import("characters.zig").Characters;
 const Cursor = @import("cursor.zig").Cursor;
 const Dialect = @import("characters.zig").Dialect;
+const macros = @import("macros.zig");
 const Tokens = @import("tokens.zig").Tokens;
 
 const Error = Allocator.Error || diagnostic.Error;
@@ -222,8 +223,41 @@ pub const Parser = struct {
         }
         const rule = p.nameAt(p.cursor);
         if (rule.len == 0) return false;
+        if (p.dialect == .ebnf and p.cursor.peek() == '(') if (std.meta.stringToEnum(macros.Macro, rule)) |macro| {
+            try p.add(try p.call(macro, place));
+            return true;
+        };
         try p.add(.{ .rule = try p.mentionOf(rule, place) });
         return true;
+    }
+
+    fn call(p: *Parser, macro: macros.Macro, place: Place) Error!Expression {
+        const reader: macros.Macros = .{
+            .arena = p.arena,
+            .cursor = p.cursor,
+            .characters = &p.characters,
+            .tokens = &p.tokens,
+            .budget = p.budget,
+        };
+        return switch (try reader.read(macro, place)) {
+            .pattern => |node| .{ .pattern = node },
+            .tokens => |tokens| .{ .tokens = tokens },
+            .dispatch => |dispatch| p.dispatched(dispatch),
+        };
+    }
+
+    fn dispatched(p: *Parser, dispatch: macros.Dispatch) Error!Expression {
+        const free: Expression = .{ .pattern = dispatch.free };
+        if (dispatch.tags.len == 0) return free;
+        const parts = try p.arena.alloc(Expression, dispatch.tags.len);
+        for (parts, dispatch.tags) |*part, tag| {
+            const rule: Expression = .{ .rule = try p.mentionOf(tag.rule, tag.place) };
+            part.* = .{ .sequence = try p.arena.dupe(Expression, &.{ .{ .pattern = tag.before }, rule }) };
+        }
+        if (!dispatch.loops) return .{ .choice = try p.arena.dupe(Expression, &.{ free, .{ .choice = parts } }) };
+        const loop = try p.arena.create(grammar.Repeat);
+        loop.* = .{ .expression = .{ .choice = parts }, .min = 0, .max = null };
+        return .{ .sequence = try p.arena.dupe(Expression, &.{ .{ .repeat = loop }, free }) };
     }
 
     fn innermostFrame(p: *const Parser) *Frame {

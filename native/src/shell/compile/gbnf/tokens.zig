@@ -29,12 +29,17 @@ pub const Tokens = struct {
     }
 
     fn byNumber(t: *const Tokens, cursor: *Cursor) Error!u32 {
-        const place = cursor.here();
         _ = cursor.take("<[");
-        const number = try cursor.number(std.math.maxInt(u32) - 1);
-        if (!cursor.take("]>")) return cursor.expected("\"]>\"");
-        if (number < t.vocabulary.tokens.n) return number;
-        return cursor.fail(place, "there is no token {d}: the vocabulary has {d}", .{ number, t.vocabulary.tokens.n });
+        const token = try t.number(cursor);
+        return if (cursor.take("]>")) token else cursor.expected("\"]>\"");
+    }
+
+    /// A token by its number.
+    pub fn number(t: *const Tokens, cursor: *Cursor) Error!u32 {
+        const place = cursor.here();
+        const token = try cursor.number(std.math.maxInt(u32) - 1);
+        if (token < t.vocabulary.tokens.n) return token;
+        return cursor.fail(place, "there is no token {d}: the vocabulary has {d}", .{ token, t.vocabulary.tokens.n });
     }
 
     fn byText(t: *Tokens, cursor: *Cursor) Error!u32 {
@@ -46,12 +51,12 @@ pub const Tokens = struct {
             _ = cursor.character();
         }
         const text = cursor.text[first..cursor.at];
-        const number = try t.texts.put(t.arena, text);
-        if (number == t.known.items.len) {
+        const index = try t.texts.put(t.arena, text);
+        if (index == t.known.items.len) {
             const token = t.find(text) orelse return cursor.fail(place, "no token of the vocabulary is {f}", .{quoted(text)});
             try t.known.append(t.arena, token);
         }
-        return t.known.items[number];
+        return t.known.items[index];
     }
 
     /// A special token before any other.
