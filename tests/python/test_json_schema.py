@@ -80,6 +80,7 @@ SCHEMAS: list[Json] = [
     {"dependentSchemas": {"a": {"items": True}}, "unevaluatedItems": {"type": "integer"}, "type": ["array", "null"]},
     {"not": {"patternProperties": {"^a$": {"type": "integer"}}}, "type": "object", "maxProperties": 1},
     {"type": "object", "not": {"propertyNames": {"maxLength": 2}}},
+    {"type": "object", "maxProperties": 1, "not": {"patternProperties": {"^[ab]$": {"type": "integer"}}}},
     {"type": "object", "propertyNames": {"enum": ["a", "b", "zzz"]}},
     {"type": "object", "propertyNames": {"enum": ["a", "c", 1], "not": {"const": "c"}},
      "properties": {"a": {"type": "integer"}}},
@@ -100,6 +101,22 @@ SCHEMAS: list[Json] = [
         {"type": "object", "properties": {"t": {"const": "y"}, "s": {"type": "string"}}, "required": ["t", "s"]}]},
 ]  # fmt: skip
 
+TAGS = ("a", "ab", "abc", "red", *(f"t{number}" for number in range(20)))
+"""Of branches that exclude each other."""
+SCHEMAS += [
+    {"oneOf": [{"type": "object", "required": ["a"], "properties": {"a": {"enum": [tag]}, "b": {"maxLength": at}}}
+               for at, tag in enumerate(TAGS)]},
+    {"type": "object", "properties": {"a": {"enum": [*TAGS, 1]}},
+     "allOf": [{"if": {"properties": {"a": {"const": tag}}, "required": ["a"]}, "then": {"required": ["b"]}}
+               for tag in TAGS]},
+    {"type": "object", "properties": {"a": {"enum": [1, 3, "x"]}},
+     "dependentSchemas": {key: {"properties": {"a": {"enum": [1, 3] if key in "bd" else ["x"]}}}
+                          for key in "bcdefghijk"}},
+    {"type": "object", "dependentRequired": {key: ["a", "b"] for key in "cdefghijklmn"}},
+    {"oneOf": [{"properties": {"a": {"const": 1}, "b": {"type": "string"}}},
+               {"properties": {"a": {"const": "x"}, "b": {"type": "integer"}}},
+               {"properties": {"a": {"const": 3}}, "required": ["b"]}], "type": "object"},
+]  # fmt: skip
 VALUES: list[Json] = [
     None, True, False, 0, 1, -3, -4, 3, 5, 12, 1.5, 0.25, 2.75, 4.25, "", "a", "ab", "abc", "\u00e9\u00e9",
     "red", 'q"\\\n\x01',

@@ -981,7 +981,8 @@ pub const Alternatives = struct {
             const left = missing & ~known.certain & ~chosen;
             const is_left_out = chosen == 0 and !known.is_required;
             if (is_left_out and try a.canExcept(plan, at, next + 1, missing, count)) return true;
-            if (try a.hasMember(plan, known.key, matched, chosen) and
+            const has_room = limit == unbounded or count < limit;
+            if (has_room and try a.hasMember(plan, known.key, matched, chosen) and
                 try a.canExcept(plan, at, next + 1, left, plan.saturated(count + 1))) return true;
             if (chosen == 0) return false;
         }

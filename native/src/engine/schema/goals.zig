@@ -64,7 +64,10 @@ pub const Conjunction = struct {
     literals: []const Literal = &.{},
     /// `array_contains`, with the bounds that are left when it was negated.
     contains: []const Contains = &.{},
+    /// Keys that must be there, with a value that does not satisfy a node.
+    unlike: []const Unlike = &.{},
 
+    pub const Unlike = struct { key: u32, value: NodeId };
     pub const Contains = struct { item: NodeId, count: Bounds };
 };
 
@@ -114,7 +117,7 @@ pub const Goals = struct {
         defer scratch.deinit();
         var expansion: Expansion = .{ .arena = scratch.allocator(), .schema = g.schema, .class = class };
         var branch: Branch = .{};
-        try push(expansion.arena, &branch.todo, @ptrCast(g.goals.get(id)));
+        try branch.push(expansion.arena, @ptrCast(g.goals.get(id)), &.{});
         try expansion.run(&branch);
         const found = try g.keep(expansion.done.items);
         try g.expansions.putItem(g.gpa, key, []const Conjunction, &g.found, found);
@@ -127,17 +130,26 @@ pub const Goals = struct {
         for (kept) |*one| {
             one.literals = try arena.dupe(Literal, one.literals);
             one.contains = try arena.dupe(Conjunction.Contains, one.contains);
+            one.unlike = try arena.dupe(Conjunction.Unlike, one.unlike);
         }
         return kept;
     }
 };
 
+/// The first node of a schema is always true.
+const nothing: Literal = .of(0);
+
+/// A literal that waits, and where it stands among the schemas that apply: the keys of earlier places come first.
+const Todo = struct { literal: Literal, place: []const u32 };
+
 /// An alternative that is being made.
 const Branch = struct {
-    todo: ArrayList(Literal) = .empty,
+    todo: ArrayList(Todo) = .empty,
+    /// Formulas of which one part must hold: they wait until it is known which of them can.
+    choices: ArrayList(Todo) = .empty,
     /// Formulas that were looked at: a reference that leads back adds nothing.
     seen: ArrayList(Literal) = .empty,
-    literals: ArrayList(Literal) = .empty,
+    literals: ArrayList(Todo) = .empty,
     contains: ArrayList(Conjunction.Contains) = .empty,
     integers: bool = true,
     fractions: bool = true,
@@ -146,6 +158,7 @@ const Branch = struct {
     fn clone(b: *const Branch, arena: Allocator) Allocator.Error!Branch {
         var copy = b.*;
         copy.todo = try b.todo.clone(arena);
+        copy.choices = try b.choices.clone(arena);
         copy.seen = try b.seen.clone(arena);
         copy.literals = try b.literals.clone(arena);
         copy.contains = try b.contains.clone(arena);
@@ -156,6 +169,26 @@ const Branch = struct {
     fn meet(b: *Branch, bounds: Bounds) bool {
         b.count = .{ .min = @max(b.count.min, bounds.min), .max = @min(b.count.max, bounds.max) };
         return b.count.min <= b.count.max;
+    }
+
+    fn removeChoice(b: *Branch, i: usize) Todo {
+        const choices = b.choices.items;
+        const removed = choices[i];
+        std.mem.copyForwards(Todo, choices[i .. choices.len - 1], choices[i + 1 ..]);
+        b.choices.shrinkRetainingCapacity(choices.len - 1);
+        return removed;
+    }
+
+    fn push(b: *Branch, arena: Allocator, literals: []const Literal, place: []const u32) Allocator.Error!void {
+        // Last in, first out.
+        var i = literals.len;
+        while (i > 0) {
+            i -= 1;
+            const own = try arena.alloc(u32, place.len + 1);
+            @memcpy(own[0..place.len], place);
+            own[place.len] = @intCast(i);
+            try b.todo.append(arena, .{ .literal = literals[i], .place = own });
+        }
     }
 };
 
@@ -169,55 +202,105 @@ const Expansion = struct {
     depth: u32 = 0,
 
     fn run(e: *Expansion, b: *Branch) Error!void {
-        while (b.todo.pop()) |literal| {
-            e.steps += 1;
-            if (e.steps > steps_max) return error.TooLarge;
-            if (has(b.seen.items, literal)) continue;
-            if (has(b.seen.items, .{ .node = literal.node, .negated = !literal.negated })) return; // a contradiction
-            try b.seen.append(e.arena, literal);
-            if (!try e.take(b, literal)) return;
+        while (true) {
+            while (b.todo.pop()) |one| {
+                e.steps += 1;
+                if (e.steps > steps_max) return error.TooLarge;
+                if (has(b.seen.items, one.literal)) continue;
+                if (has(b.seen.items, opposite(one.literal))) return; // a contradiction
+                try b.seen.append(e.arena, one.literal);
+                if (!try e.take(b, one)) return;
+            }
+            switch (try e.choose(b)) {
+                .none => return,
+                .one => {},
+                .several => return e.forkFirst(b),
+                .all => break,
+            }
         }
+        var unlike: ArrayList(Conjunction.Unlike) = .empty;
+        const literals = try e.finish(b, &unlike) orelse return;
+        for (e.done.items) |*before| if (isSame(before, b, literals)) return;
         if (e.done.items.len == alternatives_max) return error.TooLarge;
         try e.done.append(e.arena, .{
             .class = e.class,
             .integers = b.integers,
             .fractions = b.fractions,
             .count = b.count,
-            .literals = b.literals.items,
+            .literals = literals,
             .contains = b.contains.items,
+            .unlike = unlike.items,
         });
     }
 
+    fn isSame(before: *const Conjunction, b: *const Branch, literals: []const Literal) bool {
+        return before.integers == b.integers and before.fractions == b.fractions and std.meta.eql(before.count, b.count) and
+            before.contains.len == 0 and b.contains.items.len == 0 and before.class != .object and
+            std.mem.eql(u32, @ptrCast(before.literals), @ptrCast(literals));
+    }
+
+    /// What is kept, in the order of the schema; null if nothing satisfies it. Exceptions that others make certain
+    /// are left out, and those that a single key can be go to `unlike`.
+    fn finish(e: *Expansion, b: *Branch, unlike: *ArrayList(Conjunction.Unlike)) Error!?[]const Literal {
+        const facts: Facts = .{ .schema = e.schema, .class = e.class, .b = b };
+        if (e.class == .object) std.sort.insertion(Todo, b.literals.items, {}, isBefore);
+        var literals: ArrayList(Literal) = .empty;
+        for (b.literals.items) |*one| {
+            const literal = one.literal;
+            if (literal.negated and e.class == .object) switch (e.schema.nodes[literal.node]) {
+                .object_members => {
+                    one.literal = nothing; // it must not follow from itself
+                    const is = facts.members(literal.node);
+                    const only = facts.onlyException(literal.node);
+                    if (is == .yes) return null;
+                    if (is == .no) continue;
+                    one.literal = literal;
+                    if (only) |exception| {
+                        try unlike.append(e.arena, exception);
+                        continue;
+                    }
+                },
+                else => {},
+            };
+            try literals.append(e.arena, literal);
+        }
+        if (e.class != .object) std.sort.insertion(u32, @ptrCast(literals.items), {}, std.sort.asc(u32));
+        return literals.items;
+    }
+
+    fn isBefore(_: void, x: Todo, y: Todo) bool {
+        return std.mem.order(u32, x.place, y.place) == .lt;
+    }
+
     /// False if the branch is at its end: nothing satisfies it, or others go on in its place.
-    fn take(e: *Expansion, b: *Branch, literal: Literal) Error!bool {
+    fn take(e: *Expansion, b: *Branch, one: Todo) Error!bool {
+        const literal = one.literal;
         const no = literal.negated;
         // Arrays and objects are not compared.
-        if (literal.setOf(e.schema) != null) return if (e.class == .array or e.class == .object) true else e.keep(b, literal);
+        if (literal.setOf(e.schema) != null) return if (e.class == .array or e.class == .object) true else e.keep(b, one);
         switch (e.schema.nodes[literal.node]) {
             .always => return !no,
             .never => return no,
-            .all => |range| if (no) return e.either(b, e.childrenOf(range), true) else return e.both(b, e.childrenOf(range), false),
-            .any => |range| if (no) return e.both(b, e.childrenOf(range), true) else return e.either(b, e.childrenOf(range), false),
-            .one => |range| return e.exactlyOne(b, e.childrenOf(range), no),
-            .not => |node| return e.both(b, &.{node}, !no),
-            .conditional => |c| {
-                try e.fork(b, &.{ .of(c.when), .{ .node = @intCast(c.then), .negated = no } });
-                try e.fork(b, &.{ .no(c.when), .{ .node = @intCast(c.otherwise), .negated = no } });
-                return false;
+            .all => |range| if (no) return e.wait(b, one) else return e.both(b, e.childrenOf(range), one),
+            .any => |range| if (no) return e.both(b, e.childrenOf(range), one) else return e.wait(b, one),
+            .one, .conditional => return e.wait(b, one),
+            .not => |node| {
+                try b.push(e.arena, &.{.{ .node = @intCast(node), .negated = !no }}, one.place);
+                return true;
             },
             .types => |types| return e.takeTypes(b, types, no),
             .listed => {
                 if (e.class == .array or e.class == .object) return no;
-                return e.keep(b, literal);
+                return e.keep(b, one);
             },
             .string_length => |bounds| return e.takeCount(b, .string, bounds, no),
             .array_length => |bounds| return e.takeCount(b, .array, bounds, no),
             .object_count => |bounds| return e.takeCount(b, .object, bounds, no),
-            .string_matches => return e.keepOf(b, .string, literal),
-            .number_limit, .number_multiple => return e.keepOf(b, .number, literal),
-            .array_items, .array_unique => return e.keepOf(b, .array, literal),
+            .string_matches => return e.keepOf(b, .string, one),
+            .number_limit, .number_multiple => return e.keepOf(b, .number, one),
+            .array_items, .array_unique => return e.keepOf(b, .array, one),
             .array_contains => |contains| return e.takeContains(b, contains.item, contains.count, no),
-            .object_has, .object_names, .object_members => return e.keepOf(b, .object, literal),
+            .object_has, .object_names, .object_members => return e.keepOf(b, .object, one),
         }
     }
 
@@ -225,58 +308,120 @@ const Expansion = struct {
         return e.schema.children[range.from..][0..range.len];
     }
 
-    fn both(e: *Expansion, b: *Branch, nodes: []const NodeId, negated: bool) Error!bool {
-        var i = nodes.len;
-        while (i > 0) {
-            i -= 1;
-            try b.todo.append(e.arena, .{ .node = @intCast(nodes[i]), .negated = negated });
-        }
+    fn both(e: *Expansion, b: *Branch, nodes: []const NodeId, one: Todo) Error!bool {
+        try b.push(e.arena, try e.literalsOf(nodes, one.literal.negated), one.place);
         return true;
     }
 
-    fn either(e: *Expansion, b: *Branch, nodes: []const NodeId, negated: bool) Error!bool {
-        if (nodes.len == 1) return e.both(b, nodes, negated);
-        for (nodes) |node| try e.fork(b, &.{.{ .node = @intCast(node), .negated = negated }});
-        return false;
-    }
-
-    fn exactlyOne(e: *Expansion, b: *Branch, nodes: []const NodeId, negated: bool) Error!bool {
+    fn literalsOf(e: *Expansion, nodes: []const NodeId, negated: bool) Error![]Literal {
         const literals = try e.arena.alloc(Literal, nodes.len);
-        for (literals, nodes) |*literal, node| literal.* = .no(node);
-        if (!negated) {
-            for (literals) |*literal| {
-                literal.negated = false;
-                defer literal.negated = true;
-                try e.fork(b, literals);
-            }
-            return false;
-        }
-        try e.fork(b, literals);
-        // Two or more: the first two that hold.
-        for (0..nodes.len) |first| for (first + 1..nodes.len) |second| {
-            for (literals, 0..) |*literal, i| literal.negated = i < second and i != first;
-            try e.fork(b, literals[0 .. second + 1]);
-        };
-        return false;
+        for (literals, nodes) |*literal, node| literal.* = .{ .node = @intCast(node), .negated = negated };
+        return literals;
     }
 
-    fn fork(e: *Expansion, b: *const Branch, literals: []const Literal) Error!void {
-        if (e.isHopeless(literals)) return;
+    fn wait(e: *Expansion, b: *Branch, one: Todo) Error!bool {
+        try b.choices.append(e.arena, one);
+        return true;
+    }
+
+    // ---- Choices
+
+    /// Looks at what waits: a choice with a part that holds is made, one of which a single part can hold is that part,
+    /// and one of which none can is the end.
+    fn choose(e: *Expansion, b: *Branch) Error!enum { none, one, several, all } {
+        var i: usize = 0;
+        while (i < b.choices.items.len) {
+            const options = try e.optionsOf(b, b.choices.items[i]) orelse {
+                _ = b.removeChoice(i);
+                continue;
+            };
+            if (options.len == 0) return .none;
+            if (options.len == 1) {
+                const one = b.removeChoice(i);
+                try b.push(e.arena, options[0].literals, try e.placeOf(one.place, options[0].number));
+                return .one;
+            }
+            i += 1;
+        }
+        return if (b.choices.items.len == 0) .all else .several;
+    }
+
+    fn placeOf(e: *Expansion, place: []const u32, number: usize) Error![]const u32 {
+        const own = try e.arena.alloc(u32, place.len + 1);
+        @memcpy(own[0..place.len], place);
+        own[place.len] = @intCast(number);
+        return own;
+    }
+
+    /// One branch for each part of the first choice that can hold.
+    fn forkFirst(e: *Expansion, b: *Branch) Error!void {
         if (e.depth == depth_max) return error.TooLarge;
         e.depth += 1;
         defer e.depth -= 1;
-        var copy = try b.clone(e.arena);
-        try push(e.arena, &copy.todo, literals);
-        return e.run(&copy);
+        const one = b.removeChoice(0);
+        for ((try e.optionsOf(b, one)).?) |option| {
+            var copy = try b.clone(e.arena);
+            try copy.push(e.arena, option.literals, try e.placeOf(one.place, option.number));
+            try e.run(&copy);
+        }
     }
 
-    /// Whether a look at a literal tells that no value of the class satisfies it: spares the copy.
-    fn isHopeless(e: *const Expansion, literals: []const Literal) bool {
-        for (literals) |literal| switch (e.schema.nodes[literal.node]) {
-            .types => |types| if (e.hasClass(types) == literal.negated and e.class != .number) return true,
-            else => {},
+    /// Literals that hold together.
+    const Option = struct { number: usize, literals: []const Literal };
+
+    /// Those of a choice that can hold; null if one of them holds anyway.
+    fn optionsOf(e: *Expansion, b: *const Branch, choice: Todo) Error!?[]const Option {
+        const facts: Facts = .{ .schema = e.schema, .class = e.class, .b = b };
+        const no = choice.literal.negated;
+        var found: ArrayList(Option) = .empty;
+        switch (e.schema.nodes[choice.literal.node]) {
+            .all, .any => |range| for (e.childrenOf(range), 0..) |node, i| {
+                const literals = try e.literalsOf(&.{node}, no);
+                switch (facts.status(literals[0], 0)) {
+                    .yes => return null,
+                    .no => {},
+                    .unknown => try found.append(e.arena, .{ .number = i, .literals = literals }),
+                }
+            },
+            .conditional => |c| {
+                const literals = [2][2]Literal{
+                    .{ .of(c.when), .{ .node = @intCast(c.then), .negated = no } },
+                    .{ .no(c.when), .{ .node = @intCast(c.otherwise), .negated = no } },
+                };
+                for (&literals, 0..) |*both_of, i| {
+                    const first, const second = .{ facts.status(both_of[0], 0), facts.status(both_of[1], 0) };
+                    if (first == .no or second == .no) continue;
+                    if (first == .yes and second == .yes) return null;
+                    try found.append(e.arena, .{ .number = i, .literals = try e.arena.dupe(Literal, both_of) });
+                }
+            },
+            .one => |range| try e.addCounted(&facts, e.childrenOf(range), no, &found),
+            else => unreachable, // makes no choice
+        }
+        return found.items;
+    }
+
+    /// Exactly one of the nodes holds; or none, or more.
+    fn addCounted(e: *Expansion, facts: *const Facts, nodes: []const NodeId, no: bool, found: *ArrayList(Option)) Error!void {
+        var can: ArrayList(NodeId) = .empty;
+        for (nodes) |node| if (facts.status(.of(node), 0) != .no) try can.append(e.arena, node);
+        if (!no) {
+            for (can.items, 0..) |node, i| {
+                const literals = try e.literalsOf(can.items, true);
+                literals[i] = literals[0];
+                literals[0] = .of(node);
+                try found.append(e.arena, .{ .number = i, .literals = literals });
+            }
+            return;
+        }
+        try found.append(e.arena, .{ .number = 0, .literals = try e.literalsOf(can.items, true) });
+        // Two or more: the first two that hold.
+        for (0..can.items.len) |first| for (first + 1..can.items.len) |second| {
+            const literals = try e.literalsOf(can.items[0 .. second + 1], true);
+            literals[first].negated = false;
+            literals[second].negated = false;
+            try found.append(e.arena, .{ .number = 1 + second, .literals = literals });
         };
-        return false;
     }
 
     fn hasClass(e: *const Expansion, types: schema_module.Types) bool {
@@ -328,26 +473,292 @@ const Expansion = struct {
         return true;
     }
 
-    fn keepOf(e: *Expansion, b: *Branch, class: Class, literal: Literal) Error!bool {
-        if (e.class != class) return !literal.negated;
-        return e.keep(b, literal);
+    fn keepOf(e: *Expansion, b: *Branch, class: Class, one: Todo) Error!bool {
+        if (e.class != class) return !one.literal.negated;
+        return e.keep(b, one);
     }
 
-    fn keep(e: *Expansion, b: *Branch, literal: Literal) Error!bool {
-        try b.literals.append(e.arena, literal);
+    fn keep(e: *Expansion, b: *Branch, one: Todo) Error!bool {
+        try b.literals.append(e.arena, one);
         return true;
     }
 };
 
-/// Last in, first out: so literals are looked at in the order of the schema.
-fn push(arena: Allocator, todo: *ArrayList(Literal), literals: []const Literal) Allocator.Error!void {
-    var i = literals.len;
-    while (i > 0) {
-        i -= 1;
-        try todo.append(arena, literals[i]);
-    }
+fn opposite(literal: Literal) Literal {
+    return .{ .node = literal.node, .negated = !literal.negated };
 }
 
 fn has(literals: []const Literal, wanted: Literal) bool {
     return std.mem.findScalar(u32, @ptrCast(literals), @bitCast(wanted)) != null;
 }
+
+// ---- What is known of an alternative that is being made
+
+const Status = enum {
+    yes,
+    no,
+    unknown,
+
+    fn of(is: bool) Status {
+        return if (is) .yes else .no;
+    }
+
+    fn not(status: Status) Status {
+        return switch (status) {
+            .yes => .no,
+            .no => .yes,
+            .unknown => .unknown,
+        };
+    }
+};
+
+/// Tells of some formulas whether they follow from what holds already, or contradict it; so that choices are not made
+/// where nothing is left to choose. What it cannot tell at once is unknown.
+const Facts = struct {
+    schema: *const Schema,
+    class: Class,
+    b: *const Branch,
+
+    const status_depth_max = 6;
+    const kind_depth_max = 4;
+
+    fn status(f: *const Facts, literal: Literal, depth: u32) Status {
+        if (has(f.b.seen.items, literal)) return .yes;
+        if (has(f.b.seen.items, opposite(literal))) return .no;
+        if (depth == status_depth_max) return .unknown;
+        const is = f.node(literal.node, depth + 1);
+        return if (literal.negated) is.not() else is;
+    }
+
+    fn node(f: *const Facts, id: NodeId, depth: u32) Status {
+        switch (f.schema.nodes[id]) {
+            .always => return .yes,
+            .never => return .no,
+            .all => |range| return f.allOf(range, false, depth),
+            .any => |range| return f.allOf(range, true, depth).not(),
+            .not => |of| return f.status(.no(of), depth),
+            .one, .conditional => return .unknown,
+            .types => |types| return f.ofTypes(types),
+            .listed => return if (f.class == .array or f.class == .object) .no else .unknown,
+            .string_length => |bounds| return f.ofCount(.string, bounds),
+            .array_length => |bounds| return f.ofCount(.array, bounds),
+            .object_count => |bounds| return f.ofCount(.object, bounds),
+            .string_matches => return f.unless(.string),
+            .number_limit, .number_multiple => return f.unless(.number),
+            .array_items, .array_contains, .array_unique => return f.unless(.array),
+            .object_names => return f.unless(.object),
+            .object_has => |key| return if (f.class == .object) f.presence(key) else .yes,
+            .object_members => return if (f.class == .object) f.members(id) else .yes,
+        }
+    }
+
+    /// Whether all hold; or none does, if their negations are meant.
+    fn allOf(f: *const Facts, range: schema_module.Range, negated: bool, depth: u32) Status {
+        var all: Status = .yes;
+        for (f.schema.children[range.from..][0..range.len]) |child| {
+            switch (f.status(.{ .node = @intCast(child), .negated = negated }, depth)) {
+                .no => return .no,
+                .unknown => all = .unknown,
+                .yes => {},
+            }
+        }
+        return all;
+    }
+
+    fn ofTypes(f: *const Facts, types: schema_module.Types) Status {
+        return switch (f.class) {
+            .null => .of(types.null),
+            .boolean => .of(types.boolean),
+            .string => .of(types.string),
+            .array => .of(types.array),
+            .object => .of(types.object),
+            .number => {
+                const can = f.b.integers and types.integer or f.b.fractions and types.fraction;
+                const must = (types.integer or !f.b.integers) and (types.fraction or !f.b.fractions);
+                return if (must) .yes else if (can) .unknown else .no;
+            },
+        };
+    }
+
+    fn unless(f: *const Facts, class: Class) Status {
+        return if (f.class == class) .unknown else .yes;
+    }
+
+    fn ofCount(f: *const Facts, class: Class, bounds: Bounds) Status {
+        if (f.class != class) return .yes;
+        const count = f.b.count;
+        if (count.min >= bounds.min and count.max <= bounds.max) return .yes;
+        return if (count.min > bounds.max or count.max < bounds.min) .no else .unknown;
+    }
+
+    /// Whether a key is there.
+    fn presence(f: *const Facts, key: u32) Status {
+        for (f.b.literals.items) |one| switch (f.schema.nodes[one.literal.node]) {
+            .object_has => |known| if (known == key) return .of(!one.literal.negated),
+            .object_members => if (one.literal.negated) {
+                if (f.single(one.literal.node)) |exception| if (exception.key == key) return .yes;
+            } else {
+                const said = f.valueOf(one.literal.node, key) orelse continue;
+                if (f.schema.nodes[said] == .never) return .no;
+            },
+            else => {},
+        };
+        return .unknown;
+    }
+
+    /// What a members assertion says of the value of a key; null if patterns may say something too.
+    fn valueOf(f: *const Facts, id: NodeId, key: u32) ?NodeId {
+        const atom = f.schema.nodes[id].object_members;
+        for (f.schema.members[atom.named.from..][0..atom.named.len]) |member| if (member.key == key) return member.value;
+        return if (atom.matching.len == 0) atom.rest else null;
+    }
+
+    /// Whether a members assertion holds.
+    fn members(f: *const Facts, id: NodeId) Status {
+        const atom = f.schema.nodes[id].object_members;
+        var all: Status = if (atom.matching.len == 0 and f.schema.nodes[atom.rest] == .always) .yes else .unknown;
+        for (f.schema.members[atom.named.from..][0..atom.named.len]) |member| {
+            if (all == .unknown and f.schema.nodes[member.value] == .always) continue;
+            const there = f.presence(member.key);
+            if (there == .no) continue;
+            switch (f.value(member.key, member.value)) {
+                .yes => {},
+                .no => if (there == .yes) return .no else {
+                    all = .unknown;
+                },
+                .unknown => all = .unknown,
+            }
+        }
+        if (f.schema.nodes[atom.rest] != .never or atom.matching.len > 0) return all;
+        for (f.b.literals.items) |one| switch (f.schema.nodes[one.literal.node]) {
+            .object_has => |key| if (!one.literal.negated and f.schema.nodes[f.valueOf(id, key).?] == .never) return .no,
+            else => {},
+        };
+        return all;
+    }
+
+    /// The member that must be the exception, where the assertion says something of one key alone.
+    fn single(f: *const Facts, id: NodeId) ?Conjunction.Unlike {
+        const atom = f.schema.nodes[id].object_members;
+        if (atom.named.len != 1 or atom.matching.len > 0 or f.schema.nodes[atom.rest] != .always) return null;
+        const member = f.schema.members[atom.named.from];
+        return .{ .key = member.key, .value = member.value };
+    }
+
+    /// The same where all others of its keys are not there, or have values that satisfy it.
+    fn onlyException(f: *const Facts, id: NodeId) ?Conjunction.Unlike {
+        const atom = f.schema.nodes[id].object_members;
+        if (atom.matching.len > 0 or f.schema.nodes[atom.rest] != .always) return null;
+        var only: ?Conjunction.Unlike = null;
+        for (f.schema.members[atom.named.from..][0..atom.named.len]) |member| {
+            if (f.schema.nodes[member.value] == .always or f.presence(member.key) == .no) continue;
+            if (atom.named.len > 1 and f.value(member.key, member.value) == .yes) continue;
+            if (only != null) return null;
+            only = .{ .key = member.key, .value = member.value };
+        }
+        return only;
+    }
+
+    /// Whether the value of a key, if it is there, satisfies a node.
+    fn value(f: *const Facts, key: u32, wanted: NodeId) Status {
+        if (f.schema.nodes[wanted] == .always) return .yes;
+        const w = f.kindOf(wanted, 0);
+        for (f.b.literals.items) |one| switch (f.schema.nodes[one.literal.node]) {
+            .object_members => if (one.literal.negated) {
+                const exception = f.single(one.literal.node) orelse continue;
+                if (exception.key != key) continue;
+                if (exception.value == wanted) return .no;
+                const not = f.kindOf(exception.value, 0);
+                if (not.is_exact and f.isWithin(&w, &not)) return .no;
+            } else {
+                const known = f.valueOf(one.literal.node, key) orelse continue;
+                if (known == wanted) return .yes;
+                const k = f.kindOf(known, 0);
+                if (f.areDisjoint(&k, &w)) return .no;
+                if (w.is_exact and f.isWithin(&k, &w)) return .yes;
+            },
+            else => {},
+        };
+        return .unknown;
+    }
+
+    /// What a value is at most: of some types and, of scalars, one of some values.
+    const Kind = struct {
+        types: u8 = @bitCast(schema_module.Types.all),
+        listed: ?schema_module.Range = null,
+        /// Every such value satisfies the node.
+        is_exact: bool = true,
+    };
+
+    fn kindOf(f: *const Facts, id: NodeId, depth: u32) Kind {
+        switch (f.schema.nodes[id]) {
+            .always => return .{},
+            .types => |types| return .{ .types = @bitCast(types) },
+            .listed => |range| return .{ .types = f.typesOf(range), .listed = range },
+            .all => |range| {
+                var kind: Kind = .{};
+                for (f.schema.children[range.from..][0..range.len]) |child| {
+                    if (depth == kind_depth_max) return .{ .is_exact = false };
+                    const one = f.kindOf(child, depth + 1);
+                    kind.types &= one.types;
+                    kind.is_exact = kind.is_exact and one.is_exact and (kind.listed == null or one.listed == null);
+                    kind.listed = kind.listed orelse one.listed;
+                }
+                return kind;
+            },
+            .any, .one => |range| {
+                var kind: Kind = .{ .types = 0, .is_exact = false };
+                for (f.schema.children[range.from..][0..range.len]) |child| {
+                    if (depth == kind_depth_max) return .{ .is_exact = false };
+                    kind.types |= f.kindOf(child, depth + 1).types;
+                }
+                return kind;
+            },
+            else => return .{ .is_exact = false },
+        }
+    }
+
+    fn typesOf(f: *const Facts, range: schema_module.Range) u8 {
+        var types: schema_module.Types = .{};
+        for (f.schema.values[range.from..][0..range.len]) |text| types = @bitCast(@as(u8, @bitCast(types)) | typeOf(text));
+        return @bitCast(types);
+    }
+
+    fn typeOf(text: []const u8) u8 {
+        const types: schema_module.Types = switch (text[0]) {
+            'n' => .{ .null = true },
+            't', 'f' => .{ .boolean = true },
+            '"' => .{ .string = true },
+            else => if (std.mem.findScalar(u8, text, '.') == null) .{ .integer = true } else .{ .fraction = true },
+        };
+        return @bitCast(types);
+    }
+
+    fn areDisjoint(f: *const Facts, x: *const Kind, y: *const Kind) bool {
+        const types = x.types & y.types;
+        if (types == 0) return true;
+        const range = x.listed orelse y.listed orelse return false;
+        const other = if (x.listed != null) y.listed else null;
+        for (f.schema.values[range.from..][0..range.len]) |text| {
+            if (typeOf(text) & types != 0 and (other == null or f.isListed(other.?, text))) return false;
+        }
+        return true;
+    }
+
+    fn isWithin(f: *const Facts, x: *const Kind, y: *const Kind) bool {
+        const range = x.listed orelse return y.listed == null and x.types & ~y.types == 0;
+        for (f.schema.values[range.from..][0..range.len]) |text| {
+            if (typeOf(text) & x.types == 0) continue;
+            if (typeOf(text) & y.types == 0 or y.listed != null and !f.isListed(y.listed.?, text)) return false;
+        }
+        return true;
+    }
+
+    fn isListed(f: *const Facts, range: schema_module.Range, text: []const u8) bool {
+        return std.sort.binarySearch([]const u8, f.schema.values[range.from..][0..range.len], text, order) != null;
+    }
+
+    fn order(wanted: []const u8, text: []const u8) std.math.Order {
+        return std.mem.order(u8, wanted, text);
+    }
+};

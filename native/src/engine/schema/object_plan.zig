@@ -59,6 +59,8 @@ pub const ObjectPlan = struct {
     /// `object_members` and `object_names` of which some member is an exception.
     exceptions: []const NodeId,
     required: []const u32,
+    /// Values of required keys that do not satisfy a node.
+    unlike: []const Conjunction.Unlike,
     forbidden: []const u32,
     /// Of `Schema.dfas`, different ones.
     patterns: []const u32,
@@ -95,12 +97,14 @@ pub const ObjectPlan = struct {
             else => unreachable, // no other literals are of objects
         };
         if (exceptions.items.len > options_max) return error.TooLarge;
+        for (from.unlike) |one| try required.append(arena, one.key);
         var plan: ObjectPlan = .{
             .count = from.count,
             .members = members.items,
             .names = names.items,
             .exceptions = exceptions.items,
             .required = required.items,
+            .unlike = from.unlike,
             .forbidden = forbidden.items,
             .patterns = undefined,
             .named = undefined,
@@ -230,6 +234,7 @@ pub const ObjectPlan = struct {
         literals: *ArrayList(Literal),
     ) Allocator.Error!void {
         for (plan.members) |node| try plan.addOf(arena, schema, node, key, matched, literals);
+        for (plan.unlike) |one| if (one.key == key) try literals.append(arena, .no(one.value));
         var left = way;
         for (plan.exceptions, 0..) |node, i| {
             if (chosen >> @intCast(i) & 1 == 0) continue;

@@ -1,0 +1,120 @@
+"""JSON Schemas that ask for too much: an answer, or an error that leaves everything usable."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+import pytest
+from eliza_inference import Constraint, GrammarError, LimitError, Matcher, Step, Vocabulary
+
+from json_schema_texts import accepts, byte_vocabulary
+
+Json = Any
+
+BOMB = {"allOf": [{"anyOf": [{"required": [f"a{number}"]}, {"required": [f"b{number}"]}]} for number in range(30)]}
+LARGE_MULTIPLE = {"multipleOf": 1e300}
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> Vocabulary:
+    return byte_vocabulary()
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pytest.param({"type": "object", **BOMB}, id="choices"),
+        pytest.param({"type": "array", "minItems": 4000, "items": {"type": "integer", "minimum": 1, "maximum": 5000},
+                      "uniqueItems": True}, id="values"),
+        pytest.param({"type": "array", "contains": {"const": 1}, "minContains": 10**6}, id="contained items"),
+    ],
+)  # fmt: skip
+def test_what_compiling_meets_is_an_error(vocabulary: Vocabulary, schema: Json) -> None:
+    with pytest.raises(LimitError, match="alternatives"):
+        Constraint.json_schema(vocabulary, schema)
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"), [({"properties": {"a": BOMB}}, '{"a":'), ({"properties": {"a": LARGE_MULTIPLE}}, '{"a":')]
+)
+def test_what_a_document_leads_to_is_an_error_that_changes_nothing(
+    vocabulary: Vocabulary, schema: Json, text: str
+) -> None:
+    matcher = Matcher(Constraint.json_schema(vocabulary, schema, space="compact"))
+    for byte in text.encode():
+        assert Step.REFUSED not in matcher.accept(byte)
+    for ask in (matcher.allowed, matcher.forced_bytes, matcher.forced):
+        with pytest.raises(LimitError, match="alternatives"):
+            ask()
+    matcher.rollback(len(text))
+    allowed = matcher.allowed()
+    assert allowed is not None
+    assert ord("[") in allowed
+
+
+@pytest.mark.parametrize("order", ["declared", "any"])
+def test_large_schemas_have_an_answer(vocabulary: Vocabulary, order: Any) -> None:
+    named = {f"k{number}": {"type": "null"} for number in range(30_000)}
+    text = json.dumps({"type": "object", "properties": named, "additionalProperties": False})
+    constraint = Constraint.json_schema(vocabulary, text, order=order, space="compact")
+    assert accepts(constraint, '{"k17":null,"k29999":null}')
+    assert accepts(constraint, '{"k29999":null,"k17":null}') == (order == "any")
+    assert not accepts(constraint, '{"k30000":null}')
+    constraint = Constraint.json_schema(vocabulary, {"enum": [f"v{number}" for number in range(200_000)]})
+    assert accepts(constraint, '"v199999"')
+    assert not accepts(constraint, '"v200000"')
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"minProperties": 10**9},
+        {"type": "array", "minItems": 10**9},
+        {"type": "string", "minLength": 10**9},
+        {"properties": {"k" * 40_000: {}}},
+    ],
+)
+def test_what_no_document_reaches_can_be_begun(vocabulary: Vocabulary, schema: Json) -> None:
+    matcher = Matcher(Constraint.json_schema(vocabulary, schema, space="compact"))
+    start = {"array": "[1,", "string": '"a'}.get(schema.get("type"), '{"k')
+    for byte in start.encode():
+        assert Step.REFUSED not in matcher.accept(byte)
+        assert matcher.allowed() is not None
+    assert not matcher.can_stop
+
+
+@pytest.mark.parametrize("keyword", ["if", "not", "then"])
+def test_a_schema_that_refers_to_itself_at_once_is_an_error(vocabulary: Vocabulary, keyword: str) -> None:
+    schema = {keyword: {"$ref": "#"}, **({"if": {"type": "null"}} if keyword == "then" else {})}
+    with pytest.raises(GrammarError, match="refers to itself"):
+        Constraint.json_schema(vocabulary, schema)
+
+
+def test_threads_share_a_constraint(vocabulary: Vocabulary) -> None:
+    schema = {"$ref": "#/$defs/t", "$defs": {"t": {"type": "object", "required": ["v"], "additionalProperties": False,
+              "properties": {"v": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True},
+                             "k": {"type": "array", "items": {"$ref": "#/$defs/t"}}}}}}  # fmt: skip
+    constraint = Constraint.json_schema(vocabulary, schema, space="compact", order="any")
+    texts = [f'{{"k":[{{"v":[{n},1]}},{{"k":[],"v":[]}}],"v":[3,{n}]}}' for n in range(10, 40)]
+    masks: list[list[list[int]]] = [[] for _ in range(4)]
+
+    def run(own: list[list[int]]) -> None:
+        for text in texts:
+            matcher = Matcher(constraint)
+            for byte in text.encode():
+                allowed = matcher.allowed()
+                assert allowed is not None
+                own.append(list(allowed))
+                matcher.accept(byte)
+            assert matcher.can_stop
+
+    threads = [threading.Thread(target=run, args=(own,)) for own in masks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expected: list[list[int]] = []
+    run(expected)
+    assert all(own == expected for own in masks)
