@@ -100,7 +100,7 @@ def _hot_masks() -> list[HotPath]:
     def path(name: str, scenario: str, case: str, count: int) -> HotPath:
         folder = BUILD / f"gate-{case}"
         folder.mkdir(exist_ok=True)
-        files = write_inputs(cases.load(case), vocabulary, folder)
+        files = write_inputs(_booking() if case == "booking" else cases.load(case), vocabulary, folder)
         arguments: list[str | int | Path] = [scenario, files.vocabulary, files.kind, files.definition, files.documents]
         return HotPath(name, arguments, count, "hot_masks")
 
@@ -112,7 +112,53 @@ def _hot_masks() -> list[HotPath]:
         path("compile and first mask, [a-z]{1,20}", "first", "letters", 10),
         path("all masks and tokens, JSON", "pass", "json", 10),
         path("all masks and tokens, C", "pass", "c11", 2),
+        path("compile a JSON Schema", "compile", "booking", 50),
+        path("masks and tokens of a document, JSON Schema anew", "anew", "booking", 10),
+        path("all masks and tokens, JSON Schema", "pass", "booking", 50),
     ]
+
+
+def _booking() -> cases.Case:
+    """A schema of middle size, with what is most common in schemas, and a document."""
+    text = {"type": "string"}
+    name = {"type": "string", "minLength": 1, "maxLength": 80}
+    guest = {
+        "type": "object",
+        "properties": {
+            "name": name,
+            "email": {"type": "string", "format": "email"},
+            "age": {"type": "integer", "minimum": 0, "maximum": 130},
+        },
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+    schema = {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "pattern": "^[a-f0-9]{8}-[a-f0-9]{4}$"},
+            "status": {"enum": ["open", "confirmed", "cancelled"]},
+            "created": {"type": "string", "format": "date-time"},
+            "guests": {"type": "array", "items": {"$ref": "#/$defs/guest"}, "minItems": 1},
+            "room": {"anyOf": [{"type": "object", "properties": {"number": {"type": "integer"}}}, {"type": "null"}]},
+            "price": {"type": "number", "exclusiveMinimum": 0},
+            "labels": {"type": "object", "additionalProperties": text, "propertyNames": {"pattern": "^[a-z_]+$"}},
+            "notes": text,
+        },
+        "required": ["id", "status", "guests"],
+        "$defs": {"guest": guest},
+    }
+    document = {
+        "id": "0a1b2c3d-4e5f",
+        "status": "confirmed",
+        "created": "2026-03-14T15:09:26Z",
+        "guests": [{"name": "Ada Lovelace", "email": "ada@example.org", "age": 36}, {"name": "Charles"}],
+        "room": {"number": 42, "view": "garden"},
+        "price": 129.5,
+        "labels": {"source": "web", "campaign_code": "spring"},
+        "notes": "Late arrival, after \"ten\".",
+        "loyalty": True,
+    }
+    return cases.Case("booking", "a booking", [json.dumps(document)], schema=json.dumps(schema))
 
 
 def _build_library() -> Path:

@@ -64,6 +64,8 @@ static inline definition read_definition(const char *kind, const char *path)
     definition read = {ELIZA_CONSTRAINT_GRAMMAR, read_file(path), NULL, 0};
     if (strcmp(kind, "regex") == 0)
         read.kind = ELIZA_CONSTRAINT_REGEX;
+    if (strcmp(kind, "schema") == 0)
+        read.kind = ELIZA_CONSTRAINT_JSON_SCHEMA;
     if (strcmp(kind, "choices") != 0)
         return read;
     read.kind = ELIZA_CONSTRAINT_CHOICES;
@@ -90,6 +92,9 @@ static inline eliza_constraint *compile(const eliza_vocab *vocab, const definiti
     else if (from->kind == ELIZA_CONSTRAINT_REGEX)
         status = eliza_inference_constraint_create_regex(vocab, from->text.bytes, from->text.length, 0, NULL,
                                                          &constraint, &error);
+    else if (from->kind == ELIZA_CONSTRAINT_JSON_SCHEMA)
+        status = eliza_inference_constraint_create_json_schema(vocab, from->text.bytes, from->text.length, NULL, NULL,
+                                                               &constraint, &error);
     else
         status = eliza_inference_constraint_create_lark(vocab, from->text.bytes, from->text.length, NULL, &constraint,
                                                         &error);

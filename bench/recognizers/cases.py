@@ -34,6 +34,8 @@ class Case:
     pattern: str | None = None
     grammar: str | None = None
     """The name of a grammar that every library has in its own notation: "json" or "c11"."""
+    schema: str | None = None
+    """A JSON Schema."""
 
 
 def load(name: str) -> Case:

@@ -191,6 +191,8 @@ def _definition(case: Case) -> tuple[str, str]:
         return "choices", "".join(each + "\n" for each in case.choices)
     if case.pattern is not None:
         return "regex", case.pattern
+    if case.schema is not None:
+        return "schema", case.schema
     assert case.grammar is not None
     return "lark", notations.read_grammar(case.grammar)
 
