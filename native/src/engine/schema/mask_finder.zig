@@ -144,19 +144,17 @@ pub const MaskFinder = struct {
         try f.key.appendSlice(gpa, &.{ @intFromBool(can_stop), f.n_parts }); // behind the parts: where they end
         try f.key.appendSlice(gpa, @ptrCast(f.ids.items));
         const key = std.mem.sliceAsBytes(f.key.items);
-        const found: *SharedMask = if (f.v.index.sets.get(key)) |shared| @fieldParentPtr("shared", shared) else made: {
-            const words = scratch.builder.words;
-            try f.unite(words);
-            const n_tokens = bitmap.count(words);
-            if (n_tokens <= list_max + if (can_stop) f.v.trie.end_tokens.len else 0) {
-                const n = bitmap.list(words, scratch.builder.ids);
-                scratch.mask = .{ .ids = scratch.builder.ids[0..n], .words = null, .n_tokens = n_tokens, .can_stop = can_stop };
-                return;
-            }
-            const made: *SharedMask = try .create(gpa, key, words, n_tokens);
-            f.v.index.sets.put(&made.shared);
-            break :made made;
-        };
+        const found: *SharedMask = if (f.v.index.sets.get(key)) |shared|
+            @fieldParentPtr("shared", shared)
+        else
+            try f.makeMask(key, can_stop, scratch);
+        if (found.words == null) {
+            defer found.shared.release(gpa);
+            const ids = scratch.builder.ids[0..found.ids.len];
+            @memcpy(ids, found.ids);
+            scratch.mask = .{ .ids = ids, .words = null, .n_tokens = found.n_tokens, .can_stop = can_stop };
+            return;
+        }
         scratch.hold(gpa, &found.shared);
         scratch.mask = .{
             .ids = &.{},
@@ -165,6 +163,20 @@ pub const MaskFinder = struct {
             .can_stop = can_stop,
             .shared = &found.shared,
         };
+    }
+
+    /// The caller owns the reference.
+    fn makeMask(f: *MaskFinder, key: []const u8, can_stop: bool, scratch: *Scratch) Allocator.Error!*SharedMask {
+        const words = scratch.builder.words;
+        try f.unite(words);
+        const n_tokens = bitmap.count(words);
+        const is_list = n_tokens <= list_max + if (can_stop) f.v.trie.end_tokens.len else 0;
+        const made: *SharedMask = if (is_list)
+            try .createList(f.v.gpa, key, scratch.builder.ids[0..bitmap.list(words, scratch.builder.ids)])
+        else
+            try .create(f.v.gpa, key, words, n_tokens);
+        f.v.index.sets.put(&made.shared);
+        return made;
     }
 
     /// All that was found.

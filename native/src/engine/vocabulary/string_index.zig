@@ -199,7 +199,7 @@ pub const StringIndex = struct {
                 .control => {},
             }
         }
-        std.sort.heap(Plain, plain.items, {}, Plain.isBefore);
+        std.sort.pdq(Plain, plain.items, {}, Plain.isBefore);
         const words = try bitmap.alloc(arena, bitmap.wordsFor(tokens.n));
         bitmap.clear(words);
         const members = try arena.alloc(i32, plain.items.len);
