@@ -155,7 +155,7 @@ def _booking() -> cases.Case:
         "room": {"number": 42, "view": "garden"},
         "price": 129.5,
         "labels": {"source": "web", "campaign_code": "spring"},
-        "notes": "Late arrival, after \"ten\".",
+        "notes": 'Late arrival, after "ten".',
         "loyalty": True,
     }
     return cases.Case("booking", "a booking", [json.dumps(document)], schema=json.dumps(schema))

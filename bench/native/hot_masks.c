@@ -3,7 +3,8 @@
  *     hot_masks vocabulary|compile|first|anew|pass COUNT VOCABULARY KIND DEFINITION DOCUMENTS
  *
  * vocabulary: building it with its trie; compile: the constraint; first: the constraint and its first mask;
- * anew: the constraint, and the masks and tokens of the documents; pass: masks of all positions and taking their tokens, with all masks ready that can be.
+ * anew: the constraint, and the masks and tokens of the documents; pass: masks of all positions and taking their
+ * tokens, with all masks ready that can be.
  */
 #include "languages.h"
 
