@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from lark.exceptions import LarkError
 
 from conformance_cases import Run, logits_of, octets, shipped_grammars, tokens_of, tokens_of_bytes, vocab_size
 from oracles import gbnf, lark_text, recognizer, token_trie
@@ -284,7 +285,12 @@ def of_grammar(constraint: dict[str, Any]) -> recognizer.Recognizer:
         raise NotKnown("declared precedence")
     if COMBINED.search(grammar):
         raise NotKnown("intersections and complements, which Lark has not")
-    return lark_text.recognizer_of(grammar)
+    if "imports" in constraint or "start" in constraint or "%declare" in grammar:
+        raise NotKnown("imports, a start by name, and what is declared")
+    try:
+        return lark_text.recognizer_of(grammar)
+    except LarkError as error:
+        raise NotKnown("what Lark refuses") from error
 
 
 def of_gbnf(constraint: dict[str, Any]) -> gbnf.Recognizer:

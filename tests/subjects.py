@@ -41,7 +41,11 @@ COMPILE: dict[str, Callable[[Vocabulary, dict[str, Any], Budget], Constraint]] =
         vocabulary, octets(data["regex"]).decode(), ignore_case=data.get("ignore_case", False), budget=budget
     ),
     "grammar": lambda vocabulary, data, budget: Constraint.lark(
-        vocabulary, octets(data["grammar"]).decode(), budget=budget
+        vocabulary,
+        octets(data["grammar"]).decode(),
+        start=data.get("start", "start"),
+        imports=data.get("imports"),
+        budget=budget,
     ),
     "gbnf": lambda vocabulary, data, budget: Constraint.gbnf(
         vocabulary,

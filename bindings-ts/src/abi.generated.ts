@@ -131,6 +131,18 @@ export const eliza_compile_config_t = {
   },
 } as const;
 
+export const eliza_lark_options_t = {
+  size: 40,
+  fields: {
+    struct_size: { offset: 0, type: "u32" },
+    flags: { offset: 4, type: "u32" },
+    start: { offset: 8, type: "ptr" },
+    start_len: { offset: 16, type: "u64" },
+    grammar: { offset: 24, type: "ptr" },
+    user_data: { offset: 32, type: "ptr" },
+  },
+} as const;
+
 export const eliza_json_schema_options_t = {
   size: 40,
   fields: {
@@ -326,6 +338,7 @@ export const declarations = {
   eliza_inference_constraint_create_choices: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.u32, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_create_regex: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.u32, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_create_lark: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_constraint_create_lark_with: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_create_gbnf: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.u64_fast, FFIType.u32, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_notes: { args: [FFIType.ptr], returns: FFIType.cstring },
   eliza_inference_constraint_prepare: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },

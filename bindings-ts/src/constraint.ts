@@ -23,6 +23,7 @@ import {
   schemaText,
   withSchemaOptions,
 } from "./json-schema";
+import { type LarkOptions, withLarkOptions } from "./lark";
 import { type Handle, type Library, type Symbols, hasSymbols, loadLibrary } from "./library";
 import { OutError, OutSlot, checkStatus, concatenate, encodeUnicode, encodeUtf8, readText } from "./memory";
 import {
@@ -187,12 +188,14 @@ export class Constraint extends Owned {
   static lark(
     vocabulary: Vocabulary,
     grammar: string,
-    { budget, ...unknown }: { budget?: Budget | undefined } = {},
+    { start, imports, budget, ...unknown }: LarkOptions = {},
   ): Constraint {
     checkNoMore(unknown);
     const bytes = encodeUnicode(grammar, "grammar");
-    return compile(vocabulary, budget, "the grammar could not be compiled", (symbols, handle, config, out, error) =>
-      symbols.eliza_inference_constraint_create_lark(handle, bytes, bytes.length, config, out, error),
+    return withLarkOptions({ start, imports }, (options) =>
+      compile(vocabulary, budget, "the grammar could not be compiled", (symbols, handle, config, out, error) =>
+        symbols.eliza_inference_constraint_create_lark_with(handle, bytes, bytes.length, options, config, out, error),
+      ),
     );
   }
 

@@ -14,6 +14,7 @@ export type {
   JsonSpace,
   StandardJsonSchema,
 } from "./json-schema";
+export type { Grammars, LarkOptions } from "./lark";
 export { type Library, type SymbolName, hasSymbols, loadLibrary } from "./library";
 export { type LlamaInfo, findLlama, llamaInfo, loadLlama } from "./llama";
 export type { LlmStreamConfig, LlmStreamStep } from "./llm-stream";

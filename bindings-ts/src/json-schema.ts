@@ -1,5 +1,4 @@
 /** JSON Schemas: what they are given as, and the other documents that they refer to. */
-import { FFIType, JSCallback, toArrayBuffer } from "bun:ffi";
 import {
   ELIZA_JSON_DRAFT_2019_09,
   ELIZA_JSON_DRAFT_2020_12,
@@ -19,9 +18,9 @@ import {
 import { unexpected } from "./arguments";
 import type { Budget } from "./budget";
 import { invalidArgument } from "./errors";
-import type { Handle } from "./library";
-import { addressOf, copyBytes, decodeUtf8, encodeUnicode } from "./memory";
+import { encodeUnicode } from "./memory";
 import { bytesOf, newStruct, writeStruct } from "./structs";
+import { withTexts } from "./texts";
 
 /** A schema of a library that makes a JSON Schema of it (Standard JSON Schema): Zod 4, for one. */
 export interface StandardJsonSchema {
@@ -126,7 +125,17 @@ export function withSchemaOptions<T>(
     order: choice(ORDERS, order, "order"),
     draft: choice(DRAFTS, draft, "draft"),
   });
-  return documents ? withDocuments(options, finder(documents), call) : call(bytesOf(options));
+  if (!documents) return call(bytesOf(options));
+  const find = finder(documents);
+  const give = (uri: string): Uint8Array | null => {
+    const schema = find(uri);
+    if (schema === null || schema === undefined) return null;
+    return encodeUnicode(schemaText(schema, `documents[${uri}]`).text, `documents[${uri}]`);
+  };
+  return withTexts(give, (document) => {
+    writeStruct(eliza_json_schema_options_t, options, { document });
+    return call(bytesOf(options));
+  });
 }
 
 const SPACES: Record<JsonSpace, number> = {
@@ -160,34 +169,4 @@ function finder(documents: JsonDocuments): Find {
   if (typeof documents === "function") return documents as Find;
   if (!isPlainObject(documents)) throw unexpected("documents", "an object by URI, or a function of a URI", documents);
   return (uri) => (Object.hasOwn(documents, uri) ? documents[uri] : undefined);
-}
-
-function withDocuments<T>(options: DataView, find: Find, call: (options: Uint8Array) => T): T {
-  let thrown: { error: unknown } | null = null;
-  // The library copies it before it asks for another one.
-  let lent: Uint8Array | null = null;
-  const give = (uri: Handle, length: number, outText: Handle, outLength: Handle): number => {
-    try {
-      const name = decodeUtf8(copyBytes(uri, Number(length)));
-      const schema = find(name);
-      if (schema === null || schema === undefined) return 0;
-      lent = encodeUnicode(schemaText(schema, `documents[${name}]`).text, `documents[${name}]`);
-      new BigUint64Array(toArrayBuffer(outText, 0, 8))[0] = BigInt(addressOf(lent) || outText);
-      new BigUint64Array(toArrayBuffer(outLength, 0, 8))[0] = BigInt(lent.length);
-      return 0;
-    } catch (error) {
-      thrown = { error };
-      return 1;
-    }
-  };
-  const { ptr, u64_fast, i32 } = FFIType;
-  const callback = new JSCallback(give, { args: [ptr, u64_fast, ptr, ptr, ptr], returns: i32 });
-  try {
-    writeStruct(eliza_json_schema_options_t, options, { document: Number(callback.ptr) });
-    return call(bytesOf(options));
-  } catch (error) {
-    throw thrown ? (thrown as { error: unknown }).error : error;
-  } finally {
-    callback.close();
-  }
 }

@@ -43,6 +43,8 @@ interface ConstraintData {
   regex?: Octets;
   ignore_case?: true;
   grammar?: Octets;
+  start?: string;
+  imports?: Record<string, string>;
   gbnf?: Octets;
   root?: string;
   ebnf?: true;
@@ -180,7 +182,8 @@ const kinds: Record<string, Compile> = {
     Constraint.choices(vocabulary, choices!.map(textOf), { canonical, budget }),
   regex: (vocabulary, { regex, ignore_case: ignoreCase }, budget) =>
     Constraint.regex(vocabulary, textOf(regex!), { ignoreCase, budget }),
-  grammar: (vocabulary, { grammar }, budget) => Constraint.lark(vocabulary, textOf(grammar!), { budget }),
+  grammar: (vocabulary, { grammar, start, imports }, budget) =>
+    Constraint.lark(vocabulary, textOf(grammar!), { start, imports, budget }),
   gbnf: (vocabulary, { gbnf, root, ebnf }, budget) =>
     Constraint.gbnf(vocabulary, textOf(gbnf!), { root, ebnf, budget }),
   shipped: (vocabulary, { shipped }, budget) => Constraint.lark(vocabulary, grammars.text(shipped!), { budget }),

@@ -325,6 +325,29 @@ int eliza_inference_constraint_create_lark(const eliza_vocab *vocab, const char 
                                            const eliza_compile_config_t *config, eliza_constraint **out_constraint,
                                            char **out_error);
 
+/*
+ * Gives a grammar in Lark's notation (UTF-8) that `%import` names: `name` is `a.b` for `%import a.b.RULE` and for
+ * `%import .a.b.RULE`. If there is such a grammar, sets `*out_text`, which is NULL, and `*out_len`; the text is copied at once,
+ * and stays the caller's. A non-zero return cancels: ELIZA_ERR_CANCELLED. Called from the compiling thread, at most once for
+ * each name that has a grammar; it may compile other constraints.
+ */
+typedef int (*eliza_grammar_callback)(const char *name, size_t name_len, const char **out_text, size_t *out_len,
+                                      void *user_data);
+
+typedef struct eliza_lark_options_t {
+    uint32_t struct_size;
+    uint32_t flags;    /* 0 */
+    const char *start; /* the rule that a text is of; NULL: "start" */
+    size_t start_len;
+    eliza_grammar_callback grammar; /* NULL: there are no grammars to import from but `common` */
+    void *user_data;
+} eliza_lark_options_t;
+
+/* As eliza_inference_constraint_create_lark, with options; NULL: all defaults. */
+int eliza_inference_constraint_create_lark_with(const eliza_vocab *vocab, const char *grammar, size_t grammar_len,
+                                                const eliza_lark_options_t *options, const eliza_compile_config_t *config,
+                                                eliza_constraint **out_constraint, char **out_error);
+
 #define ELIZA_GBNF_EBNF 1u /* XGrammar's EBNF, which grew out of GBNF */
 
 /*

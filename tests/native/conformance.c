@@ -583,13 +583,6 @@ static int compile_regex(const compile_input *in, eliza_constraint **out, char *
     return status;
 }
 
-static int compile_grammar(const compile_input *in, eliza_constraint **out, char **error) {
-    buffer text = octets(in->source);
-    int status = eliza_inference_constraint_create_lark(in->vocab, text.bytes, text.length, in->config, out, error);
-    free(text.bytes);
-    return status;
-}
-
 static int compile_gbnf(const compile_input *in, eliza_constraint **out, char **error) {
     buffer text = octets(in->source);
     const json *constraint = json_get(in->run->data, "constraint"), *root = json_get(constraint, "root");
@@ -614,6 +607,19 @@ static int give_document(const char *uri, size_t uri_len, const char **out_text,
         *out_len = one->length;
     }
     return 0;
+}
+
+static int compile_grammar(const compile_input *in, eliza_constraint **out, char **error) {
+    buffer text = octets(in->source);
+    const json *constraint = json_get(in->run->data, "constraint"), *start = json_get(constraint, "start");
+    eliza_lark_options_t options = {.struct_size = sizeof options,
+                                    .start = start ? start->text : NULL,
+                                    .start_len = start ? start->length : 0,
+                                    .grammar = give_document,
+                                    .user_data = (void *)json_get(constraint, "imports")};
+    int status = eliza_inference_constraint_create_lark_with(in->vocab, text.bytes, text.length, &options, in->config, out, error);
+    free(text.bytes);
+    return status;
 }
 
 static int compile_json_schema(const compile_input *in, eliza_constraint **out, char **error) {

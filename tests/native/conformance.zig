@@ -338,7 +338,13 @@ fn compileRegex(in: Input) !*Constraint {
 }
 
 fn compileGrammar(in: Input) !*Constraint {
-    return eliza.compile.createConstraint(gpa, in.vocabulary, .{ .lark = try octets(in.arena, in.source) }, in.settings, in.diag);
+    var imports: Documents = .{ .arena = in.arena, .by_uri = in.option("imports") };
+    var source: @FieldType(eliza.compile.Source, "lark") = .{
+        .text = try octets(in.arena, in.source),
+        .options = .{ .grammars = .{ .callback = Documents.give, .user_data = &imports } },
+    };
+    if (in.option("start")) |name| source.options.start = name.string;
+    return eliza.compile.createConstraint(gpa, in.vocabulary, .{ .lark = source }, in.settings, in.diag);
 }
 
 fn compileGbnf(in: Input) !*Constraint {
@@ -352,7 +358,7 @@ fn compileGbnf(in: Input) !*Constraint {
 fn compileShipped(in: Input) !*Constraint {
     const path = try std.fmt.allocPrint(in.arena, grammars ++ "/{s}.lark", .{in.source.string});
     const text = try std.Io.Dir.cwd().readFileAlloc(std.testing.io, path, in.arena, .limited(file_bytes_max));
-    return eliza.compile.createConstraint(gpa, in.vocabulary, .{ .lark = text }, in.settings, in.diag);
+    return eliza.compile.createConstraint(gpa, in.vocabulary, .{ .lark = .{ .text = text } }, in.settings, in.diag);
 }
 
 fn compileJsonSchema(in: Input) !*Constraint {

@@ -2,6 +2,7 @@
 #define FIRST_SIZE_eliza_vocab_config_t (sizeof(void *) == 8 ? 48 : 28)
 #define FIRST_SIZE_eliza_vocab_info_t 40
 #define FIRST_SIZE_eliza_compile_config_t (sizeof(void *) == 8 ? 48 : 40)
+#define FIRST_SIZE_eliza_lark_options_t (sizeof(void *) == 8 ? 40 : 24)
 #define FIRST_SIZE_eliza_json_schema_options_t 12
 #define FIRST_SIZE_eliza_recognizer_info_t 48
 #define FIRST_SIZE_eliza_constraint_info_t 32

@@ -261,6 +261,12 @@ static void test_text_arguments(const eliza_vocab *vocab, const eliza_vocab *bar
     REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_lark(vocab, "a", SIZE_MAX, NULL, &made, &error));
     REFUSES(ELIZA_ERR_LIMIT, eliza_inference_constraint_create_lark(vocab, "a", ELIZA_GRAMMAR_BYTES_MAX + 1, NULL, &made, &error));
     REFUSES(ELIZA_ERR_GRAMMAR, eliza_inference_constraint_create_lark(vocab, NULL, 0, NULL, &made, &error));
+    eliza_lark_options_t options = {.struct_size = 1};
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_lark_with(vocab, "a: \"b\"", 6, &options, NULL, &made, &error));
+    options = (eliza_lark_options_t){.struct_size = sizeof options, .flags = 1};
+    REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_create_lark_with(vocab, "a: \"b\"", 6, &options, NULL, &made, &error));
+    options = (eliza_lark_options_t){.struct_size = sizeof options, .start = "b", .start_len = 1};
+    REFUSES(ELIZA_ERR_GRAMMAR, eliza_inference_constraint_create_lark_with(vocab, "a: \"b\"", 6, &options, NULL, &made, &error));
     static const char *const wrong_grammars[] = {
         "",       "start",         "start: a",         "start: \"a", "start: /(/",  "start: start", "%nothing",
         "a: \"b\"", "start: \"a\"\xff", "start: A\nA: A", "%import nothing", "start: \"\"", "start: (((", "start: a\na: \"b\" a",

@@ -676,3 +676,31 @@ print(matcher.allowed().tolist() == list(range(0x21, 0x7F)), len(matcher.fill_bi
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == "memoryview 8 False\nTrue 8\n"
+
+
+def test_imports_come_from_a_dict_or_a_function(words: Vocabulary) -> None:
+    text = '%import .parts.list (whole)\nstart: whole "!"'
+    asked: list[str] = []
+
+    def find(name: str) -> str | None:
+        asked.append(name)
+        return 'whole: "a"+' if name == "parts.list" else None
+
+    for imports in ({"parts.list": 'whole: "a"+'}, find):
+        assert Constraint.lark(words, text, imports=imports).kind == ConstraintKind.GRAMMAR
+    assert asked == ["parts.list"]
+    with pytest.raises(GrammarError, match=r"1:9: there is no grammar parts.list"):
+        Constraint.lark(words, text)
+    with pytest.raises(TypeError, match="imports: expected a dict or a function of a name, got int"):
+        Constraint.lark(words, text, imports=1)  # type: ignore[arg-type]
+
+
+def test_what_gives_imports_may_fail(words: Vocabulary) -> None:
+    def fail(name: str) -> str:
+        raise LookupError(name)
+
+    with pytest.raises(LookupError, match="other"):
+        Constraint.lark(words, 'start: "a"\n%import other.x', imports=fail)
+    number: Any = 1
+    with pytest.raises(TypeError, match="imports"):
+        Constraint.lark(words, 'start: "a"\n%import other.x', imports=lambda _: number)

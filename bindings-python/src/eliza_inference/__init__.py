@@ -50,6 +50,7 @@ from eliza_inference.errors import (
     UnknownPathError,
 )
 from eliza_inference.json_schema import JsonDocuments, JsonDraft, JsonOrder, JsonSchema, JsonSpace
+from eliza_inference.lark import Grammars
 from eliza_inference.llama import LlamaInfo, find_llama, llama_info, load_llama
 from eliza_inference.matcher import Matcher, MatcherInfo, Mode, SpanState, Step
 from eliza_inference.model import Model, Stream
@@ -97,6 +98,7 @@ __all__ = [
     "ElizaError",
     "FileInvalidError",
     "GrammarError",
+    "Grammars",
     "InvalidArgumentError",
     "JsonDocuments",
     "JsonDraft",

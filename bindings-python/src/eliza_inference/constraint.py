@@ -29,6 +29,7 @@ from eliza_inference.json_schema import (
     JsonSpace,
     schema_text,
 )
+from eliza_inference.lark import Grammars, LarkOptions
 from eliza_inference.openai import (
     ResponseFormat,
     Tool,
@@ -169,15 +170,31 @@ class Constraint(Shared, Described):
         return cls._compile(ConstraintKind.REGEX, budget, function, vocabulary, encoded, len(encoded), flags)
 
     @classmethod
-    def lark(cls, vocabulary: Vocabulary, grammar: str, *, budget: Budget | None = None) -> Constraint:
+    def lark(
+        cls,
+        vocabulary: Vocabulary,
+        grammar: str,
+        *,
+        start: str = "start",
+        imports: Grammars | None = None,
+        budget: Budget | None = None,
+    ) -> Constraint:
         """Allows a text of a context-free grammar in Lark's notation: a lexer of terminals and an LR(1) parser.
 
-        `eliza_inference.grammars` has some that ship. Raises `GrammarError` with line and column; for a
-        conflict, with the two items and a shortest example. What is legal but seldom meant is in `notes`.
+        `start` names the rule that a text is of. `imports` has the grammars that `%import` names, `"a.b"` for
+        `%import a.b.rule`, or is a function that is called with such a name and returns a grammar or None; what it
+        raises comes through. `eliza_inference.grammars` has some that ship. Raises `GrammarError` with line and
+        column; for a conflict, with the two items and a shortest example. What is legal but seldom meant is in `notes`.
         """
         encoded = utf8("grammar", grammar)
-        function = lib.eliza_inference_constraint_create_lark
-        return cls._compile(ConstraintKind.GRAMMAR, budget, function, vocabulary, encoded, len(encoded))
+        options = LarkOptions(start, imports)
+        function = lib.eliza_inference_constraint_create_lark_with
+        try:
+            kind = ConstraintKind.GRAMMAR
+            return cls._compile(kind, budget, function, vocabulary, encoded, len(encoded), options.struct)
+        finally:
+            if options.error is not None:
+                raise options.error
 
     @classmethod
     def gbnf(

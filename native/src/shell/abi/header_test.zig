@@ -16,6 +16,7 @@ const pairs = .{
     .{ @import("vocabulary.zig").Info, header.eliza_vocab_info_t },
     .{ @import("recognizer.zig").CompileConfig, header.eliza_compile_config_t },
     .{ @import("recognizer.zig").Info, header.eliza_recognizer_info_t },
+    .{ @import("recognizer.zig").LarkOptions, header.eliza_lark_options_t },
     .{ @import("recognizer.zig").JsonSchemaOptions, header.eliza_json_schema_options_t },
     .{ @import("matcher.zig").SpanSettings, header.eliza_span_config_t },
     .{ @import("matcher.zig").Info, header.eliza_matcher_info_t },

@@ -130,13 +130,41 @@ export fn eliza_inference_constraint_create_lark(
     out_error: OutError,
 ) c_int {
     var diag: boundary.Diagnostic = .{};
-    return finish(createLark(vocab, grammar, grammar_len, config, out_constraint, &diag), out_constraint, out_error, &diag);
+    const made = createLark(vocab, grammar, grammar_len, null, config, out_constraint, &diag);
+    return finish(made, out_constraint, out_error, &diag);
+}
+
+/// eliza_lark_options_t.
+pub const LarkOptions = extern struct {
+    struct_size: u32,
+    flags: u32,
+    start: ?[*]const u8,
+    start_len: usize,
+    grammar: ?*const DocumentCallback,
+    user_data: ?*anyopaque,
+
+    pub const first_size = if (@sizeOf(usize) == 8) 40 else 24;
+};
+
+export fn eliza_inference_constraint_create_lark_with(
+    vocab: ?*const Vocabulary,
+    grammar: ?[*]const u8,
+    grammar_len: usize,
+    options: ?*const LarkOptions,
+    config: ?*const CompileConfig,
+    out_constraint: Out,
+    out_error: OutError,
+) c_int {
+    var diag: boundary.Diagnostic = .{};
+    const made = createLark(vocab, grammar, grammar_len, options, config, out_constraint, &diag);
+    return finish(made, out_constraint, out_error, &diag);
 }
 
 fn createLark(
     vocab: ?*const Vocabulary,
     grammar: ?[*]const u8,
     grammar_len: usize,
+    options: ?*const LarkOptions,
     config: ?*const CompileConfig,
     out: Out,
     diag: *boundary.Diagnostic,
@@ -144,7 +172,17 @@ fn createLark(
     const v = try check(vocab, out, diag);
     const text = boundary.slice(u8, grammar, grammar_len) orelse return diag.fail(.invalid_arg, "grammar is NULL", .{});
     const settings = try CompileConfig.settings(config, diag);
-    return compiler.createConstraint(gpa, v, .{ .lark = text }, settings, diag);
+    const o: LarkOptions = if (options) |given|
+        try boundary.read(LarkOptions, "options", given, diag)
+    else
+        std.mem.zeroes(LarkOptions);
+    if (o.flags != 0) return diag.fail(.invalid_arg, "options.flags has unknown bits", .{});
+    var source: @FieldType(compiler.Source, "lark") = .{
+        .text = text,
+        .options = .{ .grammars = .{ .callback = o.grammar, .user_data = o.user_data } },
+    };
+    if (o.start) |start| source.options.start = start[0..o.start_len];
+    return compiler.createConstraint(gpa, v, .{ .lark = source }, settings, diag);
 }
 
 const gbnf_ebnf = 1;

@@ -38,7 +38,7 @@ pub const Source = union(enum) {
     choices: struct { text: []const u8, offsets: []const u64 },
     regex: struct { pattern: []const u8, ignore_case: bool },
     /// A grammar in Lark's notation (native/GRAMMARS.md).
-    lark: []const u8,
+    lark: struct { text: []const u8, options: lark.Options = .{} },
     /// A grammar in GBNF, or XGrammar's EBNF (native/GBNF.md).
     gbnf: struct { text: []const u8, options: gbnf.Options },
     json_schema: struct { text: []const u8, options: SchemaOptions },
@@ -92,7 +92,7 @@ fn tryCompile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, set
     const language: Language = switch (source) {
         .choices => |choices| .{ .choices = try .build(gpa, choices.text, choices.offsets, &budget, diag) },
         .regex => |r| .{ .regex = .{ .dfa = try compileRegex(gpa, arena, r.pattern, r.ignore_case, &budget, diag) } },
-        .lark => |text| try compileLark(gpa, arena, text, &notes, &budget, diag),
+        .lark => |l| try compileLark(gpa, arena, l.text, l.options, &notes, &budget, diag),
         .gbnf => |g| try compileGbnf(gpa, vocabulary, g.text, g.options, arena, &notes, &budget, diag),
         .json_schema => |s| .{
             .json_schema = try compileSchema(gpa, vocabulary, s.text, &s.options, arena, &notes, &budget, diag),
@@ -157,11 +157,12 @@ fn compileLark(
     gpa: Allocator,
     arena: Allocator,
     text: []const u8,
+    options: lark.Options,
     notes: *tables.Notes,
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!Language {
-    const parsed = try lark.parse(arena, text, .{}, budget, diag);
+    const parsed = try lark.parse(arena, text, options, budget, diag);
     try notes.appendSlice(arena, parsed.notes);
     const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
     return choose(gpa, &ctx, &parsed.grammar, parsed.reading, notes);
@@ -200,7 +201,7 @@ test "where many rules may have ended at any depth, the memory for a mask does n
     defer text.deinit(gpa);
     for (0..n_rules) |i| try text.print(gpa, "{s}x{d} \"{c}\"", .{ if (i == 0) "start: " else " | ", i, @as(u8, @intCast('b' + i)) });
     for (0..n_rules) |i| try text.print(gpa, "\nx{d}: \"a\" x{d} |", .{ i, i });
-    const compiled = try compile(gpa, vocabulary, .{ .lark = text.items }, .{}, &diag);
+    const compiled = try compile(gpa, vocabulary, .{ .lark = .{ .text = text.items } }, .{}, &diag);
     defer compiled.release();
     var state: RecognizerState = .init(gpa, compiled, null);
     defer state.deinit();

@@ -58,13 +58,13 @@ fn checkSeed(seed: u64, counts: *Counts) !void {
     const text = try randomGrammar(arena, random, seed % wide_every == 0);
     const vocabulary = try randomVocabulary(gpa, arena, random, &diag);
     defer vocabulary.release();
-    const tabled = compile.compile(gpa, vocabulary, .{ .lark = text }, .{}, &diag) catch |e| {
+    const tabled = compile.compile(gpa, vocabulary, .{ .lark = .{ .text = text } }, .{}, &diag) catch |e| {
         if (diag.status != .grammar) return e;
         return; // a conflict, or a rule that can never end
     };
     defer tabled.release();
     errdefer std.debug.print("{s}\n", .{text});
-    const walked = try compile.compile(gpa, vocabulary, .{ .lark = text }, .{}, &diag);
+    const walked = try compile.compile(gpa, vocabulary, .{ .lark = .{ .text = text } }, .{}, &diag);
     defer walked.release();
     walked.language.grammar.tables.is_full.store(true, .monotonic);
     var check: Check = .{ .arena = arena, .random = random, .tabled = tabled, .walked = walked, .counts = counts };
@@ -265,7 +265,7 @@ test "a mask that more states decide about than a key has is found each time" {
     const vocabulary = try Vocabulary.create(gpa, .{ .n = 3, .bytes = "ab", .offsets = &.{ 0, 1, 2, 2 }, .flags = &flags }, "", &diag);
     defer vocabulary.release();
     // The text may end if all that is open ends: the whole stack is looked at.
-    const r = try compile.compile(gpa, vocabulary, .{ .lark = "start: \"a\" start | \"b\"" }, .{}, &diag);
+    const r = try compile.compile(gpa, vocabulary, .{ .lark = .{ .text = "start: \"a\" start | \"b\"" } }, .{}, &diag);
     defer r.release();
     const n_kept = key_max - 2; // the lexer's state and the bottom are in the key, too
     for ([_]usize{ n_kept, n_kept + 1 }) |n| {

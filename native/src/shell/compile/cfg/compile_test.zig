@@ -263,7 +263,7 @@ test "a text that has too many readings is an error, and leaves everything as it
     const vocabulary = try Vocabulary.create(gpa, .{ .n = 3, .bytes = "a" ++ many ++ "b", .offsets = &offsets }, "", &diag);
     defer vocabulary.release();
     const grammar = "start: s\ns: s s s | s s | \"a\"";
-    const recognizer = try compiler.compile(gpa, vocabulary, .{ .lark = grammar }, .{}, &diag);
+    const recognizer = try compiler.compile(gpa, vocabulary, .{ .lark = .{ .text = grammar } }, .{}, &diag);
     defer recognizer.release();
     var state: RecognizerState = .init(gpa, recognizer, &.{2});
     defer state.deinit();

@@ -14,6 +14,7 @@ const message = @import("message");
 const json = @import("../schema/json.zig");
 const source_text = @import("../source_text.zig");
 const parametric = @import("parametric.zig");
+const Documents = @import("../schema/documents.zig").Documents;
 const common_terminals = @import("common_terminals.zig");
 const patterns = @import("patterns.zig");
 const Patterns = patterns.Patterns;
@@ -51,14 +52,11 @@ const shown_bytes_max = 48;
 pub const Options = struct {
     /// The rule that derives whole texts.
     start: []const u8 = "start",
-    /// Grammars that `%import` finds.
-    imports: []const Import = &.{},
+    /// Those that `%import` finds, by name.
+    grammars: Documents = .{},
 };
 
-/// A grammar of the caller, by the name that `%import` knows it by.
-pub const Import = struct { name: []const u8, text: []const u8 };
-
-/// `text` and those of `options` are valid UTF-8 without zero bytes, and must live as long as the result, which lives in `arena`.
+/// `text` is valid UTF-8 without zero bytes, and must live as long as the result, which lives in `arena`.
 /// Notes of what is legal but seldom meant go to `notes`. ELIZA_ERR_GRAMMAR: a syntax error, a name that is not defined, or a
 /// definition that is there already; ELIZA_ERR_LIMIT: nested too deep, too many patterns, or over budget.
 pub fn parse(
@@ -73,7 +71,7 @@ pub fn parse(
         .arena = arena,
         .budget = budget,
         .diag = diag,
-        .imports = options.imports,
+        .callers = options.grammars,
         .notes = notes,
         .scanner = .{ .text = text, .diag = diag },
         .patterns = .{ .arena = arena, .budget = budget, .diag = diag, .notes = notes },
@@ -145,7 +143,7 @@ const Parser = struct {
     arena: Allocator,
     budget: *Budget,
     diag: *Diagnostic,
-    imports: []const Import,
+    callers: Documents,
     notes: *ArrayList([]const u8),
     scanner: Scanner,
     patterns: Patterns,
@@ -158,8 +156,8 @@ const Parser = struct {
     /// The one that is being read, and how many are around it.
     grammar: u32 = 0,
     n_around: u32 = 0,
-    /// Those of `imports` that are read.
-    imported: ArrayList(struct { import: u32, grammar: u32 }) = .empty,
+    /// Those of `callers` that are read.
+    imported: ArrayList(struct { name: []const u8, grammar: u32 }) = .empty,
     names: ArrayList(Name) = .empty,
     /// Of `names`: with the grammar before it unless that is the outermost, and the arguments behind it.
     name_texts: Texts = .{},
@@ -731,15 +729,14 @@ const Parser = struct {
 
     /// The grammar of the caller with this name, which is read when it is first asked for.
     fn grammarOf(p: *Parser, name: []const u8, first: Token) Error!u32 {
-        const found = for (p.imports, 0..) |one, i| {
-            if (std.mem.eql(u8, one.name, name)) break i;
-        } else return p.fail(first.place, "there is no grammar {s} to import from: it is not common, and not among those given", .{name});
-        for (p.imported.items) |one| if (one.import == found) return one.grammar;
+        for (p.imported.items) |one| if (std.mem.eql(u8, one.name, name)) return one.grammar;
+        const text = try p.callers.find(p.arena, name, p.budget, p.diag) orelse
+            return p.fail(first.place, "there is no grammar {s} to import from: it is not common, and not among those given", .{name});
         const number: u32 = @intCast(p.grammars.items.len);
         try p.addGrammar(.{ .ignores = p.grammars.items[p.grammar].ignores });
-        try p.imported.append(p.arena, .{ .import = @intCast(found), .grammar = number });
+        try p.imported.append(p.arena, .{ .name = name, .grammar = number });
         const outer = try p.enter(number, first.place);
-        p.scanner = .{ .text = p.imports[found].text, .diag = p.diag };
+        p.scanner = .{ .text = text, .diag = p.diag };
         p.readAll() catch |e| return if (e == error.OutOfMemory) e else p.failIn(first.place, name);
         p.leave(outer);
         return number;

@@ -1,4 +1,4 @@
-//! The documents of the caller that references lead to.
+//! The documents of the caller that references of a schema lead to, or imports of a grammar.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -37,7 +37,7 @@ pub const Documents = struct {
             return diag.fail(.cancelled, "the callback for documents failed for {f}", .{quoted(uri)});
         }
         const found = text orelse return null;
-        try budget.take(length, "the schema's documents", diag);
+        try budget.take(length, "the documents", diag);
         return try arena.dupe(u8, found[0..length]);
     }
 

@@ -1,0 +1,46 @@
+/** Grammars in Lark's notation: their start, and the grammars that they import from. */
+import { eliza_lark_options_t } from "./abi.generated";
+import { unexpected } from "./arguments";
+import type { Budget } from "./budget";
+import { addressOf, encodeUnicode } from "./memory";
+import { bytesOf, newStruct, writeStruct } from "./structs";
+import { withTexts } from "./texts";
+
+/** The grammars that `%import` names, or what gives them; undefined or null: there is none. */
+export type Grammars = Readonly<Record<string, string>> | ((name: string) => string | null | undefined);
+
+/** Options of `Constraint.lark`. */
+export interface LarkOptions {
+  /** The rule that a text is of; by default `start`. */
+  start?: string | undefined;
+  /**
+   * The grammars that `%import` names, `"a.b"` for `%import a.b.rule`: an object by name, or a function of a name,
+   * whose errors come through.
+   */
+  imports?: Grammars | undefined;
+  /** What compiling may cost. */
+  budget?: Budget | undefined;
+}
+
+/** Makes a call with the options as an `eliza_lark_options_t`, which is valid during the call only. */
+export function withLarkOptions<T>({ start = "start", imports }: LarkOptions, call: (options: Uint8Array) => T): T {
+  const options = newStruct(eliza_lark_options_t);
+  const name = encodeUnicode(start, "start");
+  writeStruct(eliza_lark_options_t, options, { start: addressOf(name), start_len: name.length });
+  if (!imports) return call(bytesOf(options));
+  const find = finder(imports);
+  const give = (wanted: string): Uint8Array | null => {
+    const grammar = find(wanted);
+    return grammar === null || grammar === undefined ? null : encodeUnicode(grammar, `imports[${wanted}]`);
+  };
+  return withTexts(give, (grammar) => {
+    writeStruct(eliza_lark_options_t, options, { grammar });
+    return call(bytesOf(options));
+  });
+}
+
+function finder(imports: Grammars): (name: string) => string | null | undefined {
+  if (typeof imports === "function") return imports;
+  if (typeof imports !== "object") throw unexpected("imports", "an object by name, or a function of a name", imports);
+  return (name) => (Object.hasOwn(imports, name) ? imports[name] : undefined);
+}
