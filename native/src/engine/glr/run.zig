@@ -152,12 +152,14 @@ pub const Run = struct {
                 continue;
             }
             const next = lexer.next(one.state, byte);
-            const goes_on = next != dfa.dead and (lexer.reaches[next] == lexer.reaches[one.state] or r.canReach(one.stack, next));
+            const is_over = r.endsLazily(one);
+            const goes_on = !is_over and next != dfa.dead and
+                (lexer.reaches[next] == lexer.reaches[one.state] or r.canReach(one.stack, next));
             if (goes_on) try r.found.append(r.gpa, .{ .state = next, .stack = one.stack });
             if (restarted == dfa.dead or lexer.matches[one.state] == 0) continue;
             switch (r.lexing) {
                 .any => try r.end(one, unlimited),
-                .longest => if (next == dfa.dead) try r.end(one, unlimited),
+                .longest => if (is_over or next == dfa.dead) try r.end(one, unlimited),
                 .contextual => if (!goes_on) try r.end(one, unlimited) else if (try r.inseparableFrom(one)) |limit| try r.end(one, limit),
             }
         }
@@ -205,6 +207,15 @@ pub const Run = struct {
         return r.program.reaches_skip[reach] or program_module.intersects(r.viableOf(stack), r.program.reachSet(reach));
     }
 
+    /// Whether a lazy terminal that the parser can take matches: then the lexeme is that, and does not go on.
+    fn endsLazily(r: *const Run, one: Configuration) bool {
+        if (r.lexing == .longest) return false;
+        for (r.program.lexer.matchList(one.state)) |terminal| {
+            if (program_module.has(r.program.lazy, terminal) and program_module.has(r.viableOf(one.stack), terminal)) return true;
+        }
+        return false;
+    }
+
     fn shiftsOf(r: *const Run, state: u16) []const u64 {
         return r.program.shift_sets[state * r.program.width ..][0..r.program.width];
     }
@@ -215,7 +226,9 @@ pub const Run = struct {
 
     /// Adds to `arrivals` where the terminals lead that may end here. After a skipped one the stack stays.
     fn end(r: *Run, one: Configuration, limit: u32) Error!void {
+        const is_over = r.endsLazily(one);
         for (r.program.lexer.matchList(one.state)) |terminal| {
+            if (is_over and !program_module.has(r.program.lazy, terminal)) continue;
             if (program_module.has(r.program.skip, terminal)) {
                 try r.arrivals.append(r.gpa, .{ .state = skipped, .below = one.stack, .level = 0, .limit = limit });
                 if (r.lexing == .longest) return;

@@ -41,6 +41,7 @@ pub fn isLongest(ctx: *const Context, grammar: *const Bnf, tables: *const Tables
     for (grammar.terminals, 0..) |terminal, number| if (terminal.skip) sets.add(skip, number);
     for (0..tables.n_states) |state| _ = sets.unite(sets.row(accepted, state, tables.words), skip);
     if (!try isOneOfEach(ctx, tables, lexer, accepted)) return false;
+    if (endsLazily(grammar, lexer)) return false;
     const firsts = try findFirsts(ctx, lexer, tables.n_terminals);
     const followers = try findFollowers(ctx, tables, accepted);
     for (1..lexer.nStates()) |state| {
@@ -72,6 +73,20 @@ pub fn isLongest(ctx: *const Context, grammar: *const Bnf, tables: *const Tables
         }
     }
     return true;
+}
+
+/// Whether a lazy terminal matches where the lexeme could go on, or be another.
+fn endsLazily(grammar: *const Bnf, lexer: *const Dfa) bool {
+    for (1..lexer.nStates()) |state| {
+        const terminals = lexer.matchList(@intCast(state));
+        const has_lazy = for (terminals) |terminal| {
+            if (grammar.terminals[terminal].lazy) break true;
+        } else false;
+        if (!has_lazy) continue;
+        if (terminals.len > 1) return true;
+        for (0..lexer.nClasses()) |class| if (lexer.column(class)[state] != dfa.dead) return true;
+    }
+    return false;
 }
 
 fn goesOnAlways(tables: *const Tables, lexer: *const Dfa, accepted: []const u64, skip: []const u64, terminal: u16, to: u16) bool {

@@ -31,7 +31,8 @@ pub fn buildProgram(gpa: Allocator, grammar: *const Bnf, lexer: Dfa, tables: *co
     p.transitions = try gpa.dupe(u16, tables.transitions);
     p.reduction_offsets = try gpa.dupe(u32, tables.reduction_offsets);
     p.reductions = try reductionsOf(gpa, tables);
-    p.skip = try skipSet(gpa, grammar, p.width);
+    p.skip = try setOf(gpa, grammar, p.width, "skip");
+    p.lazy = try setOf(gpa, grammar, p.width, "lazy");
     p.reaches_skip = try findReachesSkip(&p, gpa);
     p.is_skip = try findIsSkip(&p, gpa);
     p.follows = try findFollows(&p, gpa);
@@ -56,10 +57,10 @@ fn reductionsOf(gpa: Allocator, tables: *const Tables) Allocator.Error![]Reducti
     return reductions;
 }
 
-fn skipSet(gpa: Allocator, grammar: *const Bnf, width: usize) Allocator.Error![]u64 {
+fn setOf(gpa: Allocator, grammar: *const Bnf, width: usize, comptime field: []const u8) Allocator.Error![]u64 {
     const set = try gpa.alloc(u64, width);
     @memset(set, 0);
-    for (grammar.terminals, 0..) |terminal, i| if (terminal.skip) add(set, i);
+    for (grammar.terminals, 0..) |terminal, i| if (@field(terminal, field)) add(set, i);
     return set;
 }
 
