@@ -293,7 +293,7 @@ int eliza_inference_constraint_create_choices(const eliza_vocab *vocab, const ui
 /*
  * Texts that the whole pattern matches (UTF-8; anchored at both ends). The dialect:
  *
- *   x  \.  \n \r \t \f \v \a \e \0  \xHH  \x{H...}  \uHHHH  \u{H...}   characters
+ *   x  \.  \n \r \t \f \v \a \e \0  \xHH  \x{H...}  \uHHHH  \u{H...}  \UHHHHHHHH   characters
  *   .                     any character but \n (with flag s: any)
  *   [a-z] [^a-z] [\d_]    classes; inside them && -- ~~ are no operators
  *   \d \D \w \W \s \S      Unicode: decimal digits, word characters, white space

@@ -530,6 +530,11 @@ const Parser = struct {
         if (p.grammar != 0 and (std.mem.eql(u8, name, "lexing") or std.mem.eql(u8, name, "conflicts"))) {
             return p.fail(directive.place, "{s} stands in the outermost grammar", .{directive.text});
         }
+        if (std.mem.eql(u8, name, "case")) {
+            const Case = enum { ascii, unicode };
+            p.patterns.ascii_case = try p.readWord(Case, &.{ .ascii, .unicode }) == .ascii;
+            return p.endLine();
+        }
         if (std.mem.eql(u8, name, "lexing")) {
             p.reading.lexing = try p.readWord(Lexing, &.{ .longest, .contextual });
             return p.endLine();
@@ -556,8 +561,12 @@ const Parser = struct {
             try p.advance();
             return word;
         };
-        const names = if (Word == Lexing) "longest or contextual" else "follow, shift or refuse";
-        return p.fail(p.token.place, "{s} is followed by {s}", .{ directive.text, @as([]const u8, names) });
+        const names: []const u8 = switch (Word) {
+            Lexing => "longest or contextual",
+            Conflicts => "follow, shift or refuse",
+            else => "ascii or unicode",
+        };
+        return p.fail(p.token.place, "{s} is followed by {s}", .{ directive.text, names });
     }
 
     /// The symbols of %soft, or of a level of precedence.

@@ -44,26 +44,30 @@ pub const Patterns = struct {
     /// How each of them is written.
     keys: Texts = .{},
     n_costly: u32 = 0,
+    /// What `i` means from here on: cases of ASCII's letters, or of all.
+    ascii_case: bool = false,
 
     /// The index in `list` of a string. `token.text` must live as long as the patterns do.
     pub fn string(p: *Patterns, token: Token) Error!u32 {
         const any_case = token.text[token.text.len - 1] == 'i';
         const inner = token.text[1 .. token.text.len - 1 - @intFromBool(any_case)];
-        if (std.mem.findScalar(u8, inner, '\\') == null) {
+        if (std.mem.findScalar(u8, inner, '\\') == null and !(any_case and p.ascii_case)) {
             return try p.find(token.text) orelse p.addString(token, inner, any_case);
         }
         const text = try p.unescape(token, inner);
         // The key is the string as it would be written without escapes. No written string has a bare quote or backslash inside.
-        const key = try std.mem.concat(p.arena, u8, &.{ "\"", text, if (any_case) "\"i" else "\"" });
+        const end = if (!any_case) "\"" else if (p.ascii_case) "\"ascii" else "\"i";
+        const key = try std.mem.concat(p.arena, u8, &.{ "\"", text, end });
         return try p.find(key) orelse p.addString(token, text, any_case);
     }
 
     /// The index in `list` of a regex. `token.text`, with its slashes and flags, must live as long as the patterns do.
     pub fn regularExpression(p: *Patterns, token: Token) Error!u32 {
         const close = std.mem.findScalarLast(u8, token.text, '/').?;
-        if (try p.find(token.text)) |index| return index;
+        const key = if (p.ascii_case) try std.mem.concat(p.arena, u8, &.{ token.text, "ascii" }) else token.text;
+        if (try p.find(key)) |index| return index;
         try p.countCostly(token);
-        var flags: regex.Flags = .{};
+        var flags: regex.Flags = .{ .ascii_case = p.ascii_case };
         for (token.text[close + 1 ..], close + 1..) |flag, at| switch (flag) {
             'i' => flags.ignore_case = true,
             's' => flags.dot_all = true,
@@ -148,7 +152,7 @@ pub const Patterns = struct {
 
     fn addString(p: *Patterns, token: Token, text: []const u8, any_case: bool) Error!u32 {
         if (any_case) try p.countCostly(token);
-        return p.add(token, try regex.literal(p.arena, text, any_case), true);
+        return p.add(token, try regex.literal(p.arena, text, .{ .ignore_case = any_case, .ascii_case = p.ascii_case }), true);
     }
 
     fn countCostly(p: *Patterns, token: Token) Error!void {

@@ -72,6 +72,17 @@ pub const CharacterSet = struct {
         }
     }
 
+    /// The same for the letters of ASCII alone.
+    pub fn ignoreAsciiCase(c: *CharacterSet, gpa: Allocator) Allocator.Error!void {
+        const n = c.ranges.items.len;
+        for ('A'..'Z' + 1) |upper| {
+            const lower = upper + 32;
+            if (contains(c.ranges.items[0..n], @intCast(upper))) try c.add(gpa, @intCast(lower), @intCast(lower));
+            if (contains(c.ranges.items[0..n], @intCast(lower))) try c.add(gpa, @intCast(upper), @intCast(upper));
+        }
+        c.normalise();
+    }
+
     /// Up to this many members, looking up each one is cheaper than looking at every pair of the folds.
     const few_max = 32;
 

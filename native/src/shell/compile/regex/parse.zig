@@ -19,8 +19,10 @@ const CharacterSet = @import("character_set.zig").CharacterSet;
 const Error = Allocator.Error || diagnostic.Error;
 
 /// The flags in force at the start of the pattern; `(?i)` and the like change them within it.
-pub const Flags = packed struct(u4) {
+pub const Flags = packed struct(u5) {
     ignore_case: bool = false,
+    /// Where case is ignored, it is that of ASCII's letters alone.
+    ascii_case: bool = false,
     dot_all: bool = false,
     verbose: bool = false,
     /// Makes `^` and `$` match at lines, which is not supported: they become errors.
@@ -57,10 +59,10 @@ pub fn parse(
 }
 
 /// The tree of exactly `text`, which is valid UTF-8, or of all texts that differ from it only by case. Lives in `arena`.
-pub fn literal(arena: Allocator, text: []const u8, ignore_case: bool) Allocator.Error!*const Node {
+pub fn literal(arena: Allocator, text: []const u8, flags: Flags) Allocator.Error!*const Node {
     if (text.len == 0) return ast.empty;
-    if (!ignore_case) return ast.create(arena, .{ .bytes = try arena.dupe(u8, text) });
-    var cases: Cases = .{ .arena = arena };
+    if (!flags.ignore_case) return ast.create(arena, .{ .bytes = try arena.dupe(u8, text) });
+    var cases: Cases = .{ .arena = arena, .ascii = flags.ascii_case };
     var nodes: ArrayList(*const Node) = .empty;
     var characters: std.unicode.Utf8Iterator = .{ .bytes = text, .i = 0 };
     while (characters.nextCodepointSlice()) |bytes| {
@@ -74,6 +76,8 @@ pub fn literal(arena: Allocator, text: []const u8, ignore_case: bool) Allocator.
 /// Finds the characters that differ only by case, and keeps what it has looked up.
 const Cases = struct {
     arena: Allocator,
+    /// Only ASCII's letters have cases.
+    ascii: bool,
     folds: ?*unicode.Folds = null,
     /// The classes of ASCII letters that were asked for.
     letters: [26]?*const Node = @splat(null),
@@ -84,6 +88,7 @@ const Cases = struct {
             const letter = std.ascii.toUpper(@intCast(character));
             return if (std.ascii.isUpper(letter)) try c.asciiLetter(letter) else null;
         }
+        if (c.ascii) return null;
         var set: CharacterSet = .{};
         const folds = try c.get();
         try folds.appendVariants(c.arena, &set.ranges, character);
@@ -108,8 +113,8 @@ const Cases = struct {
         var set: CharacterSet = .{};
         try set.add(c.arena, upper, upper);
         try set.add(c.arena, upper + 32, upper + 32);
-        if (upper == 'K') try set.add(c.arena, 0x212a, 0x212a);
-        if (upper == 'S') try set.add(c.arena, 0x17f, 0x17f);
+        if (upper == 'K' and !c.ascii) try set.add(c.arena, 0x212a, 0x212a);
+        if (upper == 'S' and !c.ascii) try set.add(c.arena, 0x17f, 0x17f);
         const node = try ast.create(c.arena, .{ .class = set.ranges.items });
         known.* = node;
         return node;
@@ -274,7 +279,7 @@ const Parser = struct {
     }
 
     fn caseless(p: *Parser) *Cases {
-        if (p.cases == null) p.cases = .{ .arena = p.arena };
+        if (p.cases == null) p.cases = .{ .arena = p.arena, .ascii = p.flags.ascii_case };
         return &p.cases.?;
     }
 
@@ -526,6 +531,7 @@ const Parser = struct {
                 .{ .character = 0 },
             'x' => p.hexadecimal(at, 2),
             'u' => p.hexadecimal(at, 4),
+            'U' => p.hexadecimal(at, 8),
             'w', 'W', 'd', 'D', 's', 'S' => .{ .shorthand = switch (value) {
                 'w' => 0,
                 'W' => 1,
@@ -540,7 +546,7 @@ const Parser = struct {
             'b', 'B' => p.fail(at, "word boundaries are not served"),
             '1'...'9', 'k', 'g' => p.fail(at, "back-references are not regular: not served"),
             'Z' => p.fail(at, "'\\Z' is not served: write \\z"),
-            'c', 'h', 'i', 'j', 'l', 'm', 'o', 'q', 'y', 'C', 'E'...'O', 'Q', 'R', 'T'...'V', 'X', 'Y' => p.fail(at, "unknown escape"),
+            'c', 'h', 'i', 'j', 'l', 'm', 'o', 'q', 'y', 'C', 'E'...'O', 'Q', 'R', 'T', 'V', 'X', 'Y' => p.fail(at, "unknown escape"),
             else => .{ .character = value },
         };
     }
@@ -649,7 +655,9 @@ const Parser = struct {
     fn finishClass(p: *Parser, negated: bool) Error!*const Node {
         const set = &p.class_set.characters;
         try p.class_set.finish(p.arena);
-        if (p.flags.ignore_case) try set.ignoreCase(p.arena, try p.caseless().get());
+        if (p.flags.ignore_case and p.flags.ascii_case) {
+            try set.ignoreAsciiCase(p.arena);
+        } else if (p.flags.ignore_case) try set.ignoreCase(p.arena, try p.caseless().get());
         if (negated) try set.negate(p.arena);
         const ranges = set.ranges.items;
         try p.budget.take(ranges.len * @sizeOf(Range), what, p.diag);
