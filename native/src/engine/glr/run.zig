@@ -204,7 +204,13 @@ pub const Run = struct {
 
     fn canReach(r: *const Run, stack: u32, state: u16) bool {
         const reach = r.program.lexer.reaches[state];
-        return r.program.reaches_skip[reach] or program_module.intersects(r.viableOf(stack), r.program.reachSet(reach));
+        const set = r.program.reachSet(reach);
+        if (r.program.reaches_skip[reach] and program_module.intersects(r.skipsOf(stack), set)) return true;
+        return program_module.intersects(r.viableOf(stack), set);
+    }
+
+    fn skipsOf(r: *const Run, stack: u32) []const u64 {
+        return if (r.stacks.items[stack].node == graph.root) r.program.first_skip else r.program.skip;
     }
 
     /// Whether a lazy terminal that the parser can take matches: then the lexeme is that, and does not go on.
@@ -229,7 +235,7 @@ pub const Run = struct {
         const is_over = r.endsLazily(one);
         for (r.program.lexer.matchList(one.state)) |terminal| {
             if (is_over and !program_module.has(r.program.lazy, terminal)) continue;
-            if (program_module.has(r.program.skip, terminal)) {
+            if (program_module.has(r.skipsOf(one.stack), terminal)) {
                 try r.arrivals.append(r.gpa, .{ .state = skipped, .below = one.stack, .level = 0, .limit = limit });
                 if (r.lexing == .longest) return;
                 continue;

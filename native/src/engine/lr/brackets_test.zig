@@ -129,6 +129,7 @@ pub const program: Program = .{
     .displacements = &displacements,
     .transitions = &transitions,
     .skip = &skip,
+    .first_skip = &skip,
     .lazy = &@as([skip.len]u64, @splat(0)),
     .reaches_skip = &.{ false, true, false, false, false, true },
     .is_skip = &.{ false, false, false, false, true },

@@ -47,6 +47,8 @@ pub const Program = struct {
 
     /// Terminals that the parser never sees.
     skip: []const u64,
+    /// Those of them that may also come before the first lexeme (only for glr: elsewhere all may).
+    first_skip: []const u64,
     /// Terminals whose lexeme ends where it matches first, and then is no other's (only for glr).
     lazy: []const u64,
     /// By reach set of the lexer: whether it has a skipped terminal.
@@ -86,9 +88,9 @@ pub const Program = struct {
 
     /// Its own arrays, besides the lexer's.
     pub const owned = .{
-        "shift_sets",  "reduction_offsets", "reductions",   "reduction_sets", "displacements",
-        "transitions", "skip",              "reaches_skip", "is_skip",        "follows",
-        "lazy",        "follows_reach",     "enders",
+        "shift_sets",  "reduction_offsets", "reductions",    "reduction_sets", "displacements",
+        "transitions", "skip",              "reaches_skip",  "is_skip",        "follows",
+        "lazy",        "first_skip",        "follows_reach", "enders",
     };
 
     /// Number of parser states.

@@ -22,6 +22,8 @@ pub const Terminal = struct {
     soft: bool = false,
     /// Dropped before the parser, as white space and comments are.
     skip: bool = false,
+    /// If it is skipped: also before the first lexeme.
+    leads: bool = true,
     /// No text matches, whatever other terminals there are.
     matches_nothing: bool = false,
     /// Where it matches first its lexeme ends, and is no other.

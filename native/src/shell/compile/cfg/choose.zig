@@ -75,6 +75,7 @@ fn deterministic(ctx: *const Context, grammar: *const Bnf, found: []const bool, 
 }
 
 fn isLongest(ctx: *const Context, grammar: *const Bnf, parser: *const Tables, lexer: *const Dfa, lexing: Lexing) Error!bool {
+    for (grammar.terminals) |terminal| if (terminal.skip and !terminal.leads) return false;
     return switch (lexing) {
         .longest => true,
         .contextual => separable.isLongest(ctx, grammar, parser, lexer),

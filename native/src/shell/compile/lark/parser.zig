@@ -92,6 +92,7 @@ pub fn parse(
         .ignored_expressions = parser.ignored_expressions.items,
         .soft = parser.soft.items,
         .precedences = parser.precedences.items,
+        .skips_first = parser.skips_first,
         .start = start,
         .reading = parser.reading,
     };
@@ -176,6 +177,7 @@ const Parser = struct {
     soft: ArrayList(Mention) = .empty,
     reading: bnf.Reading = .{ .lexing = .contextual },
     precedences: ArrayList(Precedence) = .empty,
+    skips_first: bool = true,
     /// Lists under construction, the innermost last.
     stack: ArrayList(Expression) = .empty,
     alternatives: ArrayList(Alternative) = .empty,
@@ -638,8 +640,9 @@ const Parser = struct {
             const is_set = member.value.boolean;
             switch (known) {
                 .no_forcing => {}, // the caller decides whether to take what is forced
-                .allow_initial_skip => if (!is_set and p.grammar == 0) {
-                    try p.note(place, "{s} has no effect: what is skipped may come first", .{member.key});
+                // A grammar within another comes after what that one skips.
+                .allow_initial_skip => if (p.grammar == 0) {
+                    p.skips_first = is_set;
                 },
                 .allow_invalid_utf8, .ignore_once => if (is_set) {
                     try p.note(place, "{s} has no effect", .{member.key});

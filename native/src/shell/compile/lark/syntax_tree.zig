@@ -109,6 +109,8 @@ pub const SyntaxTree = struct {
     ignored_expressions: []const Terminal,
     soft: []const Mention,
     precedences: []const Precedence,
+    /// Whether what is skipped may come before the first lexeme.
+    skips_first: bool,
     /// Of `names`: the rule that derives whole texts.
     start: u32,
     /// What %lexing and %conflicts say.

@@ -123,6 +123,7 @@ pub const Terminals = struct {
                 .pattern = entry.tree.node,
                 .soft = entry.soft,
                 .skip = entry.skip,
+                .leads = t.tree.skips_first,
                 .lazy = entry.lazy,
                 .matches_nothing = entry.tree.properties.matches_nothing,
                 .precedence = entry.precedence,
