@@ -269,7 +269,7 @@ static void test_text_arguments(const eliza_vocab *vocab, const eliza_vocab *bar
     REFUSES(ELIZA_ERR_GRAMMAR, eliza_inference_constraint_create_lark_with(vocab, "a: \"b\"", 6, &options, NULL, &made, &error));
     static const char *const wrong_grammars[] = {
         "",       "start",         "start: a",         "start: \"a", "start: /(/",  "start: start", "%nothing",
-        "a: \"b\"", "start: \"a\"\xff", "start: A\nA: A", "%import nothing", "start: \"\"", "start: (((", "start: a\na: \"b\" a",
+        "a: \"b\"", "start: \"a\"\xff", "start: A\nA: A", "%import nothing", "start: \"a\"{2,1}", "start: (((", "start: a\na: \"b\" a",
     };
     for (size_t i = 0; i < sizeof wrong_grammars / sizeof *wrong_grammars; i++) {
         eliza_constraint *made = NOT_A_HANDLE;
