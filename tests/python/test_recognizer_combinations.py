@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -45,6 +46,38 @@ def test_all_short_texts(block: int) -> None:
         assert [text for text in TEXTS if accepts(constraint, text)] == expected, case
         n_compiled += 1
     assert n_compiled >= 0.5 * BLOCK
+
+
+def test_lazy_rules_have_the_shortest_texts() -> None:
+    """Those that match, and of which no beginning does."""
+    n_compiled = 0
+    for seed in range(BLOCK):
+        tree = random_cases.combination(Random(f"combination {seed}"))
+        matching = {text for text in TEXTS if combination.matches(tree, text)}
+        expected = [
+            text for text in TEXTS if text in matching and not any(text[:n] in matching for n in range(len(text)))
+        ]
+        try:
+            constraint = Constraint.lark(BYTES, f"start: t\nt[lazy]: {tree.notation}")
+        except GrammarError:
+            assert not expected, f"seed {seed}: {tree.notation}"
+            continue
+        assert [text for text in TEXTS if accepts(constraint, text)] == expected, f"seed {seed}: {tree.notation}"
+        n_compiled += 1
+    assert n_compiled >= 0.5 * BLOCK
+
+
+def test_parts_of_texts() -> None:
+    """Chunks that repeat, that begin alike, and that are empty."""
+    for seed in range(BLOCK):
+        random = Random(f"chunks {seed}")
+        chunks = ["".join(random.choices("ab", k=random.randint(0, 3))) for _ in range(random.randint(0, 6))]
+        ends = range(len(chunks) + 1)
+        parts = {"".join(chunks[first:end]) for first in ends for end in ends}
+        constraint = Constraint.lark(BYTES, f'start: %regex {{"substring_chunks": {json.dumps(chunks)}}}')
+        others = {part + more for part in parts for more in "ab"} | {part[1:] for part in parts}
+        for text in parts | others:
+            assert accepts(constraint, text) == (text in parts), f"{chunks}: {text}"
 
 
 NOTHING = "2:1: T matches no text, so rule start can never end"
