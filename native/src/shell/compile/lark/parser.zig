@@ -77,7 +77,7 @@ pub fn parse(
         .patterns = .{ .arena = arena, .budget = budget, .diag = diag, .notes = notes },
         .token = undefined,
     };
-    try parser.addGrammar(.{ .ignores = 0 });
+    try parser.addGrammar(.outermost);
     try parser.advance();
     while (parser.token.tag != .end) try parser.readItem();
     try parser.readInstances();
@@ -98,10 +98,12 @@ pub fn parse(
     };
 }
 
-/// The outermost grammar, one within braces, or one that is imported: each has its own names.
-const Grammar = struct {
-    /// The grammar whose %ignore holds in it.
-    ignores: u32,
+/// Where a grammar stands: each has its own names.
+const Grammar = enum {
+    outermost,
+    /// In the braces of a `%lark`.
+    nested,
+    imported,
 };
 
 /// A rule or terminal with parameters, or with a number. It is read anew for each use with other arguments.
@@ -601,6 +603,11 @@ const Parser = struct {
         const first = p.token;
         p.in_terminal = true;
         const expression = try p.readList(.bar, 0);
+        switch (p.grammars.items[p.grammar]) {
+            .outermost => {},
+            .imported => return p.endLine(), // as in Lark
+            .nested => try p.note(first.place, "{s} is skipped in the whole text, not only by the grammar in braces", .{p.textFrom(first)}),
+        }
         switch (expression) {
             .reference => |reference| try p.ignored.append(p.arena, .{ .reference = reference, .place = first.place }),
             else => try p.ignored_expressions.append(p.arena, .{
@@ -745,7 +752,7 @@ const Parser = struct {
         const text = try p.callers.find(p.arena, name, p.budget, p.diag) orelse
             return p.fail(first.place, "there is no grammar {s} to import from: it is not common, and not among those given", .{name});
         const number: u32 = @intCast(p.grammars.items.len);
-        try p.addGrammar(.{ .ignores = p.grammars.items[p.grammar].ignores });
+        try p.addGrammar(.imported);
         try p.imported.append(p.arena, .{ .name = name, .grammar = number });
         const outer = try p.enter(number, first.place);
         p.scanner = .{ .text = text, .diag = p.diag };
@@ -807,7 +814,7 @@ const Parser = struct {
         try p.advance();
         if (p.token.tag != .left_brace) return p.unexpected("\"{\"");
         const number: u32 = @intCast(p.grammars.items.len);
-        try p.addGrammar(.{ .ignores = number });
+        try p.addGrammar(.nested);
         const outer = try p.enter(number, directive.place);
         p.scanner.depth = 0;
         try p.advance();
