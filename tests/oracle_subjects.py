@@ -296,7 +296,10 @@ def of_grammar(constraint: dict[str, Any]) -> recognizer.Recognizer:
 def of_gbnf(constraint: dict[str, Any]) -> gbnf.Recognizer:
     if constraint.get("ebnf"):
         raise NotKnown("EBNF")
-    return gbnf.Recognizer(gbnf.read(octets(constraint["gbnf"]).decode(), constraint.get("root", "root")))
+    text = octets(constraint["gbnf"]).decode()
+    if "<" in text:
+        raise NotKnown("named tokens, which are no bytes")
+    return gbnf.Recognizer(gbnf.read(text, constraint.get("root", "root")))
 
 
 # By the key of the constraint that says its kind.

@@ -3,12 +3,13 @@ fixed."""
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from random import Random
 
 import pytest
-from eliza_inference import Constraint, GrammarError
+from eliza_inference import Constraint, GrammarError, Matcher, TokenFlag, Vocabulary
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from oracles import gbnf, random_cases
@@ -38,3 +39,43 @@ def test_grammars_by_chance(block: int) -> None:
             raise AssertionError(f"seed {seed}: {error}\n{text}") from error
         n_compiled += 1
     assert n_compiled >= 0.4 * BLOCK
+
+
+N_NAMING = 200
+
+
+def test_named_tokens_by_chance() -> None:
+    """Some literals of grammars by chance become tokens, and any tokens but some."""
+    for seed in range(N_NAMING):
+        random = Random(f"named tokens {seed}")
+        pieces = random_cases.tokens(random, 30, random_cases.GBNF_SAMPLES)
+        texts = [*pieces, b"", b"", b"", b""]
+        special, unused, end = len(pieces) + 1, len(pieces) + 2, len(pieces) + 3
+        flags = [0] * len(pieces) + [0, TokenFlag.SPECIAL, TokenFlag.UNUSED, TokenFlag.END_OF_GENERATION]
+        vocabulary = Vocabulary(len(texts), [*pieces, b"", b"<x>", b"a", b"</s>"], [int(one) for one in flags])
+
+        def name(literal: re.Match[str], random: Random = random, n: int = special) -> str:
+            kept = random.random() < 0.5
+            return literal[0] if kept else f"{random.choice(['', '', '!'])}<[{random.randint(0, n)}]>"
+
+        text = re.sub(r'"[^"\\\n]*"', name, random_cases.gbnf(random))
+        recognizer = gbnf.Recognizer(gbnf.read(text))
+        try:
+            matcher = Matcher(Constraint.gbnf(vocabulary, text))
+        except GrammarError as error:
+            assert not recognizer.parser.rules.get("root"), f"seed {seed}: {error}\n{text}"
+            continue
+        state = recognizer.begin()
+        for _ in range(6):
+            ordinary = [n for n in range(len(texts)) if n not in (unused, end)]
+            expected = {n: after for n in ordinary if (after := recognizer.take_token(state, n, texts[n]))}
+            allowed = matcher.allowed()
+            assert allowed is not None
+            can_stop = recognizer.can_stop(state)
+            assert matcher.can_stop == can_stop
+            assert allowed.tolist() == [*expected, *([end] if can_stop else [])], f"seed {seed}\n{text}"
+            if not expected:
+                break
+            token = random.choice(list(expected))
+            assert not matcher.accept(token).refused
+            state = expected[token]

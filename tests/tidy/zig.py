@@ -44,7 +44,7 @@ ENGINE = {
     "mask": "vocabulary base platform",
     "language": "mask contract base",
     "lr": "language mask vocabulary contract base platform",
-    "glr": "lr language mask contract base",
+    "glr": "lr language mask vocabulary contract base",
     "schema": "mask language vocabulary contract base platform",
     "recognizer": "lr glr schema language mask vocabulary contract sampling base platform",
     "constraint": "recognizer trie vocabulary contract sampling base",

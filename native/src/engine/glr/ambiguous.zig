@@ -18,18 +18,23 @@ const nothing_pending = @import("../lr/parser.zig").nothing_pending;
 const run_module = @import("run.zig");
 const Run = run_module.Run;
 pub const Lexing = run_module.Lexing;
+const NamedTokens = @import("named_tokens.zig").NamedTokens;
 const Walker = @import("walker.zig").Walker;
 
 /// recognizer/language.zig says what each operation promises.
 pub const Ambiguous = struct {
     program: Program,
     lexing: Lexing,
+    named: NamedTokens = .{},
 
     pub const kind: Kind = .grammar;
     pub const stack_form: StackForm = .graph;
 
     pub fn deinit(a: *Ambiguous, gpa: Allocator, arrays: Arrays) void {
-        if (arrays == .owned) a.program.deinit(gpa);
+        if (arrays == .owned) {
+            a.program.deinit(gpa);
+            a.named.deinit(gpa);
+        }
         a.* = undefined;
     }
 
@@ -48,12 +53,45 @@ pub const Ambiguous = struct {
     pub fn advance(a: *const Ambiguous, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) run_module.Error!?Position {
         var run: Run = try .init(gpa, &a.program, a.lexing, pool, from);
         defer run.deinit();
+        const set = try takeText(&run, text);
+        return if (set == Run.empty) null else try run.positionOf(set);
+    }
+
+    pub fn advanceToken(
+        a: *const Ambiguous,
+        gpa: Allocator,
+        pool: *Pool,
+        from: Position,
+        token: u32,
+        text: ?[]const u8,
+    ) run_module.Error!?Position {
+        var run: Run = try .init(gpa, &a.program, a.lexing, pool, from);
+        defer run.deinit();
+        const as_text = if (text) |bytes| try takeText(&run, bytes) else Run.empty;
+        const class = a.named.classOf(token);
+        const as_itself = if (class != NamedTokens.no_class) try run.stepToken(first_set, class) else Run.empty;
+        const set = try run.unite(as_text, as_itself);
+        return if (set == Run.empty) null else try run.positionOf(set);
+    }
+
+    /// No text has the byte that stands before a token's class.
+    fn takeText(run: *Run, text: []const u8) run_module.Error!u32 {
         var set: u32 = first_set;
         for (text) |byte| {
+            if (byte == NamedTokens.lead) return Run.empty;
             set = try run.step(set, byte);
-            if (set == Run.empty) return null;
+            if (set == Run.empty) break;
         }
-        return try run.positionOf(set);
+        return set;
+    }
+
+    pub fn takesTokens(a: *const Ambiguous, gpa: Allocator, pool: *Pool, at: Position) run_module.Error!bool {
+        if (a.named.isEmpty()) return false;
+        const n_nodes = pool.nodes.items.len;
+        defer pool.nodes.shrinkRetainingCapacity(n_nodes);
+        var run: Run = try .init(gpa, &a.program, a.lexing, pool, at);
+        defer run.deinit();
+        return try run.step(first_set, NamedTokens.lead) != Run.empty;
     }
 
     pub fn canStop(a: *const Ambiguous, gpa: Allocator, pool: *Pool, at: Position) run_module.Error!bool {
@@ -69,7 +107,7 @@ pub const Ambiguous = struct {
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
         var run: Run = try .init(context.gpa, &a.program, a.lexing, pool, at);
         defer run.deinit();
-        var walker: Walker = try .init(&run, scratch.states, first_set);
+        var walker: Walker = try .init(&run, &a.named, scratch.states, first_set);
         defer walker.deinit();
         context.computeByWalk(&walker, try run.canEnd(first_set), scratch);
         if (walker.failure) |failed| return failed;
@@ -78,12 +116,14 @@ pub const Ambiguous = struct {
 
     pub fn save(a: *const Ambiguous, writer: anytype) Allocator.Error!void {
         try writer.put(&a.program);
+        try writer.put(&a.named);
         return writer.put(&@as(u32, @backingInt(a.lexing)));
     }
 
     pub fn open(_: Allocator, reader: anytype) error{ OutOfMemory, Damaged }!Ambiguous {
         const program = try reader.get(Program);
-        return .{ .program = program, .lexing = std.enums.fromInt(Lexing, try reader.get(u32)) orelse return error.Damaged };
+        const named = try reader.get(NamedTokens);
+        return .{ .program = program, .named = named, .lexing = std.enums.fromInt(Lexing, try reader.get(u32)) orelse return error.Damaged };
     }
 
     pub fn prepare(_: *Ambiguous, _: *const MaskContext, _: *const Budget, _: *diagnostic.Diagnostic) diagnostic.Error!void {}

@@ -18,6 +18,7 @@ const program_module = @import("../lr/program.zig");
 const Program = program_module.Program;
 const nothing_pending = @import("../lr/parser.zig").nothing_pending;
 const graph = @import("graph.zig");
+const NamedTokens = @import("named_tokens.zig").NamedTokens;
 
 /// Why a run cannot go on.
 pub const Error = span.Error;
@@ -164,6 +165,22 @@ pub const Run = struct {
             }
         }
         try r.land(restarted);
+        try r.join();
+        return r.internFound();
+    }
+
+    /// The set after a token of a class (named_tokens.zig).
+    pub fn stepToken(r: *Run, set: u32, class: u8) Error!u32 {
+        const begun = try r.step(set, NamedTokens.lead);
+        return if (begun == empty) empty else r.step(begun, class);
+    }
+
+    /// The set of all configurations of two.
+    pub fn unite(r: *Run, a: u32, b: u32) Error!u32 {
+        if (a == empty or a == b) return b;
+        if (b == empty) return a;
+        r.found.clearRetainingCapacity();
+        for ([_]u32{ a, b }) |set| try r.found.appendSlice(r.gpa, r.of(set));
         try r.join();
         return r.internFound();
     }

@@ -6,10 +6,13 @@ const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
 const run_module = @import("run.zig");
 const Run = run_module.Run;
+const NamedTokens = @import("named_tokens.zig").NamedTokens;
+const Tokens = @import("../vocabulary/tokens.zig").Tokens;
 
 /// A walk from one position. Belongs to one thread.
 pub const Walker = struct {
     run: *Run,
+    named: *const NamedTokens,
     /// [byte]: its class in the lexer.
     classes: [256]u8,
     n_classes: usize,
@@ -23,9 +26,9 @@ pub const Walker = struct {
 
     const unknown = std.math.maxInt(u32);
 
-    pub fn init(run: *Run, sets: []u32, set: u32) Allocator.Error!Walker {
+    pub fn init(run: *Run, named: *const NamedTokens, sets: []u32, set: u32) Allocator.Error!Walker {
         const lexer = &run.program.lexer;
-        var w: Walker = .{ .run = run, .sets = sets, .classes = undefined, .n_classes = lexer.nClasses() };
+        var w: Walker = .{ .run = run, .named = named, .sets = sets, .classes = undefined, .n_classes = lexer.nClasses() };
         for (&w.classes, lexer.columns) |*class, column| class.* = @intCast(column / lexer.nStates());
         sets[0] = set;
         try w.grow();
@@ -50,6 +53,18 @@ pub const Walker = struct {
         w.depth -= n;
     }
 
+    /// Adds the tokens that the grammar names and that may come next. At the position.
+    pub fn addNamed(w: *Walker, tokens: *const Tokens, words: []u32) void {
+        for (0..w.named.n_classes) |i| {
+            const class: u8 = @intCast(i + 1);
+            const after = w.run.stepToken(w.sets[0], class) catch |e| {
+                w.failure = e;
+                return;
+            };
+            if (after != Run.empty) w.named.addClass(class, tokens, words);
+        }
+    }
+
     noinline fn find(w: *Walker, at: usize, byte: u8) u32 {
         const next = w.step(byte) catch |e| {
             w.failure = e;
@@ -61,6 +76,7 @@ pub const Walker = struct {
 
     fn step(w: *Walker, byte: u8) run_module.Error!u32 {
         if (w.failure) |failed| return failed;
+        if (byte == NamedTokens.lead) return Run.empty;
         const next = try w.run.step(w.sets[w.depth], byte);
         try w.grow();
         return next;

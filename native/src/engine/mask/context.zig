@@ -23,6 +23,7 @@ pub const MaskContext = struct {
         const builder = &scratch.builder;
         bitmap.clear(builder.words);
         walk(context.trie, context.tokens, walker, builder.words);
+        if (@hasDecl(@TypeOf(walker.*), "addNamed")) walker.addNamed(context.tokens, builder.words);
         builder.clear();
         builder.n_tokens = bitmap.count(builder.words);
         builder.n_listed = if (builder.n_tokens <= mask_module.list_max) bitmap.list(builder.words, builder.ids) else null;

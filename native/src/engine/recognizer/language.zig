@@ -76,6 +76,30 @@ pub const Language = union(enum) {
         };
     }
 
+    /// The position after a token; null exactly if no text of the language continues like that. `text`: what it
+    /// spells, if a text can have it. As `advance`, unless the language names tokens.
+    pub fn advanceToken(
+        language: *const Language,
+        gpa: Allocator,
+        pool: *Pool,
+        from: Position,
+        token: u32,
+        text: ?[]const u8,
+    ) span.Error!?Position {
+        return switch (language.*) {
+            inline else => |*one| if (comptime @hasDecl(@TypeOf(one.*), "advanceToken"))
+                one.advanceToken(gpa, pool, from, token, text)
+            else if (text) |bytes| one.advance(gpa, pool, from, bytes) else null,
+        };
+    }
+
+    /// Whether a token may come next for its own sake, whatever it spells.
+    pub fn takesTokens(language: *const Language, gpa: Allocator, pool: *Pool, at: Position) span.Error!bool {
+        return switch (language.*) {
+            inline else => |*one| if (comptime @hasDecl(@TypeOf(one.*), "takesTokens")) one.takesTokens(gpa, pool, at) else false,
+        };
+    }
+
     /// Whether the text that led here is in the language.
     pub fn canStop(language: *const Language, gpa: Allocator, pool: *Pool, at: Position) span.Error!bool {
         return switch (language.*) {

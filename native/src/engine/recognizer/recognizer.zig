@@ -105,6 +105,17 @@ pub const Recognizer = struct {
         return r.language.advance(r.gpa, pool, from, text);
     }
 
+    /// As `Language.advanceToken`.
+    pub fn advanceToken(r: *const Recognizer, pool: *Pool, from: Position, token: u32) span.Error!?Position {
+        const tokens = &r.vocabulary.tokens;
+        return r.language.advanceToken(r.gpa, pool, from, token, if (tokens.isText(token)) tokens.bytesOf(token) else null);
+    }
+
+    /// As `Language.takesTokens`.
+    pub fn takesTokens(r: *const Recognizer, pool: *Pool, at: Position) span.Error!bool {
+        return r.language.takesTokens(r.gpa, pool, at);
+    }
+
     /// As `Language.canStop`.
     pub fn canStop(r: *const Recognizer, pool: *Pool, at: Position) span.Error!bool {
         return r.language.canStop(r.gpa, pool, at);

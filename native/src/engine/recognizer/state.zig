@@ -303,12 +303,9 @@ pub const RecognizerState = struct {
 
     /// The position after a token; null if the token is illegal.
     fn after(s: *RecognizerState, token: i32) contract.Error!?Position {
-        const vocabulary = s.recognizer.vocabulary;
-        if (!vocabulary.tokens.isText(@intCast(token))) return null;
-        const bytes = vocabulary.tokens.bytesOf(@intCast(token));
         const n_nodes = s.pool.nodes.items.len;
         errdefer s.pool.nodes.shrinkRetainingCapacity(n_nodes);
-        const next = try s.recognizer.advance(&s.pool, s.span.position, bytes);
+        const next = try s.recognizer.advanceToken(&s.pool, s.span.position, @intCast(token));
         if (next == null) s.pool.nodes.shrinkRetainingCapacity(n_nodes);
         return next;
     }
@@ -360,6 +357,7 @@ pub const RecognizerState = struct {
         defer s.pool.nodes.shrinkRetainingCapacity(n_nodes);
         var position = s.span.position;
         while (out.items.len < forced_bytes_max) {
+            if (try s.recognizer.takesTokens(&s.pool, position)) return false;
             const can_stop = try s.recognizer.canStop(&s.pool, position);
             const only = try s.onlyByte(position);
             if (can_stop) return only == .none;
@@ -396,8 +394,11 @@ pub const RecognizerState = struct {
         if (mask.n_tokens == 1) return true;
         if (mask.can_stop) return false;
         const vocabulary = s.recognizer.vocabulary;
-        const first = vocabulary.tokens.bytesOf(@intCast(mask.ids[0]))[0];
-        for (mask.ids[1..]) |id| if (vocabulary.tokens.bytesOf(@intCast(id))[0] != first) return false;
+        const first = vocabulary.tokens.bytesOf(@intCast(mask.ids[0]));
+        for (mask.ids) |id| {
+            const bytes = vocabulary.tokens.bytesOf(@intCast(id));
+            if (bytes.len == 0 or bytes[0] != first[0]) return false;
+        }
         return true;
     }
 

@@ -3,6 +3,7 @@
 
 const ast = @import("regex/ast.zig");
 const Lexing = @import("engine").ambiguous.Lexing;
+const NamedTokens = @import("engine").named_tokens.NamedTokens;
 
 /// A position in the grammar's text; both from 1, columns in characters. Line 0: none, and messages leave it out.
 pub const Place = struct { line: u32 = 0, column: u32 = 0 };
@@ -74,4 +75,9 @@ pub const Conflicts = enum {
 };
 
 /// How texts are read by a grammar.
-pub const Reading = struct { lexing: Lexing, conflicts: Conflicts = .follow };
+pub const Reading = struct {
+    lexing: Lexing,
+    conflicts: Conflicts = .follow,
+    /// The tokens that its terminals name.
+    tokens: *const NamedTokens = &.{},
+};

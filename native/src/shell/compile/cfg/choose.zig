@@ -7,6 +7,7 @@ const Diagnostic = @import("engine").diagnostic.Diagnostic;
 const program_module = @import("engine").program;
 const Language = @import("engine").language.Language;
 const Lexing = @import("engine").ambiguous.Lexing;
+const NamedTokens = @import("engine").named_tokens.NamedTokens;
 const bnf = @import("../bnf.zig");
 const Bnf = bnf.Bnf;
 const Conflicts = bnf.Conflicts;
@@ -42,7 +43,7 @@ pub fn choose(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, reading:
 fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *Dfa, reading: Reading, notes: *tables.Notes) Error!Language {
     const found = try ctx.filled(bool, grammar.terminals.len, false);
     for (lexer.match_patterns) |terminal| found[terminal] = true;
-    if (reading.lexing != .any) {
+    if (reading.lexing != .any and reading.tokens.isEmpty()) {
         const n_notes = notes.items.len;
         if (try deterministic(ctx, grammar, found, reading.conflicts, notes)) |parser| {
             if (try isLongest(ctx, grammar, &parser, lexer, reading.lexing)) {
@@ -56,8 +57,9 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
     }
     const normal = try normalise(ctx, grammar);
     const parser = try tables.build(ctx.arena, &normal, found, .keep, notes, ctx.budget, ctx.diag);
-    const is_longest = !parser.has_conflicts and try isLongest(ctx, &normal, &parser, lexer, reading.lexing);
-    return finish(gpa, &normal, lexer, &parser, if (is_longest) null else reading.lexing);
+    const is_longest = reading.tokens.isEmpty() and !parser.has_conflicts and
+        try isLongest(ctx, &normal, &parser, lexer, reading.lexing);
+    return finish(gpa, &normal, lexer, &parser, if (is_longest) null else reading);
 }
 
 /// Null if the grammar is not LR(1), and then a note says why.
@@ -83,14 +85,20 @@ fn isLongest(ctx: *const Context, grammar: *const Bnf, parser: *const Tables, le
     };
 }
 
-/// Takes the lexer over. `lexing` null: the longest lexeme and one way to parse.
-fn finish(gpa: Allocator, grammar: *const Bnf, lexer: *Dfa, parser: *const Tables, lexing: ?Lexing) Error!Language {
+/// Takes the lexer over. `reading` null: the longest lexeme and one way to parse.
+fn finish(gpa: Allocator, grammar: *const Bnf, lexer: *Dfa, parser: *const Tables, reading: ?Reading) Error!Language {
     const taken = lexer.*;
     lexer.transitions = &.{};
     var program = try buildProgram(gpa, grammar, taken, parser);
     errdefer program.deinit(gpa);
-    if (lexing) |how| return .{ .ambiguous = .{ .program = program, .lexing = how } };
+    if (reading) |how| return .{ .ambiguous = .{ .program = program, .lexing = how.lexing, .named = try copyTokens(gpa, how.tokens) } };
     return .{ .grammar = try .init(gpa, program) };
+}
+
+fn copyTokens(gpa: Allocator, tokens: *const NamedTokens) Allocator.Error!NamedTokens {
+    const ids = try gpa.dupe(u32, tokens.ids);
+    errdefer gpa.free(ids);
+    return .{ .ids = ids, .classes = try gpa.dupe(u8, tokens.classes), .others = tokens.others, .n_classes = tokens.n_classes };
 }
 
 /// Unless the longest lexeme decides, all terminals that match are found: which of them it is, is the parser's affair.

@@ -13,6 +13,7 @@ const Error = context.Error;
 const Notes = @import("../lr/tables.zig").Notes;
 const Grammar = @import("grammar.zig").Grammar;
 const Regular = @import("regular.zig").Regular;
+const TokenClasses = @import("token_classes.zig").TokenClasses;
 const lower = @import("lower.zig").lower;
 const choose = @import("choose.zig").choose;
 
@@ -30,24 +31,33 @@ pub fn compile(
     diag: *Diagnostic,
 ) Error!Language {
     const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
+    const tokens: TokenClasses = try .init(&ctx, grammar);
     for (weights[0 .. weights.len - 1]) |weight_max| {
         const n_notes = notes.items.len;
-        return attempt(gpa, &ctx, grammar, weight_max, notes) catch |e| {
+        return attempt(gpa, &ctx, grammar, &tokens, weight_max, notes) catch |e| {
             if (e == error.OutOfMemory or diag.status != .limit) return e;
             try budget.check("the grammar", diag);
             notes.shrinkRetainingCapacity(n_notes);
             continue;
         };
     }
-    return attempt(gpa, &ctx, grammar, weights[weights.len - 1], notes);
+    return attempt(gpa, &ctx, grammar, &tokens, weights[weights.len - 1], notes);
 }
 
-fn attempt(gpa: Allocator, ctx: *const Context, grammar: *const Grammar, weight_max: u32, notes: *Notes) Error!Language {
-    const regular: Regular = try .init(ctx, grammar, weight_max);
-    const whole = regular.of[grammar.start] orelse {
-        return choose(gpa, ctx, &try lower(ctx, &regular), .{ .lexing = .any }, notes);
-    };
-    var automaton = try dfa.build(gpa, &.{.{ .node = whole.node }}, 1, ctx.budget, "the grammar's automaton", ctx.diag);
+fn attempt(
+    gpa: Allocator,
+    ctx: *const Context,
+    grammar: *const Grammar,
+    tokens: *const TokenClasses,
+    weight_max: u32,
+    notes: *Notes,
+) Error!Language {
+    const regular: Regular = try .init(ctx, grammar, tokens, weight_max);
+    const whole = regular.of[grammar.start];
+    if (whole == null or !tokens.named.isEmpty()) {
+        return choose(gpa, ctx, &try lower(ctx, &regular), .{ .lexing = .any, .tokens = &tokens.named }, notes);
+    }
+    var automaton = try dfa.build(gpa, &.{.{ .node = whole.?.node }}, 1, ctx.budget, "the grammar's automaton", ctx.diag);
     if (automaton.nReach() > 1) return .{ .regex = .{ .dfa = automaton } };
     automaton.deinit(gpa);
     return ctx.diag.fail(.grammar, "no text is in the language of rule {s}", .{grammar.rules[grammar.start].name});

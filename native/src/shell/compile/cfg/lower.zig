@@ -88,12 +88,7 @@ const Lowering = struct {
     fn expand(l: *Lowering, expression: Expression) Error![]const Sequence {
         if (try l.regular.part(expression)) |part| return l.one(if (part.isEmpty()) &.{} else &.{.{ .part = part }});
         switch (expression) {
-            .pattern => unreachable,
-            .tokens => return l.ctx.diag.fail(
-                .not_implemented,
-                "{d}:{d}: the rule {s} uses tokens, which are not served",
-                .{ l.rule.place.line, l.rule.place.column, l.rule.name },
-            ),
+            .pattern, .tokens => unreachable,
             .rule => |rule| {
                 const rule_before = l.rule;
                 defer l.rule = rule_before;

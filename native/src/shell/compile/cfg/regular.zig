@@ -8,6 +8,7 @@ const grammar_module = @import("grammar.zig");
 const Grammar = grammar_module.Grammar;
 const Expression = grammar_module.Expression;
 const Part = @import("part.zig").Part;
+const TokenClasses = @import("token_classes.zig").TokenClasses;
 const graph = @import("../lr/graph.zig");
 const context = @import("../lr/context.zig");
 const Context = context.Context;
@@ -24,15 +25,17 @@ const repeated_weight_max = 64;
 pub const Regular = struct {
     ctx: *const Context,
     grammar: *const Grammar,
+    tokens: *const TokenClasses,
     /// No expression that is put together weighs more.
     weight_max: u32,
     /// [rule]: null if it is not regular, or too heavy.
     of: []?Part,
 
-    pub fn init(ctx: *const Context, grammar: *const Grammar, weight_max: u32) Error!Regular {
+    pub fn init(ctx: *const Context, grammar: *const Grammar, tokens: *const TokenClasses, weight_max: u32) Error!Regular {
         var r: Regular = .{
             .ctx = ctx,
             .grammar = grammar,
+            .tokens = tokens,
             .weight_max = weight_max,
             .of = try ctx.filled(?Part, grammar.rules.len, null),
         };
@@ -64,7 +67,7 @@ pub const Regular = struct {
         switch (expression) {
             .pattern => |node| return .of(node),
             .rule => |rule| return r.of[rule],
-            .tokens => return null,
+            .tokens => |set| return .of(try r.tokens.nodeOf(set)),
             .sequence => |items| {
                 var whole: Part = .empty;
                 for (items) |item| {
@@ -176,7 +179,7 @@ pub const Regular = struct {
             .choice => |items| for (items) |item| {
                 try r.ctx.appendSlice(&terms, try r.linear(item, members, side) orelse return null);
             },
-            .tokens => return null,
+            .tokens => |set| try r.ctx.append(&terms, .{ .part = .of(try r.tokens.nodeOf(set)), .member = null }),
             .repeat => |repeat| if (repeat.min == 0 and repeat.max == 1) {
                 try r.ctx.append(&terms, .{ .part = .empty, .member = null });
                 try r.ctx.appendSlice(&terms, try r.linear(repeat.expression, members, side) orelse return null);
