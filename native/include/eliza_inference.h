@@ -354,8 +354,8 @@ int eliza_inference_constraint_create_lark_with(const eliza_vocab *vocab, const 
  * Texts of a context-free grammar in GBNF, the notation of llama.cpp 0.5.0: any grammar, ambiguous or left-recursive
  * ones too. Its characters are the terminals: there is no lexer. native/GBNF.md describes the notation and how it
  * differs from llama.cpp's. `root` names the rule that a text is of; NULL: "root". An error message begins with
- * "line:column: ". Tokens are read and not served: ELIZA_ERR_NOT_IMPLEMENTED. The constraint's kind is that of what
- * the grammar became: ELIZA_CONSTRAINT_GRAMMAR, or ELIZA_CONSTRAINT_REGEX if it is regular.
+ * "line:column: ". The constraint's kind is that of what the grammar became: ELIZA_CONSTRAINT_GRAMMAR, or
+ * ELIZA_CONSTRAINT_REGEX if it is regular and names no tokens.
  */
 int eliza_inference_constraint_create_gbnf(const eliza_vocab *vocab, const char *grammar, size_t grammar_len,
                                            const char *root, size_t root_len, uint32_t flags,

@@ -18,6 +18,7 @@ const nothing_pending = @import("../lr/parser.zig").nothing_pending;
 const run_module = @import("run.zig");
 const Run = run_module.Run;
 pub const Lexing = run_module.Lexing;
+const Flags = @import("../vocabulary/tokens.zig").Flags;
 const NamedTokens = @import("named_tokens.zig").NamedTokens;
 const Walker = @import("walker.zig").Walker;
 
@@ -63,12 +64,13 @@ pub const Ambiguous = struct {
         pool: *Pool,
         from: Position,
         token: u32,
+        flags: Flags,
         text: ?[]const u8,
     ) run_module.Error!?Position {
         var run: Run = try .init(gpa, &a.program, a.lexing, pool, from);
         defer run.deinit();
         const as_text = if (text) |bytes| try takeText(&run, bytes) else Run.empty;
-        const class = a.named.classOf(token);
+        const class = a.named.classOf(token, flags);
         const as_itself = if (class != NamedTokens.no_class) try run.stepToken(first_set, class) else Run.empty;
         const set = try run.unite(as_text, as_itself);
         return if (set == Run.empty) null else try run.positionOf(set);

@@ -3,7 +3,9 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const Tokens = @import("../vocabulary/tokens.zig").Tokens;
+const tokens_module = @import("../vocabulary/tokens.zig");
+const Tokens = tokens_module.Tokens;
+const Flags = tokens_module.Flags;
 const bitmap = @import("../base/bitmap.zig");
 
 /// Immutable.
@@ -30,7 +32,7 @@ pub const NamedTokens = struct {
         return named.n_classes == 0;
     }
 
-    pub fn classOf(named: *const NamedTokens, token: u32) u8 {
+    pub fn classOf(named: *const NamedTokens, token: u32, flags: Flags) u8 {
         var low: usize = 0;
         var high = named.ids.len;
         while (low < high) {
@@ -38,19 +40,23 @@ pub const NamedTokens = struct {
             if (named.ids[middle] == token) return named.classes[middle];
             if (named.ids[middle] < token) low = middle + 1 else high = middle;
         }
-        return named.others;
+        return if (isOther(flags)) named.others else no_class;
     }
 
-    /// Adds the tokens of a class. The others are those that a text may have, and control tokens that end no generation.
+    /// Whether "any token but some" takes such a token: none that ends the generation, none that is unused.
+    fn isOther(flags: Flags) bool {
+        return !flags.unused and !flags.end_of_generation;
+    }
+
+    /// Adds the tokens of a class.
     pub fn addClass(named: *const NamedTokens, class: u8, tokens: *const Tokens, words: []u32) void {
         for (named.ids, named.classes) |id, one| if (one == class) bitmap.set(words, id);
         if (class != named.others) return;
         var next: usize = 0;
         for (0..tokens.n) |token| {
             while (next < named.ids.len and named.ids[next] < token) next += 1;
-            const flags = tokens.flagsOf(@intCast(token));
             const is_named = next < named.ids.len and named.ids[next] == token;
-            if (!is_named and !flags.unused and !flags.end_of_generation) bitmap.set(words, @intCast(token));
+            if (!is_named and isOther(tokens.flagsOf(@intCast(token)))) bitmap.set(words, @intCast(token));
         }
     }
 };

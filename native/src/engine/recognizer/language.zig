@@ -15,6 +15,7 @@ const Info = @import("../contract/info.zig").Info;
 const span = @import("../contract/span.zig");
 const Position = @import("../language/position.zig").Position;
 const Pool = @import("../language/position.zig").Pool;
+const Flags = @import("../vocabulary/tokens.zig").Flags;
 const StackForm = @import("../language/position.zig").StackForm;
 const Arrays = @import("../language/arrays.zig").Arrays;
 const Choices = @import("../language/choices.zig").Choices;
@@ -84,11 +85,12 @@ pub const Language = union(enum) {
         pool: *Pool,
         from: Position,
         token: u32,
+        flags: Flags,
         text: ?[]const u8,
     ) span.Error!?Position {
         return switch (language.*) {
             inline else => |*one| if (comptime @hasDecl(@TypeOf(one.*), "advanceToken"))
-                one.advanceToken(gpa, pool, from, token, text)
+                one.advanceToken(gpa, pool, from, token, flags, text)
             else if (text) |bytes| one.advance(gpa, pool, from, bytes) else null,
         };
     }

@@ -108,7 +108,8 @@ pub const Recognizer = struct {
     /// As `Language.advanceToken`.
     pub fn advanceToken(r: *const Recognizer, pool: *Pool, from: Position, token: u32) span.Error!?Position {
         const tokens = &r.vocabulary.tokens;
-        return r.language.advanceToken(r.gpa, pool, from, token, if (tokens.isText(token)) tokens.bytesOf(token) else null);
+        const text = if (tokens.isText(token)) tokens.bytesOf(token) else null;
+        return r.language.advanceToken(r.gpa, pool, from, token, tokens.flagsOf(token), text);
     }
 
     /// As `Language.takesTokens`.
