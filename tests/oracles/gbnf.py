@@ -63,7 +63,7 @@ class Recognizer:
 
     def take_token(self, state: State, token: int, text: bytes) -> State | None:
         """One token: as itself where the grammar names tokens, or as what it spells."""
-        found = set(self.take(state, text) or ())
+        found = set(self.take(state, text) or ()) if text else set()
         for column, partial in state:
             named = [n for n in column.expected if isinstance(one := self.terminals[n], Tokens) and one.has(token)]
             after = column.after(*named)
