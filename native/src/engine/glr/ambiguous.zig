@@ -125,7 +125,8 @@ pub const Ambiguous = struct {
     pub fn open(_: Allocator, reader: anytype) error{ OutOfMemory, Damaged }!Ambiguous {
         const program = try reader.get(Program);
         const named = try reader.get(NamedTokens);
-        return .{ .program = program, .named = named, .lexing = std.enums.fromInt(Lexing, try reader.get(u32)) orelse return error.Damaged };
+        const lexing = std.enums.fromInt(Lexing, try reader.get(u32)) orelse return error.Damaged;
+        return .{ .program = program, .lexing = lexing, .named = named };
     }
 
     pub fn prepare(_: *Ambiguous, _: *const MaskContext, _: *const Budget, _: *diagnostic.Diagnostic) diagnostic.Error!void {}
