@@ -5,6 +5,7 @@ They show what they know of the state, do not look at messages, and refuse a cas
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from lark.exceptions import LarkError
 
 from conformance_cases import Run, logits_of, octets, shipped_grammars, tokens_of, tokens_of_bytes, vocab_size
-from oracles import gbnf, lark_text, recognizer, token_trie
+from oracles import gbnf, lark_text, recognizer, tags, token_trie
 
 FORCED_BYTES_MAX = 65536
 END_OF_GENERATION = 2
@@ -302,6 +303,32 @@ def of_gbnf(constraint: dict[str, Any]) -> gbnf.Recognizer:
     return gbnf.Recognizer(gbnf.read(text, constraint.get("root", "root")))
 
 
+def of_tags(constraint: dict[str, Any]) -> tags.Recognizer:
+    try:
+        descriptor = json.loads(octets(constraint["tags"]))
+    except ValueError as error:
+        raise NotKnown("MessagePack") from error
+    if "tags" not in descriptor:
+        raise NotKnown("the notation of others")
+    parts = [
+        tags.Part(
+            tag["begin"].encode(),
+            tag.get("end", "").encode(),
+            recognizer_of({"grammar": tag["lark"]} if "lark" in tag else tag),
+        )
+        for tag in descriptor["tags"]
+    ]
+    return tags.Recognizer(
+        parts,
+        triggers=[text.encode() for text in descriptor.get("triggers", [])],
+        excludes=[text.encode() for text in descriptor.get("excludes", [])],
+        after=descriptor.get("after", "").encode(),
+        at_least=descriptor.get("at_least", 0),
+        at_most=descriptor.get("at_most"),
+        stop_after_first=descriptor.get("stop_after_first", False),
+    )
+
+
 # By the key of the constraint that says its kind.
 READ: dict[str, Callable[[dict[str, Any]], Any]] = {
     "choices": of_choices,
@@ -309,4 +336,5 @@ READ: dict[str, Callable[[dict[str, Any]], Any]] = {
     "grammar": of_grammar,
     "gbnf": of_gbnf,
     "shipped": lambda constraint: lark_text.recognizer_of(shipped_grammars()[constraint["shipped"]]),
+    "tags": of_tags,
 }

@@ -68,6 +68,7 @@ COMPILE: dict[str, Callable[[Vocabulary, dict[str, Any], Budget], Constraint]] =
         lenient=data.get("lenient", False),
         budget=budget,
     ),
+    "tags": lambda vocabulary, data, budget: Constraint.tags(vocabulary, octets(data["tags"]), budget=budget),
 }
 
 

@@ -66,11 +66,17 @@ export const ELIZA_JSON_DRAFT_2019_09 = 1;
 export const ELIZA_JSON_DRAFT_7 = 2;
 export const ELIZA_JSON_DRAFT_6 = 3;
 export const ELIZA_JSON_DRAFT_4 = 4;
+export const ELIZA_TAGS_DESCRIPTOR_BYTES_MAX = 16777216;
+export const ELIZA_TAGS_MAX = 4096;
+export const ELIZA_TAGS_TEXT_BYTES_MAX = 16384;
+export const ELIZA_TAGS_END_BYTES_MAX = 127;
+export const ELIZA_TAGS_COUNT_MAX = 1024;
 export const ELIZA_CONSTRAINT_TOKEN_TRIE = 0;
 export const ELIZA_CONSTRAINT_CHOICES = 1;
 export const ELIZA_CONSTRAINT_REGEX = 2;
 export const ELIZA_CONSTRAINT_GRAMMAR = 3;
 export const ELIZA_CONSTRAINT_JSON_SCHEMA = 4;
+export const ELIZA_CONSTRAINT_TAGS = 5;
 export const ELIZA_STEP_IN_SPAN = 1;
 export const ELIZA_STEP_SPAN_ENDED = 2;
 export const ELIZA_STEP_SPAN_STARTED = 4;
@@ -343,6 +349,7 @@ export const declarations = {
   eliza_inference_constraint_notes: { args: [FFIType.ptr], returns: FFIType.cstring },
   eliza_inference_constraint_prepare: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_create_json_schema: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_constraint_create_tags: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_save: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_open: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_constraint_recognizer_info: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },

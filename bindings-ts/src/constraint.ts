@@ -5,6 +5,7 @@ import {
   ELIZA_CONSTRAINT_GRAMMAR,
   ELIZA_CONSTRAINT_JSON_SCHEMA,
   ELIZA_CONSTRAINT_REGEX,
+  ELIZA_CONSTRAINT_TAGS,
   ELIZA_CONSTRAINT_TOKEN_TRIE,
   ELIZA_GBNF_EBNF,
   ELIZA_REGEX_IGNORE_CASE,
@@ -38,6 +39,7 @@ import {
 import { Adopted, Owned } from "./owned";
 import { type Payload, payloadBytes } from "./payload";
 import { type StructValues, bytesOf, newStruct, readStruct } from "./structs";
+import { type TagsDescriptor, descriptorBytes } from "./tags";
 import { type TokenizerSlot, watchingTokenizer } from "./tokenizer";
 import { Vocabulary } from "./vocabulary";
 
@@ -48,6 +50,7 @@ export const ConstraintKind = {
   REGEX: ELIZA_CONSTRAINT_REGEX,
   GRAMMAR: ELIZA_CONSTRAINT_GRAMMAR,
   JSON_SCHEMA: ELIZA_CONSTRAINT_JSON_SCHEMA,
+  TAGS: ELIZA_CONSTRAINT_TAGS,
 } as const;
 
 /** The sizes of a compiled token tree. */
@@ -117,9 +120,9 @@ export interface GbnfOptions {
 
 /**
  * What an output may be, compiled for a vocabulary: a token tree (`new Constraint`), or a recognizer (`choices`,
- * `regex`, `lark`, `gbnf`, `jsonSchema`), which allows any text that it accepts, in any tokenisation. A constraint
- * never changes, and any number of matchers and streams share it. They keep what they need, so it may be closed at any
- * time.
+ * `regex`, `lark`, `gbnf`, `jsonSchema`, `tags`), which allows any text that it accepts, in any tokenisation. A
+ * constraint never changes, and any number of matchers and streams share it. They keep what they need, so it may be
+ * closed at any time.
  */
 export class Constraint extends Owned {
   /** @internal Number of tokens of the vocabulary. */
@@ -249,6 +252,23 @@ export class Constraint extends Owned {
   }
 
   /**
+   * Allows free text in which each tag's `begin` opens a part, up to its `end`; then free text goes on. `descriptor`
+   * says the tags; it may be a text too, also XGrammar's structural tags, or MessagePack as bytes. What is wrong throws
+   * ELIZA_ERR_GRAMMAR with the place. native/TAGS.md describes all of it.
+   */
+  static tags(
+    vocabulary: Vocabulary,
+    descriptor: TagsDescriptor | string | Uint8Array,
+    { budget, ...unknown }: { budget?: Budget | undefined } = {},
+  ): Constraint {
+    checkNoMore(unknown);
+    const bytes = descriptorBytes(descriptor);
+    return compile(vocabulary, budget, "the tags could not be compiled", (symbols, handle, config, out, error) =>
+      symbols.eliza_inference_constraint_create_tags(handle, bytes, bytes.length, config, out, error),
+    );
+  }
+
+  /**
    * What a `response_format` of OpenAI's API asks for: a `json_schema`, a `json_object`, or a Zod schema. Null for
    * `text`, which nothing constrains. A schema is always enforced, whether `strict` is there or not.
    */
@@ -282,8 +302,8 @@ export class Constraint extends Owned {
   /**
    * Opens a file that `save` wrote. The file is mapped, not read: do not change it while the constraint is in use.
    * Throws ELIZA_ERR_FILE_INVALID if the file is damaged or was made for a vocabulary with other tokens. `maskBytesMax`
-   * bounds the bytes of the tables and masks that are built later; the mapped ones do not count. A JSON Schema is
-   * compiled again.
+   * bounds the bytes of the tables and masks that are built later; the mapped ones do not count. A JSON Schema and tags
+   * are compiled again.
    */
   static open(
     vocabulary: Vocabulary,

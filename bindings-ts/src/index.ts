@@ -42,6 +42,7 @@ export { Mode, type SamplingOptions } from "./sampling";
 export type { SpanConfig } from "./span-config";
 export type { SpanState } from "./span-state";
 export * from "./streaming-runner";
+export type { Tag, TagsDescriptor } from "./tags";
 export type { TiktokenRanks } from "./tiktoken";
 export type { TokenListOptions } from "./token-list";
 export { type Span, type SpanOptions, type StepOptions, StopReason, type StreamStats } from "./token-stream";

@@ -56,6 +56,7 @@ interface ConstraintData {
   draft?: JsonDraft;
   documents?: Record<string, object | boolean | string>;
   lenient?: true;
+  tags?: Octets;
 }
 
 /** A saved file that is changed and opened. */
@@ -189,6 +190,7 @@ const kinds: Record<string, Compile> = {
   shipped: (vocabulary, { shipped }, budget) => Constraint.lark(vocabulary, grammars.text(shipped!), { budget }),
   json_schema: (vocabulary, { json_schema: schema, integer_fraction: integerFraction, ...options }, budget) =>
     Constraint.jsonSchema(vocabulary, schema!, { ...options, integerFraction, budget }),
+  tags: (vocabulary, { tags }, budget) => Constraint.tags(vocabulary, payloadOf(tags!), { budget }),
 };
 
 function compile(vocabulary: Vocabulary, data: ConstraintData, budget: Budget): Constraint {

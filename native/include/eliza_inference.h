@@ -422,6 +422,23 @@ int eliza_inference_constraint_create_json_schema(const eliza_vocab *vocab, cons
                                                   const eliza_compile_config_t *config,
                                                   eliza_constraint **out_constraint, char **out_error);
 
+/* Limits of a descriptor of tags. */
+#define ELIZA_TAGS_DESCRIPTOR_BYTES_MAX 16777216
+#define ELIZA_TAGS_MAX 4096
+#define ELIZA_TAGS_TEXT_BYTES_MAX 16384 /* triggers, begin texts and excluded texts together */
+#define ELIZA_TAGS_END_BYTES_MAX 127
+#define ELIZA_TAGS_COUNT_MAX 1024 /* of at_least and at_most */
+
+/*
+ * Free text with parts in it: a begin text opens a part, which is a text of a language of its own, up to an end text;
+ * then free text goes on. `descriptor` is JSON or MessagePack, such as {"tags": [{"begin": "<call>", "json_schema":
+ * {"type": "object"}, "end": "</call>"}]}; XGrammar's structural tags are read too. native/TAGS.md describes it, and
+ * which text is read how. What is wrong is ELIZA_ERR_GRAMMAR, with the place.
+ */
+int eliza_inference_constraint_create_tags(const eliza_vocab *vocab, const uint8_t *descriptor, size_t descriptor_len,
+                                           const eliza_compile_config_t *config, eliza_constraint **out_constraint,
+                                           char **out_error);
+
 /* Writes a recognizer, with the tables that it has so far, to a file that `open` maps. Not for token
  * tries: ELIZA_ERR_INVALID_ARG. */
 int eliza_inference_constraint_save(const eliza_constraint *constraint, const char *path, size_t path_len,
@@ -430,7 +447,8 @@ int eliza_inference_constraint_save(const eliza_constraint *constraint, const ch
 /* Opens such a file by mapping it, for a vocabulary with the same fingerprint. Of `config` only
  * mask_bytes_max is read; the mapped tables do not count. A damaged file, or one for another
  * vocabulary, is ELIZA_ERR_FILE_INVALID. The file must not change while the constraint lives. The file of a JSON
- * Schema holds its text with the documents that it used, and is compiled again, within `config`. */
+ * Schema holds its text with the documents that it used, that of tags their descriptor, and is compiled again,
+ * within `config`. */
 int eliza_inference_constraint_open(const eliza_vocab *vocab, const char *path, size_t path_len,
                                     const eliza_compile_config_t *config, eliza_constraint **out_constraint,
                                     char **out_error);
@@ -440,6 +458,7 @@ int eliza_inference_constraint_open(const eliza_vocab *vocab, const char *path, 
 #define ELIZA_CONSTRAINT_REGEX 2
 #define ELIZA_CONSTRAINT_GRAMMAR 3
 #define ELIZA_CONSTRAINT_JSON_SCHEMA 4
+#define ELIZA_CONSTRAINT_TAGS 5
 
 typedef struct eliza_recognizer_info_t {
     uint32_t struct_size;

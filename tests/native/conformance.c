@@ -639,6 +639,13 @@ static int compile_json_schema(const compile_input *in, eliza_constraint **out, 
                                                          out, error);
 }
 
+static int compile_tags(const compile_input *in, eliza_constraint **out, char **error) {
+    buffer text = octets(in->source);
+    int status = eliza_inference_constraint_create_tags(in->vocab, (const uint8_t *)text.bytes, text.length, in->config, out, error);
+    free(text.bytes);
+    return status;
+}
+
 /* By the key of the constraint that says its kind. */
 static const struct {
     const char *key;
@@ -652,6 +659,7 @@ static const struct {
     {"gbnf", ELIZA_CONSTRAINT_GRAMMAR, compile_gbnf},
     {"shipped", ELIZA_CONSTRAINT_GRAMMAR, compile_shipped},
     {"json_schema", ELIZA_CONSTRAINT_JSON_SCHEMA, compile_json_schema},
+    {"tags", ELIZA_CONSTRAINT_TAGS, compile_tags},
 };
 
 static int32_t number_of_kind(const json *name) {

@@ -302,6 +302,7 @@ const kinds: []const struct { []const u8, *const fn (Input) anyerror!*Constraint
     .{ "gbnf", compileGbnf },
     .{ "shipped", compileShipped },
     .{ "json_schema", compileJsonSchema },
+    .{ "tags", compileTags },
 };
 
 fn compile(in: Input) !*Constraint {
@@ -376,6 +377,10 @@ fn compileJsonSchema(in: Input) !*Constraint {
     } else unreachable;
     const schema: eliza.compile.Source = .{ .json_schema = .{ .text = try schemaText(in.arena, in.source), .options = options } };
     return eliza.compile.createConstraint(gpa, in.vocabulary, schema, in.settings, in.diag);
+}
+
+fn compileTags(in: Input) !*Constraint {
+    return eliza.compile.createConstraint(gpa, in.vocabulary, .{ .tags = try octets(in.arena, in.source) }, in.settings, in.diag);
 }
 
 fn schemaText(arena: std.mem.Allocator, schema: std.json.Value) ![]const u8 {

@@ -200,7 +200,7 @@ static int create_vocab(eliza_vocab **out) {
     } while (0)
 
 static int nothing_fails;
-static int32_t expected_words[4][3][N_WORDS];
+static int32_t expected_words[5][3][N_WORDS];
 
 /* The C library needs memory for a file too: then it cannot be written. */
 static void save(int (*each)(const void *what, size_t path_len), const void *what) {
@@ -295,6 +295,24 @@ static int session_gbnf(void) {
     size_t length = sizeof text - 1;
     MAKES(constraint, eliza_inference_constraint_create_gbnf(vocab, text, length, NULL, 0, 0, NULL, &constraint, &error));
     use_recognizer(constraint, 3);
+    eliza_inference_constraint_free(constraint);
+    eliza_inference_vocab_free(vocab);
+    return n_failed_calls == 0;
+}
+
+/* A part of each kind of language. */
+static int session_tags(void) {
+    static const char text[] = "{\"tags\":[{\"begin\":\"[\",\"end\":\"]\",\"gbnf\":\"root ::= root root | \\\"a\\\"\"},"
+                               "{\"begin\":\"{\",\"end\":\"}\",\"lark\":\"start: \\\"a\\\"\"},"
+                               "{\"begin\":\"<\",\"json_schema\":true},{\"begin\":\"(\",\"regex\":\"a+\"}],\"excludes\":[\"aaaaa\"]}";
+    eliza_vocab *vocab = NULL;
+    eliza_constraint *constraint = NULL;
+    n_failed_calls = 0;
+    MAKES(vocab, create_vocab(&vocab));
+    size_t length = sizeof text - 1;
+    MAKES(constraint,
+          eliza_inference_constraint_create_tags(vocab, (const uint8_t *)text, length, NULL, &constraint, &error));
+    use_recognizer(constraint, 4);
     eliza_inference_constraint_free(constraint);
     eliza_inference_vocab_free(vocab);
     return n_failed_calls == 0;
@@ -396,6 +414,7 @@ int main(int argc, char **argv) {
     run("grammar", session_grammar);
     run("grammar without masks", session_without_masks);
     run("GBNF", session_gbnf);
+    run("tags", session_tags);
     run("JSON Schema", session_schema);
     remove(file_path);
     return check_report("out of memory");

@@ -307,6 +307,48 @@ static void test_gbnf_arguments(const eliza_vocab *vocab, const eliza_vocab *bar
     }
 }
 
+static int create_tags(const eliza_vocab *vocab, const void *descriptor, size_t length, eliza_constraint **out) {
+    return eliza_inference_constraint_create_tags(vocab, descriptor, length, NULL, out, &error);
+}
+
+static void test_tags_arguments(const eliza_vocab *vocab, const eliza_vocab *bare) {
+    static const char text[] = "{\"triggers\":[\"<\"],\"tags\":[{\"begin\":\"<a\",\"end\":\">\",\"json_schema\":{\"type\":\"object\"}},"
+                               "{\"begin\":\"<b\",\"choices\":[\"\\u0061\"]}],\"at_most\":3,\"excludes\":[\"x\"]}";
+    static const char packed[] = "\x82\xa4tags\x91\x83\xa5" "begin\xa1<\xa3" "end\xa1>\xa5regex\xa1" "a\xb0stop_after_first\xc3";
+    const size_t n = sizeof text - 1;
+    REFUSES(ELIZA_ERR_INVALID_ARG, create_tags(NULL, text, n, &made));
+    REFUSES(ELIZA_ERR_INVALID_ARG, create_tags(bare, text, n, &made));
+    REFUSES(ELIZA_ERR_INVALID_ARG, create_tags(vocab, NULL, n, &made));
+    REFUSES(ELIZA_ERR_GRAMMAR, create_tags(vocab, NULL, 0, &made));
+    REFUSES(ELIZA_ERR_LIMIT, create_tags(vocab, text, SIZE_MAX, &made));
+    GIVES(ELIZA_ERR_INVALID_ARG, create_tags(vocab, text, n, NULL));
+    for (int format = 0; format < 2; format++) {
+        const char *whole = format ? packed : text;
+        const size_t length = format ? sizeof packed - 1 : n;
+        eliza_constraint *constraint = NULL;
+        GIVES(ELIZA_OK, create_tags(vocab, whole, length, &constraint));
+        eliza_inference_constraint_free(constraint);
+        char changed[sizeof text];
+        for (size_t i = 0; i < length; i++) { /* a part of it, and with each byte another one */
+            constraint = NULL;
+            int status = eliza_inference_constraint_create_tags(vocab, (const uint8_t *)whole, i, NULL, &constraint, NULL);
+            CHECK_EQUAL(status, ELIZA_ERR_GRAMMAR);
+            for (int other = 0; other < 256; other += 5) {
+                memcpy(changed, whole, length);
+                changed[i] = (char)other;
+                constraint = NULL;
+                status = eliza_inference_constraint_create_tags(vocab, (const uint8_t *)changed, length, NULL, &constraint, NULL);
+                CHECK(status == ELIZA_OK || status == ELIZA_ERR_GRAMMAR || status == ELIZA_ERR_LIMIT);
+                eliza_inference_constraint_free(constraint);
+            }
+        }
+    }
+    char deep[5000];
+    memset(deep, '[', sizeof deep);
+    memcpy(deep, "{\"tags\":[{\"json_schema\":", 24);
+    REFUSES(ELIZA_ERR_LIMIT, create_tags(vocab, deep, sizeof deep, &made));
+}
+
 static int create_schema(const eliza_vocab *vocab, const eliza_json_schema_options_t *options, eliza_constraint **out) {
     return eliza_inference_constraint_create_json_schema(vocab, LIST_SCHEMA, sizeof LIST_SCHEMA - 1, options, NULL, out, &error);
 }
@@ -1164,6 +1206,7 @@ int main(int argc, char **argv) {
     test_choices_arguments(vocab, bare);
     test_text_arguments(vocab, bare);
     test_gbnf_arguments(vocab, bare);
+    test_tags_arguments(vocab, bare);
     test_schema_arguments(vocab, bare);
     test_schema_documents(folder, vocab);
     test_deep_nesting(vocab);

@@ -46,7 +46,8 @@ ENGINE = {
     "lr": "language mask vocabulary contract base platform",
     "glr": "lr language mask vocabulary contract base",
     "schema": "mask language vocabulary contract base platform",
-    "recognizer": "lr glr schema language mask vocabulary contract sampling base platform",
+    "tags": "language mask vocabulary contract base platform",
+    "recognizer": "tags lr glr schema language mask vocabulary contract sampling base platform",
     "constraint": "recognizer trie vocabulary contract sampling base",
 }
 SHELL = {

@@ -64,6 +64,7 @@ from eliza_inference.sampler import (
     set_sampler_trie,
     token_trie_sampler,
 )
+from eliza_inference.tags import Tag
 from eliza_inference.token_stream import Span, StopReason, StreamStats, StreamStep, TokenCallback
 from eliza_inference.token_tree import (
     TRIE_ROOT_TOKEN_ID,
@@ -130,6 +131,7 @@ __all__ = [
     "Stream",
     "StreamStats",
     "StreamStep",
+    "Tag",
     "TokenCallback",
     "TokenFlag",
     "TokenSequence",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import accumulate
@@ -40,6 +40,7 @@ from eliza_inference.openai import (
     response_schema,
     with_documents,
 )
+from eliza_inference.tags import Tag, descriptor_bytes
 from eliza_inference.token_tree import TokenTree
 from eliza_inference.vocabulary import Vocabulary
 
@@ -60,6 +61,7 @@ class ConstraintKind(IntEnum):
     REGEX = constant("ELIZA_CONSTRAINT_REGEX")
     GRAMMAR = constant("ELIZA_CONSTRAINT_GRAMMAR")
     JSON_SCHEMA = constant("ELIZA_CONSTRAINT_JSON_SCHEMA")
+    TAGS = constant("ELIZA_CONSTRAINT_TAGS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +108,8 @@ class Constraint(Shared, Described):
     same payload is compiled once: later constraints come from a cache. Raises `PayloadError`, which names
     the place in the tree, `LimitError`, and `ModelMismatchError` if both model ids are known and differ.
 
-    `choices`, `regex`, `lark`, `gbnf` and `json_schema` compile recognizers: any text that they accept may come out, in
-    any tokens, and always in valid UTF-8. It is the text that follows the prompt: after "Action:" it begins
+    `choices`, `regex`, `lark`, `gbnf`, `json_schema` and `tags` compile recognizers: any text that they accept may come
+    out, in any tokens, and always in valid UTF-8. It is the text that follows the prompt: after "Action:" it begins
     with a space, which the choices, the pattern or the grammar must contain. They need a vocabulary with
     token bytes (else `InvalidArgumentError`), and each takes a `Budget`: what exceeds it is a `LimitError`.
     """
@@ -264,6 +266,43 @@ class Constraint(Shared, Described):
         return constraint
 
     @classmethod
+    def tags(
+        cls,
+        vocabulary: Vocabulary,
+        tags: Iterable[Tag] | Mapping[str, Any] | str | bytes,
+        *,
+        triggers: Iterable[str] = (),
+        excludes: Iterable[str] = (),
+        after: str = "",
+        at_least: int = 0,
+        at_most: int | None = None,
+        stop_after_first: bool = False,
+        budget: Budget | None = None,
+    ) -> Constraint:
+        """Allows free text in which each `Tag.begin` opens a part, up to its end; then free text goes on.
+
+        With `triggers`, each begin text begins with one of them, and once free text has a trigger, one of its begin
+        texts must follow. `excludes` are texts that free text never has. Before the text `after`, such as
+        `"</think>"`, nothing is a trigger. There are at least `at_least` parts and, if it is not None, at most
+        `at_most`; with `stop_after_first` the text ends with the first.
+
+        Instead of a list, `tags` may be a whole descriptor: a dict or JSON, also XGrammar's structural tags, or
+        MessagePack as bytes; the other arguments are in it then. What is wrong is a `GrammarError` with the place.
+        native/TAGS.md describes all of it.
+        """
+        options: dict[str, Any] = {
+            "triggers": list(several("triggers", triggers, "texts")),
+            "excludes": list(several("excludes", excludes, "texts")),
+            "after": after,
+            "at_least": at_least,
+            "at_most": at_most,
+            "stop_after_first": stop_after_first,
+        }
+        encoded = ffi.from_buffer("uint8_t[]", descriptor_bytes(tags, options))
+        function = lib.eliza_inference_constraint_create_tags
+        return cls._compile(ConstraintKind.TAGS, budget, function, vocabulary, encoded, len(encoded))
+
+    @classmethod
     def response_format(
         cls, vocabulary: Vocabulary, response_format: ResponseFormat | None, **options: Unpack[JsonSchemaSettings]
     ) -> Constraint | None:
@@ -311,7 +350,7 @@ class Constraint(Shared, Described):
         cls, vocabulary: Vocabulary, path: str | os.PathLike[str], *, mask_bytes_max: int | None = None
     ) -> Constraint:
         """Maps a file that `save` wrote, which makes the constraint ready at once, with the tables saved. A JSON
-        Schema is compiled again; `parse` then reads its documents as `json` does.
+        Schema and tags are compiled again; `parse` then reads its documents as `json` does.
 
         `mask_bytes_max` bounds the bytes of tables and masks built later (None: `limits.MASK_BYTES`). The
         file must not change while the constraint lives. Raises `FileInvalidError` if it is damaged, of

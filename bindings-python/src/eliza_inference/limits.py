@@ -38,6 +38,16 @@ GRAMMAR_BYTES_MAX: Final = constant("ELIZA_GRAMMAR_BYTES_MAX")
 """Bytes of one grammar."""
 TERMINALS_MAX: Final = constant("ELIZA_TERMINALS_MAX")
 """Terminals of one grammar."""
+TAGS_DESCRIPTOR_BYTES_MAX: Final = constant("ELIZA_TAGS_DESCRIPTOR_BYTES_MAX")
+"""Bytes of one descriptor of tags."""
+TAGS_MAX: Final = constant("ELIZA_TAGS_MAX")
+"""Tags of one descriptor."""
+TAGS_TEXT_BYTES_MAX: Final = constant("ELIZA_TAGS_TEXT_BYTES_MAX")
+"""Bytes of its triggers, begin texts and excluded texts together."""
+TAGS_END_BYTES_MAX: Final = constant("ELIZA_TAGS_END_BYTES_MAX")
+"""Bytes of an end text."""
+TAGS_COUNT_MAX: Final = constant("ELIZA_TAGS_COUNT_MAX")
+"""The largest `at_least` and `at_most`."""
 CHOICES_MAX: Final = constant("ELIZA_CHOICES_MAX")
 """Strings of one set of choices."""
 CHOICES_BYTES_MAX: Final = constant("ELIZA_CHOICES_BYTES_MAX")

@@ -28,6 +28,8 @@ pub const tokenize = @import("vocabulary/tokenize.zig");
 pub const vocabulary = @import("vocabulary/vocabulary.zig");
 pub const sampling = @import("sampling/sampling.zig");
 pub const limits = @import("payload/limits.zig");
+pub const payload_input = @import("payload/input.zig");
+pub const payload_reader = @import("payload/reader.zig");
 
 // token tries
 pub const trie = @import("trie/trie.zig");
@@ -54,6 +56,9 @@ pub const schema_spelling = @import("schema/spelling.zig");
 pub const decimal = @import("schema/decimal.zig");
 pub const program = @import("lr/program.zig");
 pub const selection = @import("lr/selection.zig");
+pub const tags = @import("tags/tags.zig");
+pub const free_text = @import("tags/free_text.zig");
+pub const end_text = @import("tags/end_text.zig");
 pub const language = @import("recognizer/language.zig");
 pub const recognizer = @import("recognizer/recognizer.zig");
 pub const recognizer_state = @import("recognizer/state.zig");
@@ -92,7 +97,7 @@ test {
     _ = @import("recognizer/own_mask.zig");
     _ = @import("recognizer/recognizer_test.zig");
     _ = @import("constraint/kinds_test.zig");
-    _ = @import("schema/interner.zig");
+    _ = @import("base/interner.zig");
     _ = @import("schema/spelling.zig");
     _ = @import("vocabulary/string_index.zig");
     _ = @import("schema/decimal.zig");

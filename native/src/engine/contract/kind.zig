@@ -7,4 +7,5 @@ pub const Kind = enum(u32) {
     regex = 2,
     grammar = 3,
     json_schema = 4,
+    tags = 5,
 };

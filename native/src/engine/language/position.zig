@@ -15,6 +15,8 @@ pub const StackForm = enum {
     one,
     /// Several at once, as a graph (glr/graph.zig): `Node.depth` is a cell too.
     graph,
+    /// Each position has its own: `Language.inner` tells.
+    mixed,
 };
 
 /// A plain value. Its stack means something only with its pool.
@@ -50,8 +52,6 @@ pub const Node = extern struct {
 /// The nodes of all stacks of one text. Belongs to one thread. A node stands behind its parent.
 pub const Pool = struct {
     nodes: ArrayList(Node) = .empty,
-    /// Those of the language.
-    form: StackForm = .one,
 
     /// The node of a stack's top, to be below another top.
     pub fn push(pool: *Pool, gpa: Allocator, stack: Stack) Allocator.Error!u32 {
@@ -67,30 +67,33 @@ pub const Pool = struct {
         return if (stack.below == bottom) 0 else pool.nodes.items[stack.below].depth + 1;
     }
 
-    /// Drops the nodes that none of the given stacks leads to, and adapts the stacks. `stacks` has `len` and
-    /// `at(i) *Stack`. O(nodes). If it fails, nothing has changed.
+    /// Drops the nodes that none of the given stacks leads to, and adapts the stacks. `stacks` has `len`,
+    /// `at(i) *Stack`, and `isGraph(i)`, which says whether it is a graph: no node is in one and in another stack.
+    /// O(nodes). If it fails, nothing has changed.
     pub fn compact(pool: *Pool, gpa: Allocator, stacks: anytype) Allocator.Error!void {
         const nodes = pool.nodes.items;
         const places = try gpa.alloc(u32, nodes.len);
         defer gpa.free(places);
         @memset(places, 0);
+        const in_stack = 1;
+        const in_graph = 2;
         for (0..stacks.len) |i| {
             const below = stacks.at(i).below;
-            if (below != bottom) places[below] = 1;
+            if (below != bottom) places[below] = if (stacks.isGraph(i)) in_graph else in_stack;
         }
         var i = nodes.len;
         while (i > 0) {
             i -= 1;
             std.debug.assert(nodes[i].parent == bottom or nodes[i].parent < i);
             if (places[i] == 0) continue;
-            if (nodes[i].parent != bottom) places[nodes[i].parent] = 1;
-            if (pool.form == .graph and nodes[i].depth != bottom) places[nodes[i].depth] = 1;
+            if (nodes[i].parent != bottom) places[nodes[i].parent] = places[i];
+            if (places[i] == in_graph and nodes[i].depth != bottom) places[nodes[i].depth] = in_graph;
         }
         var kept: u32 = 0;
         for (0..nodes.len) |n| if (places[n] != 0) {
             var node = nodes[n];
             if (node.parent != bottom) node.parent = places[node.parent];
-            if (pool.form == .graph and node.depth != bottom) node.depth = places[node.depth];
+            if (places[n] == in_graph and node.depth != bottom) node.depth = places[node.depth];
             nodes[kept] = node;
             places[n] = kept;
             kept += 1;

@@ -24,6 +24,12 @@ pub const MaskContext = struct {
         bitmap.clear(builder.words);
         walk(context.trie, context.tokens, walker, builder.words);
         if (@hasDecl(@TypeOf(walker.*), "addNamed")) walker.addNamed(context.tokens, builder.words);
+        context.finishWords(can_stop, scratch);
+    }
+
+    /// Makes `scratch.mask` of the tokens in the builder's words.
+    pub fn finishWords(context: *const MaskContext, can_stop: bool, scratch: *Scratch) void {
+        const builder = &scratch.builder;
         builder.clear();
         builder.n_tokens = bitmap.count(builder.words);
         builder.n_listed = if (builder.n_tokens <= mask_module.list_max) bitmap.list(builder.words, builder.ids) else null;

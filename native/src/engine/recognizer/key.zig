@@ -88,6 +88,21 @@ pub const StackKey = struct {
     }
 };
 
+/// A state before another key.
+pub fn Behind(comptime Rest: type) type {
+    return struct {
+        state: u32,
+        rest: Rest,
+        is_taken: bool = false,
+
+        pub fn next(key: *@This()) u32 {
+            if (key.is_taken) return key.rest.next();
+            key.is_taken = true;
+            return key.state;
+        }
+    };
+}
+
 /// Writes the key of a mask for which no state below `least_depth` was looked at. Returns its length; null if
 /// `key` is too short.
 pub fn write(pool: *const Pool, at: Position, least_depth: u32, key: []u32) ?usize {

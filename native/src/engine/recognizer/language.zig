@@ -25,6 +25,7 @@ const Ambiguous = @import("../glr/ambiguous.zig").Ambiguous;
 const MaskContext = @import("../mask/context.zig").MaskContext;
 const JsonSchema = @import("../schema/json_schema.zig").JsonSchema;
 const Scratch = @import("../mask/scratch.zig").Scratch;
+const Tags = @import("../tags/tags.zig").Tags;
 
 /// A compiled language. Immutable but for the tables that `computeMask` adds.
 pub const Language = union(enum) {
@@ -33,6 +34,7 @@ pub const Language = union(enum) {
     grammar: Grammar,
     ambiguous: Ambiguous,
     json_schema: JsonSchema,
+    tags: Tags(Language),
 
     /// Frees what it owns; its arrays unless they are mapped.
     pub fn deinit(language: *Language, gpa: Allocator, arrays: Arrays) void {
@@ -51,7 +53,19 @@ pub const Language = union(enum) {
     /// What masks depend on, besides the state of a position.
     pub fn stackForm(language: *const Language) StackForm {
         return switch (language.*) {
+            .tags => |*tags| tags.stackForm(),
             inline else => |*one| @TypeOf(one.*).stack_form,
+        };
+    }
+
+    /// A position, and the form of its stack.
+    pub const Inner = struct { form: StackForm, at: Position };
+
+    /// The position that a stack belongs to: in a language that holds others, that in one of them.
+    pub fn inner(language: *const Language, at: Position) Inner {
+        return switch (language.*) {
+            .tags => |*tags| tags.inner(at),
+            inline else => |*one| .{ .form = @TypeOf(one.*).stack_form, .at = at },
         };
     }
 

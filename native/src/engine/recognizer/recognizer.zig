@@ -134,6 +134,7 @@ pub const Recognizer = struct {
                 return r.masks.get(&key);
             },
             .graph => return r.cachedMaskOfGraph(pool, at),
+            .mixed => return r.cachedMaskOfInner(pool, at),
         }
     }
 
@@ -142,18 +143,37 @@ pub const Recognizer = struct {
         return r.masks.get(&key);
     }
 
+    noinline fn cachedMaskOfInner(r: *const Recognizer, pool: *const Pool, at: Position) ?*const Mask {
+        const inner = r.language.inner(at);
+        if (inner.form == .graph) {
+            var key: key_module.Behind(graph_key.GraphKey) = .{ .state = at.state, .rest = .of(pool, inner.at) };
+            return r.masks.get(&key);
+        }
+        var key: key_module.StackKey = .of(pool, at);
+        return r.masks.get(&key);
+    }
+
     /// Computes the mask and caches it. Lent as long as the recognizer lives or, if there was no room, by
     /// `scratch`.
     pub fn computeMask(r: *Recognizer, pool: *Pool, at: Position, scratch: *Scratch) span.Error!*const Mask {
         const looked_at = try r.language.computeMask(&r.maskContext(), pool, at, scratch);
         var key: [cache_module.key_max]u32 = undefined;
-        key[0] = at.state;
-        const length = switch (r.stack_form) {
-            .none => 1,
-            .one => key_module.write(pool, at, looked_at, &key) orelse return &scratch.mask,
-            .graph => graph_key.write(pool, at, looked_at, &key) orelse return &scratch.mask,
-        };
+        const length = r.writeKey(pool, at, looked_at, &key) orelse return &scratch.mask;
         return r.masks.insert(key[0..length], &scratch.mask) orelse &scratch.mask;
+    }
+
+    /// Returns the length; null if the key is too long.
+    fn writeKey(r: *const Recognizer, pool: *const Pool, at: Position, looked_at: u32, key: []u32) ?usize {
+        key[0] = at.state;
+        switch (r.stack_form) {
+            .none => return 1,
+            .one => return key_module.write(pool, at, looked_at, key),
+            .graph => return graph_key.write(pool, at, looked_at, key),
+            .mixed => {},
+        }
+        const inner = r.language.inner(at);
+        if (inner.form != .graph) return key_module.write(pool, at, looked_at, key);
+        return 1 + (graph_key.write(pool, inner.at, looked_at, key[1..]) orelse return null);
     }
 
     /// What the language's `computeMask` needs. Lent by the recognizer.

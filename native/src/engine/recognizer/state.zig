@@ -83,7 +83,6 @@ pub const RecognizerState = struct {
             .recognizer = recognizer.retain(),
             .ends = .of(ends),
             .span = .{ .position = recognizer.initial() },
-            .pool = .{ .form = recognizer.stack_form },
         };
     }
 
@@ -101,7 +100,7 @@ pub const RecognizerState = struct {
             .recognizer = s.recognizer.retain(),
             .ends = s.ends,
             .span = s.span,
-            .pool = .{ .nodes = nodes, .form = s.pool.form },
+            .pool = .{ .nodes = nodes },
         };
     }
 
@@ -252,7 +251,7 @@ pub const RecognizerState = struct {
     /// Out of memory, it leaves the stacks as they are.
     pub fn compact(s: *RecognizerState, history: []Checkpoint) void {
         if (s.pool.nodes.items.len < s.compact_at) return;
-        const stacks: Stacks = .{ .current = &s.span.position.stack, .history = history, .len = history.len + 1 };
+        const stacks: Stacks = .{ .recognizer = s.recognizer, .current = &s.span.position, .history = history, .len = history.len + 1 };
         s.pool.compact(s.gpa, stacks) catch return;
         s.compact_at = @max(compact_min, 2 * s.pool.nodes.items.len);
     }
@@ -434,11 +433,20 @@ fn legal(mask: *const Mask) Legal {
 
 /// For `Pool.compact`.
 const Stacks = struct {
-    current: *Stack,
+    recognizer: *const Recognizer,
+    current: *Position,
     history: []SpanState,
     len: usize,
 
     pub fn at(stacks: Stacks, i: usize) *Stack {
-        return if (i == 0) stacks.current else &stacks.history[i - 1].position.stack;
+        return &stacks.position(i).stack;
+    }
+
+    pub fn isGraph(stacks: Stacks, i: usize) bool {
+        return stacks.recognizer.language.inner(stacks.position(i).*).form == .graph;
+    }
+
+    fn position(stacks: Stacks, i: usize) *Position {
+        return if (i == 0) stacks.current else &stacks.history[i - 1].position;
     }
 };

@@ -12,7 +12,7 @@ const Schema = schema_module.Schema;
 const Bounds = schema_module.Bounds;
 const NodeId = schema_module.NodeId;
 const unbounded = schema_module.unbounded;
-const Interner = @import("interner.zig").Interner;
+const Interner = @import("../base/interner.zig").Interner;
 const NumberMap = @import("../base/number_map.zig").NumberMap;
 
 pub const GoalId = u32;

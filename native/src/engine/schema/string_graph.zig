@@ -8,7 +8,7 @@ const sort = @import("../base/sort.zig").sort;
 const Arena = @import("../base/arena.zig").Arena;
 const dfa_module = @import("../language/dfa.zig");
 const Dfa = dfa_module.Dfa;
-const Interner = @import("interner.zig").Interner;
+const Interner = @import("../base/interner.zig").Interner;
 
 pub const Error = error{ OutOfMemory, TooLarge };
 

@@ -83,6 +83,12 @@ test "limits are those of the header" {
     try std.testing.expectEqual(header.ELIZA_TERMINALS_MAX, @import("engine").program.terminals_max);
     try std.testing.expectEqual(header.ELIZA_CHOICES_MAX, @import("engine").choices.choices_max);
     try std.testing.expectEqual(header.ELIZA_CHOICES_BYTES_MAX, @import("engine").choices.bytes_max);
+    const tags = @import("../compile/tags/descriptor.zig");
+    try std.testing.expectEqual(header.ELIZA_TAGS_DESCRIPTOR_BYTES_MAX, tags.descriptor_bytes_max);
+    try std.testing.expectEqual(header.ELIZA_TAGS_MAX, tags.tags_max);
+    try std.testing.expectEqual(header.ELIZA_TAGS_COUNT_MAX, tags.count_max);
+    try std.testing.expectEqual(header.ELIZA_TAGS_TEXT_BYTES_MAX, @import("../compile/tags/automaton.zig").text_bytes_max);
+    try std.testing.expectEqual(header.ELIZA_TAGS_END_BYTES_MAX, @import("engine").end_text.end_bytes_max);
     try std.testing.expectEqual(header.ELIZA_COMPILE_STATES, budget.states_most);
     try std.testing.expectEqual(header.ELIZA_COMPILE_BYTES, budget.bytes_default);
     try std.testing.expectEqual(header.ELIZA_MASK_BYTES, budget.mask_bytes_default);

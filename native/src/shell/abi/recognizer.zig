@@ -290,6 +290,32 @@ fn createJsonSchema(
     } }, settings, diag);
 }
 
+export fn eliza_inference_constraint_create_tags(
+    vocab: ?*const Vocabulary,
+    descriptor: ?[*]const u8,
+    descriptor_len: usize,
+    config: ?*const CompileConfig,
+    out_constraint: Out,
+    out_error: OutError,
+) c_int {
+    var diag: boundary.Diagnostic = .{};
+    const made = createTags(vocab, descriptor, descriptor_len, config, out_constraint, &diag);
+    return finish(made, out_constraint, out_error, &diag);
+}
+
+fn createTags(
+    vocab: ?*const Vocabulary,
+    descriptor: ?[*]const u8,
+    descriptor_len: usize,
+    config: ?*const CompileConfig,
+    out: Out,
+    diag: *boundary.Diagnostic,
+) boundary.Error!*Constraint {
+    const v = try check(vocab, out, diag);
+    const text = boundary.slice(u8, descriptor, descriptor_len) orelse return diag.fail(.invalid_arg, "descriptor is NULL", .{});
+    return compiler.createConstraint(gpa, v, .{ .tags = text }, try CompileConfig.settings(config, diag), diag);
+}
+
 /// 0 is the newest.
 fn draftOf(number: i32) ?Draft {
     const drafts = [_]Draft{ .draft2020_12, .draft2019_09, .draft7, .draft6, .draft4 };

@@ -25,6 +25,10 @@ const Language = @import("engine").language.Language;
 const Recognizer = @import("engine").recognizer.Recognizer;
 const JsonSchema = @import("engine").json_schema.JsonSchema;
 const schema_compiler = @import("schema/compile.zig");
+const tags = @import("tags/descriptor.zig");
+const free_text = @import("tags/automaton.zig");
+const EndText = @import("engine").end_text.EndText;
+const end_bytes_max = @import("engine").end_text.end_bytes_max;
 pub const SchemaOptions = schema_compiler.Options;
 const RecognizerState = @import("engine").recognizer_state.RecognizerState;
 const Selector = @import("engine").selection.Selector;
@@ -42,6 +46,8 @@ pub const Source = union(enum) {
     /// A grammar in GBNF, or XGrammar's EBNF (native/GBNF.md).
     gbnf: struct { text: []const u8, options: gbnf.Options },
     json_schema: struct { text: []const u8, options: SchemaOptions },
+    /// Free text with parts in it: a descriptor in JSON or MessagePack (native/TAGS.md).
+    tags: []const u8,
 };
 
 /// The header's compile options.
@@ -89,18 +95,124 @@ fn tryCompile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, set
     defer arena_state.deinit();
     const arena = arena_state.allocator();
     var notes: tables.Notes = .empty;
-    const language: Language = switch (source) {
-        .choices => |choices| .{ .choices = try .build(gpa, choices.text, choices.offsets, &budget, diag) },
-        .regex => |r| .{ .regex = .{ .dfa = try compileRegex(gpa, arena, r.pattern, r.ignore_case, &budget, diag) } },
-        .lark => |l| try compileLark(gpa, arena, l.text, l.options, &notes, &budget, diag),
-        .gbnf => |g| try compileGbnf(gpa, vocabulary, g.text, g.options, arena, &notes, &budget, diag),
+    var language = try languageOf(gpa, arena, vocabulary, trie, source, &notes, &budget, diag);
+    const text = joined(arena, trie, &notes) catch |e| {
+        language.deinit(gpa, .owned);
+        return e;
+    };
+    return Recognizer.create(gpa, vocabulary, trie, language, .owned, text, settings.mask_bytes_max);
+}
+
+fn languageOf(
+    gpa: Allocator,
+    arena: Allocator,
+    vocabulary: *const Vocabulary,
+    trie: *const ByteTrie,
+    source: Source,
+    notes: *tables.Notes,
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!Language {
+    return switch (source) {
+        .choices => |choices| .{ .choices = try .build(gpa, choices.text, choices.offsets, budget, diag) },
+        .regex => |r| .{ .regex = .{ .dfa = try compileRegex(gpa, arena, r.pattern, r.ignore_case, budget, diag) } },
+        .lark => |l| try compileLark(gpa, arena, l.text, l.options, notes, budget, diag),
+        .gbnf => |g| try compileGbnf(gpa, vocabulary, g.text, g.options, arena, notes, budget, diag),
         .json_schema => |s| .{
-            .json_schema = try compileSchema(gpa, vocabulary, s.text, &s.options, arena, &notes, &budget, diag),
+            .json_schema = try compileSchema(gpa, vocabulary, s.text, &s.options, arena, notes, budget, diag),
+        },
+        .tags => |descriptor| .{ .tags = try compileTags(gpa, arena, vocabulary, trie, descriptor, notes, budget, diag) },
+    };
+}
+
+const Parts = @FieldType(Language, "tags");
+
+fn compileTags(
+    gpa: Allocator,
+    arena: Allocator,
+    vocabulary: *const Vocabulary,
+    trie: *const ByteTrie,
+    text: []const u8,
+    notes: *tables.Notes,
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!Parts {
+    const descriptor = try tags.parse(arena, text, diag);
+    var free = try free_text.build(gpa, arena, &descriptor, budget, diag);
+    errdefer free.deinit(gpa);
+    var ends: ArrayList(EndText) = .empty;
+    var parts: ArrayList(Parts.Part) = .empty;
+    errdefer {
+        for (ends.items) |*end| end.deinit(gpa);
+        ends.deinit(gpa);
+        for (parts.items) |*part| part.deinit(gpa);
+        parts.deinit(gpa);
+    }
+    for (descriptor.tags, 0..) |*tag, i| {
+        const end = try endOf(gpa, &ends, tag.end, i, diag);
+        const n_notes = notes.items.len;
+        const source = try sourceOf(arena, &tag.content) orelse return diag.fail(.grammar, "tags[{d}]: no part is given", .{i});
+        var language = languageOf(gpa, arena, vocabulary, trie, source, notes, budget, diag) catch |e| return inTag(i, e, diag);
+        errdefer language.deinit(gpa, .owned);
+        if (language == .ambiguous and !language.ambiguous.named.isEmpty()) {
+            return diag.fail(.grammar, "tags[{d}]: a grammar that names tokens is not served as a part", .{i});
+        }
+        for (notes.items[n_notes..]) |*note| note.* = try std.fmt.allocPrint(arena, "tags[{d}]: {s}", .{ i, note.* });
+        try parts.append(gpa, .init(gpa, trie, language, end));
+    }
+    const source = try gpa.dupe(u8, text);
+    errdefer gpa.free(source);
+    const owned_ends = try ends.toOwnedSlice(gpa);
+    errdefer {
+        for (owned_ends) |*end| end.deinit(gpa);
+        gpa.free(owned_ends);
+    }
+    return .{
+        .free = free,
+        .parts = try parts.toOwnedSlice(gpa),
+        .ends = owned_ends,
+        .count = descriptor.count,
+        .source = source,
+    };
+}
+
+/// The number of an end text; equal ones are one.
+fn endOf(gpa: Allocator, ends: *ArrayList(EndText), text: []const u8, tag: usize, diag: *Diagnostic) Error!u32 {
+    if (text.len > end_bytes_max) {
+        return diag.fail(.limit, "tags[{d}].end: {d} bytes are more than {d}", .{ tag, text.len, end_bytes_max });
+    }
+    for (ends.items, 0..) |*end, i| if (std.mem.eql(u8, end.text, text)) return @intCast(i);
+    try ends.ensureUnusedCapacity(gpa, 1);
+    ends.appendAssumeCapacity(try .init(gpa, text));
+    return @intCast(ends.items.len - 1);
+}
+
+/// What a part is compiled from; null if nothing is given.
+fn sourceOf(arena: Allocator, content: *const tags.Content) Error!?Source {
+    return switch (content.*) {
+        .nothing => null,
+        .json_schema => |text| .{ .json_schema = .{ .text = text, .options = .{} } },
+        .regex => |pattern| .{ .regex = .{ .pattern = pattern, .ignore_case = false } },
+        .any_text => .{ .regex = .{ .pattern = "(?s:.*)", .ignore_case = false } },
+        .lark => |text| .{ .lark = .{ .text = text } },
+        .gbnf => |text| .{ .gbnf = .{ .text = text, .options = .{} } },
+        .ebnf => |text| .{ .gbnf = .{ .text = text, .options = .{ .dialect = .ebnf } } },
+        .choices => |texts| {
+            const offsets = try arena.alloc(u64, texts.len + 1);
+            offsets[0] = 0;
+            for (texts, 1..) |text, i| offsets[i] = offsets[i - 1] + text.len;
+            return .{ .choices = .{ .text = try std.mem.concat(arena, u8, texts), .offsets = offsets } };
         },
     };
-    if (trie.missing_bytes > 0) try notes.append(arena, try missingBytes(arena, trie));
-    const text = try std.mem.join(arena, "\n", notes.items);
-    return Recognizer.create(gpa, vocabulary, trie, language, .owned, text, settings.mask_bytes_max);
+}
+
+/// The failure of a part, with its place.
+fn inTag(tag: usize, e: Error, diag: *Diagnostic) Error {
+    if (e != error.Failed) return e;
+    var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
+    const text = buffer[0..diag.message().len];
+    @memcpy(text, diag.message());
+    return diag.fail(if (diag.status == .invalid_arg) .grammar else diag.status, "tags[{d}]: {s}", .{ tag, text });
 }
 
 fn compileRegex(
@@ -181,6 +293,11 @@ fn compileGbnf(
     const parsed = try gbnf.parse(arena, vocabulary, text, options, budget, diag);
     try notes.appendSlice(arena, parsed.notes);
     return cfg.compile(gpa, arena, &parsed.grammar, notes, budget, diag);
+}
+
+fn joined(arena: Allocator, trie: *const ByteTrie, notes: *tables.Notes) Allocator.Error![]const u8 {
+    if (trie.missing_bytes > 0) try notes.append(arena, try missingBytes(arena, trie));
+    return std.mem.join(arena, "\n", notes.items);
 }
 
 fn missingBytes(arena: Allocator, trie: *const ByteTrie) Allocator.Error![]const u8 {

@@ -1,5 +1,5 @@
 //! Saves vocabularies and recognizers to files, and opens them mapped, so that opening needs no compiling and little memory. The
-//! file of a JSON Schema holds its text, since compiling it costs as little.
+//! file of a JSON Schema or of tags holds its text, since compiling it costs as little.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -72,7 +72,7 @@ fn putRecognizer(writer: *saved_file.Writer, recognizer: *const Recognizer) Allo
 }
 
 /// The caller owns one reference to the result, which owns the mapping and holds a reference to `vocabulary`, the one that it was
-/// saved for. A JSON Schema is compiled again, which may fail as compiling does; of anything else `mask_bytes_max` alone of the
+/// saved for. A JSON Schema and tags are compiled again, which may fail as compiling does; of anything else `mask_bytes_max` alone of the
 /// settings is read. ELIZA_ERR_IO, ELIZA_ERR_FILE_INVALID.
 pub fn openRecognizer(
     gpa: Allocator,
@@ -104,8 +104,8 @@ fn readRecognizer(
 ) (diagnostic.Error || error{ OutOfMemory, Damaged })!*Recognizer {
     const which = std.enums.fromInt(std.meta.Tag(Language), try reader.get(u32)) orelse return error.Damaged;
     const notes = try reader.get([]const u8);
-    if (which == .json_schema) {
-        const recognizer = try compileSaved(gpa, vocabulary, reader, settings, diag);
+    if (which == .json_schema or which == .tags) {
+        const recognizer = try compileSaved(gpa, vocabulary, which, reader, settings, diag);
         reader.mapping.close();
         return recognizer;
     }
@@ -118,10 +118,12 @@ fn readRecognizer(
 fn compileSaved(
     gpa: Allocator,
     vocabulary: *const Vocabulary,
+    which: std.meta.Tag(Language),
     reader: *saved_file.Reader,
     settings: compiler.Settings,
     diag: *Diagnostic,
 ) (diagnostic.Error || error{Damaged})!*Recognizer {
+    if (which == .tags) return compiler.compile(gpa, vocabulary, .{ .tags = try reader.get([]const u8) }, settings, diag);
     const saved = try reader.get(SchemaSource);
     const options = compiler.SchemaOptions.of(&saved) orelse return error.Damaged;
     return compiler.compile(gpa, vocabulary, .{ .json_schema = .{ .text = saved.text, .options = options } }, settings, diag);

@@ -2,7 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const ArrayList = @import("../base/array_list.zig").ArrayList;
+const ArrayList = @import("array_list.zig").ArrayList;
 
 pub const Interner = struct {
     words: ArrayList(u32) = .empty,

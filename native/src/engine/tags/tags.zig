@@ -1,0 +1,450 @@
+//! Free text with parts in it. A part begins where free text has a begin text, is a text of a language of its own, and
+//! ends at the first end text that stands where the part may stop; a part without an end text ends before the first
+//! byte that does not continue it. Hence there is always one way to read a text, and a position has at most one part.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const diagnostic = @import("../base/diagnostic.zig");
+const Diagnostic = diagnostic.Diagnostic;
+const Budget = @import("../base/budget.zig").Budget;
+const Interner = @import("../base/interner.zig").Interner;
+const bitmap = @import("../base/bitmap.zig");
+const Kind = @import("../contract/kind.zig").Kind;
+const Info = @import("../contract/info.zig").Info;
+const Error = @import("../contract/span.zig").Error;
+const position_module = @import("../language/position.zig");
+const Position = position_module.Position;
+const Pool = position_module.Pool;
+const StackForm = position_module.StackForm;
+const Arrays = @import("../language/arrays.zig").Arrays;
+const ByteTrie = @import("../vocabulary/byte_trie.zig").ByteTrie;
+const MaskContext = @import("../mask/context.zig").MaskContext;
+const Scratch = @import("../mask/scratch.zig").Scratch;
+const ScratchPool = @import("../mask/scratch.zig").ScratchPool;
+const Mutex = @import("../platform/mutex.zig").Mutex;
+const FreeText = @import("free_text.zig").FreeText;
+const end_text = @import("end_text.zig");
+const EndText = end_text.EndText;
+const Progress = end_text.Progress;
+
+/// Positions within parts that are told apart. One more is too many.
+const places_max = 1 << 24;
+
+/// How many parts a text may have.
+pub const Count = struct {
+    least: u32 = 0,
+    /// Null: any number.
+    most: ?u32 = null,
+    /// The text ends with the first part.
+    stop_after_first: bool = false,
+
+    /// Numbers of parts from here on make no difference.
+    fn last(count: Count) u32 {
+        return @max(count.least, count.most orelse 0);
+    }
+};
+
+/// Of parts in a `Language`, which is the union that this is one of: recognizer/language.zig says what each operation
+/// promises. The parts are other kinds.
+pub fn Tags(comptime Language: type) type {
+    return struct {
+        free: FreeText,
+        parts: []Part,
+        /// Distinct. Of parts without one, the text is empty.
+        ends: []EndText,
+        count: Count,
+        /// What it was compiled from. Owned.
+        source: []const u8,
+        /// The positions within parts: part, number of parts before it, state in the part, and the end text's progress.
+        places: Interner = .{},
+        /// Of `places` and the lists of `ends`.
+        mutex: Mutex = .{},
+
+        const Self = @This();
+
+        /// A language that begin texts lead to. Owned.
+        pub const Part = struct {
+            language: Language,
+            /// Of `ends`.
+            end: u32,
+            scratches: ScratchPool,
+
+            pub fn init(gpa: Allocator, trie: *const ByteTrie, language: Language, end: u32) Part {
+                return .{ .language = language, .end = end, .scratches = .{ .gpa = gpa, .trie = trie } };
+            }
+
+            pub fn deinit(part: *Part, gpa: Allocator) void {
+                part.scratches.deinit();
+                part.language.deinit(gpa, .owned);
+            }
+        };
+
+        pub const kind: Kind = .tags;
+
+        pub fn deinit(t: *Self, gpa: Allocator, _: Arrays) void {
+            for (t.parts) |*part| part.deinit(gpa);
+            gpa.free(t.parts);
+            for (t.ends) |*end| end.deinit(gpa);
+            gpa.free(t.ends);
+            gpa.free(t.source);
+            t.free.deinit(gpa);
+            t.places.deinit(gpa);
+            t.* = undefined;
+        }
+
+        /// `mixed` if one part's stacks are a graph; else all positions can have one stack.
+        pub fn stackForm(t: *const Self) StackForm {
+            for (t.parts) |*part| if (part.language.stackForm() == .graph) return .mixed;
+            return .one;
+        }
+
+        /// Whose the stack of a position is.
+        pub noinline fn inner(t: *const Self, at: Position) Language.Inner {
+            const place = t.placeOf(at);
+            if (place.mode != in_part or place.sub.state == none) return .{ .form = .one, .at = at };
+            return .{ .form = t.parts[place.part].language.stackForm(), .at = place.sub };
+        }
+
+        pub fn describe(t: *const Self, info: *Info) void {
+            const own = info.*;
+            info.n_states = t.free.n_states;
+            info.automaton_bytes = t.free.bytes() + t.places.bytes();
+            for (t.parts) |*part| {
+                var one: Info = own;
+                part.language.describe(&one);
+                info.n_tables += one.n_tables;
+                info.automaton_bytes += one.automaton_bytes;
+            }
+        }
+
+        pub fn initial(t: *const Self) u32 {
+            return t.free.initial;
+        }
+
+        pub noinline fn advance(t: *const Self, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) Error!?Position {
+            const run: Run = .{ .tags = t, .gpa = gpa, .pool = pool };
+            var place = t.placeOf(from);
+            var at: usize = 0;
+            while (at < text.len) {
+                if (try run.skip(&place, text[at..])) |n| {
+                    if (n == 0) return null;
+                    at += n;
+                } else {
+                    place = try run.step(&place, text[at]) orelse return null;
+                    at += 1;
+                }
+            }
+            return try t.positionOf(&place);
+        }
+
+        pub noinline fn canStop(t: *const Self, gpa: Allocator, pool: *Pool, at: Position) Error!bool {
+            const place = t.placeOf(at);
+            return t.mayStop(gpa, pool, &place);
+        }
+
+        pub noinline fn computeMask(t: *Self, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) Error!u32 {
+            const n_nodes = pool.nodes.items.len;
+            defer pool.nodes.shrinkRetainingCapacity(n_nodes);
+            const place = t.placeOf(at);
+            const run: Run = .{ .tags = t, .gpa = context.gpa, .pool = pool };
+            const can_stop = try t.mayStop(context.gpa, pool, &place);
+            if (place.mode == in_part and t.endOf(&place).text.len > 0) {
+                try t.findInPart(context, run, &place, scratch);
+            } else {
+                var walker: Walker = try .init(run, &place, scratch);
+                context.computeByWalk(&walker, can_stop, scratch);
+                if (walker.failure) |failed| return failed;
+            }
+            if (place.mode != in_part or place.sub.state == none) return 0;
+            // Whether a part may stop within a token is asked of the part, which does not say what it looks at.
+            return if (t.parts[place.part].language.stackForm() == .graph) std.math.maxInt(u32) else 0;
+        }
+
+        pub fn prepare(t: *Self, context: *const MaskContext, budget: *const Budget, diag: *Diagnostic) diagnostic.Error!void {
+            for (t.parts) |*part| try part.language.prepare(context, budget, diag);
+        }
+
+        /// What it was compiled from: opening compiles it again.
+        pub fn save(t: *const Self, writer: anytype) Allocator.Error!void {
+            return writer.put(&t.source);
+        }
+
+        // ---- Places
+
+        /// In place of a state of free text.
+        const in_part = std.math.maxInt(u32);
+        const finished = in_part - 1;
+        /// In place of a part's state: the part cannot go on, and its end text is being read.
+        const none = std.math.maxInt(u32);
+
+        /// A position, taken apart.
+        const Place = struct {
+            /// A state of free text, `in_part` or `finished`.
+            mode: u32,
+            /// Parts that have ended, as far as it matters.
+            n_parts: u32 = 0,
+            part: u32 = 0,
+            sub: Position = .{ .state = none },
+            read: Progress = 0,
+        };
+
+        fn nFixed(t: *const Self) u32 {
+            return (t.count.last() + 1) * t.free.n_states + 1;
+        }
+
+        fn placeOf(t: *const Self, at: Position) Place {
+            const n_fixed = t.nFixed();
+            if (at.state < n_fixed - 1) return .{ .mode = at.state % t.free.n_states, .n_parts = at.state / t.free.n_states };
+            if (at.state == n_fixed - 1) return .{ .mode = finished };
+            const mutex = &@constCast(t).mutex;
+            mutex.lock();
+            defer mutex.unlock();
+            const words = t.places.get(at.state - n_fixed);
+            var place: Place = .{
+                .mode = in_part,
+                .part = words[0],
+                .n_parts = words[1],
+                .sub = .{ .state = words[2], .stack = at.stack },
+            };
+            for (words[3..], 0..) |word, i| place.read |= @as(Progress, word) << @intCast(32 * i);
+            return place;
+        }
+
+        fn positionOf(t: *const Self, place: *const Place) Error!Position {
+            if (place.mode == finished) return .{ .state = t.nFixed() - 1 };
+            if (place.mode != in_part) return .{ .state = place.n_parts * t.free.n_states + place.mode };
+            var words: [7]u32 = .{ place.part, place.n_parts, place.sub.state, 0, 0, 0, 0 };
+            var n: usize = 3;
+            var rest = place.read;
+            while (rest != 0) : (rest >>= 32) {
+                words[n] = @truncate(rest);
+                n += 1;
+            }
+            const self = @constCast(t);
+            self.mutex.lock();
+            defer self.mutex.unlock();
+            if (t.places.count() >= places_max) return error.TooLarge;
+            const number = try self.places.put(t.allocator(), words[0..n]);
+            return .{ .state = t.nFixed() + number, .stack = place.sub.stack };
+        }
+
+        /// The one that the parts were made with.
+        fn allocator(t: *const Self) Allocator {
+            return t.parts[0].scratches.gpa;
+        }
+
+        fn endOf(t: *const Self, place: *const Place) *EndText {
+            return &t.ends[t.parts[place.part].end];
+        }
+
+        fn mayStop(t: *const Self, gpa: Allocator, pool: *Pool, place: *const Place) Error!bool {
+            if (place.mode == finished) return true;
+            if (place.mode != in_part) return place.n_parts >= t.count.least and place.mode < t.free.first_behind_trigger;
+            if (t.endOf(place).text.len > 0 or place.n_parts + 1 < t.count.least) return false;
+            return t.parts[place.part].language.canStop(gpa, pool, place.sub);
+        }
+
+        /// Follows bytes from place to place.
+        const Run = struct {
+            tags: *const Self,
+            gpa: Allocator,
+            pool: *Pool,
+
+            /// Null: no text goes on like that.
+            fn step(run: Run, place: *const Place, byte: u8) Error!?Place {
+                return switch (place.mode) {
+                    finished => null,
+                    in_part => if (run.tags.endOf(place).text.len > 0) run.stepTo(place, byte) else run.stepOpen(place, byte),
+                    else => run.stepFree(place, byte),
+                };
+            }
+
+            fn stepFree(run: Run, place: *const Place, byte: u8) ?Place {
+                const t = run.tags;
+                const next = t.free.after(place.mode, byte);
+                if (next == FreeText.dead) return null;
+                if (next >= t.free.first_behind_trigger and place.n_parts == t.count.most) return null;
+                if (next >= t.free.n_states) return .{
+                    .mode = in_part,
+                    .n_parts = place.n_parts,
+                    .part = next - t.free.n_states,
+                    .sub = .{ .state = t.parts[next - t.free.n_states].language.initial() },
+                };
+                if (place.n_parts < t.count.least and !t.free.may_begin[next]) return null;
+                return .{ .mode = next, .n_parts = place.n_parts };
+            }
+
+            /// In a part with an end text.
+            fn stepTo(run: Run, place: *const Place, byte: u8) Error!?Place {
+                const end = run.tags.endOf(place);
+                var after = place.*;
+                after.read = end.after(place.read, byte);
+                if (place.sub.state != none) {
+                    if (byte == end.text[0] and try run.canStop(place)) after.read |= 2;
+                    after.sub = try run.advance(place, &.{byte}) orelse .{ .state = none };
+                }
+                if (end.isRead(after.read)) return run.behind(place);
+                return if (after.sub.state == none and after.read == 0) null else after;
+            }
+
+            /// In a part without one.
+            fn stepOpen(run: Run, place: *const Place, byte: u8) Error!?Place {
+                if (try run.advance(place, &.{byte})) |sub| {
+                    var after = place.*;
+                    after.sub = sub;
+                    return after;
+                }
+                if (!try run.canStop(place)) return null;
+                const outside = run.behind(place);
+                return if (outside.mode == finished) null else run.stepFree(&outside, byte);
+            }
+
+            /// Behind the part.
+            fn behind(run: Run, place: *const Place) Place {
+                const count = run.tags.count;
+                if (count.stop_after_first) return .{ .mode = finished };
+                return .{ .mode = run.tags.free.outside, .n_parts = @min(place.n_parts + 1, count.last()) };
+            }
+
+            /// Takes bytes at once in which a part surely does not end: how many, and 0 if they cannot follow. Null:
+            /// there are none.
+            fn skip(run: Run, place: *Place, text: []const u8) Error!?usize {
+                if (place.mode != in_part or place.sub.state == none or place.read != 0) return null;
+                const end = run.tags.endOf(place).text;
+                const n = if (end.len == 0) text.len else std.mem.findScalar(u8, text, end[0]) orelse text.len;
+                if (n == 0) return null;
+                place.sub = try run.advance(place, text[0..n]) orelse return if (end.len == 0) null else 0;
+                return n;
+            }
+
+            fn advance(run: Run, place: *const Place, text: []const u8) Error!?Position {
+                return run.tags.parts[place.part].language.advance(run.gpa, run.pool, place.sub, text);
+            }
+
+            fn canStop(run: Run, place: *const Place) Error!bool {
+                return run.tags.parts[place.part].language.canStop(run.gpa, run.pool, place.sub);
+            }
+        };
+
+        // ---- Masks
+
+        /// In a part with an end text: what goes on with the part, but for tokens in which the end text can lie. Those
+        /// are tried byte by byte.
+        fn findInPart(t: *Self, context: *const MaskContext, run: Run, place: *const Place, scratch: *Scratch) Error!void {
+            const builder = &scratch.builder;
+            bitmap.clear(builder.words);
+            const places = try scratch.places(Place, context.gpa);
+            if (place.sub.state != none) {
+                try t.addPart(context, run.pool, place, builder.words);
+                try t.tryAll(context, run, place, 0, places, builder.words);
+            }
+            var rest = place.read;
+            while (rest != 0) : (rest &= rest - 1) try t.tryAll(context, run, place, @ctz(rest), places, builder.words);
+            context.finishWords(false, scratch);
+        }
+
+        fn addPart(t: *Self, context: *const MaskContext, pool: *Pool, place: *const Place, words: bitmap.Words) Error!void {
+            const part = &t.parts[place.part];
+            const scratch = try part.scratches.take();
+            defer part.scratches.giveBack(scratch);
+            _ = try part.language.computeMask(context, pool, place.sub, scratch);
+            const mask = &scratch.mask;
+            if (mask.words) |own| bitmap.copy(words, own) else for (mask.ids) |id| bitmap.set(words, @intCast(id));
+            if (mask.can_stop) for (context.trie.end_tokens) |id| bitmap.unset(words, @intCast(id));
+        }
+
+        /// Those in which an end text, of which `n_read` bytes are read, can lie. What tokens begin with alike is tried once.
+        fn tryAll(
+            t: *Self,
+            context: *const MaskContext,
+            run: Run,
+            place: *const Place,
+            n_read: usize,
+            places: []Place,
+            words: bitmap.Words,
+        ) Error!void {
+            const tried = try t.crossing(context, place, n_read);
+            places[0] = place.*;
+            var before: []const u8 = "";
+            var n_taken: usize = 0;
+            for (tried) |token| {
+                const text = context.tokens.bytesOf(token);
+                const n_shared = std.mem.findDiff(u8, before, text) orelse text.len;
+                // Where the one before it was refused, this one is too if it has the same byte there.
+                if (n_shared <= n_taken) {
+                    n_taken = n_shared;
+                    while (n_taken < text.len) : (n_taken += 1) {
+                        places[n_taken + 1] = try run.step(&places[n_taken], text[n_taken]) orelse break;
+                    }
+                }
+                before = text;
+                if (n_taken == text.len) bitmap.set(words, token) else bitmap.unset(words, token);
+            }
+        }
+
+        fn crossing(t: *Self, context: *const MaskContext, place: *const Place, n_read: usize) Error![]const u32 {
+            t.mutex.lock();
+            defer t.mutex.unlock();
+            return t.endOf(place).tokensFrom(t.allocator(), context.tokens, n_read);
+        }
+
+        /// What mask/walk.zig walks with: in free text along its automaton, in parts byte by byte.
+        const Walker = struct {
+            run: Run,
+            places: []Place,
+            /// A state of free text with as many parts as at first, or `elsewhere`: then it is in `places`.
+            states: []u32,
+            n_parts: u32,
+            /// The states below are followed without a look at anything else.
+            plain: u32,
+            depth: usize = 0,
+            /// A walk cannot fail. Once a step has, every byte that needs one is refused, and the mask does not count.
+            failure: ?Error = null,
+
+            const elsewhere = std.math.maxInt(u32);
+
+            fn init(run: Run, place: *const Place, scratch: *Scratch) Error!Walker {
+                const t = run.tags;
+                const w: Walker = .{
+                    .run = run,
+                    .places = try scratch.places(Place, run.gpa),
+                    .states = scratch.states,
+                    .n_parts = place.n_parts,
+                    .plain = if (place.n_parts < t.count.least) 0 else t.free.first_behind_trigger,
+                };
+                w.places[0] = place.*;
+                w.states[0] = if (place.mode == in_part or place.mode == finished) elsewhere else place.mode;
+                return w;
+            }
+
+            pub inline fn tryPushByte(w: *Walker, byte: u8) bool {
+                const state = w.states[w.depth];
+                if (state == elsewhere) return w.tryPushAny(byte);
+                const next = w.run.tags.free.after(state, byte);
+                if (next >= w.plain) return w.tryPushAny(byte);
+                w.depth += 1;
+                w.states[w.depth] = next;
+                return true;
+            }
+
+            pub inline fn popBytes(w: *Walker, n: usize) void {
+                w.depth -= n;
+            }
+
+            noinline fn tryPushAny(w: *Walker, byte: u8) bool {
+                if (w.failure != null) return false;
+                const state = w.states[w.depth];
+                const place: Place = if (state == elsewhere) w.places[w.depth] else .{ .mode = state, .n_parts = w.n_parts };
+                const next = w.run.step(&place, byte) catch |e| {
+                    w.failure = e;
+                    return false;
+                } orelse return false;
+                w.depth += 1;
+                const is_free = next.mode != in_part and next.mode != finished and next.n_parts == w.n_parts;
+                w.states[w.depth] = if (is_free) next.mode else elsewhere;
+                w.places[w.depth] = next;
+                return true;
+            }
+        };
+    };
+}

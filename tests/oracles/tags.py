@@ -1,0 +1,141 @@
+"""Free text with parts in it, by the definition: byte by byte, with all that was read kept and looked through again.
+
+    recognizer = Recognizer(parts, triggers=["<"], ...)     parts: begin text, end text, and the oracle of the language
+
+The operations are those of recognizer.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+
+class Part(NamedTuple):
+    begin: bytes
+    end: bytes
+    language: Any
+    """Another oracle."""
+
+
+class State(NamedTuple):
+    mode: str
+    """before, free, behind (a trigger), part, or finished."""
+    text: bytes
+    """What was read in this mode; behind a trigger, with it."""
+    n_parts: int
+    part: Part | None = None
+    language: Any = None
+    """The state in the part; None where the part cannot go on."""
+    stops: tuple[int, ...] = ()
+    """After how many bytes of the part it may have ended, where the end text can still be meant."""
+
+
+class Recognizer:
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        triggers: Sequence[bytes] = (),
+        excludes: Sequence[bytes] = (),
+        after: bytes = b"",
+        at_least: int = 0,
+        at_most: int | None = None,
+        stop_after_first: bool = False,
+    ) -> None:
+        self.parts = parts
+        self.triggers = triggers or [part.begin for part in parts]
+        self.excludes = excludes
+        self.after = after
+        self.at_least, self.at_most, self.stop_after_first = at_least, at_most, stop_after_first
+        self.longest = max(map(len, [*self.triggers, *excludes]))
+        self.letters = sorted({*b"".join([*self.triggers, *excludes]), 0})
+        self.may_begin = lru_cache(None)(self._may_begin)
+
+    def begin(self) -> State:
+        return State("before" if self.after else "free", b"", 0)
+
+    def allowed(self, state: State, tokens: Sequence[bytes]) -> list[int]:
+        return [n for n, token in enumerate(tokens) if token and self.take(state, token) is not None]
+
+    def take(self, state: State | None, text: bytes) -> State | None:
+        for byte in text:
+            if state is None:
+                return None
+            state = self._take_byte(state, bytes([byte]))
+        return state
+
+    def can_stop(self, state: State) -> bool:
+        if state.mode == "part":
+            assert state.part is not None
+            ends_itself = not state.part.end and state.n_parts + 1 >= self.at_least
+            return ends_itself and state.part.language.can_stop(state.language)
+        return state.mode == "finished" or (state.mode != "behind" and state.n_parts >= self.at_least)
+
+    def _take_byte(self, state: State, byte: bytes) -> State | None:
+        match state.mode:
+            case "before":
+                text = state.text + byte
+                return State("free", b"", 0) if text.endswith(self.after) else state._replace(text=text)
+            case "free":
+                return self._take_free(state, byte)
+            case "behind":
+                return self._chosen(state._replace(text=state.text + byte))
+            case "part":
+                return self._take_in_part(state, byte)
+        return None
+
+    def _take_free(self, state: State, byte: bytes) -> State | None:
+        text = state.text + byte
+        if any(text.endswith(excluded) for excluded in self.excludes):
+            return None
+        for trigger in self.triggers:
+            if text.endswith(trigger):
+                is_last = state.n_parts == self.at_most
+                return None if is_last else self._chosen(State("behind", trigger, state.n_parts))
+        if state.n_parts < self.at_least and not self.may_begin(text[-self.longest :]):
+            return None
+        return state._replace(text=text)
+
+    def _chosen(self, state: State) -> State | None:
+        for part in self.parts:
+            if part.begin == state.text:
+                return State("part", b"", state.n_parts, part, part.language.begin())
+        return state if any(part.begin.startswith(state.text) for part in self.parts) else None
+
+    def _take_in_part(self, state: State, byte: bytes) -> State | None:
+        part = state.part
+        assert part is not None
+        text, stops = state.text + byte, state.stops
+        language = None if state.language is None else part.language.take(state.language, byte)
+        may_stop = state.language is not None and part.language.can_stop(state.language)
+        behind = State("finished" if self.stop_after_first else "free", b"", state.n_parts + 1)
+        if not part.end:
+            if language is not None:
+                return state._replace(text=text, language=language)
+            return self._take_byte(behind, byte) if may_stop else None
+        if may_stop:
+            stops = (*stops, len(state.text))
+        stops = tuple(stop for stop in stops if part.end.startswith(text[stop:]))
+        if any(text[stop:] == part.end for stop in stops):
+            return behind
+        if language is None and not stops:
+            return None
+        return state._replace(text=text, language=language, stops=stops)
+
+    def _may_begin(self, text: bytes) -> bool:
+        """Whether some text leads on to a trigger, without what is excluded."""
+        seen, waiting = {text}, [text]
+        for one in waiting:
+            if any(self._may_follow(one, trigger) for trigger in self.triggers):
+                return True
+            for letter in self.letters:
+                after = (one + bytes([letter]))[-self.longest :]
+                if after not in seen and self._may_follow(one, bytes([letter])):
+                    seen.add(after)
+                    waiting.append(after)
+        return False
+
+    def _may_follow(self, text: bytes, more: bytes) -> bool:
+        whole = [text + more[: n + 1] for n in range(len(more))]
+        return not any(one.endswith(excluded) for one in whole for excluded in self.excludes)

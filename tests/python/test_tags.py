@@ -1,0 +1,267 @@
+"""Parts in free text, token by token, against the oracle: begin texts, end texts and languages by chance, in tokens
+that cut them everywhere. Seeds are fixed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from eliza_inference import Constraint, ConstraintKind, GrammarError, LimitError, Matcher, Tag
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from oracles import gbnf, lark_text, recognizer
+from oracles.tags import Part, Recognizer
+from recognizer_walk import Tokens, Walk
+
+N_DESCRIPTORS = 160
+BLOCK = 20  # cases of one test
+
+ARITHMETIC = 'start: sum\nsum: sum "+" product | product\nproduct: "a" | "(" sum ")"'
+AMBIGUOUS = 'root ::= root root | "a" | "(" root ")"'
+
+# How a descriptor says them, and their oracles. Some have end texts in them, some may go on behind a place to stop.
+LANGUAGES: list[tuple[dict[str, Any], Any]] = [
+    ({"regex": pattern}, recognizer.of_regex(pattern))
+    for pattern in ["a+", "[ab<>/]*", "(ab)*a?", "a(<b)*", "\\(a*\\)"]
+]
+LANGUAGES += [
+    ({"choices": ["a", "ab", "<", "a<b"]}, recognizer.of_regex("a|ab|<|a<b")),
+    ({"lark": ARITHMETIC}, lark_text.recognizer_of(ARITHMETIC)),
+    ({"gbnf": AMBIGUOUS}, gbnf.Recognizer(gbnf.read(AMBIGUOUS))),
+    ({"json_schema": {"enum": [1, 11, "a"]}}, recognizer.of_regex('1|11|"a"')),
+]
+FRAGMENTS = ["<", ">", "<a>", "<b>", "<<", "b<", "aba", "</", "a", "</a>", "((", "é", "éa"]
+
+
+def by_chance(random: Random) -> tuple[dict[str, Any], Recognizer, list[bytes]]:
+    """A descriptor, its oracle, and tokens that cut its texts. It may be wrong."""
+    tags, parts = [], []
+    for _ in range(random.randint(1, 3)):
+        begin = "".join(random.choices(FRAGMENTS, k=random.randint(1, 2)))
+        end = random.choice(["", "", *FRAGMENTS])
+        content, language = random.choice(LANGUAGES)
+        tags.append({"begin": begin, "end": end, **content})
+        parts.append(Part(begin.encode(), end.encode(), language))
+    descriptor: dict[str, Any] = {"tags": tags}
+    if random.random() < 0.4:
+        cuts = {tag["begin"][: random.randint(1, len(tag["begin"]))] for tag in tags}
+        descriptor["triggers"] = sorted(one for one in cuts if not any(one != other and other in one for other in cuts))
+    if random.random() < 0.3:
+        descriptor["excludes"] = random.choices(["b", "ba", "aa", "<<b", "()", "é"], k=random.randint(1, 2))
+    if random.random() < 0.2:
+        descriptor["after"] = random.choice(["a", "aab", "</a>"])
+    if random.random() < 0.3:
+        descriptor["at_least"] = random.randint(0, 2)
+    if random.random() < 0.3:
+        descriptor["at_most"] = random.randint(max(1, descriptor.get("at_least", 0)), 3)
+    if random.random() < 0.2 and descriptor.get("at_least", 0) < 2:
+        descriptor["stop_after_first"] = True
+    options = {key: value for key, value in descriptor.items() if key != "tags"}
+    for key in ("triggers", "excludes"):
+        if key in options:
+            options[key] = [text.encode() for text in options[key]]
+    oracle = Recognizer(parts, **options | ({"after": options["after"].encode()} if "after" in options else {}))
+    inner = ["a", "b", "(", ")", "+", "[", "]", '"a"', "1", "11", "aa", "ab", "a)", "x"]
+    whole = [tag["begin"] + random.choice(inner) + tag["end"] + random.choice(inner) for tag in tags]
+    texts = [*whole, *(tag["end"] + tag["begin"] for tag in tags), descriptor.get("after", "")]
+    pieces = {piece.encode() for piece in inner} | {bytes([byte]) for text in texts for byte in text.encode()}
+    for text in texts:
+        for _ in range(14):
+            first = random.randint(0, len(text))
+            pieces.add(text.encode()[first : random.randint(first, len(text.encode()))])
+    return descriptor, oracle, sorted(pieces - {b""})
+
+
+@pytest.mark.parametrize("block", range(0, N_DESCRIPTORS, BLOCK))
+def test_descriptors_by_chance(block: int) -> None:
+    n_compiled = 0
+    for seed in range(block, block + BLOCK):
+        random = Random(f"tags {seed}")
+        descriptor, oracle, pieces = by_chance(random)
+        tokens = Tokens(pieces)
+        try:
+            constraint = Constraint.tags(tokens.vocabulary, descriptor)
+        except GrammarError:
+            continue
+        n_compiled += 1
+        for _ in range(3):
+            try:
+                Walk(constraint, oracle, tokens).at_random(random, 10)
+            except AssertionError as error:
+                raise AssertionError(f"seed {seed}: {error}\n{json.dumps(descriptor)}") from error
+    assert n_compiled >= 0.3 * BLOCK
+
+
+@pytest.mark.parametrize("way", ["compiled", "saved"])
+def test_a_text_in_all_its_tokens(way: str, tmp_path: Path) -> None:
+    """Begin text, part and end text, cut at every two places."""
+    text = b'so <call=f>{"x":1}</call>.'
+    pieces = sorted({text[i:j] for i in range(len(text)) for j in range(i + 1, len(text) + 1)})
+    tokens = Tokens(pieces)
+    schema: dict[str, Any] = {"properties": {"x": {"type": "integer"}}, "required": ["x"]}
+    schema |= {"type": "object", "additionalProperties": False}
+    constraint = Constraint.tags(
+        tokens.vocabulary,
+        [Tag("<call=f>", "</call>", json_schema=schema), Tag("<call=g>", "</call>", choices=["1"])],
+        triggers=["<call="],
+        at_least=1,
+    )
+    assert constraint.kind == ConstraintKind.TAGS
+    if way == "saved":
+        constraint.save(tmp_path / "saved")
+        constraint = Constraint.open(tokens.vocabulary, tmp_path / "saved")
+        assert constraint.kind == ConstraintKind.TAGS
+    number = {piece: n for n, piece in enumerate(pieces)}
+    for i in range(1, len(text)):
+        for j in range(i + 1, len(text) + 1):
+            matcher = Matcher(constraint)
+            for piece in (text[:i], text[i:j], text[j:]):
+                if not piece:
+                    continue
+                allowed = matcher.allowed()
+                assert allowed is not None
+                assert number[piece] in allowed.tolist(), (text[:i], text[i:j])
+                matcher.accept(number[piece])
+            assert matcher.can_stop
+
+
+def test_long_texts_with_parts_of_all_kinds_of_stacks() -> None:
+    """Stacks of one part are dropped while those of others stay, and positions can be gone back to."""
+    longer = [b"<l>", b"<g>", b"</>", b"((", b"))", b"aa", b"a</", b")</>"]
+    tokens = Tokens([*(bytes([byte]) for byte in range(256)), *longer])
+    tags = [Tag("<l>", "</>", lark=ARITHMETIC), Tag("<g>", "</>", gbnf=AMBIGUOUS)]
+    constraint = Constraint.tags(tokens.vocabulary, tags)
+    oracle = Recognizer(
+        [
+            Part(b"<l>", b"</>", lark_text.recognizer_of(ARITHMETIC)),
+            Part(b"<g>", b"</>", gbnf.Recognizer(gbnf.read(AMBIGUOUS))),
+        ]
+    )
+    walk = Walk(constraint, oracle, tokens)
+    for turn in range(60):
+        begin, inside = (b"<l>", b"((((a+a)+a)+(a))+a)") if turn % 2 else (b"<g>", b"(a(a(aa(a))a)a)aa")
+        for byte in begin + inside + b"</>":
+            walk.take(byte)
+        if turn % 7 == 0:
+            walk.check()
+    for n in (1, 20, 300):
+        walk.matcher.rollback(n)
+        del walk.states[len(walk.states) - n :], walk.taken[len(walk.taken) - n :]
+        walk.check()
+        walk.check_forced()
+
+
+ONE = {"const": 1}
+STRUCTURAL = {
+    "type": "structural_tag",
+    "format": {
+        "type": "triggered_tags",
+        "triggers": ["<f"],
+        "tags": [
+            {"type": "tag", "begin": "<f=a>", "content": {"type": "json_schema", "json_schema": ONE}, "end": ["</f>"]},
+            {"type": "tag", "begin": "<f=b>", "content": {"type": "grammar", "grammar": 'root ::= "b"'}, "end": "</f>"},
+            {"type": "tag", "begin": "<f=c>", "content": {"type": "regex", "pattern": "c+"}, "end": "</f>"},
+            {"type": "tag", "begin": "<f=d>", "content": {"type": "const_string", "value": "d"}, "end": "</f>"},
+            {"type": "tag", "begin": "<f=e>", "content": {"type": "any_text"}, "end": "</f>"},
+        ],
+        "at_least_one": True,
+        "stop_after_first": True,
+    },
+}
+OLDER = {
+    "type": "structural_tag",
+    "structures": [{"begin": "<f=a>", "schema": {"const": 1}, "end": "</f>"}],
+    "triggers": ["<f="],
+}
+
+
+@pytest.mark.parametrize(
+    ("descriptor", "texts", "others"),
+    [
+        (
+            STRUCTURAL,
+            ["x<f=a>1</f>", "<f=b>b</f>", "<f=c>cc</f>", "<f=d>d</f>", "<f=e>\n<é</f>"],
+            ["x", "<f=a>2", "<f=c></f>", "<f=d>d</f>x", "<f=x", "<fx"],
+        ),
+        (OLDER, ["x<f=a>1</f>y<f=a>1</f>", "x", "<f"], ["<f=b", "<f=a>11", "<f=a>1"]),
+    ],
+)
+def test_structural_tags_of_xgrammar(descriptor: dict[str, Any], texts: list[str], others: list[str]) -> None:
+    tokens = Tokens([bytes([byte]) for byte in range(256)])
+    constraint = Constraint.tags(tokens.vocabulary, json.dumps(descriptor))
+    for text in [*texts, *others]:
+        matcher = Matcher(constraint)
+        for byte in text.encode():
+            matcher.accept(byte)
+        assert (matcher.can_stop and matcher.state.span_tokens == len(text.encode())) == (text in texts), text
+
+
+@pytest.mark.parametrize(
+    ("error", "arguments", "message"),
+    [
+        (GrammarError, {"tags": []}, "tags: there is none"),
+        (GrammarError, {"tags": [Tag("", regex="a")]}, "tags[0].begin: empty, or not given"),
+        (GrammarError, {"tags": [Tag("<")]}, "tags[0]: no part is given"),
+        (GrammarError, {"tags": [Tag("<", regex="a", lark="b")]}, "tags[0].lark: the part is already given"),
+        (GrammarError, {"tags": [Tag("<", regex="(")]}, "tags[0]: "),
+        (GrammarError, {"tags": [Tag("a", regex="a"), Tag("<", regex="[^\\s\\S]")]}, "tags[1]: "),
+        (GrammarError, {"tags": [Tag("<", gbnf="root ::= <[0]>")]}, "tags[0]: a grammar that names tokens"),
+        (GrammarError, {"tags": [Tag("<", json_schema=False)]}, "tags[0]: "),
+        (GrammarError, {"tags": [Tag("<", choices=[])]}, "tags[0]: there is no choice"),
+        (GrammarError, {"tags": [Tag("<a", regex="a"), Tag("<", regex="a")]}, 'begin: "<a" contains tags[1].begin "<"'),
+        (GrammarError, {"tags": [Tag("a<b", regex="a"), Tag("<", regex="a")]}, "contains"),
+        (GrammarError, {"tags": [Tag("<", regex="a")] * 2}, "contains"),
+        (GrammarError, {"tags": [Tag("<a", regex="a"), Tag("<", regex="a")], "triggers": ["<"]}, "tags[1].begin"),
+        (GrammarError, {"tags": [Tag("<", regex="a"), Tag("<a", regex="a")], "triggers": ["<"]}, "tags[1].begin"),
+        (GrammarError, {"tags": [Tag("<ab", regex="a"), Tag("<a", regex="a")], "triggers": ["<"]}, "tags[1].begin"),
+        (GrammarError, {"tags": [Tag("a", regex="a")], "triggers": ["<"]}, 'tags[0].begin: "a" begins with no trigger'),
+        (GrammarError, {"tags": [Tag("<a", regex="a")], "triggers": ["<", "b"]}, "triggers[1]: no begin text"),
+        (GrammarError, {"tags": [Tag("<a", regex="a")], "triggers": ["<", "x<"]}, "triggers[1]"),
+        (GrammarError, {"tags": [Tag("<a", regex="a")], "excludes": ["<a"]}, "excludes[0]"),
+        (GrammarError, {"tags": [Tag("<a", regex="a")], "excludes": [""]}, "element 0 of excludes is empty"),
+        (GrammarError, {"tags": [Tag("<a", regex="a")], "at_least": 2, "at_most": 1}, "at_most"),
+        (GrammarError, {"tags": [Tag("<a", regex="a")], "at_most": 0}, "at_most"),
+        (GrammarError, {"tags": [Tag("<a", regex="a")], "at_least": -1}, "at_least: -1 is below 0"),
+        (GrammarError, {"tags": [Tag("<a", regex="a")], "at_least": 2, "stop_after_first": True}, "at_least"),
+        (LimitError, {"tags": [Tag("<a", regex="a")], "at_least": 1025}, "at_least: 1025 is more than 1024"),
+        (LimitError, {"tags": [Tag("<" * 20000, regex="a")]}, "16384"),
+        (LimitError, {"tags": [Tag("<", "a" * 128, regex="a")]}, "tags[0].end: 128 bytes are more than 127"),
+        (LimitError, {"tags": [Tag(f"<{n}>", regex="a") for n in range(4097)]}, "more than 4096 tags"),
+        (GrammarError, {"tags": {"tag": []}}, 'the key "tag" is not known'),
+        (GrammarError, {"tags": {"tags": [{"begins": ""}]}}, 'the key "begins" is not known'),
+        (GrammarError, {"tags": {"tags": 1}}, "tags: expected an array, found an integer"),
+        (GrammarError, {"tags": {"type": "sequence"}}, 'type: the type "sequence" is not served'),
+        (GrammarError, {"tags": '{"tags": ['}, "byte 10 of the descriptor"),
+        (GrammarError, {"tags": ""}, "byte 0 of the descriptor"),
+        (TypeError, {"tags": [1]}, "tags[0]"),
+        (TypeError, {"tags": [Tag(1, regex="a")]}, "tags[0].begin"),  # type: ignore[arg-type]
+        (TypeError, {"tags": {"tags": {1, 2}}}, "tags"),
+    ],
+)
+def test_what_is_wrong(error: type[Exception], arguments: dict[str, Any], message: str) -> None:
+    tokens = Tokens([b"a"])
+    with pytest.raises(error) as raised:
+        Constraint.tags(tokens.vocabulary, **arguments)
+    assert message in str(raised.value)
+
+
+def test_any_descriptor_may_be_in_messagepack() -> None:
+    tokens = Tokens([b"<", b"a", b">", b"x"])
+    packed = b"\x82\xa4tags\x91\x83\xa5begin\xa1<\xa3end\xa1>\xa5regex\xa1a\xb0stop_after_first\xc3"
+    matcher = Matcher(Constraint.tags(tokens.vocabulary, packed))
+    for token in range(3):
+        matcher.accept(token)
+    assert matcher.can_stop
+    assert matcher.state.n_allowed == 1
+
+
+def test_notes_say_of_which_part_they_are() -> None:
+    tokens = Tokens([bytes([byte]) for byte in range(256)])
+    unused = 'start: "a"\nother: "b"'
+    constraint = Constraint.tags(tokens.vocabulary, [Tag("<", regex="a"), Tag("[", lark=unused)])
+    assert constraint.notes
+    assert all(note.startswith("tags[1]: ") for note in constraint.notes)
