@@ -184,7 +184,7 @@ export class Constraint extends Owned {
   }
 
   /**
-   * Allows any text of the language of a grammar in Lark's notation: a lexer of terminals and an LR(1) parser. The
+   * Allows any text of the language of a grammar in Lark's notation. The
    * package ships some, in `grammars`. An error in the grammar throws ELIZA_ERR_GRAMMAR with line and column; the
    * message for a conflict shows the two items and a shortest example. `notes` lists what is legal but seldom meant.
    */

@@ -181,7 +181,7 @@ class Constraint(Shared, Described):
         imports: Grammars | None = None,
         budget: Budget | None = None,
     ) -> Constraint:
-        """Allows a text of a context-free grammar in Lark's notation: a lexer of terminals and an LR(1) parser.
+        """Allows a text of a context-free grammar in Lark's notation, read by place or by the longest lexeme.
 
         `start` names the rule that a text is of. `imports` has the grammars that `%import` names, `"a.b"` for
         `%import a.b.rule`, or is a function that is called with such a name and returns a grammar or None; what it
