@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from eliza_inference import Constraint, GrammarError, Matcher, Step, TokenFlag, Vocabulary
+from eliza_inference import Constraint, GrammarError, LimitError, Matcher, Step, TokenFlag, Vocabulary
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from oracles import gbnf, random_cases
@@ -39,6 +39,21 @@ def test_grammars_by_chance(block: int) -> None:
             raise AssertionError(f"seed {seed}: {error}\n{text}") from error
         n_compiled += 1
     assert n_compiled >= 0.4 * BLOCK
+
+
+def test_repetitions_of_a_repetition() -> None:
+    """Those by `*`, `+` and `?` are one, however many there are; others have a limit."""
+    vocabulary = Vocabulary(3, [b"a", b"b", b"</s>"], [0, 0, TokenFlag.END_OF_GENERATION])
+    for operators, counts in (("+" * 100_000, {1, 2, 3}), ("?" * 100_000, {0, 1}), ("+?", {0, 1, 2, 3}), ("{2}+", {2})):
+        matcher = Matcher(Constraint.gbnf(vocabulary, f'root ::= "a"{operators}'))
+        found = set()
+        for n in range(4):
+            found |= {n} if matcher.can_stop else set()
+            if Step.REFUSED in matcher.accept(0):
+                break
+        assert found == counts, operators[:5]
+    with pytest.raises(LimitError, match=r"^1:25: "):
+        Constraint.gbnf(vocabulary, 'root ::= "a"' + "{2}" * 6)
 
 
 N_NAMING = 200

@@ -16,7 +16,7 @@ ABIS = {
     "x86_64": lief.ELF.ARCH.X86_64,
 }
 PAGE_BYTES = 16384
-ARM64_BYTES_MAX = 700_000
+ARM64_BYTES_MAX = 775_000
 """JSON Schemas take about 200,000 of it, grammars that are ambiguous or come as GBNF about 50,000."""
 TAG = lief.ELF.DynamicEntry.TAG
 SEGMENT = lief.ELF.Segment.TYPE

@@ -288,7 +288,7 @@ pub const MaskFinder = struct {
         const is_loop = for ("0123456789") |digit| {
             if (try numbers.next(state, digit) != state) break false;
         } else true;
-        if (is_loop) {
+        if (is_loop and f.isAllDigits(node)) {
             const end = node + f.trie.nodes[node].subtree;
             const digits = f.v.index.digits;
             var i = std.sort.lowerBound(Digits, digits, node + 1, compareNode);
@@ -305,6 +305,12 @@ pub const MaskFinder = struct {
             if (f.trie.nodes[child].token()) |token| try f.add(token);
             if (!f.trie.nodes[child].isLeaf()) try f.inNumber(child, at, numbers, next);
         }
+    }
+
+    /// Whether nothing but digits leads to a node. What the index has of digits is of those.
+    fn isAllDigits(f: *const MaskFinder, node: u32) bool {
+        for (f.bytes[0..f.trie.nodes[node].depth]) |byte| if (!std.ascii.isDigit(byte)) return false;
+        return true;
     }
 
     fn compareNode(wanted: u32, one: Digits) std.math.Order {

@@ -22,6 +22,8 @@ const Error = Allocator.Error || diagnostic.Error;
 
 /// How deep groups may be nested.
 pub const nesting_max = 1000;
+/// Of repetitions with counts, one behind the other, of one item.
+const repetitions_max = 4;
 /// Groups at this depth, and at each multiple of it, become rules.
 const depth_of_rules = 64;
 /// What a repetition may count to.
@@ -71,8 +73,8 @@ pub const Parser = struct {
     alternatives: ArrayList(Expression) = .empty,
     /// Where the last token ended.
     last_line: u32 = 0,
-    /// Whether the last token was a repetition.
-    repeated: bool = false,
+    /// Repetitions of the last item so far, if the last token was one.
+    n_repetitions: u32 = 0,
     steps: u32 = 0,
 
     /// Reads the whole text.
@@ -177,8 +179,8 @@ pub const Parser = struct {
         p.steps += 1;
         if (p.steps % 128 == 0) try p.budget.check("the grammar", p.diag);
         const place = p.cursor.here();
-        const was_repeated = p.repeated;
-        p.repeated = false;
+        const n_before = p.n_repetitions;
+        p.n_repetitions = 0;
         switch (p.cursor.peek()) {
             '"' => try p.add(.{ .pattern = try p.characters.literal() }),
             '[' => try p.add(.{ .pattern = try p.characters.class() }),
@@ -194,10 +196,10 @@ pub const Parser = struct {
                 p.cursor.skipSpace(true);
             },
             '*', '+', '?', '{' => {
-                if (was_repeated and p.dialect == .ebnf) {
+                if (n_before > 0 and p.dialect == .ebnf) {
                     return p.cursor.fail(place, "a repetition of a repetition: put the first into parentheses", .{});
                 }
-                try p.repeat(place);
+                try p.repeat(place, n_before);
             },
             else => return p.stepOther(place),
         }
@@ -326,7 +328,7 @@ pub const Parser = struct {
     // ---- Repetitions
 
     /// Of the last item.
-    fn repeat(p: *Parser, place: Place) Error!void {
+    fn repeat(p: *Parser, place: Place, n_before: u32) Error!void {
         const is_counted = p.cursor.peek() == '{';
         var min: u32 = if (p.cursor.peek() == '+') 1 else 0;
         var max: ?u32 = if (p.cursor.peek() == '?') 1 else null;
@@ -342,11 +344,33 @@ pub const Parser = struct {
             if (max) |most| if (most < min) return p.cursor.fail(place, "the repetition is at most {d}, but at least {d}", .{ most, min });
         }
         if (p.items.items.len == p.innermostFrame().first_item) return p.cursor.fail(place, "there is nothing to repeat", .{});
-        const node = try p.arena.create(grammar.Repeat);
         const last = &p.items.items[p.items.items.len - 1];
+        p.n_repetitions = n_before + 1;
+        if (n_before > 0) {
+            if (folded(last.repeat.*, min, max)) |one| {
+                p.n_repetitions = n_before;
+                const node = try p.arena.create(grammar.Repeat);
+                node.* = one;
+                last.* = .{ .repeat = node };
+                return;
+            }
+            if (n_before == repetitions_max) {
+                return p.cursor.failLimit(place, "more than {d} repetitions of a repetition", .{repetitions_max});
+            }
+        }
+        const node = try p.arena.create(grammar.Repeat);
         node.* = .{ .expression = last.*, .min = min, .max = max };
         last.* = .{ .repeat = node };
-        p.repeated = true;
+    }
+
+    /// A repetition of a repetition by `*`, `+` and `?` alone is one of these.
+    fn folded(inner: grammar.Repeat, min: u32, max: ?u32) ?grammar.Repeat {
+        if (!isSimple(inner.min, inner.max) or !isSimple(min, max)) return null;
+        return .{ .expression = inner.expression, .min = inner.min * min, .max = if (inner.max == 1 and max == 1) 1 else null };
+    }
+
+    fn isSimple(min: u32, max: ?u32) bool {
+        return if (max) |most| min == 0 and most == 1 else min <= 1;
     }
 
     fn count(p: *Parser) Error!u32 {
