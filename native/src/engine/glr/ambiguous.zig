@@ -40,11 +40,7 @@ pub const Ambiguous = struct {
     }
 
     pub fn describe(a: *const Ambiguous, info: *Info) void {
-        info.n_states = a.program.lexer.nStates();
-        info.n_parser_states = a.program.nParserStates();
-        info.n_terminals = a.program.n_terminals;
-        info.n_productions = a.program.n_productions;
-        info.automaton_bytes = a.program.bytes();
+        a.program.describe(info);
     }
 
     pub fn initial(_: *const Ambiguous) u32 {

@@ -92,9 +92,18 @@ pub const Run = struct {
     const Group = struct { state: u16, node: u32, level: i32 };
     /// As graph.zig's, with a stack in place of its node.
     pub const Configuration = struct { state: u16, stack: u32 };
-    /// A state on a node.
     const Mark = struct { stamp: u32, index: u32 };
-    const Pair = struct { state: u16, below: u32, level: i32, is_waiting: bool = true };
+    /// A state on a node.
+    const Pair = struct {
+        state: u16,
+        below: u32,
+        level: i32,
+        is_waiting: bool = true,
+
+        fn key(pair: Pair) u64 {
+            return @as(u64, pair.state) << 32 | pair.below;
+        }
+    };
     /// A state that a terminal leads to, and the node below it.
     const Arrival = struct { state: u16, below: u32, level: i32, limit: u32 };
 
@@ -159,9 +168,11 @@ pub const Run = struct {
             if (goes_on) try r.found.append(r.gpa, .{ .state = next, .stack = one.stack });
             if (restarted == dfa.dead or lexer.matches[one.state] == 0) continue;
             switch (r.lexing) {
-                .any => try r.end(one, unlimited),
-                .longest => if (is_over or next == dfa.dead) try r.end(one, unlimited),
-                .contextual => if (!goes_on) try r.end(one, unlimited) else if (try r.inseparableFrom(one)) |limit| try r.end(one, limit),
+                .any => try r.end(one, is_over, unlimited),
+                .longest => if (is_over or next == dfa.dead) try r.end(one, is_over, unlimited),
+                .contextual => if (!goes_on) {
+                    try r.end(one, is_over, unlimited);
+                } else if (try r.inseparableFrom(one)) |limit| try r.end(one, is_over, limit),
             }
         }
         try r.land(restarted);
@@ -193,7 +204,7 @@ pub const Run = struct {
         for (range.from..range.to) |i| {
             const one = r.configurations.items[i];
             if (one.state != nothing_pending) {
-                try r.end(one, unlimited);
+                try r.end(one, r.endsLazily(one), unlimited);
             } else if (program_module.has(r.viableOf(one.stack), end_of_input)) return true;
         }
         for (0..r.arrivals.items.len) |i| {
@@ -247,9 +258,9 @@ pub const Run = struct {
         return r.viable.items[stack * r.program.width ..][0..r.program.width];
     }
 
-    /// Adds to `arrivals` where the terminals lead that may end here. After a skipped one the stack stays.
-    fn end(r: *Run, one: Configuration, limit: u32) Error!void {
-        const is_over = r.endsLazily(one);
+    /// Adds to `arrivals` where the terminals lead that may end here. After a skipped one the stack stays. `is_over`: it
+    /// `endsLazily`.
+    fn end(r: *Run, one: Configuration, is_over: bool, limit: u32) Error!void {
         for (r.program.lexer.matchList(one.state)) |terminal| {
             if (is_over and !program_module.has(r.program.lazy, terminal)) continue;
             if (program_module.has(r.skipsOf(one.stack), terminal)) {
@@ -393,7 +404,7 @@ pub const Run = struct {
         }
         const hash = hasher.final() >> 1;
         const known = r.by_content.get(hash);
-        if (known) |set| if (std.meta.eql(r.sets.items[set].to - r.sets.items[set].from, @as(u32, @intCast(all.len)))) {
+        if (known) |set| if (r.of(set).len == all.len) {
             for (r.of(set), all) |a, b| {
                 if (a.state != b.state or a.stack != b.stack) break;
             } else return set;
@@ -560,12 +571,12 @@ pub const Run = struct {
     /// The pair with this state and node; if it is new, it waits, without lookaheads.
     fn pairOf(r: *Run, wanted: Pair) Error!usize {
         const n = r.pairs.items.len;
-        const key = @as(u64, wanted.state) << 32 | wanted.below;
+        const key = wanted.key();
         if (n < listed_max) {
-            for (r.pairs.items, 0..) |known, i| if (known.state == wanted.state and known.below == wanted.below) return i;
+            for (r.pairs.items, 0..) |known, i| if (known.key() == key) return i;
         } else {
             if (r.of_pairs.n == 0) for (r.pairs.items, 0..) |known, i| {
-                try r.of_pairs.put(r.gpa, @as(u64, known.state) << 32 | known.below, @intCast(i));
+                try r.of_pairs.put(r.gpa, known.key(), @intCast(i));
             };
             if (r.of_pairs.get(key)) |known| return known;
             try r.of_pairs.put(r.gpa, key, @intCast(n));

@@ -45,12 +45,8 @@ pub const Grammar = struct {
     }
 
     pub fn describe(g: *const Grammar, info: *Info) void {
-        info.n_states = g.program.lexer.nStates();
-        info.n_parser_states = g.program.nParserStates();
-        info.n_terminals = g.program.n_terminals;
-        info.n_productions = g.program.n_productions;
+        g.program.describe(info);
         info.n_tables = g.tables.count();
-        info.automaton_bytes = g.program.bytes();
     }
 
     pub fn initial(_: *const Grammar) u32 {

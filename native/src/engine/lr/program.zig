@@ -4,6 +4,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const Info = @import("../contract/info.zig").Info;
 const dfa = @import("../language/dfa.zig");
 const Dfa = dfa.Dfa;
 
@@ -84,6 +85,15 @@ pub const Program = struct {
         var total = p.lexer.bytes();
         inline for (owned) |field| total += std.mem.sliceAsBytes(@field(p, field)).len;
         return total;
+    }
+
+    /// Fills in the sizes of lexer and parser.
+    pub fn describe(p: *const Program, info: *Info) void {
+        info.n_states = p.lexer.nStates();
+        info.n_parser_states = p.nParserStates();
+        info.n_terminals = p.n_terminals;
+        info.n_productions = p.n_productions;
+        info.automaton_bytes = p.bytes();
     }
 
     /// Its own arrays, besides the lexer's.

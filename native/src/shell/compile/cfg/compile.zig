@@ -17,8 +17,8 @@ const TokenClasses = @import("token_classes.zig").TokenClasses;
 const lower = @import("lower.zig").lower;
 const choose = @import("choose.zig").choose;
 
-/// How heavy a terminal that is put together may be: at first, and if the lexer became too large.
-const weights = [_]u32{ 4096, 0 };
+/// How heavy a terminal that is put together may be. If the lexer becomes too large so, none is put together.
+const weight_max_first = 4096;
 
 /// The language owns what it has from `gpa`; all else lives in `arena`. ELIZA_ERR_GRAMMAR: no text is in the language.
 /// ELIZA_ERR_LIMIT: it is larger than the budget or this library allows.
@@ -32,16 +32,13 @@ pub fn compile(
 ) Error!Language {
     const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
     const tokens: TokenClasses = try .init(&ctx, grammar);
-    for (weights[0 .. weights.len - 1]) |weight_max| {
-        const n_notes = notes.items.len;
-        return attempt(gpa, &ctx, grammar, &tokens, weight_max, notes) catch |e| {
-            if (e == error.OutOfMemory or diag.status != .limit) return e;
-            try budget.check("the grammar", diag);
-            notes.shrinkRetainingCapacity(n_notes);
-            continue;
-        };
-    }
-    return attempt(gpa, &ctx, grammar, &tokens, weights[weights.len - 1], notes);
+    const n_notes = notes.items.len;
+    return attempt(gpa, &ctx, grammar, &tokens, weight_max_first, notes) catch |e| {
+        if (e == error.OutOfMemory or diag.status != .limit) return e;
+        try budget.check("the grammar", diag);
+        notes.shrinkRetainingCapacity(n_notes);
+        return attempt(gpa, &ctx, grammar, &tokens, 0, notes);
+    };
 }
 
 fn attempt(

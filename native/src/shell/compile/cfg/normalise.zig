@@ -9,6 +9,7 @@ const bnf = @import("../bnf.zig");
 const Bnf = bnf.Bnf;
 const Symbol = bnf.Symbol;
 const graph = @import("../lr/graph.zig");
+const useless_rules = @import("../lr/useless_rules.zig");
 const markBottomUp = @import("../lr/augmented_grammar.zig").markBottomUp;
 const context = @import("../lr/context.zig");
 const Context = context.Context;
@@ -215,25 +216,10 @@ const Normal = struct {
     /// Leaves out rules that derive no text but the empty one, or are not used.
     fn removeUseless(n: *Normal) Error!void {
         const ends = try n.mark(.any);
-        var edges: ArrayList(graph.Edge) = .empty;
-        for (n.productions.items) |p| if (allEnd(ends, p.symbols)) for (p.symbols) |symbol| if (symbol == .rule) {
-            try n.ctx.append(&edges, .{ .from = p.rule, .to = symbol.rule });
-        };
-        const uses: graph.Graph = try .init(n.ctx, n.rules.items.len, edges.items, null);
-        const used = try n.ctx.filled(bool, n.rules.items.len, false);
-        const open = try n.ctx.alloc(u32, n.rules.items.len);
-        open[0] = n.grammar.start;
-        used[n.grammar.start] = true;
-        var n_open: usize = 1;
-        while (n_open > 0) {
-            n_open -= 1;
-            for (uses.of(open[n_open])) |rule| if (!used[rule]) {
-                used[rule] = true;
-                open[n_open] = rule;
-                n_open += 1;
-            };
-        }
-        for (n.takeAll()) |p| if (used[p.rule] and allEnd(ends, p.symbols)) try n.add(p.rule, p.symbols, p);
+        const kept = try n.ctx.alloc(bool, n.productions.items.len);
+        for (kept, n.productions.items) |*keep, p| keep.* = allEnd(ends, p.symbols);
+        const used = try useless_rules.findUsed(n.ctx, &n.now(), kept);
+        for (n.takeAll(), kept) |p, keep| if (used[p.rule] and keep) try n.add(p.rule, p.symbols, p);
     }
 
     /// [rule]: whether it derives the empty text, or any.
@@ -245,12 +231,16 @@ const Normal = struct {
             .terminal => is_eligible.* = is_eligible.* and text == .any,
             .rule => n_rules.* += 1,
         };
-        const now: Bnf = .{ .terminals = &.{}, .rules = n.rules.items, .productions = n.productions.items, .start = n.grammar.start };
-        try markBottomUp(n.ctx, &now, eligible, unmarked, marked);
+        try markBottomUp(n.ctx, &n.now(), eligible, unmarked, marked);
         return marked;
     }
 
-    /// Numbers the rules that are left. A start that can be empty, or leads to itself, gets one of its own before it.
+    /// The grammar as far as it is rewritten.
+    fn now(n: *const Normal) Bnf {
+        return .{ .terminals = n.grammar.terminals, .rules = n.rules.items, .productions = n.productions.items, .start = n.grammar.start };
+    }
+
+    /// Numbers the rules that are left. A start that can be empty gets one of its own before it.
     fn finish(n: *Normal, is_nullable: bool) Error!Bnf {
         const numbers = try n.ctx.filled(u32, n.rules.items.len, 0);
         const is_left = try n.ctx.filled(bool, n.rules.items.len, false);

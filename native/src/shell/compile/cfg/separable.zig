@@ -7,6 +7,9 @@ const Dfa = dfa.Dfa;
 const Bnf = @import("../bnf.zig").Bnf;
 const Tables = @import("../lr/tables.zig").Tables;
 const sets = @import("../lr/sets.zig");
+const maximal_munch = @import("../lr/maximal_munch.zig");
+const Classes = maximal_munch.Classes;
+const findFirsts = maximal_munch.findFirsts;
 const context = @import("../lr/context.zig");
 const Context = context.Context;
 const Error = context.Error;
@@ -128,9 +131,6 @@ fn isOneOfEach(ctx: *const Context, tables: *const Tables, lexer: *const Dfa, ac
     return true;
 }
 
-/// A bit set of the lexer's byte classes.
-const Classes = [256 / 64]u64;
-
 /// [state * words]: the terminals on which a state has an action.
 fn findAccepted(ctx: *const Context, t: *const Tables) Error![]u64 {
     const accepted = try ctx.alloc(u64, t.shift_sets.len);
@@ -141,18 +141,6 @@ fn findAccepted(ctx: *const Context, t: *const Tables) Error![]u64 {
         }
     }
     return accepted;
-}
-
-/// [terminal]: the classes that it can begin with.
-fn findFirsts(ctx: *const Context, lexer: *const Dfa, n_terminals: u32) Error![]Classes {
-    const firsts = try ctx.filled(Classes, n_terminals, @splat(0));
-    for (0..lexer.nClasses()) |class| {
-        const to = lexer.column(class)[dfa.start];
-        if (to == dfa.dead) continue;
-        var terminals = sets.iterate(lexer.reachSet(to));
-        while (terminals.next()) |terminal| sets.add(&firsts[terminal], class);
-    }
-    return firsts;
 }
 
 /// [terminal]: the classes that what comes after it can begin with.

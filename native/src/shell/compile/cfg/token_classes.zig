@@ -4,6 +4,7 @@
 const std = @import("std");
 const ArrayList = @import("engine").array_list.ArrayList;
 const Texts = @import("engine").texts.Texts;
+const sort = @import("engine").sort.sort;
 const NamedTokens = @import("engine").named_tokens.NamedTokens;
 const ast = @import("../regex/ast.zig");
 const grammar_module = @import("grammar.zig");
@@ -32,7 +33,7 @@ pub const TokenClasses = struct {
         if (t.sets.items.len == 0) return t;
         var ids: ArrayList(u32) = .empty;
         for (t.sets.items) |set| try ctx.appendSlice(&ids, set.ids);
-        std.sort.heap(u32, ids.items, {}, std.sort.asc(u32));
+        sort(u32, ids.items, {}, std.sort.asc(u32));
         var n: usize = 0;
         for (ids.items) |id| if (n == 0 or ids.items[n - 1] != id) {
             ids.items[n] = id;

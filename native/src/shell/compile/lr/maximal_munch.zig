@@ -45,7 +45,7 @@ pub fn noteInseparable(
 const notes_max = 100;
 
 /// A bit set of the lexer's byte classes.
-const Classes = [256 / 64]u64;
+pub const Classes = [256 / 64]u64;
 const no_classes: Classes = @splat(0);
 
 const Search = struct {
@@ -209,7 +209,8 @@ const Search = struct {
     }
 };
 
-fn findFirsts(ctx: *const Context, lexer: *const Dfa, n_terminals: u32) Error![]Classes {
+/// [terminal]: the byte classes of the lexer that it can begin with.
+pub fn findFirsts(ctx: *const Context, lexer: *const Dfa, n_terminals: u32) Error![]Classes {
     const firsts = try ctx.filled(Classes, n_terminals, no_classes);
     for (0..lexer.nClasses()) |class| {
         const to = lexer.column(class)[dfa.start];

@@ -102,7 +102,8 @@ fn missingAlone(production: bnf.Production, found: []const bool, productive: []c
     return missing;
 }
 
-fn findUsed(ctx: *const Context, grammar: *const Bnf, kept: []const bool) Error![]bool {
+/// [rule]: whether the start rule leads to it by the productions that are kept.
+pub fn findUsed(ctx: *const Context, grammar: *const Bnf, kept: []const bool) Error![]bool {
     const used = try ctx.filled(bool, grammar.rules.len, false);
     var edges: ArrayList(graph.Edge) = .empty;
     for (grammar.productions, kept) |production, keep| {
