@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+EXAMPLE = HERE.parents[1] / "examples" / "c" / "router.c"
 INCLUDE = HERE.parents[1] / "native" / "include"
 MANIFEST = HERE.parents[1] / "native" / "abi" / "manifest.json"
 
@@ -110,7 +111,7 @@ class Programs:
         self.folder, self.library, self.runner = folder, library, runner
 
     def run_example(self) -> int:
-        program = self.compile("example", ["-std=c99", *WARNINGS], HERE / "example.c")
+        program = self.compile("example", ["-std=c99", *WARNINGS], EXAMPLE)
         result = self.run(program, [], stdout=subprocess.PIPE, text=True)
         print("example:", result.stdout, end="")
         return int(result.returncode != 0 or result.stdout != MADE_UP_ANSWER)

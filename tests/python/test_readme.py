@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from eliza_inference import Constraint, Model, TokenTree, Vocabulary
 
-ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from examples import EXAMPLES, ROOT, expected_output, run
+
 README = (ROOT / "README.md").read_text("utf-8")
 GRAMMARS = (ROOT / "native" / "GRAMMARS.md").read_text("utf-8")
 
@@ -21,18 +21,6 @@ def block(language: str) -> str:
     blocks: list[str] = re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
     assert len(blocks) == 1, f"{len(blocks)} blocks of {language}"
     return blocks[0]
-
-
-def expected_output(code: str) -> str:
-    lines = re.findall(r"prints: (.*?)(?: \*/)?$", code, re.MULTILINE)
-    assert lines, "a quick start shows what it prints"
-    return "".join(line + "\n" for line in lines)
-
-
-def run(*command: str | os.PathLike[str]) -> str:
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
 
 
 def test_the_tree_at_the_top(model: Model, tmp_path: Path) -> None:
@@ -63,7 +51,7 @@ def test_typescript_quick_start(tmp_path: Path) -> None:
 
 def test_c_quick_start(tmp_path: Path, native_library: Path) -> None:
     code = block("c")
-    assert code == (ROOT / "tests" / "native" / "example.c").read_text("utf-8")
+    assert code == (EXAMPLES / "c" / "router.c").read_text("utf-8")
     source, program = tmp_path / "quick_start.c", tmp_path / "quick_start"
     source.write_text(code, "utf-8")
     compile_c = [sys.executable, "-m", "ziglang", "cc", "-std=c99", "-Wall", "-Wextra", "-Werror"]

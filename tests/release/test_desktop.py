@@ -107,7 +107,7 @@ def test_no_library_names_a_folder_of_the_build(release: Release) -> None:
 
 
 def test_find_package_links_a_program(release: Release, tmp_path: Path) -> None:
-    example = ROOT / "tests" / "native" / "example.c"
+    example = ROOT / "examples" / "c" / "router.c"
     rest = f'add_executable(example "{example}")\ntarget_link_libraries(example elizainference::elizainference)'
     result = cmake(tmp_path, release, "C", rest, [])
     assert result.returncode == 0, result.stderr

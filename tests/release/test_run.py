@@ -29,7 +29,7 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_example_of_the_readme(programs: Programs) -> None:
-    result = programs.run(programs.compile("example", NATIVE_TESTS / "example.c"))
+    result = programs.run(programs.compile("example", ROOT / "examples" / "c" / "router.c"))
     assert result.returncode == 0, result.stderr
     assert result.stdout.replace("\r", "") == MADE_UP_ANSWER
 

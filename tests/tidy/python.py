@@ -41,11 +41,12 @@ RULES = [
     ("tests/(run.py|runner/.*|llama/.*)", ["tests/runner/.*", "tests/llama/.*"]),  # before anything is installed
     ("tests/tidy/.*", ["tests/tidy/.*", "tests/runner/.*"]),
     ("tests/models/.*", ["tests/models/.*", "tests/llama/.*"]),
+    ("examples/.*", [f"{PACKAGE}/.*"]),
     ("tests/.*", ["tests/.*", "native/.*", f"{PACKAGE}/.*"]),
     ("bench/.*", ["bench/.*", "tests/(llama|models)/.*", f"{PACKAGE}/.*"]),
 ]
 # What is run, not imported: scripts beside these have a line of their own that says so.
-ENTRY = re.compile(r".*/(__init__|__main__|conftest|test_\w+|hatch_build|unicode_tables)\.py")
+ENTRY = re.compile(r"examples/.*|.*/(__init__|__main__|conftest|test_\w+|hatch_build|unicode_tables)\.py")
 SCRIPT = re.compile(r'^if __name__ == "__main__":$', re.MULTILINE)
 
 

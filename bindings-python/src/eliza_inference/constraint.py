@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from eliza_inference._arguments import instance, kind_of, several, utf8
 from eliza_inference._bitmap import n_bitmap_words
@@ -315,6 +315,28 @@ class Constraint(Shared, Described):
         schema = response_schema(response_format)
         return None if schema is None else cls.json_schema(vocabulary, schema, **options)
 
+    @overload
+    @classmethod
+    def tool_call(
+        cls,
+        vocabulary: Vocabulary,
+        tools: Iterable[Tool],
+        tool_choice: Literal["required"] | Mapping[str, Any] = "required",
+        *,
+        form: ToolForm | str = "hermes",
+        **options: Unpack[JsonSchemaSettings],
+    ) -> Constraint: ...
+    @overload
+    @classmethod
+    def tool_call(
+        cls,
+        vocabulary: Vocabulary,
+        tools: Iterable[Tool],
+        tool_choice: ToolChoice,
+        *,
+        form: ToolForm | str = "hermes",
+        **options: Unpack[JsonSchemaSettings],
+    ) -> Constraint | None: ...
     @classmethod
     def tool_call(
         cls,

@@ -60,13 +60,15 @@ class ConstraintLogitsProcessor:
             else:
                 open_rows.append(at)
         fill_bitmaps([self._rows[at].matcher for at in open_rows], bitmaps, rows=open_rows)
-        if scores.device.type != "cpu" or str(scores.dtype) != "torch.float32" or not scores.is_contiguous():
+        n_tokens = len(self._constraint.vocabulary)
+        usual = scores.device.type == "cpu" and str(scores.dtype) == "torch.float32" and scores.is_contiguous()
+        if not usual or scores.shape[-1] < n_tokens:  # a tokenizer may have tokens that the model has not
             apply_bitmaps(scores, bitmaps)
             return scores
         # What transformers passes on the CPU. The library masks such rows many times as fast as numpy; masks that had
         # to be computed were so above, in several threads.
         logits = scores.detach().numpy()
-        logits[:, len(self._constraint.vocabulary) :] = -np.inf
+        logits[:, n_tokens:] = -np.inf
         for at, row in enumerate(self._rows):
             if at in open_rows:
                 row.matcher.mask_logits(logits[at])
