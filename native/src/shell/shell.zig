@@ -46,6 +46,7 @@ test {
     _ = @import("compile/lr/tables_test.zig");
     _ = @import("compile/schema/compile_test.zig");
     _ = @import("compile/cfg/compile_test.zig");
+    _ = @import("compile/token_set.zig");
     _ = @import("compile/schema/decimals.zig");
     _ = @import("compile/schema/json.zig");
     _ = @import("compile/schema/keywords.zig");

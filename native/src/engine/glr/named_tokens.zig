@@ -10,20 +10,23 @@ const bitmap = @import("../base/bitmap.zig");
 
 /// Immutable.
 pub const NamedTokens = struct {
-    /// Ascending.
-    ids: []const u32 = &.{},
-    /// Of each of them, from 1.
+    /// Where runs of tokens begin that are taken alike, ascending from 0; each goes on to the next one.
+    starts: []const u32 = &.{},
+    /// Of each run: a class, `no_class`, or `unlisted` of tokens that no list has.
     classes: []const u8 = &.{},
-    /// Of all others: `no_class` unless the grammar takes any token but some.
+    /// Of all unlisted ones: `no_class` unless the grammar takes any token but some.
     others: u8 = no_class,
+    /// They are numbered from 1.
     n_classes: u8 = 0,
 
     /// In no text: UTF-8 does not have it.
     pub const lead = 0xff;
     pub const no_class = 0;
+    pub const unlisted = 0xff;
+    pub const classes_max = 0xfe;
 
     pub fn deinit(named: *NamedTokens, gpa: Allocator) void {
-        gpa.free(named.ids);
+        gpa.free(named.starts);
         gpa.free(named.classes);
         named.* = undefined;
     }
@@ -34,12 +37,13 @@ pub const NamedTokens = struct {
 
     pub fn classOf(named: *const NamedTokens, token: u32, flags: Flags) u8 {
         var low: usize = 0;
-        var high = named.ids.len;
+        var high = named.starts.len;
         while (low < high) {
             const middle = low + (high - low) / 2;
-            if (named.ids[middle] == token) return named.classes[middle];
-            if (named.ids[middle] < token) low = middle + 1 else high = middle;
+            if (named.starts[middle] <= token) low = middle + 1 else high = middle;
         }
+        const class = if (low == 0) unlisted else named.classes[low - 1];
+        if (class != unlisted) return class;
         return if (isOther(flags)) named.others else no_class;
     }
 
@@ -50,13 +54,13 @@ pub const NamedTokens = struct {
 
     /// Adds the tokens of a class.
     pub fn addClass(named: *const NamedTokens, class: u8, tokens: *const Tokens, words: []u32) void {
-        for (named.ids, named.classes) |id, one| if (one == class) bitmap.set(words, id);
-        if (class != named.others) return;
-        var next: usize = 0;
-        for (0..tokens.n) |token| {
-            while (next < named.ids.len and named.ids[next] < token) next += 1;
-            const is_named = next < named.ids.len and named.ids[next] == token;
-            if (!is_named and isOther(tokens.flagsOf(@intCast(token)))) bitmap.set(words, @intCast(token));
+        for (named.starts, named.classes, 1..) |start, one, next| {
+            const is_other = one == unlisted and class == named.others;
+            if (one != class and !is_other) continue;
+            const end = if (next < named.starts.len) named.starts[next] else tokens.n;
+            for (start..@min(end, tokens.n)) |token| {
+                if (!is_other or isOther(tokens.flagsOf(@intCast(token)))) bitmap.set(words, @intCast(token));
+            }
         }
     }
 };

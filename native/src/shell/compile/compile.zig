@@ -116,7 +116,7 @@ fn languageOf(
     return switch (source) {
         .choices => |choices| .{ .choices = try .build(gpa, choices.text, choices.offsets, budget, diag) },
         .regex => |r| .{ .regex = .{ .dfa = try compileRegex(gpa, arena, r.pattern, r.ignore_case, budget, diag) } },
-        .lark => |l| try compileLark(gpa, arena, l.text, l.options, notes, budget, diag),
+        .lark => |l| try compileLark(gpa, arena, vocabulary, l.text, l.options, notes, budget, diag),
         .gbnf => |g| try compileGbnf(gpa, vocabulary, g.text, g.options, arena, notes, budget, diag),
         .json_schema => |s| .{
             .json_schema = try compileSchema(gpa, vocabulary, s.text, &s.options, arena, notes, budget, diag),
@@ -268,12 +268,15 @@ fn tooLarge(e: error{ OutOfMemory, TooLarge }, diag: *Diagnostic) Error {
 fn compileLark(
     gpa: Allocator,
     arena: Allocator,
+    vocabulary: *const Vocabulary,
     text: []const u8,
-    options: lark.Options,
+    given: lark.Options,
     notes: *tables.Notes,
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!Language {
+    var options = given;
+    options.tokens = &vocabulary.tokens;
     const parsed = try lark.parse(arena, text, options, budget, diag);
     try notes.appendSlice(arena, parsed.notes);
     const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };

@@ -17,7 +17,7 @@ const Mapping = @import("engine").mapping.Mapping;
 pub const Kind = enum(u32) { vocabulary = 1, constraint = 2 };
 
 /// Changes whenever anything that is written changes: a file of another version is refused.
-const version = 7;
+const version = 8;
 const magic = "ELIZA\x00IM".*;
 
 const Header = extern struct {

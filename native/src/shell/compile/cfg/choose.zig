@@ -96,9 +96,9 @@ fn finish(gpa: Allocator, grammar: *const Bnf, lexer: *Dfa, parser: *const Table
 }
 
 fn copyTokens(gpa: Allocator, tokens: *const NamedTokens) Allocator.Error!NamedTokens {
-    const ids = try gpa.dupe(u32, tokens.ids);
-    errdefer gpa.free(ids);
-    return .{ .ids = ids, .classes = try gpa.dupe(u8, tokens.classes), .others = tokens.others, .n_classes = tokens.n_classes };
+    const starts = try gpa.dupe(u32, tokens.starts);
+    errdefer gpa.free(starts);
+    return .{ .starts = starts, .classes = try gpa.dupe(u8, tokens.classes), .others = tokens.others, .n_classes = tokens.n_classes };
 }
 
 /// Unless the longest lexeme decides, all terminals that match are found: which of them it is, is the parser's affair.

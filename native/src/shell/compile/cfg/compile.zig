@@ -2,6 +2,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -12,6 +13,8 @@ const Context = context.Context;
 const Error = context.Error;
 const Notes = @import("../lr/tables.zig").Notes;
 const Grammar = @import("grammar.zig").Grammar;
+const Expression = @import("grammar.zig").Expression;
+const TokenSet = @import("../token_set.zig").TokenSet;
 const Regular = @import("regular.zig").Regular;
 const TokenClasses = @import("token_classes.zig").TokenClasses;
 const lower = @import("lower.zig").lower;
@@ -31,7 +34,9 @@ pub fn compile(
     diag: *Diagnostic,
 ) Error!Language {
     const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
-    const tokens: TokenClasses = try .init(&ctx, grammar);
+    var sets: ArrayList(TokenSet) = .empty;
+    for (grammar.rules) |rule| try collect(&ctx, rule.expression, &sets);
+    const tokens: TokenClasses = try .init(&ctx, sets.items);
     const n_notes = notes.items.len;
     return attempt(gpa, &ctx, grammar, &tokens, weight_max_first, notes) catch |e| {
         if (e == error.OutOfMemory or diag.status != .limit) return e;
@@ -39,6 +44,15 @@ pub fn compile(
         notes.shrinkRetainingCapacity(n_notes);
         return attempt(gpa, &ctx, grammar, &tokens, 0, notes);
     };
+}
+
+fn collect(ctx: *const Context, expression: Expression, sets: *ArrayList(TokenSet)) Error!void {
+    switch (expression) {
+        .pattern, .rule => {},
+        .sequence, .choice => |items| for (items) |item| try collect(ctx, item, sets),
+        .repeat => |repeat| try collect(ctx, repeat.expression, sets),
+        .tokens => |set| try ctx.append(sets, set),
+    }
 }
 
 fn attempt(

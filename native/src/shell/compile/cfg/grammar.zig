@@ -4,6 +4,7 @@
 
 const ast = @import("../regex/ast.zig");
 const Place = @import("../bnf.zig").Place;
+const TokenSet = @import("../token_set.zig").TokenSet;
 
 pub const Expression = union(enum) {
     /// Of characters and texts.
@@ -15,7 +16,7 @@ pub const Expression = union(enum) {
     /// One of them; there is at least one.
     choice: []const Expression,
     repeat: *const Repeat,
-    tokens: Tokens,
+    tokens: TokenSet,
 
     pub const empty: Expression = .{ .sequence = &.{} };
 };
@@ -27,9 +28,6 @@ pub const Repeat = struct {
     /// null: no limit.
     max: ?u32,
 };
-
-/// One token of the vocabulary, whatever it spells: one of `ids`, or any but them.
-pub const Tokens = struct { ids: []const u32, negated: bool };
 
 /// Rules may lead to themselves in any way.
 pub const Rule = struct {

@@ -162,7 +162,7 @@ const Fixture = struct {
             },
             .tokens => |tokens| {
                 try out.writeAll(if (tokens.negated) " !<" else " <");
-                for (tokens.ids) |id| try out.print("{d},", .{id});
+                for (tokens.ranges) |range| try out.print("{d},", .{range.first});
                 try out.writeAll(">");
             },
         }

@@ -7,7 +7,6 @@ const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
-const grammar = @import("../cfg/grammar.zig");
 const Place = @import("../bnf.zig").Place;
 const ast = @import("../regex/ast.zig");
 const regex = @import("../regex/parse.zig");
@@ -15,6 +14,8 @@ const Characters = @import("characters.zig").Characters;
 const Cursor = @import("cursor.zig").Cursor;
 const FreeText = @import("free_text.zig").FreeText;
 const Tokens = @import("tokens.zig").Tokens;
+const Range = @import("../token_set.zig").Range;
+const TokenSet = @import("../token_set.zig").TokenSet;
 
 const Error = Allocator.Error || diagnostic.Error;
 
@@ -24,7 +25,7 @@ pub const Macro = enum { Regex, Substring, Token, ExcludeToken, TagDispatch, Tok
 /// What a call means.
 pub const Value = union(enum) {
     pattern: *const ast.Node,
-    tokens: grammar.Tokens,
+    tokens: TokenSet,
     dispatch: Dispatch,
 };
 
@@ -59,7 +60,7 @@ pub const Macros = struct {
         return switch (macro) {
             .Regex => .{ .pattern = try m.regularExpression(place) },
             .Substring => .{ .pattern = try m.substring() },
-            .Token, .ExcludeToken => .{ .tokens = .{ .ids = try m.ids(), .negated = macro == .ExcludeToken } },
+            .Token, .ExcludeToken => .{ .tokens = .{ .ranges = try m.numbers(), .negated = macro == .ExcludeToken } },
             .TagDispatch => .{ .dispatch = try m.dispatch() },
             .TokenTagDispatch => m.cursor.fail(place, "{s} is not served", .{@tagName(macro)}),
         };
@@ -208,10 +209,11 @@ pub const Macros = struct {
         return std.ascii.isAlphanumeric(byte) or byte == '_' or byte == '-' or byte == '.';
     }
 
-    fn ids(m: *const Macros) Error![]const u32 {
-        var all: ArrayList(u32) = .empty;
+    fn numbers(m: *const Macros) Error![]const Range {
+        var all: ArrayList(Range) = .empty;
         while (true) {
-            try all.append(m.arena, try m.tokens.number(m.cursor));
+            const token = try m.tokens.number(m.cursor);
+            try all.append(m.arena, .{ .first = token, .last = token });
             m.cursor.skipSpace(true);
             if (!try m.more()) return all.items;
         }

@@ -7,7 +7,7 @@ const Texts = @import("engine").texts.Texts;
 const diagnostic = @import("engine").diagnostic;
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const quoted = diagnostic.quoted;
-const grammar = @import("../cfg/grammar.zig");
+const token_set = @import("../token_set.zig");
 const Cursor = @import("cursor.zig").Cursor;
 
 const Error = Allocator.Error || diagnostic.Error;
@@ -21,11 +21,10 @@ pub const Tokens = struct {
     known: ArrayList(u32) = .empty,
 
     /// `<` or `!` is next.
-    pub fn read(t: *Tokens, cursor: *Cursor) Error!grammar.Tokens {
+    pub fn read(t: *Tokens, cursor: *Cursor) Error!token_set.TokenSet {
         const negated = cursor.take("!");
-        const ids = try t.arena.alloc(u32, 1);
-        ids[0] = if (cursor.startsWith("<[")) try t.byNumber(cursor) else try t.byText(cursor);
-        return .{ .ids = ids, .negated = negated };
+        const token = if (cursor.startsWith("<[")) try t.byNumber(cursor) else try t.byText(cursor);
+        return .{ .ranges = try t.arena.dupe(token_set.Range, &.{.{ .first = token, .last = token }}), .negated = negated };
     }
 
     fn byNumber(t: *const Tokens, cursor: *Cursor) Error!u32 {
@@ -53,21 +52,10 @@ pub const Tokens = struct {
         const text = cursor.text[first..cursor.at];
         const index = try t.texts.put(t.arena, text);
         if (index == t.known.items.len) {
-            const token = t.find(text) orelse return cursor.fail(place, "no token of the vocabulary is {f}", .{quoted(text)});
+            const token = token_set.find(&t.vocabulary.tokens, text) orelse
+                return cursor.fail(place, "no token of the vocabulary is {f}", .{quoted(text)});
             try t.known.append(t.arena, token);
         }
         return t.known.items[index];
-    }
-
-    /// A special token before any other.
-    fn find(t: *const Tokens, text: []const u8) ?u32 {
-        var found: ?u32 = null;
-        for (0..t.vocabulary.tokens.n) |i| {
-            const token: u32 = @intCast(i);
-            if (!std.mem.eql(u8, t.vocabulary.tokens.bytesOf(token), text)) continue;
-            if (t.vocabulary.tokens.flagsOf(token).special) return token;
-            found = found orelse token;
-        }
-        return found;
     }
 };

@@ -34,6 +34,8 @@ const Rule = syntax_tree.Rule;
 const Terminal = syntax_tree.Terminal;
 const Scanner = @import("scanner.zig").Scanner;
 const Token = @import("scanner.zig").Token;
+const NamedTokens = @import("engine").named_tokens.NamedTokens;
+const Tokens = @import("engine").vocabulary.Tokens;
 const Tag = @import("scanner.zig").Tag;
 
 const Error = Allocator.Error || diagnostic.Error;
@@ -54,6 +56,8 @@ pub const Options = struct {
     start: []const u8 = "start",
     /// Those that `%import` finds, by name.
     grammars: Documents = .{},
+    /// Those that it can name.
+    tokens: *const Tokens = &.{ .n = 0 },
 };
 
 /// `text` is valid UTF-8 without zero bytes, and must live as long as the result, which lives in `arena`.
@@ -74,7 +78,7 @@ pub fn parse(
         .callers = options.grammars,
         .notes = notes,
         .scanner = .{ .text = text, .diag = diag },
-        .patterns = .{ .arena = arena, .budget = budget, .diag = diag, .notes = notes },
+        .patterns = .{ .arena = arena, .budget = budget, .diag = diag, .notes = notes, .tokens = options.tokens },
         .token = undefined,
     };
     try parser.addGrammar(.outermost);
@@ -83,6 +87,9 @@ pub fn parse(
     try parser.readInstances();
     const start = try parser.startOf(options.start);
     try parser.resolveNames();
+    const named = try arena.create(NamedTokens);
+    named.* = try parser.patterns.finishTokens();
+    parser.reading.tokens = named;
     return .{
         .names = parser.names.items,
         .patterns = parser.patterns.list.items,
@@ -875,7 +882,7 @@ const Parser = struct {
     fn readSequence(p: *Parser, depth: u32) Error!Expression {
         const base = p.stack.items.len;
         while (switch (p.token.tag) {
-            .rule, .terminal, .string, .regex, .left_parenthesis, .left_bracket, .not => true,
+            .rule, .terminal, .string, .regex, .token, .left_parenthesis, .left_bracket, .not => true,
             .directive => isAtom(p.token),
             else => false,
         }) try p.stack.append(p.arena, try p.readRepeated(depth));
@@ -962,6 +969,11 @@ const Parser = struct {
             .string => return .{ .reference = .{ .pattern = try p.readString() } },
             .regex => {
                 const pattern = try p.patterns.regularExpression(token);
+                try p.advance();
+                return .{ .reference = .{ .pattern = pattern } };
+            },
+            .token => {
+                const pattern = try p.patterns.named(token);
                 try p.advance();
                 return .{ .reference = .{ .pattern = pattern } };
             },

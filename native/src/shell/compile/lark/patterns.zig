@@ -15,6 +15,12 @@ const Properties = properties_module.Properties;
 const Token = @import("scanner.zig").Token;
 const json = @import("../schema/json.zig");
 const substring = @import("substring.zig");
+const token_set = @import("../token_set.zig");
+const TokenSet = token_set.TokenSet;
+const TokenClasses = @import("../cfg/token_classes.zig").TokenClasses;
+const Context = @import("../lr/context.zig").Context;
+const NamedTokens = @import("engine").named_tokens.NamedTokens;
+const Tokens = @import("engine").vocabulary.Tokens;
 const message = @import("message");
 const quoted = diagnostic.quoted;
 
@@ -44,6 +50,11 @@ pub const Patterns = struct {
     /// How each of them is written.
     keys: Texts = .{},
     n_costly: u32 = 0,
+    /// The vocabulary's.
+    tokens: *const Tokens,
+    /// Of the tokens that are named, and where in `list` each stands.
+    sets: ArrayList(TokenSet) = .empty,
+    of_sets: ArrayList(u32) = .empty,
     /// What `i` means from here on: cases of ASCII's letters, or of all.
     ascii_case: bool = false,
 
@@ -110,6 +121,61 @@ pub const Patterns = struct {
     pub fn nothing(p: *Patterns, token: Token) Error!u32 {
         if (try p.find(try std.mem.concat(p.arena, u8, &.{ "%declare ", token.text }))) |index| return index;
         return p.add(token, try ast.create(p.arena, .{ .class = &.{} }), false);
+    }
+
+    /// The index in `list` of a token of the vocabulary that the grammar names: `<name>`, `<[1,5-9]>`, `<[^1]>`, `<[*]>`.
+    pub fn named(p: *Patterns, token: Token) Error!u32 {
+        if (try p.find(token.text)) |index| return index;
+        const set: TokenSet = if (token.text[1] == '[') try p.tokensOf(token) else one: {
+            const id = token_set.find(p.tokens, token.text) orelse
+                return p.fail(token, 0, "no token of the vocabulary is {f}", .{quoted(token.text)});
+            break :one .{ .ranges = try p.arena.dupe(token_set.Range, &.{.{ .first = id, .last = id }}) };
+        };
+        const index = try p.add(token, ast.empty, false);
+        try p.sets.append(p.arena, set);
+        try p.of_sets.append(p.arena, index);
+        return index;
+    }
+
+    /// Those between `<[` and `]>`.
+    fn tokensOf(p: *Patterns, token: Token) Error!TokenSet {
+        var list = token.text[2 .. token.text.len - 2];
+        if (std.mem.eql(u8, list, "*")) return .{ .ranges = &.{}, .negated = true };
+        const negated = list.len > 0 and list[0] == '^';
+        if (negated) list = list[1..];
+        var ranges: ArrayList(token_set.Range) = .empty;
+        var items = std.mem.splitScalar(u8, list, ',');
+        while (items.next()) |item| {
+            const dash = std.mem.findScalar(u8, item, '-') orelse item.len;
+            const first = try p.tokenNumber(token, item[0..dash]);
+            const last = if (dash < item.len) try p.tokenNumber(token, item[dash + 1 ..]) else first;
+            if (last < first) return p.fail(token, 0, "the range ends before it begins", .{});
+            try ranges.append(p.arena, .{ .first = first, .last = last });
+        }
+        return .{ .ranges = ranges.items, .negated = negated };
+    }
+
+    fn tokenNumber(p: *const Patterns, token: Token, text: []const u8) Error!u32 {
+        const digits = std.mem.trim(u8, text, " \t");
+        const number = std.fmt.parseInt(u32, digits, 10) catch std.math.maxInt(u32);
+        const are_digits = for (digits) |digit| {
+            if (!std.ascii.isDigit(digit)) break false;
+        } else digits.len > 0;
+        if (!are_digits) return p.fail(token, 0, "tokens are written <[1,5-9]>, <[^1]>, <[*]> or <name>", .{});
+        if (number < p.tokens.n) return number;
+        return p.fail(token, 0, "there is no token {s}: the vocabulary has {d}", .{ digits, p.tokens.n });
+    }
+
+    /// What the named tokens are to the lexer, once all are known.
+    pub fn finishTokens(p: *Patterns) Error!NamedTokens {
+        const ctx: Context = .{ .arena = p.arena, .budget = p.budget, .diag = p.diag };
+        const classes: TokenClasses = try .init(&ctx, p.sets.items);
+        for (p.sets.items, p.of_sets.items) |set, index| {
+            const node = try classes.nodeOf(set);
+            p.list.items[index].node = node;
+            p.list.items[index].properties = Properties.of(node).?;
+        }
+        return classes.named;
     }
 
     /// The index in `list` of what the JSON of a `%regex` says, which is written as `text`.

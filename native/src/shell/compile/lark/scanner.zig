@@ -20,6 +20,8 @@ pub const Tag = enum {
     string,
     /// With its slashes and the letters after them.
     regex,
+    /// `<name>` or `<[numbers]>`.
+    token,
     /// Digits alone.
     number,
     /// `%` and a word.
@@ -149,6 +151,7 @@ pub const Scanner = struct {
             0 => return .end,
             '"' => return s.scanString(place),
             '/' => return s.scanRegex(place),
+            '<' => return s.scanToken(place),
             '_', 'a'...'z', 'A'...'Z' => return s.scanName(place),
             '0'...'9' => {
                 s.skipWhile(std.ascii.isAlphanumeric); // 0x1f
@@ -195,7 +198,6 @@ pub const Scanner = struct {
             '?' => .question,
             '!' => .bang,
             '~' => if (s.isBeforeNumber()) .times else .not,
-            '<' => return s.fail(place, "special tokens, <|name|> and <[number]>, are not served", .{}),
             '@' => return s.fail(place, "grammars by @name are not served: import rules of them with %import", .{}),
             '\'' => return s.fail(place, "a string is written in double quotes", .{}),
             else => {
@@ -314,6 +316,16 @@ pub const Scanner = struct {
             }
         }
         return s.fail(place, "the regex is not closed", .{});
+    }
+
+    fn scanToken(s: *Scanner, place: Place) diagnostic.Error!Tag {
+        const end: []const u8 = if (s.byteAt(1) == '[') "]>" else ">";
+        const rest = s.text[s.at..];
+        const length = std.mem.find(u8, rest, end) orelse rest.len;
+        const line_end = std.mem.findScalar(u8, rest, '\n') orelse rest.len;
+        if (length > line_end or length == rest.len) return s.fail(place, "the token is not closed by \"{s}\" on its line", .{end});
+        for (0..length + end.len) |_| s.step(s.byteAt(0));
+        return .token;
     }
 
     /// Moves past one byte, and keeps columns in characters.
