@@ -88,6 +88,7 @@ export const ELIZA_ALLOWED_BITMAP = 2;
 export const ELIZA_FORCED_BYTES_MAX = 65536;
 export const ELIZA_MODE_GREEDY = 0;
 export const ELIZA_MODE_SAMPLED = 1;
+export const ELIZA_DRAFT_TOKENS_MAX = 64;
 export const ELIZA_STOP_NONE = 0;
 export const ELIZA_STOP_END_OF_GENERATION = 1;
 export const ELIZA_STOP_MAX_TOKENS = 2;
@@ -291,7 +292,7 @@ export const eliza_llm_stream_config_t = {
 } as const;
 
 export const eliza_llm_stream_stats_t = {
-  size: 120,
+  size: 152,
   fields: {
     struct_size: { offset: 0, type: "u32" },
     grammar_off: { offset: 4, type: "i32" },
@@ -309,6 +310,10 @@ export const eliza_llm_stream_stats_t = {
     decode_ns: { offset: 96, type: "u64" },
     context_tokens: { offset: 104, type: "u64" },
     pending_tokens: { offset: 112, type: "u64" },
+    drafted_tokens: { offset: 120, type: "u64" },
+    accepted_drafts: { offset: 128, type: "u64" },
+    saved_passes: { offset: 136, type: "u64" },
+    drafter_passes: { offset: 144, type: "u64" },
   },
 } as const;
 
@@ -414,6 +419,7 @@ export const declarations = {
   eliza_inference_llm_stream_set_skip_ahead: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
   eliza_inference_llm_stream_set_threads: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
   eliza_inference_llm_stream_stop_reason: { args: [FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_set_verifier_callback: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_llm_stream_stats: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_set_token_trie: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.i32], returns: FFIType.i32 },
   eliza_inference_clear_token_trie: { args: [FFIType.ptr], returns: FFIType.i32 },
@@ -433,7 +439,6 @@ export const declarations = {
   eliza_inference_sampler_state: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_mmap_acquire: { args: [FFIType.ptr, FFIType.cstring, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_mmap_evict: { args: [FFIType.ptr, FFIType.cstring, FFIType.ptr], returns: FFIType.i32 },
-  eliza_inference_set_verifier_callback: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_tts_stream_supported: { args: [], returns: FFIType.i32 },
   eliza_inference_tts_synthesize: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.cstring, FFIType.ptr, FFIType.u64_fast, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_tts_synthesize_stream: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.cstring, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },

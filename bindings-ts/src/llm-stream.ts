@@ -23,11 +23,11 @@ export interface LlmStreamConfig {
   slotId?: number | undefined;
   /** Accepted but unused. */
   promptCacheKey?: string | null | undefined;
-  /** Has no effect without a drafter. */
+  /** Drafts with fewer tokens are not tried; 1 by default, 0: no drafts. */
   draftMin?: number | undefined;
-  /** Has no effect without a drafter. */
+  /** The most tokens of a draft, up to 64; 0, the default: no drafts. A draft saves passes, and changes no output. */
   draftMax?: number | undefined;
-  /** The drafter. Builds without speculative decoding refuse one. */
+  /** The GGUF file of a smaller model with the same vocabulary, which drafts; by default, prompt lookup does. */
   mtpDrafterPath?: string | null | undefined;
   /** Another name for `mtpDrafterPath`. */
   draftModelPath?: string | null | undefined;
@@ -53,9 +53,9 @@ export interface LlmStreamStep {
   text: string;
   /** Whether this is the final step. */
   done: boolean;
-  /** Tokens that a drafter proposed; 0 without one. */
+  /** Tokens that were drafted in this step. */
   drafterDrafted: number;
-  /** Those of them that were accepted. */
+  /** Tokens that came out as they were drafted, in this step or one before. */
   drafterAccepted: number;
 }
 
@@ -187,7 +187,7 @@ function fillConfig(view: DataView, config: LlmStreamConfig): Uint8Array[] {
     repeat_penalty: config.repeatPenalty ?? 1,
     slot_id: integer("slotId", config.slotId, -1),
     prompt_cache_key: string("promptCacheKey", config.promptCacheKey),
-    draft_min: integer("draftMin", config.draftMin),
+    draft_min: integer("draftMin", config.draftMin, 1),
     draft_max: integer("draftMax", config.draftMax),
     mtp_drafter_path: string("mtpDrafterPath", config.mtpDrafterPath ?? config.draftModelPath),
     gbnf_grammar: string("gbnfGrammar", config.gbnfGrammar),

@@ -25,11 +25,11 @@ export interface FfiStreamingGenerateArgs {
   topK: number;
   /** Penalty on the last 64 tokens; 1: off. */
   repeatPenalty: number;
-  /** Has no effect without a drafter. */
+  /** As in LlmStreamConfig. */
   draftMin: number;
-  /** Has no effect without a drafter. */
+  /** As in LlmStreamConfig. */
   draftMax: number;
-  /** The drafter. Builds without speculative decoding refuse one. */
+  /** As mtpDrafterPath in LlmStreamConfig. */
   draftModelPath: string | null;
   /** As in LlmStreamConfig. */
   gpuLayers?: number | undefined;
@@ -71,9 +71,9 @@ export interface FfiStreamingGenerateResult {
   slotId: number;
   /** Milliseconds until the first text, including the prompt; null if there was no text. */
   firstTokenMs: number | null;
-  /** Tokens that a drafter proposed. */
+  /** Tokens that were drafted. */
   drafted: number;
-  /** Those of them that were accepted. */
+  /** Those of them that came out. */
   accepted: number;
 }
 

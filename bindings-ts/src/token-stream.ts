@@ -81,6 +81,14 @@ export interface StreamStats {
   contextTokens: number;
   /** Tokens accepted but not yet decoded. */
   pendingTokens: number;
+  /** Tokens that were drafted. */
+  draftedTokens: number;
+  /** Those of them that came out. */
+  acceptedDrafts: number;
+  /** Choices that took no pass, since a draft had left the logits. */
+  savedPasses: number;
+  /** Calls of the drafting model. */
+  drafterPasses: number;
 }
 
 /**
@@ -115,10 +123,10 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
   }
 
   /**
-   * One step: at most one forward pass and one chosen token, plus the forced tokens before and after it. A step ends
-   * with a token that starts or ends a span. A token whose text no longer fits `maxTextBytes` comes with the next step;
-   * if its text alone does not fit, the text comes in parts, in steps without tokens but the last. Throws
-   * ELIZA_ERR_STATE before the first `prefill`.
+   * One step: at most one forward pass and one chosen token, plus the forced tokens before and after it and those that
+   * were drafted rightly. A step ends with a token that starts or ends a span. A token whose text no longer fits
+   * `maxTextBytes` comes with the next step; if its text alone does not fit, the text comes in parts, in steps without
+   * tokens but the last. Throws ELIZA_ERR_STATE before the first `prefill`.
    */
   step({ maxTokens, maxTextBytes, ...unknown }: StepOptions = {}): LlmStreamStep {
     checkNoMore(unknown);
@@ -212,6 +220,10 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
       decodeNs: stats.decode_ns,
       contextTokens: stats.context_tokens,
       pendingTokens: stats.pending_tokens,
+      draftedTokens: stats.drafted_tokens,
+      acceptedDrafts: stats.accepted_drafts,
+      savedPasses: stats.saved_passes,
+      drafterPasses: stats.drafter_passes,
     };
   }
 

@@ -238,14 +238,32 @@ describe("Stream", () => {
   });
 
   test("settings that this build does not serve, or that are no numbers of C, are refused by name", () => {
-    expect(failure(() => model.stream({ mtpDrafterPath: "/drafter.gguf" })).message).toContain("mtp_drafter_path");
-    expect(failure(() => model.stream({ draftModelPath: "/drafter.gguf" })).message).toContain("mtp_drafter_path");
+    for (const drafter of [{ mtpDrafterPath: "/drafter.gguf" }, { draftModelPath: "/drafter.gguf" }]) {
+      expect(failure(() => model.stream({ draftMax: 4, ...drafter })).message).toStartWith(
+        "/drafter.gguf: there is no",
+      );
+    }
+    expect(failure(() => model.stream({ draftMax: 65 })).message).toBe("draft_max: 65 is more than 64");
     expect(failure(() => model.stream({ cacheTypeK: "q3_0" })).message).toContain("cache_type_k");
     expect(failure(() => model.stream({ maxTokens: 2 ** 31 })).message).toStartWith(
       "maxTokens: 2147483648 is not an integer",
     );
     expect(failure(() => model.stream({ topK: 0.5 })).message).toStartWith("topK: 0.5 is not an integer");
     expect(failure(() => model.stream({ grammar: "a\0b" })).message).toBe("gbnfGrammar: a NUL character at index 1");
+  });
+
+  test("drafts save passes and change no output", () => {
+    const grammar = 'root ::= (" SEND_" ("MESSAGE" | "EMAIL") "\\n"){8}';
+    using plain = withPrompt({ grammar, maxTokens: 40 });
+    using drafting = withPrompt({ grammar, maxTokens: 40, draftMax: 6 });
+    const steps = [...drafting];
+    expect(steps.map((step) => step.text).join("")).toBe(plain.generate());
+    const { stats } = drafting;
+    const sum = (name: "drafterDrafted" | "drafterAccepted"): number => steps.reduce((n, step) => n + step[name], 0);
+    expect([sum("drafterDrafted"), sum("drafterAccepted")]).toEqual([stats.draftedTokens, stats.acceptedDrafts]);
+    expect(stats.savedPasses).toBeGreaterThan(10);
+    expect(stats.forwardPasses + stats.savedPasses).toBe(plain.stats.forwardPasses);
+    expect(stats.drafterPasses).toBe(0);
   });
 
   test("the settings act", () => {

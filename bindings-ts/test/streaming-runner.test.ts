@@ -255,7 +255,7 @@ describe("the flow on a binding", () => {
     );
     expect(text).toBe(" NONE");
     for (const [more, name] of [
-      [{ draftModelPath: "/drafter.gguf" }, "mtp_drafter_path"],
+      [{ draftModelPath: "/drafter.gguf", draftMin: 1, draftMax: 4 }, "/drafter.gguf"],
       [{ cacheTypeV: "q3_0" }, "cache_type_v"],
       [{ gbnfGrammar: "root ::= (" }, "gbnf_grammar"],
     ] as const) {

@@ -743,7 +743,7 @@ int eliza_inference_tokenize_supported(void); /* 1 */
 
 /* 1 if a libllama that this library can drive is loaded or found, else 0. */
 int eliza_inference_llm_stream_supported(void);
-int eliza_inference_llm_mtp_supported(void);      /* 0: speculative drafting is not in this build */
+int eliza_inference_llm_mtp_supported(void);      /* 1 if streams are supported: they draft */
 int eliza_inference_llm_kv_quant_supported(void); /* 1 if streams are supported: cache_type_k and _v are served */
 
 /* ---- 9. Stream ----------------------------------------------------------------------------- */
@@ -759,9 +759,9 @@ typedef struct eliza_llm_stream_config_t {
     float repeat_penalty;         /* over the last 64 tokens; 1 or <= 0: off; at least 1e-6 */
     int32_t slot_id;              /* accepted, not used: each stream has its own KV cache */
     const char *prompt_cache_key; /* accepted, not used */
-    int32_t draft_min;            /* no meaning without a drafter */
-    int32_t draft_max;
-    const char *mtp_drafter_path; /* non-empty: ELIZA_ERR_NOT_IMPLEMENTED */
+    int32_t draft_min;            /* shorter drafts are not tried; 0 or less: no drafts */
+    int32_t draft_max;            /* tokens of a draft, at most ELIZA_DRAFT_TOKENS_MAX; 0 or less: no drafts */
+    const char *mtp_drafter_path; /* GGUF file of a drafting model; NULL, "" or the model's own: prompt lookup */
     const char *gbnf_grammar;     /* GBNF with a rule `root` (native/GBNF.md); NULL or "": none */
     int32_t disable_thinking;     /* 1: <think> is never sampled */
     int32_t n_gpu_layers;         /* layers on the GPU; 0: none, all on the CPU; -1: as the model was loaded */
@@ -770,7 +770,17 @@ typedef struct eliza_llm_stream_config_t {
     int32_t context_size;         /* tokens; 0 or less: what the model was trained with; not in ABI 13 */
 } eliza_llm_stream_config_t;
 
-/* Opens a stream on the context. The config and its strings are read during the call only. */
+#define ELIZA_DRAFT_TOKENS_MAX 64
+
+/* Opens a stream on the context. The config and its strings are read during the call only.
+ *
+ * With draft_min and draft_max above 0 the stream drafts: a forward pass also decodes tokens that may follow, and as many
+ * of them as the stream then chooses take no pass of their own. What it chooses, and the random numbers that it draws,
+ * are as without drafts: each token is chosen from its logits by the same rule. (libllama may round the logits of several
+ * tokens at once differently than those of one.) Drafts come from prompt lookup, where the last tokens stood earlier in
+ * the text, or from a smaller model with the same vocabulary (ELIZA_ERR_MODEL_MISMATCH), which the context keeps for
+ * its next stream; and the constraint or the grammar adds what they force, and refuses the rest. A model whose memory cannot
+ * forget a part, such as a recurrent one, has no drafts. */
 EliLlmStream *eliza_inference_llm_stream_open(EliInferenceContext *ctx, const eliza_llm_stream_config_t *cfg,
                                               char **out_error);
 
@@ -783,14 +793,16 @@ int eliza_inference_llm_stream_prefill(EliLlmStream *stream, const int32_t *toke
                                        char **out_error);
 
 /* One step: forced tokens, at most one forward pass, one chosen token and the tokens that it
- * forces; at most `tokens_cap` tokens. A step ends with the token that starts or ends a span.
+ * forces, and those that were drafted rightly; at most `tokens_cap` tokens. A step ends with the token that starts or ends
+ * a span.
  * Returns 0 (more), 1 (final: see eliza_inference_llm_stream_stop_reason) or a status.
  *
  * `text_out` receives whole characters of UTF-8 and a terminator; it may be NULL with text_cap 0,
  * else text_cap is at least 5. An incomplete character is held back; at the end it becomes U+FFFD.
  * A token whose text does not fit is delivered by the next call. If it does not fit a whole buffer,
  * it comes in parts: calls that return 0 with *num_tokens_out 0, the token with its last part.
- * The end-of-generation token is not emitted. `drafter_*_out` receive 0; they may be NULL. */
+ * The end-of-generation token is not emitted. `drafter_drafted_out` receives how many tokens were drafted in this step,
+ * `drafter_accepted_out` how many came out as drafted, in this step or one before; they may be NULL. */
 int eliza_inference_llm_stream_next(EliLlmStream *stream, int32_t *tokens_out, size_t tokens_cap,
                                     size_t *num_tokens_out, char *text_out, size_t text_cap,
                                     int32_t *drafter_drafted_out, int32_t *drafter_accepted_out, char **out_error);
@@ -859,7 +871,7 @@ typedef struct eliza_llm_stream_stats_t {
     int32_t grammar_off;        /* 1: the grammar was switched off (a trie's token it refuses, a restore) */
     uint64_t prefill_passes;    /* calls of the model for prompts */
     uint64_t forward_passes;    /* calls of the model for output tokens */
-    uint64_t decoded_tokens;    /* tokens in all of these calls */
+    uint64_t decoded_tokens;    /* tokens in all of these calls, drafted ones included */
     uint64_t emitted_tokens;
     uint64_t sampled_tokens;    /* those of them that were chosen from logits */
     uint64_t forced_tokens;     /* the others: they needed no logits */
@@ -871,7 +883,28 @@ typedef struct eliza_llm_stream_stats_t {
     uint64_t decode_ns;         /* time in the model */
     uint64_t context_tokens;    /* tokens in the KV cache */
     uint64_t pending_tokens;    /* accepted, not yet decoded */
+    uint64_t drafted_tokens;
+    uint64_t accepted_drafts;   /* drafted tokens that came out */
+    uint64_t saved_passes;      /* choices that took no pass, since a draft had left the logits */
+    uint64_t drafter_passes;    /* calls of the drafting model */
 } eliza_llm_stream_stats_t;
+
+/* What became of a draft, once its last token or another one came out, or the generation ended. */
+typedef struct EliVerifierEvent {
+    const int *accepted_token_ids; /* that came out as drafted [borrowed from the call] */
+    size_t n_accepted;
+    int rejected_from; /* the others by their places in the output since open or reset, half-open; both -1: none */
+    int rejected_to;
+    const int *corrected_token_ids; /* what came out in their place [borrowed from the call] */
+    size_t n_corrected;
+} EliVerifierEvent;
+
+/* On the thread that steps. Inside, the functions of that stream are as in eliza_llm_token_callback. */
+typedef void (*eliza_verifier_cb)(const EliVerifierEvent *event, void *user_data);
+
+/* Sets what is told about the drafts of all streams of the context; NULL: nothing is. [keeps callback, user_data] */
+int eliza_inference_set_verifier_callback(EliInferenceContext *ctx, eliza_verifier_cb callback, void *user_data,
+                                          char **out_error);
 
 /* Counters since open or reset. */
 int eliza_inference_llm_stream_stats(EliLlmStream *stream, eliza_llm_stream_stats_t *out_stats);
@@ -959,22 +992,6 @@ int eliza_inference_sampler_state(const struct llama_sampler *sampler, eliza_spa
  * do nothing for them. Any other is ELIZA_ERR_NOT_IMPLEMENTED. */
 int eliza_inference_mmap_acquire(EliInferenceContext *ctx, const char *region_name, char **out_error);
 int eliza_inference_mmap_evict(EliInferenceContext *ctx, const char *region_name, char **out_error);
-
-/* What a drafter's verification did in a step. */
-typedef struct EliVerifierEvent {
-    const int *accepted_token_ids; /* [borrowed from the call] */
-    size_t n_accepted;
-    int rejected_from; /* in the output, half-open; both -1: nothing was rejected */
-    int rejected_to;
-    const int *corrected_token_ids; /* [borrowed from the call] */
-    size_t n_corrected;
-} EliVerifierEvent;
-
-typedef void (*eliza_verifier_cb)(const EliVerifierEvent *event, void *user_data);
-
-/* NULL is ELIZA_OK: nothing calls back anyway. */
-int eliza_inference_set_verifier_callback(EliInferenceContext *ctx, eliza_verifier_cb callback, void *user_data,
-                                          char **out_error);
 
 /* Speech synthesis. `cancel_tts` is ELIZA_OK: nothing runs that it could cancel. */
 typedef int (*eliza_tts_chunk_cb)(const float *pcm, size_t n_samples, int is_final, void *user_data);

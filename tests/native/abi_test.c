@@ -623,7 +623,7 @@ static void test_contexts_that_are_none(void) {
     GIVES_NULL(status, eliza_inference_create("", &error));
     GIVES_NULL(status, eliza_inference_create("/nonexistent/model.gguf", &error));
     CHECK(eliza_inference_create("/nonexistent/model.gguf", NULL) == NULL);
-    CHECK_EQUAL(eliza_inference_llm_mtp_supported(), 0);
+    CHECK_EQUAL(eliza_inference_llm_mtp_supported(), eliza_inference_llm_stream_supported());
     CHECK_EQUAL(eliza_inference_llm_kv_quant_supported(), eliza_inference_llm_stream_supported());
 }
 
@@ -720,11 +720,6 @@ static int never_gets_audio(const float *pcm, size_t n_samples, int is_final, vo
     return 1;
 }
 
-static void never_verifies(const EliVerifierEvent *event, void *user_data) {
-    (void)event, (void)user_data;
-    CHECK(!"a callback of a call that fails");
-}
-
 /* Whatever it is given, what is not here says so, and writes nothing. */
 static void test_speech(EliInferenceContext *ctx) {
     const int none = ELIZA_ERR_NOT_IMPLEMENTED;
@@ -752,7 +747,6 @@ static void test_speech(EliInferenceContext *ctx) {
     GIVES(none, eliza_inference_mmap_acquire(ctx, "tts", &error));
     GIVES(none, eliza_inference_mmap_evict(ctx, "", &error));
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_mmap_acquire(ctx, NULL, &error));
-    GIVES(none, eliza_inference_set_verifier_callback(ctx, never_verifies, NULL, &error));
     GIVES(none, eliza_inference_tts_synthesize(ctx, "hello", 5, NULL, out, 4, &error));
     GIVES(none, eliza_inference_tts_synthesize_stream(ctx, "hello", 5, NULL, never_gets_audio, NULL, &error));
     GIVES(none, eliza_inference_encode_reference(ctx, pcm, 4, 24000, &a, &b, &tokens, &error));
@@ -870,12 +864,15 @@ static void start_over(EliInferenceContext *ctx, EliLlmStream *stream) {
 static void test_stream_config(EliInferenceContext *ctx) {
     GIVES_NULL(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_open(ctx, NULL, &error));
     eliza_llm_stream_config_t config = small_config();
+    config.draft_min = 1;
+    config.draft_max = ELIZA_DRAFT_TOKENS_MAX + 1;
+    GIVES_NULL(ELIZA_ERR_LIMIT, eliza_inference_llm_stream_open(ctx, &config, &error));
+    config.draft_max = 4;
+    config.draft_min = 5;
+    GIVES_NULL(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_open(ctx, &config, &error));
+    config.draft_min = 4;
     config.mtp_drafter_path = "drafter.gguf";
-    error = NULL;
-    CHECK(eliza_inference_llm_stream_open(ctx, &config, &error) == NULL);
-    CHECK(error && strstr(error, "mtp_drafter_path"));
-    CHECK_EQUAL(eliza_inference_error_status(error), ELIZA_ERR_NOT_IMPLEMENTED);
-    eliza_inference_free_string(error);
+    GIVES_NULL(ELIZA_ERR_BUNDLE_INVALID, eliza_inference_llm_stream_open(ctx, &config, &error));
     config = small_config();
     config.gbnf_grammar = "root ::= (";
     GIVES_NULL(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_open(ctx, &config, &error));
@@ -899,6 +896,69 @@ static void test_stream_config(EliInferenceContext *ctx) {
     EliLlmStream *stream = eliza_inference_llm_stream_open(ctx, &config, NULL);
     CHECK(stream != NULL);
     eliza_inference_llm_stream_close(stream);
+}
+
+/* Drafts as the host is told of them. */
+typedef struct Drafts {
+    EliLlmStream *stream;
+    size_t n, accepted, rejected;
+    int32_t out[64]; /* without drafts */
+} Drafts;
+
+static void on_draft(const EliVerifierEvent *event, void *user_data) {
+    Drafts *drafts = user_data;
+    drafts->n++;
+    drafts->accepted += event->n_accepted;
+    CHECK((event->rejected_from < 0) == (event->rejected_to < 0));
+    if (event->rejected_from < 0) {
+        CHECK(event->n_accepted > 0 && event->n_corrected == 0);
+    } else {
+        CHECK(event->rejected_from < event->rejected_to && event->n_corrected <= 1);
+        drafts->rejected += (size_t)(event->rejected_to - event->rejected_from);
+        const int32_t *before = drafts->out + event->rejected_from - event->n_accepted;
+        for (size_t i = 0; i < event->n_accepted; i++) CHECK_EQUAL(event->accepted_token_ids[i], before[i]);
+        if (event->n_corrected) CHECK_EQUAL(event->corrected_token_ids[0], drafts->out[event->rejected_from]);
+    }
+    CHECK_EQUAL(eliza_inference_llm_stream_reset(drafts->stream), ELIZA_ERR_BUSY);
+}
+
+static size_t generate(EliInferenceContext *ctx, EliLlmStream *stream, int32_t *out, size_t cap) {
+    size_t n = 0, n_step = 0;
+    start_over(ctx, stream);
+    while (eliza_inference_llm_stream_next(stream, out + n, cap - n, &n_step, NULL, 0, NULL, NULL, NULL) == 0) n += n_step;
+    return n + n_step;
+}
+
+static void test_drafts(EliInferenceContext *ctx) {
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_set_verifier_callback(NULL, on_draft, NULL, &error));
+    eliza_llm_stream_config_t config = small_config();
+    config.max_tokens = 60;
+    config.gbnf_grammar = "root ::= (\" timer\" | \" cat\" | \" set a\")*";
+    Drafts drafts = {.stream = eliza_inference_llm_stream_open(ctx, &config, &error)};
+    const size_t n = generate(ctx, drafts.stream, drafts.out, 64);
+    eliza_llm_stream_stats_t plain = {.struct_size = sizeof plain}, stats = plain;
+    CHECK_EQUAL(eliza_inference_llm_stream_stats(drafts.stream, &plain), ELIZA_OK);
+    CHECK(plain.drafted_tokens == 0 && plain.saved_passes == 0);
+    eliza_inference_llm_stream_close(drafts.stream);
+
+    config.draft_min = 1;
+    config.draft_max = 4;
+    drafts.stream = eliza_inference_llm_stream_open(ctx, &config, &error);
+    GIVES(ELIZA_OK, eliza_inference_set_verifier_callback(ctx, on_draft, &drafts, &error));
+    int32_t out[64];
+    CHECK_EQUAL(generate(ctx, drafts.stream, out, 64), n);
+    CHECK(memcmp(out, drafts.out, n * sizeof *out) == 0);
+    CHECK_EQUAL(eliza_inference_llm_stream_stats(drafts.stream, &stats), ELIZA_OK);
+    CHECK(stats.saved_passes > 0 && stats.forward_passes + stats.saved_passes == plain.forward_passes);
+    CHECK_EQUAL(drafts.accepted, stats.accepted_drafts);
+    CHECK_EQUAL(drafts.accepted + drafts.rejected, stats.drafted_tokens);
+    CHECK(drafts.n > 0);
+
+    const size_t n_told = drafts.n;
+    GIVES(ELIZA_OK, eliza_inference_set_verifier_callback(ctx, NULL, NULL, &error));
+    CHECK_EQUAL(generate(ctx, drafts.stream, out, 64), n);
+    CHECK_EQUAL(drafts.n, n_told);
+    eliza_inference_llm_stream_close(drafts.stream);
 }
 
 /* A config that ends where `context_size` would begin; what lies behind is not read. */
@@ -1194,6 +1254,7 @@ static void test_with_model(const char *model, const char *not_a_model) {
     test_speech(ctx);
     test_speech_that_is_off(ctx, ELIZA_OK);
     test_stream_config(ctx);
+    test_drafts(ctx);
     test_config_of_abi_13(ctx);
 
     EliLlmStream *stream = open_stream(ctx);

@@ -129,6 +129,9 @@ class Model(OpenModel):
         gpu_layers: int = -1,
         cache_type_k: str | None = None,
         cache_type_v: str | None = None,
+        draft_max: int = 0,
+        draft_min: int = 1,
+        draft_model: str | os.PathLike[str] | None = None,
     ) -> Stream:
         """Opens a stream: one generation, with a KV cache of its own.
 
@@ -145,6 +148,11 @@ class Model(OpenModel):
         - `disable_thinking`: whether `<think>` is never sampled.
         - `gpu_layers`: layers on the GPU; 0: none, all on the CPU; negative: as the model was loaded.
         - `cache_type_k`, `cache_type_v`: types of the KV cache, such as "q8_0"; None: f16.
+        - `draft_max`: the most tokens of a draft, up to 64; 0: no drafts. A pass then also decodes tokens that
+          may follow: fewer passes, the same output.
+        - `draft_min`: drafts with fewer tokens are not tried.
+        - `draft_model`: the GGUF file of a smaller model with the same vocabulary, which drafts; None: prompt
+          lookup, which drafts what followed the same tokens earlier in the text.
 
         Raises `InvalidArgumentError` for a value out of range or a grammar that does not parse.
         """
@@ -167,6 +175,9 @@ class Model(OpenModel):
                 "cache_type_k": utf8("cache_type_k", cache_type_k or ""),
                 "cache_type_v": utf8("cache_type_v", cache_type_v or ""),
                 "context_size": integer("context_size", context_size, INT32_MIN),
+                "draft_max": integer("draft_max", draft_max),
+                "draft_min": integer("draft_min", draft_min, 1),
+                "mtp_drafter_path": os.fsencode(draft_model or ""),
             },
         )
         try:

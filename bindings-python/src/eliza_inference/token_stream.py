@@ -76,7 +76,7 @@ class StreamStats:
       restored slot.
     - `prefill_passes`: forward passes of the model for prompts.
     - `forward_passes`: forward passes of the model for output tokens.
-    - `decoded_tokens`: tokens in all of these passes.
+    - `decoded_tokens`: tokens in all of these passes, drafted ones included.
     - `emitted_tokens`: tokens that came out.
     - `sampled_tokens`: emitted tokens that were chosen from logits.
     - `forced_tokens`: the other emitted tokens, which needed no logits.
@@ -88,6 +88,10 @@ class StreamStats:
     - `decode_ns`: nanoseconds spent in the model.
     - `context_tokens`: tokens in the KV cache.
     - `pending_tokens`: tokens accepted but not yet decoded.
+    - `drafted_tokens`: tokens that were drafted.
+    - `accepted_drafts`: drafted tokens that came out.
+    - `saved_passes`: choices that took no pass, since a draft had left the logits.
+    - `drafter_passes`: forward passes of the drafting model.
     """
 
     grammar_off: bool
@@ -105,6 +109,10 @@ class StreamStats:
     decode_ns: int
     context_tokens: int
     pending_tokens: int
+    drafted_tokens: int
+    accepted_drafts: int
+    saved_passes: int
+    drafter_passes: int
 
 
 class TokenStream(Closing):
@@ -128,8 +136,8 @@ class TokenStream(Closing):
     # Output
 
     def step(self, *, max_tokens: int = 32, max_text_bytes: int = 1024) -> StreamStep:
-        """Takes one step: at most one forward pass, one chosen token and the forced tokens around it, at most
-        `max_tokens` in all.
+        """Takes one step: at most one forward pass, one chosen token, the forced tokens around it and those that were
+        drafted rightly, at most `max_tokens` in all.
 
         A step ends with the token that starts or ends a span. A token whose text does not fit
         `max_text_bytes` bytes (at least 5) comes with the next step; if it does not fit a whole step, its

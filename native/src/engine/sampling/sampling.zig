@@ -145,10 +145,8 @@ pub const Sampler = struct {
         const n = legal.len();
         var few_weights: [rank.few_max]f32 = undefined;
         var few_order: [rank.few_max]u32 = undefined;
-        const is_few = n <= rank.few_max;
-        const whole_vectors = std.mem.alignForward(usize, n, lanes);
-        const padded = if (is_few) few_weights[0..whole_vectors] else s.weights.allocatedSlice()[0..whole_vectors];
-        const order = if (is_few) few_order[0..n] else s.order.allocatedSlice()[0..n];
+        const padded = s.roomForWeights(n, &few_weights);
+        const order = if (n <= rank.few_max) few_order[0..n] else s.order.allocatedSlice()[0..n];
 
         const fallback = s.weigh(logits, legal, padded);
         const weights = padded[0..n];
@@ -156,6 +154,19 @@ pub const Sampler = struct {
         const target = s.rng.unit();
         const i = if (s.top_p < 1) s.pickNucleus(weights, order, total, target) else pick(weights, target * total);
         return .{ .token = legal.id(i), .fallback = fallback };
+    }
+
+    /// The probability of the most likely token, after `reserve`.
+    pub fn highestProbability(s: *Sampler, logits: [*]const f32, legal: Legal) f64 {
+        var few: [rank.few_max]f32 = undefined;
+        const padded = s.roomForWeights(legal.len(), &few);
+        _ = s.weigh(logits, legal, padded);
+        return 1 / sum(padded[0..legal.len()]);
+    }
+
+    fn roomForWeights(s: *Sampler, n: usize, few: *[rank.few_max]f32) []f32 {
+        const whole_vectors = std.mem.alignForward(usize, n, lanes);
+        return if (n <= rank.few_max) few[0..whole_vectors] else s.weights.allocatedSlice()[0..whole_vectors];
     }
 
     /// Weights relative to the most likely token, in whole vectors. True if no logit was above -inf.
@@ -364,6 +375,14 @@ test "draws follow the probabilities" {
     for (0..40_000) |_| counts[@intCast(s.draw(&logits, .{ .list = &.{ 0, 1, 2, 4 } }).token)] += 1;
     try testing.expectEqual(0, counts[2] + counts[3] + counts[4]);
     try testing.expectApproxEqAbs(0.75, @as(f64, @floatFromInt(counts[1])) / 40_000, 0.01);
+}
+
+test "the probability of the most likely token" {
+    var s: Sampler = .{};
+    const logits = [_]f32{ @log(0.2), @log(0.5), @log(0.3), -std.math.inf(f32) };
+    try testing.expectApproxEqAbs(0.5, s.highestProbability(&logits, .{ .all = 4 }), 1e-6);
+    try testing.expectApproxEqAbs(0.6, s.highestProbability(&logits, .{ .list = &.{ 0, 2 } }), 1e-6);
+    try testing.expectEqual(1, s.highestProbability(&logits, .{ .list = &.{3} }));
 }
 
 test "top-p keeps the shortest prefix that reaches it" {

@@ -146,7 +146,7 @@ export fn eliza_inference_llm_stream_supported() c_int {
 }
 
 export fn eliza_inference_llm_mtp_supported() c_int {
-    return 0;
+    return eliza_inference_llm_stream_supported();
 }
 
 export fn eliza_inference_llm_kv_quant_supported() c_int {

@@ -25,7 +25,7 @@ const pairs = .{
     .{ @import("llama.zig").Info, header.eliza_llama_info_t },
     .{ @import("stream.zig").Config, header.eliza_llm_stream_config_t },
     .{ @import("stream.zig").Stats, header.eliza_llm_stream_stats_t },
-    .{ @import("speech.zig").VerifierEvent, header.EliVerifierEvent },
+    .{ @import("../llama/verifier.zig").Event, header.EliVerifierEvent },
 };
 
 test "structs have the layout of the header" {

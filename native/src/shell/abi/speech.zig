@@ -46,27 +46,6 @@ export fn eliza_inference_mmap_evict(ctx: ?*Context, region_name: ?[*:0]const u8
     return eliza_inference_mmap_acquire(ctx, region_name, out_error);
 }
 
-/// EliVerifierEvent.
-pub const VerifierEvent = extern struct {
-    accepted_token_ids: ?[*]const c_int,
-    n_accepted: usize,
-    rejected_from: c_int,
-    rejected_to: c_int,
-    corrected_token_ids: ?[*]const c_int,
-    n_corrected: usize,
-};
-
-const VerifierCallback = fn (event: *const VerifierEvent, user_data: ?*anyopaque) callconv(.c) void;
-
-export fn eliza_inference_set_verifier_callback(
-    ctx: ?*Context,
-    callback: ?*const VerifierCallback,
-    _: ?*anyopaque,
-    out_error: ?*Message,
-) c_int {
-    return if (callback == null) acceptFor(ctx, out_error) else refuse(out_error, "speculative drafting");
-}
-
 // ---- Speech synthesis
 
 const synthesis = "speech synthesis";

@@ -8,6 +8,9 @@ const library_abi = @import("library.zig");
 const matcher_abi = @import("matcher.zig");
 const stream_module = @import("../llama/stream.zig");
 const Stream = stream_module.Stream;
+const DraftOptions = @import("../llama/drafter.zig").Options;
+const verifier = @import("../llama/verifier.zig");
+const draft_tokens_max = @import("../llama/drafter.zig").draft_tokens_max;
 const Constraint = @import("engine").constraint.Constraint;
 const sampling = @import("engine").sampling;
 const Table = @import("handles.zig").Table;
@@ -49,9 +52,6 @@ pub const Config = extern struct {
 
     /// The part of the config that this library serves, checked.
     fn read(config: *const Config, diag: *boundary.Diagnostic) boundary.Error!stream_module.Config {
-        if (textOf(config.mtp_drafter_path).len > 0) {
-            return diag.fail(.not_implemented, "mtp_drafter_path: speculative drafting is not in this build", .{});
-        }
         if (config.max_tokens < 0) return diag.fail(.invalid_arg, "max_tokens: {d} is negative", .{config.max_tokens});
         inline for (.{ "temperature", "top_p", "repeat_penalty" }) |name| {
             if (!std.math.isFinite(@field(config, name))) return diag.fail(.invalid_arg, name ++ " is not a finite number", .{});
@@ -71,6 +71,22 @@ pub const Config = extern struct {
             .type_k = textOf(config.cache_type_k),
             .type_v = textOf(config.cache_type_v),
             .context_size = @intCast(@max(config.context_size, 0)),
+            .draft = try config.draftOptions(diag),
+        };
+    }
+
+    fn draftOptions(config: *const Config, diag: *boundary.Diagnostic) boundary.Error!DraftOptions {
+        if (config.draft_min <= 0 or config.draft_max <= 0) return .{ .min = 0, .max = 0, .path = "" };
+        if (config.draft_max > draft_tokens_max) {
+            return diag.fail(.limit, "draft_max: {d} is more than {d}", .{ config.draft_max, draft_tokens_max });
+        }
+        if (config.draft_min > config.draft_max) {
+            return diag.fail(.invalid_arg, "draft_min: {d} is more than draft_max, {d}", .{ config.draft_min, config.draft_max });
+        }
+        return .{
+            .min = @intCast(config.draft_min),
+            .max = @intCast(config.draft_max),
+            .path = textOf(config.mtp_drafter_path),
         };
     }
 };
@@ -93,6 +109,10 @@ pub const Stats = extern struct {
     decode_ns: u64,
     context_tokens: u64,
     pending_tokens: u64,
+    drafted_tokens: u64,
+    accepted_drafts: u64,
+    saved_passes: u64,
+    drafter_passes: u64,
 
     pub const first_size = 120;
 
@@ -115,6 +135,10 @@ pub const Stats = extern struct {
             .decode_ns = m.decode_ns,
             .context_tokens = s.sequence.n_decoded,
             .pending_tokens = s.sequence.pending(),
+            .drafted_tokens = m.drafted_tokens,
+            .accepted_drafts = m.accepted_drafts,
+            .saved_passes = m.saved_passes,
+            .drafter_passes = if (s.drafter) |*drafter| drafter.passes() else 0,
         };
     }
 };
@@ -224,6 +248,8 @@ export fn eliza_inference_llm_stream_next(
     const s = find(stream, &diag) catch return boundary.fail(out_error, &diag);
     const delivery = next(s, .{ .tokens = tokens_out, .cap = tokens_cap, .n = num_tokens_out }, text_out, text_cap) catch
         return boundary.fail(out_error, &s.diag);
+    if (drafter_drafted_out) |n| n.* = @intCast(delivery.drafted);
+    if (drafter_accepted_out) |n| n.* = @intCast(delivery.accepted);
     return @intFromBool(delivery.final);
 }
 
@@ -277,6 +303,19 @@ export fn eliza_inference_llm_stream_last_error(stream: ?*Handle) [*:0]const u8 
 export fn eliza_inference_llm_stream_stats(stream: ?*Handle, out_stats: ?*Stats) c_int {
     const s = streams.get(stream) orelse return missing(stream);
     return if (boundary.fill(Stats, out_stats, .of(s))) 0 else invalid_arg;
+}
+
+export fn eliza_inference_set_verifier_callback(
+    ctx: ?*context_abi.Handle,
+    callback: ?*const verifier.Callback,
+    user_data: ?*anyopaque,
+    out_error: ?*boundary.Message,
+) c_int {
+    boundary.begin(out_error);
+    var diag: boundary.Diagnostic = .{};
+    const context = context_abi.find(ctx, &diag) catch return boundary.fail(out_error, &diag);
+    context.verifier = if (callback) |given| .{ .callback = given, .user_data = user_data } else null;
+    return 0;
 }
 
 // ---- Slots

@@ -4,6 +4,7 @@ const std = @import("std");
 const ArrayList = @import("engine").array_list.ArrayList;
 const GrammarCache = @import("grammar_cache.zig").GrammarCache;
 const Model = @import("model.zig").Model;
+const Verifier = @import("verifier.zig").Verifier;
 const loader = @import("loader.zig");
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
@@ -14,10 +15,14 @@ const Mutex = @import("engine").mutex.Mutex;
 const Recognizer = @import("engine").recognizer.Recognizer;
 const gpa = @import("engine").memory.gpa;
 
-/// Reference-counted. `setModelId` and `modelWithGpuLayers` are for one thread at a time.
+/// Reference-counted. `setModelId`, `modelWithGpuLayers` and `drafterOf` are for one thread at a time.
 pub const Context = struct {
     references: std.atomic.Value(u32) = .init(1),
     model: *Model,
+    /// The drafting model that was used last.
+    drafter: ?*Model = null,
+    /// Receives what becomes of the drafts of its streams.
+    verifier: ?Verifier = null,
     /// "" if unknown.
     model_id: []const u8 = "",
     mutex: Mutex = .{},
@@ -48,6 +53,7 @@ pub const Context = struct {
         if (context.references.fetchSub(1, .acq_rel) != 1) return;
         context.grammars.deinit();
         if (context.text_vocabulary) |v| v.release();
+        if (context.drafter) |drafter| drafter.release();
         context.model.release();
         gpa.free(context.model_id);
         gpa.destroy(context);
@@ -69,6 +75,21 @@ pub const Context = struct {
             context.model = loaded;
         }
         return context.model.retain();
+    }
+
+    /// A drafting model with the same vocabulary. The last one is kept, so that each generation may ask for it. The caller owns
+    /// one reference.
+    pub fn drafterOf(context: *Context, path: []const u8, n_gpu_layers: i32, d: *Diagnostic) diagnostic.Error!*Model {
+        if (context.drafter) |kept| {
+            const is_same = std.mem.eql(u8, kept.path, path) and (n_gpu_layers < 0 or kept.hasLayersOnGpu(n_gpu_layers));
+            if (is_same) return kept.retain();
+        }
+        const loaded = try Model.load(context.model.runtime, path, if (n_gpu_layers < 0) null else n_gpu_layers, d);
+        errdefer loaded.release();
+        try checkDrafter(loaded, context.model, d);
+        if (context.drafter) |old| old.release();
+        context.drafter = loaded;
+        return loaded.retain();
     }
 
     /// A copy of all tokens, with bytes, flags and tokenizer. The caller owns one reference.
@@ -180,6 +201,31 @@ fn tokenizeText(text: [*]const u8, text_len: usize, out: [*]i32, cap: usize, use
     const length = std.math.cast(i32, text_len) orelse return -1;
     const n = model.api().llama_tokenize(model.vocab, text, length, out, std.math.lossyCast(i32, cap), false, false);
     return if (n == std.math.minInt(i32)) -1 else @intCast(@abs(n));
+}
+
+/// Fails unless the two models have the same vocabulary, up to what one has more at its end.
+fn checkDrafter(drafter: *const Model, model: *const Model, d: *Diagnostic) diagnostic.Error!void {
+    const surplus_max = 128; // as llama.cpp allows: rows that only fill up a matrix
+    const n = @min(drafter.n_tokens, model.n_tokens);
+    if (@max(drafter.n_tokens, model.n_tokens) - n > surplus_max) {
+        return d.fail(
+            .model_mismatch,
+            "mtp_drafter_path: {s} has {d} tokens, the model has {d}",
+            .{ drafter.path, drafter.n_tokens, model.n_tokens },
+        );
+    }
+    var bytes: [2]ArrayList(u8) = .{ .empty, .empty };
+    defer for (&bytes) |*one| one.deinit(gpa);
+    for (0..n) |token| {
+        for (&bytes, [_]*const Model{ drafter, model }) |*one, of| {
+            one.clearRetainingCapacity();
+            of.appendBytes(@intCast(token), true, one) catch return d.outOfMemory();
+        }
+        if (std.mem.eql(u8, bytes[0].items, bytes[1].items)) continue;
+        return d.fail(.model_mismatch, "mtp_drafter_path: token {d} is {f} in {s}, and {f} in the model", .{
+            token, diagnostic.quoted(bytes[0].items), drafter.path, diagnostic.quoted(bytes[1].items),
+        });
+    }
 }
 
 fn releaseModel(pointer: *anyopaque) void {

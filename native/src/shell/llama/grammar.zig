@@ -66,6 +66,45 @@ pub const Grammar = struct {
         };
     }
 
+    /// A place in the grammar, for what is tried ahead of the text. llama.cpp's sampler has none: it is not asked ahead.
+    pub const Checkpoint = RecognizerState.Checkpoint;
+
+    /// Null if nothing can be tried.
+    pub fn checkpoint(grammar: *const Grammar) ?Checkpoint {
+        return if (grammar.ahead()) |own| own.checkpoint() else null;
+    }
+
+    /// Takes back all tokens that were tried.
+    pub fn takeBack(grammar: *Grammar, before: Checkpoint) void {
+        grammar.ahead().?.restore(before);
+    }
+
+    /// Takes a token until `takeBack`. False, and nothing changed, if the grammar refuses it.
+    pub fn tryAccept(grammar: *Grammar, token: i32) span.Error!bool {
+        const own = grammar.ahead() orelse return true;
+        return !(try own.accept(token, 0, .refuse)).refused;
+    }
+
+    /// The token that the grammar's only next text begins with; null if there are several.
+    pub fn forcedToken(grammar: *Grammar) span.Error!?i32 {
+        const own = grammar.ahead() orelse return null;
+        return own.forcedToken();
+    }
+
+    /// The tokens that may come next, lent; null if they are all, or not known.
+    pub fn legalAhead(grammar: *Grammar) span.Error!?sampling.Legal {
+        const own = grammar.ahead() orelse return null;
+        return own.allowed();
+    }
+
+    fn ahead(grammar: *const Grammar) ?*RecognizerState {
+        if (grammar.off) return null;
+        return switch (grammar.state) {
+            .own => |*own| @constCast(own),
+            .llama => null,
+        };
+    }
+
     /// Sets the logits of illegal candidates to -inf. They are all tokens of the vocabulary, by id, with these logits.
     pub fn restrict(grammar: *Grammar, candidates: []api_module.TokenData, logits: [*]const f32) span.Error!void {
         switch (grammar.state) {

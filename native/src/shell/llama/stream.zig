@@ -1,6 +1,6 @@
 //! A streaming session: prompt in, tokens and text out, constrained while a span is open. Then no candidate
 //! array is built: the logits of legal tokens are read where libllama keeps them. Forced tokens need no logits;
-//! they are decoded together when logits are next needed.
+//! they are decoded together when logits are next needed, and a draft of what may follow with them.
 
 const std = @import("std");
 const ArrayList = @import("engine").array_list.ArrayList;
@@ -10,6 +10,9 @@ const Grammar = @import("grammar.zig").Grammar;
 const UnconstrainedSampler = @import("unconstrained.zig").UnconstrainedSampler;
 const Outbox = @import("outbox.zig").Outbox;
 const cache_type = @import("cache_type.zig");
+const Drafter = @import("drafter.zig").Drafter;
+const DraftOptions = @import("drafter.zig").Options;
+const DraftOutcome = @import("verifier.zig").Outcome;
 const slots = @import("slot.zig");
 const compilePayload = @import("engine").constraint.compilePayload;
 const Constraint = @import("engine").constraint.Constraint;
@@ -53,6 +56,7 @@ pub const Config = struct {
     type_v: []const u8,
     /// 0: what the model was trained with.
     context_size: u32,
+    draft: DraftOptions,
 };
 
 /// The stream's part of eliza_llm_stream_stats_t of the header.
@@ -71,7 +75,15 @@ pub const Counters = struct {
 pub const TokenCallback = fn (token: i32, text: [*:0]const u8, user_data: ?*anyopaque) callconv(.c) c_int;
 
 /// What one step delivered; `final`: the stream has stopped and nothing is left to deliver.
-pub const Delivery = struct { n_tokens: usize = 0, text_bytes: usize = 0, final: bool = false };
+pub const Delivery = struct {
+    n_tokens: usize = 0,
+    text_bytes: usize = 0,
+    final: bool = false,
+    /// Tokens that were drafted in this step.
+    drafted: u64 = 0,
+    /// Drafted tokens, of this step or one before, that came out.
+    accepted: u64 = 0,
+};
 
 /// Belongs to one thread at a time; `cancel` alone is safe from any. A failed call leaves its message in
 /// `diag`.
@@ -81,6 +93,7 @@ pub const Stream = struct {
     grammar: ?Grammar = null,
     unconstrained: UnconstrainedSampler,
     cache_types: [2]u32,
+    drafter: ?Drafter = null,
 
     guide: ?Guide = null,
     mode: sampling.Mode = .greedy,
@@ -144,8 +157,18 @@ pub const Stream = struct {
             .cache_types = types,
             .max_tokens = config.max_tokens,
         };
-        try s.sequence.init(model, .{ .n_ctx = config.context_size, .type_k = types[0], .type_v = types[1] }, d);
+        try s.sequence.init(model, .{
+            .n_ctx = config.context_size,
+            .type_k = types[0],
+            .type_v = types[1],
+            .draft_max = config.draft.max,
+        }, d);
         errdefer s.sequence.deinit();
+        if (config.draft.max > 0) {
+            s.drafter = @as(Drafter, undefined);
+            try s.drafter.?.init(context, config.draft, config.n_gpu_layers, s.sequence.n_ctx, d);
+        }
+        errdefer if (s.drafter) |*drafter| drafter.deinit();
         if (config.gbnf) |gbnf| s.grammar = try .init(context, gbnf, .own, d);
         s.setSampling(config.temperature, config.top_p);
         _ = context.retain();
@@ -160,6 +183,7 @@ pub const Stream = struct {
         s.sampler.deinit(gpa);
         s.outbox.deinit(gpa);
         s.piece.deinit(gpa);
+        if (s.drafter) |*drafter| drafter.deinit();
         s.sequence.deinit();
         s.context.release();
         gpa.destroy(s);
@@ -172,6 +196,7 @@ pub const Stream = struct {
         s.sequence.interrupt.cancelled.store(false, .monotonic);
         s.sequence.truncate(@min(n_keep, s.sequence.tokens.items.len));
         s.sequence.counters = .{};
+        if (s.drafter) |*drafter| drafter.reset();
         s.counters = .{};
         s.unconstrained.restart();
         s.sampler.rng = .{ .state = s.seed };
@@ -185,6 +210,7 @@ pub const Stream = struct {
     /// Interrupts the running call; later ones fail until `reset`. Safe from any thread.
     pub fn cancel(s: *Stream) void {
         s.sequence.interrupt.cancelled.store(true, .monotonic);
+        if (s.drafter) |*drafter| drafter.cancel();
     }
 
     /// `none` while the stream can go on.
@@ -209,29 +235,30 @@ pub const Stream = struct {
             );
         }
         try s.sequence.model.checkTokens("token_ids", tokens, &s.diag);
-        s.sequence.append(tokens);
+        s.sequence.appendPrompt(tokens);
         errdefer s.sequence.truncate(before);
         s.sequence.interrupt.deadline_ns = 0;
-        if (try s.sequence.evaluate(.prompt, &s.diag) != .ready) return s.failCancelled();
+        if (try s.sequence.evaluate(.prompt, 0, &s.diag) != .ready) return s.failCancelled();
         if (s.stop == .end_of_generation) if (s.grammar) |*grammar| grammar.restart();
         s.outbox.held = .{}; // the text before left a character incomplete
         s.startRun();
     }
 
-    /// One step: at most one token that needs logits, and forced tokens. `text_out` null: no text is wanted. A
+    /// One step: at most one decode, and all tokens that it gives. `text_out` null: no text is wanted. A
     /// token whose text does not fit waits for the next call.
     pub fn next(s: *Stream, tokens_out: []i32, text_out: ?[]u8) Error!Delivery {
         try s.beginStep(s.max_tokens);
+        const before = s.sequence.counters;
         var done: Delivery = .{};
-        var allow_choice = true;
+        var may_decode = true;
         while (true) {
             if (s.outbox.isEmpty()) {
                 if (s.stop != .none or done.n_tokens == tokens_out.len) break;
-                const produced = s.produce(allow_choice) catch |e| {
+                const produced = s.produce(may_decode) catch |e| {
                     if (done.n_tokens == 0) return e;
                     break; // deliver what there is: the next call fails in the same way
                 };
-                if (produced == .chosen) allow_choice = false;
+                if (produced == .chosen) may_decode = false;
                 if (produced == .nothing and s.stop == .none) break;
                 continue;
             }
@@ -244,6 +271,8 @@ pub const Stream = struct {
             if (is_border) break;
         }
         done.final = s.stop != .none and s.outbox.isEmpty();
+        done.drafted = s.sequence.counters.drafted_tokens - before.drafted_tokens;
+        done.accepted = s.sequence.counters.accepted_drafts - before.accepted_drafts;
         return done;
     }
 
@@ -382,7 +411,7 @@ pub const Stream = struct {
         try s.refuseCancelled();
         if (s.sequence.tokens.items.len == 0) return s.diag.fail(.state, "the context is empty: there is nothing to save", .{});
         s.sequence.interrupt.deadline_ns = 0;
-        if (s.sequence.pending() > 0 and try s.sequence.evaluate(.output, &s.diag) != .ready) return s.failCancelled();
+        if (s.sequence.pending() > 0 and try s.sequence.evaluate(.output, 0, &s.diag) != .ready) return s.failCancelled();
         const state = try s.sequence.copyState(&s.diag);
         defer gpa.free(state);
         try slots.write(path, s.slotIdentity(), s.sequence.tokens.items, state, &s.diag);
@@ -419,24 +448,25 @@ pub const Stream = struct {
     // ---- Producing one token
 
     const Produced = enum {
-        /// The token in the outbox took logits, or a decode of its own.
+        /// The token in the outbox took logits.
         chosen,
         /// The token in the outbox was the only legal one.
         forced,
-        /// There is no token: the stream has stopped, or it may not choose in this step.
+        /// There is no token: the stream has stopped, or it would take another decode.
         nothing,
     };
 
     /// Chooses the next token, accepts it and puts it into the outbox.
-    fn produce(s: *Stream, allow_choice: bool) Error!Produced {
+    fn produce(s: *Stream, may_decode: bool) Error!Produced {
         try s.refuseCancelled();
         if (s.sequence.interrupt.isOver()) return s.end(.time_budget);
         if (s.sequence.room() == 0) return s.end(.context_full);
         const only = if (s.guide) |*guide| guide.state.forcedToken() catch |e| return s.diag.notTold(e) else null;
         const needs_model = only == null or !s.skip_ahead;
         if (needs_model) {
-            if (!allow_choice) return .nothing;
-            switch (try s.sequence.evaluate(.output, &s.diag)) {
+            if (!may_decode and !s.sequence.isReady()) return .nothing;
+            const n_draft = if (only == null) s.draft() else 0;
+            switch (try s.sequence.evaluate(.output, n_draft, &s.diag)) {
                 .ready => {},
                 .cancelled => return s.failCancelled(),
                 .out_of_time => return s.end(.time_budget),
@@ -448,11 +478,25 @@ pub const Stream = struct {
         const token = only orelse try s.choose();
         if (s.sequence.model.isEndOfGeneration(token)) {
             _ = try s.acceptInSpan(token);
+            if (s.sequence.n_ahead > 0) s.tellVerifier(.ended);
+            s.sequence.dropDraft();
             return s.end(.end_of_generation);
         }
         try s.accept(token);
         if (only == null) s.counters.sampled_tokens += 1 else s.counters.forced_tokens += 1;
         return if (needs_model) .chosen else .forced;
+    }
+
+    /// Drafts what may follow, unless logits are there. Returns how many tokens.
+    fn draft(s: *Stream) usize {
+        const drafter = if (s.drafter) |*one| one else return 0;
+        const last_is_not_decoded = 1;
+        return drafter.draft(&s.sequence, .{
+            .guide = if (s.guide) |*guide| guide else null,
+            .grammar = if (s.grammar) |*grammar| grammar else null,
+            .default_timeout = s.timeout,
+            .stop_at_span_end = s.stop_at_span_end,
+        }, s.run.tokens_max - s.run.tokens - last_is_not_decoded);
     }
 
     fn choose(s: *Stream) Error!i32 {
@@ -516,8 +560,11 @@ pub const Stream = struct {
     }
 
     fn deliverToken(s: *Stream, token: i32) void {
-        s.sequence.append(&.{token});
+        const drafted = s.sequence.ahead();
+        const is_drafted = drafted.len > 0 and drafted[0] == token;
+        s.sequence.append(token);
         s.counters.emitted_tokens += 1;
+        if (drafted.len > 0 and s.sequence.n_ahead == 0) s.tellVerifier(if (is_drafted) .accepted else .rejected);
         s.run.tokens += 1;
         if (s.outbox.step.span_ended and s.stop_at_span_end) {
             s.stop = .span_end;
@@ -525,6 +572,15 @@ pub const Stream = struct {
             s.stop = .max_tokens;
         }
         s.outbox.takeToken();
+    }
+
+    /// When a draft is over.
+    fn tellVerifier(s: *Stream, outcome: DraftOutcome) void {
+        const verifier = s.context.verifier orelse return;
+        const was_in_callback = s.in_callback;
+        s.in_callback = true;
+        defer s.in_callback = was_in_callback;
+        verifier.tell(&s.sequence, outcome, s.counters.emitted_tokens);
     }
 
     /// The token was accepted before the call: what the callback activates or sets is in force for the next one.
