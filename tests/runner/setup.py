@@ -62,6 +62,9 @@ def setup_steps(needs: Collection[str], native_too: bool = False) -> list[Step]:
         ),
         "typescript": _npm_packages("TypeScript packages", ROOT / "bindings-ts"),
         "suites": _suites(TESTS / "suites"),
+        "llama-cpp-python": _llama_cpp_python(
+            TESTS / "llama_cpp_python" / "requirements.txt", ROOT / "build" / "llama-cpp-python"
+        ),
         "transformers": _transformers(TESTS / "transformers" / "requirements.txt", ROOT / "build" / "transformers"),
     }
     system = _system_packages(needs)
@@ -106,9 +109,23 @@ def _suites(folder: Path) -> Step:
 
 
 def _transformers(requirements: Path, folder: Path) -> Step:
-    """Beside what is installed anyway: torch alone is ten times as large as all of that."""
+    """Outlines too. Beside what is installed anyway: torch alone is ten times as large as all of that."""
     install = [*PIP, "--no-deps", "--upgrade", "--target", str(folder), "-r", str(requirements)]
-    return Step("transformers and torch", [install], inputs=(requirements,), done=folder / ".installed")
+    return Step("transformers, torch, Outlines", [install], inputs=(requirements,), done=folder / ".installed")
+
+
+LLAMA_CPP_PYTHON = "llama-cpp-python==0.3.36"
+# For any machine, and quick to compile: it is to be right, not fast.
+LLAMA_CPP_OPTIONS = ["GGML_NATIVE=OFF", "GGML_OPENMP=OFF", "LLAVA_BUILD=OFF", "CMAKE_CXX_FLAGS_RELEASE=-O0"]
+
+
+def _llama_cpp_python(requirements: Path, folder: Path) -> Step:
+    """From its sources, which are all that there is of it: they build a libllama of their own."""
+    install = [*PIP, "--no-deps", "--upgrade", "--target", str(folder)]
+    options = " ".join(f"-D{option}" for option in LLAMA_CPP_OPTIONS)
+    build = ["env", f"PYTHONPATH={folder}", f"CMAKE_ARGS={options}", *install, "--no-build-isolation", LLAMA_CPP_PYTHON]
+    commands = [[*install, "-r", str(requirements)], build]
+    return Step("llama-cpp-python", commands, inputs=(requirements, Path(__file__)), done=folder / ".installed")
 
 
 def _system_packages(needs: Collection[str]) -> Step | None:

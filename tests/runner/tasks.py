@@ -1,6 +1,6 @@
 """What can be run by name: formatters, linters, types, every kind of test."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runner.counts import bun_counts, native_counts, pytest_counts, zig_counts
@@ -53,11 +53,22 @@ def _tasks() -> list[Task]:
         ),
         _pytest(
             "test transformers",
-            "the Python package in Hugging Face transformers",
+            "the Python package in Hugging Face transformers and in Outlines",
             TESTS / "transformers",
             "transformers tests",
             needs=("python", "libllama", "package", "transformers"),
             library="debug",
+        ),
+        replace(
+            _pytest(
+                "test llama-cpp-python",
+                "the Python package in llama-cpp-python, which is compiled first",
+                TESTS / "llama_cpp_python",
+                "llama-cpp-python tests",
+                needs=("python", "package", "llama-cpp-python"),
+                library="debug",
+            ),
+            in_all=False,
         ),
         Task(
             "test typescript",

@@ -24,8 +24,9 @@ PACKAGE = "bindings-python/src/eliza_inference"
 CLI = f"{PACKAGE}/cli/.*"
 CONVERTERS = f"{PACKAGE}/converters/.*"
 BASE = f"{PACKAGE}/(_(?!_|open_model).*|errors|limits|token_flag).pyi?"
-LLAMA = f"{PACKAGE}/(_open_model|llama|model|sampler|stream|token_stream).py"
-ANY_ENGINE = f"{PACKAGE}/(?!_|cli/|converters/|(errors|limits|token_flag|llama|model|sampler|stream|token_stream).py).*"
+OF_LLAMA = "llama|llama_cpp|model|outlines|sampler|stream|token_stream"
+LLAMA = f"{PACKAGE}/(_open_model|{OF_LLAMA}).py"
+ANY_ENGINE = f"{PACKAGE}/(?!_|cli/|converters/|(errors|limits|token_flag|{OF_LLAMA}).py).*"
 
 RULES = [
     (BASE, [BASE]),
@@ -85,9 +86,10 @@ def _imported(tree: Tree, path: str, modules: dict[str, str]) -> Iterator[str]:
         else:
             continue
         beside = posixpath.dirname(path)
+        is_package = f"{beside}/__init__.py" in tree.files  # its modules are imported by their whole names
         for name in names:
             file = f"{beside}/{name.replace('.', '/')}.py"
-            if file in tree.files:
+            if file in tree.files and not is_package:
                 yield file
             elif name in modules:
                 yield modules[name]

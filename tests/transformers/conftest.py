@@ -1,7 +1,52 @@
-"""Where `tests/run.py test transformers` has put transformers and torch: behind everything else, so that what is
-installed anyway is what is used."""
+"""Where `tests/run.py test transformers` has put transformers, torch and Outlines: behind everything else, so that what
+is installed anyway is what is used. And a tiny model of random weights."""
 
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "build" / "transformers"))
+
+import torch
+from eliza_inference import Vocabulary
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+PADDING = 13
+"""By how many ids the logits are wider than the vocabulary."""
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> Any:
+    """Bytes and a few pairs of them, in GPT-2's spelling."""
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    merges = [("r", "e"), ("e", "d"), ("re", "d"), ("g", "r"), ("gr", "e"), ('"', ":")]
+    words = [*letters, *(one + other for one, other in merges), "<pad>", "</s>"]
+    built = Tokenizer(models.BPE(vocab={word: at for at, word in enumerate(words)}, merges=merges))
+    built.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    built.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=built, pad_token="<pad>", eos_token="</s>")
+
+
+@pytest.fixture(scope="session")
+def vocabulary(tokenizer: Any) -> Vocabulary:
+    return Vocabulary.from_transformers(tokenizer)
+
+
+@pytest.fixture(scope="session")
+def model(tokenizer: Any) -> Any:
+    torch.manual_seed(7)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer) + PADDING,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        initializer_range=1.0,
+    )
+    return LlamaForCausalLM(config).eval()

@@ -9,47 +9,11 @@ import pytest
 import torch
 from eliza_inference import Constraint, Matcher, TokenTree, Vocabulary, apply_bitmaps
 from eliza_inference.transformers import ConstraintLogitsProcessor, generate
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from transformers import LlamaConfig, LlamaForCausalLM, LogitsProcessorList, PreTrainedTokenizerFast
+from transformers import LogitsProcessorList
 
 PROMPTS = ["a colour: ", "a somewhat longer prompt for another colour, please: "]
 COLOURS = r"(red|green|blue|gr[ae]y|[0-9a-f]{6})"
-PADDING = 13
-"""By how many ids the logits are wider than the vocabulary."""
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> Any:
-    """Bytes and a few pairs of them, in GPT-2's spelling."""
-    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    merges = [("r", "e"), ("e", "d"), ("re", "d"), ("g", "r"), ("gr", "e"), ('"', ":")]
-    words = [*letters, *(one + other for one, other in merges), "<pad>", "</s>"]
-    built = Tokenizer(models.BPE(vocab={word: at for at, word in enumerate(words)}, merges=merges))
-    built.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    built.decoder = decoders.ByteLevel()
-    return PreTrainedTokenizerFast(tokenizer_object=built, pad_token="<pad>", eos_token="</s>")
-
-
-@pytest.fixture(scope="module")
-def vocabulary(tokenizer: Any) -> Vocabulary:
-    return Vocabulary.from_transformers(tokenizer)
-
-
-@pytest.fixture(scope="module")
-def model(tokenizer: Any) -> Any:
-    torch.manual_seed(7)
-    config = LlamaConfig(
-        vocab_size=len(tokenizer) + PADDING,
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-        initializer_range=1.0,
-    )
-    return LlamaForCausalLM(config).eval()
 
 
 def test_the_vocabulary_is_that_of_the_tokenizer(tokenizer: Any, vocabulary: Vocabulary) -> None:
@@ -126,12 +90,14 @@ def test_beams_with_fewer_texts_than_beams(model: Any, tokenizer: Any, vocabular
     assert set(texts) <= {"red", "blue"}
 
 
-def test_the_processor_masks_what_a_matcher_of_each_text_does(tokenizer: Any, vocabulary: Vocabulary) -> None:
+def test_the_processor_masks_what_a_matcher_of_each_text_does(
+    model: Any, tokenizer: Any, vocabulary: Vocabulary
+) -> None:
     """Rows change places, are doubled and go back, as in beams, and each step is compared with fresh matchers."""
     constraint = Constraint.regex(vocabulary, "[a-c]*x?")
     processor = ConstraintLogitsProcessor(constraint)
     prompt = [[5, 6], [7, 8], [9, 10]]
-    width = len(tokenizer) + PADDING
+    width = model.config.vocab_size
     histories = [
         ["", "", ""],
         ["a", "b", "c"],
@@ -164,7 +130,7 @@ def test_it_stands_among_other_processors(model: Any, tokenizer: Any, vocabulary
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
 def test_tensors_of_every_float_type_are_masked_in_place(vocabulary: Vocabulary, dtype: Any) -> None:
     matcher = Matcher(Constraint.regex(vocabulary, "[a-c]+"))
-    logits = torch.randn(3, len(vocabulary) + PADDING).to(dtype)
+    logits = torch.randn(3, len(vocabulary) + 13).to(dtype)
     before = logits.clone()
     matcher.apply_bitmap(logits[1])
     assert logits[0].equal(before[0]) and logits[2].equal(before[2])

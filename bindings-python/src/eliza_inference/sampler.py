@@ -1,6 +1,7 @@
 """A llama.cpp sampler that constrains somebody else's chain, such as llama-cpp-python's.
 
-    sampler = token_trie_sampler(vocab, tree)               # vocab: address of a llama_vocab
+    sampler = token_trie_sampler(vocab, tree)       # vocab: address of a llama_vocab
+    sampler = ctypes.cast(sampler, llama_cpp.llama_sampler_p_ctypes)
     llama_cpp.llama_sampler_chain_add(chain, sampler)       # put it first; the chain frees it
 
 Samplers and vocabularies are given by address, as ctypes has them, and only the libllama that the process

@@ -6,6 +6,7 @@ import json
 import os
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from ctypes import create_string_buffer
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -143,6 +144,33 @@ class Vocabulary(Shared, Described):
         vocabulary.set_tokenizer(
             lambda text: tokenizer.encode(text.decode("utf-8", "ignore"), add_special_tokens=False)
         )
+        return vocabulary
+
+    @classmethod
+    def from_llama_cpp(cls, llama: Any, *, model_id: str | None = None) -> Vocabulary:
+        """The vocabulary of a `Llama` of llama-cpp-python, with its tokenizer for forced tokens and canonical choices.
+        It keeps the `Llama` alive."""
+        import llama_cpp
+
+        vocab = llama_cpp.llama_model_get_vocab(llama.model)
+        control = llama_cpp.LLAMA_TOKEN_ATTR_CONTROL | llama_cpp.LLAMA_TOKEN_ATTR_UNKNOWN
+        buffer = create_string_buffer(256)
+        token_bytes, flags = [], []
+        for token in range(llama.n_vocab()):
+            length = llama_cpp.llama_token_to_piece(vocab, token, buffer, len(buffer), 0, True)
+            if length < 0:
+                buffer = create_string_buffer(-length)
+                length = llama_cpp.llama_token_to_piece(vocab, token, buffer, len(buffer), 0, True)
+            token_bytes.append(buffer.raw[:length])
+            attributes = llama_cpp.llama_vocab_get_attr(vocab, token)
+            ends = llama_cpp.llama_vocab_is_eog(vocab, token)
+            flags.append(
+                (TokenFlag.SPECIAL if attributes & control else 0)
+                | (TokenFlag.UNUSED if attributes & llama_cpp.LLAMA_TOKEN_ATTR_UNUSED else 0)
+                | (TokenFlag.END_OF_GENERATION if ends else 0)
+            )
+        vocabulary = cls(len(token_bytes), token_bytes, flags, model_id)
+        vocabulary.set_tokenizer(lambda text: llama.tokenize(text, add_bos=False, special=False))
         return vocabulary
 
     @classmethod
