@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bench import calls, end_to_end, gate, machine, micro, paths, prompts, start, tables
+from bench.grammars.cases import CASES as GRAMMARS
+from bench.grammars.plan import PLAN as GRAMMAR_PLAN
 from bench.maskbench import measure as maskbench
 from bench.maskbench import tables as maskbench_tables
 from bench.prompts import PREFIX, read_names
@@ -203,6 +205,40 @@ def recognizers_command(
         console.print(recognizer_tables.masks(measured.results, case, vocabulary).rich())
         for remark in recognizer_tables.remarks(measured.results, case, vocabulary):
             console.print(remark, highlight=False)
+    console.print(recognizer_tables.bars(measured.bars()).rich())
+
+
+@main.command("grammars")
+@click.option("--case", "cases", type=click.Choice(list(GRAMMARS)), multiple=True, help="Only this case; repeatable.")
+@click.option("--library", "libraries", type=click.Choice(list(SECONDS)), multiple=True, help="Only this library.")
+@click.option(
+    "--vocabulary", "vocabularies", type=click.Choice(list(GRAMMAR_PLAN)), multiple=True, help="Only this one."
+)
+@click.option("--passes", type=click.IntRange(1), default=PASSES, show_default=True, help="Over each document.")
+@click.option("--streams/--no-streams", default=True, help="Also a stream's `grammar`, against llama.cpp's sampler.")
+@click.option("--report", "write", is_flag=True, help="Write bench/reports/<date>-grammars.md with its charts.")
+def grammars_command(
+    cases: tuple[str, ...],
+    libraries: tuple[str, ...],
+    vocabularies: tuple[str, ...],
+    passes: int,
+    streams: bool,
+    write: bool,
+) -> None:
+    """Measures llama.cpp's grammars, ambiguous ones and tags, beside other libraries."""
+    from bench.grammars import report as grammars  # draws charts
+
+    with console.status("") as status:
+        selection = Selection(cases, libraries, vocabularies, GRAMMAR_PLAN)
+        measured = grammars.collect(selection, streams, passes, status.update)
+    if write:
+        console.print(f"written: {grammars.write(measured)}")
+    for vocabulary, case, title in recognizer_tables.case_titles(measured.results):
+        console.print(title, markup=False, highlight=False)
+        console.print(recognizer_tables.masks(measured.results, case, vocabulary).rich())
+        for remark in recognizer_tables.remarks(measured.results, case, vocabulary):
+            console.print(remark, highlight=False)
+    console.print(grammars.streams_table(measured.streams).rich())
     console.print(recognizer_tables.bars(measured.bars()).rich())
 
 

@@ -23,6 +23,7 @@ from bench.micro import cpu_backend
 from bench.paths import ACTIONS, BENCH, BUILD, MODEL, ROOT, use_llama
 from bench.prompts import read_names
 from bench.recognizers import cases, vocabularies
+from bench.recognizers.case import Case
 from bench.recognizers.measure import write_inputs
 
 BASELINE = BENCH / "baseline.json"
@@ -118,7 +119,7 @@ def _hot_masks() -> list[HotPath]:
     ]
 
 
-def _booking() -> cases.Case:
+def _booking() -> Case:
     """A schema of middle size, with what is most common in schemas, and a document."""
     text = {"type": "string"}
     name = {"type": "string", "minLength": 1, "maxLength": 80}
@@ -158,7 +159,7 @@ def _booking() -> cases.Case:
         "notes": 'Late arrival, after "ten".',
         "loyalty": True,
     }
-    return cases.Case("booking", "a booking", [json.dumps(document)], schema=json.dumps(schema))
+    return Case("booking", "a booking", [json.dumps(document)], schema=json.dumps(schema))
 
 
 def _build_library() -> Path:

@@ -6,13 +6,7 @@ llama.cpp. The weights are those of a small network, trained for a minute on the
 """
 
 import argparse
-import base64
-import hashlib
-import shutil
-import subprocess
 import sys
-import tarfile
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -21,20 +15,16 @@ import gguf
 import torch
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "models"), str(ROOT / "tests" / "llama")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "models"), str(ROOT / "tests" / "llama")]
 
 import corpus  # noqa: E402
 import libllama  # noqa: E402
 import network  # noqa: E402
 import train  # noqa: E402
+from bench import llama_sources  # noqa: E402
 from locate import libllama_path  # noqa: E402
 
 CACHE = ROOT / "bench" / ".cache"
-
-PACKAGE = "node-llama-cpp@3.22.1"
-PACKAGE_SHA512 = "bltIipuWmc123H7tMIgDGKSsSrhmhlQYeVUC48XTjVW7XGJJiJJyCdlTMzQ/LiWoPkGDpcL4FviDpgw7qfTiDw=="
-BUNDLE = "package/llama/gitRelease.bundle"
-VOCABULARY = "models/ggml-vocab-llama-bpe.gguf"
 
 
 def main() -> None:
@@ -43,7 +33,7 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(train.SEED)
     library = libllama.Library(arguments.llama or libllama_path())
-    vocabulary_file = fetch_vocabulary()
+    vocabulary_file = llama_sources.fetch(llama_sources.VOCABULARY)
     vocabulary = read_vocabulary(vocabulary_file)
 
     training, held_out = corpus.make_corpus(train.SEED, train.PER_ACTION, train.N_HELD_OUT)
@@ -72,40 +62,6 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--output", type=Path, default=CACHE / "eliza-router-llama3.gguf", help="GGUF file to write")
     parser.add_argument("--llama", type=Path, help="libllama to tokenise and check with (default: that of tests/llama)")
     return parser.parse_args()
-
-
-def fetch_vocabulary() -> Path:
-    """The GGUF file of the vocabulary, without weights; from the registry only the first time."""
-    file = CACHE / Path(VOCABULARY).name
-    if not file.is_file():
-        print(f"fetching {PACKAGE}")
-        CACHE.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-            extracted = extract_vocabulary(Path(folder))
-            extracted.rename(file)
-    return file
-
-
-def extract_vocabulary(folder: Path) -> Path:
-    """Downloads the package and takes the file out of the git bundle that is in it."""
-    npm, git = find_tool("npm"), find_tool("git")
-    subprocess.run([npm, "pack", "--silent", PACKAGE], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    (archive,) = folder.glob("*.tgz")
-    digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
-    if digest != PACKAGE_SHA512:
-        sys.exit(f"{PACKAGE} has the SHA-512 {digest}, expected {PACKAGE_SHA512}")
-    with tarfile.open(archive) as package:
-        package.extract(BUNDLE, folder)
-    sources = str(folder / "sources")
-    subprocess.run([git, "clone", "--quiet", "--bare", str(folder / BUNDLE), sources], check=True)
-    file = folder / "vocabulary.gguf"
-    with file.open("wb") as output:
-        subprocess.run([git, "-C", sources, "show", f"HEAD:{VOCABULARY}"], check=True, stdout=output)
-    return file
-
-
-def find_tool(name: str) -> str:
-    return shutil.which(name) or sys.exit(f"{name} is not installed")
 
 
 def read_vocabulary(file: Path) -> network.Vocabulary:

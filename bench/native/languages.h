@@ -1,11 +1,12 @@
 /* Vocabularies, languages and documents as bench/recognizers/measure.py writes them.
  *
  * Vocabulary: uint32 n, n+1 uint64 offsets, n flags, the bytes. Language: choices (a line each), a regular
- * expression, or a grammar. Documents: for each one int32 length and its tokens.
+ * expression, a grammar, a schema, or a descriptor of tags. Documents: for each one int32 length and its tokens.
  */
 #ifndef BENCH_LANGUAGES_H
 #define BENCH_LANGUAGES_H
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "harness.h"
@@ -17,7 +18,8 @@ typedef struct {
 } documents;
 
 typedef struct {
-    int kind; /* ELIZA_CONSTRAINT_* */
+    int kind;     /* ELIZA_CONSTRAINT_* */
+    bool is_gbnf; /* of a grammar: else Lark */
     file_contents text;
     uint64_t *offsets; /* of choices */
     size_t n_choices;
@@ -61,11 +63,13 @@ static inline documents read_documents(file_contents file)
 
 static inline definition read_definition(const char *kind, const char *path)
 {
-    definition read = {ELIZA_CONSTRAINT_GRAMMAR, read_file(path), NULL, 0};
+    definition read = {ELIZA_CONSTRAINT_GRAMMAR, strcmp(kind, "gbnf") == 0, read_file(path), NULL, 0};
     if (strcmp(kind, "regex") == 0)
         read.kind = ELIZA_CONSTRAINT_REGEX;
     if (strcmp(kind, "schema") == 0)
         read.kind = ELIZA_CONSTRAINT_JSON_SCHEMA;
+    if (strcmp(kind, "tags") == 0)
+        read.kind = ELIZA_CONSTRAINT_TAGS;
     if (strcmp(kind, "choices") != 0)
         return read;
     read.kind = ELIZA_CONSTRAINT_CHOICES;
@@ -95,6 +99,12 @@ static inline eliza_constraint *compile(const eliza_vocab *vocab, const definiti
     else if (from->kind == ELIZA_CONSTRAINT_JSON_SCHEMA)
         status = eliza_inference_constraint_create_json_schema(vocab, from->text.bytes, from->text.length, NULL, NULL,
                                                                &constraint, &error);
+    else if (from->kind == ELIZA_CONSTRAINT_TAGS)
+        status = eliza_inference_constraint_create_tags(vocab, (const uint8_t *)from->text.bytes, from->text.length,
+                                                        NULL, &constraint, &error);
+    else if (from->is_gbnf)
+        status = eliza_inference_constraint_create_gbnf(vocab, from->text.bytes, from->text.length, "root", 4, 0, NULL,
+                                                        &constraint, &error);
     else
         status = eliza_inference_constraint_create_lark(vocab, from->text.bytes, from->text.length, NULL, &constraint,
                                                         &error);

@@ -263,7 +263,7 @@ static void measure_tables(const eliza_vocab *vocab, const definition *from, con
 static void measure_walk(const eliza_vocab *vocab, int passes)
 {
     const char pattern[] = "(?s).*";
-    definition all = {ELIZA_CONSTRAINT_REGEX, {(char *)pattern, sizeof pattern - 1}, NULL, 0};
+    definition all = {ELIZA_CONSTRAINT_REGEX, false, {(char *)pattern, sizeof pattern - 1}, NULL, 0};
     double least = 1e18;
     for (int i = 0; i < passes; i++) {
         eliza_constraint *constraint = compile(vocab, &all);
@@ -293,7 +293,7 @@ static double clock_ns(void)
 int main(int argc, char **argv)
 {
     if (argc != 7) {
-        fprintf(stderr, "usage: masks VOCABULARY choices|regex|lark DEFINITION DOCUMENTS PASSES FOLDER\n");
+        fprintf(stderr, "usage: masks VOCABULARY choices|regex|lark|gbnf|schema|tags DEFINITION DOCUMENTS PASSES FOLDER\n");
         return 2;
     }
     int passes = atoi(argv[5]);

@@ -1,17 +1,15 @@
-"""What is compiled and matched: languages, and documents that are in them."""
+"""The cases that are measured: languages, and documents that are in them."""
 
-import json
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-from bench.paths import ACTIONS, BENCH
+from bench.grammars import cases as grammars
+from bench.paths import ACTIONS
 from bench.prompts import read_names
-from bench.recognizers import vocabularies
+from bench.recognizers import files
+from bench.recognizers.case import Case
 
-PACKAGES = BENCH / "node_modules"
 SEED = 20261121
 N_DOCUMENTS = 250
 """Texts of a case whose texts are short."""
@@ -23,23 +21,8 @@ DATE_TIME = (
 EMAIL = r"[a-zA-Z0-9._%+-]{1,64}@([a-zA-Z0-9-]{1,63}\.){1,8}[a-zA-Z]{2,63}"
 
 
-@dataclass(frozen=True)
-class Case:
-    """A language and texts that are in it, each matched from the start."""
-
-    name: str
-    title: str
-    documents: list[str]
-    choices: list[str] | None = None
-    pattern: str | None = None
-    grammar: str | None = None
-    """The name of a grammar that every library has in its own notation: "json" or "c11"."""
-    schema: str | None = None
-    """A JSON Schema."""
-
-
 def load(name: str) -> Case:
-    return CASES[name]()
+    return (CASES[name] if name in CASES else grammars.CASES[name])()
 
 
 def _choices(count: int) -> Case:
@@ -96,23 +79,11 @@ def _emails() -> Case:
 
 
 def _json() -> Case:
-    """Real files, and one in a single line, as a model that calls a function writes it."""
-    vocabularies.install()
-    names = ("js-tiktoken", "tree-sitter", "llama3-tokenizer-js")
-    documents = [_read(PACKAGES / name / "package.json") for name in names]
-    lock = json.loads(_read(BENCH / "package-lock.json"))
-    return Case("json", "JSON", [*documents, json.dumps(lock)], grammar="json")
+    return Case("json", "JSON", files.json_files(), grammar="json")
 
 
 def _c11() -> Case:
-    """Whole files, unpreprocessed."""
-    vocabularies.install()
-    files = ("hiredis/deps/hiredis/async.c", "tree-sitter/vendor/tree-sitter/lib/src/node.c")
-    return Case("c11", "C", [_read(PACKAGES / file) for file in files], grammar="c11")
-
-
-def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8").strip()
+    return Case("c11", "C", files.c_files(), grammar="c11")
 
 
 def _of_choices(count: int) -> Callable[[], Case]:

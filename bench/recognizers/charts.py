@@ -13,9 +13,9 @@ from bench.recognizers.measure import SECONDS, Results, quantiles
 COLORS = {"ours": OURS, "llguidance": "#c77d2e", "XGrammar": "#6a994e", "llama.cpp": "#8d99ae"}
 
 
-def masks(path: Path, results: Results) -> None:
-    """The median mask of each library, one panel for each case of the large vocabulary."""
-    titles = [each for each in tables.case_titles(results) if each[0] == "o200k"]
+def masks(path: Path, results: Results, of: str = "o200k") -> None:
+    """The median mask of each library, one panel for each case of a vocabulary."""
+    titles = [each for each in tables.case_titles(results) if each[0] == of]
     n_rows = (len(titles) + 1) // 2
     figure, panels = pyplot.subplots(n_rows, 2, figsize=(11, 2.2 * n_rows), squeeze=False)
     for axes, (vocabulary, case, title) in zip(panels.flat, titles, strict=False):

@@ -17,7 +17,7 @@ from eliza_inference import TokenFlag
 from bench import native
 from bench.paths import ROOT
 from bench.recognizers import cases, notations, vocabularies
-from bench.recognizers.cases import Case
+from bench.recognizers.case import Case
 from bench.recognizers.vocabularies import TokenTable
 
 PASSES = 9
@@ -26,7 +26,10 @@ SECONDS = {"ours": 20.0, "llguidance": 45.0, "XGrammar": 15.0, "llama.cpp": 6.0}
 LIMITS = {"ours": 120.0, "llguidance": 75.0, "XGrammar": 150.0, "llama.cpp": 30.0}
 """For all that a library does with a case; it is then ended."""
 
-PLAN: dict[str, dict[str, tuple[str, ...]]] = {
+Plan = dict[str, dict[str, tuple[str, ...]]]
+"""By vocabulary and case, the libraries that take it."""
+
+PLAN: Plan = {
     "o200k": {
         "choices-30": ("ours", "llguidance", "XGrammar", "llama.cpp"),
         "choices-5000": ("ours", "llguidance", "XGrammar", "llama.cpp"),
@@ -105,14 +108,15 @@ class Selection:
     cases: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     vocabularies: tuple[str, ...] = ()
+    plan: Plan = field(default_factory=lambda: PLAN)
 
     def steps(self) -> Iterator[tuple[str, str, str]]:
         """Vocabulary, case, subject: case by case, so that libraries that are compared run one after the other."""
-        for vocabulary, planned in PLAN.items():
+        for vocabulary, planned in self.plan.items():
             for case, subjects in planned.items():
                 for subject in subjects:
                     if (
-                        vocabulary in (self.vocabularies or PLAN)
+                        vocabulary in (self.vocabularies or self.plan)
                         and case in (self.cases or planned)
                         and subject in (self.subjects or subjects)
                     ):
@@ -127,7 +131,7 @@ def collect(selection: Selection, passes: int, announce: Callable[[str], None]) 
         announce(f"{vocabulary}: {name}: {subject}")
         case, table = cases.load(name), tables[vocabulary]
         if subject == "ours":
-            results.native.append(from_c(case, table, passes))
+            results.native += _from_c(case, table, passes)
         n_positions = sum(len(table.encode(text)) for text in case.documents)
         results.peers.append(_measure(subject, name, vocabulary, n_positions, passes))
     return results
@@ -156,6 +160,14 @@ def _measure(subject: str, case: str, vocabulary: str, n_positions: int, passes:
             if line.endswith("}"):
                 measured.figures |= json.loads(line)
     return measured
+
+
+def _from_c(case: Case, vocabulary: TokenTable, passes: int) -> list[Native]:
+    """None if the library fails: the row from Python tells how."""
+    try:
+        return [from_c(case, vocabulary, passes)]
+    except subprocess.CalledProcessError:
+        return []
 
 
 def from_c(case: Case, vocabulary: TokenTable, passes: int) -> Native:
@@ -193,6 +205,9 @@ def _definition(case: Case) -> tuple[str, str]:
         return "regex", case.pattern
     if case.schema is not None:
         return "schema", case.schema
+    for notation in ("tags", "lark", "gbnf"):
+        if notation in case.sources:
+            return notation, case.sources[notation]
     assert case.grammar is not None
     return "lark", notations.read_grammar(case.grammar)
 

