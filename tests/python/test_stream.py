@@ -16,7 +16,6 @@ from eliza_inference import (
     InvalidArgumentError,
     LlamaInfo,
     Model,
-    NotServedError,
     StateError,
     StopReason,
     Stream,
@@ -382,9 +381,12 @@ def test_other_cache_types_answer_alike(open_stream: OpenStream, cache_type: str
     assert stream.generate() == " SEND_REMINDER"
 
 
-def test_decision_16_a_drafter_is_not_served(model: Model) -> None:
-    with pytest.raises(NotServedError, match="mtp_drafter_path"):
-        Stream(model, {"mtp_drafter_path": b"drafter.gguf"})
+@pytest.mark.parametrize("bounds", [{}, {"draft_min": 1}, {"draft_max": 4}, {"draft_min": -1, "draft_max": 4}])
+def test_decision_16_a_stream_without_bounds_for_drafts_does_not_draft(model: Model, bounds: dict[str, int]) -> None:
+    with Stream(model, {"mtp_drafter_path": b"drafter.gguf", "max_tokens": 8, **bounds}) as stream:
+        stream.prefill("User: hello\nAction:")
+        stream.generate()
+        assert stream.stats.drafted_tokens == 0
 
 
 def test_counters(stream: Stream) -> None:
