@@ -88,6 +88,9 @@ export const ELIZA_ALLOWED_BITMAP = 2;
 export const ELIZA_FORCED_BYTES_MAX = 65536;
 export const ELIZA_MODE_GREEDY = 0;
 export const ELIZA_MODE_SAMPLED = 1;
+export const ELIZA_POOLING_MEAN = 1;
+export const ELIZA_POOLING_FIRST = 2;
+export const ELIZA_POOLING_LAST = 3;
 export const ELIZA_DRAFT_TOKENS_MAX = 64;
 export const ELIZA_STOP_NONE = 0;
 export const ELIZA_STOP_END_OF_GENERATION = 1;
@@ -396,7 +399,11 @@ export const declarations = {
   eliza_inference_tokenize: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.i32, FFIType.i32, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_free_tokens: { args: [FFIType.ptr], returns: FFIType.void },
   eliza_inference_detokenize: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.i32, FFIType.i32, FFIType.ptr, FFIType.u64_fast, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_embed: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.i32, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_mmap_acquire: { args: [FFIType.ptr, FFIType.cstring, FFIType.ptr], returns: FFIType.i32 },
+  eliza_inference_mmap_evict: { args: [FFIType.ptr, FFIType.cstring, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_tokenize_supported: { args: [], returns: FFIType.i32 },
+  eliza_inference_embed_supported: { args: [], returns: FFIType.i32 },
   eliza_inference_llm_stream_supported: { args: [], returns: FFIType.i32 },
   eliza_inference_llm_mtp_supported: { args: [], returns: FFIType.i32 },
   eliza_inference_llm_kv_quant_supported: { args: [], returns: FFIType.i32 },
@@ -437,8 +444,6 @@ export const declarations = {
   eliza_inference_sampler_set_constraint: { args: [FFIType.ptr, FFIType.ptr, FFIType.i32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_sampler_activate: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_sampler_state: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
-  eliza_inference_mmap_acquire: { args: [FFIType.ptr, FFIType.cstring, FFIType.ptr], returns: FFIType.i32 },
-  eliza_inference_mmap_evict: { args: [FFIType.ptr, FFIType.cstring, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_tts_stream_supported: { args: [], returns: FFIType.i32 },
   eliza_inference_tts_synthesize: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.cstring, FFIType.ptr, FFIType.u64_fast, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_tts_synthesize_stream: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.cstring, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
@@ -478,8 +483,6 @@ export const declarations = {
   eliza_inference_diariz_open: { args: [FFIType.ptr, FFIType.cstring, FFIType.ptr], returns: FFIType.ptr },
   eliza_inference_diariz_segment: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_diariz_close: { args: [FFIType.ptr], returns: FFIType.void },
-  eliza_inference_embed_supported: { args: [], returns: FFIType.i32 },
-  eliza_inference_embed: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.i32, FFIType.ptr, FFIType.u64_fast, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_llm_eot_supported: { args: [], returns: FFIType.i32 },
   eliza_inference_llm_eot_score: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64_fast, FFIType.i32, FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   eliza_inference_vision_supported: { args: [], returns: FFIType.i32 },

@@ -17,10 +17,12 @@ export type {
 export type { Grammars, LarkOptions } from "./lark";
 export { type Library, type SymbolName, hasSymbols, loadLibrary } from "./library";
 export { type LlamaInfo, findLlama, llamaInfo, loadLlama } from "./llama";
+export { Pooling } from "./llm-context";
 export type { LlmStreamConfig, LlmStreamStep } from "./llm-stream";
 export { Matcher, type MatcherInfo, type MatcherOptions, Step, fillBitmaps } from "./matcher";
 export {
   type DetokenizeOptions,
+  type EmbedOptions,
   Model,
   type ModelOptions,
   Stream,

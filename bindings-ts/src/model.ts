@@ -3,7 +3,7 @@ import { ELIZA_ERR_PAYLOAD } from "./abi.generated";
 import { checkInstance, checkNoMore, checkSeveral, checkString, tokenIds } from "./arguments";
 import { ElizaInferenceError, invalidArgument } from "./errors";
 import { type Library, loadLibrary } from "./library";
-import { openContext, readVocabulary, setModelId } from "./llm-context";
+import { Pooling, embed, openContext, readVocabulary, setModelId } from "./llm-context";
 import { type LlmStreamConfig, prefill } from "./llm-stream";
 import { OutError, OutSlot, copyBytes, decodeUtf8, encodeUtf8 } from "./memory";
 import { Adopted, Owned } from "./owned";
@@ -72,6 +72,12 @@ export interface DetokenizeOptions {
   removeSpecial?: boolean | undefined;
   /** Writes control tokens by name. */
   unparseSpecial?: boolean | undefined;
+}
+
+/** Options of `Model.embed`. */
+export interface EmbedOptions {
+  /** One of Pooling; Pooling.MEAN by default. */
+  pooling?: number | undefined;
 }
 
 /** Options of `Model.tokenTree`. */
@@ -159,6 +165,15 @@ export class Model extends Owned {
       write(text);
     }
     return decodeUtf8(text.subarray(0, length));
+  }
+
+  /**
+   * The embedding of a text, a vector of length 1. Of a text with more tokens than the model was trained with, the
+   * beginning counts, and the last token.
+   */
+  embed(text: string, { pooling = Pooling.MEAN, ...unknown }: EmbedOptions = {}): Float32Array {
+    checkNoMore(unknown);
+    return embed(this.library, this.handle, checkString(text, "text"), pooling);
   }
 
   /**

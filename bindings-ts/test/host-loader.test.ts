@@ -242,10 +242,34 @@ test("a token tree chooses", () => {
   host.eliza_inference_llm_stream_close(stream);
 });
 
+test("memory advice is taken, and embeddings are there", () => {
+  for (const name of ["text", "mtp"]) {
+    const region = terminated(name);
+    expect(host.eliza_inference_mmap_acquire(context, ptr(region), ptr(errorSlot))).toBe(0);
+    expect(host.eliza_inference_mmap_evict(context, ptr(region), ptr(errorSlot))).toBe(0);
+  }
+  expect(host.eliza_inference_embed_supported()).toBe(1);
+  const text = Buffer.from("hello");
+  const vector = new Float32Array(4096);
+  const dimension = new Int32Array(1);
+  const status = host.eliza_inference_embed(
+    context,
+    ptr(text),
+    BigInt(text.length),
+    1,
+    ptr(vector),
+    BigInt(vector.length),
+    ptr(dimension),
+    ptr(errorSlot),
+  );
+  expect([status, takeError(), dimension[0]]).toEqual([0, null, 96]);
+  expect(vector.reduce((sum, x) => sum + x * x, 0)).toBeCloseTo(1);
+});
+
 describe("speech", () => {
   test("is not supported, say the probes", () => {
     for (const [name, call] of Object.entries(host)) {
-      if (!name.endsWith("_supported") || /llm_stream|kv_quant|mtp|tokenize/.test(name)) continue;
+      if (!name.endsWith("_supported") || /llm_stream|kv_quant|mtp|tokenize|embed/.test(name)) continue;
       expect([name, (call as () => number)()]).toEqual([name, 0]);
     }
   });
@@ -253,7 +277,7 @@ describe("speech", () => {
   test("gives a message that says so", () => {
     const region = terminated("tts");
     expect(host.eliza_inference_mmap_acquire(context, ptr(region), ptr(errorSlot))).toBe(-1);
-    expect(takeError()).toContain("not in this library");
+    expect(takeError()).toBe('region_name: this library has "text" and "mtp", not "tts"');
     expect(host.eliza_inference_vad_open(context, 16000, ptr(errorSlot))).toBeNull();
     expect(takeError()).toContain("voice activity detection");
     expect(host.eliza_inference_cancel_tts(context, ptr(errorSlot))).toBe(0);

@@ -7,6 +7,7 @@ import {
   Matcher,
   Mode,
   Model,
+  Pooling,
   StopReason,
   type Stream,
   TokenFlag,
@@ -250,6 +251,14 @@ describe("Stream", () => {
     );
     expect(failure(() => model.stream({ topK: 0.5 })).message).toStartWith("topK: 0.5 is not an integer");
     expect(failure(() => model.stream({ grammar: "a\0b" })).message).toBe("gbnfGrammar: a NUL character at index 1");
+  });
+
+  test("a text has an embedding", () => {
+    const vector = model.embed("hello");
+    expect(vector.length).toBe(96);
+    expect(vector.reduce((sum, x) => sum + x * x, 0)).toBeCloseTo(1);
+    expect(model.embed("hello", { pooling: Pooling.LAST })).not.toEqual(vector);
+    expect(failure(() => model.embed("hello", { pooling: 0 })).message).toStartWith("pooling: 0 is none of 1 (mean)");
   });
 
   test("drafts save passes and change no output", () => {

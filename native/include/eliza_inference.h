@@ -739,7 +739,25 @@ void eliza_inference_free_tokens(int *tokens);
 int eliza_inference_detokenize(EliInferenceContext *ctx, const int *tokens, size_t n_tokens, int remove_special,
                                int unparse_special, char *out_text, size_t max_text_bytes, char **out_error);
 
+/* Writes the embedding of a UTF-8 text, a vector of length 1, and its dimension to *out_dim, also if out_capacity is
+ * less (ELIZA_ERR_INVALID_ARG). `out_embedding` may be NULL with out_capacity 0. The vectors of the tokens become one by
+ * `pooling`. Of a text with more tokens than the model was trained with, the beginning counts, and the last token. Any thread,
+ * one at a time. */
+#define ELIZA_POOLING_MEAN 1
+#define ELIZA_POOLING_FIRST 2 /* that of the first token */
+#define ELIZA_POOLING_LAST 3
+int eliza_inference_embed(EliInferenceContext *ctx, const char *text, size_t text_len, int pooling,
+                          float *out_embedding, size_t out_capacity, int *out_dim, char **out_error);
+
+/* Advice about memory. The region "text" is the model: `acquire` reads its file into memory, `evict` gives the pages back,
+ * which come again when they are used (Linux and Android; elsewhere the system decides), and what is kept for the next
+ * embedding. "mtp" (also "dflash") is the drafting model: `evict` gives it back once no stream uses it. Any other region
+ * is ELIZA_ERR_NOT_IMPLEMENTED. */
+int eliza_inference_mmap_acquire(EliInferenceContext *ctx, const char *region_name, char **out_error);
+int eliza_inference_mmap_evict(EliInferenceContext *ctx, const char *region_name, char **out_error);
+
 int eliza_inference_tokenize_supported(void); /* 1 */
+int eliza_inference_embed_supported(void);    /* 1 if streams are supported */
 
 /* 1 if a libllama that this library can drive is loaded or found, else 0. */
 int eliza_inference_llm_stream_supported(void);
@@ -988,11 +1006,6 @@ int eliza_inference_sampler_state(const struct llama_sampler *sampler, eliza_spa
  * nothing is written but the message. (On 32-bit ARM the two functions that take a float give no message.)
  */
 
-/* Memory regions: "text" and "mtp" (also "dflash") are in memory as long as the model is, so that both functions
- * do nothing for them. Any other is ELIZA_ERR_NOT_IMPLEMENTED. */
-int eliza_inference_mmap_acquire(EliInferenceContext *ctx, const char *region_name, char **out_error);
-int eliza_inference_mmap_evict(EliInferenceContext *ctx, const char *region_name, char **out_error);
-
 /* Speech synthesis. `cancel_tts` is ELIZA_OK: nothing runs that it could cancel. */
 typedef int (*eliza_tts_chunk_cb)(const float *pcm, size_t n_samples, int is_final, void *user_data);
 int eliza_inference_tts_stream_supported(void);
@@ -1066,10 +1079,7 @@ int eliza_inference_diariz_segment(EliDiariz *diariz, const float *pcm, size_t n
                                    size_t *io_n_labels, char **out_error);
 void eliza_inference_diariz_close(EliDiariz *diariz);
 
-/* Embeddings of texts, the end of a turn, images. */
-int eliza_inference_embed_supported(void);
-int eliza_inference_embed(EliInferenceContext *ctx, const char *text, size_t text_len, int pooling,
-                          float *out_embedding, size_t out_capacity, int *out_dim, char **out_error);
+/* The end of a turn, images. */
 int eliza_inference_llm_eot_supported(void);
 int eliza_inference_llm_eot_score(EliInferenceContext *ctx, const int32_t *token_ids, size_t num_tokens,
                                   int32_t target_token_id, float *out_target_prob, int32_t *out_top_token,

@@ -18,7 +18,7 @@ const libc_names = [_][]const u8{
             "abort",             "getenv",               "clock_gettime",
     "sched_getaffinity",         "sysconf",      "syscall",        "__errno",           "dl_iterate_phdr",      "pthread_create",
     "pthread_join",              "pthread_self", "pthread_detach", "pthread_attr_init", "pthread_attr_destroy", "pthread_attr_setstacksize",
-    "pthread_attr_setguardsize", "lseek",        "lseek64",        "mmap64",
+    "pthread_attr_setguardsize", "lseek",        "lseek64",        "mmap64",            "madvise",              "realpath",
 };
 const libdl_names = [_][]const u8{ "dlopen", "dlsym", "dlclose", "dlerror", "dladdr" };
 

@@ -624,6 +624,7 @@ static void test_contexts_that_are_none(void) {
     GIVES_NULL(status, eliza_inference_create("/nonexistent/model.gguf", &error));
     CHECK(eliza_inference_create("/nonexistent/model.gguf", NULL) == NULL);
     CHECK_EQUAL(eliza_inference_llm_mtp_supported(), eliza_inference_llm_stream_supported());
+    CHECK_EQUAL(eliza_inference_embed_supported(), eliza_inference_llm_stream_supported());
     CHECK_EQUAL(eliza_inference_llm_kv_quant_supported(), eliza_inference_llm_stream_supported());
 }
 
@@ -738,15 +739,11 @@ static void test_speech(EliInferenceContext *ctx) {
     CHECK_EQUAL(eliza_inference_wakeword_supported(), 0);
     CHECK_EQUAL(eliza_inference_speaker_supported(), 0);
     CHECK_EQUAL(eliza_inference_diariz_supported(), 0);
-    CHECK_EQUAL(eliza_inference_embed_supported(), 0);
     CHECK_EQUAL(eliza_inference_llm_eot_supported(), 0);
     CHECK_EQUAL(eliza_inference_vision_supported(), 0);
     CHECK_EQUAL(eliza_inference_vision_stream_supported(), 0);
     CHECK_EQUAL(eliza_inference_tokenize_supported(), 1);
 
-    GIVES(none, eliza_inference_mmap_acquire(ctx, "tts", &error));
-    GIVES(none, eliza_inference_mmap_evict(ctx, "", &error));
-    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_mmap_acquire(ctx, NULL, &error));
     GIVES(none, eliza_inference_tts_synthesize(ctx, "hello", 5, NULL, out, 4, &error));
     GIVES(none, eliza_inference_tts_synthesize_stream(ctx, "hello", 5, NULL, never_gets_audio, NULL, &error));
     GIVES(none, eliza_inference_encode_reference(ctx, pcm, 4, 24000, &a, &b, &tokens, &error));
@@ -777,7 +774,6 @@ static void test_speech(EliInferenceContext *ctx) {
     GIVES_NULL(none, eliza_inference_diariz_open(ctx, NULL, &error));
     GIVES(none, eliza_inference_diariz_segment(NULL, pcm, 4, labels, &n, &error));
     eliza_inference_diariz_close(NULL);
-    GIVES(none, eliza_inference_embed(ctx, "hello", 5, 1, out, 4, &a, &error));
     GIVES(none, eliza_inference_llm_eot_score(ctx, &token, 1, 2, &probability, &a, out, &error));
     GIVES(none, eliza_inference_describe_image(ctx, image, 4, "mmproj.gguf", NULL, text, sizeof text, &error));
     GIVES_NULL(none, eliza_inference_describe_image_stream_open(ctx, image, 4, "mmproj.gguf", NULL, &error));
@@ -786,10 +782,22 @@ static void test_speech(EliInferenceContext *ctx) {
     CHECK(strcmp(text, "before") == 0);
 }
 
-/* What is asked for speech, and has nothing to do here. */
-static void test_speech_that_is_off(EliInferenceContext *ctx, int status) {
+/* What the host asks for, also without a need. */
+static void test_host_requests(EliInferenceContext *ctx, int status) {
+    float vector[1];
+    int dimension = 9;
     GIVES(status, eliza_inference_mmap_acquire(ctx, "text", &error));
-    GIVES(status, eliza_inference_mmap_evict(ctx, "mtp", &error));
+    GIVES(status, eliza_inference_mmap_evict(ctx, "text", &error));
+    GIVES(status, eliza_inference_mmap_acquire(ctx, "mtp", &error));
+    GIVES(status, eliza_inference_mmap_evict(ctx, "dflash", &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_mmap_acquire(ctx, NULL, &error));
+    GIVES(status ? status : ELIZA_ERR_NOT_IMPLEMENTED, eliza_inference_mmap_acquire(ctx, "tts", &error));
+    GIVES(status ? status : ELIZA_ERR_NOT_IMPLEMENTED, eliza_inference_mmap_evict(ctx, "", &error));
+    GIVES(status ? status : ELIZA_ERR_INVALID_ARG,
+          eliza_inference_embed(ctx, "hello", 5, ELIZA_POOLING_MEAN, NULL, 0, &dimension, &error));
+    CHECK(status ? dimension == 0 : dimension > 1);
+    GIVES(status ? status : ELIZA_ERR_INVALID_ARG,
+          eliza_inference_embed(ctx, "hello", 5, ELIZA_POOLING_LAST, vector, 1, &dimension, &error));
     GIVES(status, eliza_inference_set_verifier_callback(ctx, NULL, NULL, &error));
     GIVES(status, eliza_inference_cancel_tts(ctx, &error));
 }
@@ -800,6 +808,22 @@ static int *tokenize(EliInferenceContext *ctx, const char *text, size_t *n) {
     int *tokens = NULL;
     GIVES(ELIZA_OK, eliza_inference_tokenize(ctx, text, strlen(text), 1, 0, &tokens, n, &error));
     return tokens;
+}
+
+static void test_embeddings(EliInferenceContext *ctx) {
+    float first[1024], again[1024];
+    int dimension = 0;
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_embed(ctx, "hello", 5, 0, first, 1024, &dimension, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_embed(ctx, NULL, 5, ELIZA_POOLING_MEAN, first, 1024, &dimension, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_embed(ctx, "\xff", 1, ELIZA_POOLING_MEAN, first, 1024, &dimension, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_embed(ctx, "hello", 5, ELIZA_POOLING_MEAN, first, 1024, NULL, &error));
+    GIVES(ELIZA_OK, eliza_inference_embed(ctx, "hello", 5, ELIZA_POOLING_MEAN, first, 1024, &dimension, &error));
+    CHECK(dimension > 1 && dimension <= 1024);
+    GIVES(ELIZA_OK, eliza_inference_mmap_evict(ctx, "text", &error));
+    GIVES(ELIZA_OK, eliza_inference_embed(ctx, "hello", 5, ELIZA_POOLING_MEAN, again, 1024, &dimension, &error));
+    CHECK(memcmp(first, again, (size_t)dimension * sizeof *first) == 0);
+    GIVES(ELIZA_ERR_INVALID_ARG,
+          eliza_inference_embed(ctx, "hello", 5, ELIZA_POOLING_MEAN, again, (size_t)dimension - 1, &dimension, &error));
 }
 
 static void test_tokens(EliInferenceContext *ctx) {
@@ -1251,8 +1275,9 @@ static void test_with_model(const char *model, const char *not_a_model) {
     }
     CHECK(error == NULL);
     test_tokens(ctx);
+    test_embeddings(ctx);
     test_speech(ctx);
-    test_speech_that_is_off(ctx, ELIZA_OK);
+    test_host_requests(ctx, ELIZA_OK);
     test_stream_config(ctx);
     test_drafts(ctx);
     test_config_of_abi_13(ctx);
@@ -1306,8 +1331,8 @@ int main(int argc, char **argv) {
     test_llama_missing();
     test_contexts_that_are_none();
     test_speech(NULL);
-    test_speech_that_is_off(NULL, ELIZA_ERR_INVALID_ARG);
-    test_speech_that_is_off(NOT_A_HANDLE, ELIZA_ERR_CLOSED);
+    test_host_requests(NULL, ELIZA_ERR_INVALID_ARG);
+    test_host_requests(NOT_A_HANDLE, ELIZA_ERR_CLOSED);
     test_stream_handle(NULL, ELIZA_ERR_INVALID_ARG);
     test_stream_handle(NOT_A_HANDLE, ELIZA_ERR_CLOSED);
     test_stream_handle(NO_POINTER, ELIZA_ERR_CLOSED);

@@ -53,7 +53,7 @@ from eliza_inference.json_schema import JsonDocuments, JsonDraft, JsonOrder, Jso
 from eliza_inference.lark import Grammars
 from eliza_inference.llama import LlamaInfo, find_llama, llama_info, load_llama
 from eliza_inference.matcher import Matcher, MatcherInfo, Mode, SpanState, Step
-from eliza_inference.model import Model, Stream
+from eliza_inference.model import Model, Pooling, Stream
 from eliza_inference.openai import TOOL_FORMS, ToolForm
 from eliza_inference.sampler import (
     activate_sampler,
@@ -120,6 +120,7 @@ __all__ = [
     "OutOfMemoryError",
     "Payload",
     "PayloadError",
+    "Pooling",
     "RecognizerInfo",
     "SlotFileError",
     "Span",

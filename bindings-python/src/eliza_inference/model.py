@@ -5,15 +5,27 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from enum import IntEnum
 
 from eliza_inference._arguments import INT32_MIN, UINT32_MAX, UINT64_MAX, integer, integers, number, utf8
+from eliza_inference._constants import constant
 from eliza_inference._library import call, ffi, lib
 from eliza_inference._open_model import OpenModel
 from eliza_inference.token_stream import TokenStream
 from eliza_inference.token_tree import TokenTree, build_token_trie, has_prefix_leaf
 from eliza_inference.vocabulary import Vocabulary
 
-__all__ = ["Model", "Stream"]
+__all__ = ["Model", "Pooling", "Stream"]
+
+
+class Pooling(IntEnum):
+    """How the vectors of a text's tokens become its embedding."""
+
+    MEAN = constant("ELIZA_POOLING_MEAN")
+    FIRST = constant("ELIZA_POOLING_FIRST")
+    """That of the first token, as of models with a classification token."""
+    LAST = constant("ELIZA_POOLING_LAST")
+    """That of the last token, as of models that generate."""
 
 
 class Model(OpenModel):
@@ -86,6 +98,17 @@ class Model(OpenModel):
             if length < capacity:
                 return str(ffi.buffer(text, length)[:].decode("utf-8", "replace"))
             capacity = length + 1
+
+    def embed(self, text: str, *, pooling: Pooling = Pooling.MEAN) -> list[float]:
+        """The embedding of a text, a vector of length 1. Of a text with more tokens than the model was trained with,
+        the beginning counts, and the last token."""
+        encoded = utf8("text", text)
+        given = self._handle, encoded, len(encoded), Pooling(pooling)
+        dimension = ffi.new("int *")
+        lib.eliza_inference_embed(*given, ffi.NULL, 0, dimension, ffi.NULL)  # fails, and tells the dimension
+        vector = ffi.new("float[]", dimension[0])
+        call(lib.eliza_inference_embed, *given, vector, len(vector), dimension)
+        return list(ffi.unpack(vector, len(vector)))
 
     def token_tree(
         self,

@@ -21,6 +21,7 @@ pub const log = @import("platform/log.zig");
 pub const mapping = @import("platform/mapping.zig");
 pub const memory = @import("platform/memory.zig");
 pub const mutex = @import("platform/mutex.zig");
+pub const residency = @import("platform/residency.zig");
 
 // vocabulary, sampling, payload
 pub const byte_trie = @import("vocabulary/byte_trie.zig");

@@ -77,6 +77,7 @@ test {
     _ = @import("llama/unconstrained.zig");
     _ = @import("llama/slot.zig");
     _ = @import("llama/lookup.zig");
+    _ = @import("llama/embedder.zig");
     _ = @import("llama/sampler.zig");
     _ = @import("abi/header_test.zig");
 }

@@ -4,6 +4,8 @@ const std = @import("std");
 const boundary = @import("boundary.zig");
 const gpa = boundary.gpa;
 const Context = @import("../llama/context.zig").Context;
+const Pooling = @import("../llama/embedder.zig").Pooling;
+const quoted = @import("engine").diagnostic.quoted;
 const loader = @import("../llama/loader.zig");
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const limits = @import("engine").limits;
@@ -133,6 +135,68 @@ export fn eliza_inference_detokenize(
         out_text.?[length] = 0;
     }
     return @intCast(text.len);
+}
+
+export fn eliza_inference_embed_supported() c_int {
+    return eliza_inference_llm_stream_supported();
+}
+
+export fn eliza_inference_embed(
+    ctx: ?*Handle,
+    text: ?[*]const u8,
+    text_len: usize,
+    pooling: c_int,
+    out_embedding: ?[*]f32,
+    out_capacity: usize,
+    out_dim: ?*c_int,
+    out_error: ?*boundary.Message,
+) c_int {
+    boundary.begin(out_error);
+    const dimension_out = out_dim orelse return boundary.reject(out_error, "out_dim is NULL");
+    dimension_out.* = 0;
+    const out: []f32 = if (out_embedding) |first| first[0..out_capacity] else &.{};
+    var diag: boundary.Diagnostic = .{};
+    var dimension: usize = 0;
+    defer dimension_out.* = @intCast(dimension);
+    embed(ctx, boundary.slice(u8, text, text_len), pooling, out, &dimension, &diag) catch return boundary.fail(out_error, &diag);
+    return 0;
+}
+
+fn embed(ctx: ?*Handle, text: ?[]const u8, pooling: c_int, out: []f32, dimension: *usize, diag: *boundary.Diagnostic) boundary.Error!void {
+    const context = try find(ctx, diag);
+    const bytes = text orelse return diag.fail(.invalid_arg, "text is NULL", .{});
+    const how = std.enums.fromInt(Pooling, pooling) orelse
+        return diag.fail(.invalid_arg, "pooling: {d} is none of 1 (mean), 2 (first token), 3 (last token)", .{pooling});
+    return context.embed(bytes, how, out, dimension, diag);
+}
+
+export fn eliza_inference_mmap_acquire(ctx: ?*Handle, region_name: ?[*:0]const u8, out_error: ?*boundary.Message) c_int {
+    return advise(ctx, region_name, out_error, Context.acquire);
+}
+
+export fn eliza_inference_mmap_evict(ctx: ?*Handle, region_name: ?[*:0]const u8, out_error: ?*boundary.Message) c_int {
+    return advise(ctx, region_name, out_error, Context.evict);
+}
+
+fn advise(
+    ctx: ?*Handle,
+    region_name: ?[*:0]const u8,
+    out_error: ?*boundary.Message,
+    action: fn (*Context, Context.Region, *boundary.Diagnostic) boundary.Error!void,
+) c_int {
+    boundary.begin(out_error);
+    const name = std.mem.span(region_name orelse return boundary.reject(out_error, "region_name is NULL"));
+    var diag: boundary.Diagnostic = .{};
+    const context = find(ctx, &diag) catch return boundary.fail(out_error, &diag);
+    const region = regionOf(name, &diag) catch return boundary.fail(out_error, &diag);
+    action(context, region, &diag) catch return boundary.fail(out_error, &diag);
+    return 0;
+}
+
+fn regionOf(name: []const u8, diag: *boundary.Diagnostic) boundary.Error!Context.Region {
+    if (std.mem.eql(u8, name, "text")) return .text;
+    if (std.mem.eql(u8, name, "mtp") or std.mem.eql(u8, name, "dflash")) return .drafter;
+    return diag.fail(.not_implemented, "region_name: this library has \"text\" and \"mtp\", not {f}", .{quoted(name)});
 }
 
 export fn eliza_inference_tokenize_supported() c_int {

@@ -32,20 +32,6 @@ fn acceptFor(ctx: ?*Context, out_error: ?*Message) c_int {
     return 0;
 }
 
-// ---- Memory, verification
-
-export fn eliza_inference_mmap_acquire(ctx: ?*Context, region_name: ?[*:0]const u8, out_error: ?*Message) c_int {
-    const region = std.mem.span(region_name orelse return boundary.reject(out_error, "region_name is NULL"));
-    for ([_][]const u8{ "text", "mtp", "dflash" }) |resident| {
-        if (std.mem.eql(u8, region, resident)) return acceptFor(ctx, out_error);
-    }
-    return refuse(out_error, "region_name");
-}
-
-export fn eliza_inference_mmap_evict(ctx: ?*Context, region_name: ?[*:0]const u8, out_error: ?*Message) c_int {
-    return eliza_inference_mmap_acquire(ctx, region_name, out_error);
-}
-
 // ---- Speech synthesis
 
 const synthesis = "speech synthesis";
@@ -295,24 +281,7 @@ export fn eliza_inference_diariz_segment(
 
 export fn eliza_inference_diariz_close(_: ?*anyopaque) void {}
 
-// ---- Embeddings of texts, the end of a turn, images
-
-export fn eliza_inference_embed_supported() c_int {
-    return 0;
-}
-
-export fn eliza_inference_embed(
-    _: ?*Context,
-    _: ?[*]const u8,
-    _: usize,
-    _: c_int,
-    _: Samples,
-    _: usize,
-    _: ?*c_int,
-    out_error: ?*Message,
-) c_int {
-    return refuse(out_error, "embeddings of texts");
-}
+// ---- The end of a turn, images
 
 export fn eliza_inference_llm_eot_supported() c_int {
     return 0;

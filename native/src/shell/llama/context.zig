@@ -4,6 +4,9 @@ const std = @import("std");
 const ArrayList = @import("engine").array_list.ArrayList;
 const GrammarCache = @import("grammar_cache.zig").GrammarCache;
 const Model = @import("model.zig").Model;
+const embedder_module = @import("embedder.zig");
+const Embedder = embedder_module.Embedder;
+const residency = @import("engine").residency;
 const Verifier = @import("verifier.zig").Verifier;
 const loader = @import("loader.zig");
 const diagnostic = @import("engine").diagnostic;
@@ -21,6 +24,8 @@ pub const Context = struct {
     model: *Model,
     /// The drafting model that was used last.
     drafter: ?*Model = null,
+    /// The last one, under `mutex`.
+    embedder: ?Embedder = null,
     /// Receives what becomes of the drafts of its streams.
     verifier: ?Verifier = null,
     /// "" if unknown.
@@ -54,6 +59,7 @@ pub const Context = struct {
         context.grammars.deinit();
         if (context.text_vocabulary) |v| v.release();
         if (context.drafter) |drafter| drafter.release();
+        if (context.embedder) |embedder| embedder.deinit();
         context.model.release();
         gpa.free(context.model_id);
         gpa.destroy(context);
@@ -169,6 +175,74 @@ pub const Context = struct {
         if (n < 0) return d.fail(.ffi_fault, "llama_tokenize failed for {d} bytes of text", .{text.len});
         tokens = gpa.realloc(tokens, @intCast(n)) catch return d.outOfMemory();
         return tokens;
+    }
+
+    /// Writes the embedding of a text, if there is room, and its dimension in any case. Of a text that is longer than the
+    /// model's window, the beginning counts, with the last token, which may be one that ends every text.
+    pub fn embed(
+        context: *Context,
+        text: []const u8,
+        pooling: embedder_module.Pooling,
+        out: []f32,
+        dimension: *usize,
+        d: *Diagnostic,
+    ) diagnostic.Error!void {
+        dimension.* = embedder_module.dimensionOf(context.model);
+        if (out.len < dimension.*) {
+            return d.fail(.invalid_arg, "out_capacity: {d} is less than the dimension, {d}", .{ out.len, dimension.* });
+        }
+        const all = try context.tokenize(text, true, false, d);
+        defer gpa.free(all);
+        if (all.len == 0) return d.fail(.invalid_arg, "text has no tokens", .{});
+        const tokens = all[0..@min(all.len, embedder_module.windowOf(context.model))];
+        tokens[tokens.len - 1] = all[all.len - 1];
+        context.mutex.lock();
+        defer context.mutex.unlock();
+        const embedder = try context.embedderFor(pooling, @intCast(tokens.len), d);
+        try embedder.embed(tokens, out[0..dimension.*], d);
+    }
+
+    fn embedderFor(context: *Context, pooling: embedder_module.Pooling, n_tokens: u32, d: *Diagnostic) diagnostic.Error!*Embedder {
+        if (context.embedder) |*kept| {
+            if (kept.model == context.model and kept.pooling == pooling and n_tokens <= kept.n_tokens_max) return kept;
+        }
+        context.dropEmbedder();
+        context.embedder = try .init(context.model, pooling, n_tokens, d);
+        return &context.embedder.?;
+    }
+
+    fn dropEmbedder(context: *Context) void {
+        if (context.embedder) |embedder| embedder.deinit();
+        context.embedder = null;
+    }
+
+    /// What memory advice is about: the model, or the drafting model.
+    pub const Region = enum { text, drafter };
+
+    /// Reads into memory what the system has of the region on disk alone.
+    pub fn acquire(context: *Context, region: Region, d: *Diagnostic) diagnostic.Error!void {
+        const model = switch (region) {
+            .text => context.model,
+            .drafter => context.drafter orelse return,
+        };
+        residency.advise(gpa, model.path, .needed) catch return d.outOfMemory();
+    }
+
+    /// Gives memory back: the pages of the model's file, which come again when they are read, and what is kept for the next
+    /// embedding; the drafting model, once no stream has it.
+    pub fn evict(context: *Context, region: Region, d: *Diagnostic) diagnostic.Error!void {
+        switch (region) {
+            .text => {
+                context.mutex.lock();
+                defer context.mutex.unlock();
+                context.dropEmbedder();
+                residency.advise(gpa, context.model.path, .not_needed) catch return d.outOfMemory();
+            },
+            .drafter => {
+                if (context.drafter) |drafter| drafter.release();
+                context.drafter = null;
+            },
+        }
     }
 
     /// The text of tokens. The caller frees it.

@@ -17,12 +17,15 @@ pub const Layout = struct {
     /// Default context parameters in 32-bit words, up to the booleans.
     context_defaults: []const u32,
     /// Offsets in the context parameters.
+    pooling: usize,
     type_k: usize,
     type_v: usize,
 
     // Offsets that all layouts share.
     pub const n_gpu_layers = 16;
     pub const n_ctx = 0;
+    pub const n_batch = 4;
+    pub const n_ubatch = 8;
 };
 
 /// All layouts that are known.
@@ -33,6 +36,7 @@ pub const known = [_]Layout{
         .context_params_bytes = 120,
         .n_outputs_max = null,
         .context_defaults = &sizes ++ &tail,
+        .pooling = 28,
         .type_k = 88,
         .type_v = 92,
     },
@@ -42,6 +46,7 @@ pub const known = [_]Layout{
         .context_params_bytes = 136,
         .n_outputs_max = null,
         .context_defaults = &sizes ++ &tail,
+        .pooling = 28,
         .type_k = 88,
         .type_v = 92,
     },
@@ -51,6 +56,7 @@ pub const known = [_]Layout{
         .context_params_bytes = 160,
         .n_outputs_max = 20,
         .context_defaults = &sizes_with_outputs ++ &tail,
+        .pooling = 44,
         .type_k = 104,
         .type_v = 108,
     },
@@ -60,6 +66,7 @@ pub const known = [_]Layout{
         .context_params_bytes = 160,
         .n_outputs_max = 20,
         .context_defaults = &sizes_with_outputs ++ &tail,
+        .pooling = 44,
         .type_k = 104,
         .type_v = 108,
     },
@@ -193,6 +200,7 @@ test "every layout matches its own defaults, and no others" {
         p.model.words[5] = 1;
         @memcpy(p.context.words[0..layout.context_defaults.len], layout.context_defaults);
         try std.testing.expectEqual(layout, p.match().?);
+        try std.testing.expectEqual(unspecified, p.context.words[layout.pooling / 4]);
         try std.testing.expectEqual(f16_type, p.context.words[layout.type_k / 4]);
         try std.testing.expectEqual(f16_type, p.context.words[layout.type_v / 4]);
         p.context.words[1] = 4096;

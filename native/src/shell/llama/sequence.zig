@@ -321,7 +321,7 @@ pub const Sequence = struct {
 
 /// As many as libllama would start, but no more than there are processors. In a small model threads would wait for
 /// each other longer than they work.
-fn defaultThreads(model: *const Model) i32 {
+pub fn defaultThreads(model: *const Model) i32 {
     if (model.api().llama_model_n_params(model.handle) < small_model_params) return 1;
     return @intCast(@min(threads_max, std.Thread.getCpuCount() catch threads_max));
 }
