@@ -3,6 +3,7 @@
 //!     python -m ziglang build -Doptimize=fast     zig-out/lib/libelizainference.so and the header
 //!     python -m ziglang build test                unit tests, header check, conformance cases
 //!     python -m ziglang build jni                 the library and its bridge to Java
+//!     python -m ziglang build wasm                the WebAssembly module for JavaScript, in zig-out/wasm
 //!     python -m ziglang build release             all that is shipped, into zig-out/release
 const std = @import("std");
 const manifest = @import("build.zig.zon");
@@ -24,6 +25,9 @@ pub fn build(b: *std.Build) void {
     shared.installHeader(b.path("native/include/eliza_inference.h"), "eliza_inference.h");
     b.installArtifact(shared);
     java.addStep(b, shared, chosen);
+    const webassembly = library.addWebAssembly(b, options);
+    const install = b.addInstallFile(webassembly.getEmittedBin(), "wasm/elizainference.wasm");
+    b.step("wasm", "Build the WebAssembly module for JavaScript").dependOn(&install.step);
     addTests(b, target, optimize, options);
     release.addStep(b, manifest.version, options);
 }

@@ -4,7 +4,7 @@
 // dependencies: npm installs the one whose os, cpu and libc fit. The version is that of the release. The sources become
 // one file, with what they depend on, since finding and reading many takes most of the time of an import.
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -40,23 +40,27 @@ function packagePlatform(file) {
 }
 
 function packageBinding() {
-  const { dependencies, devDependencies, scripts, ...published } = source;
-  const entry = { types: "./dist/index.d.ts", default: "./dist/index.js" };
-  const made = { module: entry.default, types: entry.types, exports: { ".": entry }, optionalDependencies };
+  const { dependencies, devDependencies, scripts, imports, ...published } = source;
+  const conditions = { bun: "./dist/bun.js", node: "./dist/node.js", deno: "./dist/node.js", default: "./dist/web.js" };
+  const entry = { types: "./dist/index.d.ts", ...conditions };
+  const exports = { ".": entry, "./elizainference.wasm": "./dist/elizainference.wasm" };
+  const made = { module: entry.default, types: entry.types, exports, optionalDependencies };
   pack({ ...published, ...made, version: manifest.version }, (folder) => {
     const dist = join(folder, "dist");
-    const bundle = ["build", "src/index.ts", "--target", "bun", "--minify-syntax", "--minify-whitespace"];
-    run("node", ["scripts/bun.mjs", ...bundle, "--outfile", join(dist, "index.js")]);
+    for (const [target, name] of [
+      ["bun", "bun"],
+      ["node", "node"],
+      ["browser", "web"],
+    ]) {
+      const bundle = ["build", "src/index.ts", "--target", target, "--minify-syntax", "--minify-whitespace"];
+      run("node", ["scripts/bun.mjs", ...bundle, "--outfile", join(dist, `${name}.js`)]);
+    }
+    cpSync(join(release, "wasm", "elizainference.wasm"), join(dist, "elizainference.wasm"));
     run("node", [
       join("node_modules", "typescript", "bin", "tsc"),
       ...["--project", "scripts/declarations.tsconfig.json", "--outDir", dist],
     ]);
     cpSync(join(here, "README.md"), join(folder, "README.md"));
-    const grammars = join(project, "native", "grammars");
-    mkdirSync(join(folder, "grammars"));
-    for (const name of readdirSync(grammars)) {
-      if (name.endsWith(".lark")) cpSync(join(grammars, name), join(folder, "grammars", name));
-    }
   });
 }
 

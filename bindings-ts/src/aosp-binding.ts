@@ -1,9 +1,10 @@
 /** The binding that the AOSP host uses, in its own process. */
-import type { AospStreamingLlmBinding, LlmStreamHandle } from "./host-abi";
-import { type Handle, type Library, hasSymbols, loadLibrary } from "./library";
-import { ensureLlama } from "./llama";
-import * as llm from "./llm-stream";
-import { encodeUtf8 } from "./memory";
+import type { AospStreamingLlmBinding, LlmStreamHandle } from "./host-abi.js";
+import { type Handle, type Library, hasSymbols } from "./library.js";
+import { ensureLlama } from "./llama.js";
+import * as llm from "./llm-stream.js";
+import { loadLibrary } from "./load.js";
+import { encodeUtf8 } from "./memory.js";
 
 /**
  * A binding to this library, or null if the build has no streams. It has the two trie methods only if the build has

@@ -1,5 +1,5 @@
 /** Checks of arguments. Messages name the argument, what was expected and what came. */
-import { type ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, invalidArgument } from "./errors";
+import { type ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, invalidArgument } from "./errors.js";
 
 type Class<T> = abstract new (...parameters: never[]) => T;
 

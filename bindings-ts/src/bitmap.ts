@@ -1,5 +1,5 @@
 /** Sets of tokens as bitmaps: bit i % 32 of word i / 32 is token i. */
-import { unexpected } from "./arguments";
+import { unexpected } from "./arguments.js";
 
 /** The words of a bitmap for so many tokens. */
 export function bitmapWords(nTokens: number): number {

@@ -1,9 +1,10 @@
 /** What compiling a recognizer may cost. */
-import { FFIType, JSCallback } from "bun:ffi";
-import { ELIZA_COMPILE_STATES, eliza_compile_config_t } from "./abi.generated";
-import { checkNoMore } from "./arguments";
-import { checkInteger } from "./errors";
-import { bytesOf, newStruct, writeStruct } from "./structs";
+import { ELIZA_COMPILE_STATES, eliza_compile_config_t } from "./abi.generated.js";
+import { checkNoMore } from "./arguments.js";
+import { withCallback } from "./callbacks.js";
+import { checkInteger } from "./errors.js";
+import type { Library } from "./library.js";
+import { Struct } from "./structs.js";
 
 /**
  * Bounds on compiling, each at least 1. Exceeding one throws ELIZA_ERR_LIMIT; the message says what was being built.
@@ -25,42 +26,26 @@ export interface Budget {
 }
 
 /** Makes a call with the budget as an `eliza_compile_config_t`, which is valid during the call only. */
-export function withBudget<T>(budget: Budget | undefined, call: (config: Uint8Array | null) => T): T {
+export function withBudget<T>(library: Library, budget: Budget | undefined, call: (config: Uint8Array | null) => T): T {
   if (!budget) return call(null);
   const { statesMax, bytesMax, msMax, maskBytesMax, cancel, ...unknown } = budget;
   checkNoMore(unknown);
-  const config = newStruct(eliza_compile_config_t);
-  writeStruct(eliza_compile_config_t, config, {
+  const config = new Struct(eliza_compile_config_t, library);
+  config.write({
     states_max: bound("statesMax", statesMax, ELIZA_COMPILE_STATES),
     bytes_max: bound("bytesMax", bytesMax),
     ms_max: bound("msMax", msMax),
     mask_bytes_max: bound("maskBytesMax", maskBytesMax),
   });
-  return cancel ? withCancel(config, cancel, call) : call(bytesOf(config));
+  if (!cancel) return call(config.bytes);
+  const callback = library.memory.callback("cancel");
+  return withCallback("cancel", cancel, true, (user_data) => {
+    config.write({ cancel: callback, user_data });
+    return call(config.bytes);
+  });
 }
 
 /** The bound as C takes it. There 0 is the default, which a caller who writes 0 does not mean. */
 function bound(name: string, value: number | undefined, max: number = Number.MAX_SAFE_INTEGER): number {
   return value === undefined ? 0 : checkInteger(value, name, 1, max);
-}
-
-function withCancel<T>(config: DataView, cancel: () => boolean, call: (config: Uint8Array) => T): T {
-  let thrown: { error: unknown } | null = null;
-  const ask = (): number => {
-    try {
-      return cancel() ? 1 : 0;
-    } catch (error) {
-      thrown = { error };
-      return 1;
-    }
-  };
-  const callback = new JSCallback(ask, { args: [FFIType.ptr], returns: FFIType.i32 });
-  try {
-    writeStruct(eliza_compile_config_t, config, { cancel: Number(callback.ptr) });
-    return call(bytesOf(config));
-  } catch (error) {
-    throw thrown ? (thrown as { error: unknown }).error : error;
-  } finally {
-    callback.close();
-  }
 }

@@ -12,10 +12,10 @@ import {
   eliza_constraint_info_t,
   eliza_recognizer_info_t,
   eliza_trie_cache_stats_t,
-} from "./abi.generated";
-import { checkInstance, checkNoMore, checkSeveral, checkString } from "./arguments";
-import { type Budget, withBudget } from "./budget";
-import { checkInteger, invalidArgument } from "./errors";
+} from "./abi.generated.js";
+import { checkInstance, checkNoMore, checkSeveral, checkString } from "./arguments.js";
+import { type Budget, withBudget } from "./budget.js";
+import { checkInteger, invalidArgument } from "./errors.js";
 import {
   type JsonSchema,
   type JsonSchemaOptions,
@@ -23,10 +23,11 @@ import {
   type StandardJsonSchema,
   schemaText,
   withSchemaOptions,
-} from "./json-schema";
-import { type LarkOptions, withLarkOptions } from "./lark";
-import { type Handle, type Library, type Symbols, hasSymbols, loadLibrary } from "./library";
-import { OutError, OutSlot, checkStatus, concatenate, encodeUnicode, encodeUtf8, readText } from "./memory";
+} from "./json-schema.js";
+import { type LarkOptions, withLarkOptions } from "./lark.js";
+import { type Handle, type Library, type Symbols, hasSymbols } from "./library.js";
+import { loadLibrary } from "./load.js";
+import { OutError, OutSlot, checkStatus, concatenate, encodeUnicode, encodeUtf8, readText } from "./memory.js";
 import {
   type ResponseFormat,
   type Tool,
@@ -35,13 +36,13 @@ import {
   callSchema,
   responseSchema,
   withOwn,
-} from "./openai";
-import { Adopted, Owned } from "./owned";
-import { type Payload, payloadBytes } from "./payload";
-import { type StructValues, bytesOf, newStruct, readStruct } from "./structs";
-import { type TagsDescriptor, descriptorBytes } from "./tags";
-import { type TokenizerSlot, watchingTokenizer } from "./tokenizer";
-import { Vocabulary } from "./vocabulary";
+} from "./openai.js";
+import { Adopted, Owned } from "./owned.js";
+import { type Payload, payloadBytes } from "./payload.js";
+import { Struct, type StructValues } from "./structs.js";
+import { type TagsDescriptor, descriptorBytes } from "./tags.js";
+import { type TokenizerSlot, watchingTokenizer } from "./tokenizer.js";
+import { Vocabulary } from "./vocabulary.js";
 
 /** The kinds of constraint: values of `Constraint.kind`. */
 export const ConstraintKind = {
@@ -195,7 +196,7 @@ export class Constraint extends Owned {
   ): Constraint {
     checkNoMore(unknown);
     const bytes = encodeUnicode(grammar, "grammar");
-    return withLarkOptions({ start, imports }, (options) =>
+    return withLarkOptions(vocabulary.library, { start, imports }, (options) =>
       compile(vocabulary, budget, "the grammar could not be compiled", (symbols, handle, config, out, error) =>
         symbols.eliza_inference_constraint_create_lark_with(handle, bytes, bytes.length, options, config, out, error),
       ),
@@ -242,10 +243,13 @@ export class Constraint extends Owned {
     checkNoMore(unknown);
     const { text, read } = schemaText(schema, "schema");
     const bytes = encodeUnicode(text, "schema");
-    const made = withSchemaOptions({ space, order, integerFraction, draft, documents, lenient }, (view) =>
-      compile(vocabulary, budget, "the schema could not be compiled", (symbols, handle, config, out, error) =>
-        symbols.eliza_inference_constraint_create_json_schema(handle, bytes, bytes.length, view, config, out, error),
-      ),
+    const made = withSchemaOptions(
+      vocabulary.library,
+      { space, order, integerFraction, draft, documents, lenient },
+      (view) =>
+        compile(vocabulary, budget, "the schema could not be compiled", (symbols, handle, config, out, error) =>
+          symbols.eliza_inference_constraint_create_json_schema(handle, bytes, bytes.length, view, config, out, error),
+        ),
     );
     made.#read = read;
     return made;
@@ -346,7 +350,7 @@ export class Constraint extends Owned {
   prepare(budget?: Budget): void {
     const error = new OutError();
     const { eliza_inference_constraint_prepare: prepare } = this.library.symbols;
-    withBudget(budget, (config) => {
+    withBudget(this.library, budget, (config) => {
       const status = prepare(this.handle, config, error.view);
       if (status < 0) throw error.take(this.library, status, "the tables could not be built");
     });
@@ -384,10 +388,9 @@ export class Constraint extends Owned {
 
   /** The sizes of a token tree. Throws ELIZA_ERR_INVALID_ARG for a recognizer: use `recognizerInfo`. */
   get info(): ConstraintInfo {
-    const view = newStruct(eliza_constraint_info_t);
-    const status = this.library.symbols.eliza_inference_constraint_info(this.handle, bytesOf(view));
-    checkStatus(status, "info");
-    const info = readStruct(eliza_constraint_info_t, view);
+    const struct = new Struct(eliza_constraint_info_t, this.library);
+    checkStatus(this.library.symbols.eliza_inference_constraint_info(this.handle, struct.bytes), "info");
+    const info = struct.read();
     return {
       nDescriptors: info.n_descriptors,
       nLeaves: info.n_leaves,
@@ -407,7 +410,7 @@ export class Constraint extends Owned {
       const { symbols } = this.library;
       const status = symbols.eliza_inference_constraint_path(this.handle, index, address.view, length.view);
       checkStatus(status, "paths");
-      return readText(address.handle, length.value);
+      return readText(this.library, address.handle, length.value);
     });
   }
 
@@ -418,10 +421,10 @@ export class Constraint extends Owned {
   }
 
   #readRecognizerInfo(): StructValues<typeof eliza_recognizer_info_t> {
-    const view = newStruct(eliza_recognizer_info_t);
-    const status = this.library.symbols.eliza_inference_constraint_recognizer_info(this.handle, bytesOf(view));
+    const struct = new Struct(eliza_recognizer_info_t, this.library);
+    const status = this.library.symbols.eliza_inference_constraint_recognizer_info(this.handle, struct.bytes);
     checkStatus(status, "recognizerInfo");
-    return readStruct(eliza_recognizer_info_t, view);
+    return struct.read();
   }
 }
 
@@ -451,7 +454,7 @@ function createNative(vocabulary: Vocabulary, budget: Budget | undefined, fallba
   const out = new OutSlot();
   const error = new OutError();
   return watchingTokenizer(() =>
-    withBudget(budget, (config) => {
+    withBudget(library, budget, (config) => {
       const status = create(library.symbols, handle, config, out.view, error.view);
       if (status < 0) throw error.take(library, status, fallback);
       return out.handle;
@@ -477,10 +480,9 @@ export interface TrieCacheStats {
 
 /** Counters of the cache of compiled payloads, which the whole process shares. */
 export function trieCacheStats(library: Library = loadLibrary()): TrieCacheStats {
-  const view = newStruct(eliza_trie_cache_stats_t);
-  const status = library.symbols.eliza_inference_trie_cache_stats(bytesOf(view));
-  checkStatus(status, "trieCacheStats");
-  const stats = readStruct(eliza_trie_cache_stats_t, view);
+  const struct = new Struct(eliza_trie_cache_stats_t, library);
+  checkStatus(library.symbols.eliza_inference_trie_cache_stats(struct.bytes), "trieCacheStats");
+  const stats = struct.read();
   return {
     entries: stats.entries,
     bytes: stats.bytes,

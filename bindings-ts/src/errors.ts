@@ -1,5 +1,5 @@
 /** Failures: a status of the C ABI, and the message that came with it. */
-import * as abi from "./abi.generated";
+import * as abi from "./abi.generated.js";
 
 /** A call failed. `message` is the library's own text: what is wrong, and where. */
 export class ElizaInferenceError extends Error {

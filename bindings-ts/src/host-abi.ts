@@ -1,5 +1,5 @@
 /** The streaming interfaces that a host uses, with its names and shapes. */
-import type { LlmStreamConfig, LlmStreamStep } from "./llm-stream";
+import type { LlmStreamConfig, LlmStreamStep } from "./llm-stream.js";
 
 /** An open session; opaque. */
 export interface FfiLlmHandle {

@@ -1,10 +1,11 @@
-export * as abi from "./abi.generated";
-export { loadAospStreamingLlmBinding } from "./aosp-binding";
-export type { Budget } from "./budget";
-export * from "./constraint";
-export { ElizaInferenceError } from "./errors";
-export * as grammars from "./grammars";
-export type * from "./host-abi";
+export { findLlama } from "#backend";
+export * as abi from "./abi.generated.js";
+export { loadAospStreamingLlmBinding } from "./aosp-binding.js";
+export type { Budget } from "./budget.js";
+export * from "./constraint.js";
+export { ElizaInferenceError } from "./errors.js";
+export * as grammars from "./grammars.js";
+export type * from "./host-abi.js";
 export type {
   JsonDocuments,
   JsonDraft,
@@ -13,13 +14,14 @@ export type {
   JsonSchemaOptions,
   JsonSpace,
   StandardJsonSchema,
-} from "./json-schema";
-export type { Grammars, LarkOptions } from "./lark";
-export { type Library, type SymbolName, hasSymbols, loadLibrary } from "./library";
-export { type LlamaInfo, findLlama, llamaInfo, loadLlama } from "./llama";
-export { Pooling } from "./llm-context";
-export type { LlmStreamConfig, LlmStreamStep } from "./llm-stream";
-export { Matcher, type MatcherInfo, type MatcherOptions, Step, fillBitmaps } from "./matcher";
+} from "./json-schema.js";
+export type { Grammars, LarkOptions } from "./lark.js";
+export { type Library, type SymbolName, hasSymbols } from "./library.js";
+export { type LlamaInfo, llamaInfo, loadLlama } from "./llama.js";
+export { Pooling } from "./llm-context.js";
+export type { LlmStreamConfig, LlmStreamStep } from "./llm-stream.js";
+export { loadLibrary } from "./load.js";
+export { Matcher, type MatcherInfo, type MatcherOptions, Step, fillBitmaps } from "./matcher.js";
 export {
   type DetokenizeOptions,
   type EmbedOptions,
@@ -29,8 +31,8 @@ export {
   type StreamOptions,
   type TokenTreeOptions,
   type TokenizeOptions,
-} from "./model";
-export { NativeLlmStreaming } from "./native-llm-streaming";
+} from "./model.js";
+export { NativeLlmStreaming } from "./native-llm-streaming.js";
 export {
   type ResponseFormat,
   TOOL_FORMS,
@@ -38,20 +40,20 @@ export {
   type ToolCallOptions,
   type ToolChoice,
   type ToolForm,
-} from "./openai";
-export { type Payload, encodePayload } from "./payload";
-export { Mode, type SamplingOptions } from "./sampling";
-export type { SpanConfig } from "./span-config";
-export type { SpanState } from "./span-state";
-export * from "./streaming-runner";
-export type { Tag, TagsDescriptor } from "./tags";
-export type { TiktokenRanks } from "./tiktoken";
-export type { TokenListOptions } from "./token-list";
-export { type Span, type SpanOptions, type StepOptions, StopReason, type StreamStats } from "./token-stream";
-export * from "./token-tree";
-export type { Tokenize } from "./tokenizer";
-export * from "./tokenizer-client";
-export type { TokenizerJson } from "./tokenizer-json";
+} from "./openai.js";
+export { type Payload, encodePayload } from "./payload.js";
+export { Mode, type SamplingOptions } from "./sampling.js";
+export type { SpanConfig } from "./span-config.js";
+export type { SpanState } from "./span-state.js";
+export * from "./streaming-runner.js";
+export type { Tag, TagsDescriptor } from "./tags.js";
+export type { TiktokenRanks } from "./tiktoken.js";
+export type { TokenListOptions } from "./token-list.js";
+export { type Span, type SpanOptions, type StepOptions, StopReason, type StreamStats } from "./token-stream.js";
+export * from "./token-tree.js";
+export type { Tokenize } from "./tokenizer.js";
+export * from "./tokenizer-client.js";
+export type { TokenizerJson } from "./tokenizer-json.js";
 export {
   type ConverterOptions,
   type TiktokenOptions,
@@ -59,4 +61,4 @@ export {
   Vocabulary,
   type VocabularyInfo,
   type VocabularyOptions,
-} from "./vocabulary";
+} from "./vocabulary.js";

@@ -1,6 +1,6 @@
 /** A value of a JSON document, and its place, for messages that say where. */
-import type { ElizaInferenceError } from "./errors";
-import type { TokenList } from "./token-list";
+import type { ElizaInferenceError } from "./errors.js";
+import type { TokenList } from "./token-list.js";
 
 /** Its methods throw an error with the place if the value is not as asked. */
 export class JsonPlace {

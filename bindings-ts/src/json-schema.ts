@@ -14,13 +14,14 @@ import {
   ELIZA_JSON_SPACE_LOOSE,
   ELIZA_JSON_SPACE_SPACED,
   eliza_json_schema_options_t,
-} from "./abi.generated";
-import { unexpected } from "./arguments";
-import type { Budget } from "./budget";
-import { invalidArgument } from "./errors";
-import { encodeUnicode } from "./memory";
-import { bytesOf, newStruct, writeStruct } from "./structs";
-import { withTexts } from "./texts";
+} from "./abi.generated.js";
+import { unexpected } from "./arguments.js";
+import type { Budget } from "./budget.js";
+import { invalidArgument } from "./errors.js";
+import type { Library } from "./library.js";
+import { encodeUnicode } from "./memory.js";
+import { Struct } from "./structs.js";
+import { withTexts } from "./texts.js";
 
 /** A schema of a library that makes a JSON Schema of it (Standard JSON Schema): Zod 4, for one. */
 export interface StandardJsonSchema {
@@ -108,6 +109,7 @@ function isPlainObject(value: unknown): boolean {
 
 /** Makes a call with the options as an `eliza_json_schema_options_t`, which is valid during the call only. */
 export function withSchemaOptions<T>(
+  library: Library,
   {
     space = "loose",
     order = "declared",
@@ -118,23 +120,23 @@ export function withSchemaOptions<T>(
   }: JsonSchemaOptions,
   call: (options: Uint8Array) => T,
 ): T {
-  const options = newStruct(eliza_json_schema_options_t);
-  writeStruct(eliza_json_schema_options_t, options, {
+  const options = new Struct(eliza_json_schema_options_t, library);
+  options.write({
     flags: (lenient ? ELIZA_JSON_LENIENT : 0) | (integerFraction ? ELIZA_JSON_INTEGER_FRACTION : 0),
     space: choice(SPACES, space, "space"),
     order: choice(ORDERS, order, "order"),
     draft: choice(DRAFTS, draft, "draft"),
   });
-  if (!documents) return call(bytesOf(options));
+  if (!documents) return call(options.bytes);
   const find = finder(documents);
   const give = (uri: string): Uint8Array | null => {
     const schema = find(uri);
     if (schema === null || schema === undefined) return null;
     return encodeUnicode(schemaText(schema, `documents[${uri}]`).text, `documents[${uri}]`);
   };
-  return withTexts(give, (document) => {
-    writeStruct(eliza_json_schema_options_t, options, { document });
-    return call(bytesOf(options));
+  return withTexts(library, give, ({ callback, userData }) => {
+    options.write({ document: callback, user_data: userData });
+    return call(options.bytes);
   });
 }
 

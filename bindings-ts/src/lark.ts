@@ -1,10 +1,11 @@
 /** Grammars in Lark's notation: their start, and the grammars that they import from. */
-import { eliza_lark_options_t } from "./abi.generated";
-import { unexpected } from "./arguments";
-import type { Budget } from "./budget";
-import { addressOf, encodeUnicode } from "./memory";
-import { bytesOf, newStruct, writeStruct } from "./structs";
-import { withTexts } from "./texts";
+import { eliza_lark_options_t } from "./abi.generated.js";
+import { unexpected } from "./arguments.js";
+import type { Budget } from "./budget.js";
+import type { Library } from "./library.js";
+import { encodeUnicode, lending } from "./memory.js";
+import { Struct } from "./structs.js";
+import { withTexts } from "./texts.js";
 
 /** The grammars that `%import` names, or what gives them; undefined or null: there is none. */
 export type Grammars = Readonly<Record<string, string>> | ((name: string) => string | null | undefined);
@@ -23,19 +24,25 @@ export interface LarkOptions {
 }
 
 /** Makes a call with the options as an `eliza_lark_options_t`, which is valid during the call only. */
-export function withLarkOptions<T>({ start = "start", imports }: LarkOptions, call: (options: Uint8Array) => T): T {
-  const options = newStruct(eliza_lark_options_t);
-  const name = encodeUnicode(start, "start");
-  writeStruct(eliza_lark_options_t, options, { start: addressOf(name), start_len: name.length });
-  if (!imports) return call(bytesOf(options));
-  const find = finder(imports);
-  const give = (wanted: string): Uint8Array | null => {
-    const grammar = find(wanted);
-    return grammar === null || grammar === undefined ? null : encodeUnicode(grammar, `imports[${wanted}]`);
-  };
-  return withTexts(give, (grammar) => {
-    writeStruct(eliza_lark_options_t, options, { grammar });
-    return call(bytesOf(options));
+export function withLarkOptions<T>(
+  library: Library,
+  { start = "start", imports }: LarkOptions,
+  call: (options: Uint8Array) => T,
+): T {
+  return lending(library, (addressOf) => {
+    const options = new Struct(eliza_lark_options_t, library);
+    const name = encodeUnicode(start, "start");
+    options.write({ start: addressOf(name), start_len: name.length });
+    if (!imports) return call(options.bytes);
+    const find = finder(imports);
+    const give = (wanted: string): Uint8Array | null => {
+      const grammar = find(wanted);
+      return grammar === null || grammar === undefined ? null : encodeUnicode(grammar, `imports[${wanted}]`);
+    };
+    return withTexts(library, give, ({ callback, userData }) => {
+      options.write({ grammar: callback, user_data: userData });
+      return call(options.bytes);
+    });
   });
 }
 

@@ -1,13 +1,12 @@
 /** libllama: the copy of llama.cpp that models and streams run on, loaded at run time. */
-import { CString } from "bun:ffi";
-import { existsSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { ELIZA_ERR_ABI_MISMATCH, eliza_llama_info_t } from "./abi.generated";
-import { checkString } from "./arguments";
-import { ElizaInferenceError } from "./errors";
-import { type Handle, type Library, fileOfVariable, hasSymbols, loadLibrary } from "./library";
-import { OutError, encodeUtf8 } from "./memory";
-import { bytesOf, newStruct, readStruct } from "./structs";
+import { fileOfVariable, findLlama } from "#backend";
+import { ELIZA_ERR_ABI_MISMATCH, eliza_llama_info_t } from "./abi.generated.js";
+import { checkString } from "./arguments.js";
+import { ElizaInferenceError } from "./errors.js";
+import { type Handle, type Library, hasSymbols } from "./library.js";
+import { loadLibrary } from "./load.js";
+import { OutError, encodeUtf8 } from "./memory.js";
+import { Struct } from "./structs.js";
 
 /** The libllama in use. */
 export interface LlamaInfo {
@@ -35,24 +34,16 @@ export function loadLlama(path?: string, library: Library = loadLibrary()): Llam
 
 /** The libllama that is loaded, or null. */
 export function llamaInfo(library: Library = loadLibrary()): LlamaInfo | null {
-  const view = newStruct(eliza_llama_info_t);
-  if (library.symbols.eliza_inference_llama_info(bytesOf(view)) < 0) return null;
-  const info = readStruct(eliza_llama_info_t, view);
-  const text = (address: number): string => CString(address as Handle);
+  const struct = new Struct(eliza_llama_info_t, library);
+  if (library.symbols.eliza_inference_llama_info(struct.bytes) < 0) return null;
+  const info = struct.read();
+  const text = (address: number): string => library.memory.text(address as Handle);
   return { path: text(info.path), version: text(info.version), layout: text(info.layout) };
 }
 
 /** Loads libllama unless it is loaded; does nothing for an older build, which finds libllama its own way. */
 export function ensureLlama(library: Library): void {
   if (hasSymbols(library, "eliza_inference_llama_load", "eliza_inference_llama_info")) loadLlama(undefined, library);
-}
-
-/**
- * The libllama files of installed packages, best first: in `folder`, in this package's folder, and in the folders above
- * them.
- */
-export function findLlama(folder: string = process.cwd()): string[] {
-  return [folder, import.meta.dir].flatMap(foldersAbove).flatMap(packageFiles);
 }
 
 function load(library: Library, path: string): void {
@@ -78,30 +69,4 @@ function search(library: Library): void {
     refused.push("install the @node-llama-cpp package of this platform, or set ELIZA_INFERENCE_LLAMA to the file");
   }
   throw new ElizaInferenceError(ELIZA_ERR_ABI_MISMATCH, refused.join("; "));
-}
-
-function foldersAbove(folder: string): string[] {
-  const above = dirname(folder);
-  return above === folder ? [folder] : [folder, ...foldersAbove(above)];
-}
-
-/** node_modules/@node-llama-cpp/<package>/bins/<build>/libllama*.so of one folder. */
-function packageFiles(folder: string): string[] {
-  const scope = join(folder, "node_modules", "@node-llama-cpp");
-  const system = { darwin: "mac", win32: "win" }[process.platform as string] ?? process.platform;
-  const builds = entries(scope)
-    .filter((name) => name === `${system}-${process.arch}` || name.startsWith(`${system}-${process.arch}-`))
-    .flatMap((name) => entries(join(scope, name, "bins")).map((build) => join(scope, name, "bins", build)));
-  return builds.flatMap((build) =>
-    entries(build)
-      .filter((file) => LLAMA_FILE.test(file))
-      .map((file) => join(build, file)),
-  );
-}
-
-/** Tells libllama.so and libllama.v1.2.3.so from libllama-common.so. */
-const LLAMA_FILE = /^(lib)?llama(\.v[\d.]+)?\.(so|dylib|dll)$/;
-
-function entries(folder: string): string[] {
-  return existsSync(folder) ? readdirSync(folder).sort() : [];
 }

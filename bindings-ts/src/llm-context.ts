@@ -1,9 +1,14 @@
 /** The model functions of the library over plain handles, which `Model` and `Vocabulary` share. */
-import { ELIZA_ERR_BUNDLE_INVALID, ELIZA_POOLING_FIRST, ELIZA_POOLING_LAST, ELIZA_POOLING_MEAN } from "./abi.generated";
-import { checkString } from "./arguments";
-import type { Handle, Library } from "./library";
-import { ensureLlama } from "./llama";
-import { OutError, OutSlot, checkNoNul, checkStatus, encodeUtf8 } from "./memory";
+import {
+  ELIZA_ERR_BUNDLE_INVALID,
+  ELIZA_POOLING_FIRST,
+  ELIZA_POOLING_LAST,
+  ELIZA_POOLING_MEAN,
+} from "./abi.generated.js";
+import { checkString } from "./arguments.js";
+import type { Handle, Library } from "./library.js";
+import { ensureLlama } from "./llama.js";
+import { OutError, OutSlot, checkNoNul, checkStatus, encodeUtf8 } from "./memory.js";
 
 /** Opens a model, loading libllama if need be. The caller frees it with `eliza_inference_destroy`. */
 export function openContext(library: Library, path: string): Handle {

@@ -1,11 +1,11 @@
 /** The stream functions of the library over plain handles, which `Stream` and the host's interfaces share. */
-import { ELIZA_ERR_INVALID_ARG, eliza_llm_stream_config_t } from "./abi.generated";
-import { unexpected } from "./arguments";
-import { ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, nameOfStatus } from "./errors";
-import { type Handle, type Library, hasSymbols } from "./library";
-import { OutError, OutSlot, addressOf, checkNoNul, decodeUtf8, encodeUtf8 } from "./memory";
-import { type SpanConfig, withSpanConfig } from "./span-config";
-import { bytesOf, newStruct, writeStruct } from "./structs";
+import { ELIZA_ERR_INVALID_ARG, eliza_llm_stream_config_t } from "./abi.generated.js";
+import { unexpected } from "./arguments.js";
+import { ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, nameOfStatus } from "./errors.js";
+import { type Handle, type Library, hasSymbols } from "./library.js";
+import { OutError, OutSlot, checkNoNul, decodeUtf8, encodeUtf8, lending } from "./memory.js";
+import { type SpanConfig, withSpanConfig } from "./span-config.js";
+import { Struct } from "./structs.js";
 
 /** The host's stream settings, with its names. What is absent is off, or as the model has it. */
 export interface LlmStreamConfig {
@@ -66,11 +66,12 @@ export const DEFAULT_MAX_TEXT_BYTES = 1024;
 
 /** Opens a stream. The caller frees it with `eliza_inference_llm_stream_close`. */
 export function openStream(library: Library, context: Handle, config: LlmStreamConfig): Handle {
-  const view = newStruct(eliza_llm_stream_config_t);
-  const lent = fillConfig(view, config);
   const error = new OutError();
-  const handle = library.symbols.eliza_inference_llm_stream_open(context, bytesOf(view), error.view);
-  lent.length = 0; // used here, so that the strings outlive the call
+  const handle = lending(library, (addressOf) => {
+    const struct = new Struct(eliza_llm_stream_config_t, library);
+    fillConfig(struct, config, addressOf);
+    return library.symbols.eliza_inference_llm_stream_open(context, struct.bytes, error.view);
+  });
   if (!handle) throw error.takeFromNull(library, ELIZA_ERR_INVALID_ARG, "the stream cannot be opened");
   return Number(handle) as Handle;
 }
@@ -137,7 +138,7 @@ export function setConstraint(
 ): void {
   checkInteger(mode, "mode", INT32_MIN, INT32_MAX);
   const { eliza_inference_set_constraint: set } = library.symbols;
-  const status = withSpanConfig(config, (span) => set(stream, constraint, mode, span));
+  const status = withSpanConfig(library, config, (span) => set(stream, constraint, mode, span));
   if (status < 0) throw streamError(library, stream, status);
 }
 
@@ -168,18 +169,17 @@ export function streamError(library: Library, stream: Handle, status: number): E
   return new ElizaInferenceError(status, text || nameOfStatus(status));
 }
 
-/** Returns the buffers of the strings, which must stay alive during the call. */
-function fillConfig(view: DataView, config: LlmStreamConfig): Uint8Array[] {
-  const lent: Uint8Array[] = [];
+function fillConfig(
+  struct: Struct<typeof eliza_llm_stream_config_t>,
+  config: LlmStreamConfig,
+  addressOf: (view: Uint8Array) => Handle,
+): void {
   const integer = (name: string, value: number | null | undefined, absent = 0): number =>
     checkInteger(value ?? absent, name, INT32_MIN, INT32_MAX);
   const string = (name: string, text: string | null | undefined): number => {
-    if (!text) return 0;
-    const bytes = encodeUtf8(`${checkNoNul(text, name)}\0`);
-    lent.push(bytes);
-    return addressOf(bytes);
+    return text ? addressOf(encodeUtf8(`${checkNoNul(text, name)}\0`)) : 0;
   };
-  writeStruct(eliza_llm_stream_config_t, view, {
+  struct.write({
     max_tokens: integer("maxTokens", config.maxTokens),
     temperature: config.temperature ?? 0,
     top_p: config.topP ?? 1,
@@ -198,5 +198,4 @@ function fillConfig(view: DataView, config: LlmStreamConfig): Uint8Array[] {
     cache_type_v: string("cacheTypeV", config.cacheTypeV),
     context_size: integer("contextSize", config.contextSize),
   });
-  return lent;
 }

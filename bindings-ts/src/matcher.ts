@@ -1,5 +1,4 @@
 /** Follows one output through a constraint, and chooses among the legal tokens. */
-import { toArrayBuffer } from "bun:ffi";
 import {
   ELIZA_ALLOWED_ALL,
   ELIZA_ALLOWED_BITMAP,
@@ -10,19 +9,19 @@ import {
   ELIZA_STEP_TIMED_OUT,
   eliza_matcher_info_t,
   eliza_span_state_t,
-} from "./abi.generated";
-import { checkInstance, checkNoMore, checkString, seedBits, unexpected } from "./arguments";
-import { bitmapWords, checkBitmap, setBits } from "./bitmap";
-import { Constraint, ConstraintKind } from "./constraint";
-import { ElizaInferenceError, UINT32_MAX, checkInteger, invalidArgument } from "./errors";
-import type { Handle, Symbols } from "./library";
-import { OutError, OutSlot, checkStatus, encodeUtf8, readText, readWhole } from "./memory";
-import { Adopted, Owned } from "./owned";
-import { Mode, type SamplingOptions, SamplingStruct } from "./sampling";
-import { type SpanConfig, checkSpanTimeout, withSpanConfig } from "./span-config";
-import { type SpanState, readSpanState } from "./span-state";
-import { bytesOf, newStruct, readStruct } from "./structs";
-import { watchingTokenizer } from "./tokenizer";
+} from "./abi.generated.js";
+import { checkInstance, checkNoMore, checkString, seedBits, unexpected } from "./arguments.js";
+import { bitmapWords, checkBitmap, setBits } from "./bitmap.js";
+import { Constraint, ConstraintKind } from "./constraint.js";
+import { ElizaInferenceError, UINT32_MAX, checkInteger, invalidArgument } from "./errors.js";
+import type { Handle, Symbols } from "./library.js";
+import { OutError, OutSlot, checkStatus, encodeUtf8, pointers, readText, readWhole } from "./memory.js";
+import { Adopted, Owned } from "./owned.js";
+import { Mode, type SamplingOptions, SamplingStruct } from "./sampling.js";
+import { type SpanConfig, checkSpanTimeout, withSpanConfig } from "./span-config.js";
+import { type SpanState, readSpanState } from "./span-state.js";
+import { Struct } from "./structs.js";
+import { watchingTokenizer } from "./tokenizer.js";
 
 /** The bits of what `Matcher.accept` returns. 0: the token lies outside any span, and starts none. */
 export const Step = {
@@ -63,7 +62,7 @@ export class Matcher extends Owned {
   readonly #constraint: Constraint;
   readonly #symbols: Symbols;
   // What the calls of a sampling loop write to, made once.
-  readonly #sampling = new SamplingStruct();
+  readonly #sampling: SamplingStruct;
   readonly #token = new Int32Array(1);
 
   /**
@@ -78,6 +77,7 @@ export class Matcher extends Owned {
     super(constraint.library, handle, "matcher", "eliza_inference_matcher_free");
     this.#constraint = constraint;
     this.#symbols = constraint.library.symbols;
+    this.#sampling = new SamplingStruct(constraint.library);
     if (options instanceof Adopted) return;
     if (options.seed !== undefined) this.setSeed(options.seed);
   }
@@ -139,7 +139,8 @@ export class Matcher extends Owned {
   /**
    * The legal next tokens, ascending, or null if every token is legal. For a token tree, the array is the library's own
    * memory: do not write to it, nor use it once both the constraint and its matchers are closed (left to the garbage
-   * collector, they stay alive as long as the array). For a recognizer it is a copy; `bitmap` costs less.
+   * collector, they stay alive as long as the array). For a recognizer, and in WebAssembly, it is a copy; `bitmap`
+   * costs less.
    */
   allowed(): Int32Array | null {
     const ids = new OutSlot();
@@ -155,7 +156,7 @@ export class Matcher extends Owned {
   /**
    * The legal next tokens as a bitmap (bit i % 32 of word i / 32 is token i), or null where their natural form is a
    * list: then use `allowed`. The array is the library's own memory: do not write to it, nor use it after the next call
-   * that changes or closes the matcher.
+   * that changes or closes the matcher. In WebAssembly it is a copy.
    */
   bitmap(): Int32Array | null {
     const words = new OutSlot();
@@ -251,16 +252,16 @@ export class Matcher extends Owned {
 
   /** The span, and the counters of spans. */
   get state(): SpanState {
-    const view = newStruct(eliza_span_state_t);
-    this.#check(this.#symbols.eliza_inference_matcher_state(this.handle, bytesOf(view)));
-    return readSpanState(view);
+    const struct = new Struct(eliza_span_state_t, this.library);
+    this.#check(this.#symbols.eliza_inference_matcher_state(this.handle, struct.bytes));
+    return readSpanState(struct);
   }
 
   /** Memory, and how often masks were found ready. */
   get info(): MatcherInfo {
-    const view = newStruct(eliza_matcher_info_t);
-    this.#check(this.#symbols.eliza_inference_matcher_info(this.handle, bytesOf(view)));
-    const info = readStruct(eliza_matcher_info_t, view);
+    const struct = new Struct(eliza_matcher_info_t, this.library);
+    this.#check(this.#symbols.eliza_inference_matcher_info(this.handle, struct.bytes));
+    const info = struct.read();
     return {
       retainedBytes: info.retained_bytes,
       historyBytes: info.history_bytes,
@@ -278,7 +279,7 @@ export class Matcher extends Owned {
     const name = new OutSlot();
     const length = new OutSlot();
     this.#check(this.#symbols.eliza_inference_matcher_leaf(this.handle, name.view, length.view));
-    return name.value === 0 ? null : readText(name.handle, length.value);
+    return name.value === 0 ? null : readText(this.library, name.handle, length.value);
   }
 
   #check(status: number): number {
@@ -309,11 +310,9 @@ export function fillBitmaps(
   if (new Set(matchers).size !== matchers.length) throw invalidArgument("matchers: one is there twice");
   const nWords = words.length / matchers.length;
   if (!Number.isInteger(nWords)) throw invalidArgument(`words: ${words.length} are no ${matchers.length} rows`);
-  const handles = BigUint64Array.from(matchers, (matcher, i) => {
-    return BigInt(checkInstance(matcher, Matcher, `matchers[${i}]`).handle);
-  });
+  const handles = matchers.map((matcher, i) => checkInstance(matcher, Matcher, `matchers[${i}]`).handle);
   const { eliza_inference_matcher_fill_bitmaps: fill } = first.library.symbols;
-  checkStatus(fill(handles, matchers.length, words, nWords, nThreads), "fillBitmaps");
+  checkStatus(fill(pointers(first.library, handles), matchers.length, words, nWords, nThreads), "fillBitmaps");
   return words;
 }
 
@@ -321,7 +320,7 @@ export function fillBitmaps(
 const lenders = new WeakMap<Int32Array, Matcher>();
 
 function lend(matcher: Matcher, address: Handle, length: number): Int32Array {
-  const view = new Int32Array(toArrayBuffer(address, 0, length * Int32Array.BYTES_PER_ELEMENT));
+  const view = matcher.library.memory.int32s(address, length);
   lenders.set(view, matcher);
   return view;
 }
@@ -333,7 +332,7 @@ function createNative(constraint: Constraint, { seed, end, spanTimeout, ...unkno
   const error = new OutError();
   // Without end tokens as builds without recognizers do it, too.
   const status = end
-    ? withSpanConfig({ end, spanTimeout }, (config) =>
+    ? withSpanConfig(library, { end, spanTimeout }, (config) =>
         library.symbols.eliza_inference_matcher_create_span(handle, config, out.view, error.view),
       )
     : library.symbols.eliza_inference_matcher_create(handle, checkSpanTimeout(spanTimeout), out.view, error.view);

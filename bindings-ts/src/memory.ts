@@ -1,9 +1,8 @@
 /** What crosses the boundary besides numbers: strings, out-parameters, borrowed memory. */
-import { CString, ptr, toArrayBuffer } from "bun:ffi";
-import { ELIZA_ERR_CLOSED, ELIZA_OK } from "./abi.generated";
-import { checkString, unexpected } from "./arguments";
-import { ElizaInferenceError, invalidArgument, nameOfStatus } from "./errors";
-import { type Handle, type Library, hasSymbols } from "./library";
+import { ELIZA_ERR_CLOSED, ELIZA_OK } from "./abi.generated.js";
+import { checkString, unexpected } from "./arguments.js";
+import { ElizaInferenceError, invalidArgument, nameOfStatus } from "./errors.js";
+import { type Handle, type Library, type MemoryView, hasSymbols } from "./library.js";
 
 /** The handle of a closed object, and NULL. */
 export const CLOSED = 0 as Handle;
@@ -64,7 +63,7 @@ export class OutError extends OutSlot {
   take(library: Library, status: number, fallback: string): ElizaInferenceError {
     const address = this.handle;
     if (address === CLOSED) return new ElizaInferenceError(status, fallback);
-    const message = CString(address);
+    const message = library.memory.text(address);
     library.symbols.eliza_inference_free_string(address);
     this.view[0] = 0n;
     return new ElizaInferenceError(status, message);
@@ -122,22 +121,24 @@ export function readWhole<T extends Int32Array | Uint8Array>(
   return buffer.subarray(0, length) as T;
 }
 
-/** A copy of borrowed bytes. */
-export function copyBytes(address: Handle, length: number): Uint8Array {
-  if (length === 0) return new Uint8Array(0);
-  return new Uint8Array(toArrayBuffer(address, 0, length)).slice();
+export function readText(library: Library, address: Handle, length: number): string {
+  return length === 0 ? "" : decodeUtf8(library.memory.copy(address, length));
 }
 
-export function readText(address: Handle, length: number): string {
-  return length === 0 ? "" : decodeUtf8(copyBytes(address, length));
+/** Addresses as C takes a list of them. */
+export function pointers(library: Library, addresses: readonly Handle[]): MemoryView {
+  if (library.memory.pointerBytes === 4) return Uint32Array.from(addresses);
+  return BigUint64Array.from(addresses, BigInt);
 }
 
-/**
- * The address of a buffer, to be written into a struct; 0 for an empty buffer, which has none. The caller keeps the
- * buffer alive until after the call.
- */
-export function addressOf(view: NodeJS.TypedArray): number {
-  return view.byteLength === 0 ? 0 : ptr(view);
+/** Makes a call in which buffers have addresses, to be written into a struct. */
+export function lending<T>(library: Library, call: (addressOf: (view: MemoryView) => Handle) => T): T {
+  const loan = library.memory.loan();
+  try {
+    return call((view) => loan.addressOf(view));
+  } finally {
+    loan.end();
+  }
 }
 
 /** Throws for the failed status of a call that has no error text. */

@@ -1,15 +1,16 @@
 /** A model in this process, and its streams. */
-import { ELIZA_ERR_PAYLOAD } from "./abi.generated";
-import { checkInstance, checkNoMore, checkSeveral, checkString, tokenIds } from "./arguments";
-import { ElizaInferenceError, invalidArgument } from "./errors";
-import { type Library, loadLibrary } from "./library";
-import { Pooling, embed, openContext, readVocabulary, setModelId } from "./llm-context";
-import { type LlmStreamConfig, prefill } from "./llm-stream";
-import { OutError, OutSlot, copyBytes, decodeUtf8, encodeUtf8 } from "./memory";
-import { Adopted, Owned } from "./owned";
-import { TokenStream } from "./token-stream";
-import { type TokenTreePayload, buildTokenTreeDescriptor, buildTokenTrie, hasPrefixLeaf } from "./token-tree";
-import { TokenFlag, Vocabulary } from "./vocabulary";
+import { ELIZA_ERR_PAYLOAD } from "./abi.generated.js";
+import { checkInstance, checkNoMore, checkSeveral, checkString, tokenIds } from "./arguments.js";
+import { ElizaInferenceError, invalidArgument } from "./errors.js";
+import type { Library } from "./library.js";
+import { Pooling, embed, openContext, readVocabulary, setModelId } from "./llm-context.js";
+import { type LlmStreamConfig, prefill } from "./llm-stream.js";
+import { loadLibrary } from "./load.js";
+import { OutError, OutSlot, decodeUtf8, encodeUtf8 } from "./memory.js";
+import { Adopted, Owned } from "./owned.js";
+import { TokenStream } from "./token-stream.js";
+import { type TokenTreePayload, buildTokenTreeDescriptor, buildTokenTrie, hasPrefixLeaf } from "./token-tree.js";
+import { TokenFlag, Vocabulary } from "./vocabulary.js";
 
 /** Options of `new Model`. */
 export interface ModelOptions {
@@ -138,7 +139,7 @@ export class Model extends Owned {
     const { eliza_inference_tokenize: tokenize } = symbols;
     const status = tokenize(this.handle, bytes, bytes.length, add, parse, tokens.view, count.view, error.view);
     if (status < 0) throw error.take(this.library, status, "the text cannot be tokenised");
-    const copy = copyBytes(tokens.handle, count.value * Int32Array.BYTES_PER_ELEMENT);
+    const copy = this.library.memory.copy(tokens.handle, count.value * Int32Array.BYTES_PER_ELEMENT);
     symbols.eliza_inference_free_tokens(tokens.handle);
     return Array.from(new Int32Array(copy.buffer));
   }

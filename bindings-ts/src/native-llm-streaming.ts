@@ -1,11 +1,12 @@
 /** FfiLlmStreamingAbi on this library. */
-import { ELIZA_ERR_BUSY, ELIZA_ERR_CLOSED, ELIZA_ERR_FFI_FAULT, ELIZA_OK } from "./abi.generated";
-import { TRIE_SYMBOLS } from "./aosp-binding";
-import { ElizaInferenceError } from "./errors";
-import { yieldToEventLoop } from "./event-loop";
-import type { FfiLlmHandle, FfiLlmStreamingAbi, TokenCallback } from "./host-abi";
-import { type Library, hasSymbols, loadLibrary } from "./library";
-import { Model, type Stream } from "./model";
+import { ELIZA_ERR_BUSY, ELIZA_ERR_CLOSED, ELIZA_ERR_FFI_FAULT, ELIZA_OK } from "./abi.generated.js";
+import { TRIE_SYMBOLS } from "./aosp-binding.js";
+import { ElizaInferenceError } from "./errors.js";
+import { yieldToEventLoop } from "./event-loop.js";
+import type { FfiLlmHandle, FfiLlmStreamingAbi, TokenCallback } from "./host-abi.js";
+import { type Library, hasSymbols } from "./library.js";
+import { loadLibrary } from "./load.js";
+import { Model, type Stream } from "./model.js";
 
 /**
  * Implements the host's interface. A call that fails returns null, -1 or a status, and leaves the error in `lastError`.

@@ -1,7 +1,7 @@
 /** `response_format`, `tools` and `tool_choice` of OpenAI's API, as JSON Schemas. */
-import { checkSeveral, kindOf, unexpected } from "./arguments";
-import { invalidArgument } from "./errors";
-import type { JsonDocuments, JsonSchema, JsonSchemaOptions, StandardJsonSchema } from "./json-schema";
+import { checkSeveral, kindOf, unexpected } from "./arguments.js";
+import { invalidArgument } from "./errors.js";
+import type { JsonDocuments, JsonSchema, JsonSchemaOptions, StandardJsonSchema } from "./json-schema.js";
 
 /** What an answer is to be. As `text.format` of the Responses API, `json_schema` has no level of its own. */
 export type ResponseFormat =

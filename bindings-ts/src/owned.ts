@@ -1,6 +1,6 @@
 /** Native objects that JavaScript owns: freed when closed, at the latest when collected. */
-import type { Handle, Library } from "./library";
-import { CLOSED, closedError } from "./memory";
+import type { Handle, Library } from "./library.js";
+import { CLOSED, closedError } from "./memory.js";
 
 type FreeSymbol =
   | "eliza_inference_vocab_free"

@@ -1,9 +1,9 @@
 /** A TokenTreePayload as bytes: JSON or MessagePack, which the library tells apart by their first byte. */
 import { encode } from "@msgpack/msgpack";
-import { unexpected } from "./arguments";
-import { encodeUtf8 } from "./memory";
-import { Owned } from "./owned";
-import type { TokenTreePayload } from "./token-tree";
+import { unexpected } from "./arguments.js";
+import { encodeUtf8 } from "./memory.js";
+import { Owned } from "./owned.js";
+import type { TokenTreePayload } from "./token-tree.js";
 
 /** A payload as an object, as JSON text, or as bytes in either format. */
 export type Payload = TokenTreePayload | string | Uint8Array;

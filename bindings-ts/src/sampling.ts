@@ -1,8 +1,9 @@
 /** How a token is chosen from the legal ones. */
-import { ELIZA_MODE_GREEDY, ELIZA_MODE_SAMPLED, eliza_sampling_t } from "./abi.generated";
-import { checkNoMore } from "./arguments";
-import { INT32_MAX, INT32_MIN, checkInteger } from "./errors";
-import { bytesOf, newStruct, writeStruct } from "./structs";
+import { ELIZA_MODE_GREEDY, ELIZA_MODE_SAMPLED, eliza_sampling_t } from "./abi.generated.js";
+import { checkNoMore } from "./arguments.js";
+import { INT32_MAX, INT32_MIN, checkInteger } from "./errors.js";
+import type { Library } from "./library.js";
+import { Struct } from "./structs.js";
 
 /** How to choose a token. */
 export const Mode = {
@@ -25,15 +26,18 @@ const OPTION_NAMES: Record<keyof SamplingOptions, true> = { temperature: true, t
 
 /** A reusable `eliza_sampling_t`. */
 export class SamplingStruct {
-  readonly #view = newStruct(eliza_sampling_t);
-  readonly #bytes = bytesOf(this.#view);
+  readonly #struct: Struct<typeof eliza_sampling_t>;
+
+  constructor(library: Library) {
+    this.#struct = new Struct(eliza_sampling_t, library);
+  }
 
   /** The struct as an argument of a call, valid until the next `fill`. */
   fill(mode: number, options: SamplingOptions): Uint8Array {
     checkNoMore(options, OPTION_NAMES);
     const { temperature = 1, topP = 1 } = options;
     checkInteger(mode, "mode", INT32_MIN, INT32_MAX);
-    writeStruct(eliza_sampling_t, this.#view, { mode, temperature, top_p: topP });
-    return this.#bytes;
+    this.#struct.write({ mode, temperature, top_p: topP });
+    return this.#struct.bytes;
   }
 }

@@ -1,9 +1,10 @@
 /** How a span ends. */
-import { eliza_span_config_t } from "./abi.generated";
-import { checkNoMore, tokenIds } from "./arguments";
-import { UINT32_MAX, checkInteger } from "./errors";
-import { addressOf } from "./memory";
-import { bytesOf, newStruct, writeStruct } from "./structs";
+import { eliza_span_config_t } from "./abi.generated.js";
+import { checkNoMore, tokenIds } from "./arguments.js";
+import { UINT32_MAX, checkInteger } from "./errors.js";
+import type { Library } from "./library.js";
+import { lending } from "./memory.js";
+import { Struct } from "./structs.js";
 
 /** How the span of a constraint ends. */
 export interface SpanConfig {
@@ -22,18 +23,21 @@ export interface SpanConfig {
 }
 
 /** Makes a call with an `eliza_span_config_t`, which is valid during the call only. */
-export function withSpanConfig<T>({ end, spanTimeout, ...unknown }: SpanConfig, call: (config: Uint8Array) => T): T {
+export function withSpanConfig<T>(
+  library: Library,
+  { end, spanTimeout, ...unknown }: SpanConfig,
+  call: (config: Uint8Array) => T,
+): T {
   checkNoMore(unknown);
-  const config = newStruct(eliza_span_config_t);
-  writeStruct(eliza_span_config_t, config, { span_timeout: checkSpanTimeout(spanTimeout) });
-  if (!end) return call(bytesOf(config));
+  const config = new Struct(eliza_span_config_t, library);
+  config.write({ span_timeout: checkSpanTimeout(spanTimeout) });
+  if (!end) return call(config.bytes);
   // No end tokens differ from the default by an address, which an empty array does not have.
   const tokens = end.length === 0 ? new Int32Array(1) : tokenIds(end, "end");
-  writeStruct(eliza_span_config_t, config, { end: addressOf(tokens), n_end: end.length });
-  const lent = [tokens];
-  const result = call(bytesOf(config));
-  lent.length = 0; // used here, so that the tokens outlive the call
-  return result;
+  return lending(library, (addressOf) => {
+    config.write({ end: addressOf(tokens), n_end: end.length });
+    return call(config.bytes);
+  });
 }
 
 /** The timeout as C takes it. There 0 is the default, which a caller who writes 0 does not mean. */

@@ -1,6 +1,6 @@
 /** The span of a matcher or of a stream. */
-import { eliza_span_state_t } from "./abi.generated";
-import { readStruct } from "./structs";
+import type { eliza_span_state_t } from "./abi.generated.js";
+import type { Struct } from "./structs.js";
 
 /** The span of a matcher or stream, and the counters of its spans. */
 export interface SpanState {
@@ -33,9 +33,8 @@ export interface SpanState {
   illegal: number;
 }
 
-/** Reads an `eliza_span_state_t`. */
-export function readSpanState(view: DataView): SpanState {
-  const state = readStruct(eliza_span_state_t, view);
+export function readSpanState(struct: Struct<typeof eliza_span_state_t>): SpanState {
+  const state = struct.read();
   return {
     active: state.active === 1,
     descriptor: state.descriptor,

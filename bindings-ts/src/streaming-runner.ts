@@ -1,11 +1,17 @@
 /** Generation beside other work: the host's runner. */
-import type { ElizaInferenceError } from "./errors";
-import { yieldToEventLoop } from "./event-loop";
-import type { FfiLlmHandle, FfiLlmStreamingAbi, LlmCtxHandle, LlmStreamHandle, LlmStreamingBinding } from "./host-abi";
-import { DEFAULT_MAX_TEXT_BYTES, DEFAULT_MAX_TOKENS_PER_STEP, type LlmStreamStep } from "./llm-stream";
-import { encodePayload } from "./payload";
-import { Mode } from "./sampling";
-import type { TokenTreePayload } from "./token-tree";
+import type { ElizaInferenceError } from "./errors.js";
+import { yieldToEventLoop } from "./event-loop.js";
+import type {
+  FfiLlmHandle,
+  FfiLlmStreamingAbi,
+  LlmCtxHandle,
+  LlmStreamHandle,
+  LlmStreamingBinding,
+} from "./host-abi.js";
+import { DEFAULT_MAX_TEXT_BYTES, DEFAULT_MAX_TOKENS_PER_STEP, type LlmStreamStep } from "./llm-stream.js";
+import { encodePayload } from "./payload.js";
+import { Mode } from "./sampling.js";
+import type { TokenTreePayload } from "./token-tree.js";
 
 /** One generation: its prompt, its settings and its callbacks. */
 export interface FfiStreamingGenerateArgs {

@@ -1,6 +1,6 @@
 /** Parts in free text, for `Constraint.tags`. */
 
-import { encodeUnicode } from "./memory";
+import { encodeUnicode } from "./memory.js";
 
 /**
  * A part of a text: where free text has `begin`, a text of one language follows, and then `end`. The language is given

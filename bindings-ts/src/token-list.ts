@@ -4,9 +4,9 @@ import {
   ELIZA_TOKEN_END_OF_GENERATION,
   ELIZA_TOKEN_SPECIAL,
   ELIZA_TOKEN_UNUSED,
-} from "./abi.generated";
-import { checkNoMore } from "./arguments";
-import { ElizaInferenceError, INT32_MAX, checkInteger, invalidArgument } from "./errors";
+} from "./abi.generated.js";
+import { checkNoMore } from "./arguments.js";
+import { ElizaInferenceError, INT32_MAX, checkInteger, invalidArgument } from "./errors.js";
 
 /** What a tokenizer's file does not say of its tokens. */
 export interface TokenListOptions {

@@ -1,5 +1,4 @@
 /** One generation over tokens, free or constrained. */
-import { CString, FFIType, JSCallback } from "bun:ffi";
 import {
   ELIZA_ERR_BUSY,
   ELIZA_ERR_STATE,
@@ -13,21 +12,22 @@ import {
   ELIZA_STOP_TIME_BUDGET,
   eliza_llm_stream_stats_t,
   eliza_span_state_t,
-} from "./abi.generated";
-import { checkInstance, checkNoMore, checkString, seedBits } from "./arguments";
-import { Constraint, ConstraintKind } from "./constraint";
-import { ElizaInferenceError, INT32_MAX, INT32_MIN, UINT32_MAX, checkInteger, invalidArgument } from "./errors";
-import type { Handle, Library } from "./library";
-import type { LlmStreamConfig, LlmStreamStep } from "./llm-stream";
-import * as llm from "./llm-stream";
-import { OutError, OutSlot, encodeUtf8, readText } from "./memory";
-import { Owned } from "./owned";
-import { type Payload, payloadBytes } from "./payload";
-import { Mode, type SamplingOptions, SamplingStruct } from "./sampling";
-import type { SpanConfig } from "./span-config";
-import { type SpanState, readSpanState } from "./span-state";
-import { bytesOf, newStruct, readStruct } from "./structs";
-import { watchingTokenizer } from "./tokenizer";
+} from "./abi.generated.js";
+import { checkInstance, checkNoMore, checkString, seedBits } from "./arguments.js";
+import { withCallback } from "./callbacks.js";
+import { Constraint, ConstraintKind } from "./constraint.js";
+import { ElizaInferenceError, INT32_MAX, INT32_MIN, UINT32_MAX, checkInteger, invalidArgument } from "./errors.js";
+import type { Handle, Library } from "./library.js";
+import type { LlmStreamConfig, LlmStreamStep } from "./llm-stream.js";
+import * as llm from "./llm-stream.js";
+import { OutError, OutSlot, encodeUtf8, readText } from "./memory.js";
+import { Owned } from "./owned.js";
+import { type Payload, payloadBytes } from "./payload.js";
+import { Mode, type SamplingOptions, SamplingStruct } from "./sampling.js";
+import type { SpanConfig } from "./span-config.js";
+import { type SpanState, readSpanState } from "./span-state.js";
+import { Struct } from "./structs.js";
+import { watchingTokenizer } from "./tokenizer.js";
 
 /** Why a generation ended: values of `Stream.stopReason`. */
 export const StopReason = {
@@ -155,19 +155,11 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
     checkNoMore(unknown);
     checkInteger(maxTokens, "maxTokens", INT32_MIN, INT32_MAX);
     const parts: string[] = [];
-    let thrown: { error: unknown } | null = null;
-    const receive = (token: number, text: Handle): number => {
-      try {
-        parts.push(CString(text));
-        return onToken?.(token, parts[parts.length - 1]!) === true ? 1 : 0;
-      } catch (error) {
-        thrown = { error };
-        return 1;
-      }
+    const receive = (token: number, text: string): boolean => {
+      parts.push(text);
+      return onToken?.(token, text) === true;
     };
-    const failure = watchingTokenizer(() => this.#runGenerate(maxTokens, receive));
-    if (thrown) throw (thrown as { error: unknown }).error;
-    if (failure) throw failure;
+    watchingTokenizer(() => this.#runGenerate(maxTokens, receive));
     return parts.join("");
   }
 
@@ -201,9 +193,9 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
 
   /** Counters since the stream was opened or reset. */
   get stats(): StreamStats {
-    const view = newStruct(eliza_llm_stream_stats_t);
-    this.#check(this.library.symbols.eliza_inference_llm_stream_stats(this.handle, bytesOf(view)));
-    const stats = readStruct(eliza_llm_stream_stats_t, view);
+    const struct = new Struct(eliza_llm_stream_stats_t, this.library);
+    this.#check(this.library.symbols.eliza_inference_llm_stream_stats(this.handle, struct.bytes));
+    const stats = struct.read();
     return {
       grammarOff: stats.grammar_off === 1,
       prefillPasses: stats.prefill_passes,
@@ -322,9 +314,9 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
 
   /** The span, and the counters of spans. Without a constraint all is 0 or false, and indices are -1. */
   get state(): SpanState {
-    const view = newStruct(eliza_span_state_t);
-    this.#check(this.library.symbols.eliza_inference_llm_stream_state(this.handle, bytesOf(view)));
-    return readSpanState(view);
+    const struct = new Struct(eliza_span_state_t, this.library);
+    this.#check(this.library.symbols.eliza_inference_llm_stream_state(this.handle, struct.bytes));
+    return readSpanState(struct);
   }
 
   /**
@@ -334,7 +326,7 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
     const name = new OutSlot();
     const length = new OutSlot();
     this.#check(this.library.symbols.eliza_inference_llm_stream_leaf(this.handle, name.view, length.view));
-    return name.value === 0 ? null : readText(name.handle, length.value);
+    return name.value === 0 ? null : readText(this.library, name.handle, length.value);
   }
 
   /** Seeds the choice of tokens with an integer from 0 to 2^64-1; 0 by default. */
@@ -344,7 +336,7 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
 
   /** Changes the temperature and top-p that the stream was opened with. */
   setSampling(options: SamplingOptions): void {
-    const sampling = new SamplingStruct().fill(Mode.GREEDY, options);
+    const sampling = new SamplingStruct(this.library).fill(Mode.GREEDY, options);
     this.#check(this.library.symbols.eliza_inference_llm_stream_set_sampling(this.handle, sampling));
   }
 
@@ -420,18 +412,19 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
     else this.clearTokenTrie();
   }
 
-  #runGenerate(maxTokens: number, receive: (token: number, text: Handle) => number): ElizaInferenceError | null {
+  #runGenerate(maxTokens: number, receive: (token: number, text: string) => boolean): void {
     const error = new OutError();
-    const callback = new JSCallback(receive, { args: [FFIType.i32, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 });
+    const callback = this.library.memory.callback("token");
     const wasGenerating = this.#generating;
     this.#generating = true;
     try {
       const { eliza_inference_llm_stream_generate: generate } = this.library.symbols;
-      const status = generate(this.handle, maxTokens, callback.ptr, null, error.view);
-      return status < 0 ? error.take(this.library, status, "the generation failed") : null;
+      withCallback("token", receive, true, (userData) => {
+        const status = generate(this.handle, maxTokens, callback, userData, error.view);
+        if (status < 0) throw error.take(this.library, status, "the generation failed");
+      });
     } finally {
       this.#generating = wasGenerating;
-      callback.close();
     }
   }
 

@@ -2,10 +2,10 @@
  * `tokenizer.json` of Hugging Face: BPE and Unigram models, in the byte-level spelling of GPT-2 and in that of
  * SentencePiece. tests/vocabularies/README.md has the rules.
  */
-import { readFileSync } from "node:fs";
-import { JsonPlace } from "./json-place";
-import { encodeUtf8 } from "./memory";
-import { TokenList } from "./token-list";
+import { readFile } from "#backend";
+import { JsonPlace } from "./json-place.js";
+import { encodeUtf8 } from "./memory.js";
+import { TokenList } from "./token-list.js";
 
 /** A parsed `tokenizer.json`. */
 export type TokenizerJson = object;
@@ -14,7 +14,7 @@ export type TokenizerJson = object;
 export function readTokenizerJson(source: string | TokenizerJson): TokenList {
   const isPath = typeof source === "string" && !/^\s*\{/.test(source);
   const list = new TokenList(isPath ? source : "tokenizer.json");
-  const text = isPath ? readFileSync(source, "utf8") : source;
+  const text = isPath ? readFile(source) : source;
   const root = new JsonPlace(typeof text === "string" ? parse(text, list) : text, "", list);
   const model = root.key("model");
   checkKind(model);

@@ -1,8 +1,7 @@
 /** The function that the library asks how a text is spelt in tokens. */
-import { FFIType, JSCallback, toArrayBuffer } from "bun:ffi";
-import { tokenIds } from "./arguments";
-import type { Handle, Library } from "./library";
-import { copyBytes } from "./memory";
+import { tokenIds } from "./arguments.js";
+import { register as registerCallback, unregister } from "./callbacks.js";
+import type { Handle, Library } from "./library.js";
 
 /**
  * Returns the tokens of a text as the model's tokenizer spells it, without special tokens. The text is bytes, since it
@@ -23,7 +22,7 @@ export class TokenizerSlot {
     const { eliza_inference_vocab_set_tokenizer: setTokenizer } = library.symbols;
     const registered = tokenize && register(tokenize);
     const status = registered
-      ? setTokenizer(vocabulary, tokenizeCallback().ptr, registered.key as Handle)
+      ? setTokenizer(vocabulary, library.memory.callback("tokenize"), registered.key)
       : setTokenizer(vocabulary, null, null);
     if (status >= 0) this.registered = registered;
     return status;
@@ -51,7 +50,7 @@ export function watchingTokenizer<T>(call: () => T): T {
 
 /** A tokenizer, and the number that the library knows it by. */
 export interface Registered {
-  key: number;
+  key: Handle;
   tokenize: Tokenize;
 }
 
@@ -59,42 +58,27 @@ interface Thrown {
   error: unknown;
 }
 
-// The library receives a number, not an address: what outlives a function finds nothing instead of freed memory. The
-// functions are held weakly, since they may refer to the vocabulary that holds them.
-const functions = new Map<number, WeakRef<Registered>>();
-const collected = new FinalizationRegistry<number>((key) => functions.delete(key));
-let lastKey = 0;
-let callback: JSCallback | null = null;
+// The functions are held weakly, since they may refer to the vocabulary that holds them.
+const collected = new FinalizationRegistry<Handle>(unregister);
 let thrown: Thrown[] = [];
 
 function register(tokenize: Tokenize): Registered {
-  const registered = { key: ++lastKey, tokenize };
-  functions.set(registered.key, new WeakRef(registered));
-  collected.register(registered, registered.key);
+  const weak: { ref?: WeakRef<Registered> } = {};
+  const key = registerCallback("tokenize", (text) => {
+    const registered = weak.ref?.deref();
+    return registered ? answer(registered, text) : null;
+  });
+  const registered = { key, tokenize };
+  weak.ref = new WeakRef(registered);
+  collected.register(registered, key);
   return registered;
 }
 
-/** The one `eliza_tokenize_callback` for all vocabularies. */
-function tokenizeCallback(): JSCallback {
-  const { ptr, u64_fast, i32 } = FFIType;
-  callback ??= new JSCallback(answer, { args: [ptr, u64_fast, ptr, u64_fast, ptr], returns: i32 });
-  return callback;
-}
-
-function answer(text: Handle, length: number | bigint, out: Handle, capacity: number | bigint, key: number): number {
-  const registered = functions.get(key)?.deref();
-  if (!registered) return -1;
+function answer({ tokenize }: Registered, text: Uint8Array): Int32Array | null {
   try {
-    return writeTokens(registered.tokenize(copyBytes(text, Number(length))), out, Number(capacity));
+    return tokenIds(tokenize(text), "tokens");
   } catch (error) {
     thrown.push({ error });
-    return -1;
+    return null;
   }
-}
-
-function writeTokens(tokens: ArrayLike<number>, out: Handle, capacity: number): number {
-  const ids = tokenIds(tokens, "tokens");
-  const written = ids.subarray(0, capacity);
-  if (written.length > 0) new Int32Array(toArrayBuffer(out, 0, written.byteLength)).set(written);
-  return ids.length;
 }

@@ -6,18 +6,19 @@ import {
   ELIZA_TOKEN_UNUSED,
   eliza_vocab_config_t,
   eliza_vocab_info_t,
-} from "./abi.generated";
-import { checkNoMore, checkString } from "./arguments";
-import { ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, invalidArgument } from "./errors";
-import { type Library, loadLibrary } from "./library";
-import { openContext, readVocabulary, setModelId } from "./llm-context";
-import { OutError, OutSlot, addressOf, checkStatus, concatenate, copyBytes, encodeUtf8 } from "./memory";
-import { Adopted, Owned } from "./owned";
-import { bytesOf, newStruct, readStruct, writeStruct } from "./structs";
-import { type TiktokenRanks, readTiktokenRanks } from "./tiktoken";
-import type { TokenList, TokenListOptions } from "./token-list";
-import { type Tokenize, TokenizerSlot } from "./tokenizer";
-import { type TokenizerJson, readTokenizerJson } from "./tokenizer-json";
+} from "./abi.generated.js";
+import { checkNoMore, checkString } from "./arguments.js";
+import { ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, invalidArgument } from "./errors.js";
+import type { Library } from "./library.js";
+import { openContext, readVocabulary, setModelId } from "./llm-context.js";
+import { loadLibrary } from "./load.js";
+import { OutError, OutSlot, checkStatus, concatenate, encodeUtf8, lending } from "./memory.js";
+import { Adopted, Owned } from "./owned.js";
+import { Struct } from "./structs.js";
+import { type TiktokenRanks, readTiktokenRanks } from "./tiktoken.js";
+import type { TokenList, TokenListOptions } from "./token-list.js";
+import { type Tokenize, TokenizerSlot } from "./tokenizer.js";
+import { type TokenizerJson, readTokenizerJson } from "./tokenizer-json.js";
 
 /** The bits of a token's flags. */
 export const TokenFlag = {
@@ -163,16 +164,16 @@ export class Vocabulary extends Owned {
 
   /** The sizes and the fingerprint. */
   get info(): VocabularyInfo {
-    const view = newStruct(eliza_vocab_info_t);
-    checkStatus(this.library.symbols.eliza_inference_vocab_info(this.handle, bytesOf(view)), "info");
-    const info = readStruct(eliza_vocab_info_t, view);
+    const struct = new Struct(eliza_vocab_info_t, this.library);
+    checkStatus(this.library.symbols.eliza_inference_vocab_info(this.handle, struct.bytes), "info");
+    const info = struct.read();
     return {
       nTokens: info.n_tokens,
       nNodes: info.n_nodes,
       nDuplicates: info.n_duplicates,
       missingBytes: info.missing_bytes,
       longestToken: info.longest_token,
-      fingerprint: view.getBigUint64(eliza_vocab_info_t.fields.fingerprint.offset, true),
+      fingerprint: struct.bigint("fingerprint"),
       retainedBytes: info.retained_bytes,
     };
   }
@@ -202,7 +203,7 @@ export class Vocabulary extends Owned {
     const bytes = new OutSlot();
     const length = new OutSlot();
     this.#token(token, bytes.view, length.view, null);
-    return copyBytes(bytes.handle, length.value);
+    return this.library.memory.copy(bytes.handle, length.value);
   }
 
   /** The TokenFlag bits of a token. Throws ELIZA_ERR_INVALID_ARG for an id that is not in the vocabulary. */
@@ -238,27 +239,19 @@ function createNative(nTokens: number, options: VocabularyOptions): Adopted {
       throw invalidArgument(`${name}: ${values.length} items for ${nTokens} tokens`);
     }
   }
-  const lent: NodeJS.TypedArray[] = [];
-  const lend = (array: NodeJS.TypedArray): number => {
-    lent.push(array);
-    return addressOf(array);
-  };
-  const config = newStruct(eliza_vocab_config_t);
-  const modelId = encodeUtf8(checkString(id, "modelId"));
-  writeStruct(eliza_vocab_config_t, config, {
-    n_tokens: nTokens,
-    model_id: lend(modelId),
-    model_id_len: modelId.length,
+  return lending(library, (addressOf) => {
+    const config = new Struct(eliza_vocab_config_t, library);
+    const modelId = encodeUtf8(checkString(id, "modelId"));
+    config.write({ n_tokens: nTokens, model_id: addressOf(modelId), model_id_len: modelId.length });
+    if (tokenBytes) {
+      const { bytes, offsets } = concatenate(tokenBytes, "tokenBytes");
+      config.write({ bytes: addressOf(bytes), offsets: addressOf(offsets) });
+    }
+    if (flags) config.write({ flags: addressOf(Uint8Array.from(flags)) });
+    const out = new OutSlot();
+    const error = new OutError();
+    const status = library.symbols.eliza_inference_vocab_create(config.bytes, out.view, error.view);
+    if (status < 0) throw error.take(library, status, "the vocabulary could not be made");
+    return new Adopted(library, out.handle);
   });
-  if (tokenBytes) {
-    const { bytes, offsets } = concatenate(tokenBytes, "tokenBytes");
-    writeStruct(eliza_vocab_config_t, config, { bytes: lend(bytes), offsets: lend(offsets) });
-  }
-  if (flags) writeStruct(eliza_vocab_config_t, config, { flags: lend(Uint8Array.from(flags)) });
-  const out = new OutSlot();
-  const error = new OutError();
-  const status = library.symbols.eliza_inference_vocab_create(bytesOf(config), out.view, error.view);
-  lent.length = 0; // used here, so that the buffers outlive the call
-  if (status < 0) throw error.take(library, status, "the vocabulary could not be made");
-  return new Adopted(library, out.handle);
 }

@@ -1,6 +1,6 @@
 /** Walking a matcher through the steps of a conformance case, and checking its state. */
-import { expect } from "bun:test";
-import { ElizaInferenceError, type Matcher, Mode, Step, type Vocabulary, fillBitmaps } from "../src";
+import { ElizaInferenceError, type Matcher, Mode, Step, type Vocabulary, fillBitmaps } from "../src/index.js";
+import { expectEqual } from "./equal.js";
 
 export interface Piece {
   text?: string;
@@ -64,7 +64,7 @@ export function runSteps(fresh: Matcher, { expect: expected, steps = [] }: Steps
       if (step.do === "clone") {
         originals.push({ original: matcher, before: look(matcher) });
         matcher = matcher.clone();
-        expect(look(matcher)).toEqual(originals.at(-1)!.before);
+        expectEqual(look(matcher), originals.at(-1)!.before);
       } else {
         runStep(matcher, step, vocabulary);
       }
@@ -75,7 +75,7 @@ export function runSteps(fresh: Matcher, { expect: expected, steps = [] }: Steps
   }
   matcher.close();
   for (const { original, before } of originals) {
-    expect(look(original)).toEqual(before);
+    expectEqual(look(original), before);
     original.close();
   }
 }
@@ -91,7 +91,7 @@ function runStep(matcher: Matcher, step: CaseStep, vocabulary: Vocabulary): void
   if (!step.error) return verb(matcher, step, vocabulary);
   const before = look(matcher);
   expectFailure(step.error, () => verb(matcher, step, vocabulary));
-  expect(look(matcher)).toEqual(before);
+  expectEqual(look(matcher), before);
 }
 
 type Verb = (matcher: Matcher, step: CaseStep, vocabulary: Vocabulary) => void;
@@ -100,7 +100,7 @@ type Verb = (matcher: Matcher, step: CaseStep, vocabulary: Vocabulary) => void;
 const verbs: Record<string, Verb> = {
   accept: (matcher, { token, result }) => {
     const bits = matcher.accept(token!);
-    if (result) expect(stepNames(bits)).toEqual([...result].sort());
+    if (result) expectEqual(stepNames(bits), [...result].sort());
   },
   text: acceptText,
   rollback: (matcher, { n }) => matcher.rollback(n),
@@ -134,7 +134,10 @@ function checkMask(matcher: Matcher, step: CaseStep, { size }: Vocabulary): void
   matcher.maskLogits(logits);
   if (step.kept === undefined) return;
   const kept = new Set(step.kept === "all" ? before.keys() : step.kept);
-  expect([...logits]).toEqual([...before].map((logit, token) => (kept.has(token) ? logit : -Infinity)));
+  expectEqual(
+    [...logits],
+    [...before].map((logit, token) => (kept.has(token) ? logit : -Infinity)),
+  );
 }
 
 function checkSample(matcher: Matcher, step: CaseStep, { size }: Vocabulary): void {
@@ -142,7 +145,7 @@ function checkSample(matcher: Matcher, step: CaseStep, { size }: Vocabulary): vo
   const draw = (): number =>
     matcher.sample(logits, step.mode ?? Mode.GREEDY, { temperature: step.temperature, topP: step.top_p });
   if (!step.tokens) draw();
-  else expect(step.tokens.map(draw)).toEqual(step.tokens);
+  else expectEqual(step.tokens.map(draw), step.tokens);
 }
 
 /** Of clones, each taken back to its place: all at once as one by one. */
@@ -154,8 +157,8 @@ function checkBitmaps(matcher: Matcher, { rows = [], n_words, n_threads }: CaseS
     const words = fillBitmaps(matchers, new Int32Array(rows.length * nWords), n_threads);
     for (const [index, { allowed }] of rows.entries()) {
       const row = [...words.subarray(index * nWords, (index + 1) * nWords)];
-      expect(allowedOf(matchers[index]!)).toEqual(allowed);
-      expect(row).toEqual([...matchers[index]!.fillBitmap(new Int32Array(nWords))]);
+      expectEqual(allowedOf(matchers[index]!), allowed);
+      expectEqual(row, [...matchers[index]!.fillBitmap(new Int32Array(nWords))]);
     }
   } finally {
     for (const each of matchers) each.close();
@@ -180,8 +183,8 @@ function stepNames(bits: number): string[] {
 
 function check(matcher: Matcher, expected: Expectation = {}): void {
   for (const [key, value] of Object.entries(expected)) {
-    const wanted = key === "forced_bytes" ? octets(value as Octets).toString("hex") : value;
-    expect({ [key]: stateOf(matcher, key) }).toEqual({ [key]: wanted });
+    const wanted = key === "forced_bytes" ? hexOf(octets(value as Octets)) : value;
+    expectEqual({ [key]: stateOf(matcher, key) }, { [key]: wanted });
   }
 }
 
@@ -190,13 +193,13 @@ function stateOf(matcher: Matcher, key: string): unknown {
     case "allowed":
       return allowedOf(matcher);
     case "forced_bytes":
-      return Buffer.from(matcher.forcedBytes()).toString("hex");
+      return hexOf(matcher.forcedBytes());
     case "forced":
       return [...matcher.forced()];
     case "leaf":
       return matcher.leaf;
     case "can_stop":
-      expect(matcher.canStop).toBe(matcher.state.canStop);
+      expectEqual(matcher.canStop, matcher.state.canStop);
       return matcher.canStop;
     default:
       return (matcher.state as unknown as Record<string, unknown>)[camelCase(key)];
@@ -210,17 +213,33 @@ function allowedOf(matcher: Matcher): number[] | "all" {
   const inBitmap = Array.from({ length: matcher.nTokens }, (_, id) => id).filter(
     (id) => (words[id >> 5]! >> (id & 31)) & 1,
   );
-  expect(inBitmap.length).toBe(ids ? ids.length : matcher.nTokens);
+  expectEqual(inBitmap.length, ids ? ids.length : matcher.nTokens);
   if (!ids) return "all";
-  expect([...ids]).toEqual(inBitmap);
+  expectEqual([...ids], inBitmap);
   return inBitmap;
 }
 
-export function octets(value: Octets): Buffer {
-  if (typeof value === "string") return Buffer.from(value);
-  if (Array.isArray(value)) return Buffer.concat(value.map(octets));
+export function octets(value: Octets): Uint8Array {
+  if (typeof value === "string") return new TextEncoder().encode(value);
+  if (Array.isArray(value)) return joined(value.map(octets));
   const { text, hex, count = 1 } = value;
-  return hex === undefined ? Buffer.from(text!.repeat(count)) : Buffer.from(hex.repeat(count), "hex");
+  if (hex === undefined) return octets(text!.repeat(count));
+  const once = Uint8Array.from(hex.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
+  return joined(Array.from({ length: count }, () => once));
+}
+
+function joined(parts: Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let end = 0;
+  for (const part of parts) {
+    all.set(part, end);
+    end += part.length;
+  }
+  return all;
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 export function camelCase(name: string): string {
@@ -231,9 +250,9 @@ export function expectFailure(expected: Failure, call: () => void): void {
   try {
     call();
   } catch (error) {
-    expect(error).toBeInstanceOf(ElizaInferenceError);
-    const { statusName, message } = error as ElizaInferenceError;
-    expect({ status: statusName, message }).toEqual({ message, ...expected });
+    if (!(error instanceof ElizaInferenceError)) throw error;
+    const { statusName, message } = error;
+    expectEqual({ status: statusName, message }, { message, ...expected });
     return;
   }
   throw new Error(`expected ${expected.status}`);

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from c_header import HeaderError, read_header
-from outputs import Manifest, bun_module, exports_map, first_sizes_header, manifest_json
+from outputs import Manifest, exports_map, first_sizes_header, manifest_json, typescript_module
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = ROOT / "native" / "include" / "eliza_inference.h"
@@ -22,7 +22,7 @@ MANIFEST = ROOT / "native" / "abi" / "manifest.json"
 OUTPUTS = {
     MANIFEST: manifest_json,
     ROOT / "native" / "abi" / "eliza_inference.map": exports_map,
-    ROOT / "bindings-ts" / "src" / "abi.generated.ts": bun_module,
+    ROOT / "bindings-ts" / "src" / "abi.generated.ts": typescript_module,
     ROOT / "tests" / "native" / "first_sizes.h": first_sizes_header,
 }
 

@@ -9,24 +9,16 @@ Manifest = dict[str, Any]
 
 LINE_MAX = 160
 
-# How bun:ffi passes what the manifest says.
-BUN_ARGUMENTS = {
-    "i32": "i32",
-    "u32": "u32",
-    "u64": "u64_fast",
-    "usize": "u64_fast",
-    "f32": "f32",
-    "pointer": "ptr",
-    "callback": "ptr",
-    "cstring": "cstring",
-    "void": "void",
-}
-# A field where pointers have 64 bits: bun runs nowhere else.
-BUN_FIELDS = {
+# A pointer as the TypeScript package passes it: what the library alone reads and writes, else an array that it reads,
+# or one that it writes too.
+OPAQUE, READ, WRITTEN = "handle", "in", "out"
+
+# A field whose width is that of a pointer is "ptr".
+TYPESCRIPT_FIELDS = {
     "i32": "i32",
     "u32": "u32",
     "u64": "u64",
-    "usize": "u64",
+    "usize": "ptr",
     "f32": "f32",
     "pointer": "ptr",
     "callback": "ptr",
@@ -68,23 +60,37 @@ def first_sizes_header(manifest: Manifest) -> str:
     return "\n".join([*lines, ""])
 
 
-def bun_module(manifest: Manifest) -> str:
-    """What the package for bun needs to call the library, as a TypeScript module."""
-    lines = [
-        "// Generated from native/abi/manifest.json by `python native/abi/abi.py generate`. Do not edit.",
-        'import { FFIType } from "bun:ffi";',
-        "",
-    ]
+def typescript_module(manifest: Manifest) -> str:
+    """What the TypeScript package needs to call the library: natively, or as WebAssembly with pointers of 4 bytes."""
+    lines = ["// Generated from native/abi/manifest.json by `python native/abi/abi.py generate`. Do not edit.", ""]
     lines += [f"export const {constant['name']} = {constant['value']};" for constant in manifest["constants"]]
     for struct in manifest["structs"]:
-        lines += ["", f"export const {struct['name']} = {{", f"  size: {struct['size']['64']},", "  fields: {"]
+        sizes = struct["size"]
+        lines += ["", f"export const {struct['name']} = {{", f"  size: {{ 4: {sizes['32']}, 8: {sizes['64']} }},"]
+        lines += ["  fields: {"]
         for field in struct["fields"]:
-            offset, type_ = field["offset"]["64"], BUN_FIELDS[field["ffi"]]
-            lines.append(f'    {field["name"]}: {{ offset: {offset}, type: "{type_}" }},')
+            offset, type_ = field["offset"], TYPESCRIPT_FIELDS[field["ffi"]]
+            lines.append(f'    {field["name"]}: {{ 4: {offset["32"]}, 8: {offset["64"]}, type: "{type_}" }},')
         lines += ["  },", "} as const;"]
+    opaque = opaque_types(manifest)
     lines += ["", "export const declarations = {"]
     for function in manifest["functions"]:
-        types = ", ".join(f"FFIType.{BUN_ARGUMENTS[parameter['ffi']]}" for parameter in function["parameters"])
-        returns = BUN_ARGUMENTS[function["returns"]["ffi"]]
-        lines.append(f"  {function['name']}: {{ args: [{types}], returns: FFIType.{returns} }},")
+        types = ", ".join(f'"{typescript_argument(parameter, opaque)}"' for parameter in function["parameters"])
+        returns = {"pointer": OPAQUE}.get(function["returns"]["ffi"], function["returns"]["ffi"])
+        lines.append(f'  {function["name"]}: {{ args: [{types}], returns: "{returns}" }},')
     return "\n".join([*lines, "} as const;", ""])
+
+
+def opaque_types(manifest: Manifest) -> set[str]:
+    handles = [f"{prefix}{handle} *" for handle in manifest["handles"] for prefix in ("", "const ")]
+    return {"void *", *handles, *(alias["name"] for alias in manifest["aliases"])}
+
+
+def typescript_argument(parameter: dict[str, Any], opaque: set[str]) -> str:
+    if parameter["ffi"] == "callback":
+        return OPAQUE
+    if parameter["ffi"] != "pointer":
+        return str(parameter["ffi"])
+    if parameter["type"] in opaque or parameter.get("owner") == "freed":
+        return OPAQUE
+    return READ if parameter["direction"] == "in" else WRITTEN

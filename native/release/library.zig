@@ -16,6 +16,40 @@ pub const Options = struct {
 /// The library, from native/src.
 pub fn add(b: *std.Build, options: Options) *std.Build.Step.Compile {
     const library = addShared(b, "elizainference", b.path("native/src/library.zig"), b.path("native/abi/eliza_inference.map"), options);
+    addParts(b, library, options);
+    return library;
+}
+
+/// The library without models as a WebAssembly module, for hosts in JavaScript: they give it a clock and its callbacks
+/// (`native/src/shell/abi/webassembly.zig`). Every host that has SIMD, which came last, has the other features too.
+pub fn addWebAssembly(b: *std.Build, config: *std.Build.Step.Options) *std.Build.Step.Compile {
+    const target = b.resolveTargetQuery(.{
+        .cpu_arch = .wasm32,
+        .os_tag = .freestanding,
+        .cpu_features_add = std.Target.wasm.featureSet(&.{ .bulk_memory, .nontrapping_fptoint, .sign_ext, .simd128 }),
+    });
+    const options: Options = .{ .target = target, .optimize = .small, .strip = true, .config = config };
+    const module = b.createModule(.{
+        .root_source_file = b.path("native/src/library.zig"),
+        .target = target,
+        .optimize = options.optimize,
+        .single_threaded = true,
+        .strip = true,
+        .unwind_tables = .none,
+    });
+    const library = b.addExecutable(.{ .name = "elizainference", .root_module = module });
+    library.entry = .disabled;
+    library.rdynamic = true;
+    library.stack_size = webassembly_stack_bytes;
+    addParts(b, library, options);
+    return library;
+}
+
+/// As a thread of `fill_bitmaps` has.
+const webassembly_stack_bytes = 1 << 20;
+
+/// The modules behind the root.
+fn addParts(b: *std.Build, library: *std.Build.Step.Compile, options: Options) void {
     const engine = beside(b, library.root_module, "native/src/engine/engine.zig");
     const message = beside(b, library.root_module, "native/src/message.zig");
     const shell = beside(b, library.root_module, "native/src/shell/shell.zig");
@@ -30,7 +64,6 @@ pub fn add(b: *std.Build, options: Options) *std.Build.Step.Compile {
     shell.addImport("message", message);
     shell.addOptions("config", options.config);
     library.root_module.addImport("shell", shell);
-    return library;
 }
 
 /// Gives `engine` the union of bitmaps: compiled for the target, and again for what is chosen at run time.
@@ -66,6 +99,7 @@ fn beside(b: *std.Build, other: *const std.Build.Module, root_source_file: []con
         .target = other.resolved_target,
         .optimize = other.optimize,
         .link_libc = other.link_libc,
+        .single_threaded = other.single_threaded,
         .pic = other.pic,
         .strip = other.strip,
         .unwind_tables = other.unwind_tables,

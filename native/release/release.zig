@@ -4,6 +4,7 @@
 //!     release/LICENSE, release/THIRD_PARTY.md     the licences
 //!     release/include/                            the header
 //!     release/lib/<platform>/                     desktop, by the platform's name in npm
+//!     release/wasm/                               the WebAssembly module for JavaScript
 //!     release/lib/cmake/elizainference/           for find_package
 //!     release/android/jniLibs/<abi>/              the library and the bridge to Java
 //!     release/android/elizainference-<version>.*  the Java classes (.jar), all of Android (.aar)
@@ -22,6 +23,7 @@ pub fn addStep(b: *std.Build, version: []const u8, config: *std.Build.Step.Optio
     for (targets.legal) |name| files.add(name, null, b.path(name));
     files.add("include/eliza_inference.h", null, b.path("native/include/eliza_inference.h"));
     addDesktop(b, &files, config);
+    files.add("wasm/elizainference.wasm", null, library.addWebAssembly(b, config).getEmittedBin());
     addCmake(b, &files, version);
     addAndroid(b, &files, version, config, with_java);
     files.finish();

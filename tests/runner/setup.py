@@ -11,7 +11,7 @@ from pathlib import Path
 from runner.step import PYTHON, ROOT, TESTS, VENV, Step
 
 DEMO = ("python", "libllama", "package")
-ALL = (*DEMO, "typescript", "suites", "transformers", "valgrind", "release")
+ALL = (*DEMO, "typescript", "suites", "transformers", "web", "valgrind", "release")
 
 BINDING = ROOT / "bindings-python"
 PIP = [PYTHON, "-m", "pip", "--disable-pip-version-check", "install"]
@@ -25,6 +25,7 @@ PACKAGE_FILES = (
 
 # Debian's package -> programs and files that show that it is there.
 VALGRIND_PACKAGES = {"valgrind": ["valgrind"]}
+WEB_PACKAGES = {"chromium": ["chromium"], "firefox-esr": ["firefox-esr"]}
 RELEASE_PACKAGES = {
     "cmake": ["cmake"],
     "gcc": ["cc"],
@@ -65,6 +66,7 @@ def setup_steps(needs: Collection[str], native_too: bool = False) -> list[Step]:
         "llama-cpp-python": _llama_cpp_python(
             TESTS / "llama_cpp_python" / "requirements.txt", ROOT / "build" / "llama-cpp-python"
         ),
+        "web": _npm_packages("Web packages", TESTS / "web"),
         "transformers": _transformers(TESTS / "transformers" / "requirements.txt", ROOT / "build" / "transformers"),
     }
     system = _system_packages(needs)
@@ -80,6 +82,11 @@ def native_library(mode: str) -> tuple[Step, Path]:
 
 
 def has_valgrind_tests() -> bool:
+    return sys.platform == "linux"
+
+
+def has_web_tests() -> bool:
+    """The browsers come from Debian."""
     return sys.platform == "linux"
 
 
@@ -133,6 +140,8 @@ def _system_packages(needs: Collection[str]) -> Step | None:
     wanted: dict[str, list[str]] = {}
     if "valgrind" in needs and has_valgrind_tests():
         wanted |= VALGRIND_PACKAGES
+    if "web" in needs and has_web_tests():
+        wanted |= WEB_PACKAGES
     if "release" in needs and has_release_tests():
         wanted |= RELEASE_PACKAGES
     missing = [package for package, files in wanted.items() if not all(map(_is_there, files))]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runner.counts import bun_counts, native_counts, pytest_counts, zig_counts
-from runner.setup import has_release_tests, has_valgrind_tests
+from runner.setup import has_release_tests, has_valgrind_tests, has_web_tests
 from runner.step import PYTHON, ROOT, TESTS, Step
 
 MODEL = TESTS / "models" / "eliza-router.gguf"
@@ -78,6 +78,16 @@ def _tasks() -> list[Task]:
             library="fast",
         ),
     ]
+    if has_web_tests():
+        found.append(
+            _pytest(
+                "test web",
+                "the WebAssembly module in Node.js, Deno, Chromium and Firefox",
+                TESTS / "web",
+                "Web tests",
+                needs=("python", "typescript", "web"),
+            )
+        )
     if has_valgrind_tests():
         valgrind = _c_tests("test valgrind", "the same under memcheck", "C tests under valgrind", ["--valgrind"])
         found += [valgrind, _gate()]

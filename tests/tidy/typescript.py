@@ -10,20 +10,24 @@ FOLDERS = ("bindings-ts/src", "bindings-ts/test", "bindings-ts/scripts", "bench/
 IMPORT = re.compile(r"""(?:\bfrom|^import|\bimport\()\s*["'](\.[^"']*)["']""", re.MULTILINE)
 
 SOURCE = "bindings-ts/src"
-LLAMA = f"{SOURCE}/(aosp-binding|host-abi|llama|llm-.*|model|native-llm-.*|streaming-.*|token-stream).ts"
-ANY_ENGINE = f"{SOURCE}/(?!index|aosp|host-abi|llama|llm-|model|native-llm-|streaming-|token-stream).*"
+LLAMA = f"{SOURCE}/(aosp-binding|host-abi|llama|llama-files|llm-.*|model|native-llm-.*|streaming-.*|token-stream).ts"
+ANY_ENGINE = f"{SOURCE}/(?!index|aosp|backend-|host-abi|llama|llm-|model|native-llm-|streaming-|token-stream).*"
+# One for each host. Who needs it imports "#backend": package.json says which that is.
+BACKEND = f"{SOURCE}/backend-.*.ts"
 
 RULES = [
     (f"{SOURCE}/vocabulary.ts", [ANY_ENGINE, f"{SOURCE}/llm-context.ts"]),  # one can be taken from a context
     (LLAMA, [ANY_ENGINE, LLAMA]),
+    (BACKEND, [ANY_ENGINE, LLAMA]),
     (f"{SOURCE}/index.ts", [ANY_ENGINE, LLAMA]),
-    (ANY_ENGINE, [ANY_ENGINE]),
+    (ANY_ENGINE, [ANY_ENGINE, "native/grammars/.*.lark"]),
     ("bindings-ts/scripts/.*", ["bindings-ts/scripts/.*"]),
     ("bindings-ts/test/.*", ["bindings-ts/.*"]),
     ("bench/bun/.*", [f"{SOURCE}/index.ts"]),
 ]
 # What is run or installed; the scripts are those of package.json.
-ENTRIES = f"{SOURCE}/index.ts|bindings-ts/test/.*.test.ts|bindings-ts/scripts/generate.ts|bench/bun/.*"
+ENTRIES = f"{SOURCE}/index.ts|{BACKEND}|{SOURCE}/text-files.d.ts|bindings-ts/test/everywhere.ts"
+ENTRIES += "|bindings-ts/test/.*.test.ts|bindings-ts/scripts/generate.ts|bench/bun/.*"
 
 
 def problems(tree: Tree) -> list[str]:
@@ -39,5 +43,6 @@ def imports(tree: Tree) -> dict[str, list[str]]:
 def _imported(tree: Tree, path: str) -> list[str]:
     here = posixpath.dirname(path)
     named = {posixpath.normpath(posixpath.join(here, name)) for name in IMPORT.findall(tree.text(path))}
-    candidates = {file for name in named for file in (name, f"{name}.ts", f"{name}/index.ts")}
+    stems = {name.removesuffix(".js") for name in named}
+    candidates = {file for name in stems for file in (name, f"{name}.ts", f"{name}/index.ts")}
     return sorted(candidates & set(tree.files))

@@ -2,6 +2,7 @@
 //! the binding of libllama, and the compilers of regular expressions and grammars. Public, so that Zig tests
 //! can drive it as the C boundary does.
 
+const builtin = @import("builtin");
 const std = @import("std");
 
 pub const diagnostic = @import("engine").diagnostic;
@@ -23,11 +24,16 @@ comptime {
     _ = @import("abi/constraint.zig");
     _ = @import("abi/recognizer.zig");
     _ = @import("abi/matcher.zig");
-    _ = @import("abi/llama.zig");
-    _ = @import("abi/context.zig");
-    _ = @import("abi/stream.zig");
-    _ = @import("abi/sampler.zig");
-    _ = @import("abi/speech.zig");
+    if (builtin.cpu.arch.isWasm()) {
+        _ = @import("abi/webassembly.zig");
+    } else {
+        _ = @import("abi/files.zig");
+        _ = @import("abi/llama.zig");
+        _ = @import("abi/context.zig");
+        _ = @import("abi/stream.zig");
+        _ = @import("abi/sampler.zig");
+        _ = @import("abi/speech.zig");
+    }
 }
 
 test {

@@ -1,6 +1,7 @@
 //! Fills the bitmaps of many matchers with several threads.
 
 const std = @import("std");
+const builtin = @import("builtin");
 const Matcher = @import("matcher.zig").Matcher;
 const Status = @import("../base/status.zig").Status;
 
@@ -11,18 +12,22 @@ const threads_max = 64;
 /// matcher.
 pub fn fillBitmaps(matchers: []const *Matcher, words: [*]u32, n_words: usize, n_threads: u32) Status {
     var work: Work = .{ .matchers = matchers, .words = words, .n_words = n_words };
+    if (builtin.single_threaded) work.run() else runWithThreads(&work, n_threads);
+    const failed = work.failed.load(.monotonic);
+    return if (failed == none) .ok else matchers[failed].diag.status;
+}
+
+fn runWithThreads(work: *Work, n_threads: u32) void {
     const wanted = if (n_threads > 0) n_threads else std.Thread.getCpuCount() catch 1;
-    const n = @min(wanted, countUnready(matchers), threads_max);
+    const n = @min(wanted, countUnready(work.matchers), threads_max);
     var threads: [threads_max]std.Thread = undefined;
     var n_started: usize = 0;
     // The caller's thread works too, and alone if no thread can be started.
     while (n_started + 1 < n) : (n_started += 1) {
-        threads[n_started] = std.Thread.spawn(.{ .stack_size = stack_bytes }, Work.run, .{&work}) catch break;
+        threads[n_started] = std.Thread.spawn(.{ .stack_size = stack_bytes }, Work.run, .{work}) catch break;
     }
     work.run();
     for (threads[0..n_started]) |thread| thread.join();
-    const failed = work.failed.load(.monotonic);
-    return if (failed == none) .ok else matchers[failed].diag.status;
 }
 
 /// Matchers whose mask is ready need no thread: copying it is quicker than starting one.

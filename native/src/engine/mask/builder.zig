@@ -1,6 +1,7 @@
 //! Gathers the tokens of a mask: in a list while they are few, then in a bitmap.
 
 const std = @import("std");
+const builtin = @import("builtin");
 const bitmap = @import("../base/bitmap.zig");
 const mask_module = @import("mask.zig");
 const Mask = mask_module.Mask;
@@ -82,8 +83,14 @@ pub const MaskBuilder = struct {
         return .{ .ids = b.ids[0..n], .words = null, .n_tokens = b.n_tokens, .can_stop = can_stop };
     }
 
-    /// Aligned: if its loop straddles two cache lines, masks take up to 6 % longer.
-    noinline fn endRun(b: *MaskBuilder, listed_max: usize) align(64) void {
+    /// Aligned: if its loop straddles two cache lines, masks take up to 6 % longer. WebAssembly has no addresses of code.
+    const endRun = if (builtin.cpu.arch.isWasm()) addRun else alignedAddRun;
+
+    noinline fn alignedAddRun(b: *MaskBuilder, listed_max: usize) align(64) void {
+        b.addRun(listed_max);
+    }
+
+    inline fn addRun(b: *MaskBuilder, listed_max: usize) void {
         defer b.run = &.{};
         if (b.n_listed) |n| {
             if (n + b.run.len <= listed_max) {

@@ -129,7 +129,8 @@ fn skipExtension(in: *Input) Error!void {
         0xc9 => try take(in, u32),
         else => unreachable, // `kind` said otherwise
     };
-    _ = try slice(in, length + 1); // and its type
+    _ = try take(in, u8); // its type
+    _ = try slice(in, length);
 }
 
 fn take(in: *Input, comptime T: type) Error!T {

@@ -6,10 +6,16 @@ const builtin = @import("builtin");
 /// Nanoseconds since an arbitrary start. Never goes back; safe from any thread.
 pub fn nowNs() u64 {
     if (builtin.os.tag == .windows) return windowsNs();
+    if (builtin.cpu.arch.isWasm()) return @trunc(host.nowMs() * std.time.ns_per_ms);
     var now: std.c.timespec = undefined;
     _ = std.c.clock_gettime(.MONOTONIC, &now);
     return @as(u64, @intCast(now.sec)) * std.time.ns_per_s + @as(u64, @intCast(now.nsec));
 }
+
+/// The JavaScript around a WebAssembly module.
+const host = struct {
+    extern "host" fn nowMs() f64;
+};
 
 extern "kernel32" fn QueryPerformanceCounter(*i64) callconv(.winapi) c_int;
 extern "kernel32" fn QueryPerformanceFrequency(*i64) callconv(.winapi) c_int;

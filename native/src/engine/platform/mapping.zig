@@ -17,6 +17,7 @@ pub const Mapping = struct {
 
     /// Afterwards nothing may point into `bytes`.
     pub fn close(mapping: Mapping) void {
+        if (builtin.cpu.arch.isWasm()) unreachable; // nothing is mapped there
         if (builtin.os.tag == .windows) windows.unmap(mapping.bytes) else posix.unmap(mapping.bytes);
     }
 };

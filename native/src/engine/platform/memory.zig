@@ -3,5 +3,10 @@
 const std = @import("std");
 const builtin = @import("builtin");
 
-/// The C library's, so that leak checkers see every block; in tests the one that reports leaks.
-pub const gpa: std.mem.Allocator = if (builtin.is_test) std.testing.allocator else std.heap.c_allocator;
+/// The C library's, so that leak checkers see every block; in tests the one that reports leaks. WebAssembly has no C library.
+pub const gpa: std.mem.Allocator = if (builtin.is_test)
+    std.testing.allocator
+else if (builtin.cpu.arch.isWasm())
+    std.heap.wasm_allocator
+else
+    std.heap.c_allocator;

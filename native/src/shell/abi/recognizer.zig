@@ -10,7 +10,6 @@ const compiler = @import("../compile/compile.zig");
 const budget_module = @import("engine").budget;
 const Budget = budget_module.Budget;
 const choices_module = @import("engine").choices;
-const files = @import("../files/files.zig");
 const clock = @import("engine").clock;
 const Order = @import("engine").json_form.Order;
 const Space = @import("engine").json_space.Policy;
@@ -31,7 +30,7 @@ pub const CompileConfig = extern struct {
 
     pub const first_size = if (@sizeOf(usize) == 8) 48 else 40;
 
-    fn settings(config: ?*const CompileConfig, diag: *boundary.Diagnostic) boundary.Error!compiler.Settings {
+    pub fn settings(config: ?*const CompileConfig, diag: *boundary.Diagnostic) boundary.Error!compiler.Settings {
         const c = try boundary.read(CompileConfig, "config", config orelse return .{}, diag);
         if (c.states_max > budget_module.states_most) {
             return diag.fail(.invalid_arg, "config.states_max: {d} is more than {d}", .{ c.states_max, budget_module.states_most });
@@ -47,8 +46,8 @@ pub const CompileConfig = extern struct {
     }
 };
 
-const Out = ?*?*const Constraint;
-const OutError = ?*boundary.Message;
+pub const Out = ?*?*const Constraint;
+pub const OutError = ?*boundary.Message;
 
 const choices_canonical = 1;
 const regex_ignore_case = 1;
@@ -322,13 +321,13 @@ fn draftOf(number: i32) ?Draft {
     return if (number >= 0 and number < drafts.len) drafts[@intCast(number)] else null;
 }
 
-fn check(vocab: ?*const Vocabulary, out: Out, diag: *boundary.Diagnostic) boundary.Error!*const Vocabulary {
+pub fn check(vocab: ?*const Vocabulary, out: Out, diag: *boundary.Diagnostic) boundary.Error!*const Vocabulary {
     if (out == null) return diag.fail(.invalid_arg, "out_constraint is NULL", .{});
     return vocab orelse diag.fail(.invalid_arg, "vocab is NULL", .{});
 }
 
 /// Hands out the constraint, or why there is none.
-fn finish(made: boundary.Error!*Constraint, out: Out, out_error: OutError, diag: *const boundary.Diagnostic) c_int {
+pub fn finish(made: boundary.Error!*Constraint, out: Out, out_error: OutError, diag: *const boundary.Diagnostic) c_int {
     boundary.begin(out_error);
     if (out) |o| o.* = null;
     const constraint = made catch return boundary.fail(out_error, diag);
@@ -348,47 +347,6 @@ export fn eliza_inference_constraint_prepare(constraint: ?*const Constraint, con
     const settings = CompileConfig.settings(config, &diag) catch return boundary.fail(out_error, &diag);
     c.compiled.prepare(&settings.budget, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
-}
-
-export fn eliza_inference_constraint_save(constraint: ?*const Constraint, path: ?[*]const u8, path_len: usize, out_error: OutError) c_int {
-    boundary.begin(out_error);
-    const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
-    const text = boundary.slice(u8, path, path_len) orelse return boundary.reject(out_error, "path is NULL");
-    const recognizer = c.recognizer() orelse return boundary.reject(
-        out_error,
-        "a token trie is not saved: its payload is what it is made of",
-    );
-    var diag: boundary.Diagnostic = .{};
-    files.saveRecognizer(gpa, recognizer, text, &diag) catch return boundary.fail(out_error, &diag);
-    return 0;
-}
-
-export fn eliza_inference_constraint_open(
-    vocab: ?*const Vocabulary,
-    path: ?[*]const u8,
-    path_len: usize,
-    config: ?*const CompileConfig,
-    out_constraint: Out,
-    out_error: OutError,
-) c_int {
-    var diag: boundary.Diagnostic = .{};
-    return finish(open(vocab, path, path_len, config, out_constraint, &diag), out_constraint, out_error, &diag);
-}
-
-fn open(
-    vocab: ?*const Vocabulary,
-    path: ?[*]const u8,
-    path_len: usize,
-    config: ?*const CompileConfig,
-    out: Out,
-    diag: *boundary.Diagnostic,
-) boundary.Error!*Constraint {
-    const v = try check(vocab, out, diag);
-    const text = boundary.slice(u8, path, path_len) orelse return diag.fail(.invalid_arg, "path is NULL", .{});
-    const settings = try CompileConfig.settings(config, diag);
-    const recognizer = try files.openRecognizer(gpa, v, text, settings, diag);
-    errdefer recognizer.release();
-    return Constraint.create(gpa, v, .{ .recognizer = recognizer }, diag);
 }
 
 /// eliza_recognizer_info_t.

@@ -3,7 +3,6 @@
 const boundary = @import("boundary.zig");
 const gpa = boundary.gpa;
 const vocabulary = @import("engine").vocabulary;
-const files = @import("../files/files.zig");
 const limits = @import("engine").limits;
 const Vocabulary = vocabulary.Vocabulary;
 
@@ -127,29 +126,5 @@ export fn eliza_inference_vocab_set_tokenizer(
 ) c_int {
     const v = vocab orelse return boundary.Status.invalid_arg.code();
     v.tokenizer = if (tokenize) |callback| .{ .callback = callback, .user_data = user_data } else null;
-    return 0;
-}
-
-export fn eliza_inference_vocab_save(vocab: ?*const Vocabulary, path: ?[*]const u8, path_len: usize, out_error: ?*boundary.Message) c_int {
-    boundary.begin(out_error);
-    const v = vocab orelse return boundary.reject(out_error, "vocab is NULL");
-    const text = boundary.slice(u8, path, path_len) orelse return boundary.reject(out_error, "path is NULL");
-    var diag: boundary.Diagnostic = .{};
-    files.saveVocabulary(gpa, v, text, &diag) catch return boundary.fail(out_error, &diag);
-    return 0;
-}
-
-export fn eliza_inference_vocab_open(
-    path: ?[*]const u8,
-    path_len: usize,
-    out_vocab: ?*?*const Vocabulary,
-    out_error: ?*boundary.Message,
-) c_int {
-    boundary.begin(out_error);
-    const out = out_vocab orelse return boundary.reject(out_error, "out_vocab is NULL");
-    out.* = null;
-    const text = boundary.slice(u8, path, path_len) orelse return boundary.reject(out_error, "path is NULL");
-    var diag: boundary.Diagnostic = .{};
-    out.* = files.openVocabulary(gpa, text, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }

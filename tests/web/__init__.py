@@ -1,0 +1,1 @@
+"""Tests of the TypeScript package besides bun: WebAssembly, other hosts, the page."""

@@ -1,0 +1,41 @@
+"""The WebAssembly module, and the TypeScript package with it as one file for each kind of host."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BINDING = ROOT / "bindings-ts"
+BUN = ["node", str(BINDING / "scripts" / "bun.mjs")]
+MODULE = "elizainference.wasm"
+
+
+@pytest.fixture(scope="session")
+def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built as it is shipped."""
+    prefix = tmp_path_factory.mktemp("wasm")
+    subprocess.run([sys.executable, "-m", "ziglang", "build", "wasm", "--prefix", prefix], cwd=ROOT, check=True)
+    return prefix / "wasm" / MODULE
+
+
+@pytest.fixture(scope="session")
+def bundles(module: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`node.js` and `browser.js` of bindings-ts/test/everywhere.ts, beside the module."""
+    folder = tmp_path_factory.mktemp("bundles")
+    for target in ("node", "browser"):
+        out = str(folder / f"{target}.js")
+        command = [*BUN, "build", "test/everywhere.ts", "--target", target, "--outfile", out]
+        subprocess.run(command, cwd=BINDING, check=True, capture_output=True)
+    shutil.copy(module, folder / MODULE)
+    return folder
+
+
+def environment() -> dict[str, str]:
+    """Without what would choose another library."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("ELIZA_")}

@@ -1,0 +1,62 @@
+"""The conformance cases as WebAssembly in each host of JavaScript."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from web.browsers import posted_by
+from web.conftest import MODULE, ROOT, environment
+
+CASES = ROOT / "tests" / "conformance"
+DENO = ["node", str(Path(__file__).parent / "node_modules" / "deno" / "bin.cjs"), "run", "--quiet"]
+
+SCRIPT = """
+import { readFileSync } from "node:fs";
+import { runAll } from "./node.js";
+console.log(JSON.stringify(runAll(JSON.parse(readFileSync("cases.json", "utf8")))));
+"""
+
+PAGE = """<!doctype html><meta charset="utf-8"><title>Conformance cases</title>
+<script type="module">
+const post = (outcome) => fetch("/", { method: "POST", body: JSON.stringify(outcome) });
+try {
+  const { runAll } = await import("./browser.js");
+  await post(runAll(await (await fetch("cases.json")).json()));
+} catch (error) {
+  await post({ passed: 0, failed: [String(error?.stack ?? error)] });
+}
+</script>
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(bundles: Path) -> Path:
+    files = {str(path.relative_to(CASES)): path for path in sorted(CASES.glob("*/*.json"))}
+    cases = {name: json.loads(path.read_text(encoding="utf-8")) for name, path in files.items()}
+    (bundles / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
+    (bundles / "run.mjs").write_text(SCRIPT, encoding="utf-8")
+    (bundles / "cases.html").write_text(PAGE, encoding="utf-8")
+    return bundles
+
+
+@pytest.mark.parametrize("command", [["node"], [*DENO, "--allow-read", "--allow-env"]], ids=["node", "deno"])
+def test_on_a_server(command: list[str], folder: Path) -> None:
+    variables = {**environment(), "ELIZA_INFERENCE_LIBRARY": str(folder / MODULE)}
+    result = subprocess.run([*command, "run.mjs"], cwd=folder, env=variables, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    check(json.loads(result.stdout))
+
+
+@pytest.mark.parametrize("browser", ["chromium", "firefox"])
+def test_in_a_browser(browser: str, folder: Path, tmp_path: Path) -> None:
+    check(posted_by(browser, folder, "cases.html", tmp_path / "profile"))
+
+
+def check(outcome: dict[str, Any]) -> None:
+    assert outcome["failed"] == []
+    assert outcome["passed"] > 1000
