@@ -91,6 +91,8 @@ class NativeBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         contents |= {project / "tests" / "models" / name: f"data/{name}" for name in DEMO_DATA}
         grammars = sorted((project / "native" / "grammars").glob("*.lark"))
         contents |= {grammar: f"data/grammars/{grammar.name}" for grammar in grammars}
+        templates = project / "native" / "templates" / "tool_calls.json"
+        contents |= {templates: f"data/templates/{templates.name}"}
         contents |= {project / name: f"licenses/{name}" for name in LEGAL}
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{tag}"

@@ -42,6 +42,7 @@ import { type Payload, payloadBytes } from "./payload.js";
 import { Struct, type StructValues } from "./structs.js";
 import { type TagsDescriptor, descriptorBytes } from "./tags.js";
 import { type TokenizerSlot, watchingTokenizer } from "./tokenizer.js";
+import { ToolCalls, type ToolCallsOptions } from "./tool-calls.js";
 import { Vocabulary } from "./vocabulary.js";
 
 /** The kinds of constraint: values of `Constraint.kind`. */
@@ -289,13 +290,26 @@ export class Constraint extends Owned {
    * A call of one of the `tools` of OpenAI's API, as JSON: `{"name": ..., "arguments": {...}}`, of which `form` says
    * the keys, or whether it is a list; it is a ToolForm, or the name of one in TOOL_FORMS. `toolChoice` is "required"
    * (the default), a function, or "none", which gives null. With "auto" the text may be no call, which throws
-   * ELIZA_ERR_INVALID_ARG: use "required" once the tags of the model's template have begun a call.
+   * ELIZA_ERR_INVALID_ARG: `toolCalls` serves it.
    */
   static toolCall(vocabulary: Vocabulary, tools: Iterable<Tool>, options: ToolCallOptions = {}): Constraint | null {
     const { toolChoice, form, documents, ...others } = options;
     const made = callSchema(tools, toolChoice, form);
     if (!made) return null;
     return Constraint.jsonSchema(vocabulary, made.schema, { ...others, documents: withOwn(made.documents, documents) });
+  }
+
+  /**
+   * Free text with calls of the `tools` of OpenAI's API in it, as the chat template of a model writes them. With the
+   * `toolChoice` "required" there is at least one call, with a function one of that function, with "none" there is
+   * none; without `parallelToolCalls` there is at most one. `parse` reads a text, in which control tokens are spelled
+   * out, as an AssistantMessage; a call that was cut off stays in its content.
+   */
+  static toolCalls(vocabulary: Vocabulary, tools: Iterable<Tool>, options: ToolCallsOptions): Constraint {
+    const calls = new ToolCalls(tools, options);
+    const made = Constraint.tags(vocabulary, calls.descriptor, { budget: options.budget });
+    made.#read = (text) => calls.parse(text as string);
+    return made;
   }
 
   /** The arguments of one of the `tools` of OpenAI's API, where its name has been written already. */
@@ -333,10 +347,11 @@ export class Constraint extends Owned {
   }
 
   /**
-   * Reads a document of a JSON Schema: as Zod does if the schema came from there, else as JSON.parse does. Throws
-   * ELIZA_ERR_INVALID_ARG for other kinds.
+   * Reads a document of a JSON Schema: as Zod does if the schema came from there, else as JSON.parse does. Reads a text
+   * of `toolCalls` as an AssistantMessage. Throws ELIZA_ERR_INVALID_ARG for other constraints.
    */
   parse(document: string): unknown {
+    if (this.kind === ConstraintKind.TAGS && this.#read) return this.#read(document);
     if (this.kind !== ConstraintKind.JSON_SCHEMA) throw invalidArgument("parse: only a JSON Schema has documents");
     const value: unknown = JSON.parse(document);
     return this.#read ? this.#read(value) : value;

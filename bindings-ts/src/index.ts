@@ -46,7 +46,7 @@ export { Mode, type SamplingOptions } from "./sampling.js";
 export type { SpanConfig } from "./span-config.js";
 export type { SpanState } from "./span-state.js";
 export * from "./streaming-runner.js";
-export type { Tag, TagsDescriptor } from "./tags.js";
+export type { Tag, TagMarker, TagSchemaOptions, TagsDescriptor } from "./tags.js";
 export type { TiktokenRanks } from "./tiktoken.js";
 export type { TokenListOptions } from "./token-list.js";
 export { type Span, type SpanOptions, type StepOptions, StopReason, type StreamStats } from "./token-stream.js";
@@ -54,6 +54,7 @@ export * from "./token-tree.js";
 export type { Tokenize } from "./tokenizer.js";
 export * from "./tokenizer-client.js";
 export type { TokenizerJson } from "./tokenizer-json.js";
+export { type AssistantMessage, type ToolCallsOptions, type ToolTemplate, toolTemplates } from "./tool-calls.js";
 export {
   type ConverterOptions,
   type TiktokenOptions,

@@ -18,8 +18,9 @@ interface ToolFunction {
 /** A function that a model may call. In the Responses API it has no level of its own. */
 export type Tool = { type: "function"; function: ToolFunction } | ({ type: "function" } & ToolFunction);
 
-/** Which function is to be called: any, none, or this one. */
+/** Which function is to be called: any or none, none, any, or this one. */
 export type ToolChoice =
+  | "auto"
   | "none"
   | "required"
   | { type: "function"; function: { name: string } }
@@ -90,14 +91,15 @@ export function callSchema(
 ): { schema: JsonSchema; documents: Map<string, JsonSchema> } | null {
   const keys = typeof form === "string" ? knownForm(form) : form;
   const { name: nameKey = "name", arguments: argumentsKey = "arguments", isList = false } = keys;
-  const functions = new Map<string, JsonSchema>();
-  for (const [at, tool] of checkSeveral(tools, "tools", "function definitions").entries()) {
-    const { name, schema } = functionOf(tool, `tools[${at}]`);
-    if (functions.has(name)) throw invalidArgument(`tools[${at}]: another function is called ${name}`);
-    functions.set(name, schema);
+  const functions = functionsOf(tools);
+  if (toolChoice === "auto") {
+    throw invalidArgument(
+      'toolChoice: with "auto" the text may be no call: Constraint.toolCalls serves that, with the template of a ' +
+        "model; or constrain the call alone, once it has begun",
+    );
   }
-  const names = chosen(functions, toolChoice);
-  if (!names) return null;
+  const names = chosenFunctions(functions, toolChoice);
+  if (names.length === 0) return null;
   const anyOf = names.map((name) => ({
     type: "object",
     properties: { [nameKey]: { const: name }, [argumentsKey]: { $ref: uriOf(name) } },
@@ -108,6 +110,33 @@ export function callSchema(
     schema: isList ? { type: "array", items: { anyOf }, minItems: 1 } : { anyOf },
     documents: new Map(names.map((name) => [uriOf(name), functions.get(name)!])),
   };
+}
+
+/** The schema of the arguments of each function, by its name. */
+export function functionsOf(tools: Iterable<Tool>): Map<string, JsonSchema> {
+  const functions = new Map<string, JsonSchema>();
+  for (const [at, tool] of checkSeveral(tools, "tools", "function definitions").entries()) {
+    const { name, schema } = functionOf(tool, `tools[${at}]`);
+    if (functions.has(name)) throw invalidArgument(`tools[${at}]: another function is called ${name}`);
+    functions.set(name, schema);
+  }
+  return functions;
+}
+
+/** The names of those that may be called. */
+export function chosenFunctions(functions: ReadonlyMap<string, JsonSchema>, toolChoice: ToolChoice): string[] {
+  if (toolChoice === "none") return [];
+  if (toolChoice === "auto") return [...functions.keys()];
+  if (toolChoice === "required") {
+    if (functions.size > 0) return [...functions.keys()];
+    throw invalidArgument("tools: there are none to choose from");
+  }
+  const name = nameOf(toolChoice);
+  if (name === undefined) {
+    throw invalidArgument(`toolChoice: ${kindOf(toolChoice)} is none of auto, none, required, nor a function`);
+  }
+  if (functions.has(name)) return [name];
+  throw invalidArgument(`toolChoice: no function is called ${name}`);
 }
 
 /** Both; the own ones first. */
@@ -133,25 +162,6 @@ function functionOf(tool: Tool, where: string): { name: string; schema: JsonSche
   const { name, parameters }: Partial<ToolFunction> = ("function" in tool ? tool.function : tool) ?? {};
   if (typeof name !== "string") throw invalidArgument(`${where}: a function has no name`);
   return { name, schema: parameters ?? { type: "object", additionalProperties: false } };
-}
-
-function chosen(functions: ReadonlyMap<string, JsonSchema>, toolChoice: ToolChoice): string[] | null {
-  if (toolChoice === "none") return null;
-  if ((toolChoice as string) === "auto") {
-    throw invalidArgument(
-      'toolChoice: with "auto" the text may be no call: constrain it with "required" once a call has begun',
-    );
-  }
-  if (toolChoice === "required") {
-    if (functions.size > 0) return [...functions.keys()];
-    throw invalidArgument("tools: there are none to choose from");
-  }
-  const name = nameOf(toolChoice);
-  if (name === undefined) {
-    throw invalidArgument(`toolChoice: ${kindOf(toolChoice)} is neither none nor required nor a function`);
-  }
-  if (functions.has(name)) return [name];
-  throw invalidArgument(`toolChoice: no function is called ${name}`);
 }
 
 function nameOf(toolChoice: Exclude<ToolChoice, string>): string | undefined {

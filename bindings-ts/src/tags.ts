@@ -1,6 +1,10 @@
 /** Parts in free text, for `Constraint.tags`. */
 
+import type { JsonDraft, JsonOrder, JsonSpace } from "./json-schema.js";
 import { encodeUnicode } from "./memory.js";
+
+/** A text, or a token by its number or text. */
+export type TagMarker = string | { token: number | string };
 
 /**
  * A part of a text: where free text has `begin`, a text of one language follows, and then `end`. The language is given
@@ -8,30 +12,47 @@ import { encodeUnicode } from "./memory.js";
  * continue it.
  */
 export interface Tag {
-  begin: string;
-  end?: string | undefined;
+  begin: TagMarker;
+  end?: TagMarker | undefined;
   /** A JSON Schema, or its text. */
   json_schema?: object | boolean | string | undefined;
+  schema_options?: TagSchemaOptions | undefined;
   regex?: string | undefined;
   lark?: string | undefined;
   gbnf?: string | undefined;
   ebnf?: string | undefined;
   choices?: readonly string[] | undefined;
+  /** Instead of a language: one or more parts that follow each other, with `separator` in between. */
+  tags?: readonly Tag[] | undefined;
+  separator?: TagMarker | undefined;
+}
+
+/** The options of `Constraint.jsonSchema`. */
+export interface TagSchemaOptions {
+  space?: JsonSpace | undefined;
+  order?: JsonOrder | undefined;
+  draft?: JsonDraft | undefined;
+  integer_fraction?: boolean | undefined;
+  lenient?: boolean | undefined;
+  /** By URI. */
+  documents?: Readonly<Record<string, object | boolean | string>> | undefined;
 }
 
 /** What the library reads; native/TAGS.md describes it. */
 export interface TagsDescriptor {
   tags: readonly Tag[];
   /** What begin texts begin with. Once free text has one, one of its begin texts must follow. */
-  triggers?: readonly string[] | undefined;
+  triggers?: readonly TagMarker[] | undefined;
   /** Texts that free text never has. */
-  excludes?: readonly string[] | undefined;
+  excludes?: readonly TagMarker[] | undefined;
   /** Before it, such as `</think>`, nothing is a trigger. */
-  after?: string | undefined;
+  after?: TagMarker | undefined;
   at_least?: number | undefined;
   at_most?: number | undefined;
   /** The text ends with the first part. */
   stop_after_first?: boolean | undefined;
+  /** Control tokens that free text may have, besides those in the texts above. */
+  special_tokens?: readonly (string | number)[] | undefined;
 }
 
 /** @internal */

@@ -129,7 +129,7 @@ describe("toolCall", () => {
     const message = (given: unknown, options: object = {}): string =>
       failure(() => Constraint.toolCall(vocabulary, given as Tool[], options)).message;
     expect(message(tools, { toolChoice: "auto" })).toStartWith('toolChoice: with "auto" the text may be no call');
-    expect(message(tools, { toolChoice: "always" })).toStartWith("toolChoice: a string is neither");
+    expect(message(tools, { toolChoice: "always" })).toStartWith("toolChoice: a string is none of auto");
     expect(message(tools, { toolChoice: { type: "function", name: "go" } })).toBe(
       "toolChoice: no function is called go",
     );

@@ -432,8 +432,8 @@ int eliza_inference_constraint_create_json_schema(const eliza_vocab *vocab, cons
 /*
  * Free text with parts in it: a begin text opens a part, which is a text of a language of its own, up to an end text;
  * then free text goes on. `descriptor` is JSON or MessagePack, such as {"tags": [{"begin": "<call>", "json_schema":
- * {"type": "object"}, "end": "</call>"}]}; XGrammar's structural tags are read too. native/TAGS.md describes it, and
- * which text is read how. What is wrong is ELIZA_ERR_GRAMMAR, with the place.
+ * {"type": "object"}, "end": "</call>"}]}; XGrammar's structural tags are read too. The texts may be tokens.
+ * native/TAGS.md describes it, and which text is read how. What is wrong is ELIZA_ERR_GRAMMAR, with the place.
  */
 int eliza_inference_constraint_create_tags(const eliza_vocab *vocab, const uint8_t *descriptor, size_t descriptor_len,
                                            const eliza_compile_config_t *config, eliza_constraint **out_constraint,

@@ -2,7 +2,8 @@
 
     recognizer = Recognizer(parts, triggers=["<"], ...)     parts: begin text, end text, and the oracle of the language
 
-The operations are those of recognizer.py.
+The operations are those of recognizer.py. A control token that a text around parts has is a byte that no text has, and
+no language takes: `CONTROL` and above.
 """
 
 from __future__ import annotations
@@ -11,17 +12,28 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+CONTROL = 0xF8
+
+
+class Row(NamedTuple):
+    separator: bytes
+    end: bytes
+
 
 class Part(NamedTuple):
     begin: bytes
     end: bytes
     language: Any
     """Another oracle."""
+    row: Row | None = None
+    """What it stands in, one behind the other; `begin` has the row's before its own."""
+    own_begin: bytes = b""
+    """Of a part in a row."""
 
 
 class State(NamedTuple):
     mode: str
-    """before, free, behind (a trigger), part, or finished."""
+    """before, free, behind (a trigger), part, row (behind a part of one), or finished."""
     text: bytes
     """What was read in this mode; behind a trigger, with it."""
     n_parts: int
@@ -42,12 +54,15 @@ class Recognizer:
         at_least: int = 0,
         at_most: int | None = None,
         stop_after_first: bool = False,
+        end_tokens: bytes = b"",
     ) -> None:
         self.parts = parts
         self.triggers = triggers or [part.begin for part in parts]
         self.excludes = excludes
         self.after = after
         self.at_least, self.at_most, self.stop_after_first = at_least, at_most, stop_after_first
+        self.end_tokens = end_tokens
+        """Control tokens that end the generation: never in free text."""
         self.longest = max(map(len, [*self.triggers, *excludes]))
         self.letters = sorted({*b"".join([*self.triggers, *excludes]), 0})
         self.may_begin = lru_cache(None)(self._may_begin)
@@ -68,11 +83,13 @@ class Recognizer:
     def can_stop(self, state: State) -> bool:
         if state.mode == "part":
             assert state.part is not None
-            ends_itself = not state.part.end and state.n_parts + 1 >= self.at_least
+            ends_itself = not state.part.end and not state.part.row and state.n_parts + 1 >= self.at_least
             return ends_itself and state.part.language.can_stop(state.language)
-        return state.mode == "finished" or (state.mode != "behind" and state.n_parts >= self.at_least)
+        return state.mode == "finished" or (state.mode not in ("behind", "row") and state.n_parts >= self.at_least)
 
     def _take_byte(self, state: State, byte: bytes) -> State | None:
+        if byte in self.end_tokens and state.mode in ("before", "free"):
+            return None
         match state.mode:
             case "before":
                 text = state.text + byte
@@ -83,7 +100,24 @@ class Recognizer:
                 return self._chosen(state._replace(text=state.text + byte))
             case "part":
                 return self._take_in_part(state, byte)
+            case "row":
+                return self._in_row(state._replace(text=state.text + byte))
         return None
+
+    def _in_row(self, state: State) -> State | None:
+        part = state.part
+        assert part is not None
+        assert part.row is not None
+        is_last = self.stop_after_first or state.n_parts == self.at_most
+        if state.text == part.row.end:
+            return State("finished" if self.stop_after_first else "free", b"", state.n_parts)
+        choices = [part.row.end]
+        for other in self.parts:
+            if other.row is part.row and not is_last:
+                choices.append(other.row.separator + other.own_begin)
+                if state.text == choices[-1]:
+                    return State("part", b"", state.n_parts, other, other.language.begin())
+        return state if any(choice.startswith(state.text) for choice in choices) else None
 
     def _take_free(self, state: State, byte: bytes) -> State | None:
         text = state.text + byte
@@ -110,6 +144,8 @@ class Recognizer:
         language = None if state.language is None else part.language.take(state.language, byte)
         may_stop = state.language is not None and part.language.can_stop(state.language)
         behind = State("finished" if self.stop_after_first else "free", b"", state.n_parts + 1)
+        if part.row:
+            behind = State("row", b"", state.n_parts + 1, part)
         if not part.end:
             if language is not None:
                 return state._replace(text=text, language=language)

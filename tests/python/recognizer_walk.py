@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, Protocol
@@ -12,6 +13,7 @@ from eliza_inference import Constraint, Matcher, Step, TokenFlag, Vocabulary
 from recognizer_fixtures import listed
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from oracles.tags import CONTROL
 from subjects import bits_of
 
 FORCED_BYTES_CHECKED = 40
@@ -29,13 +31,17 @@ class Oracle(Protocol):
 class Tokens:
     """A vocabulary with the given tokens, a token of each kind that no text allows, and an end token."""
 
-    def __init__(self, tokens: list[bytes]) -> None:
+    def __init__(self, tokens: list[bytes], control: Sequence[tuple[bytes, TokenFlag]] = ()) -> None:
+        """`control`: control tokens that texts around parts have, for the oracle of tags."""
         special, unused, end = (TokenFlag.SPECIAL, TokenFlag.UNUSED, TokenFlag.END_OF_GENERATION)
-        extra = [(tokens[0], special), (tokens[0], unused), (b"", 0), (tokens[0], end)]
+        extra = [*control, (tokens[0], special), (tokens[0], unused), (b"", 0), (tokens[0], end)]
         self.bytes = [*tokens, *(token for token, _ in extra)]
         self.flags = [0] * len(tokens) + [int(flag) for _, flag in extra]
-        self.text = [*tokens, *(b"" for _ in extra)]
-        """The bytes of those that a text can have."""
+        stand_ins = [bytes([CONTROL + n]) for n in range(len(control))]
+        self.has_control = bool(control)
+        self.ends = [n for n, flag in enumerate(self.flags) if flag & end]
+        self.text = [*tokens, *stand_ins, b"", b"", b"", b""]
+        """The bytes of those that a text can have; the oracle's bytes of control tokens."""
         self.end = len(self.bytes) - 1
         self.vocabulary = Vocabulary(len(self.bytes), self.bytes, self.flags)
 
@@ -59,7 +65,7 @@ class Walk:
         state = self.states[-1]
         text = self.recognizer.allowed(state, self.tokens.text)
         can_stop = self.recognizer.can_stop(state)
-        expected = sorted([*text, *([self.tokens.end] if can_stop else [])])
+        expected = sorted([*text, *(self.tokens.ends if can_stop else [])])
         allowed = self.matcher.allowed()
         assert allowed is not None, self.where
         found = allowed.tolist()
@@ -79,7 +85,7 @@ class Walk:
         while len(run) < FORCED_BYTES_CHECKED and not self.recognizer.can_stop(state):
             after = {byte: self.recognizer.take(state, bytes([byte])) for byte in range(256)}
             possible = [byte for byte, one in after.items() if one]
-            if len(possible) != 1:
+            if len(possible) != 1 or (possible[0] >= CONTROL and self.tokens.has_control):
                 break
             run += bytes(possible)
             state = after[possible[0]]
@@ -102,7 +108,7 @@ class Walk:
 
     def refuse_some(self, random: Random, allowed: list[int]) -> None:
         """Refused tokens change nothing."""
-        others = [n for n in range(self.tokens.end) if n not in allowed]
+        others = [n for n in range(self.tokens.end) if n not in allowed and n not in self.tokens.ends]
         for token in random.sample(others, min(3, len(others))):
             assert self.matcher.accept(token) == Step.REFUSED, f"{self.where}: {self.tokens.bytes[token]!r}"
 

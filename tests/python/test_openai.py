@@ -187,7 +187,7 @@ def test_what_is_wrong_is_told_with_its_place(vocabulary: Vocabulary) -> None:
         (
             lambda: Constraint.tool_call(vocabulary, TOOLS, any_of("always")),
             InvalidArgumentError,
-            "neither none nor required",
+            "is none of auto, none, required",
         ),
         (lambda: Constraint.tool_call(vocabulary, []), InvalidArgumentError, "tools: there are none"),
         (lambda: Constraint.tool_call(vocabulary, [any_of("f")]), TypeError, r"tools\[0\]: expected a dict, got str"),

@@ -21,6 +21,7 @@ PACKAGE_FILES = (
     *(BINDING / name for name in ("pyproject.toml", "hatch_build.py", "declarations.py")),
     *(ROOT / name for name in ("build.zig.zon", "native/abi/manifest.json", "LICENSE", "THIRD_PARTY.md")),
     *sorted((ROOT / "native" / "grammars").glob("*.lark")),
+    ROOT / "native" / "templates" / "tool_calls.json",
 )
 
 # Debian's package -> programs and files that show that it is there.

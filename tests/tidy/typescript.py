@@ -20,7 +20,7 @@ RULES = [
     (LLAMA, [ANY_ENGINE, LLAMA]),
     (BACKEND, [ANY_ENGINE, LLAMA]),
     (f"{SOURCE}/index.ts", [ANY_ENGINE, LLAMA]),
-    (ANY_ENGINE, [ANY_ENGINE, "native/grammars/.*.lark"]),
+    (ANY_ENGINE, [ANY_ENGINE, "native/grammars/.*.lark", "native/templates/.*.json"]),
     ("bindings-ts/scripts/.*", ["bindings-ts/scripts/.*"]),
     ("bindings-ts/test/.*", ["bindings-ts/.*"]),
     ("bench/bun/.*", [f"{SOURCE}/index.ts"]),

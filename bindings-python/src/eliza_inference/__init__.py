@@ -64,7 +64,7 @@ from eliza_inference.sampler import (
     set_sampler_trie,
     token_trie_sampler,
 )
-from eliza_inference.tags import Tag
+from eliza_inference.tags import Tag, TagMarker
 from eliza_inference.token_stream import Span, StopReason, StreamStats, StreamStep, TokenCallback
 from eliza_inference.token_tree import (
     TRIE_ROOT_TOKEN_ID,
@@ -80,6 +80,7 @@ from eliza_inference.token_tree import (
     is_unique_continuation,
     step,
 )
+from eliza_inference.tool_calls import ToolTemplate, tool_templates
 from eliza_inference.trie_cache import TrieCacheStats, set_trie_cache_limit, trie_cache_stats
 from eliza_inference.vocabulary import ByteTokenizer, TokenFlag, Vocabulary, VocabularyInfo
 
@@ -133,6 +134,7 @@ __all__ = [
     "StreamStats",
     "StreamStep",
     "Tag",
+    "TagMarker",
     "TokenCallback",
     "TokenFlag",
     "TokenSequence",
@@ -141,6 +143,7 @@ __all__ = [
     "TokenTrieNode",
     "Tokenizer",
     "ToolForm",
+    "ToolTemplate",
     "TrieCacheStats",
     "UnknownPathError",
     "Vocabulary",
@@ -169,5 +172,6 @@ __all__ = [
     "set_trie_cache_limit",
     "step",
     "token_trie_sampler",
+    "tool_templates",
     "trie_cache_stats",
 ]

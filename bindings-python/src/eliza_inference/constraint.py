@@ -40,8 +40,9 @@ from eliza_inference.openai import (
     response_schema,
     with_documents,
 )
-from eliza_inference.tags import Tag, descriptor_bytes
+from eliza_inference.tags import Tag, TagMarker, descriptor_bytes
 from eliza_inference.token_tree import TokenTree
+from eliza_inference.tool_calls import ToolCalls, ToolTemplate
 from eliza_inference.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -271,12 +272,13 @@ class Constraint(Shared, Described):
         vocabulary: Vocabulary,
         tags: Iterable[Tag] | Mapping[str, Any] | str | bytes,
         *,
-        triggers: Iterable[str] = (),
-        excludes: Iterable[str] = (),
-        after: str = "",
+        triggers: Iterable[TagMarker] = (),
+        excludes: Iterable[TagMarker] = (),
+        after: TagMarker = "",
         at_least: int = 0,
         at_most: int | None = None,
         stop_after_first: bool = False,
+        special_tokens: Iterable[str | int] = (),
         budget: Budget | None = None,
     ) -> Constraint:
         """Allows free text in which each `Tag.begin` opens a part, up to its end; then free text goes on.
@@ -284,7 +286,9 @@ class Constraint(Shared, Described):
         With `triggers`, each begin text begins with one of them, and once free text has a trigger, one of its begin
         texts must follow. `excludes` are texts that free text never has. Before the text `after`, such as
         `"</think>"`, nothing is a trigger. There are at least `at_least` parts and, if it is not None, at most
-        `at_most`; with `stop_after_first` the text ends with the first.
+        `at_most`; with `stop_after_first` the text ends with the first. Where a text of these has the text of a
+        control token of the vocabulary, that token is meant; `{"token": ...}` names any token. Free text has the
+        control tokens that are named somewhere: in `special_tokens`, if nowhere else.
 
         Instead of a list, `tags` may be a whole descriptor: a dict or JSON, also XGrammar's structural tags, or
         MessagePack as bytes; the other arguments are in it then. What is wrong is a `GrammarError` with the place.
@@ -297,6 +301,7 @@ class Constraint(Shared, Described):
             "at_least": at_least,
             "at_most": at_most,
             "stop_after_first": stop_after_first,
+            "special_tokens": list(several("special_tokens", special_tokens, "tokens")),
         }
         encoded = ffi.from_buffer("uint8_t[]", descriptor_bytes(tags, options))
         function = lib.eliza_inference_constraint_create_tags
@@ -351,8 +356,8 @@ class Constraint(Shared, Described):
         says the keys, or whether it is a list; it is a `ToolForm`, or the name of one in `TOOL_FORMS`.
 
         `tool_choice` is "required", a function (`{"type": "function", "function": {"name": ...}}`), or "none",
-        which gives None. With "auto" the text may be no call: that is an `InvalidArgumentError`; use "required"
-        once the tags of the model's template have begun a call. The options are those of `json_schema`.
+        which gives None. With "auto" the text may be no call: that is an `InvalidArgumentError`; `tool_calls` serves
+        it. The options are those of `json_schema`.
         """
         made = call_schema(tools, tool_choice, form)
         if made is None:
@@ -360,6 +365,35 @@ class Constraint(Shared, Described):
         schema, documents = made
         options["documents"] = with_documents(documents, options.get("documents"))
         return cls.json_schema(vocabulary, schema, **options)
+
+    @classmethod
+    def tool_calls(
+        cls,
+        vocabulary: Vocabulary,
+        tools: Iterable[Tool],
+        tool_choice: ToolChoice = "auto",
+        *,
+        template: ToolTemplate | str,
+        parallel_tool_calls: bool = True,
+        after: str = "",
+        **options: Unpack[JsonSchemaSettings],
+    ) -> Constraint:
+        """Free text with calls of the `tools` of OpenAI's API in it, as the chat template of a model writes them.
+
+        `template` is the name of one in `tool_templates()`. With the `tool_choice` "required" there is at least one
+        call, with a function (`{"type": "function", "function": {"name": ...}}`) one of that function, and with
+        "none" there is none; without `parallel_tool_calls` there is at most one. Before the text `after`, such as
+        `"</think>"`, nothing is a call. The options are those of `json_schema`, for the arguments.
+
+        `parse` reads a text, in which control tokens are spelled out, as a message of OpenAI's API: a dict with
+        `content`, `tool_calls` if there are calls, each with the text of its arguments, and `reasoning_content` if
+        the template tells it. A call that was cut off stays in the content.
+        """
+        budget = options.pop("budget", None)
+        calls = ToolCalls(tools, tool_choice, template, after, options)
+        constraint = cls.tags(vocabulary, calls.descriptor(parallel_tool_calls), budget=budget)
+        constraint._read = calls.parse
+        return constraint
 
     @classmethod
     def tool_arguments(cls, vocabulary: Vocabulary, tool: Tool, **options: Unpack[JsonSchemaSettings]) -> Constraint:
@@ -395,7 +429,7 @@ class Constraint(Shared, Described):
 
     def parse(self, document: str | bytes) -> Any:
         """Reads a document of a JSON Schema: into the Pydantic model that the schema came from, else as `json`
-        does. `InvalidArgumentError` for other kinds."""
+        does. Reads a text of `tool_calls` as a message. `InvalidArgumentError` for other constraints."""
         if self._read is None:
             raise InvalidArgumentError(f"a constraint of the kind {self.kind.name} has no documents to parse")
         return self._read(document)

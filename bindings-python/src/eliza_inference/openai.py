@@ -15,7 +15,7 @@ __all__ = ["TOOL_FORMS", "ResponseFormat", "Tool", "ToolChoice", "ToolForm"]
 
 ResponseFormat = Mapping[str, Any] | PydanticModel | PydanticAdapter
 Tool = Mapping[str, Any]
-ToolChoice = Literal["none", "required"] | Mapping[str, Any]
+ToolChoice = Literal["auto", "none", "required"] | Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +72,14 @@ def call_schema(
     that its references stay its own. None if there is to be no call."""
     if not isinstance(form, ToolForm):
         form = _known_form(form)
-    functions: dict[str, JsonSchema] = {}
-    for at, tool in enumerate(several("tools", tools, "function definitions")):
-        name, schema = _function(tool, f"tools[{at}]")
-        if name in functions:
-            raise InvalidArgumentError(f"tools[{at}]: another function is called {name!r}")
-        functions[name] = schema
-    chosen = _chosen(functions, tool_choice)
-    if chosen is None:
+    functions = functions_of(tools)
+    if tool_choice == "auto":
+        raise InvalidArgumentError(
+            'tool_choice: with "auto" the text may be no call: Constraint.tool_calls serves that, with the template '
+            "of a model; or constrain the call alone, once it has begun"
+        )
+    chosen = chosen_functions(functions, tool_choice)
+    if not chosen:
         return None
     calls = [
         {
@@ -93,6 +93,38 @@ def call_schema(
     call: dict[str, Any] = {"anyOf": calls}
     schema = {"type": "array", "items": call, "minItems": 1} if form.is_list else call
     return schema, {_uri(name): functions[name] for name in chosen}
+
+
+def functions_of(tools: Iterable[Tool]) -> dict[str, JsonSchema]:
+    """The schema of the arguments of each function, by its name."""
+    functions: dict[str, JsonSchema] = {}
+    for at, tool in enumerate(several("tools", tools, "function definitions")):
+        name, schema = _function(tool, f"tools[{at}]")
+        if name in functions:
+            raise InvalidArgumentError(f"tools[{at}]: another function is called {name!r}")
+        functions[name] = schema
+    return functions
+
+
+def chosen_functions(functions: Mapping[str, JsonSchema], tool_choice: ToolChoice) -> list[str]:
+    """The names of those that may be called."""
+    match tool_choice:
+        case "none":
+            return []
+        case "auto":
+            return list(functions)
+        case "required":
+            names = list(functions)
+        case {"type": "function", "function": {"name": str(name)}} | {"type": "function", "name": str(name)}:
+            names = [name]
+        case _:
+            raise InvalidArgumentError(f"tool_choice: {tool_choice!r} is none of auto, none, required, nor a function")
+    if not names:
+        raise InvalidArgumentError("tools: there are none to choose from")
+    for name in names:
+        if name not in functions:
+            raise InvalidArgumentError(f"tool_choice: no function is called {name!r}")
+    return names
 
 
 def with_documents(own: Mapping[str, JsonSchema], others: JsonDocuments | None) -> JsonDocuments:
@@ -122,28 +154,6 @@ def _function(tool: Tool, where: str) -> tuple[str, JsonSchema]:
         raise InvalidArgumentError(f"{where}: a function has no name")
     parameters = function.get("parameters")
     return name, _NO_PARAMETERS if parameters is None else parameters
-
-
-def _chosen(functions: Mapping[str, JsonSchema], tool_choice: ToolChoice) -> list[str] | None:
-    match tool_choice:
-        case "none":
-            return None
-        case "required":
-            names = list(functions)
-        case "auto":
-            raise InvalidArgumentError(
-                'tool_choice: with "auto" the text may be no call: constrain it with "required" once a call has begun'
-            )
-        case {"type": "function", "function": {"name": str(name)}} | {"type": "function", "name": str(name)}:
-            names = [name]
-        case _:
-            raise InvalidArgumentError(f"tool_choice: {tool_choice!r} is neither none nor required nor a function")
-    if not names:
-        raise InvalidArgumentError("tools: there are none to choose from")
-    for name in names:
-        if name not in functions:
-            raise InvalidArgumentError(f"tool_choice: no function is called {name!r}")
-    return names
 
 
 def _uri(name: str) -> str:

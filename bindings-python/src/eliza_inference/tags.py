@@ -10,7 +10,10 @@ from typing import Any
 from eliza_inference._arguments import instance, kind_of, several, utf8
 from eliza_inference.json_schema import JsonSchema, schema_text
 
-__all__ = ["Tag"]
+__all__ = ["Tag", "TagMarker"]
+
+TagMarker = str | Mapping[str, int | str]
+"""A text, or a token by its number or text: `{"token": 128010}`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +22,21 @@ class Tag:
 
     The language is given by one of the others, which mean what the constructors of `Constraint` with these names
     mean; `ebnf` is XGrammar's. Without an `end` the part ends before the first byte that does not continue it.
+    `schema_options` are those of `Constraint.json_schema`, by name. Instead of a language, `tags` may be one or more
+    parts that follow each other with `separator` in between, each with its own `begin` and `end`.
     """
 
-    begin: str
-    end: str = ""
+    begin: TagMarker
+    end: TagMarker = ""
     json_schema: JsonSchema | None = None
     regex: str | None = None
     lark: str | None = None
     gbnf: str | None = None
     ebnf: str | None = None
     choices: Sequence[str] | None = None
+    schema_options: Mapping[str, Any] | None = None
+    tags: Sequence[Tag] | None = None
+    separator: TagMarker | None = None
 
 
 def descriptor_bytes(
@@ -61,6 +69,11 @@ def _tag(where: str, tag: Tag) -> dict[str, Any]:
             value = schema_text(f"{where}.json_schema", value)[0]
         elif field.name == "choices":
             value = list(several(f"{where}.choices", value, "strings"))
+        elif field.name == "tags":
+            inner = several(f"{where}.tags", value, "tags")
+            value = [_tag(f"{where}.tags[{at}]", one) for at, one in enumerate(inner)]
+        elif isinstance(value, Mapping):
+            value = dict(value)
         elif not isinstance(value, str):
             raise TypeError(f"{where}.{field.name}: expected a str, got {kind_of(value)}")
         said[field.name] = value

@@ -349,14 +349,14 @@ pub const RecognizerState = struct {
 
     // ---- Forced tokens
 
-    /// Appends the forced bytes, at most `forced_bytes_max`. Returns whether the text cannot go on after them.
+    /// Appends the forced bytes, at most `forced_bytes_max`. Returns whether no byte can follow them.
     fn appendForced(s: *RecognizerState, out: *ArrayList(u8)) contract.Error!bool {
         if (!s.span.is_open) return false;
         const n_nodes = s.pool.nodes.items.len;
         defer s.pool.nodes.shrinkRetainingCapacity(n_nodes);
         var position = s.span.position;
         while (out.items.len < forced_bytes_max) {
-            if (try s.recognizer.takesTokens(&s.pool, position)) return false;
+            if (try s.recognizer.takesTokens(&s.pool, position)) return try s.onlyByte(position) == .none;
             const can_stop = try s.recognizer.canStop(&s.pool, position);
             const only = try s.onlyByte(position);
             if (can_stop) return only == .none;

@@ -5,26 +5,27 @@ const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
 const Tokens = @import("../vocabulary/tokens.zig").Tokens;
 const sort = @import("../base/sort.zig").sort;
+const Symbol = @import("symbols.zig").Symbol;
 
-/// Longer ones, in bytes, are refused.
+/// Longer ones, in bytes and tokens, are refused.
 pub const end_bytes_max = 127;
 
-/// How much of an end text has been read: bit i says that its first i bytes were, from a place on where the part may
+/// How much of an end text has been read: bit i says that its first i symbols were, from a place on where the part may
 /// stop ("A new approach to text searching", R. Baeza-Yates and G. Gonnet, 1992). Bit 0 is never set: whether the part
-/// may stop is only asked where the first byte follows.
+/// may stop is only asked where the first symbol follows.
 pub const Progress = u128;
 
 /// Lists are made when they are needed, and stay. Whoever asks has a lock.
 pub const EndText = struct {
     /// Owned.
-    text: []const u8,
-    /// [bytes read]: the tokens in which the text can go on from there and, of 0, begin anywhere. In the order of
+    text: []const Symbol,
+    /// [symbols read]: the tokens in which the text can go on from there and, of 0, begin anywhere. In the order of
     /// their bytes. None: not yet made.
     crossing: []?[]const u32,
 
     /// Copies the text.
-    pub fn init(gpa: Allocator, text: []const u8) Allocator.Error!EndText {
-        const copy = try gpa.dupe(u8, text);
+    pub fn init(gpa: Allocator, text: []const Symbol) Allocator.Error!EndText {
+        const copy = try gpa.dupe(Symbol, text);
         errdefer gpa.free(copy);
         const crossing = try gpa.alloc(?[]const u32, text.len);
         @memset(crossing, null);
@@ -38,13 +39,13 @@ pub const EndText = struct {
         e.* = undefined;
     }
 
-    /// What is read after another byte, without what begins with it.
-    pub fn after(e: *const EndText, read: Progress, byte: u8) Progress {
+    /// What is read after another symbol, without what begins with it.
+    pub fn after(e: *const EndText, read: Progress, symbol: Symbol) Progress {
         var rest = read;
         var result: Progress = 0;
         while (rest != 0) : (rest &= rest - 1) {
             const n: u7 = @intCast(@ctz(rest));
-            if (e.text[n] == byte) result |= @as(Progress, 2) << n;
+            if (e.text[n] == symbol) result |= @as(Progress, 2) << n;
         }
         return result;
     }
@@ -71,16 +72,24 @@ pub const EndText = struct {
 
     fn canLieIn(e: *const EndText, bytes: []const u8, n_read: usize) bool {
         if (n_read > 0) return agree(bytes, e.text[n_read..]);
+        const first = e.firstByte() orelse return false;
         var from: usize = 0;
-        while (std.mem.findScalarPos(u8, bytes, from, e.text[0])) |at| : (from = at + 1) {
+        while (std.mem.findScalarPos(u8, bytes, from, first)) |at| : (from = at + 1) {
             if (agree(bytes[at..], e.text)) return true;
         }
         return false;
     }
 
-    fn agree(a: []const u8, b: []const u8) bool {
-        const n = @min(a.len, b.len);
-        return std.mem.eql(u8, a[0..n], b[0..n]);
+    /// Null: a token is first, or nothing.
+    pub fn firstByte(e: *const EndText) ?u8 {
+        return if (e.text.len > 0 and e.text[0] < 256) @intCast(e.text[0]) else null;
+    }
+
+    /// Up to the end of one of them. No byte is a token.
+    fn agree(bytes: []const u8, text: []const Symbol) bool {
+        const n = @min(bytes.len, text.len);
+        for (bytes[0..n], text[0..n]) |byte, symbol| if (byte != symbol) return false;
+        return true;
     }
 
     fn isBefore(tokens: *const Tokens, a: u32, b: u32) bool {
@@ -94,7 +103,7 @@ pub const EndText = struct {
 
 test "an end text is read along all places where it may have begun" {
     const gpa = std.testing.allocator;
-    var end: EndText = try .init(gpa, "aab");
+    var end: EndText = try .init(gpa, &.{ 'a', 'a', 'b' });
     defer end.deinit(gpa);
     var read: Progress = 0;
     for ("aaa") |byte| read = end.after(read, byte) | 2;
@@ -106,7 +115,7 @@ test "an end text is read along all places where it may have begun" {
 
 test "the tokens in which an end text can lie" {
     const gpa = std.testing.allocator;
-    var end: EndText = try .init(gpa, "</t>");
+    var end: EndText = try .init(gpa, &.{ '<', '/', 't', '>' });
     defer end.deinit(gpa);
     //       0   1   2    3     4      5        6  7     8
     const texts = [_][]const u8{ "<", "a", "/t", "x</", "<<", "a</t>b", ">", "</a", "/" };

@@ -4,16 +4,23 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const symbols = @import("symbols.zig");
+const Symbol = symbols.Symbol;
 
 /// Immutable. Owns its arrays.
 pub const FreeText = struct {
     /// The column of each byte.
     classes: [256]u8,
+    /// The column of each named token.
+    token_classes: []const u16,
     n_classes: u32,
-    /// [state * n_classes + class]: the state after it, `dead`, or `n_states` and the number of the part that begins.
+    /// [state * n_classes + class]: the state after it, `dead`, or `n_states` and the number of the part that begins;
+    /// with the number of parts instead, the text is finished.
     next: []const u16,
     n_states: u32,
-    /// States from here on are behind a trigger: begin texts decide what follows.
+    /// States from here on are behind the last part of a row of parts, whose end text must follow.
+    first_closing: u32,
+    /// States from here on are behind a trigger, or within a row: begin texts decide what follows.
     first_behind_trigger: u32,
     /// Of the empty text.
     initial: u32,
@@ -27,6 +34,7 @@ pub const FreeText = struct {
 
     pub fn deinit(f: *FreeText, gpa: Allocator) void {
         gpa.free(f.next);
+        gpa.free(f.token_classes);
         gpa.free(f.may_begin);
         f.* = undefined;
     }
@@ -36,7 +44,13 @@ pub const FreeText = struct {
         return f.next[state * f.n_classes + f.classes[byte]];
     }
 
+    /// As `after`, for a named token too.
+    pub fn afterSymbol(f: *const FreeText, state: u32, symbol: Symbol) u16 {
+        const class = if (symbol < symbols.first_token) f.classes[symbol] else f.token_classes[symbol - symbols.first_token];
+        return f.next[state * f.n_classes + class];
+    }
+
     pub fn bytes(f: *const FreeText) usize {
-        return 2 * f.next.len + f.may_begin.len;
+        return 2 * (f.next.len + f.token_classes.len) + f.may_begin.len;
     }
 };

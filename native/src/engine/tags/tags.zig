@@ -22,7 +22,11 @@ const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 const ScratchPool = @import("../mask/scratch.zig").ScratchPool;
 const Mutex = @import("../platform/mutex.zig").Mutex;
+const Flags = @import("../vocabulary/tokens.zig").Flags;
+const Tokens = @import("../vocabulary/tokens.zig").Tokens;
 const FreeText = @import("free_text.zig").FreeText;
+const NamedTokens = @import("symbols.zig").NamedTokens;
+const Symbol = @import("symbols.zig").Symbol;
 const end_text = @import("end_text.zig");
 const EndText = end_text.EndText;
 const Progress = end_text.Progress;
@@ -44,6 +48,19 @@ pub const Count = struct {
     }
 };
 
+/// What follows a part.
+pub const Behind = struct {
+    /// A state of free text, or `finished`.
+    state: u32,
+    /// The same, after the last part that may be.
+    last: u32,
+    /// An end text must follow, or another part.
+    is_row: bool,
+
+    /// The text ends.
+    pub const finished = std.math.maxInt(u32) - 1;
+};
+
 /// Of parts in a `Language`, which is the union that this is one of: recognizer/language.zig says what each operation
 /// promises. The parts are other kinds.
 pub fn Tags(comptime Language: type) type {
@@ -52,6 +69,8 @@ pub fn Tags(comptime Language: type) type {
         parts: []Part,
         /// Distinct. Of parts without one, the text is empty.
         ends: []EndText,
+        /// In texts around parts.
+        named: NamedTokens,
         count: Count,
         /// What it was compiled from. Owned.
         source: []const u8,
@@ -59,6 +78,7 @@ pub fn Tags(comptime Language: type) type {
         places: Interner = .{},
         /// Of `places` and the lists of `ends`.
         mutex: Mutex = .{},
+        gpa: Allocator,
 
         const Self = @This();
 
@@ -67,10 +87,11 @@ pub fn Tags(comptime Language: type) type {
             language: Language,
             /// Of `ends`.
             end: u32,
+            behind: Behind,
             scratches: ScratchPool,
 
-            pub fn init(gpa: Allocator, trie: *const ByteTrie, language: Language, end: u32) Part {
-                return .{ .language = language, .end = end, .scratches = .{ .gpa = gpa, .trie = trie } };
+            pub fn init(gpa: Allocator, trie: *const ByteTrie, language: Language, end: u32, behind: Behind) Part {
+                return .{ .language = language, .end = end, .behind = behind, .scratches = .{ .gpa = gpa, .trie = trie } };
             }
 
             pub fn deinit(part: *Part, gpa: Allocator) void {
@@ -87,6 +108,7 @@ pub fn Tags(comptime Language: type) type {
             for (t.ends) |*end| end.deinit(gpa);
             gpa.free(t.ends);
             gpa.free(t.source);
+            t.named.deinit(gpa);
             t.free.deinit(gpa);
             t.places.deinit(gpa);
             t.* = undefined;
@@ -124,17 +146,32 @@ pub fn Tags(comptime Language: type) type {
         pub noinline fn advance(t: *const Self, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) Error!?Position {
             const run: Run = .{ .tags = t, .gpa = gpa, .pool = pool };
             var place = t.placeOf(from);
-            var at: usize = 0;
-            while (at < text.len) {
-                if (try run.skip(&place, text[at..])) |n| {
-                    if (n == 0) return null;
-                    at += n;
-                } else {
-                    place = try run.step(&place, text[at]) orelse return null;
-                    at += 1;
-                }
-            }
-            return try t.positionOf(&place);
+            return if (try run.follow(&place, text)) try t.positionOf(&place) else null;
+        }
+
+        pub noinline fn advanceToken(
+            t: *const Self,
+            gpa: Allocator,
+            pool: *Pool,
+            from: Position,
+            token: u32,
+            flags: Flags,
+            text: ?[]const u8,
+        ) Error!?Position {
+            const symbol = t.named.symbolOf(token) orelse return if (text) |bytes| t.advance(gpa, pool, from, bytes) else null;
+            const run: Run = .{ .tags = t, .gpa = gpa, .pool = pool };
+            const place = t.placeOf(from);
+            const next = try run.stepNamed(&place, symbol, flags, text) orelse return null;
+            return try t.positionOf(&next);
+        }
+
+        pub noinline fn takesTokens(t: *const Self, gpa: Allocator, pool: *Pool, at: Position) Error!bool {
+            const n_nodes = pool.nodes.items.len;
+            defer pool.nodes.shrinkRetainingCapacity(n_nodes);
+            const run: Run = .{ .tags = t, .gpa = gpa, .pool = pool };
+            const place = t.placeOf(at);
+            for (t.named.symbols) |symbol| if (try run.stepNamed(&place, symbol, .{}, null) != null) return true;
+            return false;
         }
 
         pub noinline fn canStop(t: *const Self, gpa: Allocator, pool: *Pool, at: Position) Error!bool {
@@ -173,7 +210,7 @@ pub fn Tags(comptime Language: type) type {
 
         /// In place of a state of free text.
         const in_part = std.math.maxInt(u32);
-        const finished = in_part - 1;
+        const finished = Behind.finished;
         /// In place of a part's state: the part cannot go on, and its end text is being read.
         const none = std.math.maxInt(u32);
 
@@ -224,13 +261,8 @@ pub fn Tags(comptime Language: type) type {
             self.mutex.lock();
             defer self.mutex.unlock();
             if (t.places.count() >= places_max) return error.TooLarge;
-            const number = try self.places.put(t.allocator(), words[0..n]);
+            const number = try self.places.put(t.gpa, words[0..n]);
             return .{ .state = t.nFixed() + number, .stack = place.sub.stack };
-        }
-
-        /// The one that the parts were made with.
-        fn allocator(t: *const Self) Allocator {
-            return t.parts[0].scratches.gpa;
         }
 
         fn endOf(t: *const Self, place: *const Place) *EndText {
@@ -239,8 +271,8 @@ pub fn Tags(comptime Language: type) type {
 
         fn mayStop(t: *const Self, gpa: Allocator, pool: *Pool, place: *const Place) Error!bool {
             if (place.mode == finished) return true;
-            if (place.mode != in_part) return place.n_parts >= t.count.least and place.mode < t.free.first_behind_trigger;
-            if (t.endOf(place).text.len > 0 or place.n_parts + 1 < t.count.least) return false;
+            if (place.mode != in_part) return place.n_parts >= t.count.least and place.mode < t.free.first_closing;
+            if (t.endOf(place).text.len > 0 or t.parts[place.part].behind.is_row or place.n_parts + 1 < t.count.least) return false;
             return t.parts[place.part].language.canStop(gpa, pool, place.sub);
         }
 
@@ -259,11 +291,54 @@ pub fn Tags(comptime Language: type) type {
                 };
             }
 
-            fn stepFree(run: Run, place: *const Place, byte: u8) ?Place {
+            /// A token that is named. It is what a text around parts has there or, in a part, what it spells.
+            fn stepNamed(run: Run, place: *const Place, symbol: Symbol, flags: Flags, text: ?[]const u8) Error!?Place {
                 const t = run.tags;
-                const next = t.free.after(place.mode, byte);
+                if (place.mode == finished) return null;
+                if (place.mode != in_part) {
+                    // An end token would be the end, but where nothing else is meant.
+                    if (flags.end_of_generation and place.mode < t.free.first_closing) return null;
+                    return run.stepFree(place, symbol);
+                }
+                const end = t.endOf(place);
+                if (end.text.len > 0) {
+                    var after = place.*;
+                    after.read = end.after(place.read, symbol);
+                    if (place.sub.state != none and symbol == end.text[0] and try run.canStop(place)) after.read |= 2;
+                    after.sub = .{ .state = none };
+                    if (end.isRead(after.read)) return run.behind(place);
+                    if (after.read != 0) return after;
+                }
+                if (text) |bytes| {
+                    var next = place.*;
+                    if (try run.follow(&next, bytes)) return next;
+                }
+                if (end.text.len > 0 or !try run.canStop(place)) return null;
+                const outside = run.behind(place);
+                return run.stepNamed(&outside, symbol, flags, null);
+            }
+
+            /// Byte by byte. False: no text goes on like that.
+            fn follow(run: Run, place: *Place, text: []const u8) Error!bool {
+                var at: usize = 0;
+                while (at < text.len) {
+                    if (try run.skip(place, text[at..])) |n| {
+                        if (n == 0) return false;
+                        at += n;
+                    } else {
+                        place.* = try run.step(place, text[at]) orelse return false;
+                        at += 1;
+                    }
+                }
+                return true;
+            }
+
+            fn stepFree(run: Run, place: *const Place, symbol: Symbol) ?Place {
+                const t = run.tags;
+                const next = t.free.afterSymbol(place.mode, symbol);
                 if (next == FreeText.dead) return null;
                 if (next >= t.free.first_behind_trigger and place.n_parts == t.count.most) return null;
+                if (next == t.free.n_states + t.parts.len) return .{ .mode = finished };
                 if (next >= t.free.n_states) return .{
                     .mode = in_part,
                     .n_parts = place.n_parts,
@@ -301,19 +376,22 @@ pub fn Tags(comptime Language: type) type {
 
             /// Behind the part.
             fn behind(run: Run, place: *const Place) Place {
-                const count = run.tags.count;
-                if (count.stop_after_first) return .{ .mode = finished };
-                return .{ .mode = run.tags.free.outside, .n_parts = @min(place.n_parts + 1, count.last()) };
+                const count = &run.tags.count;
+                const part = &run.tags.parts[place.part];
+                const is_last = count.stop_after_first or place.n_parts + 1 == count.most;
+                const mode = if (is_last) part.behind.last else part.behind.state;
+                if (mode == Behind.finished) return .{ .mode = finished };
+                return .{ .mode = mode, .n_parts = @min(place.n_parts + 1, count.last()) };
             }
 
             /// Takes bytes at once in which a part surely does not end: how many, and 0 if they cannot follow. Null:
             /// there are none.
             fn skip(run: Run, place: *Place, text: []const u8) Error!?usize {
                 if (place.mode != in_part or place.sub.state == none or place.read != 0) return null;
-                const end = run.tags.endOf(place).text;
-                const n = if (end.len == 0) text.len else std.mem.findScalar(u8, text, end[0]) orelse text.len;
+                const end = run.tags.endOf(place);
+                const n = if (end.firstByte()) |first| std.mem.findScalar(u8, text, first) orelse text.len else text.len;
                 if (n == 0) return null;
-                place.sub = try run.advance(place, text[0..n]) orelse return if (end.len == 0) null else 0;
+                place.sub = try run.advance(place, text[0..n]) orelse return if (end.text.len == 0) null else 0;
                 return n;
             }
 
@@ -340,7 +418,17 @@ pub fn Tags(comptime Language: type) type {
             }
             var rest = place.read;
             while (rest != 0) : (rest &= rest - 1) try t.tryAll(context, run, place, @ctz(rest), places, builder.words);
+            try t.tryNamed(context.tokens, run, place, builder.words);
             context.finishWords(false, scratch);
+        }
+
+        /// The named tokens, whatever was found for what they spell.
+        fn tryNamed(t: *const Self, tokens: *const Tokens, run: Run, place: *const Place, words: bitmap.Words) Error!void {
+            for (t.named.ids, t.named.symbols) |token, symbol| {
+                const text = if (tokens.isText(token)) tokens.bytesOf(token) else null;
+                const is_legal = try run.stepNamed(place, symbol, tokens.flagsOf(token), text) != null;
+                if (is_legal) bitmap.set(words, token) else bitmap.unset(words, token);
+            }
         }
 
         fn addPart(t: *Self, context: *const MaskContext, pool: *Pool, place: *const Place, words: bitmap.Words) Error!void {
@@ -385,7 +473,7 @@ pub fn Tags(comptime Language: type) type {
         fn crossing(t: *Self, context: *const MaskContext, place: *const Place, n_read: usize) Error![]const u32 {
             t.mutex.lock();
             defer t.mutex.unlock();
-            return t.endOf(place).tokensFrom(t.allocator(), context.tokens, n_read);
+            return t.endOf(place).tokensFrom(t.gpa, context.tokens, n_read);
         }
 
         /// What mask/walk.zig walks with: in free text along its automaton, in parts byte by byte.
@@ -429,6 +517,15 @@ pub fn Tags(comptime Language: type) type {
 
             pub inline fn popBytes(w: *Walker, n: usize) void {
                 w.depth -= n;
+            }
+
+            /// Called at the place where the walk began.
+            pub fn addNamed(w: *Walker, tokens: *const Tokens, words: bitmap.Words) void {
+                const state = w.states[0];
+                const place: Place = if (state == elsewhere) w.places[0] else .{ .mode = state, .n_parts = w.n_parts };
+                w.run.tags.tryNamed(tokens, w.run, &place, words) catch |e| {
+                    w.failure = e;
+                };
             }
 
             noinline fn tryPushAny(w: *Walker, byte: u8) bool {

@@ -29,6 +29,7 @@ const tags = @import("tags/descriptor.zig");
 const free_text = @import("tags/automaton.zig");
 const EndText = @import("engine").end_text.EndText;
 const end_bytes_max = @import("engine").end_text.end_bytes_max;
+const Symbol = @import("engine").tag_symbols.Symbol;
 pub const SchemaOptions = schema_compiler.Options;
 const RecognizerState = @import("engine").recognizer_state.RecognizerState;
 const Selector = @import("engine").selection.Selector;
@@ -137,9 +138,12 @@ fn compileTags(
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!Parts {
-    const descriptor = try tags.parse(arena, text, diag);
-    var free = try free_text.build(gpa, arena, &descriptor, budget, diag);
+    const descriptor = try tags.parse(arena, &vocabulary.tokens, text, diag);
+    const automaton = try free_text.build(gpa, arena, &descriptor, budget, diag);
+    var free = automaton.free;
     errdefer free.deinit(gpa);
+    var named = try descriptor.markers.named(gpa);
+    errdefer named.deinit(gpa);
     var ends: ArrayList(EndText) = .empty;
     var parts: ArrayList(Parts.Part) = .empty;
     errdefer {
@@ -148,17 +152,17 @@ fn compileTags(
         for (parts.items) |*part| part.deinit(gpa);
         parts.deinit(gpa);
     }
-    for (descriptor.tags, 0..) |*tag, i| {
-        const end = try endOf(gpa, &ends, tag.end, i, diag);
+    for (descriptor.tags, automaton.behind) |*tag, behind| {
+        const end = try endOf(gpa, &ends, tag, diag);
         const n_notes = notes.items.len;
-        const source = try sourceOf(arena, &tag.content) orelse return diag.fail(.grammar, "tags[{d}]: no part is given", .{i});
-        var language = languageOf(gpa, arena, vocabulary, trie, source, notes, budget, diag) catch |e| return inTag(i, e, diag);
+        const source = try sourceOf(arena, tag) orelse return diag.fail(.grammar, "{s}: no part is given", .{tag.place});
+        var language = languageOf(gpa, arena, vocabulary, trie, source, notes, budget, diag) catch |e| return inTag(tag, e, diag);
         errdefer language.deinit(gpa, .owned);
         if (language == .ambiguous and !language.ambiguous.named.isEmpty()) {
-            return diag.fail(.grammar, "tags[{d}]: a grammar that names tokens is not served as a part", .{i});
+            return diag.fail(.grammar, "{s}: a grammar that names tokens is not served as a part", .{tag.place});
         }
-        for (notes.items[n_notes..]) |*note| note.* = try std.fmt.allocPrint(arena, "tags[{d}]: {s}", .{ i, note.* });
-        try parts.append(gpa, .init(gpa, trie, language, end));
+        for (notes.items[n_notes..]) |*note| note.* = try std.fmt.allocPrint(arena, "{s}: {s}", .{ tag.place, note.* });
+        try parts.append(gpa, .init(gpa, trie, language, end, behind));
     }
     const source = try gpa.dupe(u8, text);
     errdefer gpa.free(source);
@@ -171,27 +175,31 @@ fn compileTags(
         .free = free,
         .parts = try parts.toOwnedSlice(gpa),
         .ends = owned_ends,
+        .named = named,
+        .gpa = gpa,
         .count = descriptor.count,
         .source = source,
     };
 }
 
 /// The number of an end text; equal ones are one.
-fn endOf(gpa: Allocator, ends: *ArrayList(EndText), text: []const u8, tag: usize, diag: *Diagnostic) Error!u32 {
+fn endOf(gpa: Allocator, ends: *ArrayList(EndText), tag: *const tags.Tag, diag: *Diagnostic) Error!u32 {
+    const text = tag.end.symbols;
     if (text.len > end_bytes_max) {
-        return diag.fail(.limit, "tags[{d}].end: {d} bytes are more than {d}", .{ tag, text.len, end_bytes_max });
+        return diag.fail(.limit, "{s}.end: {d} bytes are more than {d}", .{ tag.place, text.len, end_bytes_max });
     }
-    for (ends.items, 0..) |*end, i| if (std.mem.eql(u8, end.text, text)) return @intCast(i);
+    for (ends.items, 0..) |*end, i| if (std.mem.eql(Symbol, end.text, text)) return @intCast(i);
     try ends.ensureUnusedCapacity(gpa, 1);
     ends.appendAssumeCapacity(try .init(gpa, text));
     return @intCast(ends.items.len - 1);
 }
 
 /// What a part is compiled from; null if nothing is given.
-fn sourceOf(arena: Allocator, content: *const tags.Content) Error!?Source {
-    return switch (content.*) {
+fn sourceOf(arena: Allocator, tag: *const tags.Tag) Error!?Source {
+    return switch (tag.content) {
         .nothing => null,
-        .json_schema => |text| .{ .json_schema = .{ .text = text, .options = .{} } },
+        .row => unreachable,
+        .json_schema => |text| .{ .json_schema = .{ .text = text, .options = tag.schema_options orelse .{} } },
         .regex => |pattern| .{ .regex = .{ .pattern = pattern, .ignore_case = false } },
         .any_text => .{ .regex = .{ .pattern = "(?s:.*)", .ignore_case = false } },
         .lark => |text| .{ .lark = .{ .text = text } },
@@ -207,12 +215,12 @@ fn sourceOf(arena: Allocator, content: *const tags.Content) Error!?Source {
 }
 
 /// The failure of a part, with its place.
-fn inTag(tag: usize, e: Error, diag: *Diagnostic) Error {
+fn inTag(tag: *const tags.Tag, e: Error, diag: *Diagnostic) Error {
     if (e != error.Failed) return e;
     var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
     const text = buffer[0..diag.message().len];
     @memcpy(text, diag.message());
-    return diag.fail(if (diag.status == .invalid_arg) .grammar else diag.status, "tags[{d}]: {s}", .{ tag, text });
+    return diag.fail(if (diag.status == .invalid_arg) .grammar else diag.status, "{s}: {s}", .{ tag.place, text });
 }
 
 fn compileRegex(

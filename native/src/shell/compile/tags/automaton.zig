@@ -9,7 +9,11 @@ const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
 const Budget = @import("engine").budget.Budget;
 const FreeText = @import("engine").free_text.FreeText;
+const Behind = @import("engine").tags.Behind;
+const symbols = @import("engine").tag_symbols;
+const Symbol = symbols.Symbol;
 const Descriptor = @import("descriptor.zig").Descriptor;
+const Marker = @import("markers.zig").Marker;
 
 /// ELIZA_TAGS_TEXT_BYTES_MAX of the header: of all triggers, begin texts and excluded texts together.
 pub const text_bytes_max = 16384;
@@ -17,19 +21,23 @@ pub const text_bytes_max = 16384;
 const Error = Allocator.Error || diagnostic.Error;
 const what = "the automaton of free text";
 
-/// The caller frees it.
-pub fn build(gpa: Allocator, arena: Allocator, d: *const Descriptor, budget: *Budget, diag: *Diagnostic) Error!FreeText {
+pub const Automaton = struct {
+    /// The caller frees it.
+    free: FreeText,
+    /// [tag]
+    behind: []const Behind,
+};
+
+pub fn build(gpa: Allocator, arena: Allocator, d: *const Descriptor, budget: *Budget, diag: *Diagnostic) Error!Automaton {
     var b: Builder = .{ .arena = arena, .d = d, .budget = budget, .diag = diag, .triggers = d.triggers };
-    if (d.triggers.len == 0) {
-        const begins = try arena.alloc([]const u8, d.tags.len);
-        for (begins, d.tags) |*begin, *tag| begin.* = tag.begin;
-        b.triggers = begins;
-    }
+    try b.findBegins();
     try b.check();
     try b.addTexts();
+    try b.addClosings();
     try b.addBegins();
+    try b.addRows();
     try b.link();
-    return b.finish(gpa);
+    return .{ .free = try b.finish(gpa), .behind = try b.findBehind() };
 }
 
 const Builder = struct {
@@ -37,10 +45,17 @@ const Builder = struct {
     d: *const Descriptor,
     budget: *Budget,
     diag: *Diagnostic,
-    triggers: []const []const u8,
+    triggers: []const Marker,
+    /// [tag]: with that of its row.
+    begins: []Marker = &.{},
     nodes: ArrayList(Node) = .empty,
-    /// The nodes of free text are below it, then come those behind triggers.
+    /// The nodes of free text are below it, then come those before the end texts of rows, then those behind triggers.
     n_text_nodes: u32 = 0,
+    first_behind_trigger: u32 = 0,
+    /// [row]: where its end text must follow.
+    closings: []u32 = &.{},
+    /// [row]: where its end text may follow, or another part.
+    goings_on: []u32 = &.{},
     /// [trigger]: where its begin texts go on, or the part.
     behind: []Outcome = &.{},
 
@@ -50,45 +65,73 @@ const Builder = struct {
         fail: u32 = root,
         outcome: Outcome = .state,
     };
-    const Edge = struct { byte: u8, node: u32 };
+    const Edge = struct { symbol: Symbol, node: u32 };
     /// What it means that a node is reached.
-    const Outcome = union(enum) { state, excluded, trigger: u32, part: u32, node: u32 };
+    const Outcome = union(enum) { state, excluded, trigger: u32, part: u32, node: u32, outside };
     const root = 0;
+
+    fn findBegins(b: *Builder) Error!void {
+        const d = b.d;
+        b.begins = try b.arena.alloc(Marker, d.tags.len);
+        for (b.begins, d.tags) |*begin, *tag| {
+            if (tag.begin.symbols.len == 0) return b.diag.fail(.grammar, "{s}.begin: empty, or not given", .{tag.place});
+            begin.* = if (tag.row) |row| try .joined(b.arena, &.{ d.rows[row].begin, tag.begin }) else tag.begin;
+        }
+        if (b.triggers.len > 0) return;
+        var triggers: ArrayList(Marker) = .empty;
+        for (d.tags) |*tag| if (tag.row == null) try triggers.append(b.arena, tag.begin);
+        for (d.rows) |*row| try triggers.append(b.arena, row.begin);
+        b.triggers = triggers.items;
+    }
+
+    /// The place of a trigger, for messages.
+    fn placeOf(b: *const Builder, trigger: usize) []const u8 {
+        var i: usize = 0;
+        for (b.d.tags) |*tag| if (tag.row == null) {
+            if (i == trigger) return tag.place;
+            i += 1;
+        };
+        return b.d.rows[trigger - i].place;
+    }
 
     fn check(b: *Builder) Error!void {
         const d = b.d;
-        if (d.tags.len == 0) return b.diag.fail(.grammar, "tags: there is none", .{});
+        if (d.tags.len == 0 and (d.excludes.len == 0 or d.count.least > 0)) {
+            return b.diag.fail(.grammar, "tags: there is none", .{});
+        }
         if (d.count.most) |most| if (most < d.count.least or most == 0) {
             return b.diag.fail(.grammar, "at_most: {d} is below at_least, or 0", .{most});
         };
         if (d.count.stop_after_first and d.count.least > 1) {
             return b.diag.fail(.grammar, "at_least: {d} parts, but stop_after_first", .{d.count.least});
         }
-        var n_bytes: usize = d.after.len;
-        for (d.tags, 0..) |*tag, i| {
-            if (tag.begin.len == 0) return b.diag.fail(.grammar, "tags[{d}].begin: empty, or not given", .{i});
-            n_bytes += tag.begin.len;
-        }
-        for (d.triggers) |text| n_bytes += text.len;
-        for (d.excludes) |text| n_bytes += text.len;
+        var n_bytes: usize = d.after.symbols.len;
+        for (b.begins) |begin| n_bytes += begin.symbols.len;
+        for (d.triggers) |marker| n_bytes += marker.symbols.len;
+        for (d.excludes) |marker| n_bytes += marker.symbols.len;
+        for (d.tags) |*tag| if (tag.row) |row| {
+            n_bytes += d.rows[row].separator.symbols.len;
+        };
         if (n_bytes > text_bytes_max) {
             const message = "{d} bytes of triggers, begin texts and excluded texts are more than {d}";
             return b.diag.fail(.limit, message, .{ n_bytes, text_bytes_max });
         }
         for (b.triggers, 0..) |one, i| {
             try b.budget.check(what, b.diag);
-            for (b.triggers, 0..) |other, j| if (i != j and std.mem.find(u8, one, other) != null) {
-                const args = .{ i, quoted(one), j, quoted(other) };
-                if (d.triggers.len > 0) return b.diag.fail(.grammar, "triggers[{d}] {f} contains triggers[{d}] {f}", args);
+            for (b.triggers, 0..) |other, j| if (i != j and std.mem.find(Symbol, one.symbols, other.symbols) != null) {
+                if (d.triggers.len > 0) {
+                    const args = .{ i, quoted(one.text), j, quoted(other.text) };
+                    return b.diag.fail(.grammar, "triggers[{d}] {f} contains triggers[{d}] {f}", args);
+                }
                 return b.diag.fail(
                     .grammar,
-                    "tags[{d}].begin: {f} contains tags[{d}].begin {f}, with which that part would begin first; " ++
+                    "{s}.begin: {f} contains {s}.begin {f}, with which that part would begin first; " ++
                         "a trigger that both begin with tells them apart by what follows",
-                    args,
+                    .{ b.placeOf(i), quoted(one.text), b.placeOf(j), quoted(other.text) },
                 );
             };
-            for (d.excludes, 0..) |text, j| if (std.mem.find(u8, one, text) != null) {
-                return b.diag.fail(.grammar, "excludes[{d}]: {f} is in the trigger {f}", .{ j, quoted(text), quoted(one) });
+            for (d.excludes, 0..) |other, j| if (std.mem.find(Symbol, one.symbols, other.symbols) != null) {
+                return b.diag.fail(.grammar, "excludes[{d}]: {f} is in the trigger {f}", .{ j, quoted(other.text), quoted(one.text) });
             };
         }
     }
@@ -96,21 +139,31 @@ const Builder = struct {
     /// Free text.
     fn addTexts(b: *Builder) Error!void {
         _ = try b.addNode();
-        for (b.d.excludes) |text| b.nodes.items[try b.addText(root, text)].outcome = .excluded;
-        for (b.triggers, 0..) |text, i| b.nodes.items[try b.addText(root, text)].outcome = .{ .trigger = @intCast(i) };
+        for (b.d.excludes) |marker| b.nodes.items[try b.addText(root, marker.symbols)].outcome = .excluded;
+        for (b.triggers, 0..) |marker, i| b.nodes.items[try b.addText(root, marker.symbols)].outcome = .{ .trigger = @intCast(i) };
         b.n_text_nodes = @intCast(b.nodes.items.len);
+    }
+
+    /// The end texts of rows, where no other part may come.
+    fn addClosings(b: *Builder) Error!void {
+        b.closings = try b.arena.alloc(u32, b.d.rows.len);
+        for (b.closings, b.d.rows) |*closing, *row| {
+            closing.* = try b.addNode();
+            b.nodes.items[try b.addText(closing.*, row.end.symbols)].outcome = .outside;
+        }
+        b.first_behind_trigger = @intCast(b.nodes.items.len);
     }
 
     /// What follows triggers.
     fn addBegins(b: *Builder) Error!void {
         b.behind = try b.arena.alloc(Outcome, b.triggers.len);
         @memset(b.behind, .excluded);
-        for (b.d.tags, 0..) |*tag, i| {
+        for (b.d.tags, b.begins, 0..) |*tag, begin, i| {
             try b.budget.check(what, b.diag);
-            const trigger = for (b.triggers, 0..) |text, j| {
-                if (std.mem.startsWith(u8, tag.begin, text)) break j;
-            } else return b.diag.fail(.grammar, "tags[{d}].begin: {f} begins with no trigger", .{ i, quoted(tag.begin) });
-            const rest = tag.begin[b.triggers[trigger].len..];
+            const trigger = for (b.triggers, 0..) |marker, j| {
+                if (std.mem.startsWith(Symbol, begin.symbols, marker.symbols)) break j;
+            } else return b.diag.fail(.grammar, "{s}.begin: {f} begins with no trigger", .{ tag.place, quoted(begin.text) });
+            const rest = begin.symbols[b.triggers[trigger].symbols.len..];
             const start = &b.behind[trigger];
             if (rest.len == 0) {
                 if (start.* != .excluded) return b.ambiguous(i);
@@ -119,25 +172,55 @@ const Builder = struct {
             }
             if (start.* == .part) return b.ambiguous(i);
             if (start.* == .excluded) start.* = .{ .node = try b.addNode() };
-            var node = start.node;
-            for (rest) |byte| {
-                if (b.nodes.items[node].outcome == .part) return b.ambiguous(i);
-                node = try b.addByte(node, byte);
-            }
-            if (b.nodes.items[node].outcome != .state or b.nodes.items[node].children.items.len > 0) return b.ambiguous(i);
-            b.nodes.items[node].outcome = .{ .part = @intCast(i) };
+            try b.addChoice(start.node, rest, .{ .part = @intCast(i) }, i);
         }
         for (b.behind, 0..) |start, i| if (start == .excluded) {
-            return b.diag.fail(.grammar, "triggers[{d}]: no begin text begins with {f}", .{ i, quoted(b.triggers[i]) });
+            return b.diag.fail(.grammar, "triggers[{d}]: no begin text begins with {f}", .{ i, quoted(b.triggers[i].text) });
         };
+    }
+
+    /// What follows the parts of rows.
+    fn addRows(b: *Builder) Error!void {
+        b.goings_on = try b.arena.alloc(u32, b.d.rows.len);
+        for (b.goings_on, b.d.rows) |*node, *row| {
+            node.* = try b.addNode();
+            b.nodes.items[try b.addText(node.*, row.end.symbols)].outcome = .outside;
+        }
+        for (b.d.tags, 0..) |*tag, i| if (tag.row) |row| {
+            try b.budget.check(what, b.diag);
+            const text = try std.mem.concat(b.arena, Symbol, &.{ b.d.rows[row].separator.symbols, tag.begin.symbols });
+            try b.addChoice(b.goings_on[row], text, .{ .part = @intCast(i) }, i);
+        };
+    }
+
+    /// One of several texts, none of which may be the beginning of another.
+    fn addChoice(b: *Builder, from: u32, text: []const Symbol, outcome: Outcome, tag: usize) Error!void {
+        var node = from;
+        for (text) |symbol| {
+            if (b.nodes.items[node].outcome != .state) return b.ambiguous(tag);
+            node = try b.addSymbol(node, symbol);
+        }
+        if (b.nodes.items[node].outcome != .state or b.nodes.items[node].children.items.len > 0) return b.ambiguous(tag);
+        b.nodes.items[node].outcome = outcome;
     }
 
     fn ambiguous(b: *Builder, tag: usize) diagnostic.Error {
         return b.diag.fail(
             .grammar,
-            "tags[{d}].begin: {f} begins with another begin text, or another with it: only the shorter one's part would begin",
-            .{ tag, quoted(b.d.tags[tag].begin) },
+            "{s}.begin: {f} begins with another begin text or end text, or that with it: only the shorter one would count",
+            .{ b.d.tags[tag].place, quoted(b.begins[tag].text) },
         );
+    }
+
+    fn findBehind(b: *const Builder) Error![]const Behind {
+        const n_before: u32 = @intCast(b.d.after.symbols.len);
+        const last: u32 = if (b.d.count.stop_after_first) Behind.finished else n_before + root;
+        const behind = try b.arena.alloc(Behind, b.d.tags.len);
+        for (behind, b.d.tags) |*one, *tag| one.* = if (tag.row) |row|
+            .{ .state = n_before + b.goings_on[row], .last = n_before + b.closings[row], .is_row = true }
+        else
+            .{ .state = n_before + root, .last = last, .is_row = false };
+        return behind;
     }
 
     fn addNode(b: *Builder) Error!u32 {
@@ -145,21 +228,21 @@ const Builder = struct {
         return @intCast(b.nodes.items.len - 1);
     }
 
-    fn addText(b: *Builder, from: u32, text: []const u8) Error!u32 {
+    fn addText(b: *Builder, from: u32, text: []const Symbol) Error!u32 {
         var node: u32 = from;
-        for (text) |byte| node = try b.addByte(node, byte);
+        for (text) |symbol| node = try b.addSymbol(node, symbol);
         return node;
     }
 
-    fn addByte(b: *Builder, node: u32, byte: u8) Error!u32 {
-        if (b.child(node, byte)) |known| return known;
+    fn addSymbol(b: *Builder, node: u32, symbol: Symbol) Error!u32 {
+        if (b.child(node, symbol)) |known| return known;
         const made = try b.addNode();
-        try b.nodes.items[node].children.append(b.arena, .{ .byte = byte, .node = made });
+        try b.nodes.items[node].children.append(b.arena, .{ .symbol = symbol, .node = made });
         return made;
     }
 
-    fn child(b: *const Builder, node: u32, byte: u8) ?u32 {
-        for (b.nodes.items[node].children.items) |edge| if (edge.byte == byte) return edge.node;
+    fn child(b: *const Builder, node: u32, symbol: Symbol) ?u32 {
+        for (b.nodes.items[node].children.items) |edge| if (edge.symbol == symbol) return edge.node;
         return null;
     }
 
@@ -172,7 +255,7 @@ const Builder = struct {
             try b.budget.check(what, b.diag);
             const node = queue.items[at];
             for (b.nodes.items[node].children.items) |edge| {
-                const fail = if (node == root) root else b.goTo(b.nodes.items[node].fail, edge.byte);
+                const fail = if (node == root) root else b.goTo(b.nodes.items[node].fail, edge.symbol);
                 b.nodes.items[edge.node].fail = fail;
                 const outcome = &b.nodes.items[edge.node].outcome;
                 if (outcome.* == .state or b.nodes.items[fail].outcome == .excluded) outcome.* = b.nodes.items[fail].outcome;
@@ -181,81 +264,85 @@ const Builder = struct {
         }
     }
 
-    fn goTo(b: *const Builder, from: u32, byte: u8) u32 {
+    fn goTo(b: *const Builder, from: u32, symbol: Symbol) u32 {
         var node = from;
         while (true) {
-            if (b.child(node, byte)) |next| return next;
+            if (b.child(node, symbol)) |next| return next;
             if (node == root) return root;
             node = b.nodes.items[node].fail;
         }
     }
 
-    // ---- The table: first the states before the text `after`, as many as it has bytes, then the nodes
+    // ---- The table: first the states before the text `after`, as many as it has symbols, then the nodes
 
     fn finish(b: *Builder, gpa: Allocator) Error!FreeText {
-        const n_before: u32 = @intCast(b.d.after.len);
+        const n_before: u32 = @intCast(b.d.after.symbols.len);
         const n_states: u32 = n_before + @as(u32, @intCast(b.nodes.items.len));
-        if (n_states + b.d.tags.len >= FreeText.dead) return b.diag.fail(.limit, "{s} has too many states", .{what});
+        if (n_states + b.d.tags.len + 1 >= FreeText.dead) return b.diag.fail(.limit, "{s} has too many states", .{what});
         var f: FreeText = .{
             .classes = undefined,
+            .token_classes = &.{},
             .n_classes = 0,
             .next = &.{},
             .n_states = n_states,
-            .first_behind_trigger = n_before + b.n_text_nodes,
+            .first_closing = n_before + b.n_text_nodes,
+            .first_behind_trigger = n_before + b.first_behind_trigger,
             .initial = if (n_before > 0) 0 else n_before + root,
             .outside = n_before + root,
             .may_begin = &.{},
         };
-        const of_class = b.classify(&f);
+        const token_classes = try gpa.alloc(u16, b.d.markers.ids.items.len);
+        errdefer gpa.free(token_classes);
+        f.token_classes = token_classes;
+        var of_class: [symbols_max]Symbol = undefined;
+        b.classify(&f, token_classes, &of_class);
         try b.budget.take(@as(u64, n_states) * f.n_classes * 2, what, b.diag);
         const next = try gpa.alloc(u16, n_states * f.n_classes);
         errdefer gpa.free(next);
-        for (of_class[0..f.n_classes], 0..) |byte, class| {
+        for (of_class[0..f.n_classes], 0..) |symbol, class| {
             try b.budget.check(what, b.diag);
-            for (0..n_before) |state| next[state * f.n_classes + class] = b.beforeAfter(state, byte);
-            for (0..b.nodes.items.len) |node| next[(n_before + node) * f.n_classes + class] = b.afterNode(@intCast(node), byte, &f);
+            for (0..n_before) |state| next[state * f.n_classes + class] = b.beforeAfter(state, symbol);
+            for (0..b.nodes.items.len) |node| next[(n_before + node) * f.n_classes + class] = b.afterNode(@intCast(node), symbol, &f);
         }
         f.next = next;
         f.may_begin = try b.findWhereMayBegin(gpa, &f);
         return f;
     }
 
-    /// Returns a byte of each class. A byte that is in no text is like all others that are in none.
-    fn classify(b: *const Builder, f: *FreeText) [256]u8 {
-        var used: [256]bool = @splat(false);
-        for (b.d.after) |byte| used[byte] = true;
+    const symbols_max = @as(usize, symbols.first_token) + symbols.named_max;
+
+    /// Writes a symbol of each class. Those that are in no text are alike.
+    fn classify(b: *const Builder, f: *FreeText, token_classes: []u16, of_class: *[symbols_max]Symbol) void {
+        var used: [symbols_max]bool = @splat(false);
+        for (b.d.after.symbols) |symbol| used[symbol] = true;
         for (b.nodes.items) |*node| for (node.children.items) |edge| {
-            used[edge.byte] = true;
+            used[edge.symbol] = true;
         };
-        var of_class: [256]u8 = undefined;
-        var others: ?u8 = null;
-        for (0..256) |i| {
-            const byte: u8 = @intCast(i);
-            if (!used[byte]) if (others) |class| {
-                f.classes[byte] = class;
-                continue;
-            };
-            if (!used[byte]) others = @intCast(f.n_classes);
-            f.classes[byte] = @intCast(f.n_classes);
-            of_class[f.n_classes] = byte;
+        var others: ?u16 = null;
+        for (0..symbols.first_token + token_classes.len) |symbol| {
+            var class: u16 = @intCast(f.n_classes);
+            if (!used[symbol]) class = others orelse class;
+            if (!used[symbol]) others = class;
+            if (symbol < symbols.first_token) f.classes[symbol] = @intCast(class) else token_classes[symbol - symbols.first_token] = class;
+            if (class < f.n_classes) continue;
+            of_class[class] = @intCast(symbol);
             f.n_classes += 1;
         }
-        return of_class;
     }
 
     /// The longest beginning of `after` that ends here.
-    fn beforeAfter(b: *const Builder, state: usize, byte: u8) u16 {
-        const text = b.d.after;
+    fn beforeAfter(b: *const Builder, state: usize, symbol: Symbol) u16 {
+        const text = b.d.after.symbols;
         var n = state + 1;
         while (n > 0) : (n -= 1) {
-            if (text[n - 1] == byte and std.mem.eql(u8, text[0 .. n - 1], text[state + 1 - n .. state])) return @intCast(n);
+            if (text[n - 1] == symbol and std.mem.eql(Symbol, text[0 .. n - 1], text[state + 1 - n .. state])) return @intCast(n);
         }
         return 0;
     }
 
-    fn afterNode(b: *const Builder, node: u32, byte: u8, f: *const FreeText) u16 {
+    fn afterNode(b: *const Builder, node: u32, symbol: Symbol, f: *const FreeText) u16 {
         const n_before = f.outside - root;
-        const next = if (node < b.n_text_nodes) b.goTo(node, byte) else b.child(node, byte) orelse return FreeText.dead;
+        const next = if (node < b.n_text_nodes) b.goTo(node, symbol) else b.child(node, symbol) orelse return FreeText.dead;
         const part: u32 = switch (b.nodes.items[next].outcome) {
             .state => return @intCast(n_before + next),
             .excluded => return FreeText.dead,
@@ -265,6 +352,7 @@ const Builder = struct {
                 .node => |start| return @intCast(n_before + start),
                 else => unreachable,
             },
+            .outside => if (b.d.count.stop_after_first) @intCast(b.d.tags.len) else return @intCast(f.outside),
             .node => unreachable,
         };
         return @intCast(f.n_states + part);

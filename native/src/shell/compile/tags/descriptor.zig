@@ -13,6 +13,14 @@ const Reader = reader_module.Reader;
 const Kind = @import("engine").payload_input.Kind;
 const Container = @import("engine").payload_input.Container;
 const Count = @import("engine").tags.Count;
+const Tokens = @import("engine").vocabulary.Tokens;
+const named_max = @import("engine").tag_symbols.named_max;
+const markers_module = @import("markers.zig");
+const Marker = markers_module.Marker;
+const Markers = markers_module.Markers;
+const SchemaOptions = @import("../schema/compile.zig").Options;
+const GivenDocuments = @import("documents.zig").GivenDocuments;
+const Draft = @import("../schema/keywords.zig").Draft;
 
 /// ELIZA_TAGS_* of the header.
 pub const descriptor_bytes_max = 16 << 20;
@@ -23,19 +31,35 @@ const depth_max = 256;
 
 /// Lends its texts from the descriptor or from the arena.
 pub const Descriptor = struct {
+    /// Those with a language. Tags in a tag are a row, and stand in place of that tag.
     tags: []const Tag = &.{},
+    rows: []const Row = &.{},
     /// Empty: the begin texts.
-    triggers: []const []const u8 = &.{},
-    excludes: []const []const u8 = &.{},
+    triggers: []const Marker = &.{},
+    excludes: []const Marker = &.{},
     /// Before it, nothing is a trigger. Empty: from the start.
-    after: []const u8 = "",
+    after: Marker = .{},
     count: Count = .{},
+    markers: Markers,
 };
 
 pub const Tag = struct {
-    begin: []const u8 = "",
-    end: []const u8 = "",
+    /// For messages, such as `tags[2]`.
+    place: []const u8 = "",
+    begin: Marker = .{},
+    end: Marker = .{},
     content: Content = .nothing,
+    schema_options: ?SchemaOptions = null,
+    /// Of `rows`.
+    row: ?u32 = null,
+};
+
+/// A begin text, tags one behind the other with a text in between, and an end text.
+pub const Row = struct {
+    place: []const u8,
+    begin: Marker,
+    separator: Marker,
+    end: Marker,
 };
 
 /// What a part is.
@@ -48,12 +72,18 @@ pub const Content = union(enum) {
     ebnf: []const u8,
     choices: []const []const u8,
     any_text,
+    row: []const Tag,
 };
 
 const Error = Allocator.Error || diagnostic.Error || error{ Malformed, TooDeep };
 
 /// Fails with ELIZA_ERR_GRAMMAR, and a message that begins with the place, or ELIZA_ERR_LIMIT.
-pub fn parse(arena: Allocator, bytes: []const u8, diag: *Diagnostic) (Allocator.Error || diagnostic.Error)!Descriptor {
+pub fn parse(
+    arena: Allocator,
+    tokens: *const Tokens,
+    bytes: []const u8,
+    diag: *Diagnostic,
+) (Allocator.Error || diagnostic.Error)!Descriptor {
     if (bytes.len > descriptor_bytes_max) {
         return diag.fail(.limit, "{d} bytes of descriptor are more than {d}", .{ bytes.len, descriptor_bytes_max });
     }
@@ -61,7 +91,12 @@ pub fn parse(arena: Allocator, bytes: []const u8, diag: *Diagnostic) (Allocator.
         0x80...0x8f, 0xde, 0xdf => true,
         else => false,
     };
-    var p: Parser = .{ .reader = .init(if (is_map) .msgpack else .json, bytes, depth_max), .arena = arena, .diag = diag };
+    var p: Parser = .{
+        .reader = .init(if (is_map) .msgpack else .json, bytes, depth_max),
+        .arena = arena,
+        .diag = diag,
+        .out = .{ .markers = .{ .arena = arena, .tokens = tokens } },
+    };
     p.document() catch |e| switch (e) {
         error.OutOfMemory => return error.OutOfMemory,
         error.Failed => return error.Failed,
@@ -79,10 +114,13 @@ const Parser = struct {
     reader: Reader,
     arena: Allocator,
     diag: *Diagnostic,
-    out: Descriptor = .{},
+    out: Descriptor,
+    /// The tag that is being read. In none, its place is empty.
     tag: Tag = .{},
-    /// The index of the tag that is being read.
-    in_tag: ?usize = null,
+    separator: Marker = .{},
+    rows: ArrayList(Row) = .empty,
+    n_tags: usize = 0,
+    token: ?u32 = null,
     key: []const u8 = "",
 
     fn document(p: *Parser) Error!void {
@@ -100,6 +138,7 @@ const Parser = struct {
         .{ "at_least", readLeast },
         .{ "at_most", readMost },
         .{ "stop_after_first", readStop },
+        .{ "special_tokens", readSpecialTokens },
         // XGrammar's
         .{ "type", readType },
         .{ "format", readFormat },
@@ -116,10 +155,27 @@ const Parser = struct {
         .{ "gbnf", readGbnf },
         .{ "ebnf", readEbnf },
         .{ "choices", readChoices },
+        .{ "schema_options", readSchemaOptions },
+        .{ "tags", readRow },
+        .{ "separator", readSeparator },
         // XGrammar's
         .{ "type", readType },
         .{ "schema", readSchema },
         .{ "content", readContent },
+    };
+
+    const of_schema_options: []const Member = &.{
+        .{ "space", readSpace },
+        .{ "order", readOrder },
+        .{ "draft", readDraft },
+        .{ "integer_fraction", readIntegerFraction },
+        .{ "lenient", readLenient },
+        .{ "documents", readDocuments },
+    };
+
+    const of_token: []const Member = &.{
+        .{ "token", readToken },
+        .{ "type", readTokenType },
     };
 
     /// XGrammar's.
@@ -152,27 +208,84 @@ const Parser = struct {
         var array: Container = undefined;
         try p.expect(.array);
         try p.reader.open(&array, .array);
-        while (try p.reader.more(&array)) {
-            if (tags.items.len == tags_max) return p.fail(.limit, "more than {d} tags", .{tags_max});
-            p.in_tag = tags.items.len;
-            p.tag = .{};
-            try p.object(of_tag);
-            try tags.append(p.arena, p.tag);
+        var i: usize = 0;
+        while (try p.reader.more(&array)) : (i += 1) {
+            const tag = try p.readTag("", i);
+            if (tag.content == .row) try p.addRow(&tag, &tags) else try tags.append(p.arena, tag);
         }
-        p.in_tag = null;
+        p.tag = .{};
         p.out.tags = tags.items;
+        p.out.rows = p.rows.items;
+    }
+
+    fn readTag(p: *Parser, within: []const u8, i: usize) Error!Tag {
+        if (p.n_tags == tags_max) return p.fail(.limit, "more than {d} tags", .{tags_max});
+        p.n_tags += 1;
+        var place: [100]u8 = undefined;
+        const dot: []const u8 = if (within.len > 0) "." else "";
+        p.tag = .{ .place = try p.arena.dupe(u8, message.print(&place, "{s}{s}tags[{d}]", .{ within, dot, i })) };
+        p.separator = .{};
+        try p.object(of_tag);
+        if (p.tag.schema_options != null and p.tag.content != .json_schema) {
+            p.key = "schema_options";
+            return p.fail(.grammar, "only a json_schema has some", .{});
+        }
+        return p.tag;
+    }
+
+    /// Tags within a tag.
+    fn readRow(p: *Parser) Error!void {
+        const outer = p.tag;
+        const separator = p.separator;
+        if (std.mem.findScalar(u8, outer.place, '.') != null) return p.fail(.grammar, "tags in tags in tags", .{});
+        var tags: ArrayList(Tag) = .empty;
+        var array: Container = undefined;
+        try p.expect(.array);
+        try p.reader.open(&array, .array);
+        while (try p.reader.more(&array)) try tags.append(p.arena, try p.readTag(outer.place, tags.items.len));
+        p.tag = outer;
+        p.separator = separator;
+        p.key = "tags";
+        if (tags.items.len == 0) return p.fail(.grammar, "there is none", .{});
+        return p.give(.{ .row = tags.items });
+    }
+
+    fn addRow(p: *Parser, tag: *const Tag, tags: *ArrayList(Tag)) Error!void {
+        for ([_]struct { []const u8, usize }{ .{ "begin", tag.begin.text.len }, .{ "end", tag.end.text.len } }) |one| {
+            p.key = one[0];
+            if (one[1] == 0) return p.fail(.grammar, "empty, or not given, for a tag of tags", .{});
+        }
+        const row: u32 = @intCast(p.rows.items.len);
+        try p.rows.append(p.arena, .{ .place = tag.place, .begin = tag.begin, .separator = p.separator, .end = tag.end });
+        for (tag.content.row) |inner| {
+            var one = inner;
+            one.row = row;
+            try tags.append(p.arena, one);
+        }
+    }
+
+    fn readSeparator(p: *Parser) Error!void {
+        p.separator = try p.marker();
     }
 
     fn readTriggers(p: *Parser) Error!void {
-        p.out.triggers = try p.texts();
+        p.out.triggers = try p.listed();
     }
 
     fn readExcludes(p: *Parser) Error!void {
-        p.out.excludes = try p.texts();
+        p.out.excludes = try p.listed();
     }
 
     fn readAfter(p: *Parser) Error!void {
-        p.out.after = try p.text();
+        p.out.after = try p.marker();
+    }
+
+    /// A text that is no token here may stand in free text as it is.
+    fn readSpecialTokens(p: *Parser) Error!void {
+        try p.expect(.array);
+        var array: Container = undefined;
+        try p.reader.open(&array, .array);
+        while (try p.reader.more(&array)) _ = if (p.reader.kind() == .integer) try p.named(try p.tokenById()) else try p.marker();
     }
 
     fn readLeast(p: *Parser) Error!void {
@@ -196,30 +309,92 @@ const Parser = struct {
     }
 
     fn readBegin(p: *Parser) Error!void {
-        p.tag.begin = try p.text();
+        p.tag.begin = try p.marker();
     }
 
     /// XGrammar writes a list too.
     fn readEnd(p: *Parser) Error!void {
         if (p.reader.kind() != .array) {
-            p.tag.end = try p.text();
+            p.tag.end = try p.marker();
             return;
         }
-        const listed = try p.texts();
-        if (listed.len != 1) return p.fail(.grammar, "a list of {d} end texts is not served", .{listed.len});
-        p.tag.end = listed[0];
+        const ends = try p.listed();
+        if (ends.len != 1) return p.fail(.grammar, "a list of {d} end texts is not served", .{ends.len});
+        p.tag.end = ends[0];
     }
 
     fn readSchema(p: *Parser) Error!void {
+        return p.give(.{ .json_schema = try p.schemaText() });
+    }
+
+    fn schemaText(p: *Parser) Error![]const u8 {
         const kind = p.reader.kind();
-        if (kind == .string) return p.give(.{ .json_schema = try p.text() });
+        if (kind == .string) return p.text();
         if (kind != .nothing and p.reader.format == .msgpack) {
             return p.fail(.grammar, "expected the schema's text, found {s}", .{kind.phrase()});
         }
         const first = p.reader.in.at;
         var scratch: ArrayList(u8) = .empty;
         try p.reader.skip(&scratch, p.arena);
-        return p.give(.{ .json_schema = p.reader.in.bytes[first..p.reader.in.at] });
+        return p.reader.in.bytes[first..p.reader.in.at];
+    }
+
+    fn readSchemaOptions(p: *Parser) Error!void {
+        p.tag.schema_options = .{};
+        return p.object(of_schema_options);
+    }
+
+    fn readSpace(p: *Parser) Error!void {
+        p.tag.schema_options.?.form.space = try p.oneOf(@TypeOf(p.tag.schema_options.?.form.space));
+    }
+
+    fn readOrder(p: *Parser) Error!void {
+        p.tag.schema_options.?.form.order = try p.oneOf(@TypeOf(p.tag.schema_options.?.form.order));
+    }
+
+    fn readDraft(p: *Parser) Error!void {
+        const found = try p.text();
+        const names: []const struct { []const u8, Draft } = &.{
+            .{ "2020-12", .draft2020_12 },
+            .{ "2019-09", .draft2019_09 },
+            .{ "7", .draft7 },
+            .{ "6", .draft6 },
+            .{ "4", .draft4 },
+        };
+        for (names) |name| if (std.mem.eql(u8, name[0], found)) {
+            p.tag.schema_options.?.draft = name[1];
+            return;
+        };
+        return p.fail(.grammar, "{f} is no draft", .{quoted(found)});
+    }
+
+    fn readIntegerFraction(p: *Parser) Error!void {
+        p.tag.schema_options.?.form.integer_fraction = try p.boolean();
+    }
+
+    fn readLenient(p: *Parser) Error!void {
+        p.tag.schema_options.?.lenient = try p.boolean();
+    }
+
+    /// By URI.
+    fn readDocuments(p: *Parser) Error!void {
+        const given = try p.arena.create(GivenDocuments);
+        given.* = .{};
+        try p.expect(.map);
+        var map: Container = undefined;
+        try p.reader.open(&map, .map);
+        while (try p.reader.more(&map)) {
+            var list: ArrayList(u8) = .empty;
+            const uri = try p.arena.dupe(u8, try p.reader.key(&list, p.arena));
+            try given.list.append(p.arena, .{ .uri = uri, .text = try p.schemaText() });
+        }
+        p.tag.schema_options.?.documents = given.documents();
+    }
+
+    /// The name of a value of an enumeration.
+    fn oneOf(p: *Parser, comptime T: type) Error!T {
+        const found = try p.text();
+        return std.meta.stringToEnum(T, found) orelse p.fail(.grammar, "{f} is not known", .{quoted(found)});
     }
 
     fn readRegex(p: *Parser) Error!void {
@@ -255,8 +430,8 @@ const Parser = struct {
     /// Of XGrammar: types that say what the other keys say too.
     fn readType(p: *Parser) Error!void {
         const name = try p.text();
-        if (std.mem.eql(u8, name, "any_text") and p.in_tag != null) return p.give(.any_text);
-        const known: []const []const u8 = if (p.in_tag == null)
+        if (std.mem.eql(u8, name, "any_text") and p.tag.place.len > 0) return p.give(.any_text);
+        const known: []const []const u8 = if (p.tag.place.len == 0)
             &.{ "structural_tag", "triggered_tags" }
         else
             &.{ "tag", "json_schema", "regex", "grammar", "const_string" };
@@ -284,6 +459,71 @@ const Parser = struct {
         var found: []const u8 = undefined;
         try p.reader.text(&list, p.arena, &found);
         return found;
+    }
+
+    /// A text or a token.
+    fn marker(p: *Parser) Error!Marker {
+        if (p.reader.kind() == .map) return p.tokenMarker();
+        return p.out.markers.ofText(try p.text()) catch |e| p.markerError(e);
+    }
+
+    fn listed(p: *Parser) Error![]const Marker {
+        const key = p.key;
+        try p.expect(.array);
+        var list: ArrayList(Marker) = .empty;
+        var array: Container = undefined;
+        try p.reader.open(&array, .array);
+        while (try p.reader.more(&array)) {
+            const one = try p.marker();
+            p.key = key;
+            if (one.symbols.len == 0) return p.fail(.grammar, "element {d} of {s} is empty", .{ list.items.len, key });
+            try list.append(p.arena, one);
+        }
+        return list.items;
+    }
+
+    fn tokenMarker(p: *Parser) Error!Marker {
+        const key = p.key;
+        p.token = null;
+        try p.object(of_token);
+        p.key = key;
+        return p.named(p.token orelse return p.fail(.grammar, "no token is given", .{}));
+    }
+
+    fn named(p: *Parser, token: u32) Error!Marker {
+        return p.out.markers.ofToken(token) catch |e| p.markerError(e);
+    }
+
+    fn markerError(p: *Parser, e: Markers.Error) Error {
+        return switch (e) {
+            error.OutOfMemory => error.OutOfMemory,
+            error.TooMany => p.fail(.limit, "more than {d} tokens are named", .{named_max}),
+        };
+    }
+
+    fn readToken(p: *Parser) Error!void {
+        if (p.reader.kind() == .integer) {
+            p.token = try p.tokenById();
+            return;
+        }
+        const found = try p.text();
+        p.token = p.out.markers.find(found) orelse
+            return p.fail(.grammar, "no token of the vocabulary is {f}", .{quoted(found)});
+    }
+
+    fn tokenById(p: *Parser) Error!u32 {
+        const n = p.out.markers.tokens.n;
+        const found = try p.reader.integer();
+        if (found.value < 0 or found.value >= n) {
+            return p.fail(.grammar, "there is no token {d}: the vocabulary has {d}", .{ found.value, n });
+        }
+        return @intCast(found.value);
+    }
+
+    /// XGrammar's.
+    fn readTokenType(p: *Parser) Error!void {
+        const name = try p.text();
+        if (!std.mem.eql(u8, name, "token")) return p.fail(.grammar, "the type {f} is not served", .{quoted(name)});
     }
 
     fn texts(p: *Parser) Error![]const []const u8 {
@@ -319,8 +559,8 @@ const Parser = struct {
     fn fail(p: *Parser, status: @FieldType(Diagnostic, "status"), comptime format: []const u8, args: anytype) diagnostic.Error {
         var place: [300]u8 = undefined;
         const key = p.key[0..@min(p.key.len, 100)];
-        const where = if (p.in_tag) |tag|
-            message.print(&place, "tags[{d}].{s}", .{ tag, key })
+        const where = if (p.tag.place.len > 0)
+            message.print(&place, "{s}.{s}", .{ p.tag.place, key })
         else
             message.print(&place, "{s}", .{if (key.len == 0) "descriptor" else key});
         return p.diag.fail(status, "{s}: " ++ format, .{where} ++ args);

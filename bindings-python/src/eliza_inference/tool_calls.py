@@ -1,0 +1,197 @@
+"""Calls of functions as the chat templates of models write them: a descriptor of tags, and reading them back."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from eliza_inference.errors import InvalidArgumentError
+from eliza_inference.json_schema import JsonSchemaSettings, schema_text
+from eliza_inference.openai import Tool, ToolChoice, chosen_functions, functions_of
+
+__all__ = ["ToolTemplate", "tool_templates"]
+
+ToolTemplate = Mapping[str, Any]
+"""How a family of models writes calls; native/templates/README.md describes it."""
+
+
+@cache
+def tool_templates() -> Mapping[str, ToolTemplate]:
+    """The templates that ship, by name."""
+    path = Path(__file__).parent / "data" / "templates" / "tool_calls.json"
+    templates: Mapping[str, ToolTemplate] = json.loads(path.read_text(encoding="utf-8"))
+    return templates
+
+
+class _Call(NamedTuple):
+    """How a call of one function is written."""
+
+    function: str
+    begin: str
+    """With the row's: as the first of a row begins."""
+    next_begin: str
+    """As another of a row begins."""
+    end: str
+    row: Mapping[str, str] | None
+    tag: dict[str, Any]
+
+
+class ToolCalls:
+    """The functions that may be called, as one template writes the calls."""
+
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        tool_choice: ToolChoice,
+        template: ToolTemplate | str,
+        after: str,
+        options: JsonSchemaSettings,
+    ) -> None:
+        functions = functions_of(tools)
+        self._template = _known(template)
+        self._after = after
+        schemas = {}
+        for name in chosen_functions(functions, tool_choice):
+            language: dict[str, Any] = {"json_schema": schema_text(f"the arguments of {name}", functions[name])[0]}
+            if options:
+                language["schema_options"] = _schema_options(options)
+            schemas[name] = language
+        self._calls = [
+            _call(form, name, language) for form in self._template["calls"] for name, language in schemas.items()
+        ]
+        self._by_begin = {call.begin: call for call in self._calls}
+        self._begins = re.compile("|".join(map(re.escape, self._by_begin)) or "(?!)")
+        self._at_least = 0 if tool_choice in ("auto", "none") else 1
+
+    def descriptor(self, parallel_tool_calls: bool) -> dict[str, Any]:
+        """For `Constraint.tags`."""
+        triggers = list(dict.fromkeys(form["trigger"] for form in self._template["calls"]))
+        said: dict[str, Any] = {"special_tokens": self._template.get("special_tokens", []), "after": self._after}
+        if not self._calls:
+            return said | {"tags": [], "excludes": triggers}
+        tags: list[dict[str, Any]] = []
+        rows: dict[int, dict[str, Any]] = {}
+        for call in self._calls:
+            if call.row is None:
+                tags.append(call.tag)
+                continue
+            if id(call.row) not in rows:
+                tags.append(rows.setdefault(id(call.row), {**call.row, "tags": []}))
+            rows[id(call.row)]["tags"].append(call.tag)
+        if not parallel_tool_calls:
+            said["at_most"] = 1
+        return said | {"triggers": triggers, "tags": tags, "at_least": self._at_least}
+
+    def parse(self, text: str | bytes) -> dict[str, Any]:
+        """A text as a message of OpenAI's API. What is no whole call stays in its content."""
+        if isinstance(text, bytes):
+            text = text.decode("utf-8", "replace")
+        before, found, rest = text.partition(self._after) if self._after else ("", "", text)
+        content, calls, at = before + found, [], 0
+        while match := self._begins.search(rest, at):
+            made, end = self._read(rest, match)
+            content += rest[at : match.start() if made else match.end()]
+            at = end
+            calls += made
+        return self._message(content + rest[at:], calls)
+
+    def _read(self, text: str, begin: re.Match[str]) -> tuple[list[dict[str, Any]], int]:
+        """The calls that begin here, and where they end."""
+        made: list[dict[str, Any]] = []
+        call: _Call | None = self._by_begin[begin[0]]
+        first = end = begin.end()
+        while call is not None:
+            last = _end_of_object(text, first)
+            if last is None or not text.startswith(call.end, last):
+                break
+            end = last + len(call.end)
+            function = {"name": call.function, "arguments": text[first:last].strip()}
+            made.append({"id": f"call_{secrets.token_hex(12)}", "type": "function", "function": function})
+            if call.row is None:
+                break
+            if text.startswith(call.row["end"], end):
+                end += len(call.row["end"])
+                break
+            others = [one for one in self._calls if one.row is call.row and text.startswith(one.next_begin, end)]
+            call = others[0] if others else None
+            first = end + len(call.next_begin) if call else end
+        return made, end
+
+    def _message(self, content: str, calls: list[dict[str, Any]]) -> dict[str, Any]:
+        reasoning = ""
+        if marks := self._template.get("reasoning"):
+            reasoning, content = _split(content, marks)
+        for text in self._template.get("removed", ()):
+            content = content.replace(text, "")
+        message: dict[str, Any] = {"role": "assistant", "content": content.strip() or None}
+        if reasoning:
+            message["reasoning_content"] = reasoning
+        if calls:
+            message["tool_calls"] = calls
+        return message
+
+
+def _known(template: ToolTemplate | str) -> ToolTemplate:
+    if isinstance(template, Mapping):
+        return template
+    try:
+        return tool_templates()[template]
+    except (KeyError, TypeError):
+        names = ", ".join(tool_templates())
+        raise InvalidArgumentError(f"template: {template!r} is none of {names}, and no template") from None
+
+
+def _call(form: Mapping[str, Any], name: str, language: Mapping[str, Any]) -> _Call:
+    written = json.dumps(name, ensure_ascii=False)[1:-1] if form["name"] == "json" else name
+    begin, end = form["before_name"] + written + form["after_name"], form["end"]
+    row = form.get("row")
+    tag = {"begin": begin, "end": end, **language}
+    if row is None:
+        return _Call(name, begin, "", end, None, tag)
+    return _Call(name, row["begin"] + begin, row["separator"] + begin, end, row, tag)
+
+
+def _schema_options(options: JsonSchemaSettings) -> dict[str, Any]:
+    """As a descriptor has them."""
+    said: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
+    if (documents := said.get("documents")) is not None:
+        if not isinstance(documents, Mapping):
+            raise InvalidArgumentError("documents: tags have them in a dict; a function is not served")
+        said["documents"] = {uri: schema_text(f"documents[{uri!r}]", one)[0] for uri, one in documents.items()}
+    return said
+
+
+def _end_of_object(text: str, at: int) -> int | None:
+    """Behind the JSON object that begins here; None if there is none."""
+    depth, in_string = 0, False
+    for match in re.finditer(r'\s+|\\.|["{}\[\]]|[^\s\\"{}\[\]]+', text[at:], re.DOTALL):
+        piece = match[0]
+        if in_string:
+            in_string = piece != '"'
+        elif piece == '"':
+            in_string = True
+        elif piece in ("{", "["):
+            depth += 1
+        elif piece in ("}", "]"):
+            depth -= 1
+            if depth == 0:
+                return at + match.end()
+        if depth == 0 and not piece.isspace():
+            return None
+    return None
+
+
+def _split(content: str, marks: Mapping[str, Any]) -> tuple[str, str]:
+    """What is between the marks, and the rest. The prompt may have the first mark."""
+    begin, end = marks["begin"], marks["end"]
+    head, found, _ = content.partition(end)
+    if marks["may_be_open"] and found and begin not in head:
+        content = begin + content
+    thoughts = re.compile(f"{re.escape(begin)}(.*?){re.escape(end)}", re.DOTALL)
+    reasoning = "\n".join(thought.strip() for thought in thoughts.findall(content))
+    return reasoning, thoughts.sub("", content)

@@ -1,0 +1,241 @@
+/** Calls of functions as the chat templates of models write them: a descriptor of tags, and reading them back. */
+import templates from "../../native/templates/tool_calls.json" with { type: "json" };
+import { checkNoMore } from "./arguments.js";
+import { invalidArgument } from "./errors.js";
+import { type JsonSchemaOptions, schemaText } from "./json-schema.js";
+import { type Tool, type ToolChoice, chosenFunctions, functionsOf } from "./openai.js";
+import type { Tag, TagSchemaOptions, TagsDescriptor } from "./tags.js";
+
+/** How a family of models writes calls; native/templates/README.md describes it. */
+export interface ToolTemplate {
+  calls: readonly {
+    /** What a call begins with; once free text has it, a call must follow. */
+    trigger: string;
+    before_name: string;
+    /** Whether the name is written as within a JSON string, or as it is. */
+    name: "json" | "text";
+    after_name: string;
+    end: string;
+    /** Calls follow each other, with a text in between. */
+    row?: { begin: string; separator: string; end: string } | undefined;
+  }[];
+  /** The marks of what the model thinks; the prompt may have the first one already. */
+  reasoning?: { begin: string; end: string; may_be_open: boolean } | undefined;
+  /** What is no content of a message. */
+  removed?: readonly string[] | undefined;
+  /** Control tokens that free text may have. */
+  special_tokens?: readonly string[] | undefined;
+}
+
+/** Options of `Constraint.toolCalls`; those of `jsonSchema` are for the arguments. */
+export interface ToolCallsOptions extends JsonSchemaOptions {
+  /** The name of one in `toolTemplates()`, or another. */
+  template: string | ToolTemplate;
+  /** By default "auto". */
+  toolChoice?: ToolChoice | undefined;
+  /** False: at most one call. */
+  parallelToolCalls?: boolean | undefined;
+  /** Before this text, such as `</think>`, nothing is a call. */
+  after?: string | undefined;
+}
+
+/** A message of OpenAI's API. */
+export interface AssistantMessage {
+  role: "assistant";
+  content: string | null;
+  reasoning_content?: string;
+  tool_calls?: { id: string; type: "function"; function: { name: string; arguments: string } }[];
+}
+
+/** The templates that ship, by name. */
+export function toolTemplates(): Record<string, ToolTemplate> {
+  return templates as Record<string, object> as Record<string, ToolTemplate>;
+}
+
+/** How a call of one function is written. */
+interface Call {
+  name: string;
+  /** With the row's: as the first of a row begins. */
+  begin: string;
+  /** As another of a row begins. */
+  nextBegin: string;
+  end: string;
+  row: { begin: string; separator: string; end: string } | undefined;
+  tag: Tag;
+}
+
+type ToolCall = NonNullable<AssistantMessage["tool_calls"]>[number];
+
+/** The functions that may be called, as one template writes the calls. */
+export class ToolCalls {
+  readonly descriptor: TagsDescriptor;
+  readonly #template: ToolTemplate;
+  readonly #after: string;
+  readonly #calls: Call[];
+  readonly #begins: RegExp;
+
+  constructor(tools: Iterable<Tool>, given: ToolCallsOptions) {
+    const { template, toolChoice = "auto", parallelToolCalls = true, after = "", budget: _, ...options } = given;
+    const functions = functionsOf(tools);
+    const schemaOptions = optionsOf(options);
+    this.#template = typeof template === "string" ? knownTemplate(template) : template;
+    this.#after = after;
+    const languages = chosenFunctions(functions, toolChoice).map((name) => {
+      const schema = schemaText(functions.get(name)!, `the arguments of ${name}`).text;
+      return { name, language: { json_schema: schema, ...schemaOptions } };
+    });
+    this.#calls = this.#template.calls.flatMap((form) =>
+      languages.map(({ name, language }) => callOf(form, name, language)),
+    );
+    this.#begins = new RegExp(this.#calls.map((call) => escaped(call.begin)).join("|") || "(?!)", "g");
+    this.descriptor = this.#describe(toolChoice, parallelToolCalls);
+  }
+
+  /** A text as a message. What is no whole call stays in its content. */
+  parse(text: string): AssistantMessage {
+    const start = this.#after === "" ? 0 : text.indexOf(this.#after) + this.#after.length;
+    const from = start < this.#after.length ? text.length : start;
+    const calls: ToolCall[] = [];
+    let content = text.slice(0, from);
+    let at = from;
+    this.#begins.lastIndex = at;
+    for (let match = this.#begins.exec(text); match; match = this.#begins.exec(text)) {
+      const { made, end } = this.#read(text, match[0], match.index + match[0].length);
+      content += text.slice(at, made.length > 0 ? match.index : end);
+      calls.push(...made);
+      at = end;
+      this.#begins.lastIndex = at;
+    }
+    return this.#message(content + text.slice(at), calls);
+  }
+
+  #describe(toolChoice: ToolChoice, parallel: boolean): TagsDescriptor {
+    const triggers = [...new Set(this.#template.calls.map((form) => form.trigger))];
+    const said = { special_tokens: this.#template.special_tokens ?? [], after: this.#after };
+    if (this.#calls.length === 0) return { ...said, tags: [], excludes: triggers };
+    const tags: Tag[] = [];
+    const rows = new Map<Call["row"], Tag[]>();
+    for (const { row, tag } of this.#calls) {
+      if (!row) tags.push(tag);
+      else if (rows.has(row)) rows.get(row)!.push(tag);
+      else {
+        rows.set(row, [tag]);
+        tags.push({ ...row, tags: rows.get(row) });
+      }
+    }
+    const count = { at_least: toolChoice === "auto" ? 0 : 1, ...(parallel ? {} : { at_most: 1 }) };
+    return { ...said, triggers, tags, ...count };
+  }
+
+  /** The calls that begin with `begin`, behind which `from` is, and where they end. */
+  #read(text: string, begin: string, from: number): { made: ToolCall[]; end: number } {
+    const made: ToolCall[] = [];
+    let call = this.#calls.find((one) => one.begin === begin);
+    let first = from;
+    let end = from;
+    while (call) {
+      const { row } = call;
+      const last = endOfObject(text, first);
+      if (last === null || !text.startsWith(call.end, last)) break;
+      end = last + call.end.length;
+      const id = `call_${Array.from(crypto.getRandomValues(new Uint8Array(12)), hexadecimal).join("")}`;
+      const called = { name: call.name, arguments: text.slice(first, last).trim() };
+      made.push({ id, type: "function", function: called });
+      if (!row) break;
+      if (text.startsWith(row.end, end)) {
+        end += row.end.length;
+        break;
+      }
+      const behind = end;
+      call = this.#calls.find((one) => one.row === row && text.startsWith(one.nextBegin, behind));
+      first = end + (call?.nextBegin.length ?? 0);
+    }
+    return { made, end };
+  }
+
+  #message(text: string, calls: ToolCall[]): AssistantMessage {
+    const { reasoning: marks, removed = [] } = this.#template;
+    const { reasoning, rest } = marks ? split(text, marks) : { reasoning: "", rest: text };
+    const content = removed.reduce((left, one) => left.replaceAll(one, ""), rest).trim();
+    return {
+      role: "assistant",
+      content: content === "" ? null : content,
+      ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    };
+  }
+}
+
+function knownTemplate(name: string): ToolTemplate {
+  const known = toolTemplates();
+  if (Object.hasOwn(known, name)) return known[name]!;
+  throw invalidArgument(`template: ${name} is none of ${Object.keys(known).join(", ")}`);
+}
+
+function callOf(form: ToolTemplate["calls"][number], name: string, language: Partial<Tag>): Call {
+  const { row, end } = form;
+  const written = form.name === "json" ? JSON.stringify(name).slice(1, -1) : name;
+  const begin = form.before_name + written + form.after_name;
+  const tag = { ...language, begin, end };
+  if (!row) return { name, begin, nextBegin: "", end, row, tag };
+  return { name, begin: row.begin + begin, nextBegin: row.separator + begin, end, row, tag };
+}
+
+/** As a descriptor has them. */
+function optionsOf(options: JsonSchemaOptions): { schema_options?: TagSchemaOptions } {
+  const { space, order, integerFraction, draft, documents, lenient, ...unknown } = options;
+  checkNoMore(unknown);
+  const said: TagSchemaOptions = {};
+  if (space !== undefined) said.space = space;
+  if (order !== undefined) said.order = order;
+  if (draft !== undefined) said.draft = draft;
+  if (integerFraction !== undefined) said.integer_fraction = integerFraction;
+  if (lenient !== undefined) said.lenient = lenient;
+  if (typeof documents === "function") {
+    throw invalidArgument("documents: tags have them in an object; a function is not served");
+  }
+  if (documents !== undefined) {
+    const texts = Object.entries(documents).map(([uri, one]) => [uri, schemaText(one, `documents[${uri}]`).text]);
+    said.documents = Object.fromEntries(texts) as Record<string, string>;
+  }
+  return Object.keys(said).length === 0 ? {} : { schema_options: said };
+}
+
+/** Behind the JSON object that begins here; null if there is none. */
+function endOfObject(text: string, from: number): number | null {
+  const pieces = /\s+|\\.|["{}[\]]|[^\s\\"{}[\]]+/gs;
+  pieces.lastIndex = from;
+  let depth = 0;
+  let inString = false;
+  for (let match = pieces.exec(text); match; match = pieces.exec(text)) {
+    const piece = match[0];
+    if (inString) inString = piece !== '"';
+    else if (piece === '"') inString = true;
+    else if (piece === "{" || piece === "[") depth += 1;
+    else if (piece === "}" || piece === "]") {
+      depth -= 1;
+      if (depth === 0) return pieces.lastIndex;
+    }
+    if (depth === 0 && piece.trim() !== "") return null;
+  }
+  return null;
+}
+
+/** What is between the marks, and the rest. The prompt may have the first mark. */
+function split(text: string, marks: NonNullable<ToolTemplate["reasoning"]>): { reasoning: string; rest: string } {
+  const { begin, end, may_be_open: mayBeOpen } = marks;
+  const last = text.indexOf(end);
+  const isOpen = mayBeOpen && last >= 0 && !text.slice(0, last).includes(begin);
+  const whole = isOpen ? begin + text : text;
+  const thoughts = new RegExp(`${escaped(begin)}(.*?)${escaped(end)}`, "gs");
+  const reasoning = [...whole.matchAll(thoughts)].map((match) => match[1]!.trim()).join("\n");
+  return { reasoning, rest: whole.replaceAll(thoughts, "") };
+}
+
+function hexadecimal(byte: number): string {
+  return byte.toString(16).padStart(2, "0");
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&");
+}
