@@ -49,6 +49,8 @@ class TokenTrieOracle:
         payload = octets(data["constraint"]["token_trie"])
         if len(payload) > PAYLOAD_BYTES_MAX:
             raise NotKnown("a large payload")
+        if re.search(rb"vocabulary:[0-9a-fA-F]{16}", payload):
+            raise NotKnown("the fingerprint of a vocabulary")
         self.vocab_size = vocab_size(data["vocabulary"])
         self.constraint = token_trie.Constraint(
             token_trie.decode(payload),

@@ -178,7 +178,8 @@ export class Model extends Owned {
   }
 
   /**
-   * A token tree of names, in the tokens of this model. Where one name is the beginning of another, a token that ends
+   * A token tree of names, in the tokens of this model; without an id it has the fingerprint of its vocabulary, so that
+   * another one refuses the tree. Where one name is the beginning of another, a token that ends
    * the generation chooses the shorter. Throws ELIZA_ERR_PAYLOAD if no name has any tokens. The descriptors of several
    * trees may be combined in one payload.
    */
@@ -196,7 +197,8 @@ export class Model extends Owned {
     if (!descriptor) throw new ElizaInferenceError(ELIZA_ERR_PAYLOAD, `${path}: no name has any tokens`);
     if (trigger) descriptor.trigger = trigger;
     if (hasPrefixLeaf(buildTokenTrie(descriptor.leaves))) descriptor.end = this.#endOfGenerationTokens();
-    return { modelId: this.modelId, descriptors: [descriptor] };
+    const modelId = this.modelId || `vocabulary:${this.vocabulary.info.fingerprint.toString(16).padStart(16, "0")}`;
+    return { modelId, descriptors: [descriptor] };
   }
 
   /** Opens a stream: one generation, with its own KV cache. */

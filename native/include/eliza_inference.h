@@ -243,8 +243,9 @@ typedef struct eliza_constraint eliza_constraint;
  *
  * A payload for another vocabulary is ELIZA_ERR_MODEL_MISMATCH: one with another model id, where both are
  * known, and one with a leaf whose tokens, as far as their bytes are known, spell no text that contains
- * its name. "names": "labels" says that names are not what their tokens spell. (Samplers of section 11
- * know no bytes.)
+ * its name. "names": "labels" says that names are not what their tokens spell. A model id "vocabulary:" with 16
+ * hexadecimal digits is the fingerprint of a vocabulary (eliza_vocab_info_t), and compared with the
+ * model's, whatever the model's id. (Samplers of section 11 know no bytes.)
  *
  * Spans. Without triggers the descriptors are active one after the other, in their order: the first at
  * once, each other when a token has ended the span before. With triggers, a span is activated when the

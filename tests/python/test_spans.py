@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from eliza_inference import (
     trie_cache_stats,
 )
 
-from conftest import PROMPT, TESTS
+from conftest import MODEL_FILE, PROMPT, TESTS
 
 OpenStream = Callable[..., Stream]
 
@@ -325,6 +326,17 @@ def test_decision_08_a_tree_for_another_model_is_refused(stream: Stream, model: 
         stream.set_token_trie(other)
     unknown = TokenTree.from_names(names, model.tokenize, prefix=" ")
     assert stream.choose(unknown) == "NONE"
+
+
+def test_decision_08_a_model_without_an_id_gives_its_trees_the_fingerprint_of_its_vocabulary(stream: Stream) -> None:
+    with Model(MODEL_FILE) as unnamed:
+        tree = unnamed.token_tree(["NONE"])
+        fingerprint = f"{unnamed.vocabulary.info.fingerprint:016x}"
+    assert tree.model_id == f"vocabulary:{fingerprint}"
+    assert stream.choose(tree) == "NONE", "the stream's model has an id"
+    other = replace(tree, model_id="vocabulary:0123456789abcdef")
+    with pytest.raises(ModelMismatchError, match=f"0123456789abcdef, the model's is {fingerprint}"):
+        stream.set_token_trie(other)
 
 
 def test_decision_10_setting_the_same_tree_again_is_a_cache_hit(stream: Stream, action_tree: TokenTree) -> None:

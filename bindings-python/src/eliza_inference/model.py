@@ -122,12 +122,12 @@ class Model(OpenModel):
 
         `path` names the place in the output, and `prefix` is the text between what is there already and
         the name: it is tokenised with the name. `trigger` lists token sequences that open the span.
+        A model without an id gives the tree the fingerprint of its vocabulary, so that another one refuses it.
         Where a name is the beginning of another, the end-of-generation tokens end it. An empty name is
         an `InvalidArgumentError`; `PayloadError` if there are no names.
         """
-        tree = TokenTree.from_names(
-            names, self.tokenize, path=path, prefix=prefix, trigger=trigger, model_id=self.model_id
-        )
+        model_id = self.model_id or f"vocabulary:{self.vocabulary.info.fingerprint:016x}"
+        tree = TokenTree.from_names(names, self.tokenize, path=path, prefix=prefix, trigger=trigger, model_id=model_id)
         (descriptor,) = tree.descriptors
         if has_prefix_leaf(build_token_trie(descriptor.leaves)):
             descriptor = replace(descriptor, end=self.vocabulary.end_of_generation_tokens())

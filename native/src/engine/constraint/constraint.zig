@@ -35,6 +35,7 @@ pub const Constraint = struct {
             .spelling = if (vocabulary.tokens.offsets.len == 0) null else .{
                 .pointer = vocabulary,
                 .append = appendBytes,
+                .fingerprint = fingerprintOf,
                 .identity = vocabulary.identity,
             },
         };
@@ -82,6 +83,11 @@ fn appendBytes(pointer: *const anyopaque, token: i32, out: *ArrayList(u8)) Alloc
     try out.appendSlice(vocabulary.gpa, vocabulary.tokens.bytesOf(@intCast(token)));
 }
 
+fn fingerprintOf(pointer: *const anyopaque, _: *Diagnostic) diagnostic.Error!u64 {
+    const vocabulary: *const Vocabulary = @ptrCast(@alignCast(pointer));
+    return vocabulary.fingerprint();
+}
+
 /// What a payload is checked against.
 pub const Target = struct {
     n_tokens: u32,
@@ -97,7 +103,8 @@ pub fn compilePayload(gpa: Allocator, payload: []const u8, target: Target, diag:
     errdefer trie.release();
     const for_model = trie.textOf(trie.model_id);
     const id = target.model_id;
-    if (id.len > 0 and for_model.len > 0 and !std.mem.eql(u8, id, for_model)) {
+    const is_name = for_model.len > 0 and spelling_module.fingerprintIn(for_model) == null;
+    if (id.len > 0 and is_name and !std.mem.eql(u8, id, for_model)) {
         return diag.fail(.model_mismatch, "modelId: the payload is for {f}, the model is {f}", .{ quoted(for_model), quoted(id) });
     }
     const largest = trie.largest;

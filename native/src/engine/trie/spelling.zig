@@ -1,5 +1,6 @@
 //! Whether a payload is for a vocabulary: the bytes of a leaf's tokens contain its name. In another vocabulary the same ids
-//! spell something else. What stands around the name, such as a space, is the payload's business.
+//! spell something else. What stands around the name, such as a space, is the payload's business. A payload whose model id is
+//! the fingerprint of a vocabulary is for that one.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -16,15 +17,40 @@ pub const Spelling = struct {
     pointer: *const anyopaque,
     /// Appends the bytes of a token; none if they are not known.
     append: *const fn (pointer: *const anyopaque, token: i32, out: *ArrayList(u8)) Allocator.Error!void,
+    /// That of eliza_vocab_info_t.
+    fingerprint: *const fn (pointer: *const anyopaque, diag: *Diagnostic) diagnostic.Error!u64,
     /// Tells vocabularies apart, also those that are gone. 0: not known, so that each use is checked.
     identity: u32,
 };
 
-/// Fails with `model_mismatch` at the first leaf whose tokens do not spell its name. A leaf with a token of unknown bytes
-/// passes. Walks the trie once for each vocabulary, in O(nodes + bytes).
+/// The fingerprint that a model id is: "vocabulary:" and 16 hexadecimal digits. Null if it is a name.
+pub fn fingerprintIn(model_id: []const u8) ?u64 {
+    const digits = std.mem.cutPrefix(u8, model_id, "vocabulary:") orelse return null;
+    return if (digits.len == 16) std.fmt.parseInt(u64, digits, 16) catch null else null;
+}
+
+fn digitsOf(fingerprint: u64) [16]u8 {
+    return std.fmt.bytesToHex(std.mem.toBytes(std.mem.nativeToBig(u64, fingerprint)), .lower);
+}
+
+/// Fails with `model_mismatch` if the payload has the fingerprint of another vocabulary, else at the first leaf whose tokens
+/// do not spell its name. A leaf with a token of unknown bytes passes. Walks the trie once for each vocabulary, in
+/// O(nodes + bytes).
 pub fn check(gpa: Allocator, trie: *TokenTrie, spelling: Spelling, diag: *Diagnostic) diagnostic.Error!void {
-    if (trie.has_labels) return;
     if (spelling.identity != 0 and trie.spelt_by.load(.monotonic) == spelling.identity) return;
+    if (fingerprintIn(trie.textOf(trie.model_id))) |wanted| {
+        const found = try spelling.fingerprint(spelling.pointer, diag);
+        if (found != wanted) return diag.fail(
+            .model_mismatch,
+            "modelId: the payload is for the vocabulary {s}, the model's is {s}",
+            .{ @as([]const u8, &digitsOf(wanted)), @as([]const u8, &digitsOf(found)) },
+        );
+    }
+    if (!trie.has_labels) try checkLeaves(gpa, trie, spelling, diag);
+    trie.spelt_by.store(spelling.identity, .monotonic);
+}
+
+fn checkLeaves(gpa: Allocator, trie: *const TokenTrie, spelling: Spelling, diag: *Diagnostic) diagnostic.Error!void {
     var walk: Walk = .{ .gpa = gpa, .trie = trie, .spelling = spelling, .diag = diag };
     defer walk.bytes.deinit(gpa);
     defer walk.path.deinit(gpa);
@@ -34,7 +60,6 @@ pub fn check(gpa: Allocator, trie: *TokenTrie, spelling: Spelling, diag: *Diagno
             error.Failed => error.Failed,
         };
     }
-    trie.spelt_by.store(spelling.identity, .monotonic);
 }
 
 const Walk = struct {

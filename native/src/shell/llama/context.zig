@@ -16,6 +16,7 @@ const Vocabulary = vocabulary.Vocabulary;
 const file = @import("engine").file;
 const Mutex = @import("engine").mutex.Mutex;
 const Recognizer = @import("engine").recognizer.Recognizer;
+const Spelling = @import("engine").constraint.Spelling;
 const gpa = @import("engine").memory.gpa;
 
 /// Reference-counted. `setModelId`, `modelWithGpuLayers` and `drafterOf` are for one thread at a time.
@@ -31,6 +32,8 @@ pub const Context = struct {
     /// "" if unknown.
     model_id: []const u8 = "",
     mutex: Mutex = .{},
+    /// Of the vocabulary, under `mutex`. Null until a payload has one.
+    fingerprint: ?u64 = null,
     /// For grammars of streams: special tokens are text, as llama.cpp's grammars take them. Made for the first one.
     text_vocabulary: ?*Vocabulary = null,
     grammars: GrammarCache = .{},
@@ -109,6 +112,11 @@ pub const Context = struct {
     /// A GBNF grammar with a rule `root`, as llama.cpp takes it. The caller owns one reference. Safe from any thread.
     pub fn grammarOf(context: *Context, gbnf: []const u8, d: *Diagnostic) diagnostic.Error!*Recognizer {
         return context.grammars.get(try context.textVocabulary(d), gbnf, d);
+    }
+
+    /// What the model's tokens spell, for payloads. Lends the context.
+    pub fn spelling(context: *Context) Spelling {
+        return .{ .pointer = context, .append = appendForSpelling, .fingerprint = fingerprintOf, .identity = context.model.identity };
     }
 
     fn textVocabulary(context: *Context, d: *Diagnostic) diagnostic.Error!*const Vocabulary {
@@ -300,6 +308,22 @@ fn checkDrafter(drafter: *const Model, model: *const Model, d: *Diagnostic) diag
             token, diagnostic.quoted(bytes[0].items), drafter.path, diagnostic.quoted(bytes[1].items),
         });
     }
+}
+
+fn appendForSpelling(pointer: *const anyopaque, token: i32, out: *ArrayList(u8)) error{OutOfMemory}!void {
+    const context: *const Context = @ptrCast(@alignCast(pointer));
+    return context.model.appendBytes(token, true, out);
+}
+
+fn fingerprintOf(pointer: *const anyopaque, d: *Diagnostic) diagnostic.Error!u64 {
+    const context: *Context = @constCast(@as(*const Context, @ptrCast(@alignCast(pointer))));
+    context.mutex.lock();
+    defer context.mutex.unlock();
+    if (context.fingerprint) |known| return known;
+    const copied = try context.vocabularyOf(d);
+    defer copied.release();
+    context.fingerprint = copied.fingerprint();
+    return context.fingerprint.?;
 }
 
 fn releaseModel(pointer: *anyopaque) void {

@@ -9,7 +9,6 @@ const Runtime = @import("loader.zig").Runtime;
 const native_log = @import("native_log.zig");
 const diagnostic = @import("engine").diagnostic;
 const identity = @import("engine").identity;
-const Spelling = @import("engine").constraint.Spelling;
 const Diagnostic = diagnostic.Diagnostic;
 const file = @import("engine").file;
 const gpa = @import("engine").memory.gpa;
@@ -134,16 +133,6 @@ pub const Model = struct {
     }
 
     const usual_token_bytes = 64;
-
-    /// What its tokens spell, for payloads. Lends the model.
-    pub fn spelling(model: *const Model) Spelling {
-        return .{ .pointer = model, .append = appendForSpelling, .identity = model.identity };
-    }
-
-    fn appendForSpelling(pointer: *const anyopaque, token: i32, out: *ArrayList(u8)) error{OutOfMemory}!void {
-        const model: *const Model = @ptrCast(@alignCast(pointer));
-        return model.appendBytes(token, true, out);
-    }
 
     /// Fails at the first token that is not in the vocabulary; `name` is the caller's name of the array.
     pub fn checkTokens(model: *const Model, name: []const u8, tokens: []const i32, d: *Diagnostic) diagnostic.Error!void {

@@ -303,7 +303,7 @@ pub const Stream = struct {
         const trie = try compilePayload(gpa, payload, .{
             .n_tokens = model.n_tokens,
             .model_id = s.context.model_id,
-            .spelling = model.spelling(),
+            .spelling = s.context.spelling(),
         }, &s.diag);
         defer trie.release();
         try s.constrainBy(.{ .token_trie = trie }, mode, .{});
