@@ -312,17 +312,21 @@ def of_tags(constraint: dict[str, Any]) -> tags.Recognizer:
         raise NotKnown("MessagePack") from error
     if "tags" not in descriptor:
         raise NotKnown("the notation of others")
-    parts = [
-        tags.Part(
-            tag["begin"].encode(),
-            tag.get("end", "").encode(),
-            recognizer_of({"grammar": tag["lark"]} if "lark" in tag else tag),
-        )
-        for tag in descriptor["tags"]
-    ]
+    if '{"token":' in json.dumps(descriptor) or "<|" in json.dumps(descriptor):
+        raise NotKnown("tokens that stand for themselves")
+    parts = []
+    for tag in descriptor["tags"]:
+        row = tags.Row(tag.get("separator", "").encode(), tag["end"].encode()) if "tags" in tag else None
+        for one in tag.get("tags", [tag]):
+            begin, end = one["begin"].encode(), one.get("end", "").encode()
+            language = recognizer_of({"grammar": one["lark"]} if "lark" in one else one)
+            whole = tag["begin"].encode() + begin if row else begin
+            parts.append(tags.Part(whole, end, language, row, begin))
+    triggers = [text.encode() for text in descriptor.get("triggers", [])]
+    triggers = triggers or [tag["begin"].encode() for tag in descriptor["tags"]]
     return tags.Recognizer(
         parts,
-        triggers=[text.encode() for text in descriptor.get("triggers", [])],
+        triggers=triggers,
         excludes=[text.encode() for text in descriptor.get("excludes", [])],
         after=descriptor.get("after", "").encode(),
         at_least=descriptor.get("at_least", 0),
