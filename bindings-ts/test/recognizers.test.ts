@@ -46,6 +46,21 @@ function accept(matcher: Matcher, text: string): void {
   for (const byte of Buffer.from(text)) expect(matcher.accept(byte)).toBe(Step.IN_SPAN);
 }
 
+describe("Schemas in grammars", () => {
+  test("a schema by name is whatever jsonSchema takes", () => {
+    const schemas = { plain: { const: "a" }, text: '{"const": "a"}', zod: z.literal("a") };
+    for (const [name, schema] of Object.entries(schemas)) {
+      for (const imports of [{ [name]: schema }, (wanted: string) => (wanted === name ? schema : null)]) {
+        using constraint = Constraint.lark(vocabulary, `start: "<" @${name} ">"`, { imports });
+        using matcher = new Matcher(constraint);
+        expect(Buffer.from(matcher.forcedBytes()).toString()).toBe('<"a">');
+      }
+    }
+    const refused = failure(() => Constraint.lark(vocabulary, "start: @other", { imports: schemas }));
+    expect(refused.message).toContain("1:8: there is no grammar or schema other among those given");
+  });
+});
+
 describe("Vocabulary", () => {
   test("prepare builds the trie, info counts it", () => {
     using fresh = newVocabulary();

@@ -328,7 +328,8 @@ int eliza_inference_constraint_create_lark(const eliza_vocab *vocab, const char 
 
 /*
  * Gives a grammar in Lark's notation (UTF-8) that `%import` names: `name` is `a.b` for `%import a.b.RULE` and for
- * `%import .a.b.RULE`. If there is such a grammar, sets `*out_text`, which is NULL, and `*out_len`; the text is copied at once,
+ * `%import .a.b.RULE`; or what `@name` names: such a grammar, or a JSON Schema, which is a JSON object or `true` or `false`. If
+ * there is one, sets `*out_text`, which is NULL, and `*out_len`; the text is copied at once,
  * and stays the caller's. A non-zero return cancels: ELIZA_ERR_CANCELLED. Called from the compiling thread, at most once for
  * each name that has a grammar; it may compile other constraints.
  */
@@ -340,7 +341,7 @@ typedef struct eliza_lark_options_t {
     uint32_t flags;    /* 0 */
     const char *start; /* the rule that a text is of; NULL: "start" */
     size_t start_len;
-    eliza_grammar_callback grammar; /* NULL: there are no grammars to import from but `common` */
+    eliza_grammar_callback grammar; /* NULL: there are none but `common` */
     void *user_data;
 } eliza_lark_options_t;
 

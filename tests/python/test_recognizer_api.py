@@ -695,6 +695,37 @@ def test_imports_come_from_a_dict_or_a_function(words: Vocabulary) -> None:
         Constraint.lark(words, text, imports=1)  # type: ignore[arg-type]
 
 
+def test_a_schema_by_name_is_whatever_json_schema_takes(words: Vocabulary) -> None:
+    class Model:
+        @staticmethod
+        def model_json_schema() -> dict[str, object]:
+            return {"const": "a"}
+
+        @staticmethod
+        def model_validate_json(text: str | bytes) -> object:
+            raise NotImplementedError
+
+    for schema in ({"const": "a"}, '{"const": "a"}', Model, lambda name: {"const": name}):
+        imports: Any = schema if callable(schema) and schema is not Model else {"a": schema}
+        matcher = Matcher(Constraint.lark(words, 'start: "<" @a ">"', imports=imports))
+        assert matcher.forced_bytes() == b'<"a">'
+    with pytest.raises(GrammarError, match="1:8: no document is valid against the schema"):
+        Constraint.lark(words, "start: @a", imports={"a": False})
+    with pytest.raises(TypeError, match=r"imports\['a'\]: expected a dict, a bool, a str"):
+        Constraint.lark(words, "start: @a", imports={"a": 1})  # type: ignore[dict-item]
+
+
+def test_schemas_of_a_grammar_have_a_limit(words: Vocabulary) -> None:
+    def grammar(n: int) -> str:
+        return "start: " + " | ".join(f'%json {{"const": {i}}}' for i in range(n))
+
+    matcher = Matcher(Constraint.lark(words, grammar(256)))
+    accept_text(matcher, b"255")
+    assert matcher.can_stop
+    with pytest.raises(LimitError, match=r"1:\d+: the grammar has more than 256 schemas"):
+        Constraint.lark(words, grammar(257))
+
+
 def test_what_gives_imports_may_fail(words: Vocabulary) -> None:
     def fail(name: str) -> str:
         raise LookupError(name)

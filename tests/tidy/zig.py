@@ -44,7 +44,7 @@ ENGINE = {
     "mask": "vocabulary base platform",
     "language": "mask contract base",
     "lr": "language mask vocabulary contract base platform",
-    "glr": "lr language mask vocabulary contract base",
+    "glr": "lr schema language mask vocabulary contract base platform",
     "schema": "mask language vocabulary contract base platform",
     "tags": "language mask vocabulary contract base platform",
     "recognizer": "tags lr glr schema language mask vocabulary contract sampling base platform",

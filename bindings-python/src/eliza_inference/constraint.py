@@ -185,7 +185,8 @@ class Constraint(Shared, Described):
         """Allows a text of a context-free grammar in Lark's notation, read by place or by the longest lexeme.
 
         `start` names the rule that a text is of. `imports` has the grammars that `%import` names, `"a.b"` for
-        `%import a.b.rule`, or is a function that is called with such a name and returns a grammar or None; what it
+        `%import a.b.rule`, and what `@name` names: grammars, and JSON Schemas as `json_schema` takes them. Or it is
+        a function that is called with such a name and returns one of these or None; what it
         raises comes through. `eliza_inference.grammars` has some that ship. Raises `GrammarError` with line and
         column; for a conflict, with the two items and a shortest example. What is legal but seldom meant is in `notes`.
         """

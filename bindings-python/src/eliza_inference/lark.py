@@ -1,4 +1,4 @@
-"""Grammars in Lark's notation: their start, and the grammars that they import from."""
+"""Grammars in Lark's notation: their start, and the grammars and schemas that they name."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 
 from eliza_inference._arguments import kind_of, utf8
 from eliza_inference._library import CData, ffi, new_struct
+from eliza_inference.json_schema import JsonSchema, schema_text
 
 __all__ = ["Grammars"]
 
-Grammars = Mapping[str, str] | Callable[[str], str | None]
-"""The grammars that `%import` names, or what gives them; None: there is none."""
+Grammars = Mapping[str, JsonSchema] | Callable[[str], JsonSchema | None]
+"""The grammars that `%import` and `@name` name, each a text, and the JSON Schemas that `@name` names; or what gives
+them; None: there is none."""
 
 
 class LarkOptions:
@@ -26,7 +28,7 @@ class LarkOptions:
         if imports is None:
             return
         if isinstance(imports, Mapping):
-            self._find: Callable[[str], str | None] = imports.get
+            self._find: Callable[[str], JsonSchema | None] = imports.get
         elif callable(imports):
             self._find = imports
         else:
@@ -35,11 +37,11 @@ class LarkOptions:
         self.struct.grammar, self.struct.user_data = _on_grammar, self._handle
 
     def give(self, name: str, out_text: CData, out_length: CData) -> None:
-        """Hands out a grammar's text, which the library copies before it asks for another."""
+        """Hands out a grammar's or schema's text, which the library copies before it asks for another."""
         grammar = self._find(name)
         if grammar is None:
             return
-        text = utf8(f"imports[{name!r}]", grammar)
+        text = utf8(f"imports[{name!r}]", schema_text(f"imports[{name!r}]", grammar)[0])
         self._lent = ffi.from_buffer("char[]", text, require_writable=False)
         out_text[0], out_length[0] = self._lent, len(text)
 

@@ -42,6 +42,7 @@ test {
     _ = @import("compile/masks_test.zig");
     _ = @import("compile/gbnf/gbnf.zig");
     _ = @import("compile/lark/lark.zig");
+    _ = @import("compile/lark/guidance.zig");
     _ = @import("compile/lark/parametric.zig");
     _ = @import("compile/lark/substring.zig");
     _ = @import("compile/lark/properties.zig");

@@ -20,6 +20,11 @@ const Run = run_module.Run;
 pub const Lexing = run_module.Lexing;
 const Flags = @import("../vocabulary/tokens.zig").Flags;
 const NamedTokens = @import("named_tokens.zig").NamedTokens;
+const Parts = @import("parts.zig").Parts;
+const graph = @import("graph.zig");
+const bitmap = @import("../base/bitmap.zig");
+const walk = @import("../mask/walk.zig").walk;
+const addDuplicates = @import("../mask/walk.zig").addDuplicates;
 const Walker = @import("walker.zig").Walker;
 
 /// recognizer/language.zig says what each operation promises.
@@ -27,11 +32,14 @@ pub const Ambiguous = struct {
     program: Program,
     lexing: Lexing,
     named: NamedTokens = .{},
+    /// Owned. Null: there are none.
+    parts: ?*Parts = null,
 
     pub const kind: Kind = .grammar;
     pub const stack_form: StackForm = .graph;
 
     pub fn deinit(a: *Ambiguous, gpa: Allocator, arrays: Arrays) void {
+        if (a.parts) |parts| parts.destroy();
         if (arrays == .owned) {
             a.program.deinit(gpa);
             a.named.deinit(gpa);
@@ -41,6 +49,13 @@ pub const Ambiguous = struct {
 
     pub fn describe(a: *const Ambiguous, info: *Info) void {
         a.program.describe(info);
+        const parts = a.parts orelse return;
+        info.automaton_bytes += parts.bytes();
+        for (parts.list) |*part| {
+            var one: Info = info.*;
+            part.schema.describe(&one);
+            info.automaton_bytes += one.automaton_bytes;
+        }
     }
 
     pub fn initial(_: *const Ambiguous) u32 {
@@ -48,10 +63,31 @@ pub const Ambiguous = struct {
     }
 
     pub fn advance(a: *const Ambiguous, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) run_module.Error!?Position {
-        var run: Run = try .init(gpa, &a.program, a.lexing, pool, from);
+        if (a.parts) |parts| if (graph.placeOf(from)) |number| {
+            switch (try a.advanceWithin(gpa, parts, number, text)) {
+                .place => |next| return .{ .state = graph.first_place + next, .stack = from.stack },
+                .nothing => return null,
+                .elsewhere => {},
+            }
+        };
+        var run: Run = try .init(gpa, &a.program, a.lexing, a.parts, pool, from);
         defer run.deinit();
         const set = try takeText(&run, text);
         return if (set == Run.empty) null else try run.positionOf(set);
+    }
+
+    const Within = union(enum) { place: u32, nothing, elsewhere };
+
+    /// The place after a text in which the part surely does not end; `elsewhere` if it may.
+    fn advanceWithin(_: *const Ambiguous, gpa: Allocator, parts: *Parts, number: u32, text: []const u8) run_module.Error!Within {
+        var frames: Pool = .{};
+        defer frames.nodes.deinit(gpa);
+        const place = try parts.open(gpa, &frames, number);
+        const part = &parts.list[place.part];
+        if (text.len == 0 or part.canEndWithin(text)) return .elsewhere;
+        if (part.nexts.isSet(text[0]) and try part.schema.canStop(gpa, &frames, place.at)) return .elsewhere;
+        const next = try part.schema.advance(gpa, &frames, place.at, text) orelse return .nothing;
+        return .{ .place = try parts.numberOf(&frames, .{ .part = place.part, .at = next }) };
     }
 
     pub fn advanceToken(
@@ -63,20 +99,21 @@ pub const Ambiguous = struct {
         flags: Flags,
         text: ?[]const u8,
     ) run_module.Error!?Position {
-        var run: Run = try .init(gpa, &a.program, a.lexing, pool, from);
+        const class = a.named.classOf(token, flags);
+        if (class == NamedTokens.no_class) return if (text) |bytes| a.advance(gpa, pool, from, bytes) else null;
+        var run: Run = try .init(gpa, &a.program, a.lexing, a.parts, pool, from);
         defer run.deinit();
         const as_text = if (text) |bytes| try takeText(&run, bytes) else Run.empty;
-        const class = a.named.classOf(token, flags);
-        const as_itself = if (class != NamedTokens.no_class) try run.stepToken(first_set, class) else Run.empty;
+        const as_itself = try run.stepToken(first_set, class);
         const set = try run.unite(as_text, as_itself);
         return if (set == Run.empty) null else try run.positionOf(set);
     }
 
-    /// No text has the byte that stands before a token's class.
+    /// No text has the bytes that stand before the numbers of tokens and parts.
     fn takeText(run: *Run, text: []const u8) run_module.Error!u32 {
         var set: u32 = first_set;
         for (text) |byte| {
-            if (byte == NamedTokens.lead) return Run.empty;
+            if (byte >= Parts.lead) return Run.empty;
             set = try run.step(set, byte);
             if (set == Run.empty) break;
         }
@@ -87,7 +124,7 @@ pub const Ambiguous = struct {
         if (a.named.isEmpty()) return false;
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
-        var run: Run = try .init(gpa, &a.program, a.lexing, pool, at);
+        var run: Run = try .init(gpa, &a.program, a.lexing, a.parts, pool, at);
         defer run.deinit();
         return try run.step(first_set, NamedTokens.lead) != Run.empty;
     }
@@ -95,7 +132,7 @@ pub const Ambiguous = struct {
     pub fn canStop(a: *const Ambiguous, gpa: Allocator, pool: *Pool, at: Position) run_module.Error!bool {
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
-        var run: Run = try .init(gpa, &a.program, a.lexing, pool, at);
+        var run: Run = try .init(gpa, &a.program, a.lexing, a.parts, pool, at);
         defer run.deinit();
         return run.canEnd(first_set);
     }
@@ -103,19 +140,57 @@ pub const Ambiguous = struct {
     pub fn computeMask(a: *Ambiguous, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) run_module.Error!u32 {
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
-        var run: Run = try .init(context.gpa, &a.program, a.lexing, pool, at);
+        var run: Run = try .init(context.gpa, &a.program, a.lexing, a.parts, pool, at);
         defer run.deinit();
-        var walker: Walker = try .init(&run, &a.named, scratch.states, first_set);
-        defer walker.deinit();
-        context.computeByWalk(&walker, try run.canEnd(first_set), scratch);
-        if (walker.failure) |failed| return failed;
+        const can_end = try run.canEnd(first_set);
+        if (a.parts) |parts| {
+            try a.findWithParts(context, &run, parts, scratch);
+            context.finishWords(can_end, scratch);
+        } else {
+            var walker: Walker = try .init(&run, &a.named, scratch.states, first_set);
+            defer walker.deinit();
+            context.computeByWalk(&walker, can_end, scratch);
+            if (walker.failure) |failed| return failed;
+        }
         return @intCast(run.looked);
+    }
+
+    /// Leaves in the builder's words what goes on with the documents, the tokens in which one of these ends, and what goes on
+    /// elsewhere.
+    fn findWithParts(a: *Ambiguous, context: *const MaskContext, run: *Run, parts: *Parts, scratch: *Scratch) run_module.Error!void {
+        const words = scratch.builder.words;
+        bitmap.clear(words);
+        const outside = try run.outside(first_set);
+        var walker: Walker = try .init(run, &a.named, scratch.states, outside);
+        defer walker.deinit();
+        const n = run.of(first_set).len;
+        for (0..n) |i| {
+            const place = run.placeIn(run.of(first_set)[i]) orelse continue;
+            try parts.addMask(context, &run.frames, place, words);
+            try walker.addAll(try run.alone(run.of(first_set)[i]), try parts.crossing(place.part, context), context.tokens, words);
+        }
+        if (outside != Run.empty) {
+            try walker.moveTo(outside);
+            walk(context.trie, context.tokens, &walker, words);
+            walker.addNamed(context.tokens, words);
+        }
+        if (walker.failure) |failed| return failed;
+        addDuplicates(context.trie, words);
     }
 
     pub fn save(a: *const Ambiguous, writer: anytype) Allocator.Error!void {
         try writer.put(&a.program);
         try writer.put(&a.named);
-        return writer.put(&@as(u32, @backingInt(a.lexing)));
+        try writer.put(&@as(u32, @backingInt(a.lexing)));
+        const parts = a.parts orelse return writer.put(&@as(u32, 0));
+        try writer.put(&@as(u32, @intCast(parts.list.len)));
+        for (parts.list) |*part| try part.schema.save(writer);
+    }
+
+    /// What `open` leaves to its caller is read next: so many schemas, each as JsonSchema saves it.
+    pub fn nSchemas(reader: anytype) error{Damaged}!u32 {
+        const n = try reader.get(u32);
+        return if (n <= Parts.parts_max) n else error.Damaged;
     }
 
     pub fn open(_: Allocator, reader: anytype) error{ OutOfMemory, Damaged }!Ambiguous {

@@ -19,10 +19,14 @@ pub const root = position.bottom;
 /// In place of the next link or configuration.
 pub const last = position.bottom;
 
+/// States of the lexer are below it.
+pub const first_place = 1 << 16;
+
 /// One way to read the text so far.
 pub const Configuration = struct {
-    /// The lexer's state within the pending lexeme; `nothing_pending` before the first byte.
-    state: u16,
+    /// The lexer's state within the pending lexeme; `nothing_pending` before the first byte. From `first_place` on, a
+    /// place in a part (parts.zig).
+    state: u32,
     node: u32,
 
     pub fn isBefore(_: void, a: Configuration, b: Configuration) bool {
@@ -65,6 +69,11 @@ pub fn positionOf(pool: *Pool, gpa: Allocator, configurations: []const Configura
     return .{ .state = 0, .stack = .{ .below = next, .top = several } };
 }
 
+/// The number of the place, if the position has one configuration and that is in a part.
+pub fn placeOf(at: Position) ?u32 {
+    return if (at.stack.top == single and at.state >= first_place) at.state - first_place else null;
+}
+
 /// The configurations of a position, one by one.
 pub const Configurations = struct {
     pool: *const Pool,
@@ -75,7 +84,7 @@ pub const Configurations = struct {
         const is_single = at.stack.top == single;
         return .{
             .pool = pool,
-            .single = if (is_single) .{ .state = @intCast(at.state), .node = at.stack.below } else null,
+            .single = if (is_single) .{ .state = at.state, .node = at.stack.below } else null,
             .next_cell = if (is_single) last else at.stack.below,
         };
     }
@@ -88,6 +97,6 @@ pub const Configurations = struct {
         if (c.next_cell == last) return null;
         const cell = c.pool.nodes.items[c.next_cell];
         c.next_cell = cell.parent;
-        return .{ .state = @intCast(cell.state), .node = cell.depth };
+        return .{ .state = cell.state, .node = cell.depth };
     }
 };

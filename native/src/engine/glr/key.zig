@@ -33,7 +33,7 @@ pub const GraphKey = struct {
 
     /// In no key.
     const too_large = std.math.maxInt(u31);
-    const several_bit = 1 << 16;
+    const several_bit = 1 << 29;
     const repeat_bit = 1 << 30;
 
     pub fn of(pool: *const Pool, at: Position) GraphKey {

@@ -19,6 +19,9 @@ const Program = program_module.Program;
 const nothing_pending = @import("../lr/parser.zig").nothing_pending;
 const graph = @import("graph.zig");
 const NamedTokens = @import("named_tokens.zig").NamedTokens;
+const parts_module = @import("parts.zig");
+const Parts = parts_module.Parts;
+const Place = parts_module.Place;
 
 /// Why a run cannot go on.
 pub const Error = span.Error;
@@ -46,6 +49,7 @@ pub const Run = struct {
     gpa: Allocator,
     program: *const Program,
     lexing: Lexing,
+    parts: ?*Parts,
     pool: *Pool,
     /// The run's own cells begin here, and their levels.
     first_cell: usize,
@@ -71,6 +75,11 @@ pub const Run = struct {
     of_pending: NumberMap = .{},
     /// [i * width]: the terminals that may begin although the pending lexeme can go on.
     inseparable: ArrayList(u64) = .empty,
+    /// Of the configurations in parts, by their states from `first_place` on.
+    places: ArrayList(Place) = .empty,
+    by_place: NumberMap = .{},
+    /// The frames of the places.
+    frames: Pool = .{},
     // Scratch of single operations.
     pairs: ArrayList(Pair) = .empty,
     pair_sets: ArrayList(u64) = .empty,
@@ -90,8 +99,8 @@ pub const Run = struct {
     /// A node and the stacks that reductions of it lead to, by the parser's state.
     const Stack = struct { node: u32, groups: Range };
     const Group = struct { state: u16, node: u32, level: i32 };
-    /// As graph.zig's, with a stack in place of its node.
-    pub const Configuration = struct { state: u16, stack: u32 };
+    /// As graph.zig's, with a stack in place of its node. In a part its state is an index of `places`.
+    pub const Configuration = struct { state: u32, stack: u32 };
     const Mark = struct { stamp: u32, index: u32 };
     /// A state on a node.
     const Pair = struct {
@@ -111,20 +120,33 @@ pub const Run = struct {
     pub const empty = 0;
     /// So many pairs are looked through one by one.
     const listed_max = 16;
+    /// States of the lexer are below it.
+    const first_place = graph.first_place;
     /// In place of an index of `inseparable`: any terminal may begin.
     const unlimited = std.math.maxInt(u32);
     /// In place of a parser's state that a terminal leads to: `below` is the stack, which stays.
     const skipped = std.math.maxInt(u16);
 
     /// At a position: its configurations are set 1.
-    pub fn init(gpa: Allocator, program: *const Program, lexing: Lexing, pool: *Pool, at: Position) Error!Run {
-        var r: Run = .{ .gpa = gpa, .program = program, .lexing = lexing, .pool = pool, .first_cell = pool.nodes.items.len };
+    pub fn init(gpa: Allocator, program: *const Program, lexing: Lexing, parts: ?*Parts, pool: *Pool, at: Position) Error!Run {
+        var r: Run = .{
+            .gpa = gpa,
+            .program = program,
+            .lexing = lexing,
+            .parts = parts,
+            .pool = pool,
+            .first_cell = pool.nodes.items.len,
+        };
         errdefer r.deinit();
         try r.sets.append(gpa, .{ .from = 0, .to = 0 });
         var all: graph.Configurations = .of(pool, at);
         while (all.next()) |one| {
             try r.remember(one.node);
-            try r.found.append(gpa, .{ .state = one.state, .stack = try r.stackOf(one.node, 0) });
+            const state = if (one.state < first_place)
+                one.state
+            else
+                try r.stateOf(try parts.?.open(gpa, &r.frames, one.state - first_place));
+            try r.found.append(gpa, .{ .state = state, .stack = try r.stackOf(one.node, 0) });
         }
         _ = try r.internFound();
         return r;
@@ -133,12 +155,13 @@ pub const Run = struct {
     /// Leaves the pool's cells to the caller.
     pub fn deinit(r: *Run) void {
         inline for (owned) |name| @field(r, name).deinit(r.gpa);
+        r.frames.nodes.deinit(r.gpa);
     }
 
     const owned = .{
         "levels",     "stacks",      "viable", "groups",    "of_nodes", "by_links",      "sets",     "configurations", "by_content",
         "of_pending", "inseparable", "pairs",  "pair_sets", "frontier", "next_frontier", "arrivals", "found",          "waiting",
-        "marks",      "of_pairs",
+        "marks",      "of_pairs",    "places", "by_place",
     };
 
     /// The configurations of a set.
@@ -153,20 +176,26 @@ pub const Run = struct {
         r.found.clearRetainingCapacity();
         r.arrivals.clearRetainingCapacity();
         const restarted = lexer.next(dfa.start, byte);
+        const begins = restarted != dfa.dead or if (r.parts) |parts| parts.firsts.isSet(byte) else false;
         const range = r.sets.items[set];
         for (range.from..range.to) |i| {
             const one = r.configurations.items[i];
-            if (one.state == nothing_pending) {
-                if (restarted == dfa.dead or !r.canReach(one.stack, restarted)) continue;
-                try r.found.append(r.gpa, .{ .state = restarted, .stack = one.stack });
+            if (one.state >= first_place) {
+                if (try r.isWhole(one) and begins) try r.endPart(one);
+                try r.goOn(one, byte);
                 continue;
             }
-            const next = lexer.next(one.state, byte);
+            if (one.state == nothing_pending) {
+                if (begins) try r.beginOn(one.stack, restarted, byte, unlimited);
+                continue;
+            }
+            const state: u16 = @intCast(one.state);
+            const next = lexer.next(state, byte);
             const is_over = r.endsLazily(one);
             const goes_on = !is_over and next != dfa.dead and
-                (lexer.reaches[next] == lexer.reaches[one.state] or r.canReach(one.stack, next));
+                (lexer.reaches[next] == lexer.reaches[state] or r.canReach(one.stack, next));
             if (goes_on) try r.found.append(r.gpa, .{ .state = next, .stack = one.stack });
-            if (restarted == dfa.dead or lexer.matches[one.state] == 0) continue;
+            if (!begins or lexer.matches[state] == 0) continue;
             switch (r.lexing) {
                 .any => try r.end(one, is_over, unlimited),
                 .longest => if (is_over or next == dfa.dead) try r.end(one, is_over, unlimited),
@@ -175,8 +204,31 @@ pub const Run = struct {
                 } else if (try r.inseparableFrom(one)) |limit| try r.end(one, is_over, limit),
             }
         }
-        try r.land(restarted);
+        try r.land(restarted, byte);
         try r.join();
+        return r.internFound();
+    }
+
+    /// The set of the configurations that are in no part, or where a part has ended.
+    pub fn outside(r: *Run, set: u32) Error!u32 {
+        r.found.clearRetainingCapacity();
+        r.arrivals.clearRetainingCapacity();
+        const range = r.sets.items[set];
+        for (range.from..range.to) |i| {
+            const one = r.configurations.items[i];
+            if (one.state < first_place) {
+                try r.found.append(r.gpa, one);
+            } else if (try r.isWhole(one)) try r.endPart(one);
+        }
+        try r.land(nothing_pending, null);
+        try r.join();
+        return r.internFound();
+    }
+
+    /// The set of one configuration.
+    pub fn alone(r: *Run, one: Configuration) Error!u32 {
+        r.found.clearRetainingCapacity();
+        try r.found.append(r.gpa, one);
         return r.internFound();
     }
 
@@ -203,7 +255,9 @@ pub const Run = struct {
         const end_of_input = r.program.endOfInput();
         for (range.from..range.to) |i| {
             const one = r.configurations.items[i];
-            if (one.state != nothing_pending) {
+            if (one.state >= first_place) {
+                if (try r.isWhole(one)) try r.endPart(one);
+            } else if (one.state != nothing_pending) {
                 try r.end(one, r.endsLazily(one), unlimited);
             } else if (program_module.has(r.viableOf(one.stack), end_of_input)) return true;
         }
@@ -223,9 +277,83 @@ pub const Run = struct {
     pub fn positionOf(r: *Run, set: u32) Error!Position {
         var all: ArrayList(graph.Configuration) = .empty;
         defer all.deinit(r.gpa);
-        for (r.of(set)) |one| try all.append(r.gpa, .{ .state = one.state, .node = r.stacks.items[one.stack].node });
+        for (r.of(set)) |one| {
+            const state = if (one.state < first_place) one.state else first_place + try r.parts.?.numberOf(&r.frames, r.placeOf(one));
+            try all.append(r.gpa, .{ .state = state, .node = r.stacks.items[one.stack].node });
+        }
         std.sort.heap(graph.Configuration, all.items, {}, graph.Configuration.isBefore);
         return graph.positionOf(r.pool, r.gpa, all.items);
+    }
+
+    // ---- Parts
+
+    /// Where a configuration is in its document; null if it is in none. Its frames are in `frames`.
+    pub fn placeIn(r: *const Run, one: Configuration) ?Place {
+        return if (one.state < first_place) null else r.placeOf(one);
+    }
+
+    fn placeOf(r: *const Run, one: Configuration) Place {
+        return r.places.items[one.state - first_place];
+    }
+
+    fn stateOf(r: *Run, place: Place) Error!u32 {
+        var hasher: std.hash.Wyhash = .init(place.part);
+        hasher.update(std.mem.asBytes(&place.at.state));
+        hasher.update(std.mem.asBytes(&place.at.stack));
+        const hash = hasher.final() >> 1;
+        const known = r.by_place.get(hash);
+        if (known) |i| if (std.meta.eql(r.places.items[i], place)) return first_place + i;
+        const number: u32 = @intCast(r.places.items.len);
+        try r.places.append(r.gpa, place);
+        if (known == null) try r.by_place.put(r.gpa, hash, number);
+        return first_place + number;
+    }
+
+    /// Whether the document is whole.
+    fn isWhole(r: *Run, one: Configuration) Error!bool {
+        const place = r.placeOf(one);
+        return r.parts.?.list[place.part].schema.canStop(r.gpa, &r.frames, place.at);
+    }
+
+    /// Adds to `found` the document after a byte.
+    fn goOn(r: *Run, one: Configuration, byte: u8) Error!void {
+        return r.follow(r.placeOf(one), byte, one.stack);
+    }
+
+    fn follow(r: *Run, place: Place, byte: u8, stack: u32) Error!void {
+        const schema = &r.parts.?.list[place.part].schema;
+        const next = try schema.advance(r.gpa, &r.frames, place.at, &.{byte}) orelse return;
+        try r.found.append(r.gpa, .{ .state = try r.stateOf(.{ .part = place.part, .at = next }), .stack = stack });
+    }
+
+    /// Adds to `arrivals` where the part's terminal leads.
+    fn endPart(r: *Run, one: Configuration) Error!void {
+        return r.addShifts(one.stack, r.parts.?.list[r.placeOf(one).part].terminal.?, unlimited);
+    }
+
+    /// Adds to `found` what begins on a stack with a byte, which leads the lexer to `state`.
+    fn beginOn(r: *Run, stack: u32, state: u16, byte: u8, limit: u32) Error!void {
+        if (state != dfa.dead and r.mayBegin(stack, state, limit)) try r.found.append(r.gpa, .{ .state = state, .stack = stack });
+        const parts = r.parts orelse return;
+        if (!parts.firsts.isSet(byte)) return;
+        for (parts.list, 0..) |*part, number| {
+            if (!part.firsts.isSet(byte) or !part.isAmong(r.viableOf(stack))) continue;
+            if (limit != unlimited and !part.isAmong(r.inseparable.items[limit * r.program.width ..])) continue;
+            try r.follow(.{ .part = @intCast(number), .at = part.initial() }, byte, stack);
+        }
+    }
+
+    /// Adds to the set the parts that the lexeme goes on with whatever they begin with.
+    fn addInseparableParts(r: *const Run, one: Configuration, set: []u64) void {
+        const parts = r.parts orelse return;
+        for (parts.list) |*part| {
+            const terminal = part.terminal orelse continue;
+            var firsts = part.firsts.iterator(.{});
+            while (firsts.next()) |byte| {
+                const next = r.program.lexer.next(@intCast(one.state), @intCast(byte));
+                if (next == dfa.dead or !r.canReach(one.stack, next)) break;
+            } else program_module.add(set, terminal);
+        }
     }
 
     // ---- Lexemes
@@ -244,7 +372,7 @@ pub const Run = struct {
     /// Whether a lazy terminal that the parser can take matches: then the lexeme is that, and does not go on.
     fn endsLazily(r: *const Run, one: Configuration) bool {
         if (r.lexing == .longest) return false;
-        for (r.program.lexer.matchList(one.state)) |terminal| {
+        for (r.program.lexer.matchList(@intCast(one.state))) |terminal| {
             if (program_module.has(r.program.lazy, terminal) and program_module.has(r.viableOf(one.stack), terminal)) return true;
         }
         return false;
@@ -261,7 +389,7 @@ pub const Run = struct {
     /// Adds to `arrivals` where the terminals lead that may end here. After a skipped one the stack stays. `is_over`: it
     /// `endsLazily`.
     fn end(r: *Run, one: Configuration, is_over: bool, limit: u32) Error!void {
-        for (r.program.lexer.matchList(one.state)) |terminal| {
+        for (r.program.lexer.matchList(@intCast(one.state))) |terminal| {
             if (is_over and !program_module.has(r.program.lazy, terminal)) continue;
             if (program_module.has(r.skipsOf(one.stack), terminal)) {
                 try r.arrivals.append(r.gpa, .{ .state = skipped, .below = one.stack, .level = 0, .limit = limit });
@@ -269,25 +397,31 @@ pub const Run = struct {
                 continue;
             }
             if (!program_module.has(r.viableOf(one.stack), terminal)) continue;
-            const groups = r.stacks.items[one.stack].groups;
-            for (groups.from..groups.to) |g| {
-                const group = r.groups.items[g];
-                if (!program_module.has(r.shiftsOf(group.state), terminal)) continue;
-                try r.arrivals.append(r.gpa, .{
-                    .state = r.program.transition(group.state, terminal),
-                    .below = group.node,
-                    .level = group.level,
-                    .limit = limit,
-                });
-            }
+            try r.addShifts(one.stack, terminal, limit);
             if (r.lexing == .longest) return;
+        }
+    }
+
+    /// Adds to `arrivals` where a terminal leads.
+    fn addShifts(r: *Run, stack: u32, terminal: u16, limit: u32) Error!void {
+        const groups = r.stacks.items[stack].groups;
+        for (groups.from..groups.to) |g| {
+            const group = r.groups.items[g];
+            if (!program_module.has(r.shiftsOf(group.state), terminal)) continue;
+            try r.arrivals.append(r.gpa, .{
+                .state = r.program.transition(group.state, terminal),
+                .below = group.node,
+                .level = group.level,
+                .limit = limit,
+            });
         }
     }
 
     /// The terminals that may begin although the pending lexeme can go on, since nothing could separate them from it: it
     /// goes on with each byte that they can begin with. Null if there are none, or something skipped can come in between.
     fn inseparableFrom(r: *Run, one: Configuration) Error!?u32 {
-        const key = @as(u64, one.stack) << 16 | one.state;
+        const state: u16 = @intCast(one.state);
+        const key = @as(u64, one.stack) << 16 | state;
         if (r.of_pending.get(key)) |known| return if (known == unlimited) null else known;
         const lexer = &r.program.lexer;
         const width = r.program.width;
@@ -297,10 +431,11 @@ pub const Run = struct {
         for (0..lexer.nClasses()) |class| {
             const column = lexer.column(class);
             const restarted = column[dfa.start];
-            const next = column[one.state];
+            const next = column[state];
             if (restarted == dfa.dead or next != dfa.dead and r.canReach(one.stack, next)) continue;
             for (set, lexer.reachSet(restarted)) |*word, separable| word.* &= ~separable;
         }
+        r.addInseparableParts(one, set);
         var is_separated = false;
         for (set, r.program.skip) |word, skip| is_separated = is_separated or ~word & skip != 0;
         const found: u32 = if (is_separated) unlimited else number;
@@ -316,8 +451,9 @@ pub const Run = struct {
         return false;
     }
 
-    /// Adds to `found` the configurations of `arrivals` with a lexeme in this state, if there is one.
-    fn land(r: *Run, state: u16) Error!void {
+    /// Adds to `found` the configurations of `arrivals` where what begins with a byte, which leads the lexer to `state`;
+    /// or nothing yet.
+    fn land(r: *Run, state: u16, byte: ?u8) Error!void {
         const all = r.arrivals.items;
         std.sort.heap(Arrival, all, {}, arrivesBefore);
         var i: usize = 0;
@@ -326,8 +462,7 @@ pub const Run = struct {
             r.frontier.clearRetainingCapacity();
             if (all[i].state == skipped) {
                 i += 1;
-                const stack = all[from].below;
-                if (r.mayBegin(stack, state, all[from].limit)) try r.found.append(r.gpa, .{ .state = state, .stack = stack });
+                try r.landOn(all[from].below, state, byte, all[from].limit);
                 continue;
             }
             while (i < all.len and all[i].state == all[from].state and all[i].limit == all[from].limit) : (i += 1) {
@@ -335,9 +470,13 @@ pub const Run = struct {
                 try r.frontier.append(r.gpa, .{ .node = all[i].below, .level = all[i].level });
             }
             const node = try r.nodeOf(all[from].state, r.frontier.items);
-            const stack = try r.stackOf(node, 0);
-            if (r.mayBegin(stack, state, all[from].limit)) try r.found.append(r.gpa, .{ .state = state, .stack = stack });
+            try r.landOn(try r.stackOf(node, 0), state, byte, all[from].limit);
         }
+    }
+
+    fn landOn(r: *Run, stack: u32, state: u16, byte: ?u8, limit: u32) Error!void {
+        if (byte) |first| return r.beginOn(stack, state, first, limit);
+        try r.found.append(r.gpa, .{ .state = nothing_pending, .stack = stack });
     }
 
     fn arrivesBefore(_: void, a: Arrival, b: Arrival) bool {

@@ -7,6 +7,8 @@ const ArrayList = @import("../base/array_list.zig").ArrayList;
 const run_module = @import("run.zig");
 const Run = run_module.Run;
 const NamedTokens = @import("named_tokens.zig").NamedTokens;
+const Parts = @import("parts.zig").Parts;
+const bitmap = @import("../base/bitmap.zig");
 const Tokens = @import("../vocabulary/tokens.zig").Tokens;
 
 /// A walk from one position. Belongs to one thread.
@@ -30,9 +32,39 @@ pub const Walker = struct {
         const lexer = &run.program.lexer;
         var w: Walker = .{ .run = run, .named = named, .sets = sets, .classes = undefined, .n_classes = lexer.nClasses() };
         for (&w.classes, lexer.columns) |*class, column| class.* = @intCast(column / lexer.nStates());
-        sets[0] = set;
-        try w.grow();
+        if (run.parts != null) {
+            // Documents tell bytes apart that no lexeme does.
+            w.n_classes = 256;
+            for (&w.classes, 0..) |*class, byte| class.* = @intCast(byte);
+        }
+        try w.moveTo(set);
         return w;
+    }
+
+    /// Begins at another set.
+    pub fn moveTo(w: *Walker, set: u32) Allocator.Error!void {
+        std.debug.assert(w.depth == 0);
+        w.sets[0] = set;
+        try w.grow();
+    }
+
+    /// Adds those of some tokens that go on from a set. Tokens that begin alike are neighbours.
+    pub fn addAll(w: *Walker, set: u32, some: []const u32, tokens: *const Tokens, words: []u32) Allocator.Error!void {
+        try w.moveTo(set);
+        defer w.popBytes(w.depth);
+        var before: []const u8 = "";
+        for (some) |token| {
+            if (bitmap.has(words, token)) continue;
+            const text = tokens.bytesOf(token);
+            const n_shared = std.mem.findDiff(u8, before, text) orelse text.len;
+            // Where the one before it was refused, this one is too if it has the same byte there.
+            if (n_shared <= w.depth) {
+                w.popBytes(w.depth - n_shared);
+                while (w.depth < text.len and w.tryPushByte(text[w.depth])) {}
+            }
+            before = text;
+            if (w.depth == text.len) bitmap.set(words, token);
+        }
     }
 
     pub fn deinit(w: *Walker) void {
@@ -76,7 +108,7 @@ pub const Walker = struct {
 
     fn step(w: *Walker, byte: u8) run_module.Error!u32 {
         if (w.failure) |failed| return failed;
-        if (byte == NamedTokens.lead) return Run.empty;
+        if (byte >= Parts.lead) return Run.empty;
         const next = try w.run.step(w.sets[w.depth], byte);
         try w.grow();
         return next;

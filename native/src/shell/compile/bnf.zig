@@ -3,6 +3,7 @@
 
 const ast = @import("regex/ast.zig");
 const Lexing = @import("engine").ambiguous.Lexing;
+const SchemaOptions = @import("schema/compile.zig").Options;
 const NamedTokens = @import("engine").named_tokens.NamedTokens;
 
 /// A position in the grammar's text; both from 1, columns in characters. Line 0: none, and messages leave it out.
@@ -74,10 +75,20 @@ pub const Conflicts = enum {
     refuse,
 };
 
+/// A JSON Schema in the grammar.
+pub const Part = struct { text: []const u8, options: SchemaOptions, place: Place };
+
 /// How texts are read by a grammar.
 pub const Reading = struct {
     lexing: Lexing,
     conflicts: Conflicts = .follow,
     /// The tokens that its terminals name.
     tokens: *const NamedTokens = &.{},
+    /// The JSON documents that its terminals are, by number.
+    parts: []const Part = &.{},
+
+    /// Whether lexemes are all that there is.
+    pub fn isPlain(reading: Reading) bool {
+        return reading.tokens.isEmpty() and reading.parts.len == 0;
+    }
 };

@@ -23,14 +23,14 @@ const choose = @import("cfg/choose.zig").choose;
 const program_module = @import("engine").program;
 const Language = @import("engine").language.Language;
 const Recognizer = @import("engine").recognizer.Recognizer;
-const JsonSchema = @import("engine").json_schema.JsonSchema;
-const schema_compiler = @import("schema/compile.zig");
+const json_schema = @import("json_schema.zig");
+const grammar_parts = @import("parts.zig");
 const tags = @import("tags/descriptor.zig");
 const free_text = @import("tags/automaton.zig");
 const EndText = @import("engine").end_text.EndText;
 const end_bytes_max = @import("engine").end_text.end_bytes_max;
 const Symbol = @import("engine").tag_symbols.Symbol;
-pub const SchemaOptions = schema_compiler.Options;
+pub const SchemaOptions = @import("schema/compile.zig").Options;
 const RecognizerState = @import("engine").recognizer_state.RecognizerState;
 const Selector = @import("engine").selection.Selector;
 
@@ -117,10 +117,10 @@ fn languageOf(
     return switch (source) {
         .choices => |choices| .{ .choices = try .build(gpa, choices.text, choices.offsets, budget, diag) },
         .regex => |r| .{ .regex = .{ .dfa = try compileRegex(gpa, arena, r.pattern, r.ignore_case, budget, diag) } },
-        .lark => |l| try compileLark(gpa, arena, vocabulary, l.text, l.options, notes, budget, diag),
+        .lark => |l| try compileLark(gpa, arena, vocabulary, trie, l.text, l.options, notes, budget, diag),
         .gbnf => |g| try compileGbnf(gpa, vocabulary, g.text, g.options, arena, notes, budget, diag),
         .json_schema => |s| .{
-            .json_schema = try compileSchema(gpa, vocabulary, s.text, &s.options, arena, notes, budget, diag),
+            .json_schema = try json_schema.compile(gpa, vocabulary, s.text, &s.options, arena, notes, budget, diag),
         },
         .tags => |descriptor| .{ .tags = try compileTags(gpa, arena, vocabulary, trie, descriptor, notes, budget, diag) },
     };
@@ -241,42 +241,11 @@ fn compileRegex(
     return diag.fail(.grammar, "no text matches the regular expression", .{});
 }
 
-fn compileSchema(
-    gpa: Allocator,
-    vocabulary: *const Vocabulary,
-    text: []const u8,
-    options: *const SchemaOptions,
-    arena: Allocator,
-    notes: *tables.Notes,
-    budget: *Budget,
-    diag: *Diagnostic,
-) Error!JsonSchema {
-    const index = try vocabulary.stringIndex(diag);
-    const schema = try schema_compiler.compile(gpa, arena, text, options, &index.automata, notes, budget, diag);
-    errdefer schema.deinit(gpa);
-    var language = JsonSchema.init(gpa, schema, options.form, index) catch |e| return tooLarge(e, diag);
-    const is_satisfiable = language.machine.isSatisfiable() catch |e| {
-        language.machine.deinit();
-        gpa.destroy(language.machine);
-        return tooLarge(e, diag);
-    };
-    if (is_satisfiable) return language;
-    language.machine.deinit();
-    gpa.destroy(language.machine);
-    return diag.fail(.grammar, "no document is valid against the schema", .{});
-}
-
-fn tooLarge(e: error{ OutOfMemory, TooLarge }, diag: *Diagnostic) Error {
-    return switch (e) {
-        error.OutOfMemory => error.OutOfMemory,
-        error.TooLarge => diag.fail(.limit, "the schema has more alternatives than are followed at once", .{}),
-    };
-}
-
 fn compileLark(
     gpa: Allocator,
     arena: Allocator,
     vocabulary: *const Vocabulary,
+    trie: *const ByteTrie,
     text: []const u8,
     given: lark.Options,
     notes: *tables.Notes,
@@ -288,7 +257,12 @@ fn compileLark(
     const parsed = try lark.parse(arena, text, options, budget, diag);
     try notes.appendSlice(arena, parsed.notes);
     const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
-    return choose(gpa, &ctx, &parsed.grammar, parsed.reading, notes);
+    var language = try choose(gpa, &ctx, &parsed.grammar, parsed.reading, notes);
+    errdefer language.deinit(gpa, .owned);
+    if (parsed.reading.parts.len > 0) {
+        try grammar_parts.add(gpa, arena, vocabulary, trie, &language.ambiguous, parsed.reading.parts, notes, budget, diag);
+    }
+    return language;
 }
 
 fn compileGbnf(

@@ -12,8 +12,10 @@ const Vocabulary = vocabulary_module.Vocabulary;
 const ByteTrie = @import("engine").byte_trie.ByteTrie;
 const Recognizer = @import("engine").recognizer.Recognizer;
 const Language = @import("engine").language.Language;
+const Ambiguous = @import("engine").ambiguous.Ambiguous;
 const SchemaSource = @import("engine").schema.Source;
 const compiler = @import("../compile/compile.zig");
+const parts = @import("../compile/parts.zig");
 const saved_file = @import("saved_file.zig");
 
 const VocabularyContent = struct {
@@ -109,10 +111,28 @@ fn readRecognizer(
         reader.mapping.close();
         return recognizer;
     }
-    const language = try Language.open(gpa, which, reader);
+    var language = try Language.open(gpa, which, reader);
+    if (which == .ambiguous) try openParts(gpa, vocabulary, trie, &language.ambiguous, reader, settings, diag);
     const recognizer = try Recognizer.create(gpa, vocabulary, trie, language, .mapped, notes, settings.mask_bytes_max);
     recognizer.mapping = reader.mapping;
     return recognizer;
+}
+
+fn openParts(
+    gpa: Allocator,
+    vocabulary: *const Vocabulary,
+    trie: *const ByteTrie,
+    to: *Ambiguous,
+    reader: *saved_file.Reader,
+    settings: compiler.Settings,
+    diag: *Diagnostic,
+) (diagnostic.Error || error{ OutOfMemory, Damaged })!void {
+    const n = try Ambiguous.nSchemas(reader);
+    if (n == 0) return;
+    const sources = try gpa.alloc(SchemaSource, n);
+    defer gpa.free(sources);
+    for (sources) |*source| source.* = try reader.get(SchemaSource);
+    return parts.open(gpa, vocabulary, trie, to, sources, settings.budget, diag);
 }
 
 fn compileSaved(

@@ -43,7 +43,7 @@ pub fn choose(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, reading:
 fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *Dfa, reading: Reading, notes: *tables.Notes) Error!Language {
     const found = try ctx.filled(bool, grammar.terminals.len, false);
     for (lexer.match_patterns) |terminal| found[terminal] = true;
-    if (reading.lexing != .any and reading.tokens.isEmpty()) {
+    if (reading.lexing != .any and reading.isPlain()) {
         const n_notes = notes.items.len;
         if (try deterministic(ctx, grammar, found, reading.conflicts, notes)) |parser| {
             if (try isLongest(ctx, grammar, &parser, lexer, reading.lexing)) {
@@ -57,7 +57,7 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
     }
     const normal = try normalise(ctx, grammar);
     const parser = try tables.build(ctx.arena, &normal, found, .keep, notes, ctx.budget, ctx.diag);
-    const is_longest = reading.tokens.isEmpty() and !parser.has_conflicts and
+    const is_longest = reading.isPlain() and !parser.has_conflicts and
         try isLongest(ctx, &normal, &parser, lexer, reading.lexing);
     return finish(gpa, &normal, lexer, &parser, if (is_longest) null else reading);
 }

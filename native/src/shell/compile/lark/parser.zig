@@ -17,6 +17,7 @@ const parametric = @import("parametric.zig");
 const Documents = @import("../schema/documents.zig").Documents;
 const common_terminals = @import("common_terminals.zig");
 const patterns = @import("patterns.zig");
+const guidance = @import("guidance.zig");
 const Patterns = patterns.Patterns;
 const syntax_tree = @import("syntax_tree.zig");
 const Lexing = @import("engine").ambiguous.Lexing;
@@ -90,6 +91,7 @@ pub fn parse(
     const named = try arena.create(NamedTokens);
     named.* = try parser.patterns.finishTokens();
     parser.reading.tokens = named;
+    parser.reading.parts = parser.patterns.parts.items;
     return .{
         .names = parser.names.items,
         .patterns = parser.patterns.list.items,
@@ -168,6 +170,8 @@ const Parser = struct {
     n_around: u32 = 0,
     /// Those of `callers` that are read.
     imported: ArrayList(struct { name: []const u8, grammar: u32 }) = .empty,
+    /// Those of `callers` that `@name` has asked for.
+    named: ArrayList(struct { name: []const u8, is: union(enum) { schema: []const u8, grammar: u32 } }) = .empty,
     names: ArrayList(Name) = .empty,
     /// Of `names`: with the grammar before it unless that is the outermost, and the arguments behind it.
     name_texts: Texts = .{},
@@ -761,11 +765,16 @@ const Parser = struct {
         const number: u32 = @intCast(p.grammars.items.len);
         try p.addGrammar(.imported);
         try p.imported.append(p.arena, .{ .name = name, .grammar = number });
-        const outer = try p.enter(number, first.place);
-        p.scanner = .{ .text = text, .diag = p.diag };
-        p.readAll() catch |e| return if (e == error.OutOfMemory) e else p.failIn(first.place, name);
-        p.leave(outer);
+        try p.readText(number, text, first.place, name);
         return number;
+    }
+
+    /// Reads a grammar of the caller.
+    fn readText(p: *Parser, number: u32, text: []const u8, place: Place, name: []const u8) Error!void {
+        const outer = try p.enter(number, place);
+        p.scanner = .{ .text = text, .diag = p.diag };
+        p.readAll() catch |e| return if (e == error.OutOfMemory) e else p.failIn(place, name);
+        p.leave(outer);
     }
 
     fn readAll(p: *Parser) Error!void {
@@ -829,14 +838,12 @@ const Parser = struct {
             if (p.token.tag == .end) return p.fail(directive.place, "the grammar in braces is not closed", .{});
             try p.readItem();
         }
-        const start = try p.intern(try p.keyOf(number, "start"), "start", .{ .tag = .rule, .text = "start", .place = directive.place });
-        p.names.items[start].is_symbol = true;
         p.n_around -= 1;
         p.grammar = outer.grammar;
         p.in_terminal = outer.in_terminal;
         p.scanner.depth = depth;
         try p.advance();
-        return .{ .reference = .{ .name = start } };
+        return p.startIn(number, directive);
     }
 
     /// `%regex { ... }`.
@@ -846,6 +853,62 @@ const Parser = struct {
         const value = try p.readJson();
         const pattern = try p.patterns.structured(open, p.textFrom(open), value);
         return .{ .reference = .{ .pattern = pattern } };
+    }
+
+    /// `%json { ... }`: a document that is valid against this schema.
+    fn readSchema(p: *Parser) Error!Expression {
+        const directive = p.token;
+        try p.advance();
+        const open = p.token;
+        if (open.tag != .left_brace) return p.unexpected("\"{\"");
+        const text = try p.scanner.braces(open);
+        try p.advance();
+        return p.document(directive, text);
+    }
+
+    fn document(p: *Parser, token: Token, text: []const u8) Error!Expression {
+        if (p.in_terminal) return p.fail(token.place, "a terminal cannot use a schema", .{});
+        const found = guidance.read(p.arena, text, p.budget, p.diag) catch |e| {
+            return if (e == error.OutOfMemory) e else p.failAgain(token.place);
+        };
+        for (found.unserved) |name| try p.note(token.place, "x-guidance: {s} has no effect", .{name});
+        return .{ .reference = .{ .pattern = try p.patterns.document(token, text, found.options) } };
+    }
+
+    /// `@name`: what the caller has by this name, a schema or the start of a grammar.
+    fn readPart(p: *Parser) Error!Expression {
+        const token = p.token;
+        const name = token.text[1..];
+        try p.advance();
+        for (p.named.items) |one| if (std.mem.eql(u8, one.name, name)) switch (one.is) {
+            .schema => |text| return p.document(token, text),
+            .grammar => |grammar| return p.startIn(grammar, token),
+        };
+        const text = try p.callers.find(p.arena, name, p.budget, p.diag) orelse
+            return p.fail(token.place, "there is no grammar or schema {s} among those given", .{name});
+        if (isSchema(text)) {
+            try p.named.append(p.arena, .{ .name = name, .is = .{ .schema = text } });
+            return p.document(token, text);
+        }
+        const number: u32 = @intCast(p.grammars.items.len);
+        try p.addGrammar(.nested);
+        try p.named.append(p.arena, .{ .name = name, .is = .{ .grammar = number } });
+        try p.readText(number, text, token.place, name);
+        return p.startIn(number, token);
+    }
+
+    /// No grammar begins with a brace, and none is a single word.
+    fn isSchema(text: []const u8) bool {
+        const trimmed = std.mem.trim(u8, text, " \t\r\n");
+        if (std.mem.eql(u8, trimmed, "true") or std.mem.eql(u8, trimmed, "false")) return true;
+        return trimmed.len > 0 and trimmed[0] == '{';
+    }
+
+    fn startIn(p: *Parser, grammar: u32, token: Token) Error!Expression {
+        if (p.in_terminal) return p.fail(token.place, "a terminal cannot use a grammar", .{});
+        const start = try p.intern(try p.keyOf(grammar, "start"), "start", .{ .tag = .rule, .text = "start", .place = token.place });
+        p.names.items[start].is_symbol = true;
+        return .{ .reference = .{ .name = start } };
     }
 
     // ---- Expressions
@@ -882,7 +945,7 @@ const Parser = struct {
     fn readSequence(p: *Parser, depth: u32) Error!Expression {
         const base = p.stack.items.len;
         while (switch (p.token.tag) {
-            .rule, .terminal, .string, .regex, .token, .left_parenthesis, .left_bracket, .not => true,
+            .rule, .terminal, .string, .regex, .token, .part, .left_parenthesis, .left_bracket, .not => true,
             .directive => isAtom(p.token),
             else => false,
         }) try p.stack.append(p.arena, try p.readRepeated(depth));
@@ -977,12 +1040,15 @@ const Parser = struct {
                 try p.advance();
                 return .{ .reference = .{ .pattern = pattern } };
             },
+            .part => return p.readPart(),
             .left_parenthesis, .left_bracket => return p.readGroup(depth),
             .directive => if (std.mem.eql(u8, token.text, "%lark")) {
                 return p.readNested();
             } else if (std.mem.eql(u8, token.text, "%regex")) {
                 return p.readStructured();
-            } else if (isAtom(token)) return p.fail(token.place, "{s} is not served", .{token.text}),
+            } else if (std.mem.eql(u8, token.text, "%json")) {
+                return p.readSchema();
+            },
             .not => {
                 try p.refuseInRule();
                 try p.advance();

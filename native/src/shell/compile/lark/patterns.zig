@@ -19,6 +19,9 @@ const token_set = @import("../token_set.zig");
 const TokenSet = token_set.TokenSet;
 const TokenClasses = @import("../cfg/token_classes.zig").TokenClasses;
 const Context = @import("../lr/context.zig").Context;
+const Parts = @import("engine").parts.Parts;
+const Part = @import("../bnf.zig").Part;
+const SchemaOptions = @import("../schema/compile.zig").Options;
 const NamedTokens = @import("engine").named_tokens.NamedTokens;
 const Tokens = @import("engine").vocabulary.Tokens;
 const message = @import("message");
@@ -55,6 +58,8 @@ pub const Patterns = struct {
     /// Of the tokens that are named, and where in `list` each stands.
     sets: ArrayList(TokenSet) = .empty,
     of_sets: ArrayList(u32) = .empty,
+    /// By number.
+    parts: ArrayList(Part) = .empty,
     /// What `i` means from here on: cases of ASCII's letters, or of all.
     ascii_case: bool = false,
 
@@ -176,6 +181,15 @@ pub const Patterns = struct {
             p.list.items[index].properties = Properties.of(node).?;
         }
         return classes.named;
+    }
+
+    /// The index in `list` of a JSON document that is valid against a schema: two bytes that no text has (glr/parts.zig).
+    pub fn document(p: *Patterns, token: Token, text: []const u8, options: SchemaOptions) Error!u32 {
+        if (try p.find(try std.mem.concat(p.arena, u8, &.{ "%json ", text }))) |index| return index;
+        if (p.parts.items.len == Parts.parts_max) return p.failLimit(token, "the grammar has more than {d} schemas", Parts.parts_max);
+        const bytes = try p.arena.dupe(u8, &.{ Parts.lead, @intCast(p.parts.items.len) });
+        try p.parts.append(p.arena, .{ .text = text, .options = options, .place = token.place });
+        return p.add(token, try ast.create(p.arena, .{ .bytes = bytes }), false);
     }
 
     /// The index in `list` of what the JSON of a `%regex` says, which is written as `text`.

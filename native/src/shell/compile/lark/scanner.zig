@@ -22,6 +22,8 @@ pub const Tag = enum {
     regex,
     /// `<name>` or `<[numbers]>`.
     token,
+    /// `@name`.
+    part,
     /// Digits alone.
     number,
     /// `%` and a word.
@@ -152,6 +154,12 @@ pub const Scanner = struct {
             '"' => return s.scanString(place),
             '/' => return s.scanRegex(place),
             '<' => return s.scanToken(place),
+            '@' => {
+                s.at += 1;
+                const start = s.at;
+                while (isNameByte(s.byteAt(0)) or s.byteAt(0) == '-') s.at += 1;
+                return if (s.at > start) .part else s.fail(place, "a name must follow the \"@\"", .{});
+            },
             '_', 'a'...'z', 'A'...'Z' => return s.scanName(place),
             '0'...'9' => {
                 s.skipWhile(std.ascii.isAlphanumeric); // 0x1f
@@ -198,7 +206,6 @@ pub const Scanner = struct {
             '?' => .question,
             '!' => .bang,
             '~' => if (s.isBeforeNumber()) .times else .not,
-            '@' => return s.fail(place, "grammars by @name are not served: import rules of them with %import", .{}),
             '\'' => return s.fail(place, "a string is written in double quotes", .{}),
             else => {
                 const length = std.unicode.utf8ByteSequenceLength(first) catch 1;

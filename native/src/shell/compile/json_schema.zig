@@ -1,0 +1,47 @@
+//! Compiles a JSON Schema to the language of the documents that are valid against it.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const diagnostic = @import("engine").diagnostic;
+const Diagnostic = diagnostic.Diagnostic;
+const Budget = @import("engine").budget.Budget;
+const Vocabulary = @import("engine").vocabulary.Vocabulary;
+const JsonSchema = @import("engine").json_schema.JsonSchema;
+const compiler = @import("schema/compile.zig");
+
+const Error = Allocator.Error || diagnostic.Error;
+
+/// The notes, and what is needed only here, go to `arena`. ELIZA_ERR_GRAMMAR: the schema is wrong, or nothing satisfies it.
+pub fn compile(
+    gpa: Allocator,
+    vocabulary: *const Vocabulary,
+    text: []const u8,
+    options: *const compiler.Options,
+    arena: Allocator,
+    notes: *ArrayList([]const u8),
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!JsonSchema {
+    const index = try vocabulary.stringIndex(diag);
+    const schema = try compiler.compile(gpa, arena, text, options, &index.automata, notes, budget, diag);
+    errdefer schema.deinit(gpa);
+    var language = JsonSchema.init(gpa, schema, options.form, index) catch |e| return tooLarge(e, diag);
+    const is_satisfiable = language.machine.isSatisfiable() catch |e| {
+        language.machine.deinit();
+        gpa.destroy(language.machine);
+        return tooLarge(e, diag);
+    };
+    if (is_satisfiable) return language;
+    language.machine.deinit();
+    gpa.destroy(language.machine);
+    return diag.fail(.grammar, "no document is valid against the schema", .{});
+}
+
+/// ELIZA_ERR_LIMIT.
+pub fn tooLarge(e: error{ OutOfMemory, TooLarge }, diag: *Diagnostic) Error {
+    return switch (e) {
+        error.OutOfMemory => error.OutOfMemory,
+        error.TooLarge => diag.fail(.limit, "the schema has more alternatives than are followed at once", .{}),
+    };
+}

@@ -1,0 +1,96 @@
+//! What a schema in a grammar says of the documents' white space, and the like, under "x-guidance", as llguidance has it.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const diagnostic = @import("engine").diagnostic;
+const Diagnostic = diagnostic.Diagnostic;
+const quoted = diagnostic.quoted;
+const Budget = @import("engine").budget.Budget;
+const Space = @import("engine").json_space.Policy;
+const json = @import("../schema/json.zig");
+const Options = @import("../schema/compile.zig").Options;
+
+const key = "x-guidance";
+
+pub const Guidance = struct {
+    options: Options = .{},
+    /// Members that have no effect here.
+    unserved: []const []const u8 = &.{},
+};
+
+/// Of a schema, which need not be one. ELIZA_ERR_GRAMMAR: it is no JSON, or an option has no such value.
+pub fn read(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnostic) (Allocator.Error || diagnostic.Error)!Guidance {
+    if (std.mem.find(u8, text, key) == null) return .{};
+    var n_objects: u32 = 0;
+    const schema = try json.read(arena, arena, text, &n_objects, budget, diag);
+    const found = if (schema == .object) schema.object.get(key) else null;
+    const members = if (found != null and found.?.* == .object) found.?.object.members() else return .{};
+    var guidance: Guidance = .{};
+    var unserved: ArrayList([]const u8) = .empty;
+    var flexible: ?bool = null;
+    var separators: [2][]const u8 = .{ ",", ":" };
+    for (members) |member| {
+        const Known = enum {
+            whitespace_flexible,
+            item_separator,
+            key_separator,
+            lenient,
+            coerce_one_of,
+            json_allow_general_unicode_escapes,
+        };
+        const known = std.meta.stringToEnum(Known, member.key) orelse {
+            try unserved.append(arena, member.key);
+            continue;
+        };
+        switch (known) {
+            .item_separator, .key_separator => {
+                if (member.value != .string) return diag.fail(.grammar, "/{s}/{s}: expected a string", .{ key, member.key });
+                separators[@intFromBool(known == .key_separator)] = member.value.string;
+                flexible = flexible orelse false;
+                continue;
+            },
+            else => if (member.value != .boolean) return diag.fail(.grammar, "/{s}/{s}: expected true or false", .{ key, member.key }),
+        }
+        switch (known) {
+            .whitespace_flexible => flexible = member.value.boolean,
+            .lenient => guidance.options.lenient = member.value.boolean,
+            // `oneOf` is exact, and free strings are spelt in any way.
+            .coerce_one_of => {},
+            .json_allow_general_unicode_escapes => if (!member.value.boolean) try unserved.append(arena, member.key),
+            .item_separator, .key_separator => unreachable,
+        }
+    }
+    guidance.unserved = unserved.items;
+    if (flexible) |is| guidance.options.form.space = if (is) .any else try spaceOf(separators, diag);
+    return guidance;
+}
+
+fn spaceOf(separators: [2][]const u8, diag: *Diagnostic) diagnostic.Error!Space {
+    for ([_]Space{ .compact, .spaced }, [_][2][]const u8{ .{ ",", ":" }, .{ ", ", ": " } }) |space, both| {
+        if (std.mem.eql(u8, separators[0], both[0]) and std.mem.eql(u8, separators[1], both[1])) return space;
+    }
+    return diag.fail(.grammar, "/{s}: the separators {f} and {f} are not served", .{ key, quoted(separators[0]), quoted(separators[1]) });
+}
+
+test "white space as llguidance's options have it" {
+    const Arena = @import("engine").arena.Arena;
+    const cases = [_]struct { []const u8, Space }{
+        .{ "{}", .loose },
+        .{ "{\"x-guidance\": {}}", .loose },
+        .{ "{\"x-guidance\": {\"whitespace_flexible\": true}}", .any },
+        .{ "{\"x-guidance\": {\"whitespace_flexible\": false}}", .compact },
+        .{ "{\"x-guidance\": {\"item_separator\": \", \", \"key_separator\": \": \"}}", .spaced },
+    };
+    var arena: Arena = .init(std.testing.allocator);
+    defer arena.deinit();
+    var budget: Budget = .{};
+    var diag: Diagnostic = .{};
+    for (cases) |case| {
+        const guidance = try read(arena.allocator(), case[0], &budget, &diag);
+        try std.testing.expectEqual(case[1], guidance.options.form.space);
+    }
+    const other = "{\"x-guidance\": {\"item_separator\": \";\"}}";
+    try std.testing.expectError(error.Failed, read(arena.allocator(), other, &budget, &diag));
+    try std.testing.expectEqualStrings("/x-guidance: the separators \";\" and \":\" are not served", diag.message());
+}
