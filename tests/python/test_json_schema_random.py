@@ -33,9 +33,8 @@ STEPS_MAX = 400
 REFUSED = (
     "without a member or an item in between",
     "more alternatives than are followed at once",
-    "items that may be arrays or objects are not compared",
 )
-"""Errors with which a schema may be refused: no schema, too many cases, and what cannot be told."""
+"""Errors with which a schema may be refused: no schema, and too many cases."""
 
 KEYS = ("a", "b", "c", "ab")
 PATTERNS = ("^a", "b$", "^[ab]$", "c", "^$")
@@ -74,6 +73,17 @@ class Generator:
                 {"type": ["string", "null"], "pattern": self.rng.choice(PATTERNS)},
             )
         )
+
+    def few(self, depth: int) -> Json:
+        """A schema of few values."""
+        match self.rng.randrange(4) if depth else 0:
+            case 0 | 1:
+                return {"enum": [self.scalar() for _ in range(self.rng.randint(1, 3))]}
+            case 2:
+                return {"type": "array", "items": self.few(depth - 1), "maxItems": 2}
+            case _:
+                named = {key: self.few(depth - 1) for key in self.names()}
+                return {"type": "object", "properties": named, "additionalProperties": False}
 
     def bounds(self, least: str, most: str, limit: int) -> Json:
         low = self.rng.randint(0, limit)
@@ -119,6 +129,8 @@ class Generator:
         lambda s, d: {"items": s.inner(d)},
         lambda s, _: {"items": s.scalars(), "uniqueItems": True},
         lambda s, _: {"prefixItems": [s.scalars()], "items": s.scalars(), "uniqueItems": True, "minItems": 2},
+        lambda s, d: {"items": s.inner(d), "uniqueItems": True},
+        lambda s, d: {"items": s.few(2), "uniqueItems": True, **s.bounds("minItems", "maxItems", 3)},
         lambda s, d: {"prefixItems": s.schemas(d, 2)},
         lambda s, d: {"prefixItems": s.schemas(d, 2), "items": s.inner(d)},
         lambda s, d: {"contains": s.schema(d)},

@@ -105,5 +105,7 @@ test {
     _ = @import("vocabulary/string_index.zig");
     _ = @import("schema/decimal.zig");
     _ = @import("schema/numbers_test.zig");
+    _ = @import("schema/sets.zig");
     _ = @import("schema/unique.zig");
+    _ = @import("schema/values.zig");
 }

@@ -20,6 +20,7 @@ const NumberMap = @import("../base/number_map.zig").NumberMap;
 const Texts = @import("../base/texts.zig").Texts;
 const plan_module = @import("plan.zig");
 const ArrayPlan = plan_module.ArrayPlan;
+const Avoided = plan_module.Avoided;
 const object_plan = @import("object_plan.zig");
 const ObjectPlan = object_plan.ObjectPlan;
 const Known = object_plan.Known;
@@ -33,6 +34,10 @@ const Strings = @import("strings.zig").Strings;
 const Automata = @import("../vocabulary/string_index.zig").StringIndex.Automata;
 const spelling = @import("spelling.zig");
 const Form = @import("form.zig").Form;
+const Sets = @import("sets.zig").Sets;
+const values_module = @import("values.zig");
+const Values = values_module.Values;
+const ValueId = values_module.ValueId;
 const unique = @import("unique.zig");
 
 pub const Error = goals_module.Error;
@@ -86,10 +91,25 @@ pub const Alternatives = struct {
     /// [two words of the plan's address, words ...]: where exceptions are missing, and by number whether they can come.
     except_places: Interner = .{},
     exceptable: Verdicts = .{},
-    /// By progress in an array of different items: of `key_sets`, the values that the next may not have.
-    excluded_values: NumberMap = .{},
-    /// By goal, what its values are, for unique.zig.
+    /// Values that came, and sets of them, where items must be different.
+    values: Values,
+    sets: Sets,
+    /// Of `texts`: values and keys that came there, once each. Not those that a mask tries.
+    remembered: ArrayList(u32) = .empty,
+    is_remembered: NumberMap = .{},
+    is_trying: bool = false,
+    /// By progress and options, where the values of items are asked for: of `found_items`.
+    items: NumberMap = .{},
+    found_items: ArrayList(?Next) = .empty,
+    /// By goal, for unique.zig: what its values are, of `value_lists`; and which of them are forbidden late.
     values_of: NumberMap = .{},
+    value_lists: ArrayList([]const ValueId) = .empty,
+    listed_goals: ArrayList(GoalId) = .empty,
+    lateness: NumberMap = .{},
+    /// By progress: whether there are infinitely many completions.
+    endless: Verdicts = .{},
+    /// Values within each other that are asked for another one.
+    n_others: u32 = 0,
     /// What may still be looked at in the present call: it is as a whole that no search takes long.
     work_left: u32 = work_max,
     /// By progress and known key, where exceptions are missing: of `forks`, the ways to go on.
@@ -119,8 +139,14 @@ pub const Alternatives = struct {
             .automata = automata,
             .form = form,
             .goals = .init(gpa, schema),
+            .values = undefined,
+            .sets = undefined,
         };
-        errdefer a.deinit();
+        a.values = try .init(gpa);
+        errdefer a.values.deinit(gpa);
+        a.sets = try .init(gpa);
+        errdefer a.sets.deinit();
+        errdefer a.key_sets.deinit(gpa);
         _ = try a.key_sets.put(gpa, &.{}); // number 0: none
         return a;
     }
@@ -145,8 +171,17 @@ pub const Alternatives = struct {
         a.except_places.deinit(a.gpa);
         a.exceptable.deinit(a.gpa);
         a.open_extras.deinit(a.gpa);
-        a.excluded_values.deinit(a.gpa);
+        a.values.deinit(a.gpa);
+        a.sets.deinit();
+        a.remembered.deinit(a.gpa);
+        a.is_remembered.deinit(a.gpa);
+        a.items.deinit(a.gpa);
+        a.found_items.deinit(a.gpa);
         a.values_of.deinit(a.gpa);
+        a.value_lists.deinit(a.gpa);
+        a.listed_goals.deinit(a.gpa);
+        a.lateness.deinit(a.gpa);
+        a.endless.deinit(a.gpa);
         a.key_sets.deinit(a.gpa);
         a.texts.deinit(a.gpa);
         a.goals.deinit();
@@ -226,16 +261,57 @@ pub const Alternatives = struct {
         return is;
     }
 
-    /// The progress at the start of an array or an object.
-    pub fn start(a: *Alternatives, id: Id) Error!u32 {
-        var words: [@max(1 + ObjectPlan.n_words, 5 + plan_module.options_max)]u32 = @splat(0);
+    /// The progress at the start of an array or an object that is none of some values.
+    pub fn start(a: *Alternatives, id: Id, avoid: u32) Error!u32 {
+        var words: [@max(1 + ObjectPlan.n_words_max, 5 + plan_module.options_max + Avoided.n_words)]u32 = @splat(0);
         words[0] = id;
         const n = switch (a.all.items[id].*) {
             .array => |*plan| plan.nWords(),
-            .object => ObjectPlan.n_words,
+            .object => |*plan| plan.nWords(),
             else => unreachable,
         };
+        if (avoid != Sets.none) words[1 + n - Avoided.n_words] = avoid;
         return a.progresses.put(a.gpa, words[0 .. 1 + n]);
+    }
+
+    /// Whether an alternative has a value that is none of some.
+    pub fn canBegin(a: *Alternatives, id: Id, avoid: u32) Error!bool {
+        return switch (a.all.items[id].*) {
+            .array, .object => avoid == Sets.none or try a.canFinish(try a.start(id, avoid)),
+            else => true, // scalars are in the goal
+        };
+    }
+
+    /// What an array or object must not be.
+    pub fn avoidedOf(a: *const Alternatives, progress: u32) Avoided {
+        const is_watched = switch (a.alternativeOf(progress).*) {
+            .array => |*plan| plan.is_watched,
+            .object => |*plan| plan.is_watched,
+            else => unreachable,
+        };
+        if (!is_watched) return .{};
+        const words = a.progresses.get(progress);
+        const set, const n, const key = words[words.len - Avoided.n_words ..][0..3].*;
+        return .{ .set = set, .n = n, .key = key };
+    }
+
+    /// Whether the values of items or members are asked for.
+    pub fn asksForValues(a: *const Alternatives, progress: u32) bool {
+        return switch (a.alternativeOf(progress).*) {
+            .array => |*plan| plan.asksForValues(),
+            .object => |*plan| plan.is_watched,
+            else => unreachable,
+        };
+    }
+
+    /// Whether the array or object may end.
+    pub fn accepts(a: *Alternatives, progress: u32) Error!bool {
+        const can = switch (a.alternativeOf(progress).*) {
+            .array => |*plan| a.acceptsArray(plan, progress),
+            .object => |*plan| a.acceptsObject(plan, progress),
+            else => unreachable,
+        };
+        return can and !try unique.isAvoided(a, progress);
     }
 
     /// Whether an array or object that has come so far can be completed.
@@ -245,7 +321,8 @@ pub const Alternatives = struct {
         const busy_before = a.met_busy;
         a.met_busy = false;
         errdefer a.met_busy = busy_before;
-        const can = switch (a.all.items[a.progresses.get(progress)[0]].*) {
+        const avoids = a.avoidedOf(progress).set != Sets.none;
+        const can = if (avoids) try unique.canBeOther(a, progress) else switch (a.alternativeOf(progress).*) {
             .array => |*plan| try a.canFinishArray(plan, progress),
             .object => |*plan| try a.canFinishObject(plan, progress),
             else => unreachable,
@@ -300,7 +377,7 @@ pub const Alternatives = struct {
         }
         for (from.literals) |literal| {
             if (literal.setOf(a.schema)) |set| {
-                if (std.mem.findScalar(u32, a.key_sets.get(set), try a.text(value)) != null) return false;
+                if (a.sets.has(set, try a.text(value))) return false;
                 continue;
             }
             const does = switch (a.schema.nodes[literal.node]) {
@@ -337,8 +414,7 @@ pub const Alternatives = struct {
         var excluded: ArrayList(Decimal) = .empty;
         for (from.literals) |literal| if (literal.setOf(a.schema)) |set| {
             spec.is_plain = true;
-            for (a.key_sets.get(set)) |number| {
-                const one = a.texts.list.items[number];
+            for (try a.scalarsOf(set)) |one| {
                 if (spelling.classOf(one) == .number) try excluded.append(arena, try decimalOf(arena, one));
             }
         } else switch (a.schema.nodes[literal.node]) {
@@ -367,6 +443,16 @@ pub const Alternatives = struct {
         return null;
     }
 
+    /// The texts of a set of scalars.
+    fn scalarsOf(a: *Alternatives, set: u32) Error![]const []const u8 {
+        const arena = a.arena.allocator();
+        var numbers: ArrayList(u32) = .empty;
+        try a.sets.list(arena, set, &numbers);
+        const found = try arena.alloc([]const u8, numbers.items.len);
+        for (found, numbers.items) |*to, number| to.* = a.texts.list.items[number];
+        return found;
+    }
+
     fn stringOf(a: *Alternatives, from: *const Conjunction) Error!?Alternative {
         return if (try a.strings(from, &.{}, &.{}, &.{})) |one| .{ .string = one } else null;
     }
@@ -391,8 +477,7 @@ pub const Alternatives = struct {
         var listed: ?schema_module.Range = null;
         for (from.literals) |literal| if (literal.setOf(a.schema)) |set| {
             is_item = true;
-            for (a.key_sets.get(set)) |number| {
-                const one = a.texts.list.items[number];
+            for (try a.scalarsOf(set)) |one| {
                 if (spelling.classOf(one) == .string) try excluded.append(arena, try spelling.content(arena, one));
             }
         } else switch (a.schema.nodes[literal.node]) {
@@ -448,15 +533,40 @@ pub const Alternatives = struct {
             .array => {},
             .object => |*plan| if (!try a.prepareObject(plan)) return false,
         }
-        return a.canFinish(try a.start(id));
+        return a.canFinish(try a.start(id, Sets.none));
     }
 
     // ---- Arrays
 
-    /// The goal of the next item, counted for `options`, with the progress behind it; null if that cannot be.
-    pub const Next = struct { progress: u32, goal: GoalId };
+    /// What may come next: its goal, values that it must not be, and the progress behind it, which does not know its value.
+    pub const Next = struct { progress: u32, goal: GoalId, avoid: u32 = Sets.none };
 
+    /// The next item, counted for `options`, so that the array can be completed; null if there is none.
     pub fn nextItem(a: *Alternatives, plan: *const ArrayPlan, progress: u32, options: u32) Error!?Next {
+        if (!plan.asksForValues()) {
+            const next = try a.anyItem(plan, progress, options) orelse return null;
+            return if (try a.canFinish(next.progress)) next else null;
+        }
+        const key = @as(u64, progress) << 32 | options;
+        if (a.items.get(key)) |found| return a.found_items.items[found];
+        const outer = a.met_busy;
+        a.met_busy = false;
+        errdefer a.met_busy = outer;
+        const found = try a.otherItem(plan, progress, options);
+        if ((found != null or !a.met_busy) and a.items.get(key) == null) try a.items.putItem(a.gpa, key, ?Next, &a.found_items, found);
+        a.met_busy = outer or (a.met_busy and found == null);
+        return found;
+    }
+
+    fn otherItem(a: *Alternatives, plan: *const ArrayPlan, progress: u32, options: u32) Error!?Next {
+        const next = try a.anyItem(plan, progress, options) orelse return null;
+        if (!try a.canFinish(try unique.free(a, next.progress))) return null;
+        const limited = try unique.limit(a, next.goal, next.progress) orelse return null;
+        return .{ .progress = next.progress, .goal = limited.goal, .avoid = limited.avoid };
+    }
+
+    /// The next item, whatever comes behind it and whatever its value must not be.
+    fn anyItem(a: *Alternatives, plan: *const ArrayPlan, progress: u32, options: u32) Error!?Next {
         var scratch: Arena = .init(a.gpa);
         defer scratch.deinit();
         var literals: ArrayList(Literal) = .empty;
@@ -464,25 +574,34 @@ pub const Alternatives = struct {
         const index = words[1];
         if (!plan.move(words[1..], options)) return null;
         try plan.addItem(scratch.allocator(), a.schema, index, options, &literals);
-        if (plan.is_unique) try literals.append(scratch.allocator(), .notIn(a.schema, try unique.excluded(a, plan, progress)));
         const goal = try a.goals.goal(literals.items);
         if (!try a.isSatisfiable(goal)) return null;
         return .{ .progress = try a.progresses.put(a.gpa, words), .goal = goal };
     }
 
-    pub fn acceptsArray(a: *const Alternatives, plan: *const ArrayPlan, progress: u32) bool {
+    fn acceptsArray(a: *const Alternatives, plan: *const ArrayPlan, progress: u32) bool {
         return plan.accepts(a.progresses.get(progress)[1..]);
     }
 
-    /// The progress behind an item of which the text is known now, from the one that `nextItem` gave.
-    pub fn behindValue(a: *Alternatives, progress: u32, value: u32, is_string: bool) Error!u32 {
-        const plan = &a.alternativeOf(progress).array;
-        if (!plan.is_unique) return progress;
-        const bytes = a.texts.list.items[value];
-        if (!is_string) return unique.withValue(a, plan, progress, try a.text(unique.canonicalNumber(bytes)));
+    /// The progress behind an item or a member of which the value is known now, from that of its `Next`. Null if it may
+    /// not have it.
+    pub fn behindValue(a: *Alternatives, progress: u32, value: ValueId) Error!?u32 {
+        return unique.behindValue(a, progress, value);
+    }
+
+    /// The value of a scalar with this text: of a string what stands between its quotes.
+    pub fn scalar(a: *Alternatives, number: u32, is_string: bool) Allocator.Error!ValueId {
+        const bytes = a.texts.list.items[number];
+        if (!is_string) return a.text(unique.canonicalNumber(bytes));
+        try a.remember(number);
         const in_quotes = try std.mem.concat(a.gpa, u8, &.{ "\"", bytes, "\"" });
         defer a.gpa.free(in_quotes);
-        return unique.withValue(a, plan, progress, try a.text(in_quotes));
+        return a.text(in_quotes);
+    }
+
+    pub fn remember(a: *Alternatives, number: u32) Allocator.Error!void {
+        if (a.is_trying or a.is_remembered.get(number) != null) return;
+        try a.is_remembered.putItem(a.gpa, number, u32, &a.remembered, number);
     }
 
     fn canFinishArray(a: *Alternatives, plan: *const ArrayPlan, progress: u32) Error!bool {
@@ -500,7 +619,7 @@ pub const Alternatives = struct {
             if (try a.repeats(plan, at)) |can| return can;
             if (todo.items.len > search_max) return error.TooLarge;
             for (0..plan.nOptions()) |options| {
-                const next = try a.nextItem(plan, at, @intCast(options)) orelse continue;
+                const next = try a.anyItem(plan, at, @intCast(options)) orelse continue;
                 if (seen.get(next.progress) == null) try seen.putItem(a.gpa, next.progress, u32, &todo, next.progress);
             }
         }
@@ -510,7 +629,7 @@ pub const Alternatives = struct {
     /// Where only the count is missing and all items have one goal: whether it is satisfiable.
     fn repeats(a: *Alternatives, plan: *const ArrayPlan, progress: u32) Error!?bool {
         if (plan.nOptions() > 1 or a.progresses.get(progress)[1] < plan.n_prefix) return null;
-        return try a.nextItem(plan, progress, 0) != null;
+        return try a.anyItem(plan, progress, 0) != null;
     }
 
     // ---- Objects
@@ -702,11 +821,13 @@ pub const Alternatives = struct {
         /// Of `key_sets`: extra keys, and known ones in any order.
         came: u32,
         seen: u32,
-
-        fn words(p: Progress) [1 + ObjectPlan.n_words]u32 {
-            return .{ p.alternative, p.next, p.count, p.exceptions, p.came, p.seen };
-        }
+        avoided: Avoided,
     };
+
+    fn putProgress(a: *Alternatives, plan: *const ObjectPlan, p: Progress) Allocator.Error!u32 {
+        const words = [_]u32{ p.alternative, p.next, p.count, p.exceptions, p.came, p.seen } ++ p.avoided.words();
+        return a.progresses.put(a.gpa, words[0 .. 1 + plan.nWords()]);
+    }
 
     fn objectProgress(a: *const Alternatives, progress: u32) Progress {
         const words = a.progresses.get(progress);
@@ -717,13 +838,14 @@ pub const Alternatives = struct {
             .exceptions = words[3],
             .came = words[4],
             .seen = words[5],
+            .avoided = a.avoidedOf(progress),
         };
     }
 
     /// Which member comes: a known key, or an extra one with its text.
     pub const Which = union(enum) { known: u32, extra: struct { index: u32, text: u32 } };
 
-    pub fn acceptsObject(a: *const Alternatives, plan: *const ObjectPlan, progress: u32) bool {
+    fn acceptsObject(a: *const Alternatives, plan: *const ObjectPlan, progress: u32) bool {
         const at = a.objectProgress(progress);
         return at.count >= plan.count.min and at.exceptions == plan.exceptions_all and
             plan.nRequired(at.next, a.key_sets.get(at.seen)) == 0;
@@ -788,7 +910,7 @@ pub const Alternatives = struct {
         if (a.members.get(key)) |found| return a.forks.items[found];
         var forks: ArrayList(Next) = .empty;
         defer forks.deinit(a.gpa);
-        try a.addMembers(plan, progress, .{ .known = known }, &forks);
+        try a.addMembers(plan, progress, .{ .known = known }, a.gpa, &forks);
         const found = try a.arena.allocator().dupe(Next, forks.items);
         if (a.members.get(key) == null) try a.members.putItem(a.gpa, key, []const Next, &a.forks, found);
         return found;
@@ -798,7 +920,7 @@ pub const Alternatives = struct {
     pub fn anyKnown(a: *Alternatives, plan: *const ObjectPlan, progress: u32, low: u32, high: u32) Error!bool {
         const at = a.objectProgress(progress);
         const room: Room = .of(a, plan, at);
-        if (at.exceptions == plan.exceptions_all) {
+        if (at.exceptions == plan.exceptions_all and at.avoided.set == Sets.none) {
             for (plan.by_text[low..high]) |known| if (room.hasKnown(known)) return true;
             return false;
         }
@@ -827,9 +949,10 @@ pub const Alternatives = struct {
             if (!room.hasExtra()) return null;
             // What is behind such a member does not depend on its text.
         } else if (!try a.anyMember(plan, progress, .{ .extra = .{ .index = extra, .text = try a.text("") } })) return null;
-        const place = [_]u32{ at.alternative, extra, at.came };
+        const not = try a.forbiddenKeys(plan, progress, extra);
+        const place = [_]u32{ at.alternative, extra, not };
         if (a.extra_keys.find(&place)) |number| return number;
-        const came = try a.arena.allocator().dupe(u32, a.key_sets.get(at.came));
+        const came = try a.arena.allocator().dupe(u32, a.key_sets.get(not));
         const one = plan.extras[extra];
         try a.extra_automata.ensureUnusedCapacity(a.gpa, 1); // or what is made now would be lost
         const strings_of = try a.keysOf(plan, one, came);
@@ -839,15 +962,75 @@ pub const Alternatives = struct {
         return number;
     }
 
+    /// Extra keys that came, and those with which the object would be one that it must not be.
+    fn forbiddenKeys(a: *Alternatives, plan: *const ObjectPlan, progress: u32, extra: u32) Error!u32 {
+        const at = a.objectProgress(progress);
+        if (at.avoided.set == Sets.none) return at.came;
+        var scratch: Arena = .init(a.gpa);
+        defer scratch.deinit();
+        var set = at.came;
+        for (try unique.keysAhead(a, scratch.allocator(), at.avoided)) |key| {
+            if (std.mem.findScalar(u32, a.key_sets.get(at.came), key) != null) continue;
+            if (!try a.anyMember(plan, progress, .{ .extra = .{ .index = extra, .text = key } })) set = try a.withKey(set, key);
+        }
+        return set;
+    }
+
     fn anyMember(a: *Alternatives, plan: *const ObjectPlan, progress: u32, which: Which) Error!bool {
         var forks: ArrayList(Next) = .empty;
         defer forks.deinit(a.gpa);
-        try a.addMembers(plan, progress, which, &forks);
+        try a.addMembers(plan, progress, which, a.gpa, &forks);
         return forks.items.len > 0;
     }
 
+    /// Whether some member may come.
+    pub fn hasNext(a: *Alternatives, plan: *const ObjectPlan, progress: u32) Error!bool {
+        if (try a.anyKnown(plan, progress, 0, @intCast(plan.known.len))) return true;
+        for (0..plan.extras.len) |extra| if (try a.extraOpen(plan, progress, extra) != null) return true;
+        return false;
+    }
+
+    // What unique.zig asks of an object
+
+    /// Whether some member must still be an exception.
+    pub fn missesException(a: *const Alternatives, plan: *const ObjectPlan, progress: u32) bool {
+        return a.objectProgress(progress).exceptions != plan.exceptions_all;
+    }
+
+    /// Whether a known key can surely still come, where the object can be completed and misses no exception.
+    pub fn canCome(a: *const Alternatives, plan: *const ObjectPlan, progress: u32, known: u32) bool {
+        const at = a.objectProgress(progress);
+        const seen = a.key_sets.get(at.seen);
+        const is_left = if (known < plan.n_ordered) known >= at.next else !plan.isIn(seen, known);
+        if (!is_left or plan.count.max == unbounded or plan.known[known].is_required) return is_left;
+        const room: Room = .of(a, plan, at);
+        return room.hasKnown(known);
+    }
+
+    /// The progress where all required keys came.
+    pub fn behindKnown(a: *Alternatives, plan: *const ObjectPlan, progress: u32) Error!u32 {
+        var at = a.objectProgress(progress);
+        at.count = plan.saturated(at.count + plan.nRequired(at.next, a.key_sets.get(at.seen)));
+        at.next = plan.n_ordered;
+        return a.putProgress(plan, at);
+    }
+
+    /// As it stands in a text.
+    pub fn keyText(a: *Alternatives, known: *const Known) Allocator.Error!u32 {
+        return a.text(known.spelt[0 .. known.spelt.len - 1]);
+    }
+
+    // ----
+
     /// The ways in which the object can go on behind a member, each with the goal of its value.
-    pub fn addMembers(a: *Alternatives, plan: *const ObjectPlan, progress: u32, which: Which, forks: *ArrayList(Next)) Error!void {
+    pub fn addMembers(
+        a: *Alternatives,
+        plan: *const ObjectPlan,
+        progress: u32,
+        which: Which,
+        gpa: Allocator,
+        forks: *ArrayList(Next),
+    ) Error!void {
         const at = a.objectProgress(progress);
         if (plan.count.max != unbounded and at.count == plan.count.max) return;
         var after = at;
@@ -883,6 +1066,13 @@ pub const Alternatives = struct {
                 after.came = try a.withKey(at.came, extra.text);
             },
         }
+        if (at.avoided.set != Sets.none) {
+            const spelt = switch (which) {
+                .known => |i| try a.keyText(&plan.known[i]),
+                .extra => |extra| extra.text,
+            };
+            after.avoided = try unique.withKey(a, at.avoided, spelt);
+        }
         possible &= ~after.exceptions;
         // All subsets of what the member can be an exception to.
         var chosen = possible;
@@ -891,14 +1081,17 @@ pub const Alternatives = struct {
                 const goal = if (chosen == 0) plain else try a.memberGoal(plan, key, matched, chosen, way) orelse continue;
                 var then = after;
                 then.exceptions |= chosen;
-                const number = try a.progresses.put(a.gpa, &then.words());
-                if (try a.canFinish(number)) try forks.append(a.gpa, .{ .progress = number, .goal = goal });
+                const number = try a.putProgress(plan, then);
+                if (!try a.canFinish(try unique.free(a, number))) continue;
+                var limited: unique.Limited = .{ .goal = goal };
+                if (plan.is_watched) limited = try unique.limit(a, goal, number) orelse continue;
+                try forks.append(gpa, .{ .progress = number, .goal = limited.goal, .avoid = limited.avoid });
             }
             if (chosen == 0) break;
         }
     }
 
-    pub fn withKey(a: *Alternatives, came: u32, key: u32) Allocator.Error!u32 {
+    fn withKey(a: *Alternatives, came: u32, key: u32) Allocator.Error!u32 {
         var keys: ArrayList(u32) = .empty;
         defer keys.deinit(a.gpa);
         try keys.appendSlice(a.gpa, a.key_sets.get(came));
@@ -1042,7 +1235,7 @@ const Verdict = enum(u8) {
     no,
     yes,
 
-    fn of(is: bool) Verdict {
+    pub fn of(is: bool) Verdict {
         return if (is) .yes else .no;
     }
 };
@@ -1055,16 +1248,16 @@ const Verdicts = struct {
         v.list.deinit(gpa);
     }
 
-    fn get(v: *const Verdicts, number: u32) Verdict {
+    pub fn get(v: *const Verdicts, number: u32) Verdict {
         return if (number < v.list.items.len) v.list.items[number] else .unknown;
     }
 
-    fn put(v: *Verdicts, gpa: Allocator, number: u32, verdict: Verdict) Allocator.Error!void {
+    pub fn put(v: *Verdicts, gpa: Allocator, number: u32, verdict: Verdict) Allocator.Error!void {
         if (number >= v.list.items.len) try v.list.appendNTimes(gpa, .unknown, number + 1 - v.list.items.len);
         v.list.items[number] = verdict;
     }
 
-    fn forget(v: *Verdicts, number: u32) void {
+    pub fn forget(v: *Verdicts, number: u32) void {
         v.list.items[number] = .unknown;
     }
 };

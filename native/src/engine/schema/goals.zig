@@ -38,7 +38,8 @@ pub const Literal = packed struct(u32) {
         return .{ .node = @intCast(node), .negated = true };
     }
 
-    /// The value is in none of the sets of values that came in an array; this one has a number.
+    /// The value is in none of the sets of values that may not come; this one has a number. It tells of scalars: whether
+    /// an array or object is another one is known to the thread that runs along it.
     pub fn notIn(schema: *const Schema, set: u32) Literal {
         return .{ .node = @intCast(schema.nodes.len + set) };
     }
@@ -66,6 +67,8 @@ pub const Conjunction = struct {
     contains: []const Contains = &.{},
     /// Keys that must be there, with a value that does not satisfy a node.
     unlike: []const Unlike = &.{},
+    /// Of an array or object: its value is remembered, since it may have to be another one than some others.
+    is_watched: bool = false,
 
     pub const Unlike = struct { key: u32, value: NodeId };
     pub const Contains = struct { item: NodeId, count: Bounds };
@@ -154,6 +157,7 @@ const Branch = struct {
     integers: bool = true,
     fractions: bool = true,
     count: Bounds = .{},
+    is_watched: bool = false,
 
     fn clone(b: *const Branch, arena: Allocator) Allocator.Error!Branch {
         var copy = b.*;
@@ -230,6 +234,7 @@ const Expansion = struct {
             .literals = literals,
             .contains = b.contains.items,
             .unlike = unlike.items,
+            .is_watched = b.is_watched,
         });
     }
 
@@ -276,8 +281,11 @@ const Expansion = struct {
     fn take(e: *Expansion, b: *Branch, one: Todo) Error!bool {
         const literal = one.literal;
         const no = literal.negated;
-        // Arrays and objects are not compared.
-        if (literal.setOf(e.schema) != null) return if (e.class == .array or e.class == .object) true else e.keep(b, one);
+        if (literal.setOf(e.schema) != null) {
+            if (e.class != .array and e.class != .object) return e.keep(b, one);
+            b.is_watched = true;
+            return true;
+        }
         switch (e.schema.nodes[literal.node]) {
             .always => return !no,
             .never => return no,

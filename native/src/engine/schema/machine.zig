@@ -24,6 +24,10 @@ const Numbers = @import("numbers.zig").Numbers;
 const Strings = @import("strings.zig").Strings;
 const Automata = @import("../vocabulary/string_index.zig").StringIndex.Automata;
 const spell = @import("spell.zig").spell;
+const Sets = @import("sets.zig").Sets;
+const values_module = @import("values.zig");
+const Values = values_module.Values;
+const ValueId = values_module.ValueId;
 const escapes = @import("escapes.zig");
 const space = @import("space.zig");
 const Form = @import("form.zig").Form;
@@ -52,7 +56,7 @@ const Mode = enum(u8) {
     object_next,
     /// slot, progress, kind, two words of state
     key,
-    /// slot, progress, goal
+    /// slot, progress, goal, what its value must not be
     colon,
     member,
     /// slot
@@ -61,10 +65,9 @@ const Mode = enum(u8) {
     fn threadWords(mode: Mode) usize {
         return switch (mode) {
             .document => 2,
-            .listed, .number, .string => 4,
+            .listed, .number, .string, .colon, .member => 4,
             .array_open, .array_item, .array_next, .object_open, .object_key, .object_next => 2,
             .key => 5,
-            .colon, .member => 3,
             .end => 1,
         };
     }
@@ -78,11 +81,17 @@ const Mode = enum(u8) {
 };
 
 /// Words before the threads: mode and white space; the escape that has begun; bytes since the value began, where a
-/// thread counts them, or of a text that is remembered what came before the present token; its bytes since then.
-const head = 4;
+/// thread counts them, or of a text that is remembered what came before the present token; its bytes since then; of an
+/// array or object that is remembered what came of it. Behind a key that is remembered its text is the third.
+const head = 5;
 
-/// In the first word: the text of this scalar is remembered, as that of a key always is.
+/// In the first word: the value is remembered. The text of a key always is.
 const remembered = 1 << 16;
+
+/// Words of a frame before its entries: mode, what came of the array or object, and the key of the present member.
+const frame_head = 3;
+/// Slot of the value, slot of the array or object, progress.
+const entry_words = 3;
 
 /// In a thread of a key: it is one that the schema names, told by a range of their texts; else an extra one.
 const known_key = 0;
@@ -118,7 +127,7 @@ pub const Machine = struct {
         errdefer m.deinit();
         var literals = [_]goals_module.Literal{.of(schema.root)};
         const goal = try m.alternatives.goals.goal(&literals);
-        m.initial = try m.runs.put(gpa, &.{ @backingInt(Mode.document), 0, 0, 0, 0, goal });
+        m.initial = try m.runs.put(gpa, &.{ @backingInt(Mode.document), 0, 0, 0, 0, 0, goal });
         return m;
     }
 
@@ -159,22 +168,22 @@ pub const Machine = struct {
         if (space.next(m.policy, mode.place(), came, byte)) |after| {
             if (mode == .document and m.policy != .any or mode == .end and m.policy != .any) return null;
             try out.appendSlice(m.gpa, at.words);
-            out.items[0] = @backingInt(mode) | @as(u32, after) << 8;
+            out.items[0] = @backingInt(mode) | @as(u32, after) << 8 | (at.words[0] & remembered);
             return at.stack;
         }
         if (!space.isDone(m.policy, mode.place(), came) or came == 0 and isSpace(byte)) return null;
         switch (mode) {
             .document => return m.startDocument(at, byte, out),
-            .array_open => return if (byte == ']') m.closeArray(pool, at, out) else m.startItem(pool, at, byte, out),
+            .array_open => return if (byte == ']') m.close(pool, at, .array, out) else m.startItem(pool, at, byte, out),
             .array_item => return m.startItem(pool, at, byte, out),
-            .array_next => return if (byte == ']') m.closeArray(pool, at, out) else m.comma(at, byte, .array_item, out),
-            .object_open => return if (byte == '}') m.closeObject(pool, at, out) else m.startKey(at, byte, out),
+            .array_next => return if (byte == ']') m.close(pool, at, .array, out) else m.comma(at, byte, .array_item, out),
+            .object_open => return if (byte == '}') m.close(pool, at, .object, out) else m.startKey(at, byte, out),
             .object_key => return m.startKey(at, byte, out),
-            .object_next => return if (byte == '}') m.closeObject(pool, at, out) else m.comma(at, byte, .object_key, out),
+            .object_next => return if (byte == '}') m.close(pool, at, .object, out) else m.comma(at, byte, .object_key, out),
             .colon => {
                 if (byte != ':') return null;
                 try out.appendSlice(m.gpa, at.words);
-                out.items[0] = @backingInt(Mode.member);
+                out.items[0] = @backingInt(Mode.member) | (at.words[0] & remembered);
                 return at.stack;
             },
             .member => return m.startMember(pool, at, byte, out),
@@ -257,7 +266,7 @@ pub const Machine = struct {
         state: Strings.State,
         any_spelling: bool,
         is_key: bool,
-        /// What may come behind a comma depends on the text.
+        /// What may follow depends on the text.
         decides: bool,
     };
 
@@ -268,7 +277,8 @@ pub const Machine = struct {
             const plan = &m.alternatives.alternativeOf(thread[1]).object;
             if (thread[2] != known_key) {
                 const strings = (try m.alternatives.extraOpen(plan, thread[1], thread[2] - 1)).?;
-                return .{ .open = .{ .strings = strings, .state = state, .any_spelling = false, .is_key = true, .decides = false } };
+                const decides = words[0] & remembered != 0;
+                return .{ .open = .{ .strings = strings, .state = state, .any_spelling = false, .is_key = true, .decides = decides } };
             }
             const depth: u32 = @intCast(m.begun(words).len + words[3]);
             return .{ .known = .{ .plan = plan, .progress = thread[1], .low = thread[3], .high = thread[4], .depth = depth } };
@@ -417,7 +427,7 @@ pub const Machine = struct {
     fn startDocument(m: *Machine, at: Point, byte: u8, out: *Words) Error!?Stack {
         const class = classBy(byte) orelse return null;
         try m.begin(class, out);
-        try m.addThreads(0, threadAt(at.words, 0)[1], class, byte, out);
+        try m.addThreads(0, threadAt(at.words, 0)[1], Sets.none, class, byte, out);
         return if (out.items.len == head) null else at.stack;
     }
 
@@ -426,9 +436,9 @@ pub const Machine = struct {
         defer entries.deinit(m.gpa);
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
-            try entries.append(m.gpa, .{ .goal = thread[2], .slot = thread[0], .progress = thread[1] });
+            try entries.append(m.gpa, .{ .goal = thread[2], .avoid = thread[3], .slot = thread[0], .progress = thread[1] });
         }
-        return m.enter(pool, at.stack, .object_next, entries.items, byte, out);
+        return m.enter(pool, at, .object_next, entries.items, byte, out);
     }
 
     fn startItem(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
@@ -438,7 +448,7 @@ pub const Machine = struct {
             const thread = threadAt(at.words, i);
             try m.addItems(thread[0], thread[1], &entries);
         }
-        return m.enter(pool, at.stack, .array_next, entries.items, byte, out);
+        return m.enter(pool, at, .array_next, entries.items, byte, out);
     }
 
     /// What an item may count for, so that the array can be completed.
@@ -446,31 +456,34 @@ pub const Machine = struct {
         const plan = &m.alternatives.alternativeOf(progress).array;
         for (0..plan.nOptions()) |options| {
             const next = try m.alternatives.nextItem(plan, progress, @intCast(options)) orelse continue;
-            if (!try m.alternatives.canFinish(next.progress)) continue;
-            try entries.append(m.gpa, .{ .goal = next.goal, .slot = slot, .progress = next.progress });
+            try entries.append(m.gpa, .{ .goal = next.goal, .avoid = next.avoid, .slot = slot, .progress = next.progress });
         }
     }
 
     /// A thread that waits for a value.
     const Entry = struct {
         goal: GoalId,
+        avoid: u32,
         slot: u32,
         progress: u32,
 
         fn isBefore(_: void, a: Entry, b: Entry) bool {
             if (a.goal != b.goal) return a.goal < b.goal;
+            if (a.avoid != b.avoid) return a.avoid < b.avoid;
             if (a.slot != b.slot) return a.slot < b.slot;
             return a.progress < b.progress;
         }
     };
 
     /// Puts what waits on the stack, and starts the value.
-    fn enter(m: *Machine, pool: *Pool, stack: Stack, after: Mode, entries: []Entry, byte: u8, out: *Words) Error!?Stack {
+    fn enter(m: *Machine, pool: *Pool, at: Point, after: Mode, entries: []Entry, byte: u8, out: *Words) Error!?Stack {
         const class = classBy(byte) orelse return null;
         std.sort.heap(Entry, entries, {}, Entry.isBefore);
         var frame: Words = .empty;
         defer frame.deinit(m.gpa);
-        try frame.append(m.gpa, @backingInt(after));
+        const is_remembered = at.words[0] & remembered;
+        const key = if (is_remembered != 0 and after == .object_next) at.words[2] else 0;
+        try frame.appendSlice(m.gpa, &.{ @backingInt(after) | is_remembered, at.words[4], key });
         try m.begin(class, out);
         var n_slots: u32 = 0;
         var before: ?Entry = null;
@@ -478,27 +491,27 @@ pub const Machine = struct {
         for (entries) |entry| {
             defer before = entry;
             if (before) |one| if (!Entry.isBefore({}, one, entry)) continue;
-            if (before == null or before.?.goal != entry.goal) {
+            if (before == null or before.?.goal != entry.goal or before.?.avoid != entry.avoid) {
                 const n = out.items.len;
-                try m.addThreads(n_slots, entry.goal, class, byte, out);
+                try m.addThreads(n_slots, entry.goal, entry.avoid, class, byte, out);
                 is_alive = out.items.len > n;
                 n_slots += @intFromBool(is_alive);
             }
             if (is_alive) try frame.appendSlice(m.gpa, &.{ n_slots - 1, entry.slot, entry.progress });
         }
         if (out.items.len == head) return null;
-        if (after == .array_next) try m.rememberText(frame.items, out.items);
+        try m.remember(frame.items, out.items);
         const top = try m.runs.put(m.gpa, frame.items);
-        return .{ .below = try pool.push(m.gpa, stack), .top = top };
+        return .{ .below = try pool.push(m.gpa, at.stack), .top = top };
     }
 
-    /// Where a scalar must be none that came, its text is remembered from its first byte on.
-    fn rememberText(m: *Machine, frame: []const u32, words: []u32) Error!void {
-        if (words[2] == 0) return; // no scalar
-        var i: usize = 1;
-        while (i < frame.len) : (i += 3) {
-            if (!m.alternatives.alternativeOf(frame[i + 2]).array.is_unique) continue;
+    /// Where a value may have to be another one than some that came, it is remembered from its first byte on.
+    fn remember(m: *Machine, frame: []const u32, words: []u32) Error!void {
+        var i: usize = frame_head;
+        while (i < frame.len) : (i += entry_words) {
+            if (!m.alternatives.asksForValues(frame[i + 2])) continue;
             words[0] |= remembered;
+            if (!isRemembered(words)) return; // no scalar
             words[2] = try m.alternatives.text("");
             // A string's without its quote, as that of a key.
             words[3] = @intFromBool(modeOf(words) != .string);
@@ -515,11 +528,12 @@ pub const Machine = struct {
             .object => .object_open,
         };
         // The first byte of a scalar's text has come.
-        try out.appendSlice(m.gpa, &.{ @backingInt(mode), 0, @intFromBool(class != .array and class != .object), 0 });
+        const n_bytes = @intFromBool(class != .array and class != .object);
+        try out.appendSlice(m.gpa, &.{ @backingInt(mode), 0, n_bytes, 0, Values.begun });
     }
 
-    /// A thread for each alternative of the goal that the first byte leaves.
-    fn addThreads(m: *Machine, slot: u32, goal: GoalId, class: Class, byte: u8, out: *Words) Error!void {
+    /// A thread for each alternative of the goal that the first byte leaves, with what it must not be.
+    fn addThreads(m: *Machine, slot: u32, goal: GoalId, avoid: u32, class: Class, byte: u8, out: *Words) Error!void {
         for (try m.alternatives.of(goal, class)) |id| switch (m.alternatives.all.items[id].*) {
             .listed => |texts| {
                 const low, const high = narrow(texts, 0, @intCast(texts.len), 0, byte);
@@ -532,7 +546,9 @@ pub const Machine = struct {
                 const state = strings.start();
                 try out.appendSlice(m.gpa, &.{ slot, id, state.product, state.count });
             },
-            .array, .object => try out.appendSlice(m.gpa, &.{ slot, try m.alternatives.start(id) }),
+            .array, .object => if (try m.alternatives.canBegin(id, avoid)) {
+                try out.appendSlice(m.gpa, &.{ slot, try m.alternatives.start(id, avoid) });
+            },
         };
     }
 
@@ -541,7 +557,7 @@ pub const Machine = struct {
     fn stepScalar(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
         const mode = modeOf(at.words);
         const depth = m.depthOf(at.words);
-        try out.appendSlice(m.gpa, &.{ at.words[0], 0, at.words[2], at.words[3] });
+        try out.appendSlice(m.gpa, &.{ at.words[0], 0, at.words[2], at.words[3], Values.begun });
         count(out.items);
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
@@ -617,24 +633,30 @@ pub const Machine = struct {
             };
             try slots.append(m.gpa, thread[0]);
         }
-        return m.leave(pool, stack, slots.items, text, modeOf(words) == .string, out);
+        const value = if (text) |number| try m.alternatives.scalar(number, modeOf(words) == .string) else null;
+        return m.leave(pool, stack, slots.items, value, out);
     }
 
-    /// Goes on with the threads that waited for a goal of these slots. `text`: that of a scalar, if it is remembered.
-    fn leave(m: *Machine, pool: *Pool, stack: Stack, slots: []const u32, text: ?u32, is_string: bool, out: *Words) Error!?Stack {
+    /// Goes on with the threads that waited for a goal of these slots. `value`: if it is remembered.
+    fn leave(m: *Machine, pool: *Pool, stack: Stack, slots: []const u32, value: ?ValueId, out: *Words) Error!?Stack {
         out.clearRetainingCapacity();
         if (slots.len == 0) return null;
         m.least_depth = @min(m.least_depth, pool.depthOf(stack));
         if (stack.below == position.bottom) {
-            try out.appendSlice(m.gpa, &.{ @backingInt(Mode.end), 0, 0, 0, 0 });
+            try out.appendSlice(m.gpa, &.{ @backingInt(Mode.end), 0, 0, 0, 0, 0 });
             return stack;
         }
-        const n_entries = (m.runs.get(stack.top).len - 1) / 3;
-        try out.appendSlice(m.gpa, &.{ m.runs.get(stack.top)[0], 0, 0, 0 });
-        for (0..n_entries) |i| {
-            const slot, var thread: [2]u32 = .{ m.runs.get(stack.top)[1 + 3 * i], m.runs.get(stack.top)[2 + 3 * i ..][0..2].* };
+        const mode, var came, const key = m.runs.get(stack.top)[0..frame_head].*;
+        if (mode & remembered != 0) {
+            const key_or_none = if (modeOf(&.{mode}) == .object_next) key else null;
+            came = try m.alternatives.values.append(m.gpa, came, key_or_none, value.?);
+        }
+        try out.appendSlice(m.gpa, &.{ mode, 0, 0, 0, came });
+        var at: usize = frame_head;
+        while (at < m.runs.get(stack.top).len) : (at += entry_words) {
+            const slot, var thread: [2]u32 = .{ m.runs.get(stack.top)[at], m.runs.get(stack.top)[at + 1 ..][0..2].* };
             if (std.mem.findScalar(u32, slots, slot) == null) continue;
-            if (text) |number| thread[1] = try m.alternatives.behindValue(thread[1], number, is_string);
+            if (value) |known| thread[1] = try m.alternatives.behindValue(thread[1], known) orelse continue;
             if (!hasThread(out.items, &thread)) try out.appendSlice(m.gpa, &thread);
         }
         const node = pool.nodes.items[stack.below];
@@ -646,7 +668,7 @@ pub const Machine = struct {
     fn stepString(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
         const event = escapes.next(at.words[1], byte) orelse return null;
         const depth = m.depthOf(at.words);
-        try out.appendSlice(m.gpa, &.{ at.words[0], event.state, at.words[2], at.words[3] });
+        try out.appendSlice(m.gpa, &.{ at.words[0], event.state, at.words[2], at.words[3], Values.begun });
         count(out.items);
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
@@ -670,21 +692,22 @@ pub const Machine = struct {
 
     // ---- Arrays
 
-    fn closeArray(m: *Machine, pool: *Pool, at: Point, out: *Words) Error!?Stack {
+    /// Ends the array or object for the threads that may.
+    fn close(m: *Machine, pool: *Pool, at: Point, kind: values_module.Kind, out: *Words) Error!?Stack {
         var slots: Words = .empty;
         defer slots.deinit(m.gpa);
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
-            const plan = &m.alternatives.alternativeOf(thread[1]).array;
-            if (m.alternatives.acceptsArray(plan, thread[1])) try slots.append(m.gpa, thread[0]);
+            if (try m.alternatives.accepts(thread[1])) try slots.append(m.gpa, thread[0]);
         }
-        return m.leave(pool, at.stack, slots.items, null, false, out);
+        const value = if (at.words[0] & remembered != 0) try m.alternatives.values.finish(m.gpa, kind, at.words[4]) else null;
+        return m.leave(pool, at.stack, slots.items, value, out);
     }
 
     /// The threads that another item or member may follow.
     fn comma(m: *Machine, at: Point, byte: u8, after: Mode, out: *Words) Error!?Stack {
         if (byte != ',') return null;
-        try out.appendSlice(m.gpa, &.{ @backingInt(after), 0, 0, 0 });
+        try out.appendSlice(m.gpa, &.{ @backingInt(after) | (at.words[0] & remembered), 0, 0, 0, at.words[4] });
         var entries: ArrayList(Entry) = .empty;
         defer entries.deinit(m.gpa);
         for (0..threadsOf(at.words)) |i| {
@@ -693,7 +716,7 @@ pub const Machine = struct {
             const goes_on = if (after == .array_item) on: {
                 try m.addItems(thread[0], thread[1], &entries);
                 break :on entries.items.len > 0;
-            } else try m.hasMember(thread[1]);
+            } else try m.alternatives.hasNext(&m.alternatives.alternativeOf(thread[1]).object, thread[1]);
             if (goes_on) try out.appendSlice(m.gpa, thread);
         }
         return if (out.items.len == head) null else at.stack;
@@ -701,28 +724,10 @@ pub const Machine = struct {
 
     // ---- Objects
 
-    fn closeObject(m: *Machine, pool: *Pool, at: Point, out: *Words) Error!?Stack {
-        var slots: Words = .empty;
-        defer slots.deinit(m.gpa);
-        for (0..threadsOf(at.words)) |i| {
-            const thread = threadAt(at.words, i);
-            const plan = &m.alternatives.alternativeOf(thread[1]).object;
-            if (m.alternatives.acceptsObject(plan, thread[1])) try slots.append(m.gpa, thread[0]);
-        }
-        return m.leave(pool, at.stack, slots.items, null, false, out);
-    }
-
-    /// Whether some member may come.
-    fn hasMember(m: *Machine, progress: u32) Error!bool {
-        const plan = &m.alternatives.alternativeOf(progress).object;
-        if (try m.alternatives.anyKnown(plan, progress, 0, @intCast(plan.known.len))) return true;
-        for (0..plan.extras.len) |extra| if (try m.alternatives.extraOpen(plan, progress, extra) != null) return true;
-        return false;
-    }
-
     fn startKey(m: *Machine, at: Point, byte: u8, out: *Words) Error!?Stack {
         if (byte != '"') return null;
-        try out.appendSlice(m.gpa, &.{ @backingInt(Mode.key), 0, try m.alternatives.text(""), 0 });
+        const text = try m.alternatives.text("");
+        try out.appendSlice(m.gpa, &.{ @backingInt(Mode.key) | (at.words[0] & remembered), 0, text, 0, at.words[4] });
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
             const plan = &m.alternatives.alternativeOf(thread[1]).object;
@@ -743,7 +748,7 @@ pub const Machine = struct {
         const event = escapes.next(at.words[1], byte) orelse return null;
         const depth: u32 = @intCast(m.alternatives.texts.list.items[at.words[2]].len + at.words[3]);
         if (event.what == .quote) return m.endKey(at, depth, out);
-        try out.appendSlice(m.gpa, &.{ at.words[0], event.state, at.words[2], at.words[3] + 1 });
+        try out.appendSlice(m.gpa, &.{ at.words[0], event.state, at.words[2], at.words[3] + 1, at.words[4] });
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
             const plan = &m.alternatives.alternativeOf(thread[1]).object;
@@ -775,7 +780,12 @@ pub const Machine = struct {
 
     fn endKey(m: *Machine, at: Point, depth: u32, out: *Words) Error!?Stack {
         var text: ?u32 = null; // interned if a thread asks for it
-        try out.appendSlice(m.gpa, &.{ @backingInt(Mode.colon), 0, 0, 0 });
+        const is_remembered = at.words[0] & remembered;
+        if (is_remembered != 0) {
+            text = try m.wholeText(at.words);
+            try m.alternatives.remember(text.?);
+        }
+        try out.appendSlice(m.gpa, &.{ @backingInt(Mode.colon) | is_remembered, 0, text orelse 0, 0, at.words[4] });
         var forks: ArrayList(alternatives_module.Alternatives.Next) = .empty;
         defer forks.deinit(m.gpa);
         for (0..threadsOf(at.words)) |i| {
@@ -785,16 +795,17 @@ pub const Machine = struct {
             if (thread[2] == known_key) {
                 const low, const high = plan.narrow(thread[3], thread[4], depth, '"');
                 if (low == high) continue;
-                try m.alternatives.addMembers(plan, thread[1], .{ .known = plan.by_text[low] }, &forks);
+                try m.alternatives.addMembers(plan, thread[1], .{ .known = plan.by_text[low] }, m.gpa, &forks);
             } else {
                 const strings = (try m.alternatives.extraOpen(plan, thread[1], thread[2] - 1)).?;
                 if (!strings.canEnd(.{ .product = thread[3], .count = thread[4] })) continue;
                 if (text == null) text = try m.wholeText(at.words);
                 if (strings.is_late and strings.excludes(try m.alternatives.contentOf(text.?))) continue;
-                try m.alternatives.addMembers(plan, thread[1], .{ .extra = .{ .index = thread[2] - 1, .text = text.? } }, &forks);
+                const which: Alternatives.Which = .{ .extra = .{ .index = thread[2] - 1, .text = text.? } };
+                try m.alternatives.addMembers(plan, thread[1], which, m.gpa, &forks);
             }
             for (forks.items) |fork| {
-                const words = [_]u32{ thread[0], fork.progress, fork.goal };
+                const words = [_]u32{ thread[0], fork.progress, fork.goal, fork.avoid };
                 if (!hasThread(out.items, &words)) try out.appendSlice(m.gpa, &words);
             }
         }
@@ -805,8 +816,13 @@ pub const Machine = struct {
 pub const Words = ArrayList(u32);
 pub const Bytes = std.StaticBitSet(256);
 
+/// Whether the text of this scalar or key is remembered.
 fn isRemembered(words: []const u32) bool {
-    return words[0] & remembered != 0 or modeOf(words) == .key;
+    return switch (modeOf(words)) {
+        .listed, .number, .string => words[0] & remembered != 0,
+        .key => true,
+        else => false,
+    };
 }
 
 /// One byte of a value more.

@@ -48,7 +48,7 @@ pub const MaskFinder = struct {
     /// Those in the key.
     n_parts: u32 = 0,
     rests: ArrayList(i32) = .empty,
-    /// Of `StringIndex.inners`: keys that may not come.
+    /// Of `StringIndex.inners`: what may not stand before the quote.
     excluded: ArrayList(u32) = .empty,
     /// The way to the present node, and the configurations on it, by depth.
     bytes: [256]u8 = undefined,
@@ -96,6 +96,8 @@ pub const MaskFinder = struct {
     pub fn find(f: *MaskFinder, pool: *Pool, at: Point, scratch: *Scratch) Error!void {
         const gpa = f.v.gpa;
         const can_stop = f.machine.canStop(at);
+        f.machine.alternatives.is_trying = true;
+        defer f.machine.alternatives.is_trying = false;
         f.pool = pool;
         f.forget();
         scratch.hold(gpa, null);
@@ -414,13 +416,25 @@ pub const MaskFinder = struct {
         const gpa = f.v.gpa;
         const strings = open.strings;
         f.excluded.clearRetainingCapacity();
-        if (strings.is_late) try f.exclude(strings.spec.excluded, f.machine.begun(at.words));
+        if (strings.is_late) {
+            var arena: Arena = .init(gpa);
+            defer arena.deinit();
+            for (strings.spec.excluded) |content| {
+                const quoted = try spelling.quoted(arena.allocator(), content);
+                try f.exclude(quoted[1 .. quoted.len - 1], at);
+            }
+        }
+        const n_never = f.excluded.items.len;
+        if (open.decides) for (f.machine.alternatives.remembered.items) |number| {
+            try f.exclude(f.machine.alternatives.texts.list.items[number], at);
+        };
         try f.parts.ensureUnusedCapacity(gpa, 1);
         const place: *StringPlace = try .get(&f.v, strings, open.state, open.any_spelling);
         f.parts.appendAssumeCapacity(.{ .place = place });
         f.rests.clearRetainingCapacity();
         if (place.closing.len > 0) {
             try f.findRests(at, .{ .product = place.ending, .count = strings.spec.length.min }, open.is_key or open.decides);
+            if (open.decides) try f.takeKnown(at, place, f.excluded.items[n_never..]);
             if (open.is_key or open.decides) try f.takeNext(at, place, open.decides);
         }
         if (place.words != null) {
@@ -497,6 +511,15 @@ pub const MaskFinder = struct {
         f.rests.shrinkRetainingCapacity(n);
     }
 
+    /// Tokens that end the string as a value or a key that came are tried one by one: what may follow depends on it.
+    fn takeKnown(f: *MaskFinder, at: Point, place: *const StringPlace, inners: []const u32) Error!void {
+        if (inners.len == 0) return;
+        for (f.v.index.closers) |closer| {
+            if (!bitmap.has(place.closing, closer.inner) or std.mem.findScalar(u32, inners, closer.inner) == null) continue;
+            if (try f.takes(at, f.v.tokens.bytesOf(@intCast(closer.token)))) try f.ids.append(f.v.gpa, closer.token);
+        }
+    }
+
     /// What may follow the quote, from its byte on. What is behind a key does not depend on the key.
     fn findRests(f: *MaskFinder, at: Point, ending: Strings.State, forgets: bool) Error!void {
         var buffer: [Machine.alone_max]u32 = undefined;
@@ -514,16 +537,10 @@ pub const MaskFinder = struct {
         if (f.trie.child(0, '"')) |quote| try f.step(quote, .{ .words = words, .stack = at.stack });
     }
 
-    fn exclude(f: *MaskFinder, contents: []const []const u8, begun: []const u8) Allocator.Error!void {
-        var arena: Arena = .init(f.v.gpa);
-        defer arena.deinit();
-        for (contents) |content| {
-            // Most texts begin with another byte.
-            if (begun.len > 0 and content.len > 0 and begun[0] != content[0] and begun[0] != '\\') continue;
-            const quoted = try spelling.quoted(arena.allocator(), content);
-            const spelt = quoted[1 .. quoted.len - 1];
-            if (!std.mem.startsWith(u8, spelt, begun)) continue;
-            if (f.v.index.innerOf(spelt[begun.len..])) |inner| try f.excluded.append(f.v.gpa, inner);
-        }
+    /// Where a text would be complete, what stands before the quote.
+    fn exclude(f: *MaskFinder, spelt: []const u8, at: Point) Allocator.Error!void {
+        const begun = f.machine.begun(at.words);
+        if (!std.mem.startsWith(u8, spelt, begun)) return;
+        if (f.v.index.innerOf(spelt[begun.len..])) |inner| try f.excluded.append(f.v.gpa, inner);
     }
 };

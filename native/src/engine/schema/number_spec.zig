@@ -56,6 +56,18 @@ pub const Spec = struct {
         return spec.fractions and spec.multiples.len == 0 and decimal.compare(least.decimal, most.decimal) == .lt;
     }
 
+    /// Of a value with this sign: its text can at each byte still become infinitely many others.
+    pub fn isOpen(spec: Spec, sign: Order) bool {
+        if (spec.multiples.len > 0 or spec.not_multiples.len > 0) return false;
+        if (spec.fractions) return spec.least == null and spec.most == null;
+        if (spec.integer_fraction) return false;
+        return switch (sign) {
+            .lt => spec.least == null,
+            .eq => false,
+            .gt => spec.most == null,
+        };
+    }
+
     /// There is no constraint.
     pub fn isFree(spec: Spec) bool {
         return !spec.is_plain and spec.integers and spec.fractions and spec.least == null and spec.most == null and

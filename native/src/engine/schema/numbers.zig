@@ -33,9 +33,8 @@ pub const State = u32;
 pub const Numbers = struct {
     gpa: Allocator,
     arena: Arena,
+    spec: Spec,
     free: bool,
-    /// There are infinitely many.
-    endless: bool,
     /// A fraction may be spelled.
     has_point: bool,
     positive: Side,
@@ -65,8 +64,8 @@ pub const Numbers = struct {
         var n: Numbers = .{
             .gpa = gpa,
             .arena = arena,
+            .spec = spec,
             .free = spec.isFree(),
-            .endless = spec.isEndless(),
             .has_point = spec.fractions or spec.integer_fraction,
             .positive = positive,
             .negative = negative,
@@ -96,7 +95,7 @@ pub const Numbers = struct {
 
     /// The set is known to have infinitely many values, if it has any.
     pub fn isEndless(n: *const Numbers) bool {
-        return n.endless;
+        return n.spec.isEndless();
     }
 
     /// There is no constraint.

@@ -17,6 +17,8 @@ const Conjunction = goals_module.Conjunction;
 const plan_module = @import("plan.zig");
 const saturation = plan_module.saturation;
 const options_max = plan_module.options_max;
+const Avoided = plan_module.Avoided;
+const Sets = @import("sets.zig").Sets;
 const Error = plan_module.Error;
 const dfa_module = @import("../language/dfa.zig");
 const NumberMap = @import("../base/number_map.zig").NumberMap;
@@ -83,6 +85,7 @@ pub const ObjectPlan = struct {
     n_extra_keys: u32 = 0,
     /// Some exceptions are left to extra keys, or to known ones whose values decide.
     exceptions_all: u32,
+    is_watched: bool,
 
     pub fn init(arena: Allocator, schema: *const Schema, from: *const Conjunction) Error!ObjectPlan {
         var members: ArrayList(NodeId) = .empty;
@@ -109,6 +112,7 @@ pub const ObjectPlan = struct {
             .patterns = undefined,
             .named = undefined,
             .exceptions_all = (@as(u32, 1) << @intCast(exceptions.items.len)) - 1,
+            .is_watched = from.is_watched,
         };
         try plan.findPatterns(arena, schema);
         try plan.findNamed(arena, schema);
@@ -116,8 +120,12 @@ pub const ObjectPlan = struct {
     }
 
     /// Words of a thread's progress: the next key in order, the count, the exceptions that came, the set of
-    /// extra keys that came, and that of known keys in any order.
-    pub const n_words = 5;
+    /// extra keys that came, and that of known keys in any order; and if it is watched what it must not be.
+    pub fn nWords(plan: *const ObjectPlan) usize {
+        return if (plan.is_watched) n_words_max else n_words_max - Avoided.n_words;
+    }
+
+    pub const n_words_max = 5 + Avoided.n_words;
 
     /// Lays out the known keys.
     pub fn setKnown(plan: *ObjectPlan, arena: Allocator, known: []Known, order: Order) Allocator.Error!void {
@@ -243,6 +251,7 @@ pub const ObjectPlan = struct {
             try literals.append(arena, .no(own.items[left % own.items.len].node));
             left /= own.items.len;
         }
+        if (plan.is_watched) try literals.append(arena, .notIn(schema, Sets.none));
     }
 
     /// In how many ways a member can be all the exceptions that are chosen.

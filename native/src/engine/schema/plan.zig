@@ -13,6 +13,7 @@ const unbounded = schema_module.unbounded;
 const goals_module = @import("goals.zig");
 const Literal = goals_module.Literal;
 const Conjunction = goals_module.Conjunction;
+const Sets = @import("sets.zig").Sets;
 
 /// What one item or member can count for, beyond its own goal; each doubles the ways to go on.
 pub const options_max = 6;
@@ -24,6 +25,22 @@ pub fn saturation(count: Bounds) u32 {
     return if (count.max == unbounded) count.min else count.max;
 }
 
+/// The last words of the progress of an array or object that is watched.
+pub const Avoided = struct {
+    /// Values that it must not be: of these, those that begin as it does. None: the others are 0, too.
+    set: u32 = Sets.none,
+    /// Items or members that came, since there is a set.
+    n: u32 = 0,
+    /// Of the member whose value comes next: the text of its key.
+    key: u32 = 0,
+
+    pub const n_words = 3;
+
+    pub fn words(avoided: Avoided) [n_words]u32 {
+        return if (avoided.set == Sets.none) @splat(0) else .{ avoided.set, avoided.n, avoided.key };
+    }
+};
+
 pub const ArrayPlan = struct {
     count: Bounds,
     /// `array_items` that hold.
@@ -33,6 +50,7 @@ pub const ArrayPlan = struct {
     contains: []const Conjunction.Contains,
     /// All items are different.
     is_unique: bool,
+    is_watched: bool,
     /// From here on all items have the same goal.
     n_prefix: u32,
 
@@ -58,20 +76,26 @@ pub const ArrayPlan = struct {
             .exceptions = exceptions.items,
             .contains = from.contains,
             .is_unique = is_unique,
+            .is_watched = from.is_watched,
             .n_prefix = n_prefix,
         };
     }
 
     /// Words of a thread's progress: the index, the count, the exceptions that came as bits, how often each of
-    /// `contains` held, and if items are unique the set of the values that came.
+    /// `contains` held, if items are unique the set of the values that came, and if it is watched what it must not be.
     pub fn nWords(plan: *const ArrayPlan) usize {
-        return 3 + plan.contains.len + @intFromBool(plan.is_unique);
+        return 3 + plan.contains.len + @intFromBool(plan.is_unique) + @as(usize, if (plan.is_watched) Avoided.n_words else 0);
     }
 
-    /// The set of values of a progress, before which the number of the alternative stands.
-    pub fn seen(plan: *const ArrayPlan, words: []const u32) u32 {
+    /// Where the set of the values that came stands in a progress, before which is the number of the alternative.
+    pub fn cameAt(plan: *const ArrayPlan) usize {
         std.debug.assert(plan.is_unique);
-        return words[words.len - 1];
+        return 4 + plan.contains.len;
+    }
+
+    /// Whether the values of items are remembered.
+    pub fn asksForValues(plan: *const ArrayPlan) bool {
+        return plan.is_unique or plan.is_watched;
     }
 
     /// Whether the array may end.
@@ -100,6 +124,7 @@ pub const ArrayPlan = struct {
                 try literals.append(arena, .of(contains.item));
             } else if (contains.count.max != unbounded) try literals.append(arena, .no(contains.item));
         }
+        if (plan.asksForValues()) try literals.append(arena, .notIn(schema, Sets.none));
     }
 
     /// Moves a progress behind an item that counts for `options`. False if it cannot count so, or if there is no

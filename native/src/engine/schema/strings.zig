@@ -62,6 +62,11 @@ pub const Strings = struct {
         return s.spec.length.max == unbounded and s.graph.longest[Graph.start] == Graph.endless;
     }
 
+    /// There are infinitely many at each place.
+    pub fn isOpen(s: *const Strings) bool {
+        return s.graph.is_endless and s.spec.length.max == unbounded;
+    }
+
     pub fn isEmpty(s: *Strings) Error!bool {
         return !try s.isAlive(s.start());
     }

@@ -31,7 +31,6 @@ const never = formula_module.never;
 const unevaluated = @import("unevaluated.zig");
 const Dfas = @import("dfas.zig").Dfas;
 const formats = @import("formats.zig");
-const typesOf = @import("kinds.zig").typesOf;
 
 const subject_module = @import("subject.zig");
 const Subject = subject_module.Subject;
@@ -61,9 +60,6 @@ pub const Compiler = struct {
     parts: ArrayList(NodeId) = .empty,
 
     /// Items are to be different.
-    uniques: ArrayList(Unique) = .empty,
-
-    const Unique = struct { subject: Subject, node: NodeId, prefix: []const NodeId, rest: NodeId };
     const Waiting = struct { object: Object, place: Place, node: NodeId };
     const unknown = std.math.maxInt(NodeId);
 
@@ -80,7 +76,6 @@ pub const Compiler = struct {
             const waiting = c.queue.items[i];
             try c.read(&waiting);
         }
-        for (c.uniques.items) |*unique| try c.checkUnique(unique);
         return root;
     }
 
@@ -461,30 +456,9 @@ pub const Compiler = struct {
         if (prefix.len > 0 or rest != always) {
             try c.assertNode(.{ .array_items = .{ .prefix = try c.formula.list(prefix), .rest = rest } });
         }
-        if (try c.boolean(s, .uniqueItems)) try c.addUnique(s, prefix, rest);
-    }
-
-    /// What items may be is known when all schemas are read.
-    fn addUnique(c: *Compiler, s: *const Subject, prefix: []const NodeId, rest: NodeId) Error!void {
-        const n_max = try c.count(s, .maxItems) orelse unbounded;
-        if (n_max <= 1) return;
-        if (prefix.len == 0 and rest == always) return c.refuse(s, .uniqueItems, not_compared);
-        const node_of = try c.formula.add(.array_unique);
-        try c.assert(node_of);
-        const prefix_used = prefix[0..@min(prefix.len, n_max)];
-        const rest_used = if (n_max > prefix.len) rest else never;
-        try c.uniques.append(c.arena, .{ .subject = s.*, .node = node_of, .prefix = prefix_used, .rest = rest_used });
-    }
-
-    const not_compared = "items that may be arrays or objects are not compared";
-
-    fn checkUnique(c: *Compiler, unique: *const Unique) Error!void {
-        var types: u8 = @bitCast(typesOf(&c.formula, unique.rest));
-        for (unique.prefix) |item| types |= @as(u8, @bitCast(typesOf(&c.formula, item)));
-        const of: Types = @bitCast(types);
-        if (!of.array and !of.object) return;
-        try c.refuse(&unique.subject, .uniqueItems, not_compared);
-        c.formula.nodes.items[unique.node] = .always;
+        // One item is always another one than all others.
+        const is_unique = try c.boolean(s, .uniqueItems);
+        if (is_unique and (try c.count(s, .maxItems) orelse unbounded) > 1) try c.assertNode(.array_unique);
     }
 
     pub fn nodeList(c: *Compiler, s: *const Subject, keyword: Keyword, value: *const Value) Error![]NodeId {
