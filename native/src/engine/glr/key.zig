@@ -10,8 +10,10 @@ const Pool = position.Pool;
 const graph = @import("graph.zig");
 
 /// Nodes in one key, and links in a row that lead to nodes that are there already. A key with more is in no cache.
-const nodes_max = 48;
-const repeats_max = 8;
+const nodes_max = 384;
+const repeats_max = 64;
+/// So many nodes are looked through one by one; of more, `GraphKey.slots` tells the number.
+const listed_max = 16;
 
 /// The numbers of a position, as many as are asked for: for each configuration the lexer's state; then for each node the
 /// parser's state and the number of its links. New nodes are numbered in the order in which configurations and links
@@ -21,6 +23,8 @@ pub const GraphKey = struct {
     configurations: graph.Configurations,
     nodes: [nodes_max]u32 = undefined,
     n_nodes: u32 = 0,
+    /// [hash of a node]: its number and one, or 0; written once there are more than `listed_max`.
+    slots: [n_slots]u16 = undefined,
     n_written: u32 = 0,
     /// Numbers that come next.
     repeats: [repeats_max]u32 = undefined,
@@ -30,6 +34,8 @@ pub const GraphKey = struct {
     /// The levels that are written.
     n_levels: u32 = 0,
     is_begun: bool = false,
+
+    const n_slots = 2 * std.math.ceilPowerOfTwoAssert(u32, nodes_max);
 
     /// In no key.
     const too_large = std.math.maxInt(u31);
@@ -79,16 +85,42 @@ pub const GraphKey = struct {
     }
 
     fn add(key: *GraphKey, node: u32) bool {
-        for (key.nodes[0..key.n_nodes], 0..) |known, number| if (known == node) {
+        if (key.numberOf(node)) |number| {
             if (key.n_repeats == repeats_max) return false;
-            key.repeats[key.n_repeats] = @as(u32, @intCast(number)) | repeat_bit;
+            key.repeats[key.n_repeats] = number | repeat_bit;
             key.n_repeats += 1;
             return true;
-        };
+        }
         if (key.n_nodes == nodes_max) return false;
         key.nodes[key.n_nodes] = node;
         key.n_nodes += 1;
+        if (key.n_nodes > listed_max) key.list();
         return true;
+    }
+
+    fn numberOf(key: *const GraphKey, node: u32) ?u32 {
+        if (key.n_nodes <= listed_max) {
+            for (key.nodes[0..key.n_nodes], 0..) |known, number| if (known == node) return @intCast(number);
+            return null;
+        }
+        const found = key.slots[key.slotOf(node)];
+        return if (found == 0) null else found - 1;
+    }
+
+    /// Where the node is, or would be: linear probing.
+    fn slotOf(key: *const GraphKey, node: u32) usize {
+        var at: usize = node *% 0x9e3779b1 >> (32 - @as(comptime_int, @ctz(@as(u32, n_slots))));
+        while (key.slots[at] != 0 and key.nodes[key.slots[at] - 1] != node) at = (at + 1) % n_slots;
+        return at;
+    }
+
+    /// Puts the last node into `slots`, and all before it once they are more than `listed_max`.
+    fn list(key: *GraphKey) void {
+        const is_first = key.n_nodes == listed_max + 1;
+        if (is_first) @memset(&key.slots, 0);
+        for (if (is_first) 0 else key.n_nodes - 1..key.n_nodes) |number| {
+            key.slots[key.slotOf(key.nodes[number])] = @intCast(number + 1);
+        }
     }
 };
 

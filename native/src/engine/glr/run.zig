@@ -67,6 +67,8 @@ pub const Run = struct {
     of_nodes: NumberMap = .{},
     /// From the hash of a node's state and links to the node.
     by_links: NumberMap = .{},
+    /// From a node that is not the run's own, and can be found by its links, to its level.
+    remembered: NumberMap = .{},
     /// Sets of configurations; the first is empty.
     sets: ArrayList(Range) = .empty,
     configurations: ArrayList(Configuration) = .empty,
@@ -141,12 +143,12 @@ pub const Run = struct {
         try r.sets.append(gpa, .{ .from = 0, .to = 0 });
         var all: graph.Configurations = .of(pool, at);
         while (all.next()) |one| {
-            try r.remember(one.node);
+            try r.remember(.{ .node = one.node, .level = 0 });
             const state = if (one.state < first_place)
                 one.state
             else
                 try r.stateOf(try parts.?.open(gpa, &r.frames, one.state - first_place));
-            try r.found.append(gpa, .{ .state = state, .stack = try r.stackOf(one.node, 0) });
+            try r.found.append(gpa, .{ .state = state, .stack = try r.stackOf(one.node) });
         }
         _ = try r.internFound();
         return r;
@@ -159,9 +161,9 @@ pub const Run = struct {
     }
 
     const owned = .{
-        "levels",     "stacks",      "viable", "groups",    "of_nodes", "by_links",      "sets",     "configurations", "by_content",
-        "of_pending", "inseparable", "pairs",  "pair_sets", "frontier", "next_frontier", "arrivals", "found",          "waiting",
-        "marks",      "of_pairs",    "places", "by_place",
+        "levels",     "stacks",      "viable", "groups",    "of_nodes",   "by_links",      "sets",     "configurations", "by_content",
+        "of_pending", "inseparable", "pairs",  "pair_sets", "frontier",   "next_frontier", "arrivals", "found",          "waiting",
+        "marks",      "of_pairs",    "places", "by_place",  "remembered",
     };
 
     /// The configurations of a set.
@@ -268,7 +270,7 @@ pub const Run = struct {
                 continue;
             }
             const node = try r.nodeOf(arrival.state, &.{.{ .node = arrival.below, .level = arrival.level }});
-            if (program_module.has(r.viableOf(try r.stackOf(node, 0)), end_of_input)) return true;
+            if (program_module.has(r.viableOf(try r.stackOf(node)), end_of_input)) return true;
         }
         return false;
     }
@@ -470,7 +472,7 @@ pub const Run = struct {
                 try r.frontier.append(r.gpa, .{ .node = all[i].below, .level = all[i].level });
             }
             const node = try r.nodeOf(all[from].state, r.frontier.items);
-            try r.landOn(try r.stackOf(node, 0), state, byte, all[from].limit);
+            try r.landOn(try r.stackOf(node), state, byte, all[from].limit);
         }
     }
 
@@ -524,12 +526,12 @@ pub const Run = struct {
             var link = node;
             while (link != graph.last) : (link = r.pool.nodes.items[link].parent) {
                 const below = r.pool.nodes.items[link].depth;
-                try r.frontier.append(r.gpa, .{ .node = below, .level = r.levelBelow(below, r.levelOf(node, 0)) });
+                try r.frontier.append(r.gpa, .{ .node = below, .level = r.levelBelow(below, r.levelOfFound(node)) });
             }
         }
         unique(&r.frontier);
         const node = try r.nodeOf(@intCast(r.topOf(all[0].stack)), r.frontier.items);
-        return r.stackOf(node, 0);
+        return r.stackOf(node);
     }
 
     fn internFound(r: *Run) Error!u32 {
@@ -590,9 +592,11 @@ pub const Run = struct {
         return link == graph.last;
     }
 
-    /// So that a node of the position is found again by its links.
-    fn remember(r: *Run, node: u32) Error!void {
-        if (node == graph.root) return;
+    /// So that a node of the position, or below one, is found again by its links.
+    fn remember(r: *Run, one: Below) Error!void {
+        const node = one.node;
+        if (node == graph.root or node >= r.first_cell or r.remembered.get(node) != null) return;
+        try r.remembered.put(r.gpa, node, @intCast(one.level));
         var hasher: std.hash.Wyhash = .init(graph.stateOf(r.pool, node));
         var link = node;
         while (link != graph.last) : (link = r.pool.nodes.items[link].parent) {
@@ -607,14 +611,19 @@ pub const Run = struct {
         return if (node == graph.root or node < r.first_cell) level else r.levels.items[node - r.first_cell];
     }
 
+    /// Of a node that `nodeOf` gave, or the position's.
+    fn levelOfFound(r: *const Run, node: u32) i32 {
+        return r.levelOf(node, @intCast(r.remembered.get(node) orelse 0));
+    }
+
     fn levelBelow(r: *const Run, below: u32, level: i32) i32 {
         return r.levelOf(below, level + 1);
     }
 
     // ---- Reductions
 
-    /// The stack of a node, with all that reductions lead to. `level` is that of a node of the position.
-    fn stackOf(r: *Run, node: u32, level: i32) Error!u32 {
+    /// The stack of a node that `nodeOf` gave, or the position's, with all that reductions lead to.
+    fn stackOf(r: *Run, node: u32) Error!u32 {
         if (r.of_nodes.get(node)) |known| return known;
         const program = r.program;
         const top: u16 = @intCast(graph.stateOf(r.pool, node));
@@ -622,7 +631,7 @@ pub const Run = struct {
         r.pair_sets.clearRetainingCapacity();
         r.waiting.clearRetainingCapacity();
         r.of_pairs.clear();
-        const at = r.levelOf(node, level);
+        const at = r.levelOfFound(node);
         for (program.reduction_offsets[top]..program.reduction_offsets[top + 1]) |reduction| {
             try r.reduce(.{ .node = node, .level = at }, reduction, program.reductions[reduction].length, null);
         }
@@ -651,10 +660,11 @@ pub const Run = struct {
     fn reduce(r: *Run, from: Below, reduction: usize, length: u16, by: ?usize) Error!void {
         r.frontier.clearRetainingCapacity();
         try r.frontier.append(r.gpa, from);
-        for (0..length) |_| {
+        for (0..length) |i| {
             r.next_frontier.clearRetainingCapacity();
             r.stamp += 1;
             for (r.frontier.items) |one| {
+                if (i + 1 == length) try r.remember(one);
                 var link = one.node;
                 while (link != graph.last) : (link = r.pool.nodes.items[link].parent) {
                     const below = r.pool.nodes.items[link].depth;
@@ -759,7 +769,7 @@ pub const Run = struct {
             }
             unique(&r.frontier);
             const joined = try r.nodeOf(state, r.frontier.items);
-            try r.groups.append(r.gpa, .{ .state = state, .node = joined, .level = r.levelOf(joined, 0) });
+            try r.groups.append(r.gpa, .{ .state = state, .node = joined, .level = r.levelOfFound(joined) });
         }
         try r.stacks.append(r.gpa, .{ .node = node, .groups = .{ .from = from, .to = @intCast(r.groups.items.len) } });
         try r.of_nodes.put(r.gpa, node, stack);

@@ -30,8 +30,10 @@ pub const Account = struct {
     }
 };
 
-/// The most states that a key may have.
+/// The most states that the key of a stack may have.
 pub const key_max = 64;
+/// The same of a graph of stacks.
+pub const graph_key_max = 1024;
 
 /// A trie of keys in one hash table: an inner node and a state lead to a node or a mask. Safe from any thread;
 /// look-ups take no lock.
@@ -81,7 +83,7 @@ pub const MaskCache = struct {
     /// Caches a copy of a mask under its key, unless the key has one already. Returns the cached mask; null if
     /// there is no room.
     pub fn insert(c: *MaskCache, key: []const u32, mask: *const Mask) ?*const Mask {
-        std.debug.assert(key.len >= 1 and key.len <= key_max);
+        std.debug.assert(key.len >= 1 and key.len <= graph_key_max);
         mask.assertValid();
         c.mutex.lock();
         defer c.mutex.unlock();

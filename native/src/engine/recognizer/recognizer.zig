@@ -157,7 +157,7 @@ pub const Recognizer = struct {
     /// `scratch`.
     pub fn computeMask(r: *Recognizer, pool: *Pool, at: Position, scratch: *Scratch) span.Error!*const Mask {
         const looked_at = try r.language.computeMask(&r.maskContext(), pool, at, scratch);
-        var key: [cache_module.key_max]u32 = undefined;
+        var key: [cache_module.graph_key_max]u32 = undefined;
         const length = r.writeKey(pool, at, looked_at, &key) orelse return &scratch.mask;
         return r.masks.insert(key[0..length], &scratch.mask) orelse &scratch.mask;
     }
@@ -167,12 +167,12 @@ pub const Recognizer = struct {
         key[0] = at.state;
         switch (r.stack_form) {
             .none => return 1,
-            .one => return key_module.write(pool, at, looked_at, key),
+            .one => return key_module.write(pool, at, looked_at, key[0..cache_module.key_max]),
             .graph => return graph_key.write(pool, at, looked_at, key),
             .mixed => {},
         }
         const inner = r.language.inner(at);
-        if (inner.form != .graph) return key_module.write(pool, at, looked_at, key);
+        if (inner.form != .graph) return key_module.write(pool, at, looked_at, key[0..cache_module.key_max]);
         return 1 + (graph_key.write(pool, inner.at, looked_at, key[1..]) orelse return null);
     }
 
