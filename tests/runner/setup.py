@@ -11,7 +11,7 @@ from pathlib import Path
 from runner.step import PYTHON, ROOT, TESTS, VENV, Step
 
 DEMO = ("python", "libllama", "package")
-ALL = (*DEMO, "typescript", "suites", "transformers", "web", "valgrind", "release")
+ALL = (*DEMO, "typescript", "suites", "transformers", "hosts", "web", "valgrind", "release")
 
 BINDING = ROOT / "bindings-python"
 PIP = [PYTHON, "-m", "pip", "--disable-pip-version-check", "install"]
@@ -64,11 +64,19 @@ def setup_steps(needs: Collection[str], native_too: bool = False) -> list[Step]:
         ),
         "typescript": _npm_packages("TypeScript packages", ROOT / "bindings-ts"),
         "suites": _suites(TESTS / "suites"),
+        "hosts": _target(
+            "SGLang and vLLM", TESTS / "hosts" / "requirements.txt", ROOT / "build" / "hosts", "--no-compile"
+        ),
         "llama-cpp-python": _llama_cpp_python(
             TESTS / "llama_cpp_python" / "requirements.txt", ROOT / "build" / "llama-cpp-python"
         ),
         "web": _npm_packages("Web packages", TESTS / "web"),
-        "transformers": _transformers(TESTS / "transformers" / "requirements.txt", ROOT / "build" / "transformers"),
+        # Torch alone is ten times as large as all that is installed anyway.
+        "transformers": _target(
+            "transformers, torch, Outlines",
+            TESTS / "transformers" / "requirements.txt",
+            ROOT / "build" / "transformers",
+        ),
     }
     system = _system_packages(needs)
     return [*(step for name, step in parts.items() if name in needs), *([system] if system else [])]
@@ -116,10 +124,10 @@ def _suites(folder: Path) -> Step:
     )
 
 
-def _transformers(requirements: Path, folder: Path) -> Step:
-    """Outlines too. Beside what is installed anyway: torch alone is ten times as large as all of that."""
-    install = [*PIP, "--no-deps", "--upgrade", "--target", str(folder), "-r", str(requirements)]
-    return Step("transformers, torch, Outlines", [install], inputs=(requirements,), done=folder / ".installed")
+def _target(name: str, requirements: Path, folder: Path, *options: str) -> Step:
+    """Packages in a folder of their own, beside what is installed anyway."""
+    install = [*PIP, "--no-deps", "--upgrade", "--target", str(folder), *options, "-r", str(requirements)]
+    return Step(name, [install], inputs=(requirements,), done=folder / ".installed")
 
 
 LLAMA_CPP_PYTHON = "llama-cpp-python==0.3.36"

@@ -70,6 +70,7 @@ def _tasks() -> list[Task]:
             ),
             in_all=False,
         ),
+        _hosts(),
         Task(
             "test typescript",
             "the TypeScript package; a file name, or -t NAME, for some",
@@ -124,6 +125,16 @@ def _pytest(
 ) -> Task:
     step = Step(title, [[PYTHON, "-m", "pytest", str(folder)]], counts=pytest_counts)
     return Task(name, about, needs, [step], library)
+
+
+def _hosts() -> Task:
+    """In a process for each: SGLang's tests leave empty modules behind."""
+    folders = {"SGLang tests": TESTS / "hosts" / "sglang", "vLLM tests": TESTS / "hosts" / "vllm"}
+    steps = [
+        Step(title, [[PYTHON, "-m", "pytest", str(folder)]], counts=pytest_counts) for title, folder in folders.items()
+    ]
+    needs = ("python", "package", "transformers", "hosts")
+    return Task("test hosts", "the Python package in SGLang and in vLLM", needs, steps, library="fast")
 
 
 def _c_tests(name: str, about: str, title: str, options: list[str]) -> Task:

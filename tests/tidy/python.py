@@ -15,6 +15,7 @@ FOLDERS = (
     "bindings-python",
     "native/abi",
     "tests",
+    "tests/hosts",
     "tests/llama",
     "tests/models",
     "tests/python",

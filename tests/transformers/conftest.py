@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.append(str(Path(__file__).resolve().parents[2] / "build" / "transformers"))
 
 import torch
 from eliza_inference import Vocabulary
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from tiny_tokenizer import tiny_tokenizer
+from transformers import LlamaConfig, LlamaForCausalLM
 
 PADDING = 13
 """By how many ids the logits are wider than the vocabulary."""
@@ -21,14 +22,7 @@ PADDING = 13
 
 @pytest.fixture(scope="session")
 def tokenizer() -> Any:
-    """Bytes and a few pairs of them, in GPT-2's spelling."""
-    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    merges = [("r", "e"), ("e", "d"), ("re", "d"), ("g", "r"), ("gr", "e"), ('"', ":")]
-    words = [*letters, *(one + other for one, other in merges), "<pad>", "</s>"]
-    built = Tokenizer(models.BPE(vocab={word: at for at, word in enumerate(words)}, merges=merges))
-    built.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    built.decoder = decoders.ByteLevel()
-    return PreTrainedTokenizerFast(tokenizer_object=built, pad_token="<pad>", eos_token="</s>")
+    return tiny_tokenizer()
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from eliza_inference import Constraint, Matcher, TokenTree, Vocabulary, apply_bitmaps
+from eliza_inference._logits import _mask_on_device
 from eliza_inference.transformers import ConstraintLogitsProcessor, generate
 
 from transformers import LogitsProcessorList
@@ -139,5 +140,9 @@ def test_tensors_of_every_float_type_are_masked_in_place(vocabulary: Vocabulary,
     kept = torch.isfinite(logits[1]).nonzero().flatten().tolist()
     assert kept == [int(token) for token in allowed]
     assert logits[1, kept].equal(before[1, kept])
+    for mask in (apply_bitmaps, _mask_on_device):
+        again = before[1].clone()
+        mask(again, torch.from_numpy(matcher.fill_bitmap()))
+        assert again.equal(logits[1])
     with pytest.raises(TypeError):
         apply_bitmaps(torch.zeros(5, dtype=torch.int64), matcher.fill_bitmap())

@@ -17,30 +17,39 @@ def apply_bitmaps(logits: Any, bitmaps: Any) -> None:
     """Writes -inf to the logit of every token whose bit is 0, in place, and of every one beyond the bitmap.
 
     `logits` is an array of numpy or a tensor of torch, of 64, 32 or 16 bits (float16 and bfloat16), one row of
-    `bitmaps` for each row, or both one row: `int32` words as `Matcher.bitmap` describes them, of numpy. A tensor may
-    lie on a device: the bitmaps are then copied there once. Needs numpy.
+    `bitmaps` for each row, or both one row: `int32` words as `Matcher.bitmap` describes them, of numpy or torch. A
+    tensor may lie on a device: the bitmaps are then copied there once, unless they are there. Needs numpy.
     """
     import numpy as np
 
-    words = np.ascontiguousarray(bitmaps).view(np.uint32)
-    if words.shape[:-1] != tuple(logits.shape[:-1]):
-        raise InvalidArgumentError(
-            f"bitmaps: {list(words.shape[:-1])} rows for logits of the shape {list(logits.shape)}"
-        )
     torch = sys.modules.get("torch")
+    are_tensors = torch is not None and isinstance(bitmaps, torch.Tensor)
+    if not are_tensors:
+        bitmaps = np.ascontiguousarray(bitmaps)
+    if tuple(bitmaps.shape[:-1]) != tuple(logits.shape[:-1]):
+        raise InvalidArgumentError(
+            f"bitmaps: {list(bitmaps.shape[:-1])} rows for logits of the shape {list(logits.shape)}"
+        )
     if torch is None or not isinstance(logits, torch.Tensor):
-        _mask(logits, words)
-    elif logits.device.type == "cpu":
+        _mask(logits, np.ascontiguousarray(bitmaps).view(np.uint32))
+    elif logits.device.type != "cpu":
+        on_device = bitmaps if are_tensors else torch.from_numpy(bitmaps.view(np.int32))
+        _mask_on_device(logits, on_device.to(logits.device))
+    else:
+        words = np.ascontiguousarray(bitmaps).view(np.uint32)
         # The array shares the tensor's memory; numpy has no bfloat16.
         bits = logits.detach().view(torch.int16).numpy() if logits.itemsize == 2 else logits.detach().numpy()
         _mask(bits, words, str(logits.dtype).removeprefix("torch."))
-    else:
-        on_device = torch.from_numpy(words.view(np.int32)).to(logits.device)
-        shifts = torch.arange(32, dtype=torch.int32, device=logits.device)
-        allowed = ((on_device.unsqueeze(-1) >> shifts) & 1).flatten(-2).bool()
-        width = min(allowed.shape[-1], logits.shape[-1])
-        logits[..., :width].masked_fill_(~allowed[..., :width], float("-inf"))
-        logits[..., width:] = float("-inf")
+
+
+def _mask_on_device(logits: Any, words: Any) -> None:
+    import torch
+
+    shifts = torch.arange(32, dtype=torch.int32, device=logits.device)
+    allowed = ((words.unsqueeze(-1) >> shifts) & 1).flatten(-2).bool()
+    width = min(allowed.shape[-1], logits.shape[-1])
+    logits[..., :width].masked_fill_(~allowed[..., :width], float("-inf"))
+    logits[..., width:] = float("-inf")
 
 
 def _mask(logits: Any, words: Any, dtype: str = "") -> None:
