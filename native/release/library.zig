@@ -20,6 +20,23 @@ pub fn add(b: *std.Build, options: Options) *std.Build.Step.Compile {
     return library;
 }
 
+/// The same as an archive of objects, which becomes a part of an app. The names that it exports are those of the header.
+pub fn addStatic(b: *std.Build, options: Options) *std.Build.Step.Compile {
+    const module = b.createModule(.{
+        .root_source_file = b.path("native/src/library.zig"),
+        .target = options.target,
+        .optimize = options.optimize,
+        .link_libc = true,
+        .pic = true,
+        .strip = options.strip,
+        .unwind_tables = .none,
+    });
+    const library = b.addLibrary(.{ .name = "elizainference", .linkage = .static, .root_module = module });
+    library.bundle_compiler_rt = false; // each app's own linker brings it
+    addParts(b, library, options);
+    return library;
+}
+
 /// The library without models as a WebAssembly module, for hosts in JavaScript: they give it a clock and its callbacks
 /// (`native/src/shell/abi/webassembly.zig`). Every host that has SIMD, which came last, has the other features too.
 pub fn addWebAssembly(b: *std.Build, config: *std.Build.Step.Options) *std.Build.Step.Compile {

@@ -3,14 +3,17 @@
 //!     release/manifest.json                       path, size, SHA-256 of each file; target and exports of a library
 //!     release/LICENSE, release/THIRD_PARTY.md     the licences
 //!     release/include/                            the header
-//!     release/lib/<platform>/                     desktop, by the platform's name in npm
+//!     release/lib/<platform>/                     desktop, by the platform's name in npm; pkgconfig/ for Unix
+//!     release/lib/darwin-universal/               for Macs with either processor
 //!     release/wasm/                               the WebAssembly module for JavaScript
 //!     release/lib/cmake/elizainference/           for find_package
+//!     release/apple/                              an XCFramework for iOS and macOS, as a Swift package
 //!     release/android/jniLibs/<abi>/              the library and the bridge to Java
 //!     release/android/elizainference-<version>.*  the Java classes (.jar), all of Android (.aar)
 
 const std = @import("std");
 const aar = @import("aar.zig");
+const apple = @import("apple.zig");
 const bionic = @import("bionic.zig");
 const java = @import("java.zig");
 const library = @import("library.zig");
@@ -22,20 +25,48 @@ pub fn addStep(b: *std.Build, version: []const u8, config: *std.Build.Step.Optio
     var files: Files = .init(b, version);
     for (targets.legal) |name| files.add(name, null, b.path(name));
     files.add("include/eliza_inference.h", null, b.path("native/include/eliza_inference.h"));
-    addDesktop(b, &files, config);
+    addDesktop(b, &files, version, config);
     files.add("wasm/elizainference.wasm", null, library.addWebAssembly(b, config).getEmittedBin());
     addCmake(b, &files, version);
     addAndroid(b, &files, version, config, with_java);
     files.finish();
 }
 
-fn addDesktop(b: *std.Build, files: *Files, config: *std.Build.Step.Options) void {
+fn addDesktop(b: *std.Build, files: *Files, version: []const u8, config: *std.Build.Step.Options) void {
+    const join = tool(b, "universal");
+    var macs: std.EnumMap(std.Target.Cpu.Arch, std.Build.LazyPath) = .init(.{});
     for (targets.desktop) |platform| {
         const core = library.add(b, shipped(b, platform.triple, "baseline", config, null));
         const folder = b.fmt("lib/{s}", .{platform.name});
         files.add(b.fmt("{s}/{s}", .{ folder, core.out_filename }), platform.triple, core.getEmittedBin());
-        if (core.producesImplib()) files.add(b.fmt("{s}/elizainference.lib", .{folder}), null, core.getEmittedImplib());
+        if (core.producesImplib()) {
+            files.add(b.fmt("{s}/elizainference.lib", .{folder}), null, core.getEmittedImplib());
+        } else addPkgConfig(b, files, platform.name, version);
+        const target = core.rootModuleTarget();
+        if (target.os.tag == .macos) macs.put(target.cpu.arch, core.getEmittedBin());
     }
+    const universal = apple.joinMac(b, join, macs.get(.aarch64).?, macs.get(.x86_64).?);
+    files.add("lib/darwin-universal/libelizainference.dylib", null, universal);
+    addPkgConfig(b, files, "darwin-universal", version);
+    for (apple.addFramework(b, join, config)) |file| files.add(file.path, null, file.content);
+}
+
+/// For pkg-config, with `PKG_CONFIG_PATH` at the folder. The release may lie anywhere.
+fn addPkgConfig(b: *std.Build, files: *Files, platform: []const u8, version: []const u8) void {
+    const text = b.fmt(
+        \\prefix=${{pcfiledir}}/../../..
+        \\libdir=${{prefix}}/lib/{s}
+        \\includedir=${{prefix}}/include
+        \\
+        \\Name: elizainference
+        \\Description: Constrained generation for language models
+        \\Version: {s}
+        \\Libs: -L${{libdir}} -lelizainference
+        \\Cflags: -I${{includedir}}
+        \\
+    , .{ platform, version });
+    const path = b.fmt("lib/{s}/pkgconfig/elizainference.pc", .{platform});
+    files.add(path, null, b.addWriteFiles().add("elizainference.pc", text));
 }
 
 fn addAndroid(b: *std.Build, files: *Files, version: []const u8, config: *std.Build.Step.Options, with_java: bool) void {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -106,6 +107,19 @@ def test_no_library_names_a_folder_of_the_build(release: Release) -> None:
         assert str(ROOT).encode() not in file.path.read_bytes(), path
 
 
+@pytest.mark.parametrize("platform", ["linux-x64", "linux-arm64-musl", "darwin-universal"])
+def test_pkg_config_finds_a_library(release: Release, platform: str) -> None:
+    folder = release.folder / "lib" / platform
+    command = ["pkg-config", "--cflags", "--libs", "elizainference"]
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(folder / "pkgconfig")}
+    result = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    include, search, library = result.stdout.split()
+    assert Path(include.removeprefix("-I")).resolve() == (release.folder / "include").resolve()
+    assert Path(search.removeprefix("-L")).resolve() == folder.resolve()
+    assert library == "-lelizainference"
+
+
 def test_find_package_links_a_program(release: Release, tmp_path: Path) -> None:
     example = ROOT / "examples" / "c" / "router.c"
     rest = f'add_executable(example "{example}")\ntarget_link_libraries(example elizainference::elizainference)'
@@ -121,6 +135,39 @@ def test_find_package_finds_the_library_of_an_android_abi(release: Release, tmp_
     result = cmake(tmp_path, release, "NONE", "", ["-DANDROID=1", f"-DANDROID_ABI={abi}"])
     assert result.returncode == 0, result.stderr
     assert f"found {release.folder}/android/jniLibs/{abi}/libelizainference.so" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("system", "sdk", "path"),
+    [
+        ("iOS", "iPhoneOS.sdk", "ios-arm64/libelizainference.a"),
+        ("iOS", "iPhoneSimulator.sdk", "ios-arm64_x86_64-simulator/libelizainference.a"),
+        ("Darwin", "MacOSX.sdk", "lib/darwin-universal/libelizainference.dylib"),
+    ],
+)
+def test_find_package_finds_what_xcode_builds_for(
+    release: Release, tmp_path: Path, system: str, sdk: str, path: str
+) -> None:
+    (tmp_path / sdk).mkdir()
+    options = {
+        "CMAKE_SYSTEM_NAME": system,
+        "CMAKE_SYSTEM_PROCESSOR": "arm64",
+        "CMAKE_OSX_SYSROOT": tmp_path / sdk,
+        "CMAKE_OSX_ARCHITECTURES": "arm64;x86_64",
+        "elizainference_DIR": release.folder / "lib/cmake/elizainference",
+    }
+    result = cmake(tmp_path, release, "NONE", "", [f"-D{name}={value}" for name, value in options.items()])
+    assert result.returncode == 0, result.stderr
+    [found] = re.findall("found (.*)", result.stdout)
+    assert found.startswith(str(release.folder))
+    assert found.endswith(path)
+
+
+def test_find_package_refuses_a_system_that_a_release_has_nothing_for(release: Release, tmp_path: Path) -> None:
+    options = ["-DCMAKE_SYSTEM_NAME=FreeBSD", "-DCMAKE_SYSTEM_PROCESSOR=x86_64"]
+    result = cmake(tmp_path, release, "NONE", "", options)
+    assert result.returncode != 0
+    assert "no library for this platform" in " ".join(result.stderr.split())
 
 
 def test_find_package_says_what_a_release_lacks(release: Release, tmp_path: Path) -> None:

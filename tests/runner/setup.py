@@ -31,6 +31,7 @@ RELEASE_PACKAGES = {
     "cmake": ["cmake"],
     "gcc": ["cc"],
     "make": ["make"],
+    "pkg-config": ["pkg-config"],
     "default-jdk-headless": ["javac", "java"],
     "qemu-user-static": ["qemu-aarch64-static", "qemu-arm-static"],
     "libc6-arm64-cross": ["/usr/aarch64-linux-gnu/lib/libc.so.6"],

@@ -29,7 +29,7 @@ const posix = struct {
     fn map(path: [:0]const u8) Error!Bytes {
         const file = std.c.open(path, .{ .ACCMODE = .RDONLY, .CLOEXEC = true });
         if (file < 0) return error.Unreadable;
-        defer _ = std.c.close(file);
+        defer _ = close(file);
         const size = seek(file, 0, std.c.SEEK.END);
         if (size == 0) return error.Empty;
         const length = std.math.cast(usize, size) orelse return error.Unreadable;
@@ -44,6 +44,8 @@ const posix = struct {
     const seek = if (has_narrow_offsets) lseek64 else std.c.lseek;
     const mapAt = if (has_narrow_offsets) mmap64 else std.c.mmap;
 
+    /// The standard library's is a name that Apple keeps for itself.
+    extern "c" fn close(file: c_int) c_int;
     extern "c" fn lseek64(file: c_int, offset: i64, whence: c_int) i64;
     extern "c" fn mmap64(
         address: ?*align(std.heap.page_size_min) anyopaque,
