@@ -35,10 +35,10 @@ export function instantiate(path: string, module: WebAssembly.Module): Library {
   memory.attach(exports);
   const missing = new Set<SymbolName>();
   const symbols: Record<string, unknown> = {};
-  for (const [name, { args, returns }] of Object.entries(declarations)) {
+  for (const [name, declaration] of Object.entries(declarations)) {
     const exported = exports[name] as Exported | undefined;
     if (exported) {
-      symbols[name] = memory.caller(exported, args, returns);
+      symbols[name] = memory.caller(name, exported, declaration);
     } else {
       missing.add(name as SymbolName);
       symbols[name] = () => {
@@ -125,7 +125,7 @@ class ModuleMemory implements Memory {
   }
 
   /** The function as the native library has it. */
-  caller(exported: Exported, types: Types["args"], returns: Types["returns"]): (...args: Argument[]) => unknown {
+  caller(name: string, exported: Exported, { args: types, returns }: Types): (...args: Argument[]) => unknown {
     const call = (args: (number | bigint)[]): unknown => {
       const result = this.#guarded(exported, args);
       if (returns !== "cstring") return result;
@@ -133,37 +133,49 @@ class ModuleMemory implements Memory {
     };
     // Of all that have neither a length nor an array, such as `matcher_accept`, the arguments are as they are.
     const isPlain = !types.some((type: string) => !["handle", "i32", "u32", "f32"].includes(type));
-    return isPlain ? (...args) => call(args as number[]) : (...args) => this.#withArrays(args, types, call);
+    if (isPlain) return (...args) => call(args as number[]);
+    const copiesIn = !FILLERS.has(name);
+    return (...args) => this.#withArrays(args, types, copiesIn, call);
   }
 
-  #withArrays(args: Argument[], types: Types["args"], call: (args: (number | bigint)[]) => unknown): unknown {
+  /** In plain loops, since it runs for each mask. */
+  #withArrays(
+    args: Argument[],
+    types: readonly string[],
+    copiesIn: boolean,
+    call: (args: (number | bigint)[]) => unknown,
+  ): unknown {
     const base = this.#scratchUsed;
-    let end = base;
-    const places = args.map((value) => {
-      if (!ArrayBuffer.isView(value)) return 0;
-      const place = end;
-      end += (value.byteLength + ALIGNMENT - 1) & -ALIGNMENT;
-      return place;
-    });
-    const fits = end <= SCRATCH_BYTES;
-    const block = fits ? this.#scratch : this.#allocate(end - base) - base;
-    if (fits) this.#scratchUsed = end;
+    let length = 0;
+    for (const value of args) if (isArray(value)) length += padded(value.byteLength);
+    const fits = base + length <= SCRATCH_BYTES;
+    const start = fits ? this.#scratch + base : this.#allocate(length);
+    if (fits) this.#scratchUsed = base + length;
     try {
-      const passed = args.map((value, i) => {
-        if (!ArrayBuffer.isView(value)) return scalar(value, types[i]!);
-        this.#bytes.set(octets(value), block + places[i]!);
-        return block + places[i]!;
-      });
-      const result = call(passed as (number | bigint)[]);
-      for (const [i, value] of args.entries()) {
-        if (types[i] !== "out" || !ArrayBuffer.isView(value)) continue;
-        const start = block + places[i]!;
-        octets(value).set(this.#bytes.subarray(start, start + value.byteLength));
+      const passed: (number | bigint)[] = [];
+      let at = start;
+      for (let i = 0; i < args.length; i++) {
+        const value = args[i]!;
+        if (!isArray(value)) {
+          passed.push(scalar(value, types[i]!));
+          continue;
+        }
+        if (copiesIn) this.#bytes.set(octets(value), at);
+        passed.push(at);
+        at += padded(value.byteLength);
+      }
+      const result = call(passed);
+      if (!copiesIn && (result as number) < 0) return result;
+      for (let i = 0; i < args.length; i++) {
+        const value = args[i]!;
+        if (types[i] !== "out" || !isArray(value)) continue;
+        const from = passed[i] as number;
+        octets(value).set(this.#bytes.subarray(from, from + value.byteLength));
       }
       return result;
     } finally {
       this.#scratchUsed = base;
-      if (!fits) this.#exports.eliza_webassembly_free(block + base, end - base);
+      if (!fits) this.#exports.eliza_webassembly_free(start, length);
     }
   }
 
@@ -192,6 +204,17 @@ class ModuleMemory implements Memory {
 const SCRATCH_BYTES = 1 << 16;
 const ALIGNMENT = 16;
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** What writes all of the array that it is given, unless it fails. */
+const FILLERS = new Set(["eliza_inference_matcher_fill_bitmap"]);
+
+function isArray(value: Argument): value is MemoryView {
+  return typeof value === "object" && value !== null;
+}
+
+function padded(length: number): number {
+  return (length + ALIGNMENT - 1) & -ALIGNMENT;
+}
 
 function scalar(value: number | bigint | null, type: string): number | bigint {
   if (type === "u64") return BigInt(value ?? 0);

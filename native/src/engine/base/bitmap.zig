@@ -2,10 +2,11 @@
 //! whole vectors, so that no loop needs a remainder.
 
 const std = @import("std");
+const builtin = @import("builtin");
 const Allocator = std.mem.Allocator;
 const processor = @import("../platform/processor.zig");
 
-const has_avx2_code = @import("builtin").cpu.arch == .x86_64;
+const has_avx2_code = builtin.cpu.arch == .x86_64;
 
 const lanes = 8;
 const Vector = @Vector(lanes, u32);
@@ -37,6 +38,29 @@ pub noinline fn clear(words: Words) void {
 pub noinline fn copy(to: Words, from: Words) void {
     var i: usize = 0;
     while (i < to.len) : (i += lanes) at(to, i).* = at(from, i).*;
+}
+
+/// Whether both, of the same length, have the same tokens. A difference is looked for once in a block: WebAssembly takes long to
+/// tell whether a vector is zero.
+pub noinline fn equal(a: Words, b: Words) bool {
+    const Block = @Vector(32, u32);
+    var i: usize = 0;
+    while (i < a.len) : (i += 32) {
+        const x: Block = a[i..][0..32].*;
+        const y: Block = b[i..][0..32].*;
+        if (@reduce(.Or, x ^ y) != 0) return false;
+    }
+    return true;
+}
+
+/// Equal for sets that are `equal`. Wyhash, but where a product of 128 bits is a function call: there the lanes of a vector are
+/// hashed side by side, as FNV-1a does it, and their hashes by Wyhash.
+pub fn hash(words: Words, seed: u64) u64 {
+    if (!builtin.cpu.arch.isWasm()) return std.hash.Wyhash.hash(seed, std.mem.sliceAsBytes(words));
+    var hashes: Vector = @splat(0x811c9dc5);
+    var i: usize = 0;
+    while (i < words.len) : (i += lanes) hashes = (hashes ^ at(words, i).*) *% @as(Vector, @splat(0x01000193));
+    return std.hash.Wyhash.hash(seed, std.mem.asBytes(&hashes));
 }
 
 /// The most sources that callers hand to `unite` at once.

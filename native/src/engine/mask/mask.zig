@@ -41,15 +41,16 @@ pub const Mask = struct {
     pub fn eql(a: *const Mask, b: *const Mask) bool {
         if (a.shared != null or b.shared != null) return a.shared == b.shared and a.can_stop == b.can_stop;
         if (a.can_stop != b.can_stop or a.n_tokens != b.n_tokens) return false;
-        if (a.words) |words| return std.mem.eql(u32, words, b.words.?);
+        if (a.words) |words| return bitmap.equal(words, b.words.?);
         return std.mem.eql(i32, a.ids, b.ids);
     }
 
-    /// Equal for masks that are `eql` (Wyhash).
+    /// Equal for masks that are `eql`.
     pub fn hash(mask: *const Mask) u64 {
         if (mask.shared) |shared| return std.hash.Wyhash.hash(@intFromBool(mask.can_stop), std.mem.asBytes(&shared.id));
-        const content = if (mask.words) |words| std.mem.sliceAsBytes(words) else std.mem.sliceAsBytes(mask.ids);
-        return std.hash.Wyhash.hash(@intFromBool(mask.can_stop), content);
+        const seed = @intFromBool(mask.can_stop);
+        if (mask.words) |words| return bitmap.hash(words, seed);
+        return std.hash.Wyhash.hash(seed, std.mem.sliceAsBytes(mask.ids));
     }
 
     /// A copy that owns its arrays, for `destroy`.
