@@ -1,4 +1,3 @@
-export { findLlama } from "#backend";
 export * as abi from "./abi.generated.js";
 export { loadAospStreamingLlmBinding } from "./aosp-binding.js";
 export type { Budget } from "./budget.js";
@@ -17,7 +16,7 @@ export type {
 } from "./json-schema.js";
 export type { Grammars, LarkOptions } from "./lark.js";
 export { type Library, type SymbolName, hasSymbols } from "./library.js";
-export { type LlamaInfo, llamaInfo, loadLlama } from "./llama.js";
+export { type LlamaInfo, findLlama, llamaInfo, loadLlama } from "./llama.js";
 export { Pooling } from "./llm-context.js";
 export type { LlmStreamConfig, LlmStreamStep } from "./llm-stream.js";
 export { loadLibrary } from "./load.js";

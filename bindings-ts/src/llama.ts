@@ -1,5 +1,5 @@
 /** libllama: the copy of llama.cpp that models and streams run on, loaded at run time. */
-import { fileOfVariable, findLlama } from "#backend";
+import * as backend from "#backend";
 import { ELIZA_ERR_ABI_MISMATCH, eliza_llama_info_t } from "./abi.generated.js";
 import { checkString } from "./arguments.js";
 import { ElizaInferenceError } from "./errors.js";
@@ -46,6 +46,14 @@ export function ensureLlama(library: Library): void {
   if (hasSymbols(library, "eliza_inference_llama_load", "eliza_inference_llama_info")) loadLlama(undefined, library);
 }
 
+/**
+ * The libllama files of installed packages, best first: in `folder`, by default the working directory, in this package's
+ * folder, and in the folders above them.
+ */
+export function findLlama(folder?: string): string[] {
+  return backend.findLlama(folder);
+}
+
 function load(library: Library, path: string): void {
   const bytes = encodeUtf8(checkString(path, "path"));
   const error = new OutError();
@@ -56,7 +64,7 @@ function load(library: Library, path: string): void {
 function search(library: Library): void {
   const refused: string[] = [];
   // Another copy must not silently replace the one that was chosen.
-  const candidates = fileOfVariable("ELIZA_INFERENCE_LLAMA") ? [""] : ["", ...findLlama()];
+  const candidates = backend.fileOfVariable("ELIZA_INFERENCE_LLAMA") ? [""] : ["", ...findLlama()];
   for (const path of candidates) {
     try {
       return load(library, path);

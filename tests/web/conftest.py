@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 BINDING = ROOT / "bindings-ts"
 BUN = ["node", str(BINDING / "scripts" / "bun.mjs")]
 MODULE = "elizainference.wasm"
+TOOLS = Path(__file__).parent / "node_modules"
+DENO = ["node", str(TOOLS / "deno" / "bin.cjs"), "run", "--quiet"]
 
 
 @pytest.fixture(scope="session")

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from web.browsers import posted_by
-from web.conftest import MODULE, ROOT, environment
+from web.conftest import DENO, MODULE, ROOT, environment
 
 CASES = ROOT / "tests" / "conformance"
-DENO = ["node", str(Path(__file__).parent / "node_modules" / "deno" / "bin.cjs"), "run", "--quiet"]
 
 SCRIPT = """
 import { readFileSync } from "node:fs";
