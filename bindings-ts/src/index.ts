@@ -54,6 +54,7 @@ export type { Tokenize } from "./tokenizer.js";
 export * from "./tokenizer-client.js";
 export type { TokenizerJson } from "./tokenizer-json.js";
 export { type AssistantMessage, type ToolCallsOptions, type ToolTemplate, toolTemplates } from "./tool-calls.js";
+export { type LogitsTensor, type TransformersProcessor, transformersProcessor } from "./transformers-js.js";
 export {
   type ConverterOptions,
   type TiktokenOptions,
@@ -62,3 +63,4 @@ export {
   type VocabularyInfo,
   type VocabularyOptions,
 } from "./vocabulary.js";
+export { WebLlmProcessor } from "./web-llm.js";

@@ -47,8 +47,8 @@ export function ensureLlama(library: Library): void {
 }
 
 /**
- * The libllama files of installed packages, best first: in `folder`, by default the working directory, in this package's
- * folder, and in the folders above them.
+ * The libllama files of installed packages, best first: in `folder`, by default the working directory, in this
+ * package's folder, and in the folders above them.
  */
 export function findLlama(folder?: string): string[] {
   return backend.findLlama(folder);

@@ -1,8 +1,9 @@
-"""The npm package as it is packed, without the packages of the platforms: in Node.js and Deno, with TypeScript's checks."""
+"""The npm package as it is packed, without those of the platforms: in Node.js and Deno, its types, its hosts."""
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 from web.conftest import BINDING, DENO, TOOLS, environment
 
 PROGRAM = """
-import { Constraint, ElizaInferenceError, Matcher, Model, Vocabulary, grammars, hasSymbols, loadLibrary } from "eliza-inference";
+import { Constraint, ElizaInferenceError, Matcher, Model, Vocabulary } from "eliza-inference";
+import { grammars, hasSymbols, loadLibrary } from "eliza-inference";
 const tokenBytes = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte));
 const vocabulary = new Vocabulary(256, { tokenBytes });
 const matcher = new Matcher(Constraint.lark(vocabulary, grammars.text("json")));
@@ -87,3 +89,16 @@ def test_the_types_are_those_of_the_code(archive: Path) -> None:
 
 def run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["node", *words], cwd=folder, env=environment(), capture_output=True, text=True)
+
+
+def test_transformers_generates_what_a_constraint_allows(app: Path) -> None:
+    package = app / "node_modules" / "eliza-inference" / "dist" / "node.js"
+    result = run(["transformers.mjs", str(package)], Path(__file__).parent)
+    assert result.returncode == 0, result.stderr
+    rows = json.loads(result.stdout)
+    assert len(rows) == 4
+    end = 256
+    for row in rows:
+        length = row.index(end)
+        assert re.fullmatch(r"[a-z]{2,5}=[0-9]{1,9};", "".join(map(chr, row[:length])))
+        assert set(row[length:]) == {end}
