@@ -20,7 +20,14 @@ pub fn build(b: *std.Build) void {
     options.addOption([]const u8, "version", manifest.version);
 
     const strip = b.option(bool, "strip", "Leave out debug information (default: yes, except in debug builds)") orelse (optimize != .debug);
-    const chosen: library.Options = .{ .target = target, .optimize = optimize, .strip = strip, .config = options };
+    const name = b.option([]const u8, "name", "The library's name, such as " ++ library.second_name ++ " (default: elizainference)");
+    const chosen: library.Options = .{
+        .target = target,
+        .optimize = optimize,
+        .strip = strip,
+        .config = options,
+        .name = name orelse "elizainference",
+    };
     const shared = library.add(b, chosen);
     shared.installHeader(b.path("native/include/eliza_inference.h"), "eliza_inference.h");
     b.installArtifact(shared);

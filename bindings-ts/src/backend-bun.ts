@@ -6,7 +6,7 @@ import { ElizaInferenceError } from "./errors.js";
 import { fileOfVariable } from "./files.js";
 import type { Library } from "./library.js";
 import { openNative } from "./native-library.js";
-import { libraryFile, packagedLibrary, platformPackage } from "./platform-package.js";
+import { libraryFile, packagedLibrary, platformPackage, secondLibraryFile } from "./platform-package.js";
 import { openModule } from "./wasm-file.js";
 
 export { fileOfVariable, readFile } from "./files.js";
@@ -20,14 +20,24 @@ export function open(path: string): Library {
   return path.endsWith(".wasm") ? openModule(path) : openNative(path);
 }
 
+function canOpen(name: string): boolean {
+  try {
+    openNative(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export function defaultPath(): string {
   const explicit = fileOfVariable("ELIZA_INFERENCE_LIBRARY");
   if (explicit) return explicit;
-  // An Android app has loaded it: its name alone finds it.
-  if ((process.platform as string) === "android") return libraryFile();
-  const folder = process.platform === "win32" ? "bin" : "lib";
-  const built = join(import.meta.dir, "..", "..", "zig-out", folder, libraryFile());
-  const found = packagedLibrary() ?? (existsSync(built) ? built : null);
+  // An Android app brings it: its name alone finds it. What has the first name may be another library.
+  if ((process.platform as string) === "android")
+    return canOpen(secondLibraryFile()) ? secondLibraryFile() : libraryFile();
+  const folder = join(import.meta.dir, "..", "..", "zig-out", process.platform === "win32" ? "bin" : "lib");
+  const built = [libraryFile(), secondLibraryFile()].map((file) => join(folder, file)).find((file) => existsSync(file));
+  const found = packagedLibrary() ?? built;
   if (found) return found;
   throw new ElizaInferenceError(
     ELIZA_ERR_ABI_MISMATCH,

@@ -2,7 +2,9 @@
  * Functions that the library calls. It knows each by a number, its `user_data`: no address is freed while the library
  * may still have it.
  */
+import { EliVerifierEvent } from "./abi.generated.js";
 import type { CallbackName, Handle, Memory } from "./library.js";
+import { Struct } from "./structs.js";
 
 /** What can be registered, by the kind of callback. They must not throw: nothing can pass through the library. */
 export interface Answers {
@@ -14,6 +16,16 @@ export interface Answers {
   token: (token: number, text: string) => boolean;
   /** The tokens of a text; null if it cannot be told. */
   tokenize: (text: Uint8Array) => Int32Array | null;
+  /** Takes what became of a draft. */
+  verifier: (event: DraftEvent) => void;
+}
+
+/** EliVerifierEvent of the header. */
+export interface DraftEvent {
+  acceptedTokenIds: number[];
+  rejectedFrom: number;
+  rejectedTo: number;
+  correctedTokenIds: number[];
 }
 
 /** Makes a function known. Returns its `user_data`. */
@@ -86,6 +98,20 @@ export function callbacks(memory: Memory) {
       const written = tokens.subarray(0, Number(capacity));
       if (written.length > 0) memory.write(out, new Uint8Array(written.buffer, written.byteOffset, written.byteLength));
       return tokens.length;
+    },
+    verifier(event: Handle, userData: Handle): number {
+      const answer = find("verifier", userData);
+      if (!answer) return 0;
+      const struct = new Struct(EliVerifierEvent, { memory });
+      struct.bytes.set(memory.copy(event, struct.bytes.length));
+      const fields = struct.read();
+      answer({
+        acceptedTokenIds: [...memory.int32s(fields.accepted_token_ids as Handle, fields.n_accepted)],
+        rejectedFrom: fields.rejected_from,
+        rejectedTo: fields.rejected_to,
+        correctedTokenIds: [...memory.int32s(fields.corrected_token_ids as Handle, fields.n_corrected)],
+      });
+      return 0;
     },
   };
 }

@@ -18,6 +18,14 @@ export type { Grammars, LarkOptions } from "./lark.js";
 export { type Library, type SymbolName, hasSymbols } from "./library.js";
 export { type LlamaInfo, findLlama, llamaInfo, loadLlama } from "./llama.js";
 export { Pooling } from "./llm-context.js";
+export {
+  type ElizaInferenceContextHandle,
+  type ElizaInferenceFfi,
+  type ElizaInferenceRegion,
+  type NativeVerifierEvent,
+  loadElizaInferenceFfi,
+  wrapElizaInferenceFfi,
+} from "./llm-host.js";
 export type { LlmStreamConfig, LlmStreamStep } from "./llm-stream.js";
 export { loadLibrary } from "./load.js";
 export { Matcher, type MatcherInfo, type MatcherOptions, Step, fillBitmaps } from "./matcher.js";

@@ -43,7 +43,7 @@ export type Symbols = {
 };
 
 /** The kinds of callback that a library can be given. */
-export type CallbackName = "cancel" | "document" | "token" | "tokenize";
+export type CallbackName = "cancel" | "document" | "token" | "tokenize" | "verifier";
 
 /** The memory of a library. */
 export interface Memory {

@@ -8,7 +8,7 @@ import {
 import { checkString } from "./arguments.js";
 import type { Handle, Library } from "./library.js";
 import { ensureLlama } from "./llama.js";
-import { OutError, OutSlot, checkNoNul, checkStatus, encodeUtf8 } from "./memory.js";
+import { OutError, OutSlot, checkNoNul, checkStatus, decodeUtf8, encodeUtf8 } from "./memory.js";
 
 /** Opens a model, loading libllama if need be. The caller frees it with `eliza_inference_destroy`. */
 export function openContext(library: Library, path: string): Handle {
@@ -33,6 +33,52 @@ export function readVocabulary(library: Library, context: Handle): Handle {
   const status = library.symbols.eliza_inference_vocab_from_context(context, out.view, error.view);
   if (status < 0) throw error.take(library, status, "the vocabulary cannot be read");
   return out.handle;
+}
+
+/** The token ids of a text. */
+export function tokenize(
+  library: Library,
+  context: Handle,
+  text: string,
+  addSpecial: boolean,
+  parseSpecial: boolean,
+): Int32Array {
+  const bytes = encodeUtf8(text);
+  const tokens = new OutSlot();
+  const count = new OutSlot();
+  const error = new OutError();
+  const { eliza_inference_tokenize: call, eliza_inference_free_tokens: free } = library.symbols;
+  const [add, parse] = [addSpecial ? 1 : 0, parseSpecial ? 1 : 0];
+  const status = call(context, bytes, bytes.length, add, parse, tokens.view, count.view, error.view);
+  if (status < 0) throw error.take(library, status, "the text cannot be tokenised");
+  const copy = library.memory.copy(tokens.handle, count.value * Int32Array.BYTES_PER_ELEMENT);
+  free(tokens.handle);
+  return new Int32Array(copy.buffer);
+}
+
+/** The text of token ids; bytes that are not UTF-8 become U+FFFD. */
+export function detokenize(
+  library: Library,
+  context: Handle,
+  tokens: Int32Array,
+  removeSpecial: boolean,
+  unparseSpecial: boolean,
+): string {
+  const error = new OutError();
+  const [remove, unparse] = [removeSpecial ? 1 : 0, unparseSpecial ? 1 : 0];
+  const write = (text: Uint8Array): number => {
+    const { eliza_inference_detokenize: call } = library.symbols;
+    const length = call(context, tokens, tokens.length, remove, unparse, text, text.length, error.view);
+    if (length < 0) throw error.take(library, length, "the tokens cannot be written as text");
+    return length;
+  };
+  let text = new Uint8Array(8 * tokens.length + 64);
+  const length = write(text);
+  if (length >= text.length) {
+    text = new Uint8Array(length + 1);
+    write(text);
+  }
+  return decodeUtf8(text.subarray(0, length));
 }
 
 /** How the vectors of a text's tokens become its embedding. */

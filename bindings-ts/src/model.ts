@@ -3,10 +3,9 @@ import { ELIZA_ERR_PAYLOAD } from "./abi.generated.js";
 import { checkInstance, checkNoMore, checkSeveral, checkString, tokenIds } from "./arguments.js";
 import { ElizaInferenceError, invalidArgument } from "./errors.js";
 import type { Library } from "./library.js";
-import { Pooling, embed, openContext, readVocabulary, setModelId } from "./llm-context.js";
+import { Pooling, detokenize, embed, openContext, readVocabulary, setModelId, tokenize } from "./llm-context.js";
 import { type LlmStreamConfig, prefill } from "./llm-stream.js";
 import { loadLibrary } from "./load.js";
-import { OutError, OutSlot, decodeUtf8, encodeUtf8 } from "./memory.js";
 import { Adopted, Owned } from "./owned.js";
 import { TokenStream } from "./token-stream.js";
 import { type TokenTreePayload, buildTokenTreeDescriptor, buildTokenTrie, hasPrefixLeaf } from "./token-tree.js";
@@ -130,18 +129,7 @@ export class Model extends Owned {
   /** The token ids of a text. */
   tokenize(text: string, { addSpecial = false, parseSpecial = false, ...unknown }: TokenizeOptions = {}): number[] {
     checkNoMore(unknown);
-    const bytes = encodeUtf8(checkString(text, "text"));
-    const tokens = new OutSlot();
-    const count = new OutSlot();
-    const error = new OutError();
-    const { symbols } = this.library;
-    const [add, parse] = [addSpecial ? 1 : 0, parseSpecial ? 1 : 0];
-    const { eliza_inference_tokenize: tokenize } = symbols;
-    const status = tokenize(this.handle, bytes, bytes.length, add, parse, tokens.view, count.view, error.view);
-    if (status < 0) throw error.take(this.library, status, "the text cannot be tokenised");
-    const copy = this.library.memory.copy(tokens.handle, count.value * Int32Array.BYTES_PER_ELEMENT);
-    symbols.eliza_inference_free_tokens(tokens.handle);
-    return Array.from(new Int32Array(copy.buffer));
+    return Array.from(tokenize(this.library, this.handle, checkString(text, "text"), addSpecial, parseSpecial));
   }
 
   /** The text of token ids; bytes that are not UTF-8 become U+FFFD. */
@@ -150,22 +138,7 @@ export class Model extends Owned {
     { removeSpecial = false, unparseSpecial = false, ...unknown }: DetokenizeOptions = {},
   ): string {
     checkNoMore(unknown);
-    const ids = tokenIds(tokens, "tokens");
-    const error = new OutError();
-    const [remove, unparse] = [removeSpecial ? 1 : 0, unparseSpecial ? 1 : 0];
-    const write = (text: Uint8Array): number => {
-      const { eliza_inference_detokenize: detokenize } = this.library.symbols;
-      const length = detokenize(this.handle, ids, ids.length, remove, unparse, text, text.length, error.view);
-      if (length < 0) throw error.take(this.library, length, "the tokens cannot be written as text");
-      return length;
-    };
-    let text = new Uint8Array(8 * ids.length + 64);
-    const length = write(text);
-    if (length >= text.length) {
-      text = new Uint8Array(length + 1);
-      write(text);
-    }
-    return decodeUtf8(text.subarray(0, length));
+    return detokenize(this.library, this.handle, tokenIds(tokens, "tokens"), removeSpecial, unparseSpecial);
   }
 
   /**

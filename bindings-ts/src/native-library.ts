@@ -68,6 +68,7 @@ const CALLBACKS: Record<CallbackName, FFIType[]> = {
   document: [address, size, address, address, address],
   token: [i32, address, address],
   tokenize: [address, size, address, size, address],
+  verifier: [address, address],
 };
 
 class BufferLoan implements Loan {

@@ -7,9 +7,14 @@ export function platformPackage(): string {
 }
 
 /** The file name of the library on this platform. */
-export function libraryFile(): string {
-  if (process.platform === "win32") return "elizainference.dll";
-  return `libelizainference.${process.platform === "darwin" ? "dylib" : "so"}`;
+export function libraryFile(name = "elizainference"): string {
+  if (process.platform === "win32") return `${name}.dll`;
+  return `lib${name}.${process.platform === "darwin" ? "dylib" : "so"}`;
+}
+
+/** Its file in an app that has another library of the first name. */
+export function secondLibraryFile(): string {
+  return libraryFile("elizaconstrain");
 }
 
 /** The library in the installed package, or null. */

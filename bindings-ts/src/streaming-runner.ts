@@ -47,9 +47,9 @@ export interface FfiStreamingGenerateArgs {
   contextSize?: number | undefined;
   /** As in LlmStreamConfig. */
   gbnfGrammar?: string | null | undefined;
-  /** Ends the generation, which then throws the signal's reason. */
+  /** Ends the generation, which then throws the signal's reason, or that it was aborted before its start. */
   signal?: AbortSignal | undefined;
-  /** Tokens of one step; 32 by default. */
+  /** Tokens of one step, from 1 to 512; by default what `resolveMaxTokensPerStep` says. */
   maxTokensPerStep?: number | undefined;
   /** Receives the text of each step, unless it is empty. The next step waits for it. */
   onTextChunk?: ((chunk: string) => void | Promise<void>) | undefined;
@@ -113,11 +113,12 @@ export class FfiStreamingRunner {
     options: FfiStreamingRunnerOptions = {},
   ) {
     this.#warn = options.warn ?? ((message) => console.warn(message));
-    this.#binding = "llmStreamOpen" in ffi ? ffi : null;
-    this.#open =
-      "llmStreamOpen" in ffi
-        ? (args) => new BindingSession(ffi, ctx as LlmCtxHandle, args)
-        : (args) => new HandleSession(ffi, (ctx as { handle: FfiLlmHandle }).handle, args);
+    const handles = "eliza_inference_llm_stream_open" in ffi ? ffi : null;
+    const binding = handles ? null : (ffi as LlmStreamingBinding);
+    this.#binding = binding;
+    this.#open = handles
+      ? (args) => new HandleSession(handles, (ctx as { handle: FfiLlmHandle }).handle, args)
+      : (args) => new BindingSession(binding!, ctx as LlmCtxHandle, args);
   }
 
   /** Generates to the end. */
@@ -145,10 +146,11 @@ export class FfiStreamingRunner {
     try {
       let index = 0;
       for await (const step of this.#run(args)) {
-        if (step.text !== "") await args.onTextChunk?.(step.text);
-        if (step.tokens.length > 0) await args.onVerifierEvent?.(acceptEvent(step, index));
+        const told = tell(args, step, index);
+        told.catch(() => {}); // awaited below, unless the loop is left
         index += step.tokens.length;
         yield step;
+        await told;
       }
     } finally {
       leave();
@@ -159,37 +161,40 @@ export class FfiStreamingRunner {
    * Writes the tokens and the KV cache of a stream to a file. Throws with an FfiLlmStreamingAbi, which has no slots.
    */
   saveSlot(stream: LlmStreamHandle, filename: string): void {
-    if (!this.#binding?.llmStreamSaveSlot) throw new Error("this build cannot save slots");
+    if (!this.#binding?.llmStreamSaveSlot) throw new Error("llmStreamSaveSlot is not exported by this build");
     this.#binding.llmStreamSaveSlot({ stream, filename });
   }
 
   /** Restores what `saveSlot` wrote. Throws with an FfiLlmStreamingAbi, which has no slots. */
   restoreSlot(stream: LlmStreamHandle, filename: string): void {
-    if (!this.#binding?.llmStreamRestoreSlot) throw new Error("this build cannot restore slots");
+    if (!this.#binding?.llmStreamRestoreSlot) throw new Error("llmStreamRestoreSlot is not exported by this build");
     this.#binding.llmStreamRestoreSlot({ stream, filename });
   }
 
   async *#run(args: FfiStreamingGenerateArgs): AsyncGenerator<LlmStreamStep> {
     const { signal } = args;
-    signal?.throwIfAborted();
     const session = this.#open(args);
     const cancel = (): void => session.cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     try {
+      if (signal?.aborted) {
+        session.cancel();
+        throw new Error("aborted before start", { cause: signal.reason });
+      }
       session.prefill();
-      if (args.maxTokens === 0) return;
+      if (args.maxTokens <= 0) return;
       const clear = this.#constrain(session, args);
       try {
         for await (const step of session.steps()) {
           signal?.throwIfAborted();
           yield step;
         }
+      } catch (error) {
+        signal?.throwIfAborted(); // a step that failed because of it
+        throw error;
       } finally {
         clear();
       }
-    } catch (error) {
-      signal?.throwIfAborted(); // a step that failed because of it
-      throw error;
     } finally {
       signal?.removeEventListener("abort", cancel);
       session.close();
@@ -243,6 +248,10 @@ class BindingSession implements Session {
     this.#args = args;
     const { maxTokens, temperature, topP, topK, repeatPenalty, slotId, draftMin, draftMax, draftModelPath } = args;
     const { gpuLayers, cacheTypeK, cacheTypeV, contextSize } = args;
+    const { llmStreamOpen, llmStreamPrefill, llmStreamNext, llmStreamCancel, llmStreamClose } = ffi;
+    if (!llmStreamOpen || !llmStreamPrefill || !llmStreamNext || !llmStreamCancel || !llmStreamClose) {
+      throw new Error("this build is missing streaming-LLM symbols: it is older than the streams");
+    }
     const stream = ffi.llmStreamOpen({
       ctx,
       config: {
@@ -268,7 +277,8 @@ class BindingSession implements Session {
   }
 
   async *steps(): AsyncGenerator<LlmStreamStep> {
-    const maxTokensPerStep = this.#args.maxTokensPerStep ?? DEFAULT_MAX_TOKENS_PER_STEP;
+    const { maxTokensPerStep: given } = this.#args;
+    const maxTokensPerStep = given === undefined ? resolveMaxTokensPerStep() : clampTokensPerStep(given);
     for (let done = false; !done; ) {
       await yieldToEventLoop();
       const step = this.#ffi.llmStreamNext({
@@ -357,6 +367,26 @@ class HandleSession implements Session {
     const status = await generate.call(this.#ffi, this.#handle, maxTokens, temperature, topP, onToken);
     if (status !== 0) throw this.#ffi.lastError ?? new Error(`generate failed: ${status}`);
   }
+}
+
+/** What a step may have at most: ELIZA_LOCAL_STREAM_TOKENS_PER_STEP, from 1 to 512; 32 if that is no number. */
+export function resolveMaxTokensPerStep(): number {
+  const set = globalThis.process?.env.ELIZA_LOCAL_STREAM_TOKENS_PER_STEP;
+  return clampTokensPerStep(Number.parseInt(set ?? "", 10));
+}
+
+function clampTokensPerStep(tokens: number): number {
+  if (!Number.isFinite(tokens)) return DEFAULT_MAX_TOKENS_PER_STEP;
+  return Math.min(Math.max(Math.trunc(tokens), 1), TOKENS_PER_STEP_MAX);
+}
+
+/** A step with more would be no stream any more. */
+const TOKENS_PER_STEP_MAX = 512;
+
+/** Calls the callbacks. */
+async function tell(args: FfiStreamingGenerateArgs, step: LlmStreamStep, index: number): Promise<void> {
+  if (step.text !== "") await args.onTextChunk?.(step.text);
+  if (step.tokens.length > 0) await args.onVerifierEvent?.(acceptEvent(step, index));
 }
 
 function acceptEvent(step: LlmStreamStep, index: number): VerifierStreamEvent {

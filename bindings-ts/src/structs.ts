@@ -22,7 +22,7 @@ export class Struct<L extends StructLayout> {
   readonly #view: DataView;
   readonly #pointerBytes: 4 | 8;
 
-  constructor(layout: L, library: Library) {
+  constructor(layout: L, library: Pick<Library, "memory">) {
     this.#layout = layout;
     this.#pointerBytes = library.memory.pointerBytes;
     this.bytes = new Uint8Array(layout.size[this.#pointerBytes]);

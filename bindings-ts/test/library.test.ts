@@ -49,6 +49,22 @@ test("the environment variable chooses the library", async () => {
   expect(failed.stderr).toContain("ELIZA_INFERENCE_LIBRARY is /nowhere/libelizainference.so: no such file");
 });
 
+test("on Android the second name is looked for first, since another library may have the first", async () => {
+  const android = `Object.defineProperty(process, "platform", { value: "android" });
+    const { loadLibrary } = await import(${JSON.stringify(join(import.meta.dir, "../src/index.ts"))});
+    console.log(loadLibrary().path);`;
+  const apps = ["libelizainference.so", "libelizaconstrain.so"].map((name) => {
+    const app = mkdtempSync(join(folder, "app-"));
+    cpSync(loadLibrary().path, join(app, "libelizainference.so"));
+    cpSync(loadLibrary().path, join(app, name));
+    return { app, name };
+  });
+  for (const { app, name } of apps) {
+    const { exitCode, stdout } = await runInChild(android, { LD_LIBRARY_PATH: app, ELIZA_INFERENCE_LIBRARY: "" });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${name}\n` });
+  }
+});
+
 test("a libllama of the environment that is not there is named with its variable", async () => {
   const script = `import { loadLlama } from ${JSON.stringify(join(import.meta.dir, "../src/index.ts"))}; loadLlama();`;
   const { exitCode, stderr } = await runInChild(script, { ELIZA_INFERENCE_LLAMA: "/nowhere/libllama.so" });

@@ -1,4 +1,4 @@
-/** The examples of the README, run as written. A comment `prints: X` is what a line must print. */
+/** The examples of README.md and hosts/elizaos.md, run as written. A comment `prints: X` is what a line must print. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,14 +6,15 @@ import { join } from "node:path";
 import { libllama } from "./support";
 
 const root = join(import.meta.dir, "../..");
-const readme = await Bun.file(join(root, "bindings-ts/README.md")).text();
-const examples = [...readme.matchAll(/^```ts\n(.*?)^```/gms)].map((match) => match[1]!);
+const pages = ["bindings-ts/README.md", "bindings-ts/hosts/elizaos.md"];
+const texts = await Promise.all(pages.map((page) => Bun.file(join(root, page)).text()));
+const examples = [...texts.join("\n").matchAll(/^```ts\n(.*?)^```/gms)].map((match) => match[1]!);
 const folder = mkdtempSync(join(tmpdir(), "eliza-inference-"));
 mkdirSync(join(folder, "node_modules"));
 symlinkSync(join(root, "bindings-ts"), join(folder, "node_modules/eliza-inference"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("there are examples", () => expect(examples.length).toBe(7));
+test("there are examples", () => expect(examples.length).toBe(8));
 
 test.each(examples.entries().toArray())("example %i", async (index, code) => {
   const file = join(folder, `example-${index}.ts`);

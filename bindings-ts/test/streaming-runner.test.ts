@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,6 +15,7 @@ import {
   type VerifierStreamEvent,
   abi,
   loadAospStreamingLlmBinding,
+  resolveMaxTokensPerStep,
 } from "../src";
 import { actions, examples, libraryWithLlama, modelPath, olderBuild } from "./support";
 
@@ -275,7 +276,9 @@ describe("the flow on a binding", () => {
     expect(binding.llmStreamNext({ stream })).toEqual(expected);
     binding.llmStreamClose(stream);
     binding.llmStreamClose(stream);
-    expect(() => new FfiStreamingRunner(native, { handle }).saveSlot(stream, path)).toThrow("cannot save slots");
+    expect(() => new FfiStreamingRunner(native, { handle }).saveSlot(stream, path)).toThrow(
+      "is not exported by this build",
+    );
   });
 });
 
@@ -346,3 +349,117 @@ const SYMBOLS_OF_THIS_LIBRARY = (Object.keys(abi.declarations) as SymbolName[]).
     !/^eliza_inference_llm_stream_(open|prefill|next|generate|cancel|reset|reset_keep)$/.test(name) &&
     !/^eliza_inference_llm_stream_(close|save_slot|restore_slot)$/.test(name),
 );
+
+/** A binding that gives these texts, a token each, and writes down what is called. */
+function scripted(...texts: string[]) {
+  const calls: string[] = [];
+  const caps: (number | undefined)[] = [];
+  const steps = new Map<unknown, number>();
+  const binding: LlmStreamingBinding = {
+    llmStreamSupported: () => true,
+    llmStreamOpen: () => {
+      calls.push("open");
+      return calls.length;
+    },
+    llmStreamPrefill: () => void calls.push("prefill"),
+    llmStreamNext: ({ stream, maxTokensPerStep }) => {
+      caps.push(maxTokensPerStep);
+      const i = steps.get(stream) ?? 0;
+      steps.set(stream, i + 1);
+      return { tokens: [i], text: texts[i]!, done: i === texts.length - 1, drafterDrafted: 2, drafterAccepted: 1 };
+    },
+    llmStreamCancel: () => void calls.push("cancel"),
+    llmStreamClose: () => void calls.push("close"),
+  };
+  return { binding, calls, caps };
+}
+
+describe("the runner as the host's tests ask", () => {
+  const variable = "ELIZA_LOCAL_STREAM_TOKENS_PER_STEP";
+  const before = process.env[variable];
+  afterEach(() => {
+    if (before === undefined) delete process.env[variable];
+    else process.env[variable] = before;
+  });
+  const greedy = { temperature: 0, topP: 1, topK: 0, repeatPenalty: 1 };
+  const noDrafts = { draftMin: 0, draftMax: 0, draftModelPath: null };
+  const args = { promptTokens: Int32Array.of(1, 2, 3), slotId: 0, maxTokens: 32, ...greedy, ...noDrafts };
+
+  test.each([
+    [undefined, undefined, 32],
+    [undefined, 4, 4],
+    ["8", undefined, 8],
+    ["8", 1, 1],
+    [undefined, 0, 1],
+    [undefined, 100_000, 512],
+    ["9999", undefined, 512],
+    ["0", undefined, 1],
+    ["smooth", undefined, 32],
+    [undefined, Number.NaN, 32],
+  ])("tokens of a step: %p in the environment and %p in the call give %p", async (set, given, expected) => {
+    if (set === undefined) delete process.env[variable];
+    else process.env[variable] = set;
+    const { binding, caps } = scripted("a", "b");
+    await new FfiStreamingRunner(binding, 1n).generateWithUsage({ ...args, maxTokensPerStep: given });
+    expect(caps).toEqual([expected, expected]);
+    if (given === undefined) expect(resolveMaxTokensPerStep()).toBe(expected);
+  });
+
+  test("texts and drafts are summed up", async () => {
+    const { binding, calls } = scripted("hello", " world", "!");
+    const result = await new FfiStreamingRunner(binding, 1n).generateWithUsage(args);
+    expect(result).toMatchObject({ text: "hello world!", slotId: 0, drafted: 6, accepted: 3 });
+    expect(calls).toEqual(["open", "prefill", "close"]);
+  });
+
+  test("no tokens: the prompt alone is decoded", async () => {
+    const { binding, calls, caps } = scripted("x");
+    const onTextChunk = () => expect.unreachable();
+    const result = await new FfiStreamingRunner(binding, 1n).generateWithUsage({ ...args, maxTokens: 0, onTextChunk });
+    expect(result).toEqual({ text: "", slotId: 0, firstTokenMs: null, drafted: 0, accepted: 0 });
+    expect([calls, caps]).toEqual([["open", "prefill", "close"], []]);
+  });
+
+  test("a signal that is aborted already cancels the stream", async () => {
+    const { binding, calls } = scripted("x");
+    const reason = new Error("the user left");
+    const running = new FfiStreamingRunner(binding, 1n).generateWithUsage({
+      ...args,
+      signal: AbortSignal.abort(reason),
+    });
+    expect(await running.catch((error) => [error.message, error.cause])).toEqual(["aborted before start", reason]);
+    expect(calls).toEqual(["open", "cancel", "close"]);
+  });
+
+  test("what a build lacks is told", async () => {
+    const { llmStreamOpen: _, ...older } = scripted("x").binding;
+    const runner = new FfiStreamingRunner(older as LlmStreamingBinding, 1n);
+    await expect(runner.generateWithUsage(args)).rejects.toThrow("missing streaming-LLM symbols");
+    expect(() => runner.saveSlot(1n, "slot")).toThrow("llmStreamSaveSlot is not exported by this build");
+    expect(() => runner.restoreSlot(1n, "slot")).toThrow("llmStreamRestoreSlot is not exported by this build");
+  });
+
+  test("a step comes while its callback still runs, and the slot is taken until the end", async () => {
+    const { binding, calls } = scripted("a", "b");
+    const runner = new FfiStreamingRunner(binding, 1n);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const steps = runner.generateStream({ ...args, onTextChunk: () => promise });
+    expect((await steps.next()).value?.text).toBe("a");
+    const second = runner.generateWithUsage(args);
+    await new Promise((after) => setImmediate(after));
+    expect(calls).toEqual(["open", "prefill"]);
+    resolve();
+    while (!(await steps.next()).done);
+    expect((await second).text).toBe("ab");
+    expect(calls).toEqual(["open", "prefill", "close", "open", "prefill", "close"]);
+  });
+
+  test("a step that fails is told to who iterates", async () => {
+    const { binding } = scripted("a");
+    binding.llmStreamNext = () => {
+      throw new Error("native fault");
+    };
+    const steps = new FfiStreamingRunner(binding, 1n).generateStream(args);
+    await expect(steps.next()).rejects.toThrow("native fault");
+  });
+});

@@ -11,11 +11,16 @@ pub const Options = struct {
     config: *std.Build.Step.Options,
     /// Describes the system's C library if Zig does not bring it.
     libc_file: ?std.Build.LazyPath = null,
+    /// Of the file, without what the system puts around it.
+    name: []const u8 = "elizainference",
 };
+
+/// For apps that have another library of the first name. As long as that one: `rename.zig` puts it in its place.
+pub const second_name = "elizaconstrain";
 
 /// The library, from native/src.
 pub fn add(b: *std.Build, options: Options) *std.Build.Step.Compile {
-    const library = addShared(b, "elizainference", b.path("native/src/library.zig"), b.path("native/abi/eliza_inference.map"), options);
+    const library = addShared(b, options.name, b.path("native/src/library.zig"), b.path("native/abi/eliza_inference.map"), options);
     addParts(b, library, options);
     return library;
 }

@@ -9,6 +9,7 @@
 //!     release/lib/cmake/elizainference/           for find_package
 //!     release/apple/                              an XCFramework for iOS and macOS, as a Swift package
 //!     release/android/jniLibs/<abi>/              the library and the bridge to Java
+//!     release/android/second-name/<abi>/          the library for apps that have another one of its name
 //!     release/android/elizainference-<version>.*  the Java classes (.jar), all of Android (.aar)
 
 const std = @import("std");
@@ -71,6 +72,7 @@ fn addPkgConfig(b: *std.Build, files: *Files, platform: []const u8, version: []c
 
 fn addAndroid(b: *std.Build, files: *Files, version: []const u8, config: *std.Build.Step.Options, with_java: bool) void {
     const zip = tool(b, "zip");
+    const renaming = tool(b, "rename");
     var libraries: [targets.android.len]aar.Libraries = undefined;
     for (targets.android, &libraries) |platform, *made| {
         const target = targets.resolve(b, platform.triple, platform.cpu);
@@ -81,6 +83,12 @@ fn addAndroid(b: *std.Build, files: *Files, version: []const u8, config: *std.Bu
         const folder = b.fmt("android/jniLibs/{s}", .{platform.abi});
         files.add(b.fmt("{s}/libelizainference.so", .{folder}), platform.triple, made.core);
         files.add(b.fmt("{s}/libelizainference_jni.so", .{folder}), platform.triple, made.bridge);
+        const rename = b.addRunArtifact(renaming);
+        rename.addFileArg(made.core);
+        const second = "lib" ++ library.second_name ++ ".so";
+        const renamed = rename.addOutputFileArg(second);
+        rename.addArgs(&.{ "libelizainference.so", second });
+        files.add(b.fmt("android/second-name/{s}/" ++ second, .{platform.abi}), platform.triple, renamed);
     }
     const jar: ?std.Build.LazyPath = if (with_java) java.addJar(b, zip) else null;
     if (jar) |classes| files.add(b.fmt("android/elizainference-{s}.jar", .{version}), null, classes);

@@ -132,6 +132,16 @@ def test_the_library_for_arm64_is_small(release: Release) -> None:
     assert size <= ARM64_BYTES_MAX
 
 
+def test_the_second_name_is_all_that_differs(release: Release, abi: str) -> None:
+    """For apps that have the host's library, whose file has the first name."""
+    first = release.folder / "android" / "jniLibs" / abi / "libelizainference.so"
+    second = release.folder / "android" / "second-name" / abi / "libelizaconstrain.so"
+    elf = lief.ELF.parse(second)
+    assert elf is not None
+    assert elf[TAG.SONAME].name == "libelizaconstrain.so"  # type: ignore[union-attr]
+    assert second.read_bytes().replace(b"libelizaconstrain.so", b"libelizainference.so") == first.read_bytes()
+
+
 # Of the host's header; they read nothing there.
 TAKE_A_FLOAT = {"eliza_inference_kokoro_synthesize", "eliza_inference_kokoro_synthesize_ipa"}
 
