@@ -70,6 +70,7 @@ fn addTests(
         },
     });
     module.addOptions("config", options);
+    library.addGrammars(b, module);
     module.addAnonymousImport("abi_manifest", .{ .root_source_file = b.path("native/abi/manifest.json") });
     const filters = b.option([]const []const u8, "test-filter", "Run only the tests whose name contains this") orelse &.{};
     const messages = b.addTest(.{ .name = "message", .root_module = message, .filters = filters });

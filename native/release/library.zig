@@ -85,7 +85,15 @@ fn addParts(b: *std.Build, library: *std.Build.Step.Compile, options: Options) v
     shell.addImport("engine", engine);
     shell.addImport("message", message);
     shell.addOptions("config", options.config);
+    addGrammars(b, shell);
     library.root_module.addImport("shell", shell);
+}
+
+/// Gives `shell` the grammars that texts may import from.
+pub fn addGrammars(b: *std.Build, shell: *std.Build.Module) void {
+    for ([_][]const u8{ "lark.lark", "python.lark" }) |name| {
+        shell.addAnonymousImport(name, .{ .root_source_file = b.path(b.pathJoin(&.{ "native/grammars", name })) });
+    }
 }
 
 /// Gives `engine` the union of bitmaps: compiled for the target, and again for what is chosen at run time.

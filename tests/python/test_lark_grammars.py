@@ -1,7 +1,10 @@
-"""The grammars that ship under the names of Lark's own: texts of Python 3, and texts that are not."""
+"""The grammars that ship under the names of Lark's own: texts of Python 3 and of Lark's notation, and others."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import lark
 import pytest
 from eliza_inference import Constraint, Matcher, Step, grammars
 
@@ -60,3 +63,16 @@ def test_python(python: Constraint, text: str) -> None:
 @pytest.mark.parametrize("text", NOT_PYTHON)
 def test_not_python(python: Constraint, text: str) -> None:
     assert not is_text(python, text)
+
+
+LARK = sorted((Path(lark.__file__).parent / "grammars").glob("*.lark"))
+
+
+@pytest.mark.parametrize("file", LARK, ids=lambda file: file.stem)
+def test_lark_reads_the_grammars_that_come_with_lark(file: Path) -> None:
+    assert is_text(Constraint.lark(byte_vocabulary(), grammars.text("lark")), file.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("text", ["a: %", "a b", "a: (b", 'a: "b', "%declare", "A{b}: c", "a: b -> C"])
+def test_not_lark(text: str) -> None:
+    assert not is_text(Constraint.lark(byte_vocabulary(), grammars.text("lark")), text)

@@ -16,6 +16,7 @@ const source_text = @import("../source_text.zig");
 const parametric = @import("parametric.zig");
 const Documents = @import("../schema/documents.zig").Documents;
 const common_terminals = @import("common_terminals.zig");
+const shipped_grammars = @import("shipped_grammars.zig");
 const patterns = @import("patterns.zig");
 const guidance = @import("guidance.zig");
 const Patterns = patterns.Patterns;
@@ -757,10 +758,10 @@ const Parser = struct {
         p.terminals.items[definition].expression = .{ .reference = .{ .pattern = pattern } };
     }
 
-    /// The grammar of the caller with this name, which is read when it is first asked for.
+    /// The grammar of the caller with this name, or the one that ships, which is read when it is first asked for.
     fn grammarOf(p: *Parser, name: []const u8, first: Token) Error!u32 {
         for (p.imported.items) |one| if (std.mem.eql(u8, one.name, name)) return one.grammar;
-        const text = try p.callers.find(p.arena, name, p.budget, p.diag) orelse
+        const text = try p.callers.find(p.arena, name, p.budget, p.diag) orelse shipped_grammars.find(name) orelse
             return p.fail(first.place, "there is no grammar {s} to import from: it is not common, and not among those given", .{name});
         const number: u32 = @intCast(p.grammars.items.len);
         try p.addGrammar(.imported);
