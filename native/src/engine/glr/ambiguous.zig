@@ -163,14 +163,14 @@ pub const Ambiguous = struct {
         const outside = try run.outside(first_set);
         var walker: Walker = try .init(run, &a.named, scratch.states, outside);
         defer walker.deinit();
-        const n = run.of(first_set).len;
-        for (0..n) |i| {
-            const place = run.placeIn(run.of(first_set)[i]) orelse continue;
+        for ([_]u32{ first_set, try run.beginParts(outside) }) |set| for (0..run.of(set).len) |i| {
+            const one = run.of(set)[i];
+            const place = run.placeIn(one) orelse continue;
             try parts.addMask(context, &run.frames, place, words);
-            try walker.addAll(try run.alone(run.of(first_set)[i]), try parts.crossing(place.part, context), context.tokens, words);
-        }
+            try walker.addAll(try run.alone(one), try parts.crossing(place.part, context), context.tokens, words);
+        };
         if (outside != Run.empty) {
-            try walker.moveTo(outside);
+            try walker.moveTo(run.before);
             walk(context.trie, context.tokens, &walker, words);
             walker.addNamed(context.tokens, words);
         }

@@ -30,6 +30,7 @@ const Program = program_module.Program;
 const places_max = 1 << 24;
 
 pub const Bytes = std.StaticBitSet(256);
+pub const Numbers = std.StaticBitSet(Parts.parts_max);
 
 /// One schema.
 pub const Part = struct {

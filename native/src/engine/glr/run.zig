@@ -82,6 +82,11 @@ pub const Run = struct {
     by_place: NumberMap = .{},
     /// The frames of the places.
     frames: Pool = .{},
+    /// A step from `before` begins none of these parts.
+    before: u32 = empty,
+    begun: parts_module.Numbers = .empty,
+    /// Of the present step.
+    current: u32 = empty,
     // Scratch of single operations.
     pairs: ArrayList(Pair) = .empty,
     pair_sets: ArrayList(u64) = .empty,
@@ -178,6 +183,7 @@ pub const Run = struct {
         r.found.clearRetainingCapacity();
         r.arrivals.clearRetainingCapacity();
         const restarted = lexer.next(dfa.start, byte);
+        r.current = set;
         const begins = restarted != dfa.dead or if (r.parts) |parts| parts.firsts.isSet(byte) else false;
         const range = r.sets.items[set];
         for (range.from..range.to) |i| {
@@ -340,9 +346,68 @@ pub const Run = struct {
         if (!parts.firsts.isSet(byte)) return;
         for (parts.list, 0..) |*part, number| {
             if (!part.firsts.isSet(byte) or !part.isAmong(r.viableOf(stack))) continue;
+            if (r.current == r.before and r.begun.isSet(number)) continue;
             if (limit != unlimited and !part.isAmong(r.inseparable.items[limit * r.program.width ..])) continue;
             try r.follow(.{ .part = @intCast(number), .at = part.initial() }, byte, stack);
         }
+    }
+
+    /// The set of the parts that begin next, at their first byte, as far as that does not depend on which byte it is. They
+    /// do not begin again from `before`, a set with the configurations of `set`.
+    pub fn beginParts(r: *Run, set: u32) Error!u32 {
+        const parts = r.parts.?;
+        const range = r.sets.items[set];
+        r.before = @intCast(r.sets.items.len);
+        try r.sets.append(r.gpa, range);
+        r.begun = .empty;
+        for (parts.list, 0..) |*part, number| {
+            for (range.from..range.to) |i| {
+                if (r.goesOnInto(r.configurations.items[i], part) == .some) break;
+            } else r.begun.set(number);
+        }
+        var all: ArrayList(Configuration) = .empty;
+        defer all.deinit(r.gpa);
+        for (range.from..range.to) |i| {
+            const one = r.configurations.items[i];
+            r.found.clearRetainingCapacity();
+            if (one.state == nothing_pending) try r.found.append(r.gpa, one) else {
+                r.arrivals.clearRetainingCapacity();
+                try r.end(one, r.endsLazily(one), unlimited);
+                try r.land(nothing_pending, null);
+            }
+            for (r.found.items) |landed| for (parts.list, 0..) |*part, number| {
+                if (!r.begun.isSet(number) or !part.isAmong(r.viableOf(landed.stack)) or !try r.mayEndBefore(one, part)) continue;
+                const state = try r.stateOf(.{ .part = @intCast(number), .at = part.initial() });
+                try all.append(r.gpa, .{ .state = state, .stack = landed.stack });
+            };
+        }
+        r.found.clearRetainingCapacity();
+        try r.found.appendSlice(r.gpa, all.items);
+        try r.join();
+        return r.internFound();
+    }
+
+    const Share = enum { none, some, all };
+
+    /// Of how many of a part's first bytes the lexeme goes on with.
+    fn goesOnInto(r: *const Run, one: Configuration, part: *const parts_module.Part) Share {
+        if (one.state == nothing_pending or r.endsLazily(one)) return .none;
+        var n: usize = 0;
+        var firsts = part.firsts.iterator(.{});
+        while (firsts.next()) |byte| {
+            const next = r.program.lexer.next(@intCast(one.state), @intCast(byte));
+            n += @intFromBool(next != dfa.dead and r.canReach(one.stack, next));
+        }
+        if (n == 0) return .none;
+        return if (n == part.firsts.count()) .all else .some;
+    }
+
+    /// Whether the lexeme, if it can end, can end before the part.
+    fn mayEndBefore(r: *Run, one: Configuration, part: *const parts_module.Part) Error!bool {
+        if (r.lexing == .any or r.goesOnInto(one, part) == .none) return true;
+        if (r.lexing == .longest) return false;
+        const limit = try r.inseparableFrom(one) orelse return false;
+        return part.isAmong(r.inseparable.items[limit * r.program.width ..]);
     }
 
     /// Adds to the set the parts that the lexeme goes on with whatever they begin with.
@@ -350,11 +415,7 @@ pub const Run = struct {
         const parts = r.parts orelse return;
         for (parts.list) |*part| {
             const terminal = part.terminal orelse continue;
-            var firsts = part.firsts.iterator(.{});
-            while (firsts.next()) |byte| {
-                const next = r.program.lexer.next(@intCast(one.state), @intCast(byte));
-                if (next == dfa.dead or !r.canReach(one.stack, next)) break;
-            } else program_module.add(set, terminal);
+            if (r.goesOnInto(one, part) == .all) program_module.add(set, terminal);
         }
     }
 
