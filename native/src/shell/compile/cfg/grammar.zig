@@ -35,6 +35,19 @@ pub const Rule = struct {
     name: []const u8,
     place: Place = .{},
     expression: Expression,
+    attributes: Attributes = .{},
+};
+
+/// Of a rule that must be regular.
+pub const Attributes = struct {
+    /// Only its texts of which no proper beginning is one.
+    lazy: bool = false,
+    /// Null: no limit.
+    characters_max: ?u32 = null,
+
+    pub fn isEmpty(attributes: Attributes) bool {
+        return !attributes.lazy and attributes.characters_max == null;
+    }
 };
 
 pub const Grammar = struct {

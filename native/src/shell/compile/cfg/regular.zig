@@ -8,6 +8,8 @@ const grammar_module = @import("grammar.zig");
 const Grammar = grammar_module.Grammar;
 const Expression = grammar_module.Expression;
 const Part = @import("part.zig").Part;
+const intersection = @import("../regex/intersection.zig");
+const Pattern = @import("../regex/pattern.zig").Pattern;
 const TokenClasses = @import("token_classes.zig").TokenClasses;
 const graph = @import("../lr/graph.zig");
 const context = @import("../lr/context.zig");
@@ -52,13 +54,34 @@ pub const Regular = struct {
             const first = members[0];
             const is_recursive = members.len > 1 or std.mem.findScalar(u32, uses.of(first), first) != null;
             if (!is_recursive) {
-                r.of[first] = try r.part(grammar.rules[first].expression);
-            } else if (members.len <= solved_max) {
-                if (!try r.solve(members, .right)) _ = try r.solve(members, .left);
+                r.of[first] = try r.limited(grammar.rules[first], try r.part(grammar.rules[first].expression));
+            } else {
+                for (members) |member| _ = try r.limited(grammar.rules[member], null);
+                if (members.len <= solved_max and !try r.solve(members, .right)) _ = try r.solve(members, .left);
             }
             start = end;
         }
         return r;
+    }
+
+    /// The rule with its attributes. ELIZA_ERR_GRAMMAR: it has some, and is not regular.
+    fn limited(r: *const Regular, rule: grammar_module.Rule, found: ?Part) Error!?Part {
+        if (rule.attributes.isEmpty()) return found;
+        const ctx = r.ctx;
+        const whole = found orelse return ctx.diag.fail(
+            if (r.weight_max == 0) .limit else .grammar,
+            "{d}:{d}: the rule {s} has attributes, so it must be regular, not lead to itself, and not be large",
+            .{ rule.place.line, rule.place.column, rule.name },
+        );
+        var node = whole.node;
+        if (rule.attributes.characters_max) |most| {
+            const some = try ast.repeat(ctx.arena, ast.any_character, 0, most);
+            const both = [_]Pattern{ .{ .node = node, .soft = true }, .{ .node = some, .soft = true } };
+            node = try intersection.intersect(ctx.arena, &both, 2, ctx.budget, rule.name, ctx.diag);
+        }
+        if (!rule.attributes.lazy) return .of(node);
+        if (Part.of(node).is_nullable) return .empty;
+        return .of(try intersection.shortest(ctx.arena, node, ctx.budget, rule.name, ctx.diag));
     }
 
     /// The expression as a regular one; null if it is none, or too heavy.

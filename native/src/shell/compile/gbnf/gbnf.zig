@@ -72,7 +72,7 @@ fn parseChecked(
     const rules = try arena.alloc(grammar.Rule, parser.rules.items.len);
     for (rules, parser.rules.items) |*to, from| {
         const place = from.place orelse return cursor.fail(from.mention, "the rule {s} is not defined", .{from.name});
-        to.* = .{ .name = from.name, .place = place, .expression = from.expression };
+        to.* = .{ .name = from.name, .place = place, .expression = from.expression, .attributes = from.attributes };
     }
     return .{ .grammar = .{ .rules = rules, .start = start }, .notes = parser.notes.items };
 }

@@ -11,6 +11,8 @@ const Diagnostic = diagnostic.Diagnostic;
 const message = @import("message");
 const grammar = @import("../cfg/grammar.zig");
 const Expression = grammar.Expression;
+const Attributes = grammar.Attributes;
+const quoted = diagnostic.quoted;
 const Place = @import("../bnf.zig").Place;
 const Characters = @import("characters.zig").Characters;
 const Cursor = @import("cursor.zig").Cursor;
@@ -37,6 +39,7 @@ pub const Rule = struct {
     /// null: it was not defined yet.
     place: ?Place = null,
     expression: Expression = .empty,
+    attributes: Attributes = .{},
 };
 
 /// An open group, or the rule itself.
@@ -96,6 +99,7 @@ pub const Parser = struct {
     fn readRule(p: *Parser) Error!void {
         const place = p.cursor.here();
         const name = try p.readName();
+        const attributes = if (p.dialect == .ebnf and p.cursor.take("[")) try p.readAttributes() else Attributes{};
         p.cursor.skipSpace(p.dialect == .ebnf);
         if (!p.cursor.take("::=")) return p.cursor.expected("\"::=\"");
         const rule = try p.define(name, place);
@@ -103,9 +107,33 @@ pub const Parser = struct {
         // Reading the body may move the rules.
         const expression = try p.readBody(place);
         p.rules.items[rule].expression = expression;
+        p.rules.items[rule].attributes = attributes;
         switch (p.cursor.peek()) {
             0, '\n', '\r' => {},
             else => if (p.dialect == .gbnf or !p.isRuleNext()) return p.cursor.expected("the end of the rule"),
+        }
+    }
+
+    /// What is in brackets behind the name of a rule, of which the first is read.
+    fn readAttributes(p: *Parser) Error!Attributes {
+        var attributes: Attributes = .{};
+        while (true) {
+            p.cursor.skipSpace(false);
+            const place = p.cursor.here();
+            const Known = enum { lazy, max_chars };
+            const name = p.cursor.run(isGbnfName);
+            const known = std.meta.stringToEnum(Known, name) orelse
+                return p.cursor.fail(place, "the attribute {f} is not served", .{quoted(name)});
+            switch (known) {
+                .lazy => attributes.lazy = true,
+                .max_chars => {
+                    if (!p.cursor.take("=")) return p.cursor.expected("\"=\"");
+                    attributes.characters_max = try p.cursor.number(count_max);
+                },
+            }
+            p.cursor.skipSpace(false);
+            if (p.cursor.take("]")) return attributes;
+            if (!p.cursor.take(",")) return p.cursor.expected("\",\" or \"]\"");
         }
     }
 
@@ -122,6 +150,10 @@ pub const Parser = struct {
 
     fn isGbnfName(byte: u8) bool {
         return std.ascii.isAlphanumeric(byte) or byte == '-' or byte == '_';
+    }
+
+    fn isAttributeByte(byte: u8) bool {
+        return isGbnfName(byte) or byte == '=' or byte == ',' or byte == ' ';
     }
 
     fn isEbnfName(byte: u8) bool {
@@ -155,6 +187,10 @@ pub const Parser = struct {
     fn isRuleNext(p: *const Parser) bool {
         var ahead = p.cursor.*;
         if (p.nameAt(&ahead).len == 0) return false;
+        if (ahead.take("[")) {
+            _ = ahead.run(isAttributeByte);
+            if (!ahead.take("]")) return false;
+        }
         ahead.skipSpace(true);
         return ahead.startsWith("::=");
     }

@@ -47,9 +47,9 @@ pub const Node = union(enum) {
 pub const empty: *const Node = &.empty;
 
 /// Any text of whole characters, the empty one included.
-pub const anything: *const Node = &.{ .repeat = .{ .node = &any_character, .min = 0, .max = null } };
+pub const anything: *const Node = &.{ .repeat = .{ .node = any_character, .min = 0, .max = null } };
 
-const any_character: Node = .{ .class = &.{.{ .first = 0, .last = 0x10ffff }} };
+pub const any_character: *const Node = &.{ .class = &.{.{ .first = 0, .last = 0x10ffff }} };
 
 /// A copy of the node in the arena; what it points to is not copied.
 pub fn create(arena: Allocator, node: Node) Allocator.Error!*const Node {
