@@ -49,6 +49,8 @@ export const ELIZA_TRIE_CACHE_BYTES = 33554432;
 export const ELIZA_TOKEN_SPECIAL = 1;
 export const ELIZA_TOKEN_END_OF_GENERATION = 2;
 export const ELIZA_TOKEN_UNUSED = 4;
+export const ELIZA_OPEN_TRUSTED = 1;
+export const ELIZA_OPEN_COPY = 2;
 export const ELIZA_CHOICES_CANONICAL = 1;
 export const ELIZA_REGEX_IGNORE_CASE = 1;
 export const ELIZA_GBNF_EBNF = 1;
@@ -346,6 +348,7 @@ export const declarations = {
   eliza_inference_vocab_info: { args: ["handle", "out"], returns: "i32" },
   eliza_inference_vocab_save: { args: ["handle", "in", "usize", "out"], returns: "i32" },
   eliza_inference_vocab_open: { args: ["in", "usize", "out", "out"], returns: "i32" },
+  eliza_inference_vocab_open_with: { args: ["in", "usize", "u32", "out", "out"], returns: "i32" },
   eliza_inference_vocab_set_tokenizer: { args: ["handle", "handle", "handle"], returns: "i32" },
   eliza_inference_constraint_create_token_trie: { args: ["handle", "in", "usize", "out", "out"], returns: "i32" },
   eliza_inference_constraint_create_choices: { args: ["handle", "in", "in", "usize", "u32", "in", "out", "out"], returns: "i32" },
@@ -359,6 +362,7 @@ export const declarations = {
   eliza_inference_constraint_create_tags: { args: ["handle", "in", "usize", "in", "out", "out"], returns: "i32" },
   eliza_inference_constraint_save: { args: ["handle", "in", "usize", "out"], returns: "i32" },
   eliza_inference_constraint_open: { args: ["handle", "in", "usize", "in", "out", "out"], returns: "i32" },
+  eliza_inference_constraint_open_with: { args: ["handle", "in", "usize", "u32", "in", "out", "out"], returns: "i32" },
   eliza_inference_constraint_recognizer_info: { args: ["handle", "out"], returns: "i32" },
   eliza_inference_constraint_free: { args: ["handle"], returns: "void" },
   eliza_inference_constraint_info: { args: ["handle", "out"], returns: "i32" },

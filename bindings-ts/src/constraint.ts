@@ -37,6 +37,7 @@ import {
   responseSchema,
   withOwn,
 } from "./openai.js";
+import { type OpenOptions, openFlags } from "./opening.js";
 import { Adopted, Owned } from "./owned.js";
 import { type Payload, payloadBytes } from "./payload.js";
 import { Struct, type StructValues } from "./structs.js";
@@ -318,20 +319,22 @@ export class Constraint extends Owned {
   }
 
   /**
-   * Opens a file that `save` wrote. The file is mapped, not read: do not change it while the constraint is in use.
-   * Throws ELIZA_ERR_FILE_INVALID if the file is damaged or was made for a vocabulary with other tokens. `maskBytesMax`
-   * bounds the bytes of the tables and masks that are built later; the mapped ones do not count. A JSON Schema and tags
-   * are compiled again.
+   * Opens a file that `save` wrote. The file is mapped, not read: unless a `copy` is asked for, do not change it while
+   * the constraint is in use. Whoever wrote it, all that it says is checked; not so if it is `trusted`. Throws
+   * ELIZA_ERR_FILE_INVALID if the file is damaged or was made for a vocabulary with other tokens. `maskBytesMax` bounds
+   * the bytes of the tables and masks that are built later; the mapped ones do not count. A JSON Schema and tags are
+   * compiled again.
    */
   static open(
     vocabulary: Vocabulary,
     path: string,
-    { maskBytesMax, ...unknown }: { maskBytesMax?: number | undefined } = {},
+    { maskBytesMax, trusted, copy, ...unknown }: OpenOptions & { maskBytesMax?: number | undefined } = {},
   ): Constraint {
     checkNoMore(unknown);
     const bytes = encodeUtf8(checkString(path, "path"));
+    const flags = openFlags({ trusted, copy });
     return compile(vocabulary, { maskBytesMax }, `${path} cannot be opened`, (symbols, handle, config, out, error) =>
-      symbols.eliza_inference_constraint_open(handle, bytes, bytes.length, config, out, error),
+      symbols.eliza_inference_constraint_open_with(handle, bytes, bytes.length, flags, config, out, error),
     );
   }
 

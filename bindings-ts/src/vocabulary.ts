@@ -13,6 +13,7 @@ import type { Library } from "./library.js";
 import { openContext, readVocabulary, setModelId } from "./llm-context.js";
 import { loadLibrary } from "./load.js";
 import { OutError, OutSlot, checkStatus, concatenate, encodeUtf8, lending } from "./memory.js";
+import { type OpenOptions, openFlags } from "./opening.js";
 import { Adopted, Owned } from "./owned.js";
 import { Struct } from "./structs.js";
 import { type TiktokenRanks, readTiktokenRanks } from "./tiktoken.js";
@@ -98,18 +99,18 @@ export class Vocabulary extends Owned {
   }
 
   /**
-   * Opens a file that `save` wrote. The file is mapped, not read: do not change it while the vocabulary, or what was
-   * made from it, is in use. Throws ELIZA_ERR_FILE_INVALID if it is damaged.
+   * Opens a file that `save` wrote. The file is mapped, not read: unless a `copy` is asked for, do not change it while
+   * the vocabulary, or what was made from it, is in use. Whoever wrote it, all that it says is checked; not so if it is
+   * `trusted`. Throws ELIZA_ERR_FILE_INVALID if it is damaged.
    */
-  static open(
-    path: string,
-    { library = loadLibrary(), ...unknown }: { library?: Library | undefined } = {},
-  ): Vocabulary {
+  static open(path: string, options: OpenOptions & { library?: Library | undefined } = {}): Vocabulary {
+    const { library = loadLibrary(), trusted, copy, ...unknown } = options;
     checkNoMore(unknown);
     const bytes = encodeUtf8(checkString(path, "path"));
     const out = new OutSlot();
     const error = new OutError();
-    const status = library.symbols.eliza_inference_vocab_open(bytes, bytes.length, out.view, error.view);
+    const flags = openFlags({ trusted, copy });
+    const status = library.symbols.eliza_inference_vocab_open_with(bytes, bytes.length, flags, out.view, error.view);
     if (status < 0) throw error.take(library, status, `${path} cannot be opened`);
     return new Vocabulary(new Adopted(library, out.handle));
   }

@@ -199,10 +199,18 @@ int eliza_inference_vocab_info(const eliza_vocab *vocab, eliza_vocab_info_t *out
 /* Writes the vocabulary with its byte trie to a file that `open` maps. `path` is UTF-8. */
 int eliza_inference_vocab_save(const eliza_vocab *vocab, const char *path, size_t path_len, char **out_error);
 
-/* Opens such a file by mapping it. Header, version and checksum are checked, which detects corruption,
- * not tampering: a damaged file is ELIZA_ERR_FILE_INVALID. The file must not change while the
- * vocabulary lives. */
+/* Opens such a file by mapping it, whoever wrote it: all that it says is checked, and a damaged file is
+ * ELIZA_ERR_FILE_INVALID. The file must not change while the vocabulary lives; if it shrinks, the
+ * process may be killed. */
 int eliza_inference_vocab_open(const char *path, size_t path_len, eliza_vocab **out_vocab, char **out_error);
+
+/* How files of vocabularies and constraints are opened. */
+#define ELIZA_OPEN_TRUSTED 1u /* only header, version and checksum are checked, which detects corruption, not tampering */
+#define ELIZA_OPEN_COPY 2u    /* read into memory, not mapped: then the file may change */
+
+/* The same; `flags` are of ELIZA_OPEN_*. */
+int eliza_inference_vocab_open_with(const char *path, size_t path_len, uint32_t flags, eliza_vocab **out_vocab,
+                                    char **out_error);
 
 /* Tokenizes a text: writes up to `cap` ids and returns how many there are, or a negative number if it
  * cannot. Adds no special tokens. */
@@ -446,14 +454,20 @@ int eliza_inference_constraint_create_tags(const eliza_vocab *vocab, const uint8
 int eliza_inference_constraint_save(const eliza_constraint *constraint, const char *path, size_t path_len,
                                     char **out_error);
 
-/* Opens such a file by mapping it, for a vocabulary with the same fingerprint. Of `config` only
+/* Opens such a file by mapping it, whoever wrote it, for a vocabulary with the same fingerprint. Of `config` only
  * mask_bytes_max is read; the mapped tables do not count. A damaged file, or one for another
- * vocabulary, is ELIZA_ERR_FILE_INVALID. The file must not change while the constraint lives. The file of a JSON
+ * vocabulary, is ELIZA_ERR_FILE_INVALID. The file must not change while the constraint lives; if it shrinks, the process
+ * may be killed. Which texts a changed file allows is its writer's to say. The file of a JSON
  * Schema holds its text with the documents that it used, that of tags their descriptor, and is compiled again,
  * within `config`. */
 int eliza_inference_constraint_open(const eliza_vocab *vocab, const char *path, size_t path_len,
                                     const eliza_compile_config_t *config, eliza_constraint **out_constraint,
                                     char **out_error);
+
+/* The same; `flags` are of ELIZA_OPEN_*. */
+int eliza_inference_constraint_open_with(const eliza_vocab *vocab, const char *path, size_t path_len, uint32_t flags,
+                                         const eliza_compile_config_t *config, eliza_constraint **out_constraint,
+                                         char **out_error);
 
 #define ELIZA_CONSTRAINT_TOKEN_TRIE 0
 #define ELIZA_CONSTRAINT_CHOICES 1

@@ -247,7 +247,7 @@ fn makeConstraint(r: *Report, arena: std.mem.Allocator, vocabulary: *Vocabulary,
     defer compiled.release();
     try compiled.compiled.prepare(&.{}, diag);
     try save(r, arena, compiled, diag);
-    const opened = try eliza.files.openVocabulary(gpa, try r.path(arena, "vocabulary"), diag);
+    const opened = try eliza.files.openVocabulary(gpa, try r.path(arena, "vocabulary"), .{}, diag);
     defer opened.release();
     return openConstraint(opened, try r.path(arena, "constraint"), settings, diag);
 }
@@ -414,7 +414,7 @@ fn save(r: *const Report, arena: std.mem.Allocator, constraint: *const Constrain
 }
 
 fn openConstraint(vocabulary: *const Vocabulary, path: []const u8, settings: eliza.compile.Settings, diag: *Diagnostic) !*Constraint {
-    const opened = try eliza.files.openRecognizer(gpa, vocabulary, path, settings, diag);
+    const opened = try eliza.files.openRecognizer(gpa, vocabulary, path, .{}, settings, diag);
     errdefer opened.release();
     return Constraint.create(gpa, vocabulary, .{ .recognizer = opened }, diag);
 }
@@ -426,7 +426,7 @@ fn openChanged(r: *Report, arena: std.mem.Allocator, compiled: *const Constraint
     const path = try r.path(arena, if (get(open, "path")) |other| other.string else as);
     try change(arena, path, open);
     if (std.mem.eql(u8, as, "vocabulary")) {
-        (try eliza.files.openVocabulary(gpa, path, diag)).release();
+        (try eliza.files.openVocabulary(gpa, path, .{}, diag)).release();
         return diag.fail(.ok, "the vocabulary was opened", .{});
     }
     const other = if (get(open, "for")) |tokens| try makeVocabulary(arena, tokens, diag) else null;

@@ -1115,6 +1115,15 @@ static void test_files(const char *folder, const eliza_vocab *vocab) {
     REFUSES(ELIZA_ERR_FILE_INVALID, eliza_inference_constraint_open(vocab, path, n, NULL, &made, &error));
     refuses_damage(NULL);
     GIVES(ELIZA_OK, eliza_inference_vocab_open(path, n, &opened, &error));
+    for (uint32_t flags = 0; flags <= (ELIZA_OPEN_TRUSTED | ELIZA_OPEN_COPY); flags++) {
+        eliza_vocab *again = NULL;
+        GIVES(ELIZA_OK, eliza_inference_vocab_open_with(path, n, flags, &again, &error));
+        CHECK_EQUAL(eliza_inference_vocab_size(again), N_TOKENS);
+        eliza_inference_vocab_free(again);
+    }
+    eliza_vocab *refused = NOT_A_HANDLE;
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_vocab_open_with(path, n, 4, &refused, &error));
+    CHECK(refused == NULL);
     larger = make_vocab_where("unused", N_TOKENS - 1);
     CHECK_STRUCT(eliza_vocab_info_t, opened, eliza_inference_vocab_info);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -1135,6 +1144,13 @@ static void test_files(const char *folder, const eliza_vocab *vocab) {
         GIVES(ELIZA_ERR_FILE_INVALID, eliza_inference_vocab_open(path, n, &none, &error));
         CHECK(none == NULL);
         refuses_damage(vocab);
+
+        for (uint32_t flags = 0; flags <= (ELIZA_OPEN_TRUSTED | ELIZA_OPEN_COPY); flags++) {
+            GIVES(ELIZA_OK, eliza_inference_constraint_open_with(vocab, path, n, flags, NULL, &mapped, &error));
+            use_matcher(mapped, texts[i]);
+            eliza_inference_constraint_free(mapped);
+        }
+        REFUSES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_open_with(vocab, path, n, 4, NULL, &made, &error));
 
         /* What was opened is saved again, and outlives the handles that it came from. */
         GIVES(ELIZA_OK, eliza_inference_constraint_open(vocab, path, n, NULL, &mapped, &error));

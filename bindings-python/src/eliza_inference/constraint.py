@@ -16,6 +16,7 @@ from eliza_inference._bitmap import n_bitmap_words
 from eliza_inference._constants import constant
 from eliza_inference._described import Described, Shared
 from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struct
+from eliza_inference._opening import open_flags
 from eliza_inference._tokenizers import watching_tokenizer
 from eliza_inference.budget import Budget, call_within
 from eliza_inference.errors import InvalidArgumentError, PayloadError, error_from_status
@@ -404,19 +405,27 @@ class Constraint(Shared, Described):
 
     @classmethod
     def open(
-        cls, vocabulary: Vocabulary, path: str | os.PathLike[str], *, mask_bytes_max: int | None = None
+        cls,
+        vocabulary: Vocabulary,
+        path: str | os.PathLike[str],
+        *,
+        mask_bytes_max: int | None = None,
+        trusted: bool = False,
+        copy: bool = False,
     ) -> Constraint:
         """Maps a file that `save` wrote, which makes the constraint ready at once, with the tables saved. A JSON
         Schema and tags are compiled again; `parse` then reads its documents as `json` does.
 
-        `mask_bytes_max` bounds the bytes of tables and masks built later (None: `limits.MASK_BYTES`). The
-        file must not change while the constraint lives. Raises `FileInvalidError` if it is damaged, of
+        `mask_bytes_max` bounds the bytes of tables and masks built later (None: `limits.MASK_BYTES`). Whoever wrote
+        the file, all that it says is checked; not so if it is `trusted`. It must not change while the constraint
+        lives, unless it is a `copy` that is used. Raises `FileInvalidError` if it is damaged, of
         another version or for a vocabulary with other tokens, and `SlotFileError` if it cannot be read.
         """
         encoded = os.fsencode(path)
         budget = Budget(mask_bytes_max=mask_bytes_max) if mask_bytes_max is not None else None
-        function = lib.eliza_inference_constraint_open
-        constraint = cls._compile(ConstraintKind.GRAMMAR, budget, function, vocabulary, encoded, len(encoded))
+        function = lib.eliza_inference_constraint_open_with
+        flags = open_flags(trusted, copy)
+        constraint = cls._compile(ConstraintKind.GRAMMAR, budget, function, vocabulary, encoded, len(encoded), flags)
         constraint.kind = ConstraintKind(_recognizer_info(constraint._handle).kind)
         if constraint.kind == ConstraintKind.JSON_SCHEMA:
             constraint._read = json.loads

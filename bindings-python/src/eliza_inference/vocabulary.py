@@ -15,6 +15,7 @@ from eliza_inference._arguments import integer, kind_of, utf8
 from eliza_inference._described import Described, Shared
 from eliza_inference._library import CData, call, ffi, lib, new_struct
 from eliza_inference._open_model import OpenModel
+from eliza_inference._opening import open_flags
 from eliza_inference._tokenizers import ByteTokenizer, RegisteredTokenizer, set_tokenizer
 from eliza_inference.converters.tiktoken_ranks import Ranks, read_tiktoken_ranks
 from eliza_inference.converters.token_table import TokenTable
@@ -192,15 +193,16 @@ class Vocabulary(Shared, Described):
         return cls._from_table(read_tiktoken_ranks(ranks, special or {}), n_tokens, end_of_generation, model_id)
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Vocabulary:
+    def open(cls, path: str | os.PathLike[str], *, trusted: bool = False, copy: bool = False) -> Vocabulary:
         """Maps a file that `save` wrote, which makes the vocabulary ready at once, byte trie included.
 
-        The file must not change while the vocabulary lives. Raises `FileInvalidError` if it is damaged or
+        Whoever wrote the file, all that it says is checked; not so if it is `trusted`. It must not change while the
+        vocabulary lives, unless it is a `copy` that is used. Raises `FileInvalidError` if it is damaged or
         of another version, and `SlotFileError` if it cannot be read.
         """
         encoded = os.fsencode(path)
         out = ffi.new("eliza_vocab **")
-        call(lib.eliza_inference_vocab_open, encoded, len(encoded), out)
+        call(lib.eliza_inference_vocab_open_with, encoded, len(encoded), open_flags(trusted, copy), out)
         return cls._from_handle(out[0])
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -80,6 +80,7 @@ pub const matcher = @import("constraint/matcher.zig");
 test {
     @import("std").testing.refAllDecls(@This());
     _ = @import("base/bitmap.zig");
+    _ = @import("base/watch.zig");
     _ = @import("base/number_map.zig");
     _ = @import("base/texts.zig");
     _ = @import("platform/processor.zig");
@@ -94,6 +95,7 @@ test {
     _ = @import("mask/scratch.zig");
     _ = @import("mask/walk.zig");
     _ = @import("lr/chains.zig");
+    _ = @import("lr/check.zig");
     _ = @import("lr/parser_test.zig");
     _ = @import("lr/selection_test.zig");
     _ = @import("lr/signature_test.zig");

@@ -13,6 +13,7 @@ const StackForm = @import("../language/position.zig").StackForm;
 const Arrays = @import("../language/arrays.zig").Arrays;
 const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
+const check = @import("../lr/check.zig");
 const Program = @import("../lr/program.zig").Program;
 const nothing_pending = @import("../lr/parser.zig").nothing_pending;
 const run_module = @import("run.zig");
@@ -198,6 +199,10 @@ pub const Ambiguous = struct {
         const named = try reader.get(NamedTokens);
         const lexing = std.enums.fromInt(Lexing, try reader.get(u32)) orelse return error.Damaged;
         return .{ .program = program, .lexing = lexing, .named = named };
+    }
+
+    pub fn isSound(a: *const Ambiguous, context: *const MaskContext) Allocator.Error!bool {
+        return a.named.isSound(context.tokens.n) and !check.hasEmptyReductions(&a.program) and try check.isSound(context.gpa, &a.program);
     }
 
     pub fn prepare(_: *Ambiguous, _: *const MaskContext, _: *const Budget, _: *diagnostic.Diagnostic) diagnostic.Error!void {}

@@ -31,6 +31,13 @@ pub const NamedTokens = struct {
         named.* = undefined;
     }
 
+    /// Whether no operation reads beyond the arrays, and all runs ascend, up to `n_tokens`.
+    pub fn isSound(named: *const NamedTokens, n_tokens: u32) bool {
+        if (named.starts.len != named.classes.len) return false;
+        for (named.starts, 0..) |start, i| if (start > n_tokens or (i > 0 and named.starts[i - 1] >= start)) return false;
+        return true;
+    }
+
     pub fn isEmpty(named: *const NamedTokens) bool {
         return named.n_classes == 0;
     }

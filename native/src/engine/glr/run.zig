@@ -31,6 +31,10 @@ const configurations_max = 1024;
 /// The most sets of configurations of a run, and links that it follows: some tenths of a second.
 const sets_max = 1 << 16;
 const work_max = 1 << 25;
+/// As many steps as beginning a run takes.
+const init_steps = 64;
+/// The most configurations of all sets of a run, and nodes that it adds.
+const kept_max = 1 << 22;
 
 /// Where a lexeme may end.
 pub const Lexing = enum(u32) {
@@ -145,6 +149,7 @@ pub const Run = struct {
             .first_cell = pool.nodes.items.len,
         };
         errdefer r.deinit();
+        try pool.watch.steps(init_steps);
         try r.sets.append(gpa, .{ .from = 0, .to = 0 });
         var all: graph.Configurations = .of(pool, at);
         while (all.next()) |one| {
@@ -188,6 +193,7 @@ pub const Run = struct {
         const range = r.sets.items[set];
         for (range.from..range.to) |i| {
             const one = r.configurations.items[i];
+            try r.pool.watch.steps(2);
             if (one.state >= first_place) {
                 if (try r.isWhole(one) and begins) try r.endPart(one);
                 try r.goOn(one, byte);
@@ -611,7 +617,7 @@ pub const Run = struct {
                 if (a.state != b.state or a.stack != b.stack) break;
             } else return set;
         };
-        if (r.sets.items.len == sets_max) return error.TooLarge;
+        if (r.sets.items.len == sets_max or r.configurations.items.len > kept_max) return error.TooLarge;
         const set: u32 = @intCast(r.sets.items.len);
         const from: u32 = @intCast(r.configurations.items.len);
         try r.configurations.appendSlice(r.gpa, all);
@@ -629,6 +635,8 @@ pub const Run = struct {
         const hash = hasher.final() >> 1;
         const known = r.by_links.get(hash);
         if (known) |node| if (r.hasLinks(node, state, links)) return node;
+        if (r.levels.items.len > kept_max) return error.TooLarge;
+        try r.pool.watch.steps(@intCast(links.len));
         var node: u32 = graph.last;
         var level: i32 = std.math.minInt(i32);
         var i = links.len;
@@ -719,6 +727,7 @@ pub const Run = struct {
     /// Follows all paths of `length` links down, and adds the pairs of what a reduction puts there. `by`: the pair that is
     /// reduced; null for a node.
     fn reduce(r: *Run, from: Below, reduction: usize, length: u16, by: ?usize) Error!void {
+        try r.pool.watch.steps(2);
         r.frontier.clearRetainingCapacity();
         try r.frontier.append(r.gpa, from);
         for (0..length) |i| {
@@ -754,6 +763,7 @@ pub const Run = struct {
     fn addToFrontier(r: *Run, one: Below) Error!void {
         r.work += 1;
         if (r.work > work_max) return error.TooLarge;
+        try r.pool.watch.steps(1);
         const next = &r.next_frontier;
         const n: u32 = @intCast(next.items.len);
         if (n < listed_max) {

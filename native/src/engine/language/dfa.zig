@@ -76,6 +76,18 @@ pub const Dfa = struct {
         return d.reach_sets[@as(usize, d.reaches[state]) * d.words ..][0..d.words];
     }
 
+    /// Whether no operation reads beyond the arrays, whatever wrote them, and all patterns are below `n_patterns`.
+    pub fn isSound(d: *const Dfa, n_patterns: usize) bool {
+        const n_states = d.matches.len;
+        if (n_states < 2 or n_states > std.math.maxInt(u16) or d.reaches.len != n_states) return false;
+        if (d.transitions.len % n_states != 0 or d.nClasses() == 0 or d.nClasses() > 256) return false;
+        for (d.columns) |place| if (place % n_states != 0 or place >= d.transitions.len) return false;
+        if (d.words == 0 or d.reach_sets.len % d.words != 0 or n_patterns > 64 * @as(usize, d.words)) return false;
+        return areBelow(d.transitions, n_states) and areBelow(d.reaches, d.nReach()) and
+            areRanges(d.match_offsets, d.match_patterns.len) and areBelow(d.matches, d.nLists()) and
+            areBelow(d.match_patterns, n_patterns);
+    }
+
     /// Not for a DFA whose arrays are mapped.
     pub fn deinit(d: *Dfa, gpa: Allocator) void {
         inline for (owned) |field| gpa.free(@field(d, field));
@@ -91,3 +103,18 @@ pub const Dfa = struct {
 
     const owned = .{ "transitions", "matches", "match_offsets", "match_patterns", "reaches", "reach_sets" };
 };
+
+/// Whether all numbers are below a bound. Reads all, so that the compiler takes several at once.
+pub fn areBelow(numbers: []const u16, bound: usize) bool {
+    var largest: u16 = 0;
+    for (numbers) |number| largest = @max(largest, number);
+    return numbers.len == 0 or largest < bound;
+}
+
+/// Whether these are offsets of ranges, one after another, of an array of `length`; there may be none, but for the end.
+pub fn areRanges(offsets: []const u32, length: usize) bool {
+    if (offsets.len == 0 or offsets[0] != 0 or offsets[offsets.len - 1] > length) return false;
+    var ascend = true;
+    for (offsets[0 .. offsets.len - 1], offsets[1..]) |from, to| ascend = ascend and from <= to;
+    return ascend;
+}

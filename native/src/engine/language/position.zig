@@ -7,6 +7,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
+const Watch = @import("../base/watch.zig").Watch;
 
 /// What a language keeps below the state of a position.
 pub const StackForm = enum {
@@ -52,6 +53,8 @@ pub const Node = extern struct {
 /// The nodes of all stacks of one text. Belongs to one thread. A node stands behind its parent.
 pub const Pool = struct {
     nodes: ArrayList(Node) = .empty,
+    /// What operations on the text may take.
+    watch: Watch = .{},
 
     /// The node of a stack's top, to be below another top.
     pub fn push(pool: *Pool, gpa: Allocator, stack: Stack) Allocator.Error!u32 {

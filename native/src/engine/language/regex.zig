@@ -61,6 +61,10 @@ pub const Regex = struct {
     pub fn open(_: Allocator, reader: anytype) error{ OutOfMemory, Damaged }!Regex {
         return reader.get(Regex);
     }
+
+    pub fn isSound(r: *const Regex, _: *const MaskContext) Allocator.Error!bool {
+        return r.dfa.isSound(1);
+    }
 };
 
 /// What mask/walk.zig walks with. `states` has room for the longest token and one more.

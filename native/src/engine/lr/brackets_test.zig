@@ -87,6 +87,11 @@ const displacements = table: {
     for (&d, 0..) |*to, i| to.* = i * n_symbols;
     break :table d;
 };
+const owners = table: {
+    var o: [transitions.len]u16 = undefined;
+    for (&o, transitions, 0..) |*owner, target, i| owner.* = if (target == 0) Program.none else i / n_symbols;
+    break :table o;
+};
 const follows_reach = table: {
     var f: [5 * lexer.n]bool = undefined;
     for (&f, 0..) |*can, i| {
@@ -128,6 +133,7 @@ pub const program: Program = .{
     .reduction_sets = flat(&lookaheads),
     .displacements = &displacements,
     .transitions = &transitions,
+    .owners = &owners,
     .skip = &skip,
     .first_skip = &skip,
     .lazy = &@as([skip.len]u64, @splat(0)),

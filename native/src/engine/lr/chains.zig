@@ -13,6 +13,10 @@ const Program = program_module.Program;
 const Reduction = program_module.Reduction;
 const terminal_set = @import("terminal_set.zig");
 const NumberMap = @import("../base/number_map.zig").NumberMap;
+const span = @import("../contract/span.zig");
+const Watch = @import("../base/watch.zig").Watch;
+
+const Error = span.Error;
 
 /// In place of the state below the bottom of a stack.
 pub const nothing = std.math.maxInt(u16);
@@ -59,6 +63,9 @@ pub fn Chains(comptime width: usize) type {
         /// A reduction that is not a unit reduction, and the terminals before which it is done.
         const Exit = struct { set: Set, top: u16, reduction: Reduction };
 
+        /// The most links of one chain.
+        const links_max = 1 << 16;
+
         /// Beyond this, `limit` forgets all chains.
         const bytes_max = 16 << 20;
 
@@ -83,8 +90,8 @@ pub fn Chains(comptime width: usize) type {
         }
 
         /// The chain of a top and the state below it, by its index; built if it is not known yet.
-        pub inline fn of(c: *C, gpa: Allocator, program: *const Program, below: u32, top: u16) Allocator.Error!u32 {
-            return c.index.get(keyOf(below, top)) orelse c.learn(gpa, program, below, top);
+        pub inline fn of(c: *C, gpa: Allocator, program: *const Program, watch: *Watch, below: u32, top: u16) Error!u32 {
+            return c.index.get(keyOf(below, top)) orelse c.learn(gpa, program, watch, below, top);
         }
 
         inline fn keyOf(below: u32, top: u16) u64 {
@@ -99,7 +106,7 @@ pub fn Chains(comptime width: usize) type {
             } else unreachable;
         }
 
-        noinline fn learn(c: *C, gpa: Allocator, program: *const Program, below: u32, top: u16) Allocator.Error!u32 {
+        noinline fn learn(c: *C, gpa: Allocator, program: *const Program, watch: *Watch, below: u32, top: u16) Error!u32 {
             const first_link = c.links.items.len;
             const first_exit = c.exits.items.len;
             errdefer {
@@ -114,6 +121,8 @@ pub fn Chains(comptime width: usize) type {
             try c.links.append(gpa, .{ .set = @splat(std.math.maxInt(u64)), .top = top });
             var i = first_link;
             while (i < c.links.items.len) : (i += 1) {
+                try watch.steps(4);
+                if (c.links.items.len > first_link + links_max) return error.TooLarge;
                 try c.follow(gpa, program, chain, i, below);
                 const link = &c.links.items[i];
                 sets.meet(&link.set, &link.set, sets.at(program.shift_sets, link.top));
@@ -126,7 +135,7 @@ pub fn Chains(comptime width: usize) type {
         }
 
         /// Follows the reductions of a link, whose set is still that of all terminals that led there.
-        fn follow(c: *C, gpa: Allocator, program: *const Program, chain: *Chain, from: usize, below: u32) Allocator.Error!void {
+        fn follow(c: *C, gpa: Allocator, program: *const Program, chain: *Chain, from: usize, below: u32) Error!void {
             const top = c.links.items[from].top;
             for (program.reduction_offsets[top]..program.reduction_offsets[top + 1]) |r| {
                 const next = try c.links.addOne(gpa);
@@ -156,9 +165,10 @@ test "the state below decides before every unit reduction of the top, and before
     program.shift_sets = &.{ 0, 0, 8, 0, 1, 0, 2, 0 };
     program.displacements = &@as([4]u32, @splat(0));
     program.transitions = &.{ 0, 1, 2, 3 };
+    var watch: Watch = .{};
     var chains: Chains(width) = .{};
     defer chains.deinit(gpa);
-    const n = try chains.of(gpa, &program, 0, 1);
+    const n = try chains.of(gpa, &program, &watch, 0, 1);
     const chain = chains.all.items[n];
     try std.testing.expectEqual([_]u64{ 0b0011, 0 }, chain.needs_below);
     try std.testing.expectEqual([_]u64{ 0b1011, 0 }, chain.shifts);
@@ -191,12 +201,13 @@ test "few chains may stay if they are long" {
     program.displacements = &displacements;
     program.transitions = &transitions;
 
+    var watch: Watch = .{};
     var chains: C = .{};
     defer chains.deinit(gpa);
     var bytes: usize = 0;
     for (0..8) |below| for (1..n_states) |top| {
-        const chain = try chains.of(gpa, &program, @intCast(below), @intCast(top));
-        try std.testing.expectEqual(chain, try chains.of(gpa, &program, @intCast(below), @intCast(top)));
+        const chain = try chains.of(gpa, &program, &watch, @intCast(below), @intCast(top));
+        try std.testing.expectEqual(chain, try chains.of(gpa, &program, &watch, @intCast(below), @intCast(top)));
         try std.testing.expectEqual(top + 1, chains.all.items[chain].links.len());
         chains.limit(gpa);
         bytes = @max(bytes, chains.bytes());

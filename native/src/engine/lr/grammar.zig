@@ -17,6 +17,7 @@ const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 const program_module = @import("program.zig");
 const Program = program_module.Program;
+const check = @import("check.zig");
 const parser_module = @import("parser.zig");
 const nothing_pending = parser_module.nothing_pending;
 const Sets = @import("terminal_set.zig").Sets;
@@ -24,6 +25,8 @@ const Selector = @import("selection.zig").Selector;
 const signature = @import("signature.zig");
 const TableStore = @import("table_store.zig").TableStore;
 const Walker = @import("walker.zig").Walker;
+
+const Error = parser_module.Error;
 
 /// recognizer/language.zig says what each operation promises.
 pub const Grammar = struct {
@@ -53,7 +56,7 @@ pub const Grammar = struct {
         return nothing_pending;
     }
 
-    pub fn advance(g: *const Grammar, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) Allocator.Error!?Position {
+    pub fn advance(g: *const Grammar, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) Error!?Position {
         return switch (g.program.width) {
             inline program_module.set_widths[0], program_module.set_widths[1] => |width| advanceWide(
                 width,
@@ -67,7 +70,7 @@ pub const Grammar = struct {
         };
     }
 
-    pub fn canStop(g: *const Grammar, gpa: Allocator, pool: *Pool, at: Position) Allocator.Error!bool {
+    pub fn canStop(g: *const Grammar, gpa: Allocator, pool: *Pool, at: Position) Error!bool {
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
         return switch (g.program.width) {
@@ -76,7 +79,7 @@ pub const Grammar = struct {
         };
     }
 
-    pub fn computeMask(g: *Grammar, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+    pub fn computeMask(g: *Grammar, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) Error!u32 {
         switch (g.program.width) {
             inline program_module.set_widths[0], program_module.set_widths[1] => |width| {
                 return g.computeMaskWide(width, context, pool, at, scratch);
@@ -95,10 +98,16 @@ pub const Grammar = struct {
     }
 
     pub fn open(gpa: Allocator, reader: anytype) error{ OutOfMemory, Damaged }!Grammar {
-        var g: Grammar = try .init(gpa, try reader.get(Program));
+        const program = try reader.get(Program);
+        if (program.n_shards > check.shards_max or program.lexer.matches.len > std.math.maxInt(u16)) return error.Damaged;
+        var g: Grammar = try .init(gpa, program);
         errdefer g.tables.deinit();
         try g.tables.open(reader);
         return g;
+    }
+
+    pub fn isSound(g: *const Grammar, context: *const MaskContext) Allocator.Error!bool {
+        return try check.isSound(context.gpa, &g.program) and try g.tables.isSound(.{ .program = &g.program, .context = context });
     }
 
     fn computeMaskWide(
@@ -108,16 +117,19 @@ pub const Grammar = struct {
         pool: *Pool,
         at: Position,
         scratch: *Scratch,
-    ) Allocator.Error!u32 {
+    ) Error!u32 {
         const program = &g.program;
         const selector = try selectorOf(width, context.gpa, program, pool, scratch);
         const state: u16 = @intCast(at.state);
-        var restarts: [shards_max]*const signature.Table = undefined;
+        var restarts: [check.shards_max]*const signature.Table = undefined;
         const source: signature.Source = .{ .program = program, .context = context };
         if (try g.tables.forState(source, state, restarts[0..program.n_shards])) |tables| {
             scratch.builder.clear();
             const can_stop = try selector.select(tables, state, at.stack, &scratch.builder);
-            scratch.mask = scratch.builder.finish(can_stop, context.trie.end_tokens);
+            scratch.mask = if (g.tables.mapped.len == 0)
+                scratch.builder.finish(can_stop, context.trie.end_tokens)
+            else
+                scratch.builder.finishDistinct(can_stop, context.trie.end_tokens);
             return selector.parser.least_depth;
         }
         const n_nodes = pool.nodes.items.len;
@@ -128,11 +140,8 @@ pub const Grammar = struct {
         var walker: Walker(width) = try .init(parser, places, state, at.stack);
         defer walker.deinit();
         context.computeByWalk(&walker, try parser.canEnd(state, at.stack), scratch);
-        return if (walker.out_of_memory) error.OutOfMemory else 0;
+        return walker.failure orelse 0;
     }
-
-    /// Enough for 256 first classes, 64 in each shard.
-    const shards_max = 4;
 };
 
 fn selectorOf(
@@ -141,7 +150,7 @@ fn selectorOf(
     program: *const Program,
     pool: *Pool,
     scratch: *Scratch,
-) Allocator.Error!*Selector(width) {
+) Error!*Selector(width) {
     const S = Selector(width);
     if (scratch.attachmentOf(S)) |selector| {
         selector.parser.pool = pool;
@@ -158,11 +167,12 @@ fn advanceWide(
     pool: *Pool,
     from: Position,
     text: []const u8,
-) Allocator.Error!?Position {
+) Error!?Position {
     var parser: parser_module.Parser(width) = .{ .gpa = gpa, .program = program, .pool = pool };
     const lexer = &program.lexer;
     var state: u16 = @intCast(from.state);
     var stack = from.stack;
+    try pool.watch.steps(1);
     for (text) |byte| {
         if (state != nothing_pending) {
             const next = lexer.next(state, byte);
@@ -181,7 +191,7 @@ fn advanceWide(
     return if (try parser.anyViable(stack, Sets(width).at(lexer.reach_sets, reach))) after else null;
 }
 
-fn canEndWide(comptime width: usize, gpa: Allocator, program: *const Program, pool: *Pool, at: Position) Allocator.Error!bool {
+fn canEndWide(comptime width: usize, gpa: Allocator, program: *const Program, pool: *Pool, at: Position) Error!bool {
     var parser: parser_module.Parser(width) = .{ .gpa = gpa, .program = program, .pool = pool };
     return parser.canEnd(@intCast(at.state), at.stack);
 }

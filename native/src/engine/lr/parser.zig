@@ -14,9 +14,16 @@ const program_module = @import("program.zig");
 const Program = program_module.Program;
 const chains_module = @import("chains.zig");
 const terminal_set = @import("terminal_set.zig");
+const span = @import("../contract/span.zig");
 
 /// In place of a lexer state: no lexeme is pending. So it is before the first byte.
 pub const nothing_pending = 0;
+
+/// `TooLarge`: the watch of the stacks' pool has stopped the operation, or too many stacks are followed at once.
+pub const Error = span.Error;
+
+/// The most levels at once.
+const levels_max = 1 << 20;
 
 /// An LR parser with sets of terminals of `width` words. Belongs to one thread. Whatever it pushes, it adds to
 /// the pool.
@@ -65,7 +72,7 @@ pub fn Parser(comptime width: usize) type {
         }
 
         /// The wanted terminals that can be shifted. Appends their levels to `levels`, for `shifting`.
-        pub inline fn viable(p: *P, stack: Stack, wanted: *const Set) Allocator.Error!Set {
+        pub inline fn viable(p: *P, stack: Stack, wanted: *const Set) Error!Set {
             const program = p.program;
             try p.levels.ensureUnusedCapacity(p.gpa, 1);
             // Most states that a terminal leads to only shift.
@@ -79,14 +86,16 @@ pub fn Parser(comptime width: usize) type {
         /// Works level by level: what a chain does not shift goes on to the stacks that it reduces to. The last waiting
         /// level replaces one that shifts nothing, so that few wait, however deep the stack is. `levels` has room for
         /// one more.
-        fn viableReduced(p: *P, stack: Stack, wanted: *const Set) Allocator.Error!Set {
+        fn viableReduced(p: *P, stack: Stack, wanted: *const Set) Error!Set {
             var i = p.levels.items.len;
             p.levels.appendAssumeCapacity(.{ .stack = stack, .set = wanted.* });
             var all: Set = @splat(0);
             while (i < p.levels.items.len) {
                 const at = p.levels.items[i].stack;
-                const number = try p.chains.of(p.gpa, p.program, p.stateBelow(at), @intCast(at.top));
+                const number = try p.chains.of(p.gpa, p.program, &p.pool.watch, p.stateBelow(at), @intCast(at.top));
                 const chain = &p.chains.all.items[number];
+                try p.pool.watch.steps(@intCast(1 + chain.exits.len()));
+                if (p.levels.items.len > levels_max) return error.TooLarge;
                 try p.levels.ensureUnusedCapacity(p.gpa, chain.exits.len());
                 const level = &p.levels.items[i];
                 for (p.chains.exits.items[chain.exits.from..chain.exits.to]) |*exit| {
@@ -122,7 +131,7 @@ pub fn Parser(comptime width: usize) type {
         }
 
         /// The node that a reduction of this length leaves on top; what it reduces to comes on it.
-        inline fn popped(p: *P, stack: Stack, length: u16) Allocator.Error!u32 {
+        inline fn popped(p: *P, stack: Stack, length: u16) Error!u32 {
             if (length == 0) return p.pool.push(p.gpa, stack);
             var below = stack.below;
             for (1..length) |_| below = p.pool.nodes.items[below].parent;
@@ -131,7 +140,7 @@ pub fn Parser(comptime width: usize) type {
         }
 
         /// The stack after the pending lexeme, if there is one; null if it cannot end here.
-        pub fn endLexeme(p: *P, state: u16, stack: Stack) Allocator.Error!?Stack {
+        pub fn endLexeme(p: *P, state: u16, stack: Stack) Error!?Stack {
             if (state == nothing_pending) return stack;
             for (p.program.lexer.matchList(state)) |terminal| {
                 if (program_module.has(p.program.skip, terminal)) return stack;
@@ -141,7 +150,7 @@ pub fn Parser(comptime width: usize) type {
         }
 
         /// Whether any of the wanted terminals can be shifted. Adds no level.
-        pub fn anyViable(p: *P, stack: Stack, wanted: *const Set) Allocator.Error!bool {
+        pub fn anyViable(p: *P, stack: Stack, wanted: *const Set) Error!bool {
             const program = p.program;
             if (sets.intersects(wanted, sets.at(program.shift_sets, stack.top))) return true;
             for (program.reduction_offsets[stack.top]..program.reduction_offsets[stack.top + 1]) |r| {
@@ -169,7 +178,7 @@ pub fn Parser(comptime width: usize) type {
         }
 
         /// The stack after a terminal that `stack` shifts.
-        pub inline fn shifted(p: *P, stack: Stack, terminal: u16) Allocator.Error!Stack {
+        pub inline fn shifted(p: *P, stack: Stack, terminal: u16) Error!Stack {
             return .{ .below = try p.pool.push(p.gpa, stack), .top = p.topAfter(stack, terminal) };
         }
 
@@ -180,24 +189,25 @@ pub fn Parser(comptime width: usize) type {
         }
 
         /// Whether the text may end here, after the pending lexeme.
-        pub fn canEnd(p: *P, state: u16, stack: Stack) Allocator.Error!bool {
+        pub fn canEnd(p: *P, state: u16, stack: Stack) Error!bool {
             const after = try p.endLexeme(state, stack) orelse return false;
             return try p.take(after, p.program.endOfInput()) != null;
         }
 
         /// The stack after a terminal; null if it cannot be shifted. Adds no level.
-        pub fn take(p: *P, stack: Stack, terminal: u16) Allocator.Error!?Stack {
+        pub fn take(p: *P, stack: Stack, terminal: u16) Error!?Stack {
             return try p.shifted(try p.shiftable(stack, terminal) orelse return null, terminal);
         }
 
         /// The stack after the reductions before a terminal; null if it cannot be shifted.
-        fn shiftable(p: *P, stack: Stack, terminal: u16) Allocator.Error!?Stack {
+        fn shiftable(p: *P, stack: Stack, terminal: u16) Error!?Stack {
             const program = p.program;
             var at = stack;
             next: while (true) {
                 if (program_module.has(program.shift_sets[@as(usize, at.top) * width ..][0..width], terminal)) return at;
                 for (program.reduction_offsets[at.top]..program.reduction_offsets[at.top + 1]) |r| {
                     if (!program_module.has(program.reduction_sets[r * width ..][0..width], terminal)) continue;
+                    try p.pool.watch.steps(1);
                     at = try p.reduce(at, program.reductions[r]);
                     continue :next;
                 }
@@ -205,7 +215,7 @@ pub fn Parser(comptime width: usize) type {
             }
         }
 
-        fn reduce(p: *P, stack: Stack, reduction: program_module.Reduction) Allocator.Error!Stack {
+        fn reduce(p: *P, stack: Stack, reduction: program_module.Reduction) Error!Stack {
             const below = try p.popped(stack, reduction.length);
             const node = p.pool.nodes.items[below];
             p.least_depth = @min(p.least_depth, node.depth);

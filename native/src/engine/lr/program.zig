@@ -45,6 +45,8 @@ pub const Program = struct {
     displacements: []const u32,
     /// [displacements[state] + symbol] -> state, for symbols on which the state has a transition.
     transitions: []const u16,
+    /// Whose transition each of them is; `none` of those in gaps. For `check` alone.
+    owners: []const u16,
 
     /// Terminals that the parser never sees.
     skip: []const u64,
@@ -70,7 +72,7 @@ pub const Program = struct {
     /// [lexer state * n_shards]: the first classes that end a pending lexeme in this state.
     enders: []const u64,
 
-    /// No first class.
+    /// No first class, and no state.
     pub const none = std.math.maxInt(u16);
 
     /// Not for a program whose arrays are mapped.
@@ -100,7 +102,7 @@ pub const Program = struct {
     pub const owned = .{
         "shift_sets",  "reduction_offsets", "reductions",    "reduction_sets", "displacements",
         "transitions", "skip",              "reaches_skip",  "is_skip",        "follows",
-        "lazy",        "first_skip",        "follows_reach", "enders",
+        "lazy",        "first_skip",        "follows_reach", "enders",         "owners",
     };
 
     /// Number of parser states.

@@ -13,6 +13,8 @@ const Table = signature.Table;
 const MaskBuilder = @import("../mask/builder.zig").MaskBuilder;
 const NumberMap = @import("../base/number_map.zig").NumberMap;
 
+const Error = parser_module.Error;
+
 /// The tables that a mask is made of.
 pub const Tables = struct {
     /// That of the pending lexeme's state. Null: no lexeme is pending.
@@ -64,7 +66,7 @@ pub fn Selector(comptime width: usize) type {
 
         /// Adds the legal tokens to the builder. Returns whether the text may stop. Leaves the pool as it was;
         /// `parser.least_depth` says how much of the stack was looked at.
-        pub fn select(s: *S, tables: Tables, state: u16, stack: Stack, builder: *MaskBuilder) Allocator.Error!bool {
+        pub fn select(s: *S, tables: Tables, state: u16, stack: Stack, builder: *MaskBuilder) Error!bool {
             const p = &s.parser;
             const n_nodes = p.pool.nodes.items.len;
             defer p.pool.nodes.shrinkRetainingCapacity(n_nodes);
@@ -82,7 +84,7 @@ pub fn Selector(comptime width: usize) type {
             return s.restart(tables.restarts, p.program.endersOf(state), after, builder);
         }
 
-        fn restart(s: *S, tables: []const *const Table, firsts: []const u64, stack: Stack, builder: *MaskBuilder) Allocator.Error!bool {
+        fn restart(s: *S, tables: []const *const Table, firsts: []const u64, stack: Stack, builder: *MaskBuilder) Error!bool {
             for (tables, firsts[0..tables.len]) |table, wanted| {
                 if (wanted != 0) try s.visit(table, 0, stack, ToMask{ .builder = builder, .firsts = wanted });
             }
@@ -90,7 +92,7 @@ pub fn Selector(comptime width: usize) type {
         }
 
         /// `to` is a ToMask or a ToList.
-        fn visit(s: *S, table: *const Table, n: u32, stack: Stack, to: anytype) Allocator.Error!void {
+        fn visit(s: *S, table: *const Table, n: u32, stack: Stack, to: anytype) Error!void {
             const p = &s.parser;
             const node = &table.nodes[n];
             const mark = p.levels.items.len;
@@ -125,7 +127,7 @@ pub fn Selector(comptime width: usize) type {
             }
         }
 
-        fn visitShifted(s: *S, table: *const Table, n: u32, mark: usize, terminal: u16, to: anytype) Allocator.Error!void {
+        fn visitShifted(s: *S, table: *const Table, n: u32, mark: usize, terminal: u16, to: anytype) Error!void {
             const p = &s.parser;
             const stack = p.shifting(mark, terminal);
             if (keeps_statics and @TypeOf(to) == ToMask) {
@@ -144,7 +146,7 @@ pub fn Selector(comptime width: usize) type {
         }
 
         /// Visits a subtree to see whether anything below the top of the stack is looked at.
-        noinline fn learn(s: *S, key: u64, table: *const Table, n: u32, stack: Stack) Allocator.Error!u32 {
+        noinline fn learn(s: *S, key: u64, table: *const Table, n: u32, stack: Stack) Error!u32 {
             const p = &s.parser;
             if (s.known.n == known_max or s.groups.items.len >= groups_max) return depends;
             const from = s.groups.items.len;
@@ -182,7 +184,7 @@ const ToMask = struct {
     builder: *MaskBuilder,
     firsts: u64,
 
-    inline fn add(to: ToMask, table: *const Table, g: u32) Allocator.Error!void {
+    inline fn add(to: ToMask, table: *const Table, g: u32) Error!void {
         const group = &table.groups[g];
         if (group.is_bitmap) {
             const words = table.words[group.start * to.builder.words.len ..][0..to.builder.words.len];
@@ -199,7 +201,7 @@ const ToList = struct {
 
     firsts: u64 = std.math.maxInt(u64),
 
-    fn add(to: ToList, _: *const Table, g: u32) Allocator.Error!void {
+    fn add(to: ToList, _: *const Table, g: u32) Error!void {
         try to.groups.append(to.gpa, g);
     }
 };

@@ -174,5 +174,5 @@ test "a walker that is out of memory says so" {
     try std.testing.expect(w.tryPushByte('x'));
     failing.fail_index = failing.alloc_index;
     try std.testing.expect(!w.tryPushByte(' '));
-    try std.testing.expect(w.out_of_memory);
+    try std.testing.expectEqual(error.OutOfMemory, w.failure.?);
 }

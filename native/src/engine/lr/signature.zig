@@ -103,9 +103,11 @@ pub const Source = struct {
 };
 
 /// The most lexemes in a token: selection recurses once for each, on the stack of what may be a small thread.
-fn lexemesMax(width: u32) u16 {
-    return if (width == program_module.set_widths[0]) 200 else 48;
+pub fn lexemesMax(width: u32) u16 {
+    return if (width == program_module.set_widths[0]) lexemes_most else 48;
 }
+
+pub const lexemes_most = 200;
 
 /// `TooLarge`: more distinct signatures than can be numbered, or a token of too many lexemes.
 pub const Error = Allocator.Error || error{TooLarge};

@@ -6,6 +6,7 @@ const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
 const signature = @import("signature.zig");
 const Table = signature.Table;
+const check = @import("check.zig");
 const selection = @import("selection.zig");
 const nothing_pending = @import("parser.zig").nothing_pending;
 const Mutex = @import("../platform/mutex.zig").Mutex;
@@ -124,9 +125,23 @@ pub const TableStore = struct {
         for (keys, store.mapped) |key, *table| {
             table.* = try reader.get(Table);
             const slots = if (key.is_restart != 0) store.restarts else store.continuations;
-            if (key.index >= slots.len) return error.Damaged;
+            if (key.is_restart > 1 or key.index >= slots.len) return error.Damaged;
             slots[key.index].store(table, .monotonic);
         }
+    }
+
+    /// Whether tables out of a file are sound, if the program is.
+    pub fn isSound(store: *const TableStore, source: signature.Source) Allocator.Error!bool {
+        if (store.mapped.len == 0) return true;
+        var tables: check.Tables = try .init(source);
+        defer tables.deinit();
+        for (store.continuations, 0..) |*slot, state| {
+            if (store.built(slot)) |table| if (!tables.isContinuation(table, @intCast(state))) return false;
+        }
+        for (store.restarts, 0..) |*slot, shard| {
+            if (store.built(slot)) |table| if (!tables.isRestart(table, @intCast(shard))) return false;
+        }
+        return true;
     }
 
     fn continuation(store: *TableStore, source: signature.Source, state: u16) Allocator.Error!?*const Table {

@@ -8,6 +8,7 @@ const dfa = @import("../language/dfa.zig");
 const Stack = @import("../language/position.zig").Stack;
 const program_module = @import("program.zig");
 const parser_module = @import("parser.zig");
+const Error = parser_module.Error;
 const nothing_pending = parser_module.nothing_pending;
 const Sets = @import("terminal_set.zig").Sets;
 const NumberMap = @import("../base/number_map.zig").NumberMap;
@@ -22,8 +23,8 @@ pub fn Walker(comptime width: usize) type {
         configurations: ArrayList(Configuration) = .empty,
         /// From a configuration and a match list to the next configuration, or `refused`.
         after: NumberMap = .{},
-        /// A walk cannot fail. Out of memory, it refuses every byte, and its mask does not count.
-        out_of_memory: bool = false,
+        /// A walk cannot fail. Once it has, it refuses every byte, and its mask does not count.
+        failure: ?Error = null,
 
         const W = @This();
         const Parser = parser_module.Parser(width);
@@ -35,7 +36,7 @@ pub fn Walker(comptime width: usize) type {
 
         /// At a position. `states` has room for the longest token and one more. The caller has begun the
         /// parser's run.
-        pub fn init(parser: *Parser, states: []Place, state: u16, stack: Stack) Allocator.Error!W {
+        pub fn init(parser: *Parser, states: []Place, state: u16, stack: Stack) Error!W {
             var w: W = .{ .parser = parser, .states = states };
             errdefer w.deinit();
             states[0] = .{ .state = state, .configuration = try w.configure(stack) };
@@ -49,8 +50,9 @@ pub fn Walker(comptime width: usize) type {
         }
 
         pub fn tryPushByte(w: *W, byte: u8) bool {
-            const next = w.step(w.states[w.depth], byte) catch {
-                w.out_of_memory = true;
+            if (w.failure != null) return false;
+            const next = w.step(w.states[w.depth], byte) catch |e| {
+                w.failure = e;
                 return false;
             } orelse return false;
             w.depth += 1;
@@ -62,7 +64,8 @@ pub fn Walker(comptime width: usize) type {
             w.depth -= n;
         }
 
-        fn step(w: *W, place: Place, byte: u8) Allocator.Error!?Place {
+        fn step(w: *W, place: Place, byte: u8) Error!?Place {
+            try w.parser.pool.watch.steps(1);
             const lexer = &w.parser.program.lexer;
             if (place.state != nothing_pending) {
                 const next = lexer.next(place.state, byte);
@@ -85,7 +88,7 @@ pub fn Walker(comptime width: usize) type {
             return if (possible) .{ .state = state, .configuration = configuration } else null;
         }
 
-        fn end(w: *W, configuration: u32, list: u16) Allocator.Error!u32 {
+        fn end(w: *W, configuration: u32, list: u16) Error!u32 {
             if (list == 0) return refused;
             const key = @as(u64, configuration) << 16 | list;
             if (w.after.get(key)) |after| return after;
@@ -94,7 +97,7 @@ pub fn Walker(comptime width: usize) type {
             return after;
         }
 
-        fn finish(w: *W, configuration: u32, list: u16) Allocator.Error!u32 {
+        fn finish(w: *W, configuration: u32, list: u16) Error!u32 {
             const program = w.parser.program;
             for (program.lexer.list(list)) |terminal| {
                 const stack = w.configurations.items[configuration].stack;
@@ -104,7 +107,7 @@ pub fn Walker(comptime width: usize) type {
             return refused;
         }
 
-        fn configure(w: *W, stack: Stack) Allocator.Error!u32 {
+        fn configure(w: *W, stack: Stack) Error!u32 {
             const mark = w.parser.levels.items.len;
             defer w.parser.levels.shrinkRetainingCapacity(mark);
             const viable = try w.parser.viable(stack, &@splat(std.math.maxInt(u64)));

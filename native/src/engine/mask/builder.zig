@@ -71,6 +71,25 @@ pub const MaskBuilder = struct {
         return mask;
     }
 
+    /// As `finish`, where some tokens may have been added more than once: out of tables that others wrote.
+    pub fn finishDistinct(b: *MaskBuilder, can_stop: bool, end_tokens: []const i32) Mask {
+        var mask = b.finishUnchecked(can_stop, end_tokens);
+        if (mask.words) |words| {
+            mask.n_tokens = bitmap.count(words);
+        } else {
+            var n: usize = 0;
+            for (mask.ids) |id| {
+                if (n > 0 and b.ids[n - 1] == id) continue;
+                b.ids[n] = id;
+                n += 1;
+            }
+            mask.ids = b.ids[0..n];
+            mask.n_tokens = @intCast(n);
+        }
+        mask.assertValid();
+        return mask;
+    }
+
     fn finishUnchecked(b: *MaskBuilder, can_stop: bool, end_tokens: []const i32) Mask {
         b.endRun(mask_module.list_max);
         if (can_stop) b.addList(end_tokens);
@@ -173,5 +192,15 @@ test "few tokens are a list, more are a bitmap, with the same content" {
         const one = builder.finish(true, &.{1999});
         try std.testing.expectEqual(n + 1, one.n_tokens);
         try std.testing.expectEqual(n > mask_module.list_max, one.words != null);
+    }
+
+    // Added twice, they count once.
+    for ([_]usize{ 10, mask_module.list_max }) |n| {
+        builder.clear();
+        builder.addList(many[0..n]);
+        builder.addList(many[0..7]);
+        const one = builder.finishDistinct(true, &.{1999});
+        try std.testing.expectEqual(n + 1, one.n_tokens);
+        try std.testing.expectEqual(n == mask_module.list_max, one.words != null);
     }
 }

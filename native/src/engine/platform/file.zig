@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const builtin = @import("builtin");
+const clock = @import("clock.zig");
 
 /// The whole content of a file. The caller frees it.
 pub fn readAll(gpa: std.mem.Allocator, path: [:0]const u8) error{ OutOfMemory, Unreadable }![]u8 {
@@ -29,10 +30,11 @@ pub fn readStart(path: [:0]const u8, buffer: []u8) ?[]u8 {
     return buffer[0..std.c.fread(buffer.ptr, 1, buffer.len, file)];
 }
 
-/// Writes the parts one after another, to a file beside `path` that then replaces it: an interrupted write
-/// leaves the old content.
+/// Writes the parts one after another, to a file of its own beside `path` that then replaces it: an interrupted write
+/// leaves the old content, and of two at a time one is whole.
 pub fn writeAll(gpa: std.mem.Allocator, path: [:0]const u8, parts: []const []const u8) error{ OutOfMemory, Unwritable }!void {
-    const beside = try std.mem.concatWithSentinel(gpa, u8, &.{ path, ".partial" }, 0);
+    var suffix: [suffix_bytes]u8 = undefined;
+    const beside = try std.mem.concatWithSentinel(gpa, u8, &.{ path, ownSuffix(&suffix) }, 0);
     defer gpa.free(beside);
     const file = open(beside, .write) orelse return error.Unwritable;
     var whole = true;
@@ -44,6 +46,28 @@ pub fn writeAll(gpa: std.mem.Allocator, path: [:0]const u8, parts: []const []con
     remove(beside);
     return error.Unwritable;
 }
+
+const suffix_bytes = ".0123456789abcdef.partial".len;
+
+/// No two writes have the same, in this process or another.
+fn ownSuffix(buffer: *[suffix_bytes]u8) []const u8 {
+    var hash: std.hash.Wyhash = .init(clock.nowNs());
+    hash.update(std.mem.asBytes(&@intFromPtr(buffer)));
+    hash.update(std.mem.asBytes(&n_writes.fetchAdd(1, .monotonic)));
+    const pid: u32 = if (builtin.os.tag == .windows) windows.GetCurrentProcessId() else @bitCast(std.c.getpid());
+    hash.update(std.mem.asBytes(&pid));
+    const digits = "0123456789abcdef";
+    var number = hash.final();
+    buffer[0] = '.';
+    for (buffer[1..17]) |*digit| {
+        digit.* = digits[@as(u4, @truncate(number))];
+        number >>= 4;
+    }
+    @memcpy(buffer[17..], ".partial");
+    return buffer;
+}
+
+var n_writes: std.atomic.Value(u32) = .init(0);
 
 /// The first name, in byte order, of the folder's entries that `wanted` accepts. The caller frees it. Null if
 /// there is none, or no such folder.
@@ -89,7 +113,7 @@ const Mode = enum { read, write };
 
 fn open(path: [:0]const u8, mode: Mode) ?*std.c.FILE {
     if (builtin.os.tag == .windows) return windows.open(path, mode);
-    return std.c.fopen(path, if (mode == .read) "rb" else "wb");
+    return std.c.fopen(path, if (mode == .read) "rb" else "wbx");
 }
 
 fn replace(from: [:0]const u8, to: [:0]const u8) bool {
@@ -149,13 +173,15 @@ const windows = struct {
     extern "kernel32" fn FindClose(*anyopaque) callconv(.winapi) c_int;
     extern "kernel32" fn MoveFileExW([*:0]const u16, [*:0]const u16, u32) callconv(.winapi) c_int;
     extern "kernel32" fn DeleteFileW([*:0]const u16) callconv(.winapi) c_int;
+    extern "kernel32" fn GetCurrentProcessId() callconv(.winapi) u32;
     extern "c" fn _wfopen([*:0]const u16, [*:0]const u16) ?*std.c.FILE;
 
     const replace_existing = 1;
 
     fn open(path: []const u8, mode: Mode) ?*std.c.FILE {
         var wide: WidePath = undefined;
-        const wide_mode = if (mode == .read) std.unicode.utf8ToUtf16LeStringLiteral("rb") else std.unicode.utf8ToUtf16LeStringLiteral("wb");
+        const literal = std.unicode.utf8ToUtf16LeStringLiteral;
+        const wide_mode = if (mode == .read) literal("rb") else literal("wbx");
         return _wfopen(widen(&wide, path, "") orelse return null, wide_mode);
     }
 

@@ -1,11 +1,14 @@
-//! Read-only memory mappings of files.
+//! The content of files, mapped or copied, read only.
 
 const std = @import("std");
 const builtin = @import("builtin");
+const file = @import("file.zig");
+const gpa = @import("memory.zig").gpa;
 
-/// A file in memory. The file must not change while it is mapped.
+/// A file in memory. While it is mapped the file must not change.
 pub const Mapping = struct {
     bytes: []align(alignment) const u8,
+    is_copy: bool = false,
 
     /// Of every mapping's start. Pages are aligned to more.
     pub const alignment = 64;
@@ -15,8 +18,19 @@ pub const Mapping = struct {
         return .{ .bytes = try if (builtin.os.tag == .windows) windows.map(path) else posix.map(path) };
     }
 
+    /// Reads the whole file; `close` frees it. Whatever happens to the file then makes no difference.
+    pub fn read(path: [:0]const u8) error{ OutOfMemory, Unreadable, Empty }!Mapping {
+        const content = try file.readAll(gpa, path);
+        defer gpa.free(content);
+        if (content.len == 0) return error.Empty;
+        const bytes = try gpa.alignedAlloc(u8, .@"64", content.len);
+        @memcpy(bytes, content);
+        return .{ .bytes = bytes, .is_copy = true };
+    }
+
     /// Afterwards nothing may point into `bytes`.
     pub fn close(mapping: Mapping) void {
+        if (mapping.is_copy) return gpa.free(mapping.bytes);
         if (builtin.cpu.arch.isWasm()) unreachable; // nothing is mapped there
         if (builtin.os.tag == .windows) windows.unmap(mapping.bytes) else posix.unmap(mapping.bytes);
     }
@@ -27,13 +41,13 @@ const Bytes = []align(Mapping.alignment) const u8;
 
 const posix = struct {
     fn map(path: [:0]const u8) Error!Bytes {
-        const file = std.c.open(path, .{ .ACCMODE = .RDONLY, .CLOEXEC = true });
-        if (file < 0) return error.Unreadable;
-        defer _ = close(file);
-        const size = seek(file, 0, std.c.SEEK.END);
+        const fd = std.c.open(path, .{ .ACCMODE = .RDONLY, .CLOEXEC = true });
+        if (fd < 0) return error.Unreadable;
+        defer _ = close(fd);
+        const size = seek(fd, 0, std.c.SEEK.END);
         if (size == 0) return error.Empty;
         const length = std.math.cast(usize, size) orelse return error.Unreadable;
-        const address = mapAt(null, length, .{ .READ = true }, flags, file, 0);
+        const address = mapAt(null, length, .{ .READ = true }, flags, fd, 0);
         if (@intFromPtr(address) == std.math.maxInt(usize)) return error.Unreadable; // MAP_FAILED
         const first: [*]align(Mapping.alignment) const u8 = @ptrCast(@alignCast(address));
         return first[0..length];
@@ -83,14 +97,14 @@ const windows = struct {
         var wide: [4096:0]u16 = undefined;
         if (path.len >= wide.len) return error.Unreadable;
         wide[std.unicode.wtf8ToWtf16Le(&wide, path) catch return error.Unreadable] = 0;
-        const file = CreateFileW(&wide, generic_read, share_read, null, open_existing, 0, null);
-        if (@intFromPtr(file) == invalid_handle) return error.Unreadable;
-        defer _ = CloseHandle(file);
+        const handle = CreateFileW(&wide, generic_read, share_read, null, open_existing, 0, null);
+        if (@intFromPtr(handle) == invalid_handle) return error.Unreadable;
+        defer _ = CloseHandle(handle);
         var size: i64 = undefined;
-        if (GetFileSizeEx(file, &size) == 0) return error.Unreadable;
+        if (GetFileSizeEx(handle, &size) == 0) return error.Unreadable;
         if (size == 0) return error.Empty;
         const length = std.math.cast(usize, size) orelse return error.Unreadable;
-        const section = CreateFileMappingW(file, null, page_readonly, 0, 0, null) orelse return error.Unreadable;
+        const section = CreateFileMappingW(handle, null, page_readonly, 0, 0, null) orelse return error.Unreadable;
         defer _ = CloseHandle(section);
         const address = MapViewOfFile(section, file_map_read, 0, 0, 0) orelse return error.Unreadable;
         const first: [*]align(Mapping.alignment) const u8 = @ptrCast(@alignCast(address));
@@ -102,17 +116,22 @@ const windows = struct {
     }
 };
 
-test "a file is mapped as it is" {
-    const gpa = std.testing.allocator;
+test "a file is mapped, and read, as it is" {
     var scratch = std.testing.tmpDir(.{});
     defer scratch.cleanup();
-    const path = try std.fmt.allocPrintSentinel(gpa, ".zig-cache/tmp/{s}/mapped", .{scratch.sub_path}, 0);
-    defer gpa.free(path);
-    try std.testing.expectError(error.Unreadable, Mapping.open(path));
-    try @import("file.zig").writeAll(gpa, path, &.{});
-    try std.testing.expectError(error.Empty, Mapping.open(path));
-    try @import("file.zig").writeAll(gpa, path, &.{"content"});
-    const mapping = try Mapping.open(path);
-    defer mapping.close();
-    try std.testing.expectEqualStrings("content", mapping.bytes);
+    const path = try std.fmt.allocPrintSentinel(std.testing.allocator, ".zig-cache/tmp/{s}/mapped", .{scratch.sub_path}, 0);
+    defer std.testing.allocator.free(path);
+    for ([_]*const fn ([:0]const u8) error{ OutOfMemory, Unreadable, Empty }!Mapping{ &openAny, &Mapping.read }) |get| {
+        try std.testing.expectError(error.Unreadable, get("/nonexistent/mapped"));
+        try file.writeAll(std.testing.allocator, path, &.{});
+        try std.testing.expectError(error.Empty, get(path));
+        try file.writeAll(std.testing.allocator, path, &.{"content"});
+        const mapping = try get(path);
+        defer mapping.close();
+        try std.testing.expectEqualStrings("content", mapping.bytes);
+    }
+}
+
+fn openAny(path: [:0]const u8) error{ OutOfMemory, Unreadable, Empty }!Mapping {
+    return Mapping.open(path);
 }

@@ -15,7 +15,10 @@ const Info = @import("../contract/info.zig").Info;
 const span = @import("../contract/span.zig");
 const Position = @import("../language/position.zig").Position;
 const Pool = @import("../language/position.zig").Pool;
+const ByteTrie = @import("../vocabulary/byte_trie.zig").ByteTrie;
 const Flags = @import("../vocabulary/tokens.zig").Flags;
+const Tokens = @import("../vocabulary/tokens.zig").Tokens;
+const Account = @import("../mask/cache.zig").Account;
 const StackForm = @import("../language/position.zig").StackForm;
 const Arrays = @import("../language/arrays.zig").Arrays;
 const Choices = @import("../language/choices.zig").Choices;
@@ -149,7 +152,7 @@ pub const Language = union(enum) {
     }
 
     /// Reads what `save` wrote; the arrays stay the reader's. A language without `open` has saved its source, which
-    /// the shell compiles. `Damaged`: `save` cannot have written this.
+    /// the shell compiles. `Damaged`: `save` cannot have written this. What it gives may still be unsound.
     pub fn open(gpa: Allocator, wanted: std.meta.Tag(Language), reader: anytype) error{ OutOfMemory, Damaged }!Language {
         switch (wanted) {
             inline else => |which| {
@@ -158,5 +161,15 @@ pub const Language = union(enum) {
                 return @unionInit(Language, @tagName(which), try One.open(gpa, reader));
             },
         }
+    }
+
+    /// Whether no operation reads or writes outside of memory that is its own, or never ends, whatever wrote the arrays.
+    /// Says nothing on whether some compiler can have made them. O(arrays).
+    pub fn isSound(language: *const Language, gpa: Allocator, tokens: *const Tokens, trie: *const ByteTrie) Allocator.Error!bool {
+        var account: Account = .{ .bytes_max = 0 };
+        const context: MaskContext = .{ .gpa = gpa, .tokens = tokens, .trie = trie, .account = &account };
+        return switch (language.*) {
+            inline else => |*one| if (comptime @hasDecl(@TypeOf(one.*), "open")) one.isSound(&context) else true,
+        };
     }
 };

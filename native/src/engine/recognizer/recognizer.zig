@@ -42,6 +42,8 @@ pub const Recognizer = struct {
     account: cache_module.Account,
     masks: MaskCache,
     scratches: ScratchPool,
+    /// For each operation on a text. 0: no limit.
+    mask_ms_max: u32 = 0,
 
     /// Takes over the language, even if it fails, and copies `note_lines`. If the arrays are mapped, the caller
     /// sets `mapping`. The caller owns one reference.

@@ -6,6 +6,7 @@ const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
+const Watch = @import("../base/watch.zig").Watch;
 const contract = @import("../contract/span.zig");
 const Step = contract.Step;
 const Illegal = contract.Illegal;
@@ -33,8 +34,9 @@ pub const SpanState = struct {
     illegal: u32 = 0,
 };
 
-/// Longer runs of forced bytes are cut.
+/// Longer runs of forced bytes are cut, and those that take more work to find.
 pub const forced_bytes_max = 65536;
+const forced_steps_max = 1 << 22;
 
 /// The tokens that close the span where the text is complete.
 pub const Ends = union(enum) {
@@ -83,6 +85,7 @@ pub const RecognizerState = struct {
             .recognizer = recognizer.retain(),
             .ends = .of(ends),
             .span = .{ .position = recognizer.initial() },
+            .pool = .{ .watch = .{ .ms_max = recognizer.mask_ms_max } },
         };
     }
 
@@ -100,8 +103,13 @@ pub const RecognizerState = struct {
             .recognizer = s.recognizer.retain(),
             .ends = s.ends,
             .span = s.span,
-            .pool = .{ .nodes = nodes },
+            .pool = .{ .nodes = nodes, .watch = .{ .ms_max = s.pool.watch.ms_max } },
         };
+    }
+
+    /// What stops operations from outside, as long as the state lives; and why the last one was stopped.
+    pub fn watch(s: *RecognizerState) *Watch {
+        return &s.pool.watch;
     }
 
     pub fn reset(s: *RecognizerState) void {
@@ -142,6 +150,7 @@ pub const RecognizerState = struct {
 
     pub fn accept(s: *RecognizerState, token: i32, timeout: u32, illegal: Illegal) contract.Error!Step {
         if (!s.span.is_open) return .{};
+        s.pool.watch.begin();
         if (s.isEnd(token) and try s.canStop()) {
             s.close();
             return .{ .in_span = true, .span_ended = true };
@@ -174,6 +183,7 @@ pub const RecognizerState = struct {
 
     pub fn allowed(s: *RecognizerState) contract.Error!?Legal {
         if (!s.span.is_open) return null;
+        s.pool.watch.begin();
         const mask = try s.currentMask();
         if (!mask.can_stop) return legal(mask);
         if (s.endsByItself()) return null;
@@ -190,17 +200,20 @@ pub const RecognizerState = struct {
     pub fn canStop(s: *RecognizerState) contract.Error!bool {
         if (!s.span.is_open) return true;
         if (s.mask) |mask| return mask.can_stop;
+        s.pool.watch.begin();
         return s.recognizer.canStop(&s.pool, s.span.position);
     }
 
     pub fn forcedToken(s: *RecognizerState) contract.Error!?i32 {
         if (s.n_forced_taken < s.forced_run.items.len) return s.forced_run.items[s.n_forced_taken];
+        s.pool.watch.begin();
         if (!try s.allBeginAlike()) return null;
         try s.findForced();
         return if (s.forced_run.items.len > 0) s.forced_run.items[0] else null;
     }
 
     pub fn forced(s: *RecognizerState, out: []i32, _: u32) contract.Error!usize {
+        s.pool.watch.begin();
         if (s.n_forced_taken == s.forced_run.items.len) try s.findForced();
         const run = s.forced_run.items[s.n_forced_taken..];
         const n = @min(run.len, out.len);
@@ -355,7 +368,9 @@ pub const RecognizerState = struct {
         const n_nodes = s.pool.nodes.items.len;
         defer s.pool.nodes.shrinkRetainingCapacity(n_nodes);
         var position = s.span.position;
-        while (out.items.len < forced_bytes_max) {
+        const before = s.pool.watch.taken();
+        while (out.items.len < forced_bytes_max and s.pool.watch.taken() - before < forced_steps_max) {
+            try s.pool.watch.steps(64);
             if (try s.recognizer.takesTokens(&s.pool, position)) return try s.onlyByte(position) == .none;
             const can_stop = try s.recognizer.canStop(&s.pool, position);
             const only = try s.onlyByte(position);

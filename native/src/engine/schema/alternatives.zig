@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const Watch = @import("../base/watch.zig").Watch;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
 const Arena = @import("../base/arena.zig").Arena;
 const schema_module = @import("schema.zig");
@@ -112,6 +113,8 @@ pub const Alternatives = struct {
     n_others: u32 = 0,
     /// What may still be looked at in the present call: it is as a whole that no search takes long.
     work_left: u32 = work_max,
+    /// Of the present operation.
+    watch: ?*Watch = null,
     /// By progress and known key, where exceptions are missing: of `forks`, the ways to go on.
     members: NumberMap = .{},
     forks: ArrayList([]const Next) = .empty,
@@ -690,6 +693,7 @@ pub const Alternatives = struct {
     fn memberGoal(a: *Alternatives, plan: *const ObjectPlan, key: ?u32, matched: u32, chosen: u32, way: usize) Error!?GoalId {
         if (a.work_left == 0) return error.TooLarge;
         a.work_left -= 1;
+        if (a.watch) |watch| try watch.steps(64);
         var scratch: Arena = .init(a.gpa);
         defer scratch.deinit();
         var literals: ArrayList(Literal) = .empty;

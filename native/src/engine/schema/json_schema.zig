@@ -93,6 +93,8 @@ pub const JsonSchema = struct {
         defer mutex.unlock();
         const m = s.machine;
         m.alternatives.work_left = work_max;
+        m.alternatives.watch = &pool.watch;
+        defer m.alternatives.watch = null;
         var words: Words = .empty;
         defer words.deinit(gpa);
         var after: Words = .empty;
@@ -128,6 +130,8 @@ pub const JsonSchema = struct {
         defer s.mutex.unlock();
         const m = s.machine;
         m.alternatives.work_left = work_max;
+        m.alternatives.watch = &pool.watch;
+        defer m.alternatives.watch = null;
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
         m.least_depth = pool.depthOf(at.stack);

@@ -255,6 +255,7 @@ pub const MaskFinder = struct {
 
     /// The token of a node, and those below it, from the point before its byte.
     fn step(f: *MaskFinder, child: u32, at: Point) Error!void {
+        try f.pool.watch.steps(2);
         const node = f.trie.nodes[child];
         f.bytes[node.depth - 1] = node.byte;
         f.machine.behind = f.bytes[0 .. node.depth - 1];

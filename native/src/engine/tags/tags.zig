@@ -284,6 +284,7 @@ pub fn Tags(comptime Language: type) type {
 
             /// Null: no text goes on like that.
             fn step(run: Run, place: *const Place, byte: u8) Error!?Place {
+                try run.pool.watch.steps(1);
                 return switch (place.mode) {
                     finished => null,
                     in_part => if (run.tags.endOf(place).text.len > 0) run.stepTo(place, byte) else run.stepOpen(place, byte),

@@ -8,6 +8,7 @@ const Diagnostic = diagnostic.Diagnostic;
 const tokens_module = @import("tokens.zig");
 pub const Flags = tokens_module.Flags;
 pub const Tokens = tokens_module.Tokens;
+const check = @import("check.zig");
 const ByteTrie = @import("byte_trie.zig").ByteTrie;
 const StringIndex = @import("string_index.zig").StringIndex;
 const Mapping = @import("../platform/mapping.zig").Mapping;
@@ -129,6 +130,11 @@ pub const Vocabulary = struct {
         try index.build(v.gpa, &v.tokens, trie, diag);
         owned.string_index.store(index, .release);
         return index;
+    }
+
+    /// Whether arrays out of a file, with their byte trie, are sound, whatever wrote them.
+    pub fn isSound(v: *const Vocabulary) Allocator.Error!bool {
+        return check.isSound(v.gpa, &v.tokens, v.byte_trie.load(.acquire).?);
     }
 
     /// A hash of all tokens, with their bytes and flags (Wyhash). Takes time in proportion to the vocabulary.

@@ -23,12 +23,23 @@ export fn eliza_inference_vocab_open(
     out_vocab: ?*?*const Vocabulary,
     out_error: ?*Message,
 ) c_int {
+    return eliza_inference_vocab_open_with(path, path_len, 0, out_vocab, out_error);
+}
+
+export fn eliza_inference_vocab_open_with(
+    path: ?[*]const u8,
+    path_len: usize,
+    flags: u32,
+    out_vocab: ?*?*const Vocabulary,
+    out_error: ?*Message,
+) c_int {
     boundary.begin(out_error);
     const out = out_vocab orelse return boundary.reject(out_error, "out_vocab is NULL");
     out.* = null;
     const text = boundary.slice(u8, path, path_len) orelse return boundary.reject(out_error, "path is NULL");
     var diag: boundary.Diagnostic = .{};
-    out.* = files.openVocabulary(gpa, text, &diag) catch return boundary.fail(out_error, &diag);
+    const how = howToOpen(flags, &diag) catch return boundary.fail(out_error, &diag);
+    out.* = files.openVocabulary(gpa, text, how, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }
 
@@ -53,14 +64,28 @@ export fn eliza_inference_constraint_open(
     out_constraint: recognizer_abi.Out,
     out_error: ?*Message,
 ) c_int {
+    return eliza_inference_constraint_open_with(vocab, path, path_len, 0, config, out_constraint, out_error);
+}
+
+export fn eliza_inference_constraint_open_with(
+    vocab: ?*const Vocabulary,
+    path: ?[*]const u8,
+    path_len: usize,
+    flags: u32,
+    config: ?*const recognizer_abi.CompileConfig,
+    out_constraint: recognizer_abi.Out,
+    out_error: ?*Message,
+) c_int {
     var diag: boundary.Diagnostic = .{};
-    return recognizer_abi.finish(openConstraint(vocab, path, path_len, config, out_constraint, &diag), out_constraint, out_error, &diag);
+    const opened = openConstraint(vocab, path, path_len, flags, config, out_constraint, &diag);
+    return recognizer_abi.finish(opened, out_constraint, out_error, &diag);
 }
 
 fn openConstraint(
     vocab: ?*const Vocabulary,
     path: ?[*]const u8,
     path_len: usize,
+    flags: u32,
     config: ?*const recognizer_abi.CompileConfig,
     out: recognizer_abi.Out,
     diag: *boundary.Diagnostic,
@@ -68,7 +93,14 @@ fn openConstraint(
     const v = try recognizer_abi.check(vocab, out, diag);
     const text = boundary.slice(u8, path, path_len) orelse return diag.fail(.invalid_arg, "path is NULL", .{});
     const settings = try recognizer_abi.CompileConfig.settings(config, diag);
-    const recognizer = try files.openRecognizer(gpa, v, text, settings, diag);
+    const how = try howToOpen(flags, diag);
+    const recognizer = try files.openRecognizer(gpa, v, text, how, settings, diag);
     errdefer recognizer.release();
     return Constraint.create(gpa, v, .{ .recognizer = recognizer }, diag);
+}
+
+/// ELIZA_OPEN_* of the header.
+fn howToOpen(flags: u32, diag: *boundary.Diagnostic) boundary.Error!files.How {
+    const how: files.How = @bitCast(flags);
+    return if (how._ == 0) how else diag.fail(.invalid_arg, "flags has unknown bits", .{});
 }

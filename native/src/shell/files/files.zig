@@ -18,6 +18,8 @@ const compiler = @import("../compile/compile.zig");
 const parts = @import("../compile/parts.zig");
 const saved_file = @import("saved_file.zig");
 
+pub const How = saved_file.How;
+
 const VocabularyContent = struct {
     tokens: vocabulary_module.Tokens,
     model_id: []const u8,
@@ -39,14 +41,15 @@ pub fn saveVocabulary(gpa: Allocator, vocabulary: *const Vocabulary, path: []con
 }
 
 /// The caller owns one reference to the result, which owns the mapping. ELIZA_ERR_IO, ELIZA_ERR_FILE_INVALID.
-pub fn openVocabulary(gpa: Allocator, path: []const u8, diag: *Diagnostic) diagnostic.Error!*Vocabulary {
-    var reader = try saved_file.Reader.open(gpa, path, .vocabulary, diag);
+pub fn openVocabulary(gpa: Allocator, path: []const u8, how: How, diag: *Diagnostic) diagnostic.Error!*Vocabulary {
+    var reader = try saved_file.Reader.open(gpa, path, .vocabulary, how, diag);
     errdefer reader.mapping.close();
-    const content = reader.get(VocabularyContent) catch return saved_file.damaged(path, diag);
+    const content = reader.get(VocabularyContent) catch return saved_file.unsound(path, diag);
     const trie = gpa.create(ByteTrie) catch return diag.outOfMemory();
     errdefer gpa.destroy(trie);
     trie.* = content.trie;
     const v = gpa.create(Vocabulary) catch return diag.outOfMemory();
+    errdefer gpa.destroy(v);
     v.* = .{
         .gpa = gpa,
         .identity = identity.next(),
@@ -55,6 +58,7 @@ pub fn openVocabulary(gpa: Allocator, path: []const u8, diag: *Diagnostic) diagn
         .byte_trie = .init(trie),
         .mapping = reader.mapping,
     };
+    if (!how.trusted and !(v.isSound() catch return diag.outOfMemory())) return saved_file.unsound(path, diag);
     return v;
 }
 
@@ -80,18 +84,19 @@ pub fn openRecognizer(
     gpa: Allocator,
     vocabulary: *const Vocabulary,
     path: []const u8,
+    how: How,
     settings: compiler.Settings,
     diag: *Diagnostic,
 ) diagnostic.Error!*Recognizer {
     const trie = try vocabulary.byteTrie(diag);
-    var reader = try saved_file.Reader.open(gpa, path, .constraint, diag);
+    var reader = try saved_file.Reader.open(gpa, path, .constraint, how, diag);
     errdefer reader.mapping.close();
     if (reader.fingerprint != vocabulary.fingerprint()) {
         return diag.fail(.file_invalid, "{f} is for another vocabulary", .{diagnostic.quoted(path)});
     }
-    return readRecognizer(gpa, vocabulary, trie, &reader, settings, diag) catch |e| switch (e) {
+    return readRecognizer(gpa, vocabulary, trie, &reader, how, settings, diag) catch |e| switch (e) {
         error.OutOfMemory => diag.outOfMemory(),
-        error.Damaged => saved_file.damaged(path, diag),
+        error.Damaged => saved_file.unsound(path, diag),
         error.Failed => error.Failed,
     };
 }
@@ -101,6 +106,7 @@ fn readRecognizer(
     vocabulary: *const Vocabulary,
     trie: *const ByteTrie,
     reader: *saved_file.Reader,
+    how: How,
     settings: compiler.Settings,
     diag: *Diagnostic,
 ) (diagnostic.Error || error{ OutOfMemory, Damaged })!*Recognizer {
@@ -111,11 +117,27 @@ fn readRecognizer(
         reader.mapping.close();
         return recognizer;
     }
-    var language = try Language.open(gpa, which, reader);
-    if (which == .ambiguous) try openParts(gpa, vocabulary, trie, &language.ambiguous, reader, settings, diag);
+    const language = try openLanguage(gpa, vocabulary, trie, which, reader, how, settings, diag);
     const recognizer = try Recognizer.create(gpa, vocabulary, trie, language, .mapped, notes, settings.mask_bytes_max);
     recognizer.mapping = reader.mapping;
     return recognizer;
+}
+
+fn openLanguage(
+    gpa: Allocator,
+    vocabulary: *const Vocabulary,
+    trie: *const ByteTrie,
+    which: std.meta.Tag(Language),
+    reader: *saved_file.Reader,
+    how: How,
+    settings: compiler.Settings,
+    diag: *Diagnostic,
+) (diagnostic.Error || error{ OutOfMemory, Damaged })!Language {
+    var language = try Language.open(gpa, which, reader);
+    errdefer language.deinit(gpa, .mapped);
+    if (!how.trusted and !try language.isSound(gpa, &vocabulary.tokens, trie)) return error.Damaged;
+    if (which == .ambiguous) try openParts(gpa, vocabulary, trie, &language.ambiguous, reader, settings, diag);
+    return language;
 }
 
 fn openParts(

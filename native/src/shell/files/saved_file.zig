@@ -1,7 +1,7 @@
 //! The format of saved files, which are used as they are mapped: a header with version and checksum, a list of the arrays, and the
 //! arrays. A struct is written as its arrays and numbers, in the order of its fields, so that writer and reader cannot disagree.
 //!
-//! The checksum detects corruption, not tampering: open only files that you trust.
+//! The checksum detects corruption, not tampering: what a file says is checked where it is used, before anything relies on it.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -16,8 +16,17 @@ const Mapping = @import("engine").mapping.Mapping;
 /// What a file holds.
 pub const Kind = enum(u32) { vocabulary = 1, constraint = 2 };
 
+/// ELIZA_OPEN_* of the header.
+pub const How = packed struct(u32) {
+    /// Someone trustworthy wrote it: what it says is not checked.
+    trusted: bool = false,
+    /// Read into memory, not mapped.
+    copy: bool = false,
+    _: u30 = 0,
+};
+
 /// Changes whenever anything that is written changes: a file of another version is refused.
-const version = 8;
+const version = 9;
 const magic = "ELIZA\x00IM".*;
 
 const Header = extern struct {
@@ -122,13 +131,15 @@ pub const Reader = struct {
     sections: []const Section,
     next: usize = 0,
 
-    /// Maps a file and checks its header, its checksum, which reads it whole, and its list of arrays. The caller owns `mapping`.
+    /// Maps a file, or reads it, and checks its header, its checksum, which reads it whole, and its list of arrays. The caller
+    /// owns `mapping`.
     /// ELIZA_ERR_IO: it cannot be read. ELIZA_ERR_FILE_INVALID: of another kind or version, or damaged.
-    pub fn open(gpa: Allocator, path: []const u8, kind: Kind, diag: *Diagnostic) diagnostic.Error!Reader {
+    pub fn open(gpa: Allocator, path: []const u8, kind: Kind, how: How, diag: *Diagnostic) diagnostic.Error!Reader {
         try checkPath(path, diag);
         const own_path = gpa.dupeSentinel(u8, path, 0) catch return diag.outOfMemory();
         defer gpa.free(own_path);
-        const mapping = Mapping.open(own_path) catch |e| return switch (e) {
+        const mapping = (if (how.copy) Mapping.read(own_path) else Mapping.open(own_path)) catch |e| return switch (e) {
+            error.OutOfMemory => diag.outOfMemory(),
             error.Unreadable => diag.fail(.io, "{f} cannot be opened", .{quoted(path)}),
             error.Empty => damaged(path, diag),
         };
@@ -202,7 +213,12 @@ fn checkPath(path: []const u8, diag: *Diagnostic) diagnostic.Error!void {
     if (std.mem.findScalar(u8, path, 0) != null) return diag.fail(.invalid_arg, "the path has a zero byte", .{});
 }
 
-/// Fails with ELIZA_ERR_FILE_INVALID, for a file whose arrays do not fit together.
+/// Fails with ELIZA_ERR_FILE_INVALID, for a file whose checksum is right.
+pub fn unsound(path: []const u8, diag: *Diagnostic) diagnostic.Error {
+    return diag.fail(.file_invalid, "{f} is damaged: what it says does not fit together", .{quoted(path)});
+}
+
+/// Fails with ELIZA_ERR_FILE_INVALID.
 pub fn damaged(path: []const u8, diag: *Diagnostic) diagnostic.Error {
     return diag.fail(.file_invalid, "{f} is damaged: its checksum is wrong, or it is not whole", .{quoted(path)});
 }
@@ -221,7 +237,7 @@ test "structs of arrays come back, and a changed byte is found" {
     try writer.put(&Thing{ .numbers = &.{ 1, 2, 3 }, .n = 7, .flags = .{ 4, 5, 6 }, .empty = &.{} });
     try writer.write(path, .vocabulary, 99, &diag);
 
-    var reader = try Reader.open(gpa, path, .vocabulary, &diag);
+    var reader = try Reader.open(gpa, path, .vocabulary, .{}, &diag);
     const thing = try reader.get(Thing);
     try std.testing.expectEqualSlices(u32, &.{ 1, 2, 3 }, thing.numbers);
     try std.testing.expectEqual(7, thing.n);
@@ -233,7 +249,7 @@ test "structs of arrays come back, and a changed byte is found" {
     defer gpa.free(whole);
     reader.mapping.close();
 
-    try std.testing.expectError(error.Failed, Reader.open(gpa, path, .constraint, &diag));
+    try std.testing.expectError(error.Failed, Reader.open(gpa, path, .constraint, .{}, &diag));
     const own_path = try gpa.dupeSentinel(u8, path, 0);
     defer gpa.free(own_path);
     for (0..whole.len) |i| {
@@ -241,9 +257,9 @@ test "structs of arrays come back, and a changed byte is found" {
         whole[i] ^= 1;
         defer whole[i] ^= 1;
         try file.writeAll(gpa, own_path, &.{whole});
-        try std.testing.expectError(error.Failed, Reader.open(gpa, path, .vocabulary, &diag));
+        try std.testing.expectError(error.Failed, Reader.open(gpa, path, .vocabulary, .{}, &diag));
         try std.testing.expectEqual(.file_invalid, diag.status);
     }
     try file.writeAll(gpa, own_path, &.{whole[0 .. whole.len - 1]});
-    try std.testing.expectError(error.Failed, Reader.open(gpa, path, .vocabulary, &diag));
+    try std.testing.expectError(error.Failed, Reader.open(gpa, path, .vocabulary, .{}, &diag));
 }

@@ -29,6 +29,7 @@ pub fn buildProgram(gpa: Allocator, grammar: *const Bnf, lexer: Dfa, tables: *co
     p.reduction_sets = try widen(gpa, tables.reduction_sets, tables.words, p.width);
     p.displacements = try gpa.dupe(u32, tables.displacements);
     p.transitions = try gpa.dupe(u16, tables.transitions);
+    p.owners = try gpa.dupe(u16, tables.owners);
     p.reduction_offsets = try gpa.dupe(u32, tables.reduction_offsets);
     p.reductions = try reductionsOf(gpa, tables);
     p.skip = try setOf(gpa, grammar, p.width, "skip");

@@ -19,13 +19,18 @@ pub const DisplacedRows = struct {
     displacements: []u32,
     /// 0 in gaps.
     entries: []u16,
+    /// The row of each entry; `no_row` in gaps.
+    owners: []u16,
+
+    pub const no_row = std.math.maxInt(u16);
 };
 
 /// The entries of a row are values[offsets[row]..offsets[row + 1]], none of them 0 and all below 2^16; their columns, which
-/// ascend, are the same range of `columns`. First fit, in about linear time (`lag_max`).
+/// ascend, are the same range of `columns`. There are fewer than 2^16 rows. First fit, in about linear time (`lag_max`).
 pub fn displaceRows(ctx: *const Context, offsets: []const u32, columns: []const u32, values: []const u32) Error!DisplacedRows {
     const displacements = try ctx.filled(u32, offsets.len - 1, 0);
     var entries: ArrayList(u16) = .empty;
+    var owners: ArrayList(u16) = .empty;
     var first_free: usize = 0;
     var start: usize = 0;
     var class: u32 = 0;
@@ -42,12 +47,17 @@ pub fn displaceRows(ctx: *const Context, offsets: []const u32, columns: []const 
 
         const n_more = place + own[own.len - 1] - own[0] + 1 -| entries.items.len;
         try ctx.reserve(&entries, n_more);
+        try ctx.reserve(&owners, n_more);
         entries.appendNTimesAssumeCapacity(0, n_more);
-        for (own, values[offsets[row]..offsets[row + 1]]) |column, value| entries.items[place + column - own[0]] = @intCast(value);
+        owners.appendNTimesAssumeCapacity(DisplacedRows.no_row, n_more);
+        for (own, values[offsets[row]..offsets[row + 1]]) |column, value| {
+            entries.items[place + column - own[0]] = @intCast(value);
+            owners.items[place + column - own[0]] = @intCast(row);
+        }
         displacements[row] = @as(u32, @intCast(place)) -% own[0];
         while (first_free < entries.items.len and entries.items[first_free] != 0) first_free += 1;
     }
-    return .{ .displacements = displacements, .entries = entries.items };
+    return .{ .displacements = displacements, .entries = entries.items, .owners = owners.items };
 }
 
 /// The search for a place begins at most this far before the last one found, so that time stays linear in practice.
@@ -100,10 +110,12 @@ test "every entry is where its row says, and fewer places are free than taken" {
     }
     try offsets.append(ctx.arena, @intCast(columns.items.len));
     const table = try displaceRows(&ctx, offsets.items, columns.items, values.items);
-    for (table.displacements, offsets.items[0..2000], offsets.items[1..]) |displacement, from, to| {
+    for (table.displacements, offsets.items[0..2000], offsets.items[1..], 0..) |displacement, from, to, row| {
         for (columns.items[from..to], values.items[from..to]) |column, value| {
+            try testing.expectEqual(row, table.owners[displacement +% column]);
             try testing.expectEqual(value, table.entries[displacement +% column]);
         }
     }
+    for (table.entries, table.owners) |entry, owner| try testing.expectEqual(entry == 0, owner == DisplacedRows.no_row);
     try testing.expect(table.entries.len < 2 * columns.items.len);
 }

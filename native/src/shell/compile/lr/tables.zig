@@ -43,6 +43,8 @@ pub const Tables = struct {
     displacements: []const u32,
     /// [displacements[state] + symbol] -> state, if there is such a transition; if not, any value.
     transitions: []const u16,
+    /// The state of each of them.
+    owners: []const u16,
     /// [n_states + 1]: where the reductions of a state begin.
     reduction_offsets: []const u32,
     /// The production of each reduction.
@@ -164,6 +166,7 @@ fn layOut(
         .shift_sets = shift_sets,
         .displacements = table.displacements,
         .transitions = table.entries,
+        .owners = table.owners,
         .reduction_offsets = a.reduction_offsets.items,
         .reduction_productions = a.reductions.items,
         .reduction_sets = a.lookaheads.items,

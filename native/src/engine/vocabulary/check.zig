@@ -1,0 +1,95 @@
+//! Whether a vocabulary out of a file is sound: its tokens lie in the bytes, and its trie has them, as `ByteTrie.build` would.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const bitmap = @import("../base/bitmap.zig");
+const byte_trie = @import("byte_trie.zig");
+const ByteTrie = byte_trie.ByteTrie;
+const Tokens = @import("tokens.zig").Tokens;
+
+/// O(tokens and their bytes).
+pub fn isSound(gpa: Allocator, tokens: *const Tokens, trie: *const ByteTrie) Allocator.Error!bool {
+    if (!areSoundTokens(tokens) or trie.n_tokens != tokens.n) return false;
+    const seen = try bitmap.alloc(gpa, bitmap.wordsFor(tokens.n));
+    defer gpa.free(seen);
+    bitmap.clear(seen);
+    var checker: Checker = .{ .tokens = tokens, .trie = trie, .seen = seen };
+    return checker.nodesAreSound() and checker.listsAreSound();
+}
+
+fn areSoundTokens(t: *const Tokens) bool {
+    if (t.n == 0 or t.n > byte_trie.tokens_max or t.offsets.len != @as(usize, t.n) + 1) return false;
+    if (t.flags.len != 0 and t.flags.len != t.n) return false;
+    var ascend = t.offsets[t.n] <= t.bytes.len;
+    for (t.offsets[0..t.n], t.offsets[1..]) |from, to| ascend = ascend and from <= to;
+    return ascend;
+}
+
+const Checker = struct {
+    tokens: *const Tokens,
+    trie: *const ByteTrie,
+    seen: bitmap.Words,
+    longest: usize = 0,
+    n_seen: usize = 0,
+
+    /// Whether the nodes are a trie in depth-first order, with the texts of tokens.
+    fn nodesAreSound(c: *Checker) bool {
+        const nodes = c.trie.nodes;
+        if (nodes.len == 0 or nodes.len > byte_trie.nodes_max) return false;
+        if (nodes[0].depth != 0 or nodes[0].mark != 0 or nodes[0].subtree != nodes.len) return false;
+        const n_places = 4 * c.seen.len;
+        var ends: [byte_trie.depth_max + 1]usize = undefined; // of the last subtree at each depth
+        // The bytes of the path, behind the last of them: a text of up to 8 bytes is compared as a number.
+        var path: [byte_trie.depth_max + 1]u8 = undefined;
+        ends[0] = nodes.len;
+        var before: usize = 0;
+        var is_sound = true;
+        for (nodes[1..], 1..) |node, at| {
+            const depth: usize = node.depth;
+            if (depth == 0 or depth > before + 1 or node.place >= n_places) return false;
+            // A first child, or the next sibling of an open node.
+            is_sound = is_sound and (depth > before or (ends[depth] == at and path[depth] < node.byte));
+            ends[depth] = at + node.subtree;
+            is_sound = is_sound and node.subtree > 0 and ends[depth] <= ends[depth - 1];
+            path[depth] = node.byte;
+            before = depth;
+            if (node.mark == 0) continue;
+            const token = node.token().?;
+            if (node.mark & (node.mark - 1) != 0 or !c.see(token)) return false;
+            is_sound = is_sound and std.mem.eql(u8, path[1 .. depth + 1], c.tokens.bytesOf(token));
+            c.longest = @max(c.longest, depth);
+        }
+        return is_sound and ends[before] == nodes.len;
+    }
+
+    /// Whether what is not in the trie is in a list, each token once.
+    fn listsAreSound(c: *Checker) bool {
+        const t = c.tokens;
+        for (c.trie.long_tokens, 0..) |token, i| {
+            if (i > 0 and c.trie.long_tokens[i - 1] >= token) return false;
+            if (!c.see(token) or t.bytesOf(token).len <= byte_trie.depth_max) return false;
+            c.longest = @max(c.longest, t.bytesOf(token).len);
+        }
+        for (c.trie.duplicates) |duplicate| {
+            if (duplicate.token >= t.n or !bitmap.has(c.seen, duplicate.token) or !c.see(duplicate.twin)) return false;
+            if (!std.mem.eql(u8, t.bytesOf(duplicate.token), t.bytesOf(duplicate.twin))) return false;
+        }
+        var n_texts: usize = 0;
+        var n_ends: usize = 0;
+        for (0..t.n) |token| {
+            n_texts += @intFromBool(t.isText(@intCast(token)));
+            if (!t.flagsOf(@intCast(token)).end_of_generation) continue;
+            if (n_ends == c.trie.end_tokens.len or c.trie.end_tokens[n_ends] != token) return false;
+            n_ends += 1;
+        }
+        return n_ends == c.trie.end_tokens.len and n_texts == c.n_seen and c.longest == c.trie.longest;
+    }
+
+    /// Whether it is a token of texts that was not seen before.
+    fn see(c: *Checker, token: u32) bool {
+        if (token >= c.tokens.n or bitmap.has(c.seen, token) or !c.tokens.isText(token)) return false;
+        bitmap.set(c.seen, token);
+        c.n_seen += 1;
+        return true;
+    }
+};

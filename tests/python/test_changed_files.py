@@ -1,0 +1,75 @@
+"""Saved files that others have changed, or that several write at a time."""
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from eliza_inference import Constraint, FileInvalidError, Vocabulary
+
+from changed_files import constraints, sealed, small_vocabulary
+
+SCRIPT = Path(__file__).with_name("changed_files.py")
+
+
+def test_whatever_a_file_says_nothing_crashes(tmp_path: Path) -> None:
+    command = [sys.executable, str(SCRIPT), str(tmp_path), "--changes", "900"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=600)
+    name = (tmp_path / "name").read_text() if (tmp_path / "name").exists() else "nothing"
+    assert done.returncode == 0, f"with a changed file of {name}: {done.stderr[-2000:]}"
+    counts = [int(word) for word in done.stdout.split() if word.isdigit()]
+    assert all(count > 150 for count in counts), done.stdout
+
+
+@pytest.mark.parametrize("name", ["choices", "regex", "grammar", "ambiguous", "named tokens", "schema", "tags"])
+@pytest.mark.parametrize("how", [{}, {"trusted": True}, {"copy": True}, {"trusted": True, "copy": True}])
+def test_a_sound_file_opens_in_each_way(tmp_path: Path, name: str, how: dict[str, bool]) -> None:
+    vocabulary = small_vocabulary()
+    vocabulary.save(tmp_path / "vocabulary")
+    constraint = constraints(vocabulary)[name]
+    constraint.prepare()
+    constraint.save(tmp_path / "constraint")
+    opened = Constraint.open(Vocabulary.open(tmp_path / "vocabulary", **how), tmp_path / "constraint", **how)
+    assert opened.recognizer_info.n_states == constraint.recognizer_info.n_states
+
+
+def test_a_vocabulary_whose_trie_is_another_ones_is_refused_unless_it_is_trusted(tmp_path: Path) -> None:
+    file = tmp_path / "vocabulary"
+    Vocabulary(4, [b"a", b"ab", b"b", b"c"]).save(file)
+    content = file.read_bytes()
+    at = content.index(b"aabbc")
+    file.write_bytes(sealed(content[:at] + b"aabbd" + content[at + 5 :]))
+    with pytest.raises(FileInvalidError, match="does not fit together"):
+        Vocabulary.open(file)
+    assert Vocabulary.open(file, trusted=True).token_bytes(3) == b"d"
+
+
+def test_a_copy_outlives_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "vocabulary"
+    small_vocabulary().save(file)
+    opened = Vocabulary.open(file, copy=True)
+    file.write_bytes(b"")
+    assert opened.token_bytes(97) == b"a"
+
+
+def test_two_that_write_one_path_at_a_time_leave_the_file_of_one(tmp_path: Path) -> None:
+    file = tmp_path / "vocabulary"
+    saved = [Vocabulary(2000, [bytes([96 + n]) * 8] * 2000) for n in (1, 2)]
+    errors: list[Exception] = []
+
+    def write(vocabulary: Vocabulary) -> None:
+        try:
+            for _ in range(40):
+                vocabulary.save(file)
+                assert len(Vocabulary.open(file)) == 2000
+        except Exception as error:  # noqa: BLE001: what a thread raises would be lost
+            errors.append(error)
+
+    threads = [threading.Thread(target=write, args=(vocabulary,)) for vocabulary in saved for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert [path.name for path in tmp_path.iterdir()] == ["vocabulary"]
