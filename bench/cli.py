@@ -9,7 +9,7 @@ from eliza_inference import Model
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench import calls, end_to_end, gate, machine, micro, paths, prompts, start, tables
+from bench import calls, end_to_end, gate, machine, micro, paths, prompts, start, tables, wasm
 from bench.grammars.cases import CASES as GRAMMARS
 from bench.grammars.plan import PLAN as GRAMMAR_PLAN
 from bench.maskbench import measure as maskbench
@@ -206,6 +206,19 @@ def recognizers_command(
         for remark in recognizer_tables.remarks(measured.results, case, vocabulary):
             console.print(remark, highlight=False)
     console.print(recognizer_tables.bars(measured.bars()).rich())
+
+
+@main.command("wasm")
+@click.option("--case", "cases", type=click.Choice(wasm.CASES), multiple=True, help="Only this case; repeatable.")
+@click.option("--report", "write", is_flag=True, help="Write bench/reports/<date>-wasm.md.")
+def wasm_command(cases: tuple[str, ...], write: bool) -> None:
+    """Compares the WebAssembly module with the native library."""
+    with console.status("") as status:
+        results = wasm.collect(cases, status.update)
+    if write:
+        console.print(f"written: {wasm.write(results)}")
+    for table in (wasm.requirements_table(results), wasm.masks_table(results), wasm.tab_table(results)):
+        console.print(table.rich())
 
 
 @main.command("grammars")

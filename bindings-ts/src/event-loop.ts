@@ -3,5 +3,8 @@
  * end.
  */
 export function yieldToEventLoop(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+  const { setImmediate: soon = (call) => setTimeout(call, 0) } = globalThis as {
+    setImmediate?: (call: () => void) => unknown; // absent in browsers
+  };
+  return new Promise((resolve) => void soon(resolve));
 }

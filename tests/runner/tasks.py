@@ -86,7 +86,7 @@ def _tasks() -> list[Task]:
                 "the WebAssembly module in Node.js, Deno, Chromium and Firefox",
                 TESTS / "web",
                 "Web tests",
-                needs=("python", "typescript", "web"),
+                needs=("python", "typescript", "web", "site"),
             )
         )
     if has_valgrind_tests():

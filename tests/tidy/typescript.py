@@ -6,7 +6,7 @@ import re
 from tidy import graph
 from tidy.tree import Tree
 
-FOLDERS = ("bindings-ts/src", "bindings-ts/test", "bindings-ts/scripts", "bench/bun")
+FOLDERS = ("bindings-ts/src", "bindings-ts/test", "bindings-ts/scripts", "bench/bun", "bench/web", "site/src")
 IMPORT = re.compile(r"""(?:\bfrom|^import|\bimport\()\s*["'](\.[^"']*)["']""", re.MULTILINE)
 
 SOURCE = "bindings-ts/src"
@@ -24,10 +24,13 @@ RULES = [
     ("bindings-ts/scripts/.*", ["bindings-ts/scripts/.*"]),
     ("bindings-ts/test/.*", ["bindings-ts/.*"]),
     ("bench/bun/.*", [f"{SOURCE}/index.ts"]),
+    ("bench/web/.*", [f"{SOURCE}/index.ts", "bench/web/.*"]),
+    ("site/src/.*", [f"{SOURCE}/index.ts", "site/src/.*"]),
 ]
 # What is run or installed; the scripts are those of package.json.
 ENTRIES = f"{SOURCE}/index.ts|{BACKEND}|{SOURCE}/text-files.d.ts|bindings-ts/test/everywhere.ts"
 ENTRIES += "|bindings-ts/test/.*.test.ts|bindings-ts/scripts/generate.ts|bench/bun/.*"
+ENTRIES += "|bench/web/(masks|tab).ts|site/src/main.ts"
 
 
 def problems(tree: Tree) -> list[str]:
