@@ -9,7 +9,7 @@ from eliza_inference import Model
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench import calls, end_to_end, gate, machine, micro, paths, prompts, start, tables, wasm
+from bench import calls, drafts, end_to_end, gate, machine, micro, paths, prompts, start, tables, wasm
 from bench.grammars.cases import CASES as GRAMMARS
 from bench.grammars.plan import PLAN as GRAMMAR_PLAN
 from bench.maskbench import measure as maskbench
@@ -164,6 +164,14 @@ def start_command() -> None:
     with console.status("measuring: start"):
         figures = start.measure()
     console.print(tables.start(figures).rich())
+
+
+@main.command("drafts")
+def drafts_command() -> None:
+    """Counts the forward passes of longer answers, with drafts by prompt lookup and without."""
+    with console.status("measuring: drafts"):
+        rows = list(drafts.measure())
+    console.print(drafts.table(rows).rich())
 
 
 @main.command("report")

@@ -404,7 +404,7 @@ export fn eliza_inference_llm_stream_set_threads(stream: ?*Handle, n_threads: i3
         s.diag.fail(.invalid_arg, "n_threads: {d} is outside 1..{d}", .{ n_threads, threads_max }) catch {};
         return invalid_arg;
     }
-    s.sequence.setThreads(n_threads);
+    s.setThreads(n_threads);
     return 0;
 }
 

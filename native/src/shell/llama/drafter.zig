@@ -81,6 +81,11 @@ pub const Drafter = struct {
         model.sequence.interrupt.cancelled.store(false, .monotonic);
     }
 
+    /// The number of threads of the drafting model.
+    pub fn setThreads(drafter: *Drafter, n_threads: i32) void {
+        if (drafter.model) |*model| model.sequence.setThreads(n_threads);
+    }
+
     /// Interrupts the running draft. Safe from any thread.
     pub fn cancel(drafter: *Drafter) void {
         if (drafter.model) |*model| model.sequence.interrupt.cancelled.store(true, .monotonic);

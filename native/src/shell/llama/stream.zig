@@ -397,6 +397,12 @@ pub const Stream = struct {
         s.sampler.top_p = if (top_p > 0) top_p else 1;
     }
 
+    /// The number of threads that decode.
+    pub fn setThreads(s: *Stream, n_threads: i32) void {
+        s.sequence.setThreads(n_threads);
+        if (s.drafter) |*drafter| drafter.setThreads(n_threads);
+    }
+
     /// The time from the first step after a prompt on. 0: no limit. In force at once.
     pub fn setTimeBudget(s: *Stream, budget_ns: u64) void {
         s.budget_ns = budget_ns;
