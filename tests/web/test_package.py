@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from web.conftest import BINDING, DENO, TOOLS, environment
+from web.browsers import posted_by
+from web.conftest import BINDING, DENO, ROOT, TOOLS, environment
+
+EXAMPLES = ROOT / "examples"
 
 PROGRAM = """
 import { Constraint, ElizaInferenceError, Matcher, Model, Vocabulary } from "eliza-inference";
@@ -28,6 +32,24 @@ try {
 const isNative = hasSymbols(loadLibrary(), "eliza_inference_create");
 console.log(JSON.stringify({ legal: [...legal!], status, isNative }));
 """
+
+HOSTS = """
+import { LogitsProcessorList } from "@huggingface/transformers";
+import type { LogitProcessor } from "@mlc-ai/web-llm";
+import { Constraint, Vocabulary, WebLlmProcessor, transformersProcessor } from "eliza-inference";
+const constraint = new Constraint(new Vocabulary(8), "{}");
+export const forWebLlm: LogitProcessor = new WebLlmProcessor(constraint);
+new LogitsProcessorList().push(transformersProcessor(constraint));
+"""
+
+POST_WHAT_IS_SHOWN = """<script>
+const timer = setInterval(() => {
+  const { value } = document.getElementById("next");
+  if (value === "") return;
+  clearInterval(timer);
+  fetch("/", { method: "POST", body: JSON.stringify(value) });
+}, 20);
+</script>"""
 
 TSCONFIG = {
     "compilerOptions": {
@@ -61,7 +83,7 @@ def app(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(install, cwd=folder, check=True, capture_output=True)
     (folder / "program.ts").write_text(PROGRAM, encoding="utf-8")
     (folder / "tsconfig.json").write_text(json.dumps(TSCONFIG), encoding="utf-8")
-    result = run([str(BINDING / "node_modules" / "typescript" / "bin" / "tsc"), "--project", "."], folder)
+    result = tsc(["--project", "."], folder)
     assert result.returncode == 0, result.stdout
     return folder
 
@@ -72,6 +94,34 @@ def test_it_runs_where_it_is_installed(command: list[str], app: Path) -> None:
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
     assert found == {"legal": [ord("e")], "status": "ELIZA_ERR_NOT_IMPLEMENTED", "isNative": False}
+
+
+@pytest.mark.parametrize("command", [["node"], [*DENO, "--allow-read", "--allow-env"]], ids=["node", "deno"])
+def test_the_example_makes_a_document(command: list[str], app: Path) -> None:
+    shutil.copy(EXAMPLES / "node" / "document.mjs", app)
+    result = subprocess.run([*command, "document.mjs"], cwd=app, env=environment(), capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    keys = re.findall("[a-z]+", result.stdout)
+    assert keys == ["colour", "size"]
+
+
+def test_the_example_of_a_page_shows_what_may_follow(app: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "page"
+    shutil.copytree(EXAMPLES / "browser", folder)
+    shutil.copytree(app / "node_modules" / "eliza-inference" / "dist", folder / "eliza-inference")
+    with (folder / "index.html").open("a", encoding="utf-8") as page:
+        page.write(POST_WHAT_IS_SHOWN)
+    assert posted_by("chromium", folder, "index.html", tmp_path / "profile") == "012"
+
+
+def test_hosts_take_the_processors(app: Path) -> None:
+    """By their types, which do not resolve under nodenext."""
+    for name in ("@huggingface", "@mlc-ai"):
+        (app / "node_modules" / name).symlink_to(TOOLS / name)
+    (app / "hosts.ts").write_text(HOSTS, encoding="utf-8")
+    options = ["--module", "preserve", "--target", "es2022", "--lib", "es2024,esnext.disposable,dom", "--strict"]
+    result = tsc([*options, "--ignoreConfig", "--skipLibCheck", "--noEmit", "--types", "", "hosts.ts"], app)
+    assert result.returncode == 0, result.stdout
 
 
 def test_publint_finds_nothing(archive: Path) -> None:
@@ -85,6 +135,10 @@ def test_the_types_are_those_of_the_code(archive: Path) -> None:
     options = ["--profile", "esm-only", "--exclude-entrypoints", "elizainference.wasm"]
     result = run([attw, str(archive), *options], BINDING)
     assert result.returncode == 0, result.stdout + result.stderr
+
+
+def tsc(options: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return run([str(BINDING / "node_modules" / "typescript" / "bin" / "tsc"), *options], folder)
 
 
 def run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
