@@ -330,8 +330,10 @@ const Numbers = extern struct {
     context_size: i32,
     n_gpu_layers: i32,
     disable_thinking: i32,
+    draft_min: i32,
+    draft_max: i32,
 };
-const string_names = .{ "gbnf_grammar", "cache_type_k", "cache_type_v" };
+const string_names = .{ "gbnf_grammar", "cache_type_k", "cache_type_v", "mtp_drafter_path" };
 
 fn streamOpen(env: *Env, _: jni.Class, model: i64, numbers: jni.Array, strings: jni.Array) callconv(.c) i64 {
     var read: Numbers = undefined;
@@ -347,6 +349,8 @@ fn streamOpen(env: *Env, _: jni.Class, model: i64, numbers: jni.Array, strings: 
         .context_size = read.context_size,
         .n_gpu_layers = read.n_gpu_layers,
         .disable_thinking = read.disable_thinking,
+        .draft_min = read.draft_min,
+        .draft_max = read.draft_max,
     };
     var texts: [string_names.len]?Text = @splat(null);
     defer for (texts) |text| if (text) |copied| copied.free();

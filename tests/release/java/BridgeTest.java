@@ -108,6 +108,29 @@ public final class BridgeTest {
         }
     }
 
+    public void testDraftsChangeNoOutput() {
+        try (Model model = Model.open(modelPath)) {
+            StreamConfig config = new StreamConfig();
+            config.grammar = "root ::= (\" SEND_\" (\"MESSAGE\" | \"EMAIL\") \"\\n\"){6}";
+            String[] texts = {"", ""};
+            for (int drafting = 0; drafting < 2; drafting++) {
+                config.draftMax = 6 * drafting;
+                int at = drafting;
+                try (Stream stream = model.stream(config)) {
+                    stream.prefill(model.tokenize(PROMPT, true, false));
+                    stream.generate(0, (id, part) -> {
+                        texts[at] += part;
+                        return true;
+                    });
+                }
+            }
+            equal(texts[0], texts[1]);
+            check(texts[0].endsWith("\n"), texts[0]);
+            config.draftModel = "/absent.gguf";
+            expect("ELIZA_ERR_BUNDLE_INVALID", "/absent.gguf", () -> model.stream(config));
+        }
+    }
+
     public void testWhatAListenerThrowsComesThrough() {
         try (Model model = Model.open(modelPath);
                 Stream stream = model.stream(new StreamConfig())) {

@@ -35,6 +35,15 @@ public final class StreamConfig {
     /** Such as "f16", "q8_0"; null: f16. */
     public String cacheTypeV;
 
+    /** The most tokens of a draft, up to 64; 0: no drafts. A draft saves passes, and changes no output. */
+    public int draftMax;
+
+    /** Drafts with fewer tokens are not tried. */
+    public int draftMin = 1;
+
+    /** The GGUF file of a smaller model with the same vocabulary, which drafts; null: prompt lookup. */
+    public String draftModel;
+
     /** Of the random draws. */
     public long seed;
 
@@ -55,11 +64,15 @@ public final class StreamConfig {
             contextSize,
             gpuLayers,
             disableThinking ? 1 : 0,
+            draftMin,
+            draftMax,
         };
     }
 
     /** In the order that the bridge reads. */
     byte[][] strings() {
-        return new byte[][] {Native.utf8(grammar), Native.utf8(cacheTypeK), Native.utf8(cacheTypeV)};
+        return new byte[][] {
+            Native.utf8(grammar), Native.utf8(cacheTypeK), Native.utf8(cacheTypeV), Native.utf8(draftModel),
+        };
     }
 }

@@ -195,6 +195,9 @@ pub const Context = struct {
         dimension: *usize,
         d: *Diagnostic,
     ) diagnostic.Error!void {
+        if (context.model.hasEncoder()) {
+            return d.fail(.not_implemented, "{s}: models with an encoder and a decoder are not served", .{context.model.path});
+        }
         dimension.* = embedder_module.dimensionOf(context.model);
         if (out.len < dimension.*) {
             return d.fail(.invalid_arg, "out_capacity: {d} is less than the dimension, {d}", .{ out.len, dimension.* });
