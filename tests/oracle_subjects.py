@@ -15,6 +15,7 @@ from lark.exceptions import LarkError
 
 from conformance_cases import Run, logits_of, octets, shipped_grammars, tokens_of, tokens_of_bytes, vocab_size
 from oracles import gbnf, lark_text, recognizer, tags, token_trie
+from oracles.prefilled import Prefilled
 
 FORCED_BYTES_MAX = 65536
 END_OF_GENERATION = 2
@@ -138,6 +139,8 @@ class RecognizerOracle:
         self.token_of_byte = tokens_of_bytes(data["vocabulary"])
         self.tokens = [b"" if flags else piece for piece, flags in vocabulary]
         self.recognizer = recognizer_of(data["constraint"])
+        if "prefill" in data:
+            self.recognizer = Prefilled(self.recognizer, octets(data["prefill"]))
         self.end = data.get("end", [token for token, (_, flags) in enumerate(vocabulary) if flags & END_OF_GENERATION])
         self.ends_by_itself = self.end == []
         self.timeout = data.get("span_timeout", 0)
@@ -197,6 +200,8 @@ class RecognizerOracle:
             del self.history[-n:]
 
     def activate(self, path: str) -> None:
+        if isinstance(self.recognizer, Prefilled):
+            self.recognizer = self.recognizer.language
         self.open()
 
     def deactivate(self) -> None:

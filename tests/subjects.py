@@ -79,7 +79,9 @@ class Library:
         data = run.data
         self.vocabulary = data["vocabulary"]
         self.constraint = make_constraint(run)
-        self.matcher = Matcher(self.constraint, span_timeout=data.get("span_timeout"), end=data.get("end"))
+        prefill = octets(data["prefill"]) if "prefill" in data else b""
+        timeout = data.get("span_timeout")
+        self.matcher = Matcher(self.constraint, span_timeout=timeout, end=data.get("end"), prefill=prefill)
         self.vocab_size = vocab_size(self.vocabulary)
 
     @staticmethod

@@ -49,6 +49,7 @@ export const ELIZA_TRIE_CACHE_BYTES = 33554432;
 export const ELIZA_TOKEN_SPECIAL = 1;
 export const ELIZA_TOKEN_END_OF_GENERATION = 2;
 export const ELIZA_TOKEN_UNUSED = 4;
+export const ELIZA_PREFILL_BYTES_MAX = 256;
 export const ELIZA_OPEN_TRUSTED = 1;
 export const ELIZA_OPEN_COPY = 2;
 export const ELIZA_CHOICES_CANONICAL = 1;
@@ -210,12 +211,14 @@ export const eliza_trie_cache_stats_t = {
 } as const;
 
 export const eliza_span_config_t = {
-  size: { 4: 16, 8: 24 },
+  size: { 4: 24, 8: 40 },
   fields: {
     struct_size: { 4: 0, 8: 0, type: "u32" },
     span_timeout: { 4: 4, 8: 4, type: "u32" },
     end: { 4: 8, 8: 8, type: "ptr" },
     n_end: { 4: 12, 8: 16, type: "ptr" },
+    prefill: { 4: 16, 8: 24, type: "ptr" },
+    prefill_len: { 4: 20, 8: 32, type: "ptr" },
   },
 } as const;
 
@@ -345,6 +348,7 @@ export const declarations = {
   eliza_inference_vocab_size: { args: ["handle"], returns: "i32" },
   eliza_inference_vocab_token: { args: ["handle", "i32", "out", "out", "out"], returns: "i32" },
   eliza_inference_vocab_prepare: { args: ["handle", "out"], returns: "i32" },
+  eliza_inference_vocab_heal: { args: ["handle", "in", "usize", "out", "out"], returns: "i32" },
   eliza_inference_vocab_info: { args: ["handle", "out"], returns: "i32" },
   eliza_inference_vocab_save: { args: ["handle", "in", "usize", "out"], returns: "i32" },
   eliza_inference_vocab_open: { args: ["in", "usize", "out", "out"], returns: "i32" },

@@ -325,17 +325,18 @@ function lend(matcher: Matcher, address: Handle, length: number): Int32Array {
   return view;
 }
 
-function createNative(constraint: Constraint, { seed, end, spanTimeout, ...unknown }: MatcherOptions): Handle {
+function createNative(constraint: Constraint, { seed, end, spanTimeout, prefill, ...unknown }: MatcherOptions): Handle {
   checkNoMore(unknown);
   const { library, handle } = checkInstance(constraint, Constraint, "constraint");
   const out = new OutSlot();
   const error = new OutError();
   // Without end tokens as builds without recognizers do it, too.
-  const status = end
-    ? withSpanConfig(library, { end, spanTimeout }, (config) =>
-        library.symbols.eliza_inference_matcher_create_span(handle, config, out.view, error.view),
-      )
-    : library.symbols.eliza_inference_matcher_create(handle, checkSpanTimeout(spanTimeout), out.view, error.view);
+  const status =
+    end || prefill
+      ? withSpanConfig(library, { end, spanTimeout, prefill }, (config) =>
+          library.symbols.eliza_inference_matcher_create_span(handle, config, out.view, error.view),
+        )
+      : library.symbols.eliza_inference_matcher_create(handle, checkSpanTimeout(spanTimeout), out.view, error.view);
   if (status < 0) throw error.take(library, status, "the matcher could not be made");
   return out.handle;
 }

@@ -3,7 +3,7 @@ import { eliza_span_config_t } from "./abi.generated.js";
 import { checkNoMore, tokenIds } from "./arguments.js";
 import { UINT32_MAX, checkInteger } from "./errors.js";
 import type { Library } from "./library.js";
-import { lending } from "./memory.js";
+import { encodeUnicode, lending } from "./memory.js";
 import { Struct } from "./structs.js";
 
 /** How the span of a constraint ends. */
@@ -16,6 +16,11 @@ export interface SpanConfig {
    */
   end?: ArrayLike<number> | undefined;
   /**
+   * What the first tokens of a recognizer spell before its text begins: the end of a prompt, which `Vocabulary.heal`
+   * took back. At most 256 bytes.
+   */
+  prefill?: string | Uint8Array | undefined;
+  /**
    * Ends a span that is still open after this many tokens, at least 1. By default 500 for a token tree; no limit for a
    * recognizer.
    */
@@ -25,17 +30,21 @@ export interface SpanConfig {
 /** Makes a call with an `eliza_span_config_t`, which is valid during the call only. */
 export function withSpanConfig<T>(
   library: Library,
-  { end, spanTimeout, ...unknown }: SpanConfig,
+  { end, spanTimeout, prefill = "", ...unknown }: SpanConfig,
   call: (config: Uint8Array) => T,
 ): T {
   checkNoMore(unknown);
   const config = new Struct(eliza_span_config_t, library);
   config.write({ span_timeout: checkSpanTimeout(spanTimeout) });
-  if (!end) return call(config.bytes);
-  // No end tokens differ from the default by an address, which an empty array does not have.
-  const tokens = end.length === 0 ? new Int32Array(1) : tokenIds(end, "end");
+  const before = typeof prefill === "string" ? encodeUnicode(prefill, "prefill") : prefill;
+  if (!end && before.length === 0) return call(config.bytes);
   return lending(library, (addressOf) => {
-    config.write({ end: addressOf(tokens), n_end: end.length });
+    // No end tokens differ from the default by an address, which an empty array does not have.
+    if (end) {
+      const tokens = end.length === 0 ? new Int32Array(1) : tokenIds(end, "end");
+      config.write({ end: addressOf(tokens), n_end: end.length });
+    }
+    if (before.length > 0) config.write({ prefill: addressOf(before), prefill_len: before.length });
     return call(config.bytes);
   });
 }

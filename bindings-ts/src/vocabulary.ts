@@ -7,7 +7,7 @@ import {
   eliza_vocab_config_t,
   eliza_vocab_info_t,
 } from "./abi.generated.js";
-import { checkNoMore, checkString } from "./arguments.js";
+import { checkNoMore, checkString, tokenIds } from "./arguments.js";
 import { ElizaInferenceError, INT32_MAX, INT32_MIN, checkInteger, invalidArgument } from "./errors.js";
 import type { Library } from "./library.js";
 import { openContext, readVocabulary, setModelId } from "./llm-context.js";
@@ -205,6 +205,22 @@ export class Vocabulary extends Owned {
     const length = new OutSlot();
     this.#token(token, bytes.view, length.view, null);
     return this.library.memory.copy(bytes.handle, length.value);
+  }
+
+  /**
+   * Token healing: takes back the tokens at the end of a prompt that the model might not write if it knew what follows,
+   * since another token begins with them. Returns those that stay, and the bytes of those that do not: the `prefill` of
+   * a matcher or of a stream's constraint, which spells them again.
+   */
+  heal(prompt: ArrayLike<number>): { tokens: Int32Array; prefill: Uint8Array } {
+    const tokens = tokenIds(prompt, "prompt");
+    const kept = new OutSlot();
+    const error = new OutError();
+    const { eliza_inference_vocab_heal: heal } = this.library.symbols;
+    const status = heal(this.handle, tokens, tokens.length, kept.view, error.view);
+    if (status < 0) throw error.take(this.library, status, "the prompt cannot be healed");
+    const bytes = [...tokens.subarray(kept.value)].flatMap((token) => [...this.tokenBytes(token)]);
+    return { tokens: tokens.slice(0, kept.value), prefill: Uint8Array.from(bytes) };
   }
 
   /** The TokenFlag bits of a token. Throws ELIZA_ERR_INVALID_ARG for an id that is not in the vocabulary. */

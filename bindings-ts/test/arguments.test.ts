@@ -1,9 +1,12 @@
 /** Arguments that TypeScript refuses and JavaScript lets through. */
 import { describe, expect, test } from "bun:test";
-import { Constraint, Matcher, Model, Stream, Vocabulary, fillBitmaps } from "../src";
+import { Constraint, Matcher, Model, Stream, TokenFlag, Vocabulary, fillBitmaps } from "../src";
 import { failure, libraryWithLlama, modelPath } from "./support";
 
-const vocabulary = new Vocabulary(256, { tokenBytes: Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte)) });
+const vocabulary = new Vocabulary(256, {
+  tokenBytes: Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte)),
+  flags: Array.from({ length: 256 }, (_, byte) => (byte === 255 ? TokenFlag.END_OF_GENERATION : 0)),
+});
 const constraint = Constraint.regex(vocabulary, "a");
 const matcher = new Matcher(constraint);
 const tree = { modelId: "", descriptors: [{ path: "action", leaves: [{ name: "A", tokens: [1] }] }] };

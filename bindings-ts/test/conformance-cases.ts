@@ -73,6 +73,7 @@ export interface Case extends Steps {
   open?: Open;
   span_timeout?: number;
   end?: number[];
+  prefill?: Octets;
   error?: Failure;
   info?: Record<string, unknown>;
 }
@@ -112,7 +113,8 @@ export function runsOf({ constraint, error }: Case): Run[] {
 /** `files` opens what is saved; without, cases that are about files, and the way `opened`, cannot run. */
 export function runCase(each: Case, { way, constraint: data }: Run, files?: Files): void {
   using vocabulary = newVocabulary(each.vocabulary);
-  const options = { spanTimeout: each.span_timeout, end: each.end };
+  const prefill = each.prefill === undefined ? undefined : octets(each.prefill);
+  const options = { spanTimeout: each.span_timeout, end: each.end, prefill };
   const budget = budgetOf({ ...each.budget, ...(way === "unkept" ? { mask_bytes_max: 1 } : {}) });
   if (each.error) {
     expectFailure(each.error, () => {

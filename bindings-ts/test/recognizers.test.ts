@@ -105,6 +105,28 @@ describe("Vocabulary", () => {
   });
 });
 
+describe("a prompt that ends inside a word", () => {
+  const texts = ["The answer is", " g", " gr", "re", "e", " green", " great", "en"];
+  const tokenBytes = [...texts, "</s>"].map((text) => new Uint8Array(Buffer.from(text)));
+  const flags = tokenBytes.map((_, token) => (token === texts.length ? TokenFlag.END_OF_GENERATION : 0));
+
+  test("is taken back, and spelled again in other tokens", () => {
+    using vocabulary = new Vocabulary(tokenBytes.length, { tokenBytes, flags });
+    const { tokens, prefill } = vocabulary.heal(["The answer is", " g", "re"].map((text) => texts.indexOf(text)));
+    expect([...tokens]).toEqual([0]);
+    expect(Buffer.from(prefill).toString()).toBe(" gre");
+    using constraint = Constraint.choices(vocabulary, ["en", "y"]);
+    using matcher = new Matcher(constraint, { prefill });
+    expect(texts.filter((_, token) => matcher.allowed()!.includes(token))).toEqual([" g", " gr", " green"]);
+    matcher.accept(texts.indexOf(" green"));
+    expect(matcher.canStop).toBe(true);
+    expect(failure(() => vocabulary.heal([99])).message).toBe("tokens[0]: 99 is outside 0..8");
+    expect(failure(() => new Matcher(constraint, { prefill: "a".repeat(257) })).message).toBe(
+      "prefill: 257 bytes are more than 256",
+    );
+  });
+});
+
 describe("Constraint", () => {
   test("choices allow each string in any tokenisation", () => {
     using constraint = Constraint.choices(vocabulary, new Set(["yes", Buffer.from("no"), "y\u00e9"]));

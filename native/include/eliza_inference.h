@@ -182,6 +182,17 @@ int eliza_inference_vocab_token(const eliza_vocab *vocab, int32_t token, const u
  */
 int eliza_inference_vocab_prepare(const eliza_vocab *vocab, char **out_error);
 
+#define ELIZA_PREFILL_BYTES_MAX 256
+
+/*
+ * Token healing: a prompt that ends inside a word ends with tokens that the model would not write if it knew what
+ * follows. Gives how many of its tokens to keep: the most tokens of text at its end that, as one text of at most
+ * ELIZA_PREFILL_BYTES_MAX bytes, begin a longer token, are taken back. The bytes of those are the `prefill` of an
+ * eliza_span_config_t: the first tokens spell them again, and go on as the constraint allows.
+ */
+int eliza_inference_vocab_heal(const eliza_vocab *vocab, const int32_t *tokens, size_t n_tokens, size_t *out_n_kept,
+                               char **out_error);
+
 typedef struct eliza_vocab_info_t {
     uint32_t struct_size;
     uint32_t n_tokens;
@@ -544,15 +555,20 @@ int eliza_inference_matcher_create(const eliza_constraint *constraint, uint32_t 
  * close the span, and are the only legal tokens where nothing can follow; one that could also continue
  * the text closes the span. With `end` not NULL and n_end 0, the span ends by itself where nothing can
  * follow; where the text is complete but can go on, everything is allowed for one token: if it
- * continues the text, the span goes on; otherwise it is not part of the span and ends it. A vocabulary
- * without end-of-generation tokens behaves like that. A token trie refuses a config with end tokens:
- * its payload has them.
+ * continues the text, the span goes on; otherwise it is not part of the span and ends it. With a vocabulary
+ * without end-of-generation tokens, `end` must be given: ELIZA_ERR_INVALID_ARG. A token trie refuses a config with
+ * end tokens: its payload has them.
  */
 typedef struct eliza_span_config_t {
     uint32_t struct_size;
     uint32_t span_timeout; /* tokens; 0: as in eliza_inference_matcher_create */
     const int32_t *end;
     size_t n_end;          /* at most ELIZA_END_TOKENS_MAX */
+    /* What the first tokens spell before the text of a recognizer begins: a token is legal if it spells a piece of
+     * what is left of it, or all of that and then what the constraint takes. Copied. A reset begins with it anew;
+     * activate does not. */
+    const uint8_t *prefill;
+    size_t prefill_len; /* at most ELIZA_PREFILL_BYTES_MAX */
 } eliza_span_config_t;
 
 /* A fresh matcher; `config` NULL is all defaults. */

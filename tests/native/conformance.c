@@ -743,13 +743,22 @@ static int open_changed(const json *data, const eliza_vocab *vocab, const eliza_
 
 static int make_matcher(const json *data, const eliza_constraint *constraint, eliza_matcher **out, char **error) {
     const json *end = json_get(data, "end");
+    const json *prefill = json_get(data, "prefill");
     uint32_t span_timeout = (uint32_t)json_integer(data, "span_timeout", 0);
-    if (!end) return eliza_inference_matcher_create(constraint, span_timeout, out, error);
-    int32_t *ids = calloc(end->length + 1, sizeof *ids);
-    for (size_t i = 0; i < end->length; i++) ids[i] = (int32_t)end->items[i].integer;
-    eliza_span_config_t config = {
-        .struct_size = sizeof config, .span_timeout = span_timeout, .end = ids, .n_end = end->length};
+    if (!end && !prefill) return eliza_inference_matcher_create(constraint, span_timeout, out, error);
+    size_t n_end = end ? end->length : 0;
+    int32_t *ids = calloc(n_end + 1, sizeof *ids);
+    for (size_t i = 0; i < n_end; i++) ids[i] = (int32_t)end->items[i].integer;
+    buffer before = {0};
+    if (prefill) before = octets(prefill);
+    eliza_span_config_t config = {.struct_size = sizeof config,
+                                  .span_timeout = span_timeout,
+                                  .end = end ? ids : NULL,
+                                  .n_end = n_end,
+                                  .prefill = (const uint8_t *)before.bytes,
+                                  .prefill_len = before.length};
     int status = eliza_inference_matcher_create_span(constraint, &config, out, error);
+    free(before.bytes);
     free(ids);
     return status;
 }

@@ -168,7 +168,9 @@ fn start(r: *Report, run: Run, diag: *Diagnostic) !*Matcher {
         for (ids, list.array.items) |*id, value| id.* = @intCast(value.integer);
         break :end ids;
     } else null;
-    return Matcher.create(gpa, constraint, .{ .timeout = @intCast(integer(run.case, "span_timeout")), .end = end }, diag);
+    const timeout: u32 = @intCast(integer(run.case, "span_timeout"));
+    const prefill = if (get(run.case, "prefill")) |text| try octets(arena, text) else "";
+    return Matcher.create(gpa, constraint, .{ .timeout = timeout, .end = end, .prefill = prefill }, diag);
 }
 
 fn integer(object: Value, key: []const u8) i64 {

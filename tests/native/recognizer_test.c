@@ -167,6 +167,20 @@ static void test_vocab_trie(void) {
     CHECK(info.n_tokens == N_TOKENS && info.n_nodes == 0 && info.fingerprint != 0);
     GIVES(ELIZA_OK, eliza_inference_vocab_prepare(vocab, &error));
     GIVES(ELIZA_OK, eliza_inference_vocab_prepare(vocab, &error));
+    const int32_t prompt[] = {'b', 'a', N_TOKENS};
+    size_t n_kept = 9;
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_vocab_heal(NULL, prompt, 2, &n_kept, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_vocab_heal(bare, prompt, 2, &n_kept, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_vocab_heal(vocab, NULL, 2, &n_kept, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_vocab_heal(vocab, prompt, 2, NULL, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_vocab_heal(vocab, prompt, 3, &n_kept, &error));
+    CHECK_EQUAL(n_kept, 9);
+    GIVES(ELIZA_OK, eliza_inference_vocab_heal(vocab, prompt, 2, &n_kept, &error));
+    CHECK_EQUAL(n_kept, 1);
+    GIVES(ELIZA_OK, eliza_inference_vocab_heal(vocab, prompt, 1, &n_kept, &error));
+    CHECK_EQUAL(n_kept, 1);
+    GIVES(ELIZA_OK, eliza_inference_vocab_heal(vocab, NULL, 0, &n_kept, &error));
+    CHECK_EQUAL(n_kept, 0);
     CHECK_STRUCT(eliza_vocab_info_t, vocab, eliza_inference_vocab_info);
     CHECK_EQUAL(eliza_inference_vocab_info(NULL, &info), ELIZA_ERR_INVALID_ARG);
     uint64_t before = info.fingerprint;
@@ -185,7 +199,11 @@ static void test_vocab_trie(void) {
     GIVES(ELIZA_OK, eliza_inference_vocab_prepare(vocab, &error));
     eliza_constraint *constraint = make_regex(vocab, "a+");
     CHECK(strstr(eliza_inference_constraint_notes(constraint), "256") != NULL);
-    eliza_matcher *matcher = make_matcher(constraint);
+    eliza_matcher *matcher = NOT_A_HANDLE;
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create(constraint, 0, &matcher, &error));
+    CHECK(matcher == NULL);
+    const int32_t none = 0;
+    matcher = make_matcher_with_ends(constraint, &none, 0);
     const int32_t *ids;
     size_t n;
     CHECK_EQUAL(eliza_inference_matcher_accept(matcher, 0), ELIZA_STEP_REFUSED);
@@ -664,6 +682,18 @@ static void test_span_config(const eliza_vocab *vocab) {
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create_span(regex, &config, &made, &error));
     config = (eliza_span_config_t){.struct_size = sizeof config, .end = NULL, .n_end = 1};
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create_span(regex, &config, &made, &error));
+    config = (eliza_span_config_t){.struct_size = sizeof config, .prefill = NULL, .prefill_len = 1};
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create_span(regex, &config, &made, &error));
+    const uint8_t before[ELIZA_PREFILL_BYTES_MAX + 1] = {'x'};
+    config = (eliza_span_config_t){.struct_size = sizeof config, .prefill = before, .prefill_len = sizeof before};
+    GIVES(ELIZA_ERR_LIMIT, eliza_inference_matcher_create_span(regex, &config, &made, &error));
+    config.prefill_len = 1;
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create_span(trie, &config, &made, &error));
+    GIVES(ELIZA_OK, eliza_inference_matcher_create_span(regex, &config, &made, &error));
+    CHECK_EQUAL(eliza_inference_matcher_accept(made, 'a'), ELIZA_STEP_REFUSED);
+    CHECK_EQUAL(eliza_inference_matcher_accept(made, 'x'), ELIZA_STEP_IN_SPAN);
+    CHECK_EQUAL(eliza_inference_matcher_accept(made, 'a'), ELIZA_STEP_IN_SPAN);
+    eliza_inference_matcher_free(made);
     config = (eliza_span_config_t){.struct_size = sizeof config, .end = ends, .n_end = 1};
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create_span(trie, &config, &made, &error));
     config.n_end = 0;
@@ -1179,8 +1209,9 @@ static void test_files(const char *folder, const eliza_vocab *vocab) {
 
 static void *fill_with_small_stack(void *argument) {
     eliza_matcher *matcher = NULL;
-    int32_t words[9];
-    CHECK_EQUAL(eliza_inference_matcher_create(argument, 0, &matcher, NULL), ELIZA_OK);
+    int32_t words[9], none = 0;
+    eliza_span_config_t config = {.struct_size = sizeof config, .end = &none};
+    CHECK_EQUAL(eliza_inference_matcher_create_span(argument, &config, &matcher, NULL), ELIZA_OK);
     CHECK(eliza_inference_matcher_fill_bitmap(matcher, words, 9) >= 0);
     CHECK_EQUAL(words[8], 1); /* the long token */
     CHECK_EQUAL(eliza_inference_matcher_accept(matcher, 256), ELIZA_STEP_IN_SPAN);

@@ -49,8 +49,8 @@ class Tokens:
 class Walk:
     """A matcher and the oracle's state, side by side."""
 
-    def __init__(self, constraint: Constraint, recognizer: Oracle, tokens: Tokens) -> None:
-        self.matcher = Matcher(constraint)
+    def __init__(self, constraint: Constraint, recognizer: Oracle, tokens: Tokens, *, prefill: bytes = b"") -> None:
+        self.matcher = Matcher(constraint, prefill=prefill)
         self.recognizer = recognizer
         self.tokens = tokens
         self.states = [recognizer.begin()]

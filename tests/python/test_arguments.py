@@ -22,7 +22,7 @@ from eliza_inference import (
     set_trie_cache_limit,
 )
 
-BYTES = Vocabulary(256, [bytes([byte]) for byte in range(256)])
+BYTES = Vocabulary(256, [bytes([byte]) for byte in range(256)], [0] * 255 + [2])
 N_WORDS = 8
 
 

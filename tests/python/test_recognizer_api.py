@@ -666,7 +666,7 @@ def test_without_numpy_bitmaps_are_memoryviews() -> None:
 import sys
 sys.modules["numpy"] = None
 from eliza_inference import Constraint, Matcher, Vocabulary
-vocabulary = Vocabulary(256, [bytes([byte]) for byte in range(256)])
+vocabulary = Vocabulary(256, [bytes([byte]) for byte in range(256)], [0] * 255 + [2])
 matcher = Matcher(Constraint.regex(vocabulary, "[^a-z]*"), end=[])
 matcher.activate("")
 filled = matcher.fill_bitmap()

@@ -237,7 +237,7 @@ def test_a_vocabulary_without_bytes_is_refused() -> None:
 
 def test_a_vocabulary_of_tokens_that_no_text_has() -> None:
     vocabulary = Vocabulary(3, [b"a", b"", b"b"], [1, 0, 4])
-    matcher = Matcher(Constraint.regex(vocabulary, "[ab]"))
+    matcher = Matcher(Constraint.regex(vocabulary, "[ab]"), end=[])
     assert listed(matcher) == []
     assert [matcher.accept(token) for token in range(3)] == [Step.REFUSED] * 3
     assert not matcher.can_stop

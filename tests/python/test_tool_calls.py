@@ -138,8 +138,8 @@ def test_names_are_forced_with_what_is_around_them() -> None:
     """Behind a trigger all is forced but the choice of a function: few tokens need the model."""
     special = dict.fromkeys(["<|channel|>", "<|constrain|>", "<|message|>", "<|call|>"], TokenFlag.SPECIAL)
     texts = ["commentary to=functions.", *special]
-    pieces = [*(bytes([byte]) for byte in range(256)), *(text.encode() for text in texts)]
-    flags = [0] * 257 + [int(flag) for flag in special.values()]
+    pieces = [*(bytes([byte]) for byte in range(256)), *(text.encode() for text in texts), END]
+    flags = [0] * 257 + [int(flag) for flag in special.values()] + [int(TokenFlag.END_OF_GENERATION)]
     vocabulary = Vocabulary(len(pieces), pieces, flags)
     constraint = Constraint.tool_calls(vocabulary, TOOLS[1:], template="harmony", space="compact")
     matcher = Matcher(constraint)

@@ -23,6 +23,7 @@ TRIGGERS_MAX: Final = constant("ELIZA_TRIGGERS_MAX")
 TRIGGER_TOKENS_MAX: Final = constant("ELIZA_TRIGGER_TOKENS_MAX")
 """Tokens of one trigger."""
 END_TOKENS_MAX: Final = constant("ELIZA_END_TOKENS_MAX")
+PREFILL_BYTES_MAX: Final = constant("ELIZA_PREFILL_BYTES_MAX")
 """End tokens of one descriptor."""
 NAME_BYTES_MAX: Final = constant("ELIZA_NAME_BYTES_MAX")
 """Bytes of a name, a path or a model id."""

@@ -112,7 +112,11 @@ class Matcher(Closing):
     `end` is for recognizers, since a token tree has its own: the tokens, at most `limits.END_TOKENS_MAX`,
     that are legal exactly where the text is complete, and that close the span. None: the vocabulary's
     end-of-generation tokens. Empty: a span that cannot go on ends by itself; where it may stop, every
-    token is legal once, and either continues the text or ends the span before it.
+    token is legal once, and either continues the text or ends the span before it. A vocabulary without
+    end-of-generation tokens needs one or the other.
+
+    `prefill`, for recognizers too, is what the first tokens spell before the text begins, at most
+    `limits.PREFILL_BYTES_MAX` bytes: the end of a prompt, which `Vocabulary.heal` took back.
 
     A context manager: `close` frees it.
     """
@@ -130,15 +134,16 @@ class Matcher(Closing):
         seed: int = 0,
         span_timeout: int | None = None,
         end: Iterable[int] | None = None,
+        prefill: str | bytes = b"",
     ) -> None:
         instance("constraint", constraint, Constraint)
         if span_timeout is not None:
             span_timeout = integer("span_timeout", span_timeout, 1, UINT32_MAX)
         out = ffi.new("eliza_matcher **")
-        if end is None:
+        if end is None and not prefill:
             call(lib.eliza_inference_matcher_create, constraint._handle, span_timeout or 0, out)
         else:
-            config = SpanConfig(end, span_timeout)
+            config = SpanConfig(end, span_timeout, prefill)
             call(lib.eliza_inference_matcher_create_span, constraint._handle, config.pointer, out)
         self._adopt(constraint, out[0])
         if seed:

@@ -243,6 +243,7 @@ class TokenStream(Closing):
         mode: Mode = Mode.GREEDY,
         end: Iterable[int] | None = None,
         span_timeout: int | None = None,
+        prefill: str | bytes = b"",
     ) -> Span:
         """A context manager in which a token tree or a constraint restricts the output, which stops at the
         end of a span.
@@ -252,8 +253,8 @@ class TokenStream(Closing):
             print(span.leaf)
 
         `path` opens the span of that descriptor; without it, the span of a recognizer opens by itself, and
-        so do those of a tree without triggers, one after the other. `mode` is as for `set_token_trie`; `end`
-        and `span_timeout` are as for `set_constraint`, and for a `Constraint` only. After the context
+        so do those of a tree without triggers, one after the other. `mode` is as for `set_token_trie`; `end`,
+        `span_timeout` and `prefill` are as for `set_constraint`, and for a `Constraint` only. After the context
         nothing constrains the stream. Spans do not nest.
         """
         if isinstance(constraint, Constraint):
@@ -261,11 +262,12 @@ class TokenStream(Closing):
             return Span(
                 self,
                 path,
-                lambda: self.set_constraint(chosen, mode, end=end, span_timeout=span_timeout),
+                lambda: self.set_constraint(chosen, mode, end=end, span_timeout=span_timeout, prefill=prefill),
                 self.clear_constraint,
             )
-        if end is not None or span_timeout is not None:
-            raise InvalidArgumentError("end and span_timeout are for a Constraint; a token tree has its own end tokens")
+        if end is not None or span_timeout is not None or prefill:
+            what = "end, span_timeout and prefill are for a Constraint"
+            raise InvalidArgumentError(f"{what}; a token tree has its own end tokens")
         tree = constraint
         if isinstance(tree, str) and not tree.lstrip().startswith("{"):
             raise PayloadError(f"expected a token tree in JSON, got {tree[:40]!r} (model.token_tree([...]) makes one)")
@@ -295,16 +297,18 @@ class TokenStream(Closing):
         *,
         end: Iterable[int] | None = None,
         span_timeout: int | None = None,
+        prefill: str | bytes = b"",
     ) -> None:
         """Constrains the stream by any constraint, in place of what constrains it now. If it fails, nothing
         changes.
 
         The constraint's vocabulary must be that of the model: as many tokens and, for a recognizer, the
-        same bytes (else `ModelMismatchError`). `mode` is as for `set_token_trie`, `end` as for a `Matcher`.
+        same bytes (else `ModelMismatchError`). `mode` is as for `set_token_trie`, `end` and `prefill` as for
+        a `Matcher`: with a prompt that `Vocabulary.heal` cut, the text has the end of the prompt first.
         `span_timeout` is in tokens; None: the stream's own for a token tree, none for a recognizer.
         """
         instance("constraint", constraint, Constraint)
-        config = SpanConfig(end, span_timeout)
+        config = SpanConfig(end, span_timeout, prefill)
         mode_id = mode_number(mode)
         self._check(lib.eliza_inference_set_constraint(self._handle, constraint._handle, mode_id, config.pointer))
         # Its vocabulary may have a tokenizer, which must live as long as it is called.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from eliza_inference._arguments import integer, kind_of, utf8
+from eliza_inference._arguments import integer, integers, kind_of, utf8
 from eliza_inference._described import Described, Shared
 from eliza_inference._library import CData, call, ffi, lib, new_struct
 from eliza_inference._open_model import OpenModel
@@ -263,6 +263,16 @@ class Vocabulary(Shared, Described):
         flags = ffi.new("uint32_t *")
         self._token(token, ffi.NULL, ffi.NULL, flags)
         return TokenFlag(flags[0])
+
+    def heal(self, prompt: Sequence[int]) -> tuple[list[int], bytes]:
+        """Token healing: takes back the tokens at the end of a prompt that the model might not write if it knew what
+        follows, since another token begins with them. Returns those that stay, and the bytes of those that do not:
+        the `prefill` of a `Matcher` or a stream's constraint, which spells them again."""
+        tokens = integers("prompt", prompt)
+        kept = ffi.new("size_t *")
+        call(lib.eliza_inference_vocab_heal, self._handle, tokens, len(tokens), kept)
+        stay = [int(token) for token in tokens]
+        return stay[: kept[0]], b"".join(map(self.token_bytes, stay[kept[0] :]))
 
     def end_of_generation_tokens(self) -> tuple[int, ...]:
         """The ids of the tokens that end a generation, ascending. The first call reads every token's flags."""

@@ -20,7 +20,7 @@ pub const Guide = struct {
 
     /// At the start of a text. Retains `compiled`. `config` passed `Compiled.checkSpan`.
     pub fn init(gpa: Allocator, compiled: Compiled, config: span.Config) Guide {
-        return .{ .gpa = gpa, .compiled = compiled, .state = .init(gpa, compiled, config.end), .timeout = config.timeout };
+        return .{ .gpa = gpa, .compiled = compiled, .state = .init(gpa, compiled, config), .timeout = config.timeout };
     }
 
     /// Releases what was compiled.

@@ -51,7 +51,7 @@ pub const Compiled = union(enum) {
         };
     }
 
-    /// Fails if spans cannot have this timeout or these end tokens. `default_timeout` is that of the matcher,
+    /// Fails if spans cannot have this timeout, these end tokens or this prefill. `default_timeout` is that of the matcher,
     /// stream or sampler.
     pub fn checkSpan(compiled: Compiled, config: span.Config, default_timeout: u32, diag: *Diagnostic) diagnostic.Error!void {
         return switch (compiled) {
@@ -96,11 +96,10 @@ pub const State = union(enum) {
     token_trie: WithHistory(TrieState),
     recognizer: WithHistory(RecognizerState),
 
-    /// At the start. Retains `compiled`. `ends`: the tokens that close a span where the text may stop; null:
-    /// the vocabulary's end-of-generation tokens.
-    pub fn init(gpa: Allocator, compiled: Compiled, ends: ?[]const i32) State {
+    /// At the start. Retains `compiled`. `config` passed `Compiled.checkSpan`, and is copied.
+    pub fn init(gpa: Allocator, compiled: Compiled, config: span.Config) State {
         return switch (compiled) {
-            inline else => |one, tag| @unionInit(State, @tagName(tag), .{ .at = .init(gpa, one, ends) }),
+            inline else => |one, tag| @unionInit(State, @tagName(tag), .{ .at = .init(gpa, one, config) }),
         };
     }
 

@@ -29,7 +29,7 @@ pub const Matcher = struct {
         m.* = .{
             .gpa = gpa,
             .constraint = c.retain(),
-            .state = .init(gpa, c.compiled, config.end),
+            .state = .init(gpa, c.compiled, config),
             .timeout = c.compiled.effectiveTimeout(config.timeout, span.timeout_default),
         };
         return m;

@@ -17,12 +17,17 @@ pub const timeout_default = 500;
 /// ELIZA_END_TOKENS_MAX of the header.
 pub const end_tokens_max = 16;
 
-/// How a span ends: eliza_span_config_t of the header.
+/// ELIZA_PREFILL_BYTES_MAX of the header: longer than the tokens of most vocabularies.
+pub const prefill_bytes_max = 256;
+
+/// How a span begins and ends: eliza_span_config_t of the header.
 pub const Config = struct {
     /// In tokens. 0: the kind's default.
     timeout: u32 = 0,
     /// Null: the vocabulary's end-of-generation tokens.
     end: ?[]const i32 = null,
+    /// What the first tokens must spell before the constraint's text begins: the end of a prompt, taken back.
+    prefill: []const u8 = "",
 
     /// Fails if `end` has too many tokens, or one that is not in a vocabulary of `n_tokens`.
     pub fn checkEnd(config: Config, n_tokens: u32, diag: *Diagnostic) diagnostic.Error!void {

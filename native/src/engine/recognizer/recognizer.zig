@@ -207,6 +207,14 @@ pub const Recognizer = struct {
     }
 
     pub fn checkSpan(r: *const Recognizer, config: span.Config, _: u32, diag: *Diagnostic) diagnostic.Error!void {
+        if (config.prefill.len > span.prefill_bytes_max) {
+            return diag.fail(.limit, "prefill: {d} bytes are more than {d}", .{ config.prefill.len, span.prefill_bytes_max });
+        }
+        if (config.end == null and r.trie.end_tokens.len == 0) return diag.fail(
+            .invalid_arg,
+            "end: the vocabulary has no end-of-generation token, so these tokens must be given; none: the text ends by itself",
+            .{},
+        );
         return config.checkEnd(r.vocabulary.tokens.n, diag);
     }
 

@@ -19,6 +19,7 @@ const Pool = position_module.Pool;
 const Stack = position_module.Stack;
 const Mask = @import("../mask/mask.zig").Mask;
 const Recognizer = @import("recognizer.zig").Recognizer;
+const prefill = @import("prefill.zig");
 const OwnMask = @import("own_mask.zig").OwnMask;
 const Legal = @import("../sampling/sampling.zig").Legal;
 
@@ -26,6 +27,8 @@ const Legal = @import("../sampling/sampling.zig").Legal;
 pub const SpanState = struct {
     position: Position,
     is_open: bool = true,
+    /// Bytes of the prefill that are still to be spelled; the position is the initial one until then.
+    left: u32 = 0,
     /// Tokens accepted in the open span.
     tokens: u32 = 0,
     started: u32 = 1,
@@ -59,6 +62,8 @@ pub const RecognizerState = struct {
     gpa: Allocator,
     recognizer: *Recognizer,
     ends: Ends,
+    prefill: [contract.prefill_bytes_max]u8,
+    prefill_len: u32,
     span: SpanState,
     pool: Pool = .{},
     /// The pool is compacted once it has so many nodes.
@@ -77,16 +82,31 @@ pub const RecognizerState = struct {
 
     pub const Checkpoint = SpanState;
 
-    /// Retains the recognizer. `ends` null: those of the vocabulary.
-    pub fn init(gpa: Allocator, recognizer: *Recognizer, ends: ?[]const i32) RecognizerState {
+    /// Retains the recognizer.
+    pub fn init(gpa: Allocator, recognizer: *Recognizer, config: contract.Config) RecognizerState {
         std.debug.assert(gpa.vtable == recognizer.gpa.vtable); // both add to the pool
-        return .{
+        var s: RecognizerState = .{
             .gpa = gpa,
             .recognizer = recognizer.retain(),
-            .ends = .of(ends),
-            .span = .{ .position = recognizer.initial() },
+            .ends = .of(config.end),
+            .prefill = @splat(0),
+            .prefill_len = @intCast(config.prefill.len),
+            .span = undefined,
             .pool = .{ .watch = .{ .ms_max = recognizer.mask_ms_max } },
         };
+        @memcpy(s.prefill[0..config.prefill.len], config.prefill);
+        s.span = s.start();
+        return s;
+    }
+
+    /// At the start of a text.
+    fn start(s: *const RecognizerState) SpanState {
+        return .{ .position = s.recognizer.initial(), .left = s.prefill_len };
+    }
+
+    /// What is left of the prefill.
+    fn prefillLeft(s: *const RecognizerState) []const u8 {
+        return s.prefill[s.prefill_len - s.span.left .. s.prefill_len];
     }
 
     pub fn deinit(s: *RecognizerState) void {
@@ -102,6 +122,8 @@ pub const RecognizerState = struct {
             .gpa = s.gpa,
             .recognizer = s.recognizer.retain(),
             .ends = s.ends,
+            .prefill = s.prefill,
+            .prefill_len = s.prefill_len,
             .span = s.span,
             .pool = .{ .nodes = nodes, .watch = .{ .ms_max = s.pool.watch.ms_max } },
         };
@@ -113,7 +135,7 @@ pub const RecognizerState = struct {
     }
 
     pub fn reset(s: *RecognizerState) void {
-        s.restore(.{ .position = s.recognizer.initial() });
+        s.restore(s.start());
         s.pool.nodes.clearRetainingCapacity();
     }
 
@@ -127,6 +149,7 @@ pub const RecognizerState = struct {
         }
         if (s.span.is_open) s.close();
         s.span.position = s.recognizer.initial();
+        s.span.left = 0;
         s.span.is_open = true;
         s.span.started +%= 1;
         s.restore(s.span);
@@ -167,6 +190,7 @@ pub const RecognizerState = struct {
         };
         s.takeForced(token);
         s.span.position = next;
+        if (s.span.left > 0) s.span.left -|= @intCast(s.recognizer.vocabulary.tokens.bytesOf(@intCast(token)).len);
         s.span.tokens += 1;
         s.mask = null;
         if (s.endsByItself() and try s.cannotContinue()) {
@@ -194,11 +218,13 @@ pub const RecognizerState = struct {
     }
 
     pub fn isReady(s: *const RecognizerState) bool {
-        return !s.span.is_open or s.mask != null or s.recognizer.cachedMask(&s.pool, s.span.position) != null;
+        if (!s.span.is_open or s.mask != null) return true;
+        return s.span.left == 0 and s.recognizer.cachedMask(&s.pool, s.span.position) != null;
     }
 
     pub fn canStop(s: *RecognizerState) contract.Error!bool {
         if (!s.span.is_open) return true;
+        if (s.span.left > 0) return false;
         if (s.mask) |mask| return mask.can_stop;
         s.pool.watch.begin();
         return s.recognizer.canStop(&s.pool, s.span.position);
@@ -317,16 +343,29 @@ pub const RecognizerState = struct {
     fn after(s: *RecognizerState, token: i32) contract.Error!?Position {
         const n_nodes = s.pool.nodes.items.len;
         errdefer s.pool.nodes.shrinkRetainingCapacity(n_nodes);
-        const next = try s.recognizer.advanceToken(&s.pool, s.span.position, @intCast(token));
+        const next = if (s.span.left > 0)
+            try s.afterPrefill(@intCast(token))
+        else
+            try s.recognizer.advanceToken(&s.pool, s.span.position, @intCast(token));
         if (next == null) s.pool.nodes.shrinkRetainingCapacity(n_nodes);
         return next;
+    }
+
+    noinline fn afterPrefill(s: *RecognizerState, token: u32) contract.Error!?Position {
+        const tokens = &s.recognizer.vocabulary.tokens;
+        const left = s.prefillLeft();
+        const text = if (tokens.isText(token)) tokens.bytesOf(token) else return null;
+        const n = @min(text.len, left.len);
+        if (!std.mem.eql(u8, text[0..n], left[0..n])) return null;
+        return s.recognizer.advance(&s.pool, s.span.position, text[n..]);
     }
 
     // ---- Masks
 
     fn currentMask(s: *RecognizerState) contract.Error!*const Mask {
         if (s.mask) |mask| return mask;
-        const mask = if (s.recognizer.cachedMask(&s.pool, s.span.position)) |mask| hit: {
+        const cached = if (s.span.left > 0) null else s.recognizer.cachedMask(&s.pool, s.span.position);
+        const mask = if (cached) |mask| hit: {
             s.mask_hits += 1;
             break :hit mask;
         } else try s.computeMask();
@@ -338,7 +377,10 @@ pub const RecognizerState = struct {
         s.mask_misses += 1;
         const scratch = try s.recognizer.scratches.take();
         defer s.recognizer.scratches.giveBack(scratch);
-        const mask = try s.recognizer.computeMask(&s.pool, s.span.position, scratch);
+        const mask = if (s.span.left > 0)
+            try prefill.computeMask(s.recognizer, &s.pool, s.span.position, s.prefillLeft(), scratch)
+        else
+            try s.recognizer.computeMask(&s.pool, s.span.position, scratch);
         if (mask != &scratch.mask) return mask;
         const own = try s.ownMask();
         own.take(scratch);
@@ -368,6 +410,7 @@ pub const RecognizerState = struct {
         const n_nodes = s.pool.nodes.items.len;
         defer s.pool.nodes.shrinkRetainingCapacity(n_nodes);
         var position = s.span.position;
+        try out.appendSlice(s.gpa, s.prefillLeft());
         const before = s.pool.watch.taken();
         while (out.items.len < forced_bytes_max and s.pool.watch.taken() - before < forced_steps_max) {
             try s.pool.watch.steps(64);

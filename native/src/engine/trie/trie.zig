@@ -122,6 +122,7 @@ pub const TokenTrie = struct {
 
     pub fn checkSpan(trie: *const TokenTrie, config: span.Config, default_timeout: u32, diag: *Diagnostic) diagnostic.Error!void {
         if (config.end != null) return diag.fail(.invalid_arg, "end: the end tokens of a token trie are in its payload", .{});
+        if (config.prefill.len > 0) return diag.fail(.invalid_arg, "prefill: a token trie takes its own tokens, which spell no text", .{});
         return trie.checkTimeout(effectiveTimeout(config.timeout, default_timeout), diag);
     }
 

@@ -75,6 +75,25 @@ pub fn forced(
     }
 }
 
+/// How many tokens of a prompt stay if those are taken back that a longer token could replace, whatever follows: the most
+/// tokens at its end that, as one text, are the beginning of another. Their text has at most `bytes_max` bytes.
+pub fn nKept(vocabulary: *const Vocabulary, trie: *const ByteTrie, prompt: []const i32, comptime bytes_max: usize) usize {
+    var buffer: [bytes_max]u8 = undefined;
+    var from: usize = bytes_max;
+    var n_kept = prompt.len;
+    var i = prompt.len;
+    while (i > 0) {
+        i -= 1;
+        const token: u32 = @intCast(prompt[i]);
+        const text = vocabulary.tokens.bytesOf(token);
+        if (!vocabulary.tokens.isText(token) or text.len > from) break;
+        from -= text.len;
+        @memcpy(buffer[from..][0..text.len], text);
+        if (isProperPrefix(trie, buffer[from..])) n_kept = i;
+    }
+    return n_kept;
+}
+
 /// Whether a longer token begins with the text.
 fn isProperPrefix(trie: *const ByteTrie, text: []const u8) bool {
     const node = trie.find(text) orelse return false;

@@ -77,6 +77,7 @@ test "limits are those of the header" {
     try std.testing.expectEqual(header.ELIZA_END_TOKENS_MAX, limits.end_tokens_max);
     try std.testing.expectEqual(header.ELIZA_NAME_BYTES_MAX, limits.name_bytes_max);
     try std.testing.expectEqual(header.ELIZA_END_TOKENS_MAX, span.end_tokens_max);
+    try std.testing.expectEqual(header.ELIZA_PREFILL_BYTES_MAX, span.prefill_bytes_max);
     try std.testing.expectEqual(header.ELIZA_FORCED_BYTES_MAX, recognizer_state.forced_bytes_max);
     try std.testing.expectEqual(header.ELIZA_REGEX_BYTES_MAX, @import("../compile/compile.zig").regex_bytes_max);
     try std.testing.expectEqual(header.ELIZA_GRAMMAR_BYTES_MAX, @import("../compile/source_text.zig").bytes_max);

@@ -65,7 +65,7 @@ export fn eliza_inference_matcher_create(
     out_matcher: ?*?*Matcher,
     out_error: ?*boundary.Message,
 ) c_int {
-    const config: SpanSettings = .{ .struct_size = @sizeOf(SpanSettings), .span_timeout = span_timeout, .end = null, .n_end = 0 };
+    const config = std.mem.zeroInit(SpanSettings, .{ .struct_size = @sizeOf(SpanSettings), .span_timeout = span_timeout });
     return eliza_inference_matcher_create_span(constraint, &config, out_matcher, out_error);
 }
 
@@ -75,14 +75,18 @@ pub const SpanSettings = extern struct {
     span_timeout: u32,
     end: ?[*]const i32,
     n_end: usize,
+    prefill: ?[*]const u8,
+    prefill_len: usize,
 
     pub const first_size = if (@sizeOf(usize) == 8) 24 else 16;
 
-    /// The config of a caller; NULL: the defaults. Lends `end`.
+    /// The config of a caller; NULL: the defaults. Lends `end` and `prefill`.
     pub fn read(config: ?*const SpanSettings, diag: *boundary.Diagnostic) boundary.Error!span.Config {
         const c = try boundary.read(SpanSettings, "config", config orelse return .{}, diag);
         if (c.end == null and c.n_end > 0) return diag.fail(.invalid_arg, "config.end is NULL, config.n_end is not 0", .{});
-        return .{ .timeout = c.span_timeout, .end = if (c.end) |end| end[0..c.n_end] else null };
+        const prefill = boundary.slice(u8, c.prefill, c.prefill_len) orelse
+            return diag.fail(.invalid_arg, "config.prefill is NULL, config.prefill_len is not 0", .{});
+        return .{ .timeout = c.span_timeout, .end = if (c.end) |end| end[0..c.n_end] else null, .prefill = prefill };
     }
 };
 

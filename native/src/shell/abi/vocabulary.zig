@@ -4,6 +4,8 @@ const boundary = @import("boundary.zig");
 const gpa = boundary.gpa;
 const vocabulary = @import("engine").vocabulary;
 const limits = @import("engine").limits;
+const tokenizing = @import("engine").tokenize;
+const prefill_bytes_max = @import("engine").span.prefill_bytes_max;
 const Vocabulary = vocabulary.Vocabulary;
 
 /// eliza_vocab_config_t.
@@ -82,6 +84,27 @@ export fn eliza_inference_vocab_token(
     if (out_len) |out| out.* = bytes.len;
     const flags: u8 = @bitCast(v.tokens.flagsOf(@intCast(token)));
     if (out_flags) |out| out.* = flags;
+    return 0;
+}
+
+export fn eliza_inference_vocab_heal(
+    vocab: ?*const Vocabulary,
+    tokens: ?[*]const i32,
+    n_tokens: usize,
+    out_n_kept: ?*usize,
+    out_error: ?*boundary.Message,
+) c_int {
+    boundary.begin(out_error);
+    const out = out_n_kept orelse return boundary.reject(out_error, "out_n_kept is NULL");
+    const v = vocab orelse return boundary.reject(out_error, "vocab is NULL");
+    const prompt = boundary.slice(i32, tokens, n_tokens) orelse return boundary.reject(out_error, "tokens is NULL");
+    var diag: boundary.Diagnostic = .{};
+    for (prompt, 0..) |token, i| if (token < 0 or token >= v.tokens.n) {
+        diag.fail(.invalid_arg, "tokens[{d}]: {d} is outside 0..{d}", .{ i, token, v.tokens.n - 1 }) catch {};
+        return boundary.fail(out_error, &diag);
+    };
+    const trie = v.byteTrie(&diag) catch return boundary.fail(out_error, &diag);
+    out.* = tokenizing.nKept(v, trie, prompt, prefill_bytes_max);
     return 0;
 }
 

@@ -31,7 +31,7 @@ pub const Grammar = struct {
             else => return e,
         };
         defer recognizer.release();
-        return .{ .state = .{ .own = .init(gpa, recognizer, null) } };
+        return .{ .state = .{ .own = .init(gpa, recognizer, .{}) } };
     }
 
     /// llama.cpp's sampler for what failed; if that fails, too, the first message says more.
