@@ -279,6 +279,8 @@ def of_choices(constraint: dict[str, Any]) -> recognizer.Recognizer:
 
 
 def of_regex(constraint: dict[str, Any]) -> recognizer.Recognizer:
+    if constraint.get("search"):
+        raise NotKnown("patterns that match anywhere")
     pattern = octets(constraint["regex"]).decode()
     try:
         re.compile(pattern)

@@ -38,7 +38,11 @@ COMPILE: dict[str, Callable[[Vocabulary, dict[str, Any], Budget], Constraint]] =
         vocabulary, map(octets, data["choices"]), canonical=data.get("canonical", False), budget=budget
     ),
     "regex": lambda vocabulary, data, budget: Constraint.regex(
-        vocabulary, octets(data["regex"]).decode(), ignore_case=data.get("ignore_case", False), budget=budget
+        vocabulary,
+        octets(data["regex"]).decode(),
+        ignore_case=data.get("ignore_case", False),
+        search=data.get("search", False),
+        budget=budget,
     ),
     "grammar": lambda vocabulary, data, budget: Constraint.lark(
         vocabulary,

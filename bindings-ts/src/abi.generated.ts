@@ -54,6 +54,7 @@ export const ELIZA_OPEN_TRUSTED = 1;
 export const ELIZA_OPEN_COPY = 2;
 export const ELIZA_CHOICES_CANONICAL = 1;
 export const ELIZA_REGEX_IGNORE_CASE = 1;
+export const ELIZA_REGEX_SEARCH = 2;
 export const ELIZA_GBNF_EBNF = 1;
 export const ELIZA_JSON_SPACE_LOOSE = 0;
 export const ELIZA_JSON_SPACE_COMPACT = 1;

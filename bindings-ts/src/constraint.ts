@@ -9,6 +9,7 @@ import {
   ELIZA_CONSTRAINT_TOKEN_TRIE,
   ELIZA_GBNF_EBNF,
   ELIZA_REGEX_IGNORE_CASE,
+  ELIZA_REGEX_SEARCH,
   eliza_constraint_info_t,
   eliza_recognizer_info_t,
   eliza_trie_cache_stats_t,
@@ -107,6 +108,8 @@ export interface ChoicesOptions {
 export interface RegexOptions {
   /** Matches letters of either case, as `(?i)` at the start of the pattern does. */
   ignoreCase?: boolean | undefined;
+  /** The pattern matches anywhere in a text, as `RegExp.test` has it, not the whole. */
+  search?: boolean | undefined;
   /** What compiling may cost. */
   budget?: Budget | undefined;
 }
@@ -176,11 +179,11 @@ export class Constraint extends Owned {
   static regex(
     vocabulary: Vocabulary,
     pattern: string,
-    { ignoreCase = false, budget, ...unknown }: RegexOptions = {},
+    { ignoreCase = false, search = false, budget, ...unknown }: RegexOptions = {},
   ): Constraint {
     checkNoMore(unknown);
     const bytes = encodeUnicode(pattern, "pattern");
-    const flags = ignoreCase ? ELIZA_REGEX_IGNORE_CASE : 0;
+    const flags = (ignoreCase ? ELIZA_REGEX_IGNORE_CASE : 0) | (search ? ELIZA_REGEX_SEARCH : 0);
     return compile(vocabulary, budget, "the pattern could not be compiled", (symbols, handle, config, out, error) =>
       symbols.eliza_inference_constraint_create_regex(handle, bytes, bytes.length, flags, config, out, error),
     );

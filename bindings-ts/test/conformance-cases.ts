@@ -39,6 +39,7 @@ interface ConstraintData {
   canonical?: true;
   regex?: Octets;
   ignore_case?: true;
+  search?: true;
   grammar?: Octets;
   start?: string;
   imports?: Record<string, string>;
@@ -169,8 +170,8 @@ const kinds: Record<string, Compile> = {
   token_trie: (vocabulary, { token_trie: [payload] = [] }) => new Constraint(vocabulary, payloadOf(payload!)),
   choices: (vocabulary, { choices, canonical }, budget) =>
     Constraint.choices(vocabulary, choices!.map(textOf), { canonical, budget }),
-  regex: (vocabulary, { regex, ignore_case: ignoreCase }, budget) =>
-    Constraint.regex(vocabulary, textOf(regex!), { ignoreCase, budget }),
+  regex: (vocabulary, { regex, ignore_case: ignoreCase, search }, budget) =>
+    Constraint.regex(vocabulary, textOf(regex!), { ignoreCase, search, budget }),
   grammar: (vocabulary, { grammar, start, imports }, budget) =>
     Constraint.lark(vocabulary, textOf(grammar!), { start, imports, budget }),
   gbnf: (vocabulary, { gbnf, root, ebnf }, budget) =>

@@ -309,6 +309,7 @@ int eliza_inference_constraint_create_choices(const eliza_vocab *vocab, const ui
                                               eliza_constraint **out_constraint, char **out_error);
 
 #define ELIZA_REGEX_IGNORE_CASE 1u /* as (?i) at the start */
+#define ELIZA_REGEX_SEARCH 2u      /* the pattern matches anywhere in a text, not the whole: only `^` and `$` hold it to an edge */
 
 /*
  * Texts that the whole pattern matches (UTF-8; anchored at both ends). The dialect:
@@ -321,7 +322,7 @@ int eliza_inference_constraint_create_choices(const eliza_vocab *vocab, const ui
  *   xy x|y (x) (?:x) (?<name>x)                     groups do not capture
  *   x* x+ x? x{n} x{n,} x{n,m}, also with a trailing ? (the same language)
  *   (?i) (?s) (?x) (?is-x:y)                        ignore case, dot is all, verbose
- *   ^ $ \A \z             at the edges of the pattern only (`^a$|^b$` too): they change nothing
+ *   ^ $ \A \z             at the edges of the pattern only (`^a$|^b$` too): they change nothing but with ELIZA_REGEX_SEARCH
  *   (?#comment)
  *
  * For what two patterns both match, or one does not match, use a grammar of two lines: `start: T` and

@@ -577,7 +577,9 @@ static int compile_choices(const compile_input *in, eliza_constraint **out, char
 
 static int compile_regex(const compile_input *in, eliza_constraint **out, char **error) {
     buffer text = octets(in->source);
-    uint32_t flags = json_get(json_get(in->run->data, "constraint"), "ignore_case") ? ELIZA_REGEX_IGNORE_CASE : 0;
+    const json *source = json_get(in->run->data, "constraint");
+    uint32_t flags = (json_get(source, "ignore_case") ? ELIZA_REGEX_IGNORE_CASE : 0) |
+                     (json_get(source, "search") ? ELIZA_REGEX_SEARCH : 0);
     int status = eliza_inference_constraint_create_regex(in->vocab, text.bytes, text.length, flags, in->config, out, error);
     free(text.bytes);
     return status;

@@ -336,7 +336,11 @@ fn compileChoices(in: Input) !*Constraint {
 
 fn compileRegex(in: Input) !*Constraint {
     const pattern = try octets(in.arena, in.source);
-    const regex: eliza.compile.Source = .{ .regex = .{ .pattern = pattern, .ignore_case = in.has("ignore_case") } };
+    const regex: eliza.compile.Source = .{ .regex = .{
+        .pattern = pattern,
+        .ignore_case = in.has("ignore_case"),
+        .search = in.has("search"),
+    } };
     return eliza.compile.createConstraint(gpa, in.vocabulary, regex, in.settings, in.diag);
 }
 

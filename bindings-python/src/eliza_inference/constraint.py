@@ -159,9 +159,16 @@ class Constraint(Shared, Described):
 
     @classmethod
     def regex(
-        cls, vocabulary: Vocabulary, pattern: str, *, ignore_case: bool = False, budget: Budget | None = None
+        cls,
+        vocabulary: Vocabulary,
+        pattern: str,
+        *,
+        ignore_case: bool = False,
+        search: bool = False,
+        budget: Budget | None = None,
     ) -> Constraint:
-        r"""Allows a text that the pattern matches as a whole.
+        r"""Allows a text that the pattern matches as a whole, as `re.fullmatch` does; with `search` one in which it
+        matches somewhere, as `re.search` does.
 
         Supported are classes, those of Unicode too (`\d \w \s \p{Lu} \p{Greek}`), repeats
         (`* + ? {n,m}`), alternation, groups, escapes and the flags `i s x`. All errors are a
@@ -169,7 +176,7 @@ class Constraint(Shared, Described):
         possessive groups.
         """
         encoded = utf8("pattern", pattern)
-        flags = _REGEX_IGNORE_CASE if ignore_case else 0
+        flags = (_REGEX_IGNORE_CASE if ignore_case else 0) | (_REGEX_SEARCH if search else 0)
         function = lib.eliza_inference_constraint_create_regex
         return cls._compile(ConstraintKind.REGEX, budget, function, vocabulary, encoded, len(encoded), flags)
 
@@ -545,6 +552,7 @@ def payload_bytes(tree: Payload) -> bytes:
 
 _CHOICES_CANONICAL = constant("ELIZA_CHOICES_CANONICAL")
 _REGEX_IGNORE_CASE = constant("ELIZA_REGEX_IGNORE_CASE")
+_REGEX_SEARCH = constant("ELIZA_REGEX_SEARCH")
 _GBNF_EBNF = constant("ELIZA_GBNF_EBNF")
 
 

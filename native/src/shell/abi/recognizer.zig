@@ -51,6 +51,7 @@ pub const OutError = ?*boundary.Message;
 
 const choices_canonical = 1;
 const regex_ignore_case = 1;
+const regex_search = 2;
 
 export fn eliza_inference_constraint_create_choices(
     vocab: ?*const Vocabulary,
@@ -114,9 +115,14 @@ fn createRegex(
 ) boundary.Error!*Constraint {
     const v = try check(vocab, out, diag);
     const text = boundary.slice(u8, pattern, pattern_len) orelse return diag.fail(.invalid_arg, "pattern is NULL", .{});
-    if (flags & ~@as(u32, regex_ignore_case) != 0) return diag.fail(.invalid_arg, "flags has unknown bits", .{});
+    const known: u32 = regex_ignore_case | regex_search;
+    if (flags & ~known != 0) return diag.fail(.invalid_arg, "flags has unknown bits", .{});
     const settings = try CompileConfig.settings(config, diag);
-    const source: compiler.Source = .{ .regex = .{ .pattern = text, .ignore_case = flags & regex_ignore_case != 0 } };
+    const source: compiler.Source = .{ .regex = .{
+        .pattern = text,
+        .ignore_case = flags & regex_ignore_case != 0,
+        .search = flags & regex_search != 0,
+    } };
     return compiler.createConstraint(gpa, v, source, settings, diag);
 }
 

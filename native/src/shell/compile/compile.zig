@@ -41,7 +41,8 @@ pub const regex_bytes_max = 1 << 20;
 pub const Source = union(enum) {
     /// Choice i is text[offsets[i]..offsets[i + 1]].
     choices: struct { text: []const u8, offsets: []const u64 },
-    regex: struct { pattern: []const u8, ignore_case: bool },
+    /// `search`: anywhere in the text, but where the pattern has anchors.
+    regex: struct { pattern: []const u8, ignore_case: bool = false, search: bool = false },
     /// A grammar in Lark's notation (native/GRAMMARS.md).
     lark: struct { text: []const u8, options: lark.Options = .{} },
     /// A grammar in GBNF, or XGrammar's EBNF (native/GBNF.md).
@@ -116,7 +117,9 @@ fn languageOf(
 ) Error!Language {
     return switch (source) {
         .choices => |choices| .{ .choices = try .build(gpa, choices.text, choices.offsets, budget, diag) },
-        .regex => |r| .{ .regex = .{ .dfa = try compileRegex(gpa, arena, r.pattern, r.ignore_case, budget, diag) } },
+        .regex => |r| .{ .regex = .{
+            .dfa = try compileRegex(gpa, arena, r.pattern, .{ .ignore_case = r.ignore_case, .search = r.search }, budget, diag),
+        } },
         .lark => |l| try compileLark(gpa, arena, vocabulary, trie, l.text, l.options, notes, budget, diag),
         .gbnf => |g| try compileGbnf(gpa, vocabulary, g.text, g.options, arena, notes, budget, diag),
         .json_schema => |s| .{
@@ -227,14 +230,14 @@ fn compileRegex(
     gpa: Allocator,
     arena: Allocator,
     pattern: []const u8,
-    ignore_case: bool,
+    flags: regex.Flags,
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!dfa.Dfa {
     if (pattern.len > regex_bytes_max) {
         return diag.fail(.limit, "{d} bytes of regular expression are more than {d}", .{ pattern.len, regex_bytes_max });
     }
-    const node = try regex.parse(arena, pattern, .{ .ignore_case = ignore_case }, null, budget, diag);
+    const node = try regex.parse(arena, pattern, flags, null, budget, diag);
     var automaton = try dfa.build(gpa, &.{.{ .node = node }}, 1, budget, "the regular expression's automaton", diag);
     if (automaton.nReach() > 1) return automaton;
     automaton.deinit(gpa);

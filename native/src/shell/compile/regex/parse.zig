@@ -12,6 +12,8 @@ const Status = @import("engine").status.Status;
 const Budget = @import("engine").budget.Budget;
 const ast = @import("ast.zig");
 const Node = ast.Node;
+const intersect = @import("intersection.zig").intersect;
+const Pattern = @import("pattern.zig").Pattern;
 const Range = ast.Range;
 const unicode = @import("unicode.zig");
 const CharacterSet = @import("character_set.zig").CharacterSet;
@@ -19,7 +21,7 @@ const CharacterSet = @import("character_set.zig").CharacterSet;
 const Error = Allocator.Error || diagnostic.Error;
 
 /// The flags in force at the start of the pattern; `(?i)` and the like change them within it.
-pub const Flags = packed struct(u5) {
+pub const Flags = packed struct(u6) {
     ignore_case: bool = false,
     /// Where case is ignored, it is that of ASCII's letters alone.
     ascii_case: bool = false,
@@ -27,7 +29,14 @@ pub const Flags = packed struct(u5) {
     verbose: bool = false,
     /// Makes `^` and `$` match at lines, which is not supported: they become errors.
     multi_line: bool = false,
+    /// The pattern matches anywhere in a text, but where it has anchors.
+    search: bool = false,
 };
+
+const no_look_ahead =
+    "look-ahead is not served: for texts that match /x/ and do not begin with y, a grammar has the terminal /x/ & ~/y.*/";
+const no_look_behind =
+    "look-behind is not served: for texts that match /x/ and do not end with y, a grammar has the terminal /x/ & ~/.*y/";
 
 /// How deep groups may be nested.
 pub const nesting_max = 1000;
@@ -55,7 +64,23 @@ pub fn parse(
     try parser.frames.append(arena, .{ .open = 0, .flags = flags, .first_item = 0, .first_branch = 0, .may_start = true });
     while (try parser.more()) try parser.step();
     if (parser.frames.items.len > 1) return parser.fail(parser.frame().open, "this group is not closed");
-    return parser.closeGroup();
+    const node = try parser.closeGroup();
+    return if (flags.search) anywhere(arena, node, budget, diag) else node;
+}
+
+/// Stand for the anchors where a pattern is searched for. No text has these bytes.
+const start_mark = 0xfe;
+const end_mark = 0xff;
+
+/// The texts of which some part is one of the node's, at an edge where it has the mark of that edge.
+fn anywhere(arena: Allocator, node: *const Node, budget: *Budget, diag: *Diagnostic) Error!*const Node {
+    const starts = try ast.repeat(arena, &.{ .bytes = &.{start_mark} }, 0, null);
+    const ends = try ast.repeat(arena, &.{ .bytes = &.{end_mark} }, 0, null);
+    const found = try ast.concat(arena, &.{ ast.anything, node, ast.anything });
+    const marked = try ast.concat(arena, &.{ starts, ast.anything, ends });
+    const both = [_]Pattern{ .{ .node = found, .soft = true }, .{ .node = marked, .soft = true } };
+    const matched = try intersect(arena, &both, 2, budget, "the regular expression", diag);
+    return ast.create(arena, .{ .automaton = .{ .table = matched.automaton.table, .silent = &.{ start_mark, end_mark } } });
 }
 
 /// The tree of exactly `text`, which is valid UTF-8, or of all texts that differ from it only by case. Lives in `arena`.
@@ -312,6 +337,11 @@ const Parser = struct {
     fn addAnchor(p: *Parser, at: usize, first: bool) Error!void {
         const open = p.frame();
         open.anchor = open.anchor orelse at;
+        if (p.flags.search) {
+            try p.flush();
+            const mark: *const Node = if (first) &.{ .bytes = &.{start_mark} } else &.{ .bytes = &.{end_mark} };
+            try p.items.append(p.arena, mark);
+        }
         if (!first) {
             open.ended = open.ended orelse at;
         } else if (open.started or !open.may_start) {
@@ -379,13 +409,13 @@ const Parser = struct {
                 p.at += 1;
                 return true;
             },
-            '=', '!' => return p.fail(open, "look-ahead is not regular: not served"),
+            '=', '!' => return p.fail(open, no_look_ahead),
             '>' => return p.fail(open, "atomic groups are not served"),
             '|' => return p.fail(open, "branch reset groups are not served"),
             '(' => return p.fail(open, "conditional groups are not served"),
             'R', '&', '0'...'9' => return p.fail(open, "recursion is not regular: not served"),
             'P', '<' => {
-                if (p.startsWith("<=") or p.startsWith("<!")) return p.fail(open, "look-behind is not regular: not served");
+                if (p.startsWith("<=") or p.startsWith("<!")) return p.fail(open, no_look_behind);
                 if (p.startsWith("P=")) return p.fail(open, "back-references are not regular: not served");
                 if (p.startsWith("P>")) return p.fail(open, "recursion is not regular: not served");
                 _ = p.take('P');
@@ -748,10 +778,10 @@ test "errors name the offset and what is wrong" {
         .{ .pattern = "a{3,2}", .message = "at byte 1: the bounds of this repeat are the wrong way round" },
         .{ .pattern = "a{,2}", .message = "at byte 1: a repeat needs a lower bound, as in {0,5}" },
         .{ .pattern = "{3}", .message = "at byte 0: nothing to repeat" },
-        .{ .pattern = "a(?=b)", .message = "at byte 1: look-ahead is not regular: not served" },
-        .{ .pattern = "a(?!b)", .message = "at byte 1: look-ahead is not regular: not served" },
-        .{ .pattern = "a(?<=b)", .message = "at byte 1: look-behind is not regular: not served" },
-        .{ .pattern = "a(?<!b)", .message = "at byte 1: look-behind is not regular: not served" },
+        .{ .pattern = "a(?=b)", .message = "at byte 1: " ++ no_look_ahead },
+        .{ .pattern = "a(?!b)", .message = "at byte 1: " ++ no_look_ahead },
+        .{ .pattern = "a(?<=b)", .message = "at byte 1: " ++ no_look_behind },
+        .{ .pattern = "a(?<!b)", .message = "at byte 1: " ++ no_look_behind },
         .{ .pattern = "(?>a)", .message = "at byte 0: atomic groups are not served" },
         .{ .pattern = "(a)\\1", .message = "at byte 3: back-references are not regular: not served" },
         .{ .pattern = "(?P<x>a)(?P=x)", .message = "at byte 8: back-references are not regular: not served" },
