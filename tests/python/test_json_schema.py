@@ -24,6 +24,7 @@ from eliza_inference import (
     LimitError,
     Matcher,
     Step,
+    TokenFlag,
     Vocabulary,
 )
 
@@ -199,6 +200,42 @@ def walk(constraint: Constraint, rng: random.Random) -> bytes:
 def allowed_by(matcher: Matcher) -> list[int]:
     allowed = matcher.allowed()
     return list(range(END + 1)) if allowed is None else [int(token) for token in allowed]
+
+
+@pytest.mark.parametrize(
+    ("schema", "before", "unit"),
+    [
+        ({"type": "string", "pattern": "^(?:\\S+\\s+){0,49}\\S+$"}, b'"', b"a "),
+        ({"type": "string", "pattern": "^(?:\\S+\\s+){0,49}\\S+$", "maxLength": 80}, b'"', b"a "),
+        (
+            {"type": "object", "patternProperties": {"^.{1,60}$": {"type": "null"}}, "additionalProperties": False},
+            b'{"',
+            b"x",
+        ),
+        ({"type": "object", "patternProperties": {"ab": {"type": "null"}, "b$": {"type": "boolean"}}}, b'{"', b"ba"),
+        ({"type": "object", "patternProperties": {"^(a|b){40,}$": False}}, b'{"', b"ab"),
+    ],
+)
+def test_masks_of_patterns_with_counters_are_what_accept_takes(schema: Json, before: bytes, unit: bytes) -> None:
+    words = [
+        piece * n for n in (1, 2, 3, 11, 12, 13, 20, 24, 25, 26, 40) for piece in (b"a ", b"x", b"ab", b"\\n", b" ")
+    ]
+    pieces = [
+        *PIECES,
+        *words,
+        *(word + b'"' for word in words),
+        *(word + b'":' for word in words),
+        *(word + b"\\" for word in words),
+    ]
+    end = len(pieces)
+    vocabulary = Vocabulary(end + 1, [*pieces, b""], flags=[0] * end + [TokenFlag.END_OF_GENERATION])
+    matcher = Matcher(Constraint.json_schema(vocabulary, schema, space="compact"))
+    for byte in before:
+        assert Step.REFUSED not in matcher.accept(byte)
+    for step in range(64):
+        assert allowed_by(matcher) == [token for token in range(end + 1) if takes(matcher, token)], step
+        if any(Step.REFUSED in matcher.accept(byte) for byte in unit):
+            break
 
 
 CLOSING = [ord(character) for character in '"}]:']

@@ -50,6 +50,8 @@ pub const MaskFinder = struct {
     rests: ArrayList(i32) = .empty,
     /// Of `StringIndex.inners`: what may not stand before the quote.
     excluded: ArrayList(u32) = .empty,
+    /// A thread was met for which all plain tokens are legal: of others what they do with these does not matter.
+    takes_plain: bool = false,
     /// The way to the present node, and the configurations on it, by depth.
     bytes: [256]u8 = undefined,
     places: [257]Words = undefined,
@@ -230,6 +232,12 @@ pub const MaskFinder = struct {
         const n = Machine.nSeparate(at.words);
         if (n > 0) {
             var buffer: [Machine.alone_max]u32 = undefined;
+            f.takes_plain = n > 1 and node == 0 and f.trie == f.v.trie and for (0..n) |i| {
+                switch (try f.machine.textOf(Machine.alone(at.words, i, &buffer))) {
+                    .open => |open| if (string_places.takesPlain(&f.v, open.strings, open.state)) break true,
+                    else => {},
+                }
+            } else false;
             for (0..n) |i| try f.text(node, .{ .words = Machine.alone(at.words, i, &buffer), .stack = at.stack });
             return;
         }
@@ -430,7 +438,8 @@ pub const MaskFinder = struct {
             try f.exclude(f.machine.alternatives.texts.list.items[number], at);
         };
         try f.parts.ensureUnusedCapacity(gpa, 1);
-        const place: *StringPlace = try .get(&f.v, strings, open.state, open.any_spelling);
+        const but_plain = f.takes_plain and !string_places.takesPlain(&f.v, strings, open.state);
+        const place: *StringPlace = try .get(&f.v, strings, open.state, .{ .any_spelling = open.any_spelling, .but_plain = but_plain });
         f.parts.appendAssumeCapacity(.{ .place = place });
         f.rests.clearRetainingCapacity();
         if (place.closing.len > 0) {

@@ -120,7 +120,48 @@ pub const Graph = struct {
         return found.?;
     }
 
-    fn nStates(g: *const Graph) u32 {
+    /// By state, another one that no text of so many bytes tells from it: behind each both can end, or neither, and both go
+    /// on, or neither. The caller frees it. Classes are split so many times (Moore, "Gedanken-experiments", 1956).
+    pub fn likeStates(g: *const Graph, gpa: Allocator, n_bytes: u32) Allocator.Error![]const u32 {
+        const like = try gpa.alloc(u32, g.nStates());
+        errdefer gpa.free(like);
+        const before = try gpa.alloc(u32, like.len);
+        defer gpa.free(before);
+        const first_end = std.mem.findScalar(bool, g.ends, true) orelse 0;
+        const first_other = std.mem.findScalarPos(bool, g.ends, start, false) orelse 0;
+        for (like, g.ends, 0..) |*one, is_end, state| {
+            one.* = if (state == dead) dead else @intCast(if (is_end) first_end else first_other);
+        }
+        for (0..n_bytes) |_| {
+            @memcpy(before, like);
+            var others: Interner = .{}; // that are like none of those before
+            defer others.deinit(gpa);
+            var firsts: ArrayList(u32) = .empty;
+            defer firsts.deinit(gpa);
+            for (like, 0..) |*one, state| {
+                if (g.goAlike(@intCast(state), one.*, before)) continue;
+                var row: [257]u32 = undefined;
+                row[0] = one.*;
+                for (row[1..][0..g.n_classes], g.rowOf(@intCast(state))) |*to, after| to.* = before[after];
+                const number = try others.put(gpa, row[0 .. 1 + g.n_classes]);
+                if (number == firsts.items.len) try firsts.append(gpa, @intCast(state));
+                one.* = firsts.items[number];
+            }
+            if (firsts.items.len == 0) break;
+        }
+        return like;
+    }
+
+    fn goAlike(g: *const Graph, state: u32, other: u32, like: []const u32) bool {
+        for (g.rowOf(state), g.rowOf(other)) |x, y| if (like[x] != like[y]) return false;
+        return true;
+    }
+
+    fn rowOf(g: *const Graph, state: u32) []const u32 {
+        return g.table[state * g.n_classes ..][0..g.n_classes];
+    }
+
+    pub fn nStates(g: *const Graph) u32 {
         return @intCast(g.ends.len);
     }
 

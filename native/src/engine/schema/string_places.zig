@@ -12,6 +12,7 @@ const Tokens = @import("../vocabulary/tokens.zig").Tokens;
 const index_module = @import("../vocabulary/string_index.zig");
 const StringIndex = index_module.StringIndex;
 const Alphabet = index_module.Alphabet;
+const short_max = index_module.short_max;
 const schema_module = @import("schema.zig");
 const unbounded = schema_module.unbounded;
 const strings_module = @import("strings.zig");
@@ -66,20 +67,36 @@ pub const StringPlace = struct {
         return place;
     }
 
+    /// Which spellings are meant, and which tokens.
+    pub const Wanted = packed struct(u32) {
+        any_spelling: bool = false,
+        /// Not the plain ones, which are legal anyway.
+        but_plain: bool = false,
+        _: u30 = 0,
+    };
+
     /// The caller owns a reference. No character has begun that `state` is within, unless it is one of few.
-    pub fn get(v: *const Vocabulary, strings: *Strings, state: State, any_spelling: bool) Error!*StringPlace {
-        const key = keyOf(v.index, strings, state, any_spelling);
+    pub fn get(v: *const Vocabulary, strings: *Strings, state: State, wanted: Wanted) Error!*StringPlace {
+        const key = keyOf(v.index, strings, state, wanted);
         if (v.index.sets.get(std.mem.asBytes(&key))) |shared| return @fieldParentPtr("shared", shared);
         var finder: Finder = .{
             .v = v,
             .strings = strings,
-            .any_spelling = any_spelling,
-            .is_uncounted = key.left == unbounded and (key.needed == 0 or strings.graph.is_endless),
+            .any_spelling = wanted.any_spelling,
+            .is_uncounted = isUncounted(strings, &key),
         };
         defer finder.ids.deinit(v.gpa);
         errdefer if (finder.words) |words| v.gpa.free(words);
-        try finder.find(state);
-        const closing = try finder.findClosing(state);
+        const is_many = key.left == unbounded and key.needed == 0 and !wanted.but_plain;
+        const like = if (is_many) try strings.shared.likeState(v.gpa, state.product) else state.product;
+        const closing = if (like == state.product) found: {
+            try if (wanted.but_plain) finder.walkAll(state, &v.index.others.trie, &v.index.others) else finder.find(state);
+            break :found try finder.findClosing(state);
+        } else found: {
+            const place: *StringPlace = try .get(v, strings, .{ .product = like, .count = state.count }, wanted);
+            defer place.release(v.gpa);
+            break :found try finder.findLike(place, state);
+        };
         errdefer v.gpa.free(closing);
         const place = try keep(v, std.mem.asBytes(&key), &finder, closing);
         v.index.sets.put(&place.shared);
@@ -122,10 +139,10 @@ pub const Vocabulary = struct {
     trie: *const ByteTrie,
 };
 
-const Key = extern struct { graph: u64, state: u32, needed: u32, left: u32, any_spelling: u32 };
+const Key = extern struct { graph: u64, state: u32, needed: u32, left: u32, wanted: u32 };
 
 /// What decides: not how many characters came, but how many are needed and left, as far as most tokens reach.
-fn keyOf(index: *const StringIndex, strings: *const Strings, state: State, any_spelling: bool) Key {
+fn keyOf(index: *const StringIndex, strings: *const Strings, state: State, wanted: StringPlace.Wanted) Key {
     const length = strings.spec.length;
     const needed = length.min -| state.count;
     const left = if (length.max == unbounded) unbounded else length.max - state.count;
@@ -137,14 +154,25 @@ fn keyOf(index: *const StringIndex, strings: *const Strings, state: State, any_s
         // The longest closer is within reach.
         .needed = if (is_free) @min(needed, index.reach + 1) else needed,
         .left = if (is_far) unbounded else left,
-        .any_spelling = @intFromBool(any_spelling),
+        .wanted = @bitCast(wanted),
     };
+}
+
+/// Every state of the graph is alive, however many characters have come.
+fn isUncounted(strings: *const Strings, key: *const Key) bool {
+    return key.left == unbounded and (key.needed == 0 or strings.graph.is_endless);
+}
+
+/// Whether all plain tokens are legal at a place.
+pub fn takesPlain(v: *const Vocabulary, strings: *const Strings, state: State) bool {
+    const key = keyOf(v.index, strings, state, .{});
+    return strings.spec.length.max == unbounded and strings.graph.total[state.product] and isUncounted(strings, &key);
 }
 
 /// Adds the tokens of a place that are too long for what is left.
 pub fn addTooLong(v: *const Vocabulary, strings: *Strings, state: State, ids: *ArrayList(i32)) Error!void {
     const max = strings.spec.length.max;
-    if (max == unbounded or keyOf(v.index, strings, state, false).left != unbounded) return;
+    if (max == unbounded or keyOf(v.index, strings, state, .{}).left != unbounded) return;
     next: for (v.index.long) |long| {
         if (long.length +| strings.graph.depth <= max - state.count) return;
         var at = state;
@@ -171,7 +199,6 @@ const Finder = struct {
     v: *const Vocabulary,
     strings: *Strings,
     any_spelling: bool,
-    /// Every state of the graph is alive, however many characters have come.
     is_uncounted: bool,
     ids: ArrayList(i32) = .empty,
     words: ?bitmap.Words = null,
@@ -208,6 +235,37 @@ const Finder = struct {
         const words = f.words orelse return;
         for (f.ids.items) |id| bitmap.set(words, @intCast(id));
         f.ids.clearRetainingCapacity();
+    }
+
+    /// From the place of a state that short tokens do not tell from this one.
+    fn findLike(f: *Finder, like: *const StringPlace, state: State) Error![]const u32 {
+        const gpa = f.v.gpa;
+        const index = f.v.index;
+        f.ending = like.ending;
+        if (like.words) |words| {
+            f.words = try bitmap.alloc(gpa, words.len);
+            bitmap.copy(f.words.?, words);
+        }
+        for (like.ids) |id| if (f.v.tokens.bytesOf(@intCast(id)).len <= short_max) try f.ids.append(gpa, id);
+        for (index.outsized) |token| {
+            const is_legal = try f.read(state, f.v.tokens.bytesOf(@intCast(token))) != null;
+            if (f.words) |words| {
+                if (is_legal) bitmap.set(words, @intCast(token)) else bitmap.unset(words, @intCast(token));
+            } else if (is_legal) try f.ids.append(gpa, token);
+        }
+        const closing = try gpa.alloc(u32, index.inners.len / 32 + 1);
+        errdefer gpa.free(closing);
+        if (like.closing.len > 0) @memcpy(closing, like.closing) else @memset(closing, 0);
+        for (index.inners, 0..) |inner, i| if (inner.len > short_max) {
+            bitmap.unset(closing, @intCast(i));
+            const last = try f.behind(state, inner) orelse continue;
+            if (!f.strings.canEnd(last)) continue;
+            f.ending = last.product;
+            bitmap.set(closing, @intCast(i));
+        };
+        if (f.ending != Graph.dead) return closing;
+        gpa.free(closing);
+        return &.{};
     }
 
     // ---- Alphabets
@@ -430,14 +488,14 @@ const Finder = struct {
         var i: usize = 0;
         while (i < inners.len) : (i += 1) {
             const inner = inners[i];
-            const after = try f.behind(state, inner) orelse {
+            const last = try f.behind(state, inner) orelse {
                 // Those that begin with the same byte are neighbours.
                 if (inner[0] == '\\' or try f.next(state, inner[0]) != null) continue;
                 while (i + 1 < inners.len and inners[i + 1][0] == inner[0]) i += 1;
                 continue;
             };
-            if (!f.strings.canEnd(after)) continue;
-            f.ending = after.product;
+            if (!f.strings.canEnd(last)) continue;
+            f.ending = last.product;
             bitmap.set(closing, @intCast(i));
         }
         if (f.ending != Graph.dead) return closing;
@@ -447,6 +505,12 @@ const Finder = struct {
 
     /// The state behind a text without quotes; null if it does not go on so, or within an escape.
     fn behind(f: *Finder, from: State, text: []const u8) Error!?State {
+        const last, const escape = try f.read(from, text) orelse return null;
+        return if (escape == 0) last else null;
+    }
+
+    /// The same, and the escape that it ends in.
+    fn read(f: *Finder, from: State, text: []const u8) Error!?struct { State, escapes.State } {
         var state = from;
         var escape: escapes.State = 0;
         for (text) |byte| {
@@ -458,7 +522,7 @@ const Finder = struct {
             state = try spell(f.strings, state, event, f.any_spelling) orelse return null;
             escape = event.state;
         }
-        return if (escape == 0) state else null;
+        return .{ state, escape };
     }
 };
 

@@ -60,6 +60,8 @@ pub const Closer = struct { token: i32, inner: u32 };
 const set_min = 1024;
 /// Plain tokens of more characters are few.
 const reach_min = 32;
+/// Tokens of more bytes are few.
+pub const short_max = 24;
 
 pub const StringIndex = struct {
     arena: Arena,
@@ -78,6 +80,8 @@ pub const StringIndex = struct {
     long: []const Long,
     reach: u32,
     others: Texts,
+    /// Tokens without a quote that have more than `short_max` bytes.
+    outsized: []const i32,
     /// In the vocabulary's trie: the tokens of digits alone, and nodes that come first behind digits; both by node.
     digits: []const Digits,
     behind_digits: []const u32,
@@ -184,11 +188,14 @@ pub const StringIndex = struct {
         var plain: ArrayList(Plain) = .empty;
         var others: ArrayList(Part) = .empty;
         var closing: ArrayList(Part) = .empty;
+        var outsized: ArrayList(i32) = .empty;
         for (0..tokens.n) |number| {
             const token: i32 = @intCast(number);
             if (!tokens.isText(@intCast(number))) continue;
             const text = tokens.bytesOf(@intCast(number));
-            switch (findSpecial(text)) {
+            const special = findSpecial(text);
+            if (text.len > short_max and (special == .none or special == .other)) try outsized.append(arena, token);
+            switch (special) {
                 .none => try plain.append(scratch.allocator(), .{
                     .alphabet = alphabetOf(text),
                     .length = std.math.lossyCast(u16, nCharacters(text)),
@@ -243,6 +250,7 @@ pub const StringIndex = struct {
             .long = try longOf(arena, plain.items, reach),
             .reach = reach,
             .others = try textsOf(arena, others.items, diag),
+            .outsized = outsized.items,
             .digits = digits.items,
             .behind_digits = behind_digits.items,
             .inners = inners,
