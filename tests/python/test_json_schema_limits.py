@@ -118,3 +118,38 @@ def test_threads_share_a_constraint(vocabulary: Vocabulary) -> None:
     expected: list[list[int]] = []
     run(expected)
     assert all(own == expected for own in masks)
+
+
+def test_documents_that_lead_to_others_without_end_are_an_error(vocabulary: Vocabulary) -> None:
+    def document(uri: str) -> str:
+        return json.dumps({"items": {"$ref": f"d:{int(uri.removeprefix('d:')) + 1}"}})
+
+    with pytest.raises(LimitError, match="1024 other documents"):
+        Constraint.json_schema(vocabulary, {"$ref": "d:0"}, documents=document)
+    last = 1023
+    schemas = {f"d:{number}": {"items": {"$ref": f"d:{number + 1}"}} for number in range(last)} | {f"d:{last}": {}}
+    assert accepts(Constraint.json_schema(vocabulary, {"$ref": "d:0"}, documents=schemas), "[[1]]")
+
+
+@pytest.mark.parametrize(
+    ("schema", "item"),
+    [
+        ({"type": "array", "items": {"type": "integer"}, "uniqueItems": True}, "[{}"),
+        ({"type": "array", "items": {"type": "string"}, "uniqueItems": True}, '["s{}"'),
+        ({"type": "array", "uniqueItems": True}, '[["x",{}]'),
+        ({"type": "object"}, '{{"k{}":1'),
+    ],
+)
+def test_memory_grows_with_a_text_and_not_with_its_square(vocabulary: Vocabulary, schema: Json, item: str) -> None:
+    constraint = Constraint.json_schema(vocabulary, schema, space="compact")
+    matcher = Matcher(constraint)
+    resource = pytest.importorskip("resource")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for number in range(1, 3001):
+        text = item.format(number)
+        for byte in (text if number == 1 else "," + text[1:]).encode():
+            assert Step.REFUSED not in matcher.accept(byte)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 60_000  # KB
+    again = (text if schema["type"] == "object" else text[1:]).encode()
+    end = b"]" if schema["type"] == "array" else b""
+    assert any(Step.REFUSED in matcher.accept(byte) for byte in b"," + again.removeprefix(b"{") + end)

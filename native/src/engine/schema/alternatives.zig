@@ -92,8 +92,9 @@ pub const Alternatives = struct {
     /// [two words of the plan's address, words ...]: where exceptions are missing, and by number whether they can come.
     except_places: Interner = .{},
     exceptable: Verdicts = .{},
-    /// Values that came, and sets of them, where items must be different.
+    /// Values that came where items must be different.
     values: Values,
+    /// Sets of them, and of extra keys, which are numbers of `texts`.
     sets: Sets,
     /// Of `texts`: values and keys that came there, once each. Not those that a mask tries.
     remembered: ArrayList(u32) = .empty,
@@ -120,10 +121,10 @@ pub const Alternatives = struct {
     forks: ArrayList([]const Next) = .empty,
     /// By progress and extra key: of `extra_automata`, if it may come.
     open_extras: NumberMap = .{},
-    /// Sets of keys: of extra ones the numbers of `texts`, ascending; of known ones in any order a bit for each.
+    /// Sets of known keys that come in any order: a bit for each.
     key_sets: Interner = .{},
     texts: Texts = .{},
-    /// [object, extra key, key set], and by number its automaton; none where no text is left.
+    /// [object, extra key, set of keys], and by number the automaton without them; none where no text is left.
     extra_keys: Interner = .{},
     extra_automata: ArrayList(?*Strings) = .empty,
 
@@ -417,7 +418,7 @@ pub const Alternatives = struct {
         var excluded: ArrayList(Decimal) = .empty;
         for (from.literals) |literal| if (literal.setOf(a.schema)) |set| {
             spec.is_plain = true;
-            for (try a.scalarsOf(set)) |one| {
+            for (try a.textsOf(set)) |one| {
                 if (spelling.classOf(one) == .number) try excluded.append(arena, try decimalOf(arena, one));
             }
         } else switch (a.schema.nodes[literal.node]) {
@@ -446,8 +447,8 @@ pub const Alternatives = struct {
         return null;
     }
 
-    /// The texts of a set of scalars.
-    fn scalarsOf(a: *Alternatives, set: u32) Error![]const []const u8 {
+    /// Those of a set of scalars or keys.
+    fn textsOf(a: *Alternatives, set: u32) Error![]const []const u8 {
         const arena = a.arena.allocator();
         var numbers: ArrayList(u32) = .empty;
         try a.sets.list(arena, set, &numbers);
@@ -480,7 +481,7 @@ pub const Alternatives = struct {
         var listed: ?schema_module.Range = null;
         for (from.literals) |literal| if (literal.setOf(a.schema)) |set| {
             is_item = true;
-            for (try a.scalarsOf(set)) |one| {
+            for (try a.textsOf(set)) |one| {
                 if (spelling.classOf(one) == .string) try excluded.append(arena, try spelling.content(arena, one));
             }
         } else switch (a.schema.nodes[literal.node]) {
@@ -795,7 +796,7 @@ pub const Alternatives = struct {
     }
 
     /// Extra keys of one kind but those that came; null if there are none.
-    fn keysOf(a: *Alternatives, plan: *const ObjectPlan, extra: Extra, came: []const u32) Error!?*Strings {
+    fn keysOf(a: *Alternatives, plan: *const ObjectPlan, extra: Extra, came: []const []const u8) Error!?*Strings {
         const arena = a.arena.allocator();
         var matched: ArrayList(u32) = .empty;
         var unmatched: ArrayList(u32) = .empty;
@@ -804,7 +805,7 @@ pub const Alternatives = struct {
         }
         var excluded: ArrayList([]const u8) = .empty;
         for (plan.named) |key| try excluded.append(arena, a.schema.keys[key]);
-        for (came) |key| try excluded.append(arena, try spelling.unescaped(arena, a.texts.list.items[key]));
+        for (came) |key| try excluded.append(arena, try spelling.unescaped(arena, key));
         return a.strings(extra.names, matched.items, unmatched.items, excluded.items);
     }
 
@@ -822,7 +823,7 @@ pub const Alternatives = struct {
         next: u32,
         count: u32,
         exceptions: u32,
-        /// Of `key_sets`: extra keys, and known ones in any order.
+        /// Of `sets`: extra keys. Of `key_sets`: known ones in any order.
         came: u32,
         seen: u32,
         avoided: Avoided,
@@ -877,7 +878,7 @@ pub const Alternatives = struct {
                 .n_extra = if (plan.n_extra_keys == unbounded)
                     unbounded
                 else
-                    plan.n_extra_keys -| @as(u32, @intCast(a.key_sets.get(at.came).len)),
+                    plan.n_extra_keys -| a.sets.count(at.came),
                 .n_known = plan.nKnown(at.next, seen),
             };
         }
@@ -907,6 +908,11 @@ pub const Alternatives = struct {
             return r.plan.count.max == unbounded or r.at.count + n_more + n_required <= r.plan.count.max;
         }
     };
+
+    /// Texts of extra keys that came. The caller owns the list.
+    pub fn listCame(a: *const Alternatives, gpa: Allocator, progress: u32, texts: *ArrayList(u32)) Allocator.Error!void {
+        return a.sets.list(gpa, a.objectProgress(progress).came, texts);
+    }
 
     /// The ways in which the object can go on behind a known key, found once. Lent.
     fn knownMembers(a: *Alternatives, plan: *const ObjectPlan, progress: u32, known: u32) Error![]const Next {
@@ -953,13 +959,18 @@ pub const Alternatives = struct {
             if (!room.hasExtra()) return null;
             // What is behind such a member does not depend on its text.
         } else if (!try a.anyMember(plan, progress, .{ .extra = .{ .index = extra, .text = try a.text("") } })) return null;
-        const not = try a.forbiddenKeys(plan, progress, extra);
-        const place = [_]u32{ at.alternative, extra, not };
+        // Where there are infinitely many at each place, those that may not come are refused at their end.
+        const any = try a.extraWithout(plan, at.alternative, extra, Sets.none);
+        if (a.extra_automata.items[any]) |strings_of| if (strings_of.isOpen()) return any;
+        return try a.extraWithout(plan, at.alternative, extra, try a.forbiddenKeys(plan, progress, extra));
+    }
+
+    /// Of `extra_automata`: that of the extra keys which are not in a set.
+    fn extraWithout(a: *Alternatives, plan: *const ObjectPlan, id: Id, extra: u32, set: u32) Error!u32 {
+        const place = [_]u32{ id, extra, set };
         if (a.extra_keys.find(&place)) |number| return number;
-        const came = try a.arena.allocator().dupe(u32, a.key_sets.get(not));
-        const one = plan.extras[extra];
         try a.extra_automata.ensureUnusedCapacity(a.gpa, 1); // or what is made now would be lost
-        const strings_of = try a.keysOf(plan, one, came);
+        const strings_of = try a.keysOf(plan, plan.extras[extra], try a.textsOf(set));
         errdefer if (strings_of) |automaton| automaton.deinit();
         const number = try a.extra_keys.put(a.gpa, &place);
         a.extra_automata.appendAssumeCapacity(strings_of);
@@ -974,8 +985,8 @@ pub const Alternatives = struct {
         defer scratch.deinit();
         var set = at.came;
         for (try unique.keysAhead(a, scratch.allocator(), at.avoided)) |key| {
-            if (std.mem.findScalar(u32, a.key_sets.get(at.came), key) != null) continue;
-            if (!try a.anyMember(plan, progress, .{ .extra = .{ .index = extra, .text = key } })) set = try a.withKey(set, key);
+            if (a.sets.has(at.came, key)) continue;
+            if (!try a.anyMember(plan, progress, .{ .extra = .{ .index = extra, .text = key } })) set = try a.sets.with(set, key);
         }
         return set;
     }
@@ -1067,7 +1078,8 @@ pub const Alternatives = struct {
                 plain = one.goal;
                 after.exceptions |= one.certain;
                 after.next = plan.n_ordered;
-                after.came = try a.withKey(at.came, extra.text);
+                if (a.sets.has(at.came, extra.text)) return;
+                after.came = try a.sets.with(at.came, extra.text);
             },
         }
         if (at.avoided.set != Sets.none) {
@@ -1093,15 +1105,6 @@ pub const Alternatives = struct {
             }
             if (chosen == 0) break;
         }
-    }
-
-    fn withKey(a: *Alternatives, came: u32, key: u32) Allocator.Error!u32 {
-        var keys: ArrayList(u32) = .empty;
-        defer keys.deinit(a.gpa);
-        try keys.appendSlice(a.gpa, a.key_sets.get(came));
-        try keys.append(a.gpa, key);
-        std.sort.heap(u32, keys.items, {}, std.sort.asc(u32));
-        return a.key_sets.put(a.gpa, keys.items);
     }
 
     /// A set of known keys with one more.
@@ -1130,7 +1133,7 @@ pub const Alternatives = struct {
     /// those behind `at` has passed. Found once for each place.
     fn canExcept(a: *Alternatives, plan: *const ObjectPlan, at: Progress, next: u32, missing: u32, count: u32) Error!bool {
         const address: [2]u32 = @bitCast(@as(u64, @intFromPtr(plan)));
-        const n_came: u32 = @intCast(a.key_sets.get(at.came).len);
+        const n_came = a.sets.count(at.came);
         const place = try a.except_places.put(a.gpa, &(address ++ .{ next, missing, count, at.seen, n_came }));
         const known = a.exceptable.get(place);
         if (known != .unknown) return known == .yes;

@@ -265,7 +265,8 @@ pub const Machine = struct {
         strings: *Strings,
         state: Strings.State,
         any_spelling: bool,
-        is_key: bool,
+        /// Of a key: that of the object.
+        progress: ?u32,
         /// What may follow depends on the text.
         decides: bool,
     };
@@ -278,7 +279,14 @@ pub const Machine = struct {
             if (thread[2] != known_key) {
                 const strings = (try m.alternatives.extraOpen(plan, thread[1], thread[2] - 1)).?;
                 const decides = words[0] & remembered != 0;
-                return .{ .open = .{ .strings = strings, .state = state, .any_spelling = false, .is_key = true, .decides = decides } };
+                const open: Open = .{
+                    .strings = strings,
+                    .state = state,
+                    .any_spelling = false,
+                    .progress = thread[1],
+                    .decides = decides,
+                };
+                return .{ .open = open };
             }
             const depth: u32 = @intCast(m.begun(words).len + words[3]);
             return .{ .known = .{ .plan = plan, .progress = thread[1], .low = thread[3], .high = thread[4], .depth = depth } };
@@ -290,7 +298,7 @@ pub const Machine = struct {
                     .strings = strings,
                     .state = state,
                     .any_spelling = strings.isFree() and !isRemembered(words),
-                    .is_key = false,
+                    .progress = null,
                     .decides = isRemembered(words),
                 },
             },

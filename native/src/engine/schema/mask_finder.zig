@@ -428,10 +428,19 @@ pub const MaskFinder = struct {
         if (strings.is_late) {
             var arena: Arena = .init(gpa);
             defer arena.deinit();
+            const begun = f.machine.begun(at.words);
             for (strings.spec.excluded) |content| {
+                // Most texts begin with another byte.
+                if (begun.len > 0 and content.len > 0 and begun[0] != content[0] and begun[0] != '\\') continue;
                 const quoted = try spelling.quoted(arena.allocator(), content);
                 try f.exclude(quoted[1 .. quoted.len - 1], at);
             }
+        }
+        if (open.progress) |progress| {
+            var came: ArrayList(u32) = .empty;
+            defer came.deinit(gpa);
+            try f.machine.alternatives.listCame(gpa, progress, &came);
+            for (came.items) |number| try f.exclude(f.machine.alternatives.texts.list.items[number], at);
         }
         const n_never = f.excluded.items.len;
         if (open.decides) for (f.machine.alternatives.remembered.items) |number| {
@@ -443,9 +452,9 @@ pub const MaskFinder = struct {
         f.parts.appendAssumeCapacity(.{ .place = place });
         f.rests.clearRetainingCapacity();
         if (place.closing.len > 0) {
-            try f.findRests(at, .{ .product = place.ending, .count = strings.spec.length.min }, open.is_key or open.decides);
+            try f.findRests(at, .{ .product = place.ending, .count = strings.spec.length.min }, open.progress != null or open.decides);
             if (open.decides) try f.takeKnown(at, place, f.excluded.items[n_never..]);
-            if (open.is_key or open.decides) try f.takeNext(at, place, open.decides);
+            if (open.progress != null or open.decides) try f.takeNext(at, place, open.decides);
         }
         if (place.words != null) {
             var too_long: ArrayList(i32) = .empty;

@@ -29,6 +29,12 @@ pub const Sets = struct {
         return set != none and s.nearest(set, element) == element;
     }
 
+    pub fn count(s: *const Sets, set: u32) u32 {
+        if (set == none) return 0;
+        const node = s.nodes.get(set);
+        return if (node.len == 1) 1 else s.count(node[1]) + s.count(node[2]);
+    }
+
     pub fn with(s: *Sets, set: u32, element: u32) Allocator.Error!u32 {
         if (set == none) return s.nodes.put(s.gpa, &.{element});
         const differing = s.nearest(set, element) ^ element;
@@ -110,5 +116,6 @@ test "as sorted lists, in any order of insertion" {
     defer found.deinit(gpa);
     try sets.list(gpa, forwards, &found);
     try std.testing.expect(std.sort.isSorted(u32, found.items, {}, std.sort.asc(u32)));
+    try std.testing.expectEqual(found.items.len, sets.count(forwards));
     for (elements) |element| try std.testing.expect(std.mem.findScalar(u32, found.items, element) != null);
 }

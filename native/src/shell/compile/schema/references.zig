@@ -51,6 +51,9 @@ pub const Scope = u32;
 
 const Document = struct { uri: []const u8, text: []const u8, root: *const Value, is_scanned: bool = false };
 
+/// Documents of the caller.
+pub const documents_max = 1024;
+
 pub const References = struct {
     gpa: Allocator,
     arena: Allocator,
@@ -277,6 +280,9 @@ pub const References = struct {
     /// A document of the caller; `draft` if it does not say its own.
     fn fetch(r: *References, uri: []const u8, draft: Draft) Error!?Target {
         const text = try r.caller.find(r.arena, uri, r.budget, r.diag) orelse return null;
+        if (r.given.items.len == 2 * documents_max) {
+            return r.diag.fail(.limit, "the schema needs more than {d} other documents", .{documents_max});
+        }
         try r.given.appendSlice(r.arena, &.{ uri, text });
         const root = try r.arena.create(Value);
         root.* = json.read(r.gpa, r.arena, text, &r.n_objects, r.budget, r.diag) catch |e| return r.nameDocument(uri, e);
