@@ -50,6 +50,14 @@ def test_the_demo_says_only_valid_names_in_trie_modes(llama: LlamaInfo) -> None:
     assert json.loads(calls[1])["arguments"] == {}
     tokens, forced, forward_passes, without = map(float, calls.groups()[1:])
     assert forward_passes < tokens / 5 and forced > tokens / 2 and without > tokens
+    in_text = re.search(
+        r"tool calls in free text, (\d+) of 40, such as '.*\(\{\}\)': ([0-9.]+) tokens, ([0-9.]+) of them forced, "
+        r"([0-9.]+) forward passes; without skip-ahead ([0-9.]+)\.",
+        " ".join(result.stdout.split()),
+    )
+    assert in_text
+    n_calls, tokens, forced, forward_passes, without = map(float, in_text.groups())
+    assert n_calls == 40 and forced > 2 and forward_passes < 0.8 * without and without > tokens - 0.1
 
 
 def test_generate_writes_text_to_stdout_and_counters_to_stderr(llama: LlamaInfo) -> None:
@@ -112,6 +120,12 @@ def test_a_path_without_a_trie_is_a_usage_error() -> None:
         ("--lark", 'start: " " NAME "()"\nNAME: "PLAY_MUSIC" | "SET_TIMER"\n', r" (PLAY_MUSIC|SET_TIMER)\(\)"),
         ("--schema", '{"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 2, "maxItems": 2}', r"\[[^\]]*\]"),
         ("--regex", None, " [A-Z]{3}_x"),
+        (
+            "--tags",
+            '{"tags": [{"begin": " ", "choices": ["PLAY_MUSIC", "SET_TIMER"], "end": "!"}], "at_least": 1, '
+            '"stop_after_first": true}',
+            "[^ ]* (PLAY_MUSIC|SET_TIMER)!",
+        ),
     ],
 )
 def test_generate_with_a_recognizer(
@@ -238,6 +252,21 @@ def test_schema_allowed_tells_what_may_and_must_follow(tmp_path: Path) -> None:
     documents = ("--document", "http://h/a", other, "--document", "http://h/b", other)
     assert run(*arguments, *documents, "--draft", "4").stdout == "may follow: 3\nmust follow: 3\n"
     assert f'{file}: at #/$ref: there is no "http://h/a"' in run(*arguments).stderr
+
+
+def test_tags_check_and_allowed(tmp_path: Path) -> None:
+    file = tmp_path / "tags.json"
+    file.write_text('{"tags": [{"begin": "<a>", "choices": ["b"], "end": "</a>"}], "at_least": 1}')
+    result = run("tags", "check", file)
+    assert result.exit_code == 0, result.output
+    sizes = rf"{re.escape(str(file))}: \d+ states of free text, \d+ bytes, compiled in [0-9.]+ ms\n"
+    assert re.fullmatch(sizes, result.stdout)
+    assert run("tags", "allowed", file, "--after", "x<a>").stdout == "may follow: b\nmust follow: b</a>\n"
+    assert run("tags", "allowed", file, "--after", "<a>b</a>").stdout.endswith("may end here\n")
+    result = run("tags", "allowed", file, "--after", "<a>c")
+    assert result.stderr == "Error: --after: at byte 3: no text with these tags goes on with 'c'\n"
+    file.write_text('{"tags": [{"begin": "<a>", "regex": "("}]}')
+    assert run("tags", "check", file).stderr.startswith(f"Error: {file}: tags[0]: ")
 
 
 def test_an_error_is_a_message_without_a_traceback(llama: LlamaInfo, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from eliza_inference.cli import doctor as doctor_command
 from eliza_inference.cli import generate as generate_command
 from eliza_inference.cli import grammar as grammar_command
 from eliza_inference.cli import schema as schema_command
+from eliza_inference.cli import tags as tags_command
 from eliza_inference.cli import trie as trie_command
 from eliza_inference.errors import ElizaError
 from eliza_inference.json_schema import JsonSchemaSettings
@@ -56,6 +57,7 @@ def demo() -> None:
 @click.option("--regex", metavar="PATTERN", help="Only text that the whole pattern matches comes out.")
 @click.option("--lark", type=FILE, help="Grammar in Lark's notation: only its texts come out.")
 @click.option("--schema", type=FILE, help="JSON Schema: only documents that are valid against it come out.")
+@click.option("--tags", type=FILE, help="Descriptor of tags: text is free but for its parts, such as tool calls.")
 @click.option("--grammar", type=FILE, help="llama.cpp grammar (GBNF) for output that nothing else constrains.")
 @click.option("--max-tokens", type=click.IntRange(min=0), default=128, show_default=True, help="0: no bound.")
 @click.option(
@@ -73,6 +75,7 @@ def generate(
     regex: str | None,
     lark: Path | None,
     schema: Path | None,
+    tags: Path | None,
     grammar: Path | None,
     max_tokens: int,
     temperature: float,
@@ -80,19 +83,19 @@ def generate(
     seed: int,
     context_size: int,
 ) -> None:
-    """Generate text: any, or what a token tree, choices, a regular expression, a grammar or a JSON Schema allows.
+    """Generate text: any, or what a token tree, choices, a regular expression, a grammar, a JSON Schema or tags allow.
 
     The text goes to standard output as it comes, the counters to standard error.
     """
     if span_path is not None and trie is None:
         raise click.UsageError("--path needs --trie")
-    if sum(each is not None for each in (trie, choices, regex, lark, schema)) > 1:
-        raise click.UsageError("--trie, --choices, --regex, --lark and --schema exclude each other")
+    if sum(each is not None for each in (trie, choices, regex, lark, schema, tags)) > 1:
+        raise click.UsageError("--trie, --choices, --regex, --lark, --schema and --tags exclude each other")
     generate_command.run(
         Console(stderr=True),
         model,
         prompt,
-        rule=generate_command.read_rule(trie=trie, choices=choices, regex=regex, lark=lark, schema=schema),
+        rule=generate_command.read_rule(trie=trie, choices=choices, regex=regex, lark=lark, schema=schema, tags=tags),
         path=span_path,
         grammar=grammar.read_text(encoding="utf-8") if grammar else None,
         max_tokens=max_tokens,
@@ -200,6 +203,28 @@ def allowed(file: Path, after: str, settings: JsonSchemaSettings) -> None:
     vocabulary, text = schema_command.byte_vocabulary(), schema_command.read_schema(file)
     constraint = schema_command.compile_schema(vocabulary, file, text, settings)
     schema_command.allowed(Console(), constraint, after)
+
+
+@commands.group()
+def tags() -> None:
+    """Look at descriptors of tags, free text with parts in it."""
+
+
+@tags.command("check")
+@click.argument("file", type=FILE)
+@click.option("--model", type=FILE_OR_FOLDER, help="Compile for this model's tokens instead of single bytes.")
+def check_tags(file: Path, model: Path | None) -> None:
+    """Compile a descriptor: tell its sizes and what is seldom meant, or what is wrong with it and where."""
+    tags_command.check(Console(), file, model)
+
+
+@tags.command("allowed")
+@click.argument("file", type=FILE)
+@click.option("--after", default="", metavar="TEXT", help="The text so far.")
+def allowed_by_tags(file: Path, after: str) -> None:
+    """Tell which bytes may follow a text, which text must, and whether it may end."""
+    constraint = tags_command.compile_tags(schema_command.byte_vocabulary(), file, file.read_bytes())
+    schema_command.allowed(Console(), constraint, after, "text with these tags")
 
 
 @commands.command()

@@ -15,9 +15,16 @@ from rich.table import Table
 from eliza_inference.constraint import Constraint
 from eliza_inference.llama import LlamaInfo, load_llama
 from eliza_inference.model import Model, Stream
+from eliza_inference.tool_calls import ToolTemplate
 
 DATA = Path(__file__).parents[1] / "data"
 PROMPT = "User: {message}\nAction:"
+ACTION_CALL: ToolTemplate = {
+    "calls": [
+        {"trigger": "\nAction: ", "before_name": "\nAction: ", "name": "text", "after_name": "(", "end": ")"},
+    ]
+}
+"""How the model would call an action: behind what it was trained to write before the name of one."""
 PREFIX = " "
 """Between the prompt and the name."""
 MAX_TOKENS = 24
@@ -74,8 +81,10 @@ def run(console: Console) -> None:
         task = progress.add_task("routing messages", total=6 * len(messages))
         scores = list(measure(model, messages, actions, lambda: progress.advance(task)))
         calls = list(measure_calls(model, messages, actions))
+        calls_in_text = list(measure_calls_in_text(model, messages, actions))
     _print_scores(console, scores, llama)
     _print_calls(console, calls)
+    _print_calls_in_text(console, calls_in_text)
 
 
 def measure(model: Model, messages: list[Message], actions: list[str], advance: Callable[[], None]) -> Iterator[Score]:
@@ -133,6 +142,39 @@ def measure_calls(model: Model, messages: list[Message], actions: list[str]) -> 
                 calls.forced_tokens += stream.stats.forced_tokens
                 calls.forward_passes += stream.stats.prefill_passes + stream.stats.forward_passes
         yield calls
+
+
+def measure_calls_in_text(model: Model, messages: list[Message], actions: list[str]) -> Iterator[Calls]:
+    """The model writes the end of the message as it likes, and then a call. Without skip-ahead, and with it."""
+    tools = [{"type": "function", "function": {"name": name}} for name in actions]
+    constraint = Constraint.tool_calls(model.vocabulary, tools, "required", template=ACTION_CALL, space="compact")
+    for skip_ahead in (False, True):
+        calls = Calls()
+        with model.stream(max_tokens=64, context_size=CONTEXT_SIZE, skip_ahead=skip_ahead, threads=1) as stream:
+            stream.set_constraint(constraint)
+            for message in messages[:N_CALLS]:
+                begun = message.text[: len(message.text) // 2]
+                stream.reset()
+                stream.prefill(f"User: {begun}")
+                calls.last = begun + _generate_call(stream)
+                calls.n_calls += "tool_calls" in constraint.parse(calls.last)
+                calls.tokens += stream.stats.emitted_tokens
+                calls.forced_tokens += stream.stats.forced_tokens
+                calls.forward_passes += stream.stats.prefill_passes + stream.stats.forward_passes
+        yield calls
+
+
+def _generate_call(stream: Stream) -> str:
+    """Stops behind the call."""
+    text = ""
+
+    def on_token(_token: int, piece: str) -> bool:
+        nonlocal text
+        text += piece
+        return text.endswith("})")
+
+    stream.generate(on_token)
+    return text
 
 
 def read_actions() -> list[str]:
@@ -213,6 +255,18 @@ def _print_calls(console: Console, calls: list[Calls]) -> None:
         f"{skipping.forced_tokens / n:.1f} of them forced, {skipping.forward_passes / n:.2f} forward passes; "
         f"without skip-ahead {one_by_one.forward_passes / n:.2f}. "
         "The model has seen names alone, and no JSON: the calls are valid, not clever.",
+        highlight=False,
+        markup=False,
+    )
+
+
+def _print_calls_in_text(console: Console, calls: list[Calls]) -> None:
+    one_by_one, skipping = calls
+    console.print(
+        f"tool calls in free text, {skipping.n_calls} of {N_CALLS}, such as {skipping.last!r}: "
+        f"{skipping.tokens / N_CALLS:.1f} tokens, {skipping.forced_tokens / N_CALLS:.1f} of them forced, "
+        f"{skipping.forward_passes / N_CALLS:.2f} forward passes; without skip-ahead "
+        f"{one_by_one.forward_passes / N_CALLS:.2f}. The second half of the message is the model's, too.",
         highlight=False,
         markup=False,
     )

@@ -13,6 +13,7 @@ from eliza_inference.cli.grammar import compile_grammar, print_notes, read_gramm
 from eliza_inference.cli.payload import read_payload
 from eliza_inference.cli.plural import counted
 from eliza_inference.cli.schema import compile_schema, read_schema
+from eliza_inference.cli.tags import compile_tags
 from eliza_inference.constraint import Constraint
 from eliza_inference.errors import GrammarError
 from eliza_inference.matcher import Mode
@@ -26,7 +27,13 @@ Rule = Callable[[Vocabulary], TokenTree | Constraint]
 
 
 def read_rule(
-    *, trie: Path | None, choices: Path | None, regex: str | None, lark: Path | None, schema: Path | None
+    *,
+    trie: Path | None,
+    choices: Path | None,
+    regex: str | None,
+    lark: Path | None,
+    schema: Path | None,
+    tags: Path | None,
 ) -> Rule | None:
     """Reads the file of the one that is given; None if there is none."""
     if trie is not None:
@@ -44,6 +51,9 @@ def read_rule(
     if schema is not None:
         schema_file, schema_text = schema, read_schema(schema)
         return lambda vocabulary: compile_schema(vocabulary, schema_file, schema_text, {})
+    if tags is not None:
+        tags_file, descriptor = tags, tags.read_bytes()
+        return lambda vocabulary: compile_tags(vocabulary, tags_file, descriptor)
     return None
 
 

@@ -48,14 +48,14 @@ def _with_all_reasons(
     return GrammarError("\n".join([error.message, "with --lenient it compiles:", *constraint.notes]))
 
 
-def allowed(console: Console, constraint: Constraint, after: str) -> None:
-    """Prints what may follow a text, and what must."""
+def allowed(console: Console, constraint: Constraint, after: str, what: str = "valid document") -> None:
+    """Prints what may follow a text, and what must. `what`: what the constraint allows."""
     matcher = Matcher(constraint)
     encoded = after.encode()
     for at, byte in enumerate(encoded):
         if Step.REFUSED in matcher.accept(byte):
             rest = encoded[at:].decode(errors="replace")
-            raise InvalidArgumentError(f"--after: at byte {at}: no valid document goes on with {rest!r}")
+            raise InvalidArgumentError(f"--after: at byte {at}: no {what} goes on with {rest!r}")
     tokens = matcher.allowed()
     assert tokens is not None  # its span is open: the end has not been accepted
     line = " ".join(["may follow:", *runs([int(token) for token in tokens if token != END])])
