@@ -6,19 +6,20 @@ const std = @import("std");
 /// Names that bionic has since API 24 or earlier. A name that is missing here fails the link.
 const libc_names = [_][]const u8{
     // memory
-    "malloc",                    "calloc",       "realloc",        "free",              "posix_memalign",       "malloc_usable_size",
+    "malloc",                    "calloc",                    "realloc",      "free",           "posix_memalign",    "malloc_usable_size",
     // strings
-    "memcpy",                    "memmove",      "memset",         "memcmp",            "memchr",               "strlen",
+    "memcpy",                    "memmove",                   "memset",       "memcmp",         "memchr",            "strlen",
     "strcmp",
     // files
-                       "fopen",        "fclose",         "fread",             "fwrite",               "rename",
-    "unlink",                    "opendir",      "readdir",        "closedir",          "open",                 "close",
-    "fstat",                     "mmap",         "munmap",
+                       "fopen",                     "fclose",       "fread",          "fwrite",            "rename",
+    "unlink",                    "opendir",                   "readdir",      "closedir",       "open",              "close",
+    "fstat",                     "mmap",                      "munmap",
     // processes and threads
-            "abort",             "getenv",               "clock_gettime",
-    "sched_getaffinity",         "sysconf",      "syscall",        "__errno",           "dl_iterate_phdr",      "pthread_create",
-    "pthread_join",              "pthread_self", "pthread_detach", "pthread_attr_init", "pthread_attr_destroy", "pthread_attr_setstacksize",
-    "pthread_attr_setguardsize", "lseek",        "lseek64",        "mmap64",            "madvise",              "realpath",
+          "abort",          "getpid",            "getenv",
+    "clock_gettime",             "sched_getaffinity",         "sysconf",      "syscall",        "__errno",           "dl_iterate_phdr",
+    "pthread_create",            "pthread_join",              "pthread_self", "pthread_detach", "pthread_attr_init", "pthread_attr_destroy",
+    "pthread_attr_setstacksize", "pthread_attr_setguardsize", "lseek",        "lseek64",        "mmap64",            "madvise",
+    "realpath",
 };
 const libdl_names = [_][]const u8{ "dlopen", "dlsym", "dlclose", "dlerror", "dladdr" };
 
