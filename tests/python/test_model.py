@@ -96,3 +96,12 @@ def test_packages_near_the_working_directory_are_found(monkeypatch: pytest.Monke
     found = find_llama()
     assert found
     assert all("libllama-common" not in file.name for file in found)
+
+
+@pytest.mark.parametrize("percent", range(1, 100, 7))
+def test_a_model_that_is_cut_is_refused_at_once(llama: LlamaInfo, tmp_path: Path, percent: int) -> None:
+    content = MODEL_FILE.read_bytes()
+    cut = tmp_path / "cut.gguf"
+    cut.write_bytes(content[: len(content) * percent // 100])
+    with pytest.raises(ModelFileError, match="is damaged"):
+        Model(cut)

@@ -15,7 +15,12 @@ pub const Mapping = struct {
 
     /// Maps the whole file; `close` unmaps it.
     pub fn open(path: [:0]const u8) error{ Unreadable, Empty }!Mapping {
-        return .{ .bytes = try if (builtin.os.tag == .windows) windows.map(path) else posix.map(path) };
+        return .{ .bytes = try if (builtin.os.tag == .windows) windows.map(path) else posix.map(path, posix.flags) };
+    }
+
+    /// The same, for reading a small part of it.
+    pub fn openLazily(path: [:0]const u8) error{ Unreadable, Empty }!Mapping {
+        return .{ .bytes = try if (builtin.os.tag == .windows) windows.map(path) else posix.map(path, .{ .TYPE = .PRIVATE }) };
     }
 
     /// Reads the whole file; `close` frees it. Whatever happens to the file then makes no difference.
@@ -40,14 +45,14 @@ const Error = error{ Unreadable, Empty };
 const Bytes = []align(Mapping.alignment) const u8;
 
 const posix = struct {
-    fn map(path: [:0]const u8) Error!Bytes {
+    fn map(path: [:0]const u8, how: std.c.MAP) Error!Bytes {
         const fd = std.c.open(path, .{ .ACCMODE = .RDONLY, .CLOEXEC = true });
         if (fd < 0) return error.Unreadable;
         defer _ = close(fd);
         const size = seek(fd, 0, std.c.SEEK.END);
         if (size == 0) return error.Empty;
         const length = std.math.cast(usize, size) orelse return error.Unreadable;
-        const address = mapAt(null, length, .{ .READ = true }, flags, fd, 0);
+        const address = mapAt(null, length, .{ .READ = true }, how, fd, 0);
         if (@intFromPtr(address) == std.math.maxInt(usize)) return error.Unreadable; // MAP_FAILED
         const first: [*]align(Mapping.alignment) const u8 = @ptrCast(@alignCast(address));
         return first[0..length];

@@ -11,6 +11,8 @@ const diagnostic = @import("engine").diagnostic;
 const identity = @import("engine").identity;
 const Diagnostic = diagnostic.Diagnostic;
 const file = @import("engine").file;
+const gguf = @import("gguf.zig");
+const Mapping = @import("engine").mapping.Mapping;
 const gpa = @import("engine").memory.gpa;
 
 /// Reference-counted. Any thread may use it.
@@ -164,11 +166,18 @@ fn findEndTokens(api: *const Api, vocab: *const api_module.Vocab, n_tokens: i32)
     return found.toOwnedSlice(gpa);
 }
 
-/// Says what is wrong with a file; libllama would merely refuse it.
+/// Says what is wrong with a file; libllama would merely refuse it, or end the process. Of a model in several files, the first
+/// is looked at.
 fn checkFile(path: [:0]const u8, d: *Diagnostic) diagnostic.Error!void {
     var start: [4]u8 = undefined;
     const found = file.readStart(path, &start) orelse
         return d.fail(.bundle_invalid, "{s}: there is no such file, or it cannot be opened", .{path});
-    if (std.mem.eql(u8, found, "GGUF")) return;
-    return d.fail(.bundle_invalid, "{s} is neither a GGUF file nor a folder with one under text/", .{path});
+    if (!std.mem.eql(u8, found, "GGUF")) {
+        return d.fail(.bundle_invalid, "{s} is neither a GGUF file nor a folder with one under text/", .{path});
+    }
+    // What cannot be mapped, for want of addresses, is libllama's to judge.
+    const mapping = Mapping.openLazily(path) catch return;
+    defer mapping.close();
+    const wrong = gguf.damage(mapping.bytes) orelse return;
+    return d.fail(.bundle_invalid, "{s} is damaged: {s}", .{ path, wrong });
 }
