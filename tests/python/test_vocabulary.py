@@ -1,5 +1,6 @@
 """Vocabularies: their bytes, flags and limits."""
 
+import numpy as np
 import pytest
 from eliza_inference import InvalidArgumentError, Model, TokenFlag, Vocabulary
 
@@ -47,3 +48,16 @@ def test_a_model_has_a_vocabulary(model: Model) -> None:
     assert b" REPLY".startswith(vocabulary.token_bytes(token))
     (end,) = vocabulary.end_of_generation_tokens()
     assert TokenFlag.END_OF_GENERATION in vocabulary.flags(end)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int32", "int64", ">u2"])
+def test_flags_may_be_an_array_of_any_integers(kind: str) -> None:
+    flags = np.array([0, 0, TokenFlag.END_OF_GENERATION], kind)
+    vocabulary = Vocabulary(3, [b"a", b"b", b"</s>"], flags)  # type: ignore[arg-type]
+    assert [vocabulary.flags(token) for token in range(3)] == [0, 0, TokenFlag.END_OF_GENERATION]
+
+
+@pytest.mark.parametrize("flag", [-1, 256, 1.0, "a"])
+def test_flags_of_other_values_are_refused(flag: object) -> None:
+    with pytest.raises((InvalidArgumentError, TypeError), match=r"flags\[1\]"):
+        Vocabulary(2, [b"a", b"b"], [0, flag])  # type: ignore[list-item]

@@ -80,7 +80,7 @@ class Vocabulary(Shared, Described):
             owned_offsets = ffi.from_buffer("uint64_t[]", array("Q", accumulate(map(len, token_bytes), initial=0)))
             config.bytes, config.offsets = owned_bytes, owned_offsets
         if flags is not None:
-            owned_flags = ffi.from_buffer("uint8_t[]", bytes(flags))
+            owned_flags = ffi.from_buffer("uint8_t[]", _flag_bytes(flags))
             config.flags = owned_flags
         out = ffi.new("eliza_vocab **")
         call(lib.eliza_inference_vocab_create, config, out)
@@ -319,3 +319,13 @@ class Vocabulary(Shared, Described):
             raise
         if status < 0:
             raise error_from_status(status, f"token {token} is outside 0..{len(self) - 1}")
+
+
+def _flag_bytes(flags: Sequence[int]) -> bytes:
+    """One byte for each element, whatever its size in an array."""
+    try:
+        return bytes([*flags])
+    except (TypeError, ValueError):
+        for at, flag in enumerate(flags):
+            integer(f"flags[{at}]", flag, 0, 255)
+        raise
