@@ -132,7 +132,7 @@ export const eliza_vocab_info_t = {
 } as const;
 
 export const eliza_compile_config_t = {
-  size: { 4: 40, 8: 48 },
+  size: { 4: 48, 8: 56 },
   fields: {
     struct_size: { 4: 0, 8: 0, type: "u32" },
     states_max: { 4: 4, 8: 4, type: "u32" },
@@ -141,6 +141,7 @@ export const eliza_compile_config_t = {
     mask_bytes_max: { 4: 24, 8: 24, type: "u64" },
     cancel: { 4: 32, 8: 32, type: "ptr" },
     user_data: { 4: 36, 8: 40, type: "ptr" },
+    mask_ms_max: { 4: 40, 8: 48, type: "u64" },
   },
 } as const;
 

@@ -19,6 +19,11 @@ export interface Budget {
   /** Bytes of the masks and tables that the constraint keeps; 64 MiB by default. */
   maskBytesMax?: number | undefined;
   /**
+   * Wall-clock milliseconds of each later call on a matcher of the constraint: beyond it the call throws
+   * ELIZA_ERR_LIMIT, and the matcher is as it was. No bound by default.
+   */
+  maskMsMax?: number | undefined;
+  /**
    * Called from time to time. Returning true cancels (ELIZA_ERR_CANCELLED), and so does throwing: the call then throws
    * the same.
    */
@@ -28,7 +33,7 @@ export interface Budget {
 /** Makes a call with the budget as an `eliza_compile_config_t`, which is valid during the call only. */
 export function withBudget<T>(library: Library, budget: Budget | undefined, call: (config: Uint8Array | null) => T): T {
   if (!budget) return call(null);
-  const { statesMax, bytesMax, msMax, maskBytesMax, cancel, ...unknown } = budget;
+  const { statesMax, bytesMax, msMax, maskBytesMax, maskMsMax, cancel, ...unknown } = budget;
   checkNoMore(unknown);
   const config = new Struct(eliza_compile_config_t, library);
   config.write({
@@ -36,6 +41,7 @@ export function withBudget<T>(library: Library, budget: Budget | undefined, call
     bytes_max: bound("bytesMax", bytesMax),
     ms_max: bound("msMax", msMax),
     mask_bytes_max: bound("maskBytesMax", maskBytesMax),
+    mask_ms_max: bound("maskMsMax", maskMsMax),
   });
   if (!cancel) return call(config.bytes);
   const callback = library.memory.callback("cancel");

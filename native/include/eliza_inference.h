@@ -296,6 +296,8 @@ typedef struct eliza_compile_config_t {
     uint64_t mask_bytes_max;      /* masks and tables that the constraint keeps; default ELIZA_MASK_BYTES */
     eliza_cancel_callback cancel; /* NULL: never */
     void *user_data;
+    uint64_t mask_ms_max;         /* wall clock of each later call on a matcher of the constraint; default: no limit.
+                                     Beyond it the call is ELIZA_ERR_LIMIT, and the matcher is as it was */
 } eliza_compile_config_t;
 
 #define ELIZA_CHOICES_CANONICAL 1u /* only as the vocabulary's tokenizer tokenizes them: gives a token trie

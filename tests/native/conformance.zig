@@ -329,7 +329,7 @@ fn compileChoices(in: Input) !*Constraint {
         try appendOctets(in.arena, &text, choice);
         try offsets.append(in.arena, text.items.len);
     }
-    if (in.has("canonical")) return eliza.canonical_choices.createChoices(gpa, in.vocabulary, text.items, offsets.items, in.diag);
+    if (in.has("canonical")) return eliza.canonical_choices.createChoices(gpa, in.vocabulary, text.items, offsets.items, .{}, in.diag);
     const choices: eliza.compile.Source = .{ .choices = .{ .text = text.items, .offsets = offsets.items } };
     return eliza.compile.createConstraint(gpa, in.vocabulary, choices, in.settings, in.diag);
 }

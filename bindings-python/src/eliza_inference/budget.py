@@ -25,6 +25,8 @@ class Budget:
     - `ms_max`: milliseconds of wall-clock time; default: no bound.
     - `mask_bytes_max`: bytes of the masks and tables that the constraint keeps for reuse; reaching
       it is no error. Default: `limits.MASK_BYTES`.
+    - `mask_ms_max`: milliseconds of wall-clock time of each later call on a matcher of the constraint, which is then a
+      `LimitError` too and leaves the matcher as it was; default: no bound.
     - `cancel`: called now and then, in the thread that compiles. If it returns true, the call raises
       `CancelledError`; if it raises, the call raises the same.
     """
@@ -34,6 +36,7 @@ class Budget:
     ms_max: int | None = None
     mask_bytes_max: int | None = None
     cancel: Cancel | None = None
+    mask_ms_max: int | None = None
 
     def __post_init__(self) -> None:
         for name, most in _MOST.items():
@@ -42,7 +45,13 @@ class Budget:
                 integer(name, value, 1, most)
 
 
-_MOST = {"states_max": COMPILE_STATES, "bytes_max": UINT64_MAX, "ms_max": UINT64_MAX, "mask_bytes_max": UINT64_MAX}
+_MOST = {
+    "states_max": COMPILE_STATES,
+    "bytes_max": UINT64_MAX,
+    "ms_max": UINT64_MAX,
+    "mask_bytes_max": UINT64_MAX,
+    "mask_ms_max": UINT64_MAX,
+}
 
 
 def call_within(budget: Budget | None, function: Callable[..., int], arguments: tuple[Any, ...], *last: Any) -> None:

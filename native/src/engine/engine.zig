@@ -13,6 +13,7 @@ pub const shared_cache = @import("base/shared_cache.zig");
 pub const sort = @import("base/sort.zig");
 pub const status = @import("base/status.zig");
 pub const texts = @import("base/texts.zig");
+pub const watch = @import("base/watch.zig");
 
 // platform
 pub const clock = @import("platform/clock.zig");
@@ -80,7 +81,6 @@ pub const matcher = @import("constraint/matcher.zig");
 test {
     @import("std").testing.refAllDecls(@This());
     _ = @import("base/bitmap.zig");
-    _ = @import("base/watch.zig");
     _ = @import("base/number_map.zig");
     _ = @import("base/texts.zig");
     _ = @import("platform/processor.zig");

@@ -71,6 +71,7 @@ test {
     _ = @import("compile/schema/patterns_test.zig");
     _ = @import("compile/schema/strings_test.zig");
     _ = @import("llama/dynlib.zig");
+    _ = @import("llama/gguf.zig");
     _ = @import("abi/boundary.zig");
     _ = @import("abi/handles.zig");
     _ = @import("llama/layout.zig");

@@ -2,6 +2,7 @@
 //! caller's stack or in a handle and allocates nothing, so that it works out of memory.
 
 const std = @import("std");
+const Watch = @import("watch.zig").Watch;
 const Status = @import("status.zig").Status;
 const message_module = @import("message");
 
@@ -39,10 +40,18 @@ pub const Diagnostic = struct {
 
     /// Records why what may follow cannot be told. Returns the error, as `fail` does.
     pub noinline fn notTold(d: *Diagnostic, reason: error{ OutOfMemory, TooLarge }) Error {
+        return d.notToldAfter(reason, .not);
+    }
+
+    /// The same, if a watch has stopped the search.
+    pub noinline fn notToldAfter(d: *Diagnostic, reason: error{ OutOfMemory, TooLarge }, stopped: Watch.Reason) Error {
         @branchHint(.cold);
-        return switch (reason) {
-            error.OutOfMemory => d.outOfMemory(),
-            error.TooLarge => d.fail(.limit, "what may follow here has more alternatives than are followed at once", .{}),
+        if (reason == error.OutOfMemory) return d.outOfMemory();
+        return switch (stopped) {
+            .not => d.fail(.limit, "what may follow here has more alternatives than are followed at once", .{}),
+            .too_long => d.fail(.limit, "what may follow here takes more steps than are made", .{}),
+            .out_of_time => d.fail(.limit, "what may follow here takes longer to find than mask_ms_max", .{}),
+            .interrupted => d.fail(.cancelled, "cancelled while finding what may follow here", .{}),
         };
     }
 

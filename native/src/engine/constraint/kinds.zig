@@ -7,6 +7,8 @@ const Allocator = std.mem.Allocator;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("../base/budget.zig").Budget;
+const Interrupt = @import("../base/watch.zig").Interrupt;
+const Watch = @import("../base/watch.zig").Watch;
 const Info = @import("../contract/info.zig").Info;
 const Usage = @import("../contract/info.zig").Usage;
 const span = @import("../contract/span.zig");
@@ -154,6 +156,8 @@ pub const State = union(enum) {
     pub fn commit(state: *State, token: i32, timeout: u32) span.Error!span.Step {
         switch (state.*) {
             inline else => |*one| {
+                const before = one.at.checkpoint();
+                errdefer one.at.restore(before);
                 const step = try one.at.accept(token, timeout, .end_span);
                 one.at.compact(&.{});
                 return step;
@@ -253,6 +257,22 @@ pub const State = union(enum) {
     pub fn nIllegal(state: *const State) u32 {
         return switch (state.*) {
             inline else => |*one| one.at.nIllegal(),
+        };
+    }
+
+    /// What stops operations that search, from outside, as long as the state lives.
+    pub fn setInterrupt(state: *State, interrupt: ?*const Interrupt) void {
+        switch (state.*) {
+            .token_trie => {},
+            .recognizer => |*one| one.at.pool.watch.interrupt = interrupt,
+        }
+    }
+
+    /// Why the last operation was stopped, if it was `TooLarge`.
+    pub fn stopped(state: *const State) Watch.Reason {
+        return switch (state.*) {
+            .token_trie => .not,
+            .recognizer => |*one| one.at.pool.watch.stopped,
         };
     }
 

@@ -64,7 +64,7 @@ pub const Matcher = struct {
         if (token < 0 or token >= m.constraint.vocabulary.tokens.n) {
             return m.diag.fail(.invalid_arg, "token {d} is outside 0..{d}", .{ token, m.constraint.vocabulary.tokens.n - 1 });
         }
-        const step = m.state.accept(m.gpa, token, m.timeout) catch |e| return m.diag.notTold(e);
+        const step = m.state.accept(m.gpa, token, m.timeout) catch |e| return m.notTold(e);
         if (step.timed_out) span.logTimeout(m.timeout);
         return step;
     }
@@ -97,7 +97,7 @@ pub const Matcher = struct {
 
     /// The legal next tokens. Lent until the matcher changes.
     pub fn allowed(m: *Matcher) diagnostic.Error!sampling.Legal {
-        const legal = m.state.allowed() catch |e| return m.diag.notTold(e);
+        const legal = m.state.allowed() catch |e| return m.notTold(e);
         return legal orelse .{ .all = m.constraint.vocabulary.tokens.n };
     }
 
@@ -108,22 +108,26 @@ pub const Matcher = struct {
 
     /// Whether the text may stop here.
     pub fn canStop(m: *Matcher) diagnostic.Error!bool {
-        return m.state.canStop() catch |e| m.diag.notTold(e);
+        return m.state.canStop() catch |e| m.notTold(e);
     }
 
     /// The forced tokens: writes as many as fit and returns how many there are.
     pub fn forced(m: *Matcher, out: []i32) diagnostic.Error!usize {
-        return m.state.forced(out, m.timeout) catch |e| m.diag.notTold(e);
+        return m.state.forced(out, m.timeout) catch |e| m.notTold(e);
     }
 
     /// The forced bytes: writes as many as fit and returns how many there are.
     pub fn forcedBytes(m: *Matcher, out: []u8) diagnostic.Error!usize {
-        return m.state.forcedBytes(out) catch |e| m.diag.notTold(e);
+        return m.state.forcedBytes(out) catch |e| m.notTold(e);
+    }
+
+    fn notTold(m: *Matcher, reason: span.Error) diagnostic.Error {
+        return m.diag.notToldAfter(reason, m.state.stopped());
     }
 
     /// Where the text stands.
     pub fn report(m: *Matcher) diagnostic.Error!span.Report {
-        return m.state.report() catch |e| m.diag.notTold(e);
+        return m.state.report() catch |e| m.notTold(e);
     }
 
     /// Writes the legal tokens as a bitmap; words beyond the vocabulary become 0. Returns what `allowed` does.

@@ -24,6 +24,14 @@ const Scratch = @import("../mask/scratch.zig").Scratch;
 const ScratchPool = @import("../mask/scratch.zig").ScratchPool;
 const Mapping = @import("../platform/mapping.zig").Mapping;
 
+/// Of what is found after compiling.
+pub const Limits = struct {
+    /// Memory of masks and tables that are kept.
+    mask_bytes_max: u64,
+    /// Of each operation on a text. 0: none.
+    mask_ms_max: u32 = 0,
+};
+
 /// Reference-counted. Any thread may use it; matchers bring their own pool.
 pub const Recognizer = struct {
     references: std.atomic.Value(u32) = .init(1),
@@ -43,7 +51,7 @@ pub const Recognizer = struct {
     masks: MaskCache,
     scratches: ScratchPool,
     /// For each operation on a text. 0: no limit.
-    mask_ms_max: u32 = 0,
+    mask_ms_max: u32,
 
     /// Takes over the language, even if it fails, and copies `note_lines`. If the arrays are mapped, the caller
     /// sets `mapping`. The caller owns one reference.
@@ -54,7 +62,7 @@ pub const Recognizer = struct {
         language: Language,
         arrays: Arrays,
         note_lines: []const u8,
-        mask_bytes_max: u64,
+        limits: Limits,
     ) Allocator.Error!*Recognizer {
         errdefer {
             var owned = language;
@@ -72,9 +80,10 @@ pub const Recognizer = struct {
             .arrays = arrays,
             .stack_form = language.stackForm(),
             .note_lines = text,
-            .account = .{ .bytes_max = mask_bytes_max },
+            .account = .{ .bytes_max = limits.mask_bytes_max },
             .masks = .{ .gpa = gpa, .account = &r.account },
             .scratches = .{ .gpa = gpa, .trie = trie },
+            .mask_ms_max = limits.mask_ms_max,
         };
         return r;
     }

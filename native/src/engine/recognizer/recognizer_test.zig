@@ -9,6 +9,7 @@ const Vocabulary = @import("../vocabulary/vocabulary.zig").Vocabulary;
 const Choices = @import("../language/choices.zig").Choices;
 const Grammar = @import("../lr/grammar.zig").Grammar;
 const brackets = @import("../lr/brackets_test.zig");
+const Arrays = @import("../language/arrays.zig").Arrays;
 const Language = @import("language.zig").Language;
 const Recognizer = @import("recognizer.zig").Recognizer;
 const RecognizerState = @import("state.zig").RecognizerState;
@@ -30,7 +31,8 @@ fn create(allocator: Allocator, language: Language, bytes_max: u64) !*Recognizer
     const vocabulary: *Vocabulary = try .create(allocator, brackets.vocabulary, "", &diag);
     defer vocabulary.release();
     const trie = try vocabulary.byteTrie(&diag);
-    return .create(allocator, vocabulary, trie, language, if (language == .grammar) .mapped else .owned, "", bytes_max);
+    const arrays: Arrays = if (language == .grammar) .mapped else .owned;
+    return .create(allocator, vocabulary, trie, language, arrays, "", .{ .mask_bytes_max = bytes_max });
 }
 
 /// Of the grammar of brackets.

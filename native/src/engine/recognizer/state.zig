@@ -6,7 +6,6 @@ const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
-const Watch = @import("../base/watch.zig").Watch;
 const contract = @import("../contract/span.zig");
 const Step = contract.Step;
 const Illegal = contract.Illegal;
@@ -39,7 +38,7 @@ pub const SpanState = struct {
 
 /// Longer runs of forced bytes are cut, and those that take more work to find.
 pub const forced_bytes_max = 65536;
-const forced_steps_max = 1 << 22;
+const forced_steps_max = 1 << 21;
 
 /// The tokens that close the span where the text is complete.
 pub const Ends = union(enum) {
@@ -127,11 +126,6 @@ pub const RecognizerState = struct {
             .span = s.span,
             .pool = .{ .nodes = nodes, .watch = .{ .ms_max = s.pool.watch.ms_max } },
         };
-    }
-
-    /// What stops operations from outside, as long as the state lives; and why the last one was stopped.
-    pub fn watch(s: *RecognizerState) *Watch {
-        return &s.pool.watch;
     }
 
     pub fn reset(s: *RecognizerState) void {

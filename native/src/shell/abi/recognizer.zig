@@ -27,6 +27,7 @@ pub const CompileConfig = extern struct {
     mask_bytes_max: u64,
     cancel: ?*const budget_module.Cancel,
     user_data: ?*anyopaque,
+    mask_ms_max: u64,
 
     pub const first_size = if (@sizeOf(usize) == 8) 48 else 40;
 
@@ -42,6 +43,7 @@ pub const CompileConfig = extern struct {
         return .{
             .budget = budget,
             .mask_bytes_max = if (c.mask_bytes_max > 0) c.mask_bytes_max else budget_module.mask_bytes_default,
+            .mask_ms_max = std.math.lossyCast(u32, c.mask_ms_max),
         };
     }
 };
@@ -87,8 +89,9 @@ fn createChoices(
     const length = ends[n_choices];
     const text = boundary.slice(u8, bytes, @intCast(length)) orelse return diag.fail(.invalid_arg, "bytes is NULL", .{});
     const settings = try CompileConfig.settings(config, diag);
-    if (flags & choices_canonical != 0) return canonical_choices.createChoices(gpa, v, text, ends[0 .. n_choices + 1], diag);
-    return compiler.createConstraint(gpa, v, .{ .choices = .{ .text = text, .offsets = ends[0 .. n_choices + 1] } }, settings, diag);
+    const all = ends[0 .. n_choices + 1];
+    if (flags & choices_canonical != 0) return canonical_choices.createChoices(gpa, v, text, all, settings.budget, diag);
+    return compiler.createConstraint(gpa, v, .{ .choices = .{ .text = text, .offsets = all } }, settings, diag);
 }
 
 export fn eliza_inference_constraint_create_regex(

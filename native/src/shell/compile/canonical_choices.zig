@@ -6,32 +6,44 @@ const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
+const Budget = @import("engine").budget.Budget;
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const choices = @import("engine").choices;
 const Constraint = @import("engine").constraint.Constraint;
 const tokenize = @import("engine").tokenize.tokenize;
 
 const path = "choices";
+const what = "the choices as tokens";
 
-/// String i is text[offsets[i]..offsets[i + 1]]. The caller owns one reference to the result. ELIZA_ERR_INVALID_ARG: the offsets are
-/// malformed, the vocabulary's token bytes are not known, or the tokenizer cannot spell a string.
+/// String i is text[offsets[i]..offsets[i + 1]]. The caller owns one reference to the result. The budget bounds the payload and is
+/// asked before each choice. ELIZA_ERR_INVALID_ARG: the offsets are malformed, the vocabulary's token bytes are not known, or the
+/// tokenizer cannot spell a string.
 pub fn createChoices(
     gpa: Allocator,
     vocabulary: *const Vocabulary,
     text: []const u8,
     offsets: []const u64,
+    given: Budget,
     diag: *Diagnostic,
 ) diagnostic.Error!*Constraint {
     try choices.check(offsets, diag);
-    const payload = try write(gpa, vocabulary, text, offsets, diag);
+    var budget = given;
+    const payload = try write(gpa, vocabulary, text, offsets, &budget, diag);
     defer gpa.free(payload);
     return Constraint.createTokenTrie(gpa, vocabulary, payload, diag);
 }
 
-fn write(gpa: Allocator, vocabulary: *const Vocabulary, text: []const u8, offsets: []const u64, diag: *Diagnostic) diagnostic.Error![]u8 {
+fn write(
+    gpa: Allocator,
+    vocabulary: *const Vocabulary,
+    text: []const u8,
+    offsets: []const u64,
+    budget: *Budget,
+    diag: *Diagnostic,
+) diagnostic.Error![]u8 {
     var out: ArrayList(u8) = .empty;
     defer out.deinit(gpa);
-    writeAll(gpa, &out, vocabulary, text, offsets, diag) catch |e| return switch (e) {
+    writeAll(gpa, &out, vocabulary, text, offsets, budget, diag) catch |e| return switch (e) {
         error.OutOfMemory => diag.outOfMemory(),
         error.Failed => error.Failed,
     };
@@ -44,6 +56,7 @@ fn writeAll(
     vocabulary: *const Vocabulary,
     text: []const u8,
     offsets: []const u64,
+    budget: *Budget,
     diag: *Diagnostic,
 ) (Allocator.Error || diagnostic.Error)!void {
     const trie = try vocabulary.byteTrie(diag);
@@ -60,6 +73,8 @@ fn writeAll(
     defer tokens.deinit(gpa);
     for (offsets[0 .. offsets.len - 1], offsets[1..], 0..) |start, end, i| {
         const string = text[@intCast(start)..@intCast(end)];
+        const written = out.items.len;
+        try budget.check(what, diag);
         tokens.clearRetainingCapacity();
         if (!try tokenize(gpa, vocabulary, trie, string, &tokens) or !spells(vocabulary, tokens.items, string)) {
             return diag.fail(.invalid_arg, "choices[{d}]: the tokenizer cannot spell {f}", .{ i, diagnostic.quoted(string) });
@@ -70,6 +85,7 @@ fn writeAll(
         try writeString(gpa, out, "tokens");
         try writeLength(gpa, out, 0xdd, tokens.items.len);
         for (tokens.items) |token| try writeLength(gpa, out, 0xce, @intCast(token));
+        try budget.take(out.items.len - written, what, diag);
     }
 }
 

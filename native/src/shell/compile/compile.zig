@@ -23,6 +23,7 @@ const choose = @import("cfg/choose.zig").choose;
 const program_module = @import("engine").program;
 const Language = @import("engine").language.Language;
 const Recognizer = @import("engine").recognizer.Recognizer;
+const Limits = @import("engine").recognizer.Limits;
 const json_schema = @import("json_schema.zig");
 const grammar_parts = @import("parts.zig");
 const tags = @import("tags/descriptor.zig");
@@ -57,6 +58,12 @@ pub const Settings = struct {
     budget: Budget = .{},
     /// Memory that the recognizer's masks may take.
     mask_bytes_max: u64 = budget_module.mask_bytes_default,
+    /// For each operation on a text, in milliseconds. 0: no limit.
+    mask_ms_max: u32 = 0,
+
+    pub fn limits(settings: *const Settings) Limits {
+        return .{ .mask_bytes_max = settings.mask_bytes_max, .mask_ms_max = settings.mask_ms_max };
+    }
 };
 
 const Error = Allocator.Error || diagnostic.Error;
@@ -102,7 +109,7 @@ fn tryCompile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, set
         language.deinit(gpa, .owned);
         return e;
     };
-    return Recognizer.create(gpa, vocabulary, trie, language, .owned, text, settings.mask_bytes_max);
+    return Recognizer.create(gpa, vocabulary, trie, language, .owned, text, settings.limits());
 }
 
 fn languageOf(

@@ -118,7 +118,7 @@ fn readRecognizer(
         return recognizer;
     }
     const language = try openLanguage(gpa, vocabulary, trie, which, reader, how, settings, diag);
-    const recognizer = try Recognizer.create(gpa, vocabulary, trie, language, .mapped, notes, settings.mask_bytes_max);
+    const recognizer = try Recognizer.create(gpa, vocabulary, trie, language, .mapped, notes, settings.limits());
     recognizer.mapping = reader.mapping;
     return recognizer;
 }

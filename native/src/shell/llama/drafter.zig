@@ -78,7 +78,7 @@ pub const Drafter = struct {
     pub fn reset(drafter: *Drafter) void {
         const model = if (drafter.model) |*one| one else return;
         model.sequence.counters = .{};
-        model.sequence.interrupt.cancelled.store(false, .monotonic);
+        model.sequence.interrupt.of.cancelled.store(false, .monotonic);
     }
 
     /// The number of threads of the drafting model.
@@ -88,7 +88,7 @@ pub const Drafter = struct {
 
     /// Interrupts the running draft. Safe from any thread.
     pub fn cancel(drafter: *Drafter) void {
-        if (drafter.model) |*model| model.sequence.interrupt.cancelled.store(true, .monotonic);
+        if (drafter.model) |*model| model.sequence.interrupt.of.cancelled.store(true, .monotonic);
     }
 
     /// Writes a draft into the room of the sequence, at most `most` tokens; returns how many. `constraints` are left as they
@@ -97,7 +97,7 @@ pub const Drafter = struct {
         const room = sequence.draftRoom();
         const out = room[0..@min(room.len, drafter.max, most)];
         if (out.len < drafter.min) return 0;
-        if (drafter.model) |*model| model.sequence.interrupt.deadline_ns = sequence.interrupt.deadline_ns;
+        if (drafter.model) |*model| model.sequence.interrupt.of.deadline_ns = sequence.interrupt.of.deadline_ns;
         var trial: Trial = .begin(constraints);
         defer trial.end();
         var lookup: Lookup = .{};

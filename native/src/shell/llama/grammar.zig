@@ -10,6 +10,7 @@ const Diagnostic = diagnostic.Diagnostic;
 const log = @import("engine").log;
 const sampling = @import("engine").sampling;
 const span = @import("engine").span;
+const watch = @import("engine").watch;
 const RecognizerState = @import("engine").recognizer_state.RecognizerState;
 const gpa = @import("engine").memory.gpa;
 
@@ -41,6 +42,22 @@ pub const Grammar = struct {
             return d.fail(.invalid_arg, "gbnf_grammar: {s}", .{@as([]const u8, why.message())});
         log.write(.warn, "llama.cpp's own sampler follows the grammar: {s}", .{@as([]const u8, why.message())});
         return .{ .state = .{ .llama = llama } };
+    }
+
+    /// What stops searches in the grammar, as long as it lives. llama.cpp's sampler cannot be stopped.
+    pub fn setInterrupt(grammar: *Grammar, interrupt: *const watch.Interrupt) void {
+        switch (grammar.state) {
+            .own => |*own| own.pool.watch.interrupt = interrupt,
+            .llama => {},
+        }
+    }
+
+    /// Why the last search was stopped, if it was `TooLarge`.
+    pub fn stopped(grammar: *const Grammar) watch.Watch.Reason {
+        return switch (grammar.state) {
+            .own => |*own| own.pool.watch.stopped,
+            .llama => .not,
+        };
     }
 
     pub fn deinit(grammar: *Grammar) void {

@@ -15,6 +15,7 @@ const native_log = @import("native_log.zig");
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const clock = @import("engine").clock;
+const watch = @import("engine").watch;
 const gpa = @import("engine").memory.gpa;
 
 /// How to make the context.
@@ -28,22 +29,15 @@ pub const Options = struct {
     draft_max: u32 = 0,
 };
 
-/// What interrupts a running decode. Any thread may set `cancelled`.
+/// What interrupts a running decode, and the searches of a constraint.
 pub const Interrupt = struct {
-    cancelled: std.atomic.Value(bool) = .init(false),
-    /// On the monotonic clock. 0: none.
-    deadline_ns: u64 = 0,
+    of: watch.Interrupt = .{},
     /// The running decode was told to stop.
     fired: std.atomic.Value(bool) = .init(false),
 
-    /// Whether the deadline has passed.
-    pub fn isOver(interrupt: *const Interrupt) bool {
-        return interrupt.deadline_ns != 0 and clock.nowNs() >= interrupt.deadline_ns;
-    }
-
     fn callback(data: ?*anyopaque) callconv(.c) bool {
         const interrupt: *Interrupt = @ptrCast(@alignCast(data.?));
-        if (!interrupt.cancelled.load(.monotonic) and !interrupt.isOver()) return false;
+        if (!interrupt.of.cancelled.load(.monotonic) and !interrupt.of.isOver()) return false;
         if (!interrupt.fired.swap(true, .monotonic)) _ = native_log.interrupted.fetchAdd(1, .monotonic);
         return true;
     }
@@ -70,7 +64,7 @@ pub const Counters = struct {
 /// Which counter a decode belongs to.
 pub const Purpose = enum { prompt, output };
 
-/// Belongs to one thread, `interrupt.cancelled` aside. Must not move: libllama keeps a pointer to `interrupt`.
+/// Belongs to one thread, `interrupt.of.cancelled` aside. Must not move: libllama keeps a pointer to `interrupt`.
 pub const Sequence = struct {
     model: *Model,
     context: *api_module.Context,
@@ -296,7 +290,7 @@ pub const Sequence = struct {
         const no_room = 1;
         const aborted = 2;
         if (result == no_room) return d.fail(.context_full, "libllama found no room for {d} tokens after {d}", .{ piece.len, s.n_decoded });
-        if (result == aborted) return if (s.interrupt.cancelled.load(.monotonic)) .cancelled else .out_of_time;
+        if (result == aborted) return if (s.interrupt.of.cancelled.load(.monotonic)) .cancelled else .out_of_time;
         var buffer: [native_log.reason_bytes_max]u8 = undefined;
         return d.fail(.ffi_fault, "llama_decode returned {d} for {d} tokens after {d}: {s}", .{
             result, piece.len, s.n_decoded, native_log.reason(&buffer),

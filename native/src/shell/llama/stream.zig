@@ -169,7 +169,10 @@ pub const Stream = struct {
             try s.drafter.?.init(context, config.draft, config.n_gpu_layers, s.sequence.n_ctx, d);
         }
         errdefer if (s.drafter) |*drafter| drafter.deinit();
-        if (config.gbnf) |gbnf| s.grammar = try .init(context, gbnf, .own, d);
+        if (config.gbnf) |gbnf| {
+            s.grammar = try .init(context, gbnf, .own, d);
+            s.grammar.?.setInterrupt(&s.sequence.interrupt.of);
+        }
         s.setSampling(config.temperature, config.top_p);
         _ = context.retain();
         return s;
@@ -193,7 +196,7 @@ pub const Stream = struct {
     /// Returns how many. Settings stay; the constraint starts over. Undoes `cancel`.
     pub fn reset(s: *Stream, n_keep: usize) Error!usize {
         try s.refuseInCallback();
-        s.sequence.interrupt.cancelled.store(false, .monotonic);
+        s.sequence.interrupt.of.cancelled.store(false, .monotonic);
         s.sequence.truncate(@min(n_keep, s.sequence.tokens.items.len));
         s.sequence.counters = .{};
         if (s.drafter) |*drafter| drafter.reset();
@@ -209,7 +212,7 @@ pub const Stream = struct {
 
     /// Interrupts the running call; later ones fail until `reset`. Safe from any thread.
     pub fn cancel(s: *Stream) void {
-        s.sequence.interrupt.cancelled.store(true, .monotonic);
+        s.sequence.interrupt.of.cancelled.store(true, .monotonic);
         if (s.drafter) |*drafter| drafter.cancel();
     }
 
@@ -237,7 +240,7 @@ pub const Stream = struct {
         try s.sequence.model.checkTokens("token_ids", tokens, &s.diag);
         s.sequence.appendPrompt(tokens);
         errdefer s.sequence.truncate(before);
-        s.sequence.interrupt.deadline_ns = 0;
+        s.sequence.interrupt.of.deadline_ns = 0;
         if (try s.sequence.evaluate(.prompt, 0, &s.diag) != .ready) return s.failCancelled();
         if (s.stop == .end_of_generation) if (s.grammar) |*grammar| grammar.restart();
         s.outbox.held = .{}; // the text before left a character incomplete
@@ -324,6 +327,7 @@ pub const Stream = struct {
         s.sampler.reserve(gpa, compiled.listMax()) catch return s.diag.outOfMemory();
         s.clearConstraint();
         s.guide = .init(gpa, compiled, config);
+        s.guide.?.state.setInterrupt(&s.sequence.interrupt.of);
         s.mode = mode;
         s.resumeIfStopped();
     }
@@ -373,7 +377,7 @@ pub const Stream = struct {
     /// Where the text stands.
     pub fn report(s: *Stream) Error!span.Report {
         const guide = if (s.guide) |*guide| guide else return .{};
-        return guide.state.report() catch |e| s.diag.notTold(e);
+        return guide.state.report() catch |e| s.notTold(e);
     }
 
     /// A token that waits for room was accepted in the span before; it is no border of this one.
@@ -416,7 +420,7 @@ pub const Stream = struct {
         try s.refuseInCallback();
         try s.refuseCancelled();
         if (s.sequence.tokens.items.len == 0) return s.diag.fail(.state, "the context is empty: there is nothing to save", .{});
-        s.sequence.interrupt.deadline_ns = 0;
+        s.sequence.interrupt.of.deadline_ns = 0;
         if (s.sequence.pending() > 0 and try s.sequence.evaluate(.output, 0, &s.diag) != .ready) return s.failCancelled();
         const state = try s.sequence.copyState(&s.diag);
         defer gpa.free(state);
@@ -462,12 +466,20 @@ pub const Stream = struct {
         nothing,
     };
 
-    /// Chooses the next token, accepts it and puts it into the outbox.
+    /// Chooses the next token, accepts it and puts it into the outbox. What fails has changed nothing.
     fn produce(s: *Stream, may_decode: bool) Error!Produced {
         try s.refuseCancelled();
-        if (s.sequence.interrupt.isOver()) return s.end(.time_budget);
+        return s.tryProduce(may_decode) catch |e| {
+            if (s.diag.status != .cancelled) return e;
+            // A search was interrupted.
+            return if (s.isCancelled()) s.failCancelled() else s.end(.time_budget);
+        };
+    }
+
+    fn tryProduce(s: *Stream, may_decode: bool) Error!Produced {
+        if (s.sequence.interrupt.of.isOver()) return s.end(.time_budget);
         if (s.sequence.room() == 0) return s.end(.context_full);
-        const only = if (s.guide) |*guide| guide.state.forcedToken() catch |e| return s.diag.notTold(e) else null;
+        const only = if (s.guide) |*guide| guide.state.forcedToken() catch |e| return s.notTold(e) else null;
         const needs_model = only == null or !s.skip_ahead;
         if (needs_model) {
             if (!may_decode and !s.sequence.isReady()) return .nothing;
@@ -508,7 +520,7 @@ pub const Stream = struct {
     fn choose(s: *Stream) Error!i32 {
         const logits = s.sequence.logits.?;
         const guide = if (s.guide) |*guide| guide else return s.chooseUnconstrained();
-        const found = guide.state.allowed() catch |e| return s.diag.notTold(e);
+        const found = guide.state.allowed() catch |e| return s.notTold(e);
         const legal = found orelse return s.chooseUnconstrained();
         if (legal.len() == 0) return s.diag.fail(.state, "no token of the vocabulary continues the text", .{});
         const choice = switch (s.mode) {
@@ -532,17 +544,29 @@ pub const Stream = struct {
     fn accept(s: *Stream, token: i32) Error!void {
         s.piece.clearRetainingCapacity();
         s.sequence.model.appendBytes(token, false, &s.piece) catch return s.diag.outOfMemory();
+        const held = s.outbox.held;
+        const place = if (s.grammar) |*grammar| grammar.checkpoint() else null;
+        errdefer {
+            s.outbox.clear();
+            s.outbox.held = held;
+            if (place) |before| s.grammar.?.takeBack(before);
+        }
         s.outbox.putText(gpa, s.piece.items) catch return s.diag.outOfMemory();
-        if (s.grammar) |*grammar| grammar.accept(token) catch |e| return s.diag.notTold(e);
-        s.outbox.token = token;
+        if (s.grammar) |*grammar| grammar.accept(token) catch |e| return s.diag.notToldAfter(e, grammar.stopped());
         s.outbox.step = try s.acceptInSpan(token);
+        s.outbox.token = token;
         const is_last = s.run.tokens + 1 >= s.run.tokens_max or (s.outbox.step.span_ended and s.stop_at_span_end);
         if (is_last) s.outbox.endText();
     }
 
     fn acceptInSpan(s: *Stream, token: i32) Error!@FieldType(Outbox, "step") {
         const guide = if (s.guide) |*guide| guide else return .{};
-        return guide.accept(token, s.timeout) catch |e| s.diag.notTold(e);
+        return guide.accept(token, s.timeout) catch |e| s.notTold(e);
+    }
+
+    /// What the guide has failed with.
+    fn notTold(s: *Stream, reason: span.Error) Error {
+        return s.diag.notToldAfter(reason, s.guide.?.state.stopped());
     }
 
     fn countFallback(s: *Stream) void {
@@ -608,10 +632,10 @@ pub const Stream = struct {
     }
 
     fn setDeadline(s: *Stream) void {
-        s.sequence.interrupt.deadline_ns = 0;
+        s.sequence.interrupt.of.deadline_ns = 0;
         if (s.budget_ns == 0) return;
         if (s.run.started_ns == 0) s.run.started_ns = clock.nowNs();
-        s.sequence.interrupt.deadline_ns = s.run.started_ns +| s.budget_ns;
+        s.sequence.interrupt.of.deadline_ns = s.run.started_ns +| s.budget_ns;
     }
 
     fn end(s: *Stream, reason: Stop) Produced {
@@ -631,7 +655,7 @@ pub const Stream = struct {
     }
 
     fn isCancelled(s: *const Stream) bool {
-        return s.sequence.interrupt.cancelled.load(.monotonic);
+        return s.sequence.interrupt.of.cancelled.load(.monotonic);
     }
 
     fn refuseCancelled(s: *Stream) Error!void {

@@ -81,7 +81,7 @@ pub const UnconstrainedSampler = struct {
 
         const token = if (s.isGreedy()) sampling.greedy(logits, .{ .all = s.model.n_tokens }).token else try s.drawFrom(logits, null, d);
         const g = grammar orelse return token;
-        if (g.off or g.allows(token) catch |e| return d.notTold(e)) return token;
+        if (g.off or g.allows(token) catch |e| return d.notToldAfter(e, g.stopped())) return token;
         s.rejections += 1;
         return s.drawFrom(logits, g, d);
     }
@@ -109,7 +109,7 @@ pub const UnconstrainedSampler = struct {
             candidate.* = .{ .id = @intCast(i), .logit = logit, .p = 0 };
         }
         if (grammar) |g| {
-            g.restrict(s.candidates, logits) catch |e| return d.notTold(e);
+            g.restrict(s.candidates, logits) catch |e| return d.notToldAfter(e, g.stopped());
             const best = s.mostLikely();
             if (best.logit == -std.math.inf(f32)) return d.fail(.ffi_fault, "the grammar allows no token of the vocabulary here", .{});
             if (s.isGreedy()) return best.id;

@@ -198,7 +198,7 @@ test "random grammars allow what Earley's recogniser allows" {
         ] += 1;
         try std.testing.expect(!is_empty);
         const trie = try vocabulary.byteTrie(&diag);
-        const recognizer = try Recognizer.create(gpa, vocabulary, trie, language, .owned, "", 1 << 20);
+        const recognizer = try Recognizer.create(gpa, vocabulary, trie, language, .owned, "", .{ .mask_bytes_max = 1 << 20 });
         defer recognizer.release();
         errdefer for (productions) |p| {
             std.debug.print("r{d}:", .{p.rule});
