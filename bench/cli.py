@@ -293,6 +293,22 @@ def maskbench_command(data: Path | None, limit: int | None, libraries: tuple[str
         console.print(maskbench_tables.not_passing(results, "ours").rich())
 
 
+@main.command("hosts")
+@click.option("--report", "write", is_flag=True, help="Write bench/reports/<date>-hosts.md.")
+def hosts_command(write: bool) -> None:
+    """Measures a step of a logits processor in transformers, beside XGrammar's and llguidance's."""
+    from bench import hosts  # needs torch
+
+    paths.use_llama()  # the report names it
+    before = machine.load()
+    with console.status("") as status:
+        measured = hosts.measure(status.update)
+    if write:
+        console.print(f"written: {hosts.write(measured, (before, machine.load()))}")
+    console.print(hosts.steps_table(measured).rich())
+    console.print(tables.requirements(hosts.bars(measured)).rich())
+
+
 @main.command("gate")
 @click.option("--record", is_flag=True, help="Make what is counted the new baseline.")
 def gate_command(record: bool) -> None:

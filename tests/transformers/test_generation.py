@@ -107,6 +107,8 @@ def test_the_processor_masks_what_a_matcher_of_each_text_does(
         ["bxaa", "bxcc", "babb"],
         ["bx", "ca", "b?"],
         ["cac", "bcx", "bbc"],
+        ["caca", "bcxb", "bbcc"],
+        ["cacac", "bcxba", "bbcca"],
     ]
     for texts in histories:
         ids = torch.tensor([[*start, *tokenizer.encode(text)] for start, text in zip(prompt, texts, strict=True)])

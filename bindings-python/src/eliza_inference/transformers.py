@@ -18,7 +18,7 @@ from eliza_inference._arguments import instance
 from eliza_inference._logits import apply_bitmaps
 from eliza_inference.bitmap import fill_bitmaps
 from eliza_inference.constraint import Constraint, ConstraintKind
-from eliza_inference.matcher import Matcher
+from eliza_inference.matcher import Matcher, Step
 
 __all__ = ["ConstraintLogitsProcessor", "generate"]
 
@@ -40,26 +40,25 @@ class ConstraintLogitsProcessor:
         self._start = Matcher(constraint, end=spans_end)
         self._prompt_length: int | None = None
         self._rows: list[_Row] = []
+        self._texts: Any = None
+        """The tokens behind the prompts in the last call."""
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         import numpy as np
 
-        if self._prompt_length is None:
-            self._prompt_length = input_ids.shape[1]
-            self._rows = [_Row([], self._start.clone()) for _ in range(len(input_ids))]
-        else:
-            self._follow(input_ids[:, self._prompt_length :].tolist())
+        self._move_on(input_ids)
         bitmaps = np.zeros((len(self._rows), self._constraint._n_words), np.int32)
         open_rows = []
         for at, row in enumerate(self._rows):
             if row.is_illegal:
                 continue
-            if self._end and row.matcher.is_terminated():
+            if self._end and row.is_over:
                 for token in self._end:
                     bitmaps.view(np.uint32)[at, token // 32] |= np.uint32(1 << token % 32)
             else:
                 open_rows.append(at)
-        fill_bitmaps([self._rows[at].matcher for at in open_rows], bitmaps, rows=open_rows)
+        matchers = [self._rows[at].matcher for at in open_rows]
+        fill_bitmaps(matchers, bitmaps, rows=open_rows if len(open_rows) < len(self._rows) else None)
         n_tokens = len(self._constraint.vocabulary)
         usual = scores.device.type == "cpu" and str(scores.dtype) == "torch.float32" and scores.is_contiguous()
         if not usual or scores.shape[-1] < n_tokens:  # a tokenizer may have tokens that the model has not
@@ -75,6 +74,19 @@ class ConstraintLogitsProcessor:
             else:
                 apply_bitmaps(logits[at], bitmaps[at])
         return scores
+
+    def _move_on(self, input_ids: Any) -> None:
+        if self._prompt_length is None:
+            self._prompt_length = input_ids.shape[1]
+            self._rows = [_Row([], self._start.clone()) for _ in range(len(input_ids))]
+            self._texts = input_ids[:, self._prompt_length :].clone()
+            return
+        before, self._texts = self._texts, input_ids[:, self._prompt_length :].clone()
+        if self._texts.shape[1] == before.shape[1] + 1 and self._texts[:, :-1].equal(before):
+            for row, token in zip(self._rows, self._texts[:, -1].tolist(), strict=True):
+                row.accept(token)
+        else:
+            self._follow(self._texts.tolist())
 
     def _follow(self, texts: list[list[int]]) -> None:
         """Gives each text the matcher of the row that it goes on from: with beams this may be another one, and
@@ -100,6 +112,9 @@ class ConstraintLogitsProcessor:
         return max(range(len(rows)), key=lambda row: _common(rows[row].tokens, tokens))
 
 
+_REFUSED, _SPAN_CHANGED = int(Step.REFUSED), int(Step.SPAN_ENDED | Step.SPAN_STARTED)
+
+
 class _Row:
     """One text: its tokens behind the prompt, as far as they are legal, and where they lead. Beams without a legal
     token left take an illegal one; nothing may follow there."""
@@ -108,16 +123,29 @@ class _Row:
         self.tokens = tokens
         self.matcher = matcher
         self.is_illegal = is_illegal
+        self.is_over = matcher.is_terminated()
+        self._n_tokens = len(matcher._constraint.vocabulary)
+
+    def accept(self, token: int) -> None:
+        """Goes on by one token."""
+        if self.is_illegal:
+            return
+        step = int(self.matcher.accept(token)) if token < self._n_tokens else _REFUSED
+        if step & _REFUSED:
+            self.is_illegal = True
+            return
+        self.tokens.append(token)
+        if step & _SPAN_CHANGED:
+            self.is_over = self.matcher.is_terminated()
 
     def go_on(self, tokens: list[int], matcher: Matcher) -> _Row:
         """`matcher` stands where this text does."""
         common = _common(self.tokens, tokens)
         matcher.rollback(len(self.tokens) - common)
-        if matcher.accept_tokens(tokens[common:]):
-            return _Row(tokens, matcher)
-        n_legal = common + matcher.validate_tokens(tokens[common:])
-        matcher.accept_tokens(tokens[common:n_legal])
-        return _Row(tokens[:n_legal], matcher, is_illegal=True)
+        row = _Row(tokens[:common], matcher)
+        for token in tokens[common:]:
+            row.accept(token)
+        return row
 
 
 def _common(one: Sequence[int], other: Sequence[int]) -> int:
