@@ -24,7 +24,7 @@ The library logs to `logging.getLogger("eliza_inference")`.
 from eliza_inference import grammars, limits
 from eliza_inference._library import library_path, library_version
 from eliza_inference.bitmap import apply_bitmaps, fill_bitmaps, fill_draft_bitmaps
-from eliza_inference.budget import Budget
+from eliza_inference.budget import Budget, compile_async
 from eliza_inference.constraint import Constraint, ConstraintInfo, ConstraintKind, Payload, RecognizerInfo
 from eliza_inference.errors import (
     AbiMismatchError,
@@ -153,6 +153,7 @@ __all__ = [
     "build_token_tree_descriptor",
     "build_token_trie",
     "clear_sampler_trie",
+    "compile_async",
     "constraint_sampler",
     "count_terminals",
     "fill_bitmaps",

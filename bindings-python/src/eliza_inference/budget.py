@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
+from threading import Event
+from typing import Any, TypeVar
 
 from eliza_inference._arguments import UINT64_MAX, instance, integer
 from eliza_inference._library import CData, call, ffi, new_struct
+from eliza_inference._threads import in_thread
 from eliza_inference.limits import COMPILE_STATES
 
-__all__ = ["Budget"]
+__all__ = ["Budget", "compile_async"]
+
+Result = TypeVar("Result")
 
 Cancel = Callable[[], bool | None]
 
@@ -43,6 +48,24 @@ class Budget:
             value = getattr(self, name)
             if value is not None:
                 integer(name, value, 1, most)
+
+
+async def compile_async(compiler: Callable[..., Result], *arguments: Any, **options: Any) -> Result:
+    """What a constructor of recognizers returns, such as `Constraint.json_schema`, called in a thread, so that other
+    tasks go on: `await compile_async(Constraint.json_schema, vocabulary, schema)`.
+
+    If the task is cancelled, so is the compiler, and the task ends when it has.
+    """
+    given = options.pop("budget", None) or Budget()
+    instance("budget", given, Budget)
+    stopped = Event()
+
+    def cancel() -> bool:
+        asked = given.cancel is not None and bool(given.cancel())
+        return stopped.is_set() or asked
+
+    budget = replace(given, cancel=cancel)
+    return await in_thread(partial(compiler, *arguments, budget=budget, **options), stopped.set)
 
 
 _MOST = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from enum import IntEnum
 from types import TracebackType
@@ -23,6 +23,7 @@ from eliza_inference._closing import Closing
 from eliza_inference._constants import constant
 from eliza_inference._described import Described
 from eliza_inference._library import CData, call, create, ffi, lent_text, lib, new_struct
+from eliza_inference._threads import in_thread
 from eliza_inference._tokenizers import watching_tokenizer
 from eliza_inference.constraint import Constraint, ConstraintKind, Payload, payload_bytes
 from eliza_inference.errors import (
@@ -163,6 +164,17 @@ class TokenStream(Closing):
         done = False
         while not done:
             step = self.step()
+            done = step.done
+            yield step
+
+    async def __aiter__(self) -> AsyncIterator[StreamStep]:
+        """Yields steps as iterating does, each taken in a thread, so that other tasks go on meanwhile.
+
+        If the task is cancelled, so is the stream (see `cancel`), and the task ends when its step has.
+        """
+        done = False
+        while not done:
+            step = await in_thread(self.step, self.cancel)
             done = step.done
             yield step
 
