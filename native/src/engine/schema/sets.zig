@@ -17,6 +17,7 @@ pub const Sets = struct {
 
     pub fn init(gpa: Allocator) Allocator.Error!Sets {
         var s: Sets = .{ .gpa = gpa };
+        errdefer s.deinit();
         _ = try s.nodes.put(gpa, &.{});
         return s;
     }

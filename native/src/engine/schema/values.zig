@@ -26,6 +26,7 @@ pub const Values = struct {
 
     pub fn init(gpa: Allocator) Allocator.Error!Values {
         var v: Values = .{};
+        errdefer v.deinit(gpa);
         _ = try v.parts.put(gpa, &.{});
         return v;
     }
