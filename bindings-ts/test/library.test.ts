@@ -76,8 +76,9 @@ test("a package without a library says what to install", async () => {
   const copy = join(folder, "node_modules", "eliza-inference");
   cpSync(join(import.meta.dir, "../src"), join(copy, "src"), { recursive: true });
   cpSync(join(import.meta.dir, "../package.json"), join(copy, "package.json"));
-  const grammars = "native/grammars";
-  cpSync(join(import.meta.dir, "../..", grammars), join(folder, "node_modules", grammars), { recursive: true });
+  for (const texts of ["native/grammars", "native/templates"]) {
+    cpSync(join(import.meta.dir, "../..", texts), join(folder, "node_modules", texts), { recursive: true });
+  }
   const msgpack = "node_modules/@msgpack";
   cpSync(join(import.meta.dir, "..", msgpack), join(folder, msgpack), { recursive: true });
   const { exitCode, stderr } = await loadInChild({ ELIZA_INFERENCE_LIBRARY: "" }, join(copy, "src"));
