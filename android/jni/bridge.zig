@@ -28,6 +28,7 @@ const native_methods = [_]jni.NativeMethod{
     .{ .name = "vocabulary", .signature = "(J)J", .function = &vocabularyOf },
     .{ .name = "vocabularyFree", .signature = "(J)V", .function = &vocabularyFree },
     .{ .name = "jsonSchema", .signature = "(J[B[IJJLeliza/inference/Native$Answers;)J", .function = &jsonSchema },
+    .{ .name = "tags", .signature = "(J[B)J", .function = &tags },
     .{ .name = "constraintNotes", .signature = "(J)[B", .function = &constraintNotes },
     .{ .name = "constraintFree", .signature = "(J)V", .function = &constraintFree },
     .{ .name = "setConstraint", .signature = "(JJI)V", .function = &setConstraint },
@@ -296,6 +297,18 @@ fn jsonSchema(
         eliza.eliza_inference_free_string(message);
         return 0;
     }
+    if (status >= 0) return toLong(constraint);
+    throwMessage(env, status, message);
+    return 0;
+}
+
+fn tags(env: *Env, _: jni.Class, vocabulary: i64, descriptor: jni.Array) callconv(.c) i64 {
+    const text = Text.copy(env, descriptor) orelse return 0;
+    defer text.free();
+    var constraint: ?*eliza.eliza_constraint = null;
+    var message: [*c]u8 = null;
+    const vocab = fromLong(eliza.eliza_vocab, vocabulary);
+    const status = eliza.eliza_inference_constraint_create_tags(vocab, text.bytes.ptr, text.bytes.len, null, &constraint, &message);
     if (status >= 0) return toLong(constraint);
     throwMessage(env, status, message);
     return 0;

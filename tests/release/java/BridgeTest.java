@@ -290,6 +290,25 @@ public final class BridgeTest {
         }
     }
 
+    public void testTextIsFreeButForTheParts() {
+        String tags = "{\"tags\":[{\"begin\":\" \",\"choices\":[\"SET_TIMER\",\"NONE\"],\"end\":\"!\"}],"
+                + "\"at_least\":1,\"stop_after_first\":true}";
+        try (Model model = Model.open(modelPath);
+                Stream stream = model.stream(new StreamConfig());
+                Constraint constraint = Constraint.tags(model, tags)) {
+            stream.prefill(model.tokenize(PROMPT, true, false));
+            stream.setConstraint(constraint, Mode.GREEDY);
+            StringBuilder text = new StringBuilder();
+            equal(StopReason.END_OF_GENERATION, stream.generate(64, (id, part) -> {
+                text.append(part);
+                return true;
+            }));
+            check(text.toString().matches("[^ ]* (SET_TIMER|NONE)!"), text.toString());
+            expect("ELIZA_ERR_GRAMMAR", "tags[0]: no part is given",
+                    () -> Constraint.tags(model, "{\"tags\":[{\"begin\":\"<\"}]}"));
+        }
+    }
+
     public void testTheOptionsOfASchema() {
         try (Model model = Model.open(modelPath)) {
             JsonSchemaOptions options = new JsonSchemaOptions();

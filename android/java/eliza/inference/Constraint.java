@@ -36,6 +36,22 @@ public final class Constraint implements AutoCloseable {
         }
     }
 
+    /**
+     * Allows free text with parts in it, such as tool calls: a descriptor of tags in JSON, which native/TAGS.md
+     * describes.
+     *
+     * @throws ElizaException if the descriptor is wrong: the message says where
+     */
+    public static Constraint tags(Model model, String descriptor) {
+        byte[] text = Native.utf8(Objects.requireNonNull(descriptor));
+        long vocabulary = model.vocabulary();
+        try {
+            return new Constraint(Native.tags(vocabulary, text));
+        } finally {
+            Native.vocabularyFree(vocabulary);
+        }
+    }
+
     /** What compiling found that is not enforced, or seldom meant; a line each. */
     public synchronized String notes() {
         return Native.text(Native.constraintNotes(handle()));

@@ -71,6 +71,8 @@ final class Native {
     static native long jsonSchema(
             long vocabulary, byte[] schema, int[] numbers, long bytesMax, long millisecondsMax, Answers answers);
 
+    static native long tags(long vocabulary, byte[] descriptor);
+
     static native byte[] constraintNotes(long constraint);
 
     static native void constraintFree(long constraint);
