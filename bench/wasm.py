@@ -27,6 +27,7 @@ CASES = ("choices-30", "choices-5000", "letters", "date-time", "email", "json", 
 VOCABULARY = "o200k"
 IN_TAB = ("json", "c11", "email")
 PASSES = 5
+TABS = 8
 BUN = ["node", str(ROOT / "bindings-ts" / "scripts" / "bun.mjs")]
 WARM_MAX, COLD_MAX, FIRST_MASK_MS_MAX, BYTES_MAX, COMPRESSED_MAX = 3.0, 4.0, 100.0, 400_000, 160_000
 
@@ -102,7 +103,7 @@ def _means(figures: dict[str, Any]) -> dict[str, float]:
 
 
 def _in_tab(module: Path, folder: Path) -> dict[str, dict[str, float]]:
-    """In Chromium."""
+    """In Chromium, the least of several tabs, each of a browser that has just been started."""
     sys.path.insert(0, str(ROOT / "tests"))
     from web.browsers import posted_by
 
@@ -115,10 +116,14 @@ def _in_tab(module: Path, folder: Path) -> dict[str, dict[str, float]]:
     (folder / "kinds.json").write_text(json.dumps(kinds))
     page = '<!doctype html><meta charset="utf-8"><script type="module" src="tab.js"></script>'
     (folder / "tab.html").write_text(page)
-    figures: dict[str, dict[str, float]] = posted_by("chromium", folder, "tab.html", folder / "profile")
-    if "error" in figures:
-        raise RuntimeError(figures["error"])
-    return figures
+    least: dict[str, dict[str, float]] = {}
+    for tab in range(TABS):
+        figures = posted_by("chromium", folder, "tab.html", folder / f"profile-{tab}")
+        if "error" in figures:
+            raise RuntimeError(figures["error"])
+        for name, found in figures.items():
+            least[name] = {what: min(found[what], least.get(name, found)[what]) for what in found}
+    return least
 
 
 def _brotli_bytes(file: Path) -> int:
@@ -191,5 +196,5 @@ def write(results: Results) -> Path:
 
 EXPLANATION = """The same TypeScript fills a bitmap and accepts a token at each position of the recognizers' documents:
 the native library under bun, the module in Node.js, where V8 compiles it while it runs. Times of a position are the
-least of five passes; cold ones are with a constraint that was just compiled. A mask is equal if its hash is. A first
-mask in a tab includes compiling the constraint."""
+least of five passes or more; cold ones are with a constraint that was just compiled. A mask is equal if its hash is.
+A first mask in a tab includes compiling the constraint, and is the least of eight tabs."""

@@ -16,7 +16,7 @@ export function readVocabulary(file: Uint8Array): Vocabulary {
 
 /** Each is its number of tokens, then the tokens. */
 export function readDocuments(file: Uint8Array): Int32Array[] {
-  const numbers = new Int32Array(file.slice().buffer);
+  const numbers = new Int32Array(new Uint8Array(file).buffer); // a Buffer of Node.js is part of a larger one
   const found: Int32Array[] = [];
   for (let i = 0; i < numbers.length; i += 1 + numbers[i]!) found.push(numbers.subarray(i + 1, i + 1 + numbers[i]!));
   return found;

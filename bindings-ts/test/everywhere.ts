@@ -1,5 +1,6 @@
-/** The conformance cases with the WebAssembly module, for Node.js, Deno and browsers. */
+/** The conformance cases and checks of the WebAssembly module, for Node.js, Deno and browsers. */
 import { type Case, needsNoFiles, runCase, runsOf } from "./conformance-cases.js";
+import { CHECKS } from "./module-checks.js";
 
 /** What came of the cases. */
 export interface Outcome {
@@ -8,18 +9,22 @@ export interface Outcome {
   failed: string[];
 }
 
-/** Runs the cases of some files, given by name. */
+/** Runs the checks, and the cases of some files, given by name. */
 export function runAll(files: Record<string, { cases: Case[] }>): Outcome {
   const outcome: Outcome = { passed: 0, failed: [] };
+  const attempt = (name: string, run: () => void): void => {
+    try {
+      run();
+      outcome.passed++;
+    } catch (error) {
+      outcome.failed.push(`${name}: ${(error as Error).message}`);
+    }
+  };
+  for (const [name, check] of Object.entries(CHECKS)) attempt(name, check);
   for (const [file, { cases }] of Object.entries(files)) {
     for (const each of cases) {
       for (const run of runsOf(each).filter((run) => needsNoFiles(each, run))) {
-        try {
-          runCase(each, run);
-          outcome.passed++;
-        } catch (error) {
-          outcome.failed.push(`${file}: ${each.name} (${run.name}): ${(error as Error).message}`);
-        }
+        attempt(`${file}: ${each.name} (${run.name})`, () => runCase(each, run));
       }
     }
   }

@@ -20,7 +20,7 @@ import { Constraint, ElizaInferenceError, Matcher, Model, Vocabulary } from "eli
 import { grammars, hasSymbols, loadLibrary } from "eliza-inference";
 const tokenBytes = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte));
 const vocabulary = new Vocabulary(256, { tokenBytes });
-const matcher = new Matcher(Constraint.lark(vocabulary, grammars.text("json")));
+const matcher = new Matcher(Constraint.lark(vocabulary, grammars.text("json")), { end: [] });
 for (const byte of new TextEncoder().encode("[tru")) matcher.accept(byte);
 const legal: Int32Array | null = matcher.allowed();
 let status = "";
