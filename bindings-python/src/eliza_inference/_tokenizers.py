@@ -6,6 +6,7 @@ import itertools
 import threading
 from array import array
 from collections.abc import Callable, Sequence
+from types import TracebackType
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
@@ -59,7 +60,12 @@ _KEYS = itertools.count(1)
 _REGISTERED: WeakValueDictionary[int, RegisteredTokenizer] = WeakValueDictionary()
 
 
-@ffi.callback("eliza_tokenize_callback")  # type: ignore[untyped-decorator]
+def _keep_error(_kind: type[BaseException], error: BaseException, _trace: TracebackType | None) -> None:
+    """For what is raised outside of the callback's `try`, such as a `KeyboardInterrupt` on its first instruction."""
+    _raised.error = error
+
+
+@ffi.callback("eliza_tokenize_callback", error=-1, onerror=_keep_error)  # type: ignore[untyped-decorator]
 def _on_tokenize(text: CData, length: int, out: CData, capacity: int, user_data: CData) -> int:
     registered = _REGISTERED.get(int(ffi.cast("uintptr_t", user_data)))
     if registered is None:

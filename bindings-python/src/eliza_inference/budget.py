@@ -9,6 +9,7 @@ from threading import Event
 from typing import Any, TypeVar
 
 from eliza_inference._arguments import UINT64_MAX, instance, integer
+from eliza_inference._callbacks import keep_error
 from eliza_inference._library import CData, call, ffi, new_struct
 from eliza_inference._threads import in_thread
 from eliza_inference.limits import COMPILE_STATES
@@ -105,7 +106,7 @@ class _Run:
         self.error: BaseException | None = None
 
 
-@ffi.callback("eliza_cancel_callback")  # type: ignore[untyped-decorator]
+@ffi.callback("eliza_cancel_callback", error=1, onerror=keep_error)  # type: ignore[untyped-decorator]
 def _on_cancel(user_data: CData) -> int:
     run: _Run = ffi.from_handle(user_data)
     try:

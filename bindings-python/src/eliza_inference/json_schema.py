@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol, TypedDict
 
 from eliza_inference._arguments import kind_of, utf8
+from eliza_inference._callbacks import keep_error
 from eliza_inference._constants import constant
 from eliza_inference._library import CData, ffi, new_struct
 from eliza_inference.budget import Budget
@@ -129,7 +130,7 @@ def _choice(name: str, value: str, choices: Mapping[str, int]) -> int:
         raise InvalidArgumentError(f"{name}: {value!r} is none of {', '.join(choices)}") from None
 
 
-@ffi.callback("eliza_json_document_callback")  # type: ignore[untyped-decorator]
+@ffi.callback("eliza_json_document_callback", error=1, onerror=keep_error)  # type: ignore[untyped-decorator]
 def _on_document(uri: CData, length: int, out_text: CData, out_length: CData, user_data: CData) -> int:
     options: JsonSchemaOptions = ffi.from_handle(user_data)
     try:

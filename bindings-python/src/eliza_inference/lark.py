@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from eliza_inference._arguments import kind_of, utf8
+from eliza_inference._callbacks import keep_error
 from eliza_inference._library import CData, ffi, new_struct
 from eliza_inference.json_schema import JsonSchema, schema_text
 
@@ -46,7 +47,7 @@ class LarkOptions:
         out_text[0], out_length[0] = self._lent, len(text)
 
 
-@ffi.callback("eliza_grammar_callback")  # type: ignore[untyped-decorator]
+@ffi.callback("eliza_grammar_callback", error=1, onerror=keep_error)  # type: ignore[untyped-decorator]
 def _on_grammar(name: CData, length: int, out_text: CData, out_length: CData, user_data: CData) -> int:
     options: LarkOptions = ffi.from_handle(user_data)
     try:

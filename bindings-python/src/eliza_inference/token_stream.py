@@ -19,6 +19,7 @@ from eliza_inference._arguments import (
     number,
     utf8,
 )
+from eliza_inference._callbacks import keep_error
 from eliza_inference._closing import Closing
 from eliza_inference._constants import constant
 from eliza_inference._described import Described
@@ -492,7 +493,7 @@ class _Run:
         return self.on_token is not None and bool(self.on_token(token, text))
 
 
-@ffi.callback("eliza_llm_token_callback")  # type: ignore[untyped-decorator]
+@ffi.callback("eliza_llm_token_callback", error=1, onerror=keep_error)  # type: ignore[untyped-decorator]
 def _on_token(token: int, text: CData, user_data: CData) -> int:
     run: _Run = ffi.from_handle(user_data)
     try:
