@@ -200,7 +200,7 @@ static int create_vocab(eliza_vocab **out) {
     } while (0)
 
 static int nothing_fails;
-static int32_t expected_words[5][3][N_WORDS];
+static int32_t expected_words[6][3][N_WORDS];
 
 /* The C library needs memory for a file too: then it cannot be written. */
 static void save(int (*each)(const void *what, size_t path_len), const void *what) {
@@ -295,6 +295,25 @@ static int session_gbnf(void) {
     size_t length = sizeof text - 1;
     MAKES(constraint, eliza_inference_constraint_create_gbnf(vocab, text, length, NULL, 0, 0, NULL, &constraint, &error));
     use_recognizer(constraint, 3);
+    eliza_inference_constraint_free(constraint);
+    eliza_inference_vocab_free(vocab);
+    return n_failed_calls == 0;
+}
+
+/* With documents of a schema in it. */
+static int session_lark(void) {
+    static const char text[] = "start: \"[\" (\"a\" | %json {\"type\": \"array\", \"items\": {\"type\": \"array\"}})* \"]\"";
+    eliza_vocab *vocab = NULL;
+    eliza_constraint *constraint = NULL, *opened = NULL;
+    size_t length = sizeof text - 1, path_len = strlen(file_path);
+    n_failed_calls = 0;
+    MAKES(vocab, create_vocab(&vocab));
+    MAKES(constraint, eliza_inference_constraint_create_lark(vocab, text, length, NULL, &constraint, &error));
+    use_recognizer(constraint, 5);
+    save(save_constraint, constraint);
+    MAKES(opened, eliza_inference_constraint_open(vocab, file_path, path_len, NULL, &opened, &error));
+    use_recognizer(opened, 5);
+    eliza_inference_constraint_free(opened);
     eliza_inference_constraint_free(constraint);
     eliza_inference_vocab_free(vocab);
     return n_failed_calls == 0;
@@ -414,6 +433,7 @@ int main(int argc, char **argv) {
     run("grammar", session_grammar);
     run("grammar without masks", session_without_masks);
     run("GBNF", session_gbnf);
+    run("grammar with a schema", session_lark);
     run("tags", session_tags);
     run("JSON Schema", session_schema);
     remove(file_path);
