@@ -27,7 +27,7 @@ pub const SpanState = struct {
     position: Position,
     is_open: bool = true,
     /// Bytes of the prefill that are still to be spelled; the position is the initial one until then.
-    left: u32 = 0,
+    left: u16 = 0,
     /// Tokens accepted in the open span.
     tokens: u32 = 0,
     started: u32 = 1,
@@ -62,7 +62,7 @@ pub const RecognizerState = struct {
     recognizer: *Recognizer,
     ends: Ends,
     prefill: [contract.prefill_bytes_max]u8,
-    prefill_len: u32,
+    prefill_len: u16,
     span: SpanState,
     pool: Pool = .{},
     /// The pool is compacted once it has so many nodes.
@@ -184,7 +184,7 @@ pub const RecognizerState = struct {
         };
         s.takeForced(token);
         s.span.position = next;
-        if (s.span.left > 0) s.span.left -|= @intCast(s.recognizer.vocabulary.tokens.bytesOf(@intCast(token)).len);
+        if (s.span.left > 0) s.takeOfPrefill(@intCast(token));
         s.span.tokens += 1;
         s.mask = null;
         if (s.endsByItself() and try s.cannotContinue()) {
@@ -343,6 +343,11 @@ pub const RecognizerState = struct {
             try s.recognizer.advanceToken(&s.pool, s.span.position, @intCast(token));
         if (next == null) s.pool.nodes.shrinkRetainingCapacity(n_nodes);
         return next;
+    }
+
+    noinline fn takeOfPrefill(s: *RecognizerState, token: u32) void {
+        const text = s.recognizer.vocabulary.tokens.bytesOf(token);
+        s.span.left -= @intCast(@min(text.len, s.span.left));
     }
 
     noinline fn afterPrefill(s: *RecognizerState, token: u32) contract.Error!?Position {
