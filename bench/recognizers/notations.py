@@ -120,7 +120,7 @@ def _c11_rules() -> dict[str, list[list[str]]]:
         if head:
             current, line = head[1], line[head.end() :]
             rules[current] = []
-        line = line.replace("%prec IF", "").replace("TYPEDEF_NAME", "IDENTIFIER")
+        line = re.sub("%prec [A-Z]+", "", line).replace("TYPEDEF_NAME", "IDENTIFIER")
         rules[current] += _split(line)
     rules |= {name: _split(text) for name, text in C11_OF_ANNEX_A.items()}
     reached, waiting = {"start"}, ["start"]

@@ -815,7 +815,8 @@ typedef struct eliza_llm_stream_config_t {
     int32_t draft_min;            /* shorter drafts are not tried; 0 or less: no drafts */
     int32_t draft_max;            /* tokens of a draft, at most ELIZA_DRAFT_TOKENS_MAX; 0 or less: no drafts */
     const char *mtp_drafter_path; /* GGUF file of a drafting model; NULL, "" or the model's own: prompt lookup */
-    const char *gbnf_grammar;     /* GBNF with a rule `root` (native/GBNF.md); NULL or "": none */
+    const char *gbnf_grammar;     /* GBNF with a rule `root` (native/GBNF.md); NULL or "": none. llama.cpp's own sampler
+                                   * follows it if the environment variable ELIZA_INFERENCE_GRAMMAR is llama */
     int32_t disable_thinking;     /* 1: <think> is never sampled */
     int32_t n_gpu_layers;         /* layers on the GPU; 0: none, all on the CPU; -1: as the model was loaded */
     const char *cache_type_k;     /* "f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", */

@@ -80,6 +80,13 @@ GOOD = {
             "!a && a != 3 || a % 2;"
         ),
         "void i(void) { a = (T) ++b; c = (T) --d[1].e + (T) ++(*p) * (T) --*q; g((T)++h, (U)--(i)); (x)++; (y)--, z; }",
+        (
+            "void j(void) { p = (T *(*)(void)) q; n = sizeof(T *[3]) + sizeof(T **(*)[4]); "
+            "k((T *(*(*)(int))(void)) r, (T (*[3])(int)) s); a * (*b); a * (*b)(c); }"
+        ),
+        '_Atomic(T) a; _Atomic (int) b; _Atomic int c; void f(void) { _Atomic(T *) a; } _Static_assert(1, "a" "b");',
+        "int \\u00e9t\\U0001F600 = 1 \\\n + 2; char *s = \"a\\\nb\", c = '\\\n'; int long_\\\nname\\\n;",
+        "int f(a, b) int a; register const T *b, c[]; { return a; } T g() { }",
         "void w(void) { ; { T (*fp)(int) = g; T x[3], *q; } while (1) { x <<= 1; --*p++; (T (*)(int)) p; } return; }",
     ],
 }
@@ -101,7 +108,7 @@ BAD = {
     ],
     "c11": [
         "int while;", "x", "int f(", "void f(void) { x = a) }", "void f(void) { x = a] }", "int 1;", "int x = ;",
-        "struct { };", "int x y;", "void f(void) { if (x) else y; }", "static x;;int", "f(x) int x; {}", "int a[; ",
+        "struct { };", "int x y;", "void f(void) { if (x) else y; }", "static x;;int", "int f(x) int x {}", "int a[; ",
         "void f(void) { T x y; }", "char c = 'ab;", "void f(void) { a b c; }", "void f(void) { f(x) y; }",
         "void f(void) { return }", "int x = 08;", "float f = 1e;", "int int_ int;", "void f(void) { case: ; }",
         "enum { };", "int x = 1 +;", "/* ", "void f(void) { x = (int) ; }", "void f(void) { a ++ b; }",

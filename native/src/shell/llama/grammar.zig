@@ -15,7 +15,7 @@ const RecognizerState = @import("engine").recognizer_state.RecognizerState;
 const gpa = @import("engine").memory.gpa;
 
 /// Which of them.
-pub const Engine = enum { own, llama };
+const Engine = enum { own, llama };
 
 /// Belongs to one thread. Lends the context.
 pub const Grammar = struct {
@@ -23,16 +23,21 @@ pub const Grammar = struct {
     /// Out of step with the text: it is neither asked nor fed until `restart`.
     off: bool = false,
 
-    /// Compiles a GBNF grammar with a rule `root`. What the own engine refuses and llama.cpp's serves, such as a grammar
+    /// Compiles a GBNF grammar with a rule `root`, for the engine that the environment asks for. What the own engine refuses and llama.cpp's serves, such as a grammar
     /// whose texts never end, llama.cpp's follows, and the log says so. ELIZA_ERR_INVALID_ARG: neither serves it.
-    pub fn init(context: *Context, gbnf: [:0]const u8, engine: Engine, d: *Diagnostic) diagnostic.Error!Grammar {
-        if (engine == .llama) return .{ .state = .{ .llama = try .init(context.model, gbnf, d) } };
+    pub fn init(context: *Context, gbnf: [:0]const u8, d: *Diagnostic) diagnostic.Error!Grammar {
+        if (isLlamaAskedFor()) return .{ .state = .{ .llama = try .init(context.model, gbnf, d) } };
         const recognizer = context.grammarOf(gbnf, d) catch |e| switch (d.status) {
             .limit, .not_implemented, .grammar => return instead(context, gbnf, d),
             else => return e,
         };
         defer recognizer.release();
         return .{ .state = .{ .own = .init(gpa, recognizer, .{}) } };
+    }
+
+    fn isLlamaAskedFor() bool {
+        const value = std.c.getenv("ELIZA_INFERENCE_GRAMMAR") orelse return false;
+        return std.mem.eql(u8, std.mem.span(value), "llama");
     }
 
     /// llama.cpp's sampler for what failed; if that fails, too, the first message says more.

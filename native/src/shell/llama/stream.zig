@@ -170,7 +170,7 @@ pub const Stream = struct {
         }
         errdefer if (s.drafter) |*drafter| drafter.deinit();
         if (config.gbnf) |gbnf| {
-            s.grammar = try .init(context, gbnf, .own, d);
+            s.grammar = try .init(context, gbnf, d);
             s.grammar.?.setInterrupt(&s.sequence.interrupt.of);
         }
         s.setSampling(config.temperature, config.top_p);
