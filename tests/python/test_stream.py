@@ -374,6 +374,17 @@ def test_a_bad_setting_is_an_error_that_names_it(
         open_stream(**options)
 
 
+def test_the_environment_asks_for_the_sampler_of_llama(open_stream: OpenStream, monkeypatch: pytest.MonkeyPatch) -> None:
+    left_recursive = 'root ::= root "ab" | "ab"'
+    open_stream(grammar=left_recursive)
+    monkeypatch.setenv("ELIZA_INFERENCE_GRAMMAR", "llama")
+    with pytest.raises(InvalidArgumentError, match="left recursion"):
+        open_stream(grammar=left_recursive)
+    stream = open_stream(grammar='root ::= " SEND" "_REMINDER"?')
+    stream.prefill(PROMPT.format("remind me to water the plants"))
+    assert stream.generate() == " SEND_REMINDER"
+
+
 @pytest.mark.parametrize("cache_type", ["f32", "q8_0"])
 def test_other_cache_types_answer_alike(open_stream: OpenStream, cache_type: str) -> None:
     stream = open_stream(cache_type_k=cache_type, cache_type_v=cache_type)

@@ -23,8 +23,9 @@ pub const Grammar = struct {
     /// Out of step with the text: it is neither asked nor fed until `restart`.
     off: bool = false,
 
-    /// Compiles a GBNF grammar with a rule `root`, for the engine that the environment asks for. What the own engine refuses and llama.cpp's serves, such as a grammar
-    /// whose texts never end, llama.cpp's follows, and the log says so. ELIZA_ERR_INVALID_ARG: neither serves it.
+    /// Compiles a GBNF grammar with a rule `root`, for the engine that the environment asks for. What the own engine
+    /// refuses and llama.cpp's serves, such as a grammar whose texts never end, llama.cpp's follows, and the log says so.
+    /// ELIZA_ERR_INVALID_ARG: neither serves it.
     pub fn init(context: *Context, gbnf: [:0]const u8, d: *Diagnostic) diagnostic.Error!Grammar {
         if (isLlamaAskedFor()) return .{ .state = .{ .llama = try .init(context.model, gbnf, d) } };
         const recognizer = context.grammarOf(gbnf, d) catch |e| switch (d.status) {

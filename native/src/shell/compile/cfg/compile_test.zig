@@ -262,7 +262,7 @@ test "a text that has too many readings is an error, and leaves everything as it
     const offsets = [_]u64{ 0, 1, many.len + 1, many.len + 2 };
     const vocabulary = try Vocabulary.create(gpa, .{ .n = 3, .bytes = "a" ++ many ++ "b", .offsets = &offsets }, "", &diag);
     defer vocabulary.release();
-    const grammar = "start: s\ns: s s s | s s | \"a\"";
+    const grammar = "start: s\ns: t t t | t t | \"a\"\nt: s | \"aa\"";
     const recognizer = try compiler.compile(gpa, vocabulary, .{ .lark = .{ .text = grammar } }, .{}, &diag);
     defer recognizer.release();
     var state: RecognizerState = .init(gpa, recognizer, .{ .end = &.{2} });
@@ -273,4 +273,25 @@ test "a text that has too many readings is an error, and leaves everything as it
     try std.testing.expectEqual(n_cells, state.pool.nodes.items.len);
     try std.testing.expect(!(try state.accept(0, 0, .refuse)).refused);
     try std.testing.expect(try state.canStop());
+}
+
+test "alternatives that are others joined make no text ambiguous" {
+    const gpa = std.testing.allocator;
+    var diag: Diagnostic = .{};
+    const many: [4096]u8 = @splat('a');
+    const offsets = [_]u64{ 0, 1, many.len + 1, many.len + 2 };
+    const vocabulary = try Vocabulary.create(gpa, .{ .n = 3, .bytes = "a" ++ many ++ "b", .offsets = &offsets }, "", &diag);
+    defer vocabulary.release();
+    for ([_][]const u8{
+        "start: s\ns: s s s | s s | \"a\"",
+        "start: s\ns: \"a\"? s s s \"a\"? | \"a\" |",
+        "start: s\ns: s \"b\" | s s | \"a\" s s | \"a\" \"a\" s | \"a\"",
+    }) |grammar| {
+        const recognizer = try compiler.compile(gpa, vocabulary, .{ .lark = .{ .text = grammar } }, .{}, &diag);
+        defer recognizer.release();
+        var state: RecognizerState = .init(gpa, recognizer, &.{2});
+        defer state.deinit();
+        try std.testing.expect(!(try state.accept(1, 0, .refuse)).refused);
+        try std.testing.expect(try state.canStop());
+    }
 }

@@ -15,6 +15,8 @@ const context = @import("../lr/context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
+/// Alternatives of a rule of which each is compared with all others.
+const compared_max = 256;
 /// Symbols of one production that may be empty; what is behind them gets a helper.
 const nullable_max = 4;
 const number_max = std.math.maxInt(u16) - 1;
@@ -30,6 +32,7 @@ pub fn normalise(ctx: *const Context, grammar: *const Bnf) Error!Bnf {
     try n.removeUseless();
     if (!hasPrecedence(grammar)) {
         try n.inlineUnits();
+        try n.dropJoined();
         try n.leanLeft();
     }
     try n.removeUseless();
@@ -180,6 +183,44 @@ const Normal = struct {
     }
 
     // ---- Rules that lead to themselves at both ends
+
+    /// With an alternative A A, texts of A joined are a text of A: other alternatives that are made of shorter ones, and of
+    /// A itself, say nothing new.
+    fn dropJoined(n: *Normal) Error!void {
+        const joins = try n.ctx.filled(bool, n.rules.items.len, false);
+        for (n.productions.items) |p| if (isJoin(p)) {
+            joins[p.rule] = true;
+        };
+        const of_rules = try n.ctx.filled(ArrayList([]const Symbol), n.rules.items.len, .empty);
+        for (n.productions.items) |p| if (joins[p.rule]) try n.ctx.append(&of_rules[p.rule], p.symbols);
+        for (n.takeAll()) |p| {
+            const others = of_rules[p.rule].items;
+            if (joins[p.rule] and !isJoin(p) and others.len <= compared_max and try n.isMadeOf(others, p)) continue;
+            try n.add(p.rule, p.symbols, p);
+        }
+    }
+
+    fn isJoin(p: bnf.Production) bool {
+        return p.symbols.len == 2 and isRule(p.symbols[0], p.rule) and isRule(p.symbols[1], p.rule);
+    }
+
+    /// Whether the alternative is the rule itself and shorter ones, one behind the other.
+    fn isMadeOf(n: *Normal, others: []const []const Symbol, p: bnf.Production) Error!bool {
+        const length = p.symbols.len;
+        const is_end = try n.ctx.filled(bool, length + 1, false);
+        is_end[0] = true;
+        for (0..length) |from| {
+            if (!is_end[from]) continue;
+            if (isRule(p.symbols[from], p.rule)) is_end[from + 1] = true;
+            for (others) |other| {
+                if (other.len >= length or other.len > length - from) continue;
+                for (other, p.symbols[from..][0..other.len]) |a, b| {
+                    if (!std.meta.eql(a, b)) break;
+                } else is_end[from + other.len] = true;
+            }
+        }
+        return is_end[length];
+    }
 
     /// Let A lead to A at the left, and call its other alternatives B. Where an alternative ends with A, it may end with B
     /// instead: what follows that B in the A was to go on at the left can follow the whole.
