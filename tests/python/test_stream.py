@@ -374,7 +374,7 @@ def test_a_bad_setting_is_an_error_that_names_it(
         open_stream(**options)
 
 
-def test_the_environment_asks_for_the_sampler_of_llama(open_stream: OpenStream, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_asks_for_llamas_sampler(open_stream: OpenStream, monkeypatch: pytest.MonkeyPatch) -> None:
     left_recursive = 'root ::= root "ab" | "ab"'
     open_stream(grammar=left_recursive)
     monkeypatch.setenv("ELIZA_INFERENCE_GRAMMAR", "llama")
