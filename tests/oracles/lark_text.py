@@ -10,12 +10,13 @@ from lark.grammar import NonTerminal
 from oracles.parser import Production
 from oracles.recognizer import Recognizer, Terminal
 
-ADDED = re.compile(r"^%(soft|left|right|nonassoc|lexing|conflicts)\b(.*)$", re.MULTILINE)
+ADDED = re.compile(r"^%(soft|left|right|nonassoc|lexing|conflicts|case)\b(.*)$", re.MULTILINE)
 PRECEDENCE = re.compile(r"%prec\s+\w+")
 
 
 def recognizer_of(text: str) -> Recognizer:
-    """Declared precedence is passed over: it must not change which texts the grammar has."""
+    """Declared precedence is passed over: it must not change which texts the grammar has. So is `%case`: the texts that
+    an oracle judges have no character whose case is another one's in ASCII."""
     soft = {
         word for kind, words in ADDED.findall(text) if kind == "soft" for word in re.findall(r'"[^"]*"i?|\w+', words)
     }

@@ -104,7 +104,7 @@ BAD = {
         "", "select", "select from t", "select a from", "select a b c", "select 1 where", "insert into t", "select a,",
         "select (1", "select 1; select 2", "select case end", "select a from t join u on", "select 1 limit",
         "select not", "values ()", "values (1) order by 1", "select 'a", "select 1 union", "select a in ()",
-        "selecta from t", "ſelect a from t", "select a from t where a liKe b",
+        "selecta from t", "\u017felect a from t", "select a from t where a li\u212ae b",
     ],
     "c11": [
         "int while;", "x", "int f(", "void f(void) { x = a) }", "void f(void) { x = a] }", "int 1;", "int x = ;",

@@ -289,7 +289,7 @@ test "alternatives that are others joined make no text ambiguous" {
     }) |grammar| {
         const recognizer = try compiler.compile(gpa, vocabulary, .{ .lark = .{ .text = grammar } }, .{}, &diag);
         defer recognizer.release();
-        var state: RecognizerState = .init(gpa, recognizer, &.{2});
+        var state: RecognizerState = .init(gpa, recognizer, .{ .end = &.{2} });
         defer state.deinit();
         try std.testing.expect(!(try state.accept(1, 0, .refuse)).refused);
         try std.testing.expect(try state.canStop());
