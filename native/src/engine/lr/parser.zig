@@ -94,8 +94,10 @@ pub fn Parser(comptime width: usize) type {
                 const at = p.levels.items[i].stack;
                 const number = try p.chains.of(p.gpa, p.program, &p.pool.watch, p.stateBelow(at), @intCast(at.top));
                 const chain = &p.chains.all.items[number];
-                try p.pool.watch.steps(@intCast(1 + chain.exits.len()));
-                if (p.levels.items.len > levels_max) return error.TooLarge;
+                if (chain.exits.len() > 0) {
+                    try p.pool.watch.steps(@intCast(chain.exits.len()));
+                    if (p.levels.items.len > levels_max) return error.TooLarge;
+                }
                 try p.levels.ensureUnusedCapacity(p.gpa, chain.exits.len());
                 const level = &p.levels.items[i];
                 for (p.chains.exits.items[chain.exits.from..chain.exits.to]) |*exit| {
