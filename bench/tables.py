@@ -25,7 +25,8 @@ class Table:
 
     def markdown(self) -> str:
         rule = ["---" if index < self.n_left else "---:" for index in range(len(self.heading))]
-        return "\n".join("| " + " | ".join(cells) + " |" for cells in [self.heading, rule, *self.rows])
+        lines = [[cell.replace("|", "\\|") for cell in cells] for cells in [self.heading, rule, *self.rows]]
+        return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
     def rich(self) -> RichTable:
         table = RichTable()
