@@ -113,6 +113,25 @@ pub const Env = extern struct {
         env.function(203, fn (*Env, Array, i32, i32, [*]i32) callconv(.c) void)(env, array, 0, @intCast(into.len), into.ptr);
     }
 
+    /// Copies the first `into.len` elements.
+    pub fn readLongs(env: *Env, array: Array, into: []i64) void {
+        env.function(204, fn (*Env, Array, i32, i32, [*]i64) callconv(.c) void)(env, array, 0, @intCast(into.len), into.ptr);
+    }
+
+    /// Copies to the first elements of an int array.
+    pub fn writeInts(env: *Env, array: Array, ints: []const i32) void {
+        env.function(211, fn (*Env, Array, i32, i32, [*]const i32) callconv(.c) void)(env, array, 0, @intCast(ints.len), ints.ptr);
+    }
+
+    /// The floats themselves, until `releaseFloats`: no other function of this environment may be called in between.
+    pub fn criticalFloats(env: *Env, array: Array) ?[*]f32 {
+        return env.function(222, fn (*Env, Array, ?*u8) callconv(.c) ?[*]f32)(env, array, null);
+    }
+
+    pub fn releaseFloats(env: *Env, array: Array, floats: [*]f32) void {
+        env.function(223, fn (*Env, Array, [*]f32, i32) callconv(.c) void)(env, array, floats, 0);
+    }
+
     /// False if a method is not the class's.
     pub fn registerNatives(env: *Env, class: Class, methods: []const NativeMethod) bool {
         const register = env.function(215, fn (*Env, Class, [*]const NativeMethod, i32) callconv(.c) i32);

@@ -50,7 +50,7 @@ pub fn addJar(b: *std.Build, zip: *std.Build.Step.Compile) std.Build.LazyPath {
 }
 
 const sources = [_][]const u8{
-    "ElizaException", "ElizaInference",    "Mode",       "Model",  "Native",
-    "Constraint",     "JsonSchemaOptions", "StopReason", "Stream", "StreamConfig",
-    "TokenListener",  "package-info",
+    "CompileOptions", "Constraint",   "ElizaException", "ElizaInference", "Joined",       "JsonSchemaOptions",
+    "LarkOptions",    "Matcher",      "Mode",           "Model",          "Native",       "StopReason",
+    "Stream",         "StreamConfig", "TokenListener",  "Vocabulary",     "package-info",
 };

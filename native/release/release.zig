@@ -11,6 +11,7 @@
 //!     release/android/jniLibs/<abi>/              the library and the bridge to Java
 //!     release/android/second-name/<abi>/          the library for apps that have another one of its name
 //!     release/android/elizainference-<version>.*  the Java classes (.jar), all of Android (.aar)
+//!     release/maven/                              the Android archive as a Maven repository has it
 
 const std = @import("std");
 const aar = @import("aar.zig");
@@ -92,7 +93,21 @@ fn addAndroid(b: *std.Build, files: *Files, version: []const u8, config: *std.Bu
     }
     const jar: ?std.Build.LazyPath = if (with_java) java.addJar(b, zip) else null;
     if (jar) |classes| files.add(b.fmt("android/elizainference-{s}.jar", .{version}), null, classes);
-    files.add(b.fmt("android/elizainference-{s}.aar", .{version}), null, aar.add(b, zip, version, &libraries, jar));
+    const archive = aar.add(b, zip, version, &libraries, jar);
+    files.add(b.fmt("android/elizainference-{s}.aar", .{version}), null, archive);
+    const in_maven = b.fmt("maven/eliza/inference/elizainference/{0s}/elizainference-{0s}", .{version});
+    files.add(b.fmt("{s}.aar", .{in_maven}), null, archive);
+    files.add(b.fmt("{s}.pom", .{in_maven}), null, b.addWriteFiles().add("pom.xml", b.fmt(
+        \\<?xml version="1.0" encoding="UTF-8"?>
+        \\<project xmlns="http://maven.apache.org/POM/4.0.0">
+        \\  <modelVersion>4.0.0</modelVersion>
+        \\  <groupId>eliza.inference</groupId>
+        \\  <artifactId>elizainference</artifactId>
+        \\  <version>{s}</version>
+        \\  <packaging>aar</packaging>
+        \\</project>
+        \\
+    , .{version})));
 }
 
 fn addCmake(b: *std.Build, files: *Files, version: []const u8) void {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import lief
 import pytest
@@ -172,3 +173,18 @@ def test_the_archive_holds_what_gradle_looks_for(release: Release) -> None:
 
 HEADER = ROOT / "native" / "include" / "eliza_inference.h"
 DECLARED = {function["name"] for function in ABI["functions"]}
+
+
+def test_the_maven_repository_has_the_archive(release: Release) -> None:
+    name = f"elizainference-{release.version}"
+    folder = release.folder / "maven" / "eliza" / "inference" / "elizainference" / release.version
+    assert (folder / f"{name}.aar").read_bytes() == (release.folder / "android" / f"{name}.aar").read_bytes()
+    project = ElementTree.fromstring((folder / f"{name}.pom").read_text("utf-8"))
+    fields = {element.tag.rpartition("}")[2]: element.text for element in project}
+    assert fields == {
+        "modelVersion": "4.0.0",
+        "groupId": "eliza.inference",
+        "artifactId": "elizainference",
+        "version": release.version,
+        "packaging": "aar",
+    }

@@ -24,8 +24,8 @@ SLICES = {
 # Declared in Apple's public headers, or helpers that its compiler calls and its linker brings.
 PUBLIC = set(
     """__dyld_get_image_name __dyld_image_count _bzero ___bzero _calloc _clock_gettime _close _closedir _dladdr
-    _dlclose _dlerror _dlopen _dlsym _fclose _fopen _fread _free _fwrite _getenv _lseek _malloc _malloc_size
-    _memcpy _memmove _memset _memset_pattern16 _mmap _munmap _open _opendir _os_unfair_lock_lock
+    _dlclose _dlerror _dlopen _dlsym _fclose _fopen _fread _free _fwrite _getenv _getpid _lseek _malloc
+    _malloc_size _memcpy _memmove _memset _memset_pattern16 _mmap _munmap _open _opendir _os_unfair_lock_lock
     _os_unfair_lock_unlock _posix_memalign _pthread_attr_destroy _pthread_attr_init _pthread_attr_setguardsize
     _pthread_attr_setstacksize _pthread_create _pthread_join _readdir _readdir$INODE64 _realloc _rename _strlen
     _sysctlbyname _unlink ___error ___ashlti3 ___udivti3 ___umodti3""".split()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import subprocess
 import zipfile
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from release.conftest import LEGAL, MODEL, Release
+from examples import expected_output, run
+from release.conftest import LEGAL, MODEL, ROOT, Release
 
 JAVA_8_CLASS_VERSION = 52
 
@@ -38,9 +40,19 @@ def test_the_bridge_works_and_java_finds_nothing_wrong_with_it(
     bridge = prefix / "lib" / "libelizainference_jni.so"
     result = run_java(jar, classes, [f"-Deliza.inference.jni={bridge}"], [llama, MODEL])
     assert result.returncode == 0, result.stdout + result.stderr
-    assert "java: 18 passed, 0 failed" in result.stdout
+    assert "java: 25 passed, 0 failed" in result.stdout
     assert "WARNING" not in result.stdout + result.stderr  # of -Xcheck:jni: exceptions not looked at, references kept
     assert "FATAL" not in result.stdout + result.stderr
+
+
+def test_the_example_in_kotlin_prints_what_it_says(jar: Path, prefix: Path, llama: Path, tmp_path: Path) -> None:
+    compiler = ROOT / "tests" / "kotlin" / "node_modules" / "kotlin-compiler"
+    source = ROOT / "examples" / "kotlin" / "Router.kt"
+    run("bash", compiler / "bin" / "kotlinc", "-Werror", "-cp", jar, source, "-d", tmp_path)
+    path = os.pathsep.join(map(str, [jar, tmp_path, compiler / "lib" / "kotlin-stdlib.jar"]))
+    bridge = prefix / "lib" / "libelizainference_jni.so"
+    output = run("java", "-Xcheck:jni", f"-Deliza.inference.jni={bridge}", "-cp", path, "RouterKt", llama, MODEL)
+    assert output == expected_output(source.read_text("utf-8"))
 
 
 @pytest.mark.parametrize("case", ["missing", "of another processor"])

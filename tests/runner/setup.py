@@ -11,7 +11,7 @@ from pathlib import Path
 from runner.step import PYTHON, ROOT, TESTS, VENV, Step
 
 DEMO = ("python", "libllama", "package")
-ALL = (*DEMO, "typescript", "suites", "transformers", "hosts", "web", "site", "valgrind", "release")
+ALL = (*DEMO, "typescript", "suites", "transformers", "hosts", "web", "site", "valgrind", "kotlin", "release")
 
 BINDING = ROOT / "bindings-python"
 PIP = [PYTHON, "-m", "pip", "--disable-pip-version-check", "install"]
@@ -71,6 +71,7 @@ def setup_steps(needs: Collection[str], native_too: bool = False) -> list[Step]:
         "llama-cpp-python": _llama_cpp_python(
             TESTS / "llama_cpp_python" / "requirements.txt", ROOT / "build" / "llama-cpp-python"
         ),
+        "kotlin": _npm_packages("Kotlin", TESTS / "kotlin"),
         "web": _npm_packages("Web packages", TESTS / "web"),
         "site": _npm_packages("Packages of the page", ROOT / "site"),
         # Torch alone is ten times as large as all that is installed anyway.

@@ -150,7 +150,7 @@ def _gate() -> Task:
 
 
 def _release() -> Task:
-    needs = ("python", "libllama", "typescript", "release")
+    needs = ("python", "libllama", "typescript", "kotlin", "release")
     steps = [
         Step("Release", [[*ZIG, "build", "release", "jni", "-Doptimize=fast"]]),
         Step("Release tests", [[PYTHON, "-m", "pytest", str(TESTS / "release")]], counts=pytest_counts),

@@ -1,16 +1,22 @@
 import eliza.inference.Constraint;
 import eliza.inference.ElizaException;
 import eliza.inference.ElizaInference;
+import eliza.inference.CompileOptions;
 import eliza.inference.JsonSchemaOptions;
+import eliza.inference.LarkOptions;
+import eliza.inference.Matcher;
 import eliza.inference.Mode;
 import eliza.inference.Model;
 import eliza.inference.StopReason;
 import eliza.inference.Stream;
 import eliza.inference.StreamConfig;
 import eliza.inference.TokenListener;
+import eliza.inference.Vocabulary;
 import java.io.ByteArrayOutputStream;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.concurrent.CountDownLatch;
@@ -264,7 +270,7 @@ public final class BridgeTest {
     public void testOnlyDocumentsOfASchemaComeOut() {
         try (Model model = Model.open(modelPath);
                 Stream stream = model.stream(new StreamConfig())) {
-            Constraint constraint = Constraint.jsonSchema(model, SCHEMA, compact());
+            Constraint constraint = Constraint.jsonSchema(model.vocabulary(), SCHEMA, compact());
             for (Mode mode : Mode.values()) {
                 stream.reset();
                 stream.prefill(model.tokenize(PROMPT, true, false));
@@ -295,7 +301,7 @@ public final class BridgeTest {
                 + "\"at_least\":1,\"stop_after_first\":true}";
         try (Model model = Model.open(modelPath);
                 Stream stream = model.stream(new StreamConfig());
-                Constraint constraint = Constraint.tags(model, tags)) {
+                Constraint constraint = Constraint.tags(model.vocabulary(), utf8(tags))) {
             stream.prefill(model.tokenize(PROMPT, true, false));
             stream.setConstraint(constraint, Mode.GREEDY);
             StringBuilder text = new StringBuilder();
@@ -305,7 +311,7 @@ public final class BridgeTest {
             }));
             check(text.toString().matches("[^ ]* (SET_TIMER|NONE)!"), text.toString());
             expect("ELIZA_ERR_GRAMMAR", "tags[0]: no part is given",
-                    () -> Constraint.tags(model, "{\"tags\":[{\"begin\":\"<\"}]}"));
+                    () -> Constraint.tags(model.vocabulary(), utf8("{\"tags\":[{\"begin\":\"<\"}]}")));
         }
     }
 
@@ -317,20 +323,20 @@ public final class BridgeTest {
             options.lenient = true;
             options.integerFraction = true;
             String schema = "{\"const\":false,\"pattern\":\"(a)\\\\1\",\"format\":\"colour\"}";
-            try (Constraint constraint = Constraint.jsonSchema(model, schema, options)) {
+            try (Constraint constraint = Constraint.jsonSchema(model.vocabulary(), schema, options)) {
                 equal(2, constraint.notes().split("\n").length);
                 check(constraint.notes().contains("at #/pattern: "), constraint.notes());
             }
             String newer = "{\"pattern\":\"(a)\\\\1\"}";
-            expect("ELIZA_ERR_GRAMMAR", "at #/pattern: ", () -> Constraint.jsonSchema(model, newer));
-            expect("ELIZA_ERR_GRAMMAR", "there is no", () -> Constraint.jsonSchema(model, SCHEMA));
+            expect("ELIZA_ERR_GRAMMAR", "at #/pattern: ", () -> Constraint.jsonSchema(model.vocabulary(), newer));
+            expect("ELIZA_ERR_GRAMMAR", "there is no", () -> Constraint.jsonSchema(model.vocabulary(), SCHEMA));
             options.bytesMax = 1;
-            expect("ELIZA_ERR_LIMIT", "bytes", () -> Constraint.jsonSchema(model, SCHEMA, options));
+            expect("ELIZA_ERR_LIMIT", "bytes", () -> Constraint.jsonSchema(model.vocabulary(), SCHEMA, options));
             options.bytesMax = 0;
             options.cancel = () -> true;
-            expect("ELIZA_ERR_CANCELLED", "", () -> Constraint.jsonSchema(model, SCHEMA, options));
+            expect("ELIZA_ERR_CANCELLED", "", () -> Constraint.jsonSchema(model.vocabulary(), SCHEMA, options));
             options.cancel = () -> false;
-            Constraint.jsonSchema(model, "{}", options).close();
+            Constraint.jsonSchema(model.vocabulary(), "{}", options).close();
         }
     }
 
@@ -340,13 +346,13 @@ public final class BridgeTest {
             options.documents = uri -> {
                 throw new IllegalStateException(uri);
             };
-            expectThrown("http://h/minutes", () -> Constraint.jsonSchema(model, SCHEMA, options));
+            expectThrown("http://h/minutes", () -> Constraint.jsonSchema(model.vocabulary(), SCHEMA, options));
             options.documents = null;
             options.cancel = () -> {
                 throw new IllegalStateException("mine");
             };
-            expectThrown("mine", () -> Constraint.jsonSchema(model, SCHEMA, options));
-            Constraint closed = Constraint.jsonSchema(model, SCHEMA, compact());
+            expectThrown("mine", () -> Constraint.jsonSchema(model.vocabulary(), SCHEMA, options));
+            Constraint closed = Constraint.jsonSchema(model.vocabulary(), SCHEMA, compact());
             closed.close();
             closed.close();
             expect("ELIZA_ERR_CLOSED", "closed", closed::notes);
@@ -361,6 +367,191 @@ public final class BridgeTest {
             return;
         }
         throw new AssertionError("nothing was thrown");
+    }
+
+    // ---- Vocabularies and matchers, without a model ----------------------------------------------------------------
+
+    private static final String[] TOKENS = {"a", "b", "ab", "c", "", "1", "[", "]", "é"};
+    private static final int END = 4;
+
+    private static Vocabulary small() {
+        byte[][] bytes = new byte[TOKENS.length][];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = TOKENS[i].getBytes(StandardCharsets.UTF_8);
+        }
+        byte[] flags = new byte[bytes.length];
+        flags[END] = Vocabulary.SPECIAL | Vocabulary.END_OF_GENERATION;
+        return Vocabulary.of(bytes, flags);
+    }
+
+    public void testAVocabularyIsItsTokens() throws Exception {
+        Path file = Files.createTempFile("vocabulary", ".bin");
+        try (Vocabulary made = small()) {
+            made.save(file.toString());
+            try (Vocabulary opened = Vocabulary.open(file.toString())) {
+                for (Vocabulary vocabulary : new Vocabulary[] {made, opened}) {
+                    equal(TOKENS.length, vocabulary.size());
+                    equal("ab", new String(vocabulary.token(2), StandardCharsets.UTF_8));
+                    equal("é", new String(vocabulary.token(8), StandardCharsets.UTF_8));
+                    expect("ELIZA_ERR_INVALID_ARG", "no such token", () -> vocabulary.token(TOKENS.length));
+                }
+            }
+            expect("ELIZA_ERR_IO", "/nonexistent", () -> Vocabulary.open("/nonexistent/vocabulary.bin"));
+        } finally {
+            Files.delete(file);
+        }
+        Vocabulary closed = small();
+        closed.close();
+        closed.close();
+        expect("ELIZA_ERR_CLOSED", "closed", closed::size);
+        expect("ELIZA_ERR_CLOSED", "closed", () -> Constraint.regex(closed, "a"));
+    }
+
+    public void testEachKindOfConstraintAllowsWhatItSays() {
+        CompileOptions options = new CompileOptions();
+        LarkOptions lark = new LarkOptions();
+        lark.start = "first";
+        lark.grammars = Collections.singletonMap("mine", "A: \"a\"")::get;
+        byte[] payload = "{\"modelId\":\"\",\"descriptors\":[{\"path\":\"p\",\"leaves\":[{\"name\":\"ab\",\"tokens\":[0,1]}]}]}"
+                .getBytes(StandardCharsets.UTF_8);
+        byte[] tags = utf8("{\"at_least\":1,\"tags\":[{\"begin\":\"[\",\"regex\":\"1\",\"end\":\"]\"}]}");
+        try (Vocabulary vocabulary = small()) {
+            allows("[0]", Constraint.tokenTrie(vocabulary, payload));
+            allows("[0, 2, 8]", Constraint.choices(vocabulary, Arrays.asList("ab", "é")));
+            allows("[2]", Constraint.choices(vocabulary, Collections.singletonList("ab"), true, options));
+            allows("[0, 2, 3]", Constraint.regex(vocabulary, "ab?|c"));
+            allows("[0]", Constraint.lark(vocabulary, "start: \"a\""));
+            allows("[0, 3]", Constraint.lark(vocabulary, "%import .mine.A\nfirst: A | \"c\"", lark));
+            allows("[0, 2]", Constraint.gbnf(vocabulary, "root ::= \"a\" \"b\""));
+            allows("[3]", Constraint.gbnf(vocabulary, "root ::= \"a\"\nother ::= \"c\"", "other", options));
+            allows("[3, 6]", Constraint.ebnf(vocabulary, "root ::= Regex(\"c|\\\\[\")", null, options));
+            allows("[5, 6]", Constraint.jsonSchema(vocabulary, "{\"enum\":[1, [1]]}"));
+            try (Constraint constraint = Constraint.tags(vocabulary, tags); Matcher matcher = new Matcher(constraint)) {
+                matcher.accept(6);
+                equal("[5]", Arrays.toString(matcher.allowed()));
+            }
+        }
+    }
+
+    private static void allows(String tokens, Constraint constraint) {
+        try (Matcher matcher = new Matcher(constraint)) {
+            constraint.close();
+            equal(tokens, Arrays.toString(matcher.allowed()));
+        }
+    }
+
+    public void testASavedConstraintIsTheSame() throws Exception {
+        Path file = Files.createTempFile("constraint", ".bin");
+        try (Vocabulary vocabulary = small(); Constraint constraint = Constraint.regex(vocabulary, "[ab]+c")) {
+            constraint.save(file.toString());
+            allows("[0, 1, 2]", Constraint.open(vocabulary, file.toString()));
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    public void testAMatcherFollowsATextAndBack() {
+        try (Vocabulary vocabulary = small();
+                Constraint constraint = Constraint.regex(vocabulary, "abc|b");
+                Matcher matcher = new Matcher(constraint)) {
+            equal(Matcher.REFUSED, matcher.accept(3));
+            equal(Matcher.IN_SPAN, matcher.accept(2));
+            equal(false, matcher.canStop());
+            equal("c", new String(matcher.forcedBytes(), StandardCharsets.UTF_8));
+            equal("[3]", Arrays.toString(matcher.forced()));
+            try (Matcher copy = matcher.copy()) {
+                equal(Matcher.IN_SPAN, copy.accept(3));
+                equal(true, copy.canStop());
+                equal(Matcher.IN_SPAN | Matcher.SPAN_ENDED, copy.accept(END));
+                equal(null, copy.allowed());
+                copy.activate("");
+                equal("[0, 1, 2]", Arrays.toString(copy.allowed()));
+                copy.deactivate();
+                equal(null, copy.allowed());
+            }
+            equal("[3]", Arrays.toString(matcher.allowed()));
+            matcher.rollback(1);
+            equal("[0, 1, 2]", Arrays.toString(matcher.allowed()));
+            expect("ELIZA_ERR_INVALID_ARG", "", () -> matcher.rollback(1));
+            expect("ELIZA_ERR_INVALID_ARG", "", () -> matcher.rollback(-1));
+            expect("ELIZA_ERR_INVALID_ARG", "", () -> matcher.accept(TOKENS.length));
+            matcher.accept(1);
+            matcher.reset();
+            equal("[0, 1, 2]", Arrays.toString(matcher.allowed()));
+            Matcher closed = matcher.copy();
+            closed.close();
+            closed.close();
+            expect("ELIZA_ERR_CLOSED", "closed", closed::allowed);
+        }
+    }
+
+    public void testLogitsAreMaskedAndChosenFrom() {
+        try (Vocabulary vocabulary = small();
+                Constraint constraint = Constraint.regex(vocabulary, "[bc]1");
+                Matcher matcher = new Matcher(constraint)) {
+            int[] words = {-1, -1};
+            matcher.fillBitmap(words);
+            equal("[10, 0]", Arrays.toString(words));
+            float[] logits = {9, 1, 8, 2, 7, 6, 5, 4, 3};
+            equal(3, matcher.sample(logits));
+            int[] drawn = new int[TOKENS.length];
+            matcher.setSeed(7);
+            for (int i = 0; i < 1000; i++) {
+                drawn[matcher.sample(logits, Mode.SAMPLED, 1, 1)]++;
+            }
+            equal(1000, drawn[1] + drawn[3]);
+            check(drawn[1] > 200 && drawn[1] < 340, "e to the power of -1 to 1: " + drawn[1]);
+            float none = Float.NEGATIVE_INFINITY;
+            matcher.maskLogits(logits);
+            equal(Arrays.toString(new float[] {none, 1, none, 2, none, none, none, none, none}), Arrays.toString(logits));
+            expect("ELIZA_ERR_INVALID_ARG", "", () -> matcher.fillBitmap(new int[0]));
+        }
+    }
+
+    public void testSpansOfATokenTrie() {
+        byte[] payload = "{\"modelId\":\"\",\"descriptors\":[{\"path\":\"p\",\"leaves\":[{\"name\":\"ab\",\"tokens\":[0,1]}]}]}"
+                .getBytes(StandardCharsets.UTF_8);
+        try (Vocabulary vocabulary = small();
+                Constraint constraint = Constraint.tokenTrie(vocabulary, payload);
+                Matcher matcher = new Matcher(constraint, 1, null)) {
+            equal(Matcher.IN_SPAN | Matcher.SPAN_ENDED | Matcher.TIMED_OUT, matcher.accept(0));
+        } catch (ElizaException error) {
+            equal("ELIZA_ERR_LIMIT", error.statusName()); // a leaf has more tokens than the timeout
+        }
+        try (Vocabulary vocabulary = small();
+                Constraint constraint = Constraint.tokenTrie(vocabulary, payload);
+                Matcher matcher = new Matcher(constraint)) {
+            equal(null, matcher.leaf());
+            matcher.accept(0);
+            matcher.accept(1);
+            equal("ab", matcher.leaf());
+            matcher.activate("p");
+            equal("[0]", Arrays.toString(matcher.allowed()));
+        }
+        try (Vocabulary vocabulary = small();
+                Constraint constraint = Constraint.regex(vocabulary, "a");
+                Matcher matcher = new Matcher(constraint, 0, new int[] {3})) {
+            matcher.accept(0);
+            equal("[3]", Arrays.toString(matcher.allowed()));
+            equal(Matcher.IN_SPAN | Matcher.SPAN_ENDED, matcher.accept(3));
+        }
+    }
+
+    public void testAFunctionOfACompileCannotCloseItsVocabulary() {
+        Vocabulary vocabulary = small();
+        JsonSchemaOptions options = new JsonSchemaOptions();
+        options.documents = uri -> {
+            vocabulary.close();
+            return "{}";
+        };
+        String schema = "{\"$ref\":\"http://h/any\"}";
+        expectThrown("a constraint is being compiled", () -> Constraint.jsonSchema(vocabulary, schema, options));
+        options.documents = uri -> {
+            Constraint.regex(vocabulary, "a").close();
+            return "{}";
+        };
+        Constraint.jsonSchema(vocabulary, schema, options).close();
+        vocabulary.close();
     }
 
     public void testErrorsSayWhatAndWhereAndLeaveTheStreamUsable() {
@@ -440,6 +631,10 @@ public final class BridgeTest {
             }
         }
         return bytes.toByteArray();
+    }
+
+    private static byte[] utf8(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     private static void packText(ByteArrayOutputStream bytes, String text) {

@@ -1,7 +1,7 @@
 package eliza.inference;
 
 /** Options of {@link Constraint#jsonSchema}. */
-public final class JsonSchemaOptions {
+public final class JsonSchemaOptions extends CompileOptions {
     /** Where white space may stand. */
     public enum Space {
         /** At each place none, one space, or a newline with up to 32 spaces or tabs. */
@@ -37,12 +37,6 @@ public final class JsonSchemaOptions {
         String find(String uri);
     }
 
-    /** Asked now and then while a schema is compiled. */
-    public interface Cancel {
-        /** True to end it, with ELIZA_ERR_CANCELLED. */
-        boolean ask();
-    }
-
     public Space space = Space.LOOSE;
 
     public Order order = Order.DECLARED;
@@ -59,35 +53,15 @@ public final class JsonSchemaOptions {
     /** What $ref to other documents leads to, such as a map's get; null: there are none but the drafts' meta-schemas. */
     public Documents documents;
 
-    /** Memory for compiling; 0: the library's default. */
-    public long bytesMax;
-
-    /** Time for compiling; 0: no bound. */
-    public long millisecondsMax;
-
-    /** Null: never. */
-    public Cancel cancel;
-
-    /** In the order that the bridge reads. */
+    @Override
     int[] numbers() {
         return new int[] {
             (lenient ? 1 : 0) | (integerFraction ? 2 : 0), space.ordinal(), draft.ordinal(), order.ordinal(),
         };
     }
 
-    Native.Answers answers() {
-        final Documents find = documents;
-        final Cancel asked = cancel;
-        return new Native.Answers() {
-            @Override
-            public byte[] document(byte[] uri) {
-                return find == null ? null : Native.utf8(find.find(Native.text(uri)));
-            }
-
-            @Override
-            public int cancelled() {
-                return asked != null && asked.ask() ? 1 : 0;
-            }
-        };
+    @Override
+    String find(String uri) {
+        return documents == null ? null : documents.find(uri);
     }
 }

@@ -5,6 +5,7 @@ import java.util.Objects;
 /** An open model. Any thread may call it; streams stay usable after {@link #close}. */
 public final class Model implements AutoCloseable {
     private long handle;
+    private Vocabulary vocabulary;
 
     private Model(long handle) {
         this.handle = handle;
@@ -40,14 +41,20 @@ public final class Model implements AutoCloseable {
         return new Stream(handle(), config);
     }
 
-    /** A vocabulary, which the caller frees. */
-    synchronized long vocabulary() {
-        return Native.vocabulary(handle());
+    /** The model's tokens; always the same object, closed with the model. */
+    public synchronized Vocabulary vocabulary() {
+        if (vocabulary == null) {
+            vocabulary = new Vocabulary(Native.vocabulary(handle()));
+        }
+        return vocabulary;
     }
 
     /** Closes the model. Closing it again does nothing. */
     @Override
     public synchronized void close() {
+        if (vocabulary != null) {
+            vocabulary.close();
+        }
         if (handle != 0) {
             Native.modelClose(handle);
             handle = 0;

@@ -13,9 +13,9 @@ final class Native {
         int onToken(int id, byte[] text);
     }
 
-    /** What {@link #jsonSchema} asks while it compiles. */
+    /** What {@link #compile} asks. */
     interface Answers {
-        byte[] document(byte[] uri);
+        byte[] document(byte[] name);
 
         int cancelled();
     }
@@ -66,16 +66,60 @@ final class Native {
 
     static native long vocabulary(long model);
 
+    static native long vocabularyCreate(byte[] bytes, int[] lengths, byte[] flags, byte[] modelId);
+
+    static native long vocabularyOpen(byte[] path);
+
+    static native void vocabularySave(long vocabulary, byte[] path);
+
+    static native int vocabularySize(long vocabulary);
+
+    static native byte[] vocabularyToken(long vocabulary, int token);
+
     static native void vocabularyFree(long vocabulary);
 
-    static native long jsonSchema(
-            long vocabulary, byte[] schema, int[] numbers, long bytesMax, long millisecondsMax, Answers answers);
+    static native long compile(
+            long vocabulary, int source, byte[] text, byte[] name, int[] numbers, long[] limits, Answers answers);
 
-    static native long tags(long vocabulary, byte[] descriptor);
+    static native void constraintSave(long constraint, byte[] path);
 
     static native byte[] constraintNotes(long constraint);
 
     static native void constraintFree(long constraint);
+
+    static native long matcherCreate(long constraint, int spanTimeout, int[] end);
+
+    static native long matcherClone(long matcher);
+
+    static native void matcherFree(long matcher);
+
+    static native int matcherAccept(long matcher, int token);
+
+    static native void matcherRollback(long matcher, int tokens);
+
+    static native void matcherReset(long matcher);
+
+    static native void matcherActivate(long matcher, byte[] path);
+
+    static native void matcherDeactivate(long matcher);
+
+    static native boolean matcherCanStop(long matcher);
+
+    static native int[] matcherAllowed(long matcher);
+
+    static native void matcherFillBitmap(long matcher, int[] words);
+
+    static native void matcherMaskLogits(long matcher, float[] logits);
+
+    static native int matcherSample(long matcher, float[] logits, int mode, int[] bits);
+
+    static native void matcherSetSeed(long matcher, long seed);
+
+    static native int[] matcherForced(long matcher);
+
+    static native byte[] matcherForcedBytes(long matcher);
+
+    static native byte[] matcherLeaf(long matcher);
 
     static native void setConstraint(long stream, long constraint, int mode);
 
