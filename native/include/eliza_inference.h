@@ -339,10 +339,9 @@ int eliza_inference_constraint_create_regex(const eliza_vocab *vocab, const char
                                             eliza_constraint **out_constraint, char **out_error);
 
 /*
- * Texts of a context-free grammar in Lark's notation, which has a lexer of terminals and an LR(1)
- * parser. native/GRAMMARS.md describes the notation, the lexing rule (longest match, then
- * literals before regular expressions, then declared order) and what is not served. An error message
- * begins with "line:column: ".
+ * Texts of a context-free grammar in Lark's notation, an ambiguous one too. native/GRAMMARS.md describes
+ * the notation, which words are read where (by place, or the longest match with reserved words), and
+ * what is not served. An error message begins with "line:column: ".
  */
 int eliza_inference_constraint_create_lark(const eliza_vocab *vocab, const char *grammar, size_t grammar_len,
                                            const eliza_compile_config_t *config, eliza_constraint **out_constraint,
