@@ -24,7 +24,7 @@ pub const Watch = struct {
     /// Steps up to the next look.
     left: u32 = interval,
     looks: u32 = 0,
-    /// When the operation is out of time. 0: not known before the first look.
+    /// When the operation is out of time, from its first look on.
     deadline_ns: u64 = 0,
     stopped: Reason = .not,
 
@@ -40,7 +40,6 @@ pub const Watch = struct {
     pub inline fn begin(w: *Watch) void {
         w.left = interval;
         w.looks = 0;
-        w.deadline_ns = 0;
         w.stopped = .not;
     }
 
@@ -63,7 +62,7 @@ pub const Watch = struct {
         }
         if (w.ms_max == 0) return;
         const now = clock.nowNs();
-        if (w.deadline_ns == 0) w.deadline_ns = now +| @as(u64, w.ms_max) * std.time.ns_per_ms;
+        if (w.looks == 1) w.deadline_ns = now +| @as(u64, w.ms_max) * std.time.ns_per_ms;
         if (now >= w.deadline_ns) return w.stop(.out_of_time);
     }
 

@@ -103,8 +103,8 @@ pub fn compilePayload(gpa: Allocator, payload: []const u8, target: Target, diag:
     errdefer trie.release();
     const for_model = trie.textOf(trie.model_id);
     const id = target.model_id;
-    const is_name = for_model.len > 0 and spelling_module.fingerprintIn(for_model) == null;
-    if (id.len > 0 and is_name and !std.mem.eql(u8, id, for_model)) {
+    const differ = id.len > 0 and for_model.len > 0 and !std.mem.eql(u8, id, for_model);
+    if (differ and spelling_module.fingerprintIn(for_model) == null) {
         return diag.fail(.model_mismatch, "modelId: the payload is for {f}, the model is {f}", .{ quoted(for_model), quoted(id) });
     }
     const largest = trie.largest;

@@ -137,7 +137,7 @@ pub const State = union(enum) {
     }
 
     /// Takes one token, which `rollback` can take back. A refused token changes nothing. `timeout` 0: none.
-    pub fn accept(state: *State, gpa: Allocator, token: i32, timeout: u32) span.Error!span.Step {
+    pub inline fn accept(state: *State, gpa: Allocator, token: i32, timeout: u32) span.Error!span.Step {
         switch (state.*) {
             inline else => |*one| {
                 try one.history.reserve(gpa);

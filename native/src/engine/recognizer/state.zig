@@ -201,8 +201,10 @@ pub const RecognizerState = struct {
 
     pub fn allowed(s: *RecognizerState) contract.Error!?Legal {
         if (!s.span.is_open) return null;
-        s.pool.watch.begin();
-        const mask = try s.currentMask();
+        const mask = s.knownMask() orelse computed: {
+            s.pool.watch.begin();
+            break :computed try s.computeMask();
+        };
         if (!mask.can_stop) return legal(mask);
         if (s.endsByItself()) return null;
         return switch (s.ends) {
@@ -362,14 +364,15 @@ pub const RecognizerState = struct {
     // ---- Masks
 
     fn currentMask(s: *RecognizerState) contract.Error!*const Mask {
+        return s.knownMask() orelse s.computeMask();
+    }
+
+    fn knownMask(s: *RecognizerState) ?*const Mask {
         if (s.mask) |mask| return mask;
-        const cached = if (s.span.left > 0) null else s.recognizer.cachedMask(&s.pool, s.span.position);
-        const mask = if (cached) |mask| hit: {
-            s.mask_hits += 1;
-            break :hit mask;
-        } else try s.computeMask();
-        s.mask = mask;
-        return mask;
+        if (s.span.left > 0) return null;
+        s.mask = s.recognizer.cachedMask(&s.pool, s.span.position) orelse return null;
+        s.mask_hits += 1;
+        return s.mask;
     }
 
     fn computeMask(s: *RecognizerState) contract.Error!*const Mask {
@@ -380,10 +383,12 @@ pub const RecognizerState = struct {
             try prefill.computeMask(s.recognizer, &s.pool, s.span.position, s.prefillLeft(), scratch)
         else
             try s.recognizer.computeMask(&s.pool, s.span.position, scratch);
-        if (mask != &scratch.mask) return mask;
-        const own = try s.ownMask();
-        own.take(scratch);
-        return &own.mask;
+        s.mask = if (mask == &scratch.mask) own: {
+            const own = try s.ownMask();
+            own.take(scratch);
+            break :own &own.mask;
+        } else mask;
+        return s.mask.?;
     }
 
     /// The mask with other end tokens than the vocabulary's.
