@@ -173,6 +173,11 @@ static const char SCHEMA[] =
     "{\"enum\":[true,\"x\",{\"k\":[null]}]},{\"type\":\"object\",\"properties\":{\"a\":{\"const\":1}},\"patternProperties\":"
     "{\"^b\":{\"not\":{\"type\":\"string\"}}},\"propertyNames\":{\"minLength\":1},\"required\":[\"a\"],"
     "\"unevaluatedProperties\":false}]},\"contains\":{\"type\":\"array\"},\"minContains\":0}}}";
+/* Items that must be different, keys of several kinds, and a pattern with states that are alike. */
+static const char ITEMS_SCHEMA[] =
+    "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"anyOf\":[{\"type\":[\"array\",\"integer\"]},{\"type\":\"object\","
+    "\"patternProperties\":{\"^a\":{\"type\":\"integer\"},\"b$\":{\"type\":\"number\"}},\"additionalProperties\":{\"type\":\"string\","
+    "\"pattern\":\"^([a-z]+ ){0,40}$\"}}]}}";
 static const uint8_t CHOICES[] = "[a,b][a][ab]";
 static const uint64_t CHOICES_OFFSETS[] = {0, 5, 8, 12};
 static char file_path[1024];
@@ -266,10 +271,8 @@ static void use_recognizer(const eliza_constraint *constraint, int kind) {
     eliza_inference_matcher_free(copy);
 }
 
-/* Into values of most types, and what is legal there. */
-static void use_schema(const eliza_constraint *constraint) {
-    static const char text[] = "[[],\"a\",-1.5,{\"a\":1,\"bc\":";
-    static int32_t expected[2][N_WORDS];
+/* Through a text, and what is legal before and behind it. */
+static void use_schema(const eliza_constraint *constraint, const char *text, int32_t expected[2][N_WORDS]) {
     eliza_matcher *matcher = NULL;
     MAKES(matcher, eliza_inference_matcher_create(constraint, 0, &matcher, &error));
     check_legal(matcher, expected[0]);
@@ -338,6 +341,7 @@ static int session_tags(void) {
 }
 
 static int session_schema(void) {
+    static int32_t expected[2][N_WORDS];
     static const char schema[] = "{\"$ref\":\"other\"}";
     const eliza_json_schema_options_t options = {.struct_size = sizeof options, .document = give_schema};
     eliza_vocab *vocab = NULL;
@@ -346,10 +350,24 @@ static int session_schema(void) {
     n_failed_calls = 0;
     MAKES(vocab, create_vocab(&vocab));
     MAKES(constraint, eliza_inference_constraint_create_json_schema(vocab, schema, length, &options, NULL, &constraint, &error));
-    use_schema(constraint);
+    use_schema(constraint, "[[],\"a\",-1.5,{\"a\":1,\"bc\":", expected); /* values of most types */
     save(save_constraint, constraint);
     MAKES(opened, eliza_inference_constraint_open(vocab, file_path, path_len, NULL, &opened, &error));
     eliza_inference_constraint_free(opened);
+    eliza_inference_constraint_free(constraint);
+    eliza_inference_vocab_free(vocab);
+    return n_failed_calls == 0;
+}
+
+static int session_items(void) {
+    static int32_t expected[2][N_WORDS];
+    eliza_vocab *vocab = NULL;
+    eliza_constraint *constraint = NULL;
+    size_t length = sizeof ITEMS_SCHEMA - 1;
+    n_failed_calls = 0;
+    MAKES(vocab, create_vocab(&vocab));
+    MAKES(constraint, eliza_inference_constraint_create_json_schema(vocab, ITEMS_SCHEMA, length, NULL, NULL, &constraint, &error));
+    use_schema(constraint, "[1,{\"ab\":1,\"c\":\"a b \"},[2],{\"ab\":1,\"c\":\"a b \",\"d\":\"a", expected);
     eliza_inference_constraint_free(constraint);
     eliza_inference_vocab_free(vocab);
     return n_failed_calls == 0;
@@ -436,6 +454,7 @@ int main(int argc, char **argv) {
     run("grammar with a schema", session_lark);
     run("tags", session_tags);
     run("JSON Schema", session_schema);
+    run("JSON Schema of different items", session_items);
     remove(file_path);
     return check_report("out of memory");
 }
