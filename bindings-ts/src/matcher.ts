@@ -197,7 +197,7 @@ export class Matcher extends Owned {
 
   /**
    * The bytes that must come next in a recognizer: as long as only one byte can follow and the text cannot stop. At
-   * most 65,536; always empty in a token tree.
+   * most 65,536, and fewer if long searches are needed to find them; always empty in a token tree.
    */
   forcedBytes(): Uint8Array {
     const { eliza_inference_matcher_forced_bytes: forcedBytes } = this.#symbols;

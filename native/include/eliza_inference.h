@@ -679,7 +679,7 @@ int eliza_inference_matcher_can_stop(eliza_matcher *matcher);
  * may be NULL with cap 0. */
 int eliza_inference_matcher_forced(eliza_matcher *matcher, int32_t *out_tokens, size_t cap, size_t *out_n);
 
-#define ELIZA_FORCED_BYTES_MAX 65536 /* a longer run is cut there */
+#define ELIZA_FORCED_BYTES_MAX 65536 /* a longer run is cut there, and before if long searches are needed to find it */
 
 /* The forced bytes of a recognizer: at each, no other byte can follow and the text cannot stop. Written
  * as above; none in a token trie. */

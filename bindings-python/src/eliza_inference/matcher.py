@@ -292,8 +292,8 @@ class Matcher(Closing):
 
     def forced_bytes(self) -> bytes:
         """The bytes that must follow in a recognizer: before each, no other byte is possible and the text
-        may not stop. At most `limits.FORCED_BYTES_MAX`; b"" if there is a choice, and always in a token
-        tree."""
+        may not stop. At most `limits.FORCED_BYTES_MAX`, and fewer if long searches are needed to find them; b""
+        if there is a choice, and always in a token tree."""
         run, count = self._fill_growing(lib.eliza_inference_matcher_forced_bytes, "uint8_t[]", 256)
         return bytes(ffi.buffer(run, count))
 

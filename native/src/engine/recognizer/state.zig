@@ -36,9 +36,11 @@ pub const SpanState = struct {
     illegal: u32 = 0,
 };
 
-/// Longer runs of forced bytes are cut, and those that take more work to find.
+/// Longer runs of forced bytes are cut, and those whose searches take more steps beside `forced_byte_steps` for each byte.
 pub const forced_bytes_max = 65536;
 const forced_steps_max = 1 << 21;
+/// To try all bytes at one place.
+const forced_byte_steps = 64;
 
 /// The tokens that close the span where the text is complete.
 pub const Ends = union(enum) {
@@ -416,8 +418,9 @@ pub const RecognizerState = struct {
         var position = s.span.position;
         try out.appendSlice(s.gpa, s.prefillLeft());
         const before = s.pool.watch.taken();
-        while (out.items.len < forced_bytes_max and s.pool.watch.taken() - before < forced_steps_max) {
-            try s.pool.watch.steps(64);
+        while (out.items.len < forced_bytes_max) {
+            if (s.pool.watch.taken() - before > forced_steps_max + forced_byte_steps * out.items.len) return false;
+            try s.pool.watch.steps(forced_byte_steps);
             if (try s.recognizer.takesTokens(&s.pool, position)) return try s.onlyByte(position) == .none;
             const can_stop = try s.recognizer.canStop(&s.pool, position);
             const only = try s.onlyByte(position);
