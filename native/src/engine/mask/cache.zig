@@ -123,23 +123,35 @@ pub const MaskCache = struct {
         return kept;
     }
 
-    /// Makes room for `n` more keys. Once half of the slots are used, a table of twice the size is made, and each
-    /// insertion moves some of the keys there, so that none waits for all. Readers may still use the old table, so it
-    /// stays.
+    /// Makes room for `n` more keys. Once half of the slots are used, a larger table is made, and each insertion moves some
+    /// of the keys there, so that none waits for all but one for which the table in use is too small. Readers may still use
+    /// the old table, so it stays.
     fn makeRoom(c: *MaskCache, n: usize) error{ OutOfMemory, NoRoom }!void {
-        const slots = c.slots.load(.monotonic) orelse return c.slots.store(try c.createSlots(256, null), .release);
-        if (c.next == null and 2 * (slots.used + n) > slots.all.len) c.next = try c.createSlots(2 * slots.all.len, slots);
-        const next = c.next orelse return;
-        const end = @min(c.n_moved + moves_per_key * n, slots.all.len);
-        for (slots.all[c.n_moved..end]) |*slot| {
-            const key = slot.key.load(.monotonic);
-            if (key != 0 and next.getKey(key) == null) next.putKey(key, slot.value.load(.monotonic));
+        if (c.slots.load(.monotonic) == null) c.slots.store(try c.createSlots(@max(256, lengthFor(n)), null), .release);
+        while (true) {
+            const slots = c.slots.load(.monotonic).?;
+            const wanted = lengthFor(slots.used + n);
+            if (c.next == null and wanted > slots.all.len) c.next = try c.createSlots(wanted, slots);
+            const next = c.next orelse return;
+            const is_room = slots.hasRoom(n);
+            const end = if (is_room) @min(c.n_moved + moves_per_key * n, slots.all.len) else slots.all.len;
+            for (slots.all[c.n_moved..end]) |*slot| {
+                const key = slot.key.load(.monotonic);
+                if (key != 0 and next.getKey(key) == null) next.putKey(key, slot.value.load(.monotonic));
+            }
+            c.n_moved = end;
+            if (end == slots.all.len) {
+                c.slots.store(next, .release);
+                c.next = null;
+                c.n_moved = 0;
+            }
+            if (is_room) return;
         }
-        c.n_moved = end;
-        if (end < slots.all.len) return;
-        c.slots.store(next, .release);
-        c.next = null;
-        c.n_moved = 0;
+    }
+
+    /// Of a table that is at most half full with `n` keys.
+    fn lengthFor(n: usize) usize {
+        return std.math.ceilPowerOfTwoAssert(usize, 2 * n);
     }
 
     /// Enough that slots are never more than three quarters full.
@@ -215,13 +227,17 @@ const Slots = struct {
         }
     }
 
+    fn hasRoom(slots: *const Slots, n: usize) bool {
+        return 4 * (slots.used + n) <= 3 * slots.all.len;
+    }
+
     fn putKey(slots: *Slots, key: u64, value: u64) void {
+        std.debug.assert(slots.hasRoom(1));
         var i = slots.start(key);
         while (slots.all[i].key.load(.monotonic) != 0) i = (i + 1) & (slots.all.len - 1);
         slots.all[i].value.store(value, .monotonic);
         slots.all[i].key.store(key, .release);
         slots.used += 1;
-        std.debug.assert(4 * slots.used <= 3 * slots.all.len);
     }
 
     /// Not 0: the node's bits are odd.

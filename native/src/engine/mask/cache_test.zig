@@ -57,6 +57,25 @@ test "of two keys on one way the first stays" {
     try std.testing.expectEqual(a, find(&c, &.{ 1, 2, 3 }));
 }
 
+test "keys as long as those of graphs may be are kept, into a table that is empty, and among short ones" {
+    for ([_]usize{ 0, 60, 120, 500 }) |n_short| {
+        var account: Account = .{ .bytes_max = 1 << 24 };
+        var c: MaskCache = .{ .gpa = gpa, .account = &account };
+        defer c.deinit();
+        for (0..n_short) |i| _ = c.insert(&.{ @intCast(i), 1 }, &listOf(&.{@intCast(i)})).?;
+        var key: [cache.graph_key_max]u32 = undefined;
+        for (0..12) |i| {
+            for (&key, 0..) |*state, place| state.* = @intCast(1000 + 31 * i + place);
+            const length: usize = if (i % 3 == 2) 200 else cache.graph_key_max;
+            _ = c.insert(key[0..length], &listOf(&.{@intCast(2000 + i)})).?;
+            try std.testing.expectEqual(@as(i32, @intCast(2000 + i)), find(&c, key[0..length]).?.ids[0]);
+        }
+        for (0..n_short) |i| {
+            try std.testing.expectEqual(@as(i32, @intCast(i)), find(&c, &.{ @intCast(i), 1 }).?.ids[0]);
+        }
+    }
+}
+
 test "masks that are alike are there once" {
     var account: Account = .{ .bytes_max = 1 << 20 };
     var c: MaskCache = .{ .gpa = gpa, .account = &account };
