@@ -293,6 +293,8 @@ def of_grammar(constraint: dict[str, Any]) -> recognizer.Recognizer:
     grammar = octets(constraint["grammar"]).decode()
     if "%nonassoc" in grammar:
         raise NotKnown("declared precedence")
+    if "%case" in grammar and not grammar.isascii():
+        raise NotKnown("case beyond that of ASCII")
     if COMBINED.search(grammar):
         raise NotKnown("intersections and complements, which Lark has not")
     if "imports" in constraint or "start" in constraint or "%declare" in grammar:
