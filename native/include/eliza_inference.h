@@ -103,7 +103,7 @@ void eliza_inference_set_log_callback(eliza_log_callback callback, void *user_da
 #define ELIZA_ERR_OOM (-5)             /* memory could not be allocated; nothing changed */
 #define ELIZA_ERR_ABI_MISMATCH (-6)    /* libllama is missing, of unknown layout, or lacks a symbol */
 #define ELIZA_ERR_CANCELLED (-7)       /* eliza_inference_llm_stream_cancel was called */
-#define ELIZA_ERR_BUSY (-8)            /* not allowed inside a token callback */
+#define ELIZA_ERR_BUSY (-8)            /* not allowed inside a callback of a call on the same handle */
 #define ELIZA_ERR_CLOSED (-9)          /* the handle was closed, or is not one of this kind */
 #define ELIZA_ERR_PAYLOAD (-10)        /* the payload is malformed: the message gives the path */
 #define ELIZA_ERR_LIMIT (-11)          /* beyond a limit: one below, or the caller's own */
@@ -232,7 +232,8 @@ typedef int32_t (*eliza_tokenize_callback)(const uint8_t *text, size_t text_len,
  * tokenized longest token first. It is called during calls on matchers and constraints of this
  * vocabulary, on the threads of these calls. Callback and `user_data` must stay valid until they are
  * replaced or the vocabulary and all that was made from it are freed; NULL removes it. The vocabulary
- * of a context has one. Must not be called while other threads use the vocabulary.
+ * of a context has one. Must not be called while other threads use the vocabulary. A callback may not use the
+ * matcher whose call it is part of: ELIZA_ERR_BUSY, and freeing that one does nothing.
  * [keeps tokenize, user_data] */
 int eliza_inference_vocab_set_tokenizer(eliza_vocab *vocab, eliza_tokenize_callback tokenize, void *user_data);
 

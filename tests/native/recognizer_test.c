@@ -651,6 +651,55 @@ static void test_tokenizers(eliza_vocab *vocab) {
     CHECK_EQUAL(eliza_inference_vocab_set_tokenizer(vocab, NULL, NULL), ELIZA_OK);
 }
 
+/* Uses the matcher whose call it is part of, in every way. */
+static int32_t uses_the_matcher(const uint8_t *text, size_t length, int32_t *out, size_t cap, void *user_data) {
+    eliza_matcher *matcher = *(eliza_matcher **)user_data, *copy = NULL;
+    eliza_span_state_t state = {.struct_size = sizeof state};
+    const int32_t *lent = NULL;
+    int32_t words[32] = {0};
+    uint8_t bytes[4];
+    size_t n = 0;
+    float logits[4] = {0};
+    int32_t token = 0;
+    eliza_sampling_t greedy = {.struct_size = sizeof greedy, .mode = ELIZA_MODE_GREEDY};
+    CHECK_EQUAL(eliza_inference_matcher_accept(matcher, 'a'), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_rollback(matcher, 0), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_reset(matcher), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_activate(matcher, "", 0), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_deactivate(matcher), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_set_span_timeout(matcher, 1), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_set_seed(matcher, 1), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_state(matcher, &state), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_allowed(matcher, &lent, &n), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_bitmap(matcher, &lent, &n), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_fill_bitmap(matcher, words, 32), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(&matcher, 1, words, 32, 1), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_can_stop(matcher), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_forced(matcher, words, 32, &n), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_forced_bytes(matcher, bytes, 4, &n), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_mask_logits(matcher, logits, 4), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_sample(matcher, logits, 4, &greedy, &token), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_clone(matcher, &copy), ELIZA_ERR_BUSY);
+    CHECK(copy == NULL);
+    eliza_inference_matcher_free(matcher);
+    for (size_t i = 0; i < length && i < cap; i++) out[i] = text[i];
+    return (int32_t)length;
+}
+
+static void test_a_tokenizer_cannot_use_its_matcher(eliza_vocab *vocab) {
+    eliza_constraint *regex = make_regex(vocab, "abcabc[xy]");
+    eliza_matcher *matcher = make_matcher(regex);
+    CHECK_EQUAL(eliza_inference_vocab_set_tokenizer(vocab, uses_the_matcher, &matcher), ELIZA_OK);
+    int32_t run[32];
+    size_t n = 0;
+    CHECK_EQUAL(eliza_inference_matcher_forced(matcher, run, 32, &n), ELIZA_OK);
+    CHECK(n > 0);
+    for (size_t i = 0; i < n; i++) CHECK_EQUAL(eliza_inference_matcher_accept(matcher, run[i]), ELIZA_STEP_IN_SPAN);
+    CHECK_EQUAL(eliza_inference_vocab_set_tokenizer(vocab, NULL, NULL), ELIZA_OK);
+    eliza_inference_matcher_free(matcher);
+    eliza_inference_constraint_free(regex);
+}
+
 /* 6: matcher */
 
 static int create_span(const eliza_constraint *constraint, const eliza_span_config_t *config) {
@@ -1261,6 +1310,7 @@ int main(int argc, char **argv) {
     test_prepare(vocab);
     test_kinds(vocab);
     test_tokenizers(vocab);
+    test_a_tokenizer_cannot_use_its_matcher(vocab);
     test_span_config(vocab);
     test_matcher_without_handle();
     test_forced_buffers(vocab);

@@ -21,6 +21,8 @@ pub const Matcher = struct {
     sampler: sampling.Sampler = .{},
     /// The last failure.
     diag: Diagnostic = .{},
+    /// Within a call that asks the vocabulary's tokenizer, from which no other may come.
+    is_busy: bool = false,
 
     /// At the start of a text. Retains the constraint. `config.timeout` 0: the kind's default.
     pub fn create(gpa: Allocator, c: *const Constraint, config: span.Config, diag: *Diagnostic) diagnostic.Error!*Matcher {
@@ -113,6 +115,8 @@ pub const Matcher = struct {
 
     /// The forced tokens: writes as many as fit and returns how many there are.
     pub fn forced(m: *Matcher, out: []i32) diagnostic.Error!usize {
+        m.is_busy = true;
+        defer m.is_busy = false;
         return m.state.forced(out, m.timeout) catch |e| m.notTold(e);
     }
 

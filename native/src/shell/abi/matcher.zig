@@ -110,12 +110,27 @@ export fn eliza_inference_matcher_clone(matcher: ?*const Matcher, out_matcher: ?
     const out = out_matcher orelse return invalid_arg;
     out.* = null;
     const m = matcher orelse return invalid_arg;
+    if (m.is_busy) return codeOf(error.Busy);
     out.* = m.clone() catch return boundary.Status.oom.code();
     return 0;
 }
 
 export fn eliza_inference_matcher_free(matcher: ?*Matcher) void {
-    if (matcher) |m| m.destroy();
+    const m = matcher orelse return;
+    if (!m.is_busy) m.destroy();
+}
+
+/// The matcher of a call. One that is within another call, from whose callback this one comes, is refused.
+inline fn open(matcher: ?*Matcher) error{ Null, Busy }!*Matcher {
+    const m = matcher orelse return error.Null;
+    return if (m.is_busy) error.Busy else m;
+}
+
+fn codeOf(refusal: error{ Null, Busy }) c_int {
+    return switch (refusal) {
+        error.Null => invalid_arg,
+        error.Busy => boundary.Status.busy.code(),
+    };
 }
 
 export fn eliza_inference_matcher_last_error(matcher: ?*const Matcher) [*:0]const u8 {
@@ -123,25 +138,25 @@ export fn eliza_inference_matcher_last_error(matcher: ?*const Matcher) [*:0]cons
 }
 
 export fn eliza_inference_matcher_accept(matcher: ?*Matcher, token: i32) c_int {
-    const m = matcher orelse return invalid_arg;
+    const m = open(matcher) catch |e| return codeOf(e);
     const step = m.accept(token) catch return m.diag.status.code();
     return @bitCast(step);
 }
 
 export fn eliza_inference_matcher_rollback(matcher: ?*Matcher, n_tokens: usize) c_int {
-    const m = matcher orelse return invalid_arg;
+    const m = open(matcher) catch |e| return codeOf(e);
     m.rollback(n_tokens) catch return m.diag.status.code();
     return 0;
 }
 
 export fn eliza_inference_matcher_reset(matcher: ?*Matcher) c_int {
-    const m = matcher orelse return invalid_arg;
+    const m = open(matcher) catch |e| return codeOf(e);
     m.reset();
     return 0;
 }
 
 export fn eliza_inference_matcher_activate(matcher: ?*Matcher, path: ?[*]const u8, path_len: usize) c_int {
-    const m = matcher orelse return invalid_arg;
+    const m = open(matcher) catch |e| return codeOf(e);
     activate(m, path, path_len) catch return m.diag.status.code();
     return 0;
 }
@@ -152,25 +167,25 @@ fn activate(m: *Matcher, path: ?[*]const u8, path_len: usize) boundary.Error!voi
 }
 
 export fn eliza_inference_matcher_deactivate(matcher: ?*Matcher) c_int {
-    const m = matcher orelse return invalid_arg;
+    const m = open(matcher) catch |e| return codeOf(e);
     m.deactivate();
     return 0;
 }
 
 export fn eliza_inference_matcher_set_span_timeout(matcher: ?*Matcher, n_tokens: u32) c_int {
-    const m = matcher orelse return invalid_arg;
+    const m = open(matcher) catch |e| return codeOf(e);
     m.setTimeout(n_tokens) catch return m.diag.status.code();
     return 0;
 }
 
 export fn eliza_inference_matcher_set_seed(matcher: ?*Matcher, seed: u64) c_int {
-    const m = matcher orelse return invalid_arg;
+    const m = open(matcher) catch |e| return codeOf(e);
     m.sampler.rng = .{ .state = seed };
     return 0;
 }
 
 export fn eliza_inference_matcher_state(matcher: ?*Matcher, out_state: ?*SpanState) c_int {
-    const m = matcher orelse return invalid_arg;
+    const m = open(matcher) catch |e| return codeOf(e);
     const report = m.report() catch return m.diag.status.code();
     return if (boundary.fill(SpanState, out_state, .of(report))) 0 else invalid_arg;
 }
@@ -199,7 +214,7 @@ fn kindOf(legal: sampling.Legal) c_int {
 }
 
 export fn eliza_inference_matcher_allowed(matcher: ?*Matcher, out_ids: ?*?[*]const i32, out_n: ?*usize) c_int {
-    const m = matcher orelse return invalid_arg;
+    const m = open(matcher) catch |e| return codeOf(e);
     const ids_out = out_ids orelse return invalid_arg;
     const n_out = out_n orelse return invalid_arg;
     ids_out.* = null;
@@ -211,7 +226,7 @@ export fn eliza_inference_matcher_allowed(matcher: ?*Matcher, out_ids: ?*?[*]con
 }
 
 export fn eliza_inference_matcher_bitmap(matcher: ?*Matcher, out_words: ?*?[*]const u32, out_n_words: ?*usize) c_int {
-    const m = matcher orelse return invalid_arg;
+    const m = open(matcher) catch |e| return codeOf(e);
     const words_out = out_words orelse return invalid_arg;
     const n_out = out_n_words orelse return invalid_arg;
     words_out.* = null;
@@ -225,7 +240,7 @@ export fn eliza_inference_matcher_bitmap(matcher: ?*Matcher, out_words: ?*?[*]co
 }
 
 export fn eliza_inference_matcher_fill_bitmap(matcher: ?*Matcher, words: ?[*]u32, n_words: usize) c_int {
-    const m = matcher orelse return invalid_arg;
+    const m = open(matcher) catch |e| return codeOf(e);
     const out = words orelse return invalid_arg;
     return kindOf(m.fillBitmap(out[0..n_words]) catch return m.diag.status.code());
 }
@@ -240,17 +255,17 @@ export fn eliza_inference_matcher_fill_bitmaps(
     const all = boundary.slice(?*Matcher, matchers, n) orelse return invalid_arg;
     if (n == 0) return 0;
     const out = words orelse return invalid_arg;
-    for (all) |matcher| if (matcher == null) return invalid_arg;
+    for (all) |matcher| _ = open(matcher) catch |e| return codeOf(e);
     return batch.fillBitmaps(@ptrCast(all), out, n_words, n_threads).code();
 }
 
 export fn eliza_inference_matcher_can_stop(matcher: ?*Matcher) c_int {
-    const m = matcher orelse return invalid_arg;
+    const m = open(matcher) catch |e| return codeOf(e);
     return @intFromBool(m.canStop() catch return m.diag.status.code());
 }
 
 export fn eliza_inference_matcher_forced(matcher: ?*Matcher, out_tokens: ?[*]i32, cap: usize, out_n: ?*usize) c_int {
-    const m = matcher orelse return invalid_arg;
+    const m = open(matcher) catch |e| return codeOf(e);
     const n_out = out_n orelse return invalid_arg;
     n_out.* = 0;
     if (out_tokens == null and cap > 0) return invalid_arg;
@@ -259,7 +274,7 @@ export fn eliza_inference_matcher_forced(matcher: ?*Matcher, out_tokens: ?[*]i32
 }
 
 export fn eliza_inference_matcher_forced_bytes(matcher: ?*Matcher, out_bytes: ?[*]u8, cap: usize, out_n: ?*usize) c_int {
-    const m = matcher orelse return invalid_arg;
+    const m = open(matcher) catch |e| return codeOf(e);
     const n_out = out_n orelse return invalid_arg;
     n_out.* = 0;
     if (out_bytes == null and cap > 0) return invalid_arg;
@@ -294,7 +309,7 @@ export fn eliza_inference_matcher_info(matcher: ?*const Matcher, out_info: ?*Inf
 }
 
 export fn eliza_inference_matcher_mask_logits(matcher: ?*Matcher, logits: ?[*]f32, n_logits: usize) c_int {
-    const m = matcher orelse return invalid_arg;
+    const m = open(matcher) catch |e| return codeOf(e);
     maskLogits(m, logits, n_logits) catch return m.diag.status.code();
     return 0;
 }
@@ -311,7 +326,7 @@ export fn eliza_inference_matcher_sample(
     how: ?*const Sampling,
     out_token: ?*i32,
 ) c_int {
-    const m = matcher orelse return invalid_arg;
+    const m = open(matcher) catch |e| return codeOf(e);
     const out = out_token orelse return invalid_arg;
     out.* = sample(m, logits, n_logits, how) catch return m.diag.status.code();
     return 0;
