@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -17,6 +16,8 @@ async def in_thread(function: Callable[[], Result], stop: Callable[[], object]) 
     If the task is cancelled, `stop` is called, which makes the function return soon, and the task ends when it has:
     nothing that the function uses is in use afterwards.
     """
+    import asyncio  # not before it is used: it takes as long to import as this package
+
     future = asyncio.get_running_loop().run_in_executor(None, function)
     try:
         return await asyncio.shield(future)
