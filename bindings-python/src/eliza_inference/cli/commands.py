@@ -18,6 +18,7 @@ from eliza_inference.cli import grammar as grammar_command
 from eliza_inference.cli import schema as schema_command
 from eliza_inference.cli import tags as tags_command
 from eliza_inference.cli import trie as trie_command
+from eliza_inference.cli.vocabularies import byte_vocabulary
 from eliza_inference.errors import ElizaError
 from eliza_inference.json_schema import JsonSchemaSettings
 
@@ -200,7 +201,7 @@ def check_schema(file: Path, settings: JsonSchemaSettings) -> None:
 @schema_options
 def allowed(file: Path, after: str, settings: JsonSchemaSettings) -> None:
     """Tell which bytes may follow a part of a document, which text must, and whether it may end."""
-    vocabulary, text = schema_command.byte_vocabulary(), schema_command.read_schema(file)
+    vocabulary, text = byte_vocabulary(), schema_command.read_schema(file)
     constraint = schema_command.compile_schema(vocabulary, file, text, settings)
     schema_command.allowed(Console(), constraint, after)
 
@@ -223,7 +224,7 @@ def check_tags(file: Path, model: Path | None) -> None:
 @click.option("--after", default="", metavar="TEXT", help="The text so far.")
 def allowed_by_tags(file: Path, after: str) -> None:
     """Tell which bytes may follow a text, which text must, and whether it may end."""
-    constraint = tags_command.compile_tags(schema_command.byte_vocabulary(), file, file.read_bytes())
+    constraint = tags_command.compile_tags(byte_vocabulary(), file, file.read_bytes())
     schema_command.allowed(Console(), constraint, after, "text with these tags")
 
 

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from eliza_inference.cli.plural import counted
+from eliza_inference.cli.vocabularies import vocabulary_of
 from eliza_inference.constraint import Constraint
 from eliza_inference.errors import GrammarError
-from eliza_inference.model import Model
 from eliza_inference.vocabulary import Vocabulary
 
 
@@ -36,12 +36,7 @@ def compile_grammar(vocabulary: Vocabulary, file: Path, text: str) -> Constraint
 def check(console: Console, file: Path, model_path: Path | None) -> None:
     """Prints sizes and notes."""
     text = read_grammar(file)
-    if model_path is None:
-        # Conflicts and sizes do not depend on the vocabulary; this one leaves no byte out.
-        vocabulary = Vocabulary(256, [bytes([byte]) for byte in range(256)])
-    else:
-        with Model(model_path) as model:
-            vocabulary = model.vocabulary
+    vocabulary = vocabulary_of(model_path)
     vocabulary.prepare()
     started = time.perf_counter()
     constraint = compile_grammar(vocabulary, file, text)

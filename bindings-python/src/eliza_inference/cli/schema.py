@@ -11,14 +11,12 @@ from rich.text import Text
 
 from eliza_inference.cli.grammar import print_notes
 from eliza_inference.cli.plural import counted
+from eliza_inference.cli.vocabularies import END, byte_vocabulary
 from eliza_inference.constraint import Constraint
 from eliza_inference.errors import GrammarError, InvalidArgumentError
 from eliza_inference.json_schema import JsonSchema, JsonSchemaSettings
 from eliza_inference.matcher import Matcher, Step
-from eliza_inference.vocabulary import TokenFlag, Vocabulary
-
-END = 256
-"""The token of the end, behind those of the single bytes."""
+from eliza_inference.vocabulary import Vocabulary
 
 
 def check(console: Console, file: Path, settings: JsonSchemaSettings) -> None:
@@ -65,14 +63,6 @@ def allowed(console: Console, constraint: Constraint, after: str, what: str = "v
         console.print(Text(f"must follow: {forced.decode(errors='backslashreplace')}"), soft_wrap=True)
     if matcher.can_stop:
         console.print("may end here")
-
-
-def byte_vocabulary() -> Vocabulary:
-    """Single bytes, and the end: what a schema allows does not depend on the vocabulary."""
-    pieces = [*(bytes([byte]) for byte in range(END)), b""]
-    vocabulary = Vocabulary(END + 1, pieces, [TokenFlag(0)] * END + [TokenFlag.END_OF_GENERATION])
-    vocabulary.prepare()
-    return vocabulary
 
 
 def read_schema(file: Path) -> str:

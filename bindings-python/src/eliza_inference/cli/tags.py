@@ -10,21 +10,16 @@ from rich.text import Text
 
 from eliza_inference.cli.grammar import print_notes
 from eliza_inference.cli.plural import counted
-from eliza_inference.cli.schema import byte_vocabulary
+from eliza_inference.cli.vocabularies import vocabulary_of
 from eliza_inference.constraint import Constraint
 from eliza_inference.errors import GrammarError
-from eliza_inference.model import Model
 from eliza_inference.vocabulary import Vocabulary
 
 
 def check(console: Console, file: Path, model_path: Path | None) -> None:
     """Prints sizes and notes."""
     descriptor = file.read_bytes()
-    if model_path is None:
-        vocabulary = byte_vocabulary()
-    else:
-        with Model(model_path) as model:
-            vocabulary = model.vocabulary
+    vocabulary = vocabulary_of(model_path)
     vocabulary.prepare()
     started = time.perf_counter()
     constraint = compile_tags(vocabulary, file, descriptor)
