@@ -263,12 +263,7 @@ fn vocabularyOpen(env: *Env, _: jni.Class, path: jni.Array) callconv(.c) i64 {
 }
 
 fn vocabularySave(env: *Env, _: jni.Class, vocabulary: i64, path: jni.Array) callconv(.c) void {
-    const text = Text.copy(env, path) orelse return;
-    defer text.free();
-    var message: [*c]u8 = null;
-    const handle = fromLong(eliza.eliza_vocab, vocabulary);
-    const status = eliza.eliza_inference_vocab_save(handle, text.bytes.ptr, text.bytes.len, &message);
-    if (status < 0) throwMessage(env, status, message);
+    saveAs(env, path, eliza.eliza_inference_vocab_save, fromLong(eliza.eliza_vocab, vocabulary));
 }
 
 fn vocabularySize(_: *Env, _: jni.Class, vocabulary: i64) callconv(.c) i32 {
@@ -426,12 +421,7 @@ fn compile(
 }
 
 fn constraintSave(env: *Env, _: jni.Class, constraint: i64, path: jni.Array) callconv(.c) void {
-    const text = Text.copy(env, path) orelse return;
-    defer text.free();
-    var message: [*c]u8 = null;
-    const handle = fromLong(eliza.eliza_constraint, constraint);
-    const status = eliza.eliza_inference_constraint_save(handle, text.bytes.ptr, text.bytes.len, &message);
-    if (status < 0) throwMessage(env, status, message);
+    saveAs(env, path, eliza.eliza_inference_constraint_save, fromLong(eliza.eliza_constraint, constraint));
 }
 
 fn constraintNotes(env: *Env, _: jni.Class, constraint: i64) callconv(.c) jni.Array {
@@ -829,6 +819,15 @@ fn copyOffsets(env: *Env, lengths: jni.Array) ?[]u64 {
     offsets[0] = 0;
     for (ints, offsets[0..ints.len], offsets[1..]) |length, before, *offset| offset.* = before + @as(u32, @bitCast(length));
     return offsets;
+}
+
+/// `save` is the library's function for such a handle.
+fn saveAs(env: *Env, path: jni.Array, save: anytype, handle: anytype) void {
+    const text = Text.copy(env, path) orelse return;
+    defer text.free();
+    var message: [*c]u8 = null;
+    const status = save(handle, text.bytes.ptr, text.bytes.len, &message);
+    if (status < 0) throwMessage(env, status, message);
 }
 
 /// The handle that a call has made, or 0 with an exception pending.
