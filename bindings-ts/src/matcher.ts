@@ -2,6 +2,7 @@
 import {
   ELIZA_ALLOWED_ALL,
   ELIZA_ALLOWED_BITMAP,
+  ELIZA_ERR_BUSY,
   ELIZA_STEP_IN_SPAN,
   ELIZA_STEP_REFUSED,
   ELIZA_STEP_SPAN_ENDED,
@@ -280,6 +281,14 @@ export class Matcher extends Owned {
     const length = new OutSlot();
     this.#check(this.#symbols.eliza_inference_matcher_leaf(this.handle, name.view, length.view));
     return name.value === 0 ? null : readText(this.library, name.handle, length.value);
+  }
+
+  /** Frees the matcher now. A second call does nothing. Throws ELIZA_ERR_BUSY inside a tokenizer that it asks. */
+  override close(): void {
+    if (!this.closed && this.#symbols.eliza_inference_matcher_rollback(this.handle, 0) === ELIZA_ERR_BUSY) {
+      throw new ElizaInferenceError(ELIZA_ERR_BUSY, "the matcher cannot be closed inside a tokenizer that it asks");
+    }
+    super.close();
   }
 
   #check(status: number): number {

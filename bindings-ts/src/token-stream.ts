@@ -391,12 +391,18 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
     llm.restoreSlot(this.library, this.handle, path);
   }
 
-  /** Closes the stream. Throws ELIZA_ERR_BUSY inside a token callback. */
+  /** Closes the stream. Throws ELIZA_ERR_BUSY inside a callback of a call on it. */
   override close(): void {
-    if (this.#generating) {
-      throw new ElizaInferenceError(ELIZA_ERR_BUSY, "the stream cannot be closed inside a token callback");
+    if (this.#generating || this.#isBusy()) {
+      throw new ElizaInferenceError(ELIZA_ERR_BUSY, "the stream cannot be closed inside a callback of a call on it");
     }
     super.close();
+  }
+
+  #isBusy(): boolean {
+    if (this.closed) return false;
+    const asItIs = this.#stopsAtSpanEnd ? 1 : 0;
+    return this.library.symbols.eliza_inference_llm_stream_set_stop_at_span_end(this.handle, asItIs) === ELIZA_ERR_BUSY;
   }
 
   #constrain(constraint: Payload | Constraint, mode: number | undefined, config: SpanConfig): void {

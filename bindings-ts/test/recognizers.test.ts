@@ -531,6 +531,28 @@ describe("the tokenizer of a vocabulary", () => {
     expect([...matcher.forced()]).toEqual([idOf("yes")]);
   });
 
+  test("cannot use the matcher that asks it", () => {
+    using own = newVocabulary();
+    const matcher = new Matcher(Constraint.regex(own, "yes!?"));
+    const refused: string[] = [];
+    own.setTokenizer((text) => {
+      for (const call of [
+        () => matcher.accept(text[0]!),
+        () => matcher.allowed(),
+        () => matcher.forced(),
+        () => matcher.reset(),
+        () => matcher.clone(),
+        () => matcher.close(),
+      ])
+        refused.push(failure(call).statusName);
+      return Int32Array.from(text);
+    });
+    expect([...matcher.forced()]).toEqual([..."yes"].map(idOf));
+    expect(refused).toEqual(Array(6).fill("ELIZA_ERR_BUSY"));
+    matcher.close();
+    expect(matcher.closed).toBe(true);
+  });
+
   test("lives as long as a matcher that may call it, also when all else was collected", async () => {
     const matcher = ((): Matcher => {
       const own = newVocabulary();

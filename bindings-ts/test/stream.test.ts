@@ -523,6 +523,31 @@ describe("a constraint of a stream", () => {
     expect(failure(() => stream.span(model.tokenTree(actions), { end: [] })).statusName).toBe("ELIZA_ERR_INVALID_ARG");
   });
 
+  test("a tokenizer cannot use the stream that asks it", () => {
+    using own = Vocabulary.fromGguf(modelPath);
+    using stream = withPrompt();
+    const refused: string[] = [];
+    own.setTokenizer(() => {
+      for (const call of [
+        () => stream.step(),
+        () => stream.prefill([1]),
+        () => stream.reset(),
+        () => stream.clearConstraint(),
+        () => stream.setSeed(1),
+        () => stream.state,
+        () => stream.close(),
+      ])
+        refused.push(failure(call).statusName);
+      return model.tokenize("timer");
+    });
+    stream.setConstraint(Constraint.regex(own, "timer"));
+    stream.setStopAtSpanEnd(true);
+    stream.step();
+    expect(refused.length).toBeGreaterThan(0);
+    expect(new Set(refused)).toEqual(new Set(["ELIZA_ERR_BUSY"]));
+    expect(stream.closed).toBe(false);
+  });
+
   test("the tokenizer of the model spells what is forced", () => {
     const text = ` ${actions[0]}, ${actions[1]}.`;
     using matcher = new Matcher(Constraint.regex(model.vocabulary, text.replaceAll(".", "\\.")));

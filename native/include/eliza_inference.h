@@ -42,6 +42,12 @@
  *     context's settings and a stream belong to one thread at a time. Only
  *     eliza_inference_llm_stream_cancel may come from another thread, and never concurrently with
  *     eliza_inference_llm_stream_close. There is no thread-local state.
+ *   - Callbacks: what calls back is in use until it returns. Inside, another call on the same matcher, stream or sampler
+ *     is ELIZA_ERR_BUSY, and freeing or closing it does nothing (a sampler must not be freed there); only what changes
+ *     nothing (last_error, info, leaf, stats, stop_reason), eliza_inference_llm_stream_cancel, and what
+ *     eliza_llm_token_callback says, work. Inside a log callback all functions of sections 7 and 8, and opening a stream or
+ *     a sampler, are ELIZA_ERR_BUSY too. Other handles may be used, and the caller's references of a vocabulary or
+ *     constraint freed.
  *   - Streams and contexts are looked up in a table, so that a closed one is told from an open one
  *     (ELIZA_ERR_CLOSED). Using a freed vocabulary, constraint or matcher is undefined, as with
  *     free(); freeing NULL does nothing.
@@ -85,8 +91,8 @@ const char *eliza_inference_status_name(int status);
 #define ELIZA_LOG_INFO 2
 
 /* Receives a message of `length` bytes (also NUL-terminated), valid during the call only. May be
- * called from any thread that calls this library, in the middle of any function: it must not call
- * the library. */
+ * called from any thread that calls this library, in the middle of any function: see "Callbacks" for what it may not
+ * call. */
 typedef void (*eliza_log_callback)(int32_t level, const char *message, size_t length, void *user_data);
 
 /* Sets the receiver of log messages for the whole process; NULL turns logging off (the default).
@@ -232,8 +238,7 @@ typedef int32_t (*eliza_tokenize_callback)(const uint8_t *text, size_t text_len,
  * tokenized longest token first. It is called during calls on matchers and constraints of this
  * vocabulary, on the threads of these calls. Callback and `user_data` must stay valid until they are
  * replaced or the vocabulary and all that was made from it are freed; NULL removes it. The vocabulary
- * of a context has one. Must not be called while other threads use the vocabulary. A callback may not use the
- * matcher whose call it is part of: ELIZA_ERR_BUSY, and freeing that one does nothing.
+ * of a context has one. Must not be called while other threads use the vocabulary.
  * [keeps tokenize, user_data] */
 int eliza_inference_vocab_set_tokenizer(eliza_vocab *vocab, eliza_tokenize_callback tokenize, void *user_data);
 

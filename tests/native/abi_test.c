@@ -1224,6 +1224,138 @@ static void test_reentry(EliInferenceContext *ctx, EliLlmStream *stream) {
     CHECK_EQUAL(eliza_inference_llm_stream_stop_reason(stream), ELIZA_STOP_NONE);
 }
 
+/* Of a callback that may not use the stream whose call it is part of. */
+static void check_that_all_is_busy(EliLlmStream *stream) {
+    int32_t out[4] = {0};
+    size_t n;
+    eliza_span_state_t state = {.struct_size = sizeof state};
+    eliza_sampling_t greedy = {.struct_size = sizeof greedy, .mode = ELIZA_MODE_GREEDY};
+    eliza_llm_stream_stats_t stats = {.struct_size = sizeof stats};
+    const char *name;
+    GIVES(ELIZA_ERR_BUSY, eliza_inference_llm_stream_prefill(stream, out, 1, &error));
+    GIVES(ELIZA_ERR_BUSY, eliza_inference_llm_stream_next(stream, out, 4, &n, NULL, 0, NULL, NULL, &error));
+    GIVES(ELIZA_ERR_BUSY, eliza_inference_llm_stream_generate(stream, 1, never_called, NULL, &error));
+    GIVES(ELIZA_ERR_BUSY, eliza_inference_llm_stream_save_slot(stream, "/nonexistent/slot", &error));
+    GIVES(ELIZA_ERR_BUSY, eliza_inference_llm_stream_restore_slot(stream, "/nonexistent/slot", &error));
+    CHECK_EQUAL(eliza_inference_llm_stream_reset(stream), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_reset_keep(stream, 0), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_set_token_trie(stream, PAYLOAD, PAYLOAD_LENGTH, ELIZA_MODE_GREEDY), ELIZA_ERR_BUSY);
+    CHECK(strstr(eliza_inference_llm_stream_last_error(stream), "callback") != NULL);
+    CHECK_EQUAL(eliza_inference_clear_token_trie(stream), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_set_constraint(stream, NULL, ELIZA_MODE_GREEDY, NULL), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_clear_constraint(stream), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_activate(stream, "", 0), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_state(stream, &state), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_seed(stream, 3), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_sampling(stream, &greedy), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_time_budget_ms(stream, 1), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_span_timeout(stream, 1), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_stop_at_span_end(stream, 1), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_skip_ahead(stream, 0), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_threads(stream, 1), ELIZA_ERR_BUSY);
+    eliza_inference_llm_stream_close(stream); /* not now */
+    /* What changes nothing. */
+    CHECK_EQUAL(eliza_inference_llm_stream_stop_reason(stream), ELIZA_STOP_NONE);
+    CHECK_EQUAL(eliza_inference_llm_stream_stats(stream, &stats), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_llm_stream_leaf(stream, &name, &n), ELIZA_OK);
+}
+
+static int32_t tokenizes_by_the_stream(const uint8_t *text, size_t length, int32_t *out, size_t cap, void *user_data) {
+    reentry *at = user_data;
+    (void)text, (void)length, (void)out, (void)cap;
+    at->calls++;
+    check_that_all_is_busy(at->stream);
+    return -1;
+}
+
+/* Forced tokens are asked for in steps, and in drafts. */
+static void test_a_tokenizer_cannot_use_its_stream(EliInferenceContext *ctx, EliLlmStream *stream) {
+    eliza_vocab *vocab = NULL;
+    GIVES(ELIZA_OK, eliza_inference_vocab_from_context(ctx, &vocab, &error));
+    reentry at = {stream, 0};
+    CHECK_EQUAL(eliza_inference_vocab_set_tokenizer(vocab, tokenizes_by_the_stream, &at), ELIZA_OK);
+    eliza_constraint *regex = make_regex(vocab, "timer");
+    start_over(ctx, stream);
+    CHECK_EQUAL(eliza_inference_set_constraint(stream, regex, ELIZA_MODE_GREEDY, NULL), ELIZA_OK);
+    int32_t out[32];
+    size_t n = 0, length = 0;
+    char text[64] = "";
+    for (int status = 0; status == 0 && length < 32; length += strlen(text + length))
+        status = eliza_inference_llm_stream_next(stream, out, 32, &n, text + length, 32, NULL, NULL, NULL);
+    CHECK(strcmp(text, "timer") == 0);
+    CHECK(at.calls > 0);
+    CHECK_EQUAL(eliza_inference_vocab_set_tokenizer(vocab, NULL, NULL), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_clear_constraint(stream), ELIZA_OK);
+    eliza_inference_constraint_free(regex);
+    eliza_inference_vocab_free(vocab);
+}
+
+typedef struct {
+    EliInferenceContext *ctx;
+    EliLlmStream *stream;
+    eliza_matcher *matcher;
+    int calls;
+} logged_calls;
+
+static void logs_by_calling(int32_t level, const char *message, size_t length, void *user_data) {
+    logged_calls *at = user_data;
+    eliza_vocab *vocab = NULL;
+    float vector[1];
+    int dimension = 0;
+    (void)level, (void)message, (void)length;
+    at->calls++;
+    if (at->stream) check_that_all_is_busy(at->stream);
+    if (at->matcher) {
+        CHECK_EQUAL(eliza_inference_matcher_reset(at->matcher), ELIZA_ERR_BUSY);
+        CHECK(strstr(eliza_inference_matcher_last_error(at->matcher), "callback") != NULL);
+        eliza_inference_matcher_free(at->matcher); /* not now */
+    }
+    if (!at->ctx) return;
+    GIVES_NULL(ELIZA_ERR_BUSY, eliza_inference_create("/nonexistent/model.gguf", &error));
+    GIVES(ELIZA_ERR_BUSY, eliza_inference_llama_load(NULL, 0, &error));
+    GIVES(ELIZA_ERR_BUSY, eliza_inference_vocab_from_context(at->ctx, &vocab, &error));
+    GIVES(ELIZA_ERR_BUSY, eliza_inference_embed(at->ctx, "a", 1, ELIZA_POOLING_MEAN, vector, 1, &dimension, &error));
+    GIVES_NULL(ELIZA_ERR_BUSY, eliza_inference_llm_stream_open(at->ctx, NULL, &error));
+    eliza_inference_set_log_callback(logs_by_calling, at); /* is allowed */
+}
+
+static void test_a_log_callback_cannot_use_what_logs(EliInferenceContext *ctx, EliLlmStream *stream) {
+    logged_calls at = {ctx, stream, NULL, 0};
+    int32_t out[8];
+    size_t n = 0;
+    start_over(ctx, stream);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_span_timeout(stream, 2), ELIZA_OK);
+    static const char payload[] = "{\"modelId\":\"\",\"descriptors\":[{\"path\":\"a\",\"leaves\":[{\"name\":\"X\","
+                                  "\"tokens\":[10,11]}]}],\"names\":\"labels\"}";
+    CHECK_EQUAL(eliza_inference_set_token_trie(stream, payload, sizeof payload - 1, ELIZA_MODE_GREEDY), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_span_timeout(stream, 1), ELIZA_OK);
+    eliza_inference_set_log_callback(logs_by_calling, &at);
+    CHECK_EQUAL(eliza_inference_llm_stream_next(stream, out, 1, &n, NULL, 0, NULL, NULL, NULL), ELIZA_OK);
+    CHECK_EQUAL(at.calls, 1);
+    eliza_inference_set_log_callback(NULL, NULL);
+    CHECK_EQUAL(eliza_inference_clear_token_trie(stream), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_llm_stream_set_span_timeout(stream, ELIZA_SPAN_TIMEOUT_TOKENS), ELIZA_OK);
+    eliza_vocab *vocab = NULL;
+    GIVES(ELIZA_OK, eliza_inference_vocab_from_context(ctx, &vocab, &error)); /* the callback is over */
+    eliza_inference_vocab_free(vocab);
+}
+
+static void test_a_log_callback_cannot_use_its_matcher(void) {
+    eliza_constraint *constraint = make_constraint(PAYLOAD, PAYLOAD_LENGTH);
+    logged_calls at = {0};
+    GIVES(ELIZA_OK, eliza_inference_matcher_create(constraint, 0, &at.matcher, &error));
+    CHECK_EQUAL(eliza_inference_matcher_set_span_timeout(at.matcher, 1), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_matcher_activate(at.matcher, "action", 6), ELIZA_OK);
+    eliza_inference_set_log_callback(logs_by_calling, &at);
+    CHECK_EQUAL(eliza_inference_matcher_accept(at.matcher, 10),
+                ELIZA_STEP_IN_SPAN | ELIZA_STEP_SPAN_ENDED | ELIZA_STEP_TIMED_OUT);
+    eliza_inference_set_log_callback(NULL, NULL);
+    CHECK_EQUAL(at.calls, 1);
+    CHECK_EQUAL(eliza_inference_matcher_reset(at.matcher), ELIZA_OK);
+    eliza_inference_matcher_free(at.matcher);
+    eliza_inference_constraint_free(constraint);
+}
+
 /* A context is no stream, a stream no context, and an address inside a handle is neither. */
 static void test_handles_of_another_kind(EliInferenceContext *ctx, EliLlmStream *stream) {
     test_stream_handle((EliLlmStream *)ctx, ELIZA_ERR_CLOSED);
@@ -1288,6 +1420,8 @@ static void test_with_model(const char *model, const char *not_a_model) {
     test_stream_trie(ctx, stream);
     test_stream_constraint(ctx, stream);
     test_reentry(ctx, stream);
+    test_a_tokenizer_cannot_use_its_stream(ctx, stream);
+    test_a_log_callback_cannot_use_what_logs(ctx, stream);
     test_handles_of_another_kind(ctx, stream);
     test_slots(ctx, model);
 
@@ -1327,6 +1461,7 @@ int main(int argc, char **argv) {
     test_matcher();
     test_forced_run_longer_than_its_buffer();
     test_log();
+    test_a_log_callback_cannot_use_its_matcher();
     test_samplers_that_are_none();
     test_llama_missing();
     test_contexts_that_are_none();

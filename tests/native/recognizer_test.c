@@ -700,6 +700,47 @@ static void test_a_tokenizer_cannot_use_its_matcher(eliza_vocab *vocab) {
     eliza_inference_constraint_free(regex);
 }
 
+typedef struct {
+    eliza_vocab *vocab;
+    eliza_constraint *constraint;
+} freed_within;
+
+/* The references of the caller, whose call goes on. */
+static int frees(void *user_data) {
+    freed_within *at = user_data;
+    eliza_inference_vocab_free(at->vocab);
+    eliza_inference_constraint_free(at->constraint);
+    *at = (freed_within){0};
+    return 0;
+}
+
+static int gives_nothing_and_frees(const char *uri, size_t uri_len, const char **out_text, size_t *out_len, void *user_data) {
+    (void)uri, (void)uri_len, (void)out_text, (void)out_len;
+    return frees(user_data);
+}
+
+static void test_callbacks_may_free_what_is_in_use(void) {
+    freed_within at = {make_vocab(), NULL};
+    eliza_compile_config_t config = {.struct_size = sizeof config, .cancel = frees, .user_data = &at};
+    eliza_constraint *made = NULL;
+    GIVES(ELIZA_OK, eliza_inference_constraint_create_regex(at.vocab, "a+", 2, 0, &config, &made, &error));
+    CHECK(at.vocab == NULL);
+    eliza_inference_constraint_free(made);
+
+    const char *schema = "{\"$ref\":\"other\"}";
+    at.vocab = make_vocab();
+    eliza_json_schema_options_t options = {.struct_size = sizeof options, .document = gives_nothing_and_frees, .user_data = &at};
+    GIVES(ELIZA_ERR_GRAMMAR,
+          eliza_inference_constraint_create_json_schema(at.vocab, schema, strlen(schema), &options, NULL, &made, &error));
+    CHECK(at.vocab == NULL);
+
+    const char *grammar = "start: \"a\" start?";
+    at.vocab = make_vocab();
+    GIVES(ELIZA_OK, eliza_inference_constraint_create_lark(at.vocab, grammar, strlen(grammar), NULL, &at.constraint, &error));
+    GIVES(ELIZA_OK, eliza_inference_constraint_prepare(at.constraint, &config, &error));
+    CHECK(at.constraint == NULL);
+}
+
 /* 6: matcher */
 
 static int create_span(const eliza_constraint *constraint, const eliza_span_config_t *config) {
@@ -1311,6 +1352,7 @@ int main(int argc, char **argv) {
     test_kinds(vocab);
     test_tokenizers(vocab);
     test_a_tokenizer_cannot_use_its_matcher(vocab);
+    test_callbacks_may_free_what_is_in_use();
     test_span_config(vocab);
     test_matcher_without_handle();
     test_forced_buffers(vocab);

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from cffi import FFI
 from eliza_inference import (
+    BusyError,
     Constraint,
     InvalidArgumentError,
     LimitError,
@@ -348,3 +349,35 @@ def test_a_sampler_refuses_another_vocabulary(chain: Chain) -> None:
     other = Vocabulary(256, [bytes([byte]) for byte in range(256)])
     with pytest.raises(ModelMismatchError):
         constraint_sampler(chain.vocab, Constraint.regex(other, "a"))
+
+
+def test_what_receives_a_message_cannot_use_the_sampler_that_logs(chain: Chain) -> None:
+    sampler = chain.sampler(TREE)
+    refused: list[str] = []
+    clones: list[bool] = []
+
+    class Handler(logging.Handler):
+        def emit(self, _record: logging.LogRecord) -> None:
+            for call in (
+                lambda: clear_sampler_trie(sampler),
+                lambda: set_sampler_trie(sampler, TREE),
+                lambda: activate_sampler(sampler, "action"),
+                lambda: sampler_state(sampler),
+            ):
+                try:
+                    call()
+                except BusyError as error:
+                    refused.append(str(error))
+            chain.c.llama_sampler_reset(chain.pointer(sampler))
+            clones.append(chain.c.llama_sampler_clone(chain.pointer(sampler)) != chain.ffi.NULL)
+
+    handler = Handler()
+    logging.getLogger("eliza_inference").addHandler(handler)
+    try:
+        candidates = chain.candidates([40, 41])  # none is legal
+        assert chain.apply(sampler, candidates) == [10, 20]
+    finally:
+        logging.getLogger("eliza_inference").removeHandler(handler)
+    assert len(refused) == 4 and all("callback" in message for message in refused)
+    assert clones == [False]
+    clear_sampler_trie(sampler)

@@ -15,7 +15,7 @@ from eliza_inference._library import CData, call, ffi, kept_alive_by, lent_text,
 from eliza_inference._logits import apply_bitmaps
 from eliza_inference._tokenizers import watching_tokenizer
 from eliza_inference.constraint import Constraint, ConstraintKind
-from eliza_inference.errors import ClosedError, ElizaError, error_from_status
+from eliza_inference.errors import BusyError, ClosedError, ElizaError, Status, error_from_status
 from eliza_inference.span_config import SpanConfig
 
 if TYPE_CHECKING:
@@ -375,7 +375,9 @@ class Matcher(Closing):
 
     def close(self) -> None:
         """Frees the matcher now rather than with its last reference. A second call does nothing; other calls
-        then raise `ClosedError`. A lent `bitmap` stays readable."""
+        then raise `ClosedError`. A lent `bitmap` stays readable. `BusyError` inside a tokenizer that it asks."""
+        if self._handle and lib.eliza_inference_matcher_rollback(self._handle, 0) == Status.BUSY:
+            raise BusyError("the matcher cannot be closed inside a tokenizer that it asks")
         handle, self._handle = self._handle, ffi.NULL
         # A bitmap that was lent holds the handle: the last such array frees it.
         if handle and not self._lent_bitmap:

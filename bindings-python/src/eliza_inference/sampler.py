@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from eliza_inference._arguments import instance, mode_number, utf8
 from eliza_inference._library import CData, call, create, ffi, lib, new_struct
 from eliza_inference.constraint import Constraint, Payload, payload_bytes
-from eliza_inference.errors import error_from_status
+from eliza_inference.errors import Status, error_from_status
 from eliza_inference.matcher import Mode, SpanState, span_state
 from eliza_inference.span_config import SpanConfig
 
@@ -112,4 +112,5 @@ def _sampler(address: int) -> CData:
 
 def _check(status: int) -> None:
     if status < 0:
-        raise error_from_status(status, "not a sampler of this library")
+        is_busy = status == Status.BUSY
+        raise error_from_status(status, "inside a callback of its call" if is_busy else "not a sampler of this library")

@@ -34,6 +34,7 @@ from eliza_inference.errors import (
     InvalidArgumentError,
     PayloadError,
     StateError,
+    Status,
     error_from_status,
 )
 from eliza_inference.matcher import Mode, SpanState, span_state
@@ -405,10 +406,12 @@ class TokenStream(Closing):
 
     def close(self) -> None:
         """Frees the stream, after waiting for a `cancel` in another thread. A second call does nothing; other
-        calls then raise `ClosedError`. `BusyError` inside a token callback."""
+        calls then raise `ClosedError`. `BusyError` inside a callback of a call on this stream."""
         with self._closing:
-            if self._generating:
-                raise BusyError("the stream cannot be closed inside a token callback")
+            set_as_it_is = lib.eliza_inference_llm_stream_set_stop_at_span_end
+            is_busy = self._handle and set_as_it_is(self._handle, self._stops_at_span_end) == Status.BUSY
+            if self._generating or is_busy:
+                raise BusyError("the stream cannot be closed inside a callback of a call on it")
             handle, self._handle = self._handle, ffi.NULL
         if handle:
             ffi.release(handle)

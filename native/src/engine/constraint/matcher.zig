@@ -21,7 +21,7 @@ pub const Matcher = struct {
     sampler: sampling.Sampler = .{},
     /// The last failure.
     diag: Diagnostic = .{},
-    /// Within a call that asks the vocabulary's tokenizer, from which no other may come.
+    /// Within a call that asks the vocabulary's tokenizer or logs: no other may come from there.
     is_busy: bool = false,
 
     /// At the start of a text. Retains the constraint. `config.timeout` 0: the kind's default.
@@ -67,8 +67,14 @@ pub const Matcher = struct {
             return m.diag.fail(.invalid_arg, "token {d} is outside 0..{d}", .{ token, m.constraint.vocabulary.tokens.n - 1 });
         }
         const step = m.state.accept(m.gpa, token, m.timeout) catch |e| return m.notTold(e);
-        if (step.timed_out) span.logTimeout(m.timeout);
+        if (step.timed_out) m.logTimeout();
         return step;
+    }
+
+    noinline fn logTimeout(m: *Matcher) void {
+        m.is_busy = true;
+        defer m.is_busy = false;
+        span.logTimeout(m.timeout);
     }
 
     /// Takes back the last `n_tokens` that were accepted.

@@ -1,5 +1,7 @@
 //! Log messages. They go to the host's receiver, or nowhere if it has set none.
 
+const std = @import("std");
+const builtin = @import("builtin");
 const Mutex = @import("mutex.zig").Mutex;
 const message = @import("message");
 
@@ -13,6 +15,10 @@ const Receiver = struct { callback: ?*const Callback = null, user_data: ?*anyopa
 
 var mutex: Mutex = .{};
 var receiver: Receiver = .{};
+/// The messages that are being received now, on their threads' stacks; under `mutex`.
+var receiving: std.atomic.Value(?*Receiving) = .init(null);
+
+const Receiving = struct { thread: usize, next: ?*Receiving };
 
 /// Replaces the receiver; null: none. Safe from any thread, and from the receiver itself. A message that is
 /// being sent may still reach the old one.
@@ -29,8 +35,10 @@ pub inline fn write(level: Level, comptime format: []const u8, args: anytype) vo
 
 noinline fn send(level: Level, format: [*:0]const u8, args: [*]const message.Argument) void {
     @branchHint(.cold);
-    const to = current();
+    var own: Receiving = .{ .thread = threadId(), .next = null };
+    const to = begin(&own);
     const callback = to.callback orelse return;
+    defer end(&own);
     var buffer: [message_bytes_max + 1]u8 = undefined;
     const length = message.printErased(buffer[0..message_bytes_max], format, args).len;
     buffer[length] = 0;
@@ -39,9 +47,42 @@ noinline fn send(level: Level, format: [*:0]const u8, args: [*]const message.Arg
 
 const message_bytes_max = 1023;
 
-// A copy, so that the lock is not held while the receiver runs.
-fn current() Receiver {
+/// Whether this thread is in a receiver, so that a call comes from within another.
+pub fn isReceiving() bool {
+    if (receiving.load(.monotonic) == null) return false;
     mutex.lock();
     defer mutex.unlock();
+    const thread = threadId();
+    var at = receiving.load(.monotonic);
+    while (at) |one| : (at = one.next) if (one.thread == thread) return true;
+    return false;
+}
+
+// Gives a copy, so that the lock is not held while the receiver runs.
+fn begin(own: *Receiving) Receiver {
+    mutex.lock();
+    defer mutex.unlock();
+    if (receiver.callback == null) return receiver;
+    own.next = receiving.load(.monotonic);
+    receiving.store(own, .monotonic);
     return receiver;
+}
+
+fn end(own: *Receiving) void {
+    mutex.lock();
+    defer mutex.unlock();
+    if (receiving.load(.monotonic) == own) return receiving.store(own.next, .monotonic);
+    var at = receiving.load(.monotonic).?;
+    while (at.next != own) at = at.next.?;
+    at.next = own.next;
+}
+
+/// The standard library's way needs thread-local storage.
+fn threadId() usize {
+    return switch (builtin.os.tag) {
+        .linux => @intCast(std.os.linux.gettid()),
+        .windows => std.os.windows.GetCurrentThreadId(),
+        .freestanding => 0,
+        else => @intFromPtr(std.c.pthread_self()),
+    };
 }

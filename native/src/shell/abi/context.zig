@@ -7,6 +7,7 @@ const Context = @import("../llama/context.zig").Context;
 const Pooling = @import("../llama/embedder.zig").Pooling;
 const quoted = @import("engine").diagnostic.quoted;
 const loader = @import("../llama/loader.zig");
+const native_log = @import("../llama/native_log.zig");
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const limits = @import("engine").limits;
 const Table = @import("handles.zig").Table;
@@ -18,8 +19,10 @@ pub const Handle = opaque {};
 
 var contexts: Table(Context, Handle, 0) = .{};
 
-/// The context of an open handle. Lent: `destroy` on another thread may free it.
+/// The context of an open handle. Lent: `destroy` on another thread may free it. Fails in a receiver of log messages, which may be
+/// within a call on this context.
 pub fn find(ctx: ?*const Handle, diag: *boundary.Diagnostic) boundary.Error!*Context {
+    try native_log.refuseWithin(diag);
     if (ctx == null) return diag.fail(.invalid_arg, "ctx is NULL", .{});
     return contexts.get(ctx) orelse diag.fail(.closed, "ctx is not an open context", .{});
 }

@@ -90,7 +90,8 @@ fn openConstraint(
     out: recognizer_abi.Out,
     diag: *boundary.Diagnostic,
 ) boundary.Error!*Constraint {
-    const v = try recognizer_abi.check(vocab, out, diag);
+    const v = (try recognizer_abi.check(vocab, out, diag)).retain(); // a callback may free the caller's reference
+    defer v.release();
     const text = boundary.slice(u8, path, path_len) orelse return diag.fail(.invalid_arg, "path is NULL", .{});
     const settings = try recognizer_abi.CompileConfig.settings(config, diag);
     const how = try howToOpen(flags, diag);

@@ -2,6 +2,7 @@
 
 const boundary = @import("boundary.zig");
 const loader = @import("../llama/loader.zig");
+const native_log = @import("../llama/native_log.zig");
 
 const invalid_arg = boundary.Status.invalid_arg.code();
 
@@ -25,6 +26,8 @@ export fn eliza_inference_llama_load(path: ?[*]const u8, path_len: usize, out_er
 }
 
 export fn eliza_inference_llama_info(out_info: ?*Info) c_int {
+    var diag: boundary.Diagnostic = .{};
+    native_log.refuseWithin(&diag) catch return diag.status.code();
     const runtime = loader.bound() orelse return boundary.Status.state.code();
     const info: Info = .{ .path = runtime.path, .version = runtime.version, .layout = runtime.layout.name };
     return if (boundary.fill(Info, out_info, info)) 0 else invalid_arg;

@@ -123,7 +123,13 @@ export fn eliza_inference_matcher_free(matcher: ?*Matcher) void {
 /// The matcher of a call. One that is within another call, from whose callback this one comes, is refused.
 inline fn open(matcher: ?*Matcher) error{ Null, Busy }!*Matcher {
     const m = matcher orelse return error.Null;
-    return if (m.is_busy) error.Busy else m;
+    return if (m.is_busy) refuse(m) else m;
+}
+
+noinline fn refuse(m: *Matcher) error{Busy} {
+    @branchHint(.cold);
+    m.diag.fail(.busy, "not allowed inside a callback of a call on the same matcher", .{}) catch {};
+    return error.Busy;
 }
 
 fn codeOf(refusal: error{ Null, Busy }) c_int {

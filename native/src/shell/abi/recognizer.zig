@@ -79,7 +79,8 @@ fn createChoices(
     out: Out,
     diag: *boundary.Diagnostic,
 ) boundary.Error!*Constraint {
-    const v = try check(vocab, out, diag);
+    const v = (try check(vocab, out, diag)).retain(); // a callback may free the caller's reference
+    defer v.release();
     const ends = offsets orelse return diag.fail(.invalid_arg, "offsets is NULL", .{});
     if (flags & ~@as(u32, choices_canonical) != 0) return diag.fail(.invalid_arg, "flags has unknown bits", .{});
     if (n_choices > choices_module.choices_max) {
@@ -116,7 +117,8 @@ fn createRegex(
     out: Out,
     diag: *boundary.Diagnostic,
 ) boundary.Error!*Constraint {
-    const v = try check(vocab, out, diag);
+    const v = (try check(vocab, out, diag)).retain(); // a callback may free the caller's reference
+    defer v.release();
     const text = boundary.slice(u8, pattern, pattern_len) orelse return diag.fail(.invalid_arg, "pattern is NULL", .{});
     const known: u32 = regex_ignore_case | regex_search;
     if (flags & ~known != 0) return diag.fail(.invalid_arg, "flags has unknown bits", .{});
@@ -177,7 +179,8 @@ fn createLark(
     out: Out,
     diag: *boundary.Diagnostic,
 ) boundary.Error!*Constraint {
-    const v = try check(vocab, out, diag);
+    const v = (try check(vocab, out, diag)).retain(); // a callback may free the caller's reference
+    defer v.release();
     const text = boundary.slice(u8, grammar, grammar_len) orelse return diag.fail(.invalid_arg, "grammar is NULL", .{});
     const settings = try CompileConfig.settings(config, diag);
     const o: LarkOptions = if (options) |given|
@@ -222,7 +225,8 @@ fn createGbnf(
     out: Out,
     diag: *boundary.Diagnostic,
 ) boundary.Error!*Constraint {
-    const v = try check(vocab, out, diag);
+    const v = (try check(vocab, out, diag)).retain(); // a callback may free the caller's reference
+    defer v.release();
     const text = boundary.slice(u8, grammar, grammar_len) orelse return diag.fail(.invalid_arg, "grammar is NULL", .{});
     const root_given = boundary.slice(u8, root, root_len) orelse return diag.fail(.invalid_arg, "root is NULL", .{});
     if (flags & ~@as(u32, gbnf_ebnf) != 0) return diag.fail(.invalid_arg, "flags has unknown bits", .{});
@@ -272,7 +276,8 @@ fn createJsonSchema(
     out: Out,
     diag: *boundary.Diagnostic,
 ) boundary.Error!*Constraint {
-    const v = try check(vocab, out, diag);
+    const v = (try check(vocab, out, diag)).retain(); // a callback may free the caller's reference
+    defer v.release();
     const text = boundary.slice(u8, schema, schema_len) orelse return diag.fail(.invalid_arg, "schema is NULL", .{});
     const settings = try CompileConfig.settings(config, diag);
     const o: JsonSchemaOptions = if (options) |given|
@@ -319,7 +324,8 @@ fn createTags(
     out: Out,
     diag: *boundary.Diagnostic,
 ) boundary.Error!*Constraint {
-    const v = try check(vocab, out, diag);
+    const v = (try check(vocab, out, diag)).retain(); // a callback may free the caller's reference
+    defer v.release();
     const text = boundary.slice(u8, descriptor, descriptor_len) orelse return diag.fail(.invalid_arg, "descriptor is NULL", .{});
     return compiler.createConstraint(gpa, v, .{ .tags = text }, try CompileConfig.settings(config, diag), diag);
 }
@@ -354,6 +360,8 @@ export fn eliza_inference_constraint_prepare(constraint: ?*const Constraint, con
     const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
     var diag: boundary.Diagnostic = .{};
     const settings = CompileConfig.settings(config, &diag) catch return boundary.fail(out_error, &diag);
+    _ = c.retain(); // a callback may free the caller's reference
+    defer c.release();
     c.compiled.prepare(&settings.budget, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }

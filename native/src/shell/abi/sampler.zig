@@ -89,7 +89,9 @@ fn sourceOf(
 
 fn find(sampler: ?*const api.Sampler, diag: *boundary.Diagnostic) boundary.Error!*GuideSampler {
     const given = sampler orelse return diag.fail(.invalid_arg, "sampler is NULL", .{});
-    return samplers.stateOf(given) orelse diag.fail(.invalid_arg, "sampler is not one of this library's", .{});
+    const s = samplers.stateOf(given) orelse return diag.fail(.invalid_arg, "sampler is not one of this library's", .{});
+    if (s.is_busy) return diag.fail(.busy, "not allowed inside a callback of a call on the same sampler", .{});
+    return s;
 }
 
 export fn eliza_inference_sampler_set_token_trie(

@@ -158,6 +158,17 @@ fn missing(handle: ?*const Handle) c_int {
     return if (handle == null) invalid_arg else boundary.Status.closed.code();
 }
 
+/// The stream of a call, until its `leave`. One that is within another call, from whose callback this one comes, is
+/// refused. What only reads what stands, and `cancel`, do not enter.
+fn enter(handle: ?*const Handle, diag: *boundary.Diagnostic) boundary.Error!*Stream {
+    const s = try find(handle, diag);
+    s.enter() catch |e| {
+        diag.* = s.diag;
+        return e;
+    };
+    return s;
+}
+
 // ---- Life
 
 export fn eliza_inference_llm_stream_open(
@@ -183,7 +194,7 @@ fn open(ctx: ?*context_abi.Handle, cfg: ?*const Config, diag: *boundary.Diagnost
 
 export fn eliza_inference_llm_stream_close(stream: ?*Handle) void {
     const s = streams.get(stream) orelse return;
-    if (s.in_callback) return;
+    if (s.in_callback or s.is_busy) return;
     _ = streams.take(stream);
     s.close();
 }
@@ -193,7 +204,9 @@ export fn eliza_inference_llm_stream_reset(stream: ?*Handle) c_int {
 }
 
 export fn eliza_inference_llm_stream_reset_keep(stream: ?*Handle, n_keep: i32) c_int {
-    const s = streams.get(stream) orelse return missing(stream);
+    var diag: boundary.Diagnostic = .{};
+    const s = enter(stream, &diag) catch return diag.status.code();
+    defer s.leave();
     return resetKeep(s, n_keep) catch s.diag.status.code();
 }
 
@@ -218,7 +231,8 @@ export fn eliza_inference_llm_stream_prefill(
 ) c_int {
     boundary.begin(out_error);
     var diag: boundary.Diagnostic = .{};
-    const s = find(stream, &diag) catch return boundary.fail(out_error, &diag);
+    const s = enter(stream, &diag) catch return boundary.fail(out_error, &diag);
+    defer s.leave();
     prefill(s, token_ids, num_tokens) catch return boundary.fail(out_error, &s.diag);
     return 0;
 }
@@ -245,7 +259,8 @@ export fn eliza_inference_llm_stream_next(
     if (drafter_accepted_out) |n| n.* = 0;
     if (text_out != null and text_cap > 0) text_out.?[0] = 0;
     var diag: boundary.Diagnostic = .{};
-    const s = find(stream, &diag) catch return boundary.fail(out_error, &diag);
+    const s = enter(stream, &diag) catch return boundary.fail(out_error, &diag);
+    defer s.leave();
     const delivery = next(s, .{ .tokens = tokens_out, .cap = tokens_cap, .n = num_tokens_out }, text_out, text_cap) catch
         return boundary.fail(out_error, &s.diag);
     if (drafter_drafted_out) |n| n.* = @intCast(delivery.drafted);
@@ -279,7 +294,8 @@ export fn eliza_inference_llm_stream_generate(
 ) c_int {
     boundary.begin(out_error);
     var diag: boundary.Diagnostic = .{};
-    const s = find(stream, &diag) catch return boundary.fail(out_error, &diag);
+    const s = enter(stream, &diag) catch return boundary.fail(out_error, &diag);
+    defer s.leave();
     generate(s, max_tokens, on_token, user_data) catch return boundary.fail(out_error, &s.diag);
     return 0;
 }
@@ -337,7 +353,8 @@ fn withFile(
     boundary.begin(out_error);
     const path = filename orelse return boundary.reject(out_error, "filename is NULL");
     var diag: boundary.Diagnostic = .{};
-    const s = find(stream, &diag) catch return boundary.fail(out_error, &diag);
+    const s = enter(stream, &diag) catch return boundary.fail(out_error, &diag);
+    defer s.leave();
     action(s, std.mem.span(path)) catch return boundary.fail(out_error, &s.diag);
     return 0;
 }
@@ -345,13 +362,17 @@ fn withFile(
 // ---- Settings
 
 export fn eliza_inference_llm_stream_set_seed(stream: ?*Handle, seed: u64) c_int {
-    const s = streams.get(stream) orelse return missing(stream);
+    var diag: boundary.Diagnostic = .{};
+    const s = enter(stream, &diag) catch return diag.status.code();
+    defer s.leave();
     s.setSeed(seed);
     return 0;
 }
 
 export fn eliza_inference_llm_stream_set_sampling(stream: ?*Handle, how: ?*const matcher_abi.Sampling) c_int {
-    const s = streams.get(stream) orelse return missing(stream);
+    var diag: boundary.Diagnostic = .{};
+    const s = enter(stream, &diag) catch return diag.status.code();
+    defer s.leave();
     setSampling(s, how) catch return s.diag.status.code();
     return 0;
 }
@@ -366,13 +387,17 @@ fn setSampling(s: *Stream, how: ?*const matcher_abi.Sampling) boundary.Error!voi
 }
 
 export fn eliza_inference_llm_stream_set_time_budget_ms(stream: ?*Handle, ms: u64) c_int {
-    const s = streams.get(stream) orelse return missing(stream);
+    var diag: boundary.Diagnostic = .{};
+    const s = enter(stream, &diag) catch return diag.status.code();
+    defer s.leave();
     s.setTimeBudget(ms *| std.time.ns_per_ms);
     return 0;
 }
 
 export fn eliza_inference_llm_stream_set_span_timeout(stream: ?*Handle, n_tokens: u32) c_int {
-    const s = streams.get(stream) orelse return missing(stream);
+    var diag: boundary.Diagnostic = .{};
+    const s = enter(stream, &diag) catch return diag.status.code();
+    defer s.leave();
     if (n_tokens == 0) {
         s.diag.fail(.invalid_arg, "a span timeout is at least 1 token", .{}) catch {};
         return invalid_arg;
@@ -382,13 +407,17 @@ export fn eliza_inference_llm_stream_set_span_timeout(stream: ?*Handle, n_tokens
 }
 
 export fn eliza_inference_llm_stream_set_stop_at_span_end(stream: ?*Handle, on: c_int) c_int {
-    const s = streams.get(stream) orelse return missing(stream);
+    var diag: boundary.Diagnostic = .{};
+    const s = enter(stream, &diag) catch return diag.status.code();
+    defer s.leave();
     s.stop_at_span_end = on != 0;
     return 0;
 }
 
 export fn eliza_inference_llm_stream_set_skip_ahead(stream: ?*Handle, on: c_int) c_int {
-    const s = streams.get(stream) orelse return missing(stream);
+    var diag: boundary.Diagnostic = .{};
+    const s = enter(stream, &diag) catch return diag.status.code();
+    defer s.leave();
     s.skip_ahead = on != 0;
     return 0;
 }
@@ -399,7 +428,9 @@ const penalty_min = 1e-6;
 pub const threads_max = 512; // GGML_MAX_N_THREADS: beyond it ggml ends the process
 
 export fn eliza_inference_llm_stream_set_threads(stream: ?*Handle, n_threads: i32) c_int {
-    const s = streams.get(stream) orelse return missing(stream);
+    var diag: boundary.Diagnostic = .{};
+    const s = enter(stream, &diag) catch return diag.status.code();
+    defer s.leave();
     if (n_threads < 1 or n_threads > threads_max) {
         s.diag.fail(.invalid_arg, "n_threads: {d} is outside 1..{d}", .{ n_threads, threads_max }) catch {};
         return invalid_arg;
@@ -411,7 +442,9 @@ export fn eliza_inference_llm_stream_set_threads(stream: ?*Handle, n_threads: i3
 // ---- Constraint
 
 export fn eliza_inference_set_token_trie(handle: ?*Handle, payload: ?[*]const u8, payload_len: usize, mode: c_int) c_int {
-    const s = streams.get(handle) orelse return missing(handle);
+    var diag: boundary.Diagnostic = .{};
+    const s = enter(handle, &diag) catch return diag.status.code();
+    defer s.leave();
     setTokenTrie(s, payload, payload_len, mode) catch return s.diag.status.code();
     return 0;
 }
@@ -428,7 +461,9 @@ pub fn readMode(mode: c_int, diag: *boundary.Diagnostic) boundary.Error!sampling
 }
 
 export fn eliza_inference_clear_token_trie(handle: ?*Handle) c_int {
-    const s = streams.get(handle) orelse return missing(handle);
+    var diag: boundary.Diagnostic = .{};
+    const s = enter(handle, &diag) catch return diag.status.code();
+    defer s.leave();
     s.clearConstraint();
     return 0;
 }
@@ -439,7 +474,9 @@ export fn eliza_inference_set_constraint(
     mode: c_int,
     config: ?*const matcher_abi.SpanSettings,
 ) c_int {
-    const s = streams.get(handle) orelse return missing(handle);
+    var diag: boundary.Diagnostic = .{};
+    const s = enter(handle, &diag) catch return diag.status.code();
+    defer s.leave();
     setConstraint(s, constraint, mode, config) catch return s.diag.status.code();
     return 0;
 }
@@ -451,13 +488,17 @@ fn setConstraint(s: *Stream, constraint: ?*const Constraint, mode: c_int, config
 }
 
 export fn eliza_inference_clear_constraint(handle: ?*Handle) c_int {
-    const s = streams.get(handle) orelse return missing(handle);
+    var diag: boundary.Diagnostic = .{};
+    const s = enter(handle, &diag) catch return diag.status.code();
+    defer s.leave();
     s.clearConstraint();
     return 0;
 }
 
 export fn eliza_inference_llm_stream_activate(stream: ?*Handle, path: ?[*]const u8, path_len: usize) c_int {
-    const s = streams.get(stream) orelse return missing(stream);
+    var diag: boundary.Diagnostic = .{};
+    const s = enter(stream, &diag) catch return diag.status.code();
+    defer s.leave();
     activate(s, path, path_len) catch return s.diag.status.code();
     return 0;
 }
@@ -467,7 +508,9 @@ fn activate(s: *Stream, path: ?[*]const u8, path_len: usize) boundary.Error!void
 }
 
 export fn eliza_inference_llm_stream_state(stream: ?*Handle, out_state: ?*matcher_abi.SpanState) c_int {
-    const s = streams.get(stream) orelse return missing(stream);
+    var diag: boundary.Diagnostic = .{};
+    const s = enter(stream, &diag) catch return diag.status.code();
+    defer s.leave();
     const report = s.report() catch return s.diag.status.code();
     return if (boundary.fill(matcher_abi.SpanState, out_state, .of(report))) 0 else invalid_arg;
 }

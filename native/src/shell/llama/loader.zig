@@ -28,6 +28,7 @@ pub const Runtime = struct {
 /// Binds the file that the caller names; if `path` is empty, the one of the environment, a loaded one, or one
 /// beside this library. Fails if another is bound. Safe from any thread.
 pub fn load(path: []const u8, d: *Diagnostic) diagnostic.Error!*const Runtime {
+    try native_log.refuseWithin(d);
     mutex.lock();
     defer mutex.unlock();
     if (current) |runtime| {
@@ -41,6 +42,7 @@ pub fn load(path: []const u8, d: *Diagnostic) diagnostic.Error!*const Runtime {
 /// The libllama that the host of a sampler uses: the one that is loaded. Fails if there are several and none
 /// was chosen. Safe from any thread.
 pub fn ofProcess(d: *Diagnostic) diagnostic.Error!*const Runtime {
+    try native_log.refuseWithin(d);
     mutex.lock();
     defer mutex.unlock();
     if (current) |runtime| {

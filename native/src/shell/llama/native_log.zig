@@ -2,6 +2,8 @@
 //! failed call returns a null pointer, and only the log says why. Later errors say less and less.
 
 const std = @import("std");
+const diagnostic = @import("engine").diagnostic;
+const Diagnostic = diagnostic.Diagnostic;
 const log = @import("engine").log;
 const Mutex = @import("engine").mutex.Mutex;
 
@@ -16,6 +18,11 @@ pub fn receive(level: c_int, text: [*:0]const u8, _: ?*anyopaque) callconv(.c) v
     if (message.len == 0) return;
     if (level == level_error) keep(message);
     log.write(if (level == level_error) .err else .warn, "libllama: {s}", .{message});
+}
+
+/// Fails in a receiver of log messages: the call whose message it is may hold locks.
+pub fn refuseWithin(d: *Diagnostic) diagnostic.Error!void {
+    if (log.isReceiving()) return d.fail(.busy, "not allowed inside a log callback", .{});
 }
 
 /// Decodes that this library has interrupted and that are about to return: what libllama says of them is no

@@ -52,6 +52,8 @@ pub const GuideSampler = struct {
     mode: Mode = .greedy,
     /// The candidates that replace an array with no legal one left.
     substitute: ArrayList(TokenData) = .empty,
+    /// Within a call of the chain, which may log: no other may come from the receiver.
+    is_busy: bool = false,
     logged_illegal: bool = false,
     logged_substitute: bool = false,
     logged_failure: bool = false,
@@ -119,7 +121,8 @@ pub const GuideSampler = struct {
         s.substitute.deinit(gpa);
     }
 
-    fn clone(s: *const GuideSampler) error{OutOfMemory}!*GuideSampler {
+    fn clone(s: *const GuideSampler) error{ OutOfMemory, Busy }!*GuideSampler {
+        if (s.is_busy) return error.Busy;
         const copy = try gpa.create(GuideSampler);
         errdefer gpa.destroy(copy);
         copy.* = s.*;
@@ -130,7 +133,9 @@ pub const GuideSampler = struct {
     }
 
     fn accept(s: *GuideSampler, token: i32) void {
-        if (token < 0 or token >= s.n_tokens) return;
+        if (s.is_busy or token < 0 or token >= s.n_tokens) return;
+        s.is_busy = true;
+        defer s.is_busy = false;
         const guide = if (s.guide) |*guide| guide else return;
         const before = guide.state.nIllegal();
         _ = guide.accept(token, span.timeout_default) catch {
@@ -144,6 +149,9 @@ pub const GuideSampler = struct {
     }
 
     fn apply(s: *GuideSampler, array: *TokenDataArray) void {
+        if (s.is_busy) return;
+        s.is_busy = true;
+        defer s.is_busy = false;
         s.restrict(array) catch s.logFailure();
     }
 
@@ -332,7 +340,9 @@ const callbacks = struct {
     }
 
     fn reset(sampler: *Sampler) callconv(.c) void {
-        if (state(sampler).guide) |*guide| guide.state.reset();
+        const s = state(sampler);
+        if (s.is_busy) return;
+        if (s.guide) |*guide| guide.state.reset();
     }
 
     fn clone(sampler: *const Sampler) callconv(.c) ?*Sampler {

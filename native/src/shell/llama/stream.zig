@@ -114,7 +114,10 @@ pub const Stream = struct {
     outbox: Outbox = .{},
     /// The bytes of the current token.
     piece: ArrayList(u8) = .empty,
+    /// In a callback that is told of a token or a draft, and may change what constrains the next one.
     in_callback: bool = false,
+    /// Within a call, but for such a callback.
+    is_busy: bool = false,
     counters: Counters = .{},
     /// The last failure.
     diag: Diagnostic = .{},
@@ -190,6 +193,16 @@ pub const Stream = struct {
         s.sequence.deinit();
         s.context.release();
         gpa.destroy(s);
+    }
+
+    /// A call begins, until `leave`. Fails within another: what it works on must not change under it.
+    pub fn enter(s: *Stream) Error!void {
+        if (s.is_busy) return s.diag.fail(.busy, "not allowed inside a callback of a call on the same stream", .{});
+        s.is_busy = true;
+    }
+
+    pub fn leave(s: *Stream) void {
+        s.is_busy = false;
     }
 
     /// Back to the state after `open`, but with the first `n_keep` tokens of the context, or all if it has fewer.
@@ -607,18 +620,27 @@ pub const Stream = struct {
     /// When a draft is over.
     fn tellVerifier(s: *Stream, outcome: DraftOutcome) void {
         const verifier = s.context.verifier orelse return;
-        const was_in_callback = s.in_callback;
-        s.in_callback = true;
-        defer s.in_callback = was_in_callback;
+        s.openToCallback();
+        defer s.closeToCallback();
         verifier.tell(&s.sequence, outcome, s.counters.emitted_tokens);
     }
 
     /// The token was accepted before the call: what the callback activates or sets is in force for the next one.
     fn callBack(s: *Stream, on_token: *const TokenCallback, user_data: ?*anyopaque) bool {
-        s.in_callback = true;
-        defer s.in_callback = false;
+        s.openToCallback();
+        defer s.closeToCallback();
         const end_of_text = -1;
         return on_token(s.outbox.token orelse end_of_text, s.outbox.terminated(), user_data) != 0;
+    }
+
+    fn openToCallback(s: *Stream) void {
+        s.in_callback = true;
+        s.is_busy = false;
+    }
+
+    fn closeToCallback(s: *Stream) void {
+        s.in_callback = false;
+        s.is_busy = true;
     }
 
     // ---- Beginnings and ends
