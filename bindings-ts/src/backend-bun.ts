@@ -1,20 +1,18 @@
 /** The library under bun: native, or the WebAssembly module if its path is given. */
-import { existsSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
 import { ELIZA_ERR_ABI_MISMATCH } from "./abi.generated.js";
+import { bunFfi } from "./bun-ffi.js";
 import { ElizaInferenceError } from "./errors.js";
 import { fileOfVariable } from "./files.js";
 import type { Library } from "./library.js";
-import { openNative } from "./native-library.js";
-import { libraryFile, packagedLibrary, platformPackage, secondLibraryFile } from "./platform-package.js";
+import { nativeLibraries } from "./native-library.js";
+import { installedLibrary, libraryFile, platformPackage, secondLibraryFile } from "./platform-package.js";
 import { openModule } from "./wasm-file.js";
 
 export { fileOfVariable, readFile } from "./files.js";
 export { findLlama } from "./llama-files.js";
+export { resolveLibrary as resolvePath } from "./platform-package.js";
 
-export function resolvePath(path: string): string {
-  return basename(path) === path ? path : resolve(path);
-}
+const openNative = nativeLibraries(bunFfi);
 
 export function open(path: string): Library {
   return path.endsWith(".wasm") ? openModule(path) : openNative(path);
@@ -35,9 +33,7 @@ export function defaultPath(): string {
   // An Android app brings it: its name alone finds it. What has the first name may be another library.
   if ((process.platform as string) === "android")
     return canOpen(secondLibraryFile()) ? secondLibraryFile() : libraryFile();
-  const folder = join(import.meta.dir, "..", "..", "zig-out", process.platform === "win32" ? "bin" : "lib");
-  const built = [libraryFile(), secondLibraryFile()].map((file) => join(folder, file)).find((file) => existsSync(file));
-  const found = packagedLibrary() ?? built;
+  const found = installedLibrary();
   if (found) return found;
   throw new ElizaInferenceError(
     ELIZA_ERR_ABI_MISMATCH,

@@ -1,110 +1,97 @@
-/** The native library, through bun:ffi. */
-import { CString, FFIType, JSCallback, type Pointer, dlopen, ptr, toArrayBuffer } from "bun:ffi";
+/** The native library, through a foreign function interface. */
 import { ELIZA_ERR_ABI_MISMATCH, ELIZA_ERR_NOT_IMPLEMENTED, declarations } from "./abi.generated.js";
 import { callbacks } from "./callbacks.js";
 import { ElizaInferenceError } from "./errors.js";
+import type { Foreign, Signature } from "./foreign.js";
 import type { CallbackName, Handle, Library, Loan, Memory, MemoryView, SymbolName, Symbols } from "./library.js";
 import { loadAdvice } from "./load-advice.js";
 
-/** Opens a file, or a name that the process or the system knows. */
-export function openNative(path: string): Library {
-  try {
-    return { path, symbols: dlopen(path, FUNCTIONS).symbols as unknown as Symbols, missing: new Set(), memory };
-  } catch {
-    return openOlder(path);
-  }
-}
-
-/** Symbol by symbol, since one that is missing fails the whole of a dlopen. */
-function openOlder(path: string): Library {
-  const missing = new Set<SymbolName>();
-  const symbols: Record<string, unknown> = {};
-  for (const [name, declaration] of Object.entries(FUNCTIONS)) {
-    try {
-      symbols[name] = dlopen(path, { [name]: declaration }).symbols[name];
-    } catch (error) {
-      // If even the oldest function is missing, the file cannot be loaded, or is something else.
-      if (name === "eliza_inference_abi_version") {
-        const { message } = error as Error;
-        const advice = loadAdvice(path, message);
-        throw new ElizaInferenceError(
-          ELIZA_ERR_ABI_MISMATCH,
-          `${path} is not a libelizainference: ${message}${advice}`,
-        );
-      }
-      missing.add(name as SymbolName);
+/** Returns what opens a file, or a name that the process or the system knows. */
+export function nativeLibraries(foreign: Foreign): (path: string) => Library {
+  const memory = new ProcessMemory(foreign);
+  return (path) => {
+    const symbols = open(path, foreign);
+    const missing = new Set<SymbolName>();
+    for (const name of Object.keys(declarations) as SymbolName[]) {
+      if (symbols[name]) continue;
+      missing.add(name);
       symbols[name] = () => {
         throw new ElizaInferenceError(ELIZA_ERR_NOT_IMPLEMENTED, `${path} is an older build: it lacks ${name}`);
       };
     }
-  }
-  return { path, symbols: symbols as unknown as Symbols, missing, memory };
+    return { path, symbols: symbols as unknown as Symbols, missing, memory };
+  };
 }
 
-/** How bun:ffi passes what abi.generated.ts says. */
-const TYPES = {
-  i32: FFIType.i32,
-  u32: FFIType.u32,
-  f32: FFIType.f32,
-  u64: FFIType.u64_fast,
-  usize: FFIType.u64_fast,
-  handle: FFIType.ptr,
-  in: FFIType.ptr,
-  out: FFIType.ptr,
-  cstring: FFIType.cstring,
-  void: FFIType.void,
-} as const;
+function open(path: string, foreign: Foreign): Record<string, unknown> {
+  try {
+    return { ...foreign.open(path, declarations) };
+  } catch (error) {
+    const { message } = error as Error;
+    const advice = loadAdvice(path, message);
+    throw new ElizaInferenceError(ELIZA_ERR_ABI_MISMATCH, `${path} is not a libelizainference: ${message}${advice}`);
+  }
+}
 
-const FUNCTIONS = Object.fromEntries(
-  Object.entries(declarations).map(([name, { args, returns }]) => [
-    name,
-    { args: args.map((type) => TYPES[type]), returns: TYPES[returns] },
-  ]),
-);
-
-const { ptr: address, u64_fast: size, i32 } = FFIType;
-const CALLBACKS: Record<CallbackName, FFIType[]> = {
-  cancel: [address],
-  document: [address, size, address, address, address],
-  token: [i32, address, address],
-  tokenize: [address, size, address, size, address],
-  verifier: [address, address],
+const CALLBACKS: Record<CallbackName, Signature["args"]> = {
+  cancel: ["handle"],
+  document: ["handle", "usize", "handle", "handle", "handle"],
+  token: ["i32", "handle", "handle"],
+  tokenize: ["handle", "usize", "handle", "usize", "handle"],
+  verifier: ["handle", "handle"],
 };
 
+/** That of the process. */
+class ProcessMemory implements Memory {
+  readonly pointerBytes = 8;
+  readonly #foreign: Foreign;
+  readonly #callbacks: Partial<Record<CallbackName, Handle>> = {};
+
+  constructor(foreign: Foreign) {
+    this.#foreign = foreign;
+  }
+
+  copy(address: Handle, length: number): Uint8Array<ArrayBuffer> {
+    return length === 0 ? new Uint8Array(0) : this.#foreign.copy(address, length);
+  }
+
+  int32s(address: Handle, length: number): Int32Array {
+    return length === 0 ? new Int32Array(0) : this.#foreign.int32s(address, length);
+  }
+
+  text(address: Handle): string {
+    return this.#foreign.text(address);
+  }
+
+  write(address: Handle, bytes: Uint8Array): void {
+    if (bytes.length > 0) this.#foreign.write(address, bytes);
+  }
+
+  loan(): Loan {
+    return new BufferLoan(this.#foreign);
+  }
+
+  callback(name: CallbackName): Handle {
+    const answer = callbacks(this)[name] as (...args: never[]) => number;
+    this.#callbacks[name] ??= this.#foreign.callback({ args: CALLBACKS[name], returns: "i32" }, answer);
+    return this.#callbacks[name];
+  }
+}
+
 class BufferLoan implements Loan {
+  readonly #foreign: Foreign;
   readonly #lent: MemoryView[] = [];
+
+  constructor(foreign: Foreign) {
+    this.#foreign = foreign;
+  }
 
   addressOf(view: MemoryView): Handle {
     this.#lent.push(view);
-    return (view.byteLength === 0 ? 0 : ptr(view)) as number as Handle;
+    return view.byteLength === 0 ? (0 as Handle) : this.#foreign.addressOf(view);
   }
 
   end(): void {
     this.#lent.length = 0; // used here, so that the buffers outlive the call
   }
-}
-
-/** That of the process. */
-const memory: Memory = {
-  pointerBytes: 8,
-  copy: (address, length) => new Uint8Array(buffer(address, length)).slice(),
-  int32s: (address, length) => new Int32Array(buffer(address, length * Int32Array.BYTES_PER_ELEMENT)),
-  text: (address) => CString(address as number as Pointer),
-  write: (address, bytes) => new Uint8Array(buffer(address, bytes.length)).set(bytes),
-  loan: () => new BufferLoan(),
-  callback: (name) => {
-    const callback = made[name] ?? make(name);
-    made[name] = callback;
-    return callback.ptr as number as Handle;
-  },
-};
-
-const made: Partial<Record<CallbackName, JSCallback>> = {};
-
-function make(name: CallbackName): JSCallback {
-  return new JSCallback(callbacks(memory)[name] as never, { args: CALLBACKS[name], returns: i32 });
-}
-
-function buffer(address: Handle, byteLength: number): ArrayBuffer {
-  return byteLength === 0 ? new ArrayBuffer(0) : toArrayBuffer(address as number as Pointer, 0, byteLength);
 }

@@ -217,12 +217,15 @@ export class FfiStreamingRunner {
   async #enterSlot(slotId: number): Promise<() => void> {
     if (slotId < 0) return () => {};
     const before = this.#slots.get(slotId);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#slots.set(slotId, promise);
+    let leave!: () => void;
+    const left = new Promise<void>((resolve) => {
+      leave = resolve;
+    });
+    this.#slots.set(slotId, left);
     await before;
     return () => {
-      if (this.#slots.get(slotId) === promise) this.#slots.delete(slotId);
-      resolve();
+      if (this.#slots.get(slotId) === left) this.#slots.delete(slotId);
+      leave();
     };
   }
 }

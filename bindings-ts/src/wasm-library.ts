@@ -44,7 +44,7 @@ export function instantiate(path: string, module: WebAssembly.Module): Library {
       symbols[name] = () => {
         throw new ElizaInferenceError(
           ELIZA_ERR_NOT_IMPLEMENTED,
-          `${name} is not in the WebAssembly module, which has no models and no files: use the native library (bun)`,
+          `${name} is not in the WebAssembly module, which has no models and no files: use the native library`,
         );
       };
     }

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { type Budget, Constraint, ConstraintKind, Vocabulary } from "../src";
 import { type Case, type Open, newVocabulary, runCase, runsOf } from "./conformance-cases";
 
-const folder = join(import.meta.dir, "../../tests/conformance");
+const folder = join(import.meta.dirname, "../../tests/conformance");
 const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
   (path) => dirname(path) !== "." && path.endsWith(".json"),
 );

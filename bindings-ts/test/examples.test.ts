@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { libllama } from "./support";
 
-const root = join(import.meta.dir, "../..");
+const root = join(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "eliza-inference-"));
 mkdirSync(join(folder, "node_modules"));
 symlinkSync(join(root, "bindings-ts"), join(folder, "node_modules/eliza-inference"));

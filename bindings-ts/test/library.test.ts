@@ -51,7 +51,7 @@ test("the environment variable chooses the library", async () => {
 
 test("on Android the second name is looked for first, since another library may have the first", async () => {
   const android = `Object.defineProperty(process, "platform", { value: "android" });
-    const { loadLibrary } = await import(${JSON.stringify(join(import.meta.dir, "../src/index.ts"))});
+    const { loadLibrary } = await import(${JSON.stringify(join(import.meta.dirname, "../src/index.ts"))});
     console.log(loadLibrary().path);`;
   const apps = ["libelizainference.so", "libelizaconstrain.so"].map((name) => {
     const app = mkdtempSync(join(folder, "app-"));
@@ -66,7 +66,8 @@ test("on Android the second name is looked for first, since another library may 
 });
 
 test("a libllama of the environment that is not there is named with its variable", async () => {
-  const script = `import { loadLlama } from ${JSON.stringify(join(import.meta.dir, "../src/index.ts"))}; loadLlama();`;
+  const index = JSON.stringify(join(import.meta.dirname, "../src/index.ts"));
+  const script = `import { loadLlama } from ${index}; loadLlama();`;
   const { exitCode, stderr } = await runInChild(script, { ELIZA_INFERENCE_LLAMA: "/nowhere/libllama.so" });
   expect(exitCode).not.toBe(0);
   expect(stderr).toContain("ELIZA_INFERENCE_LLAMA is /nowhere/libllama.so: no such file");
@@ -74,13 +75,13 @@ test("a libllama of the environment that is not there is named with its variable
 
 test("a package without a library says what to install", async () => {
   const copy = join(folder, "node_modules", "eliza-inference");
-  cpSync(join(import.meta.dir, "../src"), join(copy, "src"), { recursive: true });
-  cpSync(join(import.meta.dir, "../package.json"), join(copy, "package.json"));
+  cpSync(join(import.meta.dirname, "../src"), join(copy, "src"), { recursive: true });
+  cpSync(join(import.meta.dirname, "../package.json"), join(copy, "package.json"));
   for (const texts of ["native/grammars", "native/templates"]) {
-    cpSync(join(import.meta.dir, "../..", texts), join(folder, "node_modules", texts), { recursive: true });
+    cpSync(join(import.meta.dirname, "../..", texts), join(folder, "node_modules", texts), { recursive: true });
   }
   const msgpack = "node_modules/@msgpack";
-  cpSync(join(import.meta.dir, "..", msgpack), join(folder, msgpack), { recursive: true });
+  cpSync(join(import.meta.dirname, "..", msgpack), join(folder, msgpack), { recursive: true });
   const { exitCode, stderr } = await loadInChild({ ELIZA_INFERENCE_LIBRARY: "" }, join(copy, "src"));
   expect(exitCode).not.toBe(0);
   expect(stderr).toContain("libelizainference was not found: install the package @eliza-inference/");
@@ -132,7 +133,7 @@ test("a build from before the recognizers serves token trees", async () => {
   }
 });
 
-async function loadInChild(env: Record<string, string>, source = join(import.meta.dir, "../src")) {
+async function loadInChild(env: Record<string, string>, source = join(import.meta.dirname, "../src")) {
   return runInChild(
     `import { loadLibrary } from ${JSON.stringify(join(source, "index.ts"))}; console.log(loadLibrary().path);`,
     env,

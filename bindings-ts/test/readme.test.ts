@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { libllama } from "./support";
 
-const root = join(import.meta.dir, "../..");
+const root = join(import.meta.dirname, "../..");
 const pages = ["bindings-ts/README.md", "bindings-ts/hosts/elizaos.md"];
 const texts = await Promise.all(pages.map((page) => Bun.file(join(root, page)).text()));
 const examples = [...texts.join("\n").matchAll(/^```ts\n(.*?)^```/gms)].map((match) => match[1]!);

@@ -35,7 +35,7 @@ export async function olderBuild(folder: string, without: SymbolName[]): Promise
   return path;
 }
 
-const tests = join(import.meta.dir, "../../tests");
+const tests = join(import.meta.dirname, "../../tests");
 
 /** The libllama of the tests: that of ELIZA_INFERENCE_LLAMA, else the one that tests/llama/package.json brings. */
 export function libllama(): string {

@@ -22,7 +22,7 @@ interface Case {
   illegal: string[];
 }
 
-const path = join(import.meta.dir, "..", "..", "tests", "tool_calls", "cases.json");
+const path = join(import.meta.dirname, "..", "..", "tests", "tool_calls", "cases.json");
 const file = (await Bun.file(path).json()) as {
   tools: Tool[];
   special_tokens: { text: string; ends?: boolean }[];

@@ -20,7 +20,7 @@ interface Case {
   error?: { status: string; message: string[] };
 }
 
-const vocabularies = join(import.meta.dir, "../../tests/vocabularies");
+const vocabularies = join(import.meta.dirname, "../../tests/vocabularies");
 const folder = mkdtempSync(join(tmpdir(), "eliza-inference-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 

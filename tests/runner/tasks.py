@@ -83,10 +83,11 @@ def _tasks() -> list[Task]:
         found.append(
             _pytest(
                 "test web",
-                "the WebAssembly module in Node.js, Deno, Chromium and Firefox",
+                "the TypeScript package in Node.js, Deno, Chromium and Firefox",
                 TESTS / "web",
                 "Web tests",
-                needs=("python", "typescript", "web", "site"),
+                needs=("python", "libllama", "typescript", "web", "site"),
+                library="fast",
             )
         )
     if has_valgrind_tests():

@@ -38,6 +38,28 @@ def bundles(module: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def archive(module: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The npm package, without those of the platforms."""
+    release = tmp_path_factory.mktemp("release")
+    (release / "wasm").mkdir()
+    (release / "wasm" / module.name).write_bytes(module.read_bytes())
+    (release / "manifest.json").write_text('{"version": "0.0.0", "files": []}', encoding="utf-8")
+    folder = tmp_path_factory.mktemp("package")
+    subprocess.run(["node", "scripts/package.mjs", release, folder], cwd=BINDING, check=True)
+    return folder / "eliza-inference-0.0.0.tgz"
+
+
+@pytest.fixture(scope="session")
+def installed(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that has the package installed."""
+    folder = tmp_path_factory.mktemp("app")
+    (folder / "package.json").write_text('{"name": "app", "private": true, "type": "module"}', encoding="utf-8")
+    install = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--offline", str(archive)]
+    subprocess.run(install, cwd=folder, check=True, capture_output=True)
+    return folder
+
+
 def environment() -> dict[str, str]:
     """Without what would choose another library."""
     return {name: value for name, value in os.environ.items() if not name.startswith("ELIZA_")}

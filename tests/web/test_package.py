@@ -64,28 +64,13 @@ TSCONFIG = {
 
 
 @pytest.fixture(scope="module")
-def archive(module: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    release = tmp_path_factory.mktemp("release")
-    (release / "wasm").mkdir()
-    (release / "wasm" / module.name).write_bytes(module.read_bytes())
-    (release / "manifest.json").write_text('{"version": "0.0.0", "files": []}', encoding="utf-8")
-    folder = tmp_path_factory.mktemp("package")
-    subprocess.run(["node", "scripts/package.mjs", release, folder], cwd=BINDING, check=True)
-    return folder / "eliza-inference-0.0.0.tgz"
-
-
-@pytest.fixture(scope="module")
-def app(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def app(installed: Path) -> Path:
     """A program that has the package installed, and its JavaScript."""
-    folder = tmp_path_factory.mktemp("app")
-    (folder / "package.json").write_text('{"name": "app", "private": true, "type": "module"}', encoding="utf-8")
-    install = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--offline", str(archive)]
-    subprocess.run(install, cwd=folder, check=True, capture_output=True)
-    (folder / "program.ts").write_text(PROGRAM, encoding="utf-8")
-    (folder / "tsconfig.json").write_text(json.dumps(TSCONFIG), encoding="utf-8")
-    result = tsc(["--project", "."], folder)
+    (installed / "program.ts").write_text(PROGRAM, encoding="utf-8")
+    (installed / "tsconfig.json").write_text(json.dumps(TSCONFIG), encoding="utf-8")
+    result = tsc(["--project", "."], installed)
     assert result.returncode == 0, result.stdout
-    return folder
+    return installed
 
 
 @pytest.mark.parametrize("command", [["node"], [*DENO, "--allow-read", "--allow-env"]], ids=["node", "deno"])
