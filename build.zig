@@ -4,6 +4,7 @@
 //!     python -m ziglang build test                unit tests, header check, conformance cases
 //!     python -m ziglang build jni                 the library and its bridge to Java
 //!     python -m ziglang build wasm                the WebAssembly module for JavaScript, in zig-out/wasm
+//!     python -m ziglang build threads             tests/native/threads_test.c with ThreadSanitizer, in zig-out/bin
 //!     python -m ziglang build release             all that is shipped, into zig-out/release
 const std = @import("std");
 const manifest = @import("build.zig.zon");
@@ -36,7 +37,25 @@ pub fn build(b: *std.Build) void {
     const install = b.addInstallFile(webassembly.getEmittedBin(), "wasm/elizainference.wasm");
     b.step("wasm", "Build the WebAssembly module for JavaScript").dependOn(&install.step);
     addTests(b, target, optimize, options);
+    addThreadsTest(b, chosen);
     release.addStep(b, manifest.version, options);
+}
+
+/// The library and a program that uses it from many threads, both with ThreadSanitizer.
+fn addThreadsTest(b: *std.Build, chosen: library.Options) void {
+    var options = chosen;
+    options.sanitize_thread = true;
+    options.strip = false;
+    const program = b.addExecutable(.{ .name = "threads_test", .root_module = b.createModule(.{
+        .target = options.target,
+        .optimize = options.optimize,
+        .link_libc = true,
+        .sanitize_thread = true,
+    }) });
+    program.root_module.addCSourceFile(.{ .file = b.path("tests/native/threads_test.c"), .flags = &.{"-std=c11"} });
+    program.root_module.addIncludePath(b.path("native/include"));
+    program.root_module.linkLibrary(library.addStatic(b, options));
+    b.step("threads", "Build the test of many threads, with ThreadSanitizer").dependOn(&b.addInstallArtifact(program, .{}).step);
 }
 
 fn addTests(

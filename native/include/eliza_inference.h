@@ -719,8 +719,9 @@ typedef struct eliza_sampling_t {
 } eliza_sampling_t;
 
 /* Chooses among the legal tokens from `n_logits` (at least the vocabulary size) logits; does not
- * accept. NaN counts as -inf; if no legal token is above -inf, they count as equal. A single legal
- * token, and greedy mode, draw no random number. Returns ELIZA_OK and *out_token.
+ * accept. NaN counts as -inf, and +inf as the largest number; if no legal token is above -inf, they count as equal. A
+ * single legal token, and greedy mode, draw no random number. Returns ELIZA_OK and *out_token, or ELIZA_ERR_STATE if no
+ * token is legal, which is so where only a byte can follow that no token begins with.
  *
  * Top-p keeps the most likely tokens, of equal ones the smaller id first, until their share reaches
  * top_p. The draw walks what is kept: by ascending id, with top_p below 1 by descending share. The

@@ -13,6 +13,8 @@ pub const Options = struct {
     libc_file: ?std.Build.LazyPath = null,
     /// Of the file, without what the system puts around it.
     name: []const u8 = "elizainference",
+    /// For tests: says when two threads use memory at once. The program that links the library is compiled so, too.
+    sanitize_thread: bool = false,
 };
 
 /// For apps that have another library of the first name. As long as that one: `rename.zig` puts it in its place.
@@ -34,7 +36,8 @@ pub fn addStatic(b: *std.Build, options: Options) *std.Build.Step.Compile {
         .link_libc = true,
         .pic = true,
         .strip = options.strip,
-        .unwind_tables = .none,
+        .unwind_tables = if (options.sanitize_thread) null else .none,
+        .sanitize_thread = options.sanitize_thread,
     });
     const library = b.addLibrary(.{ .name = "elizainference", .linkage = .static, .root_module = module });
     library.bundle_compiler_rt = false; // each app's own linker brings it
@@ -133,6 +136,7 @@ fn beside(b: *std.Build, other: *const std.Build.Module, root_source_file: []con
         .pic = other.pic,
         .strip = other.strip,
         .unwind_tables = other.unwind_tables,
+        .sanitize_thread = other.sanitize_thread,
     });
 }
 

@@ -55,6 +55,8 @@ def main() -> int:
         failures += programs.run_oom_test()
         failures += programs.run_recognizer_test()
         failures += programs.run_abi_test(chosen.model)
+        if not chosen.valgrind:
+            failures += programs.run_numbers_test() + programs.run_threads_test(chosen.model)
     print("native tests:", f"{failures} failed" if failures else "all passed")
     return 1 if failures else 0
 
@@ -134,6 +136,16 @@ class Programs:
         if model is not None:
             failures += int(self.run(program, [str(model.resolve())]).returncode != 0)
         return failures
+
+    def run_numbers_test(self) -> int:
+        program = self.compile("numbers_test", ["-std=c11", *WARNINGS], HERE / "numbers_test.c")
+        return int(self.run(program, ["50000"]).returncode != 0)
+
+    def run_threads_test(self, model: Path | None) -> int:
+        """For its results. Races are what threads.py finds with it."""
+        program = self.compile("threads_test", ["-std=c11", *WARNINGS], HERE / "threads_test.c")
+        arguments = [str(self.folder), "2", "1", *([str(model.resolve())] if model else [])]
+        return int(self.run(program, arguments).returncode != 0)
 
     def run_oom_test(self) -> int:
         """Has allocation functions of its own, so that it always runs without valgrind."""

@@ -92,7 +92,7 @@ def _tasks() -> list[Task]:
         )
     if has_valgrind_tests():
         valgrind = _c_tests("test valgrind", "the same under memcheck", "C tests under valgrind", ["--valgrind"])
-        found += [valgrind, _gate()]
+        found += [valgrind, _threads(), _gate()]
     if has_release_tests():
         found.append(_release())
     return found
@@ -142,6 +142,16 @@ def _c_tests(name: str, about: str, title: str, options: list[str]) -> Task:
     build = [PYTHON, str(TESTS / "native" / "build.py")]
     needs = ("python", "libllama", "valgrind") if "--valgrind" in options else ("python", "libllama")
     return Task(name, about, needs, [Step(title, [[*build, *options]], counts=native_counts)], library="fast")
+
+
+def _threads() -> Task:
+    run = [PYTHON, str(TESTS / "native" / "threads.py")]
+    return Task(
+        "test threads",
+        "32 threads under ThreadSanitizer; --seconds N for longer",
+        ("python", "libllama"),
+        [Step("C tests with threads", [run], counts=native_counts)],
+    )
 
 
 def _gate() -> Task:

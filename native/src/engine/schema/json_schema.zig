@@ -72,6 +72,9 @@ pub const JsonSchema = struct {
     }
 
     pub fn describe(s: *const JsonSchema, info: *Info) void {
+        const mutex = &@constCast(s).mutex;
+        mutex.lock();
+        defer mutex.unlock();
         info.n_states = s.machine.runs.count();
         info.automaton_bytes = s.schema.arena.bytes() + s.machine.runs.bytes();
     }

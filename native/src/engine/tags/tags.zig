@@ -130,7 +130,10 @@ pub fn Tags(comptime Language: type) type {
         pub fn describe(t: *const Self, info: *Info) void {
             const own = info.*;
             info.n_states = t.free.n_states;
+            const mutex = &@constCast(t).mutex;
+            mutex.lock();
             info.automaton_bytes = t.free.bytes() + t.places.bytes();
+            mutex.unlock();
             for (t.parts) |*part| {
                 var one: Info = own;
                 part.language.describe(&one);
