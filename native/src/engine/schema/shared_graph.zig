@@ -4,10 +4,7 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
 const Shared = @import("../base/shared_cache.zig").Shared;
-const string_index = @import("../vocabulary/string_index.zig");
-const Automata = string_index.StringIndex.Automata;
-const short_max = string_index.short_max;
-const Mutex = @import("../platform/mutex.zig").Mutex;
+const Automata = @import("../vocabulary/string_index.zig").StringIndex.Automata;
 const Dfa = @import("../language/dfa.zig").Dfa;
 const string_graph = @import("string_graph.zig");
 const Graph = string_graph.Graph;
@@ -17,17 +14,10 @@ pub const Error = string_graph.Error;
 
 /// A longer key is not compared: its graph is the constraint's own.
 const key_max = 1 << 16;
-/// In smaller graphs few states are alike.
-const like_min = 32;
 
 pub const SharedGraph = struct {
     shared: Shared,
     graph: Graph,
-    mutex: Mutex = .{},
-    /// By state, another one that short tokens do not tell from it. Found when it is asked for a second state, since many
-    /// graphs are asked for one.
-    like: ?[]const u32 = null,
-    first_asked: u32 = Graph.dead,
 
     /// The caller owns a reference. Lengths are not in the graph.
     pub fn get(gpa: Allocator, automata: ?*Automata, spec: *const Spec) Error!*SharedGraph {
@@ -39,9 +29,6 @@ pub const SharedGraph = struct {
         errdefer gpa.destroy(made);
         made.shared = try .init(gpa, if (is_shared) key.items else "", destroy);
         errdefer gpa.free(made.shared.key);
-        made.mutex = .{};
-        made.like = null;
-        made.first_asked = Graph.dead;
         made.graph = if (spec.listed) |listed| try .initListed(gpa, listed) else try .init(
             gpa,
             spec.matches,
@@ -52,18 +39,6 @@ pub const SharedGraph = struct {
         return made;
     }
 
-    /// A state that no token of `short_max` bytes tells from this one: the same for all of them.
-    pub fn likeState(g: *SharedGraph, gpa: Allocator, state: u32) Allocator.Error!u32 {
-        if (g.graph.nStates() < like_min) return state;
-        g.mutex.lock();
-        defer g.mutex.unlock();
-        if (g.first_asked == Graph.dead) g.first_asked = state;
-        if (state == g.first_asked) return state;
-        if (g.like == null) g.like = try g.graph.likeStates(gpa, short_max);
-        const like = g.like.?;
-        return if (like[state] == like[g.first_asked]) g.first_asked else like[state];
-    }
-
     pub fn release(g: *SharedGraph, gpa: Allocator) void {
         g.shared.release(gpa);
     }
@@ -71,7 +46,6 @@ pub const SharedGraph = struct {
     fn destroy(shared: *Shared, gpa: Allocator) void {
         const g: *SharedGraph = @fieldParentPtr("shared", shared);
         g.graph.deinit();
-        if (g.like) |like| gpa.free(like);
         gpa.destroy(g);
     }
 

@@ -9,6 +9,10 @@ const Arena = @import("../base/arena.zig").Arena;
 const dfa_module = @import("../language/dfa.zig");
 const Dfa = dfa_module.Dfa;
 const Interner = @import("../base/interner.zig").Interner;
+const string_index = @import("../vocabulary/string_index.zig");
+const Alphabet = string_index.Alphabet;
+const class_of = string_index.class_of;
+const classOfLead = string_index.classOfLead;
 
 pub const Error = error{ OutOfMemory, TooLarge };
 
@@ -28,8 +32,8 @@ pub const Graph = struct {
     /// By state: characters of the shortest and of the longest completion; `none` and `endless`.
     shortest: []u32,
     longest: []u32,
-    /// By state: any text goes on that needs no escape.
-    total: []bool,
+    /// By state: the classes of characters of which one may be the end, here or further on: any other text goes on.
+    fatal: []Alphabet,
     /// The state of any text; `dead` if there is none.
     free: u32,
     /// The greatest of `shortest`.
@@ -76,7 +80,7 @@ pub const Graph = struct {
         g.gpa.free(g.ends);
         g.gpa.free(g.shortest);
         g.gpa.free(g.longest);
-        g.gpa.free(g.total);
+        g.gpa.free(g.fatal);
     }
 
     pub inline fn next(g: *const Graph, state: u32, byte: u8) u32 {
@@ -92,18 +96,19 @@ pub const Graph = struct {
         return g.free == state;
     }
 
-    /// Where all characters beyond ASCII lead; null if not all to one state. They are UTF-8, so that none is dead where
-    /// another is not, unless it is said so here.
-    pub fn nextBeyondAscii(g: *const Graph, state: u32) ?u32 {
+    /// Where all characters that begin with a byte beyond ASCII lead; null if not all to one state. They are UTF-8, so that
+    /// none is dead where another is not, unless it is said so here. `continuations`: one byte of each class of those.
+    pub fn behindLead(g: *const Graph, state: u32, lead: u8, continuations: []const u8) ?u32 {
         var pending: [24][2]u32 = undefined;
-        pending[0] = .{ utf8_start, state };
+        pending[0] = .{ utf8Next(utf8_start, lead), g.next(state, lead) };
+        if (pending[0][1] == dead) return dead;
         var n: usize = 1;
         var i: usize = 0;
         var found: ?u32 = null;
-        while (i < n) : (i += 1) for (0x80..0x100) |byte| {
-            const utf8 = utf8Next(pending[i][0], @intCast(byte));
+        while (i < n) : (i += 1) for (continuations) |byte| {
+            const utf8 = utf8Next(pending[i][0], byte);
             if (utf8 == utf8_dead) continue;
-            const to = g.next(pending[i][1], @intCast(byte));
+            const to = g.next(pending[i][1], byte);
             if (utf8 == utf8_start or to == dead) {
                 if (found) |one| if (one != to) return null;
                 found = to;
@@ -118,47 +123,6 @@ pub const Graph = struct {
             n += 1;
         };
         return found.?;
-    }
-
-    /// By state, another one that no text of so many bytes tells from it: behind each both can end, or neither, and both go
-    /// on, or neither. The caller frees it. Classes are split so many times (Moore, "Gedanken-experiments", 1956).
-    pub fn likeStates(g: *const Graph, gpa: Allocator, n_bytes: u32) Allocator.Error![]const u32 {
-        const like = try gpa.alloc(u32, g.nStates());
-        errdefer gpa.free(like);
-        const before = try gpa.alloc(u32, like.len);
-        defer gpa.free(before);
-        const first_end = std.mem.findScalar(bool, g.ends, true) orelse 0;
-        const first_other = std.mem.findScalarPos(bool, g.ends, start, false) orelse 0;
-        for (like, g.ends, 0..) |*one, is_end, state| {
-            one.* = if (state == dead) dead else @intCast(if (is_end) first_end else first_other);
-        }
-        for (0..n_bytes) |_| {
-            @memcpy(before, like);
-            var others: Interner = .{}; // that are like none of those before
-            defer others.deinit(gpa);
-            var firsts: ArrayList(u32) = .empty;
-            defer firsts.deinit(gpa);
-            for (like, 0..) |*one, state| {
-                if (g.goAlike(@intCast(state), one.*, before)) continue;
-                var row: [257]u32 = undefined;
-                row[0] = one.*;
-                for (row[1..][0..g.n_classes], g.rowOf(@intCast(state))) |*to, after| to.* = before[after];
-                const number = try others.put(gpa, row[0 .. 1 + g.n_classes]);
-                if (number == firsts.items.len) try firsts.append(gpa, @intCast(state));
-                one.* = firsts.items[number];
-            }
-            if (firsts.items.len == 0) break;
-        }
-        return like;
-    }
-
-    fn goAlike(g: *const Graph, state: u32, other: u32, like: []const u32) bool {
-        for (g.rowOf(state), g.rowOf(other)) |x, y| if (like[x] != like[y]) return false;
-        return true;
-    }
-
-    fn rowOf(g: *const Graph, state: u32) []const u32 {
-        return g.table[state * g.n_classes ..][0..g.n_classes];
     }
 
     pub fn nStates(g: *const Graph) u32 {
@@ -373,7 +337,7 @@ const Product = struct {
             .ends = &.{},
             .shortest = &.{},
             .longest = &.{},
-            .total = &.{},
+            .fatal = &.{},
             .free = p.findFree(),
             .depth = 0,
             .is_endless = true,
@@ -385,7 +349,7 @@ const Product = struct {
         for (g.ends, 0..) |*end, state| end.* = state != Graph.dead and p.accepts(p.states.get(@intCast(state)));
         g.shortest = try gpa.alloc(u32, n);
         g.longest = try gpa.alloc(u32, n);
-        g.total = try gpa.alloc(bool, n);
+        g.fatal = try gpa.alloc(Alphabet, n);
         const sources: Sources = try .init(p.arena, &g);
         try sources.findShortest(p.arena, &g);
         // What cannot end is dead.
@@ -398,26 +362,38 @@ const Product = struct {
             g.is_endless = g.is_endless and longest == Graph.endless;
         };
         if (g.shortest[Graph.start] == Graph.none) g.is_endless = false;
-        try p.findTotal(&g, &sources);
+        try p.findFatal(&g, &sources);
         return g;
     }
 
+    /// Within a character: one of its next bytes is the end. Of no class.
+    const fatal_within: Alphabet = 1 << 62;
+
     /// Backwards from the states that some character leads nowhere.
-    fn findTotal(p: *Product, g: *Graph, sources: *const Sources) Allocator.Error!void {
-        var is_plain: std.StaticBitSet(256) = .empty; // classes with a byte that needs no escape
-        for (p.classes, 0..) |class, byte| if (byte >= 0x20 and byte != '"' and byte != '\\') is_plain.set(class);
+    fn findFatal(p: *Product, g: *Graph, sources: *const Sources) Allocator.Error!void {
+        var alphabets: [256]Alphabet = @splat(0); // by class: of its bytes that begin a character without an escape
+        for (p.classes, 0..) |class, byte| switch (byte) {
+            0x00...0x1f, '"', '\\', 0x80...0xbf => {},
+            else => alphabets[class] |= @as(Alphabet, 1) << if (byte < 0x80) class_of[byte] else classOfLead(@intCast(byte)),
+        };
         var pending: ArrayList(u32) = .empty;
-        for (g.total, 0..) |*total, state| {
+        for (g.fatal, 0..) |*fatal, state| {
+            fatal.* = 0;
             const utf8 = p.states.get(@intCast(state))[0];
             const row = g.table[state * g.n_classes ..][0..g.n_classes];
-            total.* = utf8 != utf8_dead and for (row, p.members.items, 0..) |to, byte, class| {
-                if (to == Graph.dead and is_plain.isSet(class) and utf8Next(utf8, byte) != utf8_dead) break false;
-            } else true;
-            if (!total.*) try pending.append(p.arena, @intCast(state));
+            for (row, p.members.items, 0..) |to, byte, class| {
+                if (to != Graph.dead or utf8 != utf8_dead and utf8Next(utf8, byte) == utf8_dead) continue;
+                fatal.* |= if (g.leads.isSet(class)) alphabets[class] else fatal_within;
+            }
+            if (fatal.* != 0) try pending.append(p.arena, @intCast(state));
         }
         while (pending.pop()) |state| for (sources.of(state)) |edge| {
-            if (!is_plain.isSet(edge.class) or !g.total[edge.from]) continue;
-            g.total[edge.from] = false;
+            const is_lead = g.leads.isSet(edge.class);
+            if (is_lead and alphabets[edge.class] == 0) continue; // behind an escape
+            var more = g.fatal[state];
+            if (is_lead and more & fatal_within != 0) more = more & ~fatal_within | alphabets[edge.class];
+            if (g.fatal[edge.from] | more == g.fatal[edge.from]) continue;
+            g.fatal[edge.from] |= more;
             try pending.append(p.arena, edge.from);
         };
     }

@@ -1,6 +1,6 @@
 //! What the tokens of a vocabulary do at a place in a string: which go on with it, and behind which texts it may
-//! end. Where all characters of an alphabet lead one way for some characters, the groups of tokens with such
-//! alphabets are legal without a look at them; what is left are the few that leave the way.
+//! end. Most are found by their shapes, thousands at a time: where all characters of a class lead to one state, and
+//! where those that may follow all lead back to it. What is left are the few tokens of which the letters matter.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -12,7 +12,6 @@ const Tokens = @import("../vocabulary/tokens.zig").Tokens;
 const index_module = @import("../vocabulary/string_index.zig");
 const StringIndex = index_module.StringIndex;
 const Alphabet = index_module.Alphabet;
-const short_max = index_module.short_max;
 const schema_module = @import("schema.zig");
 const unbounded = schema_module.unbounded;
 const strings_module = @import("strings.zig");
@@ -27,10 +26,8 @@ pub const Error = strings_module.Error;
 
 /// Where a walk from the first bytes meets so few nodes, it is the quickest way.
 const light_max = 3000;
-/// More tokens that leave the way are found by a walk.
-const exits_max = 30_000;
-/// A longer way is endless: no token is so long.
-const endless = std.math.maxInt(u32);
+/// Where the letters of more tokens matter, they are found by a walk over the bytes.
+const unclear_max = 16_000;
 
 /// Reference-counted, immutable.
 pub const StringPlace = struct {
@@ -87,16 +84,8 @@ pub const StringPlace = struct {
         };
         defer finder.ids.deinit(v.gpa);
         errdefer if (finder.words) |words| v.gpa.free(words);
-        const is_many = key.left == unbounded and key.needed == 0 and !wanted.but_plain;
-        const like = if (is_many) try strings.shared.likeState(v.gpa, state.product) else state.product;
-        const closing = if (like == state.product) found: {
-            try if (wanted.but_plain) finder.walkAll(state, &v.index.others.trie, &v.index.others) else finder.find(state);
-            break :found try finder.findClosing(state);
-        } else found: {
-            const place: *StringPlace = try .get(v, strings, .{ .product = like, .count = state.count }, wanted);
-            defer place.release(v.gpa);
-            break :found try finder.findLike(place, state);
-        };
+        try if (wanted.but_plain) finder.walkAll(state, &v.index.others.trie, &v.index.others) else finder.find(state);
+        const closing = try finder.findClosing(state);
         errdefer v.gpa.free(closing);
         const place = try keep(v, std.mem.asBytes(&key), &finder, closing);
         v.index.sets.put(&place.shared);
@@ -166,7 +155,7 @@ fn isUncounted(strings: *const Strings, key: *const Key) bool {
 /// Whether all plain tokens are legal at a place.
 pub fn takesPlain(v: *const Vocabulary, strings: *const Strings, state: State) bool {
     const key = keyOf(v.index, strings, state, .{});
-    return strings.spec.length.max == unbounded and strings.graph.total[state.product] and isUncounted(strings, &key);
+    return strings.spec.length.max == unbounded and strings.graph.fatal[state.product] == 0 and isUncounted(strings, &key);
 }
 
 /// Adds the tokens of a place that are too long for what is left.
@@ -184,16 +173,6 @@ pub fn addTooLong(v: *const Vocabulary, strings: *Strings, state: State, ids: *A
         }
     }
 }
-
-/// From a state on: the alphabet whose characters all lead one way, for how many of them, and what else there is.
-const Run = struct {
-    alphabet: Alphabet = 0,
-    /// Other classes with which the text may go on somewhere on the way.
-    exits: Alphabet = 0,
-    length: u32 = 0,
-    /// Something may come behind the last character.
-    goes_on: bool = false,
-};
 
 const Finder = struct {
     v: *const Vocabulary,
@@ -220,14 +199,13 @@ const Finder = struct {
             n_nodes += f.v.trie.nodes[child].subtree;
         }
         if (n_nodes <= light_max) return f.walkAll(state, f.v.trie, null);
-        const run = try f.bestRun(state);
-        if (run.alphabet == 0 or f.countLeaving(&run) > exits_max) {
-            try f.walkAll(state, f.v.trie, null);
-        } else {
-            f.words = try f.within(run.alphabet, run.length);
-            try f.addLeaving(&run, state);
+        if (f.is_uncounted and f.strings.graph.fatal[state.product] == 0) {
+            f.words = try bitmap.alloc(f.v.gpa, index.plain.len);
+            bitmap.copy(f.words.?, index.plain);
             try f.walkAll(state, &index.others.trie, &index.others);
-        }
+        } else if (try f.findByShape(state)) {
+            try f.walkAll(state, &index.others.trie, &index.others);
+        } else try f.walkAll(state, f.v.trie, null);
         if (f.words == null and f.ids.items.len > list_max) {
             f.words = try bitmap.alloc(f.v.gpa, index.plain.len);
             bitmap.clear(f.words.?);
@@ -237,170 +215,109 @@ const Finder = struct {
         f.ids.clearRetainingCapacity();
     }
 
-    /// From the place of a state that short tokens do not tell from this one.
-    fn findLike(f: *Finder, like: *const StringPlace, state: State) Error![]const u32 {
+    // ---- Shapes
+
+    /// Of the index's `members`: runs of them.
+    const Runs = struct {
+        list: ArrayList([2]u32) = .empty,
+        n: u32 = 0,
+
+        fn add(r: *Runs, gpa: Allocator, from: u32, to: u32) Allocator.Error!void {
+            if (from == to) return;
+            r.n += to - from;
+            const items = r.list.items;
+            if (items.len > 0 and items[items.len - 1][1] == from) {
+                items[items.len - 1][1] = to;
+            } else try r.list.append(gpa, .{ from, to });
+        }
+    };
+
+    /// The plain tokens. False if too many would have to be read.
+    fn findByShape(f: *Finder, state: State) Error!bool {
         const gpa = f.v.gpa;
-        const index = f.v.index;
-        f.ending = like.ending;
-        if (like.words) |words| {
-            f.words = try bitmap.alloc(gpa, words.len);
-            bitmap.copy(f.words.?, words);
-        }
-        for (like.ids) |id| if (f.v.tokens.bytesOf(@intCast(id)).len <= short_max) try f.ids.append(gpa, id);
-        for (index.outsized) |token| {
-            const is_legal = try f.read(state, f.v.tokens.bytesOf(@intCast(token))) != null;
-            if (f.words) |words| {
-                if (is_legal) bitmap.set(words, @intCast(token)) else bitmap.unset(words, @intCast(token));
-            } else if (is_legal) try f.ids.append(gpa, token);
-        }
-        const closing = try gpa.alloc(u32, index.inners.len / 32 + 1);
-        errdefer gpa.free(closing);
-        if (like.closing.len > 0) @memcpy(closing, like.closing) else @memset(closing, 0);
-        for (index.inners, 0..) |inner, i| if (inner.len > short_max) {
-            bitmap.unset(closing, @intCast(i));
-            const last = try f.behind(state, inner) orelse continue;
-            if (!f.strings.canEnd(last)) continue;
-            f.ending = last.product;
-            bitmap.set(closing, @intCast(i));
+        var legal: Runs = .{};
+        defer legal.list.deinit(gpa);
+        var unclear: Runs = .{};
+        defer unclear.list.deinit(gpa);
+        var ways: WaysOfStates = try .init(gpa, f.strings.graph);
+        defer ways.deinit();
+        try f.walkShapes(state, &ways, &legal, &unclear);
+        if (unclear.n > unclear_max) return false;
+        const members = f.v.index.members;
+        if (legal.n > list_max) {
+            f.words = try bitmap.alloc(gpa, f.v.index.plain.len);
+            f.addRuns(f.words.?, &legal);
+        } else for (legal.list.items) |run| try f.ids.appendSlice(gpa, members[run[0]..run[1]]);
+        for (unclear.list.items) |run| for (members[run[0]..run[1]]) |token| {
+            if (try f.read(state, f.v.tokens.bytesOf(@intCast(token))) != null) try f.ids.append(gpa, token);
         };
-        if (f.ending != Graph.dead) return closing;
-        gpa.free(closing);
-        return &.{};
+        return true;
     }
 
-    // ---- Alphabets
-
-    fn bestRun(f: *Finder, state: State) Error!Run {
-        if (f.is_uncounted and f.strings.graph.total[state.product]) return .{ .alphabet = f.v.index.alphabet, .length = endless };
-        const run = try f.findRun(state);
-        const closed = if (f.is_uncounted) f.findClosed(state) orelse return run else return run;
-        const is_more = f.v.index.weightOf(closed.alphabet) > f.v.index.weightOf(run.alphabet);
-        return if (is_more or run.length != endless) closed else run;
+    fn addRuns(f: *const Finder, words: bitmap.Words, runs: *const Runs) void {
+        const members = f.v.index.members;
+        if (runs.n < members.len / 2) {
+            bitmap.clear(words);
+            for (runs.list.items) |run| for (members[run[0]..run[1]]) |token| bitmap.set(words, @intCast(token));
+            return;
+        }
+        bitmap.copy(words, f.v.index.plain);
+        var at: u32 = 0;
+        for (runs.list.items) |run| {
+            for (members[at..run[0]]) |token| bitmap.unset(words, @intCast(token));
+            at = run[1];
+        }
+        for (members[at..]) |token| bitmap.unset(words, @intCast(token));
     }
 
-    fn findRun(f: *Finder, from: State) Error!Run {
-        const index = f.v.index;
-        var run: Run = .{};
-        var state = from;
-        var ways: Ways = .of(f.strings.graph, state.product);
-        var alive: Alphabet = ways.alive;
-        while (true) {
-            const alphabet = ways.heaviest(index, if (run.length == 0) ~@as(Alphabet, 0) else run.alphabet);
-            const loses_much = run.length > 0 and 2 * index.weightOf(alphabet) < index.weightOf(run.alphabet);
-            const goes_on = if (alphabet == 0 or loses_much) null else try f.nextOf(state, alphabet);
-            const after = goes_on orelse {
-                run.goes_on = loses_much or ways.alive & run.alphabet & ~alphabet != 0;
-                break;
+    fn walkShapes(f: *Finder, from: State, ways: *WaysOfStates, legal: *Runs, unclear: *Runs) Error!void {
+        const gpa = f.v.gpa;
+        const shapes = f.v.index.shapes;
+        var states: [256]State = undefined;
+        var ways_of: [256]u32 = undefined;
+        states[0] = from;
+        ways_of[0] = try ways.of(from.product);
+        var at: u32 = 0;
+        while (at + 1 < shapes.len) {
+            const shape = &shapes[at];
+            const end = at + shape.subtree;
+            const before = states[shape.depth - 1];
+            const to = ways.list.items[ways_of[shape.depth - 1]].to[shape.class];
+            if (to == Ways.several) {
+                const all = shape.below | @as(Alphabet, 1) << shape.class;
+                const is_legal = f.is_uncounted and all & f.strings.graph.fatal[before.product] == 0;
+                try (if (is_legal) legal else unclear).add(gpa, shape.from, shapes[end].from);
+                at = end;
+                continue;
+            }
+            const after = try f.behindCharacter(before, to) orelse {
+                at = end;
+                continue;
             };
-            run.alphabet = alphabet;
-            run.length += 1;
-            if (std.meta.eql(after, state) or run.length > index.longest) {
-                run.length = endless;
-                break;
+            const its_ways = if (shape.height > 0) try ways.of(to) else 0;
+            if (shape.height == 0 or f.takesBelow(after, ways.list.items[its_ways].loop, shape)) {
+                try legal.add(gpa, shape.from, shapes[end].from);
+                at = end;
+                continue;
             }
-            if (after.product != state.product) {
-                ways = .of(f.strings.graph, after.product);
-                alive |= ways.alive;
-            }
-            state = after;
-        }
-        run.exits = alive & ~run.alphabet;
-        return run;
-    }
-
-    /// An alphabet all whose texts go on, wherever they lead; null if states are too many.
-    fn findClosed(f: *const Finder, from: State) ?Run {
-        var closed: Closed = .{ .graph = f.strings.graph, .index = f.v.index, .alphabet = Ways.of(f.strings.graph, from.product).full };
-        while (closed.alphabet != 0) {
-            if (closed.isClosed(from.product) orelse return null) {
-                return .{ .alphabet = closed.alphabet, .exits = closed.alive & ~closed.alphabet, .length = endless };
-            }
-        }
-        return null;
-    }
-
-    /// The state behind any character of the alphabet.
-    fn nextOf(f: *Finder, state: State, alphabet: Alphabet) Error!?State {
-        for (index_module.class_of, 0..) |class, byte| {
-            if (alphabet >> class & 1 != 0) return f.next(state, @intCast(byte));
-        }
-        const first = try f.next(state, 0xc3) orelse return null;
-        return f.next(first, 0xa9);
-    }
-
-    /// The plain tokens of an alphabet, with so many characters at most; the caller frees them.
-    fn within(f: *Finder, alphabet: Alphabet, length: u32) Allocator.Error!bitmap.Words {
-        const index = f.v.index;
-        const words = try bitmap.alloc(f.v.gpa, index.plain.len);
-        errdefer f.v.gpa.free(words);
-        const key = [_]u64{ 0, alphabet, length };
-        if (index.sets.get(std.mem.sliceAsBytes(&key))) |shared| {
-            const place: *StringPlace = @fieldParentPtr("shared", shared);
-            defer place.release(f.v.gpa);
-            bitmap.copy(words, place.words.?);
-            return words;
-        }
-        addWithin(index, alphabet, length, words);
-        try f.keepWithin(std.mem.sliceAsBytes(&key), words);
-        return words;
-    }
-
-    fn keepWithin(f: *Finder, key: []const u8, words: bitmap.Words) Allocator.Error!void {
-        const gpa = f.v.gpa;
-        const copy = try bitmap.alloc(gpa, words.len);
-        errdefer gpa.free(copy);
-        bitmap.copy(copy, words);
-        const place = try gpa.create(StringPlace);
-        errdefer gpa.destroy(place);
-        place.* = .{ .shared = try .init(gpa, key, StringPlace.destroy), .words = copy };
-        f.v.index.sets.put(&place.shared);
-        place.release(gpa);
-    }
-
-    fn addWithin(index: *const StringIndex, alphabet: Alphabet, length: u32, words: bitmap.Words) void {
-        if (alphabet & index.alphabet == index.alphabet and length == endless) return bitmap.copy(words, index.plain);
-        bitmap.clear(words);
-        for (index.groups) |group| {
-            if (group.alphabet & ~alphabet != 0) continue;
-            const end = if (length == endless) group.to else group.from + firstAbove(index.lengths[group.from..group.to], length);
-            if (group.words != null and group.to - end < (group.to - group.from) / 2) {
-                bitmap.unite(words, &.{group.words.?});
-                for (index.members[end..group.to]) |token| bitmap.unset(words, @intCast(token));
-            } else for (index.members[group.from..end]) |token| bitmap.set(words, @intCast(token));
+            try legal.add(gpa, shape.from, shapes[at + 1].from);
+            states[shape.depth] = after;
+            ways_of[shape.depth] = its_ways;
+            at += 1;
         }
     }
 
-    fn firstAbove(lengths: []const u16, length: u32) u32 {
-        var from: usize = 0;
-        var to = lengths.len;
-        while (from < to) {
-            const middle = from + (to - from) / 2;
-            if (lengths[middle] <= length) from = middle + 1 else to = middle;
-        }
-        return @intCast(from);
+    /// Whether all that follows a shape may come: none of it is fatal, or each state on the way is this one.
+    fn takesBelow(f: *const Finder, state: State, loop: Alphabet, shape: *const index_module.Shape) bool {
+        if (f.is_uncounted and shape.below & f.strings.graph.fatal[state.product] == 0) return true;
+        if (shape.below & ~loop != 0) return false;
+        const max = f.strings.spec.length.max;
+        return f.is_uncounted or max == unbounded or state.count + shape.height + f.strings.graph.shortest[state.product] <= max;
     }
 
-    /// The members of a group that may leave the way.
-    fn leaving(index: *const StringIndex, run: *const Run, group: index_module.Group) []const i32 {
-        if (group.alphabet & ~run.alphabet != 0) {
-            return if (group.alphabet & run.exits != 0) index.members[group.from..group.to] else &.{};
-        }
-        if (!run.goes_on) return &.{};
-        return index.members[group.from + firstAbove(index.lengths[group.from..group.to], run.length) .. group.to];
-    }
-
-    fn countLeaving(f: *const Finder, run: *const Run) usize {
-        var n: usize = 0;
-        for (f.v.index.groups) |group| n += leaving(f.v.index, run, group).len;
-        return n;
-    }
-
-    fn addLeaving(f: *Finder, run: *const Run, from: State) Error!void {
-        for (f.v.index.groups) |group| next: for (leaving(f.v.index, run, group)) |token| {
-            var state = from;
-            for (f.v.tokens.bytesOf(@intCast(token))) |byte| state = try f.next(state, byte) orelse continue :next;
-            bitmap.set(f.words.?, @intCast(token));
-        };
+    fn behindCharacter(f: *Finder, state: State, product: u32) Error!?State {
+        if (!f.is_uncounted) return f.strings.behindCharacter(state, product);
+        return if (product == Graph.dead) null else .{ .product = product, .count = state.count + 1 };
     }
 
     // ---- Walks
@@ -526,100 +443,75 @@ const Finder = struct {
     }
 };
 
-/// The search for an alphabet that leads to no dead end.
-const Closed = struct {
-    graph: *const Graph,
-    index: *const StringIndex,
-    alphabet: Alphabet,
-    /// All classes with which the text may go on somewhere.
-    alive: Alphabet = 0,
-
-    const Reached = struct { state: u32, over: Alphabet };
-
-    /// Whether texts of the alphabet always go on. If not, the alphabet has become smaller. Null: too many states.
-    fn isClosed(c: *Closed, from: u32) ?bool {
-        var reached: [64]Reached = undefined;
-        reached[0] = .{ .state = from, .over = 0 };
-        c.alive = 0;
-        var n: usize = 1;
-        var i: usize = 0;
-        while (i < n) : (i += 1) {
-            const ways: Ways = .of(c.graph, reached[i].state);
-            c.alive |= ways.alive;
-            if (c.alphabet & ~ways.full != 0) {
-                const without = c.alphabet & ~reached[i].over;
-                c.alphabet &= ways.full;
-                if (c.index.weightOf(without) > c.index.weightOf(c.alphabet) and i > 0) c.alphabet = without;
-                return false;
-            }
-            for (0..0x81) |character| {
-                const is_beyond = character == 0x80;
-                const class = if (is_beyond) index_module.beyond_ascii else index_module.class_of[character];
-                if (c.alphabet >> class & 1 == 0) continue;
-                const to = if (is_beyond) ways.to[class] else c.graph.next(reached[i].state, @intCast(character));
-                const is_known = for (reached[0..n]) |one| {
-                    if (one.state == to) break true;
-                } else false;
-                if (is_known) continue;
-                if (n == reached.len) return null;
-                reached[n] = .{ .state = to, .over = @as(Alphabet, 1) << class };
-                n += 1;
-            }
-        }
-        return true;
-    }
-};
-
 /// Where each class of characters leads from a state.
 const Ways = struct {
     to: [64]u32,
-    /// The classes of which some character goes on, and those of which all do; of what is beyond ASCII, all if they
-    /// lead to one state.
-    alive: Alphabet,
-    full: Alphabet,
+    /// The classes that lead back.
+    loop: Alphabet,
 
+    /// Not all characters of the class lead to one state.
     const several = std.math.maxInt(u32);
 
-    fn of(graph: *const Graph, state: u32) Ways {
-        var ways: Ways = .{ .to = @splat(Graph.dead), .alive = 0, .full = 0 };
+    fn of(graph: *const Graph, state: u32, continuations: []const u8) Ways {
+        var ways: Ways = .{ .to = @splat(Graph.dead), .loop = 0 };
         var seen: Alphabet = 0;
-        var dead: Alphabet = 0;
         for (0x20..0x80) |byte| {
-            if (byte == '"' or byte == '\\') continue;
-            const class = index_module.class_of[byte];
-            const to = graph.next(state, @intCast(byte));
-            const bit = @as(Alphabet, 1) << class;
-            if (seen & bit == 0) ways.to[class] = to else if (ways.to[class] != to) ways.to[class] = several;
-            seen |= bit;
-            if (to == Graph.dead) dead |= bit else ways.alive |= bit;
+            if (byte != '"' and byte != '\\') ways.add(&seen, index_module.class_of[byte], graph.next(state, @intCast(byte)));
         }
-        const beyond = graph.nextBeyondAscii(state);
-        const bit = @as(Alphabet, 1) << index_module.beyond_ascii;
-        ways.to[index_module.beyond_ascii] = beyond orelse several;
-        if (beyond == null) dead |= bit;
-        if (beyond != Graph.dead) ways.alive |= bit;
-        ways.full = ways.alive & ~dead;
+        var before: ?u8 = null;
+        var to: u32 = undefined;
+        for (0xc2..0xf5) |lead| {
+            if (before != graph.classes[lead]) to = graph.behindLead(state, @intCast(lead), continuations) orelse several;
+            before = graph.classes[lead];
+            ways.add(&seen, index_module.classOfLead(@intCast(lead)), to);
+        }
+        for (ways.to, 0..) |one, class| {
+            if (one == state) ways.loop |= @as(Alphabet, 1) << @intCast(class);
+        }
         return ways;
     }
 
-    /// Of the classes in `among`, those that lead where the most tokens do.
-    fn heaviest(ways: *const Ways, index: *const StringIndex, among: Alphabet) Alphabet {
-        var best: Alphabet = 0;
-        var left = ways.alive & among;
-        while (left != 0) {
-            const first: u6 = @intCast(@ctz(left));
-            var same: Alphabet = 0;
-            if (ways.to[first] == several) {
-                left &= left - 1;
-                continue;
-            }
-            for (ways.to, 0..) |to, class| {
-                if (to == ways.to[first]) same |= @as(Alphabet, 1) << @intCast(class);
-            }
-            same &= left;
-            left &= ~same;
-            if (index.weightOf(same) > index.weightOf(best)) best = same;
+    fn add(ways: *Ways, seen: *Alphabet, class: u6, to: u32) void {
+        const bit = @as(Alphabet, 1) << class;
+        if (seen.* & bit == 0) ways.to[class] = to else if (ways.to[class] != to) ways.to[class] = several;
+        seen.* |= bit;
+    }
+};
+
+/// Those of the states that a walk meets.
+const WaysOfStates = struct {
+    gpa: Allocator,
+    graph: *const Graph,
+    list: ArrayList(Ways) = .empty,
+    /// By state: 1 more than the index in `list`; 0 where it was not met.
+    by_state: []u32,
+    /// A byte of each class of continuation bytes.
+    continuations: [64]u8 = undefined,
+    n_continuations: usize = 0,
+
+    fn init(gpa: Allocator, graph: *const Graph) Allocator.Error!WaysOfStates {
+        var w: WaysOfStates = .{ .gpa = gpa, .graph = graph, .by_state = try gpa.alloc(u32, graph.nStates()) };
+        @memset(w.by_state, 0);
+        var seen: std.StaticBitSet(256) = .empty;
+        for (0x80..0xc0) |byte| {
+            if (seen.isSet(graph.classes[byte])) continue;
+            seen.set(graph.classes[byte]);
+            w.continuations[w.n_continuations] = @intCast(byte);
+            w.n_continuations += 1;
         }
-        return best;
+        return w;
+    }
+
+    fn deinit(w: *WaysOfStates) void {
+        w.list.deinit(w.gpa);
+        w.gpa.free(w.by_state);
+    }
+
+    fn of(w: *WaysOfStates, state: u32) Allocator.Error!u32 {
+        if (w.by_state[state] == 0) {
+            try w.list.append(w.gpa, .of(w.graph, state, w.continuations[0..w.n_continuations]));
+            w.by_state[state] = @intCast(w.list.items.len);
+        }
+        return w.by_state[state] - 1;
     }
 };

@@ -78,13 +78,20 @@ pub const Strings = struct {
     /// The state after a byte of the content; null exactly if no string of the set goes on so.
     pub inline fn next(s: *Strings, state: State, byte: u8) Error!?State {
         const product = s.graph.next(state.product, byte);
-        if (product == Graph.dead) return null;
-        const is_lead = byte & 0xc0 != 0x80;
+        return if (product == Graph.dead) null else s.after(state, product, byte & 0xc0 != 0x80);
+    }
+
+    /// The state after a whole character that leads to `product`.
+    pub fn behindCharacter(s: *Strings, state: State, product: u32) Error!?State {
+        return if (product == Graph.dead) null else s.after(state, product, true);
+    }
+
+    inline fn after(s: *Strings, state: State, product: u32, is_lead: bool) Error!?State {
         const length = s.spec.length;
         if (is_lead and length.max != unbounded and state.count == length.max) return null;
         const enough = if (length.max == unbounded) length.min else length.max;
-        const after: State = .{ .product = product, .count = @min(state.count + @intFromBool(is_lead), enough) };
-        return if (try s.isAlive(after)) after else null;
+        const then: State = .{ .product = product, .count = @min(state.count + @intFromBool(is_lead), enough) };
+        return if (try s.isAlive(then)) then else null;
     }
 
     /// Whether the content so far is in the set.

@@ -1,6 +1,6 @@
 //! What each token does inside a JSON string, so that most of a mask there is found without a look at the tokens.
-//! A *plain* token is text that stands for itself; plain ones are grouped by their *alphabet*, the classes of
-//! characters that they have, and where any text of some classes may stand, whole groups are legal. A *closer* is
+//! A *plain* token is text that stands for itself. Its *shape* is the sequence of the classes of its characters: the
+//! shapes are a trie, small beside that of the bytes, and most patterns do not look closer. A *closer* is
 //! text and then a quote that ends the string; what follows its text is its *rest*. The others, with escapes or
 //! parts of characters, are some hundreds, in a trie of their own.
 
@@ -13,13 +13,12 @@ const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const bitmap = @import("../base/bitmap.zig");
 const Tokens = @import("tokens.zig").Tokens;
-const ByteTrie = @import("byte_trie.zig").ByteTrie;
+const byte_trie = @import("byte_trie.zig");
+const ByteTrie = byte_trie.ByteTrie;
 const SharedCache = @import("../base/shared_cache.zig").SharedCache;
 
 /// Classes of characters, by bit.
 pub const Alphabet = u64;
-/// The class of what is not ASCII.
-pub const beyond_ascii: u6 = 63;
 
 /// The class of an ASCII character that may stand in a string.
 pub const class_of: [128]u6 = blk: {
@@ -31,7 +30,7 @@ pub const class_of: [128]u6 = blk: {
         'A'...'F' => class.* = 2,
         'G'...'Z' => class.* = 3,
         '0'...'9' => class.* = 4,
-        0x00...0x1f, '"', '\\' => class.* = 62, // of no plain text
+        0x00...0x1f, '"', '\\' => class.* = 63, // of no plain text
         else => {
             class.* = n;
             n += 1;
@@ -40,14 +39,36 @@ pub const class_of: [128]u6 = blk: {
     break :blk classes;
 };
 
-/// Plain tokens with the same alphabet.
-pub const Group = struct {
-    alphabet: Alphabet,
-    /// Of `members`.
+/// The class of a character beyond ASCII, by its first byte.
+pub fn classOfLead(byte: u8) u6 {
+    return switch (byte) {
+        0xc2 => 36,
+        0xc3 => 37,
+        0xc4...0xcf => 38,
+        0xd0...0xdf => 39,
+        0xe0 => 40,
+        0xe1 => 41,
+        0xe2 => 42,
+        0xe3 => 43,
+        0xe4...0xec => 44,
+        0xed => 45,
+        0xee => 46,
+        0xef => 47,
+        else => 48,
+    };
+}
+
+/// A node of the trie of shapes, in depth-first order as those of bytes are.
+pub const Shape = struct {
+    /// The classes that follow in the subtree, and in how many characters at most.
+    below: Alphabet,
+    height: u8,
+    class: u6,
+    /// Characters, including this one.
+    depth: u8,
+    subtree: u32,
+    /// Of `members`: the tokens of this shape, up to those of the next node.
     from: u32,
-    to: u32,
-    /// The same as a set, if they are many.
-    words: ?bitmap.Words,
 };
 
 pub const Digits = struct { node: u32, token: i32 };
@@ -56,32 +77,20 @@ pub const Long = struct { token: i32, length: u16 };
 
 pub const Closer = struct { token: i32, inner: u32 };
 
-/// Groups of so many tokens are sets, too.
-const set_min = 1024;
 /// Plain tokens of more characters are few.
 const reach_min = 32;
-/// Tokens of more bytes are few.
-pub const short_max = 24;
 
 pub const StringIndex = struct {
     arena: Arena,
     plain: bitmap.Words,
-    n_plain: u32,
-    /// Characters of the longest plain token.
-    longest: u32,
-    /// All classes of plain tokens, and how many tokens have each.
-    alphabet: Alphabet,
-    weights: [64]u32,
-    groups: []const Group,
-    /// Plain tokens by group, the shorter ones first, and their numbers of characters.
+    /// Behind the last one a node for the end of the members.
+    shapes: []const Shape,
+    /// Plain tokens by shape.
     members: []const i32,
-    lengths: []const u16,
     /// The plain tokens of more than `reach` characters, the longest first. No other token is longer in a string.
     long: []const Long,
     reach: u32,
     others: Texts,
-    /// Tokens without a quote that have more than `short_max` bytes.
-    outsized: []const i32,
     /// In the vocabulary's trie: the tokens of digits alone, and nodes that come first behind digits; both by node.
     digits: []const Digits,
     behind_digits: []const u32,
@@ -131,14 +140,6 @@ pub const StringIndex = struct {
         index.arena.deinit();
     }
 
-    /// Of several alphabets, a larger one has more tokens, by and large.
-    pub fn weightOf(index: *const StringIndex, alphabet: Alphabet) u64 {
-        var sum: u64 = 0;
-        var left = alphabet;
-        while (left != 0) : (left &= left - 1) sum += index.weights[@ctz(left)];
-        return sum;
-    }
-
     /// The place of a text in `inners`; null if it is not there.
     pub fn innerOf(index: *const StringIndex, text: []const u8) ?u32 {
         const found = std.sort.binarySearch([]const u8, index.inners, text, compare) orelse return null;
@@ -165,18 +166,6 @@ pub const StringIndex = struct {
         }
     };
 
-    const Plain = struct {
-        alphabet: Alphabet,
-        length: u16,
-        token: i32,
-
-        fn isBefore(_: void, a: Plain, b: Plain) bool {
-            if (a.alphabet != b.alphabet) return a.alphabet < b.alphabet;
-            if (a.length != b.length) return a.length < b.length;
-            return a.token < b.token;
-        }
-    };
-
     const Error = Allocator.Error || diagnostic.Error;
 
     fn tryBuild(index: *StringIndex, gpa: Allocator, tokens: *const Tokens, trie: *const ByteTrie, diag: *Diagnostic) Error!void {
@@ -185,42 +174,25 @@ pub const StringIndex = struct {
         const arena = arena_state.allocator();
         var scratch: Arena = .init(gpa);
         defer scratch.deinit();
-        var plain: ArrayList(Plain) = .empty;
+        const plain = try bitmap.alloc(arena, bitmap.wordsFor(tokens.n));
+        bitmap.clear(plain);
+        var long: ArrayList(Long) = .empty;
         var others: ArrayList(Part) = .empty;
         var closing: ArrayList(Part) = .empty;
-        var outsized: ArrayList(i32) = .empty;
         for (0..tokens.n) |number| {
             const token: i32 = @intCast(number);
             if (!tokens.isText(@intCast(number))) continue;
             const text = tokens.bytesOf(@intCast(number));
-            const special = findSpecial(text);
-            if (text.len > short_max and (special == .none or special == .other)) try outsized.append(arena, token);
-            switch (special) {
-                .none => try plain.append(scratch.allocator(), .{
-                    .alphabet = alphabetOf(text),
-                    .length = std.math.lossyCast(u16, nCharacters(text)),
-                    .token = token,
-                }),
+            switch (findSpecial(text)) {
+                .none => if (text.len <= byte_trie.depth_max) { // longer ones are tried one by one
+                    bitmap.set(plain, @intCast(number));
+                    const length = nCharacters(text);
+                    if (length > reach_min) try long.append(scratch.allocator(), .{ .token = token, .length = @intCast(length) });
+                },
                 .quote => |at| try closing.append(scratch.allocator(), .{ .text = text[at..], .token = token, .inner = text[0..at] }),
                 .other => try others.append(scratch.allocator(), .{ .text = text, .token = token }),
                 .control => {},
             }
-        }
-        std.sort.pdq(Plain, plain.items, {}, Plain.isBefore);
-        const words = try bitmap.alloc(arena, bitmap.wordsFor(tokens.n));
-        bitmap.clear(words);
-        const members = try arena.alloc(i32, plain.items.len);
-        const lengths = try arena.alloc(u16, plain.items.len);
-        var longest: u32 = 0;
-        var alphabet: Alphabet = 0;
-        var weights: [64]u32 = @splat(0);
-        for (plain.items, members, lengths) |one, *member, *length| {
-            bitmap.set(words, @intCast(one.token));
-            member.* = one.token;
-            length.* = one.length;
-            longest = @max(longest, one.length);
-            alphabet |= one.alphabet;
-            for (&weights, 0..) |*weight, class| weight.* += @intFromBool(one.alphabet >> @intCast(class) & 1 != 0);
         }
         sort(Part, closing.items, {}, Part.isBefore);
         sort(Part, others.items, {}, Part.isBefore);
@@ -238,19 +210,14 @@ pub const StringIndex = struct {
             try findDigits(arena, trie, node, &digits, &behind_digits);
         };
         const space_node = trie.child(0, ' ') orelse 0;
+        const shapes: Shapes = try .of(arena, scratch.allocator(), trie, plain);
         index.* = .{
-            .plain = words,
-            .n_plain = @intCast(members.len),
-            .longest = longest,
-            .alphabet = alphabet,
-            .weights = weights,
-            .groups = try groupsOf(arena, plain.items, members, words.len),
-            .members = members,
-            .lengths = lengths,
-            .long = try longOf(arena, plain.items, reach),
+            .plain = plain,
+            .shapes = shapes.nodes,
+            .members = shapes.members,
+            .long = try longOf(arena, long.items, reach),
             .reach = reach,
             .others = try textsOf(arena, others.items, diag),
-            .outsized = outsized.items,
             .digits = digits.items,
             .behind_digits = behind_digits.items,
             .inners = inners,
@@ -265,26 +232,9 @@ pub const StringIndex = struct {
         };
     }
 
-    fn groupsOf(arena: Allocator, plain: []const Plain, members: []const i32, n_words: usize) Allocator.Error![]const Group {
-        var groups: ArrayList(Group) = .empty;
-        var from: usize = 0;
-        for (plain, 1..) |one, to| {
-            if (to < plain.len and plain[to].alphabet == one.alphabet) continue;
-            var words: ?bitmap.Words = null;
-            if (to - from >= set_min) {
-                words = try bitmap.alloc(arena, n_words);
-                bitmap.clear(words.?);
-                for (members[from..to]) |token| bitmap.set(words.?, @intCast(token));
-            }
-            try groups.append(arena, .{ .alphabet = one.alphabet, .from = @intCast(from), .to = @intCast(to), .words = words });
-            from = to;
-        }
-        return groups.items;
-    }
-
-    fn longOf(arena: Allocator, plain: []const Plain, reach: u32) Allocator.Error![]const Long {
+    fn longOf(arena: Allocator, plain: []const Long, reach: u32) Allocator.Error![]const Long {
         var long: ArrayList(Long) = .empty;
-        for (plain) |one| if (one.length > reach) try long.append(arena, .{ .token = one.token, .length = one.length });
+        for (plain) |one| if (one.length > reach) try long.append(arena, one);
         sort(Long, long.items, {}, isLonger);
         return long.items;
     }
@@ -360,11 +310,102 @@ pub const StringIndex = struct {
     }
 };
 
-fn alphabetOf(plain: []const u8) Alphabet {
-    var alphabet: Alphabet = 0;
-    for (plain) |byte| alphabet |= @as(Alphabet, 1) << if (byte < 0x80) class_of[byte] else beyond_ascii;
-    return alphabet;
-}
+/// Makes the trie of shapes out of that of the bytes.
+const Shapes = struct {
+    nodes: []const Shape,
+    members: []const i32,
+
+    /// As it is met: with links to the first child and to the next one of its parent. 0: none.
+    const Draft = struct { class: u6, child: u32 = 0, next: u32 = 0, n_members: u32 = 0, at: u32 = 0 };
+    const Found = struct { token: i32, draft: u32 };
+
+    fn of(arena: Allocator, scratch: Allocator, trie: *const ByteTrie, plain: bitmap.Words) Allocator.Error!Shapes {
+        var drafts: ArrayList(Draft) = .empty;
+        var found: ArrayList(Found) = .empty;
+        try drafts.append(scratch, .{ .class = 0 });
+        try gather(scratch, trie, plain, &drafts, &found);
+        const nodes = try arena.alloc(Shape, drafts.items.len);
+        var n: u32 = 0;
+        var n_members: u32 = 0;
+        var child = drafts.items[0].child;
+        while (child != 0) : (child = drafts.items[child].next) _ = layOut(drafts.items, child, 1, nodes, &n, &n_members);
+        nodes[n] = .{ .below = 0, .height = 0, .class = 0, .depth = 1, .subtree = 1, .from = n_members };
+        const members = try arena.alloc(i32, n_members);
+        for (found.items) |one| {
+            const at = &drafts.items[one.draft].at;
+            members[at.*] = one.token;
+            at.* += 1;
+        }
+        return .{ .nodes = nodes, .members = members };
+    }
+
+    fn gather(
+        scratch: Allocator,
+        trie: *const ByteTrie,
+        plain: bitmap.Words,
+        drafts: *ArrayList(Draft),
+        found: *ArrayList(Found),
+    ) Allocator.Error!void {
+        var path: [byte_trie.depth_max + 1]u32 = undefined;
+        path[0] = 0;
+        var at: u32 = 1;
+        while (at < trie.nodes.len) {
+            const node = trie.nodes[at];
+            const parent = path[node.depth - 1];
+            const class = switch (node.byte) {
+                0x00...0x7f => class_of[node.byte],
+                0x80...0xbf => null,
+                else => classOfLead(node.byte),
+            };
+            if (class == class_of['"'] or class == null and node.depth == 1) {
+                at += node.subtree;
+                continue;
+            }
+            const draft = if (class) |one| try childOf(scratch, drafts, parent, one) else parent;
+            path[node.depth] = draft;
+            if (node.token()) |token| if (bitmap.has(plain, token)) {
+                try found.append(scratch, .{ .token = @intCast(token), .draft = draft });
+                drafts.items[draft].n_members += 1;
+            };
+            at += 1;
+        }
+    }
+
+    fn childOf(scratch: Allocator, drafts: *ArrayList(Draft), parent: u32, class: u6) Allocator.Error!u32 {
+        var child = drafts.items[parent].child;
+        while (child != 0) : (child = drafts.items[child].next) if (drafts.items[child].class == class) return child;
+        const made: u32 = @intCast(drafts.items.len);
+        try drafts.append(scratch, .{ .class = class, .next = drafts.items[parent].child });
+        drafts.items[parent].child = made;
+        return made;
+    }
+
+    /// The subtree of a draft. Returns its height.
+    fn layOut(drafts: []Draft, draft: u32, depth: u8, nodes: []Shape, n: *u32, n_members: *u32) u8 {
+        const at = n.*;
+        n.* += 1;
+        const from = n_members.*;
+        drafts[draft].at = from;
+        n_members.* += drafts[draft].n_members;
+        var below: Alphabet = 0;
+        var height: u8 = 0;
+        var child = drafts[draft].child;
+        while (child != 0) : (child = drafts[child].next) {
+            const first = n.*;
+            height = @max(height, 1 + layOut(drafts, child, depth + 1, nodes, n, n_members));
+            below |= nodes[first].below | @as(Alphabet, 1) << drafts[child].class;
+        }
+        nodes[at] = .{
+            .below = below,
+            .height = height,
+            .class = drafts[draft].class,
+            .depth = depth,
+            .subtree = n.* - at,
+            .from = from,
+        };
+        return height;
+    }
+};
 
 const Special = union(enum) {
     none,
@@ -403,7 +444,7 @@ fn nCharacters(utf8: []const u8) u32 {
     return n;
 }
 
-test "plain tokens by their alphabets, closers by their rests, and others" {
+test "plain tokens by their shapes, closers by their rests, and others" {
     const texts = [_][]const u8{ "ab", "a\"", "\"", "b\",", "\\", "\n", "\xc3", "x\xc3", "\xa9", "\u{e9}", "q\"", "ba", "\\\"\"", "a\n" };
     var bytes: [64]u8 = undefined;
     var offsets: [texts.len + 1]u64 = undefined;
@@ -422,10 +463,13 @@ test "plain tokens by their alphabets, closers by their rests, and others" {
     var index: StringIndex = undefined;
     try index.build(gpa, &tokens, &trie, &diag);
     defer index.deinit();
-    try std.testing.expectEqual(3, index.n_plain);
-    try std.testing.expectEqual(2, index.longest);
-    try std.testing.expectEqual(2, index.groups.len);
-    try std.testing.expectEqualSlices(i32, &.{ 0, 11 }, index.members[index.groups[0].from..index.groups[0].to]);
+    try std.testing.expectEqualSlices(i32, &.{ 9, 0, 11 }, index.members);
+    const letter = for (index.shapes) |shape| {
+        if (shape.depth == 1 and shape.class == class_of['a']) break shape;
+    } else unreachable;
+    try std.testing.expectEqual(2, letter.subtree);
+    try std.testing.expectEqual(1, letter.height);
+    try std.testing.expectEqual(1, letter.below);
     try std.testing.expectEqual(2, index.rests.tokens.n);
     try std.testing.expectEqualStrings("\",", index.rests.tokens.bytesOf(1));
     try std.testing.expectEqualSlices(i32, &.{ 1, 2, 10, 12 }, index.rests.of[index.rests.starts[0]..index.rests.starts[1]]);
