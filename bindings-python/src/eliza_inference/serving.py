@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from eliza_inference.vocabulary import Vocabulary
 
-__all__ = ["served_vocabulary", "structural_tag"]
+__all__ = ["served_vocabulary"]
 
 
 def served_vocabulary(tokenizer: Any, n_logits: int) -> Vocabulary:
@@ -16,19 +15,3 @@ def served_vocabulary(tokenizer: Any, n_logits: int) -> Vocabulary:
     vocabulary = Vocabulary.from_transformers(tokenizer, n_tokens=n_tokens)
     vocabulary.prepare()
     return vocabulary
-
-
-def structural_tag(text: str) -> str | dict[str, Any]:
-    """A structural tag as `Constraint.tags` reads it: servers leave out schemas that allow everything."""
-    try:
-        tag = json.loads(text)
-        for part in tag.get("structures") or ():
-            if part.get("schema") is None:
-                part["schema"] = {}
-        for part in (tag.get("format") or {}).get("tags") or ():
-            content = part["content"]
-            if content["type"] == "json_schema" and content.get("json_schema") is None:
-                content["json_schema"] = {}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return text  # the library says what is wrong with it
-    return dict(tag)

@@ -9,7 +9,9 @@ structural tags are served, with speculative decoding and reasoning parsers.
 
 from __future__ import annotations
 
+import json
 import logging
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +33,10 @@ from eliza_inference.constraint import Constraint
 from eliza_inference.errors import ElizaError
 from eliza_inference.json_schema import JsonSpace
 from eliza_inference.matcher import Matcher
-from eliza_inference.serving import served_vocabulary, structural_tag
+from eliza_inference.serving import served_vocabulary
+from eliza_inference.structural_tags import structural_tag_constraint
+from eliza_inference.token_flag import TokenFlag
+from eliza_inference.vocabulary import Vocabulary
 
 __all__ = ["NAME", "ElizaGrammar", "ElizaGrammarBackend", "register"]
 
@@ -72,9 +77,13 @@ def _create(server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: se
 class ElizaGrammar(BaseGrammarObject):
     """One request's text under a constraint."""
 
-    def __init__(self, constraint: Constraint, end: list[int] | None, stats: Any) -> None:
+    def __init__(
+        self, constraint: Constraint, end: list[int] | None, stats: Any, content: dict[str, Any] | None = None
+    ) -> None:
         super().__init__()
         self.grammar_stats = stats
+        self.content = content
+        """The format of a structural tag that has the same texts."""
         self._constraint = constraint
         self._end = end
         self._matcher = Matcher(constraint, end=end)
@@ -140,7 +149,7 @@ class ElizaGrammar(BaseGrammarObject):
     def copy(self) -> ElizaGrammar:
         """A new request under the same constraint, with its masks and tables."""
         stats = replace(self.grammar_stats, is_cache_hit=True, tree_traversal_time=[])
-        return ElizaGrammar(self._constraint, self._end, stats)
+        return ElizaGrammar(self._constraint, self._end, stats, self.content)
 
     def try_jump_forward(self, tokenizer: Any) -> tuple[list[int], str] | None:
         """The text that must follow, in whole characters."""
@@ -170,7 +179,7 @@ class ElizaGrammarBackend(BaseGrammarBackend):
         self, tokenizer: Any, vocab_size: int, eos_token_ids: set[int] | None = None, *, space: JsonSpace = "loose"
     ) -> None:
         super().__init__()
-        self._vocabulary = served_vocabulary(tokenizer, vocab_size)
+        self._vocabulary = self._framing_vocabulary = served_vocabulary(tokenizer, vocab_size)
         self._end = sorted(eos_token_ids) if eos_token_ids else None
         self._space: JsonSpace = space
 
@@ -182,19 +191,53 @@ class ElizaGrammarBackend(BaseGrammarBackend):
     def dispatch_json(self, key_string: str) -> BaseGrammarObject:
         """A JSON Schema; "$$ANY$$" is any document."""
         schema = "true" if key_string == "$$ANY$$" else key_string
-        return self._compile("json", lambda: Constraint.json_schema(self._vocabulary, schema, space=self._space))
+        compiled = self._compile("json", lambda: Constraint.json_schema(self._vocabulary, schema, space=self._space))
+        return self._with_content(compiled, lambda: self._schema_format(json.loads(schema)))
 
     def dispatch_regex(self, key_string: str) -> BaseGrammarObject:
         """A regular expression."""
-        return self._compile("regex", lambda: Constraint.regex(self._vocabulary, key_string))
+        compiled = self._compile("regex", lambda: Constraint.regex(self._vocabulary, key_string))
+        return self._with_content(compiled, lambda: {"type": "regex", "pattern": key_string})
 
     def dispatch_ebnf(self, key_string: str) -> BaseGrammarObject:
         """XGrammar's EBNF."""
-        return self._compile("ebnf", lambda: Constraint.gbnf(self._vocabulary, key_string, ebnf=True))
+        compiled = self._compile("ebnf", lambda: Constraint.gbnf(self._vocabulary, key_string, ebnf=True))
+        return self._with_content(compiled, lambda: {"type": "grammar", "grammar": key_string})
 
     def dispatch_structural_tag(self, key_string: str) -> BaseGrammarObject:
         """XGrammar's structural tags, in both of their notations."""
-        return self._compile("structural_tag", lambda: Constraint.tags(self._vocabulary, structural_tag(key_string)))
+        return self._compile("structural_tag", lambda: structural_tag_constraint(self._vocabulary, key_string))
+
+    def reserve_framing_tokens(self, token_ids: Sequence[int]) -> None:
+        """Makes tokens no text in framed answers, whatever they spell."""
+        vocabulary, reserved = self._vocabulary, set(token_ids)
+        flags = [vocabulary.flags(token) for token in range(len(vocabulary))]
+        if all(flags[token] & TokenFlag.SPECIAL for token in reserved):
+            return
+        flags = [flag | TokenFlag.SPECIAL if token in reserved else flag for token, flag in enumerate(flags)]
+        token_bytes = [vocabulary.token_bytes(token) for token in range(len(vocabulary))]
+        self._framing_vocabulary = Vocabulary(len(vocabulary), token_bytes, flags)
+
+    def compile_framed_grammar(
+        self, grammar: BaseGrammarObject, frame: Callable[[dict[str, Any]], dict[str, Any]]
+    ) -> BaseGrammarObject | None:
+        """A request's grammar in the messages that a model writes around it."""
+        if not isinstance(grammar, ElizaGrammar) or grammar.content is None:
+            return None
+        tag = json.dumps(frame(grammar.content))
+        return self._compile("structural_tag", lambda: structural_tag_constraint(self._framing_vocabulary, tag))
+
+    @staticmethod
+    def _with_content(compiled: BaseGrammarObject, content: Callable[[], dict[str, Any]]) -> BaseGrammarObject:
+        if isinstance(compiled, ElizaGrammar):
+            compiled.content = content()
+        return compiled
+
+    def _schema_format(self, schema: Any) -> dict[str, Any]:
+        if self._space == "spaced" and schema is not False:
+            separators = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+            schema = {**schema, "x-guidance": separators} if schema is not True else {"x-guidance": separators}
+        return {"type": "json_schema", "json_schema": schema}
 
     def _compile(self, dispatch_type: str, compile_one: Any) -> BaseGrammarObject:
         try:

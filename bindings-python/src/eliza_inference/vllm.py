@@ -26,7 +26,8 @@ from eliza_inference.constraint import Constraint
 from eliza_inference.errors import ElizaError
 from eliza_inference.json_schema import JsonSpace
 from eliza_inference.matcher import Matcher, Step
-from eliza_inference.serving import served_vocabulary, structural_tag
+from eliza_inference.serving import served_vocabulary
+from eliza_inference.structural_tags import names_tokens, structural_tag_constraint
 from eliza_inference.vocabulary import TokenFlag, Vocabulary
 
 __all__ = ["NAME", "ElizaBackend", "ElizaGrammar", "register"]
@@ -157,7 +158,7 @@ def _compile(
     if request_type == kind.CHOICE:
         return Constraint.choices(vocabulary, json.loads(spec))
     if request_type == kind.STRUCTURAL_TAG:
-        return Constraint.tags(vocabulary, structural_tag(spec))
+        return structural_tag_constraint(vocabulary, spec)
     from vllm.v1.structured_output.utils import grammar_is_likely_lark
 
     if grammar_is_likely_lark(spec):
@@ -174,6 +175,8 @@ def _validate(sampling_params: Any, tokenizer: Any = None) -> None:
         return
     try:
         key = get_structured_output_key(sampling_params.structured_outputs)
+        if key[0] == StructuredOutputOptions.STRUCTURAL_TAG and names_tokens(key[1]):
+            return  # it is compiled with the model's tokens alone
         _compile(_byte_vocabulary(), *key, space="loose", closed=False)
     except (ElizaError, ValueError, TypeError) as error:
         raise VLLMValidationError(f"Grammar error: {error}") from error

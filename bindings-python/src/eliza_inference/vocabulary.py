@@ -54,8 +54,9 @@ class Vocabulary(Shared, Described):
     compared with that of a token tree if both are known. Everything is copied.
     """
 
-    __slots__ = ("_end_of_generation", "_handle", "_tokenizer")
+    __slots__ = ("_control_tokens", "_end_of_generation", "_handle", "_tokenizer")
 
+    _control_tokens: dict[str, int] | None
     _end_of_generation: tuple[int, ...] | None
     _tokenizer: RegisteredTokenizer | None
 
@@ -286,6 +287,24 @@ class Vocabulary(Shared, Described):
             )
         return self._end_of_generation
 
+    def control_tokens(self) -> dict[str, int]:
+        """The control tokens by their texts, but for those that a token of text spells too. The first call reads every
+        token."""
+        if self._control_tokens is None:
+            spelt = set()
+            control: dict[bytes, int] = {}
+            for token in range(len(self)):
+                flags = self.flags(token)
+                if flags & TokenFlag.SPECIAL:
+                    control.setdefault(self.token_bytes(token), token)
+                elif not flags:
+                    spelt.add(self.token_bytes(token))
+            spelt.add(b"")
+            self._control_tokens = {
+                text.decode("utf-8", "replace"): token for text, token in control.items() if text not in spelt
+            }
+        return self._control_tokens
+
     @classmethod
     def _from_table(
         cls,
@@ -309,6 +328,7 @@ class Vocabulary(Shared, Described):
     def _adopt(self, handle: CData) -> None:
         self._handle = ffi.gc(handle, lib.eliza_inference_vocab_free)
         self._end_of_generation = None
+        self._control_tokens = None
         self._tokenizer = None
 
     def _token(self, token: int, data: CData, length: CData, flags: CData) -> None:

@@ -34,6 +34,10 @@ PARAMETERS: dict[str, dict[str, Any]] = {
 
 load_general_plugins()
 
+NUMBER = {"type": "json_schema", "json_schema": {"type": "integer"}}
+ELEMENTS = [{"type": "const_string", "value": "so "}, {"type": "exclude_token", "exclude_tokens": [0]}, NUMBER]
+SEQUENCE = json.dumps({"type": "structural_tag", "format": {"type": "sequence", "elements": ELEMENTS}})
+
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Any:
@@ -191,6 +195,7 @@ def test_every_kind_of_request(manager: Any, tokenizer: Any) -> None:
         ({"grammar": EBNF}, "[a,(b)]", "(b)"),
         ({"grammar": 'start: "a"~2 B?\nB: /b+/'}, "aabb", "ab"),
         ({"structural_tag": STRUCTURAL_TAG}, "so <red>[true]</red>.", "so <red>[1]</red>"),
+        ({"structural_tag": SEQUENCE}, "so 17", "so red"),
     ):
         request = requested(manager, str(parameters), **parameters)
         assert says(request, tokenizer, right), parameters
@@ -224,6 +229,7 @@ def test_a_constraint_is_compiled_once(manager: Any) -> None:
         ({"regex": "a(?=b)"}, "look-ahead"),
         ({"grammar": "root ::= missing"}, "missing"),
         ({"structural_tag": '{"structures": [], "triggers": ["a"]}'}, "tags"),
+        ({"structural_tag": '{"type": "structural_tag", "format": {"type": "qwen_xml_parameter"}}'}, "not served"),
     ],
 )
 def test_a_request_that_cannot_be_compiled_is_refused(manager: Any, parameters: dict[str, Any], message: str) -> None:

@@ -1,0 +1,217 @@
+"""Structural tags of every format beside XGrammar's own matcher, and answer frames in SGLang's reasoning backend."""
+
+import json
+import random
+import runpy
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import xgrammar
+from eliza_inference import Matcher, Vocabulary
+from eliza_inference.errors import GrammarError
+from eliza_inference.sglang import ElizaGrammar, ElizaGrammarBackend
+from eliza_inference.structural_tags import names_tokens, structural_tag_constraint
+
+from examples import EXAMPLES, ROOT, expected_output
+from tiny_tokenizer import tiny_tokenizer
+
+FRAME_TOKENS = ("<|message_model|>", "<|content_text|>", "<|content_thinking|>", "<|end_message|>")
+TOKENIZER = tiny_tokenizer("<think>", "</think>", *FRAME_TOKENS)
+VOCABULARY = Vocabulary.from_transformers(TOKENIZER)
+END = TOKENIZER.eos_token_id
+THINK, BEHIND = TOKENIZER.convert_tokens_to_ids(["<think>", "</think>"])
+
+
+def const(value: str) -> dict[str, Any]:
+    return {"type": "const_string", "value": value}
+
+
+def regex(pattern: str) -> dict[str, Any]:
+    return {"type": "regex", "pattern": pattern}
+
+
+def token(number: int | str) -> dict[str, Any]:
+    return {"type": "token", "token": number}
+
+
+def sequence(*elements: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "sequence", "elements": elements}
+
+
+def tag(begin: Any, content: dict[str, Any], end: Any) -> dict[str, Any]:
+    return {"type": "tag", "begin": begin, "content": content, "end": end}
+
+
+def thinking(**limits: int) -> dict[str, Any]:
+    return {"type": "any_tokens", "exclude_tokens": [BEHIND], **limits}
+
+
+JSON = {"type": "json_schema", "json_schema": {"enum": [12, "q", True]}}
+EBNF = 'root ::= item ("," item)*  # a list\nitem ::= [a-z]+ "abc" | "[" root "]"\n'
+A, B = tag("<a>", const("q"), "</a>"), tag("<b>", regex("[0-9]+"), "</b>")
+LONGER = tag("<ax>", const("r"), "</a>")
+TRIGGERED = {"type": "triggered_tags", "triggers": ["<a", "<b"], "tags": [A, LONGER, B]}
+SEPARATED = {"type": "tags_with_separator", "tags": [A, B], "separator": ", "}
+TOKEN_TAGS = {"type": "token_triggered_tags", "trigger_tokens": [THINK]}
+TOKEN_TAGS["tags"] = [tag(token(THINK), const("q"), token(BEHIND))]
+
+FORMATS: dict[str, dict[str, Any]] = {
+    "a sequence": sequence(const("ab"), regex("[0-9]{1,3}"), const("/x\n")),
+    "one of several": {"type": "or", "elements": [const("red"), const("re"), regex("g[re]+y/?")]},
+    "repetition": sequence(
+        {"type": "optional", "content": const("a")},
+        {"type": "star", "content": const("bc")},
+        {"type": "plus", "content": const("d")},
+        {"type": "repeat", "min": 1, "max": 3, "content": const("e")},
+        {"type": "repeat", "min": 2, "max": -1, "content": const("f")},
+    ),
+    "a document": sequence(const("x"), JSON, const("y")),
+    "a grammar": sequence(const("g"), {"type": "grammar", "grammar": EBNF}, const(";")),
+    "any text": tag("<a>", {"type": "any_text"}, "</a>"),
+    "some text": tag("<a>", {"type": "any_text", "excludes": ["x"], "max_chars": 9}, ["</a>", "<b>"]),
+    "triggers": sequence(const("!"), TRIGGERED),
+    "at least one": sequence(const("!"), TRIGGERED | {"at_least_one": True}),
+    "only one": sequence(const("!"), TRIGGERED | {"stop_after_first": True}),
+    "just one": sequence(const("!"), TRIGGERED | {"at_least_one": True, "stop_after_first": True}),
+    "triggers in a tag": tag("<t>", TRIGGERED | {"excludes": ["zz"]}, "</t>"),
+    "separators": SEPARATED,
+    "separators, at least one": SEPARATED | {"at_least_one": True},
+    "separators, only one": SEPARATED | {"stop_after_first": True},
+    "dispatch": {"type": "dispatch", "rules": [["<a", const("b>")], ["re", regex("d+")]], "excludes": ["zz"]},
+    "dispatch once": {"type": "dispatch", "rules": [["<a", const("b>")]], "loop": False},
+    "tokens": sequence(token(THINK), thinking(), token(BEHIND), const("ok")),
+    "few tokens": sequence(thinking(max_tokens=3), token(BEHIND)),
+    "another token": sequence({"type": "exclude_token", "exclude_tokens": [THINK, 3]}, const("x")),
+    "token triggers": TOKEN_TAGS,
+    "token triggers, at least one": TOKEN_TAGS | {"at_least_one": True},
+    "token dispatch": {"type": "token_dispatch", "rules": [[THINK, const("q")]], "loop": False},
+}
+
+
+def structural_tag(form: dict[str, Any]) -> str:
+    return json.dumps({"type": "structural_tag", "format": form})
+
+
+# In XGrammar free text has bytes that are no UTF-8, and special tokens: what is not ASCII is left out here, and special
+# tokens are compared where the format has tokens.
+TEXT = [
+    number
+    for number in range(len(VOCABULARY))
+    if number == END or (VOCABULARY.token_bytes(number).isascii() and number not in TOKENIZER.all_special_ids)
+]
+LIKELY = set(b'<>/ab,qxt!re{}"10 dz;[]gyfok\n')
+
+
+def bits(bitmap: Any, tokens: list[int]) -> Any:
+    return np.unpackbits(bitmap.view(np.uint8), bitorder="little", count=len(VOCABULARY))[tokens].astype(bool)
+
+
+@pytest.fixture(scope="module")
+def peer() -> Any:
+    info = xgrammar.TokenizerInfo.from_huggingface(TOKENIZER, vocab_size=len(VOCABULARY), stop_token_ids=[END])
+    return xgrammar.GrammarCompiler(info, cache_enabled=False)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_masks_are_those_of_xgrammar(peer: Any, name: str) -> None:
+    text = structural_tag(FORMATS[name])
+    ours, theirs = structural_tag_constraint(VOCABULARY, text), peer.compile_structural_tag(text)
+    compared = [*TEXT, THINK, BEHIND] if names_tokens(text) else TEXT
+    n_compared = 0
+    for seed in range(12):
+        choices = random.Random(seed)
+        matcher, other = Matcher(ours, end=[END]), xgrammar.GrammarMatcher(theirs)
+        tokens: list[int] = []
+        while len(tokens) < 30 and not matcher.is_terminated():
+            bitmap = xgrammar.allocate_token_bitmask(1, len(VOCABULARY))
+            other.fill_next_token_bitmask(bitmap)
+            mask = bits(matcher.fill_bitmap(), compared)
+            assert (mask == bits(bitmap.numpy(), compared)).all(), tokens
+            n_compared += 1
+            legal = [compared[at] for at in np.flatnonzero(mask)]
+            likely = [one for one in legal if one >= END or VOCABULARY.token_bytes(one)[0] in LIKELY]
+            tokens.append(choices.choice(likely if likely and choices.random() < 0.9 else legal))
+            assert matcher.accept_tokens(tokens[-1:]) and other.accept_token(tokens[-1])
+        assert matcher.is_terminated() == other.is_terminated()
+    assert n_compared > 30
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ({"type": "qwen_xml_parameter", "json_schema": {}}, "format: the format qwen_xml_parameter is not served"),
+        (sequence(const("a"), {"type": "any_text", "max_tokens": 3}), "format.elements[1]: max_tokens of any_text"),
+        (sequence(JSON | {"style": "glm_xml"}), "format.elements[0]: the option style of a JSON Schema"),
+        (sequence({"type": "grammar", "grammar": "root := 1"}), "EBNF"),
+        (sequence(token("<none>")), "'<none>' is no control token"),
+        (sequence({"type": "const_string"}), "format.elements[0]: KeyError('value')"),
+    ],
+)
+def test_what_is_not_served_says_where(form: dict[str, Any], message: str) -> None:
+    with pytest.raises(GrammarError) as raised:
+        structural_tag_constraint(VOCABULARY, structural_tag(form))
+    assert message in str(raised.value)
+
+
+@pytest.fixture
+def backend(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """SGLang's backend for a format that frames answers, with the tokens of the tokenizer here."""
+    from sglang.srt.constrained.reasoner_grammar_backend import ReasonerGrammarBackend
+    from sglang.srt.parser import answer_frame
+
+    numbers = dict(zip(FRAME_TOKENS, TOKENIZER.convert_tokens_to_ids(list(FRAME_TOKENS)), strict=True))
+    monkeypatch.setattr(answer_frame, "INKLING_SPECIAL_TOKEN_IDS", numbers)
+    detector = SimpleNamespace(
+        get_think_end_token_ids=lambda tokenizer: [numbers["<|end_message|>"]],
+        get_answer_frame=answer_frame.InklingAnswerFrame,
+        think_excluded_tokens=None,
+    )
+    inner = ElizaGrammarBackend(TOKENIZER, len(VOCABULARY), {END})
+    return ReasonerGrammarBackend(inner, SimpleNamespace(detector=detector), TOKENIZER)
+
+
+@pytest.mark.parametrize(
+    ("key", "answer"),
+    [
+        (("json", '{"const": {"red": 1}}'), '{"red": 1}'),
+        (("json", "$$ANY$$"), "[1, true]"),
+        (("regex", "gr[ae]y"), "grey"),
+        (("ebnf", EBNF), "[xabc]"),
+    ],
+)
+def test_an_answer_is_framed(backend: Any, key: tuple[str, str], answer: str) -> None:
+    grammar = backend.get_cached_or_future_value(key, True)[0].result()
+    assert type(grammar) is ElizaGrammar
+    model, text, thinking, end = TOKENIZER.convert_tokens_to_ids(list(FRAME_TOKENS))
+    thought = [model, thinking, *TOKENIZER.encode("red"), end]
+    said = [model, text, *TOKENIZER.encode(answer), end, END]
+    for tokens in (said, thought + said):
+        copy = grammar.copy()
+        for one in tokens:
+            assert not copy.is_terminated()
+            copy.accept_token(one)
+        assert copy.is_terminated()
+    for tokens in (TOKENIZER.encode(answer), [*thought, END], [*said[:-1], model]):
+        copy = grammar.copy()
+        with pytest.raises(ValueError, match="not legal"):
+            for one in tokens:
+                copy.accept_token(one)
+
+
+def test_a_prompt_may_have_opened_the_answer(backend: Any) -> None:
+    model, text, _, end = TOKENIZER.convert_tokens_to_ids(list(FRAME_TOKENS))
+    key = backend.get_request_grammar_key(("regex", "red"), input_ids=[model, text], thinking_budget=None)
+    grammar = backend.get_cached_or_future_value(key, True)[0].result()
+    for one in [*TOKENIZER.encode("red"), end, END]:
+        grammar.accept_token(one)
+    assert grammar.is_terminated()
+
+
+def test_the_example_prints_what_it_says(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """In this process, which has stand-ins for what needs a GPU."""
+    script = EXAMPLES / "sglang" / "backend.py"
+    monkeypatch.chdir(ROOT)
+    runpy.run_path(str(script))
+    assert capsys.readouterr().out == expected_output(script.read_text("utf-8"))
