@@ -172,8 +172,8 @@ export class Constraint extends Owned {
 
   /**
    * Allows any text that the whole pattern matches, from its first character to its last. Supports classes (Unicode
-   * ones too: `\d`, `\p{Lu}`), repetition, alternation, groups, escapes and the flags i, s and x. Look-around,
-   * back-references, word boundaries and possessive groups are not supported. Any error in the pattern throws
+   * ones too: `\d`, `\p{Lu}`), repetition, alternation, groups, look-around, escapes and the flags i, s and x.
+   * Back-references and possessive groups are not supported. Any error in the pattern throws
    * ELIZA_ERR_GRAMMAR; the message begins with its byte offset.
    */
   static regex(

@@ -329,6 +329,7 @@ int eliza_inference_constraint_create_choices(const eliza_vocab *vocab, const ui
  *   \pL \p{Lu} \P{Greek}  general category or script
  *   xy x|y (x) (?:x) (?<name>x)                     groups do not capture
  *   x* x+ x? x{n} x{n,} x{n,m}, also with a trailing ? (the same language)
+ *   (?=x) (?!x) (?<=x) (?<!x) \b \B                  look-around; within it ^ and $ are the text's edges
  *   (?i) (?s) (?x) (?is-x:y)                        ignore case, dot is all, verbose
  *   ^ $ \A \z             at the edges of the pattern only (`^a$|^b$` too): they change nothing but with ELIZA_REGEX_SEARCH
  *   (?#comment)
@@ -336,8 +337,8 @@ int eliza_inference_constraint_create_choices(const eliza_vocab *vocab, const ui
  * For what two patterns both match, or one does not match, use a grammar of two lines: `start: T` and
  * `T: /[a-z]+/ & ~/if|then/`.
  *
- * Not regular or not served: look-around, back-references, word boundaries, possessive and atomic
- * groups. Each is an error that begins with the offset, "at byte 12: ". Texts are always valid UTF-8.
+ * Not regular or not served: back-references, possessive and atomic groups, and with ELIZA_REGEX_SEARCH
+ * an anchor beside look-around. Each is an error that begins with the offset, "at byte 12: ". Texts are always valid UTF-8.
  * Classes are those of Unicode 18.0; \w and \s follow its Technical Standard 18.
  */
 int eliza_inference_constraint_create_regex(const eliza_vocab *vocab, const char *pattern, size_t pattern_len,

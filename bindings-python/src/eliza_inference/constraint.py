@@ -171,9 +171,8 @@ class Constraint(Shared, Described):
         matches somewhere, as `re.search` does.
 
         Supported are classes, those of Unicode too (`\d \w \s \p{Lu} \p{Greek}`), repeats
-        (`* + ? {n,m}`), alternation, groups, escapes and the flags `i s x`. All errors are a
-        `GrammarError` with the place, and so are look-around, back-references, word boundaries and
-        possessive groups.
+        (`* + ? {n,m}`), alternation, groups, look-around, `\b`, escapes and the flags `i s x`. All errors are a
+        `GrammarError` with the place, and so are back-references and possessive groups.
         """
         encoded = utf8("pattern", pattern)
         flags = (_REGEX_IGNORE_CASE if ignore_case else 0) | (_REGEX_SEARCH if search else 0)

@@ -506,7 +506,7 @@ pub const Run = struct {
         }
         r.addInseparableParts(one, set);
         var is_separated = false;
-        for (set, r.program.skip) |word, skip| is_separated = is_separated or ~word & skip != 0;
+        for (set, r.program.separators) |word, separator| is_separated = is_separated or ~word & separator != 0;
         const found: u32 = if (is_separated) unlimited else number;
         try r.of_pending.put(r.gpa, key, found);
         return if (is_separated) null else number;

@@ -136,6 +136,7 @@ pub const program: Program = .{
     .owners = &owners,
     .skip = &skip,
     .first_skip = &skip,
+    .separators = &skip,
     .lazy = &@as([skip.len]u64, @splat(0)),
     .reaches_skip = &.{ false, true, false, false, false, true },
     .is_skip = &.{ false, false, false, false, true },

@@ -44,7 +44,7 @@ fn hasSoundArrays(p: *const Program) bool {
         p.shift_sets.len == n_states * width and p.displacements.len == n_states and
         p.reduction_sets.len == p.reductions.len * width and
         p.transitions.len == p.owners.len and
-        p.skip.len == width and p.first_skip.len == width and p.lazy.len == width and
+        p.skip.len == width and p.first_skip.len == width and p.lazy.len == width and p.separators.len == width and
         p.reaches_skip.len == n_reach and p.is_skip.len == n_lists and
         p.follows.len == n_lists * width and p.follows_reach.len == n_lists * n_reach and
         p.n_shards > 0 and p.n_shards <= shards_max and p.enders.len == p.lexer.matches.len * p.n_shards;

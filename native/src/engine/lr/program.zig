@@ -50,7 +50,9 @@ pub const Program = struct {
 
     /// Terminals that the parser never sees.
     skip: []const u64,
-    /// Those of them that may also come before the first lexeme (only for glr: elsewhere all may).
+    /// These, and terminals that can come between any two others although the parser sees them (only for glr).
+    separators: []const u64,
+    /// Those that are skipped and may also come before the first lexeme (only for glr: elsewhere all may).
     first_skip: []const u64,
     /// Terminals whose lexeme ends where it matches first, and then is no other's (only for glr).
     lazy: []const u64,
@@ -103,6 +105,7 @@ pub const Program = struct {
         "shift_sets",  "reduction_offsets", "reductions",    "reduction_sets", "displacements",
         "transitions", "skip",              "reaches_skip",  "is_skip",        "follows",
         "lazy",        "first_skip",        "follows_reach", "enders",         "owners",
+        "separators",
     };
 
     /// Number of parser states.

@@ -30,6 +30,10 @@ pub const Terminal = struct {
     matches_nothing: bool = false,
     /// Where it matches first its lexeme ends, and is no other.
     lazy: bool = false,
+    /// Its pattern has look-around, or lazy repeats (cfg/contexts.zig).
+    looks: bool = false,
+    /// It was skipped: what can come between two lexemes.
+    separates: bool = false,
     precedence: ?Precedence = null,
     place: Place = .{},
 };
@@ -86,9 +90,11 @@ pub const Reading = struct {
     tokens: *const NamedTokens = &.{},
     /// The JSON documents that its terminals are, by number.
     parts: []const Part = &.{},
+    /// Terminals were cut by what is around them.
+    is_split: bool = false,
 
-    /// Whether lexemes are all that there is.
+    /// Whether lexemes are all that there is, and each is one terminal's.
     pub fn isPlain(reading: Reading) bool {
-        return reading.tokens.isEmpty() and reading.parts.len == 0;
+        return reading.tokens.isEmpty() and reading.parts.len == 0 and !reading.is_split;
     }
 };

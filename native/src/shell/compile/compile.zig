@@ -14,12 +14,14 @@ const Budget = @import("engine").budget.Budget;
 const budget_module = @import("engine").budget;
 const dfa = @import("regex/dfa.zig");
 const regex = @import("regex/parse.zig");
+const look_around = @import("regex/look_around.zig");
 const cfg = @import("cfg/compile.zig");
 const gbnf = @import("gbnf/gbnf.zig");
 const lark = @import("lark/lark.zig");
 const tables = @import("lr/tables.zig");
 const Context = @import("lr/context.zig").Context;
 const choose = @import("cfg/choose.zig").choose;
+const contexts = @import("cfg/contexts.zig");
 const program_module = @import("engine").program;
 const Language = @import("engine").language.Language;
 const Recognizer = @import("engine").recognizer.Recognizer;
@@ -125,7 +127,14 @@ fn languageOf(
     return switch (source) {
         .choices => |choices| .{ .choices = try .build(gpa, choices.text, choices.offsets, budget, diag) },
         .regex => |r| .{ .regex = .{
-            .dfa = try compileRegex(gpa, arena, r.pattern, .{ .ignore_case = r.ignore_case, .search = r.search }, budget, diag),
+            .dfa = try compileRegex(
+                gpa,
+                arena,
+                r.pattern,
+                .{ .ignore_case = r.ignore_case, .search = r.search, .looks = true },
+                budget,
+                diag,
+            ),
         } },
         .lark => |l| try compileLark(gpa, arena, vocabulary, trie, l.text, l.options, notes, budget, diag),
         .gbnf => |g| try compileGbnf(gpa, vocabulary, g.text, g.options, arena, notes, budget, diag),
@@ -244,7 +253,10 @@ fn compileRegex(
     if (pattern.len > regex_bytes_max) {
         return diag.fail(.limit, "{d} bytes of regular expression are more than {d}", .{ pattern.len, regex_bytes_max });
     }
-    const node = try regex.parse(arena, pattern, flags, null, budget, diag);
+    var node = try regex.parse(arena, pattern, flags, null, budget, diag);
+    if (flags.looks and look_around.isIn(node)) {
+        node = try look_around.whole(&.{ .arena = arena, .budget = budget, .diag = diag }, node, "the regular expression");
+    }
     var automaton = try dfa.build(gpa, &.{.{ .node = node }}, 1, budget, "the regular expression's automaton", diag);
     if (automaton.nReach() > 1) return automaton;
     automaton.deinit(gpa);
@@ -267,7 +279,9 @@ fn compileLark(
     const parsed = try lark.parse(arena, text, options, budget, diag);
     try notes.appendSlice(arena, parsed.notes);
     const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
-    var language = try choose(gpa, &ctx, &parsed.grammar, parsed.reading, notes);
+    var reading = parsed.reading;
+    const grammar = try contexts.resolve(&ctx, &parsed.grammar, &reading);
+    var language = try choose(gpa, &ctx, &grammar, reading, notes);
     errdefer language.deinit(gpa, .owned);
     if (parsed.reading.parts.len > 0) {
         try grammar_parts.add(gpa, arena, vocabulary, trie, &language.ambiguous, parsed.reading.parts, notes, budget, diag);

@@ -68,6 +68,7 @@ fn weightOf(node: *const ast.Node) u32 {
         },
         .repeat => |r| return weightOf(r.node) *| @max(1, r.max orelse r.min +| 1),
         .automaton => |a| return std.math.lossyCast(u32, a.table.matches.len),
+        .look => unreachable, // not in these grammars
         .substring => |chunks| {
             var sum: u32 = 0;
             for (chunks) |chunk| sum +|= std.math.lossyCast(u32, 2 * chunk.len);
@@ -90,6 +91,7 @@ fn isNullable(node: *const ast.Node) bool {
         .repeat => |r| r.min == 0 or isNullable(r.node),
         // Silent bytes may lead from the start to a match without a text.
         .automaton => |a| a.silent.len > 0 or a.table.matches[dfa.start] != 0,
+        .look => unreachable,
     };
 }
 
@@ -109,7 +111,7 @@ fn appendNode(arena: Allocator, node: *const ast.Node, key: *ArrayList(u8)) Allo
             try key.appendSlice(arena, std.mem.asBytes(&max));
             try appendNode(arena, r.node, key);
         },
-        .automaton, .substring => try key.appendSlice(arena, std.mem.asBytes(&node)),
+        .automaton, .substring, .look => try key.appendSlice(arena, std.mem.asBytes(&node)),
     }
 }
 

@@ -105,7 +105,7 @@ pub const Macros = struct {
     /// Without the characters that a JSON string cannot have as they are.
     fn inJson(m: *const Macros, node: *const ast.Node) Allocator.Error!*const ast.Node {
         switch (node.*) {
-            .empty, .automaton, .substring => return node,
+            .empty, .automaton, .substring, .look => return node,
             .bytes => |bytes| for (bytes) |byte| {
                 if (byte < 0x20 or byte == '"' or byte == '\\') return ast.create(m.arena, .{ .class = &.{} });
             } else return node,

@@ -108,7 +108,10 @@ pub const Expansion = struct {
     fn symbolsOf(e: *Expansion, reference: syntax_tree.Reference) Error![]const Sequence {
         const found = try e.symbolOf(reference) orelse return e.arena.dupe(Sequence, &.{&.{}});
         const alone = try e.one(found);
-        if (found.is_rule or !e.terminals.entries.items[found.index].tree.properties.matches_empty) return alone;
+        if (found.is_rule) return alone;
+        const properties = e.terminals.entries.items[found.index].tree.properties;
+        // With look-around it may be empty in some places alone (cfg/contexts.zig).
+        if (!properties.matches_empty or properties.looks) return alone;
         return e.arena.dupe(Sequence, &.{ alone[0], &.{} });
     }
 

@@ -83,7 +83,7 @@ pub const Patterns = struct {
         const key = if (p.ascii_case) try std.mem.concat(p.arena, u8, &.{ token.text, "ascii" }) else token.text;
         if (try p.find(key)) |index| return index;
         try p.countCostly(token);
-        var flags: regex.Flags = .{ .ascii_case = p.ascii_case };
+        var flags: regex.Flags = .{ .ascii_case = p.ascii_case, .looks = true };
         for (token.text[close + 1 ..], close + 1..) |flag, at| switch (flag) {
             'i' => flags.ignore_case = true,
             's' => flags.dot_all = true,

@@ -13,6 +13,8 @@ pub const nodes_max = 1 << 20;
 pub const Properties = struct {
     matches_empty: bool,
     matches_nothing: bool = false,
+    /// What is before or after its text counts, or the order of the ways to match.
+    looks: bool = false,
     /// Matches the empty text alone.
     is_empty: bool = false,
     /// 1 for a leaf.
@@ -41,6 +43,10 @@ pub const Properties = struct {
                 for (parts) |part| all.either(within(part, depth_left - 1) orelse return null);
                 return all;
             },
+            .look => |look| {
+                const part = within(look.node, depth_left - 1) orelse return null;
+                return .{ .matches_empty = true, .looks = true, .depth = part.depth + 1, .nodes = part.nodes +| 1 };
+            },
             .automaton => |automaton| return .{
                 .matches_empty = automaton.table.matches[1] != 0,
                 .matches_nothing = automaton.table.matches.len == 2 and automaton.table.matches[1] == 0,
@@ -53,7 +59,9 @@ pub const Properties = struct {
             },
             .repeat => |repeat| {
                 const part = within(repeat.node, depth_left - 1) orelse return null;
-                return part.repeated(repeat.min, repeat.max);
+                var all = part.repeated(repeat.min, repeat.max);
+                all.looks = all.looks or repeat.lazy;
+                return all;
             },
         }
     }
@@ -94,6 +102,7 @@ pub const Properties = struct {
     fn contain(all: *Properties, part: Properties) void {
         all.depth = @max(all.depth, part.depth +| 1);
         all.nodes +|= part.nodes;
+        all.looks = all.looks or part.looks;
     }
 };
 

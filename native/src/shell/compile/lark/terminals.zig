@@ -10,6 +10,8 @@ const Budget = @import("engine").budget.Budget;
 const message = @import("message");
 const ast = @import("../regex/ast.zig");
 const intersection = @import("../regex/intersection.zig");
+const look_around = @import("../regex/look_around.zig");
+const Context = @import("../lr/context.zig").Context;
 const Pattern = @import("../regex/pattern.zig").Pattern;
 const bnf = @import("../bnf.zig");
 const Place = bnf.Place;
@@ -125,6 +127,7 @@ pub const Terminals = struct {
                 .skip = entry.skip,
                 .leads = t.tree.skips_first,
                 .lazy = entry.lazy,
+                .looks = entry.tree.properties.looks,
                 .matches_nothing = entry.tree.properties.matches_nothing,
                 .precedence = entry.precedence,
                 .place = entry.place,
@@ -221,7 +224,7 @@ pub const Terminals = struct {
             .intersection => |list| return t.combine(list.items, list.place, depth),
             .complement => |list| return t.combine(&.{expression}, list.place, depth),
             .shortest => |list| {
-                const tree = try t.read(list.items[0], depth + 1);
+                const tree = try t.closed(try t.read(list.items[0], depth + 1), list.place);
                 if (tree.properties.matches_empty) {
                     return .{ .node = ast.empty, .properties = .concatenation, .is_literal = false };
                 }
@@ -241,7 +244,7 @@ pub const Terminals = struct {
         var n: usize = patterns.len;
         for (operands) |operand| {
             const is_complement = operand == .complement;
-            const tree = try t.read(if (is_complement) operand.complement.items[0] else operand, depth + 1);
+            const tree = try t.closed(try t.read(if (is_complement) operand.complement.items[0] else operand, depth + 1), place);
             n -= @intFromBool(is_complement);
             patterns[if (is_complement) n else n_wanted] = .{ .node = tree.node, .soft = true };
             n_wanted += @intFromBool(!is_complement);
@@ -251,6 +254,16 @@ pub const Terminals = struct {
         var buffer: [64]u8 = undefined;
         const what = message.print(&buffer, "the combination at {d}:{d}", .{ place.line, place.column });
         const node = try intersection.intersect(t.uncounted, patterns[first..], n_wanted - first, t.budget, what, t.diag);
+        return .{ .node = node, .properties = Properties.of(node).?, .is_literal = false };
+    }
+
+    /// The same texts, without look-around, which may not reach beyond them.
+    fn closed(t: *Terminals, tree: Tree, place: Place) Error!Tree {
+        if (!tree.properties.looks or !look_around.isIn(tree.node)) return tree;
+        const ctx: Context = .{ .arena = t.uncounted, .budget = t.budget, .diag = t.diag };
+        var buffer: [64]u8 = undefined;
+        const what = message.print(&buffer, "{d}:{d}", .{ place.line, place.column });
+        const node = try look_around.closed(&ctx, tree.node, what);
         return .{ .node = node, .properties = Properties.of(node).?, .is_literal = false };
     }
 

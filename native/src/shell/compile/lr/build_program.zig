@@ -33,6 +33,8 @@ pub fn buildProgram(gpa: Allocator, grammar: *const Bnf, lexer: Dfa, tables: *co
     p.reduction_offsets = try gpa.dupe(u32, tables.reduction_offsets);
     p.reductions = try reductionsOf(gpa, tables);
     p.skip = try setOf(gpa, grammar, p.width, "skip");
+    p.separators = try setOf(gpa, grammar, p.width, "separates");
+    for (@constCast(p.separators), p.skip) |*to, skipped| to.* |= skipped;
     p.first_skip = try setOf(gpa, grammar, p.width, "leads");
     for (@constCast(p.first_skip), p.skip) |*to, skipped| to.* &= skipped;
     p.lazy = try setOf(gpa, grammar, p.width, "lazy");

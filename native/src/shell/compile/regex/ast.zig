@@ -22,6 +22,8 @@ pub const Node = union(enum) {
     alternate: []const *const Node,
     repeat: Repeat,
     automaton: Automaton,
+    /// No text: what is true of the text before or after this place. Only look_around.zig reads it, and leaves none.
+    look: Look,
     /// Some of these texts that follow each other, none of them too. Each is valid UTF-8.
     substring: []const []const u8,
 
@@ -31,6 +33,15 @@ pub const Node = union(enum) {
         min: u32,
         /// null: no limit.
         max: ?u32,
+        /// As few of them as possible come first, where the order of the ways to match counts.
+        lazy: bool = false,
+    };
+
+    pub const Look = struct {
+        node: *const Node,
+        /// The node's text ends here; else it begins here.
+        behind: bool,
+        negated: bool,
     };
 
     /// A text that leads from the table's start to a state that matches something.
@@ -79,7 +90,14 @@ pub fn repeat(arena: Allocator, node: *const Node, min: u32, max: ?u32) Allocato
     if (node.* == .empty or max == 0) return empty;
     if (min == 1 and max == 1) return node;
     const outer: Node.Repeat = .{ .node = node, .min = min, .max = max };
-    return create(arena, .{ .repeat = if (node.* == .repeat) product(node.repeat, outer) orelse outer else outer });
+    return create(arena, .{ .repeat = if (node.* == .repeat and !node.repeat.lazy) product(node.repeat, outer) orelse outer else outer });
+}
+
+/// The same, as few times as possible first.
+pub fn lazyRepeat(arena: Allocator, node: *const Node, min: u32, max: ?u32) Allocator.Error!*const Node {
+    const greedy = try repeat(arena, node, min, max);
+    if (greedy.* != .repeat or min == max) return greedy;
+    return create(arena, .{ .repeat = .{ .node = node, .min = min, .max = max, .lazy = true } });
 }
 
 /// The counts of (x{a,b}){c,d} are those from k*a to k*b, for each k from c to d. They are all of those

@@ -18,6 +18,7 @@ const intersect = @import("intersection.zig").intersect;
 fn ends(node: *const Node, text: []const u8, from: u64) u64 {
     switch (node.*) {
         .empty => return from,
+        .look => unreachable,
         .bytes => |bytes| {
             var at: u64 = 0;
             for (0..text.len + 1) |i| {

@@ -37,16 +37,19 @@ pub const State = struct {
         split,
         /// Epsilon transitions to `b` entries of `targets` from `a` on.
         branch,
+        /// To `a`, where entry `b` of `looks` is true.
+        look,
     };
 };
 
-/// Subset construction changes its bytes to byte classes in place.
+/// Subset construction changes its bytes to byte classes in place. Epsilon transitions are in the order of preference.
 pub const Nfa = struct {
     /// State p, for each pattern p, is that pattern's match.
     states: []State,
     transitions: []utf8.Transition,
     targets: []u32,
     start: u32,
+    looks: []const *const ast.Node,
     /// Of each pattern: its states but the match are those before here, from the end of the pattern before on, or
     /// from behind the matches.
     ends: []u32,
@@ -76,6 +79,7 @@ pub fn build(arena: Allocator, patterns: []const Pattern, budget: *Budget, what:
         .transitions = builder.transitions.items,
         .targets = builder.targets.items,
         .start = start,
+        .looks = builder.looks.items,
         .ends = ends,
     };
 }
@@ -93,6 +97,7 @@ const Builder = struct {
     states: ArrayList(State) = .empty,
     transitions: ArrayList(utf8.Transition) = .empty,
     targets: ArrayList(u32) = .empty,
+    looks: ArrayList(*const ast.Node) = .empty,
 
     classes: utf8.Builder,
     /// Classes by the address of their ranges: parsers share those that a pattern has many times.
@@ -144,6 +149,13 @@ const Builder = struct {
             .class => |ranges| return b.addClass(try b.classOf(ranges), next),
             .automaton => |automaton| return b.addAutomaton(automaton, next),
             .substring => |chunks| return b.addSubstring(chunks, next),
+            .look => {
+                const number = for (b.looks.items, 0..) |known, i| {
+                    if (known == node) break i;
+                } else b.looks.items.len;
+                if (number == b.looks.items.len) try b.looks.append(b.arena, node);
+                return b.add(.{ .kind = .look, .a = next, .b = @intCast(number) });
+            },
             .concat, .alternate, .repeat => try b.frames.append(b.arena, .{ .node = node, .next = next }),
         }
         return next;
@@ -193,7 +205,7 @@ const Builder = struct {
     fn bounded(b: *Builder, frame: *Frame, repeat: ast.Node.Repeat, max: u32, at: u32) Error!u32 {
         const optional = max - repeat.min;
         var begin = at;
-        if (frame.done > 0 and frame.done <= optional) begin = try b.add(.{ .kind = .split, .a = at, .b = frame.next });
+        if (frame.done > 0 and frame.done <= optional) begin = try b.addSplit(repeat, at, frame.next);
         if (frame.done == max) return b.close(begin);
         frame.done += 1;
         return b.enter(repeat.node, begin);
@@ -203,17 +215,22 @@ const Builder = struct {
         const node = repeat.node;
         if (frame.done == 0) {
             frame.done = 1;
-            frame.loop = try b.add(.{ .kind = .split, .a = frame.next, .b = frame.next });
+            frame.loop = try b.addSplit(repeat, frame.next, frame.next);
             return b.enter(node, frame.loop);
         }
         var begin = at;
         if (frame.done == 1) {
-            b.states.items[frame.loop].a = at;
+            const loop = &b.states.items[frame.loop];
+            if (repeat.lazy) loop.b = at else loop.a = at;
             if (repeat.min == 0) begin = frame.loop;
         }
         if (frame.done >= repeat.min) return b.close(begin);
         frame.done += 1;
         return b.enter(node, begin);
+    }
+
+    fn addSplit(b: *Builder, repeat: ast.Node.Repeat, once_more: u32, done: u32) Error!u32 {
+        return b.add(if (repeat.lazy) .{ .kind = .split, .a = done, .b = once_more } else .{ .kind = .split, .a = once_more, .b = done });
     }
 
     /// A state that goes on at each of `values` from `first` on, which it takes off.

@@ -13,6 +13,7 @@ const Budget = @import("engine").budget.Budget;
 const ast = @import("ast.zig");
 const Node = ast.Node;
 const intersect = @import("intersection.zig").intersect;
+const look_around = @import("look_around.zig");
 const Pattern = @import("pattern.zig").Pattern;
 const Range = ast.Range;
 const unicode = @import("unicode.zig");
@@ -21,7 +22,7 @@ const CharacterSet = @import("character_set.zig").CharacterSet;
 const Error = Allocator.Error || diagnostic.Error;
 
 /// The flags in force at the start of the pattern; `(?i)` and the like change them within it.
-pub const Flags = packed struct(u6) {
+pub const Flags = packed struct(u7) {
     ignore_case: bool = false,
     /// Where case is ignored, it is that of ASCII's letters alone.
     ascii_case: bool = false,
@@ -31,12 +32,11 @@ pub const Flags = packed struct(u6) {
     multi_line: bool = false,
     /// The pattern matches anywhere in a text, but where it has anchors.
     search: bool = false,
+    /// Look-around and lazy repeats are in the tree, for look_around.zig; else the first is an error, and the second like any other.
+    looks: bool = false,
 };
 
-const no_look_ahead =
-    "look-ahead is not served: for texts that match /x/ and do not begin with y, a grammar has the terminal /x/ & ~/y.*/";
-const no_look_behind =
-    "look-behind is not served: for texts that match /x/ and do not end with y, a grammar has the terminal /x/ & ~/.*y/";
+const no_look_around = "look-around is not served here";
 
 /// How deep groups may be nested.
 pub const nesting_max = 1000;
@@ -64,7 +64,12 @@ pub fn parse(
     try parser.frames.append(arena, .{ .open = 0, .flags = flags, .first_item = 0, .first_branch = 0, .may_start = true });
     while (try parser.more()) try parser.step();
     if (parser.frames.items.len > 1) return parser.fail(parser.frame().open, "this group is not closed");
+    const anchor = parser.frame().anchor;
     const node = try parser.closeGroup();
+    if (flags.search and look_around.isIn(node)) {
+        if (anchor) |at| return parser.fail(at, "an anchor beside look-around is not served in a search");
+        return ast.concat(arena, &.{ ast.anything, node, ast.anything });
+    }
     return if (flags.search) anywhere(arena, node, budget, diag) else node;
 }
 
@@ -164,9 +169,11 @@ const Frame = struct {
     ended_before: ?usize = null,
     /// Offset of the first anchor within the group.
     anchor: ?usize = null,
+    /// Of look-around; its node is not set yet.
+    look: ?Node.Look = null,
 };
 
-const Repeat = struct { min: u32, max: ?u32 };
+const Repeat = struct { min: u32, max: ?u32, lazy: bool = false };
 
 const Parser = struct {
     arena: Allocator,
@@ -251,9 +258,12 @@ const Parser = struct {
             ')' => {
                 p.at += 1;
                 if (p.frames.items.len == 1) return p.fail(at, "')' closes no group");
-                const anchor = p.frame().anchor;
+                const closed = p.frame().*;
                 const node = try p.closeGroup();
-                try p.add(node, anchor);
+                if (closed.look) |look| {
+                    try p.items.append(p.arena, try p.lookNode(node, look.behind, look.negated));
+                    if (try p.repeat() != null) return p.fail(closed.open, "look-around cannot be repeated");
+                } else try p.add(node, closed.anchor);
             },
             '^', '$' => |byte| {
                 p.at += 1;
@@ -299,7 +309,7 @@ const Parser = struct {
         if (try p.repeat()) |bounds| {
             try p.flush();
             const node = try ast.create(p.arena, .{ .bytes = try p.arena.dupe(u8, bytes) });
-            try p.items.append(p.arena, try ast.repeat(p.arena, node, bounds.min, bounds.max));
+            try p.items.append(p.arena, try p.repeated(node, bounds));
         } else try p.run.appendSlice(p.arena, bytes);
     }
 
@@ -318,7 +328,29 @@ const Parser = struct {
         try p.flush();
         const bounds = try p.repeat() orelse return p.items.append(p.arena, node);
         if (inner) |offset| return p.fail(offset, "an anchor within what is repeated is not served");
-        try p.items.append(p.arena, try ast.repeat(p.arena, node, bounds.min, bounds.max));
+        try p.items.append(p.arena, try p.repeated(node, bounds));
+    }
+
+    fn repeated(p: *Parser, node: *const Node, bounds: Repeat) Error!*const Node {
+        const make = if (bounds.lazy and p.flags.looks) &ast.lazyRepeat else &ast.repeat;
+        return make(p.arena, node, bounds.min, bounds.max);
+    }
+
+    /// A place between a word's character and another, or the text's edge; negated, any other place.
+    fn boundary(p: *Parser, at: usize, negated: bool) Error!void {
+        if (!p.flags.looks) return p.fail(at, no_look_around);
+        const word = try p.shorthand(0);
+        var both: [2]*const Node = undefined;
+        for (&both, [_]bool{ false, true }) |*one, is_inside| {
+            const behind = try p.lookNode(word, true, !is_inside);
+            one.* = try ast.concat(p.arena, &.{ behind, try p.lookNode(word, false, is_inside != negated) });
+        }
+        try p.flush();
+        try p.items.append(p.arena, try ast.alternate(p.arena, &both));
+    }
+
+    fn lookNode(p: *Parser, node: *const Node, behind: bool, negated: bool) Error!*const Node {
+        return ast.create(p.arena, .{ .look = .{ .node = node, .behind = behind, .negated = negated } });
     }
 
     /// Called before something that takes text is added to the branch.
@@ -335,6 +367,11 @@ const Parser = struct {
     }
 
     fn addAnchor(p: *Parser, at: usize, first: bool) Error!void {
+        for (p.frames.items) |around| if (around.look != null) {
+            // No character is before it, or behind it.
+            try p.flush();
+            return p.items.append(p.arena, try p.lookNode(&any, first, true));
+        };
         const open = p.frame();
         open.anchor = open.anchor orelse at;
         if (p.flags.search) {
@@ -353,7 +390,11 @@ const Parser = struct {
         const open = p.at;
         p.at += 1;
         const before = p.flags;
-        if (p.peek() == '?') {
+        const kind = p.lookKind();
+        if (kind != null) {
+            if (!p.flags.looks) return p.fail(open, no_look_around);
+            p.at = p.text.len - kind.?.rest.len;
+        } else if (p.peek() == '?') {
             p.at += 1;
             if (!try p.groupKind(open)) return;
         } else if (p.peek() == '*') {
@@ -364,7 +405,7 @@ const Parser = struct {
         }
         const outer = p.frame();
         const may_start = outer.may_start and !outer.started;
-        try p.begin();
+        if (kind == null) try p.begin();
         try p.flush();
         try p.frames.append(p.arena, .{
             .open = open,
@@ -372,7 +413,22 @@ const Parser = struct {
             .first_item = p.items.items.len,
             .first_branch = p.branches.items.len,
             .may_start = may_start,
+            .look = if (kind) |one| one.look else null,
         });
+    }
+
+    const LookKind = struct { look: Node.Look, rest: []const u8 };
+
+    /// Behind a `(`.
+    fn lookKind(p: *const Parser) ?LookKind {
+        const kinds = [_]struct { []const u8, bool, bool }{
+            .{ "?=", false, false }, .{ "?!", false, true }, .{ "?<=", true, false }, .{ "?<!", true, true },
+        };
+        for (kinds) |kind| if (p.startsWith(kind[0])) return .{
+            .look = .{ .node = ast.empty, .behind = kind[1], .negated = kind[2] },
+            .rest = p.text[p.at + kind[0].len ..],
+        };
+        return null;
     }
 
     fn closeBranch(p: *Parser) Error!void {
@@ -409,13 +465,11 @@ const Parser = struct {
                 p.at += 1;
                 return true;
             },
-            '=', '!' => return p.fail(open, no_look_ahead),
             '>' => return p.fail(open, "atomic groups are not served"),
             '|' => return p.fail(open, "branch reset groups are not served"),
             '(' => return p.fail(open, "conditional groups are not served"),
             'R', '&', '0'...'9' => return p.fail(open, "recursion is not regular: not served"),
             'P', '<' => {
-                if (p.startsWith("<=") or p.startsWith("<!")) return p.fail(open, no_look_behind);
                 if (p.startsWith("P=")) return p.fail(open, "back-references are not regular: not served");
                 if (p.startsWith("P>")) return p.fail(open, "recursion is not regular: not served");
                 _ = p.take('P');
@@ -464,9 +518,9 @@ const Parser = struct {
     fn repeat(p: *Parser) Error!?Repeat {
         if (!try p.more()) return null;
         const at = p.at;
-        const bounds = try p.bareRepeat() orelse return null;
+        var bounds = try p.bareRepeat() orelse return null;
         if (p.peek() == '+') return p.fail(p.at, "possessive repeats are not served");
-        _ = p.take('?'); // lazy: the same language
+        bounds.lazy = p.take('?');
         if (try p.more()) {
             const again = p.at;
             if (try p.bareRepeat() != null) return p.fail(again, "a repeat of a repeat: put the first into a group");
@@ -522,9 +576,10 @@ const Parser = struct {
         /// An index in `shorthands`.
         shorthand: u3,
         property: unicode.Property,
-        /// Anchors, which a class cannot have.
+        /// Anchors, and whether it is no boundary of words: a class cannot have them.
         start,
         end,
+        boundary: bool,
     };
 
     fn escaped(p: *Parser) Error!void {
@@ -539,6 +594,7 @@ const Parser = struct {
             },
             .start => try p.addAnchor(at, true),
             .end => try p.addAnchor(at, false),
+            .boundary => |negated| try p.boundary(at, negated),
         }
     }
 
@@ -573,7 +629,7 @@ const Parser = struct {
             'p', 'P' => p.propertyEscape(at, value == 'P'),
             'A' => .start,
             'z' => .end,
-            'b', 'B' => p.fail(at, "word boundaries are not served"),
+            'b', 'B' => .{ .boundary = value == 'B' },
             '1'...'9', 'k', 'g' => p.fail(at, "back-references are not regular: not served"),
             'Z' => p.fail(at, "'\\Z' is not served: write \\z"),
             'c', 'h', 'i', 'j', 'l', 'm', 'o', 'q', 'y', 'C', 'E'...'O', 'Q', 'R', 'T', 'V', 'X', 'Y' => p.fail(at, "unknown escape"),
@@ -665,7 +721,7 @@ const Parser = struct {
             .character => |value| p.class_set.characters.add(p.arena, value, value),
             .shorthand => |index| p.class_set.addShorthand(p.arena, index, try p.shorthand(index)),
             .property => |property| p.class_set.addProperty(p.arena, property),
-            .start, .end => unreachable,
+            .start, .end, .boundary => unreachable,
         };
         p.at += 1;
         const to = try p.classAtom();
@@ -678,7 +734,7 @@ const Parser = struct {
         const at = p.at;
         if (p.text[at] != '\\') return .{ .character = p.decode() };
         const found = try p.escape();
-        if (found == .start or found == .end) return p.fail(at, "unknown escape in a class");
+        if (found == .start or found == .end or found == .boundary) return p.fail(at, "unknown escape in a class");
         return found;
     }
 
@@ -778,14 +834,14 @@ test "errors name the offset and what is wrong" {
         .{ .pattern = "a{3,2}", .message = "at byte 1: the bounds of this repeat are the wrong way round" },
         .{ .pattern = "a{,2}", .message = "at byte 1: a repeat needs a lower bound, as in {0,5}" },
         .{ .pattern = "{3}", .message = "at byte 0: nothing to repeat" },
-        .{ .pattern = "a(?=b)", .message = "at byte 1: " ++ no_look_ahead },
-        .{ .pattern = "a(?!b)", .message = "at byte 1: " ++ no_look_ahead },
-        .{ .pattern = "a(?<=b)", .message = "at byte 1: " ++ no_look_behind },
-        .{ .pattern = "a(?<!b)", .message = "at byte 1: " ++ no_look_behind },
+        .{ .pattern = "a(?=b)", .message = "at byte 1: " ++ no_look_around },
+        .{ .pattern = "a(?!b)", .message = "at byte 1: " ++ no_look_around },
+        .{ .pattern = "a(?<=b)", .message = "at byte 1: " ++ no_look_around },
+        .{ .pattern = "a(?<!b)", .message = "at byte 1: " ++ no_look_around },
         .{ .pattern = "(?>a)", .message = "at byte 0: atomic groups are not served" },
         .{ .pattern = "(a)\\1", .message = "at byte 3: back-references are not regular: not served" },
         .{ .pattern = "(?P<x>a)(?P=x)", .message = "at byte 8: back-references are not regular: not served" },
-        .{ .pattern = "a\\b", .message = "at byte 1: word boundaries are not served" },
+        .{ .pattern = "a\\b", .message = "at byte 1: " ++ no_look_around },
         .{ .pattern = "\u{e9}[z-a]", .message = "at byte 3: the ends of this range are the wrong way round" },
         .{ .pattern = "[\\d-x]", .message = "at byte 1: a range needs a character at each end" },
         .{ .pattern = "[]", .message = "at byte 0: this class is not closed" },

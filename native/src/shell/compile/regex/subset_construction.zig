@@ -162,7 +162,7 @@ pub const SubsetConstruction = struct {
                 .byte => try s.moves.append(s.arena, .{ .low = from.low, .high = from.high, .to = from.a }),
                 .ranges => try s.moves.appendSlice(s.arena, s.nfa.transitions[from.a..][0..from.b]),
                 .match => continue,
-                .split, .branch => unreachable,
+                .split, .branch, .look => unreachable,
             }
             sources += 1;
         }
@@ -263,6 +263,7 @@ pub const SubsetConstruction = struct {
                     try s.pending.append(s.arena, state.a);
                 },
                 .branch => try s.pending.appendSlice(s.arena, s.nfa.targets[state.a..][0..state.b]),
+                .look => unreachable, // look_around.zig leaves none
                 .byte, .ranges => try s.include(at),
                 .match => {
                     if (!s.patterns[at].soft) s.first_hard = @min(s.first_hard, at);

@@ -146,7 +146,7 @@ const Marks = struct {
             },
             .concat, .alternate => |children| for (children) |child| m.find(child),
             .repeat => |repeat| m.find(repeat.node),
-            .empty, .class, .automaton, .substring => {},
+            .empty, .class, .automaton, .substring, .look => {},
         }
     }
 

@@ -53,7 +53,7 @@ const Naive = struct {
                     at |= here;
                 }
             },
-            .automaton, .substring => unreachable,
+            .automaton, .substring, .look => unreachable,
         }
         return at;
     }
