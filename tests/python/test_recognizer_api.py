@@ -108,6 +108,16 @@ def test_canonical_choices_are_spelled_by_the_tokenizer() -> None:
     assert allowed_ids(matcher) == {longest_first(name.encode())[0] for name in SEND}
 
 
+@pytest.mark.parametrize("spelt", [b"SET", b"send", b"SEN", b"SENDS", b""])
+def test_canonical_choices_in_tokens_of_another_text_are_refused(spelt: bytes) -> None:
+    vocabulary = text_vocabulary()
+    vocabulary.set_tokenizer(lambda text: list(spelt if text == b"SEND" else text))
+    with pytest.raises(InvalidArgumentError, match=r"choices\[1\]: the tokenizer cannot spell .*SEND"):
+        Constraint.choices(vocabulary, ["SET", "SEND"], canonical=True)
+    vocabulary.set_tokenizer(list)
+    assert Matcher(Constraint.choices(vocabulary, ["SET", "SEND"], canonical=True)).forced() == list(b"SE")
+
+
 def test_choices_without_a_string_or_with_an_empty_one_are_errors(words: Vocabulary) -> None:
     for strings in ([], ["a", ""]):
         with pytest.raises(InvalidArgumentError):
@@ -623,6 +633,18 @@ def test_what_the_tokenizer_raises_passes_through() -> None:
     vocabulary.set_tokenizer(lambda text: [None])  # type: ignore[list-item]
     with pytest.raises(TypeError):
         matcher.clone().forced()
+
+
+@pytest.mark.parametrize("pattern", [r"b", r"[^b]*"], ids=["few", "most"])
+def test_logits_beyond_the_vocabulary_are_illegal(words: Vocabulary, pattern: str) -> None:
+    """A model may have more logits than tokens. Few legal tokens are kept as a list, many as a bitmap."""
+    matcher = Matcher(Constraint.regex(words, pattern))
+    logits = np.zeros(N_TOKENS + 40, np.float32)
+    logits[N_TOKENS:] = 9
+    assert matcher.sample(logits) in allowed_ids(matcher)
+    matcher.mask_logits(logits)
+    assert set(np.flatnonzero(logits == 0).tolist()) == allowed_ids(matcher)
+    assert set(logits[logits != 0].tolist()) == {-np.inf}
 
 
 # ---- Matchers --------------------------------------------------------------------------------------------------------

@@ -142,6 +142,22 @@ def test_decision_09_a_full_context_ends_a_run_and_refuses_a_prompt(open_stream:
     assert stream.generate(max_tokens=2)
 
 
+def test_decision_09_a_context_holds_as_many_tokens_as_it_was_asked_for(open_stream: OpenStream, model: Model) -> None:
+    stream = open_stream(context_size=32, grammar=ENDLESS)
+    tokens = (model.tokenize("word " * 40))[:33]
+    with pytest.raises(ContextFullError, match="33 tokens do not fit the context of 32"):
+        stream.prefill(tokens)
+    stream.prefill(tokens[:31])
+    with pytest.raises(ContextFullError, match="2 tokens do not fit the context of 32"):
+        stream.prefill(tokens[:2])
+    assert sum(len(step.tokens) for step in stream) == 1
+    assert stream.stop_reason == StopReason.CONTEXT_FULL
+    stream.reset()
+    stream.prefill(tokens[:32])
+    assert not [token for step in stream for token in step.tokens]
+    assert stream.stop_reason == StopReason.CONTEXT_FULL
+
+
 def test_decision_09_a_prompt_that_does_not_fit_changes_nothing(stream: Stream) -> None:
     before = stream.stats
     with pytest.raises(ContextFullError, match="256"):

@@ -62,6 +62,33 @@ test "rollback goes back to what was legal, over stacks that were compacted" {
     try expectAt(&state, n_open, 0);
 }
 
+test "each checkpoint keeps its stack where no other has a part of it" {
+    const r = try brackets.createBrackets(gpa, mask_bytes_max);
+    defer r.release();
+    var state: State = .init(gpa, .{ .recognizer = r }, .{});
+    defer state.deinit(gpa);
+    const n_open = 30;
+    const n_all = 2 * n_open + 1;
+    const n_committed = n_open + 3; // from here on each token takes something off the stack
+    for (0..n_committed) |n| _ = try state.commit(tokenAt(n_open, n), 0); // which leaves no checkpoint
+    for (n_committed..n_all) |n| try std.testing.expect(!(try state.accept(gpa, tokenAt(n_open, n), 0)).refused);
+    for ([_]usize{ n_all - n_committed, 1, 7 }) |step| {
+        var copy = try state.clone(gpa);
+        defer copy.deinit(gpa);
+        copy.recognizer.at.compact_at = 0;
+        copy.recognizer.at.compact(copy.recognizer.history.checkpoints.items);
+        var n: usize = n_all;
+        while (n >= n_committed + step) {
+            var diag: Diagnostic = .{};
+            try copy.rollback(step, &diag);
+            n -= step;
+            try expectAt(&copy, n_open, n);
+        }
+        for (n..n_all) |i| try std.testing.expect(!(try copy.accept(gpa, tokenAt(n_open, i), 0)).refused);
+        try std.testing.expect(try copy.canStop());
+    }
+}
+
 test "stacks that nothing leads to any more are dropped" {
     const r = try brackets.createBrackets(gpa, mask_bytes_max);
     defer r.release();

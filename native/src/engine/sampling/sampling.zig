@@ -396,6 +396,36 @@ test "top-p keeps the shortest prefix that reaches it" {
     try testing.expectApproxEqAbs(4.0 / 7.0, @as(f64, @floatFromInt(counts[1])) / 10_000, 0.02);
 }
 
+test "a nucleus ends with the token that reaches what is wanted" {
+    const weights = [_]f32{ 0.25, 1, 0.25, 0.5 };
+    for ([_]f64{ 0, 1, 1.5, 1.75, 2 }, [_]f64{ 1, 1, 1.5, 1.75, 2 }, [_]usize{ 1, 1, 2, 3, 4 }) |wanted, mass, count| {
+        var orders: [2][weights.len]u32 = undefined;
+        const few: Nucleus = .ofFew(&weights, &orders[0], wanted);
+        const many: Nucleus = .ofMany(&weights, &orders[1], wanted);
+        try testing.expectEqualSlices(u32, ([_]u32{ 1, 3, 0, 2 })[0..count], few.indices);
+        try testing.expectEqualSlices(u32, few.indices, many.indices);
+        try testing.expectEqual(mass, few.mass);
+        try testing.expectEqual(mass, many.mass);
+    }
+}
+
+test "+inf is the largest logit, and several of it are equal" {
+    const inf = std.math.inf(f32);
+    const nan = std.math.nan(f32);
+    const logits = [_]f32{ 3, inf, nan, -inf, inf, std.math.floatMax(f32) };
+    var s: Sampler = .{};
+    try testing.expectEqual(1, s.highestProbability(&logits, .{ .list = &.{ 0, 1, 2, 3 } }));
+    try testing.expectEqual(0.5, s.highestProbability(&logits, .{ .list = &.{ 0, 1, 2, 3, 4 } }));
+    try testing.expectEqual(1.0 / 3.0, s.highestProbability(&logits, .{ .all = 6 }));
+    for ([_]f32{ 0.5, 1 }) |top_p| {
+        s.top_p = top_p;
+        for (0..20) |_| {
+            const drawn = s.draw(&logits, .{ .list = &.{ 0, 2, 3, 4 } });
+            try testing.expect(drawn.token == 4 and !drawn.fallback);
+        }
+    }
+}
+
 test "few tokens and many give the same nucleus" {
     var random: std.Random.DefaultPrng = .init(2);
     var weights: [rank.few_max]f32 = undefined;

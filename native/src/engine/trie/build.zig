@@ -386,6 +386,35 @@ test "out of memory anywhere is reported and loses nothing" {
     try testing.checkAllAllocationFailures(moving.allocator(), compileOnce, .{source});
 }
 
+test "leaves that begin with the same tokens, more than fit one key, lie in order" {
+    // Each leaf has its 0 at a depth of its own; few leaves and many, and keys of nine tokens and of two.
+    for ([_]usize{ 7, 90 }) |n_leaves| for ([_]u32{ 100, 1 << 30 }) |largest| {
+        var source: std.Io.Writer.Allocating = .init(testing.allocator);
+        defer source.deinit();
+        try source.writer.writeAll("{\"modelId\":\"m\",\"descriptors\":[{\"path\":\"p\",\"leaves\":[");
+        for (0..n_leaves) |i| {
+            const number = i * 37 % n_leaves; // out of order
+            try source.writer.print("{s}{{\"name\":\"N{d}\",\"tokens\":[", .{ if (i == 0) "" else ",", number });
+            for (0..100) |depth| try source.writer.print("{d},", .{if (depth == number) 0 else largest});
+            try source.writer.print("{d}]}}", .{number % 3});
+        }
+        try source.writer.writeAll("]}]}");
+        var diag: Diagnostic = .{};
+        const trie = try compile(testing.allocator, source.written(), &diag);
+        defer trie.release();
+        try testing.expectEqual(n_leaves, trie.n_leaves);
+        for (0..n_leaves) |number| {
+            var node: trie_module.Node = 0;
+            for (0..100) |depth| {
+                const children = trie.children(trie.at(node));
+                for (children[1..], children[0 .. children.len - 1]) |child, before| try testing.expect(before < child);
+                node = trie.child(trie.at(node), if (depth == number) 0 else @intCast(largest)).?;
+            }
+            try testing.expectEqualSlices(i32, &.{@intCast(number % 3)}, trie.children(trie.at(node)));
+        }
+    };
+}
+
 test "children are found among few and among many" {
     var source: std.Io.Writer.Allocating = .init(testing.allocator);
     defer source.deinit();

@@ -223,6 +223,51 @@ pub fn damaged(path: []const u8, diag: *Diagnostic) diagnostic.Error {
     return diag.fail(.file_invalid, "{f} is damaged: its checksum is wrong, or it is not whole", .{quoted(path)});
 }
 
+test "an array that does not lie in the file is refused, though the checksum is right" {
+    const gpa = std.testing.allocator;
+    var scratch = std.testing.tmpDir(.{});
+    defer scratch.cleanup();
+    const path = try std.fmt.allocPrint(gpa, ".zig-cache/tmp/{s}/saved", .{scratch.sub_path});
+    defer gpa.free(path);
+    const own_path = try gpa.dupeSentinel(u8, path, 0);
+    defer gpa.free(own_path);
+    const first = @sizeOf(Header) + alignment; // the list of one section, then padding
+    const size = first + 8;
+    const Case = struct { offset: u64, length: u64, fits: bool };
+    for ([_]Case{
+        .{ .offset = first, .length = 8, .fits = true },
+        .{ .offset = first, .length = 0, .fits = true },
+        .{ .offset = first, .length = 9, .fits = false },
+        .{ .offset = first, .length = std.math.maxInt(u64), .fits = false },
+        .{ .offset = first + 1, .length = 1, .fits = false },
+        .{ .offset = first + alignment, .length = 0, .fits = false },
+        .{ .offset = 0 -% @as(u64, alignment), .length = alignment, .fits = false },
+        .{ .offset = 0 -% @as(u64, alignment), .length = 2 * alignment, .fits = false },
+    }) |case| {
+        var bytes: [size]u8 = @splat(7);
+        bytes[@sizeOf(Header)..][0..@sizeOf(Section)].* = std.mem.toBytes(Section{ .offset = case.offset, .length = case.length });
+        bytes[0..@sizeOf(Header)].* = std.mem.toBytes(Header{
+            .magic = magic,
+            .version = version,
+            .byte_order = byte_order,
+            .kind = @backingInt(Kind.vocabulary),
+            .n_sections = 1,
+            .fingerprint = 5,
+            .file_bytes = size,
+            .checksum = std.hash.Wyhash.hash(5, bytes[@sizeOf(Header)..]),
+        });
+        try file.writeAll(gpa, own_path, &.{&bytes});
+        var diag: Diagnostic = .{};
+        var reader = Reader.open(gpa, path, .vocabulary, .{}, &diag) catch {
+            try std.testing.expect(!case.fits and diag.status == .file_invalid);
+            continue;
+        };
+        defer reader.mapping.close();
+        try std.testing.expect(case.fits);
+        try std.testing.expectEqual(case.length, (try reader.get([]const u8)).len);
+    }
+}
+
 test "structs of arrays come back, and a changed byte is found" {
     const gpa = std.testing.allocator;
     var scratch = std.testing.tmpDir(.{});

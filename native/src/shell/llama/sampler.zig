@@ -414,6 +414,20 @@ test "any other array keeps its order, and what is illegal gets -inf" {
     for (data[2..]) |candidate| try testing.expectEqual(-std.math.inf(f32), candidate.logit);
 }
 
+test "an array that begins and is as long as the vocabulary, but is not it, keeps its order too" {
+    var s = try testSampler(two_names, .sampled);
+    defer s.clearAll();
+    for ([_][6]i32{ .{ 0, 1, 2, 5, 4, 3 }, .{ 3, 1, 2, 0, 4, 5 }, .{ 0, 4, 2, 3, 1, 5 } }) |ids| {
+        var data: [6]TokenData = undefined;
+        for (&data, ids, 0..) |*candidate, id, i| candidate.* = .{ .id = id, .logit = -@as(f32, @floatFromInt(i)), .p = 0 };
+        var array = arrayOf(&data, true);
+        s.apply(&array);
+        try testing.expectEqual(2, array.size);
+        try testing.expect(array.sorted and data[0].logit == -1 and data[1].logit == -4);
+        for (data[2..]) |candidate| try testing.expectEqual(-std.math.inf(f32), candidate.logit);
+    }
+}
+
 test "greedy selects the best legal candidate and keeps the others behind it" {
     var s = try testSampler(two_names, .greedy);
     defer s.clearAll();
