@@ -57,6 +57,7 @@ def main() -> int:
         failures += programs.run_abi_test(chosen.model)
         if not chosen.valgrind:
             failures += programs.run_numbers_test() + programs.run_threads_test(chosen.model)
+            failures += programs.run_long_test(chosen.model)
     print("native tests:", f"{failures} failed" if failures else "all passed")
     return 1 if failures else 0
 
@@ -146,6 +147,13 @@ class Programs:
         program = self.compile("threads_test", ["-std=c11", *WARNINGS], HERE / "threads_test.c")
         arguments = [str(self.folder), "2", "1", *([str(model.resolve())] if model else [])]
         return int(self.run(program, arguments).returncode != 0)
+
+    def run_long_test(self, model: Path | None) -> int:
+        """For less than a minute: tests/long/random_use.py runs it for longer."""
+        if model is None:
+            return 0
+        program = self.compile("long_test", ["-std=c11", *WARNINGS], HERE / "long_test.c")
+        return int(self.run(program, [str(self.folder), "20", "1", str(model.resolve())]).returncode != 0)
 
     def run_oom_test(self) -> int:
         """Has allocation functions of its own, so that it always runs without valgrind."""

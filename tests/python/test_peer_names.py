@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 from eliza_inference import (
+    ClosedError,
     Constraint,
     InvalidArgumentError,
     Matcher,
+    Model,
     Vocabulary,
     apply_bitmaps,
     fill_bitmaps,
     fill_draft_bitmaps,
 )
+from eliza_inference._described import Described
 
 N_TOKENS = 257
 END = 256
@@ -159,7 +162,34 @@ def test_a_copy_goes_its_own_way(constraint: Constraint, duplicate: Any) -> None
     assert duplicate([matcher])[0] is matcher if duplicate is copy.copy else duplicate([matcher])[0] is not matcher
 
 
-def test_nothing_is_pickled(constraint: Constraint) -> None:
-    for each in (Matcher(constraint), constraint, constraint.vocabulary):
-        with pytest.raises(TypeError, match=f"a {type(each).__name__} lies in the library's memory"):
-            pickle.dumps(each)
+def test_nothing_is_pickled_and_no_stream_copied(constraint: Constraint, model: Model) -> None:
+    with model.stream(context_size=32, threads=1) as stream:
+        span = stream.span(constraint)
+        handles = [Matcher(constraint), constraint, constraint.vocabulary, model, stream, span]
+        for each in handles:
+            refused = pytest.raises(TypeError, match=f"a {type(each).__name__} lies in the library's memory")
+            for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+                with refused:
+                    pickle.dumps(each, protocol)
+            if each in handles[3:]:
+                for duplicate in (copy.copy, copy.deepcopy):
+                    with refused:
+                        duplicate(each)
+        stream.prefill([1])  # all are as they were
+    known = {base for each in handles for base in type(each).__mro__}
+    assert set(classes_with_handles()) <= known, "a new class of handles has no test here"
+
+
+def classes_with_handles() -> list[type]:
+    found = [Described]
+    for one in found:
+        found += one.__subclasses__()
+    return [one for one in found if one.__module__.startswith("eliza_inference.")]
+
+
+def test_a_copy_of_a_closed_matcher_is_an_error(constraint: Constraint) -> None:
+    matcher = Matcher(constraint)
+    matcher.close()
+    for duplicate in (copy.copy, copy.deepcopy):
+        with pytest.raises(ClosedError):
+            duplicate(matcher)

@@ -525,6 +525,28 @@ def test_other_buffers_for_a_bitmap_are_errors(words: Vocabulary) -> None:
             call()
 
 
+def test_what_a_matcher_fills_again_stays_where_it_is(words: Vocabulary) -> None:
+    """It would write where the array was before."""
+    matcher = Matcher(Constraint.regex(words, "[ab]+"))
+    out, octets, integers = np.zeros(N_WORDS, np.int32), bytearray(4 * N_WORDS), array.array("i", bytes(4 * N_WORDS))
+    arrays: list[tuple[Any, Callable[[], object]]] = [
+        (out, lambda: out.resize(100_000, refcheck=False)),
+        (octets, lambda: octets.extend(bytes(100_000))),
+        (integers, lambda: integers.extend(range(100_000))),
+    ]
+    for each, resize in arrays:
+        for _ in range(2):
+            matcher.fill_bitmap(each)
+            with pytest.raises((ValueError, BufferError)):
+                resize()
+        assert ids_of(np.frombuffer(each, np.int32)) == allowed_ids(matcher)
+    out.resize(2 * N_WORDS, refcheck=False)  # another one is filled by now
+    matcher.fill_bitmap(out)
+    assert ids_of(out) == allowed_ids(matcher)
+    matcher.close()
+    out.resize(3 * N_WORDS, refcheck=False)
+
+
 @pytest.mark.parametrize("n_threads", [0, 1, 3])
 def test_many_bitmaps_at_once(words: Vocabulary, json_constraint: Constraint, n_threads: int) -> None:
     matchers = [Matcher(json_constraint) for _ in range(9)]

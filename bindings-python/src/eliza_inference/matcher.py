@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from enum import IntEnum, IntFlag
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from weakref import ref
 
 from eliza_inference._arguments import UINT32_MAX, UINT64_MAX, floats, instance, integer, mode_number, number, utf8
 from eliza_inference._bitmap import Bitmap, empty_bitmap, int32_array, lend_bitmap, set_bits
@@ -121,11 +122,10 @@ class Matcher(Closing):
     A context manager: `close` frees it.
     """
 
-    __slots__ = ("_accept", "_constraint", "_filled", "_filled_words", "_handle", "_lent_bitmap", "_n_words")
+    __slots__ = ("_accept", "_constraint", "_filled", "_handle", "_lent_bitmap", "_n_words")
 
     _handle: CData
-    _filled: Any
-    _filled_words: CData
+    _filled: tuple[Any, CData, object]
 
     def __init__(
         self,
@@ -263,16 +263,17 @@ class Matcher(Closing):
 
         `out` is a writable, contiguous array of 32-bit integers (numpy or any other with the buffer
         protocol) of at least `ceil(n_tokens / 32)` words; words beyond that become 0. The matcher holds
-        on to it, so that filling it again costs less. None makes a new one.
+        on to it, so that filling it again costs less, and it cannot be resized until another one is filled or the
+        matcher closed. None makes a new one.
         """
         if out is None:
             out = empty_bitmap(self._n_words)
             words = lend_bitmap(out, self._n_words)
-        elif out is self._filled:
-            words = self._filled_words
         else:
-            words = self._filled_words = lend_bitmap(out, self._n_words)
-            self._filled = out
+            filled, words, _ = self._filled
+            if out is not filled:
+                words = lend_bitmap(out, self._n_words)
+                self._filled = out, words, _kept_in_place(out)
         status = lib.eliza_inference_matcher_fill_bitmap(self._handle, words, len(words))
         if status < 0:
             raise self._error(status)
@@ -379,6 +380,7 @@ class Matcher(Closing):
         if self._handle and lib.eliza_inference_matcher_rollback(self._handle, 0) == Status.BUSY:
             raise BusyError("the matcher cannot be closed inside a tokenizer that it asks")
         handle, self._handle = self._handle, ffi.NULL
+        self._filled = None, None, None
         # A bitmap that was lent holds the handle: the last such array frees it.
         if handle and not self._lent_bitmap:
             ffi.release(handle)
@@ -390,7 +392,7 @@ class Matcher(Closing):
         self._constraint = constraint
         self._handle = ffi.gc(handle, lib.eliza_inference_matcher_free)
         self._lent_bitmap = False
-        self._filled = self._filled_words = None
+        self._filled = None, None, None
         self._n_words = constraint._n_words
         # The shortest call of a hot loop: bound here, so that it costs a single look-up.
         self._accept = lib.eliza_inference_matcher_accept
@@ -440,6 +442,15 @@ _ALLOWED_BITMAP = constant("ELIZA_ALLOWED_BITMAP")
 
 # Indexed by the bits: making a Step costs more than the call itself.
 _STEPS = tuple(Step(bits) for bits in range(2 * Step.REFUSED))
+
+
+def _kept_in_place(out: Any) -> object:
+    """Makes numpy refuse to resize the array: it looks for weak references, not for lent memory. Other arrays refuse by
+    themselves while they are lent."""
+    try:
+        return ref(out)
+    except TypeError:
+        return None
 
 
 def _float_array(logits: Any, *, writable: bool) -> CData:
