@@ -16,7 +16,11 @@ export interface Budget {
   bytesMax?: number | undefined;
   /** Wall-clock milliseconds; no bound by default. */
   msMax?: number | undefined;
-  /** Bytes of the masks and tables that the constraint keeps; 64 MiB by default. */
+  /**
+   * Bytes of the masks and tables that the constraint keeps; 64 MiB by default. If given, what a JSON Schema keeps of
+   * texts is bounded by it, too (1 MiB at least; else 1 GiB): beyond it, a text that leads to anything new is
+   * ELIZA_ERR_LIMIT.
+   */
   maskBytesMax?: number | undefined;
   /**
    * Wall-clock milliseconds of each later call on a matcher of the constraint: beyond it the call throws

@@ -12,8 +12,10 @@ from eliza_inference import (
     LimitError,
     Matcher,
     Model,
+    Step,
     StopReason,
     Stream,
+    Vocabulary,
 )
 
 from recognizer_fixtures import text_vocabulary
@@ -92,3 +94,33 @@ def test_canonical_choices_keep_to_their_budget() -> None:
 
     choices(cancel=count)
     assert asked >= len(names)
+
+
+def of_schema(vocabulary: Vocabulary, budget: Budget) -> Constraint:
+    return Constraint.json_schema(vocabulary, {"type": "object"}, budget=budget)
+
+
+def of_grammar(vocabulary: Vocabulary, budget: Budget) -> Constraint:
+    return Constraint.lark(vocabulary, 'start: %json {"type": "object"}', budget=budget)
+
+
+@pytest.mark.parametrize("make", [of_schema, of_grammar])
+def test_what_a_schema_keeps_of_texts_is_bounded_by_mask_bytes_max(make: Callable[..., Constraint]) -> None:
+    constraint = make(text_vocabulary(), Budget(mask_bytes_max=2**20))
+    before = constraint.recognizer_info.automaton_bytes
+    first = Matcher(constraint)
+    for byte in b'{"first":1}':
+        assert Step.REFUSED not in first.accept(byte)
+    with pytest.raises(LimitError):
+        for number in range(10_000):
+            matcher = Matcher(constraint)
+            for byte in f'{{"key {number}":1,"and {number}":2}}'.encode():
+                place = matcher.state
+                assert Step.REFUSED not in matcher.accept(byte)
+    assert matcher.state == place
+    assert number > 100
+    assert constraint.recognizer_info.automaton_bytes - before < 2 * 2**20
+    again = Matcher(constraint)
+    for byte in b'{"first":1}':  # what was met before goes on
+        assert Step.REFUSED not in again.accept(byte)
+    assert again.can_stop == first.can_stop

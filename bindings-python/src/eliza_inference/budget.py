@@ -30,7 +30,8 @@ class Budget:
     - `bytes_max`: bytes of memory in use while compiling; default: `limits.COMPILE_BYTES`.
     - `ms_max`: milliseconds of wall-clock time; default: no bound.
     - `mask_bytes_max`: bytes of the masks and tables that the constraint keeps for reuse; reaching
-      it is no error. Default: `limits.MASK_BYTES`.
+      it is no error. Default: `limits.MASK_BYTES`. If given, what a JSON Schema keeps of texts is bounded by it, too
+      (1 MiB at least; else 1 GiB): beyond it, a text that leads to anything new is a `LimitError`.
     - `mask_ms_max`: milliseconds of wall-clock time of each later call on a matcher of the constraint, which is then a
       `LimitError` too and leaves the matcher as it was; default: no bound.
     - `cancel`: called now and then, in the thread that compiles. If it returns true, the call raises

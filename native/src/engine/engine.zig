@@ -103,6 +103,7 @@ test {
     _ = @import("recognizer/recognizer_test.zig");
     _ = @import("constraint/kinds_test.zig");
     _ = @import("base/interner.zig");
+    _ = @import("base/limited_allocator.zig");
     _ = @import("schema/spelling.zig");
     _ = @import("vocabulary/string_index.zig");
     _ = @import("schema/decimal.zig");

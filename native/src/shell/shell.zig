@@ -40,6 +40,7 @@ test {
     std.testing.refAllDecls(@This());
     _ = @import("compile/compile.zig");
     _ = @import("compile/masks_test.zig");
+    _ = @import("compile/budgets_test.zig");
     _ = @import("compile/gbnf/gbnf.zig");
     _ = @import("compile/lark/lark.zig");
     _ = @import("compile/lark/guidance.zig");

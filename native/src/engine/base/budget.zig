@@ -3,12 +3,17 @@
 const std = @import("std");
 const diagnostic = @import("diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
+const Interrupt = @import("watch.zig").Interrupt;
 const clock = @import("../platform/clock.zig");
 
 /// ELIZA_COMPILE_* of the header. States are numbered by 16 bits.
 pub const states_most = 65535;
 pub const bytes_default = 256 << 20;
 pub const mask_bytes_default = 64 << 20;
+/// What a schema keeps of the texts that it has read, beside masks, is never given back, so that it is bounded by mask_bytes_max
+/// where that was given, and else by far more than any use needs.
+pub const text_bytes_least = 1 << 20;
+pub const text_bytes_default = 1 << 30;
 
 /// The caller's question during a compilation, on its thread: anything but 0 cancels it.
 pub const Cancel = fn (user_data: ?*anyopaque) callconv(.c) c_int;
@@ -33,6 +38,17 @@ pub const Budget = struct {
         if (b.deadline_ns != 0 and clock.nowNs() >= b.deadline_ns) {
             return diag.fail(.limit, "building {s} takes longer than ms_max", .{what});
         }
+    }
+
+    /// For what asks a watch in place of the budget.
+    pub fn interrupt(b: *const Budget) Interrupt {
+        return .{ .deadline_ns = b.deadline_ns, .ask = b.cancel, .user_data = b.user_data };
+    }
+
+    /// Fails as `check` does, since `interrupt` has stopped the work.
+    pub fn stopped(b: *const Budget, what: []const u8, diag: *Diagnostic) diagnostic.Error {
+        if (b.interrupt().isOver()) return diag.fail(.limit, "building {s} takes longer than ms_max", .{what});
+        return diag.fail(.cancelled, "cancelled while building {s}", .{what});
     }
 
     /// Fails if an automaton would have more than `states_max` states.

@@ -9,6 +9,14 @@ pub const Interrupt = struct {
     cancelled: std.atomic.Value(bool) = .init(false),
     /// On the clock of platform/clock.zig. 0: none.
     deadline_ns: u64 = 0,
+    /// Asked on the thread that works: anything but 0 cancels.
+    ask: ?*const fn (user_data: ?*anyopaque) callconv(.c) c_int = null,
+    user_data: ?*anyopaque = null,
+
+    fn isCancelled(interrupt: *const Interrupt) bool {
+        if (interrupt.cancelled.load(.monotonic)) return true;
+        return if (interrupt.ask) |ask| ask(interrupt.user_data) != 0 else false;
+    }
 
     /// Whether the deadline has passed.
     pub fn isOver(interrupt: *const Interrupt) bool {
@@ -58,7 +66,7 @@ pub const Watch = struct {
         w.looks += 1;
         if (w.looks > looks_max) return w.stop(.too_long);
         if (w.interrupt) |interrupt| {
-            if (interrupt.cancelled.load(.monotonic) or interrupt.isOver()) return w.stop(.interrupted);
+            if (interrupt.isCancelled() or interrupt.isOver()) return w.stop(.interrupted);
         }
         if (w.ms_max == 0) return;
         const now = clock.nowNs();

@@ -150,7 +150,7 @@ pub const Ambiguous = struct {
         } else {
             var walker: Walker = try .init(&run, &a.named, scratch.states, first_set);
             defer walker.deinit();
-            context.computeByWalk(&walker, can_end, scratch);
+            context.computeByWalk(&walker, can_end, scratch, &pool.watch) catch |e| return walker.failure orelse e;
             if (walker.failure) |failed| return failed;
         }
         return @intCast(run.looked);
@@ -167,12 +167,15 @@ pub const Ambiguous = struct {
         for ([_]u32{ first_set, try run.beginParts(outside) }) |set| for (0..run.of(set).len) |i| {
             const one = run.of(set)[i];
             const place = run.placeIn(one) orelse continue;
-            try parts.addMask(context, &run.frames, place, words);
-            try walker.addAll(try run.alone(one), try parts.crossing(place.part, context), context.tokens, words);
+            run.lendWatch();
+            const added = parts.addMask(context, &run.frames, place, words);
+            run.takeWatch();
+            try added;
+            try walker.addAll(try run.alone(one), try parts.crossing(place.part, context, &run.pool.watch), context.tokens, words);
         };
         if (outside != Run.empty) {
             try walker.moveTo(run.before);
-            walk(context.trie, context.tokens, &walker, words);
+            walk(context.trie, context.tokens, &walker, words, &run.pool.watch) catch |e| return walker.failure orelse e;
             walker.addNamed(context.tokens, words);
         }
         if (walker.failure) |failed| return failed;
@@ -203,6 +206,10 @@ pub const Ambiguous = struct {
 
     pub fn isSound(a: *const Ambiguous, context: *const MaskContext) Allocator.Error!bool {
         return a.named.isSound(context.tokens.n) and !check.hasEmptyReductions(&a.program) and try check.isSound(context.gpa, &a.program);
+    }
+
+    pub fn limitKept(a: *Ambiguous, bytes_max: usize) void {
+        if (a.parts) |parts| parts.limitKept(bytes_max);
     }
 
     pub fn prepare(_: *Ambiguous, _: *const MaskContext, _: *const Budget, _: *diagnostic.Diagnostic) diagnostic.Error!void {}

@@ -14,6 +14,7 @@ const Interner = @import("../base/interner.zig").Interner;
 const bitmap = @import("../base/bitmap.zig");
 const span = @import("../contract/span.zig");
 const Mutex = @import("../platform/mutex.zig").Mutex;
+const Watch = @import("../base/watch.zig").Watch;
 const position = @import("../language/position.zig");
 const Position = position.Position;
 const Pool = position.Pool;
@@ -51,7 +52,8 @@ pub const Part = struct {
         return .{ .state = part.schema.initial() };
     }
 
-    fn findCrossing(part: *const Part, gpa: Allocator, context: *const MaskContext) Allocator.Error![]const u32 {
+    fn findCrossing(part: *const Part, gpa: Allocator, context: *const MaskContext, watch: *Watch) span.Error![]const u32 {
+        try watch.steps(@intCast(context.trie.nodes.len / 4));
         var found: ArrayList(u32) = .empty;
         defer found.deinit(gpa);
         // By depth: the byte that leads there, and whether the part can have ended before it.
@@ -96,6 +98,8 @@ pub const Parts = struct {
     crossings: ArrayList(Crossing) = .empty,
     /// Of places, frames and `crossings`.
     mutex: Mutex = .{},
+    /// That places and frames may take.
+    bytes_max: usize = std.math.maxInt(usize),
 
     /// The tokens in which a part with these bytes can end and something come behind it. Those that begin alike are
     /// neighbours; of twins there is one.
@@ -142,7 +146,17 @@ pub const Parts = struct {
     pub fn bytes(parts: *Parts) usize {
         parts.mutex.lock();
         defer parts.mutex.unlock();
+        return parts.bytesOfPlaces();
+    }
+
+    fn bytesOfPlaces(parts: *const Parts) usize {
         return parts.places.bytes() + parts.frames.bytes();
+    }
+
+    /// As JsonSchema's; for each schema, and for where texts stand.
+    pub fn limitKept(parts: *Parts, bytes_max: usize) void {
+        parts.bytes_max = bytes_max;
+        for (parts.list) |*part| part.schema.limitKept(bytes_max);
     }
 
     // ---- Places
@@ -157,7 +171,7 @@ pub const Parts = struct {
         }
         parts.mutex.lock();
         defer parts.mutex.unlock();
-        if (parts.places.count() >= places_max) return error.TooLarge;
+        if (parts.places.count() >= places_max or parts.bytesOfPlaces() > parts.bytes_max) return error.TooLarge;
         var below: u32 = position.bottom;
         while (states.pop()) |state| below = try parts.frames.put(parts.gpa, &.{ below, state });
         return parts.places.put(parts.gpa, &.{ place.part, place.at.state, place.at.stack.top, below });
@@ -205,13 +219,13 @@ pub const Parts = struct {
     }
 
     /// Those of a part. Lent as long as this lives.
-    pub fn crossing(parts: *Parts, number: u32, context: *const MaskContext) Allocator.Error![]const u32 {
+    pub fn crossing(parts: *Parts, number: u32, context: *const MaskContext, watch: *Watch) span.Error![]const u32 {
         parts.mutex.lock();
         defer parts.mutex.unlock();
         const part = &parts.list[number];
         for (parts.crossings.items) |one| if (one.lasts.eql(part.lasts) and one.nexts.eql(part.nexts)) return one.tokens;
         try parts.crossings.ensureUnusedCapacity(parts.gpa, 1);
-        const tokens = try part.findCrossing(parts.gpa, context);
+        const tokens = try part.findCrossing(parts.gpa, context, watch);
         parts.crossings.appendAssumeCapacity(.{ .lasts = part.lasts, .nexts = part.nexts, .tokens = tokens });
         return tokens;
     }

@@ -336,8 +336,20 @@ pub const Run = struct {
 
     fn follow(r: *Run, place: Place, byte: u8, stack: u32) Error!void {
         const schema = &r.parts.?.list[place.part].schema;
-        const next = try schema.advance(r.gpa, &r.frames, place.at, &.{byte}) orelse return;
+        r.lendWatch();
+        const after = schema.advance(r.gpa, &r.frames, place.at, &.{byte});
+        r.takeWatch();
+        const next = try after orelse return;
         try r.found.append(r.gpa, .{ .state = try r.stateOf(.{ .part = place.part, .at = next }), .stack = stack });
+    }
+
+    /// To what works in a document, which has the pool of its frames.
+    pub fn lendWatch(r: *Run) void {
+        r.frames.watch = r.pool.watch;
+    }
+
+    pub fn takeWatch(r: *Run) void {
+        r.pool.watch = r.frames.watch;
     }
 
     /// Adds to `arrivals` where the part's terminal leads.

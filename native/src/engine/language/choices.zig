@@ -8,6 +8,7 @@ const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("../base/budget.zig").Budget;
 const Kind = @import("../contract/kind.zig").Kind;
+const span = @import("../contract/span.zig");
 const Info = @import("../contract/info.zig").Info;
 const Position = @import("position.zig").Position;
 const Pool = @import("position.zig").Pool;
@@ -93,10 +94,10 @@ pub const Choices = struct {
         return c.isEnd(at.state);
     }
 
-    pub fn computeMask(c: *Choices, context: *const MaskContext, _: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+    pub fn computeMask(c: *Choices, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) span.Error!u32 {
         var walker: Walker = .{ .choices = c, .states = scratch.states };
         walker.states[0] = at.state;
-        context.computeByWalk(&walker, c.isEnd(at.state), scratch);
+        try context.computeByWalk(&walker, c.isEnd(at.state), scratch, &pool.watch);
         return 0;
     }
 

@@ -5,6 +5,7 @@ const Allocator = std.mem.Allocator;
 const diagnostic = @import("../base/diagnostic.zig");
 const Budget = @import("../base/budget.zig").Budget;
 const Kind = @import("../contract/kind.zig").Kind;
+const span = @import("../contract/span.zig");
 const Info = @import("../contract/info.zig").Info;
 const dfa_module = @import("dfa.zig");
 const Dfa = dfa_module.Dfa;
@@ -46,9 +47,9 @@ pub const Regex = struct {
         return r.dfa.matches[at.state] != 0;
     }
 
-    pub fn computeMask(r: *Regex, context: *const MaskContext, _: *Pool, at: Position, scratch: *Scratch) Allocator.Error!u32 {
+    pub fn computeMask(r: *Regex, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) span.Error!u32 {
         var walker: Walker = .init(&r.dfa, scratch.states, at.state);
-        context.computeByWalk(&walker, r.dfa.matches[at.state] != 0, scratch);
+        try context.computeByWalk(&walker, r.dfa.matches[at.state] != 0, scratch, &pool.watch);
         return 0;
     }
 

@@ -122,7 +122,7 @@ pub const Grammar = struct {
         const selector = try selectorOf(width, context.gpa, program, pool, scratch);
         const state: u16 = @intCast(at.state);
         var restarts: [check.shards_max]*const signature.Table = undefined;
-        const source: signature.Source = .{ .program = program, .context = context };
+        const source: signature.Source = .{ .program = program, .context = context, .watch = &pool.watch };
         if (try g.tables.forState(source, state, restarts[0..program.n_shards])) |tables| {
             scratch.builder.clear();
             const can_stop = try selector.select(tables, state, at.stack, &scratch.builder);
@@ -139,7 +139,8 @@ pub const Grammar = struct {
         const places = try scratch.places(Walker(width).Place, context.gpa);
         var walker: Walker(width) = try .init(parser, places, state, at.stack);
         defer walker.deinit();
-        context.computeByWalk(&walker, try parser.canEnd(state, at.stack), scratch);
+        const can_end = try parser.canEnd(state, at.stack);
+        context.computeByWalk(&walker, can_end, scratch, &pool.watch) catch |e| return walker.failure orelse e;
         return walker.failure orelse 0;
     }
 };

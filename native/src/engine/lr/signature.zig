@@ -20,6 +20,7 @@ const Program = program_module.Program;
 const MaskContext = @import("../mask/context.zig").MaskContext;
 const depth_max = @import("../vocabulary/byte_trie.zig").depth_max;
 const bitmap = @import("../base/bitmap.zig");
+const Watch = @import("../base/watch.zig").Watch;
 const NumberMap = @import("../base/number_map.zig").NumberMap;
 
 /// A node of the trie of signatures.
@@ -100,6 +101,12 @@ const base_share = 8;
 pub const Source = struct {
     program: *const Program,
     context: *const MaskContext,
+    /// Asked while a table is built: the walk through 100,000 tokens takes some milliseconds.
+    watch: ?*Watch = null,
+
+    fn steps(source: Source, n: usize) error{TooLarge}!void {
+        if (source.watch) |watch| try watch.steps(@intCast(n));
+    }
 };
 
 /// The most lexemes in a token: selection recurses once for each, on the stack of what may be a small thread.
@@ -109,7 +116,8 @@ pub fn lexemesMax(width: u32) u16 {
 
 pub const lexemes_most = 200;
 
-/// `TooLarge`: more distinct signatures than can be numbered, or a token of too many lexemes.
+/// `TooLarge`: more distinct signatures than can be numbered, or a token of too many lexemes; or the watch has stopped the
+/// operation, as it says itself.
 pub const Error = Allocator.Error || error{TooLarge};
 
 /// Builds the restart table of a shard of 64 first classes.
@@ -275,7 +283,8 @@ const Builder = struct {
         }
     }
 
-    fn addExcept(b: *Builder, from: u32, n_nodes: u32) Allocator.Error!void {
+    fn addExcept(b: *Builder, from: u32, n_nodes: u32) Error!void {
+        try b.source.steps(n_nodes / 8);
         for (b.source.context.trie.nodes[from..][0..n_nodes]) |node| {
             if (node.token()) |token| try b.except.append(b.gpa, @intCast(token));
         }
@@ -284,6 +293,7 @@ const Builder = struct {
     /// Walks a subtree of the trie, from the lexer's place before it. Addresses are copied: the compiler would assume
     /// that adding a token may change them.
     fn walk(b: *Builder, from: u32, before: Place, first: u16) Error!void {
+        try b.source.steps(b.source.context.trie.nodes[from].subtree / 2 + 1);
         const lexer = &b.program.lexer;
         const transitions = lexer.transitions.ptr;
         const reaches = lexer.reaches.ptr;
@@ -393,8 +403,10 @@ const Builder = struct {
 
     // ---- Laying out the table
 
-    fn finish(b: *Builder, id: u32, base: u16) Allocator.Error!Table {
+    fn finish(b: *Builder, id: u32, base: u16) Error!Table {
+        try b.source.steps(b.members.items.len / 4);
         try b.addDuplicates();
+        try b.source.steps(b.members.items.len / 4);
         const order = try b.depthFirst();
         defer b.gpa.free(order);
         var table: Table = undefined;

@@ -11,6 +11,7 @@ const selection = @import("selection.zig");
 const nothing_pending = @import("parser.zig").nothing_pending;
 const Mutex = @import("../platform/mutex.zig").Mutex;
 const Budget = @import("../base/budget.zig").Budget;
+const Watch = @import("../base/watch.zig").Watch;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 
@@ -46,8 +47,7 @@ pub const TableStore = struct {
         for ([_][]Slot{ store.continuations, store.restarts }) |slots| {
             for (slots) |*slot| if (store.built(slot)) |table| {
                 if (store.isMapped(table)) continue;
-                table.deinit(store.gpa);
-                store.gpa.destroy(table);
+                store.drop(table);
             };
             store.gpa.free(slots);
         }
@@ -75,8 +75,8 @@ pub const TableStore = struct {
     }
 
     /// The tables that a mask in this lexer state is made of, built if need be; null if there is no room for
-    /// one. Lent by the store; `restarts` has room for one per shard.
-    pub fn forState(store: *TableStore, source: signature.Source, state: u16, restarts: []*const Table) Allocator.Error!?selection.Tables {
+    /// one. Lent by the store; `restarts` has room for one per shard. `TooLarge`: the source's watch has stopped it.
+    pub fn forState(store: *TableStore, source: signature.Source, state: u16, restarts: []*const Table) signature.Error!?selection.Tables {
         for (store.restarts, restarts, 0..) |*slot, *restart, shard| {
             restart.* = try store.get(source, slot, .{ .restart = @intCast(shard) }) orelse return null;
         }
@@ -89,15 +89,26 @@ pub const TableStore = struct {
     }
 
     /// Builds every table that there is room for.
-    pub fn prepare(store: *TableStore, source: signature.Source, budget: *const Budget, diag: *Diagnostic) diagnostic.Error!void {
+    pub fn prepare(store: *TableStore, of: signature.Source, budget: *const Budget, diag: *Diagnostic) diagnostic.Error!void {
+        const interrupt = budget.interrupt();
+        var watch: Watch = .{ .interrupt = &interrupt };
+        var source = of;
+        source.watch = &watch;
         for (store.restarts, 0..) |*slot, shard| {
             try budget.check("the tables", diag);
-            _ = store.get(source, slot, .{ .restart = @intCast(shard) }) catch return diag.outOfMemory();
+            store.prepareOne(source, slot, .{ .restart = @intCast(shard) }) catch |e| return notBuilt(e, budget, diag);
         }
-        for (1..store.continuations.len) |state| {
+        for (store.continuations[1..], 1..) |*slot, state| {
             try budget.check("the tables", diag);
-            _ = store.continuation(source, @intCast(state)) catch return diag.outOfMemory();
+            store.prepareOne(source, slot, .{ .continuation = @intCast(state) }) catch |e| return notBuilt(e, budget, diag);
         }
+    }
+
+    fn notBuilt(reason: signature.Error, budget: *const Budget, diag: *Diagnostic) diagnostic.Error {
+        return switch (reason) {
+            error.OutOfMemory => diag.outOfMemory(),
+            error.TooLarge => budget.stopped("the tables", diag),
+        };
     }
 
     /// Names a table in a file: that of a lexer state, or a restart table's shard.
@@ -144,40 +155,61 @@ pub const TableStore = struct {
         return true;
     }
 
-    fn continuation(store: *TableStore, source: signature.Source, state: u16) Allocator.Error!?*const Table {
+    fn continuation(store: *TableStore, source: signature.Source, state: u16) signature.Error!?*const Table {
         return store.get(source, &store.continuations[state], .{ .continuation = state });
     }
 
     const Which = union(enum) { restart: u32, continuation: u16 };
 
-    inline fn get(store: *TableStore, source: signature.Source, slot: *Slot, which: Which) Allocator.Error!?*const Table {
+    inline fn get(store: *TableStore, source: signature.Source, slot: *Slot, which: Which) signature.Error!?*const Table {
         if (slot.load(.acquire) == null) try store.build(source, slot, which);
         return store.built(slot);
     }
 
-    fn build(store: *TableStore, source: signature.Source, slot: *Slot, which: Which) Allocator.Error!void {
+    fn build(store: *TableStore, source: signature.Source, slot: *Slot, which: Which) signature.Error!void {
         if (store.is_full.load(.monotonic)) return;
         store.mutex.lock();
         defer store.mutex.unlock();
         if (slot.load(.acquire) != null) return; // another thread was faster
+        store.keep(source, slot, try store.make(source, which));
+    }
+
+    /// Without the lock while it builds: whom the watch asks may use the constraint.
+    fn prepareOne(store: *TableStore, source: signature.Source, slot: *Slot, which: Which) signature.Error!void {
+        if (store.is_full.load(.monotonic) or slot.load(.acquire) != null) return;
+        const table = try store.make(source, which);
+        store.mutex.lock();
+        defer store.mutex.unlock();
+        if (slot.load(.acquire) == null) return store.keep(source, slot, table);
+        if (table != &store.too_large) store.drop(table);
+    }
+
+    /// `too_large` if it cannot be built.
+    fn make(store: *TableStore, source: signature.Source, which: Which) signature.Error!*Table {
         const table = try store.gpa.create(Table);
         errdefer store.gpa.destroy(table);
-        table.* = signatures(store.gpa, source, which) catch |e| switch (e) {
-            error.OutOfMemory => return error.OutOfMemory,
-            error.TooLarge => {
-                store.gpa.destroy(table);
-                slot.store(&store.too_large, .release);
-                return;
-            },
+        table.* = signatures(store.gpa, source, which) catch |e| {
+            const is_stopped = if (source.watch) |watch| watch.stopped != .not else false;
+            if (e == error.OutOfMemory or is_stopped) return e;
+            store.gpa.destroy(table);
+            return &store.too_large;
         };
         std.debug.assert((table.id > std.math.maxInt(u16)) == (which == .restart));
-        if (!source.context.account.take(table.bytes())) {
+        return table;
+    }
+
+    /// As long as there is room. Under the lock.
+    fn keep(store: *TableStore, source: signature.Source, slot: *Slot, table: *Table) void {
+        if (table != &store.too_large and !source.context.account.take(table.bytes())) {
             store.is_full.store(true, .monotonic);
-            table.deinit(store.gpa);
-            store.gpa.destroy(table);
-            return;
+            return store.drop(table);
         }
         slot.store(table, .release);
+    }
+
+    fn drop(store: *TableStore, table: *Table) void {
+        table.deinit(store.gpa);
+        store.gpa.destroy(table);
     }
 
     fn signatures(gpa: Allocator, source: signature.Source, which: Which) signature.Error!Table {

@@ -9,6 +9,7 @@ const mask_module = @import("mask.zig");
 const Scratch = @import("scratch.zig").Scratch;
 const bitmap = @import("../base/bitmap.zig");
 const walk = @import("walk.zig").walk;
+const Watch = @import("../base/watch.zig").Watch;
 
 /// Lends everything from the recognizer.
 pub const MaskContext = struct {
@@ -19,10 +20,16 @@ pub const MaskContext = struct {
     account: *Account,
 
     /// Computes `scratch.mask` by walking the whole vocabulary with `walker`, which is at the position.
-    pub fn computeByWalk(context: *const MaskContext, walker: anytype, can_stop: bool, scratch: *Scratch) void {
+    pub fn computeByWalk(
+        context: *const MaskContext,
+        walker: anytype,
+        can_stop: bool,
+        scratch: *Scratch,
+        watch: *Watch,
+    ) error{TooLarge}!void {
         const builder = &scratch.builder;
         bitmap.clear(builder.words);
-        walk(context.trie, context.tokens, walker, builder.words);
+        try walk(context.trie, context.tokens, walker, builder.words, watch);
         if (@hasDecl(@TypeOf(walker.*), "addNamed")) walker.addNamed(context.tokens, builder.words);
         context.finishWords(can_stop, scratch);
     }

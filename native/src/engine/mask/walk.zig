@@ -13,37 +13,53 @@ const ByteTrie = @import("../vocabulary/byte_trie.zig").ByteTrie;
 const Tokens = @import("../vocabulary/tokens.zig").Tokens;
 const Diagnostic = @import("../base/diagnostic.zig").Diagnostic;
 const bitmap = @import("../base/bitmap.zig");
+const Watch = @import("../base/watch.zig").Watch;
 
 comptime {
     // A node's mark is for a byte of a bitmap of words: byte 0 is the low byte of word 0.
     std.debug.assert(@import("builtin").cpu.arch.endian() == .little);
 }
 
-/// Adds the tokens that the recognizer accepts to `words` (of `bitmap.wordsFor`). Leaves its stack as it was.
+/// Adds the tokens that the recognizer accepts to `words` (of `bitmap.wordsFor`). Leaves its stack as it was. `TooLarge`: the
+/// watch, which is asked before the tokens of each first byte, has stopped the operation.
 ///
 /// Per node: one read of 8 bytes; the recognizer's work (a DFA's: 3 reads, 1 write); one read and one write for
 /// the mark, even where no token ends and nothing is marked. With a DFA these are 16 instructions of x86-64.
-pub fn walk(trie: *const ByteTrie, tokens: *const Tokens, recognizer: anytype, words: bitmap.Words) void {
+pub fn walk(
+    trie: *const ByteTrie,
+    tokens: *const Tokens,
+    recognizer: anytype,
+    words: bitmap.Words,
+    watch: *Watch,
+) error{TooLarge}!void {
     // A copy that nothing else points to, so that the compiler keeps its fields in registers.
     var r = recognizer.*;
     std.debug.assert(r.depth == 0);
     defer recognizer.* = r;
     const nodes = trie.nodes.ptr;
     const marks = std.mem.sliceAsBytes(words);
-    const n_nodes = trie.nodes.len;
+    defer r.popBytes(r.depth);
     var at: usize = 1;
-    while (at < n_nodes) : (at += 1) {
-        const node = nodes[at];
-        // The new depth follows from the node, so that no node waits for the one before it.
-        r.popBytes(r.depth + 1 - node.depth);
-        if (r.tryPushByte(node.byte)) {
-            marks[node.place] |= node.mark;
-        } else at += node.subtree - 1;
+    while (at < trie.nodes.len) {
+        const end = at + nodes[at].subtree;
+        try watch.steps(nodes[at].subtree / nodes_of_step + 1);
+        while (at < end) : (at += 1) {
+            const node = nodes[at];
+            // The new depth follows from the node, so that no node waits for the one before it.
+            r.popBytes(r.depth + 1 - node.depth);
+            if (r.tryPushByte(node.byte)) {
+                marks[node.place] |= node.mark;
+            } else at += node.subtree - 1;
+        }
     }
     r.popBytes(r.depth);
+    try watch.steps(@intCast(trie.long_tokens.len + trie.duplicates.len / nodes_of_step));
     addLong(trie, tokens, &r, words);
     addDuplicates(trie, words);
 }
+
+/// That a watch counts as a step: where a byte takes more than a look into a table, the recognizer asks itself.
+const nodes_of_step = 4;
 
 /// Adds the tokens with the same bytes as one that is in `words`.
 pub noinline fn addDuplicates(trie: *const ByteTrie, words: []u32) void {
@@ -107,7 +123,9 @@ test "a walk takes the tokens that are taken byte by byte" {
     for ([_]usize{ 0, 1, 3, 302, 400 }) |n_max| {
         var sums: Sums = .{ .n_max = n_max };
         bitmap.clear(words);
-        walk(&trie, &tokens, &sums, words);
+        var watch: Watch = .{};
+        try walk(&trie, &tokens, &sums, words, &watch);
+        try std.testing.expectEqual(trie.nodes.len / 4 > 0, watch.taken() > 0);
         try std.testing.expectEqual(0, sums.depth);
         for (0..tokens.n) |token| {
             const text = tokens.bytesOf(@intCast(token));

@@ -137,6 +137,14 @@ pub const Language = union(enum) {
         };
     }
 
+    /// Bounds what is kept of texts, where it grows with them without end: beyond it, what is new is `TooLarge`.
+    pub fn limitKept(language: *Language, bytes_max: usize) void {
+        switch (language.*) {
+            inline .json_schema, .ambiguous, .tags => |*one| one.limitKept(bytes_max),
+            .choices, .regex, .grammar => {},
+        }
+    }
+
     /// Builds now what `computeMask` would build at first use, as far as there is room.
     pub fn prepare(language: *Language, context: *const MaskContext, budget: *const Budget, diag: *Diagnostic) diagnostic.Error!void {
         return switch (language.*) {

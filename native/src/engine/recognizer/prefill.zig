@@ -19,7 +19,7 @@ pub fn computeMask(r: *Recognizer, pool: *Pool, at: Position, left: []const u8, 
     defer r.gpa.free(places);
     places[0] = .{ .position = at, .n_nodes = n_nodes };
     var walker: Walker = .{ .recognizer = r, .pool = pool, .left = left, .places = places };
-    r.maskContext().computeByWalk(&walker, false, scratch);
+    r.maskContext().computeByWalk(&walker, false, scratch, &pool.watch) catch |e| return walker.failure orelse e;
     if (walker.failure) |failed| return failed;
     return &scratch.mask;
 }

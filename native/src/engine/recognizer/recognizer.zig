@@ -28,6 +28,8 @@ const Mapping = @import("../platform/mapping.zig").Mapping;
 pub const Limits = struct {
     /// Memory of masks and tables that are kept.
     mask_bytes_max: u64,
+    /// Memory of what else is kept of texts, for each JSON Schema.
+    text_bytes_max: u64 = std.math.maxInt(u64),
     /// Of each operation on a text. 0: none.
     mask_ms_max: u32 = 0,
 };
@@ -85,6 +87,7 @@ pub const Recognizer = struct {
             .scratches = .{ .gpa = gpa, .trie = trie },
             .mask_ms_max = limits.mask_ms_max,
         };
+        r.language.limitKept(std.math.lossyCast(usize, limits.text_bytes_max));
         return r;
     }
 

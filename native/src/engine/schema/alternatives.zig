@@ -494,7 +494,7 @@ pub const Alternatives = struct {
             else => unreachable,
         };
         const one = try arena.create(Strings);
-        one.* = try .init(a.gpa, a.automata, if (listed) |range| .{
+        one.* = try .init(a.automata.gpa, a.automata, if (listed) |range| .{
             .listed = try a.listedStrings(from, range, matches.items, mismatches.items, not),
         } else .{
             .length = from.count,

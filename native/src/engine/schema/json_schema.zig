@@ -13,6 +13,8 @@ const position = @import("../language/position.zig");
 const StackForm = position.StackForm;
 const Position = position.Position;
 const Pool = position.Pool;
+const LimitedAllocator = @import("../base/limited_allocator.zig").LimitedAllocator;
+const Watch = @import("../base/watch.zig").Watch;
 const Arrays = @import("../language/arrays.zig").Arrays;
 const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
@@ -36,6 +38,8 @@ const few_max = 48;
 pub const JsonSchema = struct {
     schema: *Schema,
     machine: *Machine,
+    /// Of what the machine keeps of all texts.
+    kept: *LimitedAllocator,
     /// The vocabulary's.
     index: *StringIndex,
     /// Made with the first mask.
@@ -49,10 +53,26 @@ pub const JsonSchema = struct {
 
     /// Takes the schema over, unless it fails.
     pub fn init(gpa: Allocator, schema: *Schema, form: Form, index: *StringIndex) machine_module.Error!JsonSchema {
+        const kept = try gpa.create(LimitedAllocator);
+        errdefer gpa.destroy(kept);
+        kept.* = .{ .parent = gpa };
         const machine = try gpa.create(Machine);
         errdefer gpa.destroy(machine);
-        machine.* = try .init(gpa, schema, form, &index.automata);
-        return .{ .schema = schema, .machine = machine, .index = index };
+        machine.* = try .init(gpa, kept.allocator(), schema, form, &index.automata);
+        return .{ .schema = schema, .machine = machine, .kept = kept, .index = index };
+    }
+
+    /// Whether some document is valid.
+    pub fn isSatisfiable(s: *JsonSchema, watch: *Watch, bytes_max: usize) machine_module.Error!bool {
+        s.limitKept(bytes_max);
+        s.machine.alternatives.watch = watch;
+        defer s.machine.alternatives.watch = null;
+        return s.machine.isSatisfiable() catch |e| s.kept.reason(e);
+    }
+
+    /// Beyond it, texts that lead to anything new are `TooLarge`.
+    pub fn limitKept(s: *JsonSchema, bytes_max: usize) void {
+        s.kept.bytes_max = s.kept.bytes +| bytes_max;
     }
 
     pub fn deinit(s: *JsonSchema, gpa: Allocator, _: Arrays) void {
@@ -63,6 +83,7 @@ pub const JsonSchema = struct {
         s.start.deinit(gpa);
         s.machine.deinit();
         gpa.destroy(s.machine);
+        gpa.destroy(s.kept);
         s.schema.deinit(gpa);
         s.* = undefined;
     }
@@ -76,7 +97,7 @@ pub const JsonSchema = struct {
         mutex.lock();
         defer mutex.unlock();
         info.n_states = s.machine.runs.count();
-        info.automaton_bytes = s.schema.arena.bytes() + s.machine.runs.bytes();
+        info.automaton_bytes = s.schema.arena.bytes() + s.kept.bytes;
     }
 
     pub fn initial(s: *const JsonSchema) u32 {
@@ -94,6 +115,10 @@ pub const JsonSchema = struct {
         const mutex = &@constCast(s).mutex;
         mutex.lock();
         defer mutex.unlock();
+        return s.machineAfter(gpa, pool, from, text) catch |e| s.kept.reason(e);
+    }
+
+    fn machineAfter(s: *const JsonSchema, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) machine_module.Error!?Position {
         const m = s.machine;
         m.alternatives.work_left = work_max;
         m.alternatives.watch = &pool.watch;
@@ -112,7 +137,7 @@ pub const JsonSchema = struct {
         }
         m.behind = text;
         try m.detach(words.items);
-        return .{ .state = try m.runs.put(m.gpa, words.items), .stack = stack };
+        return .{ .state = try m.runs.put(m.kept, words.items), .stack = stack };
     }
 
     pub noinline fn canStop(s: *const JsonSchema, _: Allocator, _: *Pool, at: Position) Allocator.Error!bool {
@@ -142,7 +167,7 @@ pub const JsonSchema = struct {
         try s.start.appendSlice(context.gpa, m.runs.get(at.state));
         const point: Point = .{ .words = s.start.items, .stack = at.stack };
         const finder = try s.finderFor(context);
-        try finder.find(pool, point, scratch);
+        finder.find(pool, point, scratch) catch |e| return s.kept.reason(e);
         return m.least_depth;
     }
 

@@ -103,7 +103,10 @@ pub const Point = struct {
 };
 
 pub const Machine = struct {
+    /// Of what is lent to others.
     gpa: Allocator,
+    /// Of what stays, with `alternatives`.
+    kept: Allocator,
     schema: *const Schema,
     alternatives: Alternatives,
     runs: Interner = .{},
@@ -116,23 +119,24 @@ pub const Machine = struct {
     least_depth: u32 = 0,
 
     /// `schema` and `automata` outlive the machine.
-    pub fn init(gpa: Allocator, schema: *const Schema, form: Form, automata: *Automata) Error!Machine {
+    pub fn init(gpa: Allocator, kept: Allocator, schema: *const Schema, form: Form, automata: *Automata) Error!Machine {
         var m: Machine = .{
             .gpa = gpa,
+            .kept = kept,
             .schema = schema,
-            .alternatives = try .init(gpa, schema, form, automata),
+            .alternatives = try .init(kept, schema, form, automata),
             .policy = form.space,
             .initial = 0,
         };
         errdefer m.deinit();
         var literals = [_]goals_module.Literal{.of(schema.root)};
         const goal = try m.alternatives.goals.goal(&literals);
-        m.initial = try m.runs.put(gpa, &.{ @backingInt(Mode.document), 0, 0, 0, 0, 0, goal });
+        m.initial = try m.runs.put(kept, &.{ @backingInt(Mode.document), 0, 0, 0, 0, 0, goal });
         return m;
     }
 
     pub fn deinit(m: *Machine) void {
-        m.runs.deinit(m.gpa);
+        m.runs.deinit(m.kept);
         m.alternatives.deinit();
     }
 
@@ -509,7 +513,7 @@ pub const Machine = struct {
         }
         if (out.items.len == head) return null;
         try m.remember(frame.items, out.items);
-        const top = try m.runs.put(m.gpa, frame.items);
+        const top = try m.runs.put(m.kept, frame.items);
         return .{ .below = try pool.push(m.gpa, at.stack), .top = top };
     }
 
@@ -657,7 +661,7 @@ pub const Machine = struct {
         const mode, var came, const key = m.runs.get(stack.top)[0..frame_head].*;
         if (mode & remembered != 0) {
             const key_or_none = if (modeOf(&.{mode}) == .object_next) key else null;
-            came = try m.alternatives.values.append(m.gpa, came, key_or_none, value.?);
+            came = try m.alternatives.values.append(m.kept, came, key_or_none, value.?);
         }
         try out.appendSlice(m.gpa, &.{ mode, 0, 0, 0, came });
         var at: usize = frame_head;
@@ -708,7 +712,7 @@ pub const Machine = struct {
             const thread = threadAt(at.words, i);
             if (try m.alternatives.accepts(thread[1])) try slots.append(m.gpa, thread[0]);
         }
-        const value = if (at.words[0] & remembered != 0) try m.alternatives.values.finish(m.gpa, kind, at.words[4]) else null;
+        const value = if (at.words[0] & remembered != 0) try m.alternatives.values.finish(m.kept, kind, at.words[4]) else null;
         return m.leave(pool, at.stack, slots.items, value, out);
     }
 

@@ -76,6 +76,7 @@ pub fn Tags(comptime Language: type) type {
         source: []const u8,
         /// The positions within parts: part, number of parts before it, state in the part, and the end text's progress.
         places: Interner = .{},
+        places_bytes_max: usize = std.math.maxInt(usize),
         /// Of `places` and the lists of `ends`.
         mutex: Mutex = .{},
         gpa: Allocator,
@@ -192,12 +193,18 @@ pub fn Tags(comptime Language: type) type {
                 try t.findInPart(context, run, &place, scratch);
             } else {
                 var walker: Walker = try .init(run, &place, scratch);
-                context.computeByWalk(&walker, can_stop, scratch);
+                context.computeByWalk(&walker, can_stop, scratch, &pool.watch) catch |e| return walker.failure orelse e;
                 if (walker.failure) |failed| return failed;
             }
             if (place.mode != in_part or place.sub.state == none) return 0;
             // Whether a part may stop within a token is asked of the part, which does not say what it looks at.
             return if (t.parts[place.part].language.stackForm() == .graph) std.math.maxInt(u32) else 0;
+        }
+
+        /// As JsonSchema's; for each part, and for where texts stand.
+        pub fn limitKept(t: *Self, bytes_max: usize) void {
+            t.places_bytes_max = bytes_max;
+            for (t.parts) |*part| part.language.limitKept(bytes_max);
         }
 
         pub fn prepare(t: *Self, context: *const MaskContext, budget: *const Budget, diag: *Diagnostic) diagnostic.Error!void {
@@ -263,7 +270,7 @@ pub fn Tags(comptime Language: type) type {
             const self = @constCast(t);
             self.mutex.lock();
             defer self.mutex.unlock();
-            if (t.places.count() >= places_max) return error.TooLarge;
+            if (t.places.count() >= places_max or t.places.bytes() > t.places_bytes_max) return error.TooLarge;
             const number = try self.places.put(t.gpa, words[0..n]);
             return .{ .state = t.nFixed() + number, .stack = place.sub.stack };
         }

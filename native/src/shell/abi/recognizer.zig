@@ -43,6 +43,10 @@ pub const CompileConfig = extern struct {
         return .{
             .budget = budget,
             .mask_bytes_max = if (c.mask_bytes_max > 0) c.mask_bytes_max else budget_module.mask_bytes_default,
+            .text_bytes_max = if (c.mask_bytes_max > 0)
+                @max(c.mask_bytes_max, budget_module.text_bytes_least)
+            else
+                budget_module.text_bytes_default,
             .mask_ms_max = std.math.lossyCast(u32, c.mask_ms_max),
         };
     }

@@ -60,11 +60,16 @@ pub const Settings = struct {
     budget: Budget = .{},
     /// Memory that the recognizer's masks may take.
     mask_bytes_max: u64 = budget_module.mask_bytes_default,
+    text_bytes_max: u64 = budget_module.text_bytes_default,
     /// For each operation on a text, in milliseconds. 0: no limit.
     mask_ms_max: u32 = 0,
 
     pub fn limits(settings: *const Settings) Limits {
-        return .{ .mask_bytes_max = settings.mask_bytes_max, .mask_ms_max = settings.mask_ms_max };
+        return .{
+            .mask_bytes_max = settings.mask_bytes_max,
+            .text_bytes_max = settings.text_bytes_max,
+            .mask_ms_max = settings.mask_ms_max,
+        };
     }
 };
 

@@ -8,6 +8,7 @@ const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const JsonSchema = @import("engine").json_schema.JsonSchema;
+const Watch = @import("engine").watch.Watch;
 const compiler = @import("schema/compile.zig");
 
 const Error = Allocator.Error || diagnostic.Error;
@@ -25,16 +26,17 @@ pub fn compile(
 ) Error!JsonSchema {
     const index = try vocabulary.stringIndex(diag);
     const schema = try compiler.compile(gpa, arena, text, options, &index.automata, notes, budget, diag);
-    errdefer schema.deinit(gpa);
-    var language = JsonSchema.init(gpa, schema, options.form, index) catch |e| return tooLarge(e, diag);
-    const is_satisfiable = language.machine.isSatisfiable() catch |e| {
-        language.machine.deinit();
-        gpa.destroy(language.machine);
+    var language = JsonSchema.init(gpa, schema, options.form, index) catch |e| {
+        schema.deinit(gpa);
         return tooLarge(e, diag);
     };
+    errdefer language.deinit(gpa, .owned);
+    const interrupt = budget.interrupt();
+    var watch: Watch = .{ .interrupt = &interrupt };
+    const is_satisfiable = language.isSatisfiable(&watch, std.math.lossyCast(usize, budget.bytes_max -| budget.bytes)) catch |e| {
+        return if (watch.stopped == .interrupted) budget.stopped("the schema", diag) else tooLarge(e, diag);
+    };
     if (is_satisfiable) return language;
-    language.machine.deinit();
-    gpa.destroy(language.machine);
     return diag.fail(.grammar, "no document is valid against the schema", .{});
 }
 

@@ -1,0 +1,239 @@
+//! Operations on texts that are stopped at each place where they ask: nothing has changed then, and the same operation later
+//! tells what one tells that was never stopped. Steps are counted, not time.
+
+const std = @import("std");
+const engine = @import("engine");
+const Diagnostic = engine.diagnostic.Diagnostic;
+const Vocabulary = engine.vocabulary.Vocabulary;
+const Flags = engine.vocabulary.Flags;
+const Interrupt = engine.watch.Interrupt;
+const Recognizer = engine.recognizer.Recognizer;
+const RecognizerState = engine.recognizer_state.RecognizerState;
+const compile = @import("compile.zig");
+
+const gpa = std.testing.allocator;
+
+/// Whoever is asked for the n-th time, counted from 0, cancels from then on.
+const Asked = struct {
+    n: u32 = 0,
+    stop_at: u32 = std.math.maxInt(u32),
+
+    fn ask(user_data: ?*anyopaque) callconv(.c) c_int {
+        const asked: *Asked = @ptrCast(@alignCast(user_data.?));
+        defer asked.n += 1;
+        return @intFromBool(asked.n >= asked.stop_at);
+    }
+};
+
+const Case = struct {
+    source: compile.Source,
+    /// What was read before.
+    text: []const u8 = "",
+    settings: compile.Settings = .{},
+    /// Each operation asks at least so often, all together.
+    least: u32,
+};
+
+const cases = [_]Case{
+    .{ .source = .{ .regex = .{ .pattern = "[ab]*c|(x|yy)+" } }, .least = 1 },
+    .{ .source = .{ .choices = .{ .text = "abacabbaxy", .offsets = &.{ 0, 4, 8, 10 } } }, .least = 1 },
+    .{ .source = .{ .lark = .{ .text = "start: (A | \"(\" start \")\")*\nA: /[a-z]+/\n%ignore /[ ]+/" } }, .text = "a(", .least = 2 },
+    .{
+        .source = .{ .lark = .{ .text = "start: (A | \"(\" start \")\")*\nA: /[a-z]+/" } },
+        .settings = .{ .mask_bytes_max = 1 },
+        .least = 1,
+    },
+    .{ .source = .{ .lark = .{ .text = "start: \"a\"~300 | \"a\"~300 \"b\"" } }, .least = 2 },
+    .{
+        .source = .{ .gbnf = .{ .text = "root ::= root root | [a-z] | \"(\" root \")\"", .options = .{} } },
+        .text = "aa(a",
+        .least = 2,
+    },
+    .{
+        .source = .{ .lark = .{ .text = "start: (\"a\" | %json {\"type\":\"array\",\"items\":{\"allOf\":[" ++ choices(7) ++ "{}]}})*" } },
+        .text = "a[",
+        .least = 2,
+    },
+    .{
+        .source = .{ .tags = "{\"tags\":[{\"begin\":\"(\",\"end\":\")\",\"lark\":\"start: A*\\nA: /[a-z]/\"}]}" },
+        .text = "ab(",
+        .least = 1,
+    },
+    .{
+        .source = .{ .json_schema = .{ .text = "{\"type\":\"array\",\"items\":{\"allOf\":[" ++ choices(8) ++ "{}]}}", .options = .{} } },
+        .text = "[",
+        .least = 2,
+    },
+};
+
+/// So many schemas, each of which has two alternatives.
+fn choices(comptime n: usize) []const u8 {
+    comptime var text: []const u8 = "";
+    inline for (0..n) |i| {
+        const letter = [_]u8{'a' + i};
+        text = text ++ "{\"anyOf\":[{\"required\":[\"" ++ letter ++ "\"]},{\"required\":[\"" ++ letter ++ letter ++ "\"]}]},";
+    }
+    return text;
+}
+
+const Operation = enum { allowed, can_stop, forced, forced_bytes, accept, report };
+
+test "an operation that is stopped at any place has changed nothing, and goes on to the same result" {
+    const vocabulary = try manyTokens();
+    defer vocabulary.release();
+    for (cases, 0..) |case, i| {
+        errdefer std.debug.print("case {d}\n", .{i});
+        var n_stopped: u32 = 0;
+        for (std.enums.values(Operation)) |operation| {
+            errdefer std.debug.print("{t}\n", .{operation});
+            n_stopped += try stopEverywhere(vocabulary, &case, operation);
+        }
+        try std.testing.expect(n_stopped >= case.least);
+    }
+}
+
+/// Returns in how many places.
+fn stopEverywhere(vocabulary: *const Vocabulary, case: *const Case, operation: Operation) !u32 {
+    var expected: Result = try .of(vocabulary, case, operation, null);
+    defer expected.deinit();
+    var at: u32 = 0;
+    while (true) : (at += 1 + at / 8) {
+        errdefer std.debug.print("stopped at {d}\n", .{at});
+        var asked: Asked = .{ .stop_at = at };
+        var found: Result = try .of(vocabulary, case, operation, &asked);
+        defer found.deinit();
+        try std.testing.expectEqualSlices(u64, expected.words.items, found.words.items);
+        if (asked.n <= at) return at;
+    }
+}
+
+const Result = struct {
+    words: std.ArrayList(u64) = .empty,
+
+    fn deinit(result: *Result) void {
+        result.words.deinit(gpa);
+    }
+
+    /// Of the operation in a fresh recognizer, and what stands behind it. If `asked` stops it, it must say so at once, and is
+    /// tried again.
+    fn of(vocabulary: *const Vocabulary, case: *const Case, operation: Operation, asked: ?*Asked) !Result {
+        var diag: Diagnostic = .{};
+        const r = compile.compile(gpa, vocabulary, case.source, case.settings, &diag) catch |e| {
+            std.debug.print("{s}\n", .{diag.message()});
+            return e;
+        };
+        defer r.release();
+        var s: RecognizerState = .init(gpa, r, .{});
+        defer s.deinit();
+        for (case.text) |byte| try std.testing.expect((try s.accept(byte, 0, .refuse)).in_span);
+        const interrupt: Interrupt = .{ .ask = Asked.ask, .user_data = asked };
+        if (asked != null) s.pool.watch.interrupt = &interrupt;
+        const before = s.span;
+        var result: Result = .{};
+        errdefer result.deinit();
+        result.run(&s, operation) catch |e| {
+            if (e != error.TooLarge or asked == null) return e;
+            try std.testing.expectEqual(.interrupted, s.pool.watch.stopped);
+            try std.testing.expectEqual(before, s.span);
+            // What was being done is left at the next place that asks: loops within loops are few.
+            try std.testing.expect(asked.?.n - asked.?.stop_at <= 4);
+            s.pool.watch.interrupt = null;
+            result.words.clearRetainingCapacity();
+            try result.run(&s, operation);
+        };
+        s.pool.watch.interrupt = null;
+        try result.run(&s, .report);
+        try result.run(&s, .allowed);
+        return result;
+    }
+
+    fn run(result: *Result, s: *RecognizerState, operation: Operation) !void {
+        const words = &result.words;
+        switch (operation) {
+            .allowed => {
+                const legal = try s.allowed() orelse return words.append(gpa, 1 << 40);
+                switch (legal) {
+                    .all => unreachable,
+                    .list => |ids| for (ids) |id| try words.append(gpa, @intCast(id)),
+                    .bitmap => |bitmap| for (bitmap.words, 0..) |word, i| for (0..32) |bit| {
+                        if (word >> @intCast(bit) & 1 != 0) try words.append(gpa, 32 * i + bit);
+                    },
+                }
+            },
+            .can_stop => try words.append(gpa, @intFromBool(try s.canStop())),
+            .forced => {
+                var out: [64]i32 = undefined;
+                const n = try s.forced(&out, 0);
+                for (out[0..@min(n, out.len)]) |token| try words.append(gpa, @intCast(token));
+            },
+            .forced_bytes => {
+                var out: [64]u8 = undefined;
+                const n = try s.forcedBytes(&out);
+                for (out[0..@min(n, out.len)]) |byte| try words.append(gpa, byte);
+            },
+            .accept => {
+                const step = try s.accept('a', 0, .refuse);
+                try words.append(gpa, @as(u8, @intFromBool(step.refused)) + 2 * @as(u8, @intFromBool(step.in_span)));
+            },
+            .report => {
+                const report = try s.report();
+                try words.appendSlice(gpa, &.{ report.n_allowed, report.tokens, @intFromBool(report.can_stop) });
+            },
+        }
+    }
+};
+
+test "tables are asked about while they are built, and one that was given up is built later" {
+    const vocabulary = try manyTokens();
+    defer vocabulary.release();
+    var diag: Diagnostic = .{};
+    const source: compile.Source = .{ .lark = .{ .text = "start: A | B\nA: /[a-z]+/\nB: /[a-z0-9]+!/" } };
+    var n_tables: u32 = 0;
+    var at: u32 = 0;
+    while (true) : (at += 1 + at / 4) {
+        const r = try compile.compile(gpa, vocabulary, source, .{}, &diag);
+        defer r.release();
+        var asked: Asked = .{ .stop_at = at };
+        const budget: engine.budget.Budget = .{ .cancel = Asked.ask, .user_data = &asked };
+        if (r.prepare(&budget, &diag)) {
+            n_tables = r.language.grammar.tables.count();
+            break;
+        } else |_| {
+            try std.testing.expectEqual(.cancelled, diag.status);
+            try std.testing.expectEqual(at + 1, asked.n);
+        }
+        asked = .{};
+        try r.prepare(&budget, &diag);
+        if (n_tables == 0) n_tables = r.language.grammar.tables.count();
+        try std.testing.expectEqual(n_tables, r.language.grammar.tables.count());
+    }
+    // More often than once for each.
+    try std.testing.expect(at > 4 * n_tables);
+}
+
+/// A token for each byte, and all words of one to three letters: the walk through them asks more than once.
+fn manyTokens() !*Vocabulary {
+    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    defer arena_state.deinit();
+    const arena = arena_state.allocator();
+    var bytes: std.ArrayList(u8) = .empty;
+    var offsets: std.ArrayList(u64) = .empty;
+    for (0..256) |byte| {
+        try offsets.append(arena, bytes.items.len);
+        try bytes.append(arena, @intCast(byte));
+    }
+    for ('a'..'z' + 1) |first| for ('a'..'z' + 1) |second| for (('a' - 1)..'z' + 1) |third| {
+        try offsets.append(arena, bytes.items.len);
+        try bytes.appendSlice(arena, &.{ @intCast(first), @intCast(second) });
+        if (third >= 'a') try bytes.append(arena, @intCast(third));
+    };
+    try offsets.append(arena, bytes.items.len);
+    try bytes.appendSlice(arena, "<end>");
+    const n: u32 = @intCast(offsets.items.len);
+    try offsets.append(arena, bytes.items.len);
+    const flags = try arena.alloc(Flags, n);
+    @memset(flags, .{});
+    flags[n - 1].end_of_generation = true;
+    var diag: Diagnostic = .{};
+    return Vocabulary.create(gpa, .{ .n = n, .bytes = bytes.items, .offsets = offsets.items, .flags = flags }, "", &diag);
+}
