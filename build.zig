@@ -68,6 +68,7 @@ fn addTests(
         .root_source_file = b.path("native/src/message.zig"),
         .target = target,
         .optimize = optimize,
+        .link_libc = true,
     });
     const engine = b.createModule(.{
         .root_source_file = b.path("native/src/engine/engine.zig"),
@@ -92,9 +93,11 @@ fn addTests(
     library.addGrammars(b, module);
     module.addAnonymousImport("abi_manifest", .{ .root_source_file = b.path("native/abi/manifest.json") });
     const filters = b.option([]const []const u8, "test-filter", "Run only the tests whose name contains this") orelse &.{};
-    const messages = b.addTest(.{ .name = "message", .root_module = message, .filters = filters });
-    const engines = b.addTest(.{ .name = "engine", .root_module = engine, .filters = filters });
-    const units = b.addTest(.{ .root_module = module, .filters = filters });
+    const runner_path = b.option([]const u8, "test-runner", "What runs the tests instead of Zig's own: tests/mutation has one");
+    const test_runner: ?std.Build.Step.Compile.TestRunner = if (runner_path) |path| .{ .path = b.path(path), .mode = .simple } else null;
+    const messages = b.addTest(.{ .name = "message", .root_module = message, .filters = filters, .test_runner = test_runner });
+    const engines = b.addTest(.{ .name = "engine", .root_module = engine, .filters = filters, .test_runner = test_runner });
+    const units = b.addTest(.{ .name = "shell", .root_module = module, .filters = filters, .test_runner = test_runner });
 
     const cases = b.addOptions();
     cases.addOption([]const u8, "conformance_dir", "tests/conformance");
@@ -105,7 +108,7 @@ fn addTests(
         .imports = &.{.{ .name = "eliza", .module = module }},
     });
     runner.addOptions("conformance_options", cases);
-    const conformance = b.addTest(.{ .name = "conformance", .root_module = runner, .filters = filters });
+    const conformance = b.addTest(.{ .name = "conformance", .root_module = runner, .filters = filters, .test_runner = test_runner });
 
     const step = b.step("test", "Run the unit tests and the conformance cases");
     for ([_]*std.Build.Step.Compile{ messages, engines, units }) |tests| {
@@ -117,4 +120,10 @@ fn addTests(
     run_cases.setCwd(b.path("."));
     run_cases.has_side_effects = true; // the build does not see that a case file has changed
     step.dependOn(&run_cases.step);
+
+    const only_build = b.step("tests", "Build the tests into zig-out/tests and run none");
+    for ([_]*std.Build.Step.Compile{ messages, engines, units, conformance }) |tests| {
+        const install = b.addInstallArtifact(tests, .{ .dest_dir = .{ .override = .{ .custom = "tests" } } });
+        only_build.dependOn(&install.step);
+    }
 }

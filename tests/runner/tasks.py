@@ -10,7 +10,7 @@ from runner.step import PYTHON, ROOT, TESTS, Step
 MODEL = TESTS / "models" / "eliza-router.gguf"
 TYPESCRIPT = ROOT / "bindings-ts"
 ZIG = [PYTHON, "-m", "ziglang"]
-ZIG_FILES = ["native", "tests/native", "android/jni", "build.zig", "build.zig.zon"]
+ZIG_FILES = ["native", "tests/native", "tests/mutation", "android/jni", "build.zig", "build.zig.zon"]
 RUFF = [PYTHON, "-m", "ruff"]
 NPM_RUN = ["npm", "run", "--silent"]
 QUICK = ("lint", "types", "test tidy", "test zig")

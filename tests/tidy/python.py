@@ -15,9 +15,11 @@ FOLDERS = (
     "bindings-python",
     "native/abi",
     "tests",
+    "tests/coverage",
     "tests/hosts",
     "tests/llama",
     "tests/models",
+    "tests/mutation",
     "tests/python",
 )
 
