@@ -502,6 +502,7 @@ pub const Alternatives = struct {
             .mismatches = mismatches.items,
             .excluded = excluded.items,
             .as_key = not.len > 0 or is_item,
+            .as_item = is_item,
         });
         errdefer one.deinit();
         if (!try one.isEmpty()) return one;
@@ -720,6 +721,7 @@ pub const Alternatives = struct {
             n_names += 1;
             of_names |= @as(u32, 1) << @intCast(i);
         };
+        var pairs: Pairs = @splat(@splat(.unknown));
         var names: u32 = of_names;
         while (true) : (names = (names -% 1) & of_names) {
             var literals: ArrayList(Literal) = .empty;
@@ -733,6 +735,7 @@ pub const Alternatives = struct {
             }
             const goal = try a.goals.goal(literals.items);
             for (0..@as(u32, 1) << @intCast(plan.patterns.len)) |matched| {
+                if (try a.hasDisjoint(plan, &pairs, @intCast(matched))) continue;
                 const value = try a.memberGoal(plan, null, @intCast(matched), 0, 0) orelse continue;
                 for (try a.goals.expand(goal, .string)) |*one| {
                     const extra: Extra = .{
@@ -751,6 +754,27 @@ pub const Alternatives = struct {
         }
         return extras.items;
     }
+
+    /// Of the patterns of a plan: whether a text matches both.
+    const Pairs = [plan_module.options_max][plan_module.options_max]Verdict;
+
+    /// Whether two of these patterns have no text in common: then the others need not be looked at.
+    fn hasDisjoint(a: *Alternatives, plan: *const ObjectPlan, pairs: *Pairs, matched: u32) Error!bool {
+        if (@popCount(matched) < 2 or plan.patterns.len < 3) return false;
+        for (0..plan.patterns.len) |i| for (0..i) |j| {
+            if (matched >> @intCast(i) & matched >> @intCast(j) & 1 == 0) continue;
+            const verdict = &pairs[i][j];
+            if (verdict.* == .unknown) {
+                const both = try a.strings(&any_text, &.{ plan.patterns[i], plan.patterns[j] }, &.{}, &.{});
+                if (both) |automaton| automaton.deinit();
+                verdict.* = .of(both != null);
+            }
+            if (verdict.* == .no) return true;
+        };
+        return false;
+    }
+
+    const any_text: Conjunction = .{ .class = .string };
 
     /// How many different extra keys there are, as far as it matters. Those that are few and may be exceptions are
     /// followed one by one: they become known ones.

@@ -6,6 +6,7 @@ const ArrayList = @import("../base/array_list.zig").ArrayList;
 const Shared = @import("../base/shared_cache.zig").Shared;
 const Automata = @import("../vocabulary/string_index.zig").StringIndex.Automata;
 const Dfa = @import("../language/dfa.zig").Dfa;
+const SharedDfa = @import("shared_dfa.zig").SharedDfa;
 const string_graph = @import("string_graph.zig");
 const Graph = string_graph.Graph;
 const Spec = @import("string_spec.zig").Spec;
@@ -19,7 +20,8 @@ pub const SharedGraph = struct {
     shared: Shared,
     graph: Graph,
 
-    /// The caller owns a reference. Lengths are not in the graph.
+    /// The caller owns a reference. Lengths are not in the graph. Where it is to be shared, the automata of `spec` are
+    /// `SharedDfa`s, which tell their numbers.
     pub fn get(gpa: Allocator, automata: ?*Automata, spec: *const Spec) Error!*SharedGraph {
         var key: ArrayList(u8) = .empty;
         defer key.deinit(gpa);
@@ -56,10 +58,8 @@ pub const SharedGraph = struct {
         for ([_][]const *const Dfa{ spec.matches, spec.mismatches }) |dfas| {
             try writeWord(gpa, key, dfas.len);
             for (dfas) |dfa| {
-                try writePart(gpa, key, std.mem.sliceAsBytes(&dfa.columns));
-                try writePart(gpa, key, std.mem.sliceAsBytes(dfa.transitions));
-                for (dfa.matches) |match| try key.append(gpa, @intFromBool(match != 0));
-                if (key.items.len > key_max) return false;
+                const one: *const SharedDfa = @alignCast(@fieldParentPtr("dfa", dfa));
+                try key.appendSlice(gpa, std.mem.asBytes(&one.shared.id));
             }
         }
         for ([_][]const []const u8{ spec.excluded, listed }) |texts| {

@@ -9,6 +9,7 @@ const Arena = @import("../base/arena.zig").Arena;
 const dfa_module = @import("../language/dfa.zig");
 const Dfa = dfa_module.Dfa;
 const Interner = @import("../base/interner.zig").Interner;
+const NumberMap = @import("../base/number_map.zig").NumberMap;
 const string_index = @import("../vocabulary/string_index.zig");
 const Alphabet = string_index.Alphabet;
 const class_of = string_index.class_of;
@@ -224,6 +225,8 @@ const Product = struct {
     are_excluded: bool,
     /// [utf8, states of the automata ..., range of the texts that begin so, bytes]
     states: Interner = .{},
+    /// By `keyOf`, which is quicker to look up.
+    numbers: NumberMap = .{},
     classes: [256]u8 = @splat(0),
     /// A byte of each class.
     members: ArrayList(u8) = .empty,
@@ -249,10 +252,26 @@ const Product = struct {
             if (state == states_max) return error.TooLarge;
             @memcpy(from, p.states.get(state));
             for (p.members.items) |byte| {
-                const to = if (p.step(from, byte, after)) try p.states.put(p.arena, after) else Graph.dead;
+                const to = if (p.step(from, byte, after)) try p.number(after) else Graph.dead;
                 try p.table.append(p.arena, to);
             }
         }
+    }
+
+    fn number(p: *Product, words: []const u32) Error!u32 {
+        const key = p.keyOf(words) orelse return p.states.put(p.arena, words);
+        if (p.numbers.get(key)) |known| return known;
+        const made = try p.states.put(p.arena, words);
+        try p.numbers.put(p.arena, key, made);
+        return made;
+    }
+
+    /// A state in one number, if there is at most one automaton. Where a range of texts ends follows from where it begins.
+    fn keyOf(p: *const Product, words: []const u32) ?u64 {
+        const low, _, const depth = words[words.len - 3 ..][0..3].*;
+        if (p.matches.len + p.mismatches.len > 1 or low >= 1 << 20 or depth >= 1 << 20) return null;
+        const state = if (words.len > 4) words[1] else 0;
+        return words[0] | state << 4 | @as(u64, low) << 24 | @as(u64, depth) << 44;
     }
 
     /// Whether the product is its one automaton, since that is of ASCII.
@@ -279,21 +298,28 @@ const Product = struct {
     /// Bytes that nothing tells apart.
     fn classify(p: *Product) Error!void {
         var tags: [256]u64 = undefined;
-        for (&tags, 0..) |*tag, byte| {
-            var hash: std.hash.Wyhash = .init(utf8_classes[byte]);
-            for (p.matches) |dfa| hash.update(std.mem.asBytes(&dfa.columns[byte]));
-            for (p.mismatches) |dfa| hash.update(std.mem.asBytes(&dfa.columns[byte]));
-            tag.* = hash.final();
-        }
-        for (p.texts) |text| for (text) |byte| {
-            tags[byte] = byte; // of its own
+        for (&tags, utf8_classes) |*tag, class| tag.* = class;
+        for ([_][]const *const Dfa{ p.matches, p.mismatches }) |dfas| for (dfas) |dfa| {
+            for (&tags, dfa.columns) |*tag, column| {
+                const mixed = (std.math.rotl(u64, tag.*, 23) ^ column) *% 0x9e37_79b9_7f4a_7c15;
+                tag.* = mixed ^ mixed >> 32;
+            }
         };
+        var is_own: std.StaticBitSet(256) = .empty;
+        for (p.texts) |text| for (text) |byte| is_own.set(byte);
+        var seen: [512]u16 = @splat(0); // by tag: 1 more than the first byte with it
         for (tags, 0..) |tag, byte| {
-            const first = std.mem.findScalar(u64, &tags, tag).?;
-            if (first == byte) {
-                p.classes[byte] = @intCast(p.members.items.len);
-                try p.members.append(p.arena, @intCast(byte));
-            } else p.classes[byte] = p.classes[first];
+            var at: usize = @intCast(tag >> 55);
+            if (!is_own.isSet(byte)) {
+                while (seen[at] != 0 and tags[seen[at] - 1] != tag) at = (at + 1) % seen.len;
+                if (seen[at] != 0) {
+                    p.classes[byte] = p.classes[seen[at] - 1];
+                    continue;
+                }
+                seen[at] = @intCast(byte + 1);
+            }
+            p.classes[byte] = @intCast(p.members.items.len);
+            try p.members.append(p.arena, @intCast(byte));
         }
     }
 

@@ -27,7 +27,7 @@ pub const Error = strings_module.Error;
 /// Where a walk from the first bytes meets so few nodes, it is the quickest way.
 const light_max = 3000;
 /// Where the letters of more tokens matter, they are found by a walk over the bytes.
-const unclear_max = 16_000;
+const unclear_max = 40_000;
 
 /// Reference-counted, immutable.
 pub const StringPlace = struct {
@@ -248,10 +248,22 @@ const Finder = struct {
             f.words = try bitmap.alloc(gpa, f.v.index.plain.len);
             f.addRuns(f.words.?, &legal);
         } else for (legal.list.items) |run| try f.ids.appendSlice(gpa, members[run[0]..run[1]]);
-        for (unclear.list.items) |run| for (members[run[0]..run[1]]) |token| {
-            if (try f.read(state, f.v.tokens.bytesOf(@intCast(token))) != null) try f.ids.append(gpa, token);
-        };
+        for (unclear.list.items) |run| try f.addRead(state, run[0], run[1]);
         return true;
+    }
+
+    /// Those of a run of members that are legal by their text.
+    fn addRead(f: *Finder, from: State, first: u32, end: u32) Error!void {
+        const index = f.v.index;
+        try f.ids.ensureUnusedCapacity(f.v.gpa, end - first);
+        var begin = if (first == 0) 0 else index.ends[first - 1];
+        next: for (index.members[first..end], index.ends[first..end]) |token, stop| {
+            const text = index.texts[begin..stop];
+            begin = stop;
+            var state = from;
+            for (text) |byte| state = try f.next(state, byte) orelse continue :next;
+            f.ids.appendAssumeCapacity(token);
+        }
     }
 
     fn addRuns(f: *const Finder, words: bitmap.Words, runs: *const Runs) void {

@@ -15,6 +15,8 @@ pub const Spec = struct {
     excluded: []const []const u8 = &.{},
     /// What is excluded may be left to who knows the whole text, where no beginning tells.
     as_key: bool = false,
+    /// The same of an item that must be another one than those before it.
+    as_item: bool = false,
     /// If given, the set is of these contents; nothing else is asked.
     listed: ?[]const []const u8 = null,
 

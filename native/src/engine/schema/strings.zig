@@ -38,13 +38,28 @@ pub const Strings = struct {
             var open = spec;
             open.excluded = &.{};
             const shared: *SharedGraph = try .get(gpa, automata, &open);
-            if (shared.graph.is_endless) {
+            if (shared.graph.is_endless or !spec.as_item and outlasts(&shared.graph, spec.excluded)) {
                 return .{ .gpa = gpa, .spec = spec, .graph = &shared.graph, .shared = shared, .is_late = true };
             }
             shared.release(gpa);
         }
         const shared: *SharedGraph = try .get(gpa, automata, &spec);
         return .{ .gpa = gpa, .spec = spec, .graph = &shared.graph, .shared = shared };
+    }
+
+    /// Whether each beginning of an excluded content can still become one that is longer than all of these.
+    fn outlasts(graph: *const Graph, excluded: []const []const u8) bool {
+        var most: usize = 0; // characters, or more
+        for (excluded) |content| most = @max(most, content.len);
+        for (excluded) |content| {
+            var state: u32 = Graph.start;
+            for (content, 0..) |byte, i| {
+                if (graph.longest[state] <= most - i) return false;
+                state = graph.next(state, byte);
+                if (state == Graph.dead) break;
+            } else if (graph.longest[state] <= most - content.len) return false;
+        }
+        return true;
     }
 
     pub fn deinit(s: *Strings) void {
@@ -116,7 +131,7 @@ pub const Strings = struct {
         var i: usize = 0;
         while (i < begun.items.len) : (i += 1) {
             const one = begun.items[i];
-            if (s.canEnd(one.state)) try found.append(arena, one.content);
+            if (s.canEnd(one.state) and !s.excludes(one.content)) try found.append(arena, one.content);
             for (0..256) |byte| {
                 const state = try s.next(one.state, @intCast(byte)) orelse continue;
                 const content = try std.mem.concat(arena, u8, &.{ one.content, &.{@intCast(byte)} });

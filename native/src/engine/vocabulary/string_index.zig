@@ -42,19 +42,19 @@ pub const class_of: [128]u6 = blk: {
 /// The class of a character beyond ASCII, by its first byte.
 pub fn classOfLead(byte: u8) u6 {
     return switch (byte) {
-        0xc2 => 36,
-        0xc3 => 37,
-        0xc4...0xcf => 38,
-        0xd0...0xdf => 39,
-        0xe0 => 40,
-        0xe1 => 41,
-        0xe2 => 42,
-        0xe3 => 43,
-        0xe4...0xec => 44,
-        0xed => 45,
-        0xee => 46,
-        0xef => 47,
-        else => 48,
+        0xc2 => 37,
+        0xc3 => 38,
+        0xc4...0xcf => 39,
+        0xd0...0xdf => 40,
+        0xe0 => 41,
+        0xe1 => 42,
+        0xe2 => 43,
+        0xe3 => 44,
+        0xe4...0xec => 45,
+        0xed => 46,
+        0xee => 47,
+        0xef => 48,
+        else => 49,
     };
 }
 
@@ -85,8 +85,10 @@ pub const StringIndex = struct {
     plain: bitmap.Words,
     /// Behind the last one a node for the end of the members.
     shapes: []const Shape,
-    /// Plain tokens by shape.
+    /// Plain tokens by shape, and their texts in this order: that of member i ends at `ends[i]`.
     members: []const i32,
+    texts: []const u8,
+    ends: []const u32,
     /// The plain tokens of more than `reach` characters, the longest first. No other token is longer in a string.
     long: []const Long,
     reach: u32,
@@ -210,11 +212,13 @@ pub const StringIndex = struct {
             try findDigits(arena, trie, node, &digits, &behind_digits);
         };
         const space_node = trie.child(0, ' ') orelse 0;
-        const shapes: Shapes = try .of(arena, scratch.allocator(), trie, plain);
+        const shapes: Shapes = try .of(arena, scratch.allocator(), tokens, trie, plain);
         index.* = .{
             .plain = plain,
             .shapes = shapes.nodes,
             .members = shapes.members,
+            .texts = shapes.texts,
+            .ends = shapes.ends,
             .long = try longOf(arena, long.items, reach),
             .reach = reach,
             .others = try textsOf(arena, others.items, diag),
@@ -314,12 +318,20 @@ pub const StringIndex = struct {
 const Shapes = struct {
     nodes: []const Shape,
     members: []const i32,
+    texts: []const u8,
+    ends: []const u32,
 
     /// As it is met: with links to the first child and to the next one of its parent. 0: none.
     const Draft = struct { class: u6, child: u32 = 0, next: u32 = 0, n_members: u32 = 0, at: u32 = 0 };
     const Found = struct { token: i32, draft: u32 };
 
-    fn of(arena: Allocator, scratch: Allocator, trie: *const ByteTrie, plain: bitmap.Words) Allocator.Error!Shapes {
+    fn of(
+        arena: Allocator,
+        scratch: Allocator,
+        tokens: *const Tokens,
+        trie: *const ByteTrie,
+        plain: bitmap.Words,
+    ) Allocator.Error!Shapes {
         var drafts: ArrayList(Draft) = .empty;
         var found: ArrayList(Found) = .empty;
         try drafts.append(scratch, .{ .class = 0 });
@@ -336,7 +348,18 @@ const Shapes = struct {
             members[at.*] = one.token;
             at.* += 1;
         }
-        return .{ .nodes = nodes, .members = members };
+        const ends = try arena.alloc(u32, n_members);
+        var n_bytes: u32 = 0;
+        for (members, ends) |token, *end| {
+            n_bytes += @intCast(tokens.bytesOf(@intCast(token)).len);
+            end.* = n_bytes;
+        }
+        const texts = try arena.alloc(u8, n_bytes);
+        for (members, ends) |token, end| {
+            const text = tokens.bytesOf(@intCast(token));
+            @memcpy(texts[end - text.len ..][0..text.len], text);
+        }
+        return .{ .nodes = nodes, .members = members, .texts = texts, .ends = ends };
     }
 
     fn gather(
