@@ -36,6 +36,8 @@ pub fn build(b: *std.Build) void {
     const webassembly = library.addWebAssembly(b, options);
     const install = b.addInstallFile(webassembly.getEmittedBin(), "wasm/elizainference.wasm");
     b.step("wasm", "Build the WebAssembly module for JavaScript").dependOn(&install.step);
+    const fuzzed = b.addInstallArtifact(library.addFuzzed(b, target, options), .{ .dest_dir = .{ .override = .{ .custom = "fuzz" } } });
+    b.step("fuzz", "Build the library for tests/fuzz, into zig-out/fuzz").dependOn(&fuzzed.step);
     addTests(b, target, optimize, options);
     addThreadsTest(b, chosen);
     release.addStep(b, manifest.version, options);

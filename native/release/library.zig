@@ -45,6 +45,22 @@ pub fn addStatic(b: *std.Build, options: Options) *std.Build.Step.Compile {
     return library;
 }
 
+/// The same for fuzzers, with safety checks, and instrumented as LLVM's libFuzzer reads it: counters of edges, compared numbers.
+pub fn addFuzzed(b: *std.Build, target: std.Build.ResolvedTarget, config: *std.Build.Step.Options) *std.Build.Step.Compile {
+    const module = b.createModule(.{
+        .root_source_file = b.path("native/src/library.zig"),
+        .target = target,
+        .optimize = .safe,
+        .link_libc = true,
+        .pic = true,
+        .fuzz = true,
+    });
+    const library = b.addLibrary(.{ .name = "elizainference", .linkage = .static, .root_module = module, .use_llvm = true });
+    library.bundle_compiler_rt = true;
+    addParts(b, library, .{ .target = target, .optimize = .safe, .strip = false, .config = config });
+    return library;
+}
+
 /// The library without models as a WebAssembly module, for hosts in JavaScript: they give it a clock and its callbacks
 /// (`native/src/shell/abi/webassembly.zig`). Every host that has SIMD, which came last, has the other features too.
 pub fn addWebAssembly(b: *std.Build, config: *std.Build.Step.Options) *std.Build.Step.Compile {
@@ -137,6 +153,7 @@ fn beside(b: *std.Build, other: *const std.Build.Module, root_source_file: []con
         .strip = other.strip,
         .unwind_tables = other.unwind_tables,
         .sanitize_thread = other.sanitize_thread,
+        .fuzz = other.fuzz,
     });
 }
 

@@ -116,13 +116,13 @@ noinline fn writeErased(writer: *Writer, format: [*:0]const u8, args: [*]const A
     try writer.writeAll(rest);
 }
 
-/// Bytes that are not UTF-8 become question marks, so that every binding can read the message.
+/// Bytes that are not UTF-8 become question marks, and so do zeros: every binding can read the message, and C all of it.
 fn replaceInvalid(text: []u8) void {
     var i: usize = 0;
     while (i < text.len) {
         const length = std.unicode.utf8ByteSequenceLength(text[i]) catch 1;
         const end = @min(i + length, text.len);
-        if (std.unicode.utf8ValidateSlice(text[i..end])) {
+        if (text[i] != 0 and std.unicode.utf8ValidateSlice(text[i..end])) {
             i = end;
         } else {
             text[i] = '?';
@@ -178,6 +178,7 @@ test "messages read as the standard library would write them" {
 test "a message is UTF-8, whatever it quotes and wherever it is cut" {
     var buffer: [8]u8 = undefined;
     try std.testing.expectEqualStrings("?a???\u{e9}", print(&buffer, "{s}", .{"\xffa\xe2\x82\xc3\u{e9}"}));
+    try std.testing.expectEqualStrings("?a", print(&buffer, "{s}", .{"\x00a"}));
     try std.testing.expectEqualStrings("abcdef", print(&buffer, "{s}", .{"abcdef\u{20ac}"}));
 }
 

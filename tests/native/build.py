@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+FUZZ = HERE.parent / "fuzz"
 EXAMPLE = HERE.parents[1] / "examples" / "c" / "router.c"
 INCLUDE = HERE.parents[1] / "native" / "include"
 MANIFEST = HERE.parents[1] / "native" / "abi" / "manifest.json"
@@ -58,6 +59,7 @@ def main() -> int:
         if not chosen.valgrind:
             failures += programs.run_numbers_test() + programs.run_threads_test(chosen.model)
             failures += programs.run_long_test(chosen.model)
+        failures += programs.run_fuzz_regressions()
     print("native tests:", f"{failures} failed" if failures else "all passed")
     return 1 if failures else 0
 
@@ -159,6 +161,20 @@ class Programs:
         """Has allocation functions of its own, so that it always runs without valgrind."""
         program = self.compile("oom_test", ["-std=c11", *WARNINGS], HERE / "oom_test.c")
         return int(subprocess.run([program, self.folder]).returncode != 0)
+
+    def run_fuzz_regressions(self) -> int:
+        """Inputs that once found something, on the library as it is, without libFuzzer."""
+        failures = 0
+        for folder in sorted((FUZZ / "regressions").iterdir()):
+            sources = [FUZZ / f"{name}.c" for name in ("replay", "fuzz", "walk", "samples", "llama")]
+            wrapped = [f"-Wl,--wrap={name}" for name in ("malloc", "free", "realloc", "posix_memalign")]
+            # Under memcheck a millisecond of the processor is fifty.
+            options = ["-std=gnu11", "-D_GNU_SOURCE", "-DINPUT_MS_MAX=60000", f"-I{FUZZ}", "-rdynamic", *wrapped]
+            program = self.compile(
+                f"fuzz-{folder.name}", [*WARNINGS, *options], *sources, FUZZ / "targets" / f"{folder.name}.c"
+            )
+            failures += int(self.run(program, [str(path) for path in sorted(folder.iterdir())]).returncode != 0)
+        return failures
 
     def compile(self, name: str, options: list[str], *sources: Path) -> Path:
         program = self.folder / name

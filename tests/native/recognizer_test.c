@@ -611,6 +611,13 @@ static int32_t says_too_many(const uint8_t *text, size_t length, int32_t *out, s
     return cap < 1000000 ? (int32_t)cap + 1 : (int32_t)cap;
 }
 
+static int32_t says_the_most(const uint8_t *text, size_t length, int32_t *out, size_t cap, void *user_data) {
+    (void)text, (void)length, (void)user_data;
+    CHECK(cap < 1000000);
+    for (size_t i = 0; i < cap; i++) out[i] = 'x';
+    return INT32_MAX;
+}
+
 static int32_t says_unknown_tokens(const uint8_t *text, size_t length, int32_t *out, size_t cap, void *user_data) {
     (void)text, (void)user_data;
     for (size_t i = 0; i < length && i < cap; i++) out[i] = i % 2 ? INT32_MAX : -5;
@@ -630,8 +637,8 @@ static int32_t says_control_token(const uint8_t *text, size_t length, int32_t *o
 }
 
 static void test_tokenizers(eliza_vocab *vocab) {
-    static eliza_tokenize_callback const all[] = {says_minus_one, says_too_many, says_unknown_tokens,
-                                                  says_other_tokens, says_control_token};
+    static eliza_tokenize_callback const all[] = {says_minus_one,      says_too_many,     says_the_most,
+                                                  says_unknown_tokens, says_other_tokens, says_control_token};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         CHECK_EQUAL(eliza_inference_vocab_set_tokenizer(vocab, all[i], NULL), ELIZA_OK);
         eliza_constraint *made = NULL, *regex = make_regex(vocab, "<s>abcabc[xy]");

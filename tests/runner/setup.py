@@ -11,7 +11,7 @@ from pathlib import Path
 from runner.step import PYTHON, ROOT, TESTS, VENV, Step
 
 DEMO = ("python", "libllama", "package")
-ALL = (*DEMO, "typescript", "suites", "transformers", "hosts", "web", "site", "valgrind", "kotlin", "release")
+ALL = (*DEMO, "typescript", "suites", "transformers", "hosts", "web", "site", "valgrind", "fuzz", "kotlin", "release")
 
 BINDING = ROOT / "bindings-python"
 PIP = [PYTHON, "-m", "pip", "--disable-pip-version-check", "install"]
@@ -26,6 +26,7 @@ PACKAGE_FILES = (
 
 # Debian's package -> programs and files that show that it is there.
 VALGRIND_PACKAGES = {"valgrind": ["valgrind"]}
+FUZZ_PACKAGES = {"clang": ["clang"], "libclang-rt-dev": ["/usr/share/doc/libclang-rt-dev"]}
 WEB_PACKAGES = {"chromium": ["chromium"], "firefox-esr": ["firefox-esr"]}
 RELEASE_PACKAGES = {
     "cmake": ["cmake"],
@@ -97,6 +98,11 @@ def has_valgrind_tests() -> bool:
     return sys.platform == "linux"
 
 
+def has_fuzz_tests() -> bool:
+    """The library is instrumented for one kind of machine."""
+    return sys.platform == "linux" and platform.machine() == "x86_64"
+
+
 def has_web_tests() -> bool:
     """The browsers come from Debian."""
     return sys.platform == "linux"
@@ -152,6 +158,8 @@ def _system_packages(needs: Collection[str]) -> Step | None:
     wanted: dict[str, list[str]] = {}
     if "valgrind" in needs and has_valgrind_tests():
         wanted |= VALGRIND_PACKAGES
+    if "fuzz" in needs and has_fuzz_tests():
+        wanted |= FUZZ_PACKAGES
     if "web" in needs and has_web_tests():
         wanted |= WEB_PACKAGES
     if "release" in needs and has_release_tests():

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runner.counts import bun_counts, native_counts, pytest_counts, zig_counts
-from runner.setup import has_release_tests, has_valgrind_tests, has_web_tests
+from runner.setup import has_fuzz_tests, has_release_tests, has_valgrind_tests, has_web_tests
 from runner.step import PYTHON, ROOT, TESTS, Step
 
 MODEL = TESTS / "models" / "eliza-router.gguf"
@@ -93,6 +93,8 @@ def _tasks() -> list[Task]:
     if has_valgrind_tests():
         valgrind = _c_tests("test valgrind", "the same under memcheck", "C tests under valgrind", ["--valgrind"])
         found += [valgrind, _threads(), _gate()]
+    if has_fuzz_tests():
+        found.append(_fuzz())
     if has_release_tests():
         found.append(_release())
     return found
@@ -158,6 +160,12 @@ def _gate() -> Task:
     needs = ("python", "libllama", "package", "valgrind")
     steps = [Step("Benchmark gate", [[PYTHON, "-m", "bench", "gate"]])]
     return Task("gate", "instructions of the hot paths against bench/baseline.json", needs, steps)
+
+
+def _fuzz() -> Task:
+    run = Step("Fuzzing", [[PYTHON, "-m", "fuzz"]], folder=TESTS, counts=native_counts)
+    about = "libFuzzer on the C boundary; target names, --seconds N, --workers N"
+    return Task("test fuzz", about, ("python", "fuzz"), [run])
 
 
 def _release() -> Task:

@@ -34,12 +34,19 @@ pub const MaskContext = struct {
         context.finishWords(can_stop, scratch);
     }
 
-    /// Makes `scratch.mask` of the tokens in the builder's words.
+    /// Makes `scratch.mask` of the tokens in the builder's words. A grammar that names an end token has it there already.
     pub fn finishWords(context: *const MaskContext, can_stop: bool, scratch: *Scratch) void {
         const builder = &scratch.builder;
         builder.clear();
-        builder.n_tokens = bitmap.count(builder.words);
-        builder.n_listed = if (builder.n_tokens <= mask_module.list_max) bitmap.list(builder.words, builder.ids) else null;
-        scratch.mask = builder.finish(can_stop, context.trie.end_tokens);
+        const is_list = bitmap.count(builder.words) <= mask_module.list_max;
+        if (can_stop) for (context.trie.end_tokens) |token| bitmap.set(builder.words, @intCast(token));
+        const ids = if (is_list) builder.ids[0..bitmap.list(builder.words, builder.ids)] else &.{};
+        scratch.mask = .{
+            .ids = ids,
+            .words = if (is_list) null else builder.words,
+            .n_tokens = if (is_list) @intCast(ids.len) else bitmap.count(builder.words),
+            .can_stop = can_stop,
+        };
+        scratch.mask.assertValid();
     }
 };

@@ -16,19 +16,14 @@ pub fn tokenize(
 ) Allocator.Error!bool {
     const tokenizer = vocabulary.tokenizer orelse return longestFirst(gpa, trie, text, out);
     try out.ensureUnusedCapacity(gpa, text.len + 1);
-    for (0..2) |_| {
-        const room = out.unusedCapacitySlice();
-        const n = tokenizer.callback(text.ptr, text.len, room.ptr, room.len, tokenizer.user_data);
-        if (n < 0) return false;
-        const length: usize = @intCast(n);
-        if (length <= room.len) {
-            for (room[0..length]) |token| if (token < 0 or token >= vocabulary.tokens.n) return false;
-            out.items.len += length;
-            return true;
-        }
-        try out.ensureUnusedCapacity(gpa, length);
-    }
-    return false;
+    const room = out.unusedCapacitySlice();
+    const n = tokenizer.callback(text.ptr, text.len, room.ptr, room.len, tokenizer.user_data);
+    // More tokens than bytes do not spell the text.
+    if (n < 0 or n > room.len) return false;
+    const length: usize = @intCast(n);
+    for (room[0..length]) |token| if (token < 0 or token >= vocabulary.tokens.n) return false;
+    out.items.len += length;
+    return true;
 }
 
 fn longestFirst(gpa: Allocator, trie: *const ByteTrie, text: []const u8, out: *ArrayList(i32)) Allocator.Error!bool {
