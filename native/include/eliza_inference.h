@@ -42,6 +42,9 @@
  *     context's settings and a stream belong to one thread at a time. Only
  *     eliza_inference_llm_stream_cancel may come from another thread, and never concurrently with
  *     eliza_inference_llm_stream_close. There is no thread-local state.
+ *   - After fork() a child may use the vocabularies, constraints and matchers of its parent, if no other thread of the
+ *     parent was within a call when it forked. Contexts, streams and samplers are the parent's: libllama has threads, and
+ *     perhaps a GPU, that a child has not.
  *   - Callbacks: what calls back is in use until it returns. Inside, another call on the same matcher, stream or sampler
  *     is ELIZA_ERR_BUSY, and freeing or closing it does nothing (a sampler must not be freed there); only what changes
  *     nothing (last_error, info, leaf, stats, stop_reason), eliza_inference_llm_stream_cancel, and what

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import re
 import struct
 import subprocess
@@ -48,12 +49,13 @@ def main() -> int:
         arguments.error("no library: neither the argument nor ELIZA_INFERENCE_LIBRARY names one")
     library = chosen.library.resolve()
 
-    failures = check_exports(library)
+    failures = check_exports(library) + check_out_of_memory()
     with tempfile.TemporaryDirectory() as folder:
         programs = Programs(Path(folder), library, VALGRIND if chosen.valgrind else [])
         failures += programs.run_example()
         failures += programs.run_conformance()
         failures += programs.run_oom_test()
+        failures += programs.run_faults_test(chosen.model)
         failures += programs.run_recognizer_test()
         failures += programs.run_abi_test(chosen.model)
         if not chosen.valgrind:
@@ -81,6 +83,32 @@ def check_exports(library: Path) -> int:
         print(problem, file=sys.stderr)
     print(f"exports: {len(declared)} functions of the header, {len(problems)} problems")
     return len(problems)
+
+
+ALLOCATE_NOTHING = re.compile(
+    r"eliza_inference_(abi_version|status_name|set_log_callback|vocab_(token|info|set_tokenizer)|llama_info"
+    r"|constraint_(notes|recognizer_info|info|path)|trie_cache_stats"
+    r"|matcher_(reset|deactivate|set_\w+|leaf|info)"
+    r"|llm_stream_(last_error|leaf|set_\w+)|set_verifier_callback|clear_constraint|sampler_clear_token_trie"
+    r"|\w+_supported)"
+)
+LOADS_CODE = {"eliza_inference_llama_load"}
+"""Allocates while the first session of each program begins, which is before any failure."""
+SAME_AS = {"llama_sampler_init_token_trie", "llama_sampler_init_constraint"}
+"""Each calls one with a longer name and more parameters."""
+
+
+def check_out_of_memory() -> int:
+    """Whatever may allocate runs out of memory in a test. What section 12 of the header has makes a message at most."""
+    tests = [(HERE / f"{name}.c").read_text("utf-8") for name in ("oom_test", "faults_test")]
+    covered = set(re.findall(r"\w+", "".join(tests))) | LOADS_CODE | SAME_AS
+    functions = json.loads(MANIFEST.read_text("utf-8"))["functions"]
+    names = {function["name"] for function in functions if function["section"] < 12}
+    missing = sorted(name for name in names - covered if not ALLOCATE_NOTHING.fullmatch(name))
+    for name in missing:
+        print(f"never out of memory in a test: {name}", file=sys.stderr)
+    print(f"out of memory: {len(names)} functions, {len(missing)} of them in no test")
+    return len(missing)
 
 
 def declared_functions() -> set[str]:
@@ -175,6 +203,25 @@ class Programs:
             )
             failures += int(self.run(program, [str(path) for path in sorted(folder.iterdir())]).returncode != 0)
         return failures
+
+    def run_faults_test(self, model: Path | None) -> int:
+        """With allocation functions of its own, too; and a libllama that it has fail, made for x86-64 Linux."""
+        if model is None or self.runner or sys.platform != "linux" or platform.machine() != "x86_64":
+            return 0
+        folder = self.folder / "faults"
+        folder.mkdir()
+        real = Path(os.environ["ELIZA_INFERENCE_LLAMA"]).resolve()
+        for backend in real.parent.glob("libggml*"):  # which are looked for beside libllama
+            (folder / backend.name).symlink_to(backend)
+        faulty = folder / "libllama_faults.so"
+        linked = ["-Wl,--no-as-needed", str(real), f"-Wl,-rpath,{real.parent}"]
+        compiler = [sys.executable, "-m", "ziglang", "cc", "-O1", "-shared", "-fPIC", *WARNINGS]
+        subprocess.run([*compiler, str(HERE / "llama_faults.c"), *linked, "-o", str(faulty)], check=True)
+        program = self.compile("faults_test", ["-std=c11", *WARNINGS], HERE / "faults_test.c")
+        files = folder / "files"
+        files.mkdir()
+        command = [str(program), str(model.resolve()), str(files)]
+        return int(subprocess.run(command, env=os.environ | {"ELIZA_INFERENCE_LLAMA": str(faulty)}).returncode != 0)
 
     def compile(self, name: str, options: list[str], *sources: Path) -> Path:
         program = self.folder / name

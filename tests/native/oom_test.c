@@ -408,6 +408,91 @@ static int session_of(int kind, uint64_t mask_bytes_max) {
     return n_failed_calls == 0;
 }
 
+static int32_t tokenize_bytes(const uint8_t *text, size_t length, int32_t *out, size_t cap, void *user_data) {
+    (void)user_data;
+    for (size_t i = 0; i < length && i < cap; i++) out[i] = text[i];
+    return (int32_t)length;
+}
+
+static int give_grammar(const char *name, size_t name_len, const char **out_text, size_t *out_len, void *user_data) {
+    (void)name, (void)name_len, (void)user_data;
+    *out_text = "ITEM: \"a\" | \"b\"\n";
+    *out_len = strlen(*out_text);
+    return 0;
+}
+
+/* The C library needs memory to read a file too: then it cannot be opened. */
+static int without_io(int status) {
+    if (status != ELIZA_ERR_IO) return status;
+    eliza_inference_free_string(error);
+    error = NULL;
+    return ELIZA_ERR_OOM;
+}
+
+/* Other ways to the same: prepared, imported, with options, canonical, with a prefill. */
+static int session_of_options(void) {
+    static const char grammar[] = "%import others.ITEM\nbegin: \"[\" ITEM* \"]\"";
+    const eliza_lark_options_t options = {sizeof options, 0, "begin", 5, give_grammar, NULL};
+    eliza_vocab *vocab = NULL, *copied = NULL;
+    eliza_constraint *constraint = NULL, *opened = NULL, *canonical = NULL;
+    eliza_matcher *matcher = NULL;
+    size_t path_len = strlen(file_path), n = 0, kept = 0;
+    const int32_t prompt[] = {'x', '['};
+    n_failed_calls = 0;
+    MAKES(vocab, create_vocab(&vocab));
+    if (!works_or_says(eliza_inference_vocab_prepare(vocab, &error)))
+        CHECK_EQUAL(eliza_inference_vocab_prepare(vocab, &error), ELIZA_OK);
+    if (!works_or_says(eliza_inference_vocab_heal(vocab, prompt, 2, &kept, &error)))
+        CHECK_EQUAL(eliza_inference_vocab_heal(vocab, prompt, 2, &kept, &error), ELIZA_OK);
+    save(save_vocab, vocab);
+    MAKES(copied, without_io(eliza_inference_vocab_open_with(file_path, path_len, ELIZA_OPEN_COPY, &copied, &error)));
+    CHECK_EQUAL(eliza_inference_vocab_set_tokenizer(copied, tokenize_bytes, NULL), ELIZA_OK);
+    MAKES(canonical, eliza_inference_constraint_create_choices(copied, CHOICES, CHOICES_OFFSETS, 3, ELIZA_CHOICES_CANONICAL,
+                                                               NULL, &canonical, &error));
+    size_t length = sizeof grammar - 1;
+    MAKES(constraint,
+          eliza_inference_constraint_create_lark_with(copied, grammar, length, &options, NULL, &constraint, &error));
+    save(save_constraint, constraint);
+    MAKES(opened, without_io(eliza_inference_constraint_open_with(copied, file_path, path_len, ELIZA_OPEN_COPY, NULL, &opened,
+                                                                  &error)));
+
+    const eliza_span_config_t config = {.struct_size = sizeof config, .prefill = (const uint8_t *)"x", .prefill_len = 1};
+    const int32_t *lent = NULL;
+    float logits[N_TOKENS] = {0};
+    int32_t tokens[4];
+    MAKES(matcher, eliza_inference_matcher_create_span(opened, &config, &matcher, &error));
+    if (!works(eliza_inference_matcher_allowed(matcher, &lent, &n)))
+        CHECK(eliza_inference_matcher_allowed(matcher, &lent, &n) >= 0);
+    if (!works(eliza_inference_matcher_forced(matcher, tokens, 4, &n)))
+        CHECK_EQUAL(eliza_inference_matcher_forced(matcher, tokens, 4, &n), ELIZA_OK);
+    accept(matcher, 'x', ELIZA_STEP_IN_SPAN);
+    accept(matcher, '[', ELIZA_STEP_IN_SPAN);
+    if (!works(eliza_inference_matcher_bitmap(matcher, &lent, &n)))
+        CHECK(eliza_inference_matcher_bitmap(matcher, &lent, &n) >= 0);
+    if (!works(eliza_inference_matcher_mask_logits(matcher, logits, N_TOKENS))) {
+        CHECK_EQUAL(logits['x'], 0); /* all or nothing */
+        CHECK_EQUAL(eliza_inference_matcher_mask_logits(matcher, logits, N_TOKENS), ELIZA_OK);
+    }
+    CHECK(logits['x'] < 0 && logits['b'] == 0);
+    eliza_matcher *copies[2] = {NULL, NULL};
+    int32_t words[2 * N_WORDS];
+    for (int i = 0; i < 2; i++) MAKES(copies[i], eliza_inference_matcher_clone(matcher, &copies[i]));
+    for (int i = 0; i < 2; i++) accept(copies[i], 'a' + i, ELIZA_STEP_IN_SPAN);
+    if (!works(eliza_inference_matcher_fill_bitmaps(copies, 2, words, N_WORDS, 1)))
+        CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(copies, 2, words, N_WORDS, 1), ELIZA_OK);
+    CHECK(memcmp(words, words + N_WORDS, sizeof words / 2) == 0);
+    for (int i = 0; i < 2; i++) eliza_inference_matcher_free(copies[i]);
+    eliza_inference_matcher_free(matcher);
+    eliza_inference_constraint_free(canonical);
+    eliza_inference_constraint_free(opened);
+    eliza_inference_constraint_free(constraint);
+    eliza_inference_vocab_free(copied);
+    eliza_inference_vocab_free(vocab);
+    eliza_inference_trie_cache_set_limit(0);
+    eliza_inference_trie_cache_set_limit(ELIZA_TRIE_CACHE_BYTES);
+    return n_failed_calls == 0;
+}
+
 static int session_choices(void) {
     return session_of(0, 0);
 }
@@ -447,6 +532,7 @@ int main(int argc, char **argv) {
     snprintf(file_path, sizeof file_path, "%s/image", argc > 1 ? argv[1] : ".");
     run("token trie", session);
     run("choices", session_choices);
+    run("options", session_of_options);
     run("regex", session_regex);
     run("grammar", session_grammar);
     run("grammar without masks", session_without_masks);

@@ -112,6 +112,7 @@ pub const Api = struct {
     llama_get_embeddings_seq: *const fn (*Context, i32) callconv(.c) ?[*]f32,
     llama_get_memory: *const fn (*const Context) callconv(.c) ?*Memory,
     llama_memory_seq_rm: *const fn (?*Memory, i32, i32, i32) callconv(.c) bool,
+    llama_memory_seq_pos_max: ?*const fn (?*Memory, i32) callconv(.c) i32,
     llama_state_seq_get_size: *const fn (*Context, i32) callconv(.c) usize,
     llama_state_seq_get_data: *const fn (*Context, [*]u8, usize, i32) callconv(.c) usize,
     llama_state_seq_set_data: *const fn (*Context, [*]const u8, usize, i32) callconv(.c) usize,

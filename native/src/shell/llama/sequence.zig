@@ -255,6 +255,16 @@ pub const Sequence = struct {
             return d.fail(.ffi_fault, "llama_state_seq_set_data refused the state of the slot", .{});
         }
         s.n_decoded = s.tokens.items.len;
+        if (s.lastPosition()) |last| if (last + 1 != s.n_decoded) {
+            return d.fail(.io, "the slot file is damaged: its state is of {d} tokens, and it has {d}", .{ last + 1, s.n_decoded });
+        };
+    }
+
+    /// Of what is in the KV cache; null if libllama cannot tell.
+    fn lastPosition(s: *const Sequence) ?i64 {
+        const api = s.model.api();
+        const last = api.llama_memory_seq_pos_max orelse return null;
+        return last(api.llama_get_memory(s.context), 0);
     }
 
     fn decodePiece(s: *Sequence, purpose: Purpose, n_draft: usize, d: *Diagnostic) diagnostic.Error!Outcome {
