@@ -28,6 +28,7 @@ WORK = ROOT / "build" / "coverage"
 TRAPS = WORK / "libtraps.so"
 LIBRARY = WORK / "lib" / "libelizainference.so"
 PROGRAMS = [WORK / "tests" / name for name in ("message", "engine", "shell", "conformance")]
+C_PROGRAMS = ("conformance", "recognizer_test", "abi_test", "oom_test")
 ZIG = [sys.executable, "-m", "ziglang"]
 SOURCE = f"{ROOT}/native/src/"
 TEST_BLOCK = re.compile(r'^test (?:"[^\n]*" )?\{.*?^\}$', re.MULTILINE | re.DOTALL)
@@ -60,10 +61,10 @@ def build() -> None:
 
 
 def commands() -> dict[str, list[str]]:
-    c_tests = [str(TESTS / "native" / "build.py"), str(LIBRARY), "--model", str(TESTS / "models" / "eliza-router.gguf")]
+    c_program = [sys.executable, str(TESTS / "mutation" / "c_program.py")]
     return {
         **{program.name: [str(program)] for program in PROGRAMS},
-        "c": [sys.executable, *c_tests],
+        **{f"c {name}": [*c_program, name, str(LIBRARY), str(WORK)] for name in C_PROGRAMS},
         "python": [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(TESTS / "python")],
     }
 

@@ -25,6 +25,13 @@ def test_text_comes_back_from_its_tokens(model: Model) -> None:
     assert model.detokenize([]) == ""
 
 
+def test_control_tokens_are_spelled_if_that_is_asked_for(model: Model) -> None:
+    (end, *_) = model.vocabulary.end_of_generation_tokens()
+    tokens = [*model.tokenize("a"), end]
+    assert model.detokenize(tokens) == "a"
+    assert model.detokenize(tokens, unparse_special=True).removeprefix("a") != ""
+
+
 def test_a_text_longer_than_the_first_guess_comes_back(model: Model) -> None:
     text = "remind me to summarize the conversation " * 200
     assert model.detokenize(model.tokenize(text)) == text

@@ -105,6 +105,7 @@ test {
     _ = @import("base/interner.zig");
     _ = @import("base/limited_allocator.zig");
     _ = @import("schema/spelling.zig");
+    _ = @import("vocabulary/check.zig");
     _ = @import("vocabulary/string_index.zig");
     _ = @import("schema/decimal.zig");
     _ = @import("schema/numbers_test.zig");

@@ -93,3 +93,53 @@ const Checker = struct {
         return true;
     }
 };
+
+test "a trie is sound as it was built, and not if a number in it leads elsewhere" {
+    const gpa = std.testing.allocator;
+    const long: [2 * byte_trie.depth_max]u8 = @splat('x');
+    const texts = [_][]const u8{ "a", "ab", "b", "a", "<end>", long[0 .. byte_trie.depth_max + 1], &long };
+    var offsets: [texts.len + 1]u64 = undefined;
+    offsets[0] = 0;
+    for (texts, 0..) |text, i| offsets[i + 1] = offsets[i] + text.len;
+    var flags: [texts.len]@typeInfo(@FieldType(Tokens, "flags")).pointer.child = @splat(.{});
+    flags[4].end_of_generation = true;
+    const bytes = try std.mem.concat(gpa, u8, &texts);
+    defer gpa.free(bytes);
+    const tokens: Tokens = .{ .n = texts.len, .bytes = bytes, .offsets = &offsets, .flags = &flags };
+    var diag: @import("../base/diagnostic.zig").Diagnostic = .{};
+    var trie = try ByteTrie.build(gpa, &tokens, &diag);
+    defer trie.deinit(gpa);
+    try std.testing.expect(try isSound(gpa, &tokens, &trie));
+
+    const n = texts.len;
+    for ([_][2]u32{ .{ 5, 5 }, .{ 6, 5 }, .{ 5, n }, .{ 2, 5 }, .{ 5, 4 }, .{ 5, std.math.maxInt(u32) } }) |list| {
+        var changed = trie;
+        changed.long_tokens = &list;
+        try std.testing.expect(!try isSound(gpa, &tokens, &changed));
+    }
+    for ([_][2]u32{ .{ 0, n }, .{ n, 3 }, .{ 3, 0 }, .{ 2, 3 }, .{ 0, 2 }, .{ 0, 0 }, .{ 0, 4 } }) |pair| {
+        var changed = trie;
+        changed.duplicates = &.{.{ .token = pair[0], .twin = pair[1] }};
+        try std.testing.expect(!try isSound(gpa, &tokens, &changed));
+    }
+    for ([_][]const i32{ &.{}, &.{3}, &.{n}, &.{ 4, 5 }, &.{ 4, n }, &.{-1} }) |ends| {
+        var changed = trie;
+        changed.end_tokens = ends;
+        try std.testing.expect(!try isSound(gpa, &tokens, &changed));
+    }
+    const nodes = try gpa.dupe(byte_trie.Node, trie.nodes);
+    defer gpa.free(nodes);
+    for (nodes, 0..) |*node, i| inline for (comptime std.meta.fieldNames(byte_trie.Node)) |name| {
+        const is_free = comptime std.mem.eql(u8, name, "place"); // of a node without a token: any byte of a bitmap
+        for ([_]@FieldType(byte_trie.Node, name){ 1, 2, 3, std.math.maxInt(@FieldType(byte_trie.Node, name)) }) |other| {
+            const kept = node.*;
+            defer node.* = kept;
+            if (@field(node, name) == other or (i == 0 and (is_free or comptime std.mem.eql(u8, name, "byte")))) continue;
+            if (is_free and node.mark == 0 and other < 4) continue;
+            @field(node, name) = other;
+            var changed = trie;
+            changed.nodes = nodes;
+            try std.testing.expect(!try isSound(gpa, &tokens, &changed));
+        }
+    };
+}

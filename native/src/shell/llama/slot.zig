@@ -156,6 +156,32 @@ test "a slot is read back as written, and only where it belongs" {
     }
 }
 
+test "counts of a slot file that only seem to fit its length are refused" {
+    var folder = std.testing.tmpDir(.{});
+    defer folder.cleanup();
+    var buffer: [256]u8 = undefined;
+    const path = try testPath(&folder, &buffer);
+    const body = [_]u8{ 7, 0, 0, 0, 's', 't', 'a', 't', 'e' };
+    const quarter = 1 << 62; // so many tokens have 2^64 bytes
+    const pairs = [_][2]u64{ .{ 0, 9 }, .{ quarter, 9 }, .{ quarter + 1, 5 }, .{ 2 * quarter + 1, 5 }, .{ 2, 1 }, .{ 3, 0 -% @as(u64, 3) } };
+    for (pairs) |pair| for (0..body.len + 1) |cut| {
+        const header: Header = .{
+            .identity = test_identity,
+            .n_tokens = pair[0],
+            .state_bytes = pair[1],
+            .checksum = checksumOf(body[0..cut], body[cut..]),
+        };
+        try file.writeAll(gpa, path, &.{ std.mem.asBytes(&header), &body });
+        var d: Diagnostic = .{};
+        const slot = read(path, test_identity, &d) catch {
+            try std.testing.expectEqual(.io, d.status);
+            continue;
+        };
+        defer slot.deinit();
+        try std.testing.expectEqual([2]u64{ 2, 1 }, pair);
+    };
+}
+
 test "a damaged slot file is refused wherever it is cut or changed" {
     var folder = std.testing.tmpDir(.{});
     defer folder.cleanup();
