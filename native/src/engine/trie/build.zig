@@ -415,6 +415,17 @@ test "leaves that begin with the same tokens, more than fit one key, lie in orde
     };
 }
 
+test "the largest token id" {
+    var diag: Diagnostic = .{};
+    const largest = "{\"modelId\":\"m\",\"descriptors\":[{\"path\":\"p\",\"leaves\":[{\"name\":\"N\",\"tokens\":[2147483647,0]}]}]}";
+    const trie = try compile(testing.allocator, largest, &diag);
+    defer trie.release();
+    try testing.expectEqualSlices(i32, &.{std.math.maxInt(i32)}, trie.children(trie.at(0)));
+    const larger = "{\"modelId\":\"m\",\"descriptors\":[{\"path\":\"p\",\"leaves\":[{\"name\":\"N\",\"tokens\":[2147483648]}]}]}";
+    try testing.expectError(error.Failed, compile(testing.allocator, larger, &diag));
+    try testing.expectEqualStrings("descriptors[0].leaves[0].tokens[0]: 2147483648 is outside 0..2147483647", diag.message());
+}
+
 test "children are found among few and among many" {
     var source: std.Io.Writer.Allocating = .init(testing.allocator);
     defer source.deinit();
