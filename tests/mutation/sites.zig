@@ -52,7 +52,7 @@ const Finder = struct {
                     if (std.mem.startsWith(u8, name, start)) try f.skipped.append(f.arena, f.tokens(node));
                 }
             },
-            .array_type, .array_type_sentinel, .switch_range => try f.skipped.append(f.arena, f.tokens(node)),
+            .array_type, .array_type_sentinel, .switch_range, .asm_simple, .@"asm" => try f.skipped.append(f.arena, f.tokens(node)),
             else => {},
         }
     }

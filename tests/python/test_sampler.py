@@ -158,10 +158,14 @@ def test_decision_04_without_a_legal_logit_all_legal_tokens_are_equal(chain: Cha
     assert math.isfinite(candidates.data[0].logit)
 
 
-def test_decision_04_after_truncation_the_legal_tokens_come_back(chain: Chain) -> None:
+def test_decision_04_after_truncation_the_legal_tokens_come_back(
+    chain: Chain, caplog: pytest.LogCaptureFixture
+) -> None:
     sampler = chain.sampler(TREE)
-    candidates = chain.candidates([50, 51])
-    assert sorted(chain.apply(sampler, candidates)) == [10, 20]
+    with caplog.at_level(logging.WARNING, logger="eliza_inference"):
+        for _ in range(3):
+            assert sorted(chain.apply(sampler, chain.candidates([50, 51]))) == [10, 20]
+    assert ["put it first" in record.getMessage() for record in caplog.records] == [True], "told once"
     empty = chain.candidates([])
     chain.apply(sampler, empty)
     assert sampler_state(sampler).span_tokens == 0
