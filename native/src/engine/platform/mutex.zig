@@ -76,10 +76,12 @@ test "four threads count to the same number" {
         var count: u32 = 0;
 
         fn work() void {
-            for (0..10_000) |_| {
+            for (0..10_000) |i| {
                 mutex.lock();
                 defer mutex.unlock();
-                count += 1;
+                const before = count;
+                if (i % 16 == 0) std.Thread.yield() catch {}; // others come to wait
+                count = before + 1;
             }
         }
     };

@@ -86,6 +86,8 @@ test "a vector gets length 1, but that of length 0" {
     var out: [2]f32 = undefined;
     normalize(&.{ 3, -4 }, &out);
     try std.testing.expectEqualSlices(f32, &.{ 0.6, -0.8 }, &out);
+    normalize(&.{ 0, -0.25 }, &out);
+    try std.testing.expectEqualSlices(f32, &.{ 0, -1 }, &out);
     normalize(&.{ 0, 0 }, &out);
     try std.testing.expectEqualSlices(f32, &.{ 0, 0 }, &out);
 }

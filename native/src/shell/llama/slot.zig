@@ -163,7 +163,8 @@ test "counts of a slot file that only seem to fit its length are refused" {
     const path = try testPath(&folder, &buffer);
     const body = [_]u8{ 7, 0, 0, 0, 's', 't', 'a', 't', 'e' };
     const quarter = 1 << 62; // so many tokens have 2^64 bytes
-    const pairs = [_][2]u64{ .{ 0, 9 }, .{ quarter, 9 }, .{ quarter + 1, 5 }, .{ 2 * quarter + 1, 5 }, .{ 2, 1 }, .{ 3, 0 -% @as(u64, 3) } };
+    const wrapped = 0 -% @as(u64, 3);
+    const pairs = [_][2]u64{ .{ 0, 9 }, .{ quarter, 9 }, .{ quarter + 1, 5 }, .{ 2 * quarter + 1, 5 }, .{ 2, 1 }, .{ 3, wrapped } };
     for (pairs) |pair| for (0..body.len + 1) |cut| {
         const header: Header = .{
             .identity = test_identity,
