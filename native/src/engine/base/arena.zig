@@ -5,6 +5,9 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const Alignment = std.mem.Alignment;
 
+/// A block is a few of the C library's smallest at least.
+const block_min = 1008;
+
 pub const Arena = struct {
     gpa: Allocator,
     /// The one that is filled; each links to the one before.
@@ -64,7 +67,7 @@ pub const Arena = struct {
         @branchHint(.cold);
         const before = if (arena.last) |block| block.n_bytes else 0;
         const least = n +| alignment.toByteUnits() +| @sizeOf(Block);
-        const n_bytes = least +| (before +| least) / 2 +| 16;
+        const n_bytes = @max(least +| (before +| least) / 2 +| 16, block_min);
         const memory = arena.gpa.rawAlloc(n_bytes, .of(Block), @returnAddress()) orelse return null;
         const block: *Block = @ptrCast(@alignCast(memory));
         block.* = .{ .before = arena.last, .n_bytes = n_bytes, .used = @sizeOf(Block) };

@@ -169,7 +169,8 @@ pub fn ArrayList(comptime T: type) type {
         }
 
         fn grow(list: *Self, gpa: Allocator, n_more: usize) Allocator.Error!void {
-            list.use(try enlarged(gpa, list.memory(), @sizeOf(T), alignment, list.items.len, n_more));
+            const least = comptime @max(1, 64 / @sizeOf(T));
+            list.use(try enlarged(gpa, list.memory(), @sizeOf(T), alignment, list.items.len, n_more, least));
         }
 
         fn setCapacity(list: *Self, gpa: Allocator, n: usize) Allocator.Error!void {
@@ -183,12 +184,20 @@ pub fn ArrayList(comptime T: type) type {
     };
 }
 
-/// Room for `n` elements and `n_more`, and half as many beyond, so that a list that grows one by one is copied
-/// seldom.
-noinline fn enlarged(gpa: Allocator, memory: []u8, size: usize, alignment: Alignment, n: usize, n_more: usize) Allocator.Error![]u8 {
+/// Room for `n` elements and `n_more`, and half as many and `least` beyond, so that a list that grows one by one is
+/// copied seldom.
+noinline fn enlarged(
+    gpa: Allocator,
+    memory: []u8,
+    size: usize,
+    alignment: Alignment,
+    n: usize,
+    n_more: usize,
+    least: usize,
+) Allocator.Error![]u8 {
     @branchHint(.cold);
     const wanted = n +| n_more;
-    return moved(gpa, memory, size, alignment, n, wanted +| (wanted / 2 + @max(1, 64 / size)));
+    return moved(gpa, memory, size, alignment, n, wanted +| (wanted / 2 + least));
 }
 
 /// Memory for `capacity` elements, of which the first `n` are set.

@@ -227,6 +227,8 @@ const Product = struct {
     states: Interner = .{},
     /// By `keyOf`, which is quicker to look up.
     numbers: NumberMap = .{},
+    widths: []const u6 = &.{},
+    has_keys: bool = false,
     classes: [256]u8 = @splat(0),
     /// A byte of each class.
     members: ArrayList(u8) = .empty,
@@ -236,6 +238,7 @@ const Product = struct {
         try p.classify();
         if (p.isPlain()) return p.copy();
         const n = 1 + p.matches.len + p.mismatches.len + 3;
+        try p.measure(n);
         const words = try p.arena.alloc(u32, n);
         @memset(words, 0);
         _ = try p.states.put(p.arena, words); // dead: no automaton is in this state
@@ -266,12 +269,31 @@ const Product = struct {
         return made;
     }
 
-    /// A state in one number, if there is at most one automaton. Where a range of texts ends follows from where it begins.
-    fn keyOf(p: *const Product, words: []const u32) ?u64 {
-        const low, _, const depth = words[words.len - 3 ..][0..3].*;
-        if (p.matches.len + p.mismatches.len > 1 or low >= 1 << 20 or depth >= 1 << 20) return null;
-        const state = if (words.len > 4) words[1] else 0;
-        return words[0] | state << 4 | @as(u64, low) << 24 | @as(u64, depth) << 44;
+    /// A state in one number, if it has room. Where a range of texts ends follows from where it begins.
+    inline fn keyOf(p: *const Product, words: []const u32) ?u64 {
+        if (!p.has_keys) return null;
+        var key: u64 = words[words.len - 1];
+        for (words[0 .. words.len - 2], p.widths) |word, width| key = key << width | word;
+        return key;
+    }
+
+    /// The bits of each word of a state but the last two.
+    fn measure(p: *Product, n: usize) Allocator.Error!void {
+        const widths = try p.arena.alloc(u6, n - 2);
+        widths[0] = 4; // of UTF-8
+        for (p.matches, widths[1..][0..p.matches.len]) |dfa, *width| width.* = bitsOf(dfa.nStates());
+        for (p.mismatches, widths[1 + p.matches.len ..][0..p.mismatches.len]) |dfa, *width| width.* = bitsOf(dfa.nStates());
+        widths[n - 3] = bitsOf(p.texts.len);
+        var longest: usize = 0;
+        for (p.texts) |text| longest = @max(longest, text.len);
+        var n_bits: usize = bitsOf(longest);
+        for (widths) |width| n_bits += width;
+        p.widths = widths;
+        p.has_keys = n_bits < 64; // none is all ones
+    }
+
+    fn bitsOf(most: usize) u6 {
+        return @intCast(@bitSizeOf(usize) - @clz(most));
     }
 
     /// Whether the product is its one automaton, since that is of ASCII.
