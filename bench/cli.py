@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 
 import click
-from eliza_inference import Model
+from eliza_inference import Model, load_llama
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench import calls, drafts, end_to_end, gate, machine, micro, paths, prompts, start, tables, wasm
+from bench import calls, drafts, end_to_end, gate, length, machine, micro, paths, prompts, start, tables, wasm
 from bench.grammars.cases import CASES as GRAMMARS
 from bench.grammars.plan import PLAN as GRAMMAR_PLAN
 from bench.maskbench import measure as maskbench
@@ -19,6 +19,7 @@ from bench.recognizers import tables as recognizer_tables
 from bench.recognizers.cases import CASES
 from bench.recognizers.measure import PASSES, SECONDS, Selection
 from bench.recognizers.vocabularies import NAMES
+from bench.recognizers.vocabularies import load as load_vocabulary
 from bench.tables import Table
 from bench.ways import MODES, Mode, WayName
 
@@ -307,6 +308,28 @@ def hosts_command(write: bool) -> None:
         console.print(f"written: {hosts.write(measured, (before, machine.load()))}")
     console.print(hosts.steps_table(measured).rich())
     console.print(tables.requirements(hosts.bars(measured)).rich())
+
+
+@main.command("length")
+@click.option("--tokens", default=100_000, show_default=True, help="Of each output.")
+@click.option("--vocabulary", type=click.Choice(NAMES), default=NAMES[0], show_default=True)
+@click.option("--report", "write", is_flag=True, help="Write bench/reports/<date>-length.md and its chart.")
+def length_command(tokens: int, vocabulary: str, write: bool) -> None:
+    """Measures a token in outputs of 100,000 tokens in each kind of constraint, and batches with two threads."""
+    paths.use_llama()  # the report names it
+    load_llama()
+    before = machine.load()
+    table = load_vocabulary(vocabulary)
+    with console.status("") as status:
+        lengths = length.measure(table, tokens, status.update)
+        batches = length.measure_batches(table, status.update)
+    if write:
+        from bench import length_report  # needs matplotlib
+
+        path = length_report.write(table, lengths, batches, (before, machine.load()))
+        console.print(f"written: {path}")
+    console.print(length.lengths_table(lengths).rich())
+    console.print(length.batches_table(batches).rich())
 
 
 @main.command("gate")
