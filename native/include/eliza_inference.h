@@ -304,7 +304,8 @@ typedef struct eliza_compile_config_t {
     uint64_t ms_max;              /* wall clock; default: no limit */
     uint64_t mask_bytes_max;      /* masks and tables that the constraint keeps; default ELIZA_MASK_BYTES. Where it is given,
                                      what each JSON Schema keeps of texts is bounded by it too, or by 1 MiB if that is more;
-                                     else by 1 GiB. Beyond that, texts that lead to anything new are ELIZA_ERR_LIMIT */
+                                     else by 1 GiB. Beyond that, texts that lead to anything new are ELIZA_ERR_LIMIT.
+                                     When no matcher is left, it is dropped if it is more than half of either bound */
     eliza_cancel_callback cancel; /* NULL: never */
     void *user_data;
     uint64_t mask_ms_max;         /* wall clock of each later call on a matcher of the constraint; default: no limit.

@@ -195,9 +195,9 @@ static int compile(const eliza_vocab *vocab, Kind kind, int variant, const eliza
     }
 }
 
-/* How much a constraint keeps: all that the library would keep by itself; some; next to nothing. */
+/* How much a constraint keeps: much of what it finds; some; next to nothing. */
 static eliza_compile_config_t config_of(User *user) {
-    static const uint64_t rooms[] = {0, 30000, 1};
+    static const uint64_t rooms[] = {100000, 30000, 1};
     eliza_compile_config_t config = {.struct_size = sizeof config, .mask_bytes_max = rooms[below(&user->random, 3)]};
     return config;
 }
@@ -399,6 +399,21 @@ static void follow(User *user, const eliza_constraint *constraint, const Walk *w
     eliza_inference_matcher_free(matcher);
 }
 
+/* Along a text that nobody has recorded. */
+static void wander(User *user, const eliza_constraint *constraint) {
+    eliza_matcher *matcher = NULL;
+    char *message = NULL;
+    if (!WORKS(user, eliza_inference_matcher_create(constraint, 0, &matcher, &message))) return;
+    for (int steps = 10 + (int)below(&user->random, 150); steps > 0; steps--) {
+        int32_t words[N_WORDS];
+        if (!HOLDS(user, eliza_inference_matcher_fill_bitmap(matcher, words, N_WORDS) >= 0)) break;
+        const int32_t token = legal_token(&user->random, words);
+        const int result = eliza_inference_matcher_accept(matcher, token < 0 ? END : token);
+        if (!HOLDS(user, result >= 0 && result != ELIZA_STEP_REFUSED) || token < 0) break;
+    }
+    eliza_inference_matcher_free(matcher);
+}
+
 static const Walk *walk_of(User *user, Kind kind, int variant) {
     return &walks[kind][variant][below(&user->random, N_WALKS)];
 }
@@ -430,6 +445,7 @@ static void compile_and_follow(User *user, const eliza_vocab *vocab) {
     }
     if (!WORKS(user, status)) return;
     follow(user, constraint, walk_of(user, kind, variant));
+    wander(user, constraint);
     eliza_inference_constraint_free(constraint);
 }
 

@@ -25,7 +25,7 @@ typedef struct Shared {
 
 static Shared shared;
 
-/* A matcher of a shared constraint is walked without any lock. */
+/* Readers do not wait for each other. */
 static void follow_shared(User *user, Kind kind, int variant) {
     struct Slot *slot = &shared.slots[kind][variant];
     pthread_rwlock_rdlock(&slot->lock);

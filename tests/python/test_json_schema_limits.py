@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
+from itertools import pairwise
 from typing import Any
 
 import pytest
-from eliza_inference import Constraint, GrammarError, LimitError, Matcher, Step, Vocabulary
+from eliza_inference import Budget, Constraint, GrammarError, LimitError, Matcher, Step, Vocabulary
 
 from json_schema_texts import accepts, byte_vocabulary
 
@@ -90,6 +91,47 @@ def test_a_schema_that_refers_to_itself_at_once_is_an_error(vocabulary: Vocabula
     schema = {keyword: {"$ref": "#"}, **({"if": {"type": "null"}} if keyword == "then" else {})}
     with pytest.raises(GrammarError, match="refers to itself"):
         Constraint.json_schema(vocabulary, schema)
+
+
+def test_what_texts_leave_is_dropped_when_none_goes_on(vocabulary: Vocabulary) -> None:
+    """A constraint that lives long does not grow with each new text; one that goes on is not disturbed."""
+    schema = {"type": "object", "additionalProperties": {"type": "array", "items": {}, "uniqueItems": True}}
+    few = Budget(mask_bytes_max=50_000)
+    constraint = Constraint.json_schema(vocabulary, schema, space="compact", budget=few)
+    tags = Constraint.tags(vocabulary, {"tags": [{"begin": "<", "json_schema": schema, "end": ">"}]}, budget=few)
+
+    def walk(matcher: Matcher, text: str) -> list[int]:
+        found: list[int] = []
+        for byte in text.encode():
+            assert Step.REFUSED not in matcher.accept(byte)
+            allowed = matcher.allowed()
+            assert allowed is not None
+            found = list(allowed)
+        return found
+
+    def use(number: int) -> tuple[int, int]:
+        text = ",".join(f'"key {number} {n}":[{number + 10},{n},"{n * number}"]' for n in range(8))
+        with Matcher(constraint) as matcher, Matcher(tags) as in_tags:
+            walk(matcher, f"{{{text}}}")
+            walk(in_tags, f"<{{{text}}}>")
+        return constraint.recognizer_info.automaton_bytes, tags.recognizer_info.automaton_bytes
+
+    kept = 1 << 19  # half of what a schema may keep at least; twice as much is a LimitError
+    sizes = [use(number) for number in range(80)]
+    for one in zip(*sizes, strict=True):
+        assert any(later < before - kept / 2 for before, later in pairwise(one))
+
+    with Matcher(constraint) as going_on, Matcher(constraint) as fresh:
+        expected = walk(going_on, '{"a":[1,2],"b":[3,')
+        number = 80
+        while use(number)[0] < kept:
+            number += 1
+        assert use(number + 1)[0] > kept, "nothing is dropped while a text goes on"
+        walk(fresh, '{"a":[1,2],"b":[3,')
+        assert walk(going_on, "4],") == walk(fresh, "4],")
+        going_on.rollback(3)
+        assert list(going_on.allowed()) == expected  # type: ignore[arg-type]
+    assert use(number + 2)[0] < kept / 2
 
 
 def test_threads_share_a_constraint(vocabulary: Vocabulary) -> None:

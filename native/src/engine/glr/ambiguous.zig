@@ -59,6 +59,17 @@ pub const Ambiguous = struct {
         }
     }
 
+    pub fn grown(a: *Ambiguous) usize {
+        const parts = a.parts orelse return 0;
+        var total = parts.bytes();
+        for (parts.list) |*part| total += part.schema.grown();
+        return total;
+    }
+
+    pub fn forget(a: *Ambiguous, _: Allocator) void {
+        if (a.parts) |parts| parts.forget();
+    }
+
     pub fn initial(_: *const Ambiguous) u32 {
         return nothing_pending;
     }

@@ -159,6 +159,17 @@ pub const Parts = struct {
         for (parts.list) |*part| part.schema.limitKept(bytes_max);
     }
 
+    /// Drops what texts have left.
+    pub fn forget(parts: *Parts) void {
+        for (parts.list) |*part| part.schema.forget(parts.gpa);
+        parts.mutex.lock();
+        defer parts.mutex.unlock();
+        parts.places.deinit(parts.gpa);
+        parts.frames.deinit(parts.gpa);
+        parts.places = .{};
+        parts.frames = .{};
+    }
+
     // ---- Places
 
     /// The number of a place whose frames are in the pool.

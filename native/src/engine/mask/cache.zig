@@ -55,11 +55,21 @@ pub const MaskCache = struct {
         var slots = c.next orelse c.slots.load(.monotonic);
         while (slots) |one| {
             slots = one.older;
+            c.account.giveBack(one.bytes());
             one.destroy(c.gpa);
         }
-        for (c.masks.items) |mask| mask.destroy(c.gpa);
+        for (c.masks.items) |mask| {
+            c.account.giveBack(mask.bytes());
+            mask.destroy(c.gpa);
+        }
         c.masks.deinit(c.gpa);
         c.by_hash.deinit(c.gpa);
+    }
+
+    /// The same, and is as new. No other thread uses it.
+    pub fn clear(c: *MaskCache) void {
+        c.deinit();
+        c.* = .{ .gpa = c.gpa, .account = c.account };
     }
 
     /// Number of distinct masks.
@@ -207,6 +217,10 @@ const Slots = struct {
         for (all) |*slot| slot.* = .{ .key = .init(0), .value = .init(0) };
         slots.* = .{ .all = all, .shift = @intCast(64 - @as(u32, std.math.log2_int(usize, len))), .used = 0, .older = older };
         return slots;
+    }
+
+    fn bytes(slots: *const Slots) usize {
+        return slots.all.len * @sizeOf(Slot);
     }
 
     fn destroy(slots: *Slots, gpa: Allocator) void {

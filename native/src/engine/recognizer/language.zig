@@ -79,6 +79,20 @@ pub const Language = union(enum) {
         }
     }
 
+    /// Memory of what texts have left in it, if it keeps such things: it grows with each new text.
+    pub fn grown(language: *Language) usize {
+        return switch (language.*) {
+            inline else => |*one| if (comptime @hasDecl(@TypeOf(one.*), "grown")) one.grown() else 0,
+        };
+    }
+
+    /// Drops that. No position of it is in use or known, but for the initial one, which is asked for anew.
+    pub fn forget(language: *Language, gpa: Allocator) void {
+        switch (language.*) {
+            inline else => |*one| if (comptime @hasDecl(@TypeOf(one.*), "forget")) one.forget(gpa),
+        }
+    }
+
     /// The state of the empty text. Some text continues it.
     pub fn initial(language: *const Language) u32 {
         return switch (language.*) {

@@ -23,6 +23,7 @@ const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 const ScratchPool = @import("../mask/scratch.zig").ScratchPool;
 const Mapping = @import("../platform/mapping.zig").Mapping;
+const Mutex = @import("../platform/mutex.zig").Mutex;
 
 /// Of what is found after compiling.
 pub const Limits = struct {
@@ -34,9 +35,16 @@ pub const Limits = struct {
     mask_ms_max: u32 = 0,
 };
 
+/// Of what texts leave, so much may stay, and as much as masks may take: the least that `text_bytes_max` is.
+const grown_max = 1 << 20;
+
 /// Reference-counted. Any thread may use it; matchers bring their own pool.
 pub const Recognizer = struct {
     references: std.atomic.Value(u32) = .init(1),
+    /// Texts that go on: states that hold positions and masks.
+    texts: std.atomic.Value(u32) = .init(0),
+    /// Held while the first of them begins.
+    beginning: Mutex = .{},
     gpa: Allocator,
     vocabulary: *const Vocabulary,
     /// Lent by the vocabulary.
@@ -107,6 +115,27 @@ pub const Recognizer = struct {
         r.gpa.free(r.note_lines);
         r.vocabulary.release();
         r.gpa.destroy(r);
+    }
+
+    /// A text begins. If none goes on, and those before have left more than is to be kept, that is dropped, and the masks
+    /// with it, which are found by positions. Until `end`.
+    pub fn begin(r: *Recognizer) void {
+        r.beginning.lock();
+        defer r.beginning.unlock();
+        if (r.texts.load(.acquire) == 0 and r.language.grown() > @max(r.account.bytes_max, grown_max) / 2) {
+            r.language.forget(r.gpa);
+            r.masks.clear();
+        }
+        r.beginAnother();
+    }
+
+    /// The same while another goes on.
+    pub fn beginAnother(r: *Recognizer) void {
+        _ = r.texts.fetchAdd(1, .monotonic);
+    }
+
+    pub fn end(r: *Recognizer) void {
+        _ = r.texts.fetchSub(1, .release);
     }
 
     /// The position of the empty text.

@@ -96,6 +96,7 @@ pub const RecognizerState = struct {
             .pool = .{ .watch = .{ .ms_max = recognizer.mask_ms_max } },
         };
         @memcpy(s.prefill[0..config.prefill.len], config.prefill);
+        recognizer.begin();
         s.span = s.start();
         return s;
     }
@@ -114,11 +115,13 @@ pub const RecognizerState = struct {
         s.pool.nodes.deinit(s.gpa);
         s.forced_run.deinit(s.gpa);
         if (s.own) |own| own.destroy(s.recognizer.gpa);
+        s.recognizer.end();
         s.recognizer.release();
     }
 
     pub fn clone(s: *const RecognizerState) Allocator.Error!RecognizerState {
         const nodes = try s.pool.nodes.clone(s.gpa);
+        s.recognizer.beginAnother();
         return .{
             .gpa = s.gpa,
             .recognizer = s.recognizer.retain(),

@@ -76,16 +76,43 @@ pub const JsonSchema = struct {
     }
 
     pub fn deinit(s: *JsonSchema, gpa: Allocator, _: Arrays) void {
+        s.deinitKept(gpa);
+        s.start.deinit(gpa);
+        s.schema.deinit(gpa);
+        s.* = undefined;
+    }
+
+    fn deinitKept(s: *JsonSchema, gpa: Allocator) void {
         if (s.finder) |finder| {
             finder.deinit();
             gpa.destroy(finder);
         }
-        s.start.deinit(gpa);
         s.machine.deinit();
         gpa.destroy(s.machine);
         gpa.destroy(s.kept);
-        s.schema.deinit(gpa);
-        s.* = undefined;
+    }
+
+    /// Memory of what texts have left: each configuration that one met, and what was found out for it.
+    pub fn grown(s: *JsonSchema) usize {
+        s.mutex.lock();
+        defer s.mutex.unlock();
+        return s.kept.bytes;
+    }
+
+    /// Drops it, unless memory is short.
+    pub fn forget(s: *JsonSchema, gpa: Allocator) void {
+        s.mutex.lock();
+        defer s.mutex.unlock();
+        var fresh: JsonSchema = init(gpa, s.schema, s.machine.alternatives.form, s.index) catch return;
+        // As when it was compiled: later searches need not look for it.
+        const is_ready = fresh.machine.isSatisfiable() catch false;
+        if (is_ready) {
+            fresh.kept.bytes_max = s.kept.bytes_max;
+            std.mem.swap(*Machine, &s.machine, &fresh.machine);
+            std.mem.swap(*LimitedAllocator, &s.kept, &fresh.kept);
+            std.mem.swap(?*MaskFinder, &s.finder, &fresh.finder);
+        }
+        fresh.deinitKept(gpa);
     }
 
     pub fn save(s: *const JsonSchema, writer: anytype) Allocator.Error!void {

@@ -143,6 +143,22 @@ pub fn Tags(comptime Language: type) type {
             }
         }
 
+        pub fn grown(t: *Self) usize {
+            t.mutex.lock();
+            var total = t.places.bytes();
+            t.mutex.unlock();
+            for (t.parts) |*part| total += part.language.grown();
+            return total;
+        }
+
+        pub fn forget(t: *Self, gpa: Allocator) void {
+            for (t.parts) |*part| part.language.forget(gpa);
+            t.mutex.lock();
+            defer t.mutex.unlock();
+            t.places.deinit(gpa);
+            t.places = .{};
+        }
+
         pub fn initial(t: *const Self) u32 {
             return t.free.initial;
         }
