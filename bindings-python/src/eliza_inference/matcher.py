@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum, IntFlag
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -439,6 +439,19 @@ def span_state(state: CData) -> SpanState:
 
 _ALLOWED_ALL = constant("ELIZA_ALLOWED_ALL")
 _ALLOWED_BITMAP = constant("ELIZA_ALLOWED_BITMAP")
+
+
+def mask_rows(matchers: Sequence[Matcher], logits: Any, rows: Sequence[int]) -> None:
+    """Writes -inf to the logits that are not legal for a matcher in its row, and to those beyond the vocabulary.
+    `logits` is an array of numpy: float32, contiguous, each row at least as long as the vocabulary."""
+    n_logits = logits.shape[1]
+    start = ffi.from_buffer("float[]", logits, require_writable=True)
+    mask = lib.eliza_inference_matcher_mask_logits
+    for matcher, row in zip(matchers, rows, strict=True):
+        status = mask(matcher._handle, start + row * n_logits, n_logits)
+        if status < 0:
+            raise matcher._error(status)
+
 
 # Indexed by the bits: making a Step costs more than the call itself.
 _STEPS = tuple(Step(bits) for bits in range(2 * Step.REFUSED))

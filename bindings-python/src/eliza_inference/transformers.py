@@ -18,7 +18,7 @@ from eliza_inference._arguments import instance
 from eliza_inference._logits import apply_bitmaps
 from eliza_inference.bitmap import fill_bitmaps
 from eliza_inference.constraint import Constraint, ConstraintKind
-from eliza_inference.matcher import Matcher, Step
+from eliza_inference.matcher import Matcher, Step, mask_rows
 
 __all__ = ["ConstraintLogitsProcessor", "generate"]
 
@@ -32,6 +32,8 @@ class ConstraintLogitsProcessor:
     """
 
     def __init__(self, constraint: Constraint, *, end: Iterable[int] | None = None) -> None:
+        import numpy as np
+
         instance("constraint", constraint, Constraint)
         self._constraint = constraint
         self._end = list(constraint.vocabulary.end_of_generation_tokens() if end is None else end)
@@ -42,24 +44,24 @@ class ConstraintLogitsProcessor:
         self._rows: list[_Row] = []
         self._texts: Any = None
         """The tokens behind the prompts in the last call."""
+        self._end_bitmap = np.zeros(constraint._n_words, np.int32)
+        for token in self._end:
+            self._end_bitmap.view(np.uint32)[token // 32] |= np.uint32(1 << token % 32)
+        self._bitmaps = np.empty((0, constraint._n_words), np.int32)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         import numpy as np
 
         self._move_on(input_ids)
-        bitmaps = np.zeros((len(self._rows), self._constraint._n_words), np.int32)
+        bitmaps, n_tokens = self._bitmaps, len(self._constraint.vocabulary)
         open_rows = []
         for at, row in enumerate(self._rows):
-            if row.is_illegal:
-                continue
-            if self._end and row.is_over:
-                for token in self._end:
-                    bitmaps.view(np.uint32)[at, token // 32] |= np.uint32(1 << token % 32)
+            if row.is_illegal or (self._end and row.is_over):
+                bitmaps[at] = 0 if row.is_illegal else self._end_bitmap
             else:
                 open_rows.append(at)
         matchers = [self._rows[at].matcher for at in open_rows]
         fill_bitmaps(matchers, bitmaps, rows=open_rows if len(open_rows) < len(self._rows) else None)
-        n_tokens = len(self._constraint.vocabulary)
         usual = scores.device.type == "cpu" and str(scores.dtype) == "torch.float32" and scores.is_contiguous()
         if not usual or scores.shape[-1] < n_tokens:  # a tokenizer may have tokens that the model has not
             apply_bitmaps(scores, bitmaps)
@@ -67,22 +69,26 @@ class ConstraintLogitsProcessor:
         # What transformers passes on the CPU. The library masks such rows many times as fast as numpy; masks that had
         # to be computed were so above, in several threads.
         logits = scores.detach().numpy()
-        logits[:, n_tokens:] = -np.inf
-        for at, row in enumerate(self._rows):
-            if at in open_rows:
-                row.matcher.mask_logits(logits[at])
-            else:
+        if logits.shape[1] > n_tokens:
+            logits[:, n_tokens:] = -np.inf
+        mask_rows(matchers, logits, open_rows)
+        for at in range(len(self._rows)) if len(open_rows) < len(self._rows) else ():
+            if at not in open_rows:
                 apply_bitmaps(logits[at], bitmaps[at])
         return scores
 
     def _move_on(self, input_ids: Any) -> None:
+        import numpy as np
+
         if self._prompt_length is None:
             self._prompt_length = input_ids.shape[1]
             self._rows = [_Row([], self._start.clone()) for _ in range(len(input_ids))]
-            self._texts = input_ids[:, self._prompt_length :].clone()
+        before, self._texts = self._texts, input_ids.cpu().numpy()[:, self._prompt_length :].copy()
+        if len(self._bitmaps) != len(self._texts):
+            self._bitmaps = np.empty((len(self._texts), self._constraint._n_words), np.int32)
+        if before is None:
             return
-        before, self._texts = self._texts, input_ids[:, self._prompt_length :].clone()
-        if self._texts.shape[1] == before.shape[1] + 1 and self._texts[:, :-1].equal(before):
+        if self._texts.shape[1] == before.shape[1] + 1 and np.array_equal(self._texts[:, :-1], before):
             for row, token in zip(self._rows, self._texts[:, -1].tolist(), strict=True):
                 row.accept(token)
         else:
