@@ -17,7 +17,7 @@ import { checkInstance, checkNoMore, checkString, seedBits } from "./arguments.j
 import { withCallback } from "./callbacks.js";
 import { Constraint, ConstraintKind } from "./constraint.js";
 import { ElizaInferenceError, INT32_MAX, INT32_MIN, UINT32_MAX, checkInteger, invalidArgument } from "./errors.js";
-import type { Handle, Library } from "./library.js";
+import { type Handle, type Library, hasSymbols } from "./library.js";
 import type { LlmStreamConfig, LlmStreamStep } from "./llm-stream.js";
 import * as llm from "./llm-stream.js";
 import { OutError, OutSlot, encodeUtf8, readText } from "./memory.js";
@@ -400,9 +400,9 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
   }
 
   #isBusy(): boolean {
-    if (this.closed) return false;
-    const asItIs = this.#stopsAtSpanEnd ? 1 : 0;
-    return this.library.symbols.eliza_inference_llm_stream_set_stop_at_span_end(this.handle, asItIs) === ELIZA_ERR_BUSY;
+    const ask = "eliza_inference_llm_stream_set_stop_at_span_end";
+    if (this.closed || !hasSymbols(this.library, ask)) return false;
+    return this.library.symbols[ask](this.handle, this.#stopsAtSpanEnd ? 1 : 0) === ELIZA_ERR_BUSY;
   }
 
   #constrain(constraint: Payload | Constraint, mode: number | undefined, config: SpanConfig): void {

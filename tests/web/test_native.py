@@ -14,8 +14,8 @@ import pytest
 
 from web.conftest import BINDING, BUN, ROOT, TOOLS, environment
 
-# What needs bun itself: bun:ffi, bun as a child that runs TypeScript, a server.
-BOUND_TO_BUN = {"examples", "host-loader", "library", "readme", "tokenizer-client"}
+# What needs bun itself: bun:ffi, bun as a child or a worker that runs TypeScript, a server.
+BOUND_TO_BUN = {"examples", "host-loader", "library", "readme", "tokenizer-client", "workers"}
 
 MACHINE = {"x86_64": "x64", "aarch64": "arm64"}[platform.machine()]
 NODES = {"installed": "node", "newest": str(TOOLS / f"node-linux-{MACHINE}" / "bin" / "node")}
