@@ -26,6 +26,8 @@ const graph = @import("graph.zig");
 const bitmap = @import("../base/bitmap.zig");
 const walk = @import("../mask/walk.zig").walk;
 const addDuplicates = @import("../mask/walk.zig").addDuplicates;
+const addLong = @import("../mask/walk.zig").addLong;
+const Spans = @import("spans.zig").Spans;
 const Walker = @import("walker.zig").Walker;
 
 /// recognizer/language.zig says what each operation promises.
@@ -161,10 +163,21 @@ pub const Ambiguous = struct {
         } else {
             var walker: Walker = try .init(&run, &a.named, scratch.states, first_set);
             defer walker.deinit();
-            context.computeByWalk(&walker, can_end, scratch, &pool.watch) catch |e| return walker.failure orelse e;
+            const words = scratch.builder.words;
+            bitmap.clear(words);
+            try walker.addTree(context.trie, try spansOf(context, scratch), words);
+            addLong(context.trie, context.tokens, &walker, words);
+            addDuplicates(context.trie, words);
+            walker.addNamed(context.tokens, words);
+            context.finishWords(can_end, scratch);
             if (walker.failure) |failed| return failed;
         }
         return @intCast(run.looked);
+    }
+
+    fn spansOf(context: *const MaskContext, scratch: *Scratch) Allocator.Error!*Spans {
+        if (scratch.attachmentOf(Spans)) |spans| return spans;
+        return scratch.attach(context.gpa, @as(Spans, .{ .gpa = context.gpa }));
     }
 
     /// Leaves in the builder's words what goes on with the documents, the tokens in which one of these ends, and what goes on

@@ -77,6 +77,9 @@ pub const Run = struct {
     sets: ArrayList(Range) = .empty,
     configurations: ArrayList(Configuration) = .empty,
     by_content: NumberMap = .{},
+    /// [set]: what `endedIn` found.
+    ended: ArrayList(?Range) = .empty,
+    ended_stacks: ArrayList(u32) = .empty,
     /// From a lexer state and a stack to an index of `inseparable`.
     of_pending: NumberMap = .{},
     /// [i * width]: the terminals that may begin although the pending lexeme can go on.
@@ -171,9 +174,9 @@ pub const Run = struct {
     }
 
     const owned = .{
-        "levels",     "stacks",      "viable", "groups",    "of_nodes",   "by_links",      "sets",     "configurations", "by_content",
-        "of_pending", "inseparable", "pairs",  "pair_sets", "frontier",   "next_frontier", "arrivals", "found",          "waiting",
-        "marks",      "of_pairs",    "places", "by_place",  "remembered",
+        "levels",     "stacks",      "viable", "groups",    "of_nodes",   "by_links",      "sets",         "configurations", "by_content",
+        "of_pending", "inseparable", "pairs",  "pair_sets", "frontier",   "next_frontier", "arrivals",     "found",          "waiting",
+        "marks",      "of_pairs",    "places", "by_place",  "remembered", "ended",         "ended_stacks",
     };
 
     /// The configurations of a set.
@@ -184,6 +187,7 @@ pub const Run = struct {
 
     /// The set after a byte; `empty` if no text goes on so.
     pub fn step(r: *Run, set: u32, byte: u8) Error!u32 {
+        if (r.lexing == .any and r.parts == null) return r.stepAnywhere(set, byte);
         const lexer = &r.program.lexer;
         r.found.clearRetainingCapacity();
         r.arrivals.clearRetainingCapacity();
@@ -221,6 +225,50 @@ pub const Run = struct {
         try r.land(restarted, byte);
         try r.join();
         return r.internFound();
+    }
+
+    /// Where lexemes may end anywhere, and nothing else is there: what ends does not depend on the byte.
+    fn stepAnywhere(r: *Run, set: u32, byte: u8) Error!u32 {
+        const lexer = &r.program.lexer;
+        const restarted = lexer.next(dfa.start, byte);
+        const ended = if (restarted == dfa.dead) Range{ .from = 0, .to = 0 } else try r.endedIn(set);
+        r.found.clearRetainingCapacity();
+        const range = r.sets.items[set];
+        try r.pool.watch.steps(2 * (range.to - range.from + 1));
+        for (r.configurations.items[range.from..range.to]) |one| {
+            if (one.state == nothing_pending) continue;
+            const state: u16 = @intCast(one.state);
+            const next = lexer.next(state, byte);
+            if (next == dfa.dead) continue;
+            const goes_on = lexer.reaches[next] == lexer.reaches[state] or r.canReach(one.stack, next);
+            if (goes_on) try r.found.append(r.gpa, .{ .state = next, .stack = one.stack });
+        }
+        for (r.ended_stacks.items[ended.from..ended.to]) |stack| {
+            if (r.canReach(stack, restarted)) try r.found.append(r.gpa, .{ .state = restarted, .stack = stack });
+        }
+        try r.join();
+        return r.internFound();
+    }
+
+    /// Of `ended_stacks`: those on which the next lexeme may begin.
+    fn endedIn(r: *Run, set: u32) Error!Range {
+        const n = r.ended.items.len;
+        if (set >= n) try r.ended.appendNTimes(r.gpa, null, set + 1 - n);
+        if (r.ended.items[set]) |known| return known;
+        r.found.clearRetainingCapacity();
+        r.arrivals.clearRetainingCapacity();
+        const range = r.sets.items[set];
+        for (range.from..range.to) |i| {
+            const one = r.configurations.items[i];
+            if (one.state == nothing_pending) try r.found.append(r.gpa, one) else try r.end(one, false, unlimited);
+        }
+        try r.land(nothing_pending, null);
+        try r.join();
+        const from: u32 = @intCast(r.ended_stacks.items.len);
+        for (r.found.items) |one| try r.ended_stacks.append(r.gpa, one.stack);
+        const ended: Range = .{ .from = from, .to = @intCast(r.ended_stacks.items.len) };
+        r.ended.items[set] = ended;
+        return ended;
     }
 
     /// The set of the configurations that are in no part, or where a part has ended.
@@ -617,12 +665,8 @@ pub const Run = struct {
         const all = r.found.items;
         if (all.len == 0) return empty;
         if (all.len > configurations_max) return error.TooLarge;
-        var hasher: std.hash.Wyhash = .init(0);
-        for (all) |one| {
-            hasher.update(std.mem.asBytes(&one.state));
-            hasher.update(std.mem.asBytes(&one.stack));
-        }
-        const hash = hasher.final() >> 1;
+        var hash: u64 = 0;
+        for (all) |one| hash = mixed(hash, @as(u64, one.state) << 32 | one.stack);
         const known = r.by_content.get(hash);
         if (known) |set| if (r.of(set).len == all.len) {
             for (r.of(set), all) |a, b| {
@@ -642,9 +686,8 @@ pub const Run = struct {
 
     /// A node with these links, ascending and different; the one that is there already, if the run knows it.
     fn nodeOf(r: *Run, state: u16, links: []const Below) Error!u32 {
-        var hasher: std.hash.Wyhash = .init(state);
-        for (links) |link| hasher.update(std.mem.asBytes(&link.node));
-        const hash = hasher.final() >> 1;
+        var hash = mixed(0, state);
+        for (links) |link| hash = mixed(hash, link.node);
         const known = r.by_links.get(hash);
         if (known) |node| if (r.hasLinks(node, state, links)) return node;
         if (r.levels.items.len > kept_max) return error.TooLarge;
@@ -678,12 +721,11 @@ pub const Run = struct {
         const node = one.node;
         if (node == graph.root or node >= r.first_cell or r.remembered.get(node) != null) return;
         try r.remembered.put(r.gpa, node, @intCast(one.level));
-        var hasher: std.hash.Wyhash = .init(graph.stateOf(r.pool, node));
+        var hash = mixed(0, graph.stateOf(r.pool, node));
         var link = node;
         while (link != graph.last) : (link = r.pool.nodes.items[link].parent) {
-            hasher.update(std.mem.asBytes(&r.pool.nodes.items[link].depth));
+            hash = mixed(hash, r.pool.nodes.items[link].depth);
         }
-        const hash = hasher.final() >> 1;
         if (r.by_links.get(hash) == null) try r.by_links.put(r.gpa, hash, node);
     }
 
@@ -863,6 +905,12 @@ pub const Run = struct {
         return if (a.state != b.state) a.state < b.state else a.below < b.below;
     }
 };
+
+/// The hash of a list, of which the last value is added; a key of a NumberMap.
+inline fn mixed(hash: u64, value: u64) u64 {
+    const product = (hash ^ value ^ 0x2545f4914f6cdd1d) *% 0x9e3779b97f4a7c15;
+    return (product ^ product >> 32) >> 1;
+}
 
 /// A node that was reached, and its level.
 const Below = struct { node: u32, level: i32 };

@@ -69,7 +69,7 @@ pub noinline fn addDuplicates(trie: *const ByteTrie, words: []u32) void {
 }
 
 /// Tries the tokens that are not in the trie.
-noinline fn addLong(trie: *const ByteTrie, tokens: *const Tokens, recognizer: anytype, words: []u32) void {
+pub noinline fn addLong(trie: *const ByteTrie, tokens: *const Tokens, recognizer: anytype, words: []u32) void {
     for (trie.long_tokens) |token| {
         var pushed: usize = 0;
         const text = tokens.bytesOf(token);
