@@ -96,3 +96,20 @@ def test_named_tokens_by_chance() -> None:
             token = random.choice(list(expected))
             assert Step.REFUSED not in matcher.accept(token)
             state = expected[token]
+
+
+@pytest.mark.parametrize(("least", "most"), [(0, 70_000), (2, 69_888), (70_001, 70_002)])
+def test_counts_that_no_automaton_has_room_for(least: int, most: int) -> None:
+    tokens = [b"ab", b"ab" * 1000, b"a", b"b", b"c", b""]
+    vocabulary = Vocabulary(6, tokens, [0] * 5 + [int(TokenFlag.SPECIAL | TokenFlag.END_OF_GENERATION)])
+    for text in (f'root ::= Regex("(ab){{{least},{most}}}c")', f'root ::= r "c"\nr ::= ("ab"){{{least},{most}}}'):
+        matcher = Matcher(Constraint.gbnf(vocabulary, text, ebnf=True))
+        for count in (0, least - 1, least, least + 1, most - 1, most, most + 1):
+            if count < 0:
+                continue
+            matcher.reset()
+            taken = all(Step.REFUSED not in matcher.accept(1) for _ in range(count // 1000))
+            taken = taken and all(Step.REFUSED not in matcher.accept(0) for _ in range(count % 1000))
+            assert taken == (count <= most), (text, count)
+            if taken:
+                assert (Step.REFUSED not in matcher.accept(4)) == (least <= count), (text, count)

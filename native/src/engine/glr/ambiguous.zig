@@ -143,6 +143,24 @@ pub const Ambiguous = struct {
         return try run.step(first_set, NamedTokens.lead) != Run.empty;
     }
 
+    /// The bytes that may come next.
+    pub fn nextBytes(a: *const Ambiguous, gpa: Allocator, pool: *Pool, at: Position) run_module.Error!std.StaticBitSet(256) {
+        const n_nodes = pool.nodes.items.len;
+        defer pool.nodes.shrinkRetainingCapacity(n_nodes);
+        var run: Run = try .init(gpa, &a.program, a.lexing, a.parts, pool, at);
+        defer run.deinit();
+        const lexer = &a.program.lexer;
+        var of_class: [256]?bool = @splat(null);
+        var bytes: std.StaticBitSet(256) = .empty;
+        for (0..Parts.lead) |byte| {
+            // Documents tell bytes apart that no lexeme does.
+            const class = if (a.parts == null) lexer.columns[byte] / lexer.nStates() else byte;
+            if (of_class[class] == null) of_class[class] = try run.step(first_set, @intCast(byte)) != Run.empty;
+            if (of_class[class].?) bytes.set(byte);
+        }
+        return bytes;
+    }
+
     pub fn canStop(a: *const Ambiguous, gpa: Allocator, pool: *Pool, at: Position) run_module.Error!bool {
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);

@@ -160,6 +160,11 @@ pub const Recognizer = struct {
         return r.language.takesTokens(r.gpa, pool, at);
     }
 
+    /// As `Language.nextBytes`.
+    pub fn nextBytes(r: *const Recognizer, pool: *Pool, at: Position) span.Error!?std.StaticBitSet(256) {
+        return r.language.nextBytes(r.gpa, pool, at);
+    }
+
     /// As `Language.canStop`.
     pub fn canStop(r: *const Recognizer, pool: *Pool, at: Position) span.Error!bool {
         return r.language.canStop(r.gpa, pool, at);

@@ -441,6 +441,11 @@ pub const RecognizerState = struct {
     const OnlyByte = union(enum) { none, one: u8, several };
 
     fn onlyByte(s: *RecognizerState, position: Position) contract.Error!OnlyByte {
+        if (try s.recognizer.nextBytes(&s.pool, position)) |bytes| return switch (bytes.count()) {
+            0 => .none,
+            1 => .{ .one = @intCast(bytes.findFirstSet().?) },
+            else => .several,
+        };
         const n_nodes = s.pool.nodes.items.len;
         var only: OnlyByte = .none;
         for (0..256) |byte| {

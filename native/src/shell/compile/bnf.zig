@@ -90,6 +90,8 @@ pub const Reading = struct {
     tokens: *const NamedTokens = &.{},
     /// The JSON documents that its terminals are, by number.
     parts: []const Part = &.{},
+    /// Only one skipped lexeme may stand between two others.
+    skips_once: bool = false,
     /// Terminals were cut by what is around them.
     is_split: bool = false,
 

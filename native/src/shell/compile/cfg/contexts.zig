@@ -24,14 +24,14 @@ const contexts_max = 64;
 /// reaches beyond its terminal, and `reading` does not serve that.
 pub fn resolve(ctx: *const Context, grammar: *const Bnf, reading: *bnf.Reading) Error!Bnf {
     for (grammar.terminals) |terminal| {
-        if (terminal.looks) break;
+        if (terminal.looks or terminal.skip and reading.skips_once) break;
     } else return grammar.*;
     var looks: Looks = try .init(ctx, "");
     for (grammar.terminals) |terminal| if (terminal.looks) {
         looks.what = try whatOf(ctx, terminal);
         try looks.add(terminal.pattern);
     };
-    var cutter: Cutter = .{ .ctx = ctx, .grammar = grammar, .looks = &looks };
+    var cutter: Cutter = .{ .ctx = ctx, .grammar = grammar, .looks = &looks, .skips_once = reading.skips_once };
     try cutter.findMoves();
     if (cutter.isClosed()) return cutter.inPlace();
     if (reading.lexing != .contextual or !reading.isPlain()) return cutter.failOpen(reading);
@@ -51,6 +51,7 @@ const Cutter = struct {
     ctx: *const Context,
     grammar: *const Bnf,
     looks: *Looks,
+    skips_once: bool,
     contexts: ArrayList(Place) = .empty,
     terminals: ArrayList(bnf.Terminal) = .empty,
     /// [new terminal]: the one that it is cut from.
@@ -141,7 +142,7 @@ const Cutter = struct {
 
     /// Whether the terminals can stay as they are.
     fn isClosed(c: *const Cutter) bool {
-        if (c.contexts.items.len > 1) return false;
+        if (c.contexts.items.len > 1 or c.skips_once) return false;
         for (c.moves.items) |moves| for (moves) |move| if (move.by == null) return false;
         return true;
     }
@@ -164,7 +165,7 @@ const Cutter = struct {
     fn failOpen(c: *const Cutter, reading: *const bnf.Reading) Error {
         const place = for (c.grammar.terminals) |terminal| {
             if (terminal.looks) break terminal.place;
-        } else unreachable;
+        } else return c.ctx.diag.fail(.grammar, "ignore_once is served where lexemes are read by place, without tokens and schemas", .{});
         const why = if (reading.lexing != .contextual) "by the longest lexeme" else "in a grammar with tokens or schemas";
         return c.ctx.diag.fail(
             .grammar,
@@ -189,9 +190,9 @@ const Cutter = struct {
         var is_new = true;
         while (is_new) {
             is_new = false;
-            for (c.skipped) |*to| {
+            for (c.skipped, 0..) |*to, from| {
                 var all = to.*;
-                for (0..n) |by| if (to.* & bit(by) != 0) {
+                for (0..n) |by| if (to.* & bit(by) != 0 and (by == from or !c.skips_once)) {
                     all |= c.skipped[by];
                     for (c.grammar.terminals, 0..) |terminal, t| if (terminal.skip) for (c.movesFrom(by, t)) |move| {
                         if (move.by != null) all |= bit(move.to);
@@ -330,6 +331,10 @@ const Cutter = struct {
         for (0..c.contexts.items.len) |by| if (c.skipped[from] & bit(by) != 0) for (c.grammar.terminals, 0..) |terminal, t| {
             if (!terminal.skip) continue;
             for (c.movesFrom(by, t)) |move| if (move.to == to) if (move.by) |number| {
+                if (c.skips_once) {
+                    if (by == from) try c.addHelper(rule, &.{.{ .terminal = number }});
+                    continue;
+                }
                 const before = try c.ruleOf(.{ .what = .skip, .from = from, .to = @intCast(by) });
                 try c.addHelper(rule, &.{ before, .{ .terminal = number } });
             };

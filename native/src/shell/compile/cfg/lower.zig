@@ -24,6 +24,9 @@ const alternatives_max = 32;
 /// Parts of one alternative that may match the empty text; more get helpers.
 const nullable_max = 5;
 const number_max = std.math.maxInt(u16) - 1;
+/// Up to so many, repetitions are written out, and more are counted by blocks.
+const unary_max = 4096;
+const block_units = 256;
 
 /// Productions may be empty and rules lead to themselves in any way; terminals may match the empty text, which no
 /// lexeme is. Lives in the context's arena.
@@ -162,8 +165,7 @@ const Lowering = struct {
         // The counts from `min` on: without an end, at least one of a list; with one, nested optional tails.
         var head: ArrayList(Symbol) = .empty;
         const n_head = if (repeat.max == null) repeat.min -| 1 else repeat.min;
-        if (n_head > number_max) return l.failLimit("repetitions");
-        for (0..n_head) |_| try l.ctx.append(&head, unit);
+        try l.exactly(unit, n_head, &head);
         const max = repeat.max orelse {
             const list = try l.addRule();
             try l.produce(list, &.{unit});
@@ -178,6 +180,7 @@ const Lowering = struct {
 
     /// A helper for none to `n` of them: one and then none to n - 1, so that what comes next decides when it ends.
     fn upTo(l: *Lowering, unit: Symbol, n: u32) Error!Symbol {
+        if (n > unary_max) return l.upToBlocks(unit, n);
         var helper: ?Symbol = null;
         for (0..n) |_| {
             const next = try l.addRule();
@@ -186,6 +189,40 @@ const Lowering = struct {
             helper = .{ .rule = next };
         }
         return helper.?;
+    }
+
+    /// As many blocks as are whole, and then less than one: within a block there are two ways to read on.
+    fn upToBlocks(l: *Lowering, unit: Symbol, n: u32) Error!Symbol {
+        const block = try l.power(unit, std.math.log2_int(u32, block_units));
+        var helper = if (n % block_units > 0) try l.upTo(unit, n % block_units) else try l.group(try l.one(&.{}));
+        const rest = try l.upTo(unit, block_units - 1);
+        for (0..n / block_units) |_| {
+            const next = try l.addRule();
+            try l.produce(next, &.{rest});
+            try l.produce(next, &.{ block, helper });
+            helper = .{ .rule = next };
+        }
+        return helper;
+    }
+
+    /// Counted in binary, if they are many.
+    fn exactly(l: *Lowering, unit: Symbol, n: u32, out: *ArrayList(Symbol)) Error!void {
+        if (n <= unary_max) {
+            for (0..n) |_| try l.ctx.append(out, unit);
+            return;
+        }
+        for (0..32) |bit| if (n >> @intCast(bit) & 1 != 0) try l.ctx.append(out, try l.power(unit, bit));
+    }
+
+    /// 2 to the power of `exponent` of them.
+    fn power(l: *Lowering, unit: Symbol, exponent: usize) Error!Symbol {
+        var whole = unit;
+        for (0..exponent) |_| {
+            const next = try l.addRule();
+            try l.produce(next, &.{ whole, whole });
+            whole = .{ .rule = next };
+        }
+        return whole;
     }
 
     fn orNothing(l: *Lowering, alternatives: []const Sequence) Error![]const Sequence {

@@ -22,6 +22,8 @@ const solved_max = 8;
 const terms_max = 64;
 /// What is repeated may become heavier than other expressions if it weighs no more than this.
 const repeated_weight_max = 64;
+/// And where the lexer became too large so, no more than this.
+const counted_weight_max = 4096;
 
 /// Lives in the context's arena.
 pub const Regular = struct {
@@ -110,7 +112,8 @@ pub const Regular = struct {
             .repeat => |repeat| {
                 const body = try r.part(repeat.expression) orelse return null;
                 const whole = try Part.repeat(arena, body, repeat.min, repeat.max);
-                return if (body.weight <= repeated_weight_max) whole else r.light(whole);
+                const is_light = body.weight <= repeated_weight_max and (r.weight_max > 0 or whole.weight <= counted_weight_max);
+                return if (is_light) whole else r.light(whole);
             },
         }
     }

@@ -68,7 +68,8 @@ pub const Macros = struct {
 
     fn regularExpression(m: *const Macros, place: Place) Error!*const ast.Node {
         const pattern = try m.text();
-        var flags: regex.Flags = .{ .dot_all = true };
+        var flags = of_ascii;
+        flags.dot_all = true;
         var in_json = false;
         while (try m.more()) {
             const at = m.cursor.here();
@@ -82,8 +83,10 @@ pub const Macros = struct {
         return if (in_json) m.inJson(node) else node;
     }
 
+    const of_ascii: regex.Flags = .{ .ascii_case = true, .ascii_classes = true };
+
     fn flagsOf(m: *const Macros, letters: []const u8, at: Place) Error!regex.Flags {
-        var flags: regex.Flags = .{};
+        var flags = of_ascii;
         for (letters) |letter| switch (letter) {
             'i' => flags.ignore_case = true,
             's' => flags.dot_all = true,

@@ -18,6 +18,8 @@ const Characters = @import("characters.zig").Characters;
 const Cursor = @import("cursor.zig").Cursor;
 const Dialect = @import("characters.zig").Dialect;
 const macros = @import("macros.zig");
+const ast = @import("../regex/ast.zig");
+const Part = @import("../cfg/part.zig").Part;
 const Tokens = @import("tokens.zig").Tokens;
 
 const Error = Allocator.Error || diagnostic.Error;
@@ -278,11 +280,32 @@ pub const Parser = struct {
             .budget = p.budget,
         };
         return switch (try reader.read(macro, place)) {
-            .pattern => |node| .{ .pattern = node },
+            .pattern => |node| p.expressionOf(node),
             .tokens => |tokens| .{ .tokens = tokens },
             .dispatch => |dispatch| p.dispatched(dispatch),
         };
     }
+
+    /// What is heavy is taken apart, so that the grammar can count its repetitions.
+    fn expressionOf(p: *Parser, node: *const ast.Node) Error!Expression {
+        if (Part.of(node).weight <= heavy) return .{ .pattern = node };
+        switch (node.*) {
+            .concat, .alternate => |parts| {
+                const all = try p.arena.alloc(Expression, parts.len);
+                for (all, parts) |*to, part| to.* = try p.expressionOf(part);
+                return if (node.* == .concat) .{ .sequence = all } else .{ .choice = all };
+            },
+            .repeat => |r| {
+                const counted = try p.arena.create(grammar.Repeat);
+                counted.* = .{ .expression = try p.expressionOf(r.node), .min = r.min, .max = r.max };
+                return .{ .repeat = counted };
+            },
+            else => return .{ .pattern = node },
+        }
+    }
+
+    /// States of an NFA.
+    const heavy = 1 << 14;
 
     fn dispatched(p: *Parser, dispatch: macros.Dispatch) Error!Expression {
         const free: Expression = .{ .pattern = dispatch.free };

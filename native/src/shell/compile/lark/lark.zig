@@ -60,10 +60,12 @@ fn parseChecked(
     };
     @memset(expansion.of_definitions, Expansion.none);
     try expansion.run(tree.names[tree.start].definition.?);
+    var reading = tree.reading;
+    reading.skips_once = tree.skips_once;
     return .{
         .grammar = try assemble(arena, &terminals, &expansion),
         .notes = try noteUnused(&notes, &terminals, &expansion),
-        .reading = tree.reading,
+        .reading = reading,
     };
 }
 

@@ -103,6 +103,7 @@ pub fn parse(
         .soft = parser.soft.items,
         .precedences = parser.precedences.items,
         .skips_first = parser.skips_first,
+        .skips_once = parser.skips_once,
         .start = start,
         .reading = parser.reading,
     };
@@ -192,6 +193,7 @@ const Parser = struct {
     reading: bnf.Reading = .{ .lexing = .contextual },
     precedences: ArrayList(Precedence) = .empty,
     skips_first: bool = true,
+    skips_once: bool = false,
     /// Lists under construction, the innermost last.
     stack: ArrayList(Expression) = .empty,
     alternatives: ArrayList(Alternative) = .empty,
@@ -663,8 +665,13 @@ const Parser = struct {
                 .allow_initial_skip => if (p.grammar == 0) {
                     p.skips_first = is_set;
                 },
-                .allow_invalid_utf8, .ignore_once => if (is_set) {
+                .allow_invalid_utf8 => if (is_set) {
                     try p.note(place, "{s} has no effect", .{member.key});
+                },
+                .ignore_once => if (p.grammar == 0) {
+                    p.skips_once = is_set;
+                } else if (is_set) {
+                    try p.note(place, "{s} has no effect in a grammar within another", .{member.key});
                 },
             }
         }

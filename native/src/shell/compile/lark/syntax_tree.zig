@@ -111,6 +111,8 @@ pub const SyntaxTree = struct {
     precedences: []const Precedence,
     /// Whether what is skipped may come before the first lexeme.
     skips_first: bool,
+    /// Only one lexeme that is skipped may stand between two others.
+    skips_once: bool,
     /// Of `names`: the rule that derives whole texts.
     start: u32,
     /// What %lexing and %conflicts say.

@@ -22,11 +22,13 @@ const CharacterSet = @import("character_set.zig").CharacterSet;
 const Error = Allocator.Error || diagnostic.Error;
 
 /// The flags in force at the start of the pattern; `(?i)` and the like change them within it.
-pub const Flags = packed struct(u7) {
+pub const Flags = packed struct(u8) {
     ignore_case: bool = false,
     /// Where case is ignored, it is that of ASCII's letters alone.
     ascii_case: bool = false,
     dot_all: bool = false,
+    /// \d, \w and \s are of ASCII.
+    ascii_classes: bool = false,
     verbose: bool = false,
     /// Makes `^` and `$` match at lines, which is not supported: they become errors.
     multi_line: bool = false,
@@ -673,7 +675,16 @@ const Parser = struct {
     fn shorthand(p: *Parser, index: u3) Error!*const Node {
         if (p.shorthands[index]) |node| return node;
         var set: CharacterSet = .{};
-        switch (index / 2) {
+        if (p.flags.ascii_classes) try set.ranges.appendSlice(p.arena, switch (index / 2) {
+            0 => &[_]Range{
+                .{ .first = '0', .last = '9' },
+                .{ .first = 'A', .last = 'Z' },
+                .{ .first = '_', .last = '_' },
+                .{ .first = 'a', .last = 'z' },
+            },
+            1 => &[_]Range{.{ .first = '0', .last = '9' }},
+            else => &[_]Range{ .{ .first = '\t', .last = '\r' }, .{ .first = ' ', .last = ' ' } },
+        }) else switch (index / 2) {
             0 => try unicode.appendWord(p.arena, &set.ranges),
             1 => try unicode.append(p.arena, &set.ranges, unicode.digit),
             else => try set.ranges.appendSlice(p.arena, unicode.space),
