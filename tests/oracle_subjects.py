@@ -19,6 +19,8 @@ from oracles.prefilled import Prefilled
 
 FORCED_BYTES_MAX = 65536
 END_OF_GENERATION = 2
+LOOK_AROUND = re.compile(r"\(\?<?[=!]|\\[bB]")
+LAZY = re.compile(r"/.*[*+?}]\?.*/|_STRING_")
 COMBINED = re.compile(r" & |~[/\"(]")
 
 # Beyond these an oracle, which is slow, is not asked.
@@ -281,6 +283,8 @@ def of_choices(constraint: dict[str, Any]) -> recognizer.Recognizer:
 def of_regex(constraint: dict[str, Any]) -> recognizer.Recognizer:
     if constraint.get("search"):
         raise NotKnown("patterns that match anywhere")
+    if LOOK_AROUND.search(octets(constraint["regex"]).decode()):
+        raise NotKnown("look-around: oracles/look_around.py")
     pattern = octets(constraint["regex"]).decode()
     try:
         re.compile(pattern)
@@ -295,6 +299,8 @@ def of_grammar(constraint: dict[str, Any]) -> recognizer.Recognizer:
         raise NotKnown("declared precedence")
     if "%case" in grammar and not grammar.isascii():
         raise NotKnown("case beyond that of ASCII")
+    if LOOK_AROUND.search(grammar) or LAZY.search(grammar):
+        raise NotKnown("look-around and lazy repeats: oracles/look_around.py")
     if COMBINED.search(grammar):
         raise NotKnown("intersections and complements, which Lark has not")
     if "imports" in constraint or "start" in constraint or "%declare" in grammar:

@@ -103,7 +103,15 @@ pub const Spans = struct {
             }
         }
         std.sort.pdq(u32, s.exits.items, nodes, isBefore);
-        return s.keep(trie, .{ .node = node, .first = first, .stay = stay, .tokens = &.{}, .is_bitmap = false, .exits = &.{}, .ends = &.{} });
+        return s.keep(trie, .{
+            .node = node,
+            .first = first,
+            .stay = stay,
+            .tokens = &.{},
+            .is_bitmap = false,
+            .exits = &.{},
+            .ends = &.{},
+        });
     }
 
     fn isBefore(nodes: []const @import("../vocabulary/byte_trie.zig").Node, a: u32, b: u32) bool {
