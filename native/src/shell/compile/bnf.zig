@@ -32,6 +32,8 @@ pub const Terminal = struct {
     lazy: bool = false,
     /// Its pattern has look-around, or lazy repeats (cfg/contexts.zig).
     looks: bool = false,
+    /// It is one string.
+    literal: bool = false,
     /// It was skipped: what can come between two lexemes.
     separates: bool = false,
     precedence: ?Precedence = null,

@@ -24,6 +24,7 @@ const maximal_munch = @import("../lr/maximal_munch.zig");
 const buildProgram = @import("../lr/build_program.zig").buildProgram;
 const normalise = @import("normalise.zig").normalise;
 const separable = @import("separable.zig");
+const shadowed = @import("shadowed.zig");
 
 /// The language owns what it has from `gpa`; all else lives in the context's arena. ELIZA_ERR_GRAMMAR: no text is in the
 /// language, or a conflict that `reading` refuses.
@@ -49,6 +50,7 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
             if (try isLongest(ctx, grammar, &parser, lexer, reading.lexing)) {
                 if (reading.lexing == .longest) {
                     try maximal_munch.noteInseparable(ctx.arena, grammar, &parser, lexer, notes, ctx.budget, ctx.diag);
+                    try shadowed.note(ctx, grammar, &parser, lexer, notes);
                 }
                 return finish(gpa, grammar, lexer, &parser, null);
             }
@@ -57,6 +59,7 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
     }
     const normal = try normalise(ctx, grammar);
     const parser = try tables.build(ctx.arena, &normal, found, .keep, notes, ctx.budget, ctx.diag);
+    if (reading.lexing == .longest) try shadowed.note(ctx, &normal, &parser, lexer, notes);
     const is_longest = reading.isPlain() and !parser.has_conflicts and
         try isLongest(ctx, &normal, &parser, lexer, reading.lexing);
     return finish(gpa, &normal, lexer, &parser, if (is_longest) null else reading);

@@ -132,7 +132,7 @@ fn isOneOfEach(ctx: *const Context, tables: *const Tables, lexer: *const Dfa, ac
 }
 
 /// [state * words]: the terminals on which a state has an action.
-fn findAccepted(ctx: *const Context, t: *const Tables) Error![]u64 {
+pub fn findAccepted(ctx: *const Context, t: *const Tables) Error![]u64 {
     const accepted = try ctx.alloc(u64, t.shift_sets.len);
     @memcpy(accepted, t.shift_sets);
     for (0..t.n_states) |state| {

@@ -127,6 +127,7 @@ pub const Terminals = struct {
                 .skip = entry.skip,
                 .leads = t.tree.skips_first,
                 .lazy = entry.lazy,
+                .literal = entry.tree.is_literal,
                 .looks = entry.tree.properties.looks,
                 .matches_nothing = entry.tree.properties.matches_nothing,
                 .precedence = entry.precedence,
