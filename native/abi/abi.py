@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from c_header import HeaderError, read_header
-from outputs import Manifest, exports_map, first_sizes_header, manifest_json, typescript_module
+from outputs import Manifest, exports_map, first_sizes_header, manifest_json, rust_module, typescript_module
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = ROOT / "native" / "include" / "eliza_inference.h"
@@ -23,6 +23,7 @@ OUTPUTS = {
     MANIFEST: manifest_json,
     ROOT / "native" / "abi" / "eliza_inference.map": exports_map,
     ROOT / "bindings-ts" / "src" / "abi.generated.ts": typescript_module,
+    ROOT / "bindings-rust" / "src" / "sys.rs": rust_module,
     ROOT / "tests" / "native" / "first_sizes.h": first_sizes_header,
 }
 

@@ -94,3 +94,64 @@ def typescript_argument(parameter: dict[str, Any], opaque: set[str]) -> str:
     if parameter["type"] in opaque or parameter.get("owner") == "freed":
         return OPAQUE
     return READ if parameter["direction"] == "in" else WRITTEN
+
+
+RUST_TYPES = {
+    "char": "c_char",
+    "float": "f32",
+    "int": "c_int",
+    "int8_t": "i8",
+    "int32_t": "i32",
+    "size_t": "usize",
+    "uint8_t": "u8",
+    "uint32_t": "u32",
+    "uint64_t": "u64",
+    "void": "c_void",
+}
+
+
+def rust_module(manifest: Manifest) -> str:
+    """The declarations of the Rust crate."""
+    lines = ["// Generated from native/abi/manifest.json by `python native/abi/abi.py generate`. Do not edit.", ""]
+    lines += ["use std::os::raw::{c_char, c_int, c_void};", ""]
+    for constant in manifest["constants"]:
+        width = "i32" if -(2**31) <= constant["value"] < 2**31 else "i64"
+        lines.append(f"pub const {constant['name']}: {width} = {constant['value']};")
+    for handle in manifest["handles"]:
+        name = handle.removeprefix("struct ")
+        lines += ["", "#[repr(C)]", f"pub struct {name} {{", "    _private: [u8; 0],", "}"]
+    lines.append("")
+    lines += [f"pub type {alias['name']} = {rust_type(alias['type'])};" for alias in manifest["aliases"]]
+    for callback in manifest["callbacks"]:
+        lines.append(f'pub type {callback["name"]} = Option<unsafe extern "C" fn{rust_signature(callback)}>;')
+    for struct in manifest["structs"]:
+        name, size = struct["name"], struct["size"]
+        lines += ["", "#[repr(C)]", "#[derive(Clone, Copy)]", f"pub struct {name} {{"]
+        lines += [f"    pub {field['name']}: {rust_type(field['type'])}," for field in struct["fields"]]
+        lines += ["}", ""]
+        for width in ("32", "64"):
+            lines.append(f'#[cfg(target_pointer_width = "{width}")]')
+            lines.append(f"const _: [(); {size[width]}] = [(); std::mem::size_of::<{name}>()];")
+    lines += ["", 'extern "C" {']
+    lines += [f"    pub fn {function['name']}{rust_signature(function)};" for function in manifest["functions"]]
+    return "\n".join([*lines, "}", ""])
+
+
+def rust_signature(function: dict[str, Any]) -> str:
+    parameters = ", ".join(
+        f"{parameter['name']}: {rust_type(parameter['type'])}" for parameter in function["parameters"]
+    )
+    returns = function["returns"]["type"]
+    return f"({parameters})" + ("" if returns == "void" else f" -> {rust_type(returns)}")
+
+
+def rust_type(type_: str) -> str:
+    """Of a C type: a base, and pointers to it, each of which points to a constant or to a variable."""
+    base, *pointers = type_.split("*")
+    words = base.split()
+    [name] = [word for word in words if word not in ("const", "struct")]
+    found, is_constant = RUST_TYPES.get(name, name), "const" in words
+    for qualifier in pointers:
+        found = f"{'*const' if is_constant else '*mut'} {found}"
+        is_constant = "const" in qualifier
+    return found

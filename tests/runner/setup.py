@@ -11,7 +11,7 @@ from pathlib import Path
 from runner.step import PYTHON, ROOT, TESTS, VENV, Step
 
 DEMO = ("python", "libllama", "package")
-ALL = (*DEMO, "typescript", "suites", "transformers", "hosts", "web", "site", "valgrind", "fuzz", "kotlin", "release")
+ALL = (*DEMO, "typescript", "suites", "transformers", "hosts", "web", "site", "valgrind", "fuzz", "kotlin", "rust", "release")
 
 BINDING = ROOT / "bindings-python"
 PIP = [PYTHON, "-m", "pip", "--disable-pip-version-check", "install"]
@@ -28,6 +28,7 @@ PACKAGE_FILES = (
 VALGRIND_PACKAGES = {"valgrind": ["valgrind"]}
 FUZZ_PACKAGES = {"clang": ["clang"], "libclang-rt-dev": ["/usr/share/doc/libclang-rt-dev"]}
 WEB_PACKAGES = {"chromium": ["chromium"], "firefox-esr": ["firefox-esr"]}
+RUST_PACKAGES = {"cargo": ["cargo"], "rustc": ["rustc"], "gcc": ["cc"]}
 RELEASE_PACKAGES = {
     "cmake": ["cmake"],
     "gcc": ["cc"],
@@ -41,6 +42,8 @@ RELEASE_PACKAGES = {
     "libc6-armhf-cross": ["/usr/arm-linux-gnueabihf/lib/libc.so.6"],
     "musl": ["/lib/ld-musl-x86_64.so.1"],
     "wine64": ["/usr/lib/wine/wine64"],
+    "llvm": ["dsymutil", "llvm-symbolizer", "llvm-pdbutil"],
+    "gdb": ["gdb"],
 }
 
 
@@ -108,6 +111,11 @@ def has_web_tests() -> bool:
     return sys.platform == "linux"
 
 
+def has_rust_tests() -> bool:
+    """The compiler comes from Debian, unless there is one."""
+    return sys.platform == "linux"
+
+
 def has_release_tests() -> bool:
     """A release is built and emulated on one kind of machine."""
     return sys.platform == "linux" and platform.machine() == "x86_64"
@@ -162,6 +170,8 @@ def _system_packages(needs: Collection[str]) -> Step | None:
         wanted |= FUZZ_PACKAGES
     if "web" in needs and has_web_tests():
         wanted |= WEB_PACKAGES
+    if "rust" in needs and has_rust_tests():
+        wanted |= RUST_PACKAGES
     if "release" in needs and has_release_tests():
         wanted |= RELEASE_PACKAGES
     missing = [package for package, files in wanted.items() if not all(map(_is_there, files))]

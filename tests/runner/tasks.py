@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runner.counts import bun_counts, native_counts, pytest_counts, zig_counts
-from runner.setup import has_fuzz_tests, has_release_tests, has_valgrind_tests, has_web_tests
+from runner.setup import has_fuzz_tests, has_release_tests, has_rust_tests, has_valgrind_tests, has_web_tests
 from runner.step import PYTHON, ROOT, TESTS, Step
 
 MODEL = TESTS / "models" / "eliza-router.gguf"
@@ -79,6 +79,17 @@ def _tasks() -> list[Task]:
             library="fast",
         ),
     ]
+    if has_rust_tests():
+        found.append(
+            _pytest(
+                "test rust",
+                "the Rust crate",
+                TESTS / "rust",
+                "Rust tests",
+                needs=("python", "libllama", "rust"),
+                library="fast",
+            )
+        )
     if has_web_tests():
         found.append(
             _pytest(
