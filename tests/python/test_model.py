@@ -1,5 +1,8 @@
 """Opening models, and text to tokens and back."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -112,3 +115,16 @@ def test_a_model_that_is_cut_is_refused_at_once(llama: LlamaInfo, tmp_path: Path
     cut.write_bytes(content[: len(content) * percent // 100])
     with pytest.raises(ModelFileError, match="is damaged"):
         Model(cut)
+
+
+def test_a_libllama_without_its_backends_is_told_to_be_one(llama: LlamaInfo, tmp_path: Path) -> None:
+    """As in an app whose libraries stay inside its archive, where no folder can be searched for them."""
+    for file in Path(llama.path).parent.iterdir():
+        if not file.name.startswith("libggml-cpu"):
+            (tmp_path / file.name).symlink_to(file)
+    code = f"from eliza_inference import Model\nModel({str(MODEL_FILE)!r})"
+    environment = {**os.environ, "ELIZA_INFERENCE_LLAMA": str(tmp_path / Path(llama.path).name)}
+    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert result.returncode != 0
+    assert "has no backend that could run it" in result.stderr
+    assert "ggml_backend_load" in result.stderr

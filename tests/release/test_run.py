@@ -41,6 +41,21 @@ def test_every_conformance_case(programs: Programs, cases: Path) -> None:
     assert passed is not None and int(passed[1]) > 15000, result.stdout
 
 
+def test_paths_may_have_any_characters(programs: Programs) -> None:
+    """On Windows, too, whatever its code page: files, and the path of libllama in the environment."""
+    folder = programs.folder / "Łódź 東京"
+    folder.mkdir()
+    other = folder / programs.library.name
+    other.symlink_to(programs.library)
+    path = f"Z:{other}" if other.suffix == ".dll" else str(other)
+    program = programs.compile("paths", Path(__file__).parent / "paths.c")
+    result = programs.run(program, ELIZA_INFERENCE_LLAMA=path, LC_ALL="C.UTF-8")
+    assert result.returncode == 0, result.stdout + result.stderr
+    if programs.machine.name != "android-armeabi-v7a":  # with 32 bits there is no libllama at all
+        assert f"{path} is not libllama: it has no llama_model_load_from_file" in result.stdout
+    assert (programs.folder / "vocabulary Łódź 東.bin").is_file()
+
+
 def test_the_recognizers_at_the_c_boundary(programs: Programs) -> None:
     result = programs.run(programs.compile("recognizer_test", NATIVE_TESTS / "recognizer_test.c"))
     assert result.returncode == 0, result.stdout + result.stderr

@@ -17,6 +17,7 @@ pub const watch = @import("base/watch.zig");
 
 // platform
 pub const clock = @import("platform/clock.zig");
+pub const environment = @import("platform/environment.zig");
 pub const file = @import("platform/file.zig");
 pub const log = @import("platform/log.zig");
 pub const mapping = @import("platform/mapping.zig");

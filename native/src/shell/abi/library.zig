@@ -2,17 +2,17 @@
 
 const config = @import("config");
 const boundary = @import("boundary.zig");
+const environment = @import("engine").environment;
 const log = @import("engine").log;
-const builtin = @import("builtin");
 const std = @import("std");
 
 pub const abi_version = 15;
 
 /// A caller of ABI 13 has a shorter stream config, and no way to say so: its environment does.
 pub fn isForAbi13() bool {
-    if (builtin.cpu.arch.isWasm()) return false;
-    const value = std.c.getenv("ELIZA_INFERENCE_ABI") orelse return false;
-    return std.mem.eql(u8, std.mem.span(value), "13");
+    var buffer: [16]u8 = undefined;
+    const value = environment.get("ELIZA_INFERENCE_ABI", &buffer) orelse return false;
+    return std.mem.eql(u8, value, "13");
 }
 
 export fn eliza_inference_abi_version() [*:0]const u8 {

@@ -7,6 +7,7 @@ const Context = @import("context.zig").Context;
 const LlamaGrammar = @import("llama_grammar.zig").LlamaGrammar;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
+const environment = @import("engine").environment;
 const log = @import("engine").log;
 const sampling = @import("engine").sampling;
 const span = @import("engine").span;
@@ -37,8 +38,9 @@ pub const Grammar = struct {
     }
 
     fn isLlamaAskedFor() bool {
-        const value = std.c.getenv("ELIZA_INFERENCE_GRAMMAR") orelse return false;
-        return std.mem.eql(u8, std.mem.span(value), "llama");
+        var buffer: [16]u8 = undefined;
+        const value = environment.get("ELIZA_INFERENCE_GRAMMAR", &buffer) orelse return false;
+        return std.mem.eql(u8, value, "llama");
     }
 
     /// llama.cpp's sampler for what failed; if that fails, too, the first message says more.

@@ -9,6 +9,7 @@ const native_log = @import("native_log.zig");
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const dynlib = @import("dynlib.zig");
+const environment = @import("engine").environment;
 const file = @import("engine").file;
 const gpa = @import("engine").memory.gpa;
 const Mutex = @import("engine").mutex.Mutex;
@@ -23,6 +24,8 @@ pub const Runtime = struct {
     version: [:0]const u8,
     /// The caller or the environment named this copy: others in the process do not matter.
     chosen: bool,
+    /// How many of its backends there are, which run models; null if it has no such function.
+    backendCount: ?*const fn () callconv(.c) usize,
 };
 
 /// Binds the file that the caller names; if `path` is empty, the one of the environment, a loaded one, or one
@@ -80,12 +83,11 @@ fn refuseUnverifiedPlatform(d: *Diagnostic) diagnostic.Error!void {
 }
 
 fn search(d: *Diagnostic) diagnostic.Error!*const Runtime {
-    if (std.c.getenv(environment_name)) |value| {
-        const path = std.mem.span(value);
+    var buffer: [4096]u8 = undefined;
+    if (environment.get(environment_name, &buffer)) |path| {
         if (path.len > 0) return loadFile(path, d);
     }
     if (try attachLoaded(d)) |runtime| return runtime;
-    var buffer: [4096]u8 = undefined;
     const folder = ownFolder(&buffer);
     if (try besideThisLibrary(folder, d)) |path| {
         defer gpa.free(path);
@@ -183,7 +185,8 @@ fn bind(library: dynlib.Library, address: *anyopaque, path: []const u8, origin: 
         runtime.api.llama_log_set(native_log.receive, null);
         runtime.api.llama_backend_init();
     }
-    loadBackends(library, runtime.path);
+    runtime.backendCount = @ptrCast(@alignCast(symbol(library, "ggml_backend_reg_count")));
+    loadBackends(library, runtime);
     current = runtime;
     return runtime;
 }
@@ -197,12 +200,12 @@ fn versionText(api: *const Api) error{OutOfMemory}![:0]const u8 {
 }
 
 /// Some builds keep the code for each processor in files beside them, loaded on demand.
-fn loadBackends(library: dynlib.Library, path: []const u8) void {
-    const count: *const fn () callconv(.c) usize = @ptrCast(@alignCast(symbol(library, "ggml_backend_reg_count") orelse return));
+fn loadBackends(library: dynlib.Library, runtime: *const Runtime) void {
+    const count = runtime.backendCount orelse return;
     const load_all: *const fn ([*:0]const u8) callconv(.c) void =
         @ptrCast(@alignCast(symbol(library, "ggml_backend_load_all_from_path") orelse return));
     if (count() > 0) return;
-    const folder = gpa.dupeSentinel(u8, folderOf(path), 0) catch return;
+    const folder = gpa.dupeSentinel(u8, folderOf(runtime.path), 0) catch return;
     defer gpa.free(folder);
     load_all(folder);
 }

@@ -15,6 +15,10 @@ const gguf = @import("gguf.zig");
 const Mapping = @import("engine").mapping.Mapping;
 const gpa = @import("engine").memory.gpa;
 
+const no_backend = "{s}: libllama ({s}) has no backend that could run it: its files, such as libggml-cpu.so, do not lie beside " ++
+    "it as files. An app whose libraries stay inside its APK loads them before (ggml_backend_load), or lets them be extracted " ++
+    "(extractNativeLibs, useLegacyPackaging)";
+
 /// Reference-counted. Any thread may use it.
 pub const Model = struct {
     references: std.atomic.Value(u32) = .init(1),
@@ -44,6 +48,9 @@ pub const Model = struct {
         if (n_gpu_layers) |n| layers.* = @bitCast(n);
         native_log.forget();
         const handle = runtime.api.loadModel(runtime.layout, own_path, &params) orelse {
+            if (runtime.backendCount) |count| {
+                if (count() == 0) return d.fail(.ffi_fault, no_backend, .{ path, runtime.path });
+            }
             var buffer: [native_log.reason_bytes_max]u8 = undefined;
             return d.fail(.bundle_invalid, "{s}: libllama cannot load it: {s}", .{ path, native_log.reason(&buffer) });
         };
