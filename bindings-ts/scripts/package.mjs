@@ -1,8 +1,10 @@
 // Makes the npm packages of a release: `node scripts/package.mjs ../zig-out/release OUTPUT`.
 //
 // One package for each platform, with the library alone, and this package, which asks for all of them as optional
-// dependencies: npm installs the one whose os, cpu and libc fit. The version is that of the release. The sources become
-// one file, with what they depend on, since finding and reading many takes most of the time of an import.
+// dependencies: npm installs the one whose os, cpu and libc fit. Those for Android are for JavaScript that runs there;
+// an app's build runs elsewhere, and takes the archive out of a package for every platform. The version is that of the
+// release. The sources become one file, with what they depend on, since finding and reading many takes most of the time
+// of an import.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,12 +25,21 @@ const { license } = source;
 const legal = ["LICENSE", "THIRD_PARTY.md"].map((name) => join(project, name));
 
 mkdirSync(output, { recursive: true });
-const platforms = manifest.files.filter((file) => file.target && file.path.startsWith("lib/"));
+const androidProcessors = { "arm64-v8a": "arm64", "armeabi-v7a": "arm", x86_64: "x64" };
+const platforms = manifest.files.filter((file) => file.target && platformOf(file));
 const optionalDependencies = Object.fromEntries(platforms.map((file) => [packagePlatform(file), manifest.version]));
+packageAndroid();
 packageBinding();
 
+/** As Node.js names it: its folder in the release, but for Android; undefined if the file is no package's. */
+function platformOf(file) {
+  const folder = basename(dirname(file.path));
+  if (file.path.startsWith("lib/")) return folder;
+  if (file.path === `android/jniLibs/${folder}/libelizainference.so`) return `android-${androidProcessors[folder]}`;
+}
+
 function packagePlatform(file) {
-  const platform = basename(dirname(file.path));
+  const platform = platformOf(file);
   const [os, cpu, musl] = platform.split("-");
   const libc = os === "linux" ? { libc: [musl ?? "glibc"] } : {};
   const name = `@${source.name}/${platform}`;
@@ -37,6 +48,17 @@ function packagePlatform(file) {
     cpSync(join(release, file.path), join(folder, basename(file.path))),
   );
   return name;
+}
+
+/** What Gradle takes: a folder as a Maven repository has it. */
+function packageAndroid() {
+  const name = `@${source.name}/android`;
+  const files = manifest.files.filter((file) => file.path.startsWith("maven/"));
+  if (files.length === 0) return;
+  const description = `The Android archive of ${source.name}: maven { url = uri("node_modules/${name}/maven") }`;
+  pack({ name, version: manifest.version, description, license }, (folder) => {
+    for (const file of files) cpSync(join(release, file.path), join(folder, file.path));
+  });
 }
 
 function packageBinding() {

@@ -30,8 +30,8 @@ function canOpen(name: string): boolean {
 export function defaultPath(): string {
   const explicit = fileOfVariable("ELIZA_INFERENCE_LIBRARY");
   if (explicit) return explicit;
-  // An Android app brings it: its name alone finds it. What has the first name may be another library.
-  if ((process.platform as string) === "android")
+  // An Android app without the package brings it: its name alone finds it. What has the first name may be another one.
+  if ((process.platform as string) === "android" && !packagedLibrary())
     return canOpen(secondLibraryFile()) ? secondLibraryFile() : libraryFile();
   const found = installedLibrary();
   if (found) return found;

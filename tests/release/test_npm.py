@@ -44,24 +44,36 @@ def installed(packages: Path, release: Release, tmp_path_factory: pytest.TempPat
     return folder
 
 
-def test_there_is_a_package_for_each_desktop_library(packages: Path, release: Release) -> None:
+ANDROID = {"arm64-v8a": "arm64", "armeabi-v7a": "arm", "x86_64": "x64"}
+
+
+def test_there_is_a_package_for_each_library(packages: Path, release: Release) -> None:
     main = description(packages / f"eliza-inference-{release.version}.tgz")
     assert main["version"] == release.version
     for path in release.libraries():
-        if not path.startswith("lib/"):
-            continue
-        platform = path.split("/")[1]
+        *_, folder, library = path.split("/")
+        platform = f"android-{ANDROID[folder]}" if path.startswith("android/") else folder
         os_name, cpu, *musl = platform.split("-")
-        package = description(packages / f"eliza-inference-{platform}-{release.version}.tgz")
+        archive = packages / f"eliza-inference-{platform}-{release.version}.tgz"
+        package = description(archive)
+        assert content(archive, library) == (release.folder / path).read_bytes()
         assert (package["os"], package["cpu"]) == ([os_name], [cpu])
         assert package.get("libc") == ([*musl, "glibc"][:1] if os_name == "linux" else None)
         assert main["optionalDependencies"][package["name"]] == package["version"] == release.version
-    assert len(main["optionalDependencies"]) == 8
+    assert len(main["optionalDependencies"]) == 11
+
+
+def test_the_build_of_an_android_app_finds_the_archive_on_any_platform(packages: Path, release: Release) -> None:
+    package = packages / f"eliza-inference-android-{release.version}.tgz"
+    assert not {"os", "cpu", "libc"} & description(package).keys()
+    folder = f"maven/eliza/inference/elizainference/{release.version}"
+    for name in (f"elizainference-{release.version}.{ending}" for ending in ("aar", "pom")):
+        assert content(package, f"{folder}/{name}") == (release.folder / folder / name).read_bytes()
 
 
 def test_every_package_brings_the_licences(packages: Path) -> None:
     archives = list(packages.glob("*.tgz"))
-    assert len(archives) == 9
+    assert len(archives) == 13
     for archive in archives:
         assert {name: content(archive, name) for name in LEGAL} == LEGAL, archive.name
         assert description(archive)["license"] == "MIT", archive.name
