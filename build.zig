@@ -17,8 +17,7 @@ pub fn build(b: *std.Build) void {
     const target = b.standardTargetOptions(.{ .default_target = .{ .cpu_model = .baseline } });
     const optimize = b.standardOptimizeOption(.{});
 
-    const options = b.addOptions();
-    options.addOption([]const u8, "version", manifest.version);
+    const config: library.Config = .init(b, manifest.version);
 
     const strip = b.option(bool, "strip", "Leave out debug information (default: yes, except in debug builds)") orelse (optimize != .debug);
     const name = b.option([]const u8, "name", "The library's name, such as " ++ library.second_name ++ " (default: elizainference)");
@@ -26,21 +25,21 @@ pub fn build(b: *std.Build) void {
         .target = target,
         .optimize = optimize,
         .strip = strip,
-        .config = options,
+        .config = config,
         .name = name orelse "elizainference",
     };
-    const shared = library.add(b, chosen);
+    const shared = library.add(b, chosen).library;
     shared.installHeader(b.path("native/include/eliza_inference.h"), "eliza_inference.h");
     b.installArtifact(shared);
     java.addStep(b, shared, chosen);
-    const webassembly = library.addWebAssembly(b, options);
+    const webassembly = library.addWebAssembly(b, config);
     const install = b.addInstallFile(webassembly.getEmittedBin(), "wasm/elizainference.wasm");
     b.step("wasm", "Build the WebAssembly module for JavaScript").dependOn(&install.step);
-    const fuzzed = b.addInstallArtifact(library.addFuzzed(b, target, options), .{ .dest_dir = .{ .override = .{ .custom = "fuzz" } } });
+    const fuzzed = b.addInstallArtifact(library.addFuzzed(b, target, config), .{ .dest_dir = .{ .override = .{ .custom = "fuzz" } } });
     b.step("fuzz", "Build the library for tests/fuzz, into zig-out/fuzz").dependOn(&fuzzed.step);
-    addTests(b, target, optimize, options);
+    addTests(b, target, optimize, config);
     addThreadsTest(b, chosen);
-    release.addStep(b, manifest.version, options);
+    release.addStep(b, config);
 }
 
 /// The library and a program that uses it from many threads, both with ThreadSanitizer.
@@ -64,7 +63,7 @@ fn addTests(
     b: *std.Build,
     target: std.Build.ResolvedTarget,
     optimize: std.lang.OptimizeMode,
-    options: *std.Build.Step.Options,
+    config: library.Config,
 ) void {
     const message = b.createModule(.{
         .root_source_file = b.path("native/src/message.zig"),
@@ -91,7 +90,7 @@ fn addTests(
             .{ .name = "message", .module = message },
         },
     });
-    module.addOptions("config", options);
+    module.addOptions("config", config.module);
     library.addGrammars(b, module);
     module.addAnonymousImport("abi_manifest", .{ .root_source_file = b.path("native/abi/manifest.json") });
     const filters = b.option([]const []const u8, "test-filter", "Run only the tests whose name contains this") orelse &.{};

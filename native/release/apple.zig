@@ -68,12 +68,13 @@ const package =
 ;
 
 /// The framework and the package. `join` is the program of universal.zig.
-pub fn addFramework(b: *std.Build, join: *std.Build.Step.Compile, config: *std.Build.Step.Options) []const File {
+pub fn addFramework(b: *std.Build, join: *std.Build.Step.Compile, config: library.Config) []const File {
     const texts = b.addWriteFiles();
     const map = texts.add("module.modulemap", module_map);
     var files: std.ArrayList(File) = .empty;
     append(b, &files, "apple/Package.swift", texts.add("Package.swift", package));
     append(b, &files, framework ++ "/Info.plist", texts.add("Info.plist", information(b)));
+    for (targets.legal) |name| append(b, &files, b.fmt("{s}/{s}", .{ framework, name }), b.path(name));
     for (slices) |slice| {
         const folder = b.fmt("{s}/{s}", .{ framework, slice.name });
         append(b, &files, b.fmt("{s}/{s}", .{ folder, archive }), addSlice(b, join, slice, config));
@@ -94,7 +95,21 @@ pub fn joinMac(b: *std.Build, join: *std.Build.Step.Compile, arm64: std.Build.La
     return joined;
 }
 
-fn addSlice(b: *std.Build, join: *std.Build.Step.Compile, slice: Slice, config: *std.Build.Step.Options) std.Build.LazyPath {
+/// What debuggers and crash reports of a Mac look names and lines up in, made by the `dsymutil` in the PATH. `whole` is the library
+/// with its symbols; the folder of its build must still be there.
+pub fn addSymbols(b: *std.Build, whole: std.Build.LazyPath, comptime name: []const u8) []const File {
+    const run = b.addRunFile(b.findProgramLazy(.{ .names = &.{"dsymutil"} }));
+    run.addFileArg(whole);
+    run.addArg("-o");
+    const bundle = run.addOutputDirectoryArg(name ++ ".dSYM");
+    var files: std.ArrayList(File) = .empty;
+    for ([_][]const u8{ "Contents/Info.plist", "Contents/Resources/DWARF/" ++ name }) |path| {
+        append(b, &files, b.fmt(name ++ ".dSYM/{s}", .{path}), bundle.path(b, path));
+    }
+    return files.items;
+}
+
+fn addSlice(b: *std.Build, join: *std.Build.Step.Compile, slice: Slice, config: library.Config) std.Build.LazyPath {
     const run = b.addRunArtifact(join);
     const joined = run.addOutputFileArg(archive);
     for (slice.targets) |target| {

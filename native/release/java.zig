@@ -5,23 +5,22 @@ const library = @import("library.zig");
 const targets = @import("targets.zig");
 
 /// The bridge, a shared library that loads `core`.
-pub fn addBridge(b: *std.Build, core: *std.Build.Step.Compile, options: library.Options) *std.Build.Step.Compile {
+pub fn addBridge(b: *std.Build, core: *std.Build.Step.Compile, options: library.Options) library.Shared {
     const bridge = library.addShared(
         b,
         "elizainference_jni",
         b.path("android/jni/bridge.zig"),
         b.path("android/jni/eliza_inference_jni.map"),
+        core.getEmittedBin(),
         options,
     );
-    bridge.root_module.addImport("header", library.addHeader(b));
-    // By file: a dependency of the build would leave the path of its cache in the bridge.
-    bridge.root_module.addObjectFile(core.getEmittedBin());
+    bridge.compiled.root_module.addImport("header", library.addHeader(b));
     return bridge;
 }
 
 /// `zig build jni`: for the desktop, where Java loads the bridge by its path, with the library beside it.
 pub fn addStep(b: *std.Build, core: *std.Build.Step.Compile, options: library.Options) void {
-    const bridge = addBridge(b, core, options);
+    const bridge = addBridge(b, core, options).library;
     if (options.target.result.ofmt == .elf) bridge.root_module.addRPathSpecial("$ORIGIN");
     const step = b.step("jni", "Build the library and its bridge to Java");
     for ([_]*std.Build.Step.Compile{ core, bridge }) |compiled| {

@@ -2,13 +2,27 @@
 
 const std = @import("std");
 
+/// What all libraries of a build share.
+pub const Config = struct {
+    version: []const u8,
+    /// The Zig module `config`: the version.
+    module: *std.Build.Step.Options,
+    /// The program of identify.zig.
+    identify: *std.Build.Step.Compile,
+
+    pub fn init(b: *std.Build, version: []const u8) Config {
+        const module = b.addOptions();
+        module.addOption([]const u8, "version", version);
+        return .{ .version = version, .module = module, .identify = tool(b, "identify") };
+    }
+};
+
 /// How to compile a library.
 pub const Options = struct {
     target: std.Build.ResolvedTarget,
     optimize: std.lang.OptimizeMode,
     strip: bool,
-    /// The Zig module `config`: the version.
-    config: *std.Build.Step.Options,
+    config: Config,
     /// Describes the system's C library if Zig does not bring it.
     libc_file: ?std.Build.LazyPath = null,
     /// Of the file, without what the system puts around it.
@@ -20,11 +34,22 @@ pub const Options = struct {
 /// For apps that have another library of the first name. As long as that one: `rename.zig` puts it in its place.
 pub const second_name = "elizaconstrain";
 
+/// A shared library, and what debuggers and crash reporters need besides.
+pub const Shared = struct {
+    /// What is shipped.
+    library: *std.Build.Step.Compile,
+    /// The same code under the same id with names and lines: an unstripped copy, or a PDB. Null if it is all in `library`.
+    symbols: ?std.Build.LazyPath,
+    /// What was compiled for it: one object, or the library.
+    compiled: *std.Build.Step.Compile,
+};
+
 /// The library, from native/src.
-pub fn add(b: *std.Build, options: Options) *std.Build.Step.Compile {
-    const library = addShared(b, options.name, b.path("native/src/library.zig"), b.path("native/abi/eliza_inference.map"), options);
-    addParts(b, library, options);
-    return library;
+pub fn add(b: *std.Build, options: Options) Shared {
+    const exports = b.path("native/abi/eliza_inference.map");
+    const shared = addShared(b, options.name, b.path("native/src/library.zig"), exports, null, options);
+    addParts(b, shared.compiled, options);
+    return shared;
 }
 
 /// The same as an archive of objects, which becomes a part of an app. The names that it exports are those of the header.
@@ -36,7 +61,7 @@ pub fn addStatic(b: *std.Build, options: Options) *std.Build.Step.Compile {
         .link_libc = true,
         .pic = true,
         .strip = options.strip,
-        .unwind_tables = if (options.sanitize_thread) null else .none,
+        .unwind_tables = if (options.sanitize_thread) null else unwind_tables,
         .sanitize_thread = options.sanitize_thread,
     });
     const library = b.addLibrary(.{ .name = "elizainference", .linkage = .static, .root_module = module });
@@ -46,7 +71,7 @@ pub fn addStatic(b: *std.Build, options: Options) *std.Build.Step.Compile {
 }
 
 /// The same for fuzzers, with safety checks, and instrumented as LLVM's libFuzzer reads it: counters of edges, compared numbers.
-pub fn addFuzzed(b: *std.Build, target: std.Build.ResolvedTarget, config: *std.Build.Step.Options) *std.Build.Step.Compile {
+pub fn addFuzzed(b: *std.Build, target: std.Build.ResolvedTarget, config: Config) *std.Build.Step.Compile {
     const module = b.createModule(.{
         .root_source_file = b.path("native/src/library.zig"),
         .target = target,
@@ -63,7 +88,7 @@ pub fn addFuzzed(b: *std.Build, target: std.Build.ResolvedTarget, config: *std.B
 
 /// The library without models as a WebAssembly module, for hosts in JavaScript: they give it a clock and its callbacks
 /// (`native/src/shell/abi/webassembly.zig`). Every host that has SIMD, which came last, has the other features too.
-pub fn addWebAssembly(b: *std.Build, config: *std.Build.Step.Options) *std.Build.Step.Compile {
+pub fn addWebAssembly(b: *std.Build, config: Config) *std.Build.Step.Compile {
     const target = b.resolveTargetQuery(.{
         .cpu_arch = .wasm32,
         .os_tag = .freestanding,
@@ -90,10 +115,10 @@ pub fn addWebAssembly(b: *std.Build, config: *std.Build.Step.Options) *std.Build
 const webassembly_stack_bytes = 1 << 20;
 
 /// The modules behind the root.
-fn addParts(b: *std.Build, library: *std.Build.Step.Compile, options: Options) void {
-    const engine = beside(b, library.root_module, "native/src/engine/engine.zig");
-    const message = beside(b, library.root_module, "native/src/message.zig");
-    const shell = beside(b, library.root_module, "native/src/shell/shell.zig");
+fn addParts(b: *std.Build, compiled: *std.Build.Step.Compile, options: Options) void {
+    const engine = beside(b, compiled.root_module, "native/src/engine/engine.zig");
+    const message = beside(b, compiled.root_module, "native/src/message.zig");
+    const shell = beside(b, compiled.root_module, "native/src/shell/shell.zig");
     // The shell is not worth the size of fast code.
     if (options.optimize == .fast) {
         message.optimize = .small;
@@ -103,9 +128,9 @@ fn addParts(b: *std.Build, library: *std.Build.Step.Compile, options: Options) v
     addUnite(b, engine);
     shell.addImport("engine", engine);
     shell.addImport("message", message);
-    shell.addOptions("config", options.config);
+    shell.addOptions("config", options.config.module);
     addGrammars(b, shell);
-    library.root_module.addImport("shell", shell);
+    compiled.root_module.addImport("shell", shell);
 }
 
 /// Gives `shell` the grammars that texts may import from.
@@ -157,33 +182,113 @@ fn beside(b: *std.Build, other: *const std.Build.Module, root_source_file: []con
     });
 }
 
-/// A shared library of one Zig file. Exports what the version script lets through.
+/// Crash reporters walk through frames by these; a tenth of the library for arm64. Not exact at each instruction, as profilers
+/// that interrupt anywhere would have them.
+const unwind_tables: std.lang.UnwindTables = .sync;
+
+/// A shared library of one Zig file. Exports what the version script lets through. `needed` is another one that it loads.
 pub fn addShared(
     b: *std.Build,
     name: []const u8,
     root_source_file: std.Build.LazyPath,
     version_script: std.Build.LazyPath,
+    needed: ?std.Build.LazyPath,
     options: Options,
-) *std.Build.Step.Compile {
-    const target = options.target.result;
+) Shared {
+    const is_windows = options.target.result.os.tag == .windows;
     const module = b.createModule(.{
         .root_source_file = root_source_file,
         .target = options.target,
         .optimize = options.optimize,
         .link_libc = true,
         .pic = true,
-        .strip = options.strip,
-        // Windows keeps the tables: without them the bundled mingw sources do not assemble.
-        .unwind_tables = if (options.optimize == .debug or target.os.tag == .windows) null else .none,
+        .strip = false,
+        .unwind_tables = if (options.optimize == .debug) null else unwind_tables,
     });
-    module.addOptions("config", options.config);
+    module.addOptions("config", options.config.module);
+    if (is_windows or !options.strip) {
+        if (options.optimize != .debug) module.addWin32ResourceFile(.{ .file = versionResource(b, name, options.config.version) });
+        const library = link(b, name, module, version_script, needed, options);
+        return .{ .library = library, .symbols = if (is_windows) library.getEmittedPdb() else null, .compiled = library };
+    }
+    const object = b.addObject(.{ .name = name, .root_module = module });
+    var linked: [2]*std.Build.Step.Compile = undefined;
+    for (&linked, [_]bool{ true, false }) |*library, strip| {
+        const objects = b.createModule(.{
+            .target = options.target,
+            .optimize = options.optimize,
+            .link_libc = true,
+            .pic = true,
+            .strip = strip,
+        });
+        objects.addObjectFile(object.getEmittedBin());
+        library.* = link(b, name, objects, version_script, needed, options);
+    }
+    const identify = b.addRunArtifact(options.config.identify);
+    for (linked) |library| identify.addFileArg(library.getEmittedBin());
+    return .{ .library = linked[0], .symbols = identify.addOutputFileArg(linked[0].out_filename), .compiled = object };
+}
+
+fn link(
+    b: *std.Build,
+    name: []const u8,
+    module: *std.Build.Module,
+    version_script: std.Build.LazyPath,
+    needed: ?std.Build.LazyPath,
+    options: Options,
+) *std.Build.Step.Compile {
+    // By file: a dependency of the build would leave the path of its cache in the library.
+    if (needed) |file| module.addObjectFile(file);
     const library = b.addLibrary(.{ .name = name, .linkage = .dynamic, .root_module = module });
-    if (target.ofmt == .elf) {
+    if (options.target.result.ofmt == .elf) {
         library.setVersionScript(version_script);
         library.link_z_max_page_size = 16384; // Android devices with 16 KiB pages
         library.link_gc_sections = true;
         library.link_z_defs = true; // a name that the C library lacks fails here, not on the device
+        if (options.optimize != .debug) {
+            library.build_id = .sha1;
+            library.link_eh_frame_hdr = true;
+            library.compress_debug_sections = .zlib;
+        }
     }
     if (options.libc_file) |file| library.setLibCFile(file);
     return library;
+}
+
+/// What Windows shows of a file.
+fn versionResource(b: *std.Build, name: []const u8, version: []const u8) std.Build.LazyPath {
+    const number = std.SemanticVersion.parse(version) catch std.debug.panic("{s} is no version", .{version});
+    const text = b.fmt(
+        \\1 VERSIONINFO
+        \\FILEVERSION {0d},{1d},{2d},0
+        \\PRODUCTVERSION {0d},{1d},{2d},0
+        \\FILETYPE 2 // a DLL
+        \\BEGIN
+        \\    BLOCK "StringFileInfo"
+        \\    BEGIN
+        \\        BLOCK "040904B0" // English, Unicode
+        \\        BEGIN
+        \\            VALUE "FileDescription", "Constrained generation for language models"
+        \\            VALUE "FileVersion", "{3s}"
+        \\            VALUE "InternalName", "{4s}"
+        \\            VALUE "LegalCopyright", "MIT licence"
+        \\            VALUE "OriginalFilename", "{4s}.dll"
+        \\            VALUE "ProductName", "libelizainference"
+        \\            VALUE "ProductVersion", "{3s}"
+        \\        END
+        \\    END
+        \\    BLOCK "VarFileInfo"
+        \\    BEGIN
+        \\        VALUE "Translation", 0x409, 1200
+        \\    END
+        \\END
+        \\
+    , .{ number.major, number.minor, number.patch, version, name });
+    return b.addWriteFiles().add("version.rc", text);
+}
+
+/// A program of this folder, which a build runs.
+pub fn tool(b: *std.Build, comptime name: []const u8) *std.Build.Step.Compile {
+    const module = b.createModule(.{ .root_source_file = b.path("native/release/" ++ name ++ ".zig"), .target = b.graph.host });
+    return b.addExecutable(.{ .name = name, .root_module = module });
 }

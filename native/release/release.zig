@@ -1,7 +1,9 @@
 //! `zig build release`: the library for every platform, the Android archive, and a manifest of it all.
 //!
 //!     release/manifest.json                       path, size, SHA-256 of each file; target and exports of a library
+//!     release/SHA256SUMS                          for `sha256sum --check`
 //!     release/LICENSE, release/THIRD_PARTY.md     the licences
+//!     release/sbom.cdx.json                       what is in the files of others' work, as CycloneDX
 //!     release/include/                            the header
 //!     release/lib/<platform>/                     desktop, by the platform's name in npm; pkgconfig/ for Unix
 //!     release/lib/darwin-universal/               for Macs with either processor
@@ -12,6 +14,7 @@
 //!     release/android/second-name/<abi>/          the library for apps that have another one of its name
 //!     release/android/elizainference-<version>.*  the Java classes (.jar), all of Android (.aar)
 //!     release/maven/                              the Android archive as a Maven repository has it
+//!     release/symbols/<platform>/                 each library under the same id with names and lines; android/<abi>/ too
 
 const std = @import("std");
 const aar = @import("aar.zig");
@@ -19,38 +22,53 @@ const apple = @import("apple.zig");
 const bionic = @import("bionic.zig");
 const java = @import("java.zig");
 const library = @import("library.zig");
+const sbom = @import("sbom.zig");
 const targets = @import("targets.zig");
 
-/// The step `release`. `config` is the Zig module of that name.
-pub fn addStep(b: *std.Build, version: []const u8, config: *std.Build.Step.Options) void {
+/// The step `release`.
+pub fn addStep(b: *std.Build, config: library.Config) void {
     const with_java = b.option(bool, "java", "Release the Java classes, too, which takes a javac (default: yes)") orelse true;
+    const with_dsym = b.option(bool, "dsym", "Release symbols for macOS, too, which takes LLVM's dsymutil (default: yes)") orelse true;
+    const version = config.version;
     var files: Files = .init(b, version);
     for (targets.legal) |name| files.add(name, null, b.path(name));
+    files.add("sbom.cdx.json", null, b.addWriteFiles().add("sbom.cdx.json", sbom.text(b, version)));
     files.add("include/eliza_inference.h", null, b.path("native/include/eliza_inference.h"));
-    addDesktop(b, &files, version, config);
+    addDesktop(b, &files, config, with_dsym);
     files.add("wasm/elizainference.wasm", null, library.addWebAssembly(b, config).getEmittedBin());
     addCmake(b, &files, version);
-    addAndroid(b, &files, version, config, with_java);
+    addAndroid(b, &files, config, with_java);
     files.finish();
 }
 
-fn addDesktop(b: *std.Build, files: *Files, version: []const u8, config: *std.Build.Step.Options) void {
-    const join = tool(b, "universal");
+fn addDesktop(b: *std.Build, files: *Files, config: library.Config, with_dsym: bool) void {
+    const join = library.tool(b, "universal");
     var macs: std.EnumMap(std.Target.Cpu.Arch, std.Build.LazyPath) = .init(.{});
     for (targets.desktop) |platform| {
-        const core = library.add(b, shipped(b, platform.triple, "baseline", config, null));
+        const shared = library.add(b, shipped(b, platform.triple, "baseline", config, null));
+        const core = shared.library;
         const folder = b.fmt("lib/{s}", .{platform.name});
         files.add(b.fmt("{s}/{s}", .{ folder, core.out_filename }), platform.triple, core.getEmittedBin());
+        const target = core.rootModuleTarget();
+        if (target.os.tag != .macos or with_dsym) addSymbols(b, files, platform.name, shared);
         if (core.producesImplib()) {
             files.add(b.fmt("{s}/elizainference.lib", .{folder}), null, core.getEmittedImplib());
-        } else addPkgConfig(b, files, platform.name, version);
-        const target = core.rootModuleTarget();
+        } else addPkgConfig(b, files, platform.name, config.version);
         if (target.os.tag == .macos) macs.put(target.cpu.arch, core.getEmittedBin());
     }
     const universal = apple.joinMac(b, join, macs.get(.aarch64).?, macs.get(.x86_64).?);
     files.add("lib/darwin-universal/libelizainference.dylib", null, universal);
-    addPkgConfig(b, files, "darwin-universal", version);
+    addPkgConfig(b, files, "darwin-universal", config.version);
     for (apple.addFramework(b, join, config)) |file| files.add(file.path, null, file.content);
+}
+
+fn addSymbols(b: *std.Build, files: *Files, platform: []const u8, shared: library.Shared) void {
+    const found: []const apple.File = switch (shared.library.rootModuleTarget().os.tag) {
+        .macos => apple.addSymbols(b, shared.symbols.?, "libelizainference.dylib"),
+        .windows => &.{.{ .path = "elizainference.pdb", .content = shared.symbols.? }},
+        else => &.{.{ .path = shared.library.out_filename, .content = shared.symbols.? }},
+    };
+    for (found) |file| files.add(b.fmt("symbols/{s}/{s}", .{ platform, file.path }), null, file.content);
 }
 
 /// For pkg-config, with `PKG_CONFIG_PATH` at the folder. The release may lie anywhere.
@@ -71,19 +89,22 @@ fn addPkgConfig(b: *std.Build, files: *Files, platform: []const u8, version: []c
     files.add(path, null, b.addWriteFiles().add("elizainference.pc", text));
 }
 
-fn addAndroid(b: *std.Build, files: *Files, version: []const u8, config: *std.Build.Step.Options, with_java: bool) void {
-    const zip = tool(b, "zip");
-    const renaming = tool(b, "rename");
+fn addAndroid(b: *std.Build, files: *Files, config: library.Config, with_java: bool) void {
+    const version = config.version;
+    const zip = library.tool(b, "zip");
+    const renaming = library.tool(b, "rename");
     var libraries: [targets.android.len]aar.Libraries = undefined;
     for (targets.android, &libraries) |platform, *made| {
         const target = targets.resolve(b, platform.triple, platform.cpu);
         const options = shipped(b, platform.triple, platform.cpu, config, bionic.libcFile(b, target));
         const core = library.add(b, options);
-        const bridge = java.addBridge(b, core, options);
-        made.* = .{ .abi = platform.abi, .core = core.getEmittedBin(), .bridge = bridge.getEmittedBin() };
-        const folder = b.fmt("android/jniLibs/{s}", .{platform.abi});
-        files.add(b.fmt("{s}/libelizainference.so", .{folder}), platform.triple, made.core);
-        files.add(b.fmt("{s}/libelizainference_jni.so", .{folder}), platform.triple, made.bridge);
+        const bridge = java.addBridge(b, core.library, options);
+        made.* = .{ .abi = platform.abi, .core = core.library.getEmittedBin(), .bridge = bridge.library.getEmittedBin() };
+        for ([_]library.Shared{ core, bridge }) |shared| {
+            const path = b.fmt("android/jniLibs/{s}/{s}", .{ platform.abi, shared.library.out_filename });
+            files.add(path, platform.triple, shared.library.getEmittedBin());
+            addSymbols(b, files, b.fmt("android/{s}", .{platform.abi}), shared);
+        }
         const rename = b.addRunArtifact(renaming);
         rename.addFileArg(made.core);
         const second = "lib" ++ library.second_name ++ ".so";
@@ -129,7 +150,7 @@ fn shipped(
     b: *std.Build,
     triple: []const u8,
     cpu: []const u8,
-    config: *std.Build.Step.Options,
+    config: library.Config,
     libc_file: ?std.Build.LazyPath,
 ) library.Options {
     return .{
@@ -141,21 +162,18 @@ fn shipped(
     };
 }
 
-fn tool(b: *std.Build, comptime name: []const u8) *std.Build.Step.Compile {
-    const module = b.createModule(.{ .root_source_file = b.path("native/release/" ++ name ++ ".zig"), .target = b.graph.host });
-    return b.addExecutable(.{ .name = name, .root_module = module });
-}
-
 /// The files that are installed and listed in the manifest.
 const Files = struct {
     b: *std.Build,
     step: *std.Build.Step,
     manifest: *std.Build.Step.Run,
     manifest_file: std.Build.LazyPath,
+    sums_file: std.Build.LazyPath,
 
     fn init(b: *std.Build, version: []const u8) Files {
-        const manifest = b.addRunArtifact(tool(b, "manifest"));
+        const manifest = b.addRunArtifact(library.tool(b, "manifest"));
         const output = manifest.addOutputFileArg("manifest.json");
+        const sums = manifest.addOutputFileArg("SHA256SUMS");
         manifest.addArg(version);
         manifest.addFileArg(b.path("native/abi/manifest.json"));
         return .{
@@ -163,6 +181,7 @@ const Files = struct {
             .step = b.step("release", "Build everything that is shipped into release/ of the prefix"),
             .manifest = manifest,
             .manifest_file = output,
+            .sums_file = sums,
         };
     }
 
@@ -175,6 +194,7 @@ const Files = struct {
 
     fn finish(files: *Files) void {
         files.install("manifest.json", files.manifest_file);
+        files.install("SHA256SUMS", files.sums_file);
     }
 
     fn install(files: *Files, path: []const u8, file: std.Build.LazyPath) void {

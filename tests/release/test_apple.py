@@ -8,7 +8,7 @@ import plistlib
 import lief
 import pytest
 
-from release.conftest import ABI, ROOT, Release
+from release.conftest import ABI, LEGAL, ROOT, Release
 
 FRAMEWORK = "apple/CElizaInference.xcframework"
 PLATFORM = lief.MachO.BuildVersion.PLATFORMS
@@ -50,6 +50,17 @@ def test_the_frameworks_list_is_what_lies_there(release: Release) -> None:
         assert 'header "eliza_inference.h"' in (header.parent / "module.modulemap").read_text()
         variant = library.get("SupportedPlatformVariant", "device")
         assert (variant == "simulator") == ("simulator" in library["LibraryIdentifier"])
+
+
+def test_the_framework_brings_the_licences(release: Release) -> None:
+    assert {name: (release.folder / FRAMEWORK / name).read_bytes() for name in LEGAL} == LEGAL
+
+
+def test_objects_name_their_functions_and_can_be_unwound(release: Release, name: str) -> None:
+    """The app's linker puts both into the app, and its own tools into the app's symbols."""
+    for macho in objects((release.folder / FRAMEWORK / name / "libelizainference.a").read_bytes()):
+        assert any("recognizer.state" in str(symbol.name) for symbol in macho.symbols)
+        assert {"__compact_unwind"} <= {str(section.name) for section in macho.sections}
 
 
 def test_objects_are_for_their_platform_and_export_the_header(release: Release, name: str) -> None:

@@ -26,7 +26,7 @@ message(STATUS "found ${{location}}")
 
 def test_the_manifest_tells_every_file_and_nothing_else(release: Release) -> None:
     found = {str(path.relative_to(release.folder)) for path in release.folder.rglob("*") if path.is_file()}
-    assert found == {*release.files, "manifest.json"}
+    assert found == {*release.files, "manifest.json", "SHA256SUMS"}
     for path, file in release.files.items():
         content = file.path.read_bytes()
         assert (len(content), hashlib.sha256(content).hexdigest()) == (file.bytes, file.sha256), path
@@ -59,6 +59,7 @@ def test_the_manifest_tells_what_is_exported(release: Release) -> None:
 
 def test_the_version_is_that_of_the_build(release: Release) -> None:
     assert f'.version = "{release.version}"' in (ROOT / "build.zig.zon").read_text("utf-8")
+    assert f'version = "{release.version}"' in (ROOT / "bindings-rust/Cargo.toml").read_text("utf-8"), "cargo needs it"
     for name in ("bindings-python/pyproject.toml", "bindings-ts/package.json", "native/src"):
         path = ROOT / name
         files = path.rglob("*.zig") if path.is_dir() else [path]
@@ -76,6 +77,24 @@ def test_linux_libraries_run_on_glibc_2_17(release: Release, platform: str) -> N
         for version in requirement.get_auxiliary_symbols():
             numbers = tuple(int(part) for part in re.findall(r"\d+", str(version.name)))
             assert numbers[:2] <= GLIBC_MAX, version.name
+
+
+def test_elf_libraries_are_hardened(release: Release) -> None:
+    """Position-independent, no page both written and executed, and what the loader writes read-only afterwards."""
+    elves = [lief.ELF.parse(file.path) for file in release.files.values() if file.target and file.path.suffix == ".so"]
+    assert len(elves) == 13
+    kinds, tags = lief.ELF.Segment.TYPE, lief.ELF.DynamicEntry.TAG
+    for elf in elves:
+        assert elf is not None
+        assert elf.header.file_type == lief.ELF.Header.FILE_TYPE.DYN
+        assert not elf.has(tags.TEXTREL)
+        now = elf[tags.FLAGS]
+        assert isinstance(now, lief.ELF.DynamicEntryFlags) and now.has(lief.ELF.DynamicEntryFlags.FLAG.BIND_NOW)
+        assert any(segment.type == kinds.GNU_RELRO for segment in elf.segments)
+        [stack] = [segment for segment in elf.segments if segment.type == kinds.GNU_STACK]
+        assert not stack.has(lief.ELF.Segment.FLAGS.X)
+        for segment in elf.segments:
+            assert not (segment.has(lief.ELF.Segment.FLAGS.W) and segment.has(lief.ELF.Segment.FLAGS.X))
 
 
 @pytest.mark.parametrize("platform", ["darwin-x64", "darwin-arm64"])
@@ -100,6 +119,30 @@ def test_windows_libraries_need_the_system_alone(release: Release, platform: str
     for library in pe.imports:
         assert system.fullmatch(str(library.name)), library.name
     assert (folder / "elizainference.lib").read_bytes().startswith(b"!<arch>\n")
+
+
+@pytest.mark.parametrize("platform", ["win32-x64", "win32-arm64"])
+def test_windows_libraries_lie_anywhere_in_memory_and_data_is_no_code(release: Release, platform: str) -> None:
+    pe = lief.PE.parse(release.folder / "lib" / platform / "elizainference.dll")
+    assert pe is not None
+    found = lief.PE.OptionalHeader.DLL_CHARACTERISTICS
+    for wanted in (found.DYNAMIC_BASE, found.HIGH_ENTROPY_VA, found.NX_COMPAT):
+        assert pe.optional_header.has(wanted), wanted
+
+
+@pytest.mark.parametrize("platform", ["win32-x64", "win32-arm64"])
+def test_windows_shows_the_version(release: Release, platform: str) -> None:
+    pe = lief.PE.parse(release.folder / "lib" / platform / "elizainference.dll")
+    assert pe is not None and isinstance(pe.resources_manager, lief.PE.ResourcesManager)
+    [resource] = pe.resources_manager.version
+    numbers = resource.file_info
+    found = (numbers.file_version_ms >> 16, numbers.file_version_ms & 0xFFFF, numbers.file_version_ls >> 16)
+    assert ".".join(map(str, found)) == release.version
+    assert resource.string_file_info is not None
+    [table] = resource.string_file_info.children
+    texts = {entry.key: entry.value for entry in table.entries}
+    assert texts["OriginalFilename"] == "elizainference.dll"
+    assert texts["FileVersion"] == texts["ProductVersion"] == release.version
 
 
 def test_no_library_names_a_folder_of_the_build(release: Release) -> None:
