@@ -55,6 +55,26 @@ def test_the_example_in_kotlin_prints_what_it_says(jar: Path, prefix: Path, llam
     assert output == expected_output(source.read_text("utf-8"))
 
 
+def test_the_android_activity_shows_what_it_says(jar: Path, prefix: Path, llama: Path, tmp_path: Path) -> None:
+    """On a desktop, with stand-ins for the few classes of Android that it uses: no registry has Android's own."""
+    compiler = ROOT / "tests" / "kotlin" / "node_modules" / "kotlin-compiler"
+    source = ROOT / "examples" / "android" / "RouterActivity.kt"
+    android, classes, app = tmp_path / "android", tmp_path / "classes", tmp_path / "app"
+    sources = (Path(__file__).parent / "android").rglob("*.java")
+    run("javac", "-Xlint:all", "-Werror", "-d", android, *sources)
+    run("bash", compiler / "bin" / "kotlinc", "-Werror", "-cp", f"{jar}{os.pathsep}{android}", source, "-d", classes)
+    app.mkdir()
+    (app / "model.gguf").symlink_to(MODEL)
+    for file in llama.parent.iterdir():
+        (app / ("libllama.so" if file == llama else file.name)).symlink_to(file)
+    path = os.pathsep.join(map(str, [jar, android, classes, compiler / "lib" / "kotlin-stdlib.jar"]))
+    bridge = prefix / "lib" / "libelizainference_jni.so"
+    properties = [f"-Deliza.inference.jni={bridge}", f"-Djava.library.path={app}", f"-Dfiles={app}"]
+    program = ["android.app.Activity", "eliza.example.RouterActivity"]
+    output = run("java", "-Xcheck:jni", *properties, "-cp", path, *program)
+    assert output == expected_output(source.read_text("utf-8"))
+
+
 @pytest.mark.parametrize("case", ["missing", "of another processor"])
 def test_a_bridge_that_cannot_be_loaded_is_an_error_that_says_what_to_do(
     jar: Path, classes: Path, release: Release, llama: Path, case: str

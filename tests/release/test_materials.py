@@ -35,7 +35,8 @@ def test_the_bill_is_valid(bill: dict[str, Any]) -> None:
     assert package is not None and package.origin is not None
     folder = Path(package.origin).parent / "schema" / "_res"
     schemas = {path.name: json.loads(path.read_text("utf-8")) for path in folder.glob("*.schema.json")}
-    resources = [(schema["$id"], Resource.from_contents(schema)) for schema in schemas.values()]
+    place = "http://cyclonedx.org/schema/"  # where they refer to one another by the names of their files
+    resources = [(place + name, Resource.from_contents(schema)) for name, schema in schemas.items()]
     schema = schemas["bom-1.6.SNAPSHOT.schema.json"]
     jsonschema.Draft7Validator(schema, registry=Registry().with_resources(resources)).validate(bill)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import lief
 import pytest
 
-from release.conftest import LEGAL, MODEL, ROOT
+from release.conftest import LEGAL, MODEL, ROOT, Release
 from release.wheels import PACKAGE, PLATFORMS, installed, run
 
 LIBRARY = re.compile(r"eliza_inference/native/(lib)?elizainference\.(so|dylib|dll)")
@@ -42,7 +42,7 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("target", list(PLATFORMS))
-def test_a_wheel_holds_the_library_of_its_platform(wheels: dict[str, Path], target: str) -> None:
+def test_a_wheel_holds_the_library_of_its_platform(wheels: dict[str, Path], release: Release, target: str) -> None:
     wheel = wheels[target]
     tag, machine = PLATFORMS[target]
     assert wheel.name == f"eliza_inference-{version()}-py3-none-{tag}.whl"
@@ -50,6 +50,8 @@ def test_a_wheel_holds_the_library_of_its_platform(wheels: dict[str, Path], targ
         names = archive.namelist()
         (library,) = filter(LIBRARY.fullmatch, names)
         binary = lief.parse(archive.read(library))
+        [shipped] = [file for file in release.libraries().values() if file.target == target]
+        assert archive.read(library) == shipped.path.read_bytes(), "its symbols are those of the release"
         assert {name: archive.read(f"eliza_inference/licenses/{name}") for name in LEGAL} == LEGAL
         assert "License-Expression: MIT" in metadata(archive)
         assert not any(name.endswith((".pyc", ".pdb", ".zig")) for name in names)

@@ -1,0 +1,4 @@
+package android.os;
+
+/** Of Android, as far as the example uses it. */
+public final class Bundle {}
