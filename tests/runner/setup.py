@@ -11,7 +11,10 @@ from pathlib import Path
 from runner.step import PYTHON, ROOT, TESTS, VENV, Step
 
 DEMO = ("python", "libllama", "package")
-ALL = (*DEMO, "typescript", "suites", "transformers", "hosts", "web", "site", "valgrind", "fuzz", "kotlin", "rust", "release")
+ALL = (
+    *DEMO,
+    *("typescript", "suites", "transformers", "hosts", "web", "site", "valgrind", "fuzz", "kotlin", "rust", "release"),
+)
 
 BINDING = ROOT / "bindings-python"
 PIP = [PYTHON, "-m", "pip", "--disable-pip-version-check", "install"]

@@ -41,6 +41,16 @@ def test_the_example_prints_what_it_says() -> None:
     assert cargo("run", "--example", "router") == expected_output((EXAMPLES / "rust" / "router.rs").read_text("utf-8"))
 
 
+def test_what_is_published_has_the_licence() -> None:
+    assert set(cargo("package", "--list", "--allow-dirty").split()) >= {
+        "LICENSE",
+        "README.md",
+        "build.rs",
+        "src/sys.rs",
+    }
+    assert (CRATE / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
 def test_a_matcher_cannot_be_shared_nor_lent_tokens_kept(tmp_path: Path) -> None:
     """What the types forbid does not compile."""
     use = "#![allow(unused_imports)]\nuse eliza_inference::*;\nfn main() {}\n"
