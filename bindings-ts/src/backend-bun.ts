@@ -30,10 +30,9 @@ function canOpen(name: string): boolean {
 export function defaultPath(): string {
   const explicit = fileOfVariable("ELIZA_INFERENCE_LIBRARY");
   if (explicit) return explicit;
-  // An Android app without the package brings it: its name alone finds it. What has the first name may be another one.
-  if ((process.platform as string) === "android" && !packagedLibrary())
-    return canOpen(secondLibraryFile()) ? secondLibraryFile() : libraryFile();
-  const found = installedLibrary();
+  // An Android app may bring it: its name alone finds it. What has the first name may be another library.
+  const names = (process.platform as string) === "android" ? [secondLibraryFile(), libraryFile()] : [];
+  const found = names.find(canOpen) ?? installedLibrary();
   if (found) return found;
   throw new ElizaInferenceError(
     ELIZA_ERR_ABI_MISMATCH,
