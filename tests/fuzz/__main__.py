@@ -157,7 +157,7 @@ def fuzz(target: str, seconds: float, folders: list[Path]) -> Count:
         f"-max_len={INPUT_BYTES_MAX}",
         "-print_final_stats=1",
         "-reload=0",
-        "-entropic=0",  # which takes longer than most inputs
+        "-entropic=0",  # which costs more than most inputs take
         *(f"-dict={path}" for path in (HERE / "dictionaries").glob(f"{target}.dict")),
     ]
     done = libfuzzer(target, options, folders)

@@ -141,9 +141,9 @@ static void forget_vocabularies(void) {
 
 const eliza_compile_config_t budget = {
     .struct_size = sizeof budget,
-    .states_max = 4096,
+    .states_max = 1024,
     .bytes_max = 32 << 20,
-    .ms_max = 50,
+    .ms_max = 20,
     .mask_bytes_max = 4 << 20,
     .mask_ms_max = 10,
 };

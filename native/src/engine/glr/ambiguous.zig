@@ -134,6 +134,10 @@ pub const Ambiguous = struct {
         return set;
     }
 
+    pub fn namesTokens(a: *const Ambiguous) bool {
+        return !a.named.isEmpty();
+    }
+
     pub fn takesTokens(a: *const Ambiguous, gpa: Allocator, pool: *Pool, at: Position) run_module.Error!bool {
         if (a.named.isEmpty()) return false;
         const n_nodes = pool.nodes.items.len;

@@ -126,7 +126,14 @@ pub const Language = union(enum) {
         };
     }
 
-    /// Whether a token may come next for its own sake, whatever it spells.
+    /// Whether some token may come for its own sake, whatever it spells.
+    pub fn namesTokens(language: *const Language) bool {
+        return switch (language.*) {
+            inline else => |*one| if (comptime @hasDecl(@TypeOf(one.*), "namesTokens")) one.namesTokens() else false,
+        };
+    }
+
+    /// Whether such a token may come next.
     pub fn takesTokens(language: *const Language, gpa: Allocator, pool: *Pool, at: Position) span.Error!bool {
         return switch (language.*) {
             inline else => |*one| if (comptime @hasDecl(@TypeOf(one.*), "takesTokens")) one.takesTokens(gpa, pool, at) else false,

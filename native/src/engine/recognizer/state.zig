@@ -337,7 +337,18 @@ pub const RecognizerState = struct {
     fn cannotContinue(s: *RecognizerState) contract.Error!bool {
         if (!try s.canStop()) return false;
         const mask = try s.currentMask();
-        return mask.n_tokens == s.recognizer.trie.end_tokens.len;
+        const ends = s.recognizer.trie.end_tokens;
+        if (mask.n_tokens != ends.len) return false;
+        for (ends) |token| if (try s.isNamedHere(token)) return false;
+        return true;
+    }
+
+    /// Whether an end token of the vocabulary continues the text: a grammar may name it.
+    fn isNamedHere(s: *RecognizerState, token: i32) contract.Error!bool {
+        if (!s.recognizer.language.namesTokens()) return false;
+        const n_nodes = s.pool.nodes.items.len;
+        defer s.pool.nodes.shrinkRetainingCapacity(n_nodes);
+        return try s.after(token) != null;
     }
 
     /// The position after a token; null if the token is illegal.
@@ -397,10 +408,15 @@ pub const RecognizerState = struct {
     }
 
     /// The mask with other end tokens than the vocabulary's.
-    fn withEnds(s: *RecognizerState, mask: *const Mask, ends: []const i32) Allocator.Error!*const Mask {
+    fn withEnds(s: *RecognizerState, mask: *const Mask, ends: []const i32) contract.Error!*const Mask {
         const own = try s.ownMask();
         if (mask != &own.mask) own.copy(mask);
-        own.replace(s.recognizer.trie.end_tokens, ends);
+        const out = s.recognizer.trie.end_tokens;
+        if (s.recognizer.language.namesTokens()) {
+            s.pool.watch.begin();
+            for (out) |*token| if (!try s.isNamedHere(token.*)) own.replace(token[0..1], &.{});
+            own.replace(&.{}, ends);
+        } else own.replace(out, ends);
         return &own.mask;
     }
 

@@ -185,6 +185,10 @@ pub fn Tags(comptime Language: type) type {
             return try t.positionOf(&next);
         }
 
+        pub fn namesTokens(t: *const Self) bool {
+            return t.named.symbols.len > 0;
+        }
+
         pub noinline fn takesTokens(t: *const Self, gpa: Allocator, pool: *Pool, at: Position) Error!bool {
             const n_nodes = pool.nodes.items.len;
             defer pool.nodes.shrinkRetainingCapacity(n_nodes);
