@@ -2,6 +2,7 @@
 
 import json
 import random
+import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,8 @@ def seeds(target: str) -> Iterator[bytes]:
         yield from _flagged(EBNF, [*EBNFS, *_of_cases("gbnf", "ebnf")])
     elif target == "schema":
         yield from (bytes([4, LOOSE]) + octets for octets in map(_octets, [*SCHEMAS, *_of_cases("json_schema")]))
+    elif target == "gguf":
+        yield from _heads()
     else:
         yield from _random_bytes(random.Random(target))
 
@@ -105,6 +108,24 @@ def _of_cases(kind: str, needed: str | None = None) -> Iterator[Any]:
                 continue
             text = constraint[kind]
             yield from text if kind == "token_trie" and isinstance(text, list) else [text]
+
+
+def _heads() -> Iterator[bytes]:
+    """Of GGUF files, behind the magic number: a pair of each type, and tensors of some types."""
+
+    def text(value: bytes) -> bytes:
+        return struct.pack("<Q", len(value)) + value
+
+    values = [bytes(1), bytes(1), bytes(2), bytes(2), bytes(4), bytes(4), bytes(4), b"\1", text(b"xy")]
+    values += [struct.pack("<IQ", 8, 2) + text(b"a") + text(b""), bytes(8), bytes(8), bytes(8)]
+    pairs = [text(b"k%d" % i) + struct.pack("<I", i) + value for i, value in enumerate(values)]
+    pairs.append(text(b"general.alignment") + struct.pack("<II", 4, 64))
+    tensors = [text(b"t%d" % of) + struct.pack("<IQQIQ", 2, 256, 2, of, 64 * of) for of in (0, 2, 12)]
+    for version in (2, 3):
+        for chosen in (pairs, pairs[:3], pairs[8:10], []):
+            head = struct.pack("<IQQ", version, len(tensors), len(chosen)) + b"".join([*chosen, *tensors])
+            yield head
+            yield head + bytes(-(4 + len(head)) % 64 + 2048)
 
 
 def _random_bytes(chance: random.Random) -> Iterator[bytes]:

@@ -1,11 +1,9 @@
-/* A file that was saved, with changes and a right checksum; or the head of a model. A byte says which file, and the rest of a
- * vocabulary's or constraint's are its changes: which array, where, how. Whatever a file says, it is refused, or every call
- * gives a result or an error. */
-#include "../llama.h"
-#include "../samples.h"
-
-#include <sys/mman.h>
+/* A file that was saved, with changes and a right checksum. A byte says which file, the rest are its changes: which array, where,
+ * how. Whatever a file says, it is refused, or every call gives a result or an error. */
 #include <unistd.h>
+
+#include "../memory_file.h"
+#include "../samples.h"
 
 /* ---- The checksum: Wyhash, as in Zig's standard library ---- */
 
@@ -47,18 +45,6 @@ typedef struct {
     size_t n;
 } file;
 
-static int descriptor; /* of a file in memory, the same for each input */
-static char place[32];
-
-static void put_file(const uint8_t *bytes, size_t n) {
-    if (descriptor == 0) {
-        descriptor = memfd_create("fuzz", 0);
-        CHECK(descriptor > 0);
-        snprintf(place, sizeof place, "/proc/self/fd/%d", descriptor);
-    }
-    CHECK(ftruncate(descriptor, (off_t)n) == 0 && pwrite(descriptor, bytes, n, 0) == (ssize_t)n);
-}
-
 static void seal(file *of) {
     uint64_t n = of->n;
     memcpy(of->bytes + FILE_BYTES_AT, &n, 8);
@@ -80,7 +66,7 @@ static file read_saved(const char *path) {
     return read;
 }
 
-enum { N_FILES = 1 + N_SAMPLES - N_TREES, MODEL = N_FILES };
+enum { N_FILES = 1 + N_SAMPLES - N_TREES };
 
 /* File 0 is the vocabulary's, the others are the recognizers'. */
 static file saved(uint32_t which) {
@@ -186,7 +172,7 @@ static eliza_constraint *create_on(const eliza_vocab *of, uint64_t which) {
 static void open_vocabulary(uint32_t flags, uint64_t seed) {
     eliza_vocab *opened = NULL;
     char *error = NULL;
-    check_error(eliza_inference_vocab_open_with(place, strlen(place), flags, &opened, &error), error);
+    check_error(eliza_inference_vocab_open_with(memory_file_path, strlen(memory_file_path), flags, &opened, &error), error);
     if (opened == NULL) return;
     int32_t n = eliza_inference_vocab_size(opened);
     CHECK(n >= 1);
@@ -204,45 +190,29 @@ static void open_vocabulary(uint32_t flags, uint64_t seed) {
 static void open_constraint(uint32_t flags, uint64_t seed) {
     eliza_constraint *opened = NULL;
     char *error = NULL;
-    int status = eliza_inference_constraint_open_with(vocabulary(), place, strlen(place), flags, &budget, &opened, &error);
+    int status = eliza_inference_constraint_open_with(vocabulary(), memory_file_path, strlen(memory_file_path), flags, &budget,
+                                                              &opened, &error);
     check_error(status, error);
     if (opened != NULL) CHECK(eliza_inference_constraint_notes(opened) != NULL);
     use(opened, vocabulary(), seed);
 }
 
-static void open_model(input in) {
-    put_file(in.at, in.left);
-    llama_begin(0, false, false, true);
-    char *error = NULL;
-    EliInferenceContext *context = eliza_inference_create(place, &error);
-    CHECK(context == NULL && eliza_inference_error_status(error) == ELIZA_ERR_BUNDLE_INVALID);
-    eliza_inference_free_string(error);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static uint8_t changed[FILE_BYTES_MAX];
-    if (descriptor == 0) { /* what stays */
-        for (uint32_t i = 0; i < N_FILES; i++) saved(i);
-        open_model((input){data, 0});
-    }
+    for (uint32_t i = 0; i < N_FILES; i++) saved(i); /* what stays */
     begin_input(data, size);
     input in = {data, size};
     uint8_t first = take(&in);
-    uint32_t which = first % (N_FILES + 1), flags = first & 128 ? ELIZA_OPEN_COPY : 0;
-    uint64_t seed = hash_of(data, size);
-    if (which == MODEL) {
-        open_model(in);
+    uint32_t which = first % N_FILES, flags = first & 128 ? ELIZA_OPEN_COPY : 0;
+    file base = saved(which), of = {changed, base.n};
+    memcpy(changed, base.bytes, base.n);
+    for (int i = 0; i < 8 && in.left > 0; i++) change(&of, &in);
+    seal(&of);
+    put_memory_file(of.bytes, of.n);
+    if (which == 0) {
+        open_vocabulary(flags, hash_of(data, size));
     } else {
-        file base = saved(which), of = {changed, base.n};
-        memcpy(changed, base.bytes, base.n);
-        for (int i = 0; i < 8 && in.left > 0; i++) change(&of, &in);
-        seal(&of);
-        put_file(of.bytes, of.n);
-        if (which == 0) {
-            open_vocabulary(flags, seed);
-        } else {
-            open_constraint(flags, seed);
-        }
+        open_constraint(flags, hash_of(data, size));
     }
     end_input();
     return 0;

@@ -1,14 +1,12 @@
 /* Streams of a model that has none, and samplers. A byte for what constrains them, a few for the settings, then calls: each a byte,
  * and what it takes. A matcher follows what comes out: a token that it refuses is a finding. */
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "../llama.h"
+#include "../memory_file.h"
 #include "../samples.h"
 
 enum { CALLS_MAX = 48, TIMEOUT = 20 };
 
-static char model_path[32], slot_path[64];
+static char slot_path[64];
 
 static EliInferenceContext *context;
 static eliza_vocab *vocab;
@@ -18,11 +16,9 @@ static eliza_matcher *shadow; /* of the stream's constraint; NULL: not known whe
 static bool may_wait; /* a token that was chosen before, for room for its text */
 
 static void make_files(void) {
-    if (model_path[0] != 0) return;
+    if (slot_path[0] != 0) return;
     static const uint8_t head[24] = "GGUF\3";
-    int model = memfd_create("model", 0);
-    CHECK(model > 0 && write(model, head, sizeof head) == sizeof head);
-    snprintf(model_path, sizeof model_path, "/proc/self/fd/%d", model);
+    put_memory_file(head, sizeof head);
     snprintf(slot_path, sizeof slot_path, "/dev/shm/eliza-fuzz-slot-%d", (int)getpid());
 }
 
@@ -374,10 +370,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint8_t first = take(&in), how = take(&in);
     llama_begin(hash_of(data, size), true, how & 1, !(how & 2));
     static bool is_begun; /* libllama is found once */
-    if (!is_begun) eliza_inference_destroy(eliza_inference_create(model_path, NULL));
+    if (!is_begun) eliza_inference_destroy(eliza_inference_create(memory_file_path, NULL));
     is_begun = true;
     begin_input(data, size);
-    context = eliza_inference_create(model_path, NULL);
+    context = eliza_inference_create(memory_file_path, NULL);
     CHECK(context != NULL);
     CHECK(eliza_inference_vocab_from_context(context, &vocab, NULL) == ELIZA_OK);
     constraint = sample(first % N_SAMPLES, vocab);

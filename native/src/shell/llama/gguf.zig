@@ -56,7 +56,7 @@ const Head = struct {
             if (std.mem.eql(u8, key, "general.alignment")) {
                 if (of != .u32) return "general.alignment is no 32-bit integer";
                 alignment = std.mem.readInt(u32, (try h.take(4))[0..4], .little);
-                if (!std.math.isPowerOfTwo(alignment)) return "general.alignment is no power of two";
+                if (alignment == 0 or !std.math.isPowerOfTwo(alignment)) return "general.alignment is no power of two";
                 continue;
             }
             if (try h.skipValue(of)) |wrong| return wrong;
@@ -174,6 +174,10 @@ test "a file is sound, and not if it is cut anywhere or a count is larger" {
     @memset(bytes[w.end..end], 0);
     try std.testing.expectEqual(null, damage(bytes[0..end]));
     for (4..end) |n| try std.testing.expect(damage(bytes[0..n]) != null);
+    const alignment = std.mem.find(u8, &bytes, "general.alignment").? + "general.alignment".len + 4;
+    bytes[alignment] = 0; // 64
+    try std.testing.expectEqualStrings("general.alignment is no power of two", damage(bytes[0..end]).?);
+    bytes[alignment] = 64;
     for ([_]usize{ 4, 8, 16, 24 }) |at| {
         bytes[at + 3] ^= 0x40;
         defer bytes[at + 3] ^= 0x40;
