@@ -89,8 +89,8 @@ static file saved(uint32_t which) {
 /* ---- Changes ---- */
 
 static void change(file *of, input *in) {
-    uint32_t n_sections, section = take(in);
-    memcpy(&n_sections, of->bytes + N_SECTIONS_AT, 4);
+    uint32_t n_sections = 0, section = take(in);
+    memcpy(&n_sections, of->bytes + N_SECTIONS_AT, 1); /* they are few, and the number may have been changed before */
     section %= n_sections + 1; /* the last: the list of arrays */
     uint64_t begin = HEADER, length = 16 * (uint64_t)n_sections;
     if (section < n_sections) {
