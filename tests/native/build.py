@@ -197,7 +197,15 @@ class Programs:
             sources = [FUZZ / f"{name}.c" for name in ("replay", "fuzz", "walk", "samples", "llama")]
             wrapped = [f"-Wl,--wrap={name}" for name in ("malloc", "free", "realloc", "posix_memalign")]
             # Under memcheck a millisecond of the processor is fifty.
-            options = ["-std=gnu11", "-D_GNU_SOURCE", "-DINPUT_MS_MAX=60000", f"-I{FUZZ}", "-rdynamic", *wrapped]
+            options = [
+                "-std=gnu11",
+                "-D_GNU_SOURCE",
+                "-DINPUT_MS_MAX=60000",
+                "-DCOMPILE_MS_MAX=0",
+                f"-I{FUZZ}",
+                "-rdynamic",
+                *wrapped,
+            ]
             program = self.compile(
                 f"fuzz-{folder.name}", [*WARNINGS, *options], *sources, FUZZ / "targets" / f"{folder.name}.c"
             )
