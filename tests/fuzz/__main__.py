@@ -2,7 +2,7 @@
 
     python3 tests/run.py test fuzz [TARGET...] [--seconds N] [--workers N] [--report]
 
-Each target first runs its regressions, then seeds and mutations of them for some seconds (a minute by default), as many
+Each target first runs its regressions, then seeds and mutations of them for some seconds (50 by default), as many
 targets at a time as there are workers. What is found stays in build/fuzz/findings, and fails the run; what was covered
 stays in build/fuzz/corpus, where the next run goes on. For a long run give hours in seconds. --report writes
 bench/reports/<date>-fuzz.md with the executions of all runs since build/fuzz/counts.json was removed.
@@ -69,7 +69,7 @@ class Count:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(TARGETS))
-    parser.add_argument("--seconds", type=float, default=60, help="for each target")
+    parser.add_argument("--seconds", type=float, default=50, help="for each target")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="targets at a time")
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
