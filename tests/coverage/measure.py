@@ -33,6 +33,12 @@ ZIG = [sys.executable, "-m", "ziglang"]
 SOURCE = f"{ROOT}/native/src/"
 TEST_BLOCK = re.compile(r'^test (?:"[^\n]*" )?\{.*?^\}$', re.MULTILINE | re.DOTALL)
 INT3 = 0xCC
+KINDS = {
+    "`unreachable`: says that it is never come by": r"\bunreachable\b",
+    "`errdefer` and the like: when memory runs out just there": r"\berrdefer\b|outOfMemory|OutOfMemory|\.oom\b",
+    "limits and failures of what the system or libllama does": r"fail\(\.(limit|ffi_fault|io|cancelled)\b|log\.write",
+}
+"""Of lines that no test runs, by what is in them."""
 
 Lines = dict[str, set[int]]
 """Numbers of lines by the path of their file in native/src."""
@@ -172,17 +178,33 @@ def written(every: Lines, met: Lines, failures: list[str]) -> str:
             "",
             "## Lines that none runs",
             "",
+            *kinds(every, met),
+            "",
             *(line for path in sorted(every) for line in missing(path, every[path] - met.get(path, set()))),
             "",
         ]
     )
 
 
+def kinds(every: Lines, met: Lines) -> list[str]:
+    left = [text for path in every for text in texts(path, every[path] - met.get(path, set())).values()]
+    found = []
+    for name, pattern in KINDS.items():
+        of_it = [text for text in left if re.search(pattern, text)]
+        left = [text for text in left if not re.search(pattern, text)]
+        found.append(f"- {len(of_it)}: {name}")
+    return [*found, f"- {len(left)}: other"]
+
+
+def texts(path: str, numbers: set[int]) -> dict[int, str]:
+    text = Path(SOURCE + path).read_text("utf-8").split("\n")
+    return {number: text[number - 1].strip() for number in sorted(numbers)}
+
+
 def missing(path: str, numbers: set[int]) -> list[str]:
     if not numbers:
         return []
-    text = Path(SOURCE + path).read_text("utf-8").split("\n")
-    shown = [f"    {number:5} {text[number - 1].strip()[:110]}" for number in sorted(numbers)]
+    shown = [f"    {number:5} {text[:110]}" for number, text in texts(path, numbers).items()]
     return [f"{path}:", "", *shown, ""]
 
 

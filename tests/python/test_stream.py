@@ -145,15 +145,21 @@ def test_decision_09_a_full_context_ends_a_run_and_refuses_a_prompt(open_stream:
 def test_the_token_of_thinking_can_be_barred(open_stream: OpenStream, model: Model) -> None:
     """At a high temperature nearly all tokens are as likely: 1 of 640 thinks."""
     (think,) = model.tokenize("<think>", parse_special=True)
+    (begin,) = model.tokenize("<|begin|>", parse_special=True)
+    n_begin = 0
     seen = {False: 0, True: 0}
     for barred in seen:
-        for seed in range(1, 13):
+        for seed in range(1, 7):
             stream = open_stream(max_tokens=240, temperature=1e6, seed=seed, disable_thinking=barred)
             for _ in range(4):
                 stream.reset()
                 stream.prefill("User: hello\nAction:")
-                seen[barred] += sum(token == think for step in stream for token in step.tokens)
+                steps = list(stream)
+                seen[barred] += sum(token == think for step in steps for token in step.tokens)
+                n_begin += sum(token == begin for step in steps for token in step.tokens)
+                assert "<|begin|>" not in "".join(step.text for step in steps)
     assert seen[False] > 0 and seen[True] == 0
+    assert n_begin > 0, "a control token, which has no text"
 
 
 def test_decision_09_a_context_holds_as_many_tokens_as_it_was_asked_for(open_stream: OpenStream, model: Model) -> None:
