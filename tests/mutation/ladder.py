@@ -66,7 +66,12 @@ class Ladder:
     def climb(self, mutant: int, rung: str) -> tuple[bool, str]:
         """Whether a test comes by the mutant, and which kills it."""
         met = [test for test in self.tests if test.rung == rung and mutant in test.reached]
-        return bool(met), self._killer(met, mutant, "safe")
+        killer = self._killer(met, mutant, "safe")
+        if met and not killer and rung == "zig":
+            # What one test finds and the process keeps, another may look at.
+            programs = {test.program for test in met}
+            killer = self._killer([test for test in self.tests if test.program in programs], mutant, "safe")
+        return bool(met), killer
 
     def climb_all(self, neighbours: Iterable[int]) -> str:
         """For a build with one mutant in it: the tests that come by one of the neighbours."""

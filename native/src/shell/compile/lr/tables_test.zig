@@ -310,6 +310,25 @@ test "bounds" {
     try std.testing.expectEqualStrings("the parser needs more than 3000 bytes", b.diag.message());
 }
 
+test "no more symbols and alternatives than 16 bits number" {
+    const n = std.math.maxInt(u16);
+    const Case = struct { before: []const u8, each: []const u8, message: []const u8 };
+    for ([_]Case{
+        .{ .before = "S:", .each = " a", .message = "an alternative has more than 65534 symbols" },
+        .{ .before = "S: a", .each = "|b", .message = "the grammar has more than 65534 alternatives, those of repetitions counted" },
+    }) |case| {
+        const gpa = std.testing.allocator;
+        var text: std.ArrayList(u8) = .empty;
+        defer text.deinit(gpa);
+        try text.appendSlice(gpa, case.before);
+        for (0..n) |_| try text.appendSlice(gpa, case.each);
+        var b: Built = .init();
+        defer b.deinit();
+        try std.testing.expectError(error.Failed, b.from(text.items));
+        try std.testing.expectEqualStrings(case.message, b.diag.message());
+    }
+}
+
 test "long chains of rules do not recurse" {
     var b: Built = .init();
     defer b.deinit();
