@@ -95,6 +95,7 @@ test {
     _ = @import("mask/cache_test.zig");
     _ = @import("mask/scratch.zig");
     _ = @import("mask/walk.zig");
+    _ = @import("language/regex.zig");
     _ = @import("lr/chains.zig");
     _ = @import("lr/check.zig");
     _ = @import("lr/parser_test.zig");

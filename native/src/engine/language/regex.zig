@@ -92,3 +92,26 @@ const Walker = struct {
         w.depth -= n;
     }
 };
+
+test "a file may not number patterns that a regular expression has not" {
+    var two = [_]u16{ 0, 1 };
+    var no_set = [_]u16{ 0, 0 };
+    var offsets = [_]u32{ 0, 0, 1 };
+    var patterns = [_]u16{0};
+    var sets = [_]u64{1};
+    const dfa: Dfa = .{
+        .words = 1,
+        .columns = @splat(0),
+        .transitions = &two,
+        .matches = &two,
+        .match_offsets = &offsets,
+        .match_patterns = &patterns,
+        .reaches = &no_set,
+        .reach_sets = &sets,
+    };
+    try std.testing.expect(dfa.isSound(1));
+    patterns[0] = 1;
+    try std.testing.expect(dfa.isSound(2) and !dfa.isSound(1));
+    const regex: Regex = .{ .dfa = dfa };
+    try std.testing.expect(!try regex.isSound(undefined));
+}
