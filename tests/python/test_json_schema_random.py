@@ -249,6 +249,7 @@ def walk(constraint: Constraint, rng: random.Random) -> tuple[bytes, str | None]
     matcher = Matcher(constraint)
     text = b""
     compared = {rng.randrange(12) for _ in range(STEPS_COMPARED)}
+    forced: list[tuple[int, bytes]] = []  # and where they were
     for step in itertools.count():
         found = matcher.allowed()
         allowed = set(range(END + 1)) if found is None else {int(token) for token in found}
@@ -256,13 +257,15 @@ def walk(constraint: Constraint, rng: random.Random) -> tuple[bytes, str | None]
             expected = {token for token in range(END + 1) if Step.REFUSED not in matcher.clone().accept(token)}
             if allowed != expected:
                 return text, f"the mask differs in {[PIECES[token : token + 1] for token in allowed ^ expected]}"
+            forced.append((len(text), matcher.forced_bytes()))
         if not allowed:
             return text, "a dead end"
         if step == STEPS_MAX:
             return b"", None  # what must still come is nothing that such a walk finds
         others = sorted(allowed - {END, *(EXPONENTS if text[-1:].isdigit() else ())})
         if END in allowed and (not others or step > 8 or rng.random() < 0.3):
-            return text, None
+            missed = [run for at, run in forced if not text.startswith(run, at)]
+            return text, f"{missed[0]!r} was forced and did not come" if missed else None
         short = [token for token in SHORT if token in others]
         if short and rng.random() < step / 20:
             # The first ones close what is open, but where they are text.

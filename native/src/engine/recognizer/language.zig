@@ -143,7 +143,7 @@ pub const Language = union(enum) {
     /// The bytes that `advance` takes, where that is cheaper than to try them; else null.
     pub fn nextBytes(language: *const Language, gpa: Allocator, pool: *Pool, at: Position) span.Error!?std.StaticBitSet(256) {
         return switch (language.*) {
-            .ambiguous => |*one| try one.nextBytes(gpa, pool, at),
+            inline .ambiguous, .json_schema => |*one| try one.nextBytes(gpa, pool, at),
             else => null,
         };
     }

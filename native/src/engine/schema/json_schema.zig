@@ -174,6 +174,30 @@ pub const JsonSchema = struct {
         return s.machine.canStop(.{ .words = s.machine.runs.get(at.state), .stack = at.stack });
     }
 
+    /// Null within text that is open.
+    pub noinline fn nextBytes(s: *const JsonSchema, gpa: Allocator, pool: *Pool, at: Position) machine_module.Error!?machine_module.Bytes {
+        var bytes = try s.firstBytes(pool, at);
+        if (bytes.count() == 256) return null;
+        const n_nodes = pool.nodes.items.len;
+        defer pool.nodes.shrinkRetainingCapacity(n_nodes);
+        var left = bytes;
+        while (left.toggleFirstSet()) |byte| {
+            if (try s.advance(gpa, pool, at, &.{@intCast(byte)}) == null) bytes.unset(byte);
+        }
+        return bytes;
+    }
+
+    fn firstBytes(s: *const JsonSchema, pool: *Pool, at: Position) machine_module.Error!machine_module.Bytes {
+        const mutex = &@constCast(s).mutex;
+        mutex.lock();
+        defer mutex.unlock();
+        const m = s.machine;
+        m.alternatives.work_left = work_max;
+        m.alternatives.watch = &pool.watch;
+        defer m.alternatives.watch = null;
+        return m.firstBytes(m.runs.get(at.state)) catch |e| s.kept.reason(e);
+    }
+
     pub noinline fn computeMask(
         s: *JsonSchema,
         context: *const MaskContext,

@@ -359,6 +359,21 @@ pub const Machine = struct {
         return after;
     }
 
+    /// The bytes that may come, and perhaps some more.
+    pub fn firstBytes(m: *Machine, words: []const u32) Error!Bytes {
+        const n = nSeparate(words);
+        if (n == 0) return m.possible(words);
+        var bytes: Bytes = .empty;
+        var buffer: [alone_max]u32 = undefined;
+        for (0..n) |i| switch (try m.textOf(alone(words, i, &buffer))) {
+            .open => return .full,
+            inline else => |*texts| for (texts.low..texts.high) |one| {
+                if (texts.byteAt(@intCast(one), texts.depth)) |byte| bytes.set(byte);
+            },
+        };
+        return bytes;
+    }
+
     /// Outside strings and keys: the bytes that may come, and perhaps some more.
     pub fn possible(m: *Machine, words: []const u32) Error!Bytes {
         const mode = modeOf(words);
