@@ -45,34 +45,37 @@ def test_the_bridge_works_and_java_finds_nothing_wrong_with_it(
     assert "FATAL" not in result.stdout + result.stderr
 
 
-def test_the_example_in_kotlin_prints_what_it_says(jar: Path, prefix: Path, llama: Path, tmp_path: Path) -> None:
+ROUTER = ROOT / "examples" / "kotlin" / "Router.kt"
+ACTIVITY = ROOT / "examples" / "android" / "RouterActivity.kt"
+
+
+@pytest.fixture(scope="module")
+def kotlin(jar: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The class path of the examples in Kotlin, with stand-ins for the few classes of Android that one of them uses: no
+    registry has Android's own."""
     compiler = ROOT / "tests" / "kotlin" / "node_modules" / "kotlin-compiler"
-    source = ROOT / "examples" / "kotlin" / "Router.kt"
-    run("bash", compiler / "bin" / "kotlinc", "-Werror", "-cp", jar, source, "-d", tmp_path)
-    path = os.pathsep.join(map(str, [jar, tmp_path, compiler / "lib" / "kotlin-stdlib.jar"]))
+    classes, android = tmp_path_factory.mktemp("kotlin"), tmp_path_factory.mktemp("android")
+    run("javac", "-Xlint:all", "-Werror", "-d", android, *(Path(__file__).parent / "android").rglob("*.java"))
+    needed = os.pathsep.join(map(str, [jar, android]))
+    run("bash", compiler / "bin" / "kotlinc", "-Werror", "-cp", needed, ROUTER, ACTIVITY, "-d", classes)
+    return os.pathsep.join(map(str, [needed, classes, compiler / "lib" / "kotlin-stdlib.jar"]))
+
+
+def test_the_example_in_kotlin_prints_what_it_says(kotlin: str, prefix: Path, llama: Path) -> None:
     bridge = prefix / "lib" / "libelizainference_jni.so"
-    output = run("java", "-Xcheck:jni", f"-Deliza.inference.jni={bridge}", "-cp", path, "RouterKt", llama, MODEL)
-    assert output == expected_output(source.read_text("utf-8"))
+    output = run("java", "-Xcheck:jni", f"-Deliza.inference.jni={bridge}", "-cp", kotlin, "RouterKt", llama, MODEL)
+    assert output == expected_output(ROUTER.read_text("utf-8"))
 
 
-def test_the_android_activity_shows_what_it_says(jar: Path, prefix: Path, llama: Path, tmp_path: Path) -> None:
-    """On a desktop, with stand-ins for the few classes of Android that it uses: no registry has Android's own."""
-    compiler = ROOT / "tests" / "kotlin" / "node_modules" / "kotlin-compiler"
-    source = ROOT / "examples" / "android" / "RouterActivity.kt"
-    android, classes, app = tmp_path / "android", tmp_path / "classes", tmp_path / "app"
-    sources = (Path(__file__).parent / "android").rglob("*.java")
-    run("javac", "-Xlint:all", "-Werror", "-d", android, *sources)
-    run("bash", compiler / "bin" / "kotlinc", "-Werror", "-cp", f"{jar}{os.pathsep}{android}", source, "-d", classes)
-    app.mkdir()
-    (app / "model.gguf").symlink_to(MODEL)
+def test_the_android_activity_shows_what_it_says(kotlin: str, prefix: Path, llama: Path, tmp_path: Path) -> None:
+    (tmp_path / "model.gguf").symlink_to(MODEL)
     for file in llama.parent.iterdir():
-        (app / ("libllama.so" if file == llama else file.name)).symlink_to(file)
-    path = os.pathsep.join(map(str, [jar, android, classes, compiler / "lib" / "kotlin-stdlib.jar"]))
+        (tmp_path / ("libllama.so" if file == llama else file.name)).symlink_to(file)
     bridge = prefix / "lib" / "libelizainference_jni.so"
-    properties = [f"-Deliza.inference.jni={bridge}", f"-Djava.library.path={app}", f"-Dfiles={app}"]
+    properties = [f"-Deliza.inference.jni={bridge}", f"-Djava.library.path={tmp_path}", f"-Dfiles={tmp_path}"]
     program = ["android.app.Activity", "eliza.example.RouterActivity"]
-    output = run("java", "-Xcheck:jni", *properties, "-cp", path, *program)
-    assert output == expected_output(source.read_text("utf-8"))
+    output = run("java", "-Xcheck:jni", *properties, "-cp", kotlin, *program)
+    assert output == expected_output(ACTIVITY.read_text("utf-8"))
 
 
 @pytest.mark.parametrize("case", ["missing", "of another processor"])
