@@ -197,7 +197,7 @@ def test_jumping_forward_and_other_tokens_of_the_same_text(backend: Any, tokeniz
     [
         (("json", '{"type": "wrong"}'), "wrong"),
         (("json", "{"), "JSON"),
-        (("regex", "a(?=b)"), "look-ahead"),
+        (("regex", r"(a)\1"), "back-references"),
         (("ebnf", "root ::= missing"), "missing"),
         (("structural_tag", '{"structures": [], "triggers": []}'), "tags"),
         (("structural_tag", "no JSON"), "descriptor"),
