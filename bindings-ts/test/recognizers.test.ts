@@ -92,6 +92,30 @@ describe("Vocabulary", () => {
     expect([...matcher.allowed()!]).toEqual(ids("y", "n", "ye", "yes", "no"));
   });
 
+  test("what is read into memory goes on if the file changes, and trusted files must be whole", async () => {
+    const paths = { vocabulary: join(folder, "own.vocabulary"), constraint: join(folder, "own.constraint") };
+    vocabulary.save(paths.vocabulary);
+    Constraint.regex(vocabulary, "yes|no").save(paths.constraint);
+    for (const options of [{ copy: true }, { copy: true, trusted: true }, { trusted: true }, {}]) {
+      using opened = Vocabulary.open(paths.vocabulary, options);
+      using constraint = Constraint.open(opened, paths.constraint, options);
+      const before: Record<string, Uint8Array<ArrayBuffer>> = {};
+      for (const path of Object.values(paths)) before[path] = await Bun.file(path).bytes();
+      if (options.copy) for (const path of Object.values(paths)) await Bun.write(path, "none");
+      using matcher = new Matcher(constraint);
+      expect([...matcher.allowed()!]).toEqual(ids("y", "n", "ye", "yes", "no"));
+      expect(Buffer.from(opened.tokenBytes(idOf("yes"))).toString()).toBe("yes");
+      for (const path of Object.values(paths)) await Bun.write(path, before[path]!);
+    }
+    for (const path of Object.values(paths)) await Bun.write(path, (await Bun.file(path).bytes()).slice(0, -1));
+    for (const options of [{ copy: true }, { trusted: true }]) {
+      expect(failure(() => Vocabulary.open(paths.vocabulary, options)).statusName).toBe("ELIZA_ERR_FILE_INVALID");
+      expect(failure(() => Constraint.open(vocabulary, paths.constraint, options)).statusName).toBe(
+        "ELIZA_ERR_FILE_INVALID",
+      );
+    }
+  });
+
   test("a file that is missing, or damaged, is named or refused", async () => {
     const path = join(folder, "damaged.vocabulary");
     expect(failure(() => Vocabulary.open(path)).statusName).toBe("ELIZA_ERR_IO");
@@ -214,6 +238,21 @@ describe("Constraint", () => {
     accept(loose, "[\n    1,");
     using wide = new Matcher(Constraint.jsonSchema(vocabulary, schema, { space: "any" }));
     accept(wide, " \r\n\n [1 \n\n,");
+  });
+
+  test("a call that takes longer than maskMsMax fails, and the matcher is as it was", () => {
+    const grammar = 'start: "a"~65000 | "a"~65000 "b"'; // its forced tokens take two million steps to find
+    using matcher = new Matcher(Constraint.lark(vocabulary, grammar, { budget: { maskMsMax: 1 } }));
+    for (let i = 0; i < 2; i++) {
+      const thrown = failure(() => matcher.forced());
+      expect([thrown.statusName, thrown.message]).toEqual(["ELIZA_ERR_LIMIT", expect.stringContaining("mask_ms_max")]);
+    }
+    expect(matcher.state.spanTokens).toBe(0);
+    accept(matcher, "a");
+    expect([...matcher.allowed()!]).toEqual(ids("a"));
+    expect(failure(() => Constraint.regex(vocabulary, "a", { budget: { maskMsMax: -1 } })).statusName).toBe(
+      "ELIZA_ERR_INVALID_ARG",
+    );
   });
 
   test("a JSON Schema is saved with the documents that it used", () => {

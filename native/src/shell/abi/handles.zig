@@ -112,3 +112,17 @@ test "a closed handle is told from an open one" {
     try std.testing.expectEqual(null, other.get(second));
     try std.testing.expectEqual(null, table.get(@ptrFromInt(@intFromPtr(second) + 1)));
 }
+
+test "as many handles as there may be, and one more" {
+    const gpa = std.testing.allocator;
+    const Handle = opaque {};
+    var table: Table(u32, Handle, 1) = .{};
+    defer table.slots.deinit(gpa);
+    var object: u32 = 0;
+    var last: *Handle = undefined;
+    for (0..handles_max) |_| last = try table.add(gpa, &object);
+    try std.testing.expectError(error.OutOfMemory, table.add(gpa, &object));
+    try std.testing.expectEqual(&object, table.take(last).?);
+    try std.testing.expect(try table.add(gpa, &object) != last);
+    try std.testing.expectError(error.OutOfMemory, table.add(gpa, &object));
+}
