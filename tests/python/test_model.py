@@ -1,6 +1,7 @@
 """Opening models, and text to tokens and back."""
 
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -128,3 +129,22 @@ def test_a_libllama_without_its_backends_is_told_to_be_one(llama: LlamaInfo, tmp
     assert result.returncode != 0
     assert "has no backend that could run it" in result.stderr
     assert "ggml_backend_load" in result.stderr
+
+
+def test_all_files_of_a_model_are_checked(tmp_path: Path, llama: LlamaInfo) -> None:
+    key = b"split.count"
+    head = b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, len(key)) + key + struct.pack("<IH", 2, 3)  # a u16
+    files = [tmp_path / f"part-0000{number}-of-00003.gguf" for number in (1, 2, 3)]
+    files[0].write_bytes(head)
+    with pytest.raises(ModelFileError, match=r"part-00002-of-00003\.gguf: there is no such file"):
+        Model(files[0])
+    files[1].write_bytes(head)
+    files[2].write_bytes(head[:-1])
+    with pytest.raises(ModelFileError, match=r"part-00003-of-00003\.gguf is damaged"):
+        Model(files[0])
+    files[2].write_bytes(head)
+    with pytest.raises(ModelFileError, match="libllama cannot load it"):
+        Model(files[0])
+    (tmp_path / "other.gguf").write_bytes(head)
+    with pytest.raises(ModelFileError, match="libllama cannot load it"):
+        Model(tmp_path / "other.gguf")

@@ -5,9 +5,29 @@
 const std = @import("std");
 
 /// Why libllama should not get it; null if nothing is wrong with it. `bytes` is the whole file, which begins with "GGUF".
-pub fn damage(bytes: []const u8) ?[]const u8 {
+/// `n_files` becomes the number of files that the model is in, if the head says so.
+pub fn damage(bytes: []const u8, n_files: *u16) ?[]const u8 {
     var head: Head = .{ .bytes = bytes, .at = 4 };
+    defer n_files.* = head.n_files;
     return head.check() catch "it ends within its head, or a number in it is too large";
+}
+
+/// The name of one of `n` files, counted from 1, of which `first` is the first; in `buffer`. Null if libllama would not take
+/// `first` for that, or the name is too long.
+pub fn nameOfFile(first: []const u8, number: u16, n: u16, buffer: []u8) ?[:0]const u8 {
+    var suffix: [32]u8 = undefined;
+    const own = std.fmt.bufPrint(&suffix, "-{d:0>5}-of-{d:0>5}.gguf", .{ 1, n }) catch unreachable;
+    if (!std.mem.endsWith(u8, first, own)) return null;
+    const prefix = first[0 .. first.len - own.len];
+    return std.fmt.bufPrintSentinel(buffer, "{s}-{d:0>5}-of-{d:0>5}.gguf", .{ prefix, number, n }, 0) catch null;
+}
+
+test "the files of a model have the name of the first with another number" {
+    var buffer: [64]u8 = undefined;
+    try std.testing.expectEqualStrings("/m/x-00012-of-00013.gguf", nameOfFile("/m/x-00001-of-00013.gguf", 12, 13, &buffer).?);
+    try std.testing.expectEqual(null, nameOfFile("/m/x-00002-of-00013.gguf", 12, 13, &buffer));
+    try std.testing.expectEqual(null, nameOfFile("/m/x.gguf", 2, 2, &buffer));
+    try std.testing.expectEqual(null, nameOfFile("/m/x-00001-of-00013.gguf", 12, 13, buffer[0..24]));
 }
 
 /// Of files without a key for it.
@@ -41,6 +61,7 @@ const blocks = [_]?Block{
 const Head = struct {
     bytes: []const u8,
     at: usize,
+    n_files: u16 = 1,
 
     const Error = error{Short};
 
@@ -57,6 +78,10 @@ const Head = struct {
                 if (of != .u32) return "general.alignment is no 32-bit integer";
                 alignment = std.mem.readInt(u32, (try h.take(4))[0..4], .little);
                 if (alignment == 0 or !std.math.isPowerOfTwo(alignment)) return "general.alignment is no power of two";
+                continue;
+            }
+            if (of == .u16 and std.mem.eql(u8, key, "split.count")) {
+                h.n_files = try h.number(u16);
                 continue;
             }
             if (try h.skipValue(of)) |wrong| return wrong;
@@ -144,11 +169,11 @@ test "a file is sound, and not if it is cut anywhere or a count is larger" {
     try w.writeAll("GGUF");
     try w.writeInt(u32, 3, .little);
     try w.writeInt(u64, 1, .little); // tensors
-    try w.writeInt(u64, 3, .little); // pairs
-    for ([_][]const u8{ "general.alignment", "a", "b" }, 0..) |key, i| {
+    try w.writeInt(u64, 4, .little); // pairs
+    for ([_][]const u8{ "general.alignment", "a", "b", "split.count" }, 0..) |key, i| {
         try w.writeInt(u64, key.len, .little);
         try w.writeAll(key);
-        try w.writeInt(u32, @backingInt(([_]Type{ .u32, .array, .string })[i]), .little);
+        try w.writeInt(u32, @backingInt(([_]Type{ .u32, .array, .string, .u16 })[i]), .little);
         switch (i) {
             0 => try w.writeInt(u32, 64, .little),
             1 => {
@@ -157,10 +182,11 @@ test "a file is sound, and not if it is cut anywhere or a count is larger" {
                 try w.writeInt(u64, 2, .little);
                 try w.writeAll("xy");
             },
-            else => {
+            2 => {
                 try w.writeInt(u64, 1, .little);
                 try w.writeAll("z");
             },
+            else => try w.writeInt(u16, 7, .little),
         }
     }
     try w.writeInt(u64, 1, .little);
@@ -172,15 +198,17 @@ test "a file is sound, and not if it is cut anywhere or a count is larger" {
     try w.writeInt(u64, 64, .little);
     const end = std.mem.alignForward(usize, w.end, 64) + 64 + 4 * 18;
     @memset(bytes[w.end..end], 0);
-    try std.testing.expectEqual(null, damage(bytes[0..end]));
-    for (4..end) |n| try std.testing.expect(damage(bytes[0..n]) != null);
+    var n_files: u16 = 0;
+    try std.testing.expectEqual(null, damage(bytes[0..end], &n_files));
+    try std.testing.expectEqual(7, n_files);
+    for (4..end) |n| try std.testing.expect(damage(bytes[0..n], &n_files) != null);
     const alignment = std.mem.find(u8, &bytes, "general.alignment").? + "general.alignment".len + 4;
     bytes[alignment] = 0; // 64
-    try std.testing.expectEqualStrings("general.alignment is no power of two", damage(bytes[0..end]).?);
+    try std.testing.expectEqualStrings("general.alignment is no power of two", damage(bytes[0..end], &n_files).?);
     bytes[alignment] = 64;
     for ([_]usize{ 4, 8, 16, 24 }) |at| {
         bytes[at + 3] ^= 0x40;
         defer bytes[at + 3] ^= 0x40;
-        try std.testing.expect(damage(bytes[0..end]) != null);
+        try std.testing.expect(damage(bytes[0..end], &n_files) != null);
     }
 }

@@ -173,9 +173,20 @@ fn findEndTokens(api: *const Api, vocab: *const api_module.Vocab, n_tokens: i32)
     return found.toOwnedSlice(gpa);
 }
 
-/// Says what is wrong with a file; libllama would merely refuse it, or end the process. Of a model in several files, the first
-/// is looked at.
+/// Says what is wrong with a file, or with another one of the model; libllama would merely refuse it, or end the process.
 fn checkFile(path: [:0]const u8, d: *Diagnostic) diagnostic.Error!void {
+    const n = try checkOne(path, d);
+    var number: u16 = 1;
+    while (number < n) {
+        number += 1;
+        var buffer: [4096]u8 = undefined;
+        // A first file with another name libllama refuses.
+        _ = try checkOne(gguf.nameOfFile(path, number, n, &buffer) orelse return, d);
+    }
+}
+
+/// Returns the number of files that the model is in.
+fn checkOne(path: [:0]const u8, d: *Diagnostic) diagnostic.Error!u16 {
     var start: [4]u8 = undefined;
     const found = file.readStart(path, &start) orelse
         return d.fail(.bundle_invalid, "{s}: there is no such file, or it cannot be opened", .{path});
@@ -183,8 +194,9 @@ fn checkFile(path: [:0]const u8, d: *Diagnostic) diagnostic.Error!void {
         return d.fail(.bundle_invalid, "{s} is neither a GGUF file nor a folder with one under text/", .{path});
     }
     // What cannot be mapped, for want of addresses, is libllama's to judge.
-    const mapping = Mapping.openLazily(path) catch return;
+    const mapping = Mapping.openLazily(path) catch return 1;
     defer mapping.close();
-    const wrong = gguf.damage(mapping.bytes) orelse return;
+    var n_files: u16 = 1;
+    const wrong = gguf.damage(mapping.bytes, &n_files) orelse return n_files;
     return d.fail(.bundle_invalid, "{s} is damaged: {s}", .{ path, wrong });
 }
