@@ -406,10 +406,17 @@ static void wander(User *user, const eliza_constraint *constraint) {
     if (!WORKS(user, eliza_inference_matcher_create(constraint, 0, &matcher, &message))) return;
     for (int steps = 10 + (int)below(&user->random, 150); steps > 0; steps--) {
         int32_t words[N_WORDS];
-        if (!HOLDS(user, eliza_inference_matcher_fill_bitmap(matcher, words, N_WORDS) >= 0)) break;
+        const int status = eliza_inference_matcher_fill_bitmap(matcher, words, N_WORDS);
+        if (status == ELIZA_ERR_LIMIT) { /* a text by chance may lead to a search that is too long: it goes back */
+            HOLDS(user, eliza_inference_matcher_reset(matcher) == ELIZA_OK);
+            HOLDS(user, eliza_inference_matcher_fill_bitmap(matcher, words, N_WORDS) >= 0);
+            break;
+        }
+        if (!HOLDS(user, status >= 0)) break;
         const int32_t token = legal_token(&user->random, words);
         const int result = eliza_inference_matcher_accept(matcher, token < 0 ? END : token);
-        if (!HOLDS(user, result >= 0 && result != ELIZA_STEP_REFUSED) || token < 0) break;
+        if (result == ELIZA_ERR_LIMIT || token < 0) break;
+        if (!HOLDS(user, result >= 0 && result != ELIZA_STEP_REFUSED)) break;
     }
     eliza_inference_matcher_free(matcher);
 }
