@@ -38,13 +38,16 @@ pub const MaskContext = struct {
     pub fn finishWords(context: *const MaskContext, can_stop: bool, scratch: *Scratch) void {
         const builder = &scratch.builder;
         builder.clear();
-        const is_list = bitmap.count(builder.words) <= mask_module.list_max;
-        if (can_stop) for (context.trie.end_tokens) |token| bitmap.set(builder.words, @intCast(token));
-        const ids = if (is_list) builder.ids[0..bitmap.list(builder.words, builder.ids)] else &.{};
+        var n_tokens = bitmap.count(builder.words);
+        const is_list = n_tokens <= mask_module.list_max;
+        if (can_stop) for (context.trie.end_tokens) |token| {
+            n_tokens += @intFromBool(!bitmap.has(builder.words, @intCast(token)));
+            bitmap.set(builder.words, @intCast(token));
+        };
         scratch.mask = .{
-            .ids = ids,
+            .ids = if (is_list) builder.ids[0..bitmap.list(builder.words, builder.ids)] else &.{},
             .words = if (is_list) null else builder.words,
-            .n_tokens = if (is_list) @intCast(ids.len) else bitmap.count(builder.words),
+            .n_tokens = n_tokens,
             .can_stop = can_stop,
         };
         scratch.mask.assertValid();
