@@ -163,26 +163,33 @@ CHARACTERS = [
 FEW_CHARACTERS = ["a", "b", "é", "[ab]", "[^a]", "."]
 
 
-def regex(random: Random, depth: int = 3, characters: list[str] = CHARACTERS) -> str:
+GREEDY = ["*", "+", "?", "{2}", "{0,2}", "{1,3}", "{2,}"]
+REPEATS = [*GREEDY, "*?", "+?"]
+
+
+def regex(random: Random, depth: int = 3, characters: list[str] = CHARACTERS, repeats: list[str] = REPEATS) -> str:
     """A pattern that Python's `re` and this library read alike."""
     kind = random.random()
     if depth == 0 or kind < 0.25:
         return random.choice(characters)
     if kind < 0.5:
-        return "".join(regex(random, depth - 1, characters) for _ in range(random.randint(2, 3)))
+        return "".join(regex(random, depth - 1, characters, repeats) for _ in range(random.randint(2, 3)))
     if kind < 0.65:
-        return "(?:" + "|".join(regex(random, depth - 1, characters) for _ in range(random.randint(2, 3))) + ")"
-    repeat = random.choice(["*", "+", "?", "{2}", "{0,2}", "{1,3}", "{2,}", "*?", "+?"])
-    return f"(?:{regex(random, depth - 1, characters)}){repeat}"
+        return (
+            "(?:" + "|".join(regex(random, depth - 1, characters, repeats) for _ in range(random.randint(2, 3))) + ")"
+        )
+    repeat = random.choice(repeats)
+    return f"(?:{regex(random, depth - 1, characters, repeats)}){repeat}"
 
 
-def combination(random: Random, depth: int = 3) -> Tree:
-    """Intersections and complements, of which other trees are made too."""
+def combination(random: Random, depth: int = 3, repeats: list[str] = GREEDY) -> Tree:
+    """Intersections and complements, and trees of them. In their operands alone, lazy repeats are as others."""
     kind = random.choice("&&~~| +") if depth > 0 else "regex"
     if kind == "regex" or random.random() < 0.1:
-        return Tree("regex", regex(random, 2, FEW_CHARACTERS))
+        return Tree("regex", regex(random, 2, FEW_CHARACTERS, repeats))
     n_parts = 1 if kind in "~+" else random.randint(2, 3)
-    return Tree(kind, parts=tuple(combination(random, depth - 1) for _ in range(n_parts)))
+    within = REPEATS if kind in "&~" else repeats
+    return Tree(kind, parts=tuple(combination(random, depth - 1, within) for _ in range(n_parts)))
 
 
 # ---- GBNF ------------------------------------------------------------------------------------------------------------

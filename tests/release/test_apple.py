@@ -27,8 +27,8 @@ PUBLIC = set(
     _dlclose _dlerror _dlopen _dlsym _fclose _fopen _fread _free _fwrite _getenv _getpid _lseek _malloc
     _malloc_size _memcpy _memmove _memset _memset_pattern16 _mmap _munmap _open _opendir _os_unfair_lock_lock
     _os_unfair_lock_unlock _posix_memalign _pthread_attr_destroy _pthread_attr_init _pthread_attr_setguardsize
-    _pthread_attr_setstacksize _pthread_create _pthread_join _readdir _readdir$INODE64 _realloc _rename _strlen
-    _sysctlbyname _unlink ___error ___ashlti3 ___udivti3 ___umodti3""".split()
+    _pthread_attr_setstacksize _pthread_create _pthread_join _pthread_self _readdir _readdir$INODE64 _realloc _rename
+    _strlen _sysctlbyname _unlink ___error ___ashlti3 ___udivti3 ___umodti3""".split()
 )
 
 

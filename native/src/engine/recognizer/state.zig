@@ -344,7 +344,7 @@ pub const RecognizerState = struct {
     }
 
     /// Whether an end token of the vocabulary continues the text: a grammar may name it.
-    fn isNamedHere(s: *RecognizerState, token: i32) contract.Error!bool {
+    noinline fn isNamedHere(s: *RecognizerState, token: i32) contract.Error!bool {
         if (!s.recognizer.language.namesTokens()) return false;
         const n_nodes = s.pool.nodes.items.len;
         defer s.pool.nodes.shrinkRetainingCapacity(n_nodes);
@@ -352,7 +352,7 @@ pub const RecognizerState = struct {
     }
 
     /// The position after a token; null if the token is illegal.
-    fn after(s: *RecognizerState, token: i32) contract.Error!?Position {
+    inline fn after(s: *RecognizerState, token: i32) contract.Error!?Position {
         const n_nodes = s.pool.nodes.items.len;
         errdefer s.pool.nodes.shrinkRetainingCapacity(n_nodes);
         const next = if (s.span.left > 0)

@@ -7,6 +7,7 @@ const quoted = @import("engine").diagnostic.quoted;
 const program_module = @import("engine").program;
 const dfa = @import("../regex/dfa.zig");
 const Dfa = dfa.Dfa;
+const determinise = @import("../regex/subset_construction.zig").determinise;
 const Pattern = @import("../regex/pattern.zig").Pattern;
 const Bnf = @import("../bnf.zig").Bnf;
 const tables_module = @import("../lr/tables.zig");
@@ -19,6 +20,8 @@ const Context = context.Context;
 const Error = context.Error;
 
 const notes_max = 20;
+/// What is built, for messages.
+const what = "the patterns together";
 /// A text of more bytes says little.
 const text_bytes_max = 64;
 
@@ -32,11 +35,8 @@ pub fn note(ctx: *const Context, grammar: *const Bnf, parser: *const Tables, lex
     if (numbers.items.len < 2) return;
     const patterns = try ctx.alloc(Pattern, numbers.items.len);
     for (patterns, numbers.items) |*pattern, number| pattern.* = .{ .node = grammar.terminals[number].pattern, .soft = true };
-    const width = program_module.setWidth(patterns.len);
-    const together = try dfa.build(ctx.arena, patterns, width, ctx.budget, "the patterns together", ctx.diag);
-    var overlaps = false;
-    for (0..together.nLists()) |list| overlaps = overlaps or together.list(@intCast(list)).len > 1;
-    if (!overlaps) return;
+    if (!try overlap(ctx, patterns)) return;
+    const together = try dfa.build(ctx.arena, patterns, program_module.setWidth(patterns.len), ctx.budget, what, ctx.diag);
 
     const accepted = try findAccepted(ctx, parser);
     const is_noted = try ctx.filled(bool, patterns.len * patterns.len, false);
@@ -60,6 +60,14 @@ pub fn note(ctx: *const Context, grammar: *const Bnf, parser: *const Tables, lex
             try ctx.append(notes, try std.fmt.allocPrint(ctx.arena, "{d}:{d}: {s} is never {f}: that is {s}, wherever it stands", names));
         }
     }
+}
+
+/// Whether some text is of two patterns. Seldom, so an automaton that is not minimal is enough to find out.
+fn overlap(ctx: *const Context, patterns: []const Pattern) Error!bool {
+    const subset = try determinise(ctx.arena, patterns, 0, ctx.budget, what, ctx.diag);
+    const offsets = subset.lists.offsets.items;
+    for (offsets[1..], offsets[0 .. offsets.len - 1]) |end, start| if (end - start > 1) return true;
+    return false;
 }
 
 /// The terminal that the lexer finds.
