@@ -110,7 +110,7 @@ pub const Language = union(enum) {
 
     /// The position after a token; null exactly if no text of the language continues like that. `text`: what it
     /// spells, if a text can have it. As `advance`, unless the language names tokens.
-    pub fn advanceToken(
+    pub inline fn advanceToken(
         language: *const Language,
         gpa: Allocator,
         pool: *Pool,

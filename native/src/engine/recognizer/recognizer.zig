@@ -149,7 +149,7 @@ pub const Recognizer = struct {
     }
 
     /// As `Language.advanceToken`.
-    pub fn advanceToken(r: *const Recognizer, pool: *Pool, from: Position, token: u32) span.Error!?Position {
+    pub inline fn advanceToken(r: *const Recognizer, pool: *Pool, from: Position, token: u32) span.Error!?Position {
         const tokens = &r.vocabulary.tokens;
         const text = if (tokens.isText(token)) tokens.bytesOf(token) else null;
         return r.language.advanceToken(r.gpa, pool, from, token, tokens.flagsOf(token), text);

@@ -269,7 +269,8 @@ pub const Sequence = struct {
 
     fn decodePiece(s: *Sequence, purpose: Purpose, n_draft: usize, d: *Diagnostic) diagnostic.Error!Outcome {
         const n = @min(s.pending(), s.n_batch);
-        const n_behind = if (n == s.pending()) n_draft else 0;
+        // Room for the draft was counted before a memory that forgets no part may have forgotten everything.
+        const n_behind = if (n == s.pending()) @min(n_draft, s.n_batch - n) else 0;
         const piece = s.tokens.allocatedSlice()[s.n_decoded..][0 .. n + n_behind];
         if (n_behind > 0) {
             @memset(s.marks[0 .. n - 1], 0);
