@@ -239,14 +239,15 @@ static void forget_payloads(void) {
     CHECK(eliza_inference_trie_cache_set_limit(ELIZA_TRIE_CACHE_BYTES) == ELIZA_OK);
 }
 
-/* A vocabulary keeps what its schemas share: that nothing else stays shows when it is gone, for some of all inputs. The first one
-   leaves what a process keeps for good. */
+/* A vocabulary keeps what its schemas share: that nothing else stays shows when it is gone, for some of all inputs. The first
+   ones leave what a process keeps for good. */
+enum { FIRST_INPUTS = 1000 };
 static bool is_alone;
-static bool has_begun;
+static int n_inputs;
 
 void begin_input(const uint8_t *data, size_t size) {
-    is_alone = has_begun && hash_of(data, size) % 8 == 0;
-    has_begun = true;
+    is_alone = n_inputs == FIRST_INPUTS && hash_of(data, size) % 8 == 0;
+    n_inputs += n_inputs < FIRST_INPUTS;
     if (is_alone) forget_vocabularies();
     blocks_at_start = live_blocks;
     begin_time();

@@ -193,6 +193,8 @@ class Programs:
     def run_fuzz_regressions(self) -> int:
         """Inputs that once found something, on the library as it is, without libFuzzer."""
         failures = 0
+        # Streams run on the libllama that the program has itself.
+        environment = {name: value for name, value in os.environ.items() if name != "ELIZA_INFERENCE_LLAMA"}
         for folder in sorted((FUZZ / "regressions").iterdir()):
             sources = [FUZZ / f"{name}.c" for name in ("replay", "fuzz", "walk", "samples", "llama")]
             wrapped = [f"-Wl,--wrap={name}" for name in ("malloc", "free", "realloc", "posix_memalign")]
@@ -209,7 +211,8 @@ class Programs:
             program = self.compile(
                 f"fuzz-{folder.name}", [*WARNINGS, *options], *sources, FUZZ / "targets" / f"{folder.name}.c"
             )
-            failures += int(self.run(program, [str(path) for path in sorted(folder.iterdir())]).returncode != 0)
+            inputs = [str(path) for path in sorted(folder.iterdir())]
+            failures += int(self.run(program, inputs, env=environment).returncode != 0)
         return failures
 
     def run_faults_test(self, model: Path | None) -> int:
