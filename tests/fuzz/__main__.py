@@ -1,10 +1,11 @@
 """Builds the targets of this folder and runs libFuzzer on them.
 
-    python3 tests/run.py test fuzz [TARGET...] [--seconds N] [--workers N] [--report]
+    python3 tests/run.py test fuzz [TARGET...] [--seconds N] [--seed N] [--workers N] [--report]
 
 Each target first runs its regressions, then seeds and mutations of them for some seconds (50 by default), as many
-targets at a time as there are workers. What is found stays in build/fuzz/findings, and fails the run; what was covered
-stays in build/fuzz/corpus, where the next run goes on. For a long run give hours in seconds. --report writes
+targets at a time as there are workers. The full test run has the same mutations each time, so that what it finds comes
+from a change. What is found stays in build/fuzz/findings, and fails the run; what was covered stays in
+build/fuzz/corpus, where the next run goes on. For a long run give hours in seconds, and --seed 0. --report writes
 bench/reports/<date>-fuzz.md with the executions of all runs since build/fuzz/counts.json was removed.
 """
 
@@ -70,6 +71,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(TARGETS))
     parser.add_argument("--seconds", type=float, default=50, help="for each target")
+    parser.add_argument("--seed", type=int, default=1, help="of the mutations; 0: another one each time")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="targets at a time")
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
@@ -78,7 +80,9 @@ def main() -> int:
         parser.error(f"no target {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
     build(chosen)
     with ThreadPoolExecutor(options.workers) as workers:
-        results = list(workers.map(lambda target: run(target, options.seconds * SHARES.get(target, 1)), chosen))
+        results = list(
+            workers.map(lambda target: run(target, options.seconds * SHARES.get(target, 1), options.seed), chosen)
+        )
     counts = read_counts()
     for target, result in zip(chosen, results, strict=True):
         counts[target] = counts.get(target, Count()) + result
@@ -116,21 +120,21 @@ def compiled(source: Path) -> Path:
 # ---- Running ---------------------------------------------------------------------------------------------------------
 
 
-def run(target: str, seconds: float) -> Count:
+def run(target: str, seconds: float, seed: int) -> Count:
     """Prints a line for the target, and where its findings are."""
     findings = BUILD / "findings" / target
     corpus = BUILD / "corpus" / target
     begun = BUILD / "seeds" / target
     for folder in (findings, corpus, begun):
         folder.mkdir(parents=True, exist_ok=True)
-    for seed in seeds(target):
-        (begun / hashlib.sha1(seed).hexdigest()).write_bytes(seed)
+    for text in seeds(target):
+        (begun / hashlib.sha1(text).hexdigest()).write_bytes(text)
     before = set(findings.iterdir())
     regressions = sorted((HERE / "regressions" / target).glob("*"))
     total = replay(target, regressions)
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 1 and total.findings < FINDINGS_MAX:
-        total += fuzz(target, left, [corpus, begun])
+        total += fuzz(target, left, seed, [corpus, begun])
     total.findings = max(total.findings, len(set(findings.iterdir()) - before))
     print(
         f"{target}: {total.executions:,} executions in {total.seconds:.0f} s, {total.edges:,} of "
@@ -151,11 +155,12 @@ def replay(target: str, inputs: list[Path]) -> Count:
     return Count(executions=len(inputs), findings=int(done.returncode != 0))
 
 
-def fuzz(target: str, seconds: float, folders: list[Path]) -> Count:
+def fuzz(target: str, seconds: float, seed: int, folders: list[Path]) -> Count:
     """Until the time is over, or something is found."""
     begun = time.monotonic()
     options = [
         f"-max_total_time={max(1, int(seconds))}",
+        f"-seed={seed}",
         f"-max_len={INPUT_BYTES_MAX}",
         "-print_final_stats=1",
         "-reload=0",
