@@ -83,7 +83,11 @@ def test_the_variable_chooses_the_library(native_app: Path, library: Path) -> No
 
 
 def test_without_koffi_a_native_library_is_refused_with_what_to_do(installed: Path, library: Path) -> None:
-    code = f'import {{ loadLibrary }} from "eliza-inference"; loadLibrary({json.dumps(str(library))});'
+    # Node.js quotes the whole line of a bundle before a message that nobody catches, and may not write all of it.
+    call = (
+        f"try {{ loadLibrary({json.dumps(str(library))}) }} catch (error) {{ console.error(error.message); throw 1 }}"
+    )
+    code = f'import {{ loadLibrary }} from "eliza-inference"; {call}'
     result = run(installed, "--input-type=module", "--eval", code)
     assert result.returncode != 0
     assert "the package koffi (3.x) must be installed" in result.stderr
