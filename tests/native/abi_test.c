@@ -1190,13 +1190,10 @@ typedef struct {
     int calls;
 } reentry;
 
-static int reenter(int32_t token_id, const char *token_text, void *user_data) {
-    reentry *at = user_data;
-    EliLlmStream *stream = at->stream;
+/* Of any callback within a call of the stream. */
+static void check_that_work_is_busy(EliLlmStream *stream) {
     int32_t out[4] = {0};
     size_t n;
-    (void)token_id;
-    CHECK(token_text != NULL);
     GIVES(ELIZA_ERR_BUSY, eliza_inference_llm_stream_prefill(stream, out, 1, &error));
     GIVES(ELIZA_ERR_BUSY, eliza_inference_llm_stream_next(stream, out, 4, &n, NULL, 0, NULL, NULL, &error));
     GIVES(ELIZA_ERR_BUSY, eliza_inference_llm_stream_generate(stream, 1, never_called, NULL, &error));
@@ -1204,6 +1201,14 @@ static int reenter(int32_t token_id, const char *token_text, void *user_data) {
     GIVES(ELIZA_ERR_BUSY, eliza_inference_llm_stream_restore_slot(stream, "/nonexistent/slot", &error));
     CHECK_EQUAL(eliza_inference_llm_stream_reset(stream), ELIZA_ERR_BUSY);
     CHECK_EQUAL(eliza_inference_llm_stream_reset_keep(stream, 0), ELIZA_ERR_BUSY);
+}
+
+static int reenter(int32_t token_id, const char *token_text, void *user_data) {
+    reentry *at = user_data;
+    EliLlmStream *stream = at->stream;
+    (void)token_id;
+    CHECK(token_text != NULL);
+    check_that_work_is_busy(stream);
     eliza_inference_llm_stream_close(stream); /* not now */
     CHECK_EQUAL(eliza_inference_set_token_trie(stream, PAYLOAD, PAYLOAD_LENGTH, ELIZA_MODE_GREEDY), ELIZA_OK);
     CHECK_EQUAL(eliza_inference_llm_stream_activate(stream, "action", 6), ELIZA_OK);
@@ -1226,19 +1231,12 @@ static void test_reentry(EliInferenceContext *ctx, EliLlmStream *stream) {
 
 /* Of a callback that may not use the stream whose call it is part of. */
 static void check_that_all_is_busy(EliLlmStream *stream) {
-    int32_t out[4] = {0};
-    size_t n;
     eliza_span_state_t state = {.struct_size = sizeof state};
     eliza_sampling_t greedy = {.struct_size = sizeof greedy, .mode = ELIZA_MODE_GREEDY};
     eliza_llm_stream_stats_t stats = {.struct_size = sizeof stats};
     const char *name;
-    GIVES(ELIZA_ERR_BUSY, eliza_inference_llm_stream_prefill(stream, out, 1, &error));
-    GIVES(ELIZA_ERR_BUSY, eliza_inference_llm_stream_next(stream, out, 4, &n, NULL, 0, NULL, NULL, &error));
-    GIVES(ELIZA_ERR_BUSY, eliza_inference_llm_stream_generate(stream, 1, never_called, NULL, &error));
-    GIVES(ELIZA_ERR_BUSY, eliza_inference_llm_stream_save_slot(stream, "/nonexistent/slot", &error));
-    GIVES(ELIZA_ERR_BUSY, eliza_inference_llm_stream_restore_slot(stream, "/nonexistent/slot", &error));
-    CHECK_EQUAL(eliza_inference_llm_stream_reset(stream), ELIZA_ERR_BUSY);
-    CHECK_EQUAL(eliza_inference_llm_stream_reset_keep(stream, 0), ELIZA_ERR_BUSY);
+    size_t n;
+    check_that_work_is_busy(stream);
     CHECK_EQUAL(eliza_inference_set_token_trie(stream, PAYLOAD, PAYLOAD_LENGTH, ELIZA_MODE_GREEDY), ELIZA_ERR_BUSY);
     CHECK(strstr(eliza_inference_llm_stream_last_error(stream), "callback") != NULL);
     CHECK_EQUAL(eliza_inference_clear_token_trie(stream), ELIZA_ERR_BUSY);

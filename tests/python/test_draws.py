@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from eliza_inference import Constraint, LlamaInfo, Matcher, Mode, Model, TokenTree, token_trie_sampler
+from eliza_inference import Constraint, Matcher, Mode, Model, TokenTree, token_trie_sampler
 
-from conftest import MODEL_FILE, PROMPT
-from test_sampler import KEPT, Chain, load_binding
+from conftest import PROMPT
+from test_sampler import Chain, open_host
 
 LEGAL = range(100, 140)
 DRAWS = 333_333
@@ -32,14 +31,7 @@ void *llama_sampler_init_temp(float t);
 Shares = dict[int, float]
 
 
-@pytest.fixture(scope="module")
-def host(llama: LlamaInfo) -> Iterator[Any]:
-    binding = load_binding()
-    library = binding.Library(Path(llama.path))
-    library.path = llama.path
-    KEPT.append(library)
-    with binding.Model(library, MODEL_FILE) as model:
-        yield model
+host = pytest.fixture(scope="module", name="host")(open_host)
 
 
 def shares_of(logits: dict[int, float]) -> Shares:

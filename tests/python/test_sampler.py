@@ -104,8 +104,7 @@ class Chain:
             self.c.llama_sampler_free(sampler)
 
 
-@pytest.fixture(scope="module")
-def host(llama: LlamaInfo) -> Iterator[Any]:
+def open_host(llama: LlamaInfo) -> Iterator[Any]:
     """A model that a host has opened with the same libllama, through a binding of its own."""
     binding = load_binding()
     library = binding.Library(Path(llama.path))
@@ -113,6 +112,9 @@ def host(llama: LlamaInfo) -> Iterator[Any]:
     KEPT.append(library)
     with binding.Model(library, MODEL_FILE) as model:
         yield model
+
+
+host = pytest.fixture(scope="module", name="host")(open_host)
 
 
 def load_binding() -> ModuleType:
