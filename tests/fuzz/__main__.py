@@ -190,7 +190,11 @@ def libfuzzer(target: str, options: list[str], inputs: list[Path]) -> subprocess
     bounds = [f"-timeout={INPUT_SECONDS_MAX}", f"-rss_limit_mb={MEMORY_MB_MAX}"]
     where = f"-artifact_prefix={BUILD / 'findings' / target}{os.sep}"
     command = [str(BUILD / target), *options, *bounds, where, *map(str, inputs)]
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    # Of libllama the one within the program is to be found.
+    environment = {name: value for name, value in os.environ.items() if name != "ELIZA_INFERENCE_LLAMA"}
+    return subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", env=environment
+    )
 
 
 def tail(text: str) -> str:

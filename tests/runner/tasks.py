@@ -1,5 +1,6 @@
 """What can be run by name: formatters, linters, types, every kind of test."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +14,8 @@ ZIG = [PYTHON, "-m", "ziglang"]
 ZIG_FILES = ["native", "tests/native", "tests/mutation", "android/jni", "build.zig", "build.zig.zon"]
 RUFF = [PYTHON, "-m", "ruff"]
 NPM_RUN = ["npm", "run", "--silent"]
+# A worker for each of some processors; the tests of a file share one, which opens their vocabularies once.
+PARALLEL = ["--numprocesses", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
 QUICK = ("lint", "types", "test tidy", "test zig")
 
 
@@ -50,6 +53,7 @@ def _tasks() -> list[Task]:
             "Python tests",
             needs=("python", "libllama", "package", "suites"),
             library="debug",
+            options=PARALLEL,
         ),
         _pytest(
             "test transformers",
@@ -135,9 +139,15 @@ def _types() -> Task:
 
 
 def _pytest(
-    name: str, about: str, folder: Path, title: str, needs: tuple[str, ...], library: str | None = None
+    name: str,
+    about: str,
+    folder: Path,
+    title: str,
+    needs: tuple[str, ...],
+    library: str | None = None,
+    options: Sequence[str] = (),
 ) -> Task:
-    step = Step(title, [[PYTHON, "-m", "pytest", str(folder)]], counts=pytest_counts)
+    step = Step(title, [[PYTHON, "-m", "pytest", str(folder), *options]], counts=pytest_counts)
     return Task(name, about, needs, [step], library)
 
 
@@ -183,7 +193,7 @@ def _release() -> Task:
     needs = ("python", "libllama", "typescript", "kotlin", "release")
     steps = [
         Step("Release", [[*ZIG, "build", "release", "jni", "-Doptimize=fast"]]),
-        Step("Release tests", [[PYTHON, "-m", "pytest", str(TESTS / "release")]], counts=pytest_counts),
+        Step("Release tests", [[PYTHON, "-m", "pytest", str(TESTS / "release"), *PARALLEL]], counts=pytest_counts),
     ]
     return Task("test release", "every file that is shipped, run where it can be; -k EXPRESSION for some", needs, steps)
 
