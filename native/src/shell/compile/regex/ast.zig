@@ -38,6 +38,8 @@ pub const Node = union(enum) {
     };
 
     pub const Look = struct {
+        /// A byte of the pattern.
+        at: usize = 0,
         node: *const Node,
         /// The node's text ends here; else it begins here.
         behind: bool,

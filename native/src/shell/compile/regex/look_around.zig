@@ -25,6 +25,7 @@ const threads_max = 1 << 12;
 /// A node that matches the same whole texts and has no look-around.
 pub fn whole(ctx: *const Context, node: *const Node, what: []const u8) Error!*const Node {
     var looks: Looks = try .init(ctx, what);
+    looks.is_whole = true;
     const nfa = try looks.nfaOf(node);
     for (nfa.looks) |look| _ = try looks.numberOf(look);
     return nodeOf(ctx, try looks.wholeTable(&nfa, .end));
@@ -36,8 +37,8 @@ pub fn closed(ctx: *const Context, node: *const Node, what: []const u8) Error!*c
     try looks.add(node);
     const nfa = try looks.nfaOf(node);
     const beyond = "look-around that reaches beyond its text is not served in this place";
-    if (looks.open.items.len > 0) return looks.fail(beyond);
-    return nodeOf(ctx, try looks.wholeTable(&nfa, .{ .nothing = beyond }));
+    if (looks.open.items.len > 0) return looks.fail(0, beyond);
+    return nodeOf(ctx, try looks.wholeTable(&nfa, .{ .nothing = .{ .at = 0, .message = beyond } }));
 }
 
 /// An automaton that is still to be satisfied, and its state.
@@ -65,6 +66,8 @@ pub const Looks = struct {
     ctx: *const Context,
     /// What the patterns are, for messages.
     what: []const u8,
+    /// The one pattern is all that there is: messages name bytes of it.
+    is_whole: bool = false,
     list: ArrayList(Look) = .empty,
     of_nodes: ArrayList(struct { node: *const Node, number: u16 }) = .empty,
     /// Sets of needs, ascending; the first is empty.
@@ -170,10 +173,10 @@ pub const Looks = struct {
         for (nfa.looks) |inner| {
             const number = try looks.numberOf(inner);
             if (!of.behind and looks.list.items[number].behind and try looks.seesBefore(&nfa, number)) {
-                return looks.fail(beyond);
+                return looks.fail(of.at, beyond);
             }
         }
-        const table = try looks.wholeTable(&nfa, if (of.behind) .{ .nothing = beyond } else .end);
+        const table = try looks.wholeTable(&nfa, if (of.behind) .{ .nothing = .{ .at = of.at, .message = beyond } } else .end);
         const number = for (looks.list.items, 0..) |known, i| {
             if (known.behind == of.behind and known.negated == of.negated and isSameTable(&known.table, &table)) break i;
         } else looks.list.items.len;
@@ -189,14 +192,14 @@ pub const Looks = struct {
     }
 
     /// What may be needed behind a whole text: what its end satisfies, or nothing, and if something is, that is this error.
-    const Behind = union(enum) { end, nothing: []const u8 };
+    const Behind = union(enum) { end, nothing: struct { at: usize, message: []const u8 } };
 
     fn wholeTable(looks: *Looks, nfa: *const Nfa, behind: Behind) Error!TransitionTable {
         const machine = try looks.run(nfa, false, try looks.start());
         const matches = try looks.ctx.filled(u16, machine.states.items.len, 0);
         for (matches[1..], 1..) |*to, state| for (machine.threadsOf(state)) |thread| {
             if (thread.nfa != match or machine.isCovered(state, thread)) continue;
-            if (behind == .nothing and thread.needs != 0) return looks.fail(behind.nothing);
+            if (behind == .nothing and thread.needs != 0) return looks.fail(behind.nothing.at, behind.nothing.message);
             if (looks.mayEnd(thread.needs)) to.* = 1;
         };
         return machine.minimal(matches);
@@ -554,7 +557,8 @@ pub const Looks = struct {
         }
     };
 
-    fn fail(looks: *const Looks, text: []const u8) Error {
+    fn fail(looks: *const Looks, at: usize, text: []const u8) Error {
+        if (looks.is_whole) return looks.ctx.diag.fail(.grammar, "at byte {d}: {s}", .{ at, text });
         return looks.ctx.diag.fail(.grammar, "{s}: {s}", .{ looks.what, text });
     }
 

@@ -263,7 +263,7 @@ const Parser = struct {
                 const closed = p.frame().*;
                 const node = try p.closeGroup();
                 if (closed.look) |look| {
-                    try p.items.append(p.arena, try p.lookNode(node, look.behind, look.negated));
+                    try p.items.append(p.arena, try p.lookNode(closed.open, node, look.behind, look.negated));
                     if (try p.repeat() != null) return p.fail(closed.open, "look-around cannot be repeated");
                 } else try p.add(node, closed.anchor);
             },
@@ -344,15 +344,15 @@ const Parser = struct {
         const word = try p.shorthand(0);
         var both: [2]*const Node = undefined;
         for (&both, [_]bool{ false, true }) |*one, is_inside| {
-            const behind = try p.lookNode(word, true, !is_inside);
-            one.* = try ast.concat(p.arena, &.{ behind, try p.lookNode(word, false, is_inside != negated) });
+            const behind = try p.lookNode(at, word, true, !is_inside);
+            one.* = try ast.concat(p.arena, &.{ behind, try p.lookNode(at, word, false, is_inside != negated) });
         }
         try p.flush();
         try p.items.append(p.arena, try ast.alternate(p.arena, &both));
     }
 
-    fn lookNode(p: *Parser, node: *const Node, behind: bool, negated: bool) Error!*const Node {
-        return ast.create(p.arena, .{ .look = .{ .node = node, .behind = behind, .negated = negated } });
+    fn lookNode(p: *Parser, at: usize, node: *const Node, behind: bool, negated: bool) Error!*const Node {
+        return ast.create(p.arena, .{ .look = .{ .at = at, .node = node, .behind = behind, .negated = negated } });
     }
 
     /// Called before something that takes text is added to the branch.
@@ -372,7 +372,7 @@ const Parser = struct {
         for (p.frames.items) |around| if (around.look != null) {
             // No character is before it, or behind it.
             try p.flush();
-            return p.items.append(p.arena, try p.lookNode(&any, first, true));
+            return p.items.append(p.arena, try p.lookNode(at, &any, first, true));
         };
         const open = p.frame();
         open.anchor = open.anchor orelse at;
