@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import sys
 from pathlib import Path
 from random import Random
@@ -121,6 +122,25 @@ def test_documents_of_the_schemas(schema: dict[str, Any]) -> None:
     constraint = Constraint.lark(tokens.vocabulary, f"start: %json {RandomGrammar.text_of(schema)}")
     recognizer = gbnf.Recognizer(gbnf.read(f"root ::= {' | '.join(map(literal, documents(schema)))}"))
     for seed in range(5):
+        Walk(constraint, recognizer, tokens).at_random(Random(seed), 6)
+
+
+@pytest.mark.parametrize("allowed", ["", "n", 'u"', "\\nu", '"\\bfnrtu'])
+def test_escapes_that_are_allowed(allowed: str) -> None:
+    """In strings and in keys: of all documents, spelt with the escapes that JSON demands, those that have no other."""
+    letters = 'a"\\\n\x01'
+    text = {"type": "string", "maxLength": 2, "pattern": r'^[a"\\\n\u0001]*$'}
+    key = {"propertyNames": {**text, "maxLength": 1}, "additionalProperties": {"const": 0}, "maxProperties": 1}
+    guidance = {"whitespace_flexible": False, "json_allowed_escapes": allowed}
+    schema = {"anyOf": [text, {"type": "object", **key}], "x-guidance": guidance}
+    strings = ["".join(some) for n in range(3) for some in itertools.product(letters, repeat=n)]
+    values = [*strings, {}, *({one: 0} for one in strings if len(one) < 2)]
+    every = [json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in values]
+    legal = [one for one in every if all(letter in allowed for letter in re.findall(r"\\(.)", one))]
+    tokens = Tokens(random_cases.tokens(Random(1), 80, [*every, "\\", "\\u", "u00", "\\n", '\\"']))
+    recognizer = gbnf.Recognizer(gbnf.read(f"root ::= {' | '.join(map(literal, legal))}"))
+    constraint = Constraint.lark(tokens.vocabulary, f"start: %json {json.dumps(schema)}")
+    for seed in range(10):
         Walk(constraint, recognizer, tokens).at_random(Random(seed), 6)
 
 

@@ -57,6 +57,7 @@ pub const schema = @import("schema/schema.zig");
 pub const shared_dfa = @import("schema/shared_dfa.zig");
 pub const schema_strings = @import("schema/strings.zig");
 pub const schema_spelling = @import("schema/spelling.zig");
+pub const schema_escapes = @import("schema/escapes.zig");
 pub const decimal = @import("schema/decimal.zig");
 pub const program = @import("lr/program.zig");
 pub const selection = @import("lr/selection.zig");

@@ -10,6 +10,7 @@ const Budget = @import("engine").budget.Budget;
 const Space = @import("engine").json_space.Policy;
 const json = @import("../schema/json.zig");
 const Options = @import("../schema/compile.zig").Options;
+const escape_letters = @import("../schema/compiler.zig").escape_letters;
 
 const key = "x-guidance";
 
@@ -38,6 +39,7 @@ pub fn read(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnost
             lenient,
             coerce_one_of,
             json_allow_general_unicode_escapes,
+            json_allowed_escapes,
         };
         const known = std.meta.stringToEnum(Known, member.key) orelse {
             try unserved.append(arena, member.key);
@@ -50,6 +52,11 @@ pub fn read(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnost
                 flexible = flexible orelse false;
                 continue;
             },
+            .json_allowed_escapes => {
+                if (member.value != .string) return diag.fail(.grammar, "/{s}/{s}: expected a string", .{ key, member.key });
+                guidance.options.refused_escapes = try refusedBeside(member.value.string, diag);
+                continue;
+            },
             else => if (member.value != .boolean) return diag.fail(.grammar, "/{s}/{s}: expected true or false", .{ key, member.key }),
         }
         switch (known) {
@@ -58,12 +65,23 @@ pub fn read(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnost
             // `oneOf` is exact, and free strings are spelt in any way.
             .coerce_one_of => {},
             .json_allow_general_unicode_escapes => if (!member.value.boolean) try unserved.append(arena, member.key),
-            .item_separator, .key_separator => unreachable,
+            .item_separator, .key_separator, .json_allowed_escapes => unreachable,
         }
     }
     guidance.unserved = unserved.items;
     if (flexible) |is| guidance.options.form.space = if (is) .any else try spaceOf(separators, diag);
     return guidance;
+}
+
+/// The escapes that are not among some.
+fn refusedBeside(allowed: []const u8, diag: *Diagnostic) diagnostic.Error!u8 {
+    var refused: u8 = std.math.maxInt(u8);
+    for (allowed) |letter| {
+        const number = std.mem.findScalar(u8, escape_letters, letter) orelse
+            return diag.fail(.grammar, "/{s}/json_allowed_escapes: {f} has others than {s}", .{ key, quoted(allowed), escape_letters });
+        refused &= ~(@as(u8, 1) << @intCast(number));
+    }
+    return refused;
 }
 
 fn spaceOf(separators: [2][]const u8, diag: *Diagnostic) diagnostic.Error!Space {
@@ -90,6 +108,10 @@ test "white space as llguidance's options have it" {
         const guidance = try read(arena.allocator(), case[0], &budget, &diag);
         try std.testing.expectEqual(case[1], guidance.options.form.space);
     }
+    const all = "{\"x-guidance\": {\"json_allowed_escapes\": \"nrbtf\\\\\\\"u\"}}";
+    try std.testing.expectEqual(0, (try read(arena.allocator(), all, &budget, &diag)).options.refused_escapes);
+    const some = "{\"x-guidance\": {\"json_allowed_escapes\": \"\\\"\\\\\"}}";
+    try std.testing.expectEqual(0xfc, (try read(arena.allocator(), some, &budget, &diag)).options.refused_escapes);
     const other = "{\"x-guidance\": {\"item_separator\": \";\"}}";
     try std.testing.expectError(error.Failed, read(arena.allocator(), other, &budget, &diag));
     try std.testing.expectEqualStrings("/x-guidance: the separators \";\" and \":\" are not served", diag.message());

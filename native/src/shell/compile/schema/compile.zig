@@ -35,8 +35,10 @@ pub const Options = struct {
     form: Form = .{},
     /// What references to other documents lead to.
     documents: Documents = .{},
+    /// By their numbers in `escape_letters`: strings and keys have no character that is spelt so.
+    refused_escapes: u8 = 0,
 
-    const Packed = packed struct(u32) { draft: u8, space: u8, lenient: bool, integer_fraction: bool, _: u6 = 0, order: u8 };
+    const Packed = packed struct(u32) { draft: u8, space: u8, refused_escapes: u8, lenient: bool, integer_fraction: bool, order: u6 };
 
     fn pack(o: *const Options) u32 {
         return @bitCast(Packed{
@@ -45,6 +47,7 @@ pub const Options = struct {
             .lenient = o.lenient,
             .integer_fraction = o.form.integer_fraction,
             .order = @intCast(@backingInt(o.form.order)),
+            .refused_escapes = o.refused_escapes,
         });
     }
 
@@ -60,6 +63,7 @@ pub const Options = struct {
             },
             .lenient = from.lenient,
             .documents = Documents.of(source) orelse return null,
+            .refused_escapes = from.refused_escapes,
         };
     }
 };
@@ -96,7 +100,8 @@ pub fn compile(
         .budget = budget,
         .diag = diag,
     };
-    const unfolded = try compiler.run(text);
+    const schema_root = try compiler.run(text);
+    const unfolded = if (options.refused_escapes == 0) schema_root else try compiler.withoutEscapes(schema_root, options.refused_escapes);
     const root = switch (try fold(&compiler.formula, unfolded)) {
         .root => |root| root,
         .cycle => |nodes| return compiler.failCycle(nodes),
