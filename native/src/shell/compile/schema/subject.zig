@@ -21,6 +21,6 @@ pub const Subject = struct {
     found: std.EnumArray(Keyword, ?*const Value),
 
     pub fn get(s: *const Subject, keyword: Keyword) ?*const Value {
-        return s.found.get(keyword);
+        return s.found.getPtrConst(keyword).*; // `get` would copy all of them
     }
 };
