@@ -200,10 +200,20 @@ pub const ObjectPlan = struct {
     const Keys = struct {
         arena: Allocator,
         list: ArrayList(u32) = .empty,
+        /// Those of a list that is too long to look through.
         seen: NumberMap = .{},
 
+        const few = 32;
+
         fn add(keys: *Keys, key: u32) Error!void {
-            if (keys.seen.get(key) == null) try keys.seen.putItem(keys.arena, key, u32, &keys.list, key);
+            if (keys.list.items.len < few) {
+                if (!has(keys.list.items, key)) try keys.list.append(keys.arena, key);
+                return;
+            }
+            if (keys.seen.n == 0) for (keys.list.items) |known| try keys.seen.put(keys.arena, known, 0);
+            if (keys.seen.get(key) != null) return;
+            try keys.seen.put(keys.arena, key, 0);
+            try keys.list.append(keys.arena, key);
         }
 
         fn addNamed(keys: *Keys, schema: *const Schema, node: NodeId) Error!void {
