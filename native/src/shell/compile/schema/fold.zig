@@ -37,6 +37,8 @@ const Folding = struct {
     /// By node: the one to take for it.
     known: []NodeId,
     path: ArrayList(Step) = .empty,
+    /// By types: the first node that asserts them.
+    of_types: [128]NodeId = @splat(unknown),
 
     const unknown = std.math.maxInt(NodeId);
     const busy = unknown - 1;
@@ -105,10 +107,17 @@ const Folding = struct {
                 if (c.when == always or c.then == c.otherwise) return c.then;
                 return if (c.when == never) c.otherwise else id;
             },
-            .types => |types| return if (types == Types.all) always else if (types == Types{}) never else id,
+            .types => |types| return if (types == Types.all) always else if (types == Types{}) never else d.typesNode(types, id),
             .listed => |range| return if (range.len == 0) never else id,
             else => return id,
         }
+    }
+
+    /// Most schemas assert types alone, and a few types at that: what the engine finds for one node it need not find again.
+    fn typesNode(d: *Folding, types: Types, id: NodeId) NodeId {
+        const first = &d.of_types[@as(u8, @bitCast(types))];
+        if (first.* == unknown) first.* = id;
+        return first.*;
     }
 
     /// `neutral` children are left out; a `dominant` one stands for all.
