@@ -196,6 +196,7 @@ pub const Alternatives = struct {
     pub fn of(a: *Alternatives, goal: GoalId, class: Class) Error![]const Id {
         const key = @as(u64, goal) << 3 | @backingInt(class);
         if (a.of_goal.get(key)) |found| return a.lists.items[found];
+        if (!try a.goals.mayBe(goal, class)) return &.{};
         var found: ArrayList(Id) = .empty;
         for (try a.goals.expand(goal, class)) |*one| {
             const alternative = try a.arena.allocator().create(Alternative);

@@ -23,6 +23,8 @@ pub const alternatives_max = 512;
 const steps_max = 1 << 16;
 /// Forks within each other, which are on the stack.
 const depth_max = 256;
+/// Formulas within each other that are asked for their classes.
+const classes_depth_max = 4;
 
 pub const Error = error{ OutOfMemory, TooLarge };
 
@@ -51,7 +53,28 @@ pub const Literal = packed struct(u32) {
 };
 
 /// What the first byte of a value tells.
-pub const Class = enum(u3) { null, boolean, number, string, array, object };
+pub const Class = enum(u3) {
+    null,
+    boolean,
+    number,
+    string,
+    array,
+    object,
+
+    /// Whether some of its values are of these types.
+    fn isOf(class: Class, types: schema_module.Types) bool {
+        return switch (class) {
+            .null => types.null,
+            .boolean => types.boolean,
+            .number => types.integer or types.fraction,
+            .string => types.string,
+            .array => types.array,
+            .object => types.object,
+        };
+    }
+};
+
+const Classes = std.EnumSet(Class);
 
 /// Assertions that all hold, of one class.
 pub const Conjunction = struct {
@@ -82,6 +105,8 @@ pub const Goals = struct {
     /// By goal and class: of `found`.
     expansions: NumberMap = .{},
     found: ArrayList([]const Conjunction) = .empty,
+    /// By goal, as far as it was asked for: null if it was not.
+    classes: ArrayList(?Classes) = .empty,
 
     pub fn init(gpa: Allocator, schema: *const Schema) Goals {
         return .{ .gpa = gpa, .schema = schema, .arena = .init(gpa) };
@@ -90,6 +115,7 @@ pub const Goals = struct {
     pub fn deinit(g: *Goals) void {
         g.expansions.deinit(g.gpa);
         g.found.deinit(g.gpa);
+        g.classes.deinit(g.gpa);
         g.goals.deinit(g.gpa);
         g.arena.deinit();
     }
@@ -110,6 +136,50 @@ pub const Goals = struct {
             n += 1;
         }
         return g.goals.put(g.gpa, words[0..n]);
+    }
+
+    /// False where the types that a goal names tell that no value of the class satisfies it: most goals are of one class.
+    pub fn mayBe(g: *Goals, id: GoalId, class: Class) Allocator.Error!bool {
+        const n_known = g.classes.items.len;
+        if (id >= n_known) try g.classes.appendNTimes(g.gpa, null, id + 1 - n_known);
+        const found = g.classes.items[id] orelse found: {
+            var classes: Classes = .full;
+            for (g.goals.get(id)) |word| {
+                const literal: Literal = @bitCast(word);
+                if (!literal.negated and literal.setOf(g.schema) == null) classes.setIntersection(g.classesOf(literal.node, 0));
+            }
+            g.classes.items[id] = classes;
+            break :found classes;
+        };
+        return found.contains(class);
+    }
+
+    /// What the values of a node are at most.
+    fn classesOf(g: *const Goals, id: NodeId, depth: u32) Classes {
+        if (depth == classes_depth_max) return .full;
+        switch (g.schema.nodes[id]) {
+            .types => |types| {
+                var classes: Classes = .empty;
+                for (std.enums.values(Class)) |class| if (class.isOf(types)) classes.insert(class);
+                return classes;
+            },
+            .listed => |range| {
+                const values = g.schema.values[range.from..][0..range.len];
+                // In order: the quote is before all else.
+                return if (values[values.len - 1][0] == '"') .initOne(.string) else .initMany(&.{ .null, .boolean, .number, .string });
+            },
+            .all => |range| {
+                var classes: Classes = .full;
+                for (g.schema.children[range.from..][0..range.len]) |child| classes.setIntersection(g.classesOf(child, depth + 1));
+                return classes;
+            },
+            .any, .one => |range| {
+                var classes: Classes = .empty;
+                for (g.schema.children[range.from..][0..range.len]) |child| classes.setUnion(g.classesOf(child, depth + 1));
+                return classes;
+            },
+            else => return .full,
+        }
     }
 
     /// Lent for the life of the goals.
@@ -432,19 +502,8 @@ const Expansion = struct {
         };
     }
 
-    fn hasClass(e: *const Expansion, types: schema_module.Types) bool {
-        return switch (e.class) {
-            .null => types.null,
-            .boolean => types.boolean,
-            .number => types.integer or types.fraction,
-            .string => types.string,
-            .array => types.array,
-            .object => types.object,
-        };
-    }
-
     fn takeTypes(e: *Expansion, b: *Branch, types: schema_module.Types, no: bool) bool {
-        if (e.class != .number) return e.hasClass(types) != no;
+        if (e.class != .number) return e.class.isOf(types) != no;
         b.integers = b.integers and types.integer != no;
         b.fractions = b.fractions and types.fraction != no;
         return b.integers or b.fractions;
@@ -574,18 +633,10 @@ const Facts = struct {
     }
 
     fn ofTypes(f: *const Facts, types: schema_module.Types) Status {
-        return switch (f.class) {
-            .null => .of(types.null),
-            .boolean => .of(types.boolean),
-            .string => .of(types.string),
-            .array => .of(types.array),
-            .object => .of(types.object),
-            .number => {
-                const can = f.b.integers and types.integer or f.b.fractions and types.fraction;
-                const must = (types.integer or !f.b.integers) and (types.fraction or !f.b.fractions);
-                return if (must) .yes else if (can) .unknown else .no;
-            },
-        };
+        if (f.class != .number) return .of(f.class.isOf(types));
+        const can = f.b.integers and types.integer or f.b.fractions and types.fraction;
+        const must = (types.integer or !f.b.integers) and (types.fraction or !f.b.fractions);
+        return if (must) .yes else if (can) .unknown else .no;
     }
 
     fn unless(f: *const Facts, class: Class) Status {
