@@ -269,9 +269,8 @@ const Builder = struct {
                 at += 1;
                 continue;
             }
-            const ends_alike = next == dfa.dead and node.depth > 1 and lexer.matches[here] == lexer.matches[there];
-            const both_end_before = next == dfa.dead and node.depth == 1;
-            if (next != base_next or !(next != dfa.dead or ends_alike or both_end_before)) {
+            const ends_alike = node.depth == 1 or lexer.matches[here] == lexer.matches[there];
+            if (next != base_next or next == dfa.dead and !ends_alike) {
                 try b.addExcept(at, node.subtree);
                 if (next != dfa.dead or node.depth > 1) try b.walk(at, b.placeOf(here), 0);
             }

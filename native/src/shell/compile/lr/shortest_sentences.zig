@@ -35,21 +35,19 @@ pub const ShortestSentences = struct {
             }
         }
         const occurrences: Graph = try .init(ctx, g.n_rules, edges.items, null);
-        // Rules whose length fell, and whether each is among them.
+        // Rules whose length fell.
         var fallen: ArrayList(u32) = .empty;
-        const waiting = try ctx.filled(bool, g.n_rules, false);
         for (0..g.n_productions) |p| {
-            if (g.itemsOf(p).len > 0) try s.update(ctx, @intCast(p), &fallen, waiting);
+            if (g.itemsOf(p).len > 0) try s.update(ctx, @intCast(p), &fallen);
         }
         while (fallen.pop()) |rule| {
             try ctx.check();
-            waiting[rule] = false;
-            for (occurrences.of(rule)) |p| try s.update(ctx, @intCast(p), &fallen, waiting);
+            for (occurrences.of(rule)) |p| try s.update(ctx, @intCast(p), &fallen);
         }
         return s;
     }
 
-    fn update(s: *const ShortestSentences, ctx: *const Context, production: u16, fallen: *ArrayList(u32), waiting: []bool) Error!void {
+    fn update(s: *const ShortestSentences, ctx: *const Context, production: u16, fallen: *ArrayList(u32)) Error!void {
         const symbols = s.grammar.itemsOf(production);
         var length: u64 = 0;
         for (symbols[0 .. symbols.len - 1]) |symbol| {
@@ -60,8 +58,6 @@ pub const ShortestSentences = struct {
         if (length >= s.lengths[rule]) return;
         s.lengths[rule] = length;
         s.choices[rule] = production;
-        if (waiting[rule]) return;
-        waiting[rule] = true;
         try ctx.append(fallen, rule);
     }
 
