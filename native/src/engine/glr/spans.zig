@@ -30,6 +30,12 @@ pub const Span = struct {
 
     pub const End = struct { byte: u8, to: u32 };
 
+    fn deinit(span: *const Span, gpa: Allocator) void {
+        gpa.free(span.tokens);
+        gpa.free(span.exits);
+        gpa.free(span.ends);
+    }
+
     pub fn addTokens(span: *const Span, words: []u32) void {
         if (!span.is_bitmap) {
             for (span.tokens) |token| bitmap.set(words, token);
@@ -49,11 +55,7 @@ pub const Spans = struct {
     exits: ArrayList(u32) = .empty,
 
     pub fn deinit(s: *Spans) void {
-        for (s.list.items) |span| {
-            s.gpa.free(span.tokens);
-            s.gpa.free(span.exits);
-            s.gpa.free(span.ends);
-        }
+        for (s.list.items) |*span| span.deinit(s.gpa);
         s.list.deinit(s.gpa);
         s.by_hash.deinit(s.gpa);
         s.tokens.deinit(s.gpa);
@@ -73,13 +75,8 @@ pub const Spans = struct {
         }
         if (s.list.items.len == spans_max or s.n_words > words_max) return null;
         const span = try s.make(trie, node, first, stay);
-        s.list.append(s.gpa, span) catch |e| {
-            s.gpa.free(span.tokens);
-            s.gpa.free(span.exits);
-            s.gpa.free(span.ends);
-            return e;
-        };
-        try s.by_hash.put(s.gpa, hash, @intCast(s.list.items.len - 1));
+        errdefer span.deinit(s.gpa);
+        try s.by_hash.putItem(s.gpa, hash, Span, &s.list, span);
         s.n_words += span.tokens.len + span.exits.len;
         return &s.list.items[s.list.items.len - 1];
     }

@@ -139,7 +139,7 @@ fn grammarOf(arena: Allocator, productions: []const Production, n_rules: u32) !c
     return .{ .rules = rules, .start = 0 };
 }
 
-/// All texts of up to three bytes are tokens, then an end token.
+/// All texts of one to three bytes.
 fn testVocabulary(gpa: Allocator, texts: *ArrayList([]const u8), arena: Allocator) !*const Vocabulary {
     var bytes: ArrayList(u8) = .empty;
     var offsets: ArrayList(u64) = .empty;

@@ -4,10 +4,11 @@
 const std = @import("std");
 const ArrayList = @import("engine").array_list.ArrayList;
 const quoted = @import("engine").diagnostic.quoted;
-const program_module = @import("engine").program;
 const dfa = @import("../regex/dfa.zig");
 const Dfa = dfa.Dfa;
-const determinise = @import("../regex/subset_construction.zig").determinise;
+const subset_construction = @import("../regex/subset_construction.zig");
+const SubsetConstruction = subset_construction.SubsetConstruction;
+const determinise = subset_construction.determinise;
 const Pattern = @import("../regex/pattern.zig").Pattern;
 const Bnf = @import("../bnf.zig").Bnf;
 const tables_module = @import("../lr/tables.zig");
@@ -20,8 +21,6 @@ const Context = context.Context;
 const Error = context.Error;
 
 const notes_max = 20;
-/// What is built, for messages.
-const what = "the patterns together";
 /// A text of more bytes says little.
 const text_bytes_max = 64;
 
@@ -35,15 +34,16 @@ pub fn note(ctx: *const Context, grammar: *const Bnf, parser: *const Tables, lex
     if (numbers.items.len < 2) return;
     const patterns = try ctx.alloc(Pattern, numbers.items.len);
     for (patterns, numbers.items) |*pattern, number| pattern.* = .{ .node = grammar.terminals[number].pattern, .soft = true };
-    if (!try overlap(ctx, patterns)) return;
-    const together = try dfa.build(ctx.arena, patterns, program_module.setWidth(patterns.len), ctx.budget, what, ctx.diag);
+    // Seldom is a text of two patterns: an automaton that is not minimal is enough to find out.
+    const together = try determinise(ctx.arena, patterns, 0, ctx.budget, "the patterns together", ctx.diag);
+    if (!overlap(together)) return;
 
     const accepted = try findAccepted(ctx, parser);
     const is_noted = try ctx.filled(bool, patterns.len * patterns.len, false);
     var n_noted: usize = 0;
-    var walk: Walk = try .init(ctx, &together);
+    var walk: Walk = try .init(ctx, together);
     while (try walk.next()) |state| {
-        const list = together.matchList(state);
+        const list = together.lists.get(together.matches.items[state]);
         if (list.len < 2) continue;
         const text = walk.text(state) orelse continue;
         for (list[1..]) |one| {
@@ -62,10 +62,9 @@ pub fn note(ctx: *const Context, grammar: *const Bnf, parser: *const Tables, lex
     }
 }
 
-/// Whether some text is of two patterns. Seldom, so an automaton that is not minimal is enough to find out.
-fn overlap(ctx: *const Context, patterns: []const Pattern) Error!bool {
-    const subset = try determinise(ctx.arena, patterns, 0, ctx.budget, what, ctx.diag);
-    const offsets = subset.lists.offsets.items;
+/// Whether some text is of two patterns.
+fn overlap(automaton: *const SubsetConstruction) bool {
+    const offsets = automaton.lists.offsets.items;
     for (offsets[1..], offsets[0 .. offsets.len - 1]) |end, start| if (end - start > 1) return true;
     return false;
 }
@@ -90,7 +89,7 @@ fn isTakenAlone(grammar: *const Bnf, parser: *const Tables, accepted: []const u6
 /// The states of an automaton, those with shorter texts first.
 const Walk = struct {
     ctx: *const Context,
-    automaton: *const Dfa,
+    automaton: *const SubsetConstruction,
     found: ArrayList(Step) = .empty,
     /// [state]: its place in `found`, from 1.
     places: []u32,
@@ -99,8 +98,8 @@ const Walk = struct {
 
     const Step = struct { state: u16, from: u32, byte: u8 };
 
-    fn init(ctx: *const Context, automaton: *const Dfa) Error!Walk {
-        var walk: Walk = .{ .ctx = ctx, .automaton = automaton, .places = try ctx.filled(u32, automaton.nStates(), 0) };
+    fn init(ctx: *const Context, automaton: *const SubsetConstruction) Error!Walk {
+        var walk: Walk = .{ .ctx = ctx, .automaton = automaton, .places = try ctx.filled(u32, automaton.ends.items.len, 0) };
         try walk.add(dfa.start, 0, 0);
         return walk;
     }

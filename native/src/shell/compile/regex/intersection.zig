@@ -29,8 +29,7 @@ pub fn intersect(
     try budget.checkStates(patterns.len, what, diag); // patterns are numbered by 16 bits, as states are
     const subset = try determinise(arena, patterns, n_wanted, budget, what, diag);
     for (subset.matches.items) |*match| {
-        const offsets = subset.lists.offsets.items[match.*..][0..2];
-        const list = subset.lists.patterns.items[offsets[0]..offsets[1]];
+        const list = subset.lists.get(match.*);
         // Patterns are in ascending order.
         match.* = @intFromBool(list.len == n_wanted and list[n_wanted - 1] < n_wanted);
     }

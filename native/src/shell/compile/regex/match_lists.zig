@@ -11,6 +11,12 @@ pub const MatchLists = struct {
     patterns: ArrayList(u16) = .empty,
     interned: interner.Interner = .{},
 
+    /// The patterns of a list, ascending.
+    pub fn get(lists: *const MatchLists, list: u32) []const u16 {
+        const offsets = lists.offsets.items;
+        return lists.patterns.items[offsets[list]..offsets[list + 1]];
+    }
+
     /// The number of the list that was appended to `patterns`, which goes away again if there is an equal one.
     pub fn intern(lists: *MatchLists, arena: Allocator) Allocator.Error!u16 {
         const first = lists.offsets.items[lists.offsets.items.len - 1];
@@ -33,8 +39,7 @@ pub const MatchLists = struct {
         added: []const u16,
 
         pub fn equals(same: Same, list: u32) bool {
-            const offsets = same.lists.offsets.items;
-            return std.mem.eql(u16, same.lists.patterns.items[offsets[list]..offsets[list + 1]], same.added);
+            return std.mem.eql(u16, same.lists.get(list), same.added);
         }
     };
 };

@@ -132,15 +132,12 @@ const Search = struct {
         while (s.component.items[from] != first) from -= 1;
         const states = s.component.items[from..];
         for (states) |state| {
-            var before: u16 = 0;
             for (s.row(state)) |to| {
-                if (to == before or s.of_state[to] == unfinished) continue;
-                before = to;
+                if (s.of_state[to] == unfinished) continue;
                 const set = s.sets.items[@as(usize, s.of_state[to]) * s.words ..][0..s.words];
                 for (s.set, set) |*all, word| all.* |= word;
             }
-            const offsets = s.lists.offsets.items[s.table.matches[state]..][0..2];
-            for (s.lists.patterns.items[offsets[0]..offsets[1]]) |pattern| s.set[pattern / 64] |= @as(u64, 1) << @truncate(pattern);
+            for (s.lists.get(s.table.matches[state])) |pattern| s.set[pattern / 64] |= @as(u64, 1) << @truncate(pattern);
         }
         const set = try s.internSet();
         for (states) |state| s.of_state[state] = set;

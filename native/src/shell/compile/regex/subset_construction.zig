@@ -106,6 +106,11 @@ pub const SubsetConstruction = struct {
     next_check: usize = steps_between_checks,
     buckets: ArrayList(u32) = .empty,
 
+    /// The state after a byte.
+    pub fn next(s: *const SubsetConstruction, state: u16, byte: u8) u16 {
+        return s.rows.items[@as(usize, state) * s.n_classes + s.classes[byte]];
+    }
+
     /// Minimises it in place; to be called once. The table shares the construction's memory.
     pub fn minimal(s: *SubsetConstruction) Error!minimise.TransitionTable {
         var table: minimise.TransitionTable = .{
