@@ -336,6 +336,21 @@ def test_a_sampler_of_a_json_schema(chain: Chain, model: Model) -> None:
     assert {model.vocabulary.token_bytes(token)[:1] for token in both[0]} == {b",", b"]"}
 
 
+def test_a_search_without_an_answer_constrains_nothing_and_is_told_once(
+    chain: Chain, model: Model, caplog: pytest.LogCaptureFixture
+) -> None:
+    either = [{"anyOf": [{"required": [f"a{number}"]}, {"required": [f"b{number}"]}]} for number in range(30)]
+    constraint = Constraint.json_schema(model.vocabulary, {"properties": {"a": {"allOf": either}}}, space="compact")
+    sampler = constraint_sampler(chain.vocab, constraint, Mode.SAMPLED)
+    chain.samplers.append(chain.pointer(sampler))
+    chain.accept(sampler, *model.tokenize('{"a":', add_special=False))
+    with caplog.at_level(logging.WARNING, logger="eliza_inference"):
+        for _ in range(2):
+            assert len(chain.apply(sampler, chain.whole_vocabulary())) == chain.model.size
+    told = "the candidates are not constrained: what may follow here has more alternatives than are followed at once"
+    assert [record.getMessage() for record in caplog.records] == [told]
+
+
 def test_decision_09_the_timeout_of_a_constraint_is_its_own(chain: Chain, model: Model) -> None:
     tokens = [10 + i % 2 for i in range(limits.SPAN_TIMEOUT_TOKENS + 2)]
     constraint = Constraint(model.vocabulary, TokenTree.from_names(["LONG"], {"LONG": tokens}, labels=True))

@@ -138,8 +138,8 @@ pub const GuideSampler = struct {
         defer s.is_busy = false;
         const guide = if (s.guide) |*guide| guide else return;
         const before = guide.state.nIllegal();
-        _ = guide.accept(token, span.timeout_default) catch {
-            s.logFailure();
+        _ = guide.accept(token, span.timeout_default) catch |e| {
+            s.logFailure(e);
             s.clear();
             return;
         };
@@ -152,7 +152,7 @@ pub const GuideSampler = struct {
         if (s.is_busy) return;
         s.is_busy = true;
         defer s.is_busy = false;
-        s.restrict(array) catch s.logFailure();
+        s.restrict(array) catch |e| s.logFailure(e);
     }
 
     fn restrict(s: *GuideSampler, array: *TokenDataArray) span.Error!void {
@@ -190,10 +190,13 @@ pub const GuideSampler = struct {
         log.write(.warn, "no legal candidate was left for the constraint, so that all count as equal: put it first in the chain", .{});
     }
 
-    fn logFailure(s: *GuideSampler) void {
+    fn logFailure(s: *GuideSampler, reason: span.Error) void {
         if (s.logged_failure) return;
         s.logged_failure = true;
-        log.write(.err, "out of memory: the candidates are not constrained", .{});
+        var d: Diagnostic = .{};
+        const told: Error!void = d.notToldAfter(reason, s.guide.?.state.stopped());
+        told catch {};
+        log.write(.err, "the candidates are not constrained: {s}", .{@as([]const u8, d.message())});
     }
 };
 
