@@ -55,6 +55,26 @@ def test_what_a_document_leads_to_is_an_error_that_changes_nothing(
     assert ord("[") in allowed
 
 
+MANY = range(300)
+
+
+@pytest.mark.parametrize(
+    ("all_of", "text"),
+    [
+        pytest.param([{"allOf": [{"$ref": "#/$defs/one"}, {"minLength": number % 9}]} for number in MANY], '"a',
+                     id="the same choice again"),
+        pytest.param([{"anyOf": [{"enum": [number]}, {"minItems": number % 9}]} for number in MANY], "[1",
+                     id="a choice that the first byte makes"),
+    ],
+)  # fmt: skip
+def test_what_leaves_no_choice_is_no_alternative(vocabulary: Vocabulary, all_of: list[Json], text: str) -> None:
+    one = {"anyOf": [{"pattern": "^a"}, {"pattern": "b$"}, {"pattern": "^.c"}]}
+    matcher = Matcher(Constraint.json_schema(vocabulary, {"$defs": {"one": one}, "allOf": all_of}))
+    for byte in text.encode():
+        assert matcher.allowed() is not None
+        assert Step.REFUSED not in matcher.accept(byte)
+
+
 @pytest.mark.parametrize("order", ["declared", "any"])
 def test_large_schemas_have_an_answer(vocabulary: Vocabulary, order: Any) -> None:
     named = {f"k{number}": {"type": "null"} for number in range(30_000)}

@@ -283,6 +283,13 @@ def alternatives(vocabulary: Vocabulary, n: int) -> object:
     return schema(vocabulary, json.dumps({"anyOf": of}))
 
 
+def states(vocabulary: Vocabulary, n: int) -> None:
+    """Of one automaton, and of two at once: beside those of the letters, the dead one and the last."""
+    exact = {"pattern": f"^a{{{n - 2}}}$"}
+    for texts in (exact, {"allOf": [exact, {"pattern": "^a"}]}):
+        schema(vocabulary, json.dumps({"type": "string", **texts}))
+
+
 def patterns(vocabulary: Vocabulary, n: int) -> object:
     of = {f"^{chr(ord('a') + number)}": {"minimum": number} for number in range(n)}
     constraint = schema(
@@ -352,11 +359,7 @@ SCHEMAS: dict[str, tuple[int, Try] | str] = {
     ),
     "values of an item of an array of different ones that are told one by one": JSON_LIMITS + 'id="values"',
     "arrays and objects within each other that are looked at for another value": (200, different),
-    # One more letter behind the `a` that is looked for doubles the states.
-    "states of the automaton of a string, and of a number": (
-        13,
-        lambda v, n: schema(v, json.dumps({"type": "string", "pattern": f"^(a|b)*a(a|b){{{n}}}$"})),
-    ),
+    "states of the automaton of a string, and of a number": (1 << 15, states),
 }
 
 GRAMMARS: dict[str, tuple[int, Try] | str] = {

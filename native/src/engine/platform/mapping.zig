@@ -137,6 +137,24 @@ test "a file is mapped, and read, as it is" {
     }
 }
 
+test "a file is mapped where standard input is closed" {
+    if (builtin.os.tag == .windows) return error.SkipZigTest;
+    var scratch = std.testing.tmpDir(.{});
+    defer scratch.cleanup();
+    const path = try std.fmt.allocPrintSentinel(std.testing.allocator, ".zig-cache/tmp/{s}/mapped", .{scratch.sub_path}, 0);
+    defer std.testing.allocator.free(path);
+    try file.writeAll(std.testing.allocator, path, &.{"content"});
+    const input = std.c.dup(0);
+    _ = posix.close(0);
+    defer if (input >= 0) {
+        _ = std.c.dup2(input, 0);
+        _ = posix.close(input);
+    };
+    const mapping = try Mapping.open(path);
+    defer mapping.close();
+    try std.testing.expectEqualStrings("content", mapping.bytes);
+}
+
 fn openAny(path: [:0]const u8) error{ OutOfMemory, Unreadable, Empty }!Mapping {
     return Mapping.open(path);
 }
