@@ -87,6 +87,11 @@ enum {
  * Drops the constraint. */
 void walk(eliza_constraint *constraint, uint64_t seed, int flags);
 
+/* An input of a byte of flags, then a text: `compile` makes a constraint of it, which is walked along, and returns its call's
+ * status. It says where a text is not the same in any tokens. */
+typedef int notation(eliza_vocab *vocab, uint8_t flags, input in, bool *names_tokens, eliza_constraint **made, char **error);
+int try_notation(notation *compile, const uint8_t *data, size_t size);
+
 /* The mask, and checks of it: each form of it says the same. Returns ELIZA_ALLOWED_*, or a negative status, which is that of a
  * budget. */
 int mask_of(eliza_matcher *matcher, int32_t words[N_WORDS]);

@@ -268,3 +268,16 @@ void walk(eliza_constraint *constraint, uint64_t seed, int flags) {
     eliza_inference_matcher_free(matcher);
     eliza_inference_constraint_free(constraint);
 }
+
+int try_notation(notation *compile, const uint8_t *data, size_t size) {
+    begin_input(data, size);
+    input in = {data, size};
+    uint8_t flags = take(&in);
+    bool names_tokens = false;
+    eliza_constraint *made = NULL;
+    char *error = NULL;
+    check_error(compile(flags & 128 ? hostile_vocabulary() : vocabulary(), flags, in, &names_tokens, &made, &error), error);
+    if (made != NULL) walk(made, hash_of(data, size), names_tokens ? 0 : WALK_ANY_TOKENS);
+    end_input();
+    return 0;
+}

@@ -19,24 +19,18 @@ static int give(const char *name, size_t name_len, const char **out_text, size_t
     return 0;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    begin_input(data, size);
-    input in = {data, size};
-    uint8_t flags = take(&in);
+static int compile(eliza_vocab *vocab, uint8_t flags, input in, bool *names_tokens, eliza_constraint **made, char **error) {
     grammar = in;
-    eliza_vocab *vocab = flags & 128 ? hostile_vocabulary() : vocabulary();
     eliza_lark_options_t options = {.struct_size = sizeof options, .grammar = flags & 1 ? give : NULL};
     if (flags & 2) {
         options.start = "a";
         options.start_len = 1;
     }
-    eliza_constraint *made = NULL;
-    char *error = NULL;
-    int status = eliza_inference_constraint_create_lark_with(vocab, (const char *)in.at, in.left, &options, &budget, &made, &error);
-    check_error(status, error);
-    /* Tokens are named in angle brackets, here or in what is imported. */
-    bool names_tokens = memchr(in.at, '<', in.left) != NULL;
-    if (made != NULL) walk(made, hash_of(data, size), names_tokens ? 0 : WALK_ANY_TOKENS);
-    end_input();
-    return 0;
+    /* In angle brackets, here or in what is imported. */
+    *names_tokens = memchr(in.at, '<', in.left) != NULL;
+    return eliza_inference_constraint_create_lark_with(vocab, (const char *)in.at, in.left, &options, &budget, made, error);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    return try_notation(compile, data, size);
 }

@@ -17,11 +17,9 @@ static int give(const char *uri, size_t uri_len, const char **out_text, size_t *
     return 0;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    begin_input(data, size);
-    input in = {data, size};
-    uint8_t flags = take(&in), kind = take(&in);
-    eliza_vocab *vocab = flags & 128 ? hostile_vocabulary() : vocabulary();
+static int compile(eliza_vocab *vocab, uint8_t flags, input in, bool *names_tokens, eliza_constraint **made, char **error) {
+    (void)names_tokens;
+    uint8_t kind = take(&in);
     eliza_json_schema_options_t options = {
         .struct_size = sizeof options,
         .flags = flags & 3,
@@ -30,11 +28,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         .order = kind / 32 % 2,
         .document = flags & 4 ? give : NULL,
     };
-    eliza_constraint *made = NULL;
-    char *error = NULL;
-    int status = eliza_inference_constraint_create_json_schema(vocab, (const char *)in.at, in.left, &options, &budget, &made, &error);
-    check_error(status, error);
-    if (made != NULL) walk(made, hash_of(data, size), WALK_ANY_TOKENS);
-    end_input();
-    return 0;
+    return eliza_inference_constraint_create_json_schema(vocab, (const char *)in.at, in.left, &options, &budget, made, error);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    return try_notation(compile, data, size);
 }
