@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from chosen_tests import CHOSEN_VARIABLE, RECORD_VARIABLE
@@ -54,13 +55,15 @@ def build(mode: str) -> str | None:
 class Ladder:
     """All tests, in the order in which a mutant meets them."""
 
-    def __init__(self) -> None:
-        """Runs every test once, with no mutant."""
+    def __init__(self, seconds: float, python: list[str]) -> None:
+        """Runs every test once, with no mutant; of Python those in these files and folders. Of each rung a mutant meets
+        those that begin within so many seconds."""
+        self.seconds = seconds
         tests: list[Test] = []
         for program in ZIG_PROGRAMS:
             tests += _record_zig(program)
         tests += [_record_c(program) for program in C_PROGRAMS]
-        tests += _record_python()
+        tests += _record_python(python)
         self.tests = sorted(tests, key=lambda test: test.seconds)
 
     def climb(self, mutant: int, rung: str) -> tuple[bool, str]:
@@ -83,6 +86,8 @@ class Ladder:
         return ""
 
     def _killer(self, tests: list[Test], mutant: int, mode: str) -> str:
+        begins = accumulate((test.seconds for test in tests), initial=0.0)
+        tests = [test for test, begin in zip(tests, begins, strict=False) if begin < self.seconds]
         for program in dict.fromkeys(test.program for test in tests):
             killer = _run([test for test in tests if test.program == program], mutant, mode)
             if killer:
@@ -187,12 +192,12 @@ def _record_c(program: str) -> Test:
     return Test("c", f"c {program}", program, program, seconds, reached)
 
 
-def _record_python() -> list[Test]:
+def _record_python(paths: list[str]) -> list[Test]:
     """Those that fail, such as what is not there on this machine, are left out."""
     lines = WORK / "python.jsonl"
     lines.unlink(missing_ok=True)
     environment = {RECORD_VARIABLE: str(lines)} | _python_environment("safe", [])
-    _recording(lambda: _process([*PYTEST, str(ROOT / "tests/python")], ROOT, environment, 7200))
+    _recording(lambda: _process([*PYTEST, *paths], ROOT, environment, 7200))
     records = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
     return [
         Test("python", "python", r["name"], r["name"], r["seconds"], frozenset(r["reached"]))

@@ -2,16 +2,18 @@
 
     .venv/bin/python tests/mutation/mutate.py                    300 mutants; what is done is not done again
     .venv/bin/python tests/mutation/mutate.py --again            those that are alive, with the tests as they are now
-    .venv/bin/python tests/mutation/mutate.py --seed 2 --mutants 50
+    .venv/bin/python tests/mutation/mutate.py --seed 2 --mutants 50 --seconds 10
+    .venv/bin/python tests/mutation/mutate.py --again --python tests/python/test_drafts.py tests/python/test_sampler.py
 
 `sites.zig` finds the sites, and a seed chooses among them. All mutants are compiled into one copy of the sources, in
 which `switch.zig` chooses one when the program runs; those that the compiler must know are built one by one. First the
 tests run once without a mutant and tell which mutants they come by; each mutant then meets the tests that come by it,
-the quickest first: unit tests, conformance cases, C programs, Python tests. It is killed when one fails, crashes, or
-takes ten times its time. Mutants that do not compile do not count.
+the quickest first: unit tests, conformance cases, C programs, Python tests, of each kind as many as take so many
+seconds. It is killed when one fails, crashes, or takes ten times its time. Mutants that do not compile do not count.
 
-Everything is in build/mutation: results.jsonl has a line for each mutant and round, report.md the table. The Python
-tests need what `tests/run.py test python` installs.
+Everything is in build/mutation: results.jsonl has a line for each mutant and round, report.md the table. Those that
+reasons.json names are alive, whether that file is there or not. The Python tests need what `tests/run.py test python`
+installs.
 """
 
 import argparse
@@ -24,7 +26,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import ladder
@@ -37,6 +39,8 @@ COPIED = ("native", "tests/native", "tests/conformance", "tests/mutation", "andr
 ROOTS = ("native/src/engine", "native/src/shell", "native/src")
 LEFT_OUT = re.compile(r"_test\.zig$|unicode_tables\.zig$|webassembly\.zig$|unite\w*\.zig$")
 ALIVE = ("survived", "not reached")
+GONE = "gone"
+"""Was alive, in code that is another now."""
 REASONS = HERE / "reasons.json"
 """Of mutants that may live: why, by their `key`."""
 
@@ -84,7 +88,7 @@ class Mutant:
     alone: bool = False
     """Built by itself."""
     state: str = ""
-    """Empty before it was met; killed, survived, not reached, does not compile."""
+    """Empty before it was met; killed, survived, not reached, does not compile, gone."""
     by: str = ""
     """The test that killed it."""
     first: str = ""
@@ -97,6 +101,8 @@ def main() -> None:
     arguments.add_argument("--mutants", type=int, default=300)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--again", action="store_true")
+    arguments.add_argument("--seconds", type=float, default=30, help="of the processor, for each kind of test")
+    arguments.add_argument("--python", nargs="+", default=["tests/python"], help="files and folders of Python tests")
     chosen = arguments.parse_args()
     WORK.mkdir(parents=True, exist_ok=True)
     locate = runpy.run_path(str(ROOT / "tests" / "llama" / "locate.py"))["libllama_path"]
@@ -104,7 +110,7 @@ def main() -> None:
     mutants = alive() if chosen.again else sample(chosen.mutants, chosen.seed)
     copy_tree()
     build_together(mutants)
-    meet_all(mutants, Ladder())
+    meet_all(mutants, Ladder(chosen.seconds, chosen.python))
     write_report(chosen.seed)
 
 
@@ -126,16 +132,23 @@ def sample(count: int, seed: int) -> list[Mutant]:
 
 
 def alive() -> list[Mutant]:
-    """Those of the last run, where they are now; what has become other code is left out."""
+    """Those of the last run and those that have a reason, where they are now; what has become other code is gone."""
     now: dict[str, list[Site]] = {}
     for site in all_sites():
         now.setdefault(site.key(), []).append(site)
+    known = {mutant.key: mutant for mutant in read_results()}
+    keys = [mutant.key for mutant in known.values() if mutant.state in ALIVE]
+    keys += [key for key in read_reasons() if key not in known]
     found = []
-    for mutant in read_results():
-        sites = now.get(mutant.key, [])
-        if mutant.state in ALIVE and sites:
-            site = min(sites, key=lambda site: abs(site.line - mutant.site.line))
-            found.append(Mutant(mutant.number, site, mutant.alone, first=mutant.first, key=mutant.key))
+    for number, key in enumerate(keys, 1):
+        before = known.get(key)
+        sites = now.get(key, [])
+        if sites:
+            site = min(sites, key=lambda site: abs(site.line - before.site.line) if before else 0)
+            first = before.first if before else "survived"
+            found.append(Mutant(number, site, site.how == "constant", first=first, key=key))
+        elif before:
+            save(replace(before, state=GONE))
     return found
 
 
@@ -284,6 +297,11 @@ def save(mutant: Mutant) -> None:
         file.write(json.dumps(asdict(mutant)) + "\n")
 
 
+def read_reasons() -> dict[str, str]:
+    reasons: dict[str, str] = json.loads(REASONS.read_text("utf-8"))
+    return reasons
+
+
 def read_results() -> list[Mutant]:
     """The last line of each counts."""
     if not RESULTS.exists():
@@ -301,10 +319,11 @@ def read_results() -> list[Mutant]:
 def write_report(seed: int) -> None:
     counted = [mutant for mutant in read_results() if mutant.state != "does not compile"]
     left = [mutant for mutant in counted if mutant.state in ALIVE]
-    reasons: dict[str, str] = json.loads(REASONS.read_text("utf-8"))
+    reasons = read_reasons()
     folders = sorted({mutant.site.folder() for mutant in counted})
     first = share(m.first == "killed" for m in counted)
     now = share(m.state == "killed" for m in counted)
+    there = share(m.state == "killed" for m in counted if m.state != GONE)
     rows = [row(folder, [m for m in counted if m.site.folder() == folder]) for folder in folders]
     text = [
         "# Mutants of native/src",
@@ -312,12 +331,12 @@ def write_report(seed: int) -> None:
         f"By `tests/mutation/mutate.py --seed {seed}`, with the tests of Zig, C and Python. The first run is the one",
         "before tests were written for what it left alive.",
         "",
-        "| folder | mutants | killed first | killed | alive |",
-        "|---|---|---|---|---|",
+        "| folder | mutants | killed first | killed | gone with their code | alive |",
+        "|---|---|---|---|---|---|",
         *rows,
         row("all", counted),
         "",
-        f"Killed at first: {first}; now: {now}.",
+        f"Killed at first: {first}; now: {now}; of those whose code is there: {there}.",
         "",
         "## Alive",
         "",
@@ -331,7 +350,8 @@ def write_report(seed: int) -> None:
 def row(name: str, mutants: list[Mutant]) -> str:
     first = sum(mutant.first == "killed" for mutant in mutants)
     killed = sum(mutant.state == "killed" for mutant in mutants)
-    return f"| {name} | {len(mutants)} | {first} | {killed} | {len(mutants) - killed} |"
+    gone = sum(mutant.state == GONE for mutant in mutants)
+    return f"| {name} | {len(mutants)} | {first} | {killed} | {gone} | {len(mutants) - killed - gone} |"
 
 
 def share(each: Iterable[bool]) -> str:
