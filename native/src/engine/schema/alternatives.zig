@@ -93,7 +93,7 @@ pub const Alternatives = struct {
     except_places: Interner = .{},
     exceptable: Verdicts = .{},
     /// Values that came where items must be different.
-    values: Values,
+    values: Values = .{},
     /// Sets of them, and of extra keys, which are numbers of `texts`.
     sets: Sets,
     /// Of `texts`: values and keys that came there, once each. Not those that a mask tries.
@@ -135,24 +135,11 @@ pub const Alternatives = struct {
     /// Each takes about 300 bytes of the stack.
     const excepts_max = 1100;
 
-    pub fn init(gpa: Allocator, schema: *const Schema, form: Form, automata: *Automata) Allocator.Error!Alternatives {
-        var a: Alternatives = .{
-            .gpa = gpa,
-            .arena = .init(gpa),
-            .schema = schema,
-            .automata = automata,
-            .form = form,
-            .goals = .init(gpa, schema),
-            .values = undefined,
-            .sets = undefined,
-        };
-        a.values = try .init(gpa);
-        errdefer a.values.deinit(gpa);
-        a.sets = try .init(gpa);
-        errdefer a.sets.deinit();
-        errdefer a.key_sets.deinit(gpa);
-        _ = try a.key_sets.put(gpa, &.{}); // number 0: none
-        return a;
+    /// Gives number 0 to what is empty; before all else.
+    pub fn begin(a: *Alternatives) Allocator.Error!void {
+        try a.values.begin(a.gpa);
+        try a.sets.begin();
+        _ = try a.key_sets.put(a.gpa, &.{});
     }
 
     pub fn deinit(a: *Alternatives) void {
@@ -194,9 +181,9 @@ pub const Alternatives = struct {
 
     /// The alternatives of a goal that something satisfies. Lent.
     pub fn of(a: *Alternatives, goal: GoalId, class: Class) Error![]const Id {
+        if (!try a.goals.mayBe(goal, class)) return &.{};
         const key = @as(u64, goal) << 3 | @backingInt(class);
         if (a.of_goal.get(key)) |found| return a.lists.items[found];
-        if (!try a.goals.mayBe(goal, class)) return &.{};
         var found: ArrayList(Id) = .empty;
         for (try a.goals.expand(goal, class)) |*one| {
             const alternative = try a.arena.allocator().create(Alternative);

@@ -58,7 +58,7 @@ pub const JsonSchema = struct {
         kept.* = .{ .parent = gpa };
         const machine = try gpa.create(Machine);
         errdefer gpa.destroy(machine);
-        machine.* = try .init(gpa, kept.allocator(), schema, form, &index.automata);
+        try machine.init(gpa, kept.allocator(), schema, form, &index.automata);
         return .{ .schema = schema, .machine = machine, .kept = kept, .index = index };
     }
 
@@ -134,7 +134,7 @@ pub const JsonSchema = struct {
     /// Not inline, here and below: beside it the short loops of other languages would be laid out worse.
     pub noinline fn advance(
         s: *const JsonSchema,
-        gpa: Allocator,
+        _: Allocator,
         pool: *Pool,
         from: Position,
         text: []const u8,
@@ -142,29 +142,18 @@ pub const JsonSchema = struct {
         const mutex = &@constCast(s).mutex;
         mutex.lock();
         defer mutex.unlock();
-        return s.machineAfter(gpa, pool, from, text) catch |e| s.kept.reason(e);
+        return s.machineAfter(pool, from, text) catch |e| s.kept.reason(e);
     }
 
-    fn machineAfter(s: *const JsonSchema, gpa: Allocator, pool: *Pool, from: Position, text: []const u8) machine_module.Error!?Position {
+    fn machineAfter(s: *const JsonSchema, pool: *Pool, from: Position, text: []const u8) machine_module.Error!?Position {
         const m = s.machine;
         m.alternatives.work_left = work_max;
         m.alternatives.watch = &pool.watch;
         defer m.alternatives.watch = null;
-        var words: Words = .empty;
-        defer words.deinit(gpa);
-        var after: Words = .empty;
-        defer after.deinit(gpa);
-        try words.appendSlice(gpa, m.runs.get(from.state));
-        var stack = from.stack;
-        for (text, 0..) |byte, i| {
-            m.behind = text[0..i];
-            const next = try m.step(pool, .{ .words = words.items, .stack = stack }, byte, &after);
-            stack = next orelse return null;
-            std.mem.swap(Words, &words, &after);
-        }
-        m.behind = text;
-        try m.detach(words.items);
-        return .{ .state = try m.runs.put(m.kept, words.items), .stack = stack };
+        const at: Point = .{ .words = m.runs.get(from.state), .stack = from.stack };
+        const stack = try m.follow(pool, at, text) orelse return null;
+        try m.detach(m.reached.items);
+        return .{ .state = try m.runs.put(m.kept, m.reached.items), .stack = stack };
     }
 
     pub noinline fn canStop(s: *const JsonSchema, _: Allocator, _: *Pool, at: Position) Allocator.Error!bool {

@@ -117,25 +117,49 @@ pub const Machine = struct {
     behind: []const u8 = "",
     /// The least depth of the stack of which a frame was looked at, since someone set it.
     least_depth: u32 = 0,
+    /// The configuration that `follow` leads to, and memory for the next one.
+    reached: Words = .empty,
+    next: Words = .empty,
+    /// Memory of single steps, used again.
+    slots: Words = .empty,
+    frame: Words = .empty,
+    ended: Words = .empty,
+    entries: ArrayList(Entry) = .empty,
+    forks: ArrayList(alternatives_module.Alternatives.Next) = .empty,
 
-    /// `schema` and `automata` outlive the machine.
-    pub fn init(gpa: Allocator, kept: Allocator, schema: *const Schema, form: Form, automata: *Automata) Error!Machine {
-        var m: Machine = .{
+    /// `schema` and `automata` outlive the machine. It is large: it is made where it stays.
+    pub fn init(m: *Machine, gpa: Allocator, kept: Allocator, schema: *const Schema, form: Form, automata: *Automata) Error!void {
+        m.* = .{
             .gpa = gpa,
             .kept = kept,
             .schema = schema,
-            .alternatives = try .init(kept, schema, form, automata),
+            .alternatives = .{
+                .gpa = kept,
+                .arena = .init(kept),
+                .schema = schema,
+                .automata = automata,
+                .form = form,
+                .goals = .init(kept, schema),
+                .sets = .{ .gpa = kept },
+            },
             .policy = form.space,
             .initial = 0,
         };
         errdefer m.deinit();
+        try m.alternatives.begin();
         var literals = [_]goals_module.Literal{.of(schema.root)};
         const goal = try m.alternatives.goals.goal(&literals);
         m.initial = try m.runs.put(kept, &.{ @backingInt(Mode.document), 0, 0, 0, 0, 0, goal });
-        return m;
     }
 
     pub fn deinit(m: *Machine) void {
+        m.reached.deinit(m.gpa);
+        m.next.deinit(m.gpa);
+        m.slots.deinit(m.gpa);
+        m.frame.deinit(m.gpa);
+        m.ended.deinit(m.gpa);
+        m.entries.deinit(m.gpa);
+        m.forks.deinit(m.gpa);
         m.runs.deinit(m.kept);
         m.alternatives.deinit();
     }
@@ -155,6 +179,20 @@ pub const Machine = struct {
             } else false,
             else => false,
         };
+    }
+
+    /// The configuration after a text, in `reached`, and its stack; null as of `step`.
+    pub fn follow(m: *Machine, pool: *Pool, at: Point, text: []const u8) Error!?Stack {
+        m.reached.clearRetainingCapacity();
+        try m.reached.appendSlice(m.gpa, at.words);
+        var stack = at.stack;
+        for (text, 0..) |byte, i| {
+            m.behind = text[0..i];
+            stack = try m.step(pool, .{ .words = m.reached.items, .stack = stack }, byte, &m.next) orelse return null;
+            std.mem.swap(Words, &m.reached, &m.next);
+        }
+        m.behind = text;
+        return stack;
     }
 
     /// The configuration after a byte, in `out`, and its stack; null exactly if no valid document goes on
@@ -400,8 +438,7 @@ pub const Machine = struct {
 
     /// The first bytes of what may be the next value.
     fn addStarts(m: *Machine, words: []const u32, bytes: *Bytes) Error!void {
-        var entries: ArrayList(Entry) = .empty;
-        defer entries.deinit(m.gpa);
+        const entries = &m.entries;
         for (0..threadsOf(words)) |i| {
             const thread = threadAt(words, i);
             switch (modeOf(words)) {
@@ -409,7 +446,7 @@ pub const Machine = struct {
                 .member => try m.addStartsOf(thread[2], bytes),
                 else => {
                     entries.clearRetainingCapacity();
-                    try m.addItems(thread[0], thread[1], &entries);
+                    try m.addItems(thread[0], thread[1], entries);
                     for (entries.items) |entry| try m.addStartsOf(entry.goal, bytes);
                 },
             }
@@ -459,8 +496,8 @@ pub const Machine = struct {
     }
 
     fn startMember(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
-        var entries: ArrayList(Entry) = .empty;
-        defer entries.deinit(m.gpa);
+        const entries = &m.entries;
+        entries.clearRetainingCapacity();
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
             try entries.append(m.gpa, .{ .goal = thread[2], .avoid = thread[3], .slot = thread[0], .progress = thread[1] });
@@ -469,11 +506,11 @@ pub const Machine = struct {
     }
 
     fn startItem(m: *Machine, pool: *Pool, at: Point, byte: u8, out: *Words) Error!?Stack {
-        var entries: ArrayList(Entry) = .empty;
-        defer entries.deinit(m.gpa);
+        const entries = &m.entries;
+        entries.clearRetainingCapacity();
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
-            try m.addItems(thread[0], thread[1], &entries);
+            try m.addItems(thread[0], thread[1], entries);
         }
         return m.enter(pool, at, .array_next, entries.items, byte, out);
     }
@@ -506,8 +543,8 @@ pub const Machine = struct {
     fn enter(m: *Machine, pool: *Pool, at: Point, after: Mode, entries: []Entry, byte: u8, out: *Words) Error!?Stack {
         const class = classBy(byte) orelse return null;
         std.sort.heap(Entry, entries, {}, Entry.isBefore);
-        var frame: Words = .empty;
-        defer frame.deinit(m.gpa);
+        const frame = &m.frame;
+        frame.clearRetainingCapacity();
         const is_remembered = at.words[0] & remembered;
         const key = if (is_remembered != 0 and after == .object_next) at.words[2] else 0;
         try frame.appendSlice(m.gpa, &.{ @backingInt(after) | is_remembered, at.words[4], key });
@@ -609,9 +646,8 @@ pub const Machine = struct {
             return at.stack;
         }
         if (mode == .listed) return null;
-        var ended: Words = .empty;
-        defer ended.deinit(m.gpa);
-        const stack = try m.endValue(pool, at.words, at.stack, try m.rememberedText(at.words, ""), &ended) orelse return null;
+        const ended = &m.ended;
+        const stack = try m.endValue(pool, at.words, at.stack, try m.rememberedText(at.words, ""), ended) orelse return null;
         return m.step(pool, .{ .words = ended.items, .stack = stack }, byte, out);
     }
 
@@ -649,8 +685,8 @@ pub const Machine = struct {
 
     /// Ends the value for the threads that may; `words` may lie in `out`.
     fn endValue(m: *Machine, pool: *Pool, words: []const u32, stack: Stack, text: ?u32, out: *Words) Error!?Stack {
-        var slots: Words = .empty;
-        defer slots.deinit(m.gpa);
+        const slots = &m.slots;
+        slots.clearRetainingCapacity();
         for (0..threadsOf(words)) |i| {
             const thread = threadAt(words, i);
             if (!m.isComplete(words, thread)) continue;
@@ -721,8 +757,8 @@ pub const Machine = struct {
 
     /// Ends the array or object for the threads that may.
     fn close(m: *Machine, pool: *Pool, at: Point, kind: values_module.Kind, out: *Words) Error!?Stack {
-        var slots: Words = .empty;
-        defer slots.deinit(m.gpa);
+        const slots = &m.slots;
+        slots.clearRetainingCapacity();
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
             if (try m.alternatives.accepts(thread[1])) try slots.append(m.gpa, thread[0]);
@@ -735,13 +771,13 @@ pub const Machine = struct {
     fn comma(m: *Machine, at: Point, byte: u8, after: Mode, out: *Words) Error!?Stack {
         if (byte != ',') return null;
         try out.appendSlice(m.gpa, &.{ @backingInt(after) | (at.words[0] & remembered), 0, 0, 0, at.words[4] });
-        var entries: ArrayList(Entry) = .empty;
-        defer entries.deinit(m.gpa);
+        const entries = &m.entries;
+        entries.clearRetainingCapacity();
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
             entries.clearRetainingCapacity();
             const goes_on = if (after == .array_item) on: {
-                try m.addItems(thread[0], thread[1], &entries);
+                try m.addItems(thread[0], thread[1], entries);
                 break :on entries.items.len > 0;
             } else try m.alternatives.hasNext(&m.alternatives.alternativeOf(thread[1]).object, thread[1]);
             if (goes_on) try out.appendSlice(m.gpa, thread);
@@ -813,8 +849,7 @@ pub const Machine = struct {
             try m.alternatives.remember(text.?);
         }
         try out.appendSlice(m.gpa, &.{ @backingInt(Mode.colon) | is_remembered, 0, text orelse 0, 0, at.words[4] });
-        var forks: ArrayList(alternatives_module.Alternatives.Next) = .empty;
-        defer forks.deinit(m.gpa);
+        const forks = &m.forks;
         for (0..threadsOf(at.words)) |i| {
             const thread = threadAt(at.words, i);
             const plan = &m.alternatives.alternativeOf(thread[1]).object;
@@ -822,14 +857,14 @@ pub const Machine = struct {
             if (thread[2] == known_key) {
                 const low, const high = plan.narrow(thread[3], thread[4], depth, '"');
                 if (low == high) continue;
-                try m.alternatives.addMembers(plan, thread[1], .{ .known = plan.by_text[low] }, m.gpa, &forks);
+                try m.alternatives.addMembers(plan, thread[1], .{ .known = plan.by_text[low] }, m.gpa, forks);
             } else {
                 const strings = (try m.alternatives.extraOpen(plan, thread[1], thread[2] - 1)).?;
                 if (!strings.canEnd(.{ .product = thread[3], .count = thread[4] })) continue;
                 if (text == null) text = try m.wholeText(at.words);
                 if (strings.is_late and strings.excludes(try m.alternatives.contentOf(text.?))) continue;
                 const which: Alternatives.Which = .{ .extra = .{ .index = thread[2] - 1, .text = text.? } };
-                try m.alternatives.addMembers(plan, thread[1], which, m.gpa, &forks);
+                try m.alternatives.addMembers(plan, thread[1], which, m.gpa, forks);
             }
             for (forks.items) |fork| {
                 const words = [_]u32{ thread[0], fork.progress, fork.goal, fork.avoid };

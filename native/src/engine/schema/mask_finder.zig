@@ -211,19 +211,7 @@ pub const MaskFinder = struct {
 
     /// Whether the machine takes a text.
     fn takes(f: *MaskFinder, at: Point, bytes: []const u8) Error!bool {
-        const gpa = f.v.gpa;
-        var words: Words = .empty;
-        defer words.deinit(gpa);
-        var after: Words = .empty;
-        defer after.deinit(gpa);
-        try words.appendSlice(gpa, at.words);
-        var stack = at.stack;
-        for (bytes, 0..) |byte, i| {
-            f.machine.behind = bytes[0..i];
-            stack = try f.machine.step(f.pool, .{ .words = words.items, .stack = stack }, byte, &after) orelse return false;
-            std.mem.swap(Words, &words, &after);
-        }
-        return true;
+        return try f.machine.follow(f.pool, at, bytes) != null;
     }
 
     /// The tokens below a node, to whose text the point belongs.

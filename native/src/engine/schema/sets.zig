@@ -15,11 +15,9 @@ pub const Sets = struct {
     /// The set without elements.
     pub const none = 0;
 
-    pub fn init(gpa: Allocator) Allocator.Error!Sets {
-        var s: Sets = .{ .gpa = gpa };
-        errdefer s.deinit();
-        _ = try s.nodes.put(gpa, &.{});
-        return s;
+    /// Before all else.
+    pub fn begin(s: *Sets) Allocator.Error!void {
+        std.debug.assert(try s.nodes.put(s.gpa, &.{}) == none);
     }
 
     pub fn deinit(s: *Sets) void {
@@ -87,8 +85,9 @@ pub const Sets = struct {
 
 test "as sorted lists, in any order of insertion" {
     const gpa = std.testing.allocator;
-    var sets: Sets = try .init(gpa);
+    var sets: Sets = .{ .gpa = gpa };
     defer sets.deinit();
+    try sets.begin();
     var random: std.Random.DefaultPrng = .init(1);
     var elements: [200]u32 = undefined;
     for (&elements, 0..) |*element, i| element.* = if (i % 3 == 0) @intCast(i) else random.random().int(u32) >> 1;

@@ -24,11 +24,9 @@ pub const Values = struct {
     /// What came of an array or object before its first part.
     pub const begun = 0;
 
-    pub fn init(gpa: Allocator) Allocator.Error!Values {
-        var v: Values = .{};
-        errdefer v.deinit(gpa);
-        _ = try v.parts.put(gpa, &.{});
-        return v;
+    /// Before all else.
+    pub fn begin(v: *Values, gpa: Allocator) Allocator.Error!void {
+        std.debug.assert(try v.parts.put(gpa, &.{}) == begun);
     }
 
     pub fn deinit(v: *Values, gpa: Allocator) void {
@@ -103,8 +101,9 @@ pub const Values = struct {
 
 test "objects are equal in any order, arrays are not" {
     const gpa = std.testing.allocator;
-    var values: Values = try .init(gpa);
+    var values: Values = .{};
     defer values.deinit(gpa);
+    try values.begin(gpa);
     const ab = try values.append(gpa, try values.append(gpa, Values.begun, 1, 7), 2, 8);
     const ba = try values.append(gpa, try values.append(gpa, Values.begun, 2, 8), 1, 7);
     const object = try values.finish(gpa, .object, ab);
