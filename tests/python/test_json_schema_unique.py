@@ -130,3 +130,18 @@ def test_values_of_any_kind_are_compared(order: Literal["declared", "any"]) -> N
         turned = dict(reversed(again.items())) if isinstance(again, dict) else again
         assert not accepts(constraint, spell([*chosen, turned], "compact"))
     assert not accepts(constraint, '[{"a":1.0},{"a":1}]')
+
+
+def test_all_values_of_a_range_come_once_each() -> None:
+    n = 120
+    items = {"type": "integer", "minimum": 1, "maximum": n}
+    constraint = Constraint.json_schema(
+        byte_vocabulary(), {"items": items, "type": "array", "uniqueItems": True, "minItems": n}, space="compact"
+    )
+    numbers = random.Random(3).sample(range(1, n + 1), n)
+    assert accepts(constraint, spell(numbers, "compact"))
+    last = str(numbers[-1])
+    matcher = Matcher(constraint)
+    for byte in f"{spell(numbers[:-1], 'compact')[:-1]},".encode():
+        matcher.accept(byte)
+    assert matcher.forced_bytes() == f"{last}]".encode()

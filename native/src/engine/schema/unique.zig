@@ -149,6 +149,7 @@ fn candidates(a: anytype, arena: Allocator, behind: u32) Error![]const ValueId {
     const words = a.progresses.get(behind);
     const index, const n_came = .{ words[1], words[2] };
     if (!plan.is_unique or plan.nOptions() == 1 and n_came >= plan.count.min) return found.items;
+    if (areAlike(plan) and try hasSpare(a, plan, arena, behind)) return found.items;
     // Only a value that some item behind may have can be missing there.
     for (index..@as(usize, plan.n_prefix) + 1) |i| for (0..plan.nOptions()) |options| {
         const goal = try itemGoal(a, plan, arena, @intCast(i), @intCast(options)) orelse continue;
@@ -158,6 +159,21 @@ fn candidates(a: anytype, arena: Allocator, behind: u32) Error![]const ValueId {
         }
     };
     return found.items;
+}
+
+/// Whether all items are of one goal: then only how many of its values came matters, and not which.
+fn areAlike(plan: *const ArrayPlan) bool {
+    return plan.nOptions() == 1 and plan.n_prefix == 0;
+}
+
+/// Of alike items: whether more values are left than items must still come, behind one whose value is not known.
+fn hasSpare(a: anytype, plan: *const ArrayPlan, arena: Allocator, behind: u32) Error!bool {
+    const goal = try itemGoal(a, plan, arena, 0, 0) orelse return false;
+    const values = try valuesOf(a, goal);
+    if (values != .few) return false;
+    var came: ArrayList(u32) = .empty;
+    try a.sets.list(arena, cameOf(a, behind), &came);
+    return nLeft(values.few, came.items) > plan.count.min - a.progresses.get(behind)[2];
 }
 
 fn add(arena: Allocator, known: *NumberMap, found: *ArrayList(ValueId), value: ValueId) Allocator.Error!void {
@@ -378,7 +394,9 @@ fn canFill(a: anytype, plan: *const ArrayPlan, progress: u32) Error!bool {
         const index = @min(first + @as(u32, @intCast(i)), plan.n_prefix);
         const goal = try itemGoal(a, plan, arena.allocator(), index, 0) orelse return false;
         switch (try valuesOf(a, goal)) {
-            .few => |texts| if (!try matching.add(texts, came.items)) return false,
+            .few => |texts| if (areAlike(plan)) {
+                return nLeft(texts, came.items) >= n_missing;
+            } else if (!try matching.add(texts, came.items)) return false,
             // All behind it are alike, once the prefix has come.
             else => |values| {
                 if (!try values.hasOthers(@as(u64, plan.count.min) + came.items.len)) unreachable;
@@ -675,6 +693,13 @@ pub fn canonicalNumber(text: []const u8) []const u8 {
     const has_point = std.mem.findScalar(u8, text, '.') != null;
     const short = if (has_point) std.mem.trimEnd(u8, std.mem.trimEnd(u8, text, "0"), ".") else text;
     return if (std.mem.eql(u8, short, "-0")) "0" else short;
+}
+
+/// How many of some values did not come; both ascend.
+fn nLeft(values: []const u32, came: []const u32) usize {
+    var n: usize = 0;
+    for (values) |value| n += @intFromBool(!contains(came, value));
+    return n;
 }
 
 fn contains(ascending: []const u32, wanted: u32) bool {
