@@ -82,11 +82,17 @@ class Results:
     outcomes: dict[str, list[Outcome]] = field(default_factory=dict)
     """By library, in the order of the problems."""
     resident_at_start: dict[str, int] = field(default_factory=dict)
+    pair_ns: dict[str, int] = field(default_factory=dict)
+    """What a pair of the clock's readings cost in each library's process; no figure has it in it."""
 
     def of(self, libraries: Iterable[str]) -> "Results":
         """What these libraries did."""
         chosen = {name: self.outcomes[name] for name in libraries if name in self.outcomes}
-        return Results(chosen, {name: self.resident_at_start[name] for name in chosen})
+        return Results(
+            chosen,
+            {name: self.resident_at_start[name] for name in chosen},
+            {name: self.pair_ns[name] for name in chosen},
+        )
 
     def shared(self) -> "Results":
         """What was done with the problems that all libraries were given."""
@@ -95,21 +101,25 @@ class Results:
             library: [each for each in outcomes if each.problem.name in names]
             for library, outcomes in self.outcomes.items()
         }
-        return Results(chosen, self.resident_at_start)
+        return Results(chosen, self.resident_at_start, self.pair_ns)
 
     def taken_by_all(self) -> "Results":
         """What was done with the problems for which all libraries have a constraint."""
         everyone = list(zip(*self.shared().outcomes.values(), strict=True))
         kept = [outcomes for outcomes in everyone if all(each.refusal is None for each in outcomes)]
         chosen = {library: [outcomes[i] for outcomes in kept] for i, library in enumerate(self.outcomes)}
-        return Results(chosen, self.resident_at_start)
+        return Results(chosen, self.resident_at_start, self.pair_ns)
 
 
 def collect(problems: Iterable[Problem], libraries: Iterable[str], advance: Callable[[], None]) -> Results:
     """One problem after the other; who goes first changes each time."""
     vocabulary = _vocabulary()
     workers = {name: _Worker(name) for name in libraries}
-    results = Results({name: [] for name in workers}, {name: each.resident for name, each in workers.items()})
+    results = Results(
+        {name: [] for name in workers},
+        {name: each.resident for name, each in workers.items()},
+        {name: each.pair_ns for name, each in workers.items()},
+    )
     try:
         for number, problem in enumerate(problems):
             texts = [vocabulary.encode(instance.text) for instance in problem.instances]
@@ -170,7 +180,9 @@ class _Worker:
             text=True,
             encoding="utf-8",
         )
-        self.resident: int = self._read(600)["rss"]
+        told = self._read(600)
+        self.resident: int = told["rss"]
+        self.pair_ns: int = told["pair_ns"]
 
     def _read(self, seconds: float) -> dict[str, Any]:
         assert self._process.stdout
