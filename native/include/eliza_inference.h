@@ -677,7 +677,8 @@ int eliza_inference_matcher_fill_bitmap(eliza_matcher *matcher, int32_t *words, 
 
 /* Fills the bitmaps of n matchers: row i of `words`, of n_words words, is for matcher i. Uses up to
  * n_threads threads (0: one for each processor), but no more than there are masks to compute. No
- * matcher may occur twice. Returns the status of the first failure, after all others are done. */
+ * matcher may occur twice. With NULL and n_words 0 it computes the masks alone, so that the next call
+ * on a matcher finds its own ready. Returns the status of the first failure, after all others are done. */
 int eliza_inference_matcher_fill_bitmaps(eliza_matcher *const *matchers, size_t n, int32_t *words, size_t n_words,
                                          uint32_t n_threads);
 

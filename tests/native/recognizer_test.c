@@ -858,6 +858,8 @@ static void test_bitmap_rows(eliza_matcher *matcher, eliza_matcher *other) {
     CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(pair, 2, NULL, N_WORDS, 2), ELIZA_ERR_INVALID_ARG);
     CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(NULL, 2, words, N_WORDS, 2), ELIZA_ERR_INVALID_ARG);
     CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(pair, 0, NULL, 0, 2), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(pair, 3, NULL, 0, 2), ELIZA_ERR_INVALID_ARG);
+    CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(pair, 2, NULL, 0, 2), ELIZA_OK);
     CHECK(is_sentinel((unsigned char *)words, sizeof words));
     CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(pair, 2, words, N_WORDS, UINT32_MAX), ELIZA_OK);
     CHECK(is_sentinel((unsigned char *)(words + 2 * N_WORDS), sizeof words / 3));

@@ -120,6 +120,21 @@ def test_the_processor_masks_what_a_matcher_of_each_text_does(
             assert torch.isfinite(row).nonzero().flatten().tolist() == [int(token) for token in allowed]
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_where_every_token_is_legal_those_that_the_tokenizer_has_not_are_masked(
+    vocabulary: Vocabulary, dtype: Any
+) -> None:
+    constraint = Constraint.choices(vocabulary, ["a"])
+    processor = ConstraintLogitsProcessor(constraint, end=[])
+    n_tokens, allowed = len(vocabulary), Matcher(constraint, end=[]).allowed()
+    assert allowed is not None
+    [letter] = map(int, allowed)
+    for ids, legal in ([[5], [6]], [letter]), ([[5, letter], [6, letter]], range(n_tokens)):
+        masked = processor(torch.tensor(ids), torch.zeros(2, n_tokens + 7, dtype=dtype))
+        for row in masked:
+            assert torch.isfinite(row).nonzero().flatten().tolist() == list(legal)
+
+
 def test_it_stands_among_other_processors(model: Any, tokenizer: Any, vocabulary: Vocabulary) -> None:
     inputs = tokenizer(PROMPTS, return_tensors="pt", padding=True, padding_side="left")
     processor = ConstraintLogitsProcessor(Constraint.regex(vocabulary, COLOURS))

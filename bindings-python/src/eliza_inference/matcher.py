@@ -122,10 +122,10 @@ class Matcher(Closing):
     A context manager: `close` frees it.
     """
 
-    __slots__ = ("_accept", "_constraint", "_filled", "_handle", "_lent_bitmap", "_n_words")
+    __slots__ = ("_accept", "_constraint", "_fill", "_filled", "_handle", "_lent_bitmap", "_n_words")
 
     _handle: CData
-    _filled: tuple[Any, CData, object]
+    _filled: tuple[Any, CData, int, object]
 
     def __init__(
         self,
@@ -268,13 +268,14 @@ class Matcher(Closing):
         """
         if out is None:
             out = empty_bitmap(self._n_words)
-            words = lend_bitmap(out, self._n_words)
+            words, n_words = lend_bitmap(out, self._n_words), self._n_words
         else:
-            filled, words, _ = self._filled
+            filled, words, n_words, _ = self._filled
             if out is not filled:
                 words = lend_bitmap(out, self._n_words)
-                self._filled = out, words, _kept_in_place(out)
-        status = lib.eliza_inference_matcher_fill_bitmap(self._handle, words, len(words))
+                n_words = len(words)
+                self._filled = out, words, n_words, _kept_in_place(out)
+        status = self._fill(self._handle, words, n_words)
         if status < 0:
             raise self._error(status)
         return out
@@ -380,7 +381,7 @@ class Matcher(Closing):
         if self._handle and lib.eliza_inference_matcher_rollback(self._handle, 0) == Status.BUSY:
             raise BusyError("the matcher cannot be closed inside a tokenizer that it asks")
         handle, self._handle = self._handle, ffi.NULL
-        self._filled = None, None, None
+        self._filled = None, None, 0, None
         # A bitmap that was lent holds the handle: the last such array frees it.
         if handle and not self._lent_bitmap:
             ffi.release(handle)
@@ -392,10 +393,11 @@ class Matcher(Closing):
         self._constraint = constraint
         self._handle = ffi.gc(handle, lib.eliza_inference_matcher_free)
         self._lent_bitmap = False
-        self._filled = None, None, None
+        self._filled = None, None, 0, None
         self._n_words = constraint._n_words
-        # The shortest call of a hot loop: bound here, so that it costs a single look-up.
+        # The shortest calls of a hot loop: bound here, so that each costs a single look-up.
         self._accept = lib.eliza_inference_matcher_accept
+        self._fill = lib.eliza_inference_matcher_fill_bitmap
 
     def _fill_growing(self, function: Callable[..., int], array: str, capacity: int) -> tuple[CData, int]:
         """Calls a function that tells the length it needs; the array that it filled, and the length."""
@@ -441,14 +443,15 @@ _ALLOWED_ALL = constant("ELIZA_ALLOWED_ALL")
 _ALLOWED_BITMAP = constant("ELIZA_ALLOWED_BITMAP")
 
 
-def mask_rows(matchers: Sequence[Matcher], logits: Any, rows: Sequence[int]) -> None:
-    """Writes -inf to the logits that are not legal for a matcher in its row, and to those beyond the vocabulary.
-    `logits` is an array of numpy: float32, contiguous, each row at least as long as the vocabulary."""
-    n_logits = logits.shape[1]
-    start = ffi.from_buffer("float[]", logits, require_writable=True)
-    mask = lib.eliza_inference_matcher_mask_logits
-    for matcher, row in zip(matchers, rows, strict=True):
-        status = mask(matcher._handle, start + row * n_logits, n_logits)
+def mask_rows(matchers: Sequence[Matcher], address: int, n_logits: int, starts: Iterable[int]) -> None:
+    """Writes -inf to the logits that are not legal for a matcher, and to those beyond the vocabulary, in its row of
+    `n_logits` 32-bit floats, at least as many as the vocabulary has tokens. Row i begins `starts[i]` floats behind
+    `address`. Masks that are not ready are computed first, in several threads."""
+    # What fails here fails again below, where it is told.
+    lib.eliza_inference_matcher_fill_bitmaps([each._handle for each in matchers], len(matchers), ffi.NULL, 0, 0)
+    mask, logits = lib.eliza_inference_matcher_mask_logits, ffi.cast("float *", address)
+    for matcher, start in zip(matchers, starts, strict=True):
+        status = mask(matcher._handle, logits + start, n_logits)
         if status < 0:
             raise matcher._error(status)
 

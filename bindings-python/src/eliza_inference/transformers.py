@@ -42,57 +42,71 @@ class ConstraintLogitsProcessor:
         self._start = Matcher(constraint, end=spans_end)
         self._prompt_length: int | None = None
         self._rows: list[_Row] = []
-        self._texts: Any = None
-        """The tokens behind the prompts in the last call."""
-        self._end_bitmap = np.zeros(constraint._n_words, np.int32)
+        self._texts: tuple[tuple[int, ...], bytes] = (0, 0), b""
+        """The tokens behind the prompts in the last call: shape and memory."""
+        self._nothing = np.zeros(constraint._n_words, np.int32)
+        self._end_bitmap = self._nothing.copy()
         for token in self._end:
             self._end_bitmap.view(np.uint32)[token // 32] |= np.uint32(1 << token % 32)
-        self._bitmaps = np.empty((0, constraint._n_words), np.int32)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        import numpy as np
+        import torch
 
         self._move_on(input_ids)
-        bitmaps, n_tokens = self._bitmaps, len(self._constraint.vocabulary)
-        open_rows = []
-        for at, row in enumerate(self._rows):
-            if row.is_illegal or (self._end and row.is_over):
-                bitmaps[at] = 0 if row.is_illegal else self._end_bitmap
-            else:
-                open_rows.append(at)
-        matchers = [self._rows[at].matcher for at in open_rows]
-        fill_bitmaps(matchers, bitmaps, rows=open_rows if len(open_rows) < len(self._rows) else None)
-        usual = scores.device.type == "cpu" and str(scores.dtype) == "torch.float32" and scores.is_contiguous()
-        if not usual or scores.shape[-1] < n_tokens:  # a tokenizer may have tokens that the model has not
-            apply_bitmaps(scores, bitmaps)
+        n_tokens, n_logits = len(self._constraint.vocabulary), scores.shape[1]
+        usual = scores.is_cpu and scores.dtype == torch.float32 and scores.is_contiguous()
+        if not usual or n_logits < n_tokens:  # a tokenizer may have tokens that the model has not
+            apply_bitmaps(scores, self._bitmaps())
             return scores
-        # What transformers passes on the CPU. The library masks such rows many times as fast as numpy; masks that had
-        # to be computed were so above, in several threads.
-        logits = scores.detach().numpy()
-        if logits.shape[1] > n_tokens:
-            logits[:, n_tokens:] = -np.inf
-        mask_rows(matchers, logits, open_rows)
-        for at in range(len(self._rows)) if len(open_rows) < len(self._rows) else ():
-            if at not in open_rows:
-                apply_bitmaps(logits[at], bitmaps[at])
+        # What transformers passes on the CPU: the library writes to the rows where they lie.
+        if n_logits > n_tokens:  # a matcher that lets everything through changes nothing
+            scores[:, n_tokens:] = float("-inf")
+        matchers, starts = [], []
+        for at, row in enumerate(self._rows):
+            closed = self._bitmap_of_closed(row)
+            if closed is None:
+                matchers.append(row.matcher)
+                starts.append(at * n_logits)
+            else:
+                apply_bitmaps(scores[at], closed)
+        mask_rows(matchers, scores.data_ptr(), n_logits, starts)
         return scores
 
-    def _move_on(self, input_ids: Any) -> None:
+    def _bitmaps(self) -> Any:
+        """What is legal in each row."""
         import numpy as np
 
+        bitmaps = np.empty((len(self._rows), self._constraint._n_words), np.int32)
+        open_rows = []
+        for at, row in enumerate(self._rows):
+            closed = self._bitmap_of_closed(row)
+            if closed is None:
+                open_rows.append(at)
+            else:
+                bitmaps[at] = closed
+        rows = open_rows if len(open_rows) < len(self._rows) else None
+        return fill_bitmaps([self._rows[at].matcher for at in open_rows], bitmaps, rows=rows)
+
+    def _bitmap_of_closed(self, row: _Row) -> Any:
+        """What is legal in a row that does not ask its matcher; else None."""
+        if row.is_illegal:
+            return self._nothing
+        return self._end_bitmap if row.is_over and self._end else None
+
+    def _move_on(self, input_ids: Any) -> None:
         if self._prompt_length is None:
             self._prompt_length = input_ids.shape[1]
             self._rows = [_Row([], self._start.clone()) for _ in range(len(input_ids))]
-        before, self._texts = self._texts, input_ids.cpu().numpy()[:, self._prompt_length :].copy()
-        if len(self._bitmaps) != len(self._texts):
-            self._bitmaps = np.empty((len(self._texts), self._constraint._n_words), np.int32)
-        if before is None:
+            self._texts = (len(input_ids), 0), b""
             return
-        if self._texts.shape[1] == before.shape[1] + 1 and np.array_equal(self._texts[:, :-1], before):
-            for row, token in zip(self._rows, self._texts[:, -1].tolist(), strict=True):
+        texts = input_ids.cpu().numpy()[:, self._prompt_length :]
+        before, self._texts = self._texts, (texts.shape, texts.tobytes())
+        # As bytes they are compared several times as fast as by numpy, whose code other work drives out of the caches.
+        if texts.shape[1] > 0 and (texts[:, :-1].shape, texts[:, :-1].tobytes()) == before:
+            for row, token in zip(self._rows, texts[:, -1].tolist(), strict=True):
                 row.accept(token)
         else:
-            self._follow(self._texts.tolist())
+            self._follow(texts.tolist())
 
     def _follow(self, texts: list[list[int]]) -> None:
         """Gives each text the matcher of the row that it goes on from: with beams this may be another one, and
@@ -124,6 +138,8 @@ _REFUSED, _SPAN_CHANGED = int(Step.REFUSED), int(Step.SPAN_ENDED | Step.SPAN_STA
 class _Row:
     """One text: its tokens behind the prompt, as far as they are legal, and where they lead. Beams without a legal
     token left take an illegal one; nothing may follow there."""
+
+    __slots__ = ("_n_tokens", "is_illegal", "is_over", "matcher", "tokens")
 
     def __init__(self, tokens: list[int], matcher: Matcher, is_illegal: bool = False) -> None:
         self.tokens = tokens

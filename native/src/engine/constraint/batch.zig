@@ -1,4 +1,4 @@
-//! Fills the bitmaps of many matchers with several threads.
+//! Computes the masks of many matchers with several threads.
 
 const std = @import("std");
 const builtin = @import("builtin");
@@ -7,10 +7,10 @@ const Status = @import("../base/status.zig").Status;
 
 const threads_max = 64;
 
-/// Fills row i of `words`, which has `n_words`, for matcher i. `n_threads` 0: as many as there are processors.
-/// All matchers are done before it returns; the status is that of the first failure, whose message is in that
-/// matcher.
-pub fn fillBitmaps(matchers: []const *Matcher, words: [*]u32, n_words: usize, n_threads: u32) Status {
+/// Fills row i of `words`, which has `n_words`, for matcher i; null: the matchers alone have their masks then.
+/// `n_threads` 0: as many as there are processors. All matchers are done before it returns; the status is that of the
+/// first failure, whose message is in that matcher.
+pub fn fillBitmaps(matchers: []const *Matcher, words: ?[*]u32, n_words: usize, n_threads: u32) Status {
     var work: Work = .{ .matchers = matchers, .words = words, .n_words = n_words };
     if (builtin.single_threaded) work.run() else runWithThreads(&work, n_threads);
     const failed = work.failed.load(.monotonic);
@@ -42,7 +42,7 @@ const stack_bytes = 1 << 20;
 
 const Work = struct {
     matchers: []const *Matcher,
-    words: [*]u32,
+    words: ?[*]u32,
     n_words: usize,
     next: std.atomic.Value(usize) = .init(0),
     failed: std.atomic.Value(usize) = .init(none),
@@ -51,10 +51,18 @@ const Work = struct {
         while (true) {
             const i = work.next.fetchAdd(1, .monotonic);
             if (i >= work.matchers.len) return;
-            const row = work.words[i * work.n_words ..][0..work.n_words];
-            _ = work.matchers[i].fillBitmap(row) catch {
+            work.compute(i) catch {
                 _ = work.failed.fetchMin(i, .monotonic);
             };
         }
+    }
+
+    fn compute(work: *Work, i: usize) !void {
+        const matcher = work.matchers[i];
+        const words = work.words orelse {
+            _ = try matcher.allowed();
+            return;
+        };
+        _ = try matcher.fillBitmap(words[i * work.n_words ..][0..work.n_words]);
     }
 };

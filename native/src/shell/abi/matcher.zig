@@ -260,9 +260,9 @@ export fn eliza_inference_matcher_fill_bitmaps(
 ) c_int {
     const all = boundary.slice(?*Matcher, matchers, n) orelse return invalid_arg;
     if (n == 0) return 0;
-    const out = words orelse return invalid_arg;
+    if (words == null and n_words > 0) return invalid_arg;
     for (all) |matcher| _ = open(matcher) catch |e| return codeOf(e);
-    return batch.fillBitmaps(@ptrCast(all), out, n_words, n_threads).code();
+    return batch.fillBitmaps(@ptrCast(all), words, n_words, n_threads).code();
 }
 
 export fn eliza_inference_matcher_can_stop(matcher: ?*Matcher) c_int {
