@@ -243,7 +243,7 @@ const Builder = struct {
                 return a.item < b.item;
             }
         }.less;
-        std.sort.heap(Move, moves, {}, less);
+        if (moves.len <= 16) std.sort.insertion(Move, moves, {}, less) else std.sort.heap(Move, moves, {}, less);
     }
 
     fn internKernel(b: *Builder) Error!u32 {

@@ -132,8 +132,10 @@ const Search = struct {
         while (s.component.items[from] != first) from -= 1;
         const states = s.component.items[from..];
         for (states) |state| {
+            var before: u16 = 0;
             for (s.row(state)) |to| {
-                if (s.of_state[to] == unfinished) continue;
+                if (to == before or s.of_state[to] == unfinished) continue;
+                before = to;
                 const set = s.sets.items[@as(usize, s.of_state[to]) * s.words ..][0..s.words];
                 for (s.set, set) |*all, word| all.* |= word;
             }
