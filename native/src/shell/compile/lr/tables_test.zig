@@ -232,7 +232,7 @@ test "a shift that only some canonical states drop is kept by the others" {
 
 test "a shift that an empty reduction drops is kept where only it can follow" {
     // After `a y`, `+` may follow the empty X; after `b y` it may only be shifted. Behind `c` it always follows.
-    const text = "%left +\nS: a Y + n | b Y | c c c c X + n\nY: y X\nX: %prec + | + n";
+    const text = "%left - +\nS: a Y + n | b Y | c c c c X + n\nY: y X\nX: %prec + | + n";
     try expectSentences(text, &.{ "b y + n", "a y + n", "b y", "c c c c + n" }, &.{ "a y + n + n", "c c c c + n + n" });
 }
 
