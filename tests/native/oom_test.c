@@ -303,9 +303,10 @@ static int session_gbnf(void) {
     return n_failed_calls == 0;
 }
 
-/* With documents of a schema in it. */
+/* With documents of a schema in it, and a limit of tokens. */
 static int session_lark(void) {
-    static const char text[] = "start: \"[\" (\"a\" | %json {\"type\": \"array\", \"items\": {\"type\": \"array\"}})* \"]\"";
+    static const char text[] = "start: \"[\" (a | %json {\"type\": \"array\", \"items\": {\"type\": \"array\"}})* \"]\"\n"
+                               "a[max_tokens=1]: /a+/";
     eliza_vocab *vocab = NULL;
     eliza_constraint *constraint = NULL, *opened = NULL;
     size_t length = sizeof text - 1, path_len = strlen(file_path);

@@ -344,6 +344,11 @@ def count(vocabulary: Vocabulary, n: int) -> object:
     return None
 
 
+def limited_rules(v: Vocabulary, n: int) -> Constraint:
+    rules = "\n".join(f'x{number}[max_tokens={number + 1}]: "a"' for number in range(n))
+    return Constraint.lark(v, f"start: {' | '.join(f'x{number}' for number in range(n))}\n{rules}")
+
+
 HERE = "tests/python/test_limits.py: "
 JSON_LIMITS = "tests/python/test_json_schema_limits.py: "
 
@@ -371,6 +376,7 @@ GRAMMARS: dict[str, tuple[int, Try] | str] = {
         lambda v, n: Constraint.lark(v, "start: A\nA: " + " | ".join(f"/a{number}/" for number in range(n))),
     ),
     "rules, productions, symbols in an alternative": (65535, rules),
+    "different `max_tokens`": (7, limited_rules),
     "nested parentheses": (128, lambda v, n: Constraint.lark(v, "start: " + "(" * n + '"a"' + ")" * n)),
     "depth of a terminal, the terminals in it included; its parts": (256, terminal_of_depth),
 }

@@ -21,6 +21,7 @@ const Run = run_module.Run;
 pub const Lexing = run_module.Lexing;
 const Flags = @import("../vocabulary/tokens.zig").Flags;
 const NamedTokens = @import("named_tokens.zig").NamedTokens;
+const Limits = @import("limits.zig").Limits;
 const Parts = @import("parts.zig").Parts;
 const graph = @import("graph.zig");
 const bitmap = @import("../base/bitmap.zig");
@@ -35,6 +36,7 @@ pub const Ambiguous = struct {
     program: Program,
     lexing: Lexing,
     named: NamedTokens = .{},
+    limits: Limits = .{},
     /// Owned. Null: there are none.
     parts: ?*Parts = null,
 
@@ -46,6 +48,7 @@ pub const Ambiguous = struct {
         if (arrays == .owned) {
             a.program.deinit(gpa);
             a.named.deinit(gpa);
+            a.limits.deinit(gpa);
         }
         a.* = undefined;
     }
@@ -72,6 +75,10 @@ pub const Ambiguous = struct {
         if (a.parts) |parts| parts.forget();
     }
 
+    fn how(a: *const Ambiguous) Run.How {
+        return .{ .program = &a.program, .lexing = a.lexing, .parts = a.parts, .limits = &a.limits };
+    }
+
     pub fn initial(_: *const Ambiguous) u32 {
         return nothing_pending;
     }
@@ -84,7 +91,7 @@ pub const Ambiguous = struct {
                 .elsewhere => {},
             }
         };
-        var run: Run = try .init(gpa, &a.program, a.lexing, a.parts, pool, from);
+        var run: Run = try .init(gpa, a.how(), pool, from);
         defer run.deinit();
         const set = try takeText(&run, text);
         return if (set == Run.empty) null else try run.positionOf(set);
@@ -113,9 +120,30 @@ pub const Ambiguous = struct {
         flags: Flags,
         text: ?[]const u8,
     ) run_module.Error!?Position {
+        const next = try a.within(gpa, pool, from, token, flags, text) orelse return null;
+        return if (a.limits.isEmpty()) next else try a.endToken(gpa, pool, next);
+    }
+
+    /// The position behind a token, where its bytes were read.
+    pub fn endToken(a: *const Ambiguous, gpa: Allocator, pool: *Pool, at: Position) run_module.Error!Position {
+        if (a.limits.isEmpty()) return at;
+        var run: Run = try .init(gpa, a.how(), pool, at);
+        defer run.deinit();
+        return run.positionOf(try run.endToken(first_set));
+    }
+
+    fn within(
+        a: *const Ambiguous,
+        gpa: Allocator,
+        pool: *Pool,
+        from: Position,
+        token: u32,
+        flags: Flags,
+        text: ?[]const u8,
+    ) run_module.Error!?Position {
         const class = a.named.classOf(token, flags);
         if (class == NamedTokens.no_class) return if (text) |bytes| a.advance(gpa, pool, from, bytes) else null;
-        var run: Run = try .init(gpa, &a.program, a.lexing, a.parts, pool, from);
+        var run: Run = try .init(gpa, a.how(), pool, from);
         defer run.deinit();
         const as_text = if (text) |bytes| try takeText(&run, bytes) else Run.empty;
         const as_itself = try run.stepToken(first_set, class);
@@ -139,19 +167,19 @@ pub const Ambiguous = struct {
     }
 
     pub fn takesTokens(a: *const Ambiguous, gpa: Allocator, pool: *Pool, at: Position) run_module.Error!bool {
-        if (a.named.isEmpty()) return false;
+        if (a.named.isEmpty() and a.limits.isEmpty()) return false;
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
-        var run: Run = try .init(gpa, &a.program, a.lexing, a.parts, pool, at);
+        var run: Run = try .init(gpa, a.how(), pool, at);
         defer run.deinit();
-        return try run.step(first_set, NamedTokens.lead) != Run.empty;
+        return run.isLimited(first_set) or try run.step(first_set, NamedTokens.lead) != Run.empty;
     }
 
     /// The bytes that may come next.
     pub fn nextBytes(a: *const Ambiguous, gpa: Allocator, pool: *Pool, at: Position) run_module.Error!std.StaticBitSet(256) {
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
-        var run: Run = try .init(gpa, &a.program, a.lexing, a.parts, pool, at);
+        var run: Run = try .init(gpa, a.how(), pool, at);
         defer run.deinit();
         const lexer = &a.program.lexer;
         var of_class: [256]?bool = @splat(null);
@@ -168,7 +196,7 @@ pub const Ambiguous = struct {
     pub fn canStop(a: *const Ambiguous, gpa: Allocator, pool: *Pool, at: Position) run_module.Error!bool {
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
-        var run: Run = try .init(gpa, &a.program, a.lexing, a.parts, pool, at);
+        var run: Run = try .init(gpa, a.how(), pool, at);
         defer run.deinit();
         return run.canEnd(first_set);
     }
@@ -176,7 +204,7 @@ pub const Ambiguous = struct {
     pub fn computeMask(a: *Ambiguous, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) run_module.Error!u32 {
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
-        var run: Run = try .init(context.gpa, &a.program, a.lexing, a.parts, pool, at);
+        var run: Run = try .init(context.gpa, a.how(), pool, at);
         defer run.deinit();
         const can_end = try run.canEnd(first_set);
         if (a.parts) |parts| {
@@ -231,6 +259,7 @@ pub const Ambiguous = struct {
     pub fn save(a: *const Ambiguous, writer: anytype) Allocator.Error!void {
         try writer.put(&a.program);
         try writer.put(&a.named);
+        try writer.put(&a.limits);
         try writer.put(&@as(u32, @backingInt(a.lexing)));
         const parts = a.parts orelse return writer.put(&@as(u32, 0));
         try writer.put(&@as(u32, @intCast(parts.list.len)));
@@ -246,12 +275,13 @@ pub const Ambiguous = struct {
     pub fn open(_: Allocator, reader: anytype) error{ OutOfMemory, Damaged }!Ambiguous {
         const program = try reader.get(Program);
         const named = try reader.get(NamedTokens);
+        const limits = try reader.get(Limits);
         const lexing = std.enums.fromInt(Lexing, try reader.get(u32)) orelse return error.Damaged;
-        return .{ .program = program, .lexing = lexing, .named = named };
+        return .{ .program = program, .lexing = lexing, .named = named, .limits = limits };
     }
 
     pub fn isSound(a: *const Ambiguous, context: *const MaskContext) Allocator.Error!bool {
-        return a.named.isSound(context.tokens.n) and !check.hasEmptyReductions(&a.program) and try check.isSound(context.gpa, &a.program);
+        return a.named.isSound(context.tokens.n) and a.limits.isSound(&a.program) and !check.hasEmptyReductions(&a.program) and try check.isSound(context.gpa, &a.program);
     }
 
     pub fn limitKept(a: *Ambiguous, bytes_max: usize) void {

@@ -13,6 +13,7 @@ const Allocator = std.mem.Allocator;
 const position = @import("../language/position.zig");
 const Position = position.Position;
 const Pool = position.Pool;
+const Count = @import("limits.zig").Count;
 
 /// The node with the parser's initial state, below all others.
 pub const root = position.bottom;
@@ -21,11 +22,34 @@ pub const last = position.bottom;
 
 /// States of the lexer are below it.
 pub const first_place = 1 << 16;
+/// From here on a state is one of the lexer, in its low half, and the count of the lexeme's tokens (limits.zig).
+const first_counted = 1 << 31;
+
+pub fn isPlace(state: u32) bool {
+    return state >= first_place and state < first_counted;
+}
+
+pub fn isCounted(state: u32) bool {
+    return state >= first_counted;
+}
+
+pub fn counted(state: u16, count: Count) u32 {
+    return first_counted | @as(u32, count) << 16 | state;
+}
+
+pub fn countOf(state: u32) Count {
+    return @truncate(state >> 16);
+}
+
+/// Of the lexer, of a state that is no place.
+pub fn lexerState(state: u32) u16 {
+    return @truncate(state);
+}
 
 /// One way to read the text so far.
 pub const Configuration = struct {
     /// The lexer's state within the pending lexeme; `nothing_pending` before the first byte. From `first_place` on, a
-    /// place in a part (parts.zig).
+    /// place in a part (parts.zig), or counted.
     state: u32,
     node: u32,
 
@@ -71,7 +95,7 @@ pub fn positionOf(pool: *Pool, gpa: Allocator, configurations: []const Configura
 
 /// The number of the place, if the position has one configuration and that is in a part.
 pub fn placeOf(at: Position) ?u32 {
-    return if (at.stack.top == single and at.state >= first_place) at.state - first_place else null;
+    return if (at.stack.top == single and isPlace(at.state)) at.state - first_place else null;
 }
 
 /// The configurations of a position, one by one.

@@ -8,6 +8,7 @@ const position = @import("../language/position.zig");
 const Position = position.Position;
 const Pool = position.Pool;
 const graph = @import("graph.zig");
+const Limits = @import("limits.zig").Limits;
 
 /// Nodes in one key, and links in a row that lead to nodes that are there already. A key with more is in no cache.
 const nodes_max = 384;
@@ -20,6 +21,7 @@ const listed_max = 16;
 /// lead to them; what leads to another one is followed by the number of that.
 pub const GraphKey = struct {
     pool: *const Pool,
+    limits: *const Limits,
     configurations: graph.Configurations,
     nodes: [nodes_max]u32 = undefined,
     n_nodes: u32 = 0,
@@ -39,11 +41,12 @@ pub const GraphKey = struct {
 
     /// In no key.
     const too_large = std.math.maxInt(u31);
+    const counted_bit = 1 << 28;
     const several_bit = 1 << 29;
     const repeat_bit = 1 << 30;
 
-    pub fn of(pool: *const Pool, at: Position) GraphKey {
-        return .{ .pool = pool, .configurations = .of(pool, at) };
+    pub fn of(pool: *const Pool, at: Position, limits: *const Limits) GraphKey {
+        return .{ .pool = pool, .limits = limits, .configurations = .of(pool, at) };
     }
 
     pub fn next(key: *GraphKey) u32 {
@@ -54,7 +57,7 @@ pub const GraphKey = struct {
         if (!key.is_begun) {
             if (key.configurations.next()) |one| {
                 if (!key.add(one.node)) return too_large;
-                return one.state | @as(u32, if (key.hasMore()) several_bit else 0);
+                return key.numberOfState(one.state) | @as(u32, if (key.hasMore()) several_bit else 0);
             }
             key.is_begun = true;
             key.level_end = key.n_nodes;
@@ -73,6 +76,12 @@ pub const GraphKey = struct {
             key.level_end = key.n_nodes;
         }
         return graph.stateOf(key.pool, node) | n_links << 16;
+    }
+
+    /// Of a count, only what masks depend on.
+    fn numberOfState(key: *const GraphKey, state: u32) u32 {
+        if (!graph.isCounted(state)) return state;
+        return counted_bit | key.limits.phaseOf(graph.countOf(state)) << 16 | graph.lexerState(state);
     }
 
     /// Whether all nodes are written.
@@ -126,8 +135,8 @@ pub const GraphKey = struct {
 
 /// Writes the key of a mask for which no state below `level` was looked at. Returns its length; null if it is too
 /// long.
-pub fn write(pool: *const Pool, at: Position, level: u32, key: []u32) ?usize {
-    var numbers: GraphKey = .of(pool, at);
+pub fn write(pool: *const Pool, at: Position, limits: *const Limits, level: u32, key: []u32) ?usize {
+    var numbers: GraphKey = .of(pool, at, limits);
     for (key, 0..) |*number, i| {
         if (numbers.n_repeats == 0 and numbers.n_levels > level or numbers.isWhole()) return i;
         number.* = numbers.next();

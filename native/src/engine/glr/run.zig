@@ -19,6 +19,7 @@ const Program = program_module.Program;
 const nothing_pending = @import("../lr/parser.zig").nothing_pending;
 const graph = @import("graph.zig");
 const NamedTokens = @import("named_tokens.zig").NamedTokens;
+const Limits = @import("limits.zig").Limits;
 const parts_module = @import("parts.zig");
 const Parts = parts_module.Parts;
 const Place = parts_module.Place;
@@ -54,6 +55,7 @@ pub const Run = struct {
     program: *const Program,
     lexing: Lexing,
     parts: ?*Parts,
+    limits: *const Limits,
     pool: *Pool,
     /// The run's own cells begin here, and their levels.
     first_cell: usize,
@@ -141,13 +143,17 @@ pub const Run = struct {
     /// In place of a parser's state that a terminal leads to: `below` is the stack, which stays.
     const skipped = std.math.maxInt(u16);
 
+    /// What is read, and how.
+    pub const How = struct { program: *const Program, lexing: Lexing, parts: ?*Parts, limits: *const Limits };
+
     /// At a position: its configurations are set 1.
-    pub fn init(gpa: Allocator, program: *const Program, lexing: Lexing, parts: ?*Parts, pool: *Pool, at: Position) Error!Run {
+    pub fn init(gpa: Allocator, how: How, pool: *Pool, at: Position) Error!Run {
         var r: Run = .{
             .gpa = gpa,
-            .program = program,
-            .lexing = lexing,
-            .parts = parts,
+            .program = how.program,
+            .lexing = how.lexing,
+            .parts = how.parts,
+            .limits = how.limits,
             .pool = pool,
             .first_cell = pool.nodes.items.len,
         };
@@ -157,10 +163,10 @@ pub const Run = struct {
         var all: graph.Configurations = .of(pool, at);
         while (all.next()) |one| {
             try r.remember(.{ .node = one.node, .level = 0 });
-            const state = if (one.state < first_place)
-                one.state
+            const state = if (graph.isPlace(one.state))
+                try r.stateOf(try how.parts.?.open(gpa, &r.frames, one.state - first_place))
             else
-                try r.stateOf(try parts.?.open(gpa, &r.frames, one.state - first_place));
+                one.state;
             try r.found.append(gpa, .{ .state = state, .stack = try r.stackOf(one.node) });
         }
         _ = try r.internFound();
@@ -198,7 +204,7 @@ pub const Run = struct {
         for (range.from..range.to) |i| {
             const one = r.configurations.items[i];
             try r.pool.watch.steps(2);
-            if (one.state >= first_place) {
+            if (graph.isPlace(one.state)) {
                 if (try r.isWhole(one) and begins) try r.endPart(one);
                 try r.goOn(one, byte);
                 continue;
@@ -207,12 +213,11 @@ pub const Run = struct {
                 if (begins) try r.beginOn(one.stack, restarted, byte, unlimited);
                 continue;
             }
-            const state: u16 = @intCast(one.state);
+            const state = graph.lexerState(one.state);
             const next = lexer.next(state, byte);
             const is_over = r.endsLazily(one);
-            const goes_on = !is_over and next != dfa.dead and
-                (lexer.reaches[next] == lexer.reaches[state] or r.canReach(one.stack, next));
-            if (goes_on) try r.found.append(r.gpa, .{ .state = next, .stack = one.stack });
+            const goes_on = !is_over and next != dfa.dead and r.goesOn(one, next);
+            if (goes_on) try r.found.append(r.gpa, .{ .state = r.stateBehind(one, next), .stack = one.stack });
             if (!begins or lexer.matches[state] == 0) continue;
             switch (r.lexing) {
                 .any => try r.end(one, is_over, unlimited),
@@ -278,7 +283,7 @@ pub const Run = struct {
         const range = r.sets.items[set];
         for (range.from..range.to) |i| {
             const one = r.configurations.items[i];
-            if (one.state < first_place) {
+            if (!graph.isPlace(one.state)) {
                 try r.found.append(r.gpa, one);
             } else if (try r.isWhole(one)) try r.endPart(one);
         }
@@ -317,7 +322,7 @@ pub const Run = struct {
         const end_of_input = r.program.endOfInput();
         for (range.from..range.to) |i| {
             const one = r.configurations.items[i];
-            if (one.state >= first_place) {
+            if (graph.isPlace(one.state)) {
                 if (try r.isWhole(one)) try r.endPart(one);
             } else if (one.state != nothing_pending) {
                 try r.end(one, r.endsLazily(one), unlimited);
@@ -340,7 +345,7 @@ pub const Run = struct {
         var all: ArrayList(graph.Configuration) = .empty;
         defer all.deinit(r.gpa);
         for (r.of(set)) |one| {
-            const state = if (one.state < first_place) one.state else first_place + try r.parts.?.numberOf(&r.frames, r.placeOf(one));
+            const state = if (graph.isPlace(one.state)) first_place + try r.parts.?.numberOf(&r.frames, r.placeOf(one)) else one.state;
             try all.append(r.gpa, .{ .state = state, .node = r.stacks.items[one.stack].node });
         }
         std.sort.heap(graph.Configuration, all.items, {}, graph.Configuration.isBefore);
@@ -351,7 +356,7 @@ pub const Run = struct {
 
     /// Where a configuration is in its document; null if it is in none. Its frames are in `frames`.
     pub fn placeIn(r: *const Run, one: Configuration) ?Place {
-        return if (one.state < first_place) null else r.placeOf(one);
+        return if (graph.isPlace(one.state)) r.placeOf(one) else null;
     }
 
     fn placeOf(r: *const Run, one: Configuration) Place {
@@ -461,8 +466,8 @@ pub const Run = struct {
         var n: usize = 0;
         var firsts = part.firsts.iterator(.{});
         while (firsts.next()) |byte| {
-            const next = r.program.lexer.next(@intCast(one.state), @intCast(byte));
-            n += @intFromBool(next != dfa.dead and r.canReach(one.stack, next));
+            const next = r.program.lexer.next(graph.lexerState(one.state), @intCast(byte));
+            n += @intFromBool(next != dfa.dead and r.goesOn(one, next));
         }
         if (n == 0) return .none;
         return if (n == part.firsts.count()) .all else .some;
@@ -494,6 +499,74 @@ pub const Run = struct {
         return program_module.intersects(r.viableOf(stack), set);
     }
 
+    /// Whether a lexeme goes on where the lexer goes.
+    inline fn goesOn(r: *const Run, one: Configuration, next: u16) bool {
+        if (graph.isCounted(one.state)) return r.goesOnCounted(one, next);
+        const reaches = r.program.lexer.reaches;
+        return reaches[next] == reaches[one.state] or r.canReach(one.stack, next);
+    }
+
+    // ---- Counted lexemes
+
+    noinline fn goesOnCounted(r: *const Run, one: Configuration, next: u16) bool {
+        const reach = r.program.reachSet(r.program.lexer.reaches[next]);
+        if (program_module.intersects(r.skipsOf(one.stack), reach)) return true;
+        const behind = graph.countOf(r.stateBehind(one, next));
+        for (reach, r.viableOf(one.stack), 0..) |reached, can_come, w| {
+            var set = reached & can_come;
+            while (set != 0) : (set &= set - 1) {
+                if (!r.limits.isOver(@intCast(64 * w + @ctz(set)), behind)) return true;
+            }
+        }
+        return false;
+    }
+
+    /// Behind a byte that leads the lexer to `next`. If the lexeme matches what is spent, that is over.
+    inline fn stateBehind(r: *const Run, one: Configuration, next: u16) u32 {
+        if (!graph.isCounted(one.state)) return next;
+        const count = graph.countOf(one.state);
+        for (r.program.lexer.matchList(graph.lexerState(one.state))) |terminal| {
+            if (r.isOver(one, terminal) or !r.limits.isSpent(terminal, count)) continue;
+            if (program_module.has(r.viableOf(one.stack), terminal)) return graph.counted(next, r.limits.ended(count));
+        }
+        return graph.counted(next, count);
+    }
+
+    inline fn isOver(r: *const Run, one: Configuration, terminal: u16) bool {
+        return graph.isCounted(one.state) and r.limits.isOver(terminal, graph.countOf(one.state));
+    }
+
+    /// The set behind a token.
+    pub fn endToken(r: *Run, set: u32) Error!u32 {
+        r.found.clearRetainingCapacity();
+        const range = r.sets.items[set];
+        for (range.from..range.to) |i| {
+            const one = r.configurations.items[i];
+            const is_counted = r.mayBeLimited(one);
+            const state = graph.lexerState(one.state);
+            const count = if (graph.isCounted(one.state)) r.limits.next(graph.countOf(one.state)) else r.limits.first();
+            const behind = if (graph.isPlace(one.state)) one.state else if (is_counted) graph.counted(state, count) else state;
+            try r.found.append(r.gpa, .{ .state = behind, .stack = one.stack });
+        }
+        try r.join();
+        return r.internFound();
+    }
+
+    /// Whether what may follow depends on where tokens end.
+    pub fn isLimited(r: *const Run, set: u32) bool {
+        if (r.limits.isEmpty()) return false;
+        for (r.of(set)) |one| if (r.mayBeLimited(one)) return true;
+        return false;
+    }
+
+    /// Whether a lexeme has begun that may be of a terminal with a limit.
+    fn mayBeLimited(r: *const Run, one: Configuration) bool {
+        if (one.state == nothing_pending or graph.isPlace(one.state)) return false;
+        const reach = r.program.reachSet(r.program.lexer.reaches[graph.lexerState(one.state)]);
+        for (reach, r.viableOf(one.stack), r.limits.limited) |a, b, c| if (a & b & c != 0) return true;
+        return false;
+    }
+
     fn skipsOf(r: *const Run, stack: u32) []const u64 {
         return if (r.stacks.items[stack].node == graph.root) r.program.first_skip else r.program.skip;
     }
@@ -501,7 +574,8 @@ pub const Run = struct {
     /// Whether a lazy terminal that the parser can take matches: then the lexeme is that, and does not go on.
     fn endsLazily(r: *const Run, one: Configuration) bool {
         if (r.lexing == .longest) return false;
-        for (r.program.lexer.matchList(@intCast(one.state))) |terminal| {
+        for (r.program.lexer.matchList(graph.lexerState(one.state))) |terminal| {
+            if (r.isOver(one, terminal)) continue;
             if (program_module.has(r.program.lazy, terminal) and program_module.has(r.viableOf(one.stack), terminal)) return true;
         }
         return false;
@@ -518,8 +592,8 @@ pub const Run = struct {
     /// Adds to `arrivals` where the terminals lead that may end here. After a skipped one the stack stays. `is_over`: it
     /// `endsLazily`.
     fn end(r: *Run, one: Configuration, is_over: bool, limit: u32) Error!void {
-        for (r.program.lexer.matchList(@intCast(one.state))) |terminal| {
-            if (is_over and !program_module.has(r.program.lazy, terminal)) continue;
+        for (r.program.lexer.matchList(graph.lexerState(one.state))) |terminal| {
+            if (is_over and !program_module.has(r.program.lazy, terminal) or r.isOver(one, terminal)) continue;
             if (program_module.has(r.skipsOf(one.stack), terminal)) {
                 try r.arrivals.append(r.gpa, .{ .state = skipped, .below = one.stack, .level = 0, .limit = limit });
                 if (r.lexing == .longest) return;
@@ -549,8 +623,8 @@ pub const Run = struct {
     /// The terminals that may begin although the pending lexeme can go on, since nothing could separate them from it: it
     /// goes on with each byte that they can begin with. Null if there are none, or something skipped can come in between.
     fn inseparableFrom(r: *Run, one: Configuration) Error!?u32 {
-        const state: u16 = @intCast(one.state);
-        const key = @as(u64, one.stack) << 16 | state;
+        const state = graph.lexerState(one.state);
+        const key = @as(u64, one.stack) << 32 | one.state;
         if (r.of_pending.get(key)) |known| return if (known == unlimited) null else known;
         const lexer = &r.program.lexer;
         const width = r.program.width;
@@ -561,7 +635,7 @@ pub const Run = struct {
             const column = lexer.column(class);
             const restarted = column[dfa.start];
             const next = column[state];
-            if (restarted == dfa.dead or next != dfa.dead and r.canReach(one.stack, next)) continue;
+            if (restarted == dfa.dead or next != dfa.dead and r.goesOn(one, next)) continue;
             for (set, lexer.reachSet(restarted)) |*word, separable| word.* &= ~separable;
         }
         r.addInseparableParts(one, set);

@@ -133,7 +133,15 @@ pub const Language = union(enum) {
         };
     }
 
-    /// Whether such a token may come next.
+    /// The position behind a token whose bytes `advance` has read one after another: as `advanceToken` gives it.
+    pub fn endToken(language: *const Language, gpa: Allocator, pool: *Pool, at: Position) span.Error!Position {
+        return switch (language.*) {
+            .ambiguous => |*ambiguous| ambiguous.endToken(gpa, pool, at),
+            else => at,
+        };
+    }
+
+    /// Whether such a token may come next, or what follows depends on where tokens end.
     pub fn takesTokens(language: *const Language, gpa: Allocator, pool: *Pool, at: Position) span.Error!bool {
         return switch (language.*) {
             inline else => |*one| if (comptime @hasDecl(@TypeOf(one.*), "takesTokens")) one.takesTokens(gpa, pool, at) else false,

@@ -155,6 +155,11 @@ pub const Recognizer = struct {
         return r.language.advanceToken(r.gpa, pool, from, token, tokens.flagsOf(token), text);
     }
 
+    /// As `Language.endToken`.
+    pub fn endToken(r: *const Recognizer, pool: *Pool, at: Position) span.Error!Position {
+        return r.language.endToken(r.gpa, pool, at);
+    }
+
     /// As `Language.takesTokens`.
     pub fn takesTokens(r: *const Recognizer, pool: *Pool, at: Position) span.Error!bool {
         return r.language.takesTokens(r.gpa, pool, at);
@@ -187,14 +192,14 @@ pub const Recognizer = struct {
     }
 
     noinline fn cachedMaskOfGraph(r: *const Recognizer, pool: *const Pool, at: Position) ?*const Mask {
-        var key: graph_key.GraphKey = .of(pool, at);
+        var key: graph_key.GraphKey = .of(pool, at, &r.language.ambiguous.limits);
         return r.masks.get(&key);
     }
 
     noinline fn cachedMaskOfInner(r: *const Recognizer, pool: *const Pool, at: Position) ?*const Mask {
         const inner = r.language.inner(at);
         if (inner.form == .graph) {
-            var key: key_module.Behind(graph_key.GraphKey) = .{ .state = at.state, .rest = .of(pool, inner.at) };
+            var key: key_module.Behind(graph_key.GraphKey) = .{ .state = at.state, .rest = .of(pool, inner.at, &.{}) };
             return r.masks.get(&key);
         }
         var key: key_module.StackKey = .of(pool, at);
@@ -216,12 +221,12 @@ pub const Recognizer = struct {
         switch (r.stack_form) {
             .none => return 1,
             .one => return key_module.write(pool, at, looked_at, key[0..cache_module.key_max]),
-            .graph => return graph_key.write(pool, at, looked_at, key),
+            .graph => return graph_key.write(pool, at, &r.language.ambiguous.limits, looked_at, key),
             .mixed => {},
         }
         const inner = r.language.inner(at);
         if (inner.form != .graph) return key_module.write(pool, at, looked_at, key[0..cache_module.key_max]);
-        return 1 + (graph_key.write(pool, inner.at, looked_at, key[1..]) orelse return null);
+        return 1 + (graph_key.write(pool, inner.at, &.{}, looked_at, key[1..]) orelse return null);
     }
 
     /// What the language's `computeMask` needs. Lent by the recognizer.

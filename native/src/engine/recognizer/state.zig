@@ -374,7 +374,8 @@ pub const RecognizerState = struct {
         const text = if (tokens.isText(token)) tokens.bytesOf(token) else return null;
         const n = @min(text.len, left.len);
         if (!std.mem.eql(u8, text[0..n], left[0..n])) return null;
-        return s.recognizer.advance(&s.pool, s.span.position, text[n..]);
+        const next = try s.recognizer.advance(&s.pool, s.span.position, text[n..]) orelse return null;
+        return try s.recognizer.endToken(&s.pool, next);
     }
 
     // ---- Masks

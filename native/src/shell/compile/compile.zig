@@ -185,6 +185,11 @@ fn compileTags(
         if (language == .ambiguous and !language.ambiguous.named.isEmpty()) {
             return diag.fail(.grammar, "{s}: a grammar that names tokens is not served as a part", .{tag.place});
         }
+        if (language == .ambiguous and !language.ambiguous.limits.isEmpty()) {
+            language.ambiguous.limits.deinit(gpa);
+            language.ambiguous.limits = .{};
+            try notes.append(arena, "max_tokens is not enforced: a part is read by its bytes");
+        }
         for (notes.items[n_notes..]) |*note| note.* = try std.fmt.allocPrint(arena, "{s}: {s}", .{ tag.place, note.* });
         try parts.append(gpa, .init(gpa, trie, language, end, behind));
     }

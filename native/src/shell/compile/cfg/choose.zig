@@ -3,11 +3,14 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const sort = @import("engine").sort.sort;
 const Diagnostic = @import("engine").diagnostic.Diagnostic;
 const program_module = @import("engine").program;
 const Language = @import("engine").language.Language;
 const Lexing = @import("engine").ambiguous.Lexing;
 const NamedTokens = @import("engine").named_tokens.NamedTokens;
+const Limits = @import("engine").token_limits.Limits;
 const bnf = @import("../bnf.zig");
 const Bnf = bnf.Bnf;
 const Conflicts = bnf.Conflicts;
@@ -44,15 +47,18 @@ pub fn choose(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, reading:
 fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *Dfa, reading: Reading, notes: *tables.Notes) Error!Language {
     const found = try ctx.filled(bool, grammar.terminals.len, false);
     for (lexer.match_patterns) |terminal| found[terminal] = true;
+    const has_limits = for (grammar.terminals) |terminal| {
+        if (terminal.tokens_max > 0) break true;
+    } else false;
     if (reading.lexing != .any and reading.isPlain()) {
         const n_notes = notes.items.len;
         if (try deterministic(ctx, grammar, found, reading.conflicts, notes)) |parser| {
-            if (try isLongest(ctx, grammar, &parser, lexer, reading.lexing)) {
+            if (!has_limits and try isLongest(ctx, grammar, &parser, lexer, reading.lexing)) {
                 if (reading.lexing == .longest) {
                     try maximal_munch.noteInseparable(ctx.arena, grammar, &parser, lexer, notes, ctx.budget, ctx.diag);
                     try shadowed.note(ctx, grammar, &parser, lexer, notes);
                 }
-                return finish(gpa, grammar, lexer, &parser, null);
+                return finish(gpa, ctx, grammar, lexer, &parser, null);
             }
             notes.shrinkRetainingCapacity(n_notes); // the same ones come again
         }
@@ -60,9 +66,9 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
     const normal = try normalise(ctx, grammar);
     const parser = try tables.build(ctx.arena, &normal, found, .keep, notes, ctx.budget, ctx.diag);
     if (reading.lexing == .longest) try shadowed.note(ctx, &normal, &parser, lexer, notes);
-    const is_longest = reading.isPlain() and !parser.has_conflicts and
+    const is_longest = reading.isPlain() and !has_limits and !parser.has_conflicts and
         try isLongest(ctx, &normal, &parser, lexer, reading.lexing);
-    return finish(gpa, &normal, lexer, &parser, if (is_longest) null else reading);
+    return finish(gpa, ctx, &normal, lexer, &parser, if (is_longest) null else reading);
 }
 
 /// Null if the grammar is not LR(1), and then a note says why.
@@ -89,13 +95,44 @@ fn isLongest(ctx: *const Context, grammar: *const Bnf, parser: *const Tables, le
 }
 
 /// Takes the lexer over. `reading` null: the longest lexeme and one way to parse.
-fn finish(gpa: Allocator, grammar: *const Bnf, lexer: *Dfa, parser: *const Tables, reading: ?Reading) Error!Language {
+fn finish(
+    gpa: Allocator,
+    ctx: *const Context,
+    grammar: *const Bnf,
+    lexer: *Dfa,
+    parser: *const Tables,
+    reading: ?Reading,
+) Error!Language {
     const taken = lexer.*;
     lexer.transitions = &.{};
     var program = try buildProgram(gpa, grammar, taken, parser);
     errdefer program.deinit(gpa);
-    if (reading) |how| return .{ .ambiguous = .{ .program = program, .lexing = how.lexing, .named = try copyTokens(gpa, how.tokens) } };
-    return .{ .grammar = try .init(gpa, program) };
+    const how = reading orelse return .{ .grammar = try .init(gpa, program) };
+    var limits = try limitsOf(gpa, ctx, grammar, program.width);
+    errdefer limits.deinit(gpa);
+    return .{ .ambiguous = .{ .program = program, .lexing = how.lexing, .named = try copyTokens(gpa, how.tokens), .limits = limits } };
+}
+
+fn limitsOf(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, width: usize) Error!Limits {
+    var steps: ArrayList(u16) = .empty;
+    const limited = try ctx.filled(u64, width, 0);
+    const of = try ctx.alloc(u16, grammar.terminals.len);
+    for (of, grammar.terminals, 0..) |*to, terminal, i| {
+        to.* = terminal.tokens_max;
+        if (to.* == 0) continue;
+        program_module.add(limited, i);
+        if (std.mem.findScalar(u16, steps.items, to.*) == null) try ctx.append(&steps, to.*);
+    }
+    if (steps.items.len == 0) return .{};
+    if (steps.items.len > Limits.steps_max) {
+        return ctx.diag.fail(.limit, "the grammar has more than {d} different max_tokens", .{Limits.steps_max});
+    }
+    sort(u16, steps.items, {}, std.sort.asc(u16));
+    const own_of = try gpa.dupe(u16, of);
+    errdefer gpa.free(own_of);
+    const own_limited = try gpa.dupe(u64, limited);
+    errdefer gpa.free(own_limited);
+    return .{ .of = own_of, .limited = own_limited, .steps = try gpa.dupe(u16, steps.items) };
 }
 
 fn copyTokens(gpa: Allocator, tokens: *const NamedTokens) Allocator.Error!NamedTokens {

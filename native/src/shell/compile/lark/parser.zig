@@ -37,6 +37,7 @@ const Terminal = syntax_tree.Terminal;
 const Scanner = @import("scanner.zig").Scanner;
 const Token = @import("scanner.zig").Token;
 const NamedTokens = @import("engine").named_tokens.NamedTokens;
+const Limits = @import("engine").token_limits.Limits;
 const Tokens = @import("engine").vocabulary.Tokens;
 const Tag = @import("scanner.zig").Tag;
 
@@ -89,6 +90,10 @@ pub fn parse(
     try parser.readInstances();
     const start = try parser.startOf(options.start);
     try parser.resolveNames();
+    if (parser.reading.lexing == .longest) {
+        for (parser.limited.items) |one| try parser.noteLimit(one.head, one.place, "lexemes are the longest");
+        for (parser.terminals.items) |*one| one.tokens_max = 0;
+    }
     const named = try arena.create(NamedTokens);
     named.* = try parser.patterns.finishTokens();
     parser.reading.tokens = named;
@@ -148,6 +153,10 @@ const Attributes = struct {
     marker: ?Expression = null,
     /// No token may be in it.
     is_empty: bool = false,
+    /// 0: any number.
+    tokens_max: u32 = 0,
+    /// Of `max_tokens`.
+    place: Place = .{},
 };
 
 /// What a definition does to one that is there.
@@ -192,6 +201,8 @@ const Parser = struct {
     soft: ArrayList(Mention) = .empty,
     reading: bnf.Reading = .{ .lexing = .contextual },
     precedences: ArrayList(Precedence) = .empty,
+    /// Rules with a limit of tokens.
+    limited: ArrayList(struct { head: Token, place: Place }) = .empty,
     skips_first: bool = true,
     skips_once: bool = false,
     /// Lists under construction, the innermost last.
@@ -227,9 +238,10 @@ const Parser = struct {
 
     /// What is behind the name and its parameters.
     fn readBody(p: *Parser, head: Token, name: u32, how: Definition) Error!void {
-        const attributes = if (p.token.tag == .left_bracket) try p.readAttributes(head) else Attributes{};
+        var attributes = if (p.token.tag == .left_bracket) try p.readAttributes(head) else Attributes{};
         const priority = try p.readPriority();
         try p.expect(.colon, "\":\"");
+        if (attributes.tokens_max > 0) try p.checkLimit(head, &attributes);
         const is_terminal = head.tag == .terminal or attributes.is_lexeme;
         p.names.items[name].is_terminal = is_terminal;
         const definition = try p.define(head, name, how);
@@ -245,6 +257,7 @@ const Parser = struct {
                 .priority = priority,
                 .expression = if (how == .extend) .{ .alternatives = list } else expression,
                 .lazy = attributes.lazy,
+                .tokens_max = @intCast(attributes.tokens_max),
             };
             return p.endLine();
         }
@@ -299,8 +312,8 @@ const Parser = struct {
                 .max_tokens => {
                     const most = try p.readNumber(std.math.maxInt(u32));
                     attributes.is_empty = most == 0;
-                    const why = "a language says nothing about tokens";
-                    if (most > 0) try p.note(name.place, "max_tokens of {s} is not enforced: {s}", .{ head.text, why });
+                    attributes.tokens_max = most;
+                    attributes.place = name.place;
                 },
                 .temperature => {
                     try p.skipValue();
@@ -314,6 +327,39 @@ const Parser = struct {
             try p.advance();
             break :blk attributes;
         } else p.unexpected("\",\" or \"]\"");
+    }
+
+    /// Leaves the limit where it can be enforced, and else notes why not. At the rule's body.
+    fn checkLimit(p: *Parser, head: Token, attributes: *Attributes) Error!void {
+        attributes.is_lexeme = attributes.is_lexeme or try p.isOneTerminal();
+        const why = if (!attributes.is_lexeme)
+            "it is more than one terminal"
+        else if (attributes.tokens_max > Limits.tokens_max)
+            "so many are not counted"
+        else {
+            try p.limited.append(p.arena, .{ .head = head, .place = attributes.place });
+            return;
+        };
+        attributes.tokens_max = 0;
+        try p.noteLimit(head, attributes.place, why);
+    }
+
+    fn noteLimit(p: *Parser, head: Token, place: Place, why: []const u8) Error!void {
+        try p.note(place, "max_tokens of {s} is not enforced: {s}", .{ head.text, why });
+    }
+
+    /// Whether a string, a regex or the name of a terminal is all that comes in the line.
+    fn isOneTerminal(p: *const Parser) Error!bool {
+        switch (p.token.tag) {
+            .string, .regex, .terminal => {},
+            else => return false,
+        }
+        var ahead = p.scanner;
+        return switch ((try ahead.next()).tag) {
+            .newline, .end => true,
+            .right_brace => p.grammar != 0,
+            else => false,
+        };
     }
 
     /// Of an attribute: a string, a name or a number, which may have a fraction.

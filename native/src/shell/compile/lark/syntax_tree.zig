@@ -92,6 +92,8 @@ pub const Terminal = struct {
     expression: Expression,
     /// Its lexeme ends where it matches first, whatever else could go on.
     lazy: bool = false,
+    /// 0: any number.
+    tokens_max: u16 = 0,
 };
 
 /// One symbol of a %left, %right or %nonassoc.

@@ -35,6 +35,7 @@ const Entry = struct {
     soft: bool = false,
     skip: bool = false,
     lazy: bool = false,
+    tokens_max: u16 = 0,
     precedence: ?bnf.Precedence = null,
     /// Whether a rule uses it.
     is_used: bool = false,
@@ -79,7 +80,13 @@ pub const Terminals = struct {
         @memset(t.precedences, null);
         try t.entries.ensureTotalCapacity(arena, n_named + from.patterns.len);
         for ([_][]const syntax_tree.Terminal{ from.terminals, from.ignored_expressions }) |list| for (list) |one| {
-            t.entries.appendAssumeCapacity(.{ .name = one.name, .place = one.place, .priority = one.priority, .lazy = one.lazy });
+            t.entries.appendAssumeCapacity(.{
+                .name = one.name,
+                .place = one.place,
+                .priority = one.priority,
+                .lazy = one.lazy,
+                .tokens_max = one.tokens_max,
+            });
         };
         for (from.terminals, 0..) |one, id| t.claimPattern(one, @intCast(id));
         for (0..n_named) |id| _ = try t.treeOf(@intCast(id), 0);
@@ -127,6 +134,7 @@ pub const Terminals = struct {
                 .skip = entry.skip,
                 .leads = t.tree.skips_first,
                 .lazy = entry.lazy,
+                .tokens_max = entry.tokens_max,
                 .literal = entry.tree.is_literal,
                 .looks = entry.tree.properties.looks,
                 .matches_nothing = entry.tree.properties.matches_nothing,
@@ -150,10 +158,10 @@ pub const Terminals = struct {
 
     // ---- Trees
 
-    /// A terminal that is defined as exactly a string or regex is what that string or regex means; of several, the first of the
+    /// A terminal without a limit that is defined as exactly a string or regex is what that string or regex means; of several, the first of the
     /// highest priority.
     fn claimPattern(t: *Terminals, terminal: syntax_tree.Terminal, id: u32) void {
-        if (terminal.expression != .reference) return;
+        if (terminal.expression != .reference or terminal.tokens_max > 0) return;
         if (terminal.expression.reference != .pattern) return;
         const owner = &t.of_patterns[terminal.expression.reference.pattern];
         if (owner.* == none or t.entries.items[owner.*].priority < terminal.priority) owner.* = id;

@@ -1,0 +1,116 @@
+//! How many tokens a lexeme may have (`max_tokens` of a rule in Lark's notation). A token counts if a byte of it is the
+//! lexeme's. Once a lexeme has had as many tokens as a terminal may have, the terminal is *spent*: if the lexeme matches it
+//! then, or else as soon as it first does, the lexeme ends there as far as that terminal goes; it is *over*. So a limit
+//! leads into no dead end, and whether one is reached depends on nothing but the tokens before.
+//!
+//! A configuration whose lexeme is counted has a *count* in its state (graph.zig): the tokens so far, and how many of the
+//! limits are over. Within a token both stay, so masks depend on which limits are spent and over alone.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const program_module = @import("../lr/program.zig");
+const Program = program_module.Program;
+
+pub const Count = u15;
+
+/// Immutable.
+pub const Limits = struct {
+    /// [terminal]: the most tokens; 0: any number. Empty if no terminal has a limit.
+    of: []const u16 = &.{},
+    /// The terminals that have one.
+    limited: []const u64 = &.{},
+    /// All limits, ascending.
+    steps: []const u16 = &.{},
+
+    /// The largest limit.
+    pub const tokens_max = 4095;
+    /// The most different ones.
+    pub const steps_max = 7;
+
+    comptime {
+        std.debug.assert((tokens_max + 1) * (steps_max + 1) == std.math.maxInt(Count) + 1);
+    }
+
+    pub fn deinit(l: *Limits, gpa: Allocator) void {
+        gpa.free(l.of);
+        gpa.free(l.limited);
+        gpa.free(l.steps);
+        l.* = undefined;
+    }
+
+    pub fn isEmpty(l: *const Limits) bool {
+        return l.of.len == 0;
+    }
+
+    /// Whether no operation reads beyond the arrays.
+    pub fn isSound(l: *const Limits, program: *const Program) bool {
+        if (l.isEmpty()) return true;
+        if (l.of.len != program.n_terminals or l.limited.len != program.width) return false;
+        if (l.steps.len == 0 or l.steps.len > steps_max) return false;
+        for (l.steps) |step| if (step > tokens_max) return false;
+        return true;
+    }
+
+    // ---- Counts
+
+    /// Of a lexeme that has one token.
+    pub fn first(l: *const Limits) Count {
+        return l.count(1, 0);
+    }
+
+    fn count(l: *const Limits, tokens: usize, n_over: usize) Count {
+        return @intCast(tokens * (l.steps.len + 1) + n_over);
+    }
+
+    fn tokensOf(l: *const Limits, c: Count) usize {
+        return c / (l.steps.len + 1);
+    }
+
+    fn nOver(l: *const Limits, c: Count) usize {
+        return c % (l.steps.len + 1);
+    }
+
+    fn nSpent(l: *const Limits, c: Count) usize {
+        for (l.steps, 0..) |step, i| if (step > l.tokensOf(c)) return i;
+        return l.steps.len;
+    }
+
+    /// With another token.
+    pub fn next(l: *const Limits, c: Count) Count {
+        return l.count(@min(l.tokensOf(c) + 1, l.steps[l.steps.len - 1]), l.nOver(c));
+    }
+
+    /// Where what is spent is over.
+    pub fn ended(l: *const Limits, c: Count) Count {
+        return l.count(l.tokensOf(c), l.nSpent(c));
+    }
+
+    pub fn isSpent(l: *const Limits, terminal: u16, c: Count) bool {
+        return l.of[terminal] != 0 and l.of[terminal] <= l.tokensOf(c);
+    }
+
+    pub fn isOver(l: *const Limits, terminal: u16, c: Count) bool {
+        const n = l.nOver(c);
+        return n > 0 and l.of[terminal] != 0 and l.of[terminal] <= l.steps[n - 1];
+    }
+
+    /// What masks depend on: less than 64.
+    pub fn phaseOf(l: *const Limits, c: Count) u32 {
+        return @intCast(l.nSpent(c) * (l.steps.len + 1) + l.nOver(c));
+    }
+};
+
+test "tokens are counted up to the largest limit" {
+    const limits: Limits = .{ .of = &.{ 2, 0, 5 }, .limited = &.{5}, .steps = &.{ 2, 5 } };
+    var count = limits.first();
+    try std.testing.expect(!limits.isSpent(0, count));
+    count = limits.next(count);
+    try std.testing.expect(limits.isSpent(0, count) and !limits.isSpent(1, count) and !limits.isSpent(2, count));
+    try std.testing.expect(!limits.isOver(0, count));
+    const ended = limits.ended(count);
+    try std.testing.expect(limits.isOver(0, ended) and !limits.isOver(2, ended));
+    try std.testing.expect(limits.phaseOf(count) != limits.phaseOf(ended));
+    for (0..3) |_| count = limits.next(count);
+    try std.testing.expect(limits.isSpent(2, count));
+    try std.testing.expectEqual(count, limits.next(count));
+}
