@@ -20,7 +20,7 @@ pub const NumberMap = struct {
     }
 
     /// Null if the key is not in the map.
-    pub inline fn get(map: *const NumberMap, key: u64) ?u32 {
+    pub fn get(map: *const NumberMap, key: u64) ?u32 {
         if (map.slots.len == 0) return null;
         var at = map.start(key);
         while (map.slots[at].key != free) : (at = (at + 1) & (map.slots.len - 1)) {

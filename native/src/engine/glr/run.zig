@@ -364,10 +364,8 @@ pub const Run = struct {
     }
 
     fn stateOf(r: *Run, place: Place) Error!u32 {
-        var hasher: std.hash.Wyhash = .init(place.part);
-        hasher.update(std.mem.asBytes(&place.at.state));
-        hasher.update(std.mem.asBytes(&place.at.stack));
-        const hash = hasher.final() >> 1;
+        const words = [_]u64{ place.part, place.at.state, @bitCast(place.at.stack) };
+        const hash = std.hash.Wyhash.hash(0, std.mem.asBytes(&words)) >> 1;
         const known = r.by_place.get(hash);
         if (known) |i| if (std.meta.eql(r.places.items[i], place)) return first_place + i;
         const number: u32 = @intCast(r.places.items.len);

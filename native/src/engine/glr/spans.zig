@@ -64,10 +64,7 @@ pub const Spans = struct {
 
     /// Good until the next call. Null if there is no room for more.
     pub fn get(s: *Spans, trie: *const ByteTrie, node: u32, first: Bytes, stay: Bytes) Allocator.Error!?*const Span {
-        var hasher: std.hash.Wyhash = .init(node);
-        hasher.update(std.mem.asBytes(&first.masks));
-        hasher.update(std.mem.asBytes(&stay.masks));
-        const hash = hasher.final() >> 1;
+        const hash = std.hash.Wyhash.hash(node, std.mem.asBytes(&[_]Bytes{ first, stay })) >> 1;
         const known = s.by_hash.get(hash);
         if (known) |i| {
             const span = &s.list.items[i];

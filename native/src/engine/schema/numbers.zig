@@ -150,9 +150,20 @@ pub const Numbers = struct {
         at: Side.Position,
 
         fn hash(key: Key) u64 {
-            var hasher: std.hash.Wyhash = .init(0);
-            std.hash.autoHash(&hasher, key);
-            return hasher.final() >> 1; // a NumberMap has no place for all ones
+            const at = &key.at;
+            const orders = [_]u2{ @bitCast(@backingInt(at.least)), @bitCast(@backingInt(at.most)) };
+            const words = [_]u64{
+                @backingInt(key.phase),
+                @intFromBool(key.negative),
+                orders[0],
+                orders[1],
+                @intFromBool(at.loose),
+                at.place,
+                at.remainder,
+                at.from,
+                at.to,
+            };
+            return std.hash.Wyhash.hash(0, std.mem.asBytes(&words)) >> 1; // a NumberMap has no place for all ones
         }
     };
 

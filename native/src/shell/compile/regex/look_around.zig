@@ -524,10 +524,8 @@ pub const Looks = struct {
         }
 
         fn hashOfSet(m: *const Machine) u64 {
-            var hasher: std.hash.Wyhash = .init(0);
-            hasher.update(std.mem.sliceAsBytes(m.here.items));
-            hasher.update(std.mem.sliceAsBytes(m.set.items));
-            return hasher.final() >> 1;
+            const here = std.hash.Wyhash.hash(0, std.mem.sliceAsBytes(m.here.items));
+            return std.hash.Wyhash.hash(here, std.mem.sliceAsBytes(m.set.items)) >> 1;
         }
 
         fn addState(m: *Machine) Error!void {
