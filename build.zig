@@ -33,7 +33,7 @@ pub fn build(b: *std.Build) void {
     b.installArtifact(shared);
     java.addStep(b, shared, chosen);
     const webassembly = library.addWebAssembly(b, config);
-    const install = b.addInstallFile(webassembly.getEmittedBin(), "wasm/elizainference.wasm");
+    const install = b.addInstallFile(webassembly, "wasm/elizainference.wasm");
     b.step("wasm", "Build the WebAssembly module for JavaScript").dependOn(&install.step);
     const fuzzed = b.addInstallArtifact(library.addFuzzed(b, target, config), .{ .dest_dir = .{ .override = .{ .custom = "fuzz" } } });
     b.step("fuzz", "Build the library for tests/fuzz, into zig-out/fuzz").dependOn(&fuzzed.step);

@@ -88,7 +88,7 @@ pub fn addFuzzed(b: *std.Build, target: std.Build.ResolvedTarget, config: Config
 
 /// The library without models as a WebAssembly module, for hosts in JavaScript: they give it a clock and its callbacks
 /// (`native/src/shell/abi/webassembly.zig`). Every host that has SIMD, which came last, has the other features too.
-pub fn addWebAssembly(b: *std.Build, config: Config) *std.Build.Step.Compile {
+pub fn addWebAssembly(b: *std.Build, config: Config) std.Build.LazyPath {
     const target = b.resolveTargetQuery(.{
         .cpu_arch = .wasm32,
         .os_tag = .freestanding,
@@ -103,12 +103,16 @@ pub fn addWebAssembly(b: *std.Build, config: Config) *std.Build.Step.Compile {
         .strip = true,
         .unwind_tables = .none,
     });
-    const library = b.addExecutable(.{ .name = "elizainference", .root_module = module });
-    library.entry = .disabled;
-    library.rdynamic = true;
-    library.stack_size = webassembly_stack_bytes;
-    addParts(b, library, options);
-    return library;
+    const object = b.addObject(.{ .name = "elizainference", .root_module = module });
+    object.bundle_compiler_rt = true;
+    addParts(b, object, options);
+    // By the linker's own command: the compiler's leaves five bytes for each number of a function or place in memory.
+    const link_module = b.addSystemCommand(&.{ b.graph.zig_exe, "wasm-ld", "--compress-relocations", "-O2", "--strip-all" });
+    link_module.addArgs(&.{ "--gc-sections", "--no-entry", "--export-dynamic", "--stack-first" });
+    link_module.addArgs(&.{ "-z", b.fmt("stack-size={d}", .{webassembly_stack_bytes}), "-o" });
+    const linked = link_module.addOutputFileArg("elizainference.wasm");
+    link_module.addFileArg(object.getEmittedBin());
+    return linked;
 }
 
 /// As a thread of `fill_bitmaps` has.

@@ -35,7 +35,7 @@ pub fn addStep(b: *std.Build, config: library.Config) void {
     files.add("sbom.cdx.json", null, b.addWriteFiles().add("sbom.cdx.json", sbom.text(b, version)));
     files.add("include/eliza_inference.h", null, b.path("native/include/eliza_inference.h"));
     addDesktop(b, &files, config, with_dsym);
-    files.add("wasm/elizainference.wasm", null, library.addWebAssembly(b, config).getEmittedBin());
+    files.add("wasm/elizainference.wasm", null, library.addWebAssembly(b, config));
     addCmake(b, &files, version);
     addAndroid(b, &files, config, with_java);
     files.finish();
