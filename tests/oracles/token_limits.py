@@ -38,7 +38,9 @@ class Limited(ByPlace):
     def begin(self) -> frozenset[Counted]:  # type: ignore[override]
         return frozenset(Counted(state, 0, frozenset()) for state in super().begin())
 
-    def take(self, state: frozenset[Counted] | None, text: bytes) -> frozenset[Counted] | None:  # type: ignore[override]
+    def take(  # type: ignore[override]
+        self, state: frozenset[Counted] | None, text: bytes
+    ) -> frozenset[Counted] | None:
         if state is None:
             return None
         for byte in text:

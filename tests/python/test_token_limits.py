@@ -97,9 +97,9 @@ def test_masks_are_kept_however_many_tokens_came() -> None:
     constraint = Constraint.lark(tokens.vocabulary, 'start: text "."\ntext[max_tokens=400]: /[ab]+/')
     matcher = Matcher(constraint)
     for n in range(400):
-        assert (matcher.allowed().tolist() == [0, 1, 2]) == (n > 0)
+        assert (legal(matcher) == [0, 1, 2]) == (n > 0)
         matcher.accept(n % 2)
-    assert matcher.allowed().tolist() == [2]
+    assert legal(matcher) == [2]
     assert matcher.info.mask_misses <= 5
 
 
@@ -109,4 +109,10 @@ def test_a_healed_token_counts() -> None:
     matcher = Matcher(constraint, prefill=b"x")
     for token in (1, 2):
         matcher.accept(token)
-    assert matcher.allowed().tolist() == [3]
+    assert legal(matcher) == [3]
+
+
+def legal(matcher: Matcher) -> list[int]:
+    tokens = matcher.allowed()
+    assert tokens is not None
+    return [int(token) for token in tokens]

@@ -281,7 +281,8 @@ pub const Ambiguous = struct {
     }
 
     pub fn isSound(a: *const Ambiguous, context: *const MaskContext) Allocator.Error!bool {
-        return a.named.isSound(context.tokens.n) and a.limits.isSound(&a.program) and !check.hasEmptyReductions(&a.program) and try check.isSound(context.gpa, &a.program);
+        if (!a.named.isSound(context.tokens.n) or !a.limits.isSound(&a.program)) return false;
+        return !check.hasEmptyReductions(&a.program) and try check.isSound(context.gpa, &a.program);
     }
 
     pub fn limitKept(a: *Ambiguous, bytes_max: usize) void {

@@ -158,8 +158,8 @@ pub const Terminals = struct {
 
     // ---- Trees
 
-    /// A terminal without a limit that is defined as exactly a string or regex is what that string or regex means; of several, the first of the
-    /// highest priority.
+    /// A terminal without a limit that is defined as exactly a string or regex is what that string or regex means; of
+    /// several, the first of the highest priority.
     fn claimPattern(t: *Terminals, terminal: syntax_tree.Terminal, id: u32) void {
         if (terminal.expression != .reference or terminal.tokens_max > 0) return;
         if (terminal.expression.reference != .pattern) return;
