@@ -26,8 +26,8 @@ static int compile(eliza_vocab *vocab, uint8_t flags, input in, bool *names_toke
         options.start = "a";
         options.start_len = 1;
     }
-    /* In angle brackets, here or in what is imported. */
-    *names_tokens = memchr(in.at, '<', in.left) != NULL;
+    /* In angle brackets, here or in what is imported; or counts them. */
+    *names_tokens = memchr(in.at, '<', in.left) != NULL || memmem(in.at, in.left, "max_tokens", 10) != NULL;
     return eliza_inference_constraint_create_lark_with(vocab, (const char *)in.at, in.left, &options, &budget, made, error);
 }
 

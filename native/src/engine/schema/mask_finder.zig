@@ -444,13 +444,11 @@ pub const MaskFinder = struct {
             if (open.decides) try f.takeKnown(at, place, f.excluded.items[n_never..]);
             if (open.progress != null or open.decides) try f.takeNext(at, place, open.decides);
         }
-        if (place.words != null) {
-            var too_long: ArrayList(i32) = .empty;
-            defer too_long.deinit(gpa);
-            try string_places.addTooLong(&f.v, strings, open.state, &too_long);
-            return f.finishPart(@ptrCast(f.rests.items), f.excluded.items, @ptrCast(too_long.items));
-        }
-        try f.ids.appendSlice(gpa, place.ids);
+        var too_long: ArrayList(i32) = .empty;
+        defer too_long.deinit(gpa);
+        try string_places.addTooLong(&f.v, strings, open.state, &too_long);
+        if (place.words != null) return f.finishPart(@ptrCast(f.rests.items), f.excluded.items, @ptrCast(too_long.items));
+        for (place.ids) |token| if (std.mem.findScalar(i32, too_long.items, token) == null) try f.ids.append(gpa, token);
         for (f.rests.items) |rest| {
             var closers = f.closersOf(place, @intCast(rest), f.excluded.items);
             while (closers.next()) |token| try f.ids.append(gpa, token);
