@@ -78,7 +78,7 @@ fn addTests(
         .link_libc = true,
         .imports = &.{.{ .name = "message", .module = message }},
     });
-    library.addUnite(b, engine);
+    library.addForProcessors(b, engine);
     const module = b.createModule(.{
         .root_source_file = b.path("native/src/shell/shell.zig"),
         .target = target,

@@ -9,7 +9,7 @@ from eliza_inference import Model, load_llama
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench import calls, drafts, end_to_end, gate, length, machine, micro, paths, prompts, start, tables, wasm
+from bench import calls, drafts, end_to_end, gate, length, machine, micro, paths, peers, prompts, start, tables, wasm
 from bench.grammars.cases import CASES as GRAMMARS
 from bench.grammars.plan import PLAN as GRAMMAR_PLAN
 from bench.maskbench import measure as maskbench
@@ -24,6 +24,7 @@ from bench.tables import Table
 from bench.ways import MODES, Mode, WayName
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 OUTPUT = click.Path(dir_okay=False, path_type=Path)
 WIDE = 160
 """Characters in a line of a log file."""
@@ -294,8 +295,22 @@ def maskbench_command(data: Path | None, limit: int | None, libraries: tuple[str
         console.print(maskbench_tables.not_passing(results, "ours").rich())
 
 
+@main.command("peers")
+@click.argument("data", type=FILE)
+@click.option("--imports", "folder", type=FOLDER, help="Grammars that %import names, as a.b for a/b.lark.")
+@click.option("--report", "write", is_flag=True, help="Write bench/reports/<date>-peers.md.")
+def peers_command(data: Path, folder: Path | None, write: bool) -> None:
+    """Compares which texts are accepted with what other engines' tests say. DATA has a grammar a line."""
+    imported = peers.imports(folder) if folder else {}
+    outcomes = [peers.judge(case, imported) for case in peers.read(data)]
+    if write:
+        console.print(f"written: {peers.write(outcomes)}")
+    console.print(peers.sources_table(outcomes).rich())
+    console.print(peers.others_table(outcomes).rich())
+
+
 @main.command("hosts")
-@click.option("--report", "write", is_flag=True, help="Write bench/reports/<date>-hosts.md.")
+@click.option("--report", "write", is_flag=True, help="Write bench/reports/<date>-transformers.md.")
 def hosts_command(write: bool) -> None:
     """Measures a step of a logits processor in transformers, beside XGrammar's and llguidance's."""
     from bench import hosts  # needs torch

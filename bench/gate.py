@@ -8,7 +8,6 @@ version of the C library does differently in memcpy and malloc is what TOLERANCE
 """
 
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from pathlib import Path
 
 from eliza_inference import Model
 
-from bench import native, payloads
+from bench import machine, native, payloads
 from bench.micro import cpu_backend
 from bench.paths import ACTIONS, BENCH, BUILD, MODEL, ROOT, use_llama
 from bench.prompts import read_names
@@ -63,7 +62,7 @@ def measure() -> Iterator[Count]:
     """Counts each hot path."""
     if shutil.which("valgrind") is None:
         raise FileNotFoundError("valgrind is not installed: apt-get install valgrind")
-    if not re.search(r"^flags\s*:.* avx2\b", Path("/proc/cpuinfo").read_text(), re.MULTILINE):
+    if not machine.has_extension("avx2"):
         raise RuntimeError("this processor has no AVX2, so valgrind shows another one than the baseline was counted on")
     shared = _build_library()
     programs = {name: native.build(name, against=shared) for name in ("hot", "hot_masks")}

@@ -184,6 +184,7 @@ def steps_table(measured: list[Steps]) -> Table:
 
 def write(measured: list[Steps], loads: tuple[str, str]) -> Path:
     rows = [*map(list, machine.description().items()), ["load", f"{loads[0]} before, {loads[1]} after"]]
+    rows += [["AVX-512, by which the library writes", "yes" if machine.has_extension("avx512vl") else "no"]]
     rows += [[name, version(name)] for name in ("torch", "transformers", "xgrammar", "llguidance")]
     sections = [
         f"# A step in transformers, {date.today().isoformat()}",
@@ -193,6 +194,6 @@ def write(measured: list[Steps], loads: tuple[str, str]) -> Path:
         requirements(bars(measured)).markdown(),
         steps_table(measured).markdown(),
     ]
-    path = REPORTS / f"{date.today().isoformat()}-hosts.md"
+    path = REPORTS / f"{date.today().isoformat()}-transformers.md"
     path.write_text("\n\n".join(sections) + "\n", encoding="utf-8")
     return path

@@ -33,9 +33,19 @@ def load() -> str:
     return f"{os.getloadavg()[0]:.1f}"
 
 
+def has_extension(name: str) -> bool:
+    """Of the processor's instructions, as Linux names it."""
+    return name in _processor_field("flags").split()
+
+
 def _processor() -> str:
-    names = re.findall(r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return names[0] if names else platform.processor()
+    return _processor_field("model name") or platform.processor()
+
+
+def _processor_field(name: str) -> str:
+    """Empty if there is none."""
+    found = re.search(rf"^{name}\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return found[1] if found else ""
 
 
 def _output(*command: str) -> str:

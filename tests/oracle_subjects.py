@@ -137,6 +137,8 @@ class RecognizerOracle:
         data = run.data
         if not data.keys() & {"expect", "steps"} or longest_text(data) > STEPS_MAX:
             raise NotKnown("what fails, is only about notes, or takes long")
+        if "mask_ms_max" in data.get("budget", {}):
+            raise NotKnown("how long a search takes")
         vocabulary = tokens_of(data["vocabulary"])
         self.token_of_byte = tokens_of_bytes(data["vocabulary"])
         self.tokens = [b"" if flags else piece for piece, flags in vocabulary]

@@ -25,7 +25,7 @@ from runner import setup
 from runner.running import Runner, is_done, show
 from runner.setup import native_library, setup_steps
 from runner.step import PYTHON, ROOT, TESTS, VENV_BIN
-from runner.tasks import QUICK, TASKS, Task
+from runner.tasks import QUICK, TASKS, Task, stages_of_all
 
 sys.path.insert(0, str(TESTS / "llama"))
 from locate import libllama_path
@@ -65,7 +65,7 @@ def run_demo() -> None:
 def run_all() -> None:
     runner = run_setup(setup.ALL)
     use_package()
-    run_tasks(runner, [task for task in TASKS.values() if task.in_all])
+    run_stages(runner, stages_of_all())
 
 
 def run_quick() -> None:
@@ -73,20 +73,25 @@ def run_quick() -> None:
     runner = Runner()
     for step in setup_steps({part for task in chosen for part in task.needs}):
         runner.run(step)
-    run_tasks(runner, chosen)
+    run_stages(runner, [[task] for task in chosen])
 
 
 def run_setup(parts: tuple[str, ...]) -> Runner:
+    """The Python packages first: others are installed and built with them."""
     runner = Runner()
-    for step in setup_steps(parts, native_too=True):
-        runner.run(step)
+    first, *rest = setup_steps(parts, native_too=True)
+    runner.run(first)
+    runner.run_side_by_side([[step] for step in rest])
     return runner
 
 
-def run_tasks(runner: Runner, chosen: list[Task]) -> None:
-    for task in chosen:
-        for step in task.steps:
-            runner.run(step)
+def run_stages(runner: Runner, stages: list[list[Task]]) -> None:
+    for tasks in stages:
+        if len(tasks) > 1:
+            runner.run_side_by_side([task.steps for task in tasks])
+        else:
+            for step in tasks[0].steps:
+                runner.run(step)
     runner.report()
 
 

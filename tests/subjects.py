@@ -6,6 +6,7 @@ step says; `look` shows its state under the keys of `expect`, `info` what its co
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,9 @@ from eliza_inference import (
     Vocabulary,
     fill_bitmaps,
 )
+from eliza_inference.matcher import mask_rows
 
-from conformance_cases import Run, logits_of, octets, shipped_grammars, tokens_of, tokens_of_bytes, vocab_size
+from conformance_cases import Run, logits_of, octets, run_step, shipped_grammars, tokens_of, tokens_of_bytes, vocab_size
 
 ONE_DRAW = (-1,)  # of a step that fails
 
@@ -82,7 +84,8 @@ class Library:
     def __init__(self, run: Run) -> None:
         data = run.data
         self.vocabulary = data["vocabulary"]
-        self.constraint = make_constraint(run)
+        self.tokenizer = Tokenizer(self.vocabulary)
+        self.constraint = make_constraint(run, self.tokenizer)
         prefill = octets(data["prefill"]) if "prefill" in data else b""
         timeout = data.get("span_timeout")
         self.matcher = Matcher(self.constraint, span_timeout=timeout, end=data.get("end"), prefill=prefill)
@@ -109,8 +112,8 @@ class Library:
         assert bits_of(self.matcher.fill_bitmap()) == ids
         return {key: getattr(state, key) for key in STATE_KEYS} | {
             "allowed": "all" if allowed is None else ids,
-            "forced": self.matcher.forced(),
-            "forced_bytes": self.matcher.forced_bytes(),
+            "forced": told(self.matcher.forced),
+            "forced_bytes": told(self.matcher.forced_bytes),
             "leaf": self.matcher.leaf,
         }
 
@@ -177,6 +180,30 @@ class Library:
         for matcher, row, bitmap in zip(matchers, rows, words, strict=True):
             assert bits_of(bitmap) == (list(range(self.vocab_size)) if row["allowed"] == "all" else row["allowed"]), row
             assert bits_of(matcher.fill_bitmap()) == bits_of(bitmap), row
+        # -inf exactly where the bitmaps have no bit, in rows that lie the other way round.
+        logits = np.zeros((len(rows), self.vocab_size + 2), np.float32)
+        places = list(reversed(range(len(rows))))
+        mask_rows(matchers, places, logits.ctypes.data, "float32", *logits.shape[1:], logits.shape[1])
+        for place, bitmap in zip(places, words, strict=True):
+            assert np.flatnonzero(logits[place] == 0).tolist() == bits_of(bitmap)
+
+    def reenter(self, calls: list[dict[str, Any]], forced: list[int]) -> None:
+        asked, failures = self.clone(), []
+
+        def call_all() -> None:
+            for call in calls:
+                try:
+                    run_step(asked, call)
+                except ElizaError as error:
+                    failures.append(error)
+
+        self.tokenizer.meanwhile = call_all
+        assert asked.matcher.forced() == forced
+        self.tokenizer.meanwhile = None
+        assert failures
+        assert len(failures) % len(calls) == 0
+        for failure, call in zip(failures, itertools.cycle(calls), strict=False):
+            self.check_error(failure, call["error"])
 
     # For the tests against an oracle, and the verbs
 
@@ -192,6 +219,34 @@ class Library:
         return np.array(logits_of(logits, fill, self.vocab_size if n is None else n), dtype=np.float32)
 
 
+class Tokenizer:
+    """Spells each byte as a `text` step does, and first calls `meanwhile`."""
+
+    def __init__(self, vocabulary: dict[str, Any]) -> None:
+        self.is_there = vocabulary.get("tokenizer", False)
+        self.token_of = tokens_of_bytes(vocabulary) if self.is_there else {}
+        self.meanwhile: Callable[[], None] | None = None
+
+    def of(self, vocabulary: Vocabulary) -> Vocabulary:
+        """The vocabulary, which it is the tokenizer of from now on if there is one."""
+        if self.is_there:
+            vocabulary.set_tokenizer(self.spell)
+        return vocabulary
+
+    def spell(self, text: bytes) -> list[int]:
+        if self.meanwhile is not None:
+            self.meanwhile()
+        return [self.token_of[byte] for byte in text]
+
+
+def told(ask: Callable[[], Any]) -> Any:
+    """What it says, or as cases write how it fails."""
+    try:
+        return ask()
+    except ElizaError as error:
+        return {"error": {"status": "ELIZA_ERR_" + Status(error.status).name, "message": error.message}}
+
+
 def names_of(bits: Step) -> set[str]:
     return {str(bit.name).lower() for bit in Step if bit != Step.NONE and bit in bits}
 
@@ -204,19 +259,19 @@ def bits_of(bitmap: Any) -> list[int]:
 # ---- How a constraint is come by -------------------------------------------------------------------------------------
 
 
-def make_constraint(run: Run) -> Constraint:
+def make_constraint(run: Run, tokenizer: Tokenizer) -> Constraint:
     data, limits = run.data, dict(run.data.get("budget", {}))
     if run.way == "unkept":
         limits["mask_bytes_max"] = 1
     budget = budget_of(limits)
     kind = next(key for key in data["constraint"] if key in COMPILE)
-    constraint = COMPILE[kind](vocabulary_of(data["vocabulary"]), data["constraint"], budget)
+    constraint = COMPILE[kind](tokenizer.of(vocabulary_of(data["vocabulary"])), data["constraint"], budget)
     if "open" in data:
-        open_changed(constraint, data["open"])
+        return (
+            open_changed(constraint, data["open"]) if "error" in data else reopen(constraint, data, tokenizer, budget)
+        )
     if run.way == "opened" and constraint.kind != ConstraintKind.TOKEN_TRIE:
-        constraint.prepare()
-        save(constraint)
-        return Constraint.open(Vocabulary.open("vocabulary"), "constraint", mask_bytes_max=budget.mask_bytes_max)
+        return reopen(constraint, data, tokenizer, budget)
     return constraint
 
 
@@ -238,7 +293,23 @@ def save(constraint: Constraint) -> None:
     constraint.save("constraint")
 
 
-def open_changed(constraint: Constraint, data: dict[str, Any]) -> None:
+def reopen(constraint: Constraint, data: dict[str, Any], tokenizer: Tokenizer, budget: Budget) -> Constraint:
+    """Prepares it, saves both, and opens both."""
+    constraint.prepare()
+    save(constraint)
+    open_as = data.get("open", {})
+    vocabulary = tokenizer.of(Vocabulary.open("vocabulary", **how_of(open_as)))
+    opened = Constraint.open(vocabulary, "constraint", budget=budget, **how_of(open_as))
+    for name in ("vocabulary", "constraint") if "emptied" in open_as else ():
+        Path(name).write_bytes(b"")
+    return opened
+
+
+def how_of(data: dict[str, Any]) -> dict[str, Any]:
+    return {data["how"]: True} if "how" in data else {}
+
+
+def open_changed(constraint: Constraint, data: dict[str, Any]) -> Constraint:
     """Saves both, changes a file, and opens it."""
     save(constraint)
     path = Path(data.get("path", data["as"]))
@@ -248,6 +319,7 @@ def open_changed(constraint: Constraint, data: dict[str, Any]) -> None:
             changed[data["flip"]] ^= 0xFF
         path.write_bytes(changed[: data.get("length")])
     if data["as"] == "vocabulary":
-        Vocabulary.open(path)
-    else:
-        Constraint.open(vocabulary_of(data["for"]) if "for" in data else constraint.vocabulary, path)
+        Vocabulary.open(path, **how_of(data))
+        return constraint
+    vocabulary = vocabulary_of(data["for"]) if "for" in data else constraint.vocabulary
+    return Constraint.open(vocabulary, path, **how_of(data))

@@ -352,7 +352,7 @@ fn compile(
     defer content.free();
     const named = Text.copy(env, name) orelse return 0;
     defer named.free();
-    var bounds: [3]i64 = undefined;
+    var bounds: [4]i64 = undefined;
     env.readLongs(limits, &bounds);
     if (env.exceptionPending()) return 0;
     var answers: Answers = .{ .env = env, .object = asked };
@@ -362,6 +362,7 @@ fn compile(
         .bytes_max = @bitCast(bounds[0]),
         .ms_max = @bitCast(bounds[1]),
         .mask_bytes_max = @bitCast(bounds[2]),
+        .mask_ms_max = @bitCast(bounds[3]),
         .cancel = Answers.cancelled,
         .user_data = &answers,
     };

@@ -36,14 +36,15 @@ def load(name: str, vocabulary: TokenTable) -> Engine:
 
 class _OurEngine:
     def __init__(self, vocabulary: TokenTable, words: Words, order: Literal["declared", "any"] = "declared") -> None:
+        from eliza_inference import Constraint  # here, since the other libraries' processes have none of it
+
         subject = Ours()
         subject.prepare(vocabulary)
-        self._vocabulary, self._words, self._order = subject.vocabulary, words, order
+        self._json_schema, self._vocabulary, self._order = Constraint.json_schema, subject.vocabulary, order
+        self._words = words
 
     def compile(self, schema: str) -> Callable[[], Matcher]:
-        from eliza_inference import Constraint
-
-        constraint = Constraint.json_schema(self._vocabulary, schema, order=self._order)
+        constraint = self._json_schema(self._vocabulary, schema, order=self._order)
         return lambda: _OurMatcher(constraint, self._words)
 
 
@@ -67,14 +68,14 @@ class _OurMatcher:
 
 class _LlguidanceEngine:
     def __init__(self, vocabulary: TokenTable, words: Words) -> None:
-        subject = Llguidance()
-        subject.prepare(vocabulary)
-        self._tokenizer, self._words = subject.tokenizer, words
-
-    def compile(self, schema: str) -> Callable[[], Matcher]:
         from llguidance import LLMatcher
 
-        matcher = LLMatcher(self._tokenizer, LLMatcher.grammar_from_json_schema(schema))
+        subject = Llguidance()
+        subject.prepare(vocabulary)
+        self._matcher, self._tokenizer, self._words = LLMatcher, subject.tokenizer, words
+
+    def compile(self, schema: str) -> Callable[[], Matcher]:
+        matcher = self._matcher(self._tokenizer, self._matcher.grammar_from_json_schema(schema))
         if matcher.is_error():
             raise ValueError(matcher.get_error())
         return lambda: _LlguidanceMatcher(matcher, self._words)

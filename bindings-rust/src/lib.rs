@@ -29,7 +29,7 @@ mod vocabulary;
 
 pub use constraint::{Budget, Constraint, JsonOptions, JsonOrder, JsonSpace};
 pub use error::Error;
-pub use matcher::{fill_bitmaps, Allowed, Matcher, Sampling};
+pub use matcher::{fill_bitmaps, mask_rows, Allowed, Matcher, Sampling};
 pub use vocabulary::Vocabulary;
 
 /// The version of the native library.

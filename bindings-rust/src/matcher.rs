@@ -210,12 +210,46 @@ pub fn fill_bitmaps(matchers: &mut [&mut Matcher], words: &mut [i32], n_threads:
             n_threads,
         )
     };
+    of_batch(matchers, status)
+}
+
+fn of_batch(matchers: &[&mut Matcher], status: i32) -> Result<(), Error> {
     if status >= 0 {
         return Ok(());
     }
     let failed =
         matchers.iter().map(|matcher| unsafe { text(sys::eliza_inference_matcher_last_error(matcher.handle)) });
     Err(Error::new(status, failed.into_iter().find(|message| !message.is_empty()).unwrap_or("")))
+}
+
+/// Sets the logits of illegal tokens to -inf in rows of a batch, and those beyond the vocabulary: `logits` has rows of
+/// `n_logits`, and matcher `i` has the row `rows[i]`. Masks that are not ready are computed first, on `n_threads` threads
+/// (0: one for each processor). If one fails, no logit changes.
+pub fn mask_rows(
+    matchers: &mut [&mut Matcher],
+    logits: &mut [f32],
+    n_logits: usize,
+    rows: &[u32],
+    n_threads: u32,
+) -> Result<(), Error> {
+    let n_rows = if n_logits == 0 { 0 } else { logits.len() / n_logits };
+    if rows.len() != matchers.len() || rows.iter().any(|&row| row as usize >= n_rows) {
+        return Err(Error::new(sys::ELIZA_ERR_INVALID_ARG, "each matcher needs a row of the logits"));
+    }
+    let handles: Vec<*mut sys::eliza_matcher> = matchers.iter().map(|matcher| matcher.handle).collect();
+    let status = unsafe {
+        sys::eliza_inference_matcher_mask_rows(
+            handles.as_ptr(),
+            handles.len(),
+            logits.as_mut_ptr().cast(),
+            sys::ELIZA_LOGITS_F32,
+            n_logits,
+            n_logits,
+            rows.as_ptr(),
+            n_threads,
+        )
+    };
+    of_batch(matchers, status)
 }
 
 /// # Safety

@@ -91,6 +91,10 @@ pub const ELIZA_ALLOWED_ALL: i32 = 0;
 pub const ELIZA_ALLOWED_LIST: i32 = 1;
 pub const ELIZA_ALLOWED_BITMAP: i32 = 2;
 pub const ELIZA_FORCED_BYTES_MAX: i32 = 65536;
+pub const ELIZA_LOGITS_F32: i32 = 0;
+pub const ELIZA_LOGITS_F16: i32 = 1;
+pub const ELIZA_LOGITS_BF16: i32 = 2;
+pub const ELIZA_LOGITS_F64: i32 = 3;
 pub const ELIZA_MODE_GREEDY: i32 = 0;
 pub const ELIZA_MODE_SAMPLED: i32 = 1;
 pub const ELIZA_POOLING_MEAN: i32 = 1;
@@ -534,6 +538,7 @@ extern "C" {
     pub fn eliza_inference_matcher_forced_bytes(matcher: *mut eliza_matcher, out_bytes: *mut u8, cap: usize, out_n: *mut usize) -> c_int;
     pub fn eliza_inference_matcher_info(matcher: *const eliza_matcher, out_info: *mut eliza_matcher_info_t) -> c_int;
     pub fn eliza_inference_matcher_mask_logits(matcher: *mut eliza_matcher, logits: *mut f32, n_logits: usize) -> c_int;
+    pub fn eliza_inference_matcher_mask_rows(matchers: *const *mut eliza_matcher, n: usize, logits: *mut c_void, float_type: c_int, n_logits: usize, stride: usize, rows: *const u32, n_threads: u32) -> c_int;
     pub fn eliza_inference_matcher_sample(matcher: *mut eliza_matcher, logits: *const f32, n_logits: usize, sampling: *const eliza_sampling_t, out_token: *mut i32) -> c_int;
     pub fn eliza_inference_llama_load(path: *const c_char, path_len: usize, out_error: *mut *mut c_char) -> c_int;
     pub fn eliza_inference_llama_info(out_info: *mut eliza_llama_info_t) -> c_int;

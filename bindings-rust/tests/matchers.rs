@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use eliza_inference::{fill_bitmaps, sys, Allowed, Budget, Constraint, JsonOptions, Matcher, Sampling, Vocabulary};
+use eliza_inference::{fill_bitmaps, mask_rows, sys, Allowed, Budget, Constraint, JsonOptions, Matcher, Sampling, Vocabulary};
 
 const END: i32 = 256;
 
@@ -90,6 +90,29 @@ fn a_batch_is_filled_on_threads() {
     let mut short = vec![0; 4];
     let error = fill_bitmaps(&mut matchers.iter_mut().collect::<Vec<_>>(), &mut short, 1).unwrap_err();
     assert_eq!(error.status, sys::ELIZA_ERR_INVALID_ARG);
+}
+
+#[test]
+fn the_rows_of_a_batch_are_masked() {
+    let vocabulary = vocabulary();
+    let constraint = Constraint::gbnf(&vocabulary, "root ::= \"(\" root \")\" | \"x\"", &Budget::default()).unwrap();
+    let mut matchers: Vec<Matcher> = (0..2).map(|_| Matcher::new(&constraint).unwrap()).collect();
+    matchers[1].accept(b'x' as i32).unwrap();
+    let n_logits = vocabulary.n_tokens() + 2;
+    let mut logits = vec![0.0; 3 * n_logits];
+    let mut batch: Vec<&mut Matcher> = matchers.iter_mut().collect();
+    mask_rows(&mut batch, &mut logits, n_logits, &[2, 0], 2).unwrap();
+    for rows in [[0, 3].as_slice(), &[0]] {
+        let error = mask_rows(&mut batch, &mut logits, n_logits, rows, 1).unwrap_err();
+        assert_eq!(error.status, sys::ELIZA_ERR_INVALID_ARG);
+    }
+    assert!(mask_rows(&mut batch, &mut logits, 3, &[0, 1], 1).is_err());
+    for (row, matcher) in [(2, 0), (0, 1)] {
+        let mut alone = vec![0.0; n_logits];
+        matchers[matcher].mask_logits(&mut alone).unwrap();
+        assert_eq!(logits[row * n_logits..][..n_logits], alone);
+    }
+    assert!(logits[n_logits..2 * n_logits].iter().all(|&logit| logit == 0.0));
 }
 
 #[test]

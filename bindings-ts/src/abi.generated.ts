@@ -89,6 +89,10 @@ export const ELIZA_ALLOWED_ALL = 0;
 export const ELIZA_ALLOWED_LIST = 1;
 export const ELIZA_ALLOWED_BITMAP = 2;
 export const ELIZA_FORCED_BYTES_MAX = 65536;
+export const ELIZA_LOGITS_F32 = 0;
+export const ELIZA_LOGITS_F16 = 1;
+export const ELIZA_LOGITS_BF16 = 2;
+export const ELIZA_LOGITS_F64 = 3;
 export const ELIZA_MODE_GREEDY = 0;
 export const ELIZA_MODE_SAMPLED = 1;
 export const ELIZA_POOLING_MEAN = 1;
@@ -398,6 +402,7 @@ export const declarations = {
   eliza_inference_matcher_forced_bytes: { args: ["handle", "out", "usize", "out"], returns: "i32" },
   eliza_inference_matcher_info: { args: ["handle", "out"], returns: "i32" },
   eliza_inference_matcher_mask_logits: { args: ["handle", "out", "usize"], returns: "i32" },
+  eliza_inference_matcher_mask_rows: { args: ["in", "usize", "out", "i32", "usize", "usize", "in", "u32"], returns: "i32" },
   eliza_inference_matcher_sample: { args: ["handle", "in", "usize", "in", "out"], returns: "i32" },
   eliza_inference_llama_load: { args: ["in", "usize", "out"], returns: "i32" },
   eliza_inference_llama_info: { args: ["out"], returns: "i32" },

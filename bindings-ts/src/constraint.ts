@@ -324,19 +324,19 @@ export class Constraint extends Owned {
   /**
    * Opens a file that `save` wrote. The file is mapped, not read: unless a `copy` is asked for, do not change it while
    * the constraint is in use. Whoever wrote it, all that it says is checked; not so if it is `trusted`. Throws
-   * ELIZA_ERR_FILE_INVALID if the file is damaged or was made for a vocabulary with other tokens. `maskBytesMax` bounds
-   * the bytes of the tables and masks that are built later; the mapped ones do not count. A JSON Schema and tags are
-   * compiled again.
+   * ELIZA_ERR_FILE_INVALID if the file is damaged or was made for a vocabulary with other tokens. Of the `budget`,
+   * `maskBytesMax` bounds the bytes of the tables and masks that are built later, without the mapped ones, and
+   * `maskMsMax` each search. A JSON Schema and tags are compiled again, within all of it.
    */
   static open(
     vocabulary: Vocabulary,
     path: string,
-    { maskBytesMax, trusted, copy, ...unknown }: OpenOptions & { maskBytesMax?: number | undefined } = {},
+    { budget, trusted, copy, ...unknown }: OpenOptions & { budget?: Budget | undefined } = {},
   ): Constraint {
     checkNoMore(unknown);
     const bytes = encodeUtf8(checkString(path, "path"));
     const flags = openFlags({ trusted, copy });
-    return compile(vocabulary, { maskBytesMax }, `${path} cannot be opened`, (symbols, handle, config, out, error) =>
+    return compile(vocabulary, budget, `${path} cannot be opened`, (symbols, handle, config, out, error) =>
       symbols.eliza_inference_constraint_open_with(handle, bytes, bytes.length, flags, config, out, error),
     );
   }

@@ -28,7 +28,7 @@ export {
 } from "./llm-host.js";
 export type { LlmStreamConfig, LlmStreamStep } from "./llm-stream.js";
 export { loadLibrary } from "./load.js";
-export { Matcher, type MatcherInfo, type MatcherOptions, Step, fillBitmaps } from "./matcher.js";
+export { Matcher, type MatcherInfo, type MatcherOptions, Step, fillBitmaps, maskRows } from "./matcher.js";
 export {
   type DetokenizeOptions,
   type EmbedOptions,

@@ -20,8 +20,8 @@ export interface LarkOptions {
   start?: string | undefined;
   /**
    * The grammars that `%import` names, `"a.b"` for `%import a.b.rule`, and what `@name` names: grammars, and JSON
-   * Schemas as `Constraint.jsonSchema` takes them. An object by name, or a function of a name, whose errors come
-   * through.
+   * Schemas as `Constraint.jsonSchema` takes them; also schemas that references in schemas lead to, by URI. An object
+   * by name, or a function of a name, whose errors come through.
    */
   imports?: Grammars | undefined;
   /** What compiling may cost. */

@@ -3,6 +3,7 @@ import {
   ELIZA_ALLOWED_ALL,
   ELIZA_ALLOWED_BITMAP,
   ELIZA_ERR_BUSY,
+  ELIZA_LOGITS_F32,
   ELIZA_STEP_IN_SPAN,
   ELIZA_STEP_REFUSED,
   ELIZA_STEP_SPAN_ENDED,
@@ -323,6 +324,37 @@ export function fillBitmaps(
   const { eliza_inference_matcher_fill_bitmaps: fill } = first.library.symbols;
   checkStatus(fill(pointers(first.library, handles), matchers.length, words, nWords, nThreads), "fillBitmaps");
   return words;
+}
+
+/**
+ * Writes -Infinity, in place, to every logit that is not legal in rows of a batch, and to those beyond the
+ * vocabulary, also where every token is legal. `logits` has rows of `nLogits`, at least as many as the vocabulary has
+ * tokens; matcher `i` has the row `rows[i]`, by default `i`, and rows without a matcher stay. Masks that are not ready
+ * are computed first, with up to `nThreads` threads (0: one for each processor). Each matcher may appear only once. If
+ * one fails, no logit changes.
+ */
+export function maskRows(
+  matchers: ReadonlyArray<Matcher>,
+  logits: Float32Array,
+  nLogits: number,
+  { rows, nThreads = 0, ...unknown }: { rows?: ReadonlyArray<number>; nThreads?: number } = {},
+): void {
+  checkNoMore(unknown);
+  checkLogits(logits);
+  checkInteger(nLogits, "nLogits", 1, UINT32_MAX);
+  checkInteger(nThreads, "nThreads", 0, UINT32_MAX);
+  const [first] = matchers;
+  if (!first) return;
+  if (new Set(matchers).size !== matchers.length) throw invalidArgument("matchers: one is there twice");
+  const nRows = Math.floor(logits.length / nLogits);
+  const places = rows ?? [...matchers.keys()];
+  if (places.length !== matchers.length)
+    throw invalidArgument(`rows: ${places.length} for ${matchers.length} matchers`);
+  for (const [i, row] of places.entries()) checkInteger(row, `rows[${i}]`, 0, nRows - 1);
+  const handles = matchers.map((matcher, i) => checkInstance(matcher, Matcher, `matchers[${i}]`).handle);
+  const { eliza_inference_matcher_mask_rows: mask } = first.library.symbols;
+  const [all, of] = [pointers(first.library, handles), Uint32Array.from(places)];
+  checkStatus(mask(all, matchers.length, logits, ELIZA_LOGITS_F32, nLogits, nLogits, of, nThreads), "maskRows");
 }
 
 /** Keeps a matcher, and so what it keeps, for as long as an array lends its memory. */

@@ -20,6 +20,7 @@ import {
   expectFailure,
   octets,
   runSteps,
+  tokenizerOf,
 } from "./conformance-steps.js";
 import { expectEqual } from "./equal.js";
 
@@ -30,6 +31,7 @@ export interface VocabularyData {
   tokens?: Token[];
   single_bytes?: true;
   model_id?: string;
+  tokenizer?: true;
 }
 
 /** One of the kinds, with its options. */
@@ -57,13 +59,15 @@ interface ConstraintData {
   tags?: Octets;
 }
 
-/** A saved file that is changed and opened. */
+/** Saved files: of a case with an error one is changed and opened; else both are opened. */
 export interface Open {
-  as: "constraint" | "vocabulary";
+  as?: "constraint" | "vocabulary";
   path?: string;
   flip?: number;
   length?: number;
   for?: VocabularyData;
+  how?: "trusted" | "copy";
+  emptied?: true;
 }
 
 export interface Case extends Steps {
@@ -92,7 +96,7 @@ export interface Run {
 /** What a host with files does. */
 export interface Files {
   /** Prepared, saved, and opened, as its vocabulary is. */
-  reopen(vocabulary: Vocabulary, compiled: Constraint, budget: Budget): Constraint;
+  reopen(each: Case, vocabulary: Vocabulary, compiled: Constraint, budget: Budget): Constraint;
   /** Saves both, changes a file, and opens it. */
   openChanged(vocabulary: Vocabulary, constraint: Constraint, open: Open): void;
 }
@@ -102,10 +106,10 @@ export function needsNoFiles({ open }: Case, { way }: Run): boolean {
   return !open && way !== "opened";
 }
 
-/** One for each payload; without payloads one for each way, if it compiles at all. */
-export function runsOf({ constraint, error }: Case): Run[] {
+/** One for each payload; without payloads one for each way, if it compiles at all and the case says no way itself. */
+export function runsOf({ constraint, error, open }: Case): Run[] {
   const { token_trie: payloads } = constraint;
-  if (!payloads) return (error ? WAYS.slice(0, 1) : WAYS).map((way) => ({ name: way, way, constraint }));
+  if (!payloads) return (error || open ? WAYS.slice(0, 1) : WAYS).map((way) => ({ name: way, way, constraint }));
   return payloads.map((payload, index) => {
     return { name: `payload ${index + 1}`, way: "compiled", constraint: { token_trie: [payload] } };
   });
@@ -126,7 +130,8 @@ export function runCase(each: Case, { way, constraint: data }: Run, files?: File
     return;
   }
   using compiled = compile(vocabulary, data, budget);
-  using constraint = way === "opened" ? files!.reopen(vocabulary, compiled, budget) : compiled;
+  const isFromFiles = way === "opened" || each.open !== undefined;
+  using constraint = isFromFiles ? files!.reopen(each, vocabulary, compiled, budget) : compiled;
   checkInfo(constraint, each.info ?? {});
   runSteps(new Matcher(constraint, options), each, vocabulary);
 }
@@ -150,10 +155,18 @@ function kindName({ kind }: Constraint): string | undefined {
 
 // ---- Vocabularies and constraints
 
-export function newVocabulary({ size, tokens = [], single_bytes, model_id: modelId }: VocabularyData): Vocabulary {
+export function newVocabulary(data: VocabularyData): Vocabulary {
+  const { size, tokens = [], single_bytes, model_id: modelId } = data;
   if (size !== undefined) return new Vocabulary(size, { modelId });
   const all: Token[] = [...(single_bytes ? singleBytes : []), ...tokens];
-  return new Vocabulary(all.length, { tokenBytes: all.map(octets), flags: all.map(flagsOf), modelId });
+  const options = { tokenBytes: all.map(octets), flags: all.map(flagsOf), modelId };
+  return withTokenizer(data, new Vocabulary(all.length, options));
+}
+
+/** Of a vocabulary that was opened, too. */
+export function withTokenizer({ tokenizer }: VocabularyData, vocabulary: Vocabulary): Vocabulary {
+  if (tokenizer) vocabulary.setTokenizer(tokenizerOf(vocabulary));
+  return vocabulary;
 }
 
 const singleBytes = Array.from({ length: 256 }, (_, byte) => ({ hex: byte.toString(16).padStart(2, "0") }));

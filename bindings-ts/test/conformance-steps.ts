@@ -1,5 +1,14 @@
 /** Walking a matcher through the steps of a conformance case, and checking its state. */
-import { ElizaInferenceError, type Matcher, Mode, Step, type Vocabulary, fillBitmaps } from "../src/index.js";
+import {
+  ElizaInferenceError,
+  type Matcher,
+  Mode,
+  Step,
+  type Tokenize,
+  type Vocabulary,
+  fillBitmaps,
+  maskRows,
+} from "../src/index.js";
 import { expectEqual } from "./equal.js";
 
 export interface Piece {
@@ -49,6 +58,8 @@ interface CaseStep {
   n_threads?: number;
   n_words?: number;
   rows?: Row[];
+  calls?: CaseStep[];
+  forced?: number[];
   result?: string[];
   error?: Failure;
   expect?: Expectation;
@@ -112,15 +123,50 @@ const verbs: Record<string, Verb> = {
   mask: checkMask,
   sample: checkSample,
   fill_bitmaps: checkBitmaps,
+  reenter,
 };
 
-/** Byte by byte, each as the first token that is just this byte. */
-function acceptText(matcher: Matcher, step: CaseStep, vocabulary: Vocabulary): void {
+/** By the byte, the first token that is just this byte. */
+function tokensOfBytes(vocabulary: Vocabulary): Map<number, number> {
   const tokenOfByte = new Map<number, number>();
   for (let token = vocabulary.size - 1; token >= 0; token--) {
     const bytes = vocabulary.tokenBytes(token);
     if (bytes.length === 1 && vocabulary.flags(token) === 0) tokenOfByte.set(bytes[0]!, token);
   }
+  return tokenOfByte;
+}
+
+/** What the tokenizers of cases do first when they are asked. */
+let meanwhile: (() => void) | undefined;
+
+export function tokenizerOf(vocabulary: Vocabulary): Tokenize {
+  const tokenOfByte = tokensOfBytes(vocabulary);
+  return (text) => {
+    meanwhile?.();
+    return Array.from(text, (byte) => tokenOfByte.get(byte)!);
+  };
+}
+
+/** Calls a clone of the matcher from within a call on it. */
+function reenter(matcher: Matcher, { calls = [], forced }: CaseStep, vocabulary: Vocabulary): void {
+  const asked = matcher.clone();
+  let nAsked = 0;
+  meanwhile = () => {
+    nAsked++;
+    for (const call of calls) expectFailure(call.error!, () => verbs[call.do]!(asked, call, vocabulary));
+  };
+  try {
+    expectEqual([...asked.forced()], forced);
+  } finally {
+    meanwhile = undefined;
+    asked.close();
+  }
+  expectEqual(nAsked > 0, true);
+}
+
+/** Byte by byte. */
+function acceptText(matcher: Matcher, step: CaseStep, vocabulary: Vocabulary): void {
+  const tokenOfByte = tokensOfBytes(vocabulary);
   for (const [index, byte] of octets(step as Piece).entries()) {
     const bits = matcher.accept(tokenOfByte.get(byte)!);
     // Not by `expect`, which would take most of the time of a long text.
@@ -160,8 +206,30 @@ function checkBitmaps(matcher: Matcher, { rows = [], n_words, n_threads }: CaseS
       expectEqual(allowedOf(matchers[index]!), allowed);
       expectEqual(row, [...matchers[index]!.fillBitmap(new Int32Array(nWords))]);
     }
+    testMaskedRows(matchers, words, n_threads);
   } finally {
     for (const each of matchers) each.close();
+  }
+}
+
+/** -Infinity exactly where bitmaps have no bit, in rows that lie the other way round. */
+function testMaskedRows(matchers: Matcher[], words: Int32Array, nThreads = 0): void {
+  const nTokens = matchers[0]?.nTokens ?? 0;
+  const [nLogits, nWords] = [nTokens + 2, words.length / matchers.length];
+  const logits = new Float32Array(matchers.length * nLogits);
+  maskRows(matchers, logits, nLogits, { rows: [...matchers.keys()].reverse(), nThreads });
+  for (const index of matchers.keys()) {
+    const last = matchers.length - index;
+    const bits = words.subarray(index * nWords, (index + 1) * nWords);
+    const legal = Array.from(
+      { length: nLogits },
+      (_, token) => token < nTokens && (bits[token >> 5]! >>> (token & 31)) & 1,
+    );
+    const row = [...logits.subarray((last - 1) * nLogits, last * nLogits)];
+    expectEqual(
+      row,
+      legal.map((bit) => (bit ? 0 : -Infinity)),
+    );
   }
 }
 
@@ -183,6 +251,11 @@ function stepNames(bits: number): string[] {
 
 function check(matcher: Matcher, expected: Expectation = {}): void {
   for (const [key, value] of Object.entries(expected)) {
+    const { error } = Object(value) as { error?: Failure };
+    if (error) {
+      expectFailure(error, () => stateOf(matcher, key));
+      continue;
+    }
     const wanted = key === "forced_bytes" ? hexOf(octets(value as Octets)) : value;
     expectEqual({ [key]: stateOf(matcher, key) }, { [key]: wanted });
   }

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Budget, Constraint, ConstraintKind, Vocabulary } from "../src";
-import { type Case, type Open, newVocabulary, runCase, runsOf } from "./conformance-cases";
+import { type Case, type Open, newVocabulary, runCase, runsOf, withTokenizer } from "./conformance-cases";
 
 const folder = join(import.meta.dirname, "../../tests/conformance");
 const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
@@ -39,23 +39,30 @@ function save(vocabulary: Vocabulary, constraint: Constraint): void {
   constraint.save("constraint");
 }
 
-function reopen(vocabulary: Vocabulary, compiled: Constraint, { maskBytesMax }: Budget): Constraint {
+function reopen(each: Case, vocabulary: Vocabulary, compiled: Constraint, budget: Budget): Constraint {
   if (compiled.kind === ConstraintKind.TOKEN_TRIE) return compiled;
   compiled.prepare();
   save(vocabulary, compiled);
-  using opened = Vocabulary.open("vocabulary");
-  return Constraint.open(opened, "constraint", { maskBytesMax });
+  const how = howOf(each.open);
+  using opened = withTokenizer(each.vocabulary, Vocabulary.open("vocabulary", how));
+  const constraint = Constraint.open(opened, "constraint", { budget, ...how });
+  if (each.open?.emptied) for (const name of ["vocabulary", "constraint"]) writeFileSync(name, "");
+  return constraint;
+}
+
+function howOf(open?: Open): { trusted?: boolean; copy?: boolean } {
+  return open?.how ? { [open.how]: true } : {};
 }
 
 function openChanged(vocabulary: Vocabulary, constraint: Constraint, open: Open): void {
   save(vocabulary, constraint);
-  const path = open.path ?? open.as;
+  const path = open.path ?? open.as!;
   if (open.flip !== undefined || open.length !== undefined) {
     const bytes = readFileSync(path);
     if (open.flip !== undefined) bytes[open.flip < 0 ? bytes.length + open.flip : open.flip]! ^= 0xff;
     writeFileSync(path, bytes.subarray(0, open.length));
   }
-  if (open.as === "vocabulary") return Vocabulary.open(path).close();
+  if (open.as === "vocabulary") return Vocabulary.open(path, howOf(open)).close();
   using other = open.for ? newVocabulary(open.for) : null;
-  Constraint.open(other ?? vocabulary, path).close();
+  Constraint.open(other ?? vocabulary, path, howOf(open)).close();
 }

@@ -15,6 +15,7 @@ import {
   Vocabulary,
   fillBitmaps,
   grammars,
+  maskRows,
 } from "../src";
 import { failure } from "./support";
 
@@ -364,7 +365,7 @@ describe("Constraint", () => {
     using constraint = Constraint.lark(vocabulary, grammars.text("json"));
     constraint.prepare();
     constraint.save(path);
-    using opened = Constraint.open(vocabulary, path, { maskBytesMax: 1 << 20 });
+    using opened = Constraint.open(vocabulary, path, { budget: { maskBytesMax: 1 << 20 } });
     expect(opened.kind).toBe(ConstraintKind.GRAMMAR);
     const [matcher, mapped] = [new Matcher(constraint), new Matcher(opened)];
     for (const byte of Buffer.from('{"a": [12, nul')) {
@@ -483,6 +484,36 @@ describe("Matcher", () => {
     expect(failure(() => new Matcher(Constraint.regex(vocabulary, "a"), { spanTimeout: 0 })).statusName).toBe(
       "ELIZA_ERR_INVALID_ARG",
     );
+  });
+
+  test("the rows of a batch are masked in place", () => {
+    const constraint = Constraint.lark(vocabulary, grammars.text("json"));
+    const matchers = ['{"a"', "[1", "tru"].map((text) => {
+      const matcher = new Matcher(constraint);
+      accept(matcher, text);
+      return matcher;
+    });
+    const width = vocabulary.size + 3;
+    const expected = [2, 0, 1].map((place) => {
+      const row = new Float32Array(width).fill(1);
+      matchers[place]!.maskLogits(row);
+      return [...row];
+    });
+    for (const nThreads of [0, 2]) {
+      const logits = new Float32Array(4 * width).fill(1);
+      maskRows(matchers, logits, width, { rows: [1, 2, 0], nThreads });
+      expect([...logits.subarray(0, 3 * width)]).toEqual(expected.flat());
+      expect(logits.subarray(3 * width).every((logit) => logit === 1)).toBe(true);
+    }
+    const logits = new Float32Array(3 * width);
+    maskRows(matchers, logits, width);
+    expect(logits[vocabulary.size]).toBe(Number.NEGATIVE_INFINITY);
+    maskRows([], logits, width);
+    expect(failure(() => maskRows([matchers[0]!, matchers[0]!], logits, width)).message).toContain("twice");
+    expect(failure(() => maskRows(matchers, logits, width, { rows: [0, 1] })).message).toBe("rows: 2 for 3 matchers");
+    expect(failure(() => maskRows(matchers, logits, width, { rows: [0, 1, 3] })).message).toContain("rows[2]");
+    expect(failure(() => maskRows(matchers, logits, width + 1)).message).toContain("rows[2]");
+    expect(failure(() => maskRows(matchers, logits, vocabulary.size - 1)).statusName).toBe("ELIZA_ERR_INVALID_ARG");
   });
 
   test("many bitmaps at once, with threads", () => {

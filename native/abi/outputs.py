@@ -91,6 +91,8 @@ def typescript_argument(parameter: dict[str, Any], opaque: set[str]) -> str:
         return OPAQUE
     if parameter["ffi"] != "pointer":
         return str(parameter["ffi"])
+    if parameter["direction"] == "inout":
+        return WRITTEN
     if parameter["type"] in opaque or parameter.get("owner") == "freed":
         return OPAQUE
     return READ if parameter["direction"] == "in" else WRITTEN

@@ -362,10 +362,10 @@ int eliza_inference_constraint_create_lark(const eliza_vocab *vocab, const char 
 
 /*
  * Gives a grammar in Lark's notation (UTF-8) that `%import` names: `name` is `a.b` for `%import a.b.RULE` and for
- * `%import .a.b.RULE`; or what `@name` names: such a grammar, or a JSON Schema, which is a JSON object or `true` or `false`. If
- * there is one, sets `*out_text`, which is NULL, and `*out_len`; the text is copied at once,
- * and stays the caller's. A non-zero return cancels: ELIZA_ERR_CANCELLED. Called from the compiling thread, at most once for
- * each name that has a grammar; it may compile other constraints.
+ * `%import .a.b.RULE`; or what `@name` names: such a grammar, or a JSON Schema, which is a JSON object or `true` or `false`; or
+ * the schema that references in such schemas lead to by the URI `name`. If there is one, sets `*out_text`, which is NULL, and
+ * `*out_len`; the text is copied at once, and stays the caller's. A non-zero return cancels: ELIZA_ERR_CANCELLED. Called
+ * from the compiling thread, at most once for each name that has a grammar; it may compile other constraints.
  */
 typedef int (*eliza_grammar_callback)(const char *name, size_t name_len, const char **out_text, size_t *out_len,
                                       void *user_data);
@@ -481,7 +481,7 @@ int eliza_inference_constraint_save(const eliza_constraint *constraint, const ch
                                     char **out_error);
 
 /* Opens such a file by mapping it, whoever wrote it, for a vocabulary with the same fingerprint. Of `config` only
- * mask_bytes_max is read; the mapped tables do not count. A damaged file, or one for another
+ * mask_bytes_max and mask_ms_max are read; the mapped tables do not count. A damaged file, or one for another
  * vocabulary, is ELIZA_ERR_FILE_INVALID. The file must not change while the constraint lives; if it shrinks, the process
  * may be killed. Which texts a changed file allows is its writer's to say. The file of a JSON
  * Schema holds its text with the documents that it used, that of tags their descriptor, and is compiled again,
@@ -715,6 +715,21 @@ int eliza_inference_matcher_info(const eliza_matcher *matcher, eliza_matcher_inf
  * length of the array, at least the vocabulary size; logits beyond the vocabulary are masked too.
  * [updates logits] */
 int eliza_inference_matcher_mask_logits(eliza_matcher *matcher, float *logits, size_t n_logits);
+
+/* The floats of logits. */
+#define ELIZA_LOGITS_F32 0
+#define ELIZA_LOGITS_F16 1  /* IEEE 754, of 16 bits */
+#define ELIZA_LOGITS_BF16 2 /* the upper half of 32 bits */
+#define ELIZA_LOGITS_F64 3
+
+/* Sets the logits of illegal tokens to -inf in rows of a batch: matcher i has the row rows[i], or i with `rows` NULL, which
+ * begins that many times `stride` floats behind `logits`. `float_type` is one of ELIZA_LOGITS_*; `n_logits` is the length of a row,
+ * at least the vocabulary size and at most `stride`; `logits` is aligned as its floats are. Logits beyond the vocabulary are
+ * always masked; rows without a matcher stay. Masks that are not ready are computed first, with up to n_threads threads as in
+ * eliza_inference_matcher_fill_bitmaps; no matcher may occur twice. Returns the status of the first failure; no logit has
+ * changed then. [updates logits] */
+int eliza_inference_matcher_mask_rows(eliza_matcher *const *matchers, size_t n, void *logits, int float_type, size_t n_logits,
+                                      size_t stride, const uint32_t *rows, uint32_t n_threads);
 
 #define ELIZA_MODE_GREEDY 0  /* the highest legal logit, of equal ones the smallest id */
 #define ELIZA_MODE_SAMPLED 1 /* temperature, then top-p, over the legal tokens; then a draw */

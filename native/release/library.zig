@@ -115,7 +115,7 @@ pub fn addWebAssembly(b: *std.Build, config: Config) std.Build.LazyPath {
     return linked;
 }
 
-/// As a thread of `fill_bitmaps` has.
+/// As a thread of a batch has.
 const webassembly_stack_bytes = 1 << 20;
 
 /// The modules behind the root.
@@ -129,7 +129,7 @@ fn addParts(b: *std.Build, compiled: *std.Build.Step.Compile, options: Options) 
         shell.optimize = .small;
     }
     engine.addImport("message", message);
-    addUnite(b, engine);
+    addForProcessors(b, engine);
     shell.addImport("engine", engine);
     shell.addImport("message", message);
     shell.addOptions("config", options.config.module);
@@ -144,18 +144,26 @@ pub fn addGrammars(b: *std.Build, shell: *std.Build.Module) void {
     }
 }
 
-/// Gives `engine` the union of bitmaps: compiled for the target, and again for what is chosen at run time.
-pub fn addUnite(b: *std.Build, engine: *std.Build.Module) void {
+/// Gives `engine` what is compiled for the target, and again for processors that are told at run time: the union of bitmaps, and
+/// what writes logits.
+pub fn addForProcessors(b: *std.Build, engine: *std.Build.Module) void {
     const baseline = beside(b, engine, "native/src/engine/base/unite.zig");
     engine.addImport("unite", baseline);
     const target = engine.resolved_target.?;
     if (target.result.cpu.arch != .x86_64) return;
-    var query = target.query;
-    query.cpu_features_add.addFeatureSet(std.Target.x86.featureSet(&.{.avx2}));
     const avx2 = beside(b, engine, "native/src/engine/base/unite_avx2.zig");
-    avx2.resolved_target = b.resolveTargetQuery(query);
+    avx2.resolved_target = withFeatures(b, target, &.{.avx2});
     avx2.addImport("unite", baseline);
     engine.addImport("unite_avx2", avx2);
+    const avx512 = beside(b, engine, "native/src/engine/base/exclude_avx512.zig");
+    avx512.resolved_target = withFeatures(b, target, &.{ .avx512f, .avx512dq, .avx512bw, .avx512vl });
+    engine.addImport("exclude_avx512", avx512);
+}
+
+fn withFeatures(b: *std.Build, target: std.Build.ResolvedTarget, features: []const std.Target.x86.Feature) std.Build.ResolvedTarget {
+    var query = target.query;
+    query.cpu_features_add.addFeatureSet(std.Target.x86.featureSet(features));
+    return b.resolveTargetQuery(query);
 }
 
 /// The header in Zig. Its types are the same on every platform; it is translated for one whose C library Zig

@@ -2,7 +2,7 @@
 
     python3 tests/run.py test fuzz [TARGET...] [--seconds N] [--seed N] [--workers N] [--report]
 
-Each target first runs its regressions, then seeds and mutations of them for some seconds (50 by default), as many
+Each target first runs its regressions, then seeds and mutations of them for some seconds (60 by default), as many
 targets at a time as there are workers. The full test run has the same mutations each time, so that what it finds comes
 from a change. What is found stays in build/fuzz/findings, and fails the run; what was covered stays in
 build/fuzz/corpus, where the next run goes on. For a long run give hours in seconds, and --seed 0. --report writes
@@ -70,7 +70,7 @@ class Count:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(TARGETS))
-    parser.add_argument("--seconds", type=float, default=50, help="for each target")
+    parser.add_argument("--seconds", type=float, default=60, help="for each target")
     parser.add_argument("--seed", type=int, default=1, help="of the mutations; 0: another one each time")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="targets at a time")
     parser.add_argument("--report", action="store_true")

@@ -1,10 +1,12 @@
 #include "samples.h"
 
-enum kind { TREE, CHOICES, CANONICAL, REGEX, LARK, GBNF, EBNF, SCHEMA, TAGS };
+enum kind { TREE, CHOICES, CANONICAL, REGEX, LARK, COUNTED, GBNF, EBNF, SCHEMA, ANY_ORDER, TAGS };
 
 /* Their texts are quickly compiled, unless the machine is busy. */
 /* No time by the wall clock: what a sampler may not finish on a busy machine, it lets through. */
 static const eliza_compile_config_t within = {.struct_size = sizeof within, .mask_bytes_max = 4 << 20};
+
+static const eliza_json_schema_options_t any_order = {.struct_size = sizeof any_order, .order = ELIZA_JSON_ORDER_ANY};
 
 static const struct {
     enum kind kind;
@@ -44,6 +46,14 @@ static const struct {
     {TAGS, "{\"tags\": [{\"begin\": \"<a>\", \"regex\": \"[a-z]+\", \"end\": \"</a>\"}]}"},
     {TAGS, "{\"triggers\": [\"<\"], \"tags\": [{\"begin\": \"<a>\", \"json_schema\": {\"type\": \"integer\"}, \"end\": \"</a>\"}, "
            "{\"begin\": \"<b\", \"lark\": \"start: \\\"x\\\" start | \", \"end\": \"b\"}], \"at_least\": 1, \"excludes\": [\"no\"]}"},
+    {COUNTED, "start: word \".\" start?\nword[max_tokens=2]: /[a-z]+/\n"},
+    {COUNTED, "start: (name | doc | <[292]> | \"true\")+\nname[max_tokens=3]: /[a-z ]+/\n"
+              "doc[max_tokens=5]: \"<\" inner \">\"\ninner: %json {\"type\": [\"array\", \"boolean\"]}\n"},
+    {ANY_ORDER, "{\"type\": \"object\", \"properties\": {\"a\": {\"type\": \"string\", \"maxLength\": 3}, "
+                "\"b\": {\"$ref\": \"#\"}, \"ab\": true}, \"required\": [\"ab\", \"c\"], "
+                "\"additionalProperties\": {\"type\": \"integer\"}, \"maxProperties\": 4}"},
+    {TAGS, "{\"tags\": [{\"begin\": \"<a>\", \"lark\": \"start: a \\\"b\\\"\\na[max_tokens=2]: /[a-z]+/\", \"end\": \"</a>\"}, "
+           "{\"begin\": \"{\", \"gbnf\": \"root ::= \\\"a\\\" root \\\"b\\\" | \\\"\\\"\", \"end\": \"}\"}], \"at_least\": 2}"},
 };
 
 static int create_choices(const eliza_vocab *vocab, const char *text, uint32_t flags, eliza_constraint **out) {
@@ -67,10 +77,12 @@ static int create(enum kind kind, const char *text, const eliza_vocab *vocab, el
         case CHOICES: return create_choices(vocab, text, 0, out);
         case CANONICAL: return create_choices(vocab, text, ELIZA_CHOICES_CANONICAL, out);
         case REGEX: return eliza_inference_constraint_create_regex(vocab, text, n, 0, &within, out, NULL);
-        case LARK: return eliza_inference_constraint_create_lark(vocab, text, n, &within, out, NULL);
+        case LARK:
+        case COUNTED: return eliza_inference_constraint_create_lark(vocab, text, n, &within, out, NULL);
         case GBNF: return eliza_inference_constraint_create_gbnf(vocab, text, n, NULL, 0, 0, &within, out, NULL);
         case EBNF: return eliza_inference_constraint_create_gbnf(vocab, text, n, NULL, 0, ELIZA_GBNF_EBNF, &within, out, NULL);
         case SCHEMA: return eliza_inference_constraint_create_json_schema(vocab, text, n, NULL, &within, out, NULL);
+        case ANY_ORDER: return eliza_inference_constraint_create_json_schema(vocab, text, n, &any_order, &within, out, NULL);
         default: return eliza_inference_constraint_create_tags(vocab, (const uint8_t *)text, n, &within, out, NULL);
     }
 }
@@ -90,5 +102,5 @@ const char *sample_text(uint32_t which) {
 
 bool sample_takes_any_tokens(uint32_t which) {
     enum kind kind = samples[which].kind;
-    return kind == CHOICES || kind == REGEX || kind == LARK || kind == SCHEMA;
+    return kind == CHOICES || kind == REGEX || kind == LARK || kind == SCHEMA || kind == ANY_ORDER;
 }

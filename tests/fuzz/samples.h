@@ -4,7 +4,7 @@
 
 #include "fuzz.h"
 
-enum { N_TREES = 5, N_SAMPLES = 20 };
+enum { N_TREES = 5, N_SAMPLES = 24 };
 
 /* Of the vocabulary, or of one with the same tokens; the first N_TREES are token tries. Owned by the caller. */
 eliza_constraint *sample(uint32_t which, const eliza_vocab *vocab);

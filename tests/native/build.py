@@ -183,7 +183,7 @@ class Programs:
         if model is None:
             return 0
         program = self.compile("long_test", ["-std=c11", *WARNINGS], HERE / "long_test.c")
-        return int(self.run(program, [str(self.folder), "20", "1", str(model.resolve())]).returncode != 0)
+        return int(self.run(program, [str(self.folder), "30", "1", str(model.resolve())]).returncode != 0)
 
     def run_oom_test(self) -> int:
         """Has allocation functions of its own, so that it always runs without valgrind."""

@@ -163,6 +163,7 @@ typedef struct {
     eliza_span_state_t state;
     int form;
     uint64_t allowed; /* hash of the allowed set */
+    int can_tell_forced;
     size_t n_forced;
 } look_of;
 
@@ -183,13 +184,13 @@ static look_of look(eliza_matcher *matcher) {
     int32_t *words = make_bitmap(matcher, &seen.form);
     for (size_t i = 0; i < n_bitmap_words; i++) seen.allowed = (seen.allowed ^ (uint32_t)words[i]) * 0x9e3779b97f4a7c15u;
     free(words);
-    expect_number("forced", eliza_inference_matcher_forced(matcher, NULL, 0, &seen.n_forced), ELIZA_OK);
+    seen.can_tell_forced = eliza_inference_matcher_forced(matcher, NULL, 0, &seen.n_forced) == ELIZA_OK;
     return seen;
 }
 
 static int same_look(const look_of *a, const look_of *b) {
     return memcmp(&a->state, &b->state, sizeof a->state) == 0 && a->form == b->form && a->allowed == b->allowed &&
-           a->n_forced == b->n_forced;
+           a->can_tell_forced == b->can_tell_forced && a->n_forced == b->n_forced;
 }
 
 static void expect_bits(const int32_t *words, size_t n_words, const json *allowed) {
@@ -224,8 +225,16 @@ static void expect_allowed(eliza_matcher *matcher, const eliza_span_state_t *sta
     free(words);
 }
 
+/* Whether what is expected is that asking fails, which has given this status. */
+static int expects_failure(eliza_matcher *matcher, int status, const json *expected) {
+    const json *error = expected->type == JSON_OBJECT ? json_get(expected, "error") : NULL;
+    if (error) expect_failure(status, eliza_inference_matcher_last_error(matcher), error);
+    return error != NULL;
+}
+
 static void expect_forced_bytes(eliza_matcher *matcher, const eliza_span_state_t *state, const json *expected) {
     (void)state;
+    if (expects_failure(matcher, eliza_inference_matcher_forced_bytes(matcher, NULL, 0, &(size_t){0}), expected)) return;
     buffer wanted = octets(expected);
     size_t length = 0;
     expect_number("forced bytes", eliza_inference_matcher_forced_bytes(matcher, NULL, 0, &length), ELIZA_OK);
@@ -242,6 +251,7 @@ static void expect_forced_bytes(eliza_matcher *matcher, const eliza_span_state_t
 static void expect_forced(eliza_matcher *matcher, const eliza_span_state_t *state, const json *expected) {
     (void)state;
     size_t length = 0;
+    if (expects_failure(matcher, eliza_inference_matcher_forced(matcher, NULL, 0, &length), expected)) return;
     expect_number("forced", eliza_inference_matcher_forced(matcher, NULL, 0, &length), ELIZA_OK);
     int32_t *run = malloc((length + 1) * sizeof *run);
     run[length] = 12345;
@@ -402,6 +412,25 @@ static int run_sample(eliza_matcher *matcher, const json *step) {
     return status;
 }
 
+/* -inf in logits exactly where bitmaps have no bit, in rows that lie the other way round. */
+static void expect_masked_rows(eliza_matcher *const *matchers, size_t n, const int32_t *words, size_t n_words, uint32_t n_threads) {
+    size_t n_logits = n_tokens + 2, stride = n_logits + 1;
+    float *logits = calloc(n * stride + 1, sizeof *logits);
+    uint32_t *rows = calloc(n + 1, sizeof *rows);
+    for (size_t i = 0; i < n; i++) rows[i] = (uint32_t)(n - 1 - i);
+    int status = eliza_inference_matcher_mask_rows(matchers, n, logits, ELIZA_LOGITS_F32, n_logits, stride, rows, n_threads);
+    expect_number("mask_rows", status, ELIZA_OK);
+    for (size_t i = 0; i < n; i++) {
+        const float *row = logits + rows[i] * stride;
+        for (size_t token = 0; token < stride; token++) {
+            int is_legal = token < n_tokens && (uint32_t)words[i * n_words + token / 32] >> token % 32 & 1;
+            if ((row[token] == 0) != (is_legal || token >= n_logits)) expect_number("wrong logit of token", (long long)token, -1);
+        }
+    }
+    free(logits);
+    free(rows);
+}
+
 /* Of clones, each taken back to its place: all at once as one by one. */
 static int run_fill_bitmaps(eliza_matcher *matcher, const json *step) {
     const json *rows = json_get(step, "rows");
@@ -413,8 +442,9 @@ static int run_fill_bitmaps(eliza_matcher *matcher, const json *step) {
         expect_number("clone", eliza_inference_matcher_clone(matcher, &clones[i]), ELIZA_OK);
         expect_number("rollback", eliza_inference_matcher_rollback(clones[i], n), ELIZA_OK);
     }
-    int status = eliza_inference_matcher_fill_bitmaps(clones, rows->length, words, n_words,
-                                                      (uint32_t)json_integer(step, "n_threads", 0));
+    uint32_t n_threads = (uint32_t)json_integer(step, "n_threads", 0);
+    int status = eliza_inference_matcher_fill_bitmaps(clones, rows->length, words, n_words, n_threads);
+    if (status == ELIZA_OK) expect_masked_rows(clones, rows->length, words, n_words, n_threads);
     for (size_t i = 0; i < rows->length; i++) {
         const int32_t *row = words + i * n_words;
         if (status == ELIZA_OK) {
@@ -428,6 +458,26 @@ static int run_fill_bitmaps(eliza_matcher *matcher, const json *step) {
     free(words);
     free(alone);
     return status;
+}
+
+/* What the tokenizer of a case does first when it is asked. */
+static struct {
+    eliza_matcher *matcher; /* NULL: nothing */
+    const json *calls;
+    size_t n_asked;
+} meanwhile;
+
+/* Calls a clone of the matcher from within a call on it. */
+static int run_reenter(eliza_matcher *matcher, const json *step) {
+    expect_number("clone", eliza_inference_matcher_clone(matcher, &meanwhile.matcher), ELIZA_OK);
+    eliza_matcher *asked = meanwhile.matcher;
+    meanwhile.calls = json_get(step, "calls");
+    meanwhile.n_asked = 0;
+    expect_forced(asked, NULL, json_get(step, "forced"));
+    meanwhile.matcher = NULL;
+    eliza_inference_matcher_free(asked);
+    expect_number("the tokenizer was asked", meanwhile.n_asked > 0, 1);
+    return ELIZA_OK;
 }
 
 /* All but `clone`, which run_steps does. */
@@ -446,20 +496,35 @@ static const struct {
     {"mask", run_mask},
     {"sample", run_sample},
     {"fill_bitmaps", run_fill_bitmaps},
+    {"reenter", run_reenter},
 };
+
+/* Of a status, which is that of the call. */
+static int run_verb(eliza_matcher *matcher, const json *step) {
+    for (size_t verb = 0; verb < COUNT(verbs); verb++)
+        if (json_is(json_get(step, "do"), verbs[verb].name)) return verbs[verb].run(matcher, step);
+    fail("unknown verb");
+    return ELIZA_OK;
+}
+
+static int32_t tokenize_by_bytes(const uint8_t *text, size_t length, int32_t *out, size_t cap, void *user_data) {
+    (void)user_data;
+    for (size_t i = 0; meanwhile.matcher && i < meanwhile.calls->length; i++) {
+        const json *call = &meanwhile.calls->items[i];
+        int status = run_verb(meanwhile.matcher, call);
+        expect_failure(status, eliza_inference_matcher_last_error(meanwhile.matcher), json_get(call, "error"));
+    }
+    meanwhile.n_asked++;
+    for (size_t i = 0; i < length && i < cap; i++) out[i] = token_of_byte[text[i]];
+    return (int32_t)length;
+}
 
 /* The steps */
 
 static void run_step(eliza_matcher *matcher, const json *step) {
     const json *error = json_get(step, "error");
-    size_t verb = 0;
-    while (verb < COUNT(verbs) && !json_is(json_get(step, "do"), verbs[verb].name)) verb++;
-    if (verb == COUNT(verbs)) {
-        fail("unknown verb");
-        return;
-    }
     look_of before = look(matcher);
-    int status = verbs[verb].run(matcher, step);
+    int status = run_verb(matcher, step);
     if (!error) {
         expect_number("status", status, ELIZA_OK);
         return;
@@ -494,6 +559,11 @@ static void run_steps(eliza_matcher *matcher, const json *steps, size_t first) {
 
 /* Vocabularies */
 
+static void set_tokenizer(eliza_vocab *vocab, const json *data) {
+    if (!json_get(data, "tokenizer")) return;
+    expect_number("set_tokenizer", eliza_inference_vocab_set_tokenizer(vocab, tokenize_by_bytes, NULL), ELIZA_OK);
+}
+
 static eliza_vocab *make_vocabulary(const json *data) {
     static const char *const flag_names[] = {"special", "end_of_generation", "unused"};
     const json *tokens = json_get(data, "tokens"), *model_id = json_get(data, "model_id");
@@ -526,6 +596,7 @@ static eliza_vocab *make_vocabulary(const json *data) {
                                    .model_id_len = model_id ? model_id->length : 0};
     eliza_vocab *vocab = NULL;
     expect_number("vocabulary", eliza_inference_vocab_create(&config, &vocab, NULL), ELIZA_OK);
+    set_tokenizer(vocab, data);
     free(bytes.bytes);
     free(offsets);
     free(flags);
@@ -553,6 +624,7 @@ static eliza_compile_config_t config_of(const run_of *run) {
                                     .bytes_max = (uint64_t)json_integer(budget, "bytes_max", 0),
                                     .ms_max = (uint64_t)json_integer(budget, "ms_max", 0),
                                     .mask_bytes_max = run->way == UNKEPT ? 1 : mask_bytes_max,
+                                    .mask_ms_max = (uint64_t)json_integer(budget, "mask_ms_max", 0),
                                     .cancel = cancel ? say : NULL,
                                     .user_data = (void *)cancel};
 }
@@ -690,8 +762,19 @@ static int save_both(const eliza_vocab *vocab, const eliza_constraint *constrain
     return status ? status : eliza_inference_constraint_save(constraint, CONSTRAINT_FILE, strlen(CONSTRAINT_FILE), error);
 }
 
+static uint32_t flags_of(const json *open) {
+    const json *how = json_get(open, "how");
+    return !how ? 0 : json_is(how, "copy") ? ELIZA_OPEN_COPY : ELIZA_OPEN_TRUSTED;
+}
+
+static void empty_file(const char *path) {
+    FILE *file = fopen(path, "wb");
+    fclose(file);
+}
+
 /* Takes the place of what was compiled. */
 static void reopen(const run_of *run, eliza_vocab **vocab, eliza_constraint **constraint) {
+    const json *open = json_get(run->data, "open");
     eliza_recognizer_info_t info = {.struct_size = sizeof info};
     eliza_compile_config_t config = config_of(run);
     expect_number("info", eliza_inference_constraint_recognizer_info(*constraint, &info), ELIZA_OK);
@@ -700,10 +783,15 @@ static void reopen(const run_of *run, eliza_vocab **vocab, eliza_constraint **co
     expect_number("save", save_both(*vocab, *constraint, NULL), ELIZA_OK);
     eliza_inference_constraint_free(*constraint);
     eliza_inference_vocab_free(*vocab);
-    expect_number("open", eliza_inference_vocab_open(VOCABULARY_FILE, strlen(VOCABULARY_FILE), vocab, NULL), ELIZA_OK);
-    expect_number("open",
-                  eliza_inference_constraint_open(*vocab, CONSTRAINT_FILE, strlen(CONSTRAINT_FILE), &config, constraint, NULL),
-                  ELIZA_OK);
+    int status = eliza_inference_vocab_open_with(VOCABULARY_FILE, strlen(VOCABULARY_FILE), flags_of(open), vocab, NULL);
+    expect_number("open", status, ELIZA_OK);
+    set_tokenizer(*vocab, json_get(run->data, "vocabulary"));
+    status = eliza_inference_constraint_open_with(*vocab, CONSTRAINT_FILE, strlen(CONSTRAINT_FILE), flags_of(open), &config,
+                                                  constraint, NULL);
+    expect_number("open", status, ELIZA_OK);
+    if (!json_get(open, "emptied")) return;
+    empty_file(VOCABULARY_FILE);
+    empty_file(CONSTRAINT_FILE);
 }
 
 /* Offsets and lengths below 0 are from the end. */
@@ -729,10 +817,11 @@ static int open_changed(const json *data, const eliza_vocab *vocab, const eliza_
     if (status) return status;
     change_file(path->text, json_get(data, "flip"), json_get(data, "length"));
     if (json_is(as, "vocabulary")) {
-        status = eliza_inference_vocab_open(path->text, path->length, &opened, error);
+        status = eliza_inference_vocab_open_with(path->text, path->length, flags_of(data), &opened, error);
     } else {
         if (other) owner = make_vocabulary(other);
-        status = eliza_inference_constraint_open(owner ? owner : vocab, path->text, path->length, NULL, &made, error);
+        const eliza_vocab *own = owner ? owner : vocab;
+        status = eliza_inference_constraint_open_with(own, path->text, path->length, flags_of(data), NULL, &made, error);
     }
     expect_number("something is opened", opened || made, 0);
     eliza_inference_constraint_free(made);
@@ -812,8 +901,8 @@ static void run_case(const run_of *run) {
     char *message = NULL;
     eliza_vocab *vocab = make_vocabulary(json_get(data, "vocabulary"));
     int status = compile(run, vocab, &constraint, &message);
-    if (status == ELIZA_OK && open) status = open_changed(open, vocab, constraint, &message);
-    if (status == ELIZA_OK && run->way == OPENED) reopen(run, &vocab, &constraint);
+    if (status == ELIZA_OK && open && error) status = open_changed(open, vocab, constraint, &message);
+    if (status == ELIZA_OK && (run->way == OPENED || (open && !error))) reopen(run, &vocab, &constraint);
     if (status == ELIZA_OK) {
         expect_info(constraint, json_get(data, "info"));
         status = make_matcher(data, constraint, &matcher, &message);
@@ -835,14 +924,14 @@ static void run_case(const run_of *run) {
     eliza_inference_matcher_free(matcher);
 }
 
-/* Once for each payload; without payloads once for each way, if it compiles at all. */
+/* Once for each payload; without payloads once for each way, if it compiles at all and the case says no way itself. */
 static size_t run_each(const json *data) {
     const json *payloads = json_get(json_get(data, "constraint"), "token_trie");
     if (payloads) {
         for (size_t i = 0; i < payloads->length; i++) run_case(&(run_of){data, &payloads->items[i], COMPILED});
         return payloads->length;
     }
-    size_t n_ways = json_get(data, "error") ? 1 : N_WAYS;
+    size_t n_ways = json_get(data, "error") || json_get(data, "open") ? 1 : N_WAYS;
     for (size_t way = 0; way < n_ways; way++) run_case(&(run_of){data, NULL, (way_of)way});
     return n_ways;
 }

@@ -58,7 +58,7 @@ fn runFile(report: *Report, file: []const u8, text: []const u8) !void {
                 try runCase(report, .{ .case = case, .payload = payload });
             }
         } else for (std.enums.values(Way)) |way| {
-            if (way != .compiled and get(case, "error") != null) continue;
+            if (way != .compiled and (get(case, "error") != null or get(case, "open") != null)) continue;
             report.begin(file, name, @tagName(way));
             try runCase(report, .{ .case = case, .way = way });
         }
@@ -195,12 +195,18 @@ fn makeVocabulary(arena: std.mem.Allocator, data: Value, diag: *Diagnostic) !*Vo
         try offsets.append(arena, bytes.items.len);
         try flags.append(arena, flagsOf(token));
     }
-    return Vocabulary.create(gpa, .{
+    const vocabulary = try Vocabulary.create(gpa, .{
         .n = @intCast(flags.items.len),
         .bytes = bytes.items,
         .offsets = offsets.items,
         .flags = flags.items,
     }, model_id, diag);
+    setTokenizer(vocabulary, data);
+    return vocabulary;
+}
+
+fn setTokenizer(vocabulary: *Vocabulary, data: Value) void {
+    if (get(data, "tokenizer") != null) vocabulary.tokenizer = .{ .callback = Meanwhile.tokenize, .user_data = vocabulary };
 }
 
 fn flagsOf(token: Value) eliza.vocabulary.Flags {
@@ -241,17 +247,27 @@ fn appendOctets(arena: std.mem.Allocator, bytes: *std.ArrayList(u8), value: Valu
 fn makeConstraint(r: *Report, arena: std.mem.Allocator, vocabulary: *Vocabulary, run: Run, diag: *Diagnostic) !*Constraint {
     const settings = settingsOf(run);
     const compiled = try compile(.{ .arena = arena, .vocabulary = vocabulary, .run = run, .settings = settings, .diag = diag });
-    if (get(run.case, "open")) |open| {
-        defer compiled.release();
-        return openChanged(r, arena, compiled, open, diag);
-    }
-    if (run.way != .opened or compiled.recognizer() == null) return compiled;
+    const open = get(run.case, "open");
+    if (open == null and (run.way != .opened or compiled.recognizer() == null)) return compiled;
     defer compiled.release();
+    if (open != null and get(run.case, "error") != null) return openChanged(r, arena, compiled, open.?, diag);
     try compiled.compiled.prepare(&.{}, diag);
     try save(r, arena, compiled, diag);
-    const opened = try eliza.files.openVocabulary(gpa, try r.path(arena, "vocabulary"), .{}, diag);
+    const paths = .{ try r.path(arena, "vocabulary"), try r.path(arena, "constraint") };
+    const opened = try eliza.files.openVocabulary(gpa, paths[0], howOf(open), diag);
     defer opened.release();
-    return openConstraint(opened, try r.path(arena, "constraint"), settings, diag);
+    setTokenizer(opened, get(run.case, "vocabulary").?);
+    const constraint = try openConstraint(opened, paths[1], howOf(open), settings, diag);
+    errdefer constraint.release();
+    if (open != null and get(open.?, "emptied") != null) inline for (paths) |path| {
+        try std.Io.Dir.cwd().writeFile(std.testing.io, .{ .sub_path = path, .data = "" });
+    };
+    return constraint;
+}
+
+fn howOf(open: ?Value) eliza.files.How {
+    const how = get(open orelse return .{}, "how") orelse return .{};
+    return if (std.mem.eql(u8, how.string, "copy")) .{ .copy = true } else .{ .trusted = true };
 }
 
 fn settingsOf(run: Run) eliza.compile.Settings {
@@ -262,6 +278,7 @@ fn settingsOf(run: Run) eliza.compile.Settings {
         // The C boundary adds it to the clock: what is 1 here is long over.
         if (get(budget, "ms_max")) |n| settings.budget.deadline_ns = if (n.integer == 1) 1 else std.math.maxInt(u64);
         if (get(budget, "mask_bytes_max")) |n| settings.mask_bytes_max = @intCast(n.integer);
+        if (get(budget, "mask_ms_max")) |n| settings.mask_ms_max = @intCast(n.integer);
         if (get(budget, "cancel")) |says| settings.budget.cancel = if (says.bool) &Answer.yes else &Answer.no;
     }
     if (run.way == .unkept) settings.mask_bytes_max = 1;
@@ -419,8 +436,14 @@ fn save(r: *const Report, arena: std.mem.Allocator, constraint: *const Constrain
     try eliza.files.saveRecognizer(gpa, compiled, try r.path(arena, "constraint"), diag);
 }
 
-fn openConstraint(vocabulary: *const Vocabulary, path: []const u8, settings: eliza.compile.Settings, diag: *Diagnostic) !*Constraint {
-    const opened = try eliza.files.openRecognizer(gpa, vocabulary, path, .{}, settings, diag);
+fn openConstraint(
+    vocabulary: *const Vocabulary,
+    path: []const u8,
+    how: eliza.files.How,
+    settings: eliza.compile.Settings,
+    diag: *Diagnostic,
+) !*Constraint {
+    const opened = try eliza.files.openRecognizer(gpa, vocabulary, path, how, settings, diag);
     errdefer opened.release();
     return Constraint.create(gpa, vocabulary, .{ .recognizer = opened }, diag);
 }
@@ -432,12 +455,12 @@ fn openChanged(r: *Report, arena: std.mem.Allocator, compiled: *const Constraint
     const path = try r.path(arena, if (get(open, "path")) |other| other.string else as);
     try change(arena, path, open);
     if (std.mem.eql(u8, as, "vocabulary")) {
-        (try eliza.files.openVocabulary(gpa, path, .{}, diag)).release();
+        (try eliza.files.openVocabulary(gpa, path, howOf(open), diag)).release();
         return diag.fail(.ok, "the vocabulary was opened", .{});
     }
     const other = if (get(open, "for")) |tokens| try makeVocabulary(arena, tokens, diag) else null;
     defer if (other) |vocabulary| vocabulary.release();
-    return openConstraint(other orelse compiled.vocabulary, path, .{}, diag);
+    return openConstraint(other orelse compiled.vocabulary, path, howOf(open), .{}, diag);
 }
 
 /// Offsets and lengths below 0 are from the end.
@@ -518,6 +541,7 @@ const verbs: std.StaticStringMap(*const fn (*Report, *Matcher, Value) anyerror!v
     .{ "mask", mask },
     .{ "sample", sample },
     .{ "fill_bitmaps", fillBitmaps },
+    .{ "reenter", reenter },
 });
 
 fn runStep(r: *Report, matcher: *Matcher, step: Value) !void {
@@ -553,15 +577,20 @@ fn setSeed(_: *Report, matcher: *Matcher, step: Value) !void {
     matcher.sampler.rng = .{ .state = @intCast(get(step, "seed").?.integer) };
 }
 
-/// Each byte as the first token that is just this byte.
-fn acceptText(r: *Report, matcher: *Matcher, step: Value) !void {
-    const vocabulary = matcher.constraint.vocabulary;
+/// Of each byte the first token that is just this byte.
+fn tokensOfBytes(vocabulary: *const Vocabulary) [256]i32 {
     var tokens: [256]i32 = @splat(-1);
     for (0..vocabulary.tokens.n) |i| {
         const token: u32 = @intCast(vocabulary.tokens.n - 1 - i);
         const bytes = vocabulary.tokens.bytesOf(token);
         if (bytes.len == 1 and std.meta.eql(vocabulary.tokens.flagsOf(token), .{})) tokens[bytes[0]] = @intCast(token);
     }
+    return tokens;
+}
+
+/// Byte by byte.
+fn acceptText(r: *Report, matcher: *Matcher, step: Value) !void {
+    const tokens = tokensOfBytes(matcher.constraint.vocabulary);
     var arena: std.heap.ArenaAllocator = .init(gpa);
     defer arena.deinit();
     for (try octets(arena.allocator(), step)) |byte| {
@@ -637,6 +666,41 @@ fn fillBitmaps(r: *Report, matcher: *Matcher, step: Value) !void {
         _ = try clone.fillBitmap(alone);
         if (!std.mem.eql(u32, alone, filled)) r.fail("row {d} is not the bitmap of its matcher", .{i});
     }
+}
+
+/// What the tokenizer of a case does first when it is asked.
+const Meanwhile = struct {
+    var report: *Report = undefined;
+    var matcher: ?*Matcher = null;
+    var calls: []const Value = &.{};
+    var n_asked: usize = 0;
+
+    /// Whatever is called on a busy matcher the C boundary refuses.
+    fn tokenize(text: [*]const u8, text_len: usize, out: [*]i32, cap: usize, user_data: ?*anyopaque) callconv(.c) i32 {
+        const vocabulary: *const Vocabulary = @ptrCast(@alignCast(user_data));
+        if (matcher) |m| {
+            var diag: Diagnostic = .{};
+            diag.fail(.busy, "not allowed inside a callback of a call on the same matcher", .{}) catch {};
+            if (!m.is_busy) report.fail("the matcher may be called", .{});
+            for (calls) |call| report.expectFailure(get(call, "error").?, &diag);
+        }
+        n_asked += 1;
+        const tokens = tokensOfBytes(vocabulary);
+        for (0..@min(text_len, cap)) |i| out[i] = tokens[text[i]];
+        return @intCast(text_len);
+    }
+};
+
+fn reenter(r: *Report, matcher: *Matcher, step: Value) !void {
+    const asked = try matcher.clone();
+    defer asked.destroy();
+    Meanwhile.report = r;
+    Meanwhile.matcher = asked;
+    defer Meanwhile.matcher = null;
+    Meanwhile.calls = get(step, "calls").?.array.items;
+    Meanwhile.n_asked = 0;
+    try expectForced(r, get(step, "forced").?, asked);
+    if (Meanwhile.n_asked == 0) r.fail("the tokenizer was not asked", .{});
 }
 
 fn makeLogits(matcher: *const Matcher, step: Value) ![]f32 {
@@ -764,6 +828,7 @@ fn expectBits(r: *Report, expected: Value, matcher: *const Matcher, words: []con
 
 fn expectForced(r: *Report, expected: Value, matcher: *Matcher) !void {
     var run: [512]i32 = undefined;
+    if (failureOf(expected)) |failure| return expectAskingFails(r, failure, matcher, matcher.forced(&run));
     r.expectIds("forced", expected.array.items, run[0..@min(try matcher.forced(&run), run.len)]);
 }
 
@@ -771,7 +836,17 @@ fn expectForcedBytes(r: *Report, expected: Value, matcher: *Matcher) !void {
     var arena: std.heap.ArenaAllocator = .init(gpa);
     defer arena.deinit();
     var run: [4096]u8 = undefined;
+    if (failureOf(expected)) |failure| return expectAskingFails(r, failure, matcher, matcher.forcedBytes(&run));
     r.expectText("forced_bytes", try octets(arena.allocator(), expected), run[0..@min(try matcher.forcedBytes(&run), run.len)]);
+}
+
+fn failureOf(expected: Value) ?Value {
+    return if (expected == .object) get(expected, "error") else null;
+}
+
+fn expectAskingFails(r: *Report, expected: Value, matcher: *const Matcher, answer: error{Failed}!usize) void {
+    _ = answer catch return r.expectFailure(expected, &matcher.diag);
+    r.fail("asking did not fail", .{});
 }
 
 fn expectLeaf(r: *Report, expected: Value, matcher: *const Matcher) void {

@@ -482,6 +482,12 @@ static int session_of_options(void) {
     if (!works(eliza_inference_matcher_fill_bitmaps(copies, 2, words, N_WORDS, 1)))
         CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(copies, 2, words, N_WORDS, 1), ELIZA_OK);
     CHECK(memcmp(words, words + N_WORDS, sizeof words / 2) == 0);
+    float rows[2][N_TOKENS] = {{0}};
+    if (!works(eliza_inference_matcher_mask_rows(copies, 2, rows, ELIZA_LOGITS_F32, N_TOKENS, N_TOKENS, NULL, 1))) {
+        CHECK(rows[0]['x'] == 0 && rows[1]['x'] == 0); /* all or nothing */
+        CHECK_EQUAL(eliza_inference_matcher_mask_rows(copies, 2, rows, ELIZA_LOGITS_F32, N_TOKENS, N_TOKENS, NULL, 1), ELIZA_OK);
+    }
+    CHECK(rows[0]['x'] < 0 && rows[1]['x'] < 0);
     for (int i = 0; i < 2; i++) eliza_inference_matcher_free(copies[i]);
     eliza_inference_matcher_free(matcher);
     eliza_inference_constraint_free(canonical);

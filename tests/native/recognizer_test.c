@@ -681,6 +681,7 @@ static int32_t uses_the_matcher(const uint8_t *text, size_t length, int32_t *out
     CHECK_EQUAL(eliza_inference_matcher_bitmap(matcher, &lent, &n), ELIZA_ERR_BUSY);
     CHECK_EQUAL(eliza_inference_matcher_fill_bitmap(matcher, words, 32), ELIZA_ERR_BUSY);
     CHECK_EQUAL(eliza_inference_matcher_fill_bitmaps(&matcher, 1, words, 32, 1), ELIZA_ERR_BUSY);
+    CHECK_EQUAL(eliza_inference_matcher_mask_rows(&matcher, 1, logits, ELIZA_LOGITS_F32, 4, 4, NULL, 1), ELIZA_ERR_BUSY);
     CHECK_EQUAL(eliza_inference_matcher_can_stop(matcher), ELIZA_ERR_BUSY);
     CHECK_EQUAL(eliza_inference_matcher_forced(matcher, words, 32, &n), ELIZA_ERR_BUSY);
     CHECK_EQUAL(eliza_inference_matcher_forced_bytes(matcher, bytes, 4, &n), ELIZA_ERR_BUSY);
@@ -929,6 +930,55 @@ static void check_sampling(eliza_matcher *matcher) {
     for (int32_t i = 0; i < N_TOKENS; i++) CHECK((logits[i] == 0) == (words[i / 32] >> (i % 32) & 1));
 }
 
+/* Whether the number at `place` is -inf: its bits, in the bytes of a row of any type. */
+static int is_lowest(const unsigned char *row, int type, size_t place) {
+    uint64_t bits = 0;
+    static const uint64_t lowest[] = {0xff800000u, 0xfc00u, 0xff80u, 0xfff0000000000000u};
+    static const size_t sizes[] = {4, 2, 2, 8};
+    memcpy(&bits, row + place * sizes[type], sizes[type]); /* little-endian, as all processors that this runs on */
+    return bits == lowest[type];
+}
+
+static void test_logits_of_rows(eliza_matcher *matcher, eliza_matcher *other) {
+    static const size_t sizes[] = {4, 2, 2, 8};
+    enum { N_LOGITS = N_TOKENS + 3, STRIDE = N_LOGITS + 4, N_ROWS = 4 };
+    static double memory[N_ROWS * STRIDE]; /* of the largest type */
+    unsigned char *bytes = (unsigned char *)memory;
+    eliza_matcher *pair[] = {matcher, other, NULL};
+    const uint32_t rows[] = {3, 1};
+    int32_t words[2][N_WORDS];
+    for (int i = 0; i < 2; i++) CHECK(eliza_inference_matcher_fill_bitmap(pair[i], words[i], N_WORDS) >= 0);
+    for (int type = ELIZA_LOGITS_F32; type <= ELIZA_LOGITS_F64; type++) {
+        memset(memory, 0, sizeof memory);
+        CHECK_EQUAL(eliza_inference_matcher_mask_rows(pair, 2, memory, type, N_LOGITS, STRIDE, rows, 2), ELIZA_OK);
+        for (size_t row = 0; row < N_ROWS; row++) {
+            const int32_t *legal = row == 3 ? words[0] : row == 1 ? words[1] : NULL;
+            for (size_t i = 0; i < STRIDE; i++) {
+                int masked = legal && i < N_LOGITS && (i >= N_TOKENS || !(legal[i / 32] >> (i % 32) & 1));
+                CHECK(is_lowest(bytes + row * STRIDE * sizes[type], type, i) == masked);
+            }
+        }
+        CHECK_EQUAL(eliza_inference_matcher_mask_rows(pair, 2, memory, type, N_LOGITS, STRIDE, NULL, 0), ELIZA_OK);
+        CHECK(is_lowest(bytes, type, N_TOKENS) && !is_lowest(bytes + 2 * STRIDE * sizes[type], type, N_TOKENS));
+    }
+    memset(memory, SENTINEL, sizeof memory);
+#define REFUSED_ROWS(...) CHECK_EQUAL(eliza_inference_matcher_mask_rows(__VA_ARGS__), ELIZA_ERR_INVALID_ARG)
+    REFUSED_ROWS(NULL, 2, memory, ELIZA_LOGITS_F32, N_LOGITS, STRIDE, NULL, 1);
+    REFUSED_ROWS(pair, 3, memory, ELIZA_LOGITS_F32, N_LOGITS, STRIDE, NULL, 1);
+    REFUSED_ROWS(pair, 2, NULL, ELIZA_LOGITS_F32, N_LOGITS, STRIDE, NULL, 1);
+    REFUSED_ROWS(pair, 2, memory, -1, N_LOGITS, STRIDE, NULL, 1);
+    REFUSED_ROWS(pair, 2, memory, ELIZA_LOGITS_F64 + 1, N_LOGITS, STRIDE, NULL, 1);
+    CHECK(strstr(eliza_inference_matcher_last_error(matcher), "type 4") != NULL);
+    REFUSED_ROWS(pair, 2, bytes + 1, ELIZA_LOGITS_BF16, N_LOGITS, STRIDE, NULL, 1);
+    REFUSED_ROWS(pair, 2, bytes + 4, ELIZA_LOGITS_F64, N_LOGITS, STRIDE, NULL, 1);
+    REFUSED_ROWS(pair, 2, memory, ELIZA_LOGITS_F32, N_TOKENS - 1, STRIDE, NULL, 1);
+    REFUSED_ROWS(pair, 2, memory, ELIZA_LOGITS_F32, N_LOGITS, N_LOGITS - 1, NULL, 1);
+    REFUSED_ROWS(pair, 2, memory, ELIZA_LOGITS_F64, N_LOGITS, SIZE_MAX, NULL, 1);
+#undef REFUSED_ROWS
+    CHECK_EQUAL(eliza_inference_matcher_mask_rows(NULL, 0, NULL, 0, 0, 0, NULL, 0), ELIZA_OK);
+    CHECK(is_sentinel(bytes, sizeof memory));
+}
+
 /* One matcher of each kind through everything; `text` is legal. */
 static void use_matcher(const eliza_constraint *constraint, const char *text) {
     eliza_matcher *matcher = make_matcher(constraint), *copy = NULL;
@@ -955,6 +1005,7 @@ static void use_matcher(const eliza_constraint *constraint, const char *text) {
     CHECK_EQUAL(check_masks(matcher), at_start);
     CHECK_EQUAL(check_masks(copy), at_end);
     test_bitmap_rows(matcher, copy);
+    test_logits_of_rows(matcher, copy);
     CHECK_EQUAL(eliza_inference_matcher_rollback(copy, length), ELIZA_OK); /* the history was copied */
     CHECK_EQUAL(check_masks(copy), at_start);
     CHECK_EQUAL(eliza_inference_matcher_rollback(copy, 1), ELIZA_ERR_INVALID_ARG);

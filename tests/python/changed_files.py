@@ -89,6 +89,7 @@ NESTED = 'start: "[" [start ("," start)*] "]" | WORD | NUMBER\nWORD: /[a-z]+/\nN
 EMPTY = 'start: a b c\na: \nb: | "x" b\nc: a | "(" start ")" a\n'
 AMBIGUOUS = 'start: e\ne: e "+" e | e e | "a" | "(" e ")"\n'
 PARTS = 'start: "a" doc "b" | "ab"\ndoc: %json {"type": "array", "items": {"type": "integer"}}\n'
+COUNTED = 'start: word "." start?\nword[max_tokens=2]: /[a-z]+/\n'
 TAGS = '{"tags": [{"begin": "<a>", "regex": "[a-z]+", "end": "</a>"}]}'
 SCHEMA = '{"type": "object", "properties": {"a": {"type": "string", "maxLength": 3}, "b": {"enum": [1, true]}}}'
 
@@ -102,6 +103,7 @@ def constraints(vocabulary: Vocabulary) -> dict[str, Constraint]:
         "ambiguous": Constraint.lark(vocabulary, AMBIGUOUS),
         "named tokens": Constraint.gbnf(vocabulary, 'root ::= <[130]> | !<[131]> root | "a" root'),
         "parts": Constraint.lark(vocabulary, PARTS),
+        "counted": Constraint.lark(vocabulary, COUNTED),
         "schema": Constraint.json_schema(vocabulary, SCHEMA),
         "tags": Constraint.tags(vocabulary, TAGS),
     }

@@ -1,14 +1,16 @@
 """Saved files that others have changed, or that several write at a time."""
 
+import struct
 import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
-from eliza_inference import Constraint, FileInvalidError, Vocabulary
+from eliza_inference import Constraint, FileInvalidError, Matcher, Vocabulary
 
-from changed_files import constraints, sealed, small_vocabulary
+from changed_files import HEADER, constraints, sealed, small_vocabulary
 
 SCRIPT = Path(__file__).with_name("changed_files.py")
 
@@ -22,9 +24,11 @@ def test_whatever_a_file_says_nothing_crashes(tmp_path: Path) -> None:
     assert all(count > 150 for count in counts), done.stdout
 
 
-@pytest.mark.parametrize("name", ["choices", "regex", "grammar", "ambiguous", "named tokens", "schema", "tags"])
+@pytest.mark.parametrize(
+    "name", ["choices", "regex", "grammar", "ambiguous", "named tokens", "counted", "schema", "tags"]
+)
 @pytest.mark.parametrize("how", [{}, {"trusted": True}, {"copy": True}, {"trusted": True, "copy": True}])
-def test_a_sound_file_opens_in_each_way(tmp_path: Path, name: str, how: dict[str, bool]) -> None:
+def test_a_sound_file_opens_in_each_way(tmp_path: Path, name: str, how: dict[str, Any]) -> None:
     vocabulary = small_vocabulary()
     vocabulary.save(tmp_path / "vocabulary")
     constraint = constraints(vocabulary)[name]
@@ -73,3 +77,58 @@ def test_two_that_write_one_path_at_a_time_leave_the_file_of_one(tmp_path: Path)
         thread.join()
     assert not errors
     assert [path.name for path in tmp_path.iterdir()] == ["vocabulary"]
+
+
+# Of a grammar's file, counted as files.zig writes them; from the end: where lexemes may end, and no document.
+REACH_SETS, SHIFT_SETS, LEXING = 11, 13, -2
+ANYWHERE, CONTEXTUAL = 0, 2
+
+
+def counting_file(tmp_path: Path) -> bytes:
+    """Of a grammar that counts the tokens of a word."""
+    constraints(small_vocabulary())["counted"].save(tmp_path / "counted")
+    return (tmp_path / "counted").read_bytes()
+
+
+def section(content: bytes | bytearray, number: int) -> slice:
+    n_sections = int.from_bytes(content[20:24], "little")
+    offset, length = struct.unpack_from("<QQ", content, HEADER + 16 * (number % n_sections))
+    return slice(offset, offset + length)
+
+
+def read_words(content: bytes, path: Path) -> None:
+    """Opens the file, and reads words that are longer than they may be."""
+    path.write_bytes(sealed(content))
+    opened = Constraint.open(small_vocabulary(), path)
+    for token in b"abcd.abcd.":
+        matcher = Matcher(opened)
+        for _ in range(6):
+            matcher.allowed()
+            matcher.accept(token)
+
+
+def test_words_are_counted_by_a_file_as_it_was_written(tmp_path: Path) -> None:
+    content = counting_file(tmp_path)
+    assert int.from_bytes(content[section(content, LEXING)], "little") == CONTEXTUAL
+    read_words(content, tmp_path / "counted")
+
+
+def test_lexemes_that_may_end_anywhere_are_not_counted(tmp_path: Path) -> None:
+    content = bytearray(counting_file(tmp_path))
+    content[section(content, LEXING)] = struct.pack("<I", ANYWHERE)
+    with pytest.raises(FileInvalidError, match="does not fit together"):
+        read_words(bytes(content), tmp_path / "changed")
+
+
+@pytest.mark.parametrize("symbol", range(2, 8))
+def test_a_lexer_reaches_no_terminal_that_is_none(tmp_path: Path, symbol: int) -> None:
+    """Of two terminals. In states that go on with a rule, that could be taken for a terminal too."""
+    content = counting_file(tmp_path)
+    shifts = section(content, SHIFT_SETS)
+    for state in range(shifts.start, shifts.stop, 16):
+        changed = bytearray(content)
+        reached = section(content, REACH_SETS)
+        for at in (state, *range(reached.start, reached.stop, 16)):
+            changed[at] |= 1 << symbol
+        with pytest.raises(FileInvalidError, match="does not fit together"):
+            read_words(bytes(changed), tmp_path / "changed")

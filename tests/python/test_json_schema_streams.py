@@ -232,7 +232,7 @@ def test_a_budget_bounds_compiling(vocabulary: Vocabulary, budget: Budget, messa
 
 def test_a_budget_bounds_opening(vocabulary: Vocabulary, tmp_path: Any) -> None:
     Constraint.json_schema(vocabulary, CALL).save(tmp_path / "saved")
-    opened = Constraint.open(vocabulary, tmp_path / "saved", mask_bytes_max=1)
+    opened = Constraint.open(vocabulary, tmp_path / "saved", budget=Budget(mask_bytes_max=1))
     assert walk(Matcher(opened), random.Random(1), 60) == walk(
         Matcher(Constraint.json_schema(vocabulary, CALL)), random.Random(1), 60
     )

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from eliza_inference import Constraint, GrammarError
+from eliza_inference import Constraint, GrammarError, Matcher
 from jsonschema import Draft202012Validator
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -142,6 +142,18 @@ def test_escapes_that_are_allowed(allowed: str) -> None:
     constraint = Constraint.lark(tokens.vocabulary, f"start: %json {json.dumps(schema)}")
     for seed in range(10):
         Walk(constraint, recognizer, tokens).at_random(Random(seed), 6)
+
+
+def test_escapes_in_schemas_of_any_size() -> None:
+    """What is left out must not depend on how much room is left where the schema is kept."""
+    tokens = Tokens([bytes([byte]) for byte in range(128)])
+    for n in range(100):
+        properties = {f"p{i}": {"type": "string", "minLength": 1, "maxLength": i + 5} for i in range(n)}
+        free = {"additionalProperties": {"type": "string"}, "x-guidance": {"json_allowed_escapes": ""}}
+        schema = json.dumps({"type": "object", "properties": properties, **free})
+        matcher = Matcher(Constraint.lark(tokens.vocabulary, f"start: %json {schema}"))
+        assert matcher.accept_tokens(b'{"p0":"a')
+        assert not matcher.validate_tokens(b"\\n"), n
 
 
 @pytest.mark.parametrize("block", range(0, N_GRAMMARS, BLOCK))

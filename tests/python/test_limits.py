@@ -357,9 +357,9 @@ SCHEMAS: dict[str, tuple[int, Try] | str] = {
     "documents of the caller": JSON_LIMITS + "test_documents_that_lead_to_others_without_end_are_an_error",
     "arrays and objects within each other, in a schema": (1000, lambda v, n: schema(v, nested(n))),
     "digits of a number": (1 << 14, lambda v, n: schema(v, '{"maximum":' + "9" * n + "}")),
-    "alternatives of one value": (512, alternatives),
+    "alternatives of one value": (1024, alternatives),
     "kinds of exceptions and counts of one array or object, and patterns of one object, in one alternative": (
-        6,
+        8,
         patterns,
     ),
     "values of an item of an array of different ones that are told one by one": JSON_LIMITS + 'id="values"',

@@ -3,6 +3,8 @@
 import array
 import gc
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from eliza_inference import (
     TokenTree,
     UnknownPathError,
     Vocabulary,
+    fill_bitmaps,
 )
 
 from recognizer_fixtures import listed
@@ -133,6 +136,44 @@ def test_the_allowed_array_lends_memory_that_it_keeps_alive(vocabulary: Vocabula
     assert not allowed.flags.writeable and not allowed.flags.owndata
     gc.collect()
     assert allowed.tolist() == list(range(0, 100, 2))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda matcher, few: matcher.mask_logits(few),
+        lambda matcher, few: matcher.sample(few),
+        lambda matcher, few: matcher.fill_bitmap(memoryview(bytearray(64)).cast("i")) and matcher.accept(-1),
+        lambda matcher, few: fill_bitmaps([matcher, matcher.clone()], memoryview(bytearray(128)).cast("i"), -1),
+    ],
+)
+@pytest.mark.parametrize(
+    "few", [np.zeros(3, np.float32), array.array("f", [0, 0, 0]), memoryview(bytearray(12)).cast("f")]
+)
+def test_an_error_that_is_kept_is_collected(matcher: Matcher, call: Callable[[Matcher, Any], object], few: Any) -> None:
+    """Its frames are a cycle then, with what the call was given: collecting what was still lent crashed."""
+
+    def keep() -> None:
+        kept = [matcher]
+        try:
+            call(matcher, few)
+        except (InvalidArgumentError, OverflowError, ValueError) as error:
+            kept.append(error)  # type: ignore[arg-type]
+        assert len(kept) == 2
+
+    keep()
+    gc.collect()
+
+
+@pytest.mark.parametrize("few", [np.zeros(8, np.int32), array.array("i", [0] * 8), memoryview(bytearray(32)).cast("i")])
+def test_a_matcher_that_is_part_of_a_cycle_is_collected(constraint: Constraint, few: Any) -> None:
+    cycle: list[Any] = [Matcher(constraint)]
+    cycle.append(cycle)
+    for _ in range(2):
+        cycle[0].fill_bitmap(few)
+    del cycle
+    gc.collect()
+    assert any(few)
 
 
 def test_a_mask_is_written_in_place(matcher: Matcher) -> None:

@@ -321,7 +321,7 @@ def test_a_saved_constraint_is_the_same(words: Vocabulary, tmp_path: Path, kind:
     constraint.prepare()
     file = tmp_path / "saved"
     constraint.save(file)
-    opened = Constraint.open(text_vocabulary(), file, mask_bytes_max=1 << 20)
+    opened = Constraint.open(text_vocabulary(), file, budget=Budget(mask_bytes_max=1 << 20))
     assert opened.kind == kind
     assert opened.notes == constraint.notes
     assert opened.recognizer_info.n_states == constraint.recognizer_info.n_states

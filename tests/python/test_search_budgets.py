@@ -1,6 +1,7 @@
 """Searches that take long are stopped: by a constraint's own budget, by a stream's, by whoever cancels."""
 
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -40,6 +41,14 @@ def test_a_call_beyond_mask_ms_max_fails_and_leaves_the_matcher_as_it_was() -> N
     assert list(bounded.allowed() or []) == list(other.allowed() or [])
     assert bounded.state == other.state
     assert len(other.forced()) > 100
+
+
+@pytest.mark.parametrize("ask", [Matcher.forced_bytes, Matcher.forced, Matcher.allowed])
+def test_each_call_has_its_own_time(ask: Callable[[Matcher], object]) -> None:
+    matcher = Matcher(Constraint.regex(text_vocabulary(), "a{300}", budget=Budget(mask_ms_max=100)))
+    end = time.monotonic() + 0.3
+    while time.monotonic() < end:
+        ask(matcher)
 
 
 def test_mask_ms_max_is_at_least_1() -> None:

@@ -1,11 +1,14 @@
 """Running steps: many with a line for each and their output in build/logs, or one with its output shown."""
 
 import hashlib
+import os
 import re
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NoReturn
 
@@ -40,25 +43,46 @@ class Runner:
     def __init__(self) -> None:
         self.total = Counts()
         self.started = time.monotonic()
+        self.failure: tuple[Path, str] | None = None
+        self.lock = threading.Lock()
         LOGS.mkdir(parents=True, exist_ok=True)
 
     def run(self, step: Step) -> None:
         print(f"{step.name:<32}", end="", flush=True)
+        print(self._run(step), flush=True)
+        self._stop_if_failed()
+
+    def run_side_by_side(self, rows: Sequence[Sequence[Step]]) -> None:
+        """Each row's steps one after the other, and as many rows at a time as there are processors. Once a step has
+        failed no other begins."""
+
+        def run_row(row: Sequence[Step]) -> None:
+            for step in row:
+                if self.failure is None:
+                    said = self._run(step)
+                    print(f"{step.name:<32}{said}", flush=True)
+
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(run_row, rows))
+        self._stop_if_failed()
+
+    def _run(self, step: Step) -> str:
+        """What there is to say of it."""
         if is_done(step):
-            print("unchanged")
-            return
+            return "unchanged"
         log = LOGS / (re.sub(r"\W+", "-", step.name.lower()) + ".log")
         started = time.monotonic()
         problem = run_commands(step, log)
         seconds = time.monotonic() - started
-        counts = self._count(step, log, problem)
-        if problem is None and counts is not None and (counts.failed or not counts.passed):
-            problem = "tests failed" if counts.failed else "no test ran"
-        print(f"{'FAILED' if problem else 'ok':<8}{seconds:7.1f} s  {counts or ''}".rstrip(), flush=True)
-        if problem is not None:
-            self._stop(log, problem)
-        if step.done is not None:
+        with self.lock:
+            counts = self._count(step, log, problem)
+            if problem is None and counts is not None and (counts.failed or not counts.passed):
+                problem = "tests failed" if counts.failed else "no test ran"
+            if problem is not None and self.failure is None:
+                self.failure = log, problem
+        if problem is None and step.done is not None:
             step.done.write_text(fingerprint(step.inputs))
+        return f"{'FAILED' if problem else 'ok':<8}{seconds:7.1f} s  {counts or ''}".rstrip()
 
     def report(self) -> None:
         print(f"{'all':<32}{'ok':<8}{time.monotonic() - self.started:7.1f} s\n\n{self.total}")
@@ -73,7 +97,10 @@ class Runner:
         self.total += counts
         return counts
 
-    def _stop(self, log: Path, problem: str) -> NoReturn:
+    def _stop_if_failed(self) -> None:
+        if self.failure is None:
+            return
+        log, problem = self.failure
         lines = log.read_text(errors="replace").splitlines()
         print(f"\n{problem}; the end of {log.relative_to(ROOT)}:\n")
         print("\n".join(lines[-LOG_TAIL_LINES:]))

@@ -17,6 +17,18 @@ NPM_RUN = ["npm", "run", "--silent"]
 # A worker for each of some processors; the tests of a file share one, which opens their vocabularies once.
 PARALLEL = ["--numprocesses", "auto", "--maxprocesses", "4", "--dist", "loadfile"]
 QUICK = ("lint", "types", "test tidy", "test zig")
+# Each keeps one processor busy, or little more. The longest first.
+SIDE_BY_SIDE = (
+    "test threads",
+    "test valgrind",
+    "test c",
+    "test web",
+    "test transformers",
+    "test hosts",
+    "gate",
+    "test typescript",
+    "test rust",
+)
 
 
 @dataclass(frozen=True)
@@ -199,4 +211,11 @@ def _release() -> Task:
 
 
 TASKS = {task.name: task for task in _tasks()}
-"""By name, in the order in which `all` runs them: the quickest first."""
+"""By name."""
+
+
+def stages_of_all() -> list[list[Task]]:
+    """What `all` runs, one stage after the other, the quickest first. The tasks of a stage are run side by side."""
+    beside = [TASKS[name] for name in SIDE_BY_SIDE if name in TASKS]
+    rest = [task for task in TASKS.values() if task.in_all and task.name not in (*QUICK, *SIDE_BY_SIDE)]
+    return [*([TASKS[name]] for name in QUICK), beside, *([task] for task in rest)]

@@ -13,7 +13,7 @@ SOURCE = "native/src"
 MODULES = [
     ("native/src/library.zig", {"shell"}),
     ("native/src/message.zig", set[str]()),
-    ("native/src/engine/base/.*", {"message", "unite", "unite_avx2"}),
+    ("native/src/engine/base/.*", {"message", "unite", "unite_avx2", "exclude_avx512"}),
     ("native/src/engine/.*", {"message", "unite"}),
     ("native/src/shell/abi/header_test.zig", {"engine", "message", "header"}),
     ("native/src/shell/abi/.*", {"engine", "message", "config"}),
@@ -25,6 +25,7 @@ ROOTS = {
     "message": "native/src/message.zig",
     "unite": "native/src/engine/base/unite.zig",
     "unite_avx2": "native/src/engine/base/unite_avx2.zig",
+    "exclude_avx512": "native/src/engine/base/exclude_avx512.zig",
 }
 ENTRY = "native/src/library.zig"
 TEST_BLOCK = re.compile(r'^test (?:"[^\n]*" )?\{.*?^\}$', re.MULTILINE | re.DOTALL)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from eliza_inference import Constraint, Matcher, TokenTree, Vocabulary, apply_bitmaps
+from eliza_inference import Constraint, InvalidArgumentError, Matcher, TokenTree, Vocabulary, apply_bitmaps
 from eliza_inference._logits import _mask_on_device
 from eliza_inference.transformers import ConstraintLogitsProcessor, generate
 
@@ -120,7 +120,10 @@ def test_the_processor_masks_what_a_matcher_of_each_text_does(
             assert torch.isfinite(row).nonzero().flatten().tolist() == [int(token) for token in allowed]
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_where_every_token_is_legal_those_that_the_tokenizer_has_not_are_masked(
     vocabulary: Vocabulary, dtype: Any
 ) -> None:
@@ -135,6 +138,63 @@ def test_where_every_token_is_legal_those_that_the_tokenizer_has_not_are_masked(
             assert torch.isfinite(row).nonzero().flatten().tolist() == list(legal)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_scores_of_other_rows_than_the_texts_are_refused_and_stay(vocabulary: Vocabulary, dtype: Any) -> None:
+    processor = ConstraintLogitsProcessor(Constraint.choices(vocabulary, ["a"]))
+    wrong = torch.zeros(2, len(vocabulary), dtype=dtype)
+    for ids in (torch.tensor([[5], [6], [7]]), torch.tensor([[5]])):
+        with pytest.raises(InvalidArgumentError, match=f"scores: 2 rows for input_ids of {len(ids)} rows"):
+            processor(ids, wrong)
+    with pytest.raises(InvalidArgumentError, match=r"scores: expected two dimensions, got the shape \[5\]"):
+        processor(torch.tensor([[5]]), torch.zeros(5, dtype=dtype))
+    assert not wrong.any()
+    # It was not moved on: this is the first call.
+    assert torch.isfinite(processor(torch.tensor([[5], [6]]), wrong)).sum() == 2
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_scores_that_record_gradients_are_masked(vocabulary: Vocabulary, dtype: Any) -> None:
+    constraint = Constraint.choices(vocabulary, ["a"])
+    scores = torch.zeros(1, len(vocabulary) + 7, dtype=dtype, requires_grad=True)
+    assert ConstraintLogitsProcessor(constraint)(torch.tensor([[5]]), scores) is scores
+    assert torch.isfinite(scores).sum() == 1
+    row = torch.zeros(len(vocabulary) + 7, dtype=dtype, requires_grad=True)
+    for mask in (apply_bitmaps, _mask_on_device):
+        mask(row, torch.from_numpy(Matcher(constraint).fill_bitmap()))
+        assert torch.isfinite(row).sum() == 1
+
+
+def test_what_is_no_tensor_is_refused(vocabulary: Vocabulary) -> None:
+    processor = ConstraintLogitsProcessor(Constraint.choices(vocabulary, ["a"]))
+    ids, scores = torch.tensor([[5]]), torch.zeros(1, len(vocabulary))
+    with pytest.raises(TypeError, match="scores: expected a Tensor, got ndarray"):
+        processor(ids, scores.numpy())
+    with pytest.raises(TypeError, match="input_ids: expected a Tensor, got list"):
+        processor([[5]], scores)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_scores_may_be_a_part_of_a_tensor(vocabulary: Vocabulary, dtype: Any) -> None:
+    n_tokens, constraint = len(vocabulary), Constraint.regex(vocabulary, "[a-c]+")
+    legal = Matcher(constraint).allowed()
+    assert legal is not None
+    allowed = list(map(int, legal))
+    for part in ((slice(1, None, 2), slice(3, n_tokens + 5)), (slice(2), slice(None, 2 * n_tokens + 4, 2))):
+        whole = torch.randn(5, 3 * n_tokens).to(dtype)
+        expected, scores = whole.clone(), whole[part]
+        kept = expected[part][:, allowed]
+        expected[part] = float("-inf")
+        expected[part][:, allowed] = kept
+        ConstraintLogitsProcessor(constraint)(torch.tensor([[5], [6]]), scores)
+        assert whole.equal(expected)
+
+
+def test_scores_of_integers_are_refused(vocabulary: Vocabulary) -> None:
+    processor = ConstraintLogitsProcessor(Constraint.choices(vocabulary, ["a"]))
+    with pytest.raises(TypeError, match="expected floats of 16, 32 or 64 bits, got int32"):
+        processor(torch.tensor([[5]]), torch.zeros(1, len(vocabulary), dtype=torch.int32))
+
+
 def test_it_stands_among_other_processors(model: Any, tokenizer: Any, vocabulary: Vocabulary) -> None:
     inputs = tokenizer(PROMPTS, return_tensors="pt", padding=True, padding_side="left")
     processor = ConstraintLogitsProcessor(Constraint.regex(vocabulary, COLOURS))
@@ -145,7 +205,7 @@ def test_it_stands_among_other_processors(model: Any, tokenizer: Any, vocabulary
         assert re.fullmatch(COLOURS, text), text
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
 def test_tensors_of_every_float_type_are_masked_in_place(vocabulary: Vocabulary, dtype: Any) -> None:
     matcher = Matcher(Constraint.regex(vocabulary, "[a-c]+"))
     logits = torch.randn(3, len(vocabulary) + 13).to(dtype)

@@ -62,9 +62,9 @@ _BITS = [[bit for bit in range(8) if octet >> bit & 1] for octet in range(256)]
 
 
 def lend_bitmap(out: object, n_words: int) -> CData:
-    """Lends a bitmap to be filled. Refuses one that is too short, or of other elements than 32-bit integers
-    or bytes."""
+    """Lends a bitmap to be filled; a `memoryview` only for the block of a `with`, since the collector of cycles
+    crashes on one that is lent. Refuses one that is too short, or of other elements than 32-bit integers or bytes."""
     view = words("bitmap", out)
     if view.nbytes < 4 * n_words:
         raise InvalidArgumentError(f"bitmap: {view.nbytes // 4} words are fewer than the {n_words} of the vocabulary")
-    return ffi.from_buffer(WORDS, view, require_writable=True)
+    return ffi.from_buffer(WORDS, out, require_writable=True)

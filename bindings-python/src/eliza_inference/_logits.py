@@ -45,6 +45,7 @@ def apply_bitmaps(logits: Any, bitmaps: Any) -> None:
 def _mask_on_device(logits: Any, words: Any) -> None:
     import torch
 
+    logits = logits.detach()
     shifts = torch.arange(32, dtype=torch.int32, device=logits.device)
     allowed = ((words.unsqueeze(-1) >> shifts) & 1).flatten(-2).bool()
     width = min(allowed.shape[-1], logits.shape[-1])

@@ -100,9 +100,9 @@ def _fill(matchers: Sequence[Matcher], out: Bitmap, n_threads: int) -> Bitmap:
     if len(set(map(id, matchers))) < len(matchers):
         raise InvalidArgumentError("matchers: one of them is there twice")
     n_words = _words_of_row(out, len(matchers), max((matcher._n_words for matcher in matchers), default=0))
-    lent = ffi.from_buffer(WORDS, out, require_writable=True)
     n_threads = integer("n_threads", n_threads, 0, UINT32_MAX)
-    status = lib.eliza_inference_matcher_fill_bitmaps(handles, len(handles), lent, n_words, n_threads)
+    with ffi.from_buffer(WORDS, out, require_writable=True) as lent:
+        status = lib.eliza_inference_matcher_fill_bitmaps(handles, len(handles), lent, n_words, n_threads)
     if status < 0:
         raise error_from_status(status, f"the bitmaps of {len(handles)} matchers could not be filled")
     return out

@@ -12,7 +12,6 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from eliza_inference._arguments import instance, kind_of, several, utf8
-from eliza_inference._bitmap import n_bitmap_words
 from eliza_inference._constants import constant
 from eliza_inference._described import Described, Shared
 from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struct
@@ -29,6 +28,7 @@ from eliza_inference.json_schema import (
     JsonSchemaSettings,
     JsonSpace,
     schema_text,
+    shared_options,
 )
 from eliza_inference.lark import Grammars, LarkOptions
 from eliza_inference.openai import (
@@ -155,7 +155,8 @@ class Constraint(Shared, Described):
         flags = _CHOICES_CANONICAL if canonical else 0
         function = lib.eliza_inference_constraint_create_choices
         kind = ConstraintKind.TOKEN_TRIE if canonical else ConstraintKind.CHOICES
-        return cls._compile(kind, budget, function, vocabulary, joined, offsets, len(encoded), flags)
+        arguments = kind, budget, function, vocabulary, joined, offsets, len(encoded), flags
+        return watching_tokenizer(cls._compile, *arguments) if canonical else cls._compile(*arguments)
 
     @classmethod
     def regex(
@@ -192,10 +193,11 @@ class Constraint(Shared, Described):
         """Allows a text of a context-free grammar in Lark's notation, read by place or by the longest lexeme.
 
         `start` names the rule that a text is of. `imports` has the grammars that `%import` names, `"a.b"` for
-        `%import a.b.rule`, and what `@name` names: grammars, and JSON Schemas as `json_schema` takes them. Or it is
-        a function that is called with such a name and returns one of these or None; what it
-        raises comes through. `eliza_inference.grammars` has some that ship. Raises `GrammarError` with line and
-        column; for a conflict, with the two items and a shortest example. What is legal but seldom meant is in `notes`.
+        `%import a.b.rule`, and what `@name` names: grammars, and JSON Schemas as `json_schema` takes them; also
+        schemas that references in schemas lead to, by URI. Or it is a function that is called with such a name
+        and returns one of these or None; what it raises comes through. `eliza_inference.grammars` has some that
+        ship. Raises `GrammarError` with line and column; for a conflict, with the two items and a shortest
+        example. What is legal but seldom meant is in `notes`.
         """
         encoded = utf8("grammar", grammar)
         options = LarkOptions(start, imports)
@@ -261,9 +263,8 @@ class Constraint(Shared, Described):
         """
         text, read = schema_text("schema", schema)
         encoded = utf8("schema", text)
-        options = JsonSchemaOptions(
-            space, order, draft, integer_fraction=integer_fraction, lenient=lenient, documents=documents
-        )
+        settings = space, order, draft, integer_fraction, lenient
+        options = shared_options(*settings) if documents is None else JsonSchemaOptions(*settings, documents)
         function = lib.eliza_inference_constraint_create_json_schema
         kind = ConstraintKind.JSON_SCHEMA
         try:
@@ -415,20 +416,20 @@ class Constraint(Shared, Described):
         vocabulary: Vocabulary,
         path: str | os.PathLike[str],
         *,
-        mask_bytes_max: int | None = None,
+        budget: Budget | None = None,
         trusted: bool = False,
         copy: bool = False,
     ) -> Constraint:
         """Maps a file that `save` wrote, which makes the constraint ready at once, with the tables saved. A JSON
         Schema and tags are compiled again; `parse` then reads its documents as `json` does.
 
-        `mask_bytes_max` bounds the bytes of tables and masks built later (None: `limits.MASK_BYTES`). Whoever wrote
-        the file, all that it says is checked; not so if it is `trusted`. It must not change while the constraint
-        lives, unless it is a `copy` that is used. Raises `FileInvalidError` if it is damaged, of
-        another version or for a vocabulary with other tokens, and `SlotFileError` if it cannot be read.
+        Of the `budget`, `mask_bytes_max` and `mask_ms_max` bound what is built and searched later; within all of it a
+        JSON Schema and tags are compiled. Whoever wrote the file, all that it says is checked; not so if it is
+        `trusted`. It must not change while the constraint lives, unless it is a `copy` that is used. Raises
+        `FileInvalidError` if it is damaged, of another version or for a vocabulary with other tokens, and
+        `SlotFileError` if it cannot be read.
         """
         encoded = os.fsencode(path)
-        budget = Budget(mask_bytes_max=mask_bytes_max) if mask_bytes_max is not None else None
         function = lib.eliza_inference_constraint_open_with
         flags = open_flags(trusted, copy)
         constraint = cls._compile(ConstraintKind.GRAMMAR, budget, function, vocabulary, encoded, len(encoded), flags)
@@ -521,7 +522,7 @@ class Constraint(Shared, Described):
     ) -> Constraint:
         instance("vocabulary", vocabulary, Vocabulary)
         out = ffi.new("eliza_constraint **")
-        watching_tokenizer(call_within, budget, function, (vocabulary._handle, *arguments), out)
+        call_within(budget, function, (vocabulary._handle, *arguments), out)
         constraint = cls.__new__(cls)
         constraint._adopt(vocabulary, out[0], kind)
         return constraint
@@ -530,7 +531,7 @@ class Constraint(Shared, Described):
         self._handle = ffi.gc(handle, lib.eliza_inference_constraint_free)
         # The vocabulary may have a tokenizer, which the constraint's matchers call.
         self._vocabulary = vocabulary
-        self._n_words = n_bitmap_words(len(vocabulary))
+        self._n_words = vocabulary._n_words
         self._read: Callable[[str | bytes], Any] | None = None
         self.kind = kind
 

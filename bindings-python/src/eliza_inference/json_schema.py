@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol, TypedDict
@@ -82,25 +83,25 @@ def schema_text(name: str, schema: JsonSchema) -> tuple[str, Callable[[str | byt
 
 
 class JsonSchemaOptions:
-    """The options of one schema as C takes them, and the callback's memory. Good for one call."""
+    """The options of one schema as C takes them, and the callback's memory. With `documents`, good for one call."""
+
+    error: BaseException | None = None
+    """What the caller's function raised."""
 
     def __init__(
         self,
         space: JsonSpace,
         order: JsonOrder,
         draft: JsonDraft,
-        *,
         integer_fraction: bool,
         lenient: bool,
-        documents: JsonDocuments | None,
+        documents: JsonDocuments | None = None,
     ) -> None:
         self.struct = new_struct("eliza_json_schema_options_t")
         self.struct.space = _choice("space", space, _SPACES)
         self.struct.order = _choice("order", order, _ORDERS)
         self.struct.draft = _choice("draft", draft, _DRAFTS)
         self.struct.flags = (_LENIENT if lenient else 0) | (_INTEGER_FRACTION if integer_fraction else 0)
-        self.error: BaseException | None = None
-        """What the caller's function raised."""
         if documents is None:
             return
         if isinstance(documents, Mapping):
@@ -121,6 +122,10 @@ class JsonSchemaOptions:
         text = utf8(name, schema_text(name, schema)[0])
         self._lent = ffi.from_buffer("char[]", text, require_writable=False)
         out_text[0], out_length[0] = self._lent, len(text)
+
+
+shared_options = functools.cache(JsonSchemaOptions)
+"""Those without documents: nothing is written there, and making them takes longer than compiling a small schema."""
 
 
 def _choice(name: str, value: str, choices: Mapping[str, int]) -> int:

@@ -266,16 +266,21 @@ class Matcher(Closing):
         on to it, so that filling it again costs less, and it cannot be resized until another one is filled or the
         matcher closed. None makes a new one.
         """
-        if out is None:
-            out = empty_bitmap(self._n_words)
-            words, n_words = lend_bitmap(out, self._n_words), self._n_words
-        else:
-            filled, words, n_words, _ = self._filled
-            if out is not filled:
-                words = lend_bitmap(out, self._n_words)
-                n_words = len(words)
-                self._filled = out, words, n_words, _kept_in_place(out)
+        filled, words, n_words, _ = self._filled
+        if out is None or out is not filled:
+            if out is None or isinstance(out, memoryview):
+                return self._fill_once(empty_bitmap(self._n_words) if out is None else out)
+            words = lend_bitmap(out, self._n_words)
+            n_words = len(words)
+            self._filled = out, words, n_words, _kept_in_place(out)
         status = self._fill(self._handle, words, n_words)
+        if status < 0:
+            raise self._error(status)
+        return out
+
+    def _fill_once(self, out: Any) -> Any:
+        with lend_bitmap(out, self._n_words) as words:
+            status = self._fill(self._handle, words, len(words))
         if status < 0:
             raise self._error(status)
         return out
@@ -313,8 +318,8 @@ class Matcher(Closing):
         other with the buffer protocol), at least as long as the vocabulary. Logits beyond the
         vocabulary are masked too.
         """
-        lent = _float_array(logits, writable=True)
-        self._check(lib.eliza_inference_matcher_mask_logits(self._handle, lent, len(lent)))
+        with _float_array(logits, writable=True) as lent:
+            self._check(lib.eliza_inference_matcher_mask_logits(self._handle, lent, len(lent)))
 
     def apply_bitmap(self, logits: Any) -> None:
         """Writes -inf to the logit of every token that is not legal, in place, and of every one beyond the
@@ -329,7 +334,6 @@ class Matcher(Closing):
         more, or 0 or less: off) apply to `Mode.SAMPLED` alone. The same logits and seed give the same
         tokens on every platform.
         """
-        lent = _float_array(logits, writable=False)
         sampling = new_struct("eliza_sampling_t")
         try:
             sampling.mode, sampling.temperature, sampling.top_p = mode, temperature, top_p
@@ -339,7 +343,8 @@ class Matcher(Closing):
             number("top_p", top_p)
             raise
         token = ffi.new("int32_t *")
-        self._check(lib.eliza_inference_matcher_sample(self._handle, lent, len(lent), sampling, token))
+        with _float_array(logits, writable=False) as lent:
+            self._check(lib.eliza_inference_matcher_sample(self._handle, lent, len(lent), sampling, token))
         return int(token[0])
 
     def set_seed(self, seed: int) -> None:
@@ -443,17 +448,29 @@ _ALLOWED_ALL = constant("ELIZA_ALLOWED_ALL")
 _ALLOWED_BITMAP = constant("ELIZA_ALLOWED_BITMAP")
 
 
-def mask_rows(matchers: Sequence[Matcher], address: int, n_logits: int, starts: Iterable[int]) -> None:
+_FLOATS = {
+    "float32": constant("ELIZA_LOGITS_F32"),
+    "float16": constant("ELIZA_LOGITS_F16"),
+    "bfloat16": constant("ELIZA_LOGITS_BF16"),
+    "float64": constant("ELIZA_LOGITS_F64"),
+}
+
+
+def mask_rows(
+    matchers: Sequence[Matcher], rows: Sequence[int], address: int, dtype: str, n_logits: int, stride: int
+) -> None:
     """Writes -inf to the logits that are not legal for a matcher, and to those beyond the vocabulary, in its row of
-    `n_logits` 32-bit floats, at least as many as the vocabulary has tokens. Row i begins `starts[i]` floats behind
-    `address`. Masks that are not ready are computed first, in several threads."""
-    # What fails here fails again below, where it is told.
-    lib.eliza_inference_matcher_fill_bitmaps([each._handle for each in matchers], len(matchers), ffi.NULL, 0, 0)
-    mask, logits = lib.eliza_inference_matcher_mask_logits, ffi.cast("float *", address)
-    for matcher, start in zip(matchers, starts, strict=True):
-        status = mask(matcher._handle, logits + start, n_logits)
-        if status < 0:
-            raise matcher._error(status)
+    `n_logits` floats, at least as many as the vocabulary has tokens. Row i begins `i * stride` floats behind `address`.
+    Masks that are not ready are computed first, in several threads. If one fails, nothing is written."""
+    if dtype not in _FLOATS:
+        raise TypeError(f"logits: expected floats of 16, 32 or 64 bits, got {dtype}")
+    handles, logits = [each._handle for each in matchers], ffi.cast("void *", address)
+    mask = lib.eliza_inference_matcher_mask_rows
+    status = mask(handles, len(handles), logits, _FLOATS[dtype], n_logits, stride, rows, 0)
+    if status < 0:
+        for matcher in matchers:
+            matcher.fill_bitmap()  # fails where its mask does, and says why
+        raise matchers[0]._error(status)
 
 
 # Indexed by the bits: making a Step costs more than the call itself.
@@ -470,5 +487,6 @@ def _kept_in_place(out: Any) -> object:
 
 
 def _float_array(logits: Any, *, writable: bool) -> CData:
-    """Lends an array of 32-bit floats to the library, without a copy."""
+    """Lends an array of 32-bit floats to the library, without a copy, while the block of a `with` lasts: a view that
+    is lent must not be found by the collector of cycles, as in the frames of a kept exception. It crashes then."""
     return ffi.from_buffer("float[]", floats("logits", logits, writable=writable))

@@ -12,12 +12,14 @@ Needs the extra `transformers`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, overload
 
 from eliza_inference._arguments import instance
 from eliza_inference._logits import apply_bitmaps
 from eliza_inference.bitmap import fill_bitmaps
 from eliza_inference.constraint import Constraint, ConstraintKind
+from eliza_inference.errors import InvalidArgumentError
 from eliza_inference.matcher import Matcher, Step, mask_rows
 
 __all__ = ["ConstraintLogitsProcessor", "generate"]
@@ -50,26 +52,24 @@ class ConstraintLogitsProcessor:
             self._end_bitmap.view(np.uint32)[token // 32] |= np.uint32(1 << token % 32)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
-        import torch
-
+        _check(input_ids, scores)
         self._move_on(input_ids)
-        n_tokens, n_logits = len(self._constraint.vocabulary), scores.shape[1]
-        usual = scores.is_cpu and scores.dtype == torch.float32 and scores.is_contiguous()
-        if not usual or n_logits < n_tokens:  # a tokenizer may have tokens that the model has not
+        n_logits = scores.shape[1]
+        stride, step = scores.stride()
+        # A tokenizer may have tokens that the model has not.
+        if not scores.is_cpu or step != 1 or stride < n_logits or n_logits < len(self._constraint.vocabulary):
             apply_bitmaps(scores, self._bitmaps())
             return scores
-        # What transformers passes on the CPU: the library writes to the rows where they lie.
-        if n_logits > n_tokens:  # a matcher that lets everything through changes nothing
-            scores[:, n_tokens:] = float("-inf")
-        matchers, starts = [], []
+        # The library writes to the rows where they lie.
+        matchers, rows = [], []
         for at, row in enumerate(self._rows):
             closed = self._bitmap_of_closed(row)
             if closed is None:
                 matchers.append(row.matcher)
-                starts.append(at * n_logits)
+                rows.append(at)
             else:
                 apply_bitmaps(scores[at], closed)
-        mask_rows(matchers, scores.data_ptr(), n_logits, starts)
+        mask_rows(matchers, rows, scores.data_ptr(), _name(scores.dtype), n_logits, stride)
         return scores
 
     def _bitmaps(self) -> Any:
@@ -132,6 +132,22 @@ class ConstraintLogitsProcessor:
         return max(range(len(rows)), key=lambda row: _common(rows[row].tokens, tokens))
 
 
+def _check(input_ids: Any, scores: Any) -> None:
+    import torch
+
+    for name, value in (("input_ids", input_ids), ("scores", scores)):
+        instance(name, value, torch.Tensor)
+        if value.ndim != 2:
+            raise InvalidArgumentError(f"{name}: expected two dimensions, got the shape {list(value.shape)}")
+    if len(input_ids) != len(scores):
+        raise InvalidArgumentError(f"scores: {len(scores)} rows for input_ids of {len(input_ids)} rows")
+
+
+@cache
+def _name(dtype: Any) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
 _REFUSED, _SPAN_CHANGED = int(Step.REFUSED), int(Step.SPAN_ENDED | Step.SPAN_STARTED)
 
 
@@ -139,7 +155,7 @@ class _Row:
     """One text: its tokens behind the prompt, as far as they are legal, and where they lead. Beams without a legal
     token left take an illegal one; nothing may follow there."""
 
-    __slots__ = ("_n_tokens", "is_illegal", "is_over", "matcher", "tokens")
+    __slots__ = ("_accept", "_n_tokens", "is_illegal", "is_over", "matcher", "tokens")
 
     def __init__(self, tokens: list[int], matcher: Matcher, is_illegal: bool = False) -> None:
         self.tokens = tokens
@@ -147,12 +163,16 @@ class _Row:
         self.is_illegal = is_illegal
         self.is_over = matcher.is_terminated()
         self._n_tokens = len(matcher._constraint.vocabulary)
+        self._accept = matcher._accept
 
     def accept(self, token: int) -> None:
         """Goes on by one token."""
         if self.is_illegal:
             return
-        step = int(self.matcher.accept(token)) if token < self._n_tokens else _REFUSED
+        # Without a Step for each row of each step; what fails is told by `accept`.
+        step = self._accept(self.matcher._handle, token) if token < self._n_tokens else _REFUSED
+        if step < 0:
+            self.matcher.accept(token)
         if step & _REFUSED:
             self.is_illegal = True
             return

@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import Any
 
 from eliza_inference._arguments import integer, integers, kind_of, utf8
+from eliza_inference._bitmap import n_bitmap_words
 from eliza_inference._described import Described, Shared
 from eliza_inference._library import CData, call, ffi, lib, new_struct
 from eliza_inference._open_model import OpenModel
@@ -54,7 +55,7 @@ class Vocabulary(Shared, Described):
     compared with that of a token tree if both are known. Everything is copied.
     """
 
-    __slots__ = ("_control_tokens", "_end_of_generation", "_handle", "_tokenizer")
+    __slots__ = ("_control_tokens", "_end_of_generation", "_handle", "_n_words", "_tokenizer")
 
     _control_tokens: dict[str, int] | None
     _end_of_generation: tuple[int, ...] | None
@@ -327,6 +328,7 @@ class Vocabulary(Shared, Described):
 
     def _adopt(self, handle: CData) -> None:
         self._handle = ffi.gc(handle, lib.eliza_inference_vocab_free)
+        self._n_words = n_bitmap_words(len(self))
         self._end_of_generation = None
         self._control_tokens = None
         self._tokenizer = None

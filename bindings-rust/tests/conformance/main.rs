@@ -48,7 +48,7 @@ fn run_case(case: &Json) -> Result<Outcome, String> {
     let data = case.get("vocabulary").unwrap();
     let tokens = tokens_of(data);
     let vocabulary = match data.members() {
-        _ if data.get("model_id").is_some() => return Ok(Outcome::NotServed),
+        _ if data.get("model_id").or(data.get("tokenizer")).is_some() => return Ok(Outcome::NotServed),
         members if members[0].0 == "size" => Vocabulary::without_bytes(members[0].1.integer() as usize),
         _ => {
             let (bytes, flags): (Vec<_>, Vec<_>) = tokens.iter().cloned().unzip();

@@ -53,6 +53,7 @@ test {
     _ = @import("compile/lr/maximal_munch.zig");
     _ = @import("compile/lr/tables_test.zig");
     _ = @import("compile/schema/compile_test.zig");
+    _ = @import("compile/schema/evident_test.zig");
     _ = @import("compile/cfg/compile_test.zig");
     _ = @import("compile/token_set.zig");
     _ = @import("compile/schema/decimals.zig");

@@ -145,6 +145,26 @@ static void fill_all(void) {
     }
 }
 
+static void mask_all(void) {
+    eliza_matcher *matchers[MATCHERS];
+    static uint16_t rows[MATCHERS][N_TOKENS + 1];
+    size_t n = 0;
+    for (int i = 0; i < MATCHERS; i++)
+        if (all[i].matcher != NULL) matchers[n++] = all[i].matcher;
+    memset(rows, 0, sizeof rows);
+    int status = eliza_inference_matcher_mask_rows(matchers, n, rows, ELIZA_LOGITS_F16, N_TOKENS + 1, N_TOKENS + 1, NULL, 1);
+    CHECK(status == ELIZA_OK || is_over_budget(status));
+    n = 0;
+    for (int i = 0; i < MATCHERS; i++) {
+        if (all[i].matcher == NULL) continue;
+        const moment *before = &all[i].after[all[i].n];
+        CHECK(rows[n][N_TOKENS] == (status == ELIZA_OK ? 0xfc00 : 0));
+        for (int token = 0; before->form >= 0 && status == ELIZA_OK && token < N_TOKENS; token++)
+            CHECK((rows[n][token] == 0) == (before->mask[token / 32] >> (token % 32) & 1));
+        n++;
+    }
+}
+
 static void call(input *in) {
     uint8_t which = take(in);
     subject *of = &all[which / 16 % MATCHERS];
@@ -173,7 +193,12 @@ static void call(input *in) {
             CHECK(eliza_inference_matcher_set_seed(of->matcher, timeout) == ELIZA_OK);
             return check_is(of->matcher, &of->after[of->n]);
         }
-        default: return take(in) % 4 == 0 ? fill_all() : ask(of, take_word(in));
+        default: break;
+    }
+    switch (take(in) % 4) {
+        case 0: return fill_all();
+        case 1: return mask_all();
+        default: return ask(of, take_word(in));
     }
 }
 

@@ -440,6 +440,28 @@ public final class BridgeTest {
         }
     }
 
+    public void testASearchWithinItsTime() throws Exception {
+        StringBuilder doubled = new StringBuilder("start: r0\n");
+        for (int i = 0; i < 16; i++) doubled.append("r" + i + ": r" + (i + 1) + " r" + (i + 1) + "\n");
+        LarkOptions options = new LarkOptions();
+        options.maskMillisecondsMax = 1;
+        Path file = Files.createTempFile("constraint", ".bin");
+        try (Vocabulary vocabulary = small();
+                Constraint constraint = Constraint.lark(vocabulary, doubled + "r16: \"a\"\n", options)) {
+            constraint.save(file.toString());
+            takesTooLong(constraint);
+            takesTooLong(Constraint.open(vocabulary, file.toString(), options));
+        } finally {
+            Files.delete(file);
+        }
+    }
+
+    private static void takesTooLong(Constraint constraint) {
+        try (Matcher matcher = new Matcher(constraint)) {
+            expect("ELIZA_ERR_LIMIT", "mask_ms_max", matcher::forced);
+        }
+    }
+
     public void testASavedConstraintIsTheSame() throws Exception {
         Path file = Files.createTempFile("constraint", ".bin");
         try (Vocabulary vocabulary = small(); Constraint constraint = Constraint.regex(vocabulary, "[ab]+c")) {

@@ -17,12 +17,15 @@ public class CompileOptions {
     /** Memory of the masks and tables that the constraint keeps; 0: the library's default. */
     public long maskBytesMax;
 
+    /** Time of each later call on a matcher of the constraint; 0: no bound. */
+    public long maskMillisecondsMax;
+
     /** Null: never. */
     public Cancel cancel;
 
     /** In the order that the bridge reads. */
     final long[] limits() {
-        return new long[] {bytesMax, millisecondsMax, maskBytesMax};
+        return new long[] {bytesMax, millisecondsMax, maskBytesMax, maskMillisecondsMax};
     }
 
     /** In the order that the bridge reads. */

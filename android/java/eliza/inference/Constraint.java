@@ -107,7 +107,12 @@ public final class Constraint implements AutoCloseable {
 
     /** Opens a file that {@link #save} wrote, for a vocabulary with the same tokens. It must not change while it is used. */
     public static Constraint open(Vocabulary vocabulary, String path) {
-        return compile(vocabulary, FILE, Native.utf8(Objects.requireNonNull(path)), null, new CompileOptions());
+        return open(vocabulary, path, new CompileOptions());
+    }
+
+    /** As above, within the options' limits. */
+    public static Constraint open(Vocabulary vocabulary, String path, CompileOptions options) {
+        return compile(vocabulary, FILE, Native.utf8(Objects.requireNonNull(path)), null, options);
     }
 
     /** Writes a file for {@link #open}. Token tries are not saved: their payloads are. */

@@ -4,7 +4,10 @@ package eliza.inference;
 public final class LarkOptions extends CompileOptions {
     /** Gives grammars and schemas that a grammar names. */
     public interface Grammars {
-        /** What {@code %import a.b.RULE} names {@code a.b}, and {@code @name} names {@code name}; null if there is none. */
+        /**
+         * What {@code %import a.b.RULE} names {@code a.b}, {@code @name} names {@code name}, and a reference of a schema its
+         * URI; null if there is none.
+         */
         String find(String name);
     }
 

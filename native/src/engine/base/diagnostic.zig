@@ -19,6 +19,13 @@ pub const Diagnostic = struct {
     /// Longer messages are cut at a character.
     pub const message_bytes_max = 1023;
 
+    /// No failure. As `.{}`, but the buffer is not copied from a constant.
+    pub inline fn init() Diagnostic {
+        var d: Diagnostic = undefined;
+        d.clear();
+        return d;
+    }
+
     /// Records a failure. Returns the error, for `return diag.fail(...)`.
     pub inline fn fail(d: *Diagnostic, status: Status, comptime format: []const u8, args: anytype) Error {
         return d.failErased(status, message_module.terminated(format), &message_module.erase(format, &args));

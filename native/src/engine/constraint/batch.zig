@@ -1,9 +1,10 @@
-//! Computes the masks of many matchers with several threads.
+//! The masks of many matchers: computed with several threads, and written to rows of logits.
 
 const std = @import("std");
 const builtin = @import("builtin");
 const Matcher = @import("matcher.zig").Matcher;
 const Status = @import("../base/status.zig").Status;
+const logits = @import("../sampling/logits.zig");
 
 const threads_max = 64;
 
@@ -17,9 +18,35 @@ pub fn fillBitmaps(matchers: []const *Matcher, words: ?[*]u32, n_words: usize, n
     return if (failed == none) .ok else matchers[failed].diag.status;
 }
 
+/// Rows of logits in the caller's memory.
+pub const Rows = struct {
+    type: logits.Type,
+    first: [*]u8,
+    n_logits: usize,
+    /// Bytes from one row to the next.
+    stride: usize,
+    /// The row of each matcher; null: its place.
+    of_matchers: ?[]const u32,
+};
+
+/// Masks the row of each matcher, and what is beyond its vocabulary. If one fails, nothing is written.
+pub fn maskRows(matchers: []const *Matcher, rows: Rows, n_threads: u32) Status {
+    for (matchers) |matcher| matcher.checkLogits(rows.n_logits) catch return matcher.diag.status;
+    const status = fillBitmaps(matchers, null, 0, n_threads);
+    if (status != .ok) return status;
+    for (matchers, 0..) |matcher, i| {
+        const legal = matcher.allowed() catch return matcher.diag.status;
+        const row = if (rows.of_matchers) |of_matchers| of_matchers[i] else i;
+        logits.mask(rows.type, rows.first + row * rows.stride, rows.n_logits, legal, matcher.constraint.vocabulary.tokens.n);
+    }
+    return .ok;
+}
+
 fn runWithThreads(work: *Work, n_threads: u32) void {
+    const n_unready = countUnready(work.matchers);
+    if (n_unready < 2) return work.run(); // asking for processors is a call of the system
     const wanted = if (n_threads > 0) n_threads else std.Thread.getCpuCount() catch 1;
-    const n = @min(wanted, countUnready(work.matchers), threads_max);
+    const n = @min(wanted, n_unready, threads_max);
     var threads: [threads_max]std.Thread = undefined;
     var n_started: usize = 0;
     // The caller's thread works too, and alone if no thread can be started.

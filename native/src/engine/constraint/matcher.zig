@@ -2,12 +2,12 @@
 //! random generator.
 
 const std = @import("std");
-const builtin = @import("builtin");
 const Allocator = std.mem.Allocator;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const span = @import("../contract/span.zig");
 const sampling = @import("../sampling/sampling.zig");
+const rows = @import("../sampling/logits.zig");
 const Constraint = @import("constraint.zig").Constraint;
 const State = @import("kinds.zig").State;
 
@@ -21,7 +21,7 @@ pub const Matcher = struct {
     timeout: u32,
     sampler: sampling.Sampler = .{},
     /// The last failure.
-    diag: Diagnostic = .{},
+    diag: Diagnostic,
     /// Within a call that asks the vocabulary's tokenizer or logs: no other may come from there.
     is_busy: bool = false,
 
@@ -34,6 +34,7 @@ pub const Matcher = struct {
             .constraint = c.retain(),
             .state = .init(gpa, c.compiled, config),
             .timeout = c.compiled.effectiveTimeout(config.timeout, span.timeout_default),
+            .diag = .init(),
         };
         return m;
     }
@@ -49,6 +50,7 @@ pub const Matcher = struct {
             .state = try m.state.clone(m.gpa),
             .timeout = m.timeout,
             .sampler = .{ .rng = m.sampler.rng },
+            .diag = .init(),
         };
         _ = m.constraint.retain();
         return copy;
@@ -167,22 +169,8 @@ pub const Matcher = struct {
     /// Sets the logits of illegal tokens, and those beyond the vocabulary, to -inf.
     pub fn maskLogits(m: *Matcher, logits: []f32) diagnostic.Error!void {
         try m.checkLogits(logits.len);
-        switch (try m.allowed()) {
-            .all => {},
-            .list => |ids| {
-                var from: usize = 0;
-                for (ids) |id| {
-                    exclude(logits[from..@intCast(id)]);
-                    from = @as(usize, @intCast(id)) + 1;
-                }
-                exclude(logits[from..]);
-            },
-            .bitmap => |bitmap| {
-                const n_tokens = m.constraint.vocabulary.tokens.n;
-                excludeOthers(logits[0..n_tokens], bitmap.words);
-                exclude(logits[n_tokens..]);
-            },
-        }
+        const legal = try m.allowed();
+        if (legal != .all) rows.mask(.f32, logits.ptr, logits.len, legal, m.constraint.vocabulary.tokens.n);
     }
 
     /// How `sample` chooses. A `top_p` of 0 or less counts as 1.
@@ -204,107 +192,11 @@ pub const Matcher = struct {
         return m.sampler.draw(logits.ptr, legal).token;
     }
 
-    fn checkLogits(m: *Matcher, n_logits: usize) diagnostic.Error!void {
+    /// There must be one for each token.
+    pub fn checkLogits(m: *Matcher, n_logits: usize) diagnostic.Error!void {
         const n_tokens = m.constraint.vocabulary.tokens.n;
         if (n_logits < n_tokens) {
             return m.diag.fail(.invalid_arg, "{d} logits are fewer than the {d} tokens of the vocabulary", .{ n_logits, n_tokens });
         }
     }
 };
-
-const lowest = -std.math.inf(f32);
-const lanes = 16;
-
-/// In whole vectors: the compiler would fill floats one by one.
-fn exclude(logits: []f32) void {
-    var i: usize = 0;
-    if (builtin.cpu.arch == .x86_64 and logits.len >= string_floats_min) {
-        // Writes whole lines of the cache without reading them first.
-        asm volatile ("rep stosl"
-            :
-            : [to] "{rdi}" (logits.ptr),
-              [n] "{rcx}" (logits.len),
-              [value] "{eax}" (@as(u32, @bitCast(lowest))),
-            : .{ .rdi = true, .rcx = true, .memory = true });
-        return;
-    }
-    while (i + lanes <= logits.len) : (i += lanes) logits[i..][0..lanes].* = @as(@Vector(lanes, f32), @splat(lowest));
-    for (logits[i..]) |*logit| logit.* = lowest;
-}
-
-/// For fewer, the processor's string instruction takes longer to begin.
-const string_floats_min = 512;
-
-/// Excludes what is not in the bitmap. Most words of most masks are all legal or all illegal, or nearly so: of the
-/// logits, which take 32 times the memory of the bitmap, only illegal ones are written then, and none is read.
-fn excludeOthers(logits: []f32, words: []const u32) void {
-    const n_whole = logits.len / 32;
-    var at: usize = 0;
-    while (at < n_whole) {
-        const word = words[at];
-        const from = at;
-        at += 1;
-        if (word == std.math.maxInt(u32)) continue;
-        if (word == 0) {
-            while (at < n_whole and words[at] == 0) at += 1;
-            exclude(logits[32 * from .. 32 * at]);
-        } else excludeSome(logits[32 * from ..][0..32], ~word);
-    }
-    const rest = logits[32 * n_whole ..];
-    for (rest, 0..) |*logit, bit| {
-        if (words[n_whole] >> @intCast(bit) & 1 == 0) logit.* = lowest;
-    }
-}
-
-/// `illegal` is not 0.
-fn excludeSome(logits: *[32]f32, illegal: u32) void {
-    var left = illegal;
-    for (0..few_illegal) |_| {
-        logits[@ctz(left)] = lowest;
-        left &= left - 1;
-        if (left == 0) return;
-    }
-    keepBits(logits, ~illegal);
-}
-
-/// As many single stores take less time than 32 reads and writes.
-const few_illegal = 10;
-
-fn keepBits(logits: *[32]f32, word: u32) void {
-    const places = @Vector(8, u8){ 1, 2, 4, 8, 16, 32, 64, 128 };
-    inline for (0..4) |at| {
-        const byte: u8 = @truncate(word >> 8 * at);
-        const is_legal = @as(@Vector(8, u8), @splat(byte)) & places != @as(@Vector(8, u8), @splat(0));
-        const chunk: @Vector(8, f32) = logits[8 * at ..][0..8].*;
-        logits[8 * at ..][0..8].* = @select(f32, is_legal, chunk, @as(@Vector(8, f32), @splat(lowest)));
-    }
-}
-
-test "only what is illegal is excluded, whatever the words are" {
-    var random: std.Random.DefaultPrng = .init(7);
-    // The last word has 5 tokens, and there may be more words than tokens need.
-    var logits: [32 * 40 + 5]f32 = undefined;
-    var words: [44]u32 = undefined;
-    for (0..200) |_| {
-        for (&words) |*word| {
-            const bits = random.random().int(u32);
-            word.* = switch (random.random().int(u3)) {
-                0 => 0,
-                1 => std.math.maxInt(u32),
-                2 => @as(u32, 1) << @truncate(bits),
-                3 => ~(@as(u32, 1) << @truncate(bits)),
-                4 => bits | random.random().int(u32) | random.random().int(u32),
-                else => bits,
-            };
-        }
-        // As long a run as a string instruction is used for.
-        if (random.random().boolean()) @memset(words[random.random().uintLessThan(usize, 20)..][0..20], 0);
-        for (&logits, 0..) |*logit, token| logit.* = @floatFromInt(token);
-        excludeOthers(&logits, &words);
-        for (logits, 0..) |logit, token| {
-            const is_legal = words[token / 32] >> @truncate(token) & 1 == 1;
-            const expected: f32 = if (is_legal) @floatFromInt(token) else lowest;
-            try std.testing.expectEqual(expected, logit);
-        }
-    }
-}

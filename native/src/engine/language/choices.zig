@@ -256,10 +256,15 @@ const Builder = struct {
                 b.insertionSort(strings, bucket.depth);
                 continue;
             }
-            var starts: [258]u32 = @splat(0);
-            for (strings) |i| starts[b.digit(i, bucket.depth) + 1] += 1;
-            for (starts[1..], starts[0..257]) |*to, from| to.* += from;
-            var places = starts;
+            // By digit: how many, then where they begin, then where they end.
+            var places: [257]u32 = @splat(0);
+            for (strings) |i| places[b.digit(i, bucket.depth)] += 1;
+            var before: u32 = 0;
+            for (&places) |*place| {
+                const n_here = place.*;
+                place.* = before;
+                before += n_here;
+            }
             for (strings) |i| {
                 const place = &places[b.digit(i, bucket.depth)];
                 other[place.*] = i;
@@ -267,13 +272,9 @@ const Builder = struct {
             }
             @memcpy(strings, other[0..strings.len]);
             // Strings of digit 0 have ended: they are equal.
-            for (1..257) |digit_value| {
-                if (starts[digit_value + 1] - starts[digit_value] < 2) continue;
-                try left.append(b.gpa, .{
-                    .from = bucket.from + starts[digit_value],
-                    .to = bucket.from + starts[digit_value + 1],
-                    .depth = bucket.depth + 1,
-                });
+            for (places[0..256], places[1..]) |from, to| {
+                if (to - from < 2) continue;
+                try left.append(b.gpa, .{ .from = bucket.from + from, .to = bucket.from + to, .depth = bucket.depth + 1 });
             }
         }
         return order;
@@ -354,6 +355,7 @@ const Builder = struct {
                 while (at < run.to) {
                     const byte = list.at(at)[depth];
                     const from = at;
+                    at += 1;
                     while (at < run.to and list.at(at)[depth] == byte) at += 1;
                     bytes[made] = byte;
                     made += 1;

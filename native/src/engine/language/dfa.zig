@@ -85,7 +85,21 @@ pub const Dfa = struct {
         if (d.words == 0 or d.reach_sets.len % d.words != 0 or n_patterns > 64 * @as(usize, d.words)) return false;
         return areBelow(d.transitions, n_states) and areBelow(d.reaches, d.nReach()) and
             areRanges(d.match_offsets, d.match_patterns.len) and areBelow(d.matches, d.nLists()) and
-            areBelow(d.match_patterns, n_patterns);
+            areBelow(d.match_patterns, n_patterns) and d.reachesBelow(n_patterns);
+    }
+
+    /// Whether no reach set has another pattern. They are at most as many as the bits of a set.
+    fn reachesBelow(d: *const Dfa, n_patterns: usize) bool {
+        const first: usize = n_patterns / 64;
+        if (first == d.words) return true;
+        var others: u64 = 0;
+        var at: usize = 0;
+        while (at < d.reach_sets.len) : (at += d.words) {
+            const set = d.reach_sets[at..][0..d.words];
+            others |= set[first] >> @intCast(n_patterns % 64);
+            for (set[first + 1 ..]) |word| others |= word;
+        }
+        return others == 0;
     }
 
     /// Not for a DFA whose arrays are mapped.

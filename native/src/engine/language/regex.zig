@@ -110,8 +110,12 @@ test "a file may not number patterns that a regular expression has not" {
         .reach_sets = &sets,
     };
     try std.testing.expect(dfa.isSound(1));
-    patterns[0] = 1;
-    try std.testing.expect(dfa.isSound(2) and !dfa.isSound(1));
     const regex: Regex = .{ .dfa = dfa };
-    try std.testing.expect(!try regex.isSound(undefined));
+    patterns[0] = 1;
+    try std.testing.expect(dfa.isSound(2) and !dfa.isSound(1) and !try regex.isSound(undefined));
+    patterns[0] = 0;
+    sets[0] = 3;
+    try std.testing.expect(dfa.isSound(2) and !dfa.isSound(1) and !try regex.isSound(undefined));
+    sets[0] = 1 << 63;
+    try std.testing.expect(dfa.isSound(64) and !dfa.isSound(63));
 }

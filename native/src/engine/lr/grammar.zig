@@ -32,6 +32,8 @@ const Error = parser_module.Error;
 pub const Grammar = struct {
     program: Program,
     tables: TableStore,
+    /// Out of a file: its tables may have a token in two groups.
+    is_opened: bool = false,
 
     pub const kind: Kind = .grammar;
     pub const stack_form: StackForm = .one;
@@ -102,6 +104,7 @@ pub const Grammar = struct {
         if (program.n_shards > check.shards_max or program.lexer.matches.len > std.math.maxInt(u16)) return error.Damaged;
         var g: Grammar = try .init(gpa, program);
         errdefer g.tables.deinit();
+        g.is_opened = true;
         try g.tables.open(reader);
         return g;
     }
@@ -126,10 +129,10 @@ pub const Grammar = struct {
         if (try g.tables.forState(source, state, restarts[0..program.n_shards])) |tables| {
             scratch.builder.clear();
             const can_stop = try selector.select(tables, state, at.stack, &scratch.builder);
-            scratch.mask = if (g.tables.mapped.len == 0)
-                scratch.builder.finish(can_stop, context.trie.end_tokens)
+            scratch.mask = if (g.is_opened)
+                scratch.builder.finishDistinct(can_stop, context.trie.end_tokens)
             else
-                scratch.builder.finishDistinct(can_stop, context.trie.end_tokens);
+                scratch.builder.finish(can_stop, context.trie.end_tokens);
             return selector.parser.least_depth;
         }
         const n_nodes = pool.nodes.items.len;

@@ -71,7 +71,7 @@ pub const MaskBuilder = struct {
         return mask;
     }
 
-    /// As `finish`, where some tokens may have been added more than once: out of tables that others wrote.
+    /// As `finish`, where some tokens may have been added more than once: of a grammar that others wrote.
     pub fn finishDistinct(b: *MaskBuilder, can_stop: bool, end_tokens: []const i32) Mask {
         var mask = b.finishUnchecked(can_stop, end_tokens);
         if (mask.words) |words| {

@@ -249,6 +249,7 @@ pub const RecognizerState = struct {
     }
 
     pub fn forcedBytes(s: *RecognizerState, out: []u8) contract.Error!usize {
+        s.pool.watch.begin();
         _ = try s.allowed(); // fails where that does
         var bytes: ArrayList(u8) = .empty;
         defer bytes.deinit(s.gpa);
@@ -289,8 +290,11 @@ pub const RecognizerState = struct {
     pub fn prefetch(_: *const RecognizerState) void {}
 
     /// Out of memory, it leaves the stacks as they are.
-    pub fn compact(s: *RecognizerState, history: []Checkpoint) void {
-        if (s.pool.nodes.items.len < s.compact_at) return;
+    pub inline fn compact(s: *RecognizerState, history: []Checkpoint) void {
+        if (s.pool.nodes.items.len >= s.compact_at) s.compactPool(history);
+    }
+
+    noinline fn compactPool(s: *RecognizerState, history: []Checkpoint) void {
         const stacks: Stacks = .{ .recognizer = s.recognizer, .current = &s.span.position, .history = history, .len = history.len + 1 };
         s.pool.compact(s.gpa, stacks) catch return;
         s.compact_at = @max(compact_min, 2 * s.pool.nodes.items.len);

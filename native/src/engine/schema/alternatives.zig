@@ -36,6 +36,7 @@ const Automata = @import("../vocabulary/string_index.zig").StringIndex.Automata;
 const spelling = @import("spelling.zig");
 const Form = @import("form.zig").Form;
 const Sets = @import("sets.zig").Sets;
+const Evident = @import("evident.zig").Evident;
 const values_module = @import("values.zig");
 const Values = values_module.Values;
 const ValueId = values_module.ValueId;
@@ -70,6 +71,7 @@ pub const Alternatives = struct {
     /// The vocabulary's.
     automata: *Automata,
     form: Form,
+    evident: Evident,
     goals: Goals,
     all: ArrayList(*Alternative) = .empty,
     /// By goal and class: of `lists`, those that something satisfies.
@@ -130,13 +132,14 @@ pub const Alternatives = struct {
 
     /// In `open_extras`: it may not come.
     const closed = std.math.maxInt(u32);
-    /// Each takes about 5 kB of the stack.
-    const depth_max = 24;
+    /// Each takes about 2 kB of the stack.
+    const depth_max = 36;
     /// Each takes about 300 bytes of the stack.
     const excepts_max = 1100;
 
     /// Gives number 0 to what is empty; before all else.
     pub fn begin(a: *Alternatives) Allocator.Error!void {
+        try a.evident.find(a.gpa);
         try a.values.begin(a.gpa);
         try a.sets.begin();
         _ = try a.key_sets.put(a.gpa, &.{});
@@ -176,6 +179,7 @@ pub const Alternatives = struct {
         a.key_sets.deinit(a.gpa);
         a.texts.deinit(a.gpa);
         a.goals.deinit();
+        a.evident.deinit(a.gpa);
         a.arena.deinit();
     }
 
@@ -201,7 +205,7 @@ pub const Alternatives = struct {
     /// Whether some value satisfies the goal. Goals that are too deep within each other for the stack are put off: the
     /// innermost are looked at first.
     pub fn isSatisfiable(a: *Alternatives, goal: GoalId) Error!bool {
-        if (a.goals.goals.get(goal).len == 0) return true;
+        if (a.isEvident(goal)) return true;
         const known = a.satisfiable.get(goal);
         if (known == .busy) a.met_busy = true;
         if (known != .unknown) return known == .yes;
@@ -226,6 +230,12 @@ pub const Alternatives = struct {
             _ = waiting.pop();
             if (waiting.items.len == 0) return is;
         }
+    }
+
+    fn isEvident(a: *const Alternatives, goal: GoalId) bool {
+        const literals: []const Literal = @ptrCast(a.goals.goals.get(goal));
+        if (literals.len != 1) return literals.len == 0;
+        return !literals[0].negated and literals[0].setOf(a.schema) == null and a.evident.has(literals[0].node);
     }
 
     fn decide(a: *Alternatives, goal: GoalId) Error!bool {
@@ -326,7 +336,8 @@ pub const Alternatives = struct {
 
     // ---- Making them
 
-    fn make(a: *Alternatives, from: *const Conjunction) Error!?Alternative {
+    /// Not inline: it has a large frame, and does not look at goals within each other.
+    noinline fn make(a: *Alternatives, from: *const Conjunction) Error!?Alternative {
         const arena = a.arena.allocator();
         return switch (from.class) {
             .null => a.listedOf(from, &.{"null"}),
@@ -766,7 +777,7 @@ pub const Alternatives = struct {
 
     /// How many different extra keys there are, as far as it matters. Those that are few and may be exceptions are
     /// followed one by one: they become known ones.
-    fn countExtraKeys(a: *Alternatives, plan: *ObjectPlan, known: *ArrayList(Known)) Error!u32 {
+    noinline fn countExtraKeys(a: *Alternatives, plan: *ObjectPlan, known: *ArrayList(Known)) Error!u32 {
         if (plan.extras.len == 0) return 0;
         if (plan.count.min == 0 and plan.exceptions.len == 0) return unbounded;
         const arena = a.arena.allocator();
@@ -969,8 +980,8 @@ pub const Alternatives = struct {
         if (at.exceptions == plan.exceptions_all) {
             const room: Room = .of(a, plan, at);
             if (!room.hasExtra()) return null;
-            // What is behind such a member does not depend on its text.
-        } else if (!try a.anyMember(plan, progress, .{ .extra = .{ .index = extra, .text = try a.text("") } })) return null;
+            // What is behind such a member does not depend on its text. This one is no key's, so that it has not come.
+        } else if (!try a.anyMember(plan, progress, .{ .extra = .{ .index = extra, .text = try a.text("\"") } })) return null;
         // Where there are infinitely many at each place, those that may not come are refused at their end.
         const any = try a.extraWithout(plan, at.alternative, extra, Sets.none);
         if (a.extra_automata.items[any]) |strings_of| if (strings_of.isOpen()) return any;

@@ -18,7 +18,7 @@ const NumberMap = @import("../base/number_map.zig").NumberMap;
 pub const GoalId = u32;
 
 /// Expansions of one goal and one class; a schema that needs more is refused.
-pub const alternatives_max = 512;
+pub const alternatives_max = 1024;
 /// Literals that one expansion looks at.
 const steps_max = 1 << 16;
 /// Forks within each other, which are on the stack.

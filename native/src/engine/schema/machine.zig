@@ -14,6 +14,7 @@ const schema_module = @import("schema.zig");
 const Schema = schema_module.Schema;
 const unbounded = schema_module.unbounded;
 const Interner = @import("../base/interner.zig").Interner;
+const NumberMap = @import("../base/number_map.zig").NumberMap;
 const goals_module = @import("goals.zig");
 const Class = goals_module.Class;
 const GoalId = goals_module.GoalId;
@@ -126,6 +127,10 @@ pub const Machine = struct {
     ended: Words = .empty,
     entries: ArrayList(Entry) = .empty,
     forks: ArrayList(alternatives_module.Alternatives.Next) = .empty,
+    /// Those of a list that is too long to look through.
+    threads: NumberMap = .{},
+
+    const few_threads = 16;
 
     /// `schema` and `automata` outlive the machine. It is large: it is made where it stays.
     pub fn init(m: *Machine, gpa: Allocator, kept: Allocator, schema: *const Schema, form: Form, automata: *Automata) Error!void {
@@ -139,6 +144,7 @@ pub const Machine = struct {
                 .schema = schema,
                 .automata = automata,
                 .form = form,
+                .evident = .{ .schema = schema },
                 .goals = .init(kept, schema),
                 .sets = .{ .gpa = kept },
             },
@@ -160,6 +166,7 @@ pub const Machine = struct {
         m.ended.deinit(m.gpa);
         m.entries.deinit(m.gpa);
         m.forks.deinit(m.gpa);
+        m.threads.deinit(m.gpa);
         m.runs.deinit(m.kept);
         m.alternatives.deinit();
     }
@@ -703,6 +710,7 @@ pub const Machine = struct {
     /// Goes on with the threads that waited for a goal of these slots. `value`: if it is remembered.
     fn leave(m: *Machine, pool: *Pool, stack: Stack, slots: []const u32, value: ?ValueId, out: *Words) Error!?Stack {
         out.clearRetainingCapacity();
+        m.threads.clear();
         if (slots.len == 0) return null;
         m.least_depth = @min(m.least_depth, pool.depthOf(stack));
         if (stack.below == position.bottom) {
@@ -720,10 +728,23 @@ pub const Machine = struct {
             const slot, var thread: [2]u32 = .{ m.runs.get(stack.top)[at], m.runs.get(stack.top)[at + 1 ..][0..2].* };
             if (std.mem.findScalar(u32, slots, slot) == null) continue;
             if (value) |known| thread[1] = try m.alternatives.behindValue(thread[1], known) orelse continue;
-            if (!hasThread(out.items, &thread)) try out.appendSlice(m.gpa, &thread);
+            try m.addThread(out, thread);
         }
         const node = pool.nodes.items[stack.below];
         return if (out.items.len == head) null else .{ .below = node.parent, .top = node.state };
+    }
+
+    /// Adds one that is not there yet, since `threads` was cleared.
+    fn addThread(m: *Machine, out: *Words, thread: [2]u32) Error!void {
+        const n = threadsOf(out.items);
+        if (n < few_threads) {
+            if (hasThread(out.items, &thread)) return;
+        } else {
+            if (m.threads.n == 0) for (0..n) |i| try m.threads.put(m.gpa, @bitCast(threadAt(out.items, i)[0..2].*), 0);
+            if (m.threads.get(@bitCast(thread)) != null) return;
+            try m.threads.put(m.gpa, @bitCast(thread), 0);
+        }
+        try out.appendSlice(m.gpa, &thread);
     }
 
     // ---- Strings

@@ -16,7 +16,7 @@ const Conjunction = goals_module.Conjunction;
 const Sets = @import("sets.zig").Sets;
 
 /// What one item or member can count for, beyond its own goal; each doubles the ways to go on.
-pub const options_max = 6;
+pub const options_max = 8;
 
 pub const Error = error{ OutOfMemory, TooLarge };
 

@@ -28,7 +28,7 @@ pub fn fail(out_error: ?*Message, diag: *const Diagnostic) c_int {
 
 /// Fails with `invalid_arg` and a message that needs no argument.
 pub fn reject(out_error: ?*Message, comptime message: []const u8) c_int {
-    var diag: Diagnostic = .{};
+    var diag: Diagnostic = .init();
     diag.fail(.invalid_arg, message, .{}) catch {};
     return fail(out_error, &diag);
 }

@@ -47,7 +47,7 @@ export fn eliza_inference_constraint_create_token_trie(
     out.* = null;
     const v = vocab orelse return boundary.reject(out_error, "vocab is NULL");
     const bytes = boundary.slice(u8, payload, payload_len) orelse return boundary.reject(out_error, "payload is NULL");
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     out.* = Constraint.createTokenTrie(gpa, v, bytes, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }

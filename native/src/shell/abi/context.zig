@@ -33,7 +33,7 @@ export fn eliza_inference_create(bundle_dir: ?[*:0]const u8, out_error: ?*bounda
         _ = boundary.reject(out_error, "bundle_dir is NULL");
         return null;
     };
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     return create(std.mem.span(bundle), &diag) catch {
         _ = boundary.fail(out_error, &diag);
         return null;
@@ -51,7 +51,7 @@ export fn eliza_inference_destroy(ctx: ?*Handle) void {
 }
 
 export fn eliza_inference_set_model_id(ctx: ?*Handle, model_id: ?[*]const u8, model_id_len: usize) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const context = find(ctx, &diag) catch return diag.status.code();
     const text = boundary.slice(u8, model_id, model_id_len) orelse return invalid_arg;
     if (text.len > limits.name_bytes_max) return boundary.Status.limit.code();
@@ -63,7 +63,7 @@ export fn eliza_inference_vocab_from_context(ctx: ?*Handle, out_vocab: ?*?*Vocab
     boundary.begin(out_error);
     const out = out_vocab orelse return boundary.reject(out_error, "out_vocab is NULL");
     out.* = null;
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const context = find(ctx, &diag) catch return boundary.fail(out_error, &diag);
     out.* = context.vocabularyOf(&diag) catch return boundary.fail(out_error, &diag);
     return 0;
@@ -85,7 +85,7 @@ export fn eliza_inference_tokenize(
     tokens_out.* = null;
     n_out.* = 0;
     const bytes = boundary.slice(u8, text, text_len) orelse return boundary.reject(out_error, "text is NULL");
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const context = find(ctx, &diag) catch return boundary.fail(out_error, &diag);
     const tokens = context.tokenize(bytes, add_special != 0, parse_special != 0, &diag) catch return boundary.fail(out_error, &diag);
     defer gpa.free(tokens);
@@ -128,7 +128,7 @@ export fn eliza_inference_detokenize(
     boundary.begin(out_error);
     if (out_text == null and max_text_bytes > 0) return boundary.reject(out_error, "out_text is NULL");
     const list = boundary.slice(c_int, tokens, n_tokens) orelse return boundary.reject(out_error, "tokens is NULL");
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const context = find(ctx, &diag) catch return boundary.fail(out_error, &diag);
     const text = context.detokenize(list, remove_special != 0, unparse_special != 0, &diag) catch return boundary.fail(out_error, &diag);
     defer gpa.free(text);
@@ -158,7 +158,7 @@ export fn eliza_inference_embed(
     const dimension_out = out_dim orelse return boundary.reject(out_error, "out_dim is NULL");
     dimension_out.* = 0;
     const out: []f32 = if (out_embedding) |first| first[0..out_capacity] else &.{};
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     var dimension: usize = 0;
     defer dimension_out.* = @intCast(dimension);
     embed(ctx, boundary.slice(u8, text, text_len), pooling, out, &dimension, &diag) catch return boundary.fail(out_error, &diag);
@@ -189,7 +189,7 @@ fn advise(
 ) c_int {
     boundary.begin(out_error);
     const name = std.mem.span(region_name orelse return boundary.reject(out_error, "region_name is NULL"));
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const context = find(ctx, &diag) catch return boundary.fail(out_error, &diag);
     const region = regionOf(name, &diag) catch return boundary.fail(out_error, &diag);
     action(context, region, &diag) catch return boundary.fail(out_error, &diag);
@@ -207,7 +207,7 @@ export fn eliza_inference_tokenize_supported() c_int {
 }
 
 export fn eliza_inference_llm_stream_supported() c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     _ = loader.load("", &diag) catch return 0;
     return 1;
 }

@@ -12,7 +12,7 @@ export fn eliza_inference_vocab_save(vocab: ?*const Vocabulary, path: ?[*]const 
     boundary.begin(out_error);
     const v = vocab orelse return boundary.reject(out_error, "vocab is NULL");
     const text = boundary.slice(u8, path, path_len) orelse return boundary.reject(out_error, "path is NULL");
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     files.saveVocabulary(gpa, v, text, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }
@@ -37,7 +37,7 @@ export fn eliza_inference_vocab_open_with(
     const out = out_vocab orelse return boundary.reject(out_error, "out_vocab is NULL");
     out.* = null;
     const text = boundary.slice(u8, path, path_len) orelse return boundary.reject(out_error, "path is NULL");
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const how = howToOpen(flags, &diag) catch return boundary.fail(out_error, &diag);
     out.* = files.openVocabulary(gpa, text, how, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
@@ -51,7 +51,7 @@ export fn eliza_inference_constraint_save(constraint: ?*const Constraint, path: 
         out_error,
         "a token trie is not saved: its payload is what it is made of",
     );
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     files.saveRecognizer(gpa, recognizer, text, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }
@@ -76,7 +76,7 @@ export fn eliza_inference_constraint_open_with(
     out_constraint: recognizer_abi.Out,
     out_error: ?*Message,
 ) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const opened = openConstraint(vocab, path, path_len, flags, config, out_constraint, &diag);
     return recognizer_abi.finish(opened, out_constraint, out_error, &diag);
 }

@@ -20,13 +20,13 @@ pub const Info = extern struct {
 export fn eliza_inference_llama_load(path: ?[*]const u8, path_len: usize, out_error: ?*boundary.Message) c_int {
     boundary.begin(out_error);
     const text = boundary.slice(u8, path, path_len) orelse return boundary.reject(out_error, "path is NULL");
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     _ = loader.load(text, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }
 
 export fn eliza_inference_llama_info(out_info: ?*Info) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     native_log.refuseWithin(&diag) catch return diag.status.code();
     const runtime = loader.bound() orelse return boundary.Status.state.code();
     const info: Info = .{ .path = runtime.path, .version = runtime.version, .layout = runtime.layout.name };

@@ -8,6 +8,7 @@ const Matcher = @import("engine").matcher.Matcher;
 const span = @import("engine").span;
 const batch = @import("engine").batch;
 const sampling = @import("engine").sampling;
+const Logits = @import("engine").logits.Type;
 
 const invalid_arg = boundary.Status.invalid_arg.code();
 
@@ -100,7 +101,7 @@ export fn eliza_inference_matcher_create_span(
     const out = out_matcher orelse return boundary.reject(out_error, "out_matcher is NULL");
     out.* = null;
     const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const settings = SpanSettings.read(config, &diag) catch return boundary.fail(out_error, &diag);
     out.* = Matcher.create(gpa, c, settings, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
@@ -124,6 +125,13 @@ export fn eliza_inference_matcher_free(matcher: ?*Matcher) void {
 inline fn open(matcher: ?*Matcher) error{ Null, Busy }!*Matcher {
     const m = matcher orelse return error.Null;
     return if (m.is_busy) refuse(m) else m;
+}
+
+/// Those of a batch.
+fn openAll(matchers: ?[*]const ?*Matcher, n: usize) error{ Null, Busy }![]const *Matcher {
+    const all = boundary.slice(?*Matcher, matchers, n) orelse return error.Null;
+    for (all) |matcher| _ = try open(matcher);
+    return @ptrCast(all);
 }
 
 noinline fn refuse(m: *Matcher) error{Busy} {
@@ -258,11 +266,9 @@ export fn eliza_inference_matcher_fill_bitmaps(
     n_words: usize,
     n_threads: u32,
 ) c_int {
-    const all = boundary.slice(?*Matcher, matchers, n) orelse return invalid_arg;
-    if (n == 0) return 0;
-    if (words == null and n_words > 0) return invalid_arg;
-    for (all) |matcher| _ = open(matcher) catch |e| return codeOf(e);
-    return batch.fillBitmaps(@ptrCast(all), words, n_words, n_threads).code();
+    if (n > 0 and words == null and n_words > 0) return invalid_arg;
+    const all = openAll(matchers, n) catch |e| return codeOf(e);
+    return if (n == 0) 0 else batch.fillBitmaps(all, words, n_words, n_threads).code();
 }
 
 export fn eliza_inference_matcher_can_stop(matcher: ?*Matcher) c_int {
@@ -323,6 +329,43 @@ export fn eliza_inference_matcher_mask_logits(matcher: ?*Matcher, logits: ?[*]f3
 fn maskLogits(m: *Matcher, logits: ?[*]f32, n_logits: usize) boundary.Error!void {
     const array = logits orelse return m.diag.fail(.invalid_arg, "logits is NULL", .{});
     return m.maskLogits(array[0..n_logits]);
+}
+
+export fn eliza_inference_matcher_mask_rows(
+    matchers: ?[*]const ?*Matcher,
+    n: usize,
+    logits: ?[*]u8,
+    type_number: c_int,
+    n_logits: usize,
+    stride: usize,
+    row_of_matchers: ?[*]const u32,
+    n_threads: u32,
+) c_int {
+    const all = openAll(matchers, n) catch |e| return codeOf(e);
+    if (n == 0) return 0;
+    const rows = rowsOf(all[0], logits, type_number, n_logits, stride, row_of_matchers, n) catch return all[0].diag.status.code();
+    return batch.maskRows(all, rows, n_threads).code();
+}
+
+/// What is wrong is told by the first matcher.
+fn rowsOf(
+    m: *Matcher,
+    logits: ?[*]u8,
+    type_number: c_int,
+    n_logits: usize,
+    stride: usize,
+    row_of_matchers: ?[*]const u32,
+    n: usize,
+) boundary.Error!batch.Rows {
+    const first = logits orelse return m.diag.fail(.invalid_arg, "logits is NULL", .{});
+    const of = std.enums.fromInt(Logits, type_number) orelse
+        return m.diag.fail(.invalid_arg, "type {d} is none of ELIZA_LOGITS_*", .{type_number});
+    if (@intFromPtr(first) % of.byteSize() != 0) return m.diag.fail(.invalid_arg, "logits are not aligned to {d} bytes", .{of.byteSize()});
+    if (stride < n_logits) return m.diag.fail(.invalid_arg, "rows of {d} logits are {d} apart", .{ n_logits, stride });
+    const stride_bytes = std.math.mul(usize, stride, of.byteSize()) catch
+        return m.diag.fail(.invalid_arg, "rows that are {d} logits apart do not fit into memory", .{stride});
+    const of_matchers = if (row_of_matchers) |rows| rows[0..n] else null;
+    return .{ .type = of, .first = first, .n_logits = n_logits, .stride = stride_bytes, .of_matchers = of_matchers };
 }
 
 export fn eliza_inference_matcher_sample(

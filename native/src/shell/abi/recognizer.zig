@@ -69,7 +69,7 @@ export fn eliza_inference_constraint_create_choices(
     out_constraint: Out,
     out_error: OutError,
 ) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     return finish(createChoices(vocab, bytes, offsets, n_choices, flags, config, out_constraint, &diag), out_constraint, out_error, &diag);
 }
 
@@ -108,7 +108,7 @@ export fn eliza_inference_constraint_create_regex(
     out_constraint: Out,
     out_error: OutError,
 ) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     return finish(createRegex(vocab, pattern, pattern_len, flags, config, out_constraint, &diag), out_constraint, out_error, &diag);
 }
 
@@ -143,7 +143,7 @@ export fn eliza_inference_constraint_create_lark(
     out_constraint: Out,
     out_error: OutError,
 ) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const made = createLark(vocab, grammar, grammar_len, null, config, out_constraint, &diag);
     return finish(made, out_constraint, out_error, &diag);
 }
@@ -169,7 +169,7 @@ export fn eliza_inference_constraint_create_lark_with(
     out_constraint: Out,
     out_error: OutError,
 ) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const made = createLark(vocab, grammar, grammar_len, options, config, out_constraint, &diag);
     return finish(made, out_constraint, out_error, &diag);
 }
@@ -213,7 +213,7 @@ export fn eliza_inference_constraint_create_gbnf(
     out_constraint: Out,
     out_error: OutError,
 ) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const made = createGbnf(vocab, grammar, grammar_len, root, root_len, flags, config, out_constraint, &diag);
     return finish(made, out_constraint, out_error, &diag);
 }
@@ -266,7 +266,7 @@ export fn eliza_inference_constraint_create_json_schema(
     out_constraint: Out,
     out_error: OutError,
 ) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const made = createJsonSchema(vocab, schema, schema_len, options, config, out_constraint, &diag);
     return finish(made, out_constraint, out_error, &diag);
 }
@@ -315,7 +315,7 @@ export fn eliza_inference_constraint_create_tags(
     out_constraint: Out,
     out_error: OutError,
 ) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const made = createTags(vocab, descriptor, descriptor_len, config, out_constraint, &diag);
     return finish(made, out_constraint, out_error, &diag);
 }
@@ -362,7 +362,7 @@ export fn eliza_inference_constraint_notes(constraint: ?*const Constraint) [*:0]
 export fn eliza_inference_constraint_prepare(constraint: ?*const Constraint, config: ?*const CompileConfig, out_error: OutError) c_int {
     boundary.begin(out_error);
     const c = constraint orelse return boundary.reject(out_error, "constraint is NULL");
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const settings = CompileConfig.settings(config, &diag) catch return boundary.fail(out_error, &diag);
     _ = c.retain(); // a callback may free the caller's reference
     defer c.release();

@@ -25,7 +25,7 @@ export fn eliza_inference_sampler_init_token_trie(
     out_error: ?*boundary.Message,
 ) ?*api.Sampler {
     boundary.begin(out_error);
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     return create(vocab, payload, payload_len, mode, &diag) catch {
         _ = boundary.fail(out_error, &diag);
         return null;
@@ -57,7 +57,7 @@ export fn eliza_inference_sampler_init_constraint(
     out_error: ?*boundary.Message,
 ) ?*api.Sampler {
     boundary.begin(out_error);
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     return createConstraint(vocab, constraint, mode, config, &diag) catch {
         _ = boundary.fail(out_error, &diag);
         return null;
@@ -102,7 +102,7 @@ export fn eliza_inference_sampler_set_token_trie(
     out_error: ?*boundary.Message,
 ) c_int {
     boundary.begin(out_error);
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     set(sampler, payload, payload_len, mode, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }
@@ -121,7 +121,7 @@ export fn eliza_inference_sampler_set_constraint(
     out_error: ?*boundary.Message,
 ) c_int {
     boundary.begin(out_error);
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     setConstraint(sampler, constraint, mode, config, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }
@@ -138,7 +138,7 @@ fn setConstraint(
 }
 
 export fn eliza_inference_sampler_clear_token_trie(sampler: ?*api.Sampler) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = find(sampler, &diag) catch return diag.status.code();
     s.clear();
     return 0;
@@ -151,7 +151,7 @@ export fn eliza_inference_sampler_activate(
     out_error: ?*boundary.Message,
 ) c_int {
     boundary.begin(out_error);
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     activate(sampler, path, path_len, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }
@@ -163,7 +163,7 @@ fn activate(sampler: ?*api.Sampler, path: ?[*]const u8, path_len: usize, diag: *
 }
 
 export fn eliza_inference_sampler_state(sampler: ?*const api.Sampler, out_state: ?*matcher_abi.SpanState) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = find(sampler, &diag) catch return diag.status.code();
     const report = s.report() catch return boundary.Status.oom.code();
     return if (boundary.fill(matcher_abi.SpanState, out_state, .of(report))) 0 else invalid_arg;

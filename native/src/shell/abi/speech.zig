@@ -13,7 +13,7 @@ const not_implemented = boundary.Status.not_implemented.code();
 /// Fails; `what` is the subject of the message.
 fn refuse(out_error: ?*Message, what: []const u8) c_int {
     boundary.begin(out_error);
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     diag.fail(.not_implemented, "{s}: not in this library, which constrains text", .{what}) catch {};
     return boundary.fail(out_error, &diag);
 }
@@ -27,7 +27,7 @@ fn refuseToOpen(out_error: ?*Message, what: []const u8) ?*anyopaque {
 /// For functions that have nothing to do, if the context is open.
 fn acceptFor(ctx: ?*Context, out_error: ?*Message) c_int {
     boundary.begin(out_error);
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     _ = context_abi.find(ctx, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }

@@ -177,7 +177,7 @@ export fn eliza_inference_llm_stream_open(
     out_error: ?*boundary.Message,
 ) ?*Handle {
     boundary.begin(out_error);
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     return open(ctx, cfg, &diag) catch {
         _ = boundary.fail(out_error, &diag);
         return null;
@@ -204,7 +204,7 @@ export fn eliza_inference_llm_stream_reset(stream: ?*Handle) c_int {
 }
 
 export fn eliza_inference_llm_stream_reset_keep(stream: ?*Handle, n_keep: i32) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(stream, &diag) catch return diag.status.code();
     defer s.leave();
     return resetKeep(s, n_keep) catch s.diag.status.code();
@@ -230,7 +230,7 @@ export fn eliza_inference_llm_stream_prefill(
     out_error: ?*boundary.Message,
 ) c_int {
     boundary.begin(out_error);
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(stream, &diag) catch return boundary.fail(out_error, &diag);
     defer s.leave();
     prefill(s, token_ids, num_tokens) catch return boundary.fail(out_error, &s.diag);
@@ -258,7 +258,7 @@ export fn eliza_inference_llm_stream_next(
     if (drafter_drafted_out) |n| n.* = 0;
     if (drafter_accepted_out) |n| n.* = 0;
     if (text_out != null and text_cap > 0) text_out.?[0] = 0;
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(stream, &diag) catch return boundary.fail(out_error, &diag);
     defer s.leave();
     const delivery = next(s, .{ .tokens = tokens_out, .cap = tokens_cap, .n = num_tokens_out }, text_out, text_cap) catch
@@ -293,7 +293,7 @@ export fn eliza_inference_llm_stream_generate(
     out_error: ?*boundary.Message,
 ) c_int {
     boundary.begin(out_error);
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(stream, &diag) catch return boundary.fail(out_error, &diag);
     defer s.leave();
     generate(s, max_tokens, on_token, user_data) catch return boundary.fail(out_error, &s.diag);
@@ -328,7 +328,7 @@ export fn eliza_inference_set_verifier_callback(
     out_error: ?*boundary.Message,
 ) c_int {
     boundary.begin(out_error);
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const context = context_abi.find(ctx, &diag) catch return boundary.fail(out_error, &diag);
     context.verifier = if (callback) |given| .{ .callback = given, .user_data = user_data } else null;
     return 0;
@@ -352,7 +352,7 @@ fn withFile(
 ) c_int {
     boundary.begin(out_error);
     const path = filename orelse return boundary.reject(out_error, "filename is NULL");
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(stream, &diag) catch return boundary.fail(out_error, &diag);
     defer s.leave();
     action(s, std.mem.span(path)) catch return boundary.fail(out_error, &s.diag);
@@ -362,7 +362,7 @@ fn withFile(
 // ---- Settings
 
 export fn eliza_inference_llm_stream_set_seed(stream: ?*Handle, seed: u64) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(stream, &diag) catch return diag.status.code();
     defer s.leave();
     s.setSeed(seed);
@@ -370,7 +370,7 @@ export fn eliza_inference_llm_stream_set_seed(stream: ?*Handle, seed: u64) c_int
 }
 
 export fn eliza_inference_llm_stream_set_sampling(stream: ?*Handle, how: ?*const matcher_abi.Sampling) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(stream, &diag) catch return diag.status.code();
     defer s.leave();
     setSampling(s, how) catch return s.diag.status.code();
@@ -387,7 +387,7 @@ fn setSampling(s: *Stream, how: ?*const matcher_abi.Sampling) boundary.Error!voi
 }
 
 export fn eliza_inference_llm_stream_set_time_budget_ms(stream: ?*Handle, ms: u64) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(stream, &diag) catch return diag.status.code();
     defer s.leave();
     s.setTimeBudget(ms *| std.time.ns_per_ms);
@@ -395,7 +395,7 @@ export fn eliza_inference_llm_stream_set_time_budget_ms(stream: ?*Handle, ms: u6
 }
 
 export fn eliza_inference_llm_stream_set_span_timeout(stream: ?*Handle, n_tokens: u32) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(stream, &diag) catch return diag.status.code();
     defer s.leave();
     if (n_tokens == 0) {
@@ -407,7 +407,7 @@ export fn eliza_inference_llm_stream_set_span_timeout(stream: ?*Handle, n_tokens
 }
 
 export fn eliza_inference_llm_stream_set_stop_at_span_end(stream: ?*Handle, on: c_int) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(stream, &diag) catch return diag.status.code();
     defer s.leave();
     s.stop_at_span_end = on != 0;
@@ -415,7 +415,7 @@ export fn eliza_inference_llm_stream_set_stop_at_span_end(stream: ?*Handle, on: 
 }
 
 export fn eliza_inference_llm_stream_set_skip_ahead(stream: ?*Handle, on: c_int) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(stream, &diag) catch return diag.status.code();
     defer s.leave();
     s.skip_ahead = on != 0;
@@ -428,7 +428,7 @@ const penalty_min = 1e-6;
 pub const threads_max = 512; // GGML_MAX_N_THREADS: beyond it ggml ends the process
 
 export fn eliza_inference_llm_stream_set_threads(stream: ?*Handle, n_threads: i32) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(stream, &diag) catch return diag.status.code();
     defer s.leave();
     if (n_threads < 1 or n_threads > threads_max) {
@@ -442,7 +442,7 @@ export fn eliza_inference_llm_stream_set_threads(stream: ?*Handle, n_threads: i3
 // ---- Constraint
 
 export fn eliza_inference_set_token_trie(handle: ?*Handle, payload: ?[*]const u8, payload_len: usize, mode: c_int) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(handle, &diag) catch return diag.status.code();
     defer s.leave();
     setTokenTrie(s, payload, payload_len, mode) catch return s.diag.status.code();
@@ -461,7 +461,7 @@ pub fn readMode(mode: c_int, diag: *boundary.Diagnostic) boundary.Error!sampling
 }
 
 export fn eliza_inference_clear_token_trie(handle: ?*Handle) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(handle, &diag) catch return diag.status.code();
     defer s.leave();
     s.clearConstraint();
@@ -474,7 +474,7 @@ export fn eliza_inference_set_constraint(
     mode: c_int,
     config: ?*const matcher_abi.SpanSettings,
 ) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(handle, &diag) catch return diag.status.code();
     defer s.leave();
     setConstraint(s, constraint, mode, config) catch return s.diag.status.code();
@@ -488,7 +488,7 @@ fn setConstraint(s: *Stream, constraint: ?*const Constraint, mode: c_int, config
 }
 
 export fn eliza_inference_clear_constraint(handle: ?*Handle) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(handle, &diag) catch return diag.status.code();
     defer s.leave();
     s.clearConstraint();
@@ -496,7 +496,7 @@ export fn eliza_inference_clear_constraint(handle: ?*Handle) c_int {
 }
 
 export fn eliza_inference_llm_stream_activate(stream: ?*Handle, path: ?[*]const u8, path_len: usize) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(stream, &diag) catch return diag.status.code();
     defer s.leave();
     activate(s, path, path_len) catch return s.diag.status.code();
@@ -508,7 +508,7 @@ fn activate(s: *Stream, path: ?[*]const u8, path_len: usize) boundary.Error!void
 }
 
 export fn eliza_inference_llm_stream_state(stream: ?*Handle, out_state: ?*matcher_abi.SpanState) c_int {
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     const s = enter(stream, &diag) catch return diag.status.code();
     defer s.leave();
     const report = s.report() catch return s.diag.status.code();

@@ -30,7 +30,7 @@ export fn eliza_inference_vocab_create(
     const out = out_vocab orelse return boundary.reject(out_error, "out_vocab is NULL");
     out.* = null;
     const c = config orelse return boundary.reject(out_error, "config is NULL");
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     out.* = create(c, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }
@@ -98,7 +98,7 @@ export fn eliza_inference_vocab_heal(
     const out = out_n_kept orelse return boundary.reject(out_error, "out_n_kept is NULL");
     const v = vocab orelse return boundary.reject(out_error, "vocab is NULL");
     const prompt = boundary.slice(i32, tokens, n_tokens) orelse return boundary.reject(out_error, "tokens is NULL");
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     for (prompt, 0..) |token, i| if (token < 0 or token >= v.tokens.n) {
         diag.fail(.invalid_arg, "tokens[{d}]: {d} is outside 0..{d}", .{ i, token, v.tokens.n - 1 }) catch {};
         return boundary.fail(out_error, &diag);
@@ -111,7 +111,7 @@ export fn eliza_inference_vocab_heal(
 export fn eliza_inference_vocab_prepare(vocab: ?*const Vocabulary, out_error: ?*boundary.Message) c_int {
     boundary.begin(out_error);
     const v = vocab orelse return boundary.reject(out_error, "vocab is NULL");
-    var diag: boundary.Diagnostic = .{};
+    var diag: boundary.Diagnostic = .init();
     _ = v.byteTrie(&diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }

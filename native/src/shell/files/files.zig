@@ -78,8 +78,8 @@ fn putRecognizer(writer: *saved_file.Writer, recognizer: *const Recognizer) Allo
 }
 
 /// The caller owns one reference to the result, which owns the mapping and holds a reference to `vocabulary`, the one that it was
-/// saved for. A JSON Schema and tags are compiled again, which may fail as compiling does; of anything else `mask_bytes_max` alone of the
-/// settings is read. ELIZA_ERR_IO, ELIZA_ERR_FILE_INVALID.
+/// saved for. A JSON Schema and tags are compiled again, which may fail as compiling does; of anything else only the limits
+/// of its masks are read. ELIZA_ERR_IO, ELIZA_ERR_FILE_INVALID.
 pub fn openRecognizer(
     gpa: Allocator,
     vocabulary: *const Vocabulary,

@@ -162,7 +162,7 @@ pub const GuideSampler = struct {
         if (legal.len() == 0) legal = .{ .list = guide.state.endTokens() };
         if (legal.len() == 0) return;
         const kept = keepLegal(array, legal, s.n_tokens);
-        if (kept > 0 and anyLikely(array.data[0..kept])) {
+        if (anyLikely(array.data[0..kept])) {
             array.size = kept;
             excludeNan(array.data[0..kept]);
         } else {

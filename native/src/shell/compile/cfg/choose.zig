@@ -50,10 +50,12 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
     const has_limits = for (grammar.terminals) |terminal| {
         if (terminal.tokens_max > 0) break true;
     } else false;
-    if (reading.lexing != .any and reading.isPlain()) {
+    const is_plain = reading.isPlain();
+    // Where terminals were cut, conflicts may be of the cuts.
+    if (reading.lexing != .any and (is_plain or reading.conflicts == .refuse and !reading.is_split)) {
         const n_notes = notes.items.len;
         if (try deterministic(ctx, grammar, found, reading.conflicts, notes)) |parser| {
-            if (!has_limits and try isLongest(ctx, grammar, &parser, lexer, reading.lexing)) {
+            if (is_plain and !has_limits and try isLongest(ctx, grammar, &parser, lexer, reading.lexing)) {
                 if (reading.lexing == .longest) {
                     try maximal_munch.noteInseparable(ctx.arena, grammar, &parser, lexer, notes, ctx.budget, ctx.diag);
                     try shadowed.note(ctx, grammar, &parser, lexer, notes);
@@ -66,7 +68,7 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
     const normal = try normalise(ctx, grammar);
     const parser = try tables.build(ctx.arena, &normal, found, .keep, notes, ctx.budget, ctx.diag);
     if (reading.lexing == .longest) try shadowed.note(ctx, &normal, &parser, lexer, notes);
-    const is_longest = reading.isPlain() and !has_limits and !parser.has_conflicts and
+    const is_longest = is_plain and !has_limits and !parser.has_conflicts and
         try isLongest(ctx, &normal, &parser, lexer, reading.lexing);
     return finish(gpa, ctx, &normal, lexer, &parser, if (is_longest) null else reading);
 }

@@ -50,6 +50,7 @@ const nesting_max = 128;
 const grammars_nested_max = 16;
 /// How many rules templates may become.
 const instances_max = 65_535;
+const lower_case = "abcdefghijklmnopqrstuvwxyz";
 /// What messages show of an argument.
 const shown_bytes_max = 48;
 
@@ -243,8 +244,7 @@ const Parser = struct {
         try p.expect(.colon, "\":\"");
         if (attributes.tokens_max > 0) try p.checkLimit(head, &attributes);
         const is_terminal = head.tag == .terminal or attributes.is_lexeme;
-        p.names.items[name].is_terminal = is_terminal;
-        const definition = try p.define(head, name, how);
+        const definition = try p.define(head, name, is_terminal, how);
         p.in_terminal = is_terminal;
         if (is_terminal) {
             const body = try p.readList(.bar, 0);
@@ -684,7 +684,7 @@ const Parser = struct {
         if (p.token.tag != .terminal) return p.unexpected("the name of a terminal");
         while (p.token.tag == .terminal) {
             const head = p.token;
-            const definition = try p.define(head, try p.nameOf(head), .new);
+            const definition = try p.define(head, try p.nameOf(head), true, .new);
             p.terminals.items[definition].expression = .{ .reference = .{ .pattern = try p.patterns.nothing(head) } };
             try p.note(head.place, "the terminal {s} is declared, and no text is one: what needs it is left out", .{head.text});
             try p.advance();
@@ -806,7 +806,7 @@ const Parser = struct {
         }
         const expression = common_terminals.find(name.text) orelse
             return p.fail(name.place, "common has no terminal {s} (or it cannot be served)", .{name.text});
-        const definition = try p.define(as, try p.nameOf(as), .new);
+        const definition = try p.define(as, try p.nameOf(as), true, .new);
         const pattern = try p.patterns.imported(expression, as.place);
         p.terminals.items[definition].expression = .{ .reference = .{ .pattern = pattern } };
     }
@@ -926,7 +926,9 @@ const Parser = struct {
             return if (e == error.OutOfMemory) e else p.failAgain(token.place);
         };
         for (found.unserved) |name| try p.note(token.place, "x-guidance: {s} has no effect", .{name});
-        return .{ .reference = .{ .pattern = try p.patterns.document(token, text, found.options) } };
+        var options = found.options;
+        options.documents = p.callers;
+        return .{ .reference = .{ .pattern = try p.patterns.document(token, text, options) } };
     }
 
     /// `@name`: what the caller has by this name, a schema or the start of a grammar.
@@ -1193,17 +1195,26 @@ const Parser = struct {
     }
 
     /// The definition of a name, to be filled in: an empty one, or that which is to be changed.
-    fn define(p: *Parser, head: Token, index: u32, how: Definition) Error!u32 {
+    fn define(p: *Parser, head: Token, index: u32, is_terminal: bool, how: Definition) Error!u32 {
         const name = p.targetOf(index);
-        name.is_terminal = p.names.items[index].is_terminal;
+        const was_terminal = name.is_terminal;
+        name.is_terminal = is_terminal;
+        p.names.items[index].is_terminal = is_terminal;
         if (name.definition) |earlier| {
-            const place = if (name.is_terminal) p.terminals.items[earlier].place else p.rules.items[earlier].place;
-            if (how != .new) return earlier;
-            return p.fail(head.place, "{s} is defined at {d}:{d} already", .{ head.text, place.line, place.column });
+            const place = if (was_terminal) p.terminals.items[earlier].place else p.rules.items[earlier].place;
+            if (how == .new) return p.fail(head.place, "{s} is defined at {d}:{d} already", .{ head.text, place.line, place.column });
+            if (is_terminal == was_terminal) return earlier;
+            if (how == .extend) return p.fail(
+                head.place,
+                "{s} is {s} at {d}:{d}, but not here: attributes decide that, and %extend cannot change it",
+                .{ head.text, if (was_terminal) "a terminal" else "a rule", place.line, place.column },
+            );
+        } else if (how != .new) {
+            return p.fail(head.place, "{s} is not defined so far, so it cannot be changed", .{head.text});
+        } else if (p.names.items[index].stands_for != null) {
+            return p.fail(head.place, "{s} is imported already", .{head.text});
         }
-        if (how != .new) return p.fail(head.place, "{s} is not defined so far, so it cannot be changed", .{head.text});
-        if (p.names.items[index].stands_for != null) return p.fail(head.place, "{s} is imported already", .{head.text});
-        if (name.is_terminal) {
+        if (is_terminal) {
             name.definition = @intCast(p.terminals.items.len);
             const nothing: Expression = .{ .sequence = &.{} };
             try p.terminals.append(p.arena, .{ .name = name.text, .place = head.place, .expression = nothing });
@@ -1222,9 +1233,23 @@ const Parser = struct {
     }
 
     fn startOf(p: *Parser, text: []const u8) Error!u32 {
-        const index = p.name_texts.find(text);
-        if (index) |name| if (!p.names.items[name].is_terminal and p.targetOf(name).definition != null) return name;
+        if (p.name_texts.find(text)) |index| {
+            const target = p.targetOf(index).*;
+            if (target.definition != null and !target.is_terminal) return index;
+            if (target.definition != null and std.mem.findAny(u8, text, lower_case) != null) return p.ruleOf(index, target);
+        }
         return p.diag.fail(.grammar, "1:1: the grammar has no rule {s}", .{text});
+    }
+
+    /// A rule with nothing but `index`, a rule whose attributes made it a terminal.
+    fn ruleOf(p: *Parser, index: u32, target: Name) Error!u32 {
+        p.names.items[index].is_symbol = true;
+        const alternative: Alternative = .{ .expression = .{ .reference = .{ .name = index } }, .place = target.place };
+        const head: Token = .{ .tag = .rule, .text = target.text, .place = target.place };
+        const rule = try p.intern("(start)", target.text, head);
+        const definition = try p.define(head, rule, false, .new);
+        p.rules.items[definition].alternatives = try p.arena.dupe(Alternative, &.{alternative});
+        return rule;
     }
 
     /// Fails if a rule or terminal is used but not defined.

@@ -278,6 +278,19 @@ test "rules that can never end, and rules that are not used" {
     try expectRefused("S: a S", "1:1: rule S can never end");
 }
 
+test "rules that a definition became have one note together, and none if one of them is used" {
+    var b: Built = .init();
+    defer b.deinit();
+    b.grammar = try Reader.read(b.arena.allocator(), "S: a | T b\nT: t\nU: u\nV: v\nW: w");
+    const rules = try b.arena.allocator().dupe(bnf.Rule, b.grammar.rules);
+    rules[2].place = rules[1].place;
+    rules[4].place = rules[3].place;
+    b.grammar.rules = rules;
+    b.tables = try b.build();
+    try std.testing.expectEqual(1, b.notes.items.len);
+    try std.testing.expectEqualStrings("4:1: rule V is not used and is left out", b.notes.items[0]);
+}
+
 test "terminals that are never found" {
     var b: Built = .init();
     defer b.deinit();

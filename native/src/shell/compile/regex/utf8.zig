@@ -45,7 +45,8 @@ pub const Builder = struct {
     pub fn class(b: *Builder, ranges: []const Range) Allocator.Error!Class {
         b.nodes.clearRetainingCapacity();
         b.interned.clear();
-        var list: List = .{};
+        var list: List = undefined; // whole, it would be copied from a constant
+        list.n = 0;
         var rest = ranges;
         for (lengths) |length| {
             while (rest.len > 0 and rest[0].last < length.first) rest = rest[1..];
@@ -92,7 +93,8 @@ pub const Builder = struct {
 
     /// Calls itself through `appendChildren`, at most three deep.
     fn part(b: *Builder, ranges: []const Range, first: u32, last: u32, base: u32, child_bits: u5) Allocator.Error!u32 {
-        var list: List = .{};
+        var list: List = undefined;
+        list.n = 0;
         try b.appendChildren(&list, ranges, first, last, base, 0x80, child_bits);
         return b.intern(&list);
     }
@@ -100,14 +102,15 @@ pub const Builder = struct {
     /// Any continuation of `bits` bits.
     fn full(b: *Builder, bits: u5) Allocator.Error!u32 {
         if (bits == 0) return complete;
-        var list: List = .{};
+        var list: List = undefined;
+        list.n = 0;
         list.add(0x80, 0xbf, try b.full(bits - 6));
         return b.intern(&list);
     }
 
     const List = struct {
-        items: [256]Transition = undefined,
-        n: usize = 0,
+        items: [256]Transition,
+        n: usize,
 
         fn add(list: *List, low: u8, high: u8, to: u32) void {
             if (list.n > 0) {

@@ -97,12 +97,13 @@ pub const Compiler = struct {
         try pattern.appendSlice(c.arena, "]*$");
         const text = try c.formula.add(.{ .string_matches = try c.dfas.ofPattern(pattern.items) });
         const value = try c.formula.add(.always);
-        c.formula.nodes.items[value] = .{ .all = try c.formula.list(&.{
+        const everywhere = try c.formula.list(&.{
             text,
             try c.formula.add(.{ .object_names = text }),
             try c.formula.add(.{ .object_members = .{ .named = .{}, .matching = .{}, .rest = value } }),
             try c.formula.add(.{ .array_items = .{ .prefix = .{}, .rest = value } }),
-        }) };
+        });
+        c.formula.nodes.items[value] = .{ .all = everywhere };
         return c.formula.all(&.{ root, value });
     }
 
@@ -181,7 +182,8 @@ pub const Compiler = struct {
     // ---- One schema
 
     fn read(c: *Compiler, waiting: *const Waiting) Error!void {
-        const s = c.subject(waiting.object, waiting.place);
+        var s: Subject = undefined;
+        c.setSubject(&s, waiting.object, waiting.place);
         c.parts.clearRetainingCapacity();
         if (s.get(.@"$ref") != null and !c.draftOf(&s).hasSiblings()) {
             try c.addReference(&s, .@"$ref");
@@ -197,14 +199,16 @@ pub const Compiler = struct {
         try c.finish(waiting.node);
     }
 
-    pub fn subject(c: *Compiler, object: Object, place: Place) Subject {
-        var s: Subject = .{ .object = object, .place = place, .found = .initFill(null) };
+    /// In place: there are many keywords.
+    pub fn setSubject(c: *Compiler, s: *Subject, object: Object, place: Place) void {
+        s.object = object;
+        s.place = place;
+        @memset(&s.found.values, null);
         const resource = &c.references.resources.items[place.resource];
         for (object.members()) |*member| {
             const keyword = Keyword.of(member.key) orelse continue;
             if (resource.has(keyword)) s.found.set(keyword, &member.value);
         }
-        return s;
     }
 
     pub fn draftOf(c: *const Compiler, s: *const Subject) Draft {

@@ -93,7 +93,9 @@ pub const Keyword = enum {
     format,
 
     pub fn of(name: []const u8) ?Keyword {
-        return by_name.get(name);
+        if (name.len < 2) return null;
+        const keyword = by_name[slotOf(name)] orelse return null;
+        return if (std.mem.eql(u8, @tagName(keyword), name)) keyword else null;
     }
 
     pub fn isOf(keyword: Keyword, draft: Draft) bool {
@@ -227,12 +229,25 @@ pub const Vocabularies = packed struct {
     }
 };
 
-const by_name: std.StaticStringMap(Keyword) = .initComptime(pairs: {
-    const names = @typeInfo(Keyword).@"enum".field_names;
-    var list: [names.len]struct { []const u8, Keyword } = undefined;
-    for (&list, names) |*pair, name| pair.* = .{ name, @field(Keyword, name) };
-    break :pairs list;
-});
+/// Each keyword in a slot of its own.
+const by_name: [256]?Keyword = slots: {
+    @setEvalBranchQuota(10_000);
+    var slots: [256]?Keyword = @splat(null);
+    for (std.enums.values(Keyword)) |keyword| {
+        const slot = &slots[slotOf(@tagName(keyword))];
+        if (slot.* != null) @compileError("another multiplier is needed");
+        slot.* = keyword;
+    }
+    break :slots slots;
+};
+
+/// Found by trying; it depends on the keywords.
+const multiplier = 0x57e54acd;
+
+fn slotOf(name: []const u8) u8 {
+    const some: u32 = @bitCast([_]u8{ name[0], name[1], name[name.len * 2 / 3], @truncate(name.len) });
+    return @intCast(some *% multiplier >> 24);
+}
 
 test "drafts by $schema" {
     try std.testing.expectEqual(.draft4, Draft.of("http://json-schema.org/draft-04/schema#"));

@@ -106,8 +106,17 @@ pub const References = struct {
             }
         }
         // Most documents have no dynamic anchors, and no reference that asks for more than a pointer.
-        if (std.mem.find(u8, text, "Anchor\"") != null) try r.scan(index);
+        if (mentionsAnchor(text)) try r.scan(index);
         return .{ .schema = root, .resource = id };
+    }
+
+    /// Capital letters are few: a search for the whole word took a fifth of the time that a large schema takes.
+    fn mentionsAnchor(text: []const u8) bool {
+        var at: usize = 0;
+        while (std.mem.findScalarPos(u8, text, at, 'A')) |found| : (at = found + 1) {
+            if (std.mem.startsWith(u8, text[found..], "Anchor\"")) return true;
+        }
+        return false;
     }
 
     fn put(r: *References, uri: []const u8, found: Found) Error!void {

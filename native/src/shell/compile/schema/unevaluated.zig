@@ -114,7 +114,8 @@ fn Lowering(comptime Compiler: type) type {
             l.n_schemas += 1;
             if (l.n_schemas == schemas_max) return error.TooLarge;
             const object = part.schema.object;
-            const s = l.c.subject(object, try l.c.placeOf(part.place, object));
+            var s: Subject = undefined;
+            l.c.setSubject(&s, object, try l.c.placeOf(part.place, object));
             try l.addOwn(&s, false);
         }
 
