@@ -1,12 +1,13 @@
 """Builds the targets of this folder and runs libFuzzer on them.
 
-    python3 tests/run.py test fuzz [TARGET...] [--seconds N] [--seed N] [--workers N] [--report]
+    python3 tests/run.py test fuzz [TARGET...] [--seconds N] [--workers N] [--report]
 
-Each target first runs its regressions, then seeds and mutations of them for some seconds (60 by default), as many
-targets at a time as there are workers. The full test run has the same mutations each time, so that what it finds comes
-from a change. What is found stays in build/fuzz/findings, and fails the run; what was covered stays in
-build/fuzz/corpus, where the next run goes on. For a long run give hours in seconds, and --seed 0. --report writes
-bench/reports/<date>-fuzz.md with the executions of all runs since build/fuzz/counts.json was removed.
+Each target first runs its regressions, then seeds and mutations of them, as many targets at a time as there are
+workers. What is found stays in build/fuzz/findings, and fails the run. Without --seconds, as in the full test run, the
+mutations are so many and the same ones each time, on any machine: what is found comes from a change. With it they are
+others each time, and what was covered stays in build/fuzz/corpus, where the next such run goes on; for a long run give
+hours. --report writes bench/reports/<date>-fuzz.md with the executions of all runs since build/fuzz/counts.json was
+removed.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -43,6 +45,21 @@ MEMORY_MB_MAX = 2048
 FINDINGS_MAX = 20
 # Part of the time, for targets that have soon seen all.
 SHARES = {"gguf": 0.25}
+# Of each target without --seconds: about a minute.
+EXECUTIONS = {
+    "files": 60_000,
+    "gbnf": 150_000,
+    "gguf": 350_000,
+    "lark": 150_000,
+    "matcher": 20_000,
+    "payload": 600_000,
+    "regex": 45_000,
+    "schema": 200_000,
+    "stream": 28_000,
+}
+# The same mutations again: neither what is compared in memory nor where memory lies has a say in them.
+SAME_AGAIN = ["-seed=1", "-use_cmp=0"]
+AT_FIXED_ADDRESSES = ["setarch", "--addr-no-randomize"]
 
 
 @dataclass
@@ -70,8 +87,7 @@ class Count:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(TARGETS))
-    parser.add_argument("--seconds", type=float, default=60, help="for each target")
-    parser.add_argument("--seed", type=int, default=1, help="of the mutations; 0: another one each time")
+    parser.add_argument("--seconds", type=float, help="for each target; default: the same mutations each time")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="targets at a time")
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
@@ -80,9 +96,7 @@ def main() -> int:
         parser.error(f"no target {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
     build(chosen)
     with ThreadPoolExecutor(options.workers) as workers:
-        results = list(
-            workers.map(lambda target: run(target, options.seconds * SHARES.get(target, 1), options.seed), chosen)
-        )
+        results = list(workers.map(lambda target: run(target, options.seconds), chosen))
     counts = read_counts()
     for target, result in zip(chosen, results, strict=True):
         counts[target] = counts.get(target, Count()) + result
@@ -120,21 +134,17 @@ def compiled(source: Path) -> Path:
 # ---- Running ---------------------------------------------------------------------------------------------------------
 
 
-def run(target: str, seconds: float, seed: int) -> Count:
+def run(target: str, seconds: float | None) -> Count:
     """Prints a line for the target, and where its findings are."""
     findings = BUILD / "findings" / target
-    corpus = BUILD / "corpus" / target
-    begun = BUILD / "seeds" / target
-    for folder in (findings, corpus, begun):
-        folder.mkdir(parents=True, exist_ok=True)
-    for text in seeds(target):
-        (begun / hashlib.sha1(text).hexdigest()).write_bytes(text)
+    findings.mkdir(parents=True, exist_ok=True)
     before = set(findings.iterdir())
-    regressions = sorted((HERE / "regressions" / target).glob("*"))
-    total = replay(target, regressions)
-    end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 1 and total.findings < FINDINGS_MAX:
-        total += fuzz(target, left, seed, [corpus, begun])
+    total = replay(target, sorted((HERE / "regressions" / target).glob("*")))
+    begun = written_seeds(target)
+    if seconds is None:
+        total += fuzz(target, [f"-runs={EXECUTIONS[target]}", *SAME_AGAIN], begun, before=AT_FIXED_ADDRESSES)
+    else:
+        total += fuzz_for(target, seconds * SHARES.get(target, 1), begun)
     total.findings = max(total.findings, len(set(findings.iterdir()) - before))
     print(
         f"{target}: {total.executions:,} executions in {total.seconds:.0f} s, {total.edges:,} of "
@@ -146,6 +156,18 @@ def run(target: str, seconds: float, seed: int) -> Count:
     return total
 
 
+def written_seeds(target: str) -> str:
+    """An option that names the seeds' files, in one order on any machine."""
+    folder = BUILD / "seeds" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {hashlib.sha1(text).hexdigest(): text for text in seeds(target)}
+    for name, text in texts.items():
+        (folder / name).write_bytes(text)
+    listed = BUILD / "seeds" / f"{target}.txt"
+    listed.write_text(",".join(str(folder / name) for name in sorted(texts)))
+    return f"-seed_inputs=@{listed}"
+
+
 def replay(target: str, inputs: list[Path]) -> Count:
     if not inputs:
         return Count()
@@ -155,19 +177,28 @@ def replay(target: str, inputs: list[Path]) -> Count:
     return Count(executions=len(inputs), findings=int(done.returncode != 0))
 
 
-def fuzz(target: str, seconds: float, seed: int, folders: list[Path]) -> Count:
-    """Until the time is over, or something is found."""
-    begun = time.monotonic()
+def fuzz_for(target: str, seconds: float, begun: str) -> Count:
+    corpus = BUILD / "corpus" / target
+    corpus.mkdir(parents=True, exist_ok=True)
+    total = Count()
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 1 and total.findings < FINDINGS_MAX:
+        total += fuzz(target, [f"-max_total_time={int(left)}", "-reload=0"], begun, [corpus])
+    return total
+
+
+def fuzz(target: str, bounds: list[str], begun: str, folders: Sequence[Path] = (), before: Sequence[str] = ()) -> Count:
+    """Until they are reached, or something is found."""
+    started = time.monotonic()
     options = [
-        f"-max_total_time={max(1, int(seconds))}",
-        f"-seed={seed}",
+        *bounds,
+        begun,
         f"-max_len={INPUT_BYTES_MAX}",
         "-print_final_stats=1",
-        "-reload=0",
         "-entropic=0",  # which costs more than most inputs take
         *(f"-dict={path}" for path in (HERE / "dictionaries").glob(f"{target}.dict")),
     ]
-    done = libfuzzer(target, options, folders)
+    done = libfuzzer(target, options, folders, before)
     text = done.stderr
     (BUILD / f"{target}.log").write_text(text)
     if done.returncode != 0:
@@ -178,7 +209,7 @@ def fuzz(target: str, seconds: float, seed: int, folders: list[Path]) -> Count:
     last = status[-1] if status else ("0", "0", "0")
     return Count(
         executions=int(executed[1] if executed else last[0]),
-        seconds=time.monotonic() - begun,
+        seconds=time.monotonic() - started,
         edges=int(last[1]),
         edges_of_all=int(edges_of_all[1]) if edges_of_all else 0,
         inputs=int(last[2]),
@@ -186,10 +217,12 @@ def fuzz(target: str, seconds: float, seed: int, folders: list[Path]) -> Count:
     )
 
 
-def libfuzzer(target: str, options: list[str], inputs: list[Path]) -> subprocess.CompletedProcess[str]:
+def libfuzzer(
+    target: str, options: list[str], inputs: Sequence[Path], before: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
     bounds = [f"-timeout={INPUT_SECONDS_MAX}", f"-rss_limit_mb={MEMORY_MB_MAX}"]
     where = f"-artifact_prefix={BUILD / 'findings' / target}{os.sep}"
-    command = [str(BUILD / target), *options, *bounds, where, *map(str, inputs)]
+    command = [*before, str(BUILD / target), *options, *bounds, where, *map(str, inputs)]
     # Of libllama the one within the program is to be found.
     environment = {name: value for name, value in os.environ.items() if name != "ELIZA_INFERENCE_LLAMA"}
     return subprocess.run(

@@ -43,15 +43,27 @@ pub const NamedTokens = struct {
     }
 
     pub fn classOf(named: *const NamedTokens, token: u32, flags: Flags) u8 {
+        const class = named.listedClassOf(token);
+        if (class != unlisted) return class;
+        return if (isOther(flags)) named.others else no_class;
+    }
+
+    /// Whether "any token but those that are listed" takes one at all.
+    pub fn hasOthers(named: *const NamedTokens, tokens: *const Tokens) bool {
+        return for (0..tokens.n) |i| {
+            const token: u32 = @intCast(i);
+            if (named.listedClassOf(token) == unlisted and isOther(tokens.flagsOf(token))) break true;
+        } else false;
+    }
+
+    fn listedClassOf(named: *const NamedTokens, token: u32) u8 {
         var low: usize = 0;
         var high = named.starts.len;
         while (low < high) {
             const middle = low + (high - low) / 2;
             if (named.starts[middle] <= token) low = middle + 1 else high = middle;
         }
-        const class = if (low == 0) unlisted else named.classes[low - 1];
-        if (class != unlisted) return class;
-        return if (isOther(flags)) named.others else no_class;
+        return if (low == 0) unlisted else named.classes[low - 1];
     }
 
     /// Whether "any token but some" takes such a token: none that ends the generation, none that is unused.

@@ -311,7 +311,7 @@ fn compileGbnf(
 ) Error!Language {
     const parsed = try gbnf.parse(arena, vocabulary, text, options, budget, diag);
     try notes.appendSlice(arena, parsed.notes);
-    return cfg.compile(gpa, arena, &parsed.grammar, notes, budget, diag);
+    return cfg.compile(gpa, arena, &vocabulary.tokens, &parsed.grammar, notes, budget, diag);
 }
 
 fn joined(arena: Allocator, trie: *const ByteTrie, notes: *tables.Notes) Allocator.Error![]const u8 {

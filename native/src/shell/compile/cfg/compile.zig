@@ -7,6 +7,7 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
 const Language = @import("engine").language.Language;
+const Tokens = @import("engine").vocabulary.Tokens;
 const dfa = @import("../regex/dfa.zig");
 const context = @import("../lr/context.zig");
 const Context = context.Context;
@@ -28,6 +29,7 @@ const weight_max_first = 4096;
 pub fn compile(
     gpa: Allocator,
     arena: Allocator,
+    vocabulary: *const Tokens,
     grammar: *const Grammar,
     notes: *Notes,
     budget: *Budget,
@@ -36,7 +38,7 @@ pub fn compile(
     const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
     var sets: ArrayList(TokenSet) = .empty;
     for (grammar.rules) |rule| try collect(&ctx, rule.expression, &sets);
-    const tokens: TokenClasses = try .init(&ctx, sets.items);
+    const tokens: TokenClasses = try .init(&ctx, vocabulary, sets.items);
     const n_notes = notes.items.len;
     return attempt(gpa, &ctx, grammar, &tokens, weight_max_first, notes) catch |e| {
         if (e == error.OutOfMemory or diag.status != .limit) return e;

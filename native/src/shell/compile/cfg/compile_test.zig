@@ -182,7 +182,7 @@ test "random grammars allow what Earley's recogniser allows" {
         var budget: Budget = .{};
         var diag: Diagnostic = .{};
         var notes: ArrayList([]const u8) = .empty;
-        const language = compile(gpa, arena, &grammar, &notes, &budget, &diag) catch |e| {
+        const language = compile(gpa, arena, &vocabulary.tokens, &grammar, &notes, &budget, &diag) catch |e| {
             if (!is_empty) std.debug.print("{s}\n", .{diag.message()});
             try std.testing.expectEqual(error.Failed, e);
             try std.testing.expect(is_empty);

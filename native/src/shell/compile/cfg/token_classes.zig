@@ -6,6 +6,7 @@ const ArrayList = @import("engine").array_list.ArrayList;
 const Texts = @import("engine").texts.Texts;
 const sort = @import("engine").sort.sort;
 const NamedTokens = @import("engine").named_tokens.NamedTokens;
+const Tokens = @import("engine").vocabulary.Tokens;
 const ast = @import("../regex/ast.zig");
 const TokenSet = @import("../token_set.zig").TokenSet;
 const context = @import("../lr/context.zig");
@@ -21,7 +22,7 @@ pub const TokenClasses = struct {
     /// By class, from 1: a token of it; null for those that are in no list.
     examples: ArrayList(?u32) = .empty,
 
-    pub fn init(ctx: *const Context, sets: []const TokenSet) Error!TokenClasses {
+    pub fn init(ctx: *const Context, tokens: *const Tokens, sets: []const TokenSet) Error!TokenClasses {
         var t: TokenClasses = .{ .ctx = ctx, .sets = sets };
         if (sets.len == 0) return t;
         const starts = try t.findStarts();
@@ -33,8 +34,9 @@ pub const TokenClasses = struct {
             } else false;
             class.* = if (is_listed) try t.classOf(&kinds, start) else NamedTokens.unlisted;
         }
-        const others = try t.classOf(&kinds, null);
-        t.named = .{ .starts = starts, .classes = classes, .others = others, .n_classes = @intCast(t.examples.items.len) };
+        t.named = .{ .starts = starts, .classes = classes };
+        if (t.named.hasOthers(tokens)) t.named.others = try t.classOf(&kinds, null);
+        t.named.n_classes = @intCast(t.examples.items.len);
         return t;
     }
 

@@ -174,7 +174,7 @@ pub const Patterns = struct {
     /// What the named tokens are to the lexer, once all are known.
     pub fn finishTokens(p: *Patterns) Error!NamedTokens {
         const ctx: Context = .{ .arena = p.arena, .budget = p.budget, .diag = p.diag };
-        const classes: TokenClasses = try .init(&ctx, p.sets.items);
+        const classes: TokenClasses = try .init(&ctx, p.tokens, p.sets.items);
         for (p.sets.items, p.of_sets.items) |set, index| {
             const node = try classes.nodeOf(set);
             p.list.items[index].node = node;
