@@ -17,6 +17,8 @@ export interface Tag {
   /** A JSON Schema, or its text. */
   json_schema?: object | boolean | string | undefined;
   schema_options?: TagSchemaOptions | undefined;
+  /** An object of the schema as parameters between tags like those of XML; by default it is JSON. */
+  style?: "json" | "qwen_xml" | "minimax_xml" | "deepseek_xml" | "glm_xml" | undefined;
   regex?: string | undefined;
   lark?: string | undefined;
   gbnf?: string | undefined;

@@ -23,7 +23,8 @@ class Tag:
     The language is given by one of the others, which mean what the constructors of `Constraint` with these names
     mean; `ebnf` is XGrammar's. Without an `end` the part ends before the first byte that does not continue it.
     `schema_options` are those of `Constraint.json_schema`, by name. Instead of a language, `tags` may be one or more
-    parts that follow each other with `separator` in between, each with its own `begin` and `end`.
+    parts that follow each other with `separator` in between, each with its own `begin` and `end`. With a `style`, an
+    object of the `json_schema` is written as parameters: "qwen_xml", "minimax_xml", "deepseek_xml", "glm_xml".
     """
 
     begin: TagMarker
@@ -35,6 +36,7 @@ class Tag:
     ebnf: str | None = None
     choices: Sequence[str] | None = None
     schema_options: Mapping[str, Any] | None = None
+    style: str | None = None
     tags: Sequence[Tag] | None = None
     separator: TagMarker | None = None
 

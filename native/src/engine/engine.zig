@@ -28,6 +28,7 @@ pub const residency = @import("platform/residency.zig");
 // vocabulary, sampling, payload
 pub const byte_trie = @import("vocabulary/byte_trie.zig");
 pub const tokenize = @import("vocabulary/tokenize.zig");
+pub const string_index = @import("vocabulary/string_index.zig");
 pub const vocabulary = @import("vocabulary/vocabulary.zig");
 pub const sampling = @import("sampling/sampling.zig");
 pub const logits = @import("sampling/logits.zig");

@@ -92,8 +92,8 @@ pub const Reading = struct {
     conflicts: Conflicts = .follow,
     /// The tokens that its terminals name.
     tokens: *const NamedTokens = &.{},
-    /// The JSON documents that its terminals are, by number.
-    parts: []const Part = &.{},
+    /// How many JSON documents its terminals are.
+    n_parts: usize = 0,
     /// Only one skipped lexeme may stand between two others.
     skips_once: bool = false,
     /// Terminals were cut by what is around them.
@@ -101,6 +101,6 @@ pub const Reading = struct {
 
     /// Whether lexemes are all that there is, and each is one terminal's.
     pub fn isPlain(reading: Reading) bool {
-        return reading.tokens.isEmpty() and reading.parts.len == 0 and !reading.is_split;
+        return reading.tokens.isEmpty() and reading.n_parts == 0 and !reading.is_split;
     }
 };

@@ -28,6 +28,8 @@ const Recognizer = @import("engine").recognizer.Recognizer;
 const Limits = @import("engine").recognizer.Limits;
 const json_schema = @import("json_schema.zig");
 const grammar_parts = @import("parts.zig");
+const parameters = @import("parameters/parameters.zig");
+const Style = @import("parameters/style.zig").Style;
 const tags = @import("tags/descriptor.zig");
 const free_text = @import("tags/automaton.zig");
 const EndText = @import("engine").end_text.EndText;
@@ -51,6 +53,8 @@ pub const Source = union(enum) {
     /// A grammar in GBNF, or XGrammar's EBNF (native/GBNF.md).
     gbnf: struct { text: []const u8, options: gbnf.Options },
     json_schema: struct { text: []const u8, options: SchemaOptions },
+    /// An object of a JSON Schema as parameters between tags like those of XML.
+    parameters: struct { text: []const u8, style: Style, options: SchemaOptions },
     /// Free text with parts in it: a descriptor in JSON or MessagePack (native/TAGS.md).
     tags: []const u8,
 };
@@ -146,6 +150,7 @@ fn languageOf(
         .json_schema => |s| .{
             .json_schema = try json_schema.compile(gpa, vocabulary, s.text, &s.options, arena, notes, budget, diag),
         },
+        .parameters => |p| parameters.compile(gpa, arena, vocabulary, trie, p.text, p.style, &p.options, notes, budget, diag),
         .tags => |descriptor| .{ .tags = try compileTags(gpa, arena, vocabulary, trie, descriptor, notes, budget, diag) },
     };
 }
@@ -228,7 +233,11 @@ fn sourceOf(arena: Allocator, tag: *const tags.Tag) Error!?Source {
     return switch (tag.content) {
         .nothing => null,
         .row => unreachable,
-        .json_schema => |text| .{ .json_schema = .{ .text = text, .options = tag.schema_options orelse .{} } },
+        .json_schema => |text| json_schema: {
+            const options = tag.schema_options orelse SchemaOptions{};
+            const style = tag.style orelse break :json_schema .{ .json_schema = .{ .text = text, .options = options } };
+            break :json_schema .{ .parameters = .{ .text = text, .style = style, .options = options } };
+        },
         .regex => |pattern| .{ .regex = .{ .pattern = pattern, .ignore_case = false } },
         .any_text => .{ .regex = .{ .pattern = "(?s:.*)", .ignore_case = false } },
         .lark => |text| .{ .lark = .{ .text = text } },
@@ -293,8 +302,8 @@ fn compileLark(
     const grammar = try contexts.resolve(&ctx, &parsed.grammar, &reading);
     var language = try choose(gpa, &ctx, &grammar, reading, notes);
     errdefer language.deinit(gpa, .owned);
-    if (parsed.reading.parts.len > 0) {
-        try grammar_parts.add(gpa, arena, vocabulary, trie, &language.ambiguous, parsed.reading.parts, notes, budget, diag);
+    if (parsed.parts.len > 0) {
+        try grammar_parts.add(gpa, arena, vocabulary, trie, &language.ambiguous, parsed.parts, notes, budget, diag);
     }
     return language;
 }

@@ -8,7 +8,9 @@ const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const JsonSchema = @import("engine").json_schema.JsonSchema;
+const Schema = @import("engine").schema.Schema;
 const Watch = @import("engine").watch.Watch;
+const StringIndex = @import("engine").string_index.StringIndex;
 const compiler = @import("schema/compile.zig");
 
 const Error = Allocator.Error || diagnostic.Error;
@@ -25,19 +27,27 @@ pub fn compile(
     diag: *Diagnostic,
 ) Error!JsonSchema {
     const index = try vocabulary.stringIndex(diag);
-    const schema = try compiler.compile(gpa, arena, text, options, &index.automata, notes, budget, diag);
-    var language = JsonSchema.init(gpa, schema, options.form, index) catch |e| {
+    var language = try of(gpa, try compiler.compile(gpa, arena, text, options, &index.automata, notes, budget, diag), options, index, diag);
+    errdefer language.deinit(gpa, .owned);
+    if (try isSatisfiable(&language, budget, diag)) return language;
+    return diag.fail(.grammar, "no document is valid against the schema", .{});
+}
+
+/// Takes the schema over.
+pub fn of(gpa: Allocator, schema: *Schema, options: *const compiler.Options, index: *StringIndex, diag: *Diagnostic) Error!JsonSchema {
+    return JsonSchema.init(gpa, schema, options.form, index) catch |e| {
         schema.deinit(gpa);
         return tooLarge(e, diag);
     };
-    errdefer language.deinit(gpa, .owned);
+}
+
+/// Whether some document is valid.
+pub fn isSatisfiable(language: *JsonSchema, budget: *Budget, diag: *Diagnostic) Error!bool {
     const interrupt = budget.interrupt();
     var watch: Watch = .{ .interrupt = &interrupt };
-    const is_satisfiable = language.isSatisfiable(&watch, std.math.lossyCast(usize, budget.bytes_max -| budget.bytes)) catch |e| {
+    return language.isSatisfiable(&watch, std.math.lossyCast(usize, budget.bytes_max -| budget.bytes)) catch |e| {
         return if (watch.stopped == .interrupted) budget.stopped("the schema", diag) else tooLarge(e, diag);
     };
-    if (is_satisfiable) return language;
-    return diag.fail(.grammar, "no document is valid against the schema", .{});
 }
 
 /// ELIZA_ERR_LIMIT.

@@ -28,6 +28,8 @@ pub const Parsed = struct {
     /// What is legal but seldom meant, each "line:column: ..." without a newline.
     notes: []const []const u8,
     reading: bnf.Reading,
+    /// The JSON documents that its terminals are, by number.
+    parts: []const bnf.Part,
 };
 
 /// The result lives in `arena` and keeps nothing of `text`. ELIZA_ERR_GRAMMAR: an error in the text; its message begins with
@@ -66,6 +68,7 @@ fn parseChecked(
         .grammar = try assemble(arena, &terminals, &expansion),
         .notes = try noteUnused(&notes, &terminals, &expansion),
         .reading = reading,
+        .parts = tree.parts,
     };
 }
 

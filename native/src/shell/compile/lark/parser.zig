@@ -98,7 +98,7 @@ pub fn parse(
     const named = try arena.create(NamedTokens);
     named.* = try parser.patterns.finishTokens();
     parser.reading.tokens = named;
-    parser.reading.parts = parser.patterns.parts.items;
+    parser.reading.n_parts = parser.patterns.parts.items.len;
     return .{
         .names = parser.names.items,
         .patterns = parser.patterns.list.items,
@@ -112,6 +112,7 @@ pub fn parse(
         .skips_once = parser.skips_once,
         .start = start,
         .reading = parser.reading,
+        .parts = parser.patterns.parts.items,
     };
 }
 

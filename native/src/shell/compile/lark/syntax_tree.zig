@@ -119,4 +119,6 @@ pub const SyntaxTree = struct {
     start: u32,
     /// What %lexing and %conflicts say.
     reading: bnf.Reading,
+    /// The JSON documents that its terminals are, by number.
+    parts: []const bnf.Part,
 };

@@ -15,7 +15,7 @@ const Form = @import("engine").json_form.Form;
 const Order = @import("engine").json_form.Order;
 const Space = @import("engine").json_space.Policy;
 const json = @import("json.zig");
-const references = @import("references.zig");
+const references_module = @import("references.zig");
 const Draft = @import("keywords.zig").Draft;
 const Documents = @import("documents.zig").Documents;
 const Formula = @import("formula.zig").Formula;
@@ -79,41 +79,82 @@ pub fn compile(
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!*Schema {
-    var refs: references.References = .{
-        .gpa = gpa,
-        .arena = arena,
-        .default_draft = options.draft,
-        .caller = options.documents,
-        .budget = budget,
-        .diag = diag,
-        .notes = notes,
-    };
-    var dfas: Dfas = .{ .gpa = gpa, .arena = arena, .automata = automata, .budget = budget, .diag = diag };
-    defer dfas.deinit();
-    var compiler: Compiler = .{
-        .gpa = gpa,
-        .arena = arena,
-        .references = &refs,
-        .dfas = &dfas,
-        .formula = try .init(arena),
-        .is_lenient = options.lenient,
-        .budget = budget,
-        .diag = diag,
-    };
-    const schema_root = try compiler.run(text);
-    const unfolded = if (options.refused_escapes == 0) schema_root else try compiler.withoutEscapes(schema_root, options.refused_escapes);
-    const root = switch (try fold(&compiler.formula, unfolded)) {
-        .root => |root| root,
-        .cycle => |nodes| return compiler.failCycle(nodes),
-    };
-    const source: Source = .{
-        .text = text,
-        .options = options.pack(),
-        .documents = try std.mem.concat(arena, u8, refs.given.items),
-        .ends = try endsOf(arena, refs.given.items),
-    };
-    return finish(gpa, &source, &compiler.formula, &dfas, root);
+    var read: Read = undefined;
+    try read.init(gpa, arena, text, options, automata, notes, budget, diag);
+    defer read.deinit();
+    return read.schema(gpa, read.root);
 }
+
+/// A schema that was read: its formula, which may be asked about and added to.
+pub const Read = struct {
+    text: []const u8,
+    options: *const Options,
+    references: references_module.References,
+    dfas: Dfas,
+    compiler: Compiler,
+    root: engine.NodeId,
+
+    /// In place, since the parts know each other. Arguments are as for `compile`, and must outlive it.
+    pub fn init(
+        r: *Read,
+        gpa: Allocator,
+        arena: Allocator,
+        text: []const u8,
+        options: *const Options,
+        automata: ?*Automata,
+        notes: *ArrayList([]const u8),
+        budget: *Budget,
+        diag: *Diagnostic,
+    ) Error!void {
+        r.text = text;
+        r.options = options;
+        r.references = .{
+            .gpa = gpa,
+            .arena = arena,
+            .default_draft = options.draft,
+            .caller = options.documents,
+            .budget = budget,
+            .diag = diag,
+            .notes = notes,
+        };
+        r.dfas = .{ .gpa = gpa, .arena = arena, .automata = automata, .budget = budget, .diag = diag };
+        errdefer r.dfas.deinit();
+        r.compiler = .{
+            .gpa = gpa,
+            .arena = arena,
+            .references = &r.references,
+            .dfas = &r.dfas,
+            .formula = try .init(arena),
+            .is_lenient = options.lenient,
+            .budget = budget,
+            .diag = diag,
+        };
+        const c = &r.compiler;
+        const root = try c.run(text);
+        const unfolded = if (options.refused_escapes == 0) root else try c.withoutEscapes(root, options.refused_escapes);
+        r.root = switch (try fold(&c.formula, unfolded)) {
+            .root => |folded| folded,
+            .cycle => |nodes| return c.failCycle(nodes),
+        };
+    }
+
+    pub fn deinit(r: *Read) void {
+        r.dfas.deinit();
+    }
+
+    /// What a node asks of a document.
+    pub fn schema(r: *const Read, gpa: Allocator, root: engine.NodeId) Error!*Schema {
+        const arena = r.compiler.arena;
+        const given = r.references.given.items;
+        const source: Source = .{
+            .text = r.text,
+            .options = r.options.pack(),
+            .documents = try std.mem.concat(arena, u8, given),
+            .ends = try endsOf(arena, given),
+        };
+        return finish(gpa, &source, &r.compiler.formula, &r.dfas, root);
+    }
+};
 
 fn endsOf(arena: Allocator, texts: []const []const u8) Allocator.Error![]const u64 {
     const ends = try arena.alloc(u64, texts.len);

@@ -21,6 +21,7 @@ const Markers = markers_module.Markers;
 const SchemaOptions = @import("../schema/compile.zig").Options;
 const GivenDocuments = @import("documents.zig").GivenDocuments;
 const Draft = @import("../schema/keywords.zig").Draft;
+const Style = @import("../parameters/style.zig").Style;
 
 /// ELIZA_TAGS_* of the header.
 pub const descriptor_bytes_max = 16 << 20;
@@ -50,6 +51,8 @@ pub const Tag = struct {
     end: Marker = .{},
     content: Content = .nothing,
     schema_options: ?SchemaOptions = null,
+    /// Of an object of `json_schema`, as parameters. Null: it is JSON.
+    style: ?Style = null,
     /// Of `rows`.
     row: ?u32 = null,
 };
@@ -156,6 +159,7 @@ const Parser = struct {
         .{ "ebnf", readEbnf },
         .{ "choices", readChoices },
         .{ "schema_options", readSchemaOptions },
+        .{ "style", readStyle },
         .{ "tags", readRow },
         .{ "separator", readSeparator },
         // XGrammar's
@@ -182,6 +186,7 @@ const Parser = struct {
     const of_content: []const Member = &.{
         .{ "type", readType },
         .{ "json_schema", readSchema },
+        .{ "style", readStyle },
         .{ "pattern", readRegex },
         .{ "grammar", readEbnf },
         .{ "value", readConstant },
@@ -226,8 +231,8 @@ const Parser = struct {
         p.tag = .{ .place = try p.arena.dupe(u8, message.print(&place, "{s}{s}tags[{d}]", .{ within, dot, i })) };
         p.separator = .{};
         try p.object(of_tag);
-        if (p.tag.schema_options != null and p.tag.content != .json_schema) {
-            p.key = "schema_options";
+        if (p.tag.content != .json_schema and (p.tag.schema_options != null or p.tag.style != null)) {
+            p.key = if (p.tag.style == null) "schema_options" else "style";
             return p.fail(.grammar, "only a json_schema has some", .{});
         }
         return p.tag;
@@ -344,6 +349,13 @@ const Parser = struct {
         return p.object(of_schema_options);
     }
 
+    /// As XGrammar has it.
+    fn readStyle(p: *Parser) Error!void {
+        const name = try p.text();
+        if (std.mem.eql(u8, name, "json")) return;
+        p.tag.style = std.meta.stringToEnum(Style, name) orelse return p.fail(.grammar, "{f} is not known", .{quoted(name)});
+    }
+
     fn readSpace(p: *Parser) Error!void {
         p.tag.schema_options.?.form.space = try p.oneOf(@TypeOf(p.tag.schema_options.?.form.space));
     }
@@ -431,6 +443,10 @@ const Parser = struct {
     fn readType(p: *Parser) Error!void {
         const name = try p.text();
         if (std.mem.eql(u8, name, "any_text") and p.tag.place.len > 0) return p.give(.any_text);
+        if (std.mem.eql(u8, name, "qwen_xml_parameter") and p.tag.place.len > 0) {
+            p.tag.style = .qwen_xml;
+            return;
+        }
         const known: []const []const u8 = if (p.tag.place.len == 0)
             &.{ "structural_tag", "triggered_tags" }
         else

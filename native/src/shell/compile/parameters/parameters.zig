@@ -1,0 +1,326 @@
+//! A call's parameters between tags like those of XML: an object of a JSON Schema, of which each member stands between
+//! tags of its own, strings as they are and all else as JSON. It is a grammar: what is around a value, and the value if it
+//! is a string, are terminals, and all other values are documents in it (glr/parts.zig).
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const NumberMap = @import("engine").number_map.NumberMap;
+const diagnostic = @import("engine").diagnostic;
+const Diagnostic = diagnostic.Diagnostic;
+const quoted = diagnostic.quoted;
+const Budget = @import("engine").budget.Budget;
+const message = @import("message");
+const program = @import("engine").program;
+const StringIndex = @import("engine").string_index.StringIndex;
+const Vocabulary = @import("engine").vocabulary.Vocabulary;
+const ByteTrie = @import("engine").byte_trie.ByteTrie;
+const Language = @import("engine").language.Language;
+const Parts = @import("engine").parts.Parts;
+const JsonSchema = @import("engine").json_schema.JsonSchema;
+const engine = @import("engine").schema;
+const NodeId = engine.NodeId;
+const Types = engine.Types;
+const ast = @import("../regex/ast.zig");
+const bnf = @import("../bnf.zig");
+const regex = @import("../regex/parse.zig");
+const choose = @import("../cfg/choose.zig").choose;
+const json_schema = @import("../json_schema.zig");
+const Read = @import("../schema/compile.zig").Read;
+const Options = @import("../schema/compile.zig").Options;
+const always = @import("../schema/formula.zig").always;
+const Style = @import("style.zig").Style;
+const Texts = @import("style.zig").Texts;
+const strings = @import("strings.zig");
+const Strings = strings.Strings;
+
+const Error = Allocator.Error || diagnostic.Error;
+
+/// Of names, besides control characters and white space.
+const not_in_names = "<>\"";
+/// Of names that the schema does not list.
+const name_character: *const ast.Node = &.{ .class = &.{
+    .{ .first = '-', .last = '.' },
+    .{ .first = '0', .last = '9' },
+    .{ .first = 'A', .last = 'Z' },
+    .{ .first = '_', .last = '_' },
+    .{ .first = 'a', .last = 'z' },
+} };
+
+const a_line_end: *const ast.Node = &.{ .bytes = "\n" };
+/// It may be left out.
+const line_end: *const ast.Node = &.{ .repeat = .{ .node = a_line_end, .min = 0, .max = 1 } };
+
+/// The notes, and what is needed only here, go to `arena`. ELIZA_ERR_GRAMMAR: the schema is wrong, or asks for what a list of
+/// parameters cannot show.
+pub fn compile(
+    gpa: Allocator,
+    arena: Allocator,
+    vocabulary: *const Vocabulary,
+    trie: *const ByteTrie,
+    text: []const u8,
+    style: Style,
+    options: *const Options,
+    notes: *ArrayList([]const u8),
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!Language {
+    var read: Read = undefined;
+    const index = try vocabulary.stringIndex(diag);
+    try read.init(gpa, arena, text, options, &index.automata, notes, budget, diag);
+    defer read.deinit();
+    var list: Parameters = .{ .read = &read };
+    try list.collect(read.root);
+    var writer: Writer = .{
+        .gpa = gpa,
+        .arena = arena,
+        .index = index,
+        .read = &read,
+        .texts = style.texts(),
+        .budget = budget,
+        .diag = diag,
+    };
+    const schemas = &writer.schemas;
+    errdefer for (schemas.items) |*schema| schema.deinit(gpa, .owned);
+    const grammar = try writer.write(&list);
+    const reading: bnf.Reading = .{ .lexing = .any, .n_parts = schemas.items.len };
+    var language = try choose(gpa, &.{ .arena = arena, .budget = budget, .diag = diag }, &grammar, reading, notes);
+    errdefer language.deinit(gpa, .owned);
+    if (schemas.items.len > 0) {
+        const grammar_of = &language.ambiguous;
+        grammar_of.parts = Parts.create(gpa, trie, &grammar_of.program, schemas.items) catch |e| return json_schema.tooLarge(e, diag);
+    }
+    return language;
+}
+
+/// What the schema's object consists of.
+const Parameters = struct {
+    read: *Read,
+    members: ?@FieldType(engine.Node, "object_members") = null,
+    /// Keys.
+    required: ArrayList(u32) = .empty,
+
+    /// Recurses as deep as `allOf` and references are within each other.
+    fn collect(p: *Parameters, node: NodeId) Error!void {
+        const c = &p.read.compiler;
+        switch (c.formula.nodes.items[node]) {
+            .all => |range| for (0..range.len) |i| try p.collect(c.formula.children.items[range.from + i]),
+            .types => |types| if (!types.object) return p.failEmpty(),
+            .never, .listed => return p.failEmpty(),
+            .object_has => |key| try p.required.append(c.arena, key),
+            .object_members => |members| if (p.members == null and members.matching.len == 0) {
+                p.members = members;
+            } else try p.refuse("patternProperties, and properties in several schemas, are not served for parameters"),
+            .object_count, .object_names => try p.refuse("minProperties, maxProperties and propertyNames are not served for parameters"),
+            .any, .one, .not, .conditional => try p.refuse("alternatives and conditions are not served for parameters"),
+            else => {}, // says nothing of objects
+        }
+    }
+
+    fn failEmpty(p: *const Parameters) Error {
+        return p.read.compiler.diag.fail(.grammar, "at #: parameters must be an object", .{});
+    }
+
+    /// With `lenient` a note.
+    fn refuse(p: *Parameters, reason: []const u8) Error!void {
+        const c = &p.read.compiler;
+        if (!c.is_lenient) return c.diag.fail(.grammar, "at #: {s}", .{reason});
+        try c.references.note("at #: {s}: it is not enforced", .{reason});
+    }
+
+    fn isRequired(p: *const Parameters, key: u32) bool {
+        return std.mem.findScalar(u32, p.required.items, key) != null;
+    }
+
+    /// Of other names.
+    fn rest(p: *const Parameters) NodeId {
+        return if (p.members) |members| members.rest else always;
+    }
+
+    /// In the order of the schema; behind them other names that must be there.
+    fn all(p: *const Parameters) Error![]const engine.Member {
+        const c = &p.read.compiler;
+        var list: ArrayList(engine.Member) = .empty;
+        if (p.members) |members| try list.appendSlice(c.arena, c.formula.members.items[members.named.from..][0..members.named.len]);
+        next: for (p.required.items) |key| {
+            for (list.items) |member| if (member.key == key) continue :next;
+            try list.append(c.arena, .{ .key = key, .value = p.rest() });
+        }
+        return list.items;
+    }
+};
+
+/// Terminals of what a value may be; null where it cannot be that.
+const Value = struct {
+    /// With what closes it.
+    string: ?u16 = null,
+    other: ?u16 = null,
+};
+
+const Writer = struct {
+    gpa: Allocator,
+    arena: Allocator,
+    index: *StringIndex,
+    read: *Read,
+    texts: *const Texts,
+    budget: *Budget,
+    diag: *Diagnostic,
+    terminals: ArrayList(bnf.Terminal) = .empty,
+    productions: ArrayList(bnf.Production) = .empty,
+    schemas: ArrayList(JsonSchema) = .empty,
+    /// By node.
+    values: NumberMap = .{},
+    of_values: ArrayList(Value) = .empty,
+    close_other: ?u16 = null,
+
+    /// A rule for each parameter and those behind it, in the order of the schema; the last one is for other names.
+    fn write(w: *Writer, list: *const Parameters) Error!bnf.Bnf {
+        const members = try list.all();
+        const last: u16 = @intCast(members.len);
+        const rules = try w.arena.alloc(bnf.Rule, members.len + 1);
+        const names = try w.arena.alloc(*const ast.Node, members.len);
+        for (members, names, 0..) |member, *node, i| {
+            const rule: u16 = @intCast(i);
+            const name = w.read.compiler.formula.keys.list.items[member.key];
+            rules[i] = .{ .name = name };
+            for (name) |byte| if (byte <= ' ' or std.mem.findScalar(u8, not_in_names, byte) != null) {
+                return w.diag.fail(.grammar, "the parameter {f}: its name cannot stand between tags", .{quoted(name)});
+            };
+            node.* = try ast.create(w.arena, .{ .bytes = name });
+            try w.parameter(rule, rule + 1, name, node.*, member.value);
+            if (!list.isRequired(member.key)) try w.produce(rule, &.{.{ .rule = rule + 1 }});
+        }
+        rules[last] = .{ .name = "other parameters" };
+        const others = try w.sets().both(&.{try ast.repeat(w.arena, name_character, 1, null)}, names);
+        try w.parameter(last, last, "other parameters", others, list.rest());
+        try w.produce(last, &.{});
+        try w.produce(last, &.{.{ .terminal = try w.terminal("line end", &.{ .bytes = "\n" }) }});
+        return .{ .terminals = w.terminals.items, .rules = rules, .productions = w.productions.items, .start = 0 };
+    }
+
+    /// All ways to write it, and what follows.
+    fn parameter(w: *Writer, rule: u16, next: u16, name: []const u8, name_node: *const ast.Node, value: NodeId) Error!void {
+        const found = try w.valueOf(value, name);
+        const before_other = w.texts.before_other orelse w.texts.before_string;
+        var opened: ?u16 = null;
+        if (found.string) |string| {
+            opened = try w.open(name, name_node, w.texts.before_string);
+            try w.produce(rule, &.{ .{ .terminal = opened.? }, .{ .terminal = string }, .{ .rule = next } });
+        }
+        if (found.other) |other| {
+            if (opened == null or w.texts.before_other != null) opened = try w.open(name, name_node, before_other);
+            const close = w.close_other orelse try w.terminal(w.texts.close, try w.text(w.texts.close_other orelse w.texts.close));
+            w.close_other = close;
+            try w.produce(rule, &.{ .{ .terminal = opened.? }, .{ .terminal = other }, .{ .terminal = close }, .{ .rule = next } });
+        }
+    }
+
+    fn open(w: *Writer, name: []const u8, name_node: *const ast.Node, before_value: []const u8) Error!u16 {
+        const node = try ast.concat(w.arena, &.{ try w.text(w.texts.before_name), name_node, try w.text(before_value) });
+        return w.terminal(name, node);
+    }
+
+    fn terminal(w: *Writer, name: []const u8, node: *const ast.Node) Error!u16 {
+        if (w.terminals.items.len == program.terminals_max) {
+            return w.diag.fail(.limit, "the schema has too many parameters", .{});
+        }
+        try w.terminals.append(w.arena, .{ .name = name, .pattern = try ast.create(w.arena, node.*) });
+        return @intCast(w.terminals.items.len - 1);
+    }
+
+    fn produce(w: *Writer, rule: u16, symbols: []const bnf.Symbol) Error!void {
+        try w.productions.append(w.arena, .{ .rule = rule, .symbols = try w.arena.dupe(bnf.Symbol, symbols) });
+    }
+
+    /// Line ends may be left out.
+    fn text(w: *Writer, given: []const u8) Error!*const ast.Node {
+        var nodes: ArrayList(*const ast.Node) = .empty;
+        var lines = std.mem.splitScalar(u8, given, '\n');
+        while (lines.next()) |line| {
+            if (line.ptr != given.ptr) try nodes.append(w.arena, line_end);
+            try nodes.append(w.arena, try ast.create(w.arena, .{ .bytes = line }));
+        }
+        return ast.concat(w.arena, nodes.items);
+    }
+
+    // ---- Values
+
+    /// `name` is the parameter's, for messages.
+    fn valueOf(w: *Writer, node: NodeId, name: []const u8) Error!Value {
+        if (w.values.get(node)) |known| return w.of_values.items[known];
+        const types = strings.typesOf(&w.read.compiler.formula, node);
+        var others = types;
+        others.string = false;
+        var value: Value = .{};
+        if (types.string) value.string = w.rawString(node, others, name) catch |e| try w.unchecked(others, name, e);
+        if (others != @as(Types, .{})) value.other = try w.document(node, types.string, others);
+        try w.values.putItem(w.arena, node, Value, &w.of_values, value);
+        return value;
+    }
+
+    /// With `lenient`, a string whose automaton is too large may be any.
+    fn unchecked(w: *Writer, others: Types, name: []const u8, e: Error) Error!u16 {
+        if (e != error.Failed or w.diag.status != .limit) return e;
+        var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
+        const reason = message.print(&buffer, "the parameter {f}: {s}", .{ quoted(name), w.diag.message() });
+        if (!w.read.compiler.is_lenient) return w.diag.fail(.limit, "{s}", .{reason});
+        try w.read.references.note("{s}: it is not enforced", .{reason});
+        return w.rawString(always, others, name);
+    }
+
+    /// A string and what closes it, which the string has not.
+    fn rawString(w: *Writer, node: NodeId, others: Types, name: []const u8) Error!u16 {
+        const s = w.sets();
+        const close = try ast.create(w.arena, .{ .bytes = w.texts.close });
+        var unwanted: ArrayList(*const ast.Node) = .empty;
+        try unwanted.append(w.arena, try ast.concat(w.arena, &.{ ast.anything, close, ast.anything }));
+        if (!w.texts.says_which) try w.spellings(others, &unwanted);
+        const values = try s.both(&.{try s.of(node)}, unwanted.items);
+        if (!w.texts.has_lines) return w.terminal(name, try ast.concat(w.arena, &.{ values, close }));
+        const inline_values = try s.both(&.{values}, &.{
+            try ast.concat(w.arena, &.{ a_line_end, ast.anything }),
+            try ast.concat(w.arena, &.{ ast.anything, a_line_end }),
+        });
+        const framed = try ast.concat(w.arena, &.{ a_line_end, values, a_line_end });
+        return w.terminal(name, try ast.concat(w.arena, &.{ try ast.alternate(w.arena, &.{ framed, inline_values }), close }));
+    }
+
+    /// Appends what would be read as a value of one of the types.
+    fn spellings(w: *Writer, types: Types, list: *ArrayList(*const ast.Node)) Error!void {
+        const all: []const struct { bool, []const u8 } = &.{
+            .{ types.null, "null" },
+            .{ types.boolean, "true|false" },
+            .{ types.integer or types.fraction, "-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][-+]?[0-9]+)?" },
+            .{ types.array, "\\[(?s:.*)" },
+            .{ types.object, "\\{(?s:.*)" },
+        };
+        for (all) |one| if (one[0]) {
+            const pattern = try std.mem.concat(w.arena, u8, &.{ "[ \\n\\r\\t]*(", one[1], ")[ \\n\\r\\t]*" });
+            try list.append(w.arena, try regex.parse(w.arena, pattern, .{}, null, w.budget, w.diag));
+        };
+    }
+
+    fn sets(w: *Writer) Strings {
+        const r = w.read;
+        return .{ .arena = w.arena, .formula = &r.compiler.formula, .dfas = &r.dfas, .budget = w.budget, .diag = w.diag };
+    }
+
+    /// A document that is no string; null if there is none.
+    fn document(w: *Writer, node: NodeId, may_be_string: bool, types: Types) Error!?u16 {
+        const f = &w.read.compiler.formula;
+        const root = if (may_be_string) try f.all(&.{ node, try f.add(.{ .types = types }) }) else node;
+        var schema = try json_schema.of(w.gpa, try w.read.schema(w.gpa, root), w.read.options, w.index, w.diag);
+        errdefer schema.deinit(w.gpa, .owned);
+        if (!try json_schema.isSatisfiable(&schema, w.budget, w.diag)) {
+            schema.deinit(w.gpa, .owned);
+            return null;
+        }
+        const number = w.schemas.items.len;
+        if (number == Parts.parts_max) return w.diag.fail(.limit, "more than {d} parameters are no strings", .{Parts.parts_max});
+        try w.schemas.ensureUnusedCapacity(w.arena, 1);
+        const bytes = try w.arena.dupe(u8, &.{ Parts.lead, @intCast(number) });
+        const made = try w.terminal("a document", &.{ .bytes = bytes });
+        w.schemas.appendAssumeCapacity(schema);
+        return made;
+    }
+};

@@ -1,0 +1,56 @@
+//! How models write the parameters of a call between tags like those of XML, under XGrammar's names: native/TAGS.md.
+
+const std = @import("std");
+
+pub const Style = enum {
+    qwen_xml,
+    minimax_xml,
+    deepseek_xml,
+    glm_xml,
+
+    pub fn texts(style: Style) *const Texts {
+        return of.getPtrConst(style);
+    }
+
+    const of: std.EnumArray(Style, Texts) = .init(.{
+        .qwen_xml = .{
+            .before_name = "\n<parameter=",
+            .before_string = ">",
+            .before_other = ">\n",
+            .close = "</parameter>",
+            .close_other = "\n</parameter>",
+            .has_lines = true,
+        },
+        .minimax_xml = .{
+            .before_name = "\n<parameter name=\"",
+            .before_string = "\">",
+            .close = "</parameter>",
+        },
+        .deepseek_xml = .{
+            .before_name = "\n<\u{ff5c}DSML\u{ff5c}parameter name=\"",
+            .before_string = "\" string=\"true\">",
+            .before_other = "\" string=\"false\">",
+            .close = "</\u{ff5c}DSML\u{ff5c}parameter>",
+            .says_which = true,
+        },
+        .glm_xml = .{
+            .before_name = "\n<arg_key>",
+            .before_string = "</arg_key>\n<arg_value>",
+            .close = "</arg_value>",
+        },
+    });
+};
+
+/// Line ends in them may be left out.
+pub const Texts = struct {
+    before_name: []const u8,
+    /// Between the name and the value, and behind that; other values are JSON. Null: as for strings.
+    before_string: []const u8,
+    before_other: ?[]const u8 = null,
+    close: []const u8,
+    close_other: ?[]const u8 = null,
+    /// A string stands on lines of its own, unless it is no longer the same then.
+    has_lines: bool = false,
+    /// The texts tell strings from other values. Where they do not, no string is spelt as another value may be.
+    says_which: bool = false,
+};
