@@ -204,6 +204,7 @@ class Programs:
                 "-D_GNU_SOURCE",
                 "-DINPUT_MS_MAX=60000",
                 "-DCOMPILE_MS_MAX=0",
+                "-DMASK_MS_MAX=10",
                 f"-I{FUZZ}",
                 "-rdynamic",
                 *wrapped,
