@@ -34,7 +34,8 @@ LIBRARY = BUILD / "fuzz" / "libelizainference.a"
 COUNTS = BUILD / "counts.json"
 TARGETS = sorted(path.stem for path in (HERE / "targets").glob("*.c"))
 
-# What every target is linked with. In place of what the library calls: fuzz.c counts memory, clock.c has a clock of its own.
+# What every target is linked with. Some of it stands in for what the library calls: fuzz.c counts memory, clock.c has a
+# clock of its own.
 SHARED = ("fuzz", "clock", "walk", "samples", "llama")
 WRAPPED = ("malloc", "free", "realloc", "posix_memalign", "clock_gettime")
 

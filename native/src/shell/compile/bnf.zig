@@ -1,13 +1,29 @@
 //! A grammar in BNF: terminals, rules and productions, with no groups and no repetition. It is what the notation's front end
 //! hands to the lexer's and the parser's construction. Everything lives in the arena of whoever made it.
 
+const Writer = @import("std").Io.Writer;
+const message = @import("message");
 const ast = @import("regex/ast.zig");
 const Lexing = @import("engine").ambiguous.Lexing;
 const SchemaOptions = @import("schema/compile.zig").Options;
 const NamedTokens = @import("engine").named_tokens.NamedTokens;
 
-/// A position in the grammar's text; both from 1, columns in characters. Line 0: none, and messages leave it out.
-pub const Place = struct { line: u32 = 0, column: u32 = 0 };
+/// A position in a grammar's text; both from 1, columns in characters. Line 0: none, and messages leave it out.
+pub const Place = struct {
+    line: u32 = 0,
+    column: u32 = 0,
+    /// If the text is not the caller's own grammar, but one that is imported.
+    within: ?*const Import = null,
+
+    /// For {f}: "line:column", behind the place and the name of each import that leads there.
+    pub fn format(place: Place, writer: *Writer) Writer.Error!void {
+        if (place.within) |outer| try message.write(writer, "{f}: in {s}: ", .{ outer.place, outer.name });
+        try message.write(writer, "{d}:{d}", .{ place.line, place.column });
+    }
+};
+
+/// Where a grammar is first asked for, and its name.
+pub const Import = struct { place: Place, name: []const u8 };
 
 /// What an operator does next to one of its own level; `none` refuses that.
 pub const Associativity = enum { left, right, none };

@@ -15,6 +15,7 @@ const JsonSchema = @import("engine").json_schema.JsonSchema;
 const Source = @import("engine").schema.Source;
 const Options = @import("schema/compile.zig").Options;
 const Part = @import("bnf.zig").Part;
+const source_text = @import("source_text.zig");
 const json_schema = @import("json_schema.zig");
 
 const Error = Allocator.Error || diagnostic.Error;
@@ -37,21 +38,13 @@ pub fn add(
     for (schemas, parts) |*schema, part| {
         const n_notes = notes.items.len;
         schema.* = json_schema.compile(gpa, vocabulary, part.text, &part.options, arena, notes, budget, diag) catch |e|
-            return inPart(part, e, diag);
+            return if (e == error.Failed) source_text.failAgain(part.place, diag) else e;
         n += 1;
         for (notes.items[n_notes..]) |*note| {
-            note.* = try std.fmt.allocPrint(arena, "{d}:{d}: {s}", .{ part.place.line, part.place.column, note.* });
+            note.* = try std.fmt.allocPrint(arena, "{f}: {s}", .{ part.place, note.* });
         }
     }
     to.parts = Parts.create(gpa, trie, &to.program, schemas) catch |e| return json_schema.tooLarge(e, diag);
-}
-
-fn inPart(part: Part, e: Error, diag: *Diagnostic) Error {
-    if (e != error.Failed) return e;
-    var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
-    const text = buffer[0..diag.message().len];
-    @memcpy(text, diag.message());
-    return diag.fail(diag.status, "{d}:{d}: {s}", .{ part.place.line, part.place.column, text });
 }
 
 /// Adds to a grammar from a file its schemas, as they were saved. `Damaged`: they cannot have been written like this.

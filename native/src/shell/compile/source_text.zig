@@ -4,16 +4,18 @@ const std = @import("std");
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Place = @import("bnf.zig").Place;
+const Import = @import("bnf.zig").Import;
 
 /// ELIZA_GRAMMAR_BYTES_MAX of the header.
 pub const bytes_max = 16 << 20;
 
 /// Fails if the text is too long, is not UTF-8, or has a byte order mark or a zero byte. ELIZA_ERR_LIMIT,
 /// ELIZA_ERR_GRAMMAR; the message begins with the place.
-pub fn check(text: []const u8, diag: *Diagnostic) diagnostic.Error!void {
-    if (text.len > bytes_max) return diag.fail(.limit, "1:1: the grammar is longer than {d} bytes", .{bytes_max});
-    if (std.mem.startsWith(u8, text, "\u{feff}")) return failAt(text, 0, "a byte order mark", diag);
-    if (std.mem.findScalar(u8, text, 0)) |at| return failAt(text, at, "a zero byte", diag);
+pub fn check(text: []const u8, within: ?*const Import, diag: *Diagnostic) diagnostic.Error!void {
+    const start: Place = .{ .line = 1, .column = 1, .within = within };
+    if (text.len > bytes_max) return diag.fail(.limit, "{f}: the grammar is longer than {d} bytes", .{ start, bytes_max });
+    if (std.mem.startsWith(u8, text, "\u{feff}")) return failAt(start, "", "a byte order mark", diag);
+    if (std.mem.findScalar(u8, text, 0)) |at| return failAt(start, text[0..at], "a zero byte", diag);
     if (std.unicode.utf8ValidateSlice(text)) return;
     var at: usize = 0;
     while (true) {
@@ -21,16 +23,30 @@ pub fn check(text: []const u8, diag: *Diagnostic) diagnostic.Error!void {
         if (at + length > text.len or !std.unicode.utf8ValidateSlice(text[at..][0..length])) break;
         at += length;
     }
-    return failAt(text, at, "invalid UTF-8", diag);
+    return failAt(start, text[0..at], "invalid UTF-8", diag);
 }
 
-fn failAt(text: []const u8, at: usize, what: []const u8, diag: *Diagnostic) diagnostic.Error {
-    var place: Place = .{ .line = 1, .column = 1 };
-    for (text[0..at]) |byte| {
+/// The place behind `text`, which begins at `start`.
+pub fn behind(start: Place, text: []const u8) Place {
+    var place = start;
+    for (text) |byte| {
         if (byte == '\n') {
             place.line += 1;
             place.column = 1;
         } else if (byte & 0xc0 != 0x80) place.column += 1;
     }
-    return diag.fail(.grammar, "{d}:{d}: {s}", .{ place.line, place.column, what });
+    return place;
+}
+
+/// Fails with the same message as before, behind a place.
+pub fn failAgain(place: Place, diag: *Diagnostic) diagnostic.Error {
+    var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
+    const before = buffer[0..diag.message().len];
+    @memcpy(before, diag.message());
+    return diag.fail(diag.status, "{f}: {s}", .{ place, before });
+}
+
+fn failAt(start: Place, before: []const u8, what: []const u8, diag: *Diagnostic) diagnostic.Error {
+    const place = behind(start, before);
+    return diag.fail(.grammar, "{f}: {s}", .{ place, what });
 }

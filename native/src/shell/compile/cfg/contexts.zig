@@ -41,7 +41,7 @@ pub fn resolve(ctx: *const Context, grammar: *const Bnf, reading: *bnf.Reading) 
 
 /// For messages.
 fn whatOf(ctx: *const Context, terminal: bnf.Terminal) Error![]const u8 {
-    return std.fmt.allocPrint(ctx.arena, "{d}:{d}: {s}", .{ terminal.place.line, terminal.place.column, terminal.name });
+    return std.fmt.allocPrint(ctx.arena, "{f}: {s}", .{ terminal.place, terminal.name });
 }
 
 /// From a context to another, by a new terminal; null for the empty text.
@@ -169,8 +169,8 @@ const Cutter = struct {
         const why = if (reading.lexing != .contextual) "by the longest lexeme" else "in a grammar with tokens or schemas";
         return c.ctx.diag.fail(
             .grammar,
-            "{d}:{d}: look-around that reaches beyond its terminal, or in one that may be empty, is not served {s}",
-            .{ place.line, place.column, @as([]const u8, why) },
+            "{f}: look-around that reaches beyond its terminal, or in one that may be empty, is not served {s}",
+            .{ place, @as([]const u8, why) },
         );
     }
 

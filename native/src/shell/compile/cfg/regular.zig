@@ -72,8 +72,8 @@ pub const Regular = struct {
         const ctx = r.ctx;
         const whole = found orelse return ctx.diag.fail(
             if (r.weight_max == 0) .limit else .grammar,
-            "{d}:{d}: the rule {s} has attributes, so it must be regular, not lead to itself, and not be large",
-            .{ rule.place.line, rule.place.column, rule.name },
+            "{f}: the rule {s} has attributes, so it must be regular, not lead to itself, and not be large",
+            .{ rule.place, rule.name },
         );
         var node = whole.node;
         if (rule.attributes.characters_max) |most| {

@@ -56,8 +56,8 @@ pub fn note(ctx: *const Context, grammar: *const Bnf, parser: *const Tables, lex
             n_noted += 1;
             if (n_noted > notes_max) return;
             const place = grammar.terminals[loser].place;
-            const names = .{ place.line, place.column, grammar.terminals[loser].name, quoted(text), grammar.terminals[winner].name };
-            try ctx.append(notes, try std.fmt.allocPrint(ctx.arena, "{d}:{d}: {s} is never {f}: that is {s}, wherever it stands", names));
+            const names = .{ place, grammar.terminals[loser].name, quoted(text), grammar.terminals[winner].name };
+            try ctx.append(notes, try std.fmt.allocPrint(ctx.arena, "{f}: {s} is never {f}: that is {s}, wherever it stands", names));
         }
     }
 }

@@ -103,11 +103,11 @@ pub const Cursor = struct {
 
     /// ELIZA_ERR_GRAMMAR with a message that begins with the place.
     pub fn fail(c: *const Cursor, place: Place, comptime format: []const u8, args: anytype) diagnostic.Error {
-        return c.diag.fail(.grammar, "{d}:{d}: " ++ format, .{ place.line, place.column } ++ args);
+        return c.diag.fail(.grammar, "{f}: " ++ format, .{place} ++ args);
     }
 
     /// The same with ELIZA_ERR_LIMIT.
     pub fn failLimit(c: *const Cursor, place: Place, comptime format: []const u8, args: anytype) diagnostic.Error {
-        return c.diag.fail(.limit, "{d}:{d}: " ++ format, .{ place.line, place.column } ++ args);
+        return c.diag.fail(.limit, "{f}: " ++ format, .{place} ++ args);
     }
 };

@@ -43,7 +43,7 @@ pub fn parse(
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!Parsed {
-    try source_text.check(text, diag);
+    try source_text.check(text, null, diag);
     var budgeted: BudgetedArena = .{ .arena = arena, .budget = budget, .diag = diag, .what = "the grammar" };
     return parseChecked(budgeted.allocator(), vocabulary, text, options, budget, diag) catch |err| budgeted.explain(err);
 }

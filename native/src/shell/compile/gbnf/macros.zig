@@ -8,6 +8,7 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
 const Place = @import("../bnf.zig").Place;
+const source_text = @import("../source_text.zig");
 const ast = @import("../regex/ast.zig");
 const regex = @import("../regex/parse.zig");
 const Characters = @import("characters.zig").Characters;
@@ -100,8 +101,7 @@ pub const Macros = struct {
         const diag = m.cursor.diag;
         return regex.parse(m.arena, pattern, flags, null, m.budget, diag) catch |err| {
             if (err == error.OutOfMemory) return err;
-            const why = diag.*;
-            return diag.fail(why.status, "{d}:{d}: {s}", .{ place.line, place.column, @as([]const u8, why.message()) });
+            return source_text.failAgain(place, diag);
         };
     }
 

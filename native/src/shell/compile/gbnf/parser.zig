@@ -176,10 +176,10 @@ pub const Parser = struct {
         const known = &p.rules.items[index];
         if (known.place) |earlier| {
             if (p.dialect == .ebnf) {
-                return p.cursor.fail(place, "{s} is defined at {d}:{d} already", .{ rule, earlier.line, earlier.column });
+                return p.cursor.fail(place, "{s} is defined at {f} already", .{ rule, earlier });
             }
-            const again = "{s} is defined again at {d}:{d}, and only its last definition counts";
-            try p.note(earlier, again, .{ rule, place.line, place.column });
+            const again = "{s} is defined again at {f}, and only its last definition counts";
+            try p.note(earlier, again, .{ rule, place });
         }
         known.place = place;
         return index;
@@ -206,8 +206,8 @@ pub const Parser = struct {
             p.cursor.skipSpace(p.dialect == .ebnf or p.frames.items.len > 1);
         }
         const innermost = p.innermostFrame();
-        if (innermost.kind != .rule) return p.cursor.fail(p.cursor.here(), "expected \")\" for the \"(\" of {d}:{d}, found {f}", .{
-            innermost.place.line, innermost.place.column, p.cursor.next(),
+        if (innermost.kind != .rule) return p.cursor.fail(p.cursor.here(), "expected \")\" for the \"(\" of {f}, found {f}", .{
+            innermost.place, p.cursor.next(),
         });
         return p.close();
     }
@@ -447,7 +447,7 @@ pub const Parser = struct {
 
     fn note(p: *Parser, place: Place, comptime format: []const u8, args: anytype) Error!void {
         var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
-        const text = message.print(&buffer, "{d}:{d}: " ++ format, .{ place.line, place.column } ++ args);
+        const text = message.print(&buffer, "{f}: " ++ format, .{place} ++ args);
         try p.notes.append(p.arena, try p.arena.dupe(u8, text));
     }
 };

@@ -403,7 +403,7 @@ pub const Expansion = struct {
         var length: usize = undefined;
         if (label.text.len == 0 or label.text.len > label_bytes_max or std.mem.findScalar(u8, label.text, '\n') != null) {
             const rule = e.definition.name[0..@min(e.definition.name.len, label_bytes_max)];
-            length = message.print(&buffer, "(part of {s} at {d}:{d}){s}", .{ rule, label.place.line, label.place.column, operator }).len;
+            length = message.print(&buffer, "(part of {s} at {f}){s}", .{ rule, label.place, operator }).len;
         } else {
             length = message.print(&buffer, "{s}{s}", .{ label.text, operator }).len;
         }
@@ -412,6 +412,6 @@ pub const Expansion = struct {
     }
 
     fn failLimit(e: *const Expansion, place: Place, comptime format: []const u8) diagnostic.Error {
-        return e.diag.fail(.limit, "{d}:{d}: " ++ format, .{ place.line, place.column, number_max });
+        return e.diag.fail(.limit, "{f}: " ++ format, .{ place, number_max });
     }
 };

@@ -35,7 +35,7 @@ pub const Parsed = struct {
 /// The result lives in `arena` and keeps nothing of `text`. ELIZA_ERR_GRAMMAR: an error in the text; its message begins with
 /// "line:column: ". ELIZA_ERR_LIMIT: the text is larger than this library, or the budget, allows.
 pub fn parse(arena: Allocator, text: []const u8, options: Options, budget: *Budget, diag: *Diagnostic) Error!Parsed {
-    try source_text.check(text, diag);
+    try source_text.check(text, null, diag);
     var budgeted: BudgetedArena = .{ .arena = arena, .budget = budget, .diag = diag, .what = "the grammar" };
     return parseChecked(budgeted.allocator(), arena, text, options, budget, diag) catch |err| budgeted.explain(err);
 }
@@ -106,7 +106,7 @@ const Notes = struct {
             n.n_more += 1;
             return;
         }
-        return n.write("{d}:{d}: the {s} {s} is never used", .{ place.line, place.column, kind, name });
+        return n.write("{f}: the {s} {s} is never used", .{ place, kind, name });
     }
 
     fn write(n: *Notes, comptime format: []const u8, args: anytype) Error!void {

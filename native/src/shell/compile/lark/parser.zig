@@ -10,6 +10,7 @@ const quoted = diagnostic.quoted;
 const Budget = @import("engine").budget.Budget;
 const bnf = @import("../bnf.zig");
 const Place = bnf.Place;
+const Import = bnf.Import;
 const message = @import("message");
 const json = @import("../schema/json.zig");
 const source_text = @import("../source_text.zig");
@@ -398,7 +399,7 @@ const Parser = struct {
         const key = try p.keyOf(p.grammar, head.text);
         if (try p.template_texts.put(p.arena, key) < p.templates.items.len) {
             const earlier = p.templates.items[p.template_texts.find(key).?].head.place;
-            return p.fail(head.place, "{s} is defined at {d}:{d} already", .{ head.text, earlier.line, earlier.column });
+            return p.fail(head.place, "{s} is defined at {f} already", .{ head.text, earlier });
         }
         try p.templates.append(p.arena, .{
             .head = head,
@@ -470,8 +471,8 @@ const Parser = struct {
         if (!one.is_symbol) {
             one.is_symbol = true;
             if (p.instances.items.len == instances_max) {
-                return p.diag.fail(.limit, "{d}:{d}: templates are used with more than {d} different arguments", .{
-                    head.place.line, head.place.column, instances_max,
+                return p.diag.fail(.limit, "{f}: templates are used with more than {d} different arguments", .{
+                    head.place, instances_max,
                 });
             }
             try p.instances.append(p.arena, .{
@@ -496,9 +497,7 @@ const Parser = struct {
             const template = p.templates.items[number];
             const is_number = one.number != null;
             if (is_number != template.has_number or one.arguments.len != template.parameters.len) {
-                return p.fail(head.place, "{s} has other parameters, see {d}:{d}", .{
-                    head.text, template.head.place.line, template.head.place.column,
-                });
+                return p.fail(head.place, "{s} has other parameters, see {f}", .{ head.text, template.head.place });
             }
             p.parameters = template.parameters;
             p.arguments = one.arguments;
@@ -733,18 +732,10 @@ const Parser = struct {
         var n_objects: u32 = 0;
         const value = json.read(p.arena, p.arena, text, &n_objects, p.budget, p.diag) catch |e| {
             if (e == error.OutOfMemory or p.diag.status != .grammar) return e;
-            return p.failAgain(open.place);
+            return source_text.failAgain(open.place, p.diag);
         };
         try p.advance();
         return value;
-    }
-
-    /// The same message, behind a place.
-    fn failAgain(p: *Parser, place: Place) Error {
-        var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
-        const length = p.diag.message().len;
-        @memcpy(buffer[0..length], p.diag.message());
-        return p.diag.fail(p.diag.status, "{d}:{d}: {s}", .{ place.line, place.column, @as([]const u8, buffer[0..length]) });
     }
 
     fn readImport(p: *Parser) Error!void {
@@ -827,23 +818,17 @@ const Parser = struct {
     /// Reads a grammar of the caller.
     fn readText(p: *Parser, number: u32, text: []const u8, place: Place, name: []const u8) Error!void {
         const outer = try p.enter(number, place);
-        p.scanner = .{ .text = text, .diag = p.diag };
-        p.readAll() catch |e| return if (e == error.OutOfMemory) e else p.failIn(place, name);
+        const within = try p.arena.create(Import);
+        within.* = .{ .place = place, .name = name };
+        p.scanner = .{ .text = text, .within = within, .diag = p.diag };
+        try p.readAll();
         p.leave(outer);
     }
 
     fn readAll(p: *Parser) Error!void {
-        try source_text.check(p.scanner.text, p.diag);
+        try source_text.check(p.scanner.text, p.scanner.within, p.diag);
         try p.advance();
         while (p.token.tag != .end) try p.readItem();
-    }
-
-    fn failIn(p: *Parser, place: Place, name: []const u8) Error {
-        var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
-        const length = p.diag.message().len;
-        @memcpy(buffer[0..length], p.diag.message());
-        const text: []const u8 = buffer[0..length];
-        return p.diag.fail(p.diag.status, "{d}:{d}: in {s}: {s}", .{ place.line, place.column, name, text });
     }
 
     const Outer = struct { grammar: u32, scanner: Scanner, token: Token, end: usize, in_terminal: bool };
@@ -854,7 +839,7 @@ const Parser = struct {
 
     fn enter(p: *Parser, grammar: u32, place: Place) Error!Outer {
         if (p.n_around == grammars_nested_max) {
-            return p.diag.fail(.limit, "{d}:{d}: grammars are nested deeper than {d}", .{ place.line, place.column, grammars_nested_max });
+            return p.diag.fail(.limit, "{f}: grammars are nested deeper than {d}", .{ place, grammars_nested_max });
         }
         p.n_around += 1;
         const outer: Outer = .{
@@ -924,7 +909,7 @@ const Parser = struct {
     fn document(p: *Parser, token: Token, text: []const u8) Error!Expression {
         if (p.in_terminal) return p.fail(token.place, "a terminal cannot use a schema", .{});
         const found = guidance.read(p.arena, text, p.budget, p.diag) catch |e| {
-            return if (e == error.OutOfMemory) e else p.failAgain(token.place);
+            return if (e == error.OutOfMemory) e else source_text.failAgain(token.place, p.diag);
         };
         for (found.unserved) |name| try p.note(token.place, "x-guidance: {s} has no effect", .{name});
         var options = found.options;
@@ -1145,11 +1130,7 @@ const Parser = struct {
         const open = p.token;
         const is_optional = open.tag == .left_bracket;
         if (depth == nesting_max) {
-            return p.diag.fail(
-                .limit,
-                "{d}:{d}: parentheses are nested deeper than {d}",
-                .{ open.place.line, open.place.column, nesting_max },
-            );
+            return p.diag.fail(.limit, "{f}: parentheses are nested deeper than {d}", .{ open.place, nesting_max });
         }
         try p.advance();
         const expression = try p.readList(.bar, depth + 1);
@@ -1157,8 +1138,8 @@ const Parser = struct {
         if (isPrec(p.token)) return p.failPrec();
         if (p.token.tag != close) {
             const wanted = if (is_optional) "]" else ")";
-            return p.fail(p.token.place, "expected \"{s}\" for the {f} of {d}:{d}, found {f}", .{
-                wanted, quoted(open.text), open.place.line, open.place.column, p.token,
+            return p.fail(p.token.place, "expected \"{s}\" for the {f} of {f}, found {f}", .{
+                wanted, quoted(open.text), open.place, p.token,
             });
         }
         try p.advance();
@@ -1203,12 +1184,12 @@ const Parser = struct {
         p.names.items[index].is_terminal = is_terminal;
         if (name.definition) |earlier| {
             const place = if (was_terminal) p.terminals.items[earlier].place else p.rules.items[earlier].place;
-            if (how == .new) return p.fail(head.place, "{s} is defined at {d}:{d} already", .{ head.text, place.line, place.column });
+            if (how == .new) return p.fail(head.place, "{s} is defined at {f} already", .{ head.text, place });
             if (is_terminal == was_terminal) return earlier;
             if (how == .extend) return p.fail(
                 head.place,
-                "{s} is {s} at {d}:{d}, but not here: attributes decide that, and %extend cannot change it",
-                .{ head.text, if (was_terminal) "a terminal" else "a rule", place.line, place.column },
+                "{s} is {s} at {f}, but not here: attributes decide that, and %extend cannot change it",
+                .{ head.text, if (was_terminal) "a terminal" else "a rule", place },
             );
         } else if (how != .new) {
             return p.fail(head.place, "{s} is not defined so far, so it cannot be changed", .{head.text});
@@ -1267,7 +1248,7 @@ const Parser = struct {
 
     fn note(p: *Parser, place: Place, comptime format: []const u8, args: anytype) Error!void {
         var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
-        const text = message.print(&buffer, "{d}:{d}: " ++ format, .{ place.line, place.column } ++ args);
+        const text = message.print(&buffer, "{f}: " ++ format, .{place} ++ args);
         try p.notes.append(p.arena, try p.arena.dupe(u8, text));
     }
 

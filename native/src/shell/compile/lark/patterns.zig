@@ -17,6 +17,7 @@ const json = @import("../schema/json.zig");
 const substring = @import("substring.zig");
 const token_set = @import("../token_set.zig");
 const TokenSet = token_set.TokenSet;
+const source_text = @import("../source_text.zig");
 const TokenClasses = @import("../cfg/token_classes.zig").TokenClasses;
 const Context = @import("../lr/context.zig").Context;
 const Parts = @import("engine").parts.Parts;
@@ -96,11 +97,7 @@ pub const Patterns = struct {
         var failed_at: usize = nowhere;
         const node = regex.parse(p.arena, token.text[1..close], flags, &failed_at, p.budget, p.diag) catch |err| {
             if (err == error.OutOfMemory or failed_at == nowhere) return err;
-            var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
-            const length = p.diag.message().len;
-            @memcpy(buffer[0..length], p.diag.message());
-            const place = placeWithin(token, 1 + failed_at);
-            return p.diag.fail(p.diag.status, "{d}:{d}: {s}", .{ place.line, place.column, @as([]const u8, buffer[0..length]) });
+            return source_text.failAgain(placeWithin(token, 1 + failed_at), p.diag);
         };
         return p.add(token, node, false);
     }
@@ -281,10 +278,9 @@ pub const Patterns = struct {
                 if (rest.len < 2 or std.mem.findScalar(u8, "xuU", rest[1]) != null) {
                     return p.fail(token, at, "the string has no such escape (a backslash is written \\\\)", .{});
                 }
-                const place = placeWithin(token, at);
                 var buffer: [128]u8 = undefined;
-                const format = "{d}:{d}: the string has no such escape, so the backslash stands for itself";
-                const note = message.print(&buffer, format, .{ place.line, place.column });
+                const format = "{f}: the string has no such escape, so the backslash stands for itself";
+                const note = message.print(&buffer, format, .{placeWithin(token, at)});
                 try p.notes.append(p.arena, try p.arena.dupe(u8, note));
                 out[length] = '\\';
                 length += 1;
@@ -301,12 +297,11 @@ pub const Patterns = struct {
     }
 
     fn failLimit(p: *const Patterns, token: Token, comptime format: []const u8, limit: u32) diagnostic.Error {
-        return p.diag.fail(.limit, "{d}:{d}: " ++ format, .{ token.place.line, token.place.column, limit });
+        return p.diag.fail(.limit, "{f}: " ++ format, .{ token.place, limit });
     }
 
     fn fail(p: *const Patterns, token: Token, at: usize, comptime format: []const u8, args: anytype) diagnostic.Error {
-        const place = placeWithin(token, at);
-        return p.diag.fail(.grammar, "{d}:{d}: " ++ format, .{ place.line, place.column } ++ args);
+        return p.diag.fail(.grammar, "{f}: " ++ format, .{placeWithin(token, at)} ++ args);
     }
 };
 
@@ -355,12 +350,5 @@ const Escape = struct {
 
 /// The place of the byte `at` of a token.
 fn placeWithin(token: Token, at: usize) Place {
-    var place = token.place;
-    for (token.text[0..@min(at, token.text.len)]) |byte| {
-        if (byte == '\n') {
-            place.line += 1;
-            place.column = 1;
-        } else if (byte & 0xc0 != 0x80) place.column += 1;
-    }
-    return place;
+    return source_text.behind(token.place, token.text[0..@min(at, token.text.len)]);
 }

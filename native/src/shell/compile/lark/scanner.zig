@@ -5,6 +5,7 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
 const Place = @import("../bnf.zig").Place;
+const Import = @import("../bnf.zig").Import;
 
 /// The kind of a token.
 pub const Tag = enum {
@@ -79,6 +80,8 @@ const regex_flags = "imslux";
 pub const Scanner = struct {
     /// Valid UTF-8 without zero bytes.
     text: []const u8,
+    /// If it is imported.
+    within: ?*const Import = null,
     diag: *Diagnostic,
     at: usize = 0,
     line: u32 = 1,
@@ -102,12 +105,12 @@ pub const Scanner = struct {
 
     /// ELIZA_ERR_GRAMMAR with a message that begins with the place.
     pub fn fail(s: *const Scanner, place: Place, comptime format: []const u8, args: anytype) diagnostic.Error {
-        return s.diag.fail(.grammar, "{d}:{d}: " ++ format, .{ place.line, place.column } ++ args);
+        return s.diag.fail(.grammar, "{f}: " ++ format, .{place} ++ args);
     }
 
     /// The place of the next byte.
     fn here(s: *const Scanner) Place {
-        return .{ .line = s.line, .column = @intCast(s.at - s.line_start + 1) };
+        return .{ .line = s.line, .column = @intCast(s.at - s.line_start + 1), .within = s.within };
     }
 
     /// 0 beyond the end: the text has no zero bytes.

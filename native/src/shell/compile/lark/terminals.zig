@@ -120,7 +120,7 @@ pub const Terminals = struct {
         }
         if (order.items.len > terminals_max) {
             const place = t.entries.items[order.items[terminals_max]].place;
-            return t.diag.fail(.limit, "{d}:{d}: the grammar has more than {d} terminals", .{ place.line, place.column, terminals_max });
+            return t.diag.fail(.limit, "{f}: the grammar has more than {d} terminals", .{ place, terminals_max });
         }
         sort(u32, order.items, t.entries.items, precedes);
         const terminals = try t.arena.alloc(bnf.Terminal, order.items.len);
@@ -238,7 +238,7 @@ pub const Terminals = struct {
                     return .{ .node = ast.empty, .properties = .concatenation, .is_literal = false };
                 }
                 var buffer: [64]u8 = undefined;
-                const what = message.print(&buffer, "the lazy rule at {d}:{d}", .{ list.place.line, list.place.column });
+                const what = message.print(&buffer, "the lazy rule at {f}", .{list.place});
                 const node = try intersection.shortest(t.uncounted, tree.node, t.budget, what, t.diag);
                 return .{ .node = node, .properties = Properties.of(node).?, .is_literal = false };
             },
@@ -261,7 +261,7 @@ pub const Terminals = struct {
         // `anything` is needed only if nothing else must match.
         const first = @intFromBool(n_wanted > 1);
         var buffer: [64]u8 = undefined;
-        const what = message.print(&buffer, "the combination at {d}:{d}", .{ place.line, place.column });
+        const what = message.print(&buffer, "the combination at {f}", .{place});
         const node = try intersection.intersect(t.uncounted, patterns[first..], n_wanted - first, t.budget, what, t.diag);
         return .{ .node = node, .properties = Properties.of(node).?, .is_literal = false };
     }
@@ -271,7 +271,7 @@ pub const Terminals = struct {
         if (!tree.properties.looks or !look_around.isIn(tree.node)) return tree;
         const ctx: Context = .{ .arena = t.uncounted, .budget = t.budget, .diag = t.diag };
         var buffer: [64]u8 = undefined;
-        const what = message.print(&buffer, "{d}:{d}", .{ place.line, place.column });
+        const what = message.print(&buffer, "{f}", .{place});
         const node = try look_around.closed(&ctx, tree.node, what);
         return .{ .node = node, .properties = Properties.of(node).?, .is_literal = false };
     }
@@ -334,11 +334,11 @@ pub const Terminals = struct {
 
     fn failLimit(t: *const Terminals, entry: Entry, comptime format: []const u8, limit: u32) diagnostic.Error {
         const place = entry.place;
-        return t.diag.fail(.limit, "{d}:{d}: the terminal {s} " ++ format, .{ place.line, place.column, entry.name, limit });
+        return t.diag.fail(.limit, "{f}: the terminal {s} " ++ format, .{ place, entry.name, limit });
     }
 
     /// ELIZA_ERR_GRAMMAR with a message that begins with the place.
     pub fn fail(t: *const Terminals, place: Place, comptime format: []const u8, args: anytype) diagnostic.Error {
-        return t.diag.fail(.grammar, "{d}:{d}: " ++ format, .{ place.line, place.column } ++ args);
+        return t.diag.fail(.grammar, "{f}: " ++ format, .{place} ++ args);
     }
 };

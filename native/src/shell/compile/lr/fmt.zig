@@ -20,7 +20,7 @@ pub fn place(at: bnf.Place) std.fmt.Alt(bnf.Place, printPlace) {
 }
 
 fn printPlace(at: bnf.Place, writer: *Writer) Writer.Error!void {
-    if (at.line > 0) try message.write(writer, "{d}:{d}: ", .{ at.line, at.column });
+    if (at.line > 0) try message.write(writer, "{f}: ", .{at});
 }
 
 const Item = struct { grammar: *const AugmentedGrammar, item: u32 };

@@ -3,7 +3,7 @@
 
 const std = @import("std");
 const ArrayList = @import("engine").array_list.ArrayList;
-const NumberMap = @import("engine").number_map.NumberMap;
+const Texts = @import("engine").texts.Texts;
 const bnf = @import("../bnf.zig");
 const Bnf = bnf.Bnf;
 const augmented_grammar = @import("augmented_grammar.zig");
@@ -45,24 +45,22 @@ pub fn findUseful(ctx: *const Context, grammar: *const Bnf, found: []const bool,
 
 /// A definition of the text may have become many rules: it gets one note, and none if one of them is used.
 fn noteUseless(ctx: *const Context, grammar: *const Bnf, productive: []const bool, used: []const bool, notes: *Notes) Error!void {
-    var told: NumberMap = .{};
-    for (grammar.rules, productive, used) |rule, ends, is_used| {
-        if (ends and is_used) _ = try isNew(ctx, &told, rule.place);
+    var told: Texts = .{};
+    for (grammar.rules, productive, used) |*rule, ends, is_used| {
+        if (ends and is_used) _ = try isNew(ctx, &told, &rule.place);
     }
-    for (grammar.rules, productive, used) |rule, ends, is_used| {
-        if (ends and is_used or !try isNew(ctx, &told, rule.place)) continue;
+    for (grammar.rules, productive, used) |*rule, ends, is_used| {
+        if (ends and is_used or !try isNew(ctx, &told, &rule.place)) continue;
         const why = if (ends) "is not used" else "can never end";
         try note(ctx, notes, "{f}rule {f} {s} and is left out", .{ fmt.place(rule.place), fmt.name(rule.name), why });
     }
 }
 
 /// Whether a place is not among those told before, which it joins. A rule without a place is always new.
-fn isNew(ctx: *const Context, told: *NumberMap, place: bnf.Place) Error!bool {
+fn isNew(ctx: *const Context, told: *Texts, place: *const bnf.Place) Error!bool {
     if (place.line == 0) return true;
-    const key = @as(u64, place.line) << 32 | place.column;
-    if (told.get(key) != null) return false;
-    try told.put(ctx.arena, key, 0);
-    return true;
+    const n = told.count();
+    return try told.put(ctx.arena, std.mem.asBytes(place)) == n;
 }
 
 const Notes = ArrayList([]const u8);
