@@ -4,6 +4,7 @@ import { checkNoMore } from "./arguments.js";
 import { invalidArgument } from "./errors.js";
 import { type JsonSchemaOptions, schemaText } from "./json-schema.js";
 import { type Tool, type ToolChoice, chosenFunctions, functionsOf } from "./openai.js";
+import { Parameters, type ParametersForm, endOfJson } from "./parameters.js";
 import type { Tag, TagSchemaOptions, TagsDescriptor } from "./tags.js";
 
 /** How a family of models writes calls; native/templates/README.md describes it. */
@@ -16,6 +17,8 @@ export interface ToolTemplate {
     name: "json" | "text";
     after_name: string;
     end: string;
+    /** How arguments are written that are no JSON. */
+    arguments?: ParametersForm | undefined;
     /** Calls follow each other, with a text in between. */
     row?: { begin: string; separator: string; end: string } | undefined;
   }[];
@@ -62,6 +65,8 @@ interface Call {
   end: string;
   row: { begin: string; separator: string; end: string } | undefined;
   tag: Tag;
+  /** What reads the arguments, if they are no JSON. */
+  parameters: Parameters | undefined;
 }
 
 type ToolCall = NonNullable<AssistantMessage["tool_calls"]>[number];
@@ -135,11 +140,11 @@ export class ToolCalls {
     let end = from;
     while (call) {
       const { row } = call;
-      const last = endOfObject(text, first);
-      if (last === null || !text.startsWith(call.end, last)) break;
-      end = last + call.end.length;
+      const found = argumentsOf(call, text, first);
+      if (!found || !text.startsWith(call.end, found.end)) break;
+      end = found.end + call.end.length;
       const id = `call_${Array.from(crypto.getRandomValues(new Uint8Array(12)), hexadecimal).join("")}`;
-      const called = { name: call.name, arguments: text.slice(first, last).trim() };
+      const called = { name: call.name, arguments: found.arguments };
       made.push({ id, type: "function", function: called });
       if (!row) break;
       if (text.startsWith(row.end, end)) {
@@ -172,13 +177,25 @@ function knownTemplate(name: string): ToolTemplate {
   throw invalidArgument(`template: ${name} is none of ${Object.keys(known).join(", ")}`);
 }
 
-function callOf(form: ToolTemplate["calls"][number], name: string, language: Partial<Tag>): Call {
-  const { row, end } = form;
+/** Those that begin here, as JSON, and where they end. */
+function argumentsOf(call: Call, text: string, from: number): { arguments: string; end: number } | null {
+  if (call.parameters) return call.parameters.read(text, from);
+  const end = endOfJson(text, from);
+  return end === null ? null : { arguments: text.slice(from, end).trim(), end };
+}
+
+/** The schema of the arguments as a text, and its options. */
+type Language = { json_schema: string; schema_options?: TagSchemaOptions };
+
+function callOf(form: ToolTemplate["calls"][number], name: string, language: Language): Call {
+  const { row, end, arguments: style } = form;
   const written = form.name === "json" ? JSON.stringify(name).slice(1, -1) : name;
   const begin = form.before_name + written + form.after_name;
-  const tag = { ...language, begin, end };
-  if (!row) return { name, begin, nextBegin: "", end, row, tag };
-  return { name, begin: row.begin + begin, nextBegin: row.separator + begin, end, row, tag };
+  const tag = { ...language, begin, end, ...(style && { style: style.style }) };
+  const { documents = {}, draft = "" } = language.schema_options ?? {};
+  const parameters = style && new Parameters(style, language.json_schema, documents as Record<string, string>, draft);
+  if (!row) return { name, begin, nextBegin: "", end, row, tag, parameters };
+  return { name, begin: row.begin + begin, nextBegin: row.separator + begin, end, row, tag, parameters };
 }
 
 /** As a descriptor has them. */
@@ -199,26 +216,6 @@ function optionsOf(options: JsonSchemaOptions): { schema_options?: TagSchemaOpti
     said.documents = Object.fromEntries(texts) as Record<string, string>;
   }
   return Object.keys(said).length === 0 ? {} : { schema_options: said };
-}
-
-/** Behind the JSON object that begins here; null if there is none. */
-function endOfObject(text: string, from: number): number | null {
-  const pieces = /\s+|\\.|["{}[\]]|[^\s\\"{}[\]]+/gs;
-  pieces.lastIndex = from;
-  let depth = 0;
-  let inString = false;
-  for (let match = pieces.exec(text); match; match = pieces.exec(text)) {
-    const piece = match[0];
-    if (inString) inString = piece !== '"';
-    else if (piece === '"') inString = true;
-    else if (piece === "{" || piece === "[") depth += 1;
-    else if (piece === "}" || piece === "]") {
-      depth -= 1;
-      if (depth === 0) return pieces.lastIndex;
-    }
-    if (depth === 0 && piece.trim() !== "") return null;
-  }
-  return null;
 }
 
 /** What is between the marks, and the rest. The prompt may have the first mark. */

@@ -17,6 +17,8 @@ import { failure } from "./support";
 interface Case {
   name: string;
   template: string;
+  /** By default those of the file. */
+  tools?: Tool[];
   options?: { tool_choice?: ToolCallsOptions["toolChoice"]; parallel_tool_calls?: boolean; after?: string };
   legal: { text: string; message: AssistantMessage }[];
   illegal: string[];
@@ -68,12 +70,12 @@ function withoutIds(message: AssistantMessage): unknown {
 }
 
 describe("tool calls", () => {
-  for (const { name, template, options = {}, legal, illegal } of file.cases) {
+  for (const { name, template, tools = file.tools, options = {}, legal, illegal } of file.cases) {
     const { tool_choice: toolChoice, parallel_tool_calls: parallelToolCalls, after } = options;
     for (const vocabulary of [plain, special]) {
       test(`${name}, ${vocabulary === plain ? "as text" : "with special tokens"}`, () => {
         const made = { template, toolChoice, parallelToolCalls, after };
-        const constraint = Constraint.toolCalls(vocabulary, file.tools, made);
+        const constraint = Constraint.toolCalls(vocabulary, tools, made);
         for (const { text, message } of legal) {
           expect([text, goes(constraint, vocabulary, text)]).toEqual([text, true]);
           expect(withoutIds(constraint.parse(text) as AssistantMessage)).toEqual(message);
@@ -84,8 +86,8 @@ describe("tool calls", () => {
   }
 
   test("what is cut off stays content", () => {
-    for (const { template, legal } of file.cases) {
-      const constraint = Constraint.toolCalls(plain, file.tools, { template });
+    for (const { template, tools = file.tools, legal } of file.cases) {
+      const constraint = Constraint.toolCalls(plain, tools, { template });
       for (const { text } of legal) {
         const whole = (constraint.parse(text) as AssistantMessage).tool_calls ?? [];
         for (let n = 0; n < text.length; n++) {

@@ -81,7 +81,8 @@ def without_ids(message: Json) -> Json:
 
 
 def constraint_of(case: Json, vocabulary: Vocabulary) -> Constraint:
-    return Constraint.tool_calls(vocabulary, TOOLS, template=case["template"], **case.get("options", {}))
+    tools = case.get("tools", TOOLS)
+    return Constraint.tool_calls(vocabulary, tools, template=case["template"], **case.get("options", {}))
 
 
 @pytest.mark.parametrize("special", [False, True])

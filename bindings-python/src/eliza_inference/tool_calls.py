@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from eliza_inference._parameters import Parameters, end_of_json
 from eliza_inference.errors import InvalidArgumentError
 from eliza_inference.json_schema import JsonSchemaSettings, schema_text
 from eliza_inference.openai import Tool, ToolChoice, chosen_functions, functions_of
@@ -39,6 +40,15 @@ class _Call(NamedTuple):
     end: str
     row: Mapping[str, str] | None
     tag: dict[str, Any]
+    parameters: Parameters | None
+    """What reads the arguments, if they are no JSON."""
+
+    def arguments(self, text: str, at: int) -> tuple[str, int] | None:
+        """Those that begin here, as JSON, and where they end."""
+        if self.parameters is not None:
+            return self.parameters.read(text, at)
+        end = end_of_json(text, at)
+        return None if end is None else (text[at:end].strip(), end)
 
 
 class ToolCalls:
@@ -106,11 +116,11 @@ class ToolCalls:
         call: _Call | None = self._by_begin[begin[0]]
         first = end = begin.end()
         while call is not None:
-            last = _end_of_object(text, first)
-            if last is None or not text.startswith(call.end, last):
+            found = call.arguments(text, first)
+            if found is None or not text.startswith(call.end, found[1]):
                 break
-            end = last + len(call.end)
-            function = {"name": call.function, "arguments": text[first:last].strip()}
+            end = found[1] + len(call.end)
+            function = {"name": call.function, "arguments": found[0]}
             made.append({"id": f"call_{secrets.token_hex(12)}", "type": "function", "function": function})
             if call.row is None:
                 break
@@ -151,9 +161,14 @@ def _call(form: Mapping[str, Any], name: str, language: Mapping[str, Any]) -> _C
     begin, end = form["before_name"] + written + form["after_name"], form["end"]
     row = form.get("row")
     tag = {"begin": begin, "end": end, **language}
+    parameters = None
+    if (arguments := form.get("arguments")) is not None:
+        tag["style"] = arguments["style"]
+        said = language.get("schema_options", {})
+        parameters = Parameters(arguments, language["json_schema"], said.get("documents", {}), said.get("draft", ""))
     if row is None:
-        return _Call(name, begin, "", end, None, tag)
-    return _Call(name, row["begin"] + begin, row["separator"] + begin, end, row, tag)
+        return _Call(name, begin, "", end, None, tag, parameters)
+    return _Call(name, row["begin"] + begin, row["separator"] + begin, end, row, tag, parameters)
 
 
 def _schema_options(options: JsonSchemaSettings) -> dict[str, Any]:
@@ -164,26 +179,6 @@ def _schema_options(options: JsonSchemaSettings) -> dict[str, Any]:
             raise InvalidArgumentError("documents: tags have them in a dict; a function is not served")
         said["documents"] = {uri: schema_text(f"documents[{uri!r}]", one)[0] for uri, one in documents.items()}
     return said
-
-
-def _end_of_object(text: str, at: int) -> int | None:
-    """Behind the JSON object that begins here; None if there is none."""
-    depth, in_string = 0, False
-    for match in re.finditer(r'\s+|\\.|["{}\[\]]|[^\s\\"{}\[\]]+', text[at:], re.DOTALL):
-        piece = match[0]
-        if in_string:
-            in_string = piece != '"'
-        elif piece == '"':
-            in_string = True
-        elif piece in ("{", "["):
-            depth += 1
-        elif piece in ("}", "]"):
-            depth -= 1
-            if depth == 0:
-                return at + match.end()
-        if depth == 0 and not piece.isspace():
-            return None
-    return None
 
 
 def _split(content: str, marks: Mapping[str, Any]) -> tuple[str, str]:
