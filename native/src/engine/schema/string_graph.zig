@@ -35,12 +35,17 @@ pub const Graph = struct {
     longest: []u32,
     /// By state: the classes of characters of which one may be the end, here or further on: any other text goes on.
     fatal: []Alphabet,
+    /// The same of the end within `near` characters.
+    fatal_near: []Alphabet,
     /// The state of any text; `dead` if there is none.
     free: u32,
     /// The greatest of `shortest`.
     depth: u32,
     /// From each state on there is no end of completions.
     is_endless: bool,
+
+    /// Most tokens are shorter.
+    pub const near = 32;
 
     pub const dead = 0;
     pub const start = 1;
@@ -82,6 +87,7 @@ pub const Graph = struct {
         g.gpa.free(g.shortest);
         g.gpa.free(g.longest);
         g.gpa.free(g.fatal);
+        g.gpa.free(g.fatal_near);
     }
 
     pub inline fn next(g: *const Graph, state: u32, byte: u8) u32 {
@@ -386,6 +392,7 @@ const Product = struct {
             .shortest = &.{},
             .longest = &.{},
             .fatal = &.{},
+            .fatal_near = &.{},
             .free = p.findFree(),
             .depth = 0,
             .is_endless = true,
@@ -398,6 +405,7 @@ const Product = struct {
         g.shortest = try gpa.alloc(u32, n);
         g.longest = try gpa.alloc(u32, n);
         g.fatal = try gpa.alloc(Alphabet, n);
+        g.fatal_near = try gpa.alloc(Alphabet, n);
         const sources: Sources = try .init(p.arena, &g);
         try sources.findShortest(p.arena, &g);
         // What cannot end is dead.
@@ -417,14 +425,15 @@ const Product = struct {
     /// Within a character: one of its next bytes is the end. Of no class.
     const fatal_within: Alphabet = 1 << 62;
 
-    /// Backwards from the states that some character leads nowhere.
+    /// Backwards from the states that some character leads nowhere, one number of characters after the other.
     fn findFatal(p: *Product, g: *Graph, sources: *const Sources) Allocator.Error!void {
         var alphabets: [256]Alphabet = @splat(0); // by class: of its bytes that begin a character without an escape
         for (p.classes, 0..) |class, byte| switch (byte) {
             0x00...0x1f, '"', '\\', 0x80...0xbf => {},
             else => alphabets[class] |= @as(Alphabet, 1) << if (byte < 0x80) class_of[byte] else classOfLead(@intCast(byte)),
         };
-        var pending: ArrayList(u32) = .empty;
+        var layer: ArrayList(u32) = .empty;
+        var following: ArrayList(u32) = .empty;
         for (g.fatal, 0..) |*fatal, state| {
             fatal.* = 0;
             const utf8 = p.states.get(@intCast(state))[0];
@@ -433,17 +442,24 @@ const Product = struct {
                 if (to != Graph.dead or utf8 != utf8_dead and utf8Next(utf8, byte) == utf8_dead) continue;
                 fatal.* |= if (g.leads.isSet(class)) alphabets[class] else fatal_within;
             }
-            if (fatal.* != 0) try pending.append(p.arena, @intCast(state));
+            if (fatal.* != 0) try layer.append(p.arena, @intCast(state));
         }
-        while (pending.pop()) |state| for (sources.of(state)) |edge| {
-            const is_lead = g.leads.isSet(edge.class);
-            if (is_lead and alphabets[edge.class] == 0) continue; // behind an escape
-            var more = g.fatal[state];
-            if (is_lead and more & fatal_within != 0) more = more & ~fatal_within | alphabets[edge.class];
-            if (g.fatal[edge.from] | more == g.fatal[edge.from]) continue;
-            g.fatal[edge.from] |= more;
-            try pending.append(p.arena, edge.from);
-        };
+        var n: u32 = 0;
+        while (layer.items.len > 0) : (n += 1) {
+            if (n == Graph.near) @memcpy(g.fatal_near, g.fatal);
+            following.clearRetainingCapacity();
+            while (layer.pop()) |state| for (sources.of(state)) |edge| {
+                const is_lead = g.leads.isSet(edge.class);
+                if (is_lead and alphabets[edge.class] == 0) continue; // behind an escape
+                var more = g.fatal[state];
+                if (is_lead and more & fatal_within != 0) more = more & ~fatal_within | alphabets[edge.class];
+                if (g.fatal[edge.from] | more == g.fatal[edge.from]) continue;
+                g.fatal[edge.from] |= more;
+                try (if (is_lead) &following else &layer).append(p.arena, edge.from);
+            };
+            std.mem.swap(ArrayList(u32), &layer, &following);
+        }
+        if (n <= Graph.near) @memcpy(g.fatal_near, g.fatal);
     }
 
     /// Where nothing but UTF-8 is left to check.

@@ -294,10 +294,10 @@ const Finder = struct {
             const shape = &shapes[at];
             const end = at + shape.subtree;
             const before = states[shape.depth - 1];
-            const to = ways.list.items[ways_of[shape.depth - 1]].to[shape.class];
+            const to = ways.to(ways_of[shape.depth - 1], shape.class);
             if (to == Ways.several) {
                 const all = shape.below | @as(Alphabet, 1) << shape.class;
-                const is_legal = f.is_uncounted and all & f.strings.graph.fatal[before.product] == 0;
+                const is_legal = f.isSafe(before.product, all, shape.height + 1);
                 try (if (is_legal) legal else unclear).add(gpa, shape.from, shapes[end].from);
                 at = end;
                 continue;
@@ -307,8 +307,13 @@ const Finder = struct {
                 continue;
             };
             const its_ways = if (shape.height > 0) try ways.of(to) else 0;
-            if (shape.height == 0 or f.takesBelow(after, ways.list.items[its_ways].loop, shape)) {
+            if (shape.height == 0 or f.isSafe(to, shape.below, shape.height)) {
                 try legal.add(gpa, shape.from, shapes[end].from);
+                at = end;
+                continue;
+            }
+            if (ways.isLoop(its_ways, shape.below)) {
+                try f.addLoop(after, at, legal);
                 at = end;
                 continue;
             }
@@ -319,12 +324,31 @@ const Finder = struct {
         }
     }
 
-    /// Whether all that follows a shape may come: none of it is fatal, or each state on the way is this one.
-    fn takesBelow(f: *const Finder, state: State, loop: Alphabet, shape: *const index_module.Shape) bool {
-        if (f.is_uncounted and shape.below & f.strings.graph.fatal[state.product] == 0) return true;
-        if (shape.below & ~loop != 0) return false;
+    /// Whether no text of so many characters, all of these classes, is an end.
+    fn isSafe(f: *const Finder, product: u32, classes: Alphabet, n: u32) bool {
+        const graph = f.strings.graph;
+        const fatal = if (n <= Graph.near) graph.fatal_near else graph.fatal;
+        return f.is_uncounted and classes & fatal[product] == 0;
+    }
+
+    /// The tokens of a shape and of all below it, which lead back to the state behind the shape: those that are not too long.
+    fn addLoop(f: *const Finder, state: State, first: u32, legal: *Runs) Allocator.Error!void {
+        const shapes = f.v.index.shapes;
         const max = f.strings.spec.length.max;
-        return f.is_uncounted or max == unbounded or state.count + shape.height + f.strings.graph.shortest[state.product] <= max;
+        const depth_max = if (f.is_uncounted or max == unbounded)
+            unbounded
+        else
+            shapes[first].depth + max - state.count - f.strings.graph.shortest[state.product];
+        const end = first + shapes[first].subtree;
+        var at = first;
+        while (at < end) {
+            const shape = &shapes[at];
+            const fits = shape.depth <= depth_max;
+            const is_over = !fits or shape.depth + shape.height <= depth_max;
+            const next_one = at + if (is_over) shape.subtree else 1;
+            if (fits) try legal.add(f.v.gpa, shape.from, shapes[next_one].from);
+            at = next_one;
+        }
     }
 
     fn behindCharacter(f: *Finder, state: State, product: u32) Error!?State {
@@ -455,39 +479,16 @@ const Finder = struct {
     }
 };
 
-/// Where each class of characters leads from a state.
+/// Where the classes of characters lead from a state, as far as it was asked for.
 const Ways = struct {
-    to: [64]u32,
-    /// The classes that lead back.
+    state: u32,
+    known: Alphabet,
+    /// Those of the known ones that lead back.
     loop: Alphabet,
+    to: [64]u32,
 
     /// Not all characters of the class lead to one state.
     const several = std.math.maxInt(u32);
-
-    fn of(graph: *const Graph, state: u32, continuations: []const u8) Ways {
-        var ways: Ways = .{ .to = @splat(Graph.dead), .loop = 0 };
-        var seen: Alphabet = 0;
-        for (0x20..0x80) |byte| {
-            if (byte != '"' and byte != '\\') ways.add(&seen, index_module.class_of[byte], graph.next(state, @intCast(byte)));
-        }
-        var before: ?u8 = null;
-        var to: u32 = undefined;
-        for (0xc2..0xf5) |lead| {
-            if (before != graph.classes[lead]) to = graph.behindLead(state, @intCast(lead), continuations) orelse several;
-            before = graph.classes[lead];
-            ways.add(&seen, index_module.classOfLead(@intCast(lead)), to);
-        }
-        for (ways.to, 0..) |one, class| {
-            if (one == state) ways.loop |= @as(Alphabet, 1) << @intCast(class);
-        }
-        return ways;
-    }
-
-    fn add(ways: *Ways, seen: *Alphabet, class: u6, to: u32) void {
-        const bit = @as(Alphabet, 1) << class;
-        if (seen.* & bit == 0) ways.to[class] = to else if (ways.to[class] != to) ways.to[class] = several;
-        seen.* |= bit;
-    }
 };
 
 /// Those of the states that a walk meets.
@@ -519,11 +520,48 @@ const WaysOfStates = struct {
         w.gpa.free(w.by_state);
     }
 
+    /// The index in `list`.
     fn of(w: *WaysOfStates, state: u32) Allocator.Error!u32 {
         if (w.by_state[state] == 0) {
-            try w.list.append(w.gpa, .of(w.graph, state, w.continuations[0..w.n_continuations]));
+            const ways = try w.list.addOne(w.gpa);
+            ways.state = state;
+            ways.known = 0;
+            ways.loop = 0;
             w.by_state[state] = @intCast(w.list.items.len);
         }
         return w.by_state[state] - 1;
+    }
+
+    inline fn to(w: *WaysOfStates, index: u32, class: u6) u32 {
+        const ways = &w.list.items[index];
+        if (ways.known >> class & 1 == 0) w.find(ways, class);
+        return ways.to[class];
+    }
+
+    fn find(w: *const WaysOfStates, ways: *Ways, class: u6) void {
+        const range = index_module.bytesOf(class);
+        var byte = range[0];
+        ways.to[class] = w.behind(ways.state, byte);
+        while (byte < range[1]) : (byte += 1) {
+            if (w.graph.classes[byte + 1] == w.graph.classes[byte]) continue;
+            if (w.behind(ways.state, byte + 1) != ways.to[class]) ways.to[class] = Ways.several;
+        }
+        const bit = @as(Alphabet, 1) << class;
+        ways.known |= bit;
+        if (ways.to[class] == ways.state) ways.loop |= bit;
+    }
+
+    /// Behind all characters that begin with a byte.
+    fn behind(w: *const WaysOfStates, state: u32, lead: u8) u32 {
+        if (lead < 0x80) return w.graph.next(state, lead);
+        return w.graph.behindLead(state, lead, w.continuations[0..w.n_continuations]) orelse Ways.several;
+    }
+
+    /// Whether all of these classes lead back.
+    fn isLoop(w: *WaysOfStates, index: u32, classes: Alphabet) bool {
+        const ways = &w.list.items[index];
+        var left = classes & ~ways.known;
+        while (left != 0 and classes & ways.known & ~ways.loop == 0) : (left &= left - 1) w.find(ways, @intCast(@ctz(left)));
+        return classes & ~ways.loop == 0;
     }
 };

@@ -58,6 +58,23 @@ pub fn classOfLead(byte: u8) u6 {
     };
 }
 
+/// The first and the last of the bytes that characters of a class begin with: they are neighbours.
+pub fn bytesOf(class: u6) [2]u8 {
+    return byte_ranges[class];
+}
+
+const byte_ranges: [50][2]u8 = blk: {
+    @setEvalBranchQuota(10_000);
+    var ranges: [50][2]u8 = @splat(.{ 0xff, 0 });
+    for (0x20..0xf5) |byte| {
+        if (byte == '"' or byte == '\\' or byte >= 0x80 and byte < 0xc2) continue;
+        const range = &ranges[if (byte < 0x80) class_of[byte] else classOfLead(byte)];
+        range.* = .{ @min(range[0], byte), byte };
+    }
+    for (ranges) |range| std.debug.assert(range[0] <= range[1]);
+    break :blk ranges;
+};
+
 /// A node of the trie of shapes, in depth-first order as those of bytes are.
 pub const Shape = struct {
     /// The classes that follow in the subtree, and in how many characters at most.
