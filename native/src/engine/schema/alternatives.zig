@@ -64,6 +64,9 @@ const search_max = 1 << 14;
 /// Extra keys that are told one by one, where they may be too few.
 const extra_keys_max = 1 << 10;
 
+/// The text of a key that stands for any: no key is spelt so.
+pub const no_key = "\"";
+
 pub const Alternatives = struct {
     gpa: Allocator,
     arena: Arena,
@@ -828,7 +831,7 @@ pub const Alternatives = struct {
         }
         var excluded: ArrayList([]const u8) = .empty;
         for (plan.named) |key| try excluded.append(arena, a.schema.keys[key]);
-        for (came) |key| try excluded.append(arena, try spelling.unescaped(arena, key));
+        for (came) |key| if (!std.mem.eql(u8, key, no_key)) try excluded.append(arena, try spelling.unescaped(arena, key));
         return a.strings(extra.names, matched.items, unmatched.items, excluded.items);
     }
 
@@ -981,7 +984,7 @@ pub const Alternatives = struct {
             const room: Room = .of(a, plan, at);
             if (!room.hasExtra()) return null;
             // What is behind such a member does not depend on its text. This one is no key's, so that it has not come.
-        } else if (!try a.anyMember(plan, progress, .{ .extra = .{ .index = extra, .text = try a.text("\"") } })) return null;
+        } else if (!try a.anyMember(plan, progress, .{ .extra = .{ .index = extra, .text = try a.text(no_key) } })) return null;
         // Where there are infinitely many at each place, those that may not come are refused at their end.
         const any = try a.extraWithout(plan, at.alternative, extra, Sets.none);
         if (a.extra_automata.items[any]) |strings_of| if (strings_of.isOpen()) return any;

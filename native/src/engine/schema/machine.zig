@@ -367,7 +367,7 @@ pub const Machine = struct {
 
     /// As if the text were one that is none.
     pub fn forgetText(m: *Machine, words: []u32) Error!void {
-        words[2] = try m.alternatives.text("\"");
+        words[2] = try m.alternatives.text(alternatives_module.no_key);
         words[3] = 0;
     }
 

@@ -260,9 +260,10 @@ const Product = struct {
         while (state < p.states.count()) : (state += 1) {
             if (state == states_max) return error.TooLarge;
             @memcpy(from, p.states.get(state));
+            try p.table.ensureUnusedCapacity(p.arena, p.members.items.len);
             for (p.members.items) |byte| {
                 const to = if (p.step(from, byte, after)) try p.number(after) else Graph.dead;
-                try p.table.append(p.arena, to);
+                p.table.appendAssumeCapacity(to);
             }
         }
     }
@@ -434,14 +435,16 @@ const Product = struct {
         };
         var layer: ArrayList(u32) = .empty;
         var following: ArrayList(u32) = .empty;
+        var ends: [utf8_table.len][256]Alphabet = undefined; // by state of UTF-8 and class: what is fatal if it leads nowhere
+        for (&ends, 0..) |*row, utf8| for (row[0..g.n_classes], p.members.items, 0..) |*end, byte, class| {
+            const is_utf8 = utf8 == utf8_dead or utf8Next(@intCast(utf8), byte) != utf8_dead;
+            end.* = if (!is_utf8) 0 else if (g.leads.isSet(class)) alphabets[class] else fatal_within;
+        };
         for (g.fatal, 0..) |*fatal, state| {
-            fatal.* = 0;
-            const utf8 = p.states.get(@intCast(state))[0];
             const row = g.table[state * g.n_classes ..][0..g.n_classes];
-            for (row, p.members.items, 0..) |to, byte, class| {
-                if (to != Graph.dead or utf8 != utf8_dead and utf8Next(utf8, byte) == utf8_dead) continue;
-                fatal.* |= if (g.leads.isSet(class)) alphabets[class] else fatal_within;
-            }
+            const ends_here = ends[p.states.get(@intCast(state))[0]][0..g.n_classes];
+            fatal.* = 0;
+            for (row, ends_here) |to, end| fatal.* |= if (to == Graph.dead) end else 0;
             if (fatal.* != 0) try layer.append(p.arena, @intCast(state));
         }
         var n: u32 = 0;
@@ -449,7 +452,7 @@ const Product = struct {
             if (n == Graph.near) @memcpy(g.fatal_near, g.fatal);
             following.clearRetainingCapacity();
             while (layer.pop()) |state| for (sources.of(state)) |edge| {
-                const is_lead = g.leads.isSet(edge.class);
+                const is_lead = edge.length > 0;
                 if (is_lead and alphabets[edge.class] == 0) continue; // behind an escape
                 var more = g.fatal[state];
                 if (is_lead and more & fatal_within != 0) more = more & ~fatal_within | alphabets[edge.class];
@@ -488,7 +491,8 @@ const Sources = struct {
     firsts: []const u32,
     edges: []const Edge,
 
-    const Edge = struct { from: u32, class: u32 };
+    /// `length`: characters that begin.
+    const Edge = struct { from: u32, class: u16, length: u16 };
 
     fn init(arena: Allocator, g: *const Graph) Allocator.Error!Sources {
         const n = g.ends.len;
@@ -501,11 +505,13 @@ const Sources = struct {
             first.* = total;
         }
         const edges = try arena.alloc(Edge, total);
+        var lengths: [256]u16 = undefined;
+        for (lengths[0..g.n_classes], 0..) |*length, class| length.* = @intFromBool(g.leads.isSet(class));
         for (0..n) |state| {
             for (g.table[state * g.n_classes ..][0..g.n_classes], 0..) |to, class| {
                 if (to == Graph.dead) continue;
                 firsts[to] -= 1;
-                edges[firsts[to]] = .{ .from = @intCast(state), .class = @intCast(class) };
+                edges[firsts[to]] = .{ .from = @intCast(state), .class = @intCast(class), .length = lengths[class] };
             }
         }
         return .{ .firsts = firsts, .edges = edges };
@@ -530,7 +536,7 @@ const Sources = struct {
             while (i < layer.items.len) : (i += 1) {
                 if (g.shortest[layer.items[i]] != n) continue; // reached over fewer characters since
                 for (s.of(layer.items[i])) |edge| {
-                    const length = n + @intFromBool(g.leads.isSet(edge.class));
+                    const length = n + edge.length;
                     if (g.shortest[edge.from] <= length) continue;
                     g.shortest[edge.from] = length;
                     try (if (length == n) &layer else &following).append(arena, edge.from);
@@ -593,27 +599,20 @@ const utf8_classes: [256]u8 = blk: {
     break :blk classes;
 };
 
-/// States beyond the first: one, two or three continuation bytes to come; then the first of two or three
-/// behind E0, ED, F0 and F4.
-fn utf8Next(state: u32, byte: u8) u32 {
-    const class = utf8_classes[byte];
-    return switch (state) {
-        utf8_start => switch (class) {
-            0 => utf8_start,
-            5 => 2,
-            6 => 5,
-            7 => 3,
-            8 => 6,
-            9 => 7,
-            10 => 4,
-            11 => 8,
-            else => utf8_dead,
-        },
-        2, 3, 4 => if (class >= 1 and class <= 3) state - 1 else utf8_dead,
-        5 => if (class == 3) 2 else utf8_dead,
-        6 => if (class == 1 or class == 2) 2 else utf8_dead,
-        7 => if (class == 2 or class == 3) 3 else utf8_dead,
-        8 => if (class == 1) 3 else utf8_dead,
-        else => unreachable,
-    };
+/// By state and class of the byte. States beyond the first: one, two or three continuation bytes to come; then the
+/// first of two or three behind E0, ED, F0 and F4.
+const utf8_table: [9][12]u8 = .{
+    @splat(utf8_dead),
+    .{ utf8_start, 0, 0, 0, 0, 2, 5, 3, 6, 7, 4, 8 },
+    .{ 0, utf8_start, utf8_start, utf8_start, 0, 0, 0, 0, 0, 0, 0, 0 },
+    .{ 0, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0 },
+    .{ 0, 3, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0 },
+    .{ 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0 },
+    .{ 0, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+    .{ 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0 },
+    .{ 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+};
+
+inline fn utf8Next(state: u32, byte: u8) u32 {
+    return utf8_table[state][utf8_classes[byte]];
 }
