@@ -181,7 +181,7 @@ pub fn Tags(comptime Language: type) type {
             const symbol = t.named.symbolOf(token) orelse return if (text) |bytes| t.advance(gpa, pool, from, bytes) else null;
             const run: Run = .{ .tags = t, .gpa = gpa, .pool = pool };
             const place = t.placeOf(from);
-            const next = try run.stepNamed(&place, symbol, flags, text) orelse return null;
+            const next = try run.stepNamed(&place, token, symbol, flags, text) orelse return null;
             return try t.positionOf(&next);
         }
 
@@ -194,7 +194,9 @@ pub fn Tags(comptime Language: type) type {
             defer pool.nodes.shrinkRetainingCapacity(n_nodes);
             const run: Run = .{ .tags = t, .gpa = gpa, .pool = pool };
             const place = t.placeOf(at);
-            for (t.named.symbols) |symbol| if (try run.stepNamed(&place, symbol, .{}, null) != null) return true;
+            for (t.named.ids, t.named.symbols) |token, symbol| {
+                if (try run.stepNamed(&place, token, symbol, .{}, null) != null) return true;
+            }
             return false;
         }
 
@@ -323,7 +325,7 @@ pub fn Tags(comptime Language: type) type {
             }
 
             /// A token that is named. It is what a text around parts has there or, in a part, what it spells.
-            fn stepNamed(run: Run, place: *const Place, symbol: Symbol, flags: Flags, text: ?[]const u8) Error!?Place {
+            fn stepNamed(run: Run, place: *const Place, token: u32, symbol: Symbol, flags: Flags, text: ?[]const u8) Error!?Place {
                 const t = run.tags;
                 if (place.mode == finished) return null;
                 if (place.mode != in_part) {
@@ -332,13 +334,20 @@ pub fn Tags(comptime Language: type) type {
                     return run.stepFree(place, symbol);
                 }
                 const end = t.endOf(place);
+                const taken = if (text == null) try run.takeNamed(place, token, flags) else null;
                 if (end.text.len > 0) {
                     var after = place.*;
                     after.read = end.after(place.read, symbol);
                     if (place.sub.state != none and symbol == end.text[0] and try run.canStop(place)) after.read |= 2;
-                    after.sub = .{ .state = none };
+                    after.sub = taken orelse .{ .state = none };
                     if (end.isRead(after.read)) return run.behind(place);
                     if (after.read != 0) return after;
+                }
+                if (taken) |sub| {
+                    var next = place.*;
+                    next.sub = sub;
+                    next.read = 0;
+                    return next;
                 }
                 if (text) |bytes| {
                     var next = place.*;
@@ -346,7 +355,7 @@ pub fn Tags(comptime Language: type) type {
                 }
                 if (end.text.len > 0 or !try run.canStop(place)) return null;
                 const outside = run.behind(place);
-                return run.stepNamed(&outside, symbol, flags, null);
+                return run.stepNamed(&outside, token, symbol, flags, null);
             }
 
             /// Byte by byte. False: no text goes on like that.
@@ -415,6 +424,13 @@ pub fn Tags(comptime Language: type) type {
                 return .{ .mode = mode, .n_parts = @min(place.n_parts + 1, count.last()) };
             }
 
+            /// The part's position after a control token that it names; null if it does not go on so.
+            fn takeNamed(run: Run, place: *const Place, token: u32, flags: Flags) Error!?Position {
+                const language = &run.tags.parts[place.part].language;
+                if (place.sub.state == none or !language.namesTokens()) return null;
+                return language.advanceToken(run.gpa, run.pool, place.sub, token, flags, null);
+            }
+
             /// Takes bytes at once in which a part surely does not end: how many, and 0 if they cannot follow. Null:
             /// there are none.
             fn skip(run: Run, place: *Place, text: []const u8) Error!?usize {
@@ -457,7 +473,7 @@ pub fn Tags(comptime Language: type) type {
         fn tryNamed(t: *const Self, tokens: *const Tokens, run: Run, place: *const Place, words: bitmap.Words) Error!void {
             for (t.named.ids, t.named.symbols) |token, symbol| {
                 const text = if (tokens.isText(token)) tokens.bytesOf(token) else null;
-                const is_legal = try run.stepNamed(place, symbol, tokens.flagsOf(token), text) != null;
+                const is_legal = try run.stepNamed(place, token, symbol, tokens.flagsOf(token), text) != null;
                 if (is_legal) bitmap.set(words, token) else bitmap.unset(words, token);
             }
         }

@@ -187,7 +187,7 @@ fn compileTags(
         const source = try sourceOf(arena, tag) orelse return diag.fail(.grammar, "{s}: no part is given", .{tag.place});
         var language = languageOf(gpa, arena, vocabulary, trie, source, notes, budget, diag) catch |e| return inTag(tag, e, diag);
         errdefer language.deinit(gpa, .owned);
-        if (language == .ambiguous and !language.ambiguous.named.isEmpty()) {
+        if (tag.style == null and language == .ambiguous and !language.ambiguous.named.isEmpty()) {
             return diag.fail(.grammar, "{s}: a grammar that names tokens is not served as a part", .{tag.place});
         }
         if (language == .ambiguous and !language.ambiguous.limits.isEmpty()) {

@@ -24,6 +24,13 @@ const Types = engine.Types;
 const ast = @import("../regex/ast.zig");
 const bnf = @import("../bnf.zig");
 const regex = @import("../regex/parse.zig");
+const Context = @import("../lr/context.zig").Context;
+const TokenClasses = @import("../cfg/token_classes.zig").TokenClasses;
+const TokenSet = @import("../token_set.zig").TokenSet;
+const Range = @import("../token_set.zig").Range;
+const Markers = @import("../tags/markers.zig").Markers;
+const Symbol = @import("engine").tag_symbols.Symbol;
+const first_token = @import("engine").tag_symbols.first_token;
 const choose = @import("../cfg/choose.zig").choose;
 const json_schema = @import("../json_schema.zig");
 const Read = @import("../schema/compile.zig").Read;
@@ -77,14 +84,18 @@ pub fn compile(
         .index = index,
         .read = &read,
         .texts = style.texts(),
+        .markers = .{ .arena = arena, .tokens = &vocabulary.tokens },
+        .tokens = undefined,
         .budget = budget,
         .diag = diag,
     };
+    const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
+    try writer.findTokens(&ctx);
     const schemas = &writer.schemas;
     errdefer for (schemas.items) |*schema| schema.deinit(gpa, .owned);
     const grammar = try writer.write(&list);
-    const reading: bnf.Reading = .{ .lexing = .any, .n_parts = schemas.items.len };
-    var language = try choose(gpa, &.{ .arena = arena, .budget = budget, .diag = diag }, &grammar, reading, notes);
+    const reading: bnf.Reading = .{ .lexing = .any, .tokens = &writer.tokens.named, .n_parts = schemas.items.len };
+    var language = try choose(gpa, &ctx, &grammar, reading, notes);
     errdefer language.deinit(gpa, .owned);
     if (schemas.items.len > 0) {
         const grammar_of = &language.ambiguous;
@@ -163,6 +174,9 @@ const Writer = struct {
     index: *StringIndex,
     read: *Read,
     texts: *const Texts,
+    /// Of the control tokens that the texts have.
+    markers: Markers,
+    tokens: TokenClasses,
     budget: *Budget,
     diag: *Diagnostic,
     terminals: ArrayList(bnf.Terminal) = .empty,
@@ -232,14 +246,30 @@ const Writer = struct {
         try w.productions.append(w.arena, .{ .rule = rule, .symbols = try w.arena.dupe(bnf.Symbol, symbols) });
     }
 
-    /// Line ends may be left out.
+    fn findTokens(w: *Writer, ctx: *const Context) Error!void {
+        for (w.texts.all()) |one| _ = try w.symbolsOf(one);
+        const wanted = try w.arena.alloc(TokenSet, w.markers.ids.items.len);
+        for (wanted, w.markers.ids.items) |*set, id| set.* = .{ .ranges = try w.arena.dupe(Range, &.{.{ .first = id, .last = id }}) };
+        w.tokens = try .init(ctx, w.markers.tokens, wanted);
+    }
+
+    fn symbolsOf(w: *Writer, given: []const u8) Error![]const Symbol {
+        const marker = w.markers.ofText(given) catch |e| switch (e) {
+            error.OutOfMemory => return error.OutOfMemory,
+            error.TooMany => unreachable, // a style has few
+        };
+        return marker.symbols;
+    }
+
+    /// Line ends may be left out, and the text of a control token is that token.
     fn text(w: *Writer, given: []const u8) Error!*const ast.Node {
         var nodes: ArrayList(*const ast.Node) = .empty;
-        var lines = std.mem.splitScalar(u8, given, '\n');
-        while (lines.next()) |line| {
-            if (line.ptr != given.ptr) try nodes.append(w.arena, line_end);
-            try nodes.append(w.arena, try ast.create(w.arena, .{ .bytes = line }));
-        }
+        for (try w.symbolsOf(given)) |symbol| try nodes.append(w.arena, if (symbol >= first_token)
+            try w.tokens.nodeOf(w.tokens.sets[symbol - first_token])
+        else if (symbol == '\n')
+            line_end
+        else
+            try ast.create(w.arena, .{ .bytes = try w.arena.dupe(u8, &.{@intCast(symbol)}) }));
         return ast.concat(w.arena, nodes.items);
     }
 
@@ -271,9 +301,10 @@ const Writer = struct {
     /// A string and what closes it, which the string has not.
     fn rawString(w: *Writer, node: NodeId, others: Types, name: []const u8) Error!u16 {
         const s = w.sets();
-        const close = try ast.create(w.arena, .{ .bytes = w.texts.close });
+        const letters = try ast.create(w.arena, .{ .bytes = w.texts.close });
+        const close = try w.text(w.texts.close);
         var unwanted: ArrayList(*const ast.Node) = .empty;
-        try unwanted.append(w.arena, try ast.concat(w.arena, &.{ ast.anything, close, ast.anything }));
+        try unwanted.append(w.arena, try ast.concat(w.arena, &.{ ast.anything, letters, ast.anything }));
         if (!w.texts.says_which) try w.spellings(others, &unwanted);
         const values = try s.both(&.{try s.of(node)}, unwanted.items);
         if (!w.texts.has_lines) return w.terminal(name, try ast.concat(w.arena, &.{ values, close }));

@@ -53,4 +53,8 @@ pub const Texts = struct {
     has_lines: bool = false,
     /// The texts tell strings from other values. Where they do not, no string is spelt as another value may be.
     says_which: bool = false,
+
+    pub fn all(texts: *const Texts) [5][]const u8 {
+        return .{ texts.before_name, texts.before_string, texts.before_other orelse "", texts.close, texts.close_other orelse "" };
+    }
 };

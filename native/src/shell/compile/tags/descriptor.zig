@@ -235,6 +235,9 @@ const Parser = struct {
             p.key = if (p.tag.style == null) "schema_options" else "style";
             return p.fail(.grammar, "only a json_schema has some", .{});
         }
+        if (p.tag.style) |style| for (style.texts().all()) |one| {
+            _ = p.out.markers.ofText(one) catch |e| return p.markerError(e);
+        };
         return p.tag;
     }
 
