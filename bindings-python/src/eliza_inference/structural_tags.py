@@ -15,7 +15,7 @@ __all__ = ["names_tokens", "structural_tag_constraint"]
 
 Format = Mapping[str, Any]
 
-FLAT = {"json_schema", "regex", "grammar", "const_string", "any_text"}
+FLAT = {"json_schema", "qwen_xml_parameter", "regex", "grammar", "const_string", "any_text"}
 """The contents of tags that `Constraint.tags` reads."""
 
 
@@ -58,14 +58,18 @@ def _is_flat_tag(tag: Format) -> bool:
 
 
 def _with_schemas(tag: dict[str, Any]) -> dict[str, Any]:
-    """Servers leave out schemas that allow everything."""
+    """Servers leave out schemas that allow everything, and write out options that say nothing."""
     for part in tag.get("structures") or ():
         if isinstance(part, dict) and part.get("schema") is None:
             part["schema"] = {}
     for part in (tag.get("format") or {}).get("tags") or ():
         content = part["content"]
-        if content["type"] == "json_schema" and content.get("json_schema") is None:
-            content["json_schema"] = {}
+        if content["type"] in ("json_schema", "qwen_xml_parameter"):
+            if content.get("json_schema") is None:
+                content["json_schema"] = {}
+            for option in ("any_order", "max_whitespace_cnt", "excludes"):
+                if content.get(option, False) in (None, False, []):
+                    content.pop(option, None)
     return tag
 
 

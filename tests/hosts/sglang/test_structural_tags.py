@@ -155,6 +155,35 @@ def test_what_is_not_served_says_where(form: dict[str, Any], message: str) -> No
     assert message in str(raised.value)
 
 
+PARAMETERS = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}, "n": {"type": "integer"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("style", "text"),
+    [
+        ("qwen_xml", "<parameter=a>\nred\n</parameter>\n<parameter=n>\n12\n</parameter>\n"),
+        ("minimax_xml", '<parameter name="a">re d</parameter>\n<parameter name="n">12</parameter>\n'),
+        ("glm_xml", "<arg_key>a</arg_key><arg_value>red</arg_value><arg_key>n</arg_key><arg_value>-3</arg_value>"),
+    ],
+)
+def test_parameters_in_xml(peer: Any, style: str, text: str) -> None:
+    """As servers send them, with options that say nothing; XGrammar takes more white space."""
+    content = xgrammar.structural_tag.JSONSchemaFormat(json_schema=PARAMETERS, style=style).model_dump()
+    form = {"type": "triggered_tags", "triggers": ["<f>"], "tags": [tag("<f>", content, "</f>")]}
+    ours = structural_tag_constraint(VOCABULARY, structural_tag(form))
+    theirs = peer.compile_structural_tag(structural_tag(form))
+    for whole, is_legal in ((f"<f>{text}</f>", True), (f"<f>{text.replace('n', 'z')}</f>", False)):
+        tokens = TOKENIZER.encode(whole)
+        matcher, other = Matcher(ours, end=[END]), xgrammar.GrammarMatcher(theirs)
+        assert matcher.accept_tokens(tokens) == is_legal
+        assert all(other.accept_token(one) for one in tokens) == is_legal
+
+
 @pytest.fixture
 def backend(monkeypatch: pytest.MonkeyPatch) -> Any:
     """SGLang's backend for a format that frames answers, with the tokens of the tokenizer here."""
