@@ -28,9 +28,9 @@ pub fn build(b: *std.Build) void {
         .config = config,
         .name = name orelse "elizainference",
     };
-    const shared = library.add(b, chosen).library;
-    shared.installHeader(b.path("native/include/eliza_inference.h"), "eliza_inference.h");
-    b.installArtifact(shared);
+    const shared = library.add(b, chosen);
+    b.getInstallStep().dependOn(&b.addInstallHeaderFile(b.path("native/include/eliza_inference.h"), "eliza_inference.h").step);
+    library.install(b, b.getInstallStep(), shared);
     java.addStep(b, shared, chosen);
     const webassembly = library.addWebAssembly(b, config);
     const install = b.addInstallFile(webassembly, "wasm/elizainference.wasm");

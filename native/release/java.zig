@@ -5,13 +5,13 @@ const library = @import("library.zig");
 const targets = @import("targets.zig");
 
 /// The bridge, a shared library that loads `core`.
-pub fn addBridge(b: *std.Build, core: *std.Build.Step.Compile, options: library.Options) library.Shared {
+pub fn addBridge(b: *std.Build, core: std.Build.LazyPath, options: library.Options) library.Shared {
     const bridge = library.addShared(
         b,
         "elizainference_jni",
         b.path("android/jni/bridge.zig"),
         b.path("android/jni/eliza_inference_jni.map"),
-        core.getEmittedBin(),
+        core,
         options,
     );
     bridge.compiled.root_module.addImport("header", library.addHeader(b));
@@ -19,13 +19,11 @@ pub fn addBridge(b: *std.Build, core: *std.Build.Step.Compile, options: library.
 }
 
 /// `zig build jni`: for the desktop, where Java loads the bridge by its path, with the library beside it.
-pub fn addStep(b: *std.Build, core: *std.Build.Step.Compile, options: library.Options) void {
-    const bridge = addBridge(b, core, options).library;
-    if (options.target.result.ofmt == .elf) bridge.root_module.addRPathSpecial("$ORIGIN");
+pub fn addStep(b: *std.Build, core: library.Shared, options: library.Options) void {
+    const bridge = addBridge(b, core.import_library orelse core.file, options);
+    if (options.target.result.ofmt == .elf) bridge.library.root_module.addRPathSpecial("$ORIGIN");
     const step = b.step("jni", "Build the library and its bridge to Java");
-    for ([_]*std.Build.Step.Compile{ core, bridge }) |compiled| {
-        step.dependOn(&b.addInstallArtifact(compiled, .{}).step);
-    }
+    for ([_]library.Shared{ core, bridge }) |shared| library.install(b, step, shared);
 }
 
 /// A jar of the classes, in byte code of Java 8, compiled by the `javac` in the PATH.

@@ -1,6 +1,7 @@
 //! The shared library for one target, as `zig build` and `zig build release` make it.
 
 const std = @import("std");
+const windows = @import("windows.zig");
 
 /// What all libraries of a build share.
 pub const Config = struct {
@@ -36,8 +37,12 @@ pub const second_name = "elizaconstrain";
 
 /// A shared library, and what debuggers and crash reporters need besides.
 pub const Shared = struct {
-    /// What is shipped.
+    /// Linked, but for Windows: `windows.zig` does that.
     library: *std.Build.Step.Compile,
+    /// What is shipped.
+    file: std.Build.LazyPath,
+    /// For Windows, unless it is for debugging: what other programs are linked with.
+    import_library: ?std.Build.LazyPath = null,
     /// The same code under the same id with names and lines: an unstripped copy, or a PDB. Null if it is all in `library`.
     symbols: ?std.Build.LazyPath,
     /// What was compiled for it: one object, or the library.
@@ -198,6 +203,18 @@ fn beside(b: *std.Build, other: *const std.Build.Module, root_source_file: []con
 /// that interrupt anywhere would have them, they are 102,000.
 const unwind_tables: std.lang.UnwindTables = .sync;
 
+/// Puts it where `zig build` puts libraries.
+pub fn install(b: *std.Build, step: *std.Build.Step, shared: Shared) void {
+    const import_library = shared.import_library orelse {
+        step.dependOn(&b.addInstallArtifact(shared.library, .{}).step);
+        return;
+    };
+    const name = shared.library.name;
+    step.dependOn(&b.addInstallBinFile(shared.file, b.fmt("{s}.dll", .{name})).step);
+    step.dependOn(&b.addInstallBinFile(shared.symbols.?, b.fmt("{s}.pdb", .{name})).step);
+    step.dependOn(&b.addInstallLibFile(import_library, b.fmt("{s}.lib", .{name})).step);
+}
+
 /// A shared library of one Zig file. Exports what the version script lets through. `needed` is another one that it loads.
 pub fn addShared(
     b: *std.Build,
@@ -207,7 +224,6 @@ pub fn addShared(
     needed: ?std.Build.LazyPath,
     options: Options,
 ) Shared {
-    const is_windows = options.target.result.os.tag == .windows;
     const module = b.createModule(.{
         .root_source_file = root_source_file,
         .target = options.target,
@@ -218,10 +234,15 @@ pub fn addShared(
         .unwind_tables = if (options.optimize == .debug) null else unwind_tables,
     });
     module.addOptions("config", options.config.module);
+    const is_windows = options.target.result.os.tag == .windows;
+    if (is_windows and options.optimize != .debug) {
+        const library = b.addLibrary(.{ .name = name, .linkage = .dynamic, .root_module = module });
+        const dll = windows.link(b, library, options.config.version, needed);
+        return .{ .library = library, .file = dll.file, .import_library = dll.import_library, .symbols = dll.symbols, .compiled = library };
+    }
     if (is_windows or !options.strip) {
-        if (options.optimize != .debug) module.addWin32ResourceFile(.{ .file = versionResource(b, name, options.config.version) });
         const library = link(b, name, module, version_script, needed, options);
-        return .{ .library = library, .symbols = if (is_windows) library.getEmittedPdb() else null, .compiled = library };
+        return .{ .library = library, .file = library.getEmittedBin(), .symbols = null, .compiled = library };
     }
     const object = b.addObject(.{ .name = name, .root_module = module });
     var linked: [2]*std.Build.Step.Compile = undefined;
@@ -238,7 +259,8 @@ pub fn addShared(
     }
     const identify = b.addRunArtifact(options.config.identify);
     for (linked) |library| identify.addFileArg(library.getEmittedBin());
-    return .{ .library = linked[0], .symbols = identify.addOutputFileArg(linked[0].out_filename), .compiled = object };
+    const file = linked[0].getEmittedBin();
+    return .{ .library = linked[0], .file = file, .symbols = identify.addOutputFileArg(linked[0].out_filename), .compiled = object };
 }
 
 fn link(
@@ -265,38 +287,6 @@ fn link(
     }
     if (options.libc_file) |file| library.setLibCFile(file);
     return library;
-}
-
-/// What Windows shows of a file.
-fn versionResource(b: *std.Build, name: []const u8, version: []const u8) std.Build.LazyPath {
-    const number = std.SemanticVersion.parse(version) catch std.debug.panic("{s} is no version", .{version});
-    const text = b.fmt(
-        \\1 VERSIONINFO
-        \\FILEVERSION {0d},{1d},{2d},0
-        \\PRODUCTVERSION {0d},{1d},{2d},0
-        \\FILETYPE 2 // a DLL
-        \\BEGIN
-        \\    BLOCK "StringFileInfo"
-        \\    BEGIN
-        \\        BLOCK "040904B0" // English, Unicode
-        \\        BEGIN
-        \\            VALUE "FileDescription", "Constrained generation for language models"
-        \\            VALUE "FileVersion", "{3s}"
-        \\            VALUE "InternalName", "{4s}"
-        \\            VALUE "LegalCopyright", "MIT licence"
-        \\            VALUE "OriginalFilename", "{4s}.dll"
-        \\            VALUE "ProductName", "libelizainference"
-        \\            VALUE "ProductVersion", "{3s}"
-        \\        END
-        \\    END
-        \\    BLOCK "VarFileInfo"
-        \\    BEGIN
-        \\        VALUE "Translation", 0x409, 1200
-        \\    END
-        \\END
-        \\
-    , .{ number.major, number.minor, number.patch, version, name });
-    return b.addWriteFiles().add("version.rc", text);
 }
 
 /// A program of this folder, which a build runs.

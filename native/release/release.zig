@@ -48,13 +48,13 @@ fn addDesktop(b: *std.Build, files: *Files, config: library.Config, with_dsym: b
         const shared = library.add(b, shipped(b, platform.triple, "baseline", config, null));
         const core = shared.library;
         const folder = b.fmt("lib/{s}", .{platform.name});
-        files.add(b.fmt("{s}/{s}", .{ folder, core.out_filename }), platform.triple, core.getEmittedBin());
+        files.add(b.fmt("{s}/{s}", .{ folder, core.out_filename }), platform.triple, shared.file);
         const target = core.rootModuleTarget();
         if (target.os.tag != .macos or with_dsym) addSymbols(b, files, platform.name, shared);
-        if (core.producesImplib()) {
-            files.add(b.fmt("{s}/elizainference.lib", .{folder}), null, core.getEmittedImplib());
+        if (shared.import_library) |file| {
+            files.add(b.fmt("{s}/elizainference.lib", .{folder}), null, file);
         } else addPkgConfig(b, files, platform.name, config.version);
-        if (target.os.tag == .macos) macs.put(target.cpu.arch, core.getEmittedBin());
+        if (target.os.tag == .macos) macs.put(target.cpu.arch, shared.file);
     }
     const universal = apple.joinMac(b, join, macs.get(.aarch64).?, macs.get(.x86_64).?);
     files.add("lib/darwin-universal/libelizainference.dylib", null, universal);
@@ -98,11 +98,11 @@ fn addAndroid(b: *std.Build, files: *Files, config: library.Config, with_java: b
         const target = targets.resolve(b, platform.triple, platform.cpu);
         const options = shipped(b, platform.triple, platform.cpu, config, bionic.libcFile(b, target));
         const core = library.add(b, options);
-        const bridge = java.addBridge(b, core.library, options);
-        made.* = .{ .abi = platform.abi, .core = core.library.getEmittedBin(), .bridge = bridge.library.getEmittedBin() };
+        const bridge = java.addBridge(b, core.file, options);
+        made.* = .{ .abi = platform.abi, .core = core.file, .bridge = bridge.file };
         for ([_]library.Shared{ core, bridge }) |shared| {
             const path = b.fmt("android/jniLibs/{s}/{s}", .{ platform.abi, shared.library.out_filename });
-            files.add(path, platform.triple, shared.library.getEmittedBin());
+            files.add(path, platform.triple, shared.file);
             addSymbols(b, files, b.fmt("android/{s}", .{platform.abi}), shared);
         }
         const rename = b.addRunArtifact(renaming);
