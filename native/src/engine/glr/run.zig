@@ -191,6 +191,20 @@ pub const Run = struct {
         return r.configurations.items[range.from..range.to];
     }
 
+    /// Whether a byte seems to lead from a set to itself, at a glance: each lexeme stays where it is, or has just begun.
+    pub fn mayStay(r: *const Run, set: u32, byte: u8) bool {
+        const lexer = &r.program.lexer;
+        const restarted = lexer.next(dfa.start, byte);
+        for (r.of(set)) |one| {
+            if (graph.isPlace(one.state)) return true;
+            if (one.state == nothing_pending) return false;
+            const state = graph.lexerState(one.state);
+            const next = lexer.next(state, byte);
+            if (next == dfa.dead or next != state and state != restarted) return false;
+        }
+        return true;
+    }
+
     /// The set after a byte; `empty` if no text goes on so.
     pub fn step(r: *Run, set: u32, byte: u8) Error!u32 {
         if (r.lexing == .any and r.parts == null) return r.stepAnywhere(set, byte);

@@ -180,12 +180,22 @@ pub const Walker = struct {
         const n = w.loops.items.len;
         if (set >= n) try w.loops.appendNTimes(w.run.gpa, null, set + 1 - n);
         const known = w.loops.items[set];
-        const stay = known orelse w.bytesTo(set, set);
+        const stay = known orelse w.bytesBackTo(set);
         if (known == null) w.loops.items[set] = if (stay.count() >= loop_least) stay else .empty;
         return if (stay.count() >= loop_least) stay else null;
     }
 
     const loop_least = 8;
+
+    /// The bytes that lead from a set to itself, or most of them.
+    fn bytesBackTo(w: *Walker, set: u32) Bytes {
+        var bytes: Bytes = .empty;
+        for (w.alike[0..w.n_classes]) |*class| {
+            const byte = class.findFirstSet() orelse continue;
+            if (w.run.mayStay(set, @intCast(byte)) and w.setAfter(set, @intCast(byte)) == set) bytes.setUnion(class.*);
+        }
+        return bytes;
+    }
 
     pub inline fn tryPushByte(w: *Walker, byte: u8) bool {
         const at = w.sets[w.depth] * w.n_classes + w.classes[byte];
