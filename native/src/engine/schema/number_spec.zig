@@ -56,6 +56,12 @@ pub const Spec = struct {
         return spec.fractions and spec.multiples.len == 0 and decimal.compare(least.decimal, most.decimal) == .lt;
     }
 
+    /// Of a set that is not endless: no value needs more digits behind the point.
+    pub fn places(spec: Spec) u32 {
+        if (spec.multiples.len > 0) return spec.multiples[0].fractionPlaces();
+        return if (spec.fractions) spec.least.?.decimal.fractionPlaces() else 0;
+    }
+
     /// Of a value with this sign: its text can at each byte still become infinitely many others.
     pub fn isOpen(spec: Spec, sign: Order) bool {
         if (spec.multiples.len > 0 or spec.not_multiples.len > 0) return false;

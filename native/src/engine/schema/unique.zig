@@ -668,11 +668,16 @@ fn addParts(a: anytype, arena: Allocator, from: Begun, key: ?u32, next: anytype,
     return null;
 }
 
-/// Adds the integers of a set; false if there are too many.
+/// Adds the numbers of a set that is not endless; false if there are too many.
 fn addNumbers(a: anytype, numbers: *Numbers, listing: *Listing) Error!bool {
-    if (numbers.has_point) return false;
     const arena = a.arena.allocator();
-    const Digits = struct { state: u32, text: []const u8 };
+    const places_max = numbers.spec.places();
+    const Digits = struct {
+        state: u32,
+        text: []const u8,
+        /// Digits behind the point, once there is one.
+        places: ?u32 = null,
+    };
     var begun: ArrayList(Digits) = .empty;
     try begun.append(arena, .{ .state = Numbers.start, .text = "" });
     var i: usize = 0;
@@ -680,9 +685,12 @@ fn addNumbers(a: anytype, numbers: *Numbers, listing: *Listing) Error!bool {
         const one = begun.items[i];
         if (i > 0 and numbers.canEnd(one.state)) try listing.put(try a.text(canonicalNumber(one.text)));
         if (listing.isFull()) return false;
-        for ("-0123456789") |byte| {
+        if (one.places == places_max) continue;
+        for (if (places_max > 0) "-.0123456789" else "-0123456789") |byte| {
             const state = try numbers.next(one.state, byte) orelse continue;
-            try begun.append(arena, .{ .state = state, .text = try std.mem.concat(arena, u8, &.{ one.text, &.{byte} }) });
+            const text = try std.mem.concat(arena, u8, &.{ one.text, &.{byte} });
+            const places = if (byte == '.') 0 else if (one.places) |n| n + 1 else null;
+            try begun.append(arena, .{ .state = state, .text = text, .places = places });
         }
     }
     return true;

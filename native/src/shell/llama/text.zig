@@ -76,6 +76,7 @@ test "a character that is cut between tokens comes whole" {
 test "what is not UTF-8 is replaced" {
     try expectText("a\u{fffd}", &.{"a\xe2"}, true);
     try expectText("\u{fffd}b", &.{ "\xe2\x82", "b" }, false);
+    try expectText("\u{fffd}b", &.{ "\xe2", "b" }, false);
     try expectText("\u{fffd}\u{fffd}x", &.{"\xff\x80x"}, false);
     try expectText("\u{fffd}", &.{"\xed\xa0\x80"}, false);
     try expectText("a\u{fffd}b", &.{"a\x00b"}, false);

@@ -289,7 +289,7 @@ fn accepts(pattern: []const u8, flags: parse.Flags, text: []const u8) !bool {
 test "the dialect: what each notation takes and what it does not" {
     const Case = struct { []const u8, []const []const u8, []const []const u8 };
     for ([_]Case{
-        .{ "\\.\\n\\x41\\x{42}\\u0043\\u{1F600}\\0\\/", &.{".\nABC\u{1f600}\x00/"}, &.{"xnABC"} },
+        .{ "\\.\\n\\x41\\x{42}\\x{9}\\u0043\\u{1F600}\\0\\/", &.{".\nAB\tC\u{1f600}\x00/"}, &.{"xnABC"} },
         .{ "\\a\\e\\f\\v\\t\\r", &.{"\x07\x1b\x0c\x0b\t\r"}, &.{} },
         .{ ".", &.{ "a", "\r", "\u{10ffff}", "\u{7f}" }, &.{ "", "\n", "ab", "\xff", "\xed\xa0\x80" } },
         .{ "(?s).", &.{"\n"}, &.{} },

@@ -170,6 +170,7 @@ test "patterns are those of ECMA-262 and match anywhere" {
         .{ .pattern = "^[\\ud83d\\ude00]$", .matching = &.{"\u{1f600}"} },
         .{ .pattern = "\\ud83d|[\\ud800-\\udfff]", .others = &.{ "\u{1f600}", "" } },
         .{ .pattern = "^\\x41\\cJ\\0\\t\\v$", .matching = &.{"A\n\x00\t\x0b"} },
+        .{ .pattern = "^[\\d-x]$", .matching = &.{ "1", "-", "x" }, .others = &.{ "y", "" } },
         .{ .pattern = "^[\\b\\-\\w-.]+$", .matching = &.{"\x08-a."}, .others = &.{","} },
         .{ .pattern = "^\\p{Lu}\\P{gc=Lu}\\p{Script=Greek}\\p{ASCII}$", .matching = &.{"Aa\u{3b1}a"}, .others = &.{"AA\u{3b1}a"} },
         .{ .pattern = "^\\p{digit}\\p{Assigned}\\p{gc=punct}$", .matching = &.{"\u{9ea}a!"}, .others = &.{"\u{9ea}\u{378}!"} },
