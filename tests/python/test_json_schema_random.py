@@ -70,6 +70,7 @@ class Generator:
                 {"enum": [self.scalar() for _ in range(self.rng.randint(1, 4))]},
                 {"type": self.rng.choice(("boolean", "integer", "number", "string"))},
                 {"type": "integer", **self.bounds("minimum", "maximum", 3)},
+                {"type": "number", "multipleOf": self.rng.choice((1, 0.5)), **self.bounds("minimum", "maximum", 3)},
                 {"type": ["string", "null"], "pattern": self.rng.choice(PATTERNS)},
             )
         )

@@ -717,10 +717,16 @@ pub const Machine = struct {
             try out.appendSlice(m.gpa, &.{ @backingInt(Mode.end), 0, 0, 0, 0, 0 });
             return stack;
         }
-        const mode, var came, const key = m.runs.get(stack.top)[0..frame_head].*;
+        var mode, var came, const key = m.runs.get(stack.top)[0..frame_head].*;
         if (mode & remembered != 0) {
-            const key_or_none = if (modeOf(&.{mode}) == .object_next) key else null;
-            came = try m.alternatives.values.append(m.kept, came, key_or_none, value.?);
+            if (value) |known| {
+                const key_or_none = if (modeOf(&.{mode}) == .object_next) key else null;
+                came = try m.alternatives.values.append(m.kept, came, key_or_none, known);
+            } else {
+                // The threads that asked for the values were none of those that this one began with.
+                mode &= ~@as(u32, remembered);
+                came = Values.begun;
+            }
         }
         try out.appendSlice(m.gpa, &.{ mode, 0, 0, 0, came });
         var at: usize = frame_head;
