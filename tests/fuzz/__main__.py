@@ -40,7 +40,7 @@ SHARED = ("fuzz", "clock", "walk", "samples", "llama")
 WRAPPED = ("malloc", "free", "realloc", "posix_memalign", "clock_gettime")
 
 INPUT_BYTES_MAX = 4096
-# Of the wall clock, on a machine that may be busy: an input is held to a second of the processor by fuzz.c.
+# Of the wall clock, on a machine that may be busy: an input is held to ten seconds of the processor by fuzz.c.
 INPUT_SECONDS_MAX = 60
 MEMORY_MB_MAX = 2048
 FINDINGS_MAX = 20

@@ -155,7 +155,7 @@ const eliza_compile_config_t budget = {
 };
 
 #ifndef INPUT_MS_MAX
-#define INPUT_MS_MAX 1000
+#define INPUT_MS_MAX 10000
 #endif
 #define INPUT_BYTES_MAX (256u << 20)
 

@@ -66,7 +66,7 @@ uint8_t token_flags(int32_t token);
 
 /* ---- One input ---- */
 
-/* Every compile and every call of a target has a budget; an input that all the same takes a second of the processor, or
+/* Every compile and every call of a target has a budget; an input that all the same takes ten seconds of the processor, or
  * leaves a block of memory behind, is a finding. */
 void begin_input(const uint8_t *data, size_t size);
 void end_input(void);
