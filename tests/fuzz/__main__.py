@@ -49,7 +49,7 @@ SHARES = {"gguf": 0.25}
 # Of each target without --seconds: about a minute.
 EXECUTIONS = {
     "files": 60_000,
-    "gbnf": 150_000,
+    "gbnf": 60_000,
     "gguf": 350_000,
     "lark": 150_000,
     "matcher": 20_000,
