@@ -269,8 +269,9 @@ def grammars_command(
 @click.argument("data", type=FILE, required=False)
 @click.option("--limit", type=click.IntRange(1), help="Only so many schemas.")
 @click.option("--library", "libraries", type=click.Choice(maskbench.LIBRARIES), multiple=True, help="Only this one.")
+@click.option("--runs", type=click.IntRange(1), default=1, help="The least times of so many runs.")
 @click.option("--report", "write", is_flag=True, help="Write bench/reports/<date>-maskbench.md with its charts.")
-def maskbench_command(data: Path | None, limit: int | None, libraries: tuple[str, ...], write: bool) -> None:
+def maskbench_command(data: Path | None, limit: int | None, libraries: tuple[str, ...], runs: int, write: bool) -> None:
     """Measures JSON Schemas, each new, beside llguidance and XGrammar.
 
     DATA has schemas with instances, as bench/maskbench/sample.jsonl.xz, which is the default.
@@ -281,12 +282,12 @@ def maskbench_command(data: Path | None, limit: int | None, libraries: tuple[str
     listed = list(problems.read(path))[:limit]
     before = machine.load()
     with _progress_bar() as progress:
-        task = progress.add_task("schemas", total=len(listed))
-        results = maskbench.collect(listed, libraries or maskbench.LIBRARIES, lambda: progress.advance(task))
+        task = progress.add_task("schemas", total=len(listed) * runs)
+        results = maskbench.collect(listed, libraries or maskbench.LIBRARIES, runs, lambda: progress.advance(task))
     if write:
         from bench.maskbench import report as maskbench_report  # draws charts
 
-        console.print(f"written: {maskbench_report.write(results, path.name, (before, machine.load()))}")
+        console.print(f"written: {maskbench_report.write(results, path.name, runs, (before, machine.load()))}")
     for table in (maskbench_tables.verdicts, maskbench_tables.memory, maskbench_tables.refusals):
         console.print(table(results).rich())
     for table in (maskbench_tables.masks, maskbench_tables.compiling):

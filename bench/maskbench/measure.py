@@ -54,6 +54,14 @@ class Outcome:
     def invalid_taken(self) -> list[int]:
         return self._wrong(is_valid=False)
 
+    def least(self, again: "Outcome") -> "Outcome":
+        """With each time the shorter one of two runs; of one that was disturbed or refused, the other's."""
+        if self.refusal is not None or again.refusal is not None:
+            return again if self.refusal is not None else self
+        shorter = {key: list(map(_shorter, self.answer[key], again.answer[key])) for key in ("ns", "warm_ns")}
+        shorter["compile_ns"] = min(self.answer["compile_ns"], again.answer["compile_ns"])
+        return Outcome(self.problem, {**self.answer, **shorter})
+
     @property
     def passes(self) -> bool:
         return self.refusal is None and not self.valid_refused and not self.invalid_taken
@@ -111,7 +119,19 @@ class Results:
         return Results(chosen, self.resident_at_start, self.pair_ns)
 
 
-def collect(problems: Iterable[Problem], libraries: Iterable[str], advance: Callable[[], None]) -> Results:
+def collect(problems: list[Problem], libraries: Iterable[str], runs: int, advance: Callable[[], None]) -> Results:
+    """The least times of so many runs, each in processes of its own."""
+    libraries = list(libraries)
+    results = _run(problems, libraries, advance)
+    for _ in range(1, runs):
+        libraries.reverse()
+        again = _run(problems, libraries, advance)
+        for name, outcomes in results.outcomes.items():
+            results.outcomes[name] = [a.least(b) for a, b in zip(outcomes, again.outcomes[name], strict=True)]
+    return results
+
+
+def _run(problems: Iterable[Problem], libraries: Iterable[str], advance: Callable[[], None]) -> Results:
     """One problem after the other; who goes first changes each time."""
     vocabulary = _vocabulary()
     workers = {name: _Worker(name) for name in libraries}
@@ -134,6 +154,10 @@ def collect(problems: Iterable[Problem], libraries: Iterable[str], advance: Call
         for worker in workers.values():
             worker.close()
     return results
+
+
+def _shorter(times: list[int], again: list[int]) -> list[int]:
+    return list(map(min, times, again))
 
 
 @functools.cache

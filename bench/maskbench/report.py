@@ -11,9 +11,9 @@ from bench.recognizers import subjects
 from bench.tables import Table
 
 ABOUT = """
-Made by one run of `python -m bench maskbench --report`. Each library runs in a process of its own on one thread, cold
-for each schema; who goes first changes with each schema. A schema is compiled once, from its text (TTFM; the table of
-compiling has the first token with it, too, since libraries put off different work until then). Then each instance, as
+Made by `python -m bench maskbench --report`. Each library runs in a process of its own on one thread, cold for each
+schema; who goes first changes with each schema. A schema is compiled once, from its text (TTFM; the table of compiling
+has the first token with it, too, since libraries put off different work until then). Then each instance, as
 `json.dumps` writes it, is taken token by token with the Llama-3 vocabulary: the mask is found and the token is taken
 (TBM, from Python, the calls included); the first one refused ends the text. A schema passes if all its valid
 instances are taken to their ends and no invalid one is. Afterwards its first text is run once more with the same
@@ -24,11 +24,12 @@ Compiling takes XGrammar too long for the other groups. It runs with one thread,
 mode. This is the same run.
 """
 ABOUT_ORDER = """
-Members may come as the schema declares them, as the other libraries have it, or in any order (`order="any"`).
+Members may come as the schema declares them, as the other libraries have it, or in any order (`order="any"`), as the
+instances of the data do.
 """
 
 
-def write(results: Results, data: str, loads: tuple[str, str], folder: Path = REPORTS) -> Path:
+def write(results: Results, data: str, runs: int, loads: tuple[str, str], folder: Path = REPORTS) -> Path:
     """Writes the report and its charts; returns the report."""
     folder.mkdir(exist_ok=True)
     stem = f"{date.today().isoformat()}-maskbench"
@@ -37,11 +38,11 @@ def write(results: Results, data: str, loads: tuple[str, str], folder: Path = RE
     charts.compiling(folder / f"{stem}-compiling.svg", whole)
     charts.resident(folder / f"{stem}-resident.svg", whole)
     path = folder / f"{stem}.md"
-    path.write_text(_render(results, whole, data, loads, stem), encoding="utf-8")
+    path.write_text(_render(results, whole, data, runs, loads, stem), encoding="utf-8")
     return path
 
 
-def _render(results: Results, whole: Results, data: str, loads: tuple[str, str], stem: str) -> str:
+def _render(results: Results, whole: Results, data: str, runs: int, loads: tuple[str, str], stem: str) -> str:
     use_llama()
     rows = [*map(list, machine.description().items()), ["load", f"{loads[0]} before, {loads[1]} after"]]
     rows += [[each.subject, each.version] for each in subjects.versions()]
@@ -51,7 +52,7 @@ def _render(results: Results, whole: Results, data: str, loads: tuple[str, str],
     sections = [
         f"# MaskBench, {date.today().isoformat()}",
         Table(["", ""], rows, n_left=2).markdown(),
-        f"{' '.join(ABOUT.split())} {_readings(results)} A library has {SECONDS} s for a schema.",
+        f"{' '.join(ABOUT.split())} {_readings(results)} {_repeats(runs)} A library has {SECONDS} s for a schema.",
         " ".join(ABOUT_ORDER.split()),
         "## Must reach",
         tables.bars(whole).markdown(),
@@ -80,6 +81,12 @@ def _readings(results: Results) -> str:
     least, most = min(results.pair_ns.values()), max(results.pair_ns.values())
     cost = f"{least:,} ns" if least == most else f"{least:,} to {most:,} ns"
     return f"A pair of the clock's readings costs {cost} in the libraries' processes; that is taken off every figure."
+
+
+def _repeats(runs: int) -> str:
+    if runs == 1:
+        return "This is one run."
+    return f"All this is done {runs} times, in new processes; each time is the least of its {runs}."
 
 
 def _small(results: Results) -> list[str]:

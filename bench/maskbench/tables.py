@@ -83,7 +83,7 @@ class Bar:
 
 def bars(results: Results) -> Table:
     """What the project must reach."""
-    found = [*_correctness(results.outcomes["ours"]), *_speed(results)]
+    found = [*_correctness(results), *_speed(results)]
     rows = [[each.what, "met" if each.is_met else "**missed**", each.bar, each.measured] for each in found]
     return Table(["what", "", "bar", "measured"], rows, n_left=2)
 
@@ -108,19 +108,25 @@ def not_passing(results: Results, library: str) -> Table:
     return Table(["schema", "what"], rows, n_left=2)
 
 
-def _correctness(outcomes: list[Outcome]) -> list[Bar]:
-    share = sum(each.passes for each in outcomes) / len(outcomes)
-    n_refused = sum(bool(each.valid_refused) for each in outcomes)
-    n_taken = sum(bool(each.invalid_taken) for each in outcomes)
-    return [
-        Bar("schemas that pass, members as declared", "≥ 99.5 %", f"{share:.2%}", share >= 0.995),
-        Bar(
-            "with a valid instance refused / an invalid one let through",
-            "0 / 0",
-            f"{n_refused} / {n_taken}",
-            not n_refused + n_taken,
-        ),
-    ]
+def _correctness(results: Results) -> list[Bar]:
+    found = []
+    for library, of in (("ours", "members as declared"), ("ours, any order", "members in any order")):
+        outcomes = results.outcomes.get(library, [])
+        if not outcomes:
+            continue
+        share = sum(each.passes for each in outcomes) / len(outcomes)
+        n_refused = sum(bool(each.valid_refused) for each in outcomes)
+        n_taken = sum(bool(each.invalid_taken) for each in outcomes)
+        found += [
+            Bar(f"schemas that pass, {of}", "≥ 99.5 %", f"{share:.2%}", share >= 0.995),
+            Bar(
+                f"with a valid instance refused / an invalid one let through, {of}",
+                "0 / 0",
+                f"{n_refused} / {n_taken}",
+                not n_refused + n_taken,
+            ),
+        ]
+    return found
 
 
 def _speed(results: Results) -> list[Bar]:

@@ -419,7 +419,7 @@ int eliza_inference_constraint_prepare(const eliza_constraint *constraint, const
 #define ELIZA_JSON_ORDER_ANY 1
 
 #define ELIZA_JSON_LENIENT 1u          /* what cannot be enforced exactly is a note, and ignored, in place of an error */
-#define ELIZA_JSON_INTEGER_FRACTION 2u /* an integer may be spelt 1.0 */
+#define ELIZA_JSON_INTEGER_FRACTION 2u /* an integer may be spelt 1.0; not in draft 4 */
 
 /* The draft of a schema that has no `$schema`. */
 #define ELIZA_JSON_DRAFT_2020_12 0

@@ -34,7 +34,6 @@ const Dfa = @import("../language/dfa.zig").Dfa;
 const Strings = @import("strings.zig").Strings;
 const Automata = @import("../vocabulary/string_index.zig").StringIndex.Automata;
 const spelling = @import("spelling.zig");
-const Form = @import("form.zig").Form;
 const Sets = @import("sets.zig").Sets;
 const Evident = @import("evident.zig").Evident;
 const values_module = @import("values.zig");
@@ -73,7 +72,6 @@ pub const Alternatives = struct {
     schema: *const Schema,
     /// The vocabulary's.
     automata: *Automata,
-    form: Form,
     evident: Evident,
     goals: Goals,
     all: ArrayList(*Alternative) = .empty,
@@ -413,7 +411,7 @@ pub const Alternatives = struct {
         var spec: number_spec.Spec = .{
             .integers = from.integers,
             .fractions = from.fractions,
-            .integer_fraction = a.form.integer_fraction,
+            .integer_fraction = a.schema.form.integer_fraction,
         };
         var multiples: ArrayList(Decimal) = .empty;
         var not_multiples: ArrayList(Decimal) = .empty;
@@ -651,7 +649,7 @@ pub const Alternatives = struct {
         }
         plan.extras = try a.extraKeys(plan);
         plan.n_extra_keys = try a.countExtraKeys(plan, &known);
-        try plan.setKnown(arena, known.items, a.form.order);
+        try plan.setKnown(arena, known.items, a.schema.form.order);
         return true;
     }
 

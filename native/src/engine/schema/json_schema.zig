@@ -24,7 +24,6 @@ const machine_module = @import("machine.zig");
 const Machine = machine_module.Machine;
 const Words = machine_module.Words;
 const Point = machine_module.Point;
-const Form = @import("form.zig").Form;
 const StringIndex = @import("../vocabulary/string_index.zig").StringIndex;
 const bitmap = @import("../base/bitmap.zig");
 const list_max = @import("../mask/mask.zig").list_max;
@@ -52,13 +51,13 @@ pub const JsonSchema = struct {
     pub const stack_form: StackForm = .one;
 
     /// Takes the schema over, unless it fails.
-    pub fn init(gpa: Allocator, schema: *Schema, form: Form, index: *StringIndex) machine_module.Error!JsonSchema {
+    pub fn init(gpa: Allocator, schema: *Schema, index: *StringIndex) machine_module.Error!JsonSchema {
         const kept = try gpa.create(LimitedAllocator);
         errdefer gpa.destroy(kept);
         kept.* = .{ .parent = gpa };
         const machine = try gpa.create(Machine);
         errdefer gpa.destroy(machine);
-        try machine.init(gpa, kept.allocator(), schema, form, &index.automata);
+        try machine.init(gpa, kept.allocator(), schema, &index.automata);
         return .{ .schema = schema, .machine = machine, .kept = kept, .index = index };
     }
 
@@ -103,7 +102,7 @@ pub const JsonSchema = struct {
     pub fn forget(s: *JsonSchema, gpa: Allocator) void {
         s.mutex.lock();
         defer s.mutex.unlock();
-        var fresh: JsonSchema = init(gpa, s.schema, s.machine.alternatives.form, s.index) catch return;
+        var fresh: JsonSchema = init(gpa, s.schema, s.index) catch return;
         // As when it was compiled: later searches need not look for it.
         const is_ready = fresh.machine.isSatisfiable() catch false;
         if (is_ready) {

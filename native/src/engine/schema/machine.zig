@@ -31,7 +31,6 @@ const Values = values_module.Values;
 const ValueId = values_module.ValueId;
 const escapes = @import("escapes.zig");
 const space = @import("space.zig");
-const Form = @import("form.zig").Form;
 const position = @import("../language/position.zig");
 const Stack = position.Stack;
 const Pool = position.Pool;
@@ -133,7 +132,7 @@ pub const Machine = struct {
     const few_threads = 16;
 
     /// `schema` and `automata` outlive the machine. It is large: it is made where it stays.
-    pub fn init(m: *Machine, gpa: Allocator, kept: Allocator, schema: *const Schema, form: Form, automata: *Automata) Error!void {
+    pub fn init(m: *Machine, gpa: Allocator, kept: Allocator, schema: *const Schema, automata: *Automata) Error!void {
         m.* = .{
             .gpa = gpa,
             .kept = kept,
@@ -143,12 +142,11 @@ pub const Machine = struct {
                 .arena = .init(kept),
                 .schema = schema,
                 .automata = automata,
-                .form = form,
                 .evident = .{ .schema = schema },
                 .goals = .init(kept, schema),
                 .sets = .{ .gpa = kept },
             },
-            .policy = form.space,
+            .policy = schema.form.space,
             .initial = 0,
         };
         errdefer m.deinit();

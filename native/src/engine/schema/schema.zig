@@ -10,6 +10,7 @@ const Allocator = std.mem.Allocator;
 const Arena = @import("../base/arena.zig").Arena;
 const SharedDfa = @import("shared_dfa.zig").SharedDfa;
 const Decimal = @import("decimal.zig").Decimal;
+const Form = @import("form.zig").Form;
 
 pub const NodeId = u32;
 
@@ -113,6 +114,8 @@ pub const Schema = struct {
     /// Holds all that follows.
     arena: Arena,
     source: Source,
+    /// How documents are written.
+    form: Form,
     nodes: []const Node,
     root: NodeId,
     children: []const NodeId,

@@ -27,15 +27,15 @@ pub fn compile(
     diag: *Diagnostic,
 ) Error!JsonSchema {
     const index = try vocabulary.stringIndex(diag);
-    var language = try of(gpa, try compiler.compile(gpa, arena, text, options, &index.automata, notes, budget, diag), options, index, diag);
+    var language = try of(gpa, try compiler.compile(gpa, arena, text, options, &index.automata, notes, budget, diag), index, diag);
     errdefer language.deinit(gpa, .owned);
     if (try isSatisfiable(&language, budget, diag)) return language;
     return diag.fail(.grammar, "no document is valid against the schema", .{});
 }
 
 /// Takes the schema over.
-pub fn of(gpa: Allocator, schema: *Schema, options: *const compiler.Options, index: *StringIndex, diag: *Diagnostic) Error!JsonSchema {
-    return JsonSchema.init(gpa, schema, options.form, index) catch |e| {
+pub fn of(gpa: Allocator, schema: *Schema, index: *StringIndex, diag: *Diagnostic) Error!JsonSchema {
+    return JsonSchema.init(gpa, schema, index) catch |e| {
         schema.deinit(gpa);
         return tooLarge(e, diag);
     };

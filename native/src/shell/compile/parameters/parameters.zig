@@ -340,7 +340,7 @@ const Writer = struct {
     fn document(w: *Writer, node: NodeId, may_be_string: bool, types: Types) Error!?u16 {
         const f = &w.read.compiler.formula;
         const root = if (may_be_string) try f.all(&.{ node, try f.add(.{ .types = types }) }) else node;
-        var schema = try json_schema.of(w.gpa, try w.read.schema(w.gpa, root), w.read.options, w.index, w.diag);
+        var schema = try json_schema.of(w.gpa, try w.read.schema(w.gpa, root), w.index, w.diag);
         errdefer schema.deinit(w.gpa, .owned);
         if (!try json_schema.isSatisfiable(&schema, w.budget, w.diag)) {
             schema.deinit(w.gpa, .owned);

@@ -142,6 +142,13 @@ pub const Read = struct {
         r.dfas.deinit();
     }
 
+    /// To draft 4 `1.0` is no integer.
+    fn form(r: *const Read) Form {
+        var form_of_root = r.options.form;
+        if (r.references.resources.items[0].draft == .draft4) form_of_root.integer_fraction = false;
+        return form_of_root;
+    }
+
     /// What a node asks of a document.
     pub fn schema(r: *const Read, gpa: Allocator, root: engine.NodeId) Error!*Schema {
         const arena = r.compiler.arena;
@@ -152,7 +159,7 @@ pub const Read = struct {
             .documents = try std.mem.concat(arena, u8, given),
             .ends = try endsOf(arena, given),
         };
-        return finish(gpa, &source, &r.compiler.formula, &r.dfas, root);
+        return finish(gpa, &source, r.form(), &r.compiler.formula, &r.dfas, root);
     }
 };
 
@@ -166,12 +173,20 @@ fn endsOf(arena: Allocator, texts: []const []const u8) Allocator.Error![]const u
     return ends;
 }
 
-fn finish(gpa: Allocator, source: *const Source, formula: *const Formula, dfas: *const Dfas, root: engine.NodeId) Allocator.Error!*Schema {
+fn finish(
+    gpa: Allocator,
+    source: *const Source,
+    form: Form,
+    formula: *const Formula,
+    dfas: *const Dfas,
+    root: engine.NodeId,
+) Allocator.Error!*Schema {
     const schema = try gpa.create(Schema);
     errdefer gpa.destroy(schema);
     schema.* = .{
         .arena = .init(gpa),
         .source = undefined,
+        .form = form,
         .root = root,
         .nodes = &.{},
         .children = &.{},
