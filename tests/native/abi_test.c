@@ -849,6 +849,15 @@ static void test_tokens(EliInferenceContext *ctx) {
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_detokenize(ctx, tokens, n, 0, 0, NULL, 5, &error));
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_detokenize(ctx, NULL, 2, 0, 0, text, sizeof text, &error));
     GIVES(0, eliza_inference_detokenize(ctx, NULL, 0, 0, 0, text, sizeof text, &error));
+    int *begun = NULL;
+    size_t n_begun = 0;
+    char of_begun[64];
+    GIVES(ELIZA_OK, eliza_inference_tokenize(ctx, "set a timer", 11, 1, 0, &begun, &n_begun, &error));
+    CHECK_EQUAL(n_begun, n + 1);
+    CHECK(eliza_inference_detokenize(ctx, begun, n_begun, 0, 1, of_begun, sizeof of_begun, &error) > length);
+    GIVES(length, eliza_inference_detokenize(ctx, begun, n_begun, 1, 1, of_begun, sizeof of_begun, &error));
+    CHECK(strcmp(of_begun, "set a timer") == 0);
+    eliza_inference_free_tokens(begun);
     const int outside[] = {INT32_MAX}, below[] = {-1};
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_detokenize(ctx, outside, 1, 0, 0, text, sizeof text, &error));
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_detokenize(ctx, below, 1, 0, 0, text, sizeof text, &error));
@@ -911,6 +920,12 @@ static void test_stream_config(EliInferenceContext *ctx) {
     config = small_config();
     config.temperature = NAN;
     GIVES_NULL(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_open(ctx, &config, &error));
+    config = small_config();
+    config.repeat_penalty = nextafterf(1e-6f, 0);
+    GIVES_NULL(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_open(ctx, &config, &error));
+    config.repeat_penalty = 1e-6f;
+    eliza_inference_llm_stream_close(eliza_inference_llm_stream_open(ctx, &config, &error));
+    CHECK(error == NULL);
 
     config = small_config();
     config.draft_min = config.draft_max = config.slot_id = -7;
@@ -1029,8 +1044,10 @@ static void test_stream_arguments(EliInferenceContext *ctx, EliLlmStream *stream
     CHECK(stats.context_tokens == 0 && stats.pending_tokens == 0);
 
     start_over(ctx, stream);
+    int32_t drafted = 9, accepted = 9;
     GIVES(ELIZA_ERR_INVALID_ARG,
-          eliza_inference_llm_stream_next(stream, NULL, 8, &n, text, sizeof text, NULL, NULL, &error));
+          eliza_inference_llm_stream_next(stream, NULL, 8, &n, text, sizeof text, &drafted, &accepted, &error));
+    CHECK(drafted == 0 && accepted == 0);
     GIVES(ELIZA_ERR_INVALID_ARG,
           eliza_inference_llm_stream_next(stream, out, 0, &n, text, sizeof text, NULL, NULL, &error));
     GIVES(ELIZA_ERR_INVALID_ARG,
@@ -1043,7 +1060,7 @@ static void test_stream_arguments(EliInferenceContext *ctx, EliLlmStream *stream
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_generate(stream, -1, never_called, NULL, &error));
     GIVES(ELIZA_OK, eliza_inference_llm_stream_next(stream, out, 8, &n, NULL, 0, NULL, NULL, &error));
     CHECK(n >= 1);
-    int32_t drafted = 9, accepted = 9;
+    drafted = accepted = 9;
     CHECK(eliza_inference_llm_stream_next(stream, out, 8, &n, text, 5, &drafted, &accepted, NULL) >= 0);
     CHECK(drafted == 0 && accepted == 0);
 }

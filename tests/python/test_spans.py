@@ -298,6 +298,7 @@ def test_decision_06_skipped_candidates_are_counted(stream: Stream, model: Model
     n_vocab = len(model.vocabulary)
     assert 0 < stats.constrained_steps < stats.emitted_tokens
     assert stats.constrained_steps * (n_vocab - 30) <= stats.skipped_candidates < stats.constrained_steps * n_vocab
+    assert stats.fallbacks == 0
 
 
 # Decisions 7, 8 and 10: payloads

@@ -373,6 +373,15 @@ def test_settings_that_leave_only_the_likeliest_token(open_stream: OpenStream, o
     assert stream.generate() == " SEND_REMINDER"
 
 
+def test_top_p_is_off_at_0_and_less_and_at_1_and_more(open_stream: OpenStream) -> None:
+    def text(top_p: float) -> str:
+        stream = open_stream(temperature=5.0, top_p=top_p, seed=5, max_tokens=12)
+        stream.prefill(PROMPT.format("hello"))
+        return stream.generate()
+
+    assert text(1.0) == text(1.5) == text(0.0) == text(-1.0) != text(0.3)
+
+
 def test_sampling_can_be_changed_on_the_way(stream: Stream) -> None:
     stream.set_sampling(temperature=5.0)
     stream.set_seed(3)

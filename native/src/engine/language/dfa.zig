@@ -132,3 +132,9 @@ pub fn areRanges(offsets: []const u32, length: usize) bool {
     for (offsets[0 .. offsets.len - 1], offsets[1..]) |from, to| ascend = ascend and from <= to;
     return ascend;
 }
+
+test "offsets begin at 0, never descend and end within" {
+    const expect = std.testing.expect;
+    try expect(areRanges(&.{0}, 0) and areRanges(&.{ 0, 0, 2, 2, 5 }, 5));
+    for ([_][]const u32{ &.{}, &.{1}, &.{ 1, 2 }, &.{ 0, 2, 1 }, &.{ 0, 2, 6 } }) |offsets| try expect(!areRanges(offsets, 5));
+}

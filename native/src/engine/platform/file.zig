@@ -238,3 +238,14 @@ test "what was written is read back, and a failed write leaves nothing" {
 fn anyFile(name: []const u8) bool {
     return name[0] != '.';
 }
+
+test "the suffix of a file that is being written has 16 digits, others each time" {
+    var one: [suffix_bytes]u8 = undefined;
+    var other: [suffix_bytes]u8 = undefined;
+    for ([_]*[suffix_bytes]u8{ &one, &other }) |buffer| {
+        const suffix = ownSuffix(buffer);
+        try std.testing.expect(suffix[0] == '.' and std.mem.endsWith(u8, suffix, ".partial"));
+        for (suffix[1..17]) |digit| try std.testing.expect(std.ascii.isHex(digit));
+    }
+    try std.testing.expect(!std.mem.eql(u8, &one, &other));
+}

@@ -455,3 +455,9 @@ test "nothing above -inf: legal tokens count as equal" {
     }
     try testing.expect(!seen[0] and seen[1] and seen[2]);
 }
+
+test "where rounding leads past the end, the last token with a weight is taken" {
+    try testing.expectEqual(0, pick(&.{ 1, 0, 0 }, 1));
+    try testing.expectEqual(1, pick(&.{ 1, 2, 0 }, 3));
+    try testing.expectEqual(2, pick(&.{ 0, 0, 1 }, 1));
+}

@@ -299,3 +299,18 @@ test "neighbours that are never told apart" {
     try std.testing.expectEqualStrings(both, try notesOf(arena, "start: A \"a\"\nA: /a+/\nREMARK: /#.*/\n%ignore REMARK"));
     try std.testing.expectEqualStrings("", try notesOf(arena, "start: A \"a\"\nA: /a+/\nREMARK: /#.*/\n%ignore REMARK\n%ignore \"\\n\""));
 }
+
+test "of many notes some are written, and how many the others are" {
+    var arena_state: Arena = .init(std.testing.allocator);
+    defer arena_state.deinit();
+    const arena = arena_state.allocator();
+    for ([_]usize{ notes_max, notes_max + 2 }) |n| {
+        // Each number is taken in by the digits before it.
+        var text: std.Io.Writer.Allocating = .init(arena);
+        try text.writer.writeAll("D: /[0-9]+/\nstart: D \"100\"");
+        for (101..100 + n) |number| try text.writer.print(" | D \"{d}\"", .{number});
+        const notes = try notesOf(arena, text.written());
+        try std.testing.expectEqual(@min(n, notes_max + 1), 1 + std.mem.countScalar(u8, notes, '\n'));
+        try std.testing.expectEqual(n > notes_max, std.mem.endsWith(u8, notes, "\nand 2 more like these"));
+    }
+}
