@@ -204,19 +204,21 @@ pub const Ambiguous = struct {
     pub fn computeMask(a: *Ambiguous, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) run_module.Error!u32 {
         const n_nodes = pool.nodes.items.len;
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
-        var run: Run = try .init(context.gpa, a.how(), pool, at);
-        defer run.deinit();
+        const tools = scratch.attachmentOf(Tools) orelse try scratch.attach(context.gpa, Tools.init(context.gpa, a));
+        defer tools.limit(a);
+        const run = &tools.run;
+        try run.begin(pool, at);
         const can_end = try run.canEnd(first_set);
         if (a.parts) |parts| {
-            try a.findWithParts(context, &run, parts, scratch);
+            try findWithParts(context, tools, parts, scratch);
             context.finishWords(can_end, scratch);
         } else {
-            var walker: Walker = try .init(&run, &a.named, scratch.states, first_set);
-            defer walker.deinit();
+            const walker = &tools.walker;
+            try walker.begin(run, scratch.states, first_set);
             const words = scratch.builder.words;
             bitmap.clear(words);
-            try walker.addTree(context.trie, try spansOf(context, scratch), words);
-            addLong(context.trie, context.tokens, &walker, words);
+            try walker.addTree(context.trie, &tools.spans, words);
+            addLong(context.trie, context.tokens, walker, words);
             addDuplicates(context.trie, words);
             walker.addNamed(context.tokens, words);
             context.finishWords(can_end, scratch);
@@ -225,19 +227,44 @@ pub const Ambiguous = struct {
         return @intCast(run.looked);
     }
 
-    fn spansOf(context: *const MaskContext, scratch: *Scratch) Allocator.Error!*Spans {
-        if (scratch.attachmentOf(Spans)) |spans| return spans;
-        return scratch.attach(context.gpa, @as(Spans, .{ .gpa = context.gpa }));
-    }
+    /// What masks are found with. Memory is kept from one to the next, and spans.
+    const Tools = struct {
+        run: Run,
+        walker: Walker,
+        spans: Spans,
+
+        /// More memory than this is given back after a mask.
+        const kept_max = 1 << 20;
+
+        fn init(gpa: Allocator, a: *const Ambiguous) Tools {
+            return .{ .run = .idle(gpa, a.how()), .walker = .init(a.how(), &a.named), .spans = .{ .gpa = gpa } };
+        }
+
+        pub fn deinit(tools: *Tools) void {
+            tools.spans.deinit();
+            tools.walker.deinit(tools.run.gpa);
+            tools.run.deinit();
+        }
+
+        fn limit(tools: *Tools, a: *const Ambiguous) void {
+            if (tools.run.held() + tools.walker.held() <= kept_max) return;
+            const gpa = tools.run.gpa;
+            tools.walker.deinit(gpa);
+            tools.walker = .init(a.how(), &a.named);
+            tools.run.deinit();
+            tools.run = .idle(gpa, a.how());
+        }
+    };
 
     /// Leaves in the builder's words what goes on with the documents, the tokens in which one of these ends, and what goes on
     /// elsewhere.
-    fn findWithParts(a: *Ambiguous, context: *const MaskContext, run: *Run, parts: *Parts, scratch: *Scratch) run_module.Error!void {
+    fn findWithParts(context: *const MaskContext, tools: *Tools, parts: *Parts, scratch: *Scratch) run_module.Error!void {
         const words = scratch.builder.words;
+        const run = &tools.run;
+        const walker = &tools.walker;
         bitmap.clear(words);
         const outside = try run.outside(first_set);
-        var walker: Walker = try .init(run, &a.named, scratch.states, outside);
-        defer walker.deinit();
+        try walker.begin(run, scratch.states, outside);
         for ([_]u32{ first_set, try run.beginParts(outside) }) |set| for (0..run.of(set).len) |i| {
             const one = run.of(set)[i];
             const place = run.placeIn(one) orelse continue;
@@ -249,7 +276,7 @@ pub const Ambiguous = struct {
         };
         if (outside != Run.empty) {
             try walker.moveTo(run.before);
-            walk(context.trie, context.tokens, &walker, words, &run.pool.watch) catch |e| return walker.failure orelse e;
+            walk(context.trie, context.tokens, walker, words, &run.pool.watch) catch |e| return walker.failure orelse e;
             walker.addNamed(context.tokens, words);
         }
         if (walker.failure) |failed| return failed;

@@ -56,9 +56,9 @@ pub const Run = struct {
     lexing: Lexing,
     parts: ?*Parts,
     limits: *const Limits,
-    pool: *Pool,
+    pool: *Pool = undefined,
     /// The run's own cells begin here, and their levels.
-    first_cell: usize,
+    first_cell: usize = 0,
     levels: ArrayList(i32) = .empty,
     /// The lowest level of which a state was looked at. A level counts the links from the position's nodes down; what
     /// the run has pushed lies above, at negative levels.
@@ -134,6 +134,8 @@ pub const Run = struct {
 
     /// The set of no configuration.
     pub const empty = 0;
+    /// In place of a set that is yet to be found.
+    pub const unknown = std.math.maxInt(u32);
     /// So many pairs are looked through one by one.
     const listed_max = 16;
     /// States of the lexer are below it.
@@ -148,42 +150,62 @@ pub const Run = struct {
 
     /// At a position: its configurations are set 1.
     pub fn init(gpa: Allocator, how: How, pool: *Pool, at: Position) Error!Run {
-        var r: Run = .{
-            .gpa = gpa,
-            .program = how.program,
-            .lexing = how.lexing,
-            .parts = how.parts,
-            .limits = how.limits,
-            .pool = pool,
-            .first_cell = pool.nodes.items.len,
-        };
+        var r: Run = .idle(gpa, how);
         errdefer r.deinit();
+        try r.begin(pool, at);
+        return r;
+    }
+
+    /// Nowhere yet.
+    pub fn idle(gpa: Allocator, how: How) Run {
+        return .{ .gpa = gpa, .program = how.program, .lexing = how.lexing, .parts = how.parts, .limits = how.limits };
+    }
+
+    /// At another position, with the memory that there is.
+    pub fn begin(r: *Run, pool: *Pool, at: Position) Error!void {
+        inline for (lists) |name| @field(r, name).clearRetainingCapacity();
+        inline for (maps) |name| @field(r, name).clear();
+        r.frames.nodes.clearRetainingCapacity();
+        r.pool = pool;
+        r.first_cell = pool.nodes.items.len;
+        r.looked = 0;
+        r.work = 0;
+        r.before = empty;
+        r.stamp = 0;
+        const gpa = r.gpa;
         try pool.watch.steps(init_steps);
         try r.sets.append(gpa, .{ .from = 0, .to = 0 });
         var all: graph.Configurations = .of(pool, at);
         while (all.next()) |one| {
             try r.remember(.{ .node = one.node, .level = 0 });
             const state = if (graph.isPlace(one.state))
-                try r.stateOf(try how.parts.?.open(gpa, &r.frames, one.state - first_place))
+                try r.stateOf(try r.parts.?.open(gpa, &r.frames, one.state - first_place))
             else
                 one.state;
             try r.found.append(gpa, .{ .state = state, .stack = try r.stackOf(one.node) });
         }
         _ = try r.internFound();
-        return r;
     }
 
     /// Leaves the pool's cells to the caller.
     pub fn deinit(r: *Run) void {
-        inline for (owned) |name| @field(r, name).deinit(r.gpa);
+        inline for (lists ++ maps) |name| @field(r, name).deinit(r.gpa);
         r.frames.nodes.deinit(r.gpa);
     }
 
-    const owned = .{
-        "levels",     "stacks",      "viable", "groups",    "of_nodes",   "by_links",      "sets",         "configurations", "by_content",
-        "of_pending", "inseparable", "pairs",  "pair_sets", "frontier",   "next_frontier", "arrivals",     "found",          "waiting",
-        "marks",      "of_pairs",    "places", "by_place",  "remembered", "ended",         "ended_stacks",
+    /// Memory that the run has.
+    pub fn held(r: *const Run) usize {
+        var total: usize = r.frames.nodes.capacity * @sizeOf(position_module.Node);
+        inline for (lists) |name| total += std.mem.sliceAsBytes(@field(r, name).allocatedSlice()).len;
+        inline for (maps) |name| total += std.mem.sliceAsBytes(@field(r, name).slots).len;
+        return total;
+    }
+
+    const lists = .{
+        "levels",   "stacks",        "viable",   "groups", "sets",    "configurations", "inseparable", "pairs", "pair_sets",
+        "frontier", "next_frontier", "arrivals", "found",  "waiting", "marks",          "places",      "ended", "ended_stacks",
     };
+    const maps = .{ "of_nodes", "by_links", "by_content", "of_pending", "of_pairs", "by_place", "remembered" };
 
     /// The configurations of a set.
     pub fn of(r: *const Run, set: u32) []const Configuration {
@@ -207,7 +229,7 @@ pub const Run = struct {
 
     /// The set after a byte; `empty` if no text goes on so.
     pub fn step(r: *Run, set: u32, byte: u8) Error!u32 {
-        if (r.lexing == .any and r.parts == null) return r.stepAnywhere(set, byte);
+        if (r.endsAnywhere()) return r.stepAnywhere(set, byte);
         const lexer = &r.program.lexer;
         r.found.clearRetainingCapacity();
         r.arrivals.clearRetainingCapacity();
@@ -246,26 +268,49 @@ pub const Run = struct {
         return r.internFound();
     }
 
-    /// Where lexemes may end anywhere, and nothing else is there: what ends does not depend on the byte.
+    /// Whether lexemes may end anywhere, and nothing else is there: then what ends does not depend on the byte.
+    pub inline fn endsAnywhere(r: *const Run) bool {
+        return r.lexing == .any and r.parts == null;
+    }
+
     fn stepAnywhere(r: *Run, set: u32, byte: u8) Error!u32 {
+        const begins = r.program.lexer.next(dfa.start, byte) != dfa.dead;
+        return r.stepBehind(set, if (begins) try r.endedIn(set) else .{ .from = 0, .to = 0 }, byte);
+    }
+
+    /// The sets after some bytes, if lexemes may end anywhere: those that are `unknown` yet.
+    pub fn stepAll(r: *Run, set: u32, some: []const u8, row: []u32) Error!void {
+        const ended = try r.endedIn(set);
+        for (some, row) |byte, *to| if (to.* == unknown) {
+            to.* = if (byte < Parts.lead) try r.stepBehind(set, ended, byte) else empty;
+        };
+    }
+
+    inline fn stepBehind(r: *Run, set: u32, ended: Range, byte: u8) Error!u32 {
         const lexer = &r.program.lexer;
         const restarted = lexer.next(dfa.start, byte);
-        const ended = if (restarted == dfa.dead) Range{ .from = 0, .to = 0 } else try r.endedIn(set);
-        r.found.clearRetainingCapacity();
         const range = r.sets.items[set];
-        try r.pool.watch.steps(2 * (range.to - range.from + 1));
-        for (r.configurations.items[range.from..range.to]) |one| {
+        const before = r.configurations.items[range.from..range.to];
+        try r.pool.watch.steps(@intCast(2 * before.len + ended.to - ended.from + 1));
+        r.found.clearRetainingCapacity();
+        try r.found.ensureTotalCapacity(r.gpa, before.len + ended.to - ended.from);
+        for (before) |one| {
             if (one.state == nothing_pending) continue;
             const state: u16 = @intCast(one.state);
             const next = lexer.next(state, byte);
             if (next == dfa.dead) continue;
             const goes_on = lexer.reaches[next] == lexer.reaches[state] or r.canReach(one.stack, next);
-            if (goes_on) try r.found.append(r.gpa, .{ .state = next, .stack = one.stack });
+            if (goes_on) r.found.appendAssumeCapacity(.{ .state = next, .stack = one.stack });
         }
-        for (r.ended_stacks.items[ended.from..ended.to]) |stack| {
-            if (r.canReach(stack, restarted)) try r.found.append(r.gpa, .{ .state = restarted, .stack = stack });
-        }
-        try r.join();
+        if (restarted != dfa.dead) for (r.ended_stacks.items[ended.from..ended.to]) |stack| {
+            if (r.canReach(stack, restarted)) r.found.appendAssumeCapacity(.{ .state = restarted, .stack = stack });
+        };
+        const found = r.found.items;
+        if (found.len == 0) return empty;
+        if (found.len == 1) {
+            // Within a lexeme most bytes lead nowhere else.
+            if (before.len == 1 and found[0].state == before[0].state and found[0].stack == before[0].stack) return set;
+        } else try r.join();
         return r.internFound();
     }
 

@@ -1,7 +1,7 @@
 //! Where a set of configurations is its own successor for many bytes, as within a name, a comment or free text, most of a
 //! walk over the vocabulary does nothing: tokens of these bytes alone are legal, and the others depend on what
-//! follows the first byte that is none of them. A span keeps both for a node of the trie and two sets of bytes:
-//! those that lead from the node to such a set, and those that stay there.
+//! follows the first byte that is none of them. A span keeps both for a node of the trie and a *path*: a small automaton of
+//! classes of bytes, whose state 0 is such a set, and whose others are within characters of several bytes.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -10,20 +10,25 @@ const NumberMap = @import("../base/number_map.zig").NumberMap;
 const ByteTrie = @import("../vocabulary/byte_trie.zig").ByteTrie;
 const bitmap = @import("../base/bitmap.zig");
 
-pub const Bytes = std.StaticBitSet(256);
+/// The most states of a path: UTF-8 has seven within characters.
+pub const states_max = 8;
+/// In place of a state: the bytes do not belong to the path.
+pub const outside = std.math.maxInt(u8);
 
 /// All spans together: words of memory, and their number.
 const words_max = 1 << 21;
 const spans_max = 1 << 12;
+/// More tokens than this share of a bitmap's words are kept as a bitmap.
+const bitmap_share = 8;
 
 pub const Span = struct {
     node: u32,
-    first: Bytes,
-    stay: Bytes,
-    /// The tokens below the node whose first byte is in `first` and whose others are in `stay`, if they are many as a bitmap.
+    /// [class]: the state after a byte from the node; then [state * n_classes + class]: the next one.
+    path: []const u8,
+    /// The tokens below the node that stay on the path, if they are many as a bitmap.
     tokens: []const u32,
     is_bitmap: bool,
-    /// Nodes behind such a path, one byte further, by that byte, which is not in `stay`.
+    /// Nodes one byte behind state 0, by that byte, which does not belong to the path.
     exits: []const u32,
     /// Where those of each byte end in `exits`, ascending by byte.
     ends: []const End,
@@ -31,6 +36,7 @@ pub const Span = struct {
     pub const End = struct { byte: u8, to: u32 };
 
     fn deinit(span: *const Span, gpa: Allocator) void {
+        gpa.free(span.path);
         gpa.free(span.tokens);
         gpa.free(span.exits);
         gpa.free(span.ends);
@@ -63,59 +69,73 @@ pub const Spans = struct {
     }
 
     /// Good until the next call. Null if there is no room for more.
-    pub fn get(s: *Spans, trie: *const ByteTrie, node: u32, first: Bytes, stay: Bytes) Allocator.Error!?*const Span {
-        const hash = std.hash.Wyhash.hash(node, std.mem.asBytes(&[_]Bytes{ first, stay })) >> 1;
+    pub fn get(
+        s: *Spans,
+        trie: *const ByteTrie,
+        node: u32,
+        classes: *const [256]u8,
+        n_classes: usize,
+        path: []const u8,
+    ) Allocator.Error!?*const Span {
+        const hash = std.hash.Wyhash.hash(node, path) >> 1;
         const known = s.by_hash.get(hash);
         if (known) |i| {
             const span = &s.list.items[i];
-            return if (span.node == node and span.first.eql(first) and span.stay.eql(stay)) span else null;
+            return if (span.node == node and std.mem.eql(u8, span.path, path)) span else null;
         }
         if (s.list.items.len == spans_max or s.n_words > words_max) return null;
-        const span = try s.make(trie, node, first, stay);
+        try s.gather(trie, node, classes, n_classes, path);
+        const span = try s.keep(trie, node, path);
         errdefer span.deinit(s.gpa);
         try s.by_hash.putItem(s.gpa, hash, Span, &s.list, span);
-        s.n_words += span.tokens.len + span.exits.len;
+        s.n_words += span.tokens.len + span.exits.len + path.len / 4;
         return &s.list.items[s.list.items.len - 1];
     }
 
-    fn make(s: *Spans, trie: *const ByteTrie, node: u32, first: Bytes, stay: Bytes) Allocator.Error!Span {
+    /// Leaves in `tokens` and `exits` those below the node.
+    fn gather(
+        s: *Spans,
+        trie: *const ByteTrie,
+        node: u32,
+        classes: *const [256]u8,
+        n_classes: usize,
+        path: []const u8,
+    ) Allocator.Error!void {
         s.tokens.clearRetainingCapacity();
         s.exits.clearRetainingCapacity();
         const nodes = trie.nodes;
-        const top: usize = nodes[node].depth;
         const end = node + nodes[node].subtree;
+        // [depth]: where the row of the state begins in the path.
+        var rows: [256]usize = undefined;
+        rows[nodes[node].depth] = 0;
         var at: u32 = node + 1;
         while (at < end) {
             const one = nodes[at];
-            const is_first = one.depth == top + 1;
-            if ((if (is_first) first else stay).isSet(one.byte)) {
+            const row = rows[one.depth - 1];
+            const state = path[row + classes[one.byte]];
+            if (state != outside) {
+                rows[one.depth] = (1 + @as(usize, state)) * n_classes;
                 if (one.token()) |token| try s.tokens.append(s.gpa, token);
                 at += 1;
             } else {
-                if (!is_first) try s.exits.append(s.gpa, at);
+                if (row == n_classes) try s.exits.append(s.gpa, at);
                 at += one.subtree;
             }
         }
         std.sort.pdq(u32, s.exits.items, nodes, isBefore);
-        return s.keep(trie, .{
-            .node = node,
-            .first = first,
-            .stay = stay,
-            .tokens = &.{},
-            .is_bitmap = false,
-            .exits = &.{},
-            .ends = &.{},
-        });
     }
 
     fn isBefore(nodes: []const @import("../vocabulary/byte_trie.zig").Node, a: u32, b: u32) bool {
         return if (nodes[a].byte != nodes[b].byte) nodes[a].byte < nodes[b].byte else a < b;
     }
 
-    fn keep(s: *Spans, trie: *const ByteTrie, from: Span) Allocator.Error!Span {
-        var span = from;
+    /// The span of what was gathered.
+    fn keep(s: *Spans, trie: *const ByteTrie, node: u32, path: []const u8) Allocator.Error!Span {
         const n_words = bitmap.wordsFor(trie.n_tokens);
-        span.is_bitmap = s.tokens.items.len > n_words / 2;
+        var span: Span = .{ .node = node, .path = path, .tokens = &.{}, .is_bitmap = false, .exits = &.{}, .ends = &.{} };
+        span.path = try s.gpa.dupe(u8, path);
+        errdefer s.gpa.free(span.path);
+        span.is_bitmap = s.tokens.items.len > n_words / bitmap_share;
         if (span.is_bitmap) {
             const words = try s.gpa.alloc(u32, n_words);
             @memset(words, 0);

@@ -10,43 +10,74 @@ const NamedTokens = @import("named_tokens.zig").NamedTokens;
 const Parts = @import("parts.zig").Parts;
 const spans_module = @import("spans.zig");
 const Spans = spans_module.Spans;
-const Bytes = spans_module.Bytes;
 const ByteTrie = @import("../vocabulary/byte_trie.zig").ByteTrie;
 const bitmap = @import("../base/bitmap.zig");
 const Tokens = @import("../vocabulary/tokens.zig").Tokens;
 
-/// A walk from one position. Belongs to one thread.
+/// Walks from positions of one grammar, one after the other. Belongs to one thread.
 pub const Walker = struct {
-    run: *Run,
     named: *const NamedTokens,
+    run: *Run = undefined,
     /// [byte]: its class in the lexer.
     classes: [256]u8,
     n_classes: usize,
     /// [set * n_classes + class]: the set after it, or `unknown`.
     rows: ArrayList(u32) = .empty,
     /// The set at each depth: room for the longest token and one more.
-    sets: []u32,
+    sets: []u32 = undefined,
     depth: usize = 0,
     /// A walk cannot fail. Once it has, it refuses every byte, and its mask does not count.
     failure: ?run_module.Error = null,
-    /// [class]: its bytes.
-    alike: [256]Bytes = undefined,
-    /// [set]: the bytes that it stays at, if they are many; else none.
-    loops: ArrayList(?Bytes) = .empty,
+    /// [class]: the least of its bytes, and how many they are.
+    firsts: [256]u8 = undefined,
+    sizes: [256]u16 = @splat(0),
+    /// [set]: its loop in `loops`, or `no_loop`; null before it was looked for.
+    of_sets: ArrayList(?u32) = .empty,
+    loops: ArrayList(Loop) = .empty,
+    /// Of all loops, as in `path`.
+    tables: ArrayList(u8) = .empty,
+    /// Of the span that is wanted.
+    path: ArrayList(u8) = .empty,
 
-    const unknown = std.math.maxInt(u32);
+    const unknown = Run.unknown;
 
-    pub fn init(run: *Run, named: *const NamedTokens, sets: []u32, set: u32) Allocator.Error!Walker {
-        const lexer = &run.program.lexer;
-        var w: Walker = .{ .run = run, .named = named, .sets = sets, .classes = undefined, .n_classes = lexer.nClasses() };
+    /// A set that many bytes lead back to, at once or by sets that lead to it alone: inside a character of several bytes.
+    const Loop = struct {
+        sets: [spans_module.states_max]u32,
+        n: usize,
+        /// Where its table begins: [set * n_classes + class], as spans.zig says.
+        table: usize,
+
+        fn stateOf(loop: *const Loop, set: u32) u8 {
+            for (loop.sets[0..loop.n], 0..) |known, state| if (known == set) return @intCast(state);
+            return spans_module.outside;
+        }
+    };
+
+    pub fn init(how: Run.How, named: *const NamedTokens) Walker {
+        const lexer = &how.program.lexer;
+        var w: Walker = .{ .named = named, .classes = undefined, .n_classes = lexer.nClasses() };
         for (&w.classes, lexer.columns) |*class, column| class.* = @intCast(column / lexer.nStates());
-        if (run.parts != null) {
+        if (how.parts != null) {
             // Documents tell bytes apart that no lexeme does.
             w.n_classes = 256;
             for (&w.classes, 0..) |*class, byte| class.* = @intCast(byte);
         }
-        try w.moveTo(set);
+        for (w.classes, 0..) |class, byte| {
+            if (w.sizes[class] == 0) w.firsts[class] = @intCast(byte);
+            w.sizes[class] += 1;
+        }
         return w;
+    }
+
+    /// At a set of a run that has begun. `sets`: room for the set at each depth.
+    pub fn begin(w: *Walker, run: *Run, sets: []u32, set: u32) Allocator.Error!void {
+        w.run = run;
+        w.sets = sets;
+        w.depth = 0;
+        w.failure = null;
+        inline for (lists) |name| @field(w, name).clearRetainingCapacity();
+        try w.moveTo(set);
     }
 
     /// Begins at another set.
@@ -75,16 +106,22 @@ pub const Walker = struct {
         }
     }
 
-    pub fn deinit(w: *Walker) void {
-        w.rows.deinit(w.run.gpa);
-        w.loops.deinit(w.run.gpa);
+    pub fn deinit(w: *Walker, gpa: Allocator) void {
+        inline for (lists) |name| @field(w, name).deinit(gpa);
+    }
+
+    const lists = .{ "rows", "of_sets", "loops", "tables", "path" };
+
+    /// Memory that the walker has.
+    pub fn held(w: *const Walker) usize {
+        var total: usize = 0;
+        inline for (lists) |name| total += std.mem.sliceAsBytes(@field(w, name).allocatedSlice()).len;
+        return total;
     }
 
     /// Adds the tokens of the trie that go on from the set.
     pub fn addTree(w: *Walker, trie: *const ByteTrie, spans: *Spans, words: []u32) run_module.Error!void {
         std.debug.assert(w.depth == 0);
-        @memset(w.alike[0..w.n_classes], .empty);
-        for (w.classes, 0..) |class, byte| w.alike[class].set(byte);
         const span_min: u32 = @intCast(std.math.clamp(trie.nodes.len / span_share, span_least, span_most));
         w.addBelow(.{ .trie = trie, .spans = spans, .words = words, .span_min = span_min }, 0) catch |e| return w.failure orelse e;
         w.depth = 0;
@@ -106,20 +143,20 @@ pub const Walker = struct {
         w.depth = nodes[node].depth;
         const set = w.sets[w.depth];
         if (nodes[node].subtree < tree.span_min) return w.walkBelow(tree, node);
-        var spanned: Bytes = .empty;
+        var spanned: std.StaticBitSet(256) = .empty;
         const end = node + nodes[node].subtree;
         var child = node + 1;
         while (child < end) : (child += nodes[child].subtree) {
             const byte = nodes[child].byte;
             const to = w.setAfter(set, byte);
-            if (to == Run.empty or spanned.isSet(byte)) continue;
-            if (nodes[child].subtree >= tree.span_min) if (try w.loopOf(to)) |stay| {
-                const first = w.bytesTo(set, to);
-                if (try tree.spans.get(tree.trie, node, first, stay)) |span| {
-                    spanned.setUnion(first);
+            if (to == Run.empty or spanned.isSet(w.classes[byte])) continue;
+            if (nodes[child].subtree >= child_least or w.isLoop(to)) if (try w.loopOf(to)) |loop| {
+                const path = try w.pathInto(set, &w.loops.items[loop]);
+                if (try tree.spans.get(tree.trie, node, &w.classes, w.n_classes, path)) |span| {
+                    for (path[0..w.n_classes], 0..) |state, class| if (state != spans_module.outside) spanned.set(class);
                     try w.run.pool.watch.steps(@intCast(1 + span.tokens.len / nodes_of_step));
                     span.addTokens(tree.words);
-                    try w.addExits(tree, to, span.*);
+                    try w.addExits(tree, w.loops.items[loop].sets[0], span.*);
                     continue;
                 }
             };
@@ -165,36 +202,81 @@ pub const Walker = struct {
         return if (known != unknown) known else w.findFrom(set, at, byte);
     }
 
-    /// The bytes that lead from one set to another.
-    fn bytesTo(w: *Walker, set: u32, to: u32) Bytes {
-        var bytes: Bytes = .empty;
-        for (w.alike[0..w.n_classes]) |*class| {
-            const byte = class.findFirstSet() orelse continue;
-            if (w.setAfter(set, @intCast(byte)) == to) bytes.setUnion(class.*);
-        }
-        return bytes;
+    /// How bytes lead from a set into a loop, and then on in it.
+    fn pathInto(w: *Walker, set: u32, loop: *const Loop) run_module.Error![]const u8 {
+        try w.fillRow(set);
+        w.path.clearRetainingCapacity();
+        const gpa = w.run.gpa;
+        for (w.firsts[0..w.n_classes]) |byte| try w.path.append(gpa, loop.stateOf(w.setAfter(set, byte)));
+        try w.path.appendSlice(gpa, w.tables.items[loop.table..][0 .. loop.n * w.n_classes]);
+        return w.path.items;
     }
 
-    /// The bytes that a set stays at, if they are many.
-    fn loopOf(w: *Walker, set: u32) Allocator.Error!?Bytes {
-        const n = w.loops.items.len;
-        if (set >= n) try w.loops.appendNTimes(w.run.gpa, null, set + 1 - n);
-        const known = w.loops.items[set];
-        const stay = known orelse w.bytesBackTo(set);
-        if (known == null) w.loops.items[set] = if (stay.count() >= loop_least) stay else .empty;
-        return if (stay.count() >= loop_least) stay else null;
+    /// Finds the sets after all bytes at once, where that is less work.
+    fn fillRow(w: *Walker, set: u32) run_module.Error!void {
+        if (!w.run.endsAnywhere()) return;
+        try w.run.stepAll(set, w.firsts[0..w.n_classes], w.rows.items[set * w.n_classes ..][0..w.n_classes]);
+        try w.grow();
     }
 
+    const no_loop = std.math.maxInt(u32);
+    /// So many bytes lead back to a set at once.
     const loop_least = 8;
+    /// Loops are looked for at children with so many nodes.
+    const child_least = 64;
 
-    /// The bytes that lead from a set to itself, or most of them.
-    fn bytesBackTo(w: *Walker, set: u32) Bytes {
-        var bytes: Bytes = .empty;
-        for (w.alike[0..w.n_classes]) |*class| {
-            const byte = class.findFirstSet() orelse continue;
-            if (w.run.mayStay(set, @intCast(byte)) and w.setAfter(set, @intCast(byte)) == set) bytes.setUnion(class.*);
+    fn isLoop(w: *const Walker, set: u32) bool {
+        return set < w.of_sets.items.len and w.of_sets.items[set] orelse no_loop != no_loop;
+    }
+
+    fn loopOf(w: *Walker, set: u32) run_module.Error!?u32 {
+        const n = w.of_sets.items.len;
+        if (set >= n) try w.of_sets.appendNTimes(w.run.gpa, null, set + 1 - n);
+        const found = w.of_sets.items[set] orelse try w.findLoop(set);
+        w.of_sets.items[set] = found;
+        return if (found == no_loop) null else found;
+    }
+
+    fn findLoop(w: *Walker, set: u32) run_module.Error!u32 {
+        var n_back: usize = 0;
+        for (w.firsts[0..w.n_classes], w.sizes[0..w.n_classes]) |byte, size| {
+            if (w.run.mayStay(set, byte)) n_back += size;
         }
-        return bytes;
+        if (n_back < loop_least) return no_loop;
+        try w.fillRow(set);
+        var loop: Loop = .{ .sets = undefined, .n = 1, .table = w.tables.items.len };
+        loop.sets[0] = set;
+        if (w.run.endsAnywhere()) for (w.firsts[0..w.n_classes]) |byte| {
+            if (byte >= 0x80 and w.setAfter(set, byte) != Run.empty) _ = try w.leadsBack(&loop, w.setAfter(set, byte), 3);
+        };
+        n_back = 0;
+        for (loop.sets[0..loop.n], 0..) |from, state| for (w.firsts[0..w.n_classes], w.sizes[0..w.n_classes]) |byte, size| {
+            // Other bytes are not asked for where each takes a step of its own.
+            const is_asked = w.run.endsAnywhere() or w.run.mayStay(set, byte);
+            const to = if (is_asked) loop.stateOf(w.setAfter(from, byte)) else spans_module.outside;
+            if (state == 0 and to == 0) n_back += size;
+            try w.tables.append(w.run.gpa, to);
+        };
+        if (n_back < loop_least) return no_loop;
+        try w.loops.append(w.run.gpa, loop);
+        return @intCast(w.loops.items.len - 1);
+    }
+
+    /// Whether all bytes after a set lead back to a loop, within `n_max` of them; then it is put there.
+    fn leadsBack(w: *Walker, loop: *Loop, set: u32, n_max: usize) run_module.Error!bool {
+        if (loop.stateOf(set) != spans_module.outside) return true;
+        const n = loop.n;
+        if (n_max == 0 or n == loop.sets.len) return false;
+        loop.sets[n] = set;
+        loop.n += 1;
+        try w.fillRow(set);
+        for (w.firsts[0..w.n_classes]) |byte| {
+            const to = w.setAfter(set, byte);
+            if (to == Run.empty or try w.leadsBack(loop, to, n_max - 1)) continue;
+            loop.n = n;
+            return false;
+        }
+        return true;
     }
 
     pub inline fn tryPushByte(w: *Walker, byte: u8) bool {
