@@ -715,7 +715,7 @@ pub const Run = struct {
     /// or nothing yet.
     fn land(r: *Run, state: u16, byte: ?u8) Error!void {
         const all = r.arrivals.items;
-        std.sort.heap(Arrival, all, {}, arrivesBefore);
+        if (all.len > 1) std.sort.heap(Arrival, all, {}, arrivesBefore);
         var i: usize = 0;
         while (i < all.len) {
             const from = i;

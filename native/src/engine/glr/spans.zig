@@ -19,15 +19,15 @@ pub const outside = std.math.maxInt(u8);
 const words_max = 1 << 21;
 const spans_max = 1 << 12;
 /// More tokens than this share of a bitmap's words are kept as a bitmap.
-const bitmap_share = 8;
+const bitmap_share = 12;
 
 pub const Span = struct {
     node: u32,
     /// [class]: the state after a byte from the node; then [state * n_classes + class]: the next one.
     path: []const u8,
-    /// The tokens below the node that stay on the path, if they are many as a bitmap.
+    /// The tokens below the node that stay on the path; if they are many, as a bitmap.
     tokens: []const u32,
-    is_bitmap: bool,
+    words: ?bitmap.Words,
     /// Nodes one byte behind state 0, by that byte, which does not belong to the path.
     exits: []const u32,
     /// Where those of each byte end in `exits`, ascending by byte.
@@ -38,14 +38,14 @@ pub const Span = struct {
     fn deinit(span: *const Span, gpa: Allocator) void {
         gpa.free(span.path);
         gpa.free(span.tokens);
+        if (span.words) |own| gpa.free(own);
         gpa.free(span.exits);
         gpa.free(span.ends);
     }
 
-    pub fn addTokens(span: *const Span, words: []u32) void {
-        if (!span.is_bitmap) {
-            for (span.tokens) |token| bitmap.set(words, token);
-        } else for (words, span.tokens) |*word, more| word.* |= more;
+    pub fn addTokens(span: *const Span, words: bitmap.Words) void {
+        if (span.words) |own| return bitmap.unite(words, &.{own});
+        for (span.tokens) |token| bitmap.set(words, token);
     }
 };
 
@@ -88,7 +88,7 @@ pub const Spans = struct {
         const span = try s.keep(trie, node, path);
         errdefer span.deinit(s.gpa);
         try s.by_hash.putItem(s.gpa, hash, Span, &s.list, span);
-        s.n_words += span.tokens.len + span.exits.len + path.len / 4;
+        s.n_words += span.tokens.len + (if (span.words) |own| own.len else 0) + span.exits.len + path.len / 4;
         return &s.list.items[s.list.items.len - 1];
     }
 
@@ -132,17 +132,19 @@ pub const Spans = struct {
     /// The span of what was gathered.
     fn keep(s: *Spans, trie: *const ByteTrie, node: u32, path: []const u8) Allocator.Error!Span {
         const n_words = bitmap.wordsFor(trie.n_tokens);
-        var span: Span = .{ .node = node, .path = path, .tokens = &.{}, .is_bitmap = false, .exits = &.{}, .ends = &.{} };
+        var span: Span = .{ .node = node, .path = path, .tokens = &.{}, .words = null, .exits = &.{}, .ends = &.{} };
         span.path = try s.gpa.dupe(u8, path);
         errdefer s.gpa.free(span.path);
-        span.is_bitmap = s.tokens.items.len > n_words / bitmap_share;
-        if (span.is_bitmap) {
-            const words = try s.gpa.alloc(u32, n_words);
-            @memset(words, 0);
+        if (s.tokens.items.len > n_words / bitmap_share) {
+            const words = try bitmap.alloc(s.gpa, n_words);
+            bitmap.clear(words);
             for (s.tokens.items) |token| bitmap.set(words, token);
-            span.tokens = words;
+            span.words = words;
         } else span.tokens = try s.gpa.dupe(u32, s.tokens.items);
-        errdefer s.gpa.free(span.tokens);
+        errdefer {
+            s.gpa.free(span.tokens);
+            if (span.words) |own| s.gpa.free(own);
+        }
         span.exits = try s.gpa.dupe(u32, s.exits.items);
         errdefer s.gpa.free(span.exits);
         var ends: ArrayList(Span.End) = .empty;

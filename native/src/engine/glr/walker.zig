@@ -120,14 +120,14 @@ pub const Walker = struct {
     }
 
     /// Adds the tokens of the trie that go on from the set.
-    pub fn addTree(w: *Walker, trie: *const ByteTrie, spans: *Spans, words: []u32) run_module.Error!void {
+    pub fn addTree(w: *Walker, trie: *const ByteTrie, spans: *Spans, words: bitmap.Words) run_module.Error!void {
         std.debug.assert(w.depth == 0);
         const span_min: u32 = @intCast(std.math.clamp(trie.nodes.len / span_share, span_least, span_most));
         w.addBelow(.{ .trie = trie, .spans = spans, .words = words, .span_min = span_min }, 0) catch |e| return w.failure orelse e;
         w.depth = 0;
     }
 
-    const Tree = struct { trie: *const ByteTrie, spans: *Spans, words: []u32, span_min: u32 };
+    const Tree = struct { trie: *const ByteTrie, spans: *Spans, words: bitmap.Words, span_min: u32 };
 
     /// Subtrees with fewer nodes are walked through: a share of all, within these bounds.
     const span_share = 512;
@@ -154,7 +154,7 @@ pub const Walker = struct {
                 const path = try w.pathInto(set, &w.loops.items[loop]);
                 if (try tree.spans.get(tree.trie, node, &w.classes, w.n_classes, path)) |span| {
                     for (path[0..w.n_classes], 0..) |state, class| if (state != spans_module.outside) spanned.set(class);
-                    try w.run.pool.watch.steps(@intCast(1 + span.tokens.len / nodes_of_step));
+                    try w.run.pool.watch.steps(@intCast(1 + (if (span.words) |own| own.len / 8 else span.tokens.len) / nodes_of_step));
                     span.addTokens(tree.words);
                     try w.addExits(tree, w.loops.items[loop].sets[0], span.*);
                     continue;
@@ -196,7 +196,7 @@ pub const Walker = struct {
         }
     }
 
-    fn setAfter(w: *Walker, set: u32, byte: u8) u32 {
+    inline fn setAfter(w: *Walker, set: u32, byte: u8) u32 {
         const at = set * w.n_classes + w.classes[byte];
         const known = w.rows.items[at];
         return if (known != unknown) known else w.findFrom(set, at, byte);
@@ -309,7 +309,7 @@ pub const Walker = struct {
         return w.findFrom(w.sets[w.depth], at, byte);
     }
 
-    fn findFrom(w: *Walker, set: u32, at: usize, byte: u8) u32 {
+    noinline fn findFrom(w: *Walker, set: u32, at: usize, byte: u8) u32 {
         const next = w.step(set, byte) catch |e| {
             w.failure = e;
             return Run.empty;
