@@ -32,8 +32,10 @@ const configurations_max = 1024;
 /// The most sets of configurations of a run, and links that it follows: some tenths of a second.
 const sets_max = 1 << 16;
 const work_max = 1 << 25;
-/// As many steps as beginning a run takes.
+/// As many steps as beginning a run takes, sorting each of some hundred, and what a reduction puts on a node.
 const init_steps = 64;
+const steps_of_sorted = 3;
+const steps_of_pair = 2;
 /// The most configurations of all sets of a run, and nodes that it adds.
 const kept_max = 1 << 22;
 
@@ -686,6 +688,7 @@ pub const Run = struct {
         const lexer = &r.program.lexer;
         const width = r.program.width;
         const number: u32 = @intCast(r.inseparable.items.len / width);
+        try r.pool.watch.steps(lexer.nClasses() / 2);
         try r.inseparable.appendNTimes(r.gpa, std.math.maxInt(u64), width);
         const set = r.inseparable.items[number * width ..][0..width];
         for (0..lexer.nClasses()) |class| {
@@ -715,6 +718,7 @@ pub const Run = struct {
     /// or nothing yet.
     fn land(r: *Run, state: u16, byte: ?u8) Error!void {
         const all = r.arrivals.items;
+        try r.countSorted(all.len);
         if (all.len > 1) std.sort.heap(Arrival, all, {}, arrivesBefore);
         var i: usize = 0;
         while (i < all.len) {
@@ -747,6 +751,7 @@ pub const Run = struct {
     /// Makes one configuration of those in `found` that differ only in what is below the parser's state.
     fn join(r: *Run) Error!void {
         if (r.found.items.len < 2) return;
+        try r.countSorted(r.found.items.len);
         std.sort.heap(Configuration, r.found.items, r, joinsBefore);
         var kept: usize = 0;
         var i: usize = 0;
@@ -787,6 +792,7 @@ pub const Run = struct {
                 try r.frontier.append(r.gpa, .{ .node = below, .level = r.levelBelow(below, r.levelOfFound(node)) });
             }
         }
+        try r.countSorted(r.frontier.items.len);
         unique(&r.frontier);
         const node = try r.nodeOf(@intCast(r.topOf(all[0].stack)), r.frontier.items);
         return r.stackOf(node);
@@ -811,6 +817,11 @@ pub const Run = struct {
         try r.sets.append(r.gpa, .{ .from = from, .to = @intCast(r.configurations.items.len) });
         if (known == null) try r.by_content.put(r.gpa, hash, set);
         return set;
+    }
+
+    /// Tells the watch that so many are sorted.
+    inline fn countSorted(r: *Run, n: usize) error{TooLarge}!void {
+        try r.pool.watch.steps(@intCast(steps_of_sorted * n));
     }
 
     // ---- Nodes
@@ -928,6 +939,7 @@ pub const Run = struct {
             }
             std.mem.swap(ArrayList(Below), &r.frontier, &r.next_frontier);
         }
+        try r.pool.watch.steps(@intCast(steps_of_pair * r.frontier.items.len));
         for (r.frontier.items) |one| {
             r.looked = @max(r.looked, one.level);
             const state = r.program.transition(graph.stateOf(r.pool, one.node), r.program.reductions[reduction].symbol);
@@ -1014,6 +1026,7 @@ pub const Run = struct {
             r.pairs.items[shifting] = pair;
             shifting += 1;
         }
+        try r.countSorted(r.pairs.items.len);
         std.sort.heap(Pair, r.pairs.items[0..shifting], {}, pairBefore);
         var i: usize = 0;
         while (i < shifting) {
@@ -1023,6 +1036,7 @@ pub const Run = struct {
                 const pair = r.pairs.items[i];
                 try r.frontier.append(r.gpa, .{ .node = pair.below, .level = r.levelBelow(pair.below, pair.level) });
             }
+            try r.countSorted(r.frontier.items.len);
             unique(&r.frontier);
             const joined = try r.nodeOf(state, r.frontier.items);
             try r.groups.append(r.gpa, .{ .state = state, .node = joined, .level = r.levelOfFound(joined) });

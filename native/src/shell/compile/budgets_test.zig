@@ -49,6 +49,12 @@ const cases = [_]Case{
         .text = "aa(a",
         .least = 2,
     },
+    // Many stacks in each reading: sorting them is counted, too.
+    .{
+        .source = .{ .gbnf = .{ .text = "root ::= ([a-z]+ | [a-z0-9]+ | [a-z] [a-z]+ | \"ab\" root \"c\")*", .options = .{} } },
+        .text = "abaab1cabab",
+        .least = 20,
+    },
     .{
         .source = .{ .lark = .{ .text = "start: (\"a\" | %json {\"type\":\"array\",\"items\":{\"allOf\":[" ++ choices(7) ++ "{}]}})*" } },
         .text = "a[",
