@@ -259,6 +259,7 @@ def takes(matcher: Matcher, token: int) -> bool:
         },
         {"allOf": [{"type": "string"}, {"type": "integer"}]},
         {"type": "object", "propertyNames": {"enum": ["a", "b"]}, "minProperties": 3},
+        {"type": "object", "required": ["a"], "properties": {"a": {"type": "array", "minItems": 20, "items": False}}},
     ],
 )
 def test_a_schema_that_nothing_satisfies_is_an_error(vocabulary: Vocabulary, schema: Json) -> None:

@@ -97,7 +97,7 @@ const Checker = struct {
 test "a trie is sound as it was built, and not if a number in it leads elsewhere" {
     const gpa = std.testing.allocator;
     const long: [2 * byte_trie.depth_max]u8 = @splat('x');
-    const texts = [_][]const u8{ "a", "ab", "b", "a", "<end>", long[0 .. byte_trie.depth_max + 1], &long };
+    const texts = [_][]const u8{ "a", "ab", "b", "a", "<end>", long[0 .. byte_trie.depth_max + 1], &long, "a" };
     var offsets: [texts.len + 1]u64 = undefined;
     offsets[0] = 0;
     for (texts, 0..) |text, i| offsets[i + 1] = offsets[i] + text.len;
@@ -122,6 +122,10 @@ test "a trie is sound as it was built, and not if a number in it leads elsewhere
         changed.duplicates = &.{.{ .token = pair[0], .twin = pair[1] }};
         try std.testing.expect(!try isSound(gpa, &tokens, &changed));
     }
+    // What the trie has not is no twin of another.
+    var unseen = trie;
+    unseen.duplicates = &.{ .{ .token = 3, .twin = 7 }, .{ .token = 0, .twin = 3 } };
+    try std.testing.expect(!try isSound(gpa, &tokens, &unseen));
     for ([_][]const i32{ &.{}, &.{3}, &.{n}, &.{ 4, 5 }, &.{ 4, n }, &.{-1} }) |ends| {
         var changed = trie;
         changed.end_tokens = ends;

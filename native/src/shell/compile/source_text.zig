@@ -50,3 +50,15 @@ fn failAt(start: Place, before: []const u8, what: []const u8, diag: *Diagnostic)
     const place = behind(start, before);
     return diag.fail(.grammar, "{f}: {s}", .{ place, what });
 }
+
+test "what is not UTF-8 is an error at its first byte" {
+    for ([_]struct { []const u8, []const u8 }{
+        .{ "\xff", "1:1: " },
+        .{ "\u{e9}\u{e9}\xff", "1:3: " },
+        .{ "a\n\u{20ac}\xe2\x82", "2:2: " },
+    }) |case| {
+        var diag: Diagnostic = .{};
+        try std.testing.expectError(error.Failed, check(case[0], null, &diag));
+        try std.testing.expectStringStartsWith(diag.message(), case[1]);
+    }
+}

@@ -77,6 +77,8 @@ test "nothing satisfies them" {
         ,
         \\{"type": "array", "items": false, "minItems": 1}
         ,
+        \\{"type": "array", "items": false, "minItems": 100}
+        ,
         \\{"type": "string", "minLength": 2, "maxLength": 1}
         ,
         \\{"type": "string", "pattern": "a(?!a)(?=a)"}
