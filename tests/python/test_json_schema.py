@@ -238,6 +238,29 @@ def test_masks_of_patterns_with_counters_are_what_accept_takes(schema: Json, bef
             break
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"pattern": "^[^x]{0,30}$"},
+        {"pattern": "^(?:[ac][^g]|[^acg-])*$"},
+        {"pattern": "^(?:[^ac]|a[^7]|c[^\u00e9]{2})*$", "maxLength": 9},
+        {"pattern": "^(?:[^a]|a(?!c))*$", "minLength": 3},
+        {"pattern": "^.{2,70}$"},
+        {"maxLength": 4},
+    ],
+)
+def test_masks_of_many_tokens_are_what_accept_takes(schema: dict[str, Json]) -> None:
+    characters = "acgzAG07- .x\u00e9\u03b1\u0436\u65e5\u20ac"
+    words = ["".join(word).encode() for n in (2, 3) for word in itertools.product(characters, repeat=n)]
+    pieces = [*(bytes([byte]) for byte in range(256)), *words]
+    end = len(pieces)
+    vocabulary = Vocabulary(end + 1, [*pieces, b""], flags=[0] * end + [TokenFlag.END_OF_GENERATION])
+    matcher = Matcher(Constraint.json_schema(vocabulary, {"type": "string"} | schema, space="compact"))
+    for step, byte in enumerate(b'"zab'):
+        assert Step.REFUSED not in matcher.accept(byte)
+        assert allowed_by(matcher) == [token for token in range(end + 1) if takes(matcher, token)], step
+
+
 CLOSING = [ord(character) for character in '"}]:']
 """What leads to an end, most of the time."""
 

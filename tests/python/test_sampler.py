@@ -336,6 +336,14 @@ def test_a_sampler_of_a_json_schema(chain: Chain, model: Model) -> None:
     assert {model.vocabulary.token_bytes(token)[:1] for token in both[0]} == {b",", b"]"}
 
 
+def test_candidates_that_the_vocabulary_has_not_are_not_legal(chain: Chain, model: Model) -> None:
+    letter = model.tokenize("a")[-1]
+    for pattern in ("a", "[^b]+"):  # few legal tokens, and most of them
+        sampler = constraint_sampler(chain.vocab, Constraint.regex(model.vocabulary, pattern), Mode.SAMPLED)
+        chain.samplers.append(chain.pointer(sampler))
+        assert chain.apply(sampler, chain.candidates([-1, letter, chain.model.size + 1000, 2**31 - 1])) == [letter]
+
+
 def test_a_search_without_an_answer_constrains_nothing_and_is_told_once(
     chain: Chain, model: Model, caplog: pytest.LogCaptureFixture
 ) -> None:

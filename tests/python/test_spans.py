@@ -409,7 +409,7 @@ GRAMMAR = 'root ::= " SEND_" ("MESSAGE" | "REMINDER") " to " [a-z]+'
 def test_a_grammar_alone(open_stream: OpenStream, actions: list[str]) -> None:
     stream = prefilled(open_stream, grammar='root ::= " MUTE_ROOM" | " NONE"')
     assert stream.generate() in (" MUTE_ROOM", " NONE")
-    assert stream.stats.grammar_rejections > 0
+    assert 0 < stream.stats.grammar_rejections <= stream.stats.sampled_tokens
     assert not stream.stats.grammar_off
 
 

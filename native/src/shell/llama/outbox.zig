@@ -123,3 +123,17 @@ test "the end replaces what is held" {
     box.endText();
     try std.testing.expectEqualStrings("a\u{fffd}", box.terminated());
 }
+
+test "what was delivered is not kept" {
+    const gpa = std.testing.allocator;
+    var box: Outbox = .{};
+    defer box.deinit(gpa);
+    var out: [8]u8 = undefined;
+    var n: usize = undefined;
+    for (0..100) |_| {
+        try box.putText(gpa, "word");
+        try std.testing.expect(box.copyText(&out, false, &n));
+        box.takeToken();
+    }
+    try std.testing.expectEqual(0, box.text.items.len);
+}
