@@ -21,10 +21,18 @@ const spans_max = 1 << 12;
 /// More tokens than this share of a bitmap's words are kept as a bitmap.
 const bitmap_share = 12;
 
+pub const Path = struct {
+    /// [byte]: its class.
+    classes: *const [256]u8,
+    n_classes: usize,
+    /// [class]: the state after a byte from the node; then [state * n_classes + class]: the next one.
+    states: []const u8,
+};
+
 pub const Span = struct {
     node: u32,
-    /// [class]: the state after a byte from the node; then [state * n_classes + class]: the next one.
-    path: []const u8,
+    /// Of its path.
+    states: []const u8,
     /// The tokens below the node that stay on the path; if they are many, as a bitmap.
     tokens: []const u32,
     words: ?bitmap.Words,
@@ -36,7 +44,7 @@ pub const Span = struct {
     pub const End = struct { byte: u8, to: u32 };
 
     fn deinit(span: *const Span, gpa: Allocator) void {
-        gpa.free(span.path);
+        gpa.free(span.states);
         gpa.free(span.tokens);
         if (span.words) |own| gpa.free(own);
         gpa.free(span.exits);
@@ -69,38 +77,24 @@ pub const Spans = struct {
     }
 
     /// Good until the next call. Null if there is no room for more.
-    pub fn get(
-        s: *Spans,
-        trie: *const ByteTrie,
-        node: u32,
-        classes: *const [256]u8,
-        n_classes: usize,
-        path: []const u8,
-    ) Allocator.Error!?*const Span {
-        const hash = std.hash.Wyhash.hash(node, path) >> 1;
+    pub fn get(s: *Spans, trie: *const ByteTrie, node: u32, path: Path) Allocator.Error!?*const Span {
+        const hash = std.hash.Wyhash.hash(node, path.states) >> 1;
         const known = s.by_hash.get(hash);
         if (known) |i| {
             const span = &s.list.items[i];
-            return if (span.node == node and std.mem.eql(u8, span.path, path)) span else null;
+            return if (span.node == node and std.mem.eql(u8, span.states, path.states)) span else null;
         }
         if (s.list.items.len == spans_max or s.n_words > words_max) return null;
-        try s.gather(trie, node, classes, n_classes, path);
-        const span = try s.keep(trie, node, path);
+        try s.gather(trie, node, path);
+        const span = try s.keep(trie, node, path.states);
         errdefer span.deinit(s.gpa);
         try s.by_hash.putItem(s.gpa, hash, Span, &s.list, span);
-        s.n_words += span.tokens.len + (if (span.words) |own| own.len else 0) + span.exits.len + path.len / 4;
+        s.n_words += span.tokens.len + (if (span.words) |own| own.len else 0) + span.exits.len + span.states.len / 4;
         return &s.list.items[s.list.items.len - 1];
     }
 
     /// Leaves in `tokens` and `exits` those below the node.
-    fn gather(
-        s: *Spans,
-        trie: *const ByteTrie,
-        node: u32,
-        classes: *const [256]u8,
-        n_classes: usize,
-        path: []const u8,
-    ) Allocator.Error!void {
+    fn gather(s: *Spans, trie: *const ByteTrie, node: u32, path: Path) Allocator.Error!void {
         s.tokens.clearRetainingCapacity();
         s.exits.clearRetainingCapacity();
         const nodes = trie.nodes;
@@ -112,13 +106,13 @@ pub const Spans = struct {
         while (at < end) {
             const one = nodes[at];
             const row = rows[one.depth - 1];
-            const state = path[row + classes[one.byte]];
+            const state = path.states[row + path.classes[one.byte]];
             if (state != outside) {
-                rows[one.depth] = (1 + @as(usize, state)) * n_classes;
+                rows[one.depth] = (1 + @as(usize, state)) * path.n_classes;
                 if (one.token()) |token| try s.tokens.append(s.gpa, token);
                 at += 1;
             } else {
-                if (row == n_classes) try s.exits.append(s.gpa, at);
+                if (row == path.n_classes) try s.exits.append(s.gpa, at);
                 at += one.subtree;
             }
         }
@@ -130,11 +124,11 @@ pub const Spans = struct {
     }
 
     /// The span of what was gathered.
-    fn keep(s: *Spans, trie: *const ByteTrie, node: u32, path: []const u8) Allocator.Error!Span {
+    fn keep(s: *Spans, trie: *const ByteTrie, node: u32, states: []const u8) Allocator.Error!Span {
         const n_words = bitmap.wordsFor(trie.n_tokens);
-        var span: Span = .{ .node = node, .path = path, .tokens = &.{}, .words = null, .exits = &.{}, .ends = &.{} };
-        span.path = try s.gpa.dupe(u8, path);
-        errdefer s.gpa.free(span.path);
+        var span: Span = .{ .node = node, .states = states, .tokens = &.{}, .words = null, .exits = &.{}, .ends = &.{} };
+        span.states = try s.gpa.dupe(u8, states);
+        errdefer s.gpa.free(span.states);
         if (s.tokens.items.len > n_words / bitmap_share) {
             const words = try bitmap.alloc(s.gpa, n_words);
             bitmap.clear(words);

@@ -152,8 +152,8 @@ pub const Walker = struct {
             if (to == Run.empty or spanned.isSet(w.classes[byte])) continue;
             if (nodes[child].subtree >= child_least or w.isLoop(to)) if (try w.loopOf(to)) |loop| {
                 const path = try w.pathInto(set, &w.loops.items[loop]);
-                if (try tree.spans.get(tree.trie, node, &w.classes, w.n_classes, path)) |span| {
-                    for (path[0..w.n_classes], 0..) |state, class| if (state != spans_module.outside) spanned.set(class);
+                if (try tree.spans.get(tree.trie, node, path)) |span| {
+                    for (path.states[0..w.n_classes], 0..) |state, class| if (state != spans_module.outside) spanned.set(class);
                     try w.run.pool.watch.steps(@intCast(1 + (if (span.words) |own| own.len / 8 else span.tokens.len) / nodes_of_step));
                     span.addTokens(tree.words);
                     try w.addExits(tree, w.loops.items[loop].sets[0], span.*);
@@ -203,13 +203,13 @@ pub const Walker = struct {
     }
 
     /// How bytes lead from a set into a loop, and then on in it.
-    fn pathInto(w: *Walker, set: u32, loop: *const Loop) run_module.Error![]const u8 {
+    fn pathInto(w: *Walker, set: u32, loop: *const Loop) run_module.Error!spans_module.Path {
         try w.fillRow(set);
         w.path.clearRetainingCapacity();
         const gpa = w.run.gpa;
         for (w.firsts[0..w.n_classes]) |byte| try w.path.append(gpa, loop.stateOf(w.setAfter(set, byte)));
         try w.path.appendSlice(gpa, w.tables.items[loop.table..][0 .. loop.n * w.n_classes]);
-        return w.path.items;
+        return .{ .classes = &w.classes, .n_classes = w.n_classes, .states = w.path.items };
     }
 
     /// Finds the sets after all bytes at once, where that is less work.
