@@ -276,8 +276,20 @@ pub const Run = struct {
     }
 
     fn stepAnywhere(r: *Run, set: u32, byte: u8) Error!u32 {
-        const begins = r.program.lexer.next(dfa.start, byte) != dfa.dead;
-        return r.stepBehind(set, if (begins) try r.endedIn(set) else .{ .from = 0, .to = 0 }, byte);
+        return r.stepBehind(set, if (r.mayBeginBehind(set, byte)) try r.endedIn(set) else .{ .from = 0, .to = 0 }, byte);
+    }
+
+    /// Whether in some text a lexeme that begins with the byte follows one that ends here.
+    fn mayBeginBehind(r: *const Run, set: u32, byte: u8) bool {
+        const lexer = &r.program.lexer;
+        const begun = lexer.next(dfa.start, byte);
+        if (begun == dfa.dead) return false;
+        for (r.of(set)) |one| {
+            if (one.state == nothing_pending) return true;
+            const list = lexer.matches[one.state];
+            if (list != 0 and r.program.follows_reach[list * lexer.nReach() + lexer.reaches[begun]]) return true;
+        }
+        return false;
     }
 
     /// The sets after some bytes, if lexemes may end anywhere: those that are `unknown` yet.
