@@ -149,17 +149,17 @@ pub fn addGrammars(b: *std.Build, shell: *std.Build.Module) void {
     }
 }
 
-/// Gives `engine` what is compiled for the target, and again for processors that are told at run time: the union of bitmaps, and
+/// Gives `engine` what is compiled for the target, and again for processors that are told at run time: loops over bitmaps, and
 /// what writes logits.
 pub fn addForProcessors(b: *std.Build, engine: *std.Build.Module) void {
-    const baseline = beside(b, engine, "native/src/engine/base/unite.zig");
-    engine.addImport("unite", baseline);
+    const baseline = beside(b, engine, "native/src/engine/base/blocks.zig");
+    engine.addImport("blocks", baseline);
     const target = engine.resolved_target.?;
     if (target.result.cpu.arch != .x86_64) return;
-    const avx2 = beside(b, engine, "native/src/engine/base/unite_avx2.zig");
+    const avx2 = beside(b, engine, "native/src/engine/base/blocks_avx2.zig");
     avx2.resolved_target = withFeatures(b, target, &.{.avx2});
-    avx2.addImport("unite", baseline);
-    engine.addImport("unite_avx2", avx2);
+    avx2.addImport("blocks", baseline);
+    engine.addImport("blocks_avx2", avx2);
     const avx512 = beside(b, engine, "native/src/engine/base/exclude_avx512.zig");
     avx512.resolved_target = withFeatures(b, target, &.{ .avx512f, .avx512dq, .avx512bw, .avx512vl });
     engine.addImport("exclude_avx512", avx512);

@@ -37,7 +37,7 @@ HERE = Path(__file__).resolve().parent
 RESULTS = WORK / "results.jsonl"
 COPIED = ("native", "tests/native", "tests/conformance", "tests/mutation", "android", "build.zig", "build.zig.zon")
 ROOTS = ("native/src/engine", "native/src/shell", "native/src")
-LEFT_OUT = re.compile(r"_test\.zig$|unicode_tables\.zig$|webassembly\.zig$|unite\.zig$|_avx\w+\.zig$")
+LEFT_OUT = re.compile(r"_test\.zig$|unicode_tables\.zig$|webassembly\.zig$|blocks\.zig$|_avx\w+\.zig$")
 ALIVE = ("survived", "not reached")
 GONE = "gone"
 """Was alive, in code that is another now."""

@@ -13,8 +13,8 @@ SOURCE = "native/src"
 MODULES = [
     ("native/src/library.zig", {"shell"}),
     ("native/src/message.zig", set[str]()),
-    ("native/src/engine/base/.*", {"message", "unite", "unite_avx2", "exclude_avx512"}),
-    ("native/src/engine/.*", {"message", "unite"}),
+    ("native/src/engine/base/.*", {"message", "blocks", "blocks_avx2", "exclude_avx512"}),
+    ("native/src/engine/.*", {"message", "blocks"}),
     ("native/src/shell/abi/header_test.zig", {"engine", "message", "header"}),
     ("native/src/shell/abi/.*", {"engine", "message", "config"}),
     ("native/src/shell/.*", {"engine", "message"}),
@@ -23,8 +23,8 @@ ROOTS = {
     "engine": "native/src/engine/engine.zig",
     "shell": "native/src/shell/shell.zig",
     "message": "native/src/message.zig",
-    "unite": "native/src/engine/base/unite.zig",
-    "unite_avx2": "native/src/engine/base/unite_avx2.zig",
+    "blocks": "native/src/engine/base/blocks.zig",
+    "blocks_avx2": "native/src/engine/base/blocks_avx2.zig",
     "exclude_avx512": "native/src/engine/base/exclude_avx512.zig",
 }
 ENTRY = "native/src/library.zig"

@@ -15,7 +15,7 @@ pub const alignment: std.mem.Alignment = .@"64";
 pub const Words = []align(alignment.toByteUnits()) u32;
 
 comptime {
-    std.debug.assert(alignment.toByteUnits() == @import("unite").alignment);
+    std.debug.assert(alignment.toByteUnits() == @import("blocks").alignment);
 }
 
 /// Words of a bitmap for the tokens 0 .. n_tokens-1: whole blocks of the widest code.
@@ -68,12 +68,12 @@ pub const sources_max = 16;
 
 /// Adds the tokens of all sources to `to`. All have the same length.
 pub fn unite(to: Words, sources: []const Words) void {
-    if (has_avx2_code and processor.hasAvx2()) return @import("unite_avx2").blocks(to, sources);
+    if (has_avx2_code and processor.hasAvx2()) return @import("blocks_avx2").unite(to, sources);
     uniteBaseline(to, sources);
 }
 
 noinline fn uniteBaseline(to: Words, sources: []const Words) void {
-    @import("unite").blocks(32, to, sources);
+    @import("blocks").unite(32, to, sources);
 }
 
 /// Adds a token.
@@ -91,41 +91,14 @@ pub inline fn has(words: []const u32, token: u32) bool {
     return words[token >> 5] >> @truncate(token) & 1 != 0;
 }
 
-/// Number of tokens. The baseline processor has no instruction for it: carry-save adders make one vector of eight, and bits are
-/// counted within its words (Warren, Hacker's Delight, 5-1; Harley and Seal).
-pub noinline fn count(words: Words) u32 {
-    var total = splat(0);
-    var ones = splat(0);
-    var twos = splat(0);
-    var fours = splat(0);
-    var i: usize = 0;
-    while (i < words.len) : (i += 8 * lanes) {
-        var of_two: [4]Vector = undefined;
-        for (&of_two, 0..) |*carry, j| carry.* = add(&ones, at(words, i + 2 * j * lanes).*, at(words, i + (2 * j + 1) * lanes).*);
-        const first = add(&twos, of_two[0], of_two[1]);
-        const second = add(&twos, of_two[2], of_two[3]);
-        total += bitsOf(add(&fours, first, second));
-    }
-    total = total * splat(8) + bitsOf(fours) * splat(4) + bitsOf(twos) * splat(2) + bitsOf(ones);
-    return @reduce(.Add, total);
+/// Number of tokens.
+pub fn count(words: Words) u32 {
+    if (has_avx2_code and processor.hasAvx2()) return @import("blocks_avx2").count(words);
+    return countBaseline(words);
 }
 
-/// The carry of a sum of three bits at each place; the sum itself stays in the first.
-inline fn add(sum: *Vector, a: Vector, b: Vector) Vector {
-    const differ = sum.* ^ a;
-    const carry = (sum.* & a) | (differ & b);
-    sum.* = differ ^ b;
-    return carry;
-}
-
-inline fn bitsOf(words: Vector) Vector {
-    var x = words;
-    x -= x >> splat5(1) & splat(0x55555555);
-    x = (x & splat(0x33333333)) + (x >> splat5(2) & splat(0x33333333));
-    x = (x + (x >> splat5(4))) & splat(0x0f0f0f0f);
-    x += x >> splat5(8);
-    x += x >> splat5(16);
-    return x & splat(0x3f);
+noinline fn countBaseline(words: Words) u32 {
+    return @import("blocks").count(lanes, words);
 }
 
 /// Writes the ids, ascending, as far as they fit; returns how many were written.
@@ -144,14 +117,6 @@ pub noinline fn list(words: []const u32, ids: []i32) usize {
 
 inline fn at(words: Words, i: usize) *Vector {
     return @ptrCast(@alignCast(words.ptr + i));
-}
-
-inline fn splat(value: u32) Vector {
-    return @splat(value);
-}
-
-inline fn splat5(value: u5) @Vector(lanes, u5) {
-    return @splat(value);
 }
 
 test "sets agree with single bits" {
@@ -179,6 +144,7 @@ test "sets agree with single bits" {
             expected += @intFromBool(in_any);
         }
         try std.testing.expectEqual(expected, count(c));
+        try std.testing.expectEqual(expected, countBaseline(c));
         var ids: [n_tokens]i32 = undefined;
         try std.testing.expectEqual(expected, list(c, &ids));
         for (ids[0..expected]) |id| unset(c, @intCast(id));

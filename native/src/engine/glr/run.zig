@@ -276,7 +276,8 @@ pub const Run = struct {
     }
 
     fn stepAnywhere(r: *Run, set: u32, byte: u8) Error!u32 {
-        return r.stepBehind(set, if (r.mayBeginBehind(set, byte)) try r.endedIn(set) else .{ .from = 0, .to = 0 }, byte);
+        if (r.mayBeginBehind(set, byte)) return r.stepBehind(set, try r.endedIn(set), byte);
+        return if (r.mayGoOn(set, byte)) r.stepBehind(set, .{ .from = 0, .to = 0 }, byte) else empty;
     }
 
     /// Whether in some text a lexeme that begins with the byte follows one that ends here.
@@ -295,9 +296,18 @@ pub const Run = struct {
     /// The sets after some bytes, if lexemes may end anywhere: those that are `unknown` yet.
     pub fn stepAll(r: *Run, set: u32, some: []const u8, row: []u32) Error!void {
         const ended = try r.endedIn(set);
+        try r.pool.watch.steps(@intCast(some.len));
         for (some, row) |byte, *to| if (to.* == unknown) {
-            to.* = if (byte < Parts.lead) try r.stepBehind(set, ended, byte) else empty;
+            const begins = ended.from != ended.to and r.program.lexer.next(dfa.start, byte) != dfa.dead;
+            to.* = if (byte < Parts.lead and (begins or r.mayGoOn(set, byte))) try r.stepBehind(set, ended, byte) else empty;
         };
+    }
+
+    /// Whether a pending lexeme goes on with the byte, for all that the lexer knows.
+    inline fn mayGoOn(r: *const Run, set: u32, byte: u8) bool {
+        const lexer = &r.program.lexer;
+        for (r.of(set)) |one| if (one.state != nothing_pending and lexer.next(@intCast(one.state), byte) != dfa.dead) return true;
+        return false;
     }
 
     inline fn stepBehind(r: *Run, set: u32, ended: Range, byte: u8) Error!u32 {

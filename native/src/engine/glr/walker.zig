@@ -49,6 +49,7 @@ pub const Walker = struct {
         table: usize,
 
         fn stateOf(loop: *const Loop, set: u32) u8 {
+            if (set == Run.empty) return spans_module.outside;
             for (loop.sets[0..loop.n], 0..) |known, state| if (known == set) return @intCast(state);
             return spans_module.outside;
         }
@@ -185,14 +186,28 @@ pub const Walker = struct {
     fn walkBelow(w: *Walker, tree: Tree, node: u32) void {
         const nodes = tree.trie.nodes;
         const marks = std.mem.sliceAsBytes(tree.words);
+        // The compiler cannot tell that marking leaves these as they are.
+        const sets = w.sets;
+        const n_classes = w.n_classes;
+        var rows = w.rows.items;
         const end = node + nodes[node].subtree;
         var at = node + 1;
-        while (at < end) : (at += 1) {
+        while (at < end) {
             const one = nodes[at];
-            w.depth = one.depth - 1;
-            if (w.tryPushByte(one.byte)) {
-                marks[one.place] |= one.mark;
-            } else at += one.subtree - 1;
+            const set = sets[one.depth - 1];
+            const cell = set * n_classes + w.classes[one.byte];
+            var next = rows[cell];
+            if (next == unknown) {
+                next = w.findFrom(set, cell, one.byte);
+                rows = w.rows.items;
+            }
+            if (next == Run.empty) {
+                at += one.subtree;
+                continue;
+            }
+            sets[one.depth] = next;
+            marks[one.place] |= one.mark;
+            at += 1;
         }
     }
 
@@ -206,9 +221,10 @@ pub const Walker = struct {
     fn pathInto(w: *Walker, set: u32, loop: *const Loop) run_module.Error!spans_module.Path {
         try w.fillRow(set);
         w.path.clearRetainingCapacity();
-        const gpa = w.run.gpa;
-        for (w.firsts[0..w.n_classes]) |byte| try w.path.append(gpa, loop.stateOf(w.setAfter(set, byte)));
-        try w.path.appendSlice(gpa, w.tables.items[loop.table..][0 .. loop.n * w.n_classes]);
+        const n = w.n_classes;
+        const path = try w.path.addManyAsSlice(w.run.gpa, (1 + loop.n) * n);
+        for (path[0..n], w.firsts[0..n]) |*state, byte| state.* = loop.stateOf(w.setAfter(set, byte));
+        @memcpy(path[n..], w.tables.items[loop.table..][0 .. loop.n * n]);
         return .{ .classes = &w.classes, .n_classes = w.n_classes, .states = w.path.items };
     }
 
