@@ -25,6 +25,8 @@ pub const GraphKey = struct {
     configurations: graph.Configurations,
     nodes: [nodes_max]u32 = undefined,
     n_nodes: u32 = 0,
+    /// The least of the nodes and one: 0 is the root's.
+    least: u32 = std.math.maxInt(u32),
     /// [hash of a node]: its number and one, or 0; written once there are more than `listed_max`.
     slots: [n_slots]u16 = undefined,
     n_written: u32 = 0,
@@ -49,7 +51,7 @@ pub const GraphKey = struct {
         return .{ .pool = pool, .limits = limits, .configurations = .of(pool, at) };
     }
 
-    pub fn next(key: *GraphKey) u32 {
+    pub inline fn next(key: *GraphKey) u32 {
         if (key.n_repeats > 0) {
             key.n_repeats -= 1;
             return key.repeats[key.n_repeats];
@@ -93,13 +95,22 @@ pub const GraphKey = struct {
         return key.configurations.single == null and key.configurations.next_cell != graph.last;
     }
 
-    fn add(key: *GraphKey, node: u32) bool {
-        if (key.numberOf(node)) |number| {
-            if (key.n_repeats == repeats_max) return false;
-            key.repeats[key.n_repeats] = number | repeat_bit;
-            key.n_repeats += 1;
-            return true;
-        }
+    /// A node lies behind those below it, so that along a stack each is before all that were met: then none is looked through.
+    inline fn add(key: *GraphKey, node: u32) bool {
+        if (node +% 1 >= key.least) return key.addMet(node);
+        key.least = node +% 1;
+        return key.addNew(node);
+    }
+
+    noinline fn addMet(key: *GraphKey, node: u32) bool {
+        const number = key.numberOf(node) orelse return key.addNew(node);
+        if (key.n_repeats == repeats_max) return false;
+        key.repeats[key.n_repeats] = number | repeat_bit;
+        key.n_repeats += 1;
+        return true;
+    }
+
+    inline fn addNew(key: *GraphKey, node: u32) bool {
         if (key.n_nodes == nodes_max) return false;
         key.nodes[key.n_nodes] = node;
         key.n_nodes += 1;
@@ -124,7 +135,7 @@ pub const GraphKey = struct {
     }
 
     /// Puts the last node into `slots`, and all before it once they are more than `listed_max`.
-    fn list(key: *GraphKey) void {
+    noinline fn list(key: *GraphKey) void {
         const is_first = key.n_nodes == listed_max + 1;
         if (is_first) @memset(&key.slots, 0);
         for (if (is_first) 0 else key.n_nodes - 1..key.n_nodes) |number| {
