@@ -215,6 +215,12 @@ pub const Run = struct {
         return r.configurations.items[range.from..range.to];
     }
 
+    /// The lexer's state in a set's configuration, if it has one in which a lexeme is pending, and not counted.
+    pub fn onlyState(r: *const Run, set: u32) ?u16 {
+        const all = r.of(set);
+        return if (all.len == 1 and all[0].state != nothing_pending and all[0].state < first_place) @intCast(all[0].state) else null;
+    }
+
     /// Whether a byte seems to lead from a set to itself, at a glance: each lexeme stays where it is, or has just begun.
     pub fn mayStay(r: *const Run, set: u32, byte: u8) bool {
         const lexer = &r.program.lexer;

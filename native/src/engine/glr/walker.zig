@@ -31,6 +31,8 @@ pub const Walker = struct {
     /// [class]: the least of its bytes, and how many they are.
     firsts: [256]u8 = undefined,
     sizes: [256]u16 = @splat(0),
+    /// [lexer state]: what `stayingBytes` tells of the sets with this state alone, or `uncounted`.
+    staying: ArrayList(u16) = .empty,
     /// [set]: its loop in `loops`, or `no_loop`; null before it was looked for.
     of_sets: ArrayList(?u32) = .empty,
     loops: ArrayList(Loop) = .empty,
@@ -40,6 +42,8 @@ pub const Walker = struct {
     path: ArrayList(u8) = .empty,
 
     const unknown = Run.unknown;
+    /// Rows that are made with the one that is wanted.
+    const rows_ahead = 15;
 
     /// A set that many bytes lead back to, at once or by sets that lead to it alone: inside a character of several bytes.
     const Loop = struct {
@@ -108,6 +112,7 @@ pub const Walker = struct {
     }
 
     pub fn deinit(w: *Walker, gpa: Allocator) void {
+        w.staying.deinit(gpa);
         inline for (lists) |name| @field(w, name).deinit(gpa);
     }
 
@@ -115,7 +120,7 @@ pub const Walker = struct {
 
     /// Memory that the walker has.
     pub fn held(w: *const Walker) usize {
-        var total: usize = 0;
+        var total: usize = std.mem.sliceAsBytes(w.staying.allocatedSlice()).len;
         inline for (lists) |name| total += std.mem.sliceAsBytes(@field(w, name).allocatedSlice()).len;
         return total;
     }
@@ -235,6 +240,7 @@ pub const Walker = struct {
         try w.grow();
     }
 
+    const uncounted = std.math.maxInt(u16);
     const no_loop = std.math.maxInt(u32);
     /// So many bytes lead back to a set at once.
     const loop_least = 8;
@@ -254,18 +260,14 @@ pub const Walker = struct {
     }
 
     fn findLoop(w: *Walker, set: u32) run_module.Error!u32 {
-        var n_back: usize = 0;
-        for (w.firsts[0..w.n_classes], w.sizes[0..w.n_classes]) |byte, size| {
-            if (w.run.mayStay(set, byte)) n_back += size;
-        }
-        if (n_back < loop_least) return no_loop;
+        if (try w.stayingBytes(set) < loop_least) return no_loop;
         try w.fillRow(set);
         var loop: Loop = .{ .sets = undefined, .n = 1, .table = w.tables.items.len };
         loop.sets[0] = set;
         if (w.run.endsAnywhere()) for (w.firsts[0..w.n_classes]) |byte| {
             if (byte >= 0x80 and w.setAfter(set, byte) != Run.empty) _ = try w.leadsBack(&loop, w.setAfter(set, byte), 3);
         };
-        n_back = 0;
+        var n_back: usize = 0;
         for (loop.sets[0..loop.n], 0..) |from, state| for (w.firsts[0..w.n_classes], w.sizes[0..w.n_classes]) |byte, size| {
             // Other bytes are not asked for where each takes a step of its own.
             const is_asked = w.run.endsAnywhere() or w.run.mayStay(set, byte);
@@ -276,6 +278,23 @@ pub const Walker = struct {
         if (n_back < loop_least) return no_loop;
         try w.loops.append(w.run.gpa, loop);
         return @intCast(w.loops.items.len - 1);
+    }
+
+    /// So many bytes seem to lead back to the set.
+    fn stayingBytes(w: *Walker, set: u32) Allocator.Error!u16 {
+        const state = w.run.onlyState(set) orelse return w.countStaying(set);
+        if (w.staying.items.len == 0) try w.staying.appendNTimes(w.run.gpa, uncounted, w.run.program.lexer.nStates());
+        const known = &w.staying.items[state];
+        if (known.* == uncounted) known.* = w.countStaying(set);
+        return known.*;
+    }
+
+    fn countStaying(w: *const Walker, set: u32) u16 {
+        var n: u16 = 0;
+        for (w.firsts[0..w.n_classes], w.sizes[0..w.n_classes]) |byte, size| {
+            if (w.run.mayStay(set, byte)) n += size;
+        }
+        return n;
     }
 
     /// Whether all bytes after a set lead back to a loop, within `n_max` of them; then it is put there.
@@ -345,6 +364,6 @@ pub const Walker = struct {
     /// A row for each set.
     fn grow(w: *Walker) Allocator.Error!void {
         const n = w.run.sets.items.len * w.n_classes;
-        if (n > w.rows.items.len) try w.rows.appendNTimes(w.run.gpa, unknown, n - w.rows.items.len);
+        if (n > w.rows.items.len) try w.rows.appendNTimes(w.run.gpa, unknown, n - w.rows.items.len + rows_ahead * w.n_classes);
     }
 };
