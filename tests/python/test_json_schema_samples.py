@@ -68,3 +68,10 @@ def test_instances_are_accepted_exactly_when_they_are_valid(
     assert not invalid_taken
     assert valid_refused - REFUSED == (SPELT | OUT_OF_ORDER if order == "declared" else SPELT)
     assert refused <= REFUSED
+
+
+def test_a_listed_integer_is_taken_with_a_fraction_of_zero_by_option(vocabulary: Vocabulary) -> None:
+    problem = next(problem for problem in problems() if problem["id"] in SPELT)
+    constraint = Constraint.json_schema(vocabulary, problem["schema"], integer_fraction=True)
+    for test in problem["tests"]:
+        assert accepts(constraint, json.dumps(test["data"], ensure_ascii=False)) == test["valid"]

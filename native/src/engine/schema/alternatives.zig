@@ -365,7 +365,11 @@ pub const Alternatives = struct {
         const arena = a.arena.allocator();
         var kept: ArrayList([]const u8) = .empty;
         for (values) |value| {
-            if (spelling.classOf(value) == from.class and try a.holds(from, value)) try kept.append(arena, value);
+            if (spelling.classOf(value) != from.class or !try a.holds(from, value)) continue;
+            try kept.append(arena, value);
+            const is_integer = from.class == .number and std.mem.findAny(u8, value, ".e") == null;
+            // The values are sorted, and none lies between the two spellings.
+            if (is_integer and a.schema.form.integer_fraction) try kept.append(arena, try std.mem.concat(arena, u8, &.{ value, ".0" }));
         }
         return if (kept.items.len == 0) null else .{ .listed = kept.items };
     }

@@ -561,7 +561,7 @@ fn findValues(a: anytype, goal: GoalId) Error!Possible {
     var listing: Listing = .{ .arena = arena };
     var is_many = false;
     for (std.enums.values(Class)) |class| for (try a.of(goal, class)) |id| switch (a.all.items[id].*) {
-        .listed => |listed| for (listed) |text| try listing.put(try a.text(text)),
+        .listed => |listed| for (listed) |text| try listing.put(try a.text(if (class == .number) canonicalNumber(text) else text)),
         .number => |numbers| {
             if (numbers.isEndless()) return .endless;
             if (!try addNumbers(a, numbers, &listing)) is_many = true;
