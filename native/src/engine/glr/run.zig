@@ -282,8 +282,9 @@ pub const Run = struct {
     }
 
     fn stepAnywhere(r: *Run, set: u32, byte: u8) Error!u32 {
-        if (r.mayBeginBehind(set, byte)) return r.stepBehind(set, try r.endedIn(set), byte);
-        return if (r.mayGoOn(set, byte)) r.stepBehind(set, .{ .from = 0, .to = 0 }, byte) else empty;
+        const begins = r.mayBeginBehind(set, byte);
+        if (!begins and !r.mayGoOn(set, byte)) return empty;
+        return r.stepBehind(set, if (begins) try r.endedIn(set) else .{ .from = 0, .to = 0 }, byte);
     }
 
     /// Whether in some text a lexeme that begins with the byte follows one that ends here.
