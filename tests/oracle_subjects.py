@@ -329,7 +329,7 @@ def of_tags(constraint: dict[str, Any]) -> tags.Recognizer:
         raise NotKnown("MessagePack") from error
     if "tags" not in descriptor:
         raise NotKnown("the notation of others")
-    if '{"token":' in json.dumps(descriptor) or "<|" in json.dumps(descriptor):
+    if any(sign in json.dumps(descriptor) for sign in ('{"token":', '"token_tree":', "<|")):
         raise NotKnown("tokens that stand for themselves")
     parts = []
     for tag in descriptor["tags"]:

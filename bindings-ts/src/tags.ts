@@ -2,14 +2,15 @@
 
 import type { JsonDraft, JsonOrder, JsonSpace } from "./json-schema.js";
 import { encodeUnicode } from "./memory.js";
+import type { TokenTreePayload } from "./token-tree.js";
 
 /** A text, or a token by its number or text. */
 export type TagMarker = string | { token: number | string };
 
 /**
  * A part of a text: where free text has `begin`, a text of one language follows, and then `end`. The language is given
- * by one of the others; `ebnf` is XGrammar's. Without an `end` the part ends before the first byte that does not
- * continue it.
+ * by one of the others; `ebnf` is XGrammar's. Without an `end` the part ends before the first byte or token that does
+ * not continue it.
  */
 export interface Tag {
   begin: TagMarker;
@@ -24,6 +25,8 @@ export interface Tag {
   gbnf?: string | undefined;
   ebnf?: string | undefined;
   choices?: readonly string[] | undefined;
+  /** Of one descriptor, without a trigger: its tokens follow the token that ends `begin`. */
+  token_tree?: TokenTreePayload | undefined;
   /** Instead of a language: one or more parts that follow each other, with `separator` in between. */
   tags?: readonly Tag[] | undefined;
   separator?: TagMarker | undefined;

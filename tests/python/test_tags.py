@@ -263,7 +263,7 @@ def test_structural_tags_of_xgrammar(descriptor: dict[str, Any], texts: list[str
         (GrammarError, {"tags": [Tag("<", regex="a", lark="b")]}, "tags[0].lark: the part is already given"),
         (GrammarError, {"tags": [Tag("<", regex="(")]}, "tags[0]: "),
         (GrammarError, {"tags": [Tag("a", regex="a"), Tag("<", regex="[^\\s\\S]")]}, "tags[1]: "),
-        (GrammarError, {"tags": [Tag("<", gbnf="root ::= <[0]>")]}, "tags[0]: a grammar that names tokens"),
+        (GrammarError, {"tags": [Tag("<", gbnf="root ::= <[9]>")]}, "tags[0]: 1:12: there is no token 9"),
         (GrammarError, {"tags": [Tag("<", json_schema=False)]}, "tags[0]: "),
         (GrammarError, {"tags": [Tag("<", choices=[])]}, "tags[0]: there is no choice"),
         (GrammarError, {"tags": [Tag("<a", regex="a"), Tag("<", regex="a")]}, 'begin: "<a" contains tags[1].begin "<"'),
@@ -293,6 +293,7 @@ def test_structural_tags_of_xgrammar(descriptor: dict[str, Any], texts: list[str
         (GrammarError, {"tags": ""}, "byte 0 of the descriptor"),
         (TypeError, {"tags": [1]}, "tags[0]"),
         (TypeError, {"tags": [Tag(1, regex="a")]}, "tags[0].begin"),  # type: ignore[arg-type]
+        (TypeError, {"tags": [Tag("<", token_tree=[1])]}, "tags[0].token_tree"),  # type: ignore[arg-type]
         (TypeError, {"tags": {"tags": {1, 2}}}, "tags"),
     ],
 )

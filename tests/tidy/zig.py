@@ -48,7 +48,7 @@ ENGINE = {
     "glr": "lr schema language mask vocabulary contract base platform",
     "schema": "mask language vocabulary contract base platform",
     "tags": "language mask vocabulary contract base platform",
-    "recognizer": "tags lr glr schema language mask vocabulary contract sampling base platform",
+    "recognizer": "tags trie lr glr schema language mask vocabulary contract sampling base platform",
     "constraint": "recognizer trie vocabulary contract sampling base",
 }
 SHELL = {

@@ -9,6 +9,7 @@ from typing import Any
 
 from eliza_inference._arguments import instance, kind_of, several, utf8
 from eliza_inference.json_schema import JsonSchema, schema_text
+from eliza_inference.token_tree import TokenTree
 
 __all__ = ["Tag", "TagMarker"]
 
@@ -21,7 +22,8 @@ class Tag:
     """A part of a text: where free text has `begin`, a text of one language follows, and then `end`.
 
     The language is given by one of the others, which mean what the constructors of `Constraint` with these names
-    mean; `ebnf` is XGrammar's. Without an `end` the part ends before the first byte that does not continue it.
+    mean; `ebnf` is XGrammar's. A `token_tree` has one descriptor, without a trigger: its tokens follow the token that
+    ends `begin`. Without an `end` the part ends before the first byte or token that does not continue it.
     `schema_options` are those of `Constraint.json_schema`, by name. Instead of a language, `tags` may be one or more
     parts that follow each other with `separator` in between, each with its own `begin` and `end`. With a `style`, an
     object of the `json_schema` is written as parameters: "qwen_xml", "minimax_xml", "deepseek_xml", "glm_xml".
@@ -35,6 +37,7 @@ class Tag:
     gbnf: str | None = None
     ebnf: str | None = None
     choices: Sequence[str] | None = None
+    token_tree: TokenTree | Mapping[str, Any] | None = None
     schema_options: Mapping[str, Any] | None = None
     style: str | None = None
     tags: Sequence[Tag] | None = None
@@ -54,7 +57,7 @@ def descriptor_bytes(
         listed = [_tag(f"tags[{at}]", tag) for at, tag in enumerate(several("tags", tags, "tags"))]
         tags = {"tags": listed, **{key: value for key, value in options.items() if value is not None}}
     try:
-        text = json.dumps(tags, ensure_ascii=False)
+        text = json.dumps(tags, ensure_ascii=False, default=_written)
     except (TypeError, ValueError) as error:
         raise TypeError(f"tags: {error}") from error
     return utf8("tags", text)
@@ -76,7 +79,16 @@ def _tag(where: str, tag: Tag) -> dict[str, Any]:
             value = [_tag(f"{where}.tags[{at}]", one) for at, one in enumerate(inner)]
         elif isinstance(value, Mapping):
             value = dict(value)
+        elif field.name == "token_tree":
+            instance(f"{where}.token_tree", value, TokenTree)
         elif not isinstance(value, str):
             raise TypeError(f"{where}.{field.name}: expected a str, got {kind_of(value)}")
         said[field.name] = value
     return said
+
+
+def _written(value: object) -> dict[str, Any]:
+    """What `json` cannot write by itself."""
+    if isinstance(value, TokenTree):
+        return value._to_object()
+    raise TypeError(f"JSON has no {kind_of(value)}")

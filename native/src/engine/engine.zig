@@ -69,6 +69,7 @@ pub const tags = @import("tags/tags.zig");
 pub const free_text = @import("tags/free_text.zig");
 pub const end_text = @import("tags/end_text.zig");
 pub const tag_symbols = @import("tags/symbols.zig");
+pub const token_tree = @import("recognizer/token_tree.zig");
 pub const language = @import("recognizer/language.zig");
 pub const recognizer = @import("recognizer/recognizer.zig");
 pub const recognizer_state = @import("recognizer/state.zig");

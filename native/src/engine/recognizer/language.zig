@@ -29,6 +29,7 @@ const MaskContext = @import("../mask/context.zig").MaskContext;
 const JsonSchema = @import("../schema/json_schema.zig").JsonSchema;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 const Tags = @import("../tags/tags.zig").Tags;
+const TokenTree = @import("token_tree.zig").TokenTree;
 
 /// A compiled language. Immutable but for the tables that `computeMask` adds.
 pub const Language = union(enum) {
@@ -38,6 +39,7 @@ pub const Language = union(enum) {
     ambiguous: Ambiguous,
     json_schema: JsonSchema,
     tags: Tags(Language),
+    token_tree: TokenTree,
 
     /// Frees what it owns; its arrays unless they are mapped.
     pub fn deinit(language: *Language, gpa: Allocator, arrays: Arrays) void {
@@ -178,7 +180,7 @@ pub const Language = union(enum) {
     pub fn limitKept(language: *Language, bytes_max: usize) void {
         switch (language.*) {
             inline .json_schema, .ambiguous, .tags => |*one| one.limitKept(bytes_max),
-            .choices, .regex, .grammar => {},
+            .choices, .regex, .grammar, .token_tree => {},
         }
     }
 

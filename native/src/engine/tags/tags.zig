@@ -71,6 +71,8 @@ pub fn Tags(comptime Language: type) type {
         ends: []EndText,
         /// In texts around parts.
         named: NamedTokens,
+        /// Whether a part names tokens, too.
+        parts_name_tokens: bool,
         count: Count,
         /// What it was compiled from. Owned.
         source: []const u8,
@@ -178,15 +180,16 @@ pub fn Tags(comptime Language: type) type {
             flags: Flags,
             text: ?[]const u8,
         ) Error!?Position {
-            const symbol = t.named.symbolOf(token) orelse return if (text) |bytes| t.advance(gpa, pool, from, bytes) else null;
+            const symbol = t.named.symbolOf(token);
+            if (symbol == null and !t.parts_name_tokens) return if (text) |bytes| t.advance(gpa, pool, from, bytes) else null;
             const run: Run = .{ .tags = t, .gpa = gpa, .pool = pool };
             const place = t.placeOf(from);
-            const next = try run.stepNamed(&place, token, symbol, flags, text) orelse return null;
+            const next = try run.stepToken(&place, token, symbol, flags, text) orelse return null;
             return try t.positionOf(&next);
         }
 
         pub fn namesTokens(t: *const Self) bool {
-            return t.named.symbols.len > 0;
+            return t.parts_name_tokens or t.named.symbols.len > 0;
         }
 
         pub noinline fn takesTokens(t: *const Self, gpa: Allocator, pool: *Pool, at: Position) Error!bool {
@@ -195,9 +198,9 @@ pub fn Tags(comptime Language: type) type {
             const run: Run = .{ .tags = t, .gpa = gpa, .pool = pool };
             const place = t.placeOf(at);
             for (t.named.ids, t.named.symbols) |token, symbol| {
-                if (try run.stepNamed(&place, token, symbol, .{}, null) != null) return true;
+                if (try run.stepToken(&place, token, symbol, .{}, null) != null) return true;
             }
-            return false;
+            return run.namesTokens(&place) and try t.parts[place.part].language.takesTokens(gpa, pool, place.sub);
         }
 
         pub noinline fn canStop(t: *const Self, gpa: Allocator, pool: *Pool, at: Position) Error!bool {
@@ -214,7 +217,7 @@ pub fn Tags(comptime Language: type) type {
             if (place.mode == in_part and t.endOf(&place).text.len > 0) {
                 try t.findInPart(context, run, &place, scratch);
             } else {
-                var walker: Walker = try .init(run, &place, scratch);
+                var walker: Walker = try .init(context, run, &place, scratch);
                 context.computeByWalk(&walker, can_stop, scratch, &pool.watch) catch |e| return walker.failure orelse e;
                 if (walker.failure) |failed| return failed;
             }
@@ -324,38 +327,62 @@ pub fn Tags(comptime Language: type) type {
                 };
             }
 
-            /// A token that is named. It is what a text around parts has there or, in a part, what it spells.
-            fn stepNamed(run: Run, place: *const Place, token: u32, symbol: Symbol, flags: Flags, text: ?[]const u8) Error!?Place {
-                const t = run.tags;
+            /// A token. If it is named, with a symbol, it is that around parts; in a part it is that of the end text first,
+            /// then itself if the part names it, and what it spells.
+            fn stepToken(run: Run, place: *const Place, token: u32, symbol: ?Symbol, flags: Flags, text: ?[]const u8) Error!?Place {
                 if (place.mode == finished) return null;
                 if (place.mode != in_part) {
+                    const named = symbol orelse return run.afterText(place, text);
                     // An end token would be the end, but where nothing else is meant.
-                    if (flags.end_of_generation and place.mode < t.free.first_closing) return null;
-                    return run.stepFree(place, symbol);
+                    if (flags.end_of_generation and place.mode < run.tags.free.first_closing) return null;
+                    return run.stepFree(place, named);
                 }
-                const end = t.endOf(place);
-                const taken = if (text == null) try run.takeNamed(place, token, flags) else null;
-                if (end.text.len > 0) {
+                const end = run.tags.endOf(place);
+                const itself = try run.take(place, token, flags, null);
+                if (symbol) |named| if (end.text.len > 0) {
                     var after = place.*;
-                    after.read = end.after(place.read, symbol);
-                    if (place.sub.state != none and symbol == end.text[0] and try run.canStop(place)) after.read |= 2;
-                    after.sub = taken orelse .{ .state = none };
+                    after.read = end.after(place.read, named);
+                    if (place.sub.state != none and named == end.text[0] and try run.canStop(place)) after.read |= 2;
+                    after.sub = itself orelse .{ .state = none };
                     if (end.isRead(after.read)) return run.behind(place);
                     if (after.read != 0) return after;
-                }
-                if (taken) |sub| {
-                    var next = place.*;
-                    next.sub = sub;
-                    next.read = 0;
-                    return next;
-                }
-                if (text) |bytes| {
-                    var next = place.*;
-                    if (try run.follow(&next, bytes)) return next;
-                }
-                if (end.text.len > 0 or !try run.canStop(place)) return null;
+                };
+                if (itself) |sub| return try run.stepNamed(place, token, flags, text, sub);
+                if (try run.afterText(place, text)) |next| return next;
+                if (symbol == null or end.text.len > 0 or !try run.canStop(place)) return null;
                 const outside = run.behind(place);
-                return run.stepNamed(&outside, token, symbol, flags, null);
+                return run.stepToken(&outside, token, symbol, flags, null);
+            }
+
+            /// A token that the part names, after which its position is `itself`. Unless its bytes have the end text, the part
+            /// goes on with both: with the token, and with what it spells.
+            fn stepNamed(run: Run, place: *const Place, token: u32, flags: Flags, text: ?[]const u8, itself: Position) Error!Place {
+                var next = place.*;
+                next.read = 0;
+                next.sub = itself;
+                const bytes = text orelse return next;
+                const has_end = run.tags.endOf(place).text.len > 0;
+                const spelled = try run.afterText(place, bytes) orelse return next;
+                if (has_end and try run.endsWithin(place, bytes)) return spelled;
+                if (has_end) next.read = spelled.read;
+                next.sub = (try run.take(place, token, flags, bytes)).?;
+                return next;
+            }
+
+            /// After a text; null if there is none, or it cannot follow.
+            fn afterText(run: Run, place: *const Place, text: ?[]const u8) Error!?Place {
+                var next = place.*;
+                return if (text != null and try run.follow(&next, text.?)) next else null;
+            }
+
+            /// Whether a text, which can follow, has the end of the part in it.
+            fn endsWithin(run: Run, place: *const Place, text: []const u8) Error!bool {
+                var at = place.*;
+                for (text) |byte| {
+                    at = (try run.step(&at, byte)).?;
+                    if (at.mode != in_part) return true;
+                }
+                return false;
             }
 
             /// Byte by byte. False: no text goes on like that.
@@ -424,11 +451,16 @@ pub fn Tags(comptime Language: type) type {
                 return .{ .mode = mode, .n_parts = @min(place.n_parts + 1, count.last()) };
             }
 
-            /// The part's position after a control token that it names; null if it does not go on so.
-            fn takeNamed(run: Run, place: *const Place, token: u32, flags: Flags) Error!?Position {
-                const language = &run.tags.parts[place.part].language;
-                if (place.sub.state == none or !language.namesTokens()) return null;
-                return language.advanceToken(run.gpa, run.pool, place.sub, token, flags, null);
+            /// Whether the part goes on, and names tokens.
+            fn namesTokens(run: Run, place: *const Place) bool {
+                return place.mode == in_part and place.sub.state != none and run.tags.parts[place.part].language.namesTokens();
+            }
+
+            /// The position of a part that names tokens after one of them and, with a text, after what it spells. Null if
+            /// the part does not go on so.
+            fn take(run: Run, place: *const Place, token: u32, flags: Flags, text: ?[]const u8) Error!?Position {
+                if (!run.namesTokens(place)) return null;
+                return run.tags.parts[place.part].language.advanceToken(run.gpa, run.pool, place.sub, token, flags, text);
             }
 
             /// Takes bytes at once in which a part surely does not end: how many, and 0 if they cannot follow. Null:
@@ -460,7 +492,7 @@ pub fn Tags(comptime Language: type) type {
             bitmap.clear(builder.words);
             const places = try scratch.places(Place, context.gpa);
             if (place.sub.state != none) {
-                try t.addPart(context, run.pool, place, builder.words);
+                try t.addPart(context, run, place, builder.words);
                 try t.tryAll(context, run, place, 0, places, builder.words);
             }
             var rest = place.read;
@@ -473,19 +505,23 @@ pub fn Tags(comptime Language: type) type {
         fn tryNamed(t: *const Self, tokens: *const Tokens, run: Run, place: *const Place, words: bitmap.Words) Error!void {
             for (t.named.ids, t.named.symbols) |token, symbol| {
                 const text = if (tokens.isText(token)) tokens.bytesOf(token) else null;
-                const is_legal = try run.stepNamed(place, token, symbol, tokens.flagsOf(token), text) != null;
+                const is_legal = try run.stepToken(place, token, symbol, tokens.flagsOf(token), text) != null;
                 if (is_legal) bitmap.set(words, token) else bitmap.unset(words, token);
             }
         }
 
-        fn addPart(t: *Self, context: *const MaskContext, pool: *Pool, place: *const Place, words: bitmap.Words) Error!void {
+        /// The tokens with which the part goes on. An end token is one of them only if the part names it.
+        fn addPart(t: *Self, context: *const MaskContext, run: Run, place: *const Place, words: bitmap.Words) Error!void {
             const part = &t.parts[place.part];
             const scratch = try part.scratches.take();
             defer part.scratches.giveBack(scratch);
-            _ = try part.language.computeMask(context, pool, place.sub, scratch);
+            _ = try part.language.computeMask(context, run.pool, place.sub, scratch);
             const mask = &scratch.mask;
-            if (mask.words) |own| bitmap.copy(words, own) else for (mask.ids) |id| bitmap.set(words, @intCast(id));
-            if (mask.can_stop) for (context.trie.end_tokens) |id| bitmap.unset(words, @intCast(id));
+            if (mask.words) |own| bitmap.unite(words, &.{own}) else for (mask.ids) |id| bitmap.set(words, @intCast(id));
+            if (mask.can_stop) for (context.trie.end_tokens) |id| {
+                const token: u32 = @intCast(id);
+                if (try run.take(place, token, context.tokens.flagsOf(token), null) == null) bitmap.unset(words, token);
+            };
         }
 
         /// Those in which an end text, of which `n_read` bytes are read, can lie. What tokens begin with alike is tried once.
@@ -513,7 +549,8 @@ pub fn Tags(comptime Language: type) type {
                     }
                 }
                 before = text;
-                if (n_taken == text.len) bitmap.set(words, token) else bitmap.unset(words, token);
+                const is_legal = n_taken == text.len or try run.take(place, token, context.tokens.flagsOf(token), null) != null;
+                if (is_legal) bitmap.set(words, token) else bitmap.unset(words, token);
             }
         }
 
@@ -525,6 +562,7 @@ pub fn Tags(comptime Language: type) type {
 
         /// What mask/walk.zig walks with: in free text along its automaton, in parts byte by byte.
         const Walker = struct {
+            context: *const MaskContext,
             run: Run,
             places: []Place,
             /// A state of free text with as many parts as at first, or `elsewhere`: then it is in `places`.
@@ -538,9 +576,10 @@ pub fn Tags(comptime Language: type) type {
 
             const elsewhere = std.math.maxInt(u32);
 
-            fn init(run: Run, place: *const Place, scratch: *Scratch) Error!Walker {
+            fn init(context: *const MaskContext, run: Run, place: *const Place, scratch: *Scratch) Error!Walker {
                 const t = run.tags;
                 const w: Walker = .{
+                    .context = context,
                     .run = run,
                     .places = try scratch.places(Place, run.gpa),
                     .states = scratch.states,
@@ -568,11 +607,16 @@ pub fn Tags(comptime Language: type) type {
 
             /// Called at the place where the walk began.
             pub fn addNamed(w: *Walker, tokens: *const Tokens, words: bitmap.Words) void {
-                const state = w.states[0];
-                const place: Place = if (state == elsewhere) w.places[0] else .{ .mode = state, .n_parts = w.n_parts };
-                w.run.tags.tryNamed(tokens, w.run, &place, words) catch |e| {
+                w.tryNamed(tokens, words) catch |e| {
                     w.failure = e;
                 };
+            }
+
+            fn tryNamed(w: *Walker, tokens: *const Tokens, words: bitmap.Words) Error!void {
+                const t = @constCast(w.run.tags);
+                const place = &w.places[0];
+                if (w.run.namesTokens(place)) try t.addPart(w.context, w.run, place, words);
+                try t.tryNamed(tokens, w.run, place, words);
             }
 
             noinline fn tryPushAny(w: *Walker, byte: u8) bool {

@@ -32,6 +32,7 @@ const parameters = @import("parameters/parameters.zig");
 const Style = @import("parameters/style.zig").Style;
 const tags = @import("tags/descriptor.zig");
 const free_text = @import("tags/automaton.zig");
+const TokenTree = @import("engine").token_tree.TokenTree;
 const EndText = @import("engine").end_text.EndText;
 const end_bytes_max = @import("engine").end_text.end_bytes_max;
 const Symbol = @import("engine").tag_symbols.Symbol;
@@ -57,6 +58,8 @@ pub const Source = union(enum) {
     parameters: struct { text: []const u8, style: Style, options: SchemaOptions },
     /// Free text with parts in it: a descriptor in JSON or MessagePack (native/TAGS.md).
     tags: []const u8,
+    /// A part of that: a payload in JSON or MessagePack.
+    token_tree: []const u8,
 };
 
 /// The header's compile options.
@@ -152,6 +155,7 @@ fn languageOf(
         },
         .parameters => |p| parameters.compile(gpa, arena, vocabulary, trie, p.text, p.style, &p.options, notes, budget, diag),
         .tags => |descriptor| .{ .tags = try compileTags(gpa, arena, vocabulary, trie, descriptor, notes, budget, diag) },
+        .token_tree => |payload| .{ .token_tree = try compileTokenTree(gpa, vocabulary, payload, diag) },
     };
 }
 
@@ -181,20 +185,19 @@ fn compileTags(
         for (parts.items) |*part| part.deinit(gpa);
         parts.deinit(gpa);
     }
+    var parts_name_tokens = false;
     for (descriptor.tags, automaton.behind) |*tag, behind| {
         const end = try endOf(gpa, &ends, tag, diag);
         const n_notes = notes.items.len;
         const source = try sourceOf(arena, tag) orelse return diag.fail(.grammar, "{s}: no part is given", .{tag.place});
         var language = languageOf(gpa, arena, vocabulary, trie, source, notes, budget, diag) catch |e| return inTag(tag, e, diag);
         errdefer language.deinit(gpa, .owned);
-        if (tag.style == null and language == .ambiguous and !language.ambiguous.named.isEmpty()) {
-            return diag.fail(.grammar, "{s}: a grammar that names tokens is not served as a part", .{tag.place});
-        }
         if (language == .ambiguous and !language.ambiguous.limits.isEmpty()) {
             language.ambiguous.limits.deinit(gpa);
             language.ambiguous.limits = .{};
             try notes.append(arena, "max_tokens is not enforced: a part is read by its bytes");
         }
+        parts_name_tokens = parts_name_tokens or language.namesTokens();
         for (notes.items[n_notes..]) |*note| note.* = try std.fmt.allocPrint(arena, "{s}: {s}", .{ tag.place, note.* });
         try parts.append(gpa, .init(gpa, trie, language, end, behind));
     }
@@ -210,10 +213,21 @@ fn compileTags(
         .parts = try parts.toOwnedSlice(gpa),
         .ends = owned_ends,
         .named = named,
+        .parts_name_tokens = parts_name_tokens,
         .gpa = gpa,
         .count = descriptor.count,
         .source = source,
     };
+}
+
+fn compileTokenTree(gpa: Allocator, vocabulary: *const Vocabulary, payload: []const u8, diag: *Diagnostic) Error!TokenTree {
+    const constraint = try Constraint.createTokenTrie(gpa, vocabulary, payload, diag);
+    defer constraint.release();
+    const trie = constraint.tokenTrie().?;
+    const n = trie.descriptors.len;
+    if (n > 1) return diag.fail(.payload, "descriptors: expected one, found {d}", .{n});
+    if (!trie.isInOrder()) return diag.fail(.payload, "descriptors[0].trigger: the tag's begin text opens the part", .{});
+    return .{ .trie = trie.retain() };
 }
 
 /// The number of an end text; equal ones are one.
@@ -239,6 +253,7 @@ fn sourceOf(arena: Allocator, tag: *const tags.Tag) Error!?Source {
             break :json_schema .{ .parameters = .{ .text = text, .style = style, .options = options } };
         },
         .regex => |pattern| .{ .regex = .{ .pattern = pattern, .ignore_case = false } },
+        .token_tree => |payload| .{ .token_tree = payload },
         .any_text => .{ .regex = .{ .pattern = "(?s:.*)", .ignore_case = false } },
         .lark => |text| .{ .lark = .{ .text = text } },
         .gbnf => |text| .{ .gbnf = .{ .text = text, .options = .{} } },
@@ -258,7 +273,8 @@ fn inTag(tag: *const tags.Tag, e: Error, diag: *Diagnostic) Error {
     var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
     const text = buffer[0..diag.message().len];
     @memcpy(text, diag.message());
-    return diag.fail(if (diag.status == .invalid_arg) .grammar else diag.status, "{s}: {s}", .{ tag.place, text });
+    const is_wrong = diag.status == .invalid_arg or diag.status == .payload;
+    return diag.fail(if (is_wrong) .grammar else diag.status, "{s}: {s}", .{ tag.place, text });
 }
 
 fn compileRegex(

@@ -74,6 +74,8 @@ pub const Content = union(enum) {
     gbnf: []const u8,
     ebnf: []const u8,
     choices: []const []const u8,
+    /// A payload, as it stands in the descriptor.
+    token_tree: []const u8,
     any_text,
     row: []const Tag,
 };
@@ -158,6 +160,7 @@ const Parser = struct {
         .{ "gbnf", readGbnf },
         .{ "ebnf", readEbnf },
         .{ "choices", readChoices },
+        .{ "token_tree", readTokenTree },
         .{ "schema_options", readSchemaOptions },
         .{ "style", readStyle },
         .{ "tags", readRow },
@@ -341,10 +344,7 @@ const Parser = struct {
         if (kind != .nothing and p.reader.format == .msgpack) {
             return p.fail(.grammar, "expected the schema's text, found {s}", .{kind.phrase()});
         }
-        const first = p.reader.in.at;
-        var scratch: ArrayList(u8) = .empty;
-        try p.reader.skip(&scratch, p.arena);
-        return p.reader.in.bytes[first..p.reader.in.at];
+        return p.value();
     }
 
     fn readSchemaOptions(p: *Parser) Error!void {
@@ -432,6 +432,11 @@ const Parser = struct {
         return p.give(.{ .choices = try p.texts() });
     }
 
+    fn readTokenTree(p: *Parser) Error!void {
+        try p.expect(.map);
+        return p.give(.{ .token_tree = try p.value() });
+    }
+
     fn readConstant(p: *Parser) Error!void {
         const one = try p.arena.alloc([]const u8, 1);
         one[0] = try p.text();
@@ -478,6 +483,14 @@ const Parser = struct {
         var found: []const u8 = undefined;
         try p.reader.text(&list, p.arena, &found);
         return found;
+    }
+
+    /// Any value, as it stands there.
+    fn value(p: *Parser) Error![]const u8 {
+        const first = p.reader.in.at;
+        var scratch: ArrayList(u8) = .empty;
+        try p.reader.skip(&scratch, p.arena);
+        return p.reader.in.bytes[first..p.reader.in.at];
     }
 
     /// A text or a token.
