@@ -201,7 +201,8 @@ const Value = packed struct(u64) {
 };
 
 /// A hash table with linear probing, from inner node and state to value. One thread writes, any reads: a key is stored
-/// after its value.
+/// after its value. The first key of a node lies at the node's home, if that is free: nodes of one long key are made in a
+/// row, and found so they are read in a row, too.
 const Slots = struct {
     all: []Slot,
     shift: u6,
@@ -233,6 +234,8 @@ const Slots = struct {
     }
 
     inline fn getKey(slots: *const Slots, wanted: u64) ?Value {
+        const first = &slots.all[slots.home(wanted)];
+        if (first.key.load(.acquire) == wanted) return .{ .bits = first.value.load(.monotonic) };
         var i = slots.start(wanted);
         while (true) : (i = (i + 1) & (slots.all.len - 1)) {
             const key = slots.all[i].key.load(.acquire);
@@ -247,7 +250,8 @@ const Slots = struct {
 
     fn putKey(slots: *Slots, key: u64, value: u64) void {
         std.debug.assert(slots.hasRoom(1));
-        var i = slots.start(key);
+        var i = slots.home(key);
+        if (slots.all[i].key.load(.monotonic) != 0) i = slots.start(key);
         while (slots.all[i].key.load(.monotonic) != 0) i = (i + 1) & (slots.all.len - 1);
         slots.all[i].value.store(value, .monotonic);
         slots.all[i].key.store(key, .release);
@@ -258,6 +262,11 @@ const Slots = struct {
     inline fn keyOf(node: Value, state: u32) u64 {
         std.debug.assert(node.mask() == null and state <= std.math.maxInt(u31));
         return node.bits << 31 | state;
+    }
+
+    /// The node's bits, which are odd: what does not lie at its home is found between those that do.
+    inline fn home(slots: *const Slots, key: u64) usize {
+        return @intCast(key >> 31 & (slots.all.len - 1));
     }
 
     /// Multiplicative hashing (Knuth, TAOCP 3, 6.4).
