@@ -59,7 +59,7 @@ pub const GraphKey = struct {
         if (!key.is_begun) {
             if (key.configurations.next()) |one| {
                 if (!key.add(one.node)) return too_large;
-                return key.numberOfState(one.state) | @as(u32, if (key.hasMore()) several_bit else 0);
+                return numberOfState(key.limits, one.state) | @as(u32, if (key.hasMore()) several_bit else 0);
             }
             key.is_begun = true;
             key.level_end = key.n_nodes;
@@ -78,12 +78,6 @@ pub const GraphKey = struct {
             key.level_end = key.n_nodes;
         }
         return graph.stateOf(key.pool, node) | n_links << 16;
-    }
-
-    /// Of a count, only what masks depend on.
-    fn numberOfState(key: *const GraphKey, state: u32) u32 {
-        if (!graph.isCounted(state)) return state;
-        return counted_bit | key.limits.phaseOf(graph.countOf(state)) << 16 | graph.lexerState(state);
     }
 
     /// Whether all nodes are written.
@@ -141,6 +135,39 @@ pub const GraphKey = struct {
         for (if (is_first) 0 else key.n_nodes - 1..key.n_nodes) |number| {
             key.slots[key.slotOf(key.nodes[number])] = @intCast(number + 1);
         }
+    }
+};
+
+/// Of a count, only what masks depend on.
+fn numberOfState(limits: *const Limits, state: u32) u32 {
+    if (!graph.isCounted(state)) return state;
+    return GraphKey.counted_bit | limits.phaseOf(graph.countOf(state)) << 16 | graph.lexerState(state);
+}
+
+/// The same numbers of a position that is one stack, as most are; `is_graph` once it is found to be none.
+pub const ChainKey = struct {
+    pool: *const Pool,
+    /// The configuration's number, before it is given.
+    first: ?u32,
+    node: u32,
+    is_graph: bool,
+
+    pub inline fn of(pool: *const Pool, at: Position, limits: *const Limits) ChainKey {
+        const single = graph.Configurations.of(pool, at).single;
+        const one = single orelse return .{ .pool = pool, .first = null, .node = graph.root, .is_graph = true };
+        return .{ .pool = pool, .first = numberOfState(limits, one.state), .node = one.node, .is_graph = false };
+    }
+
+    pub inline fn next(key: *ChainKey) u32 {
+        if (key.first) |number| {
+            key.first = null;
+            return number;
+        }
+        if (key.node == graph.root) return 0; // nothing follows it, in no key
+        const cell = key.pool.nodes.items[key.node];
+        key.node = cell.depth;
+        key.is_graph = cell.parent != graph.last;
+        return if (key.is_graph) GraphKey.too_large else cell.state | 1 << 16;
     }
 };
 

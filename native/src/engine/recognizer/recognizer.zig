@@ -16,6 +16,7 @@ const Arrays = @import("../language/arrays.zig").Arrays;
 const Language = @import("language.zig").Language;
 const key_module = @import("key.zig");
 const graph_key = @import("../glr/key.zig");
+const GraphLimits = @import("../glr/limits.zig").Limits;
 const Mask = @import("../mask/mask.zig").Mask;
 const cache_module = @import("../mask/cache.zig");
 const MaskCache = cache_module.MaskCache;
@@ -192,7 +193,14 @@ pub const Recognizer = struct {
     }
 
     noinline fn cachedMaskOfGraph(r: *const Recognizer, pool: *const Pool, at: Position) ?*const Mask {
-        var key: graph_key.GraphKey = .of(pool, at, &r.language.ambiguous.limits);
+        const limits = &r.language.ambiguous.limits;
+        var chain: graph_key.ChainKey = .of(pool, at, limits);
+        if (!chain.is_graph) if (r.masks.get(&chain)) |mask| return mask;
+        return if (chain.is_graph) r.cachedMaskOfBranches(pool, at, limits) else null;
+    }
+
+    noinline fn cachedMaskOfBranches(r: *const Recognizer, pool: *const Pool, at: Position, limits: *const GraphLimits) ?*const Mask {
+        var key: graph_key.GraphKey = .of(pool, at, limits);
         return r.masks.get(&key);
     }
 
