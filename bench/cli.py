@@ -55,8 +55,13 @@ large_model_option = click.option(
 
 
 @click.group(context_settings={"max_content_width": 110})
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """Benchmarks of libelizainference."""
+    builds_its_own = context.invoked_subcommand == "gate"
+    if not builds_its_own and (source := paths.newer_source()):
+        changed = source.relative_to(paths.ROOT)
+        raise click.ClickException(f"the library is older than {changed}: `python3 tests/run.py setup` builds it anew")
 
 
 @main.command()

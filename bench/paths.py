@@ -33,3 +33,13 @@ def use_llama() -> Path:
 def library() -> Path:
     """The library that is measured from C, Python and bun alike: `ELIZA_INFERENCE_LIBRARY`, or the package's."""
     return library_path().resolve()
+
+
+def newer_source() -> Path | None:
+    """A source of the library that was changed after the package's was built: what was measured would not be what the
+    report says. None if there is none, or if `ELIZA_INFERENCE_LIBRARY` names another library."""
+    if "ELIZA_INFERENCE_LIBRARY" in os.environ:
+        return None
+    built = library().stat().st_mtime
+    sources = (ROOT / "native" / "src").rglob("*.zig")
+    return next((source for source in sources if source.stat().st_mtime > built), None)
