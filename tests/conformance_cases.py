@@ -12,6 +12,8 @@ from typing import Any
 DIRECTORY = Path(__file__).resolve().parent / "conformance"
 GRAMMARS = DIRECTORY.parents[1] / "native" / "grammars"
 
+STREAMS = "streams/"
+
 WAYS = ["compiled", "unkept", "opened"]
 """How a constraint is come by: compiled; compiled with room for next to no mask; from files, as its vocabulary is."""
 
@@ -28,7 +30,15 @@ class Run:
 
 
 def files() -> dict[str, dict[str, Any]]:
-    """The case files by folder and name."""
+    """The case files by folder and name, but for those of streams."""
+    return {name: content for name, content in all_files().items() if not name.startswith(STREAMS)}
+
+
+def stream_files() -> dict[str, dict[str, Any]]:
+    return {name: content for name, content in all_files().items() if name.startswith(STREAMS)}
+
+
+def all_files() -> dict[str, dict[str, Any]]:
     paths = sorted(DIRECTORY.glob("*/*.json"))
     return {str(path.relative_to(DIRECTORY).with_suffix("")): json.loads(path.read_text("utf-8")) for path in paths}
 

