@@ -9,7 +9,22 @@ from eliza_inference import Model, load_llama
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bench import calls, drafts, end_to_end, gate, length, machine, micro, paths, peers, prompts, start, tables, wasm
+from bench import (
+    calls,
+    drafts,
+    end_to_end,
+    gate,
+    length,
+    machine,
+    micro,
+    paths,
+    peers,
+    prompts,
+    sizes,
+    start,
+    tables,
+    wasm,
+)
 from bench.grammars.cases import CASES as GRAMMARS
 from bench.grammars.plan import PLAN as GRAMMAR_PLAN
 from bench.maskbench import measure as maskbench
@@ -58,7 +73,7 @@ large_model_option = click.option(
 @click.pass_context
 def main(context: click.Context) -> None:
     """Benchmarks of libelizainference."""
-    builds_its_own = context.invoked_subcommand == "gate"
+    builds_its_own = context.invoked_subcommand in ("gate", "sizes")
     if not builds_its_own and (source := paths.newer_source()):
         changed = source.relative_to(paths.ROOT)
         raise click.ClickException(f"the library is older than {changed}: `python3 tests/run.py setup` builds it anew")
@@ -233,6 +248,18 @@ def wasm_command(cases: tuple[str, ...], write: bool) -> None:
     if write:
         console.print(f"written: {wasm.write(results)}")
     for table in (wasm.requirements_table(results), wasm.masks_table(results), wasm.tab_table(results)):
+        console.print(table.rich())
+
+
+@main.command("sizes")
+@click.option("--report", "write", is_flag=True, help="Write bench/reports/<date>-sizes.md.")
+def sizes_command(write: bool) -> None:
+    """Says what the bytes of the native library are for."""
+    with console.status("") as status:
+        found = sizes.collect(status.update)
+    if write:
+        console.print(f"written: {sizes.write(found)}")
+    for table in (tables.requirements(sizes.bars(found)), sizes.parts_table(found), sizes.peers_table()):
         console.print(table.rich())
 
 
