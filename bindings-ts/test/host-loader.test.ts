@@ -2,6 +2,9 @@
 
 import { CString, FFIType, type Pointer, dlopen, ptr, toArrayBuffer } from "bun:ffi";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Model } from "../src";
 import { actions, examples, libraryWithLlama, modelPath } from "./support";
 
 const { cstring, f32, i32, ptr: P, u64: usize, void: none } = FFIType;
@@ -78,6 +81,7 @@ const hostDeclarations = {
   eliza_inference_vision_stream_supported: { args: [], returns: i32 },
   eliza_inference_describe_image_stream_open: { args: [P, P, usize, P, P, P], returns: P },
   eliza_inference_set_token_trie: { args: [usize, P, usize, i32], returns: i32 },
+  eliza_inference_llm_stream_last_error: { args: [usize], returns: cstring },
 } as const;
 
 let host: ReturnType<typeof dlopen<typeof hostDeclarations>>["symbols"];
@@ -240,6 +244,95 @@ test("a token tree chooses", () => {
   expect(host.eliza_inference_set_token_trie(stream, ptr(payload), BigInt(payload.length), 0)).toBe(0);
   expect(generate(stream).trim()).toStartWith(other);
   host.eliza_inference_llm_stream_close(stream);
+});
+
+describe("the host's payloads, whose descriptors have no triggers", () => {
+  /** A leaf as the host's tokenizer client makes it: the tokens of the name behind a space. */
+  const leafOf = (name: string) => ({
+    name,
+    tokens: [...tokenize(`Action: ${name}`).subarray(tokenize("Action:").length)],
+  });
+
+  function constrained(payload: object): { status: number; message: string; text: string } {
+    const bytes = Buffer.from(JSON.stringify(payload));
+    const stream = openStream((config) => config.writeInt32LE(8, 0));
+    prefill(stream, tokenize(prompt));
+    const status = host.eliza_inference_set_token_trie(stream, ptr(bytes), BigInt(bytes.length), 0);
+    const message = String(host.eliza_inference_llm_stream_last_error(stream));
+    const text = generate(stream);
+    host.eliza_inference_llm_stream_close(stream);
+    return { status, message, text };
+  }
+
+  test("the action comes first, then each of its parameters", () => {
+    const descriptors = [
+      { path: "action", leaves: [leafOf("MUTE_ROOM")] },
+      { path: "parameters.level", leaves: [leafOf("high")] },
+      { path: "parameters.target", leaves: [leafOf("office")] },
+    ];
+    const { status, text } = constrained({ modelId: "", descriptors });
+    expect([status, text.slice(0, " MUTE_ROOM high".length)]).toEqual([0, " MUTE_ROOM high"]);
+  });
+
+  test("one for another vocabulary is refused, and the generation is as without", () => {
+    const tokens = leafOf("REPLY").tokens.map((token) => token + 1);
+    const descriptors = [{ path: "action", leaves: [{ name: "REPLY", tokens }] }];
+    const { status, message, text } = constrained({ modelId: "", descriptors });
+    expect(status).toBe(-12); // ELIZA_ERR_MODEL_MISMATCH
+    expect(message).toContain('the tokens of "REPLY" are');
+    expect(message).toContain("in this vocabulary: the payload is for another one");
+    expect(text.trim()).toStartWith(action);
+  });
+});
+
+describe("the patch of hosts/elizaos.md", () => {
+  const page = readFileSync(join(import.meta.dirname, "../hosts/elizaos.md"), "utf8");
+  const [declarations, binding, runner] = [
+    ...page.slice(page.indexOf("## The patch")).matchAll(/^```\n(.*?)^```/gms),
+  ].map(([, code]) => code!);
+
+  /** The methods that the first piece adds to the host's own, on the functions that it declares. */
+  function patched() {
+    const [functions, methods] = declarations!.split("\n\n");
+    const T = { usize, ptr: P, i32, cstring };
+    const declared = new Function("T", `return {${functions}}`)(T);
+    const { symbols } = dlopen(libraryWithLlama().path, declared);
+    return new Function("symbols", "ptr", "Buffer", `return {${methods}}`)(symbols, ptr, Buffer);
+  }
+
+  test("its methods set a tree, say what is wrong with one, and clear it", () => {
+    const ffi = patched();
+    using model = new Model(modelPath, { library: libraryWithLlama() });
+    const other = actions.find((name) => name !== action)!;
+    const stream = openStream();
+    const answer = (): string => {
+      host.eliza_inference_llm_stream_reset(stream);
+      prefill(stream, tokenize(prompt));
+      return generate(stream).trim();
+    };
+    const triePayloadJson = JSON.stringify(model.tokenTree([other]));
+    ffi.llmStreamSetTokenTrie({ stream, triePayloadJson, mode: 0 });
+    expect(answer()).toStartWith(other);
+    expect(() => ffi.llmStreamSetTokenTrie({ stream, triePayloadJson: "{}", mode: 0 })).toThrow(`missing "modelId"`);
+    ffi.llmStreamClearTokenTrie({ stream });
+    expect(answer()).toBe(action);
+    host.eliza_inference_llm_stream_close(stream);
+  });
+
+  test("its runner sets the tree through them, and warns of a build without", () => {
+    const step = new Function("args", "stream", "logger", runner!);
+    const calls: object[] = [];
+    const warnings: string[] = [];
+    const logger = { warn: (message: string) => warnings.push(message) };
+    const args = { tokenTreePayload: { modelId: "", descriptors: [] } };
+    step.call({ ffi: { llmStreamSetTokenTrie: (call: object) => calls.push(call) } }, args, 7n, logger);
+    step.call({ ffi: {} }, args, 7n, logger);
+    expect(calls).toEqual([{ stream: 7n, triePayloadJson: '{"modelId":"","descriptors":[]}', mode: 0 }]);
+    expect(warnings.length).toBe(1);
+    expect(binding).toContain(
+      "llmStreamSetTokenTrie?(args: { stream: LlmStreamHandle; triePayloadJson: string; mode: number })",
+    );
+  });
 });
 
 test("memory advice is taken, and embeddings are there", () => {

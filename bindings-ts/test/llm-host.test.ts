@@ -1,5 +1,8 @@
 /** The host's interface to the whole library, and its streams under the runner. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   type ElizaInferenceFfi,
   FfiStreamingRunner,
@@ -52,6 +55,19 @@ test("tokens, embeddings and memory of a context", () => {
   ffi.mmapAcquire(context, "text");
   expect(() => ffi.mmapAcquire(context, "tts")).toThrow('this library has "text" and "mtp", not "tts"');
   expect(() => ffi.create("/absent")).toThrow("there is no such file");
+});
+
+test("a drafting model is kept for the next generation until its memory is given back", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "eliza-inference-"));
+  const draftModelPath = join(folder, "drafter.gguf");
+  copyFileSync(modelPath, draftModelPath);
+  const runner = new FfiStreamingRunner(wrapElizaInferenceFfi(ffi), context);
+  const args = { ...settings, promptTokens: promptTokens(), draftMin: 1, draftMax: 4, draftModelPath };
+  expect((await runner.generateWithUsage(args)).text).toBe(` ${action}`);
+  rmSync(folder, { recursive: true });
+  expect((await runner.generateWithUsage(args)).text).toBe(` ${action}`);
+  ffi.mmapEvict(context, "mtp");
+  await expect(runner.generateWithUsage(args)).rejects.toThrow(`${draftModelPath}: there is no such file`);
 });
 
 describe("wrapElizaInferenceFfi", () => {

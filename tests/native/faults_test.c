@@ -138,6 +138,8 @@ static int find_library(struct dl_phdr_info *info, size_t size, void *data) {
 static void (*faults_set)(const char *name, long calls, long long result);
 static bool (*faults_happened)(void);
 static void (*faults_on_decode)(void (*callback)(void *user_data), void *user_data);
+static void (*faults_pretend_gpu)(bool is_there);
+static int32_t (*faults_layers_on_gpu)(void);
 
 static void find_faults(void) {
     void *library = dlopen(getenv("ELIZA_INFERENCE_LLAMA"), RTLD_NOW | RTLD_NOLOAD);
@@ -145,7 +147,9 @@ static void find_faults(void) {
     faults_set = (void (*)(const char *, long, long long))dlsym(library, "faults_set");
     faults_happened = (bool (*)(void))dlsym(library, "faults_happened");
     faults_on_decode = (void (*)(void (*)(void *), void *))dlsym(library, "faults_on_decode");
-    CHECK(faults_set && faults_happened && faults_on_decode);
+    faults_pretend_gpu = (void (*)(bool))dlsym(library, "faults_pretend_gpu");
+    faults_layers_on_gpu = (int32_t (*)(void))dlsym(library, "faults_layers_on_gpu");
+    CHECK(faults_set && faults_happened && faults_on_decode && faults_pretend_gpu && faults_layers_on_gpu);
 }
 
 /* The session */
@@ -640,6 +644,30 @@ static void test_cut_models(void) {
     free(bytes);
 }
 
+static void open_with_gpu_layers(EliInferenceContext *ctx, int32_t n_gpu_layers) {
+    eliza_llm_stream_config_t config = {.n_gpu_layers = n_gpu_layers, .context_size = 64};
+    EliLlmStream *stream = eliza_inference_llm_stream_open(ctx, &config, &error);
+    CHECK(stream != NULL && error == NULL);
+    eliza_inference_llm_stream_close(stream);
+}
+
+/* Where there is a GPU, a stream has as many layers on it as it asks for: 0 are none, below 0 what the context has. */
+static void test_gpu_layers(void) {
+    const struct {
+        int32_t asked, loaded; /* INT32_MIN: the model stays */
+    } streams[] = {{-1, INT32_MIN}, {0, 0}, {0, INT32_MIN}, {-1, INT32_MIN}, {1, 1}, {0, 0}};
+    faults_pretend_gpu(true);
+    EliInferenceContext *ctx = eliza_inference_create(model_path, &error);
+    CHECK(ctx != NULL && error == NULL);
+    CHECK(faults_layers_on_gpu() != 0);
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        open_with_gpu_layers(ctx, streams[i].asked);
+        CHECK_EQUAL(faults_layers_on_gpu(), streams[i].loaded);
+    }
+    eliza_inference_destroy(ctx);
+    faults_pretend_gpu(false);
+}
+
 /* A child goes on with the vocabularies, constraints and matchers of its parent, and so does the parent. */
 static int use_of_matchers(const eliza_vocab *vocab, const eliza_constraint *constraint, eliza_matcher *matcher) {
     eliza_matcher *others[4] = {NULL};
@@ -721,6 +749,7 @@ int main(int argc, char **argv) {
     test_full_context();
     test_disk();
     test_cut_models();
+    test_gpu_layers();
     test_fork();
     remove(slot_path);
     return check_report("faults");

@@ -46,7 +46,32 @@ static bool fails(const char *name) {
         return real arguments;                                                                                         \
     }
 
-FAULTY(void *, llama_model_load_from_file, (const char *path, on_stack params), (path, params))
+static bool has_gpu;
+static int32_t layers_on_gpu = INT32_MIN;
+
+/* Whether there is a GPU, as it says. */
+void faults_pretend_gpu(bool is_there) {
+    has_gpu = is_there;
+}
+
+/* How many layers the last model was to have on it that was loaded since this was asked; INT32_MIN: none was loaded. */
+int32_t faults_layers_on_gpu(void) {
+    const int32_t layers = layers_on_gpu;
+    layers_on_gpu = INT32_MIN;
+    return layers;
+}
+
+bool llama_supports_gpu_offload(void) {
+    return has_gpu;
+}
+
+void *llama_model_load_from_file(const char *path, on_stack params) {
+    memcpy(&layers_on_gpu, params.bytes + 16, sizeof layers_on_gpu);
+    if (fails("llama_model_load_from_file")) return (void *)failure;
+    void *(*real)(const char *, on_stack) = (void *(*)(const char *, on_stack))dlsym(RTLD_NEXT, "llama_model_load_from_file");
+    return real(path, params);
+}
+
 FAULTY(void *, llama_init_from_model, (void *model, on_stack params), (model, params))
 FAULTY(int32_t, llama_tokenize,
        (const void *vocab, const char *text, int32_t length, int32_t *tokens, int32_t room, bool special, bool parse),
