@@ -448,7 +448,7 @@ const Product = struct {
             if (fatal.* != 0) try layer.append(p.arena, @intCast(state));
         }
         var n: u32 = 0;
-        while (layer.items.len > 0) : (n += 1) {
+        while (layer.items.len > 0 or n <= Graph.near) : (n += 1) {
             if (n == Graph.near) @memcpy(g.fatal_near, g.fatal);
             following.clearRetainingCapacity();
             while (layer.pop()) |state| for (sources.of(state)) |edge| {
@@ -462,7 +462,6 @@ const Product = struct {
             };
             std.mem.swap(ArrayList(u32), &layer, &following);
         }
-        if (n <= Graph.near) @memcpy(g.fatal_near, g.fatal);
     }
 
     /// Where nothing but UTF-8 is left to check.

@@ -17,7 +17,7 @@ const invalid_arg = boundary.Status.invalid_arg.code();
 /// EliInferenceContext: a number of the table, not an address.
 pub const Handle = opaque {};
 
-var contexts: Table(Context, Handle, 0) = .{};
+var contexts: Table(Context, Handle, .context) = .{};
 
 /// The context of an open handle. Lent: `destroy` on another thread may free it. Fails in a receiver of log messages, which may be
 /// within a call on this context.

@@ -7,9 +7,12 @@ const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
 const Mutex = @import("engine").mutex.Mutex;
 
-/// The open handles of one type; `kind` tells them from those of another table. Safe from any thread, but for
-/// the objects: whoever closes one makes sure that no one uses it any more.
-pub fn Table(comptime T: type, comptime Handle: type, comptime kind: u2) type {
+/// What a handle names.
+pub const Kind = enum(u2) { context, stream };
+
+/// The open handles of one kind. Safe from any thread, but for the objects: whoever closes one makes sure that no one uses
+/// it any more.
+pub fn Table(comptime T: type, comptime Handle: type, comptime kind: Kind) type {
     return struct {
         const Self = @This();
 
@@ -74,7 +77,7 @@ pub fn Table(comptime T: type, comptime Handle: type, comptime kind: u2) type {
             return @ptrFromInt((@as(usize, uses) * handles_max + index) * step + tag);
         }
 
-        const tag = @as(usize, kind) * @alignOf(u64);
+        const tag = @as(usize, @backingInt(kind)) * @alignOf(u64);
     };
 }
 
@@ -92,8 +95,8 @@ comptime {
 test "a closed handle is told from an open one" {
     const gpa = std.testing.allocator;
     const Handle = opaque {};
-    var table: Table(u32, Handle, 1) = .{};
-    var other: Table(u32, Handle, 2) = .{};
+    var table: Table(u32, Handle, .context) = .{};
+    var other: Table(u32, Handle, .stream) = .{};
     defer other.slots.deinit(gpa);
     defer table.slots.deinit(gpa);
     var objects = [_]u32{ 1, 2, 3 };
@@ -116,7 +119,7 @@ test "a closed handle is told from an open one" {
 test "as many handles as there may be, and one more" {
     const gpa = std.testing.allocator;
     const Handle = opaque {};
-    var table: Table(u32, Handle, 1) = .{};
+    var table: Table(u32, Handle, .context) = .{};
     defer table.slots.deinit(gpa);
     var object: u32 = 0;
     var last: *Handle = undefined;

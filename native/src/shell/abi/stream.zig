@@ -20,7 +20,7 @@ const invalid_arg = boundary.Status.invalid_arg.code();
 /// EliLlmStream: a number of the table, not an address.
 pub const Handle = opaque {};
 
-var streams: Table(Stream, Handle, 1) = .{};
+var streams: Table(Stream, Handle, .stream) = .{};
 
 /// eliza_llm_stream_config_t.
 pub const Config = extern struct {
