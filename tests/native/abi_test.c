@@ -1052,7 +1052,7 @@ static void test_stream_arguments(EliInferenceContext *ctx, EliLlmStream *stream
           eliza_inference_llm_stream_next(stream, out, 0, &n, text, sizeof text, NULL, NULL, &error));
     GIVES(ELIZA_ERR_INVALID_ARG,
           eliza_inference_llm_stream_next(stream, out, 8, NULL, text, sizeof text, NULL, NULL, &error));
-    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_next(stream, out, 8, &n, NULL, 64, NULL, NULL, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_llm_stream_next(stream, out, 8, &n, NULL, 1, NULL, NULL, &error));
     for (size_t cap = 0; cap < 5; cap++)
         GIVES(ELIZA_ERR_INVALID_ARG,
               eliza_inference_llm_stream_next(stream, out, 8, &n, text, cap, NULL, NULL, &error));

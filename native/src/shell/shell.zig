@@ -56,6 +56,7 @@ test {
     _ = @import("compile/schema/compile_test.zig");
     _ = @import("compile/schema/evident_test.zig");
     _ = @import("compile/cfg/compile_test.zig");
+    _ = @import("compile/cfg/regular.zig");
     _ = @import("compile/token_set.zig");
     _ = @import("compile/schema/decimals.zig");
     _ = @import("compile/schema/json.zig");

@@ -57,8 +57,8 @@ test "of two keys on one way the first stays" {
     try std.testing.expectEqual(a, find(&c, &.{ 1, 2, 3 }));
 }
 
-test "keys as long as those of graphs may be are kept, into a table that is empty, and among short ones" {
-    for ([_]usize{ 0, 60, 120, 500 }) |n_short| {
+test "keys as long as those of graphs may be are kept, into a table that is empty, among short ones, and while these are moved" {
+    for ([_]usize{ 0, 60, 70, 120, 500 }) |n_short| {
         var account: Account = .{ .bytes_max = 1 << 24 };
         var c: MaskCache = .{ .gpa = gpa, .account = &account };
         defer c.deinit();
@@ -153,13 +153,15 @@ fn keyOf(n: u32) [3]u32 {
     return .{ n % 7, n % 100, n };
 }
 
-test "keys are found while the slots are moved to larger ones" {
+test "keys are found while the slots are moved to larger ones, a few by each insertion" {
     var account: Account = .{ .bytes_max = 1 << 24 };
     var c: MaskCache = .{ .gpa = gpa, .account = &account };
     defer c.deinit();
+    var n_moving: usize = 0;
     for (0..5000) |i| {
         const n: u32 = @intCast(i);
         _ = c.insert(&keyOf(n), &listOf(&.{@intCast(n)})).?;
+        n_moving += @intFromBool(c.next != null);
         for ([_]u32{ 0, n / 2, n }) |other| {
             const mask = find(&c, &keyOf(other)) orelse return error.Lost;
             try std.testing.expectEqualSlices(i32, &.{@intCast(other)}, mask.ids);
@@ -167,6 +169,7 @@ test "keys are found while the slots are moved to larger ones" {
     }
     for (0..5000) |n| try std.testing.expect(find(&c, &keyOf(@intCast(n))) != null);
     try std.testing.expectEqual(5000, c.count());
+    try std.testing.expect(n_moving > 200);
 }
 
 test "threads insert and look up at once" {

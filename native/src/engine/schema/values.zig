@@ -116,6 +116,7 @@ test "objects are equal in any order, arrays are not" {
     const array = try values.finish(gpa, .array, one);
     try std.testing.expect(array != try values.finish(gpa, .array, other));
     try std.testing.expectEqual(object, values.itemOf(array, 1));
+    try std.testing.expectEqual(null, values.itemOf(array, 2));
     try std.testing.expectEqual(2, values.count(array, .array));
     try std.testing.expectEqual(0, values.count(try values.finish(gpa, .object, Values.begun), .object));
 }

@@ -217,6 +217,57 @@ test "tables are asked about while they are built, and one that was given up is 
     try std.testing.expect(at > 4 * n_tables);
 }
 
+test "texts leave no more places in the parts of tags than there is memory for" {
+    const vocabulary = try manyTokens();
+    defer vocabulary.release();
+    var diag: Diagnostic = .{};
+    const source: compile.Source = .{ .tags = "{\"tags\":[{\"begin\":\"(\",\"end\":\")\",\"regex\":\"abcd\"}]}" };
+    const r = try compile.compile(gpa, vocabulary, source, .{ .text_bytes_max = 1 }, &diag);
+    defer r.release();
+    var s: RecognizerState = .init(gpa, r, .{});
+    defer s.deinit();
+    try std.testing.expect((try s.accept('(', 0, .refuse)).in_span);
+    try std.testing.expectError(error.TooLarge, s.accept('a', 0, .refuse));
+}
+
+test "what may follow in a part of tags is found once for all texts, also beside an ambiguous part" {
+    const vocabulary = try manyTokens();
+    defer vocabulary.release();
+    var diag: Diagnostic = .{};
+    const source: compile.Source = .{ .tags = "{\"tags\":[" ++
+        "{\"begin\":\"<\",\"end\":\">\",\"lark\":\"start: \\\"(\\\" start \\\")\\\" | \\\"[\\\" start \\\"]\\\" | \\\"x\\\"\"}," ++
+        "{\"begin\":\"{\",\"end\":\"}\",\"lark\":\"start: \\\"x\\\" start \\\"x\\\" | \\\"x\\\"\"}]}" };
+    const r = try compile.compile(gpa, vocabulary, source, .{}, &diag);
+    defer r.release();
+    for ([_][]const u8{ "<([x", "{xx" }) |text| for ([_]bool{ false, true }) |is_known| {
+        var s: RecognizerState = .init(gpa, r, .{});
+        defer s.deinit();
+        for (text) |byte| try std.testing.expect((try s.accept(byte, 0, .refuse)).in_span);
+        try std.testing.expectEqual(is_known, s.isReady());
+        _ = try s.allowed();
+    };
+}
+
+test "most of the memory that is allocated while compiling counts" {
+    const vocabulary = try manyTokens();
+    defer vocabulary.release();
+    const strings: [8000]u8 = @splat('a');
+    const sources = [_]struct { compile.Source, u64 }{
+        .{ .{ .choices = .{ .text = &strings, .offsets = &.{ 0, 3000, 5000, 8000 } } }, 80 },
+        .{ .{ .lark = .{ .text = "start: \"a\" start \"b\" start \"c\" | start \"d\" start | \"e\" start \"f\" | \"g\"" } }, 65 },
+        .{ .{ .gbnf = .{ .text = "root ::= root root | [a-z] | \"(\" root \")\"", .options = .{} } }, 50 },
+    };
+    for (sources) |one| {
+        const source, const percent = one;
+        var counting: std.testing.FailingAllocator = .init(gpa, .{});
+        var diag: Diagnostic = .{};
+        (try compile.compile(counting.allocator(), vocabulary, source, .{}, &diag)).release();
+        const wanted = counting.allocated_bytes * percent / 100;
+        try std.testing.expectError(error.Failed, compile.compile(gpa, vocabulary, source, .{ .budget = .{ .bytes_max = wanted } }, &diag));
+        try std.testing.expectEqual(.limit, diag.status);
+    }
+}
+
 /// A token for each byte, and all words of one to three letters: the walk through them asks more than once.
 fn manyTokens() !*Vocabulary {
     var arena_state: std.heap.ArenaAllocator = .init(gpa);

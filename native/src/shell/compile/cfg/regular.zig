@@ -15,6 +15,8 @@ const graph = @import("../lr/graph.zig");
 const context = @import("../lr/context.zig");
 const Context = context.Context;
 const Error = context.Error;
+const Budget = @import("engine").budget.Budget;
+const Diagnostic = @import("engine").diagnostic.Diagnostic;
 
 /// Rules that lead to each other are solved together up to this number.
 const solved_max = 8;
@@ -243,4 +245,18 @@ fn appendUses(ctx: *const Context, expression: Expression, from: u32, edges: *Ar
         .sequence, .choice => |items| for (items) |item| try appendUses(ctx, item, from, edges),
         .repeat => |repeat| try appendUses(ctx, repeat.expression, from, edges),
     }
+}
+
+test "what is put together counts as memory" {
+    var arena_state: std.heap.ArenaAllocator = .init(std.testing.allocator);
+    defer arena_state.deinit();
+    var budget: Budget = .{ .bytes_max = 100 * @sizeOf(Part) };
+    var diag: Diagnostic = .{};
+    const ctx: Context = .{ .arena = arena_state.allocator(), .budget = &budget, .diag = &diag };
+    const r: Regular = .{ .ctx = &ctx, .grammar = undefined, .tokens = undefined, .weight_max = 1 << 16, .of = &.{} };
+    const items: [101]Expression = @splat(.{ .pattern = ast.any_character });
+    try std.testing.expect(try r.part(.{ .sequence = items[0..100] }) != null);
+    budget.bytes = 0;
+    try std.testing.expectError(error.Failed, r.part(.{ .sequence = &items }));
+    try std.testing.expectEqual(.limit, diag.status);
 }
