@@ -211,13 +211,13 @@ def _record_python(paths: list[str]) -> list[Test]:
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "chosen_tests", "-p", "no:cacheprovider"]
 
 
-def _library(mode: str) -> Path:
+def library(mode: str) -> Path:
     return WORK / mode / "lib" / "libelizainference.so"
 
 
 def _c_command(program: str, mode: str) -> list[str]:
     name, folder = program.removeprefix("c "), WORK / f"c-{mode}"
-    return [sys.executable, str(HERE / "c_program.py"), name, str(_library(mode)), str(folder)]
+    return [sys.executable, str(HERE / "c_program.py"), name, str(library(mode)), str(folder)]
 
 
 def _python_command(tests: list[Test]) -> list[str]:
@@ -226,7 +226,7 @@ def _python_command(tests: list[Test]) -> list[str]:
 
 
 def _python_environment(mode: str, tests: list[Test]) -> dict[str, str]:
-    environment = {"ELIZA_INFERENCE_LIBRARY": str(_library(mode)), "PYTHONPATH": str(HERE)}
+    environment = {"ELIZA_INFERENCE_LIBRARY": str(library(mode)), "PYTHONPATH": str(HERE)}
     if tests:
         chosen = WORK / "chosen"
         chosen.write_text("\n".join(test.name for test in tests), "utf-8")

@@ -9,7 +9,11 @@
 which `switch.zig` chooses one when the program runs; those that the compiler must know are built one by one. First the
 tests run once without a mutant and tell which mutants they come by; each mutant then meets the tests that come by it,
 the quickest first: unit tests, conformance cases, C programs, Python tests, of each kind as many as take so many
-seconds. It is killed when one fails, crashes, or takes ten times its time. Mutants that do not compile do not count.
+seconds. It is killed when one fails, crashes, or takes ten times its time.
+
+Mutants that do not compile do not count, nor do those of which the compiler makes no code in the library: what only
+tests call, what is for another system or processor, what runs while compiling. Of those that are built one by one it is
+not known.
 
 Everything is in build/mutation: results.jsonl has a line for each mutant and round, report.md the table. Those that
 reasons.json names are alive, whether that file is there or not. The Python tests need what `tests/run.py test python`
@@ -39,6 +43,8 @@ COPIED = ("native", "tests/native", "tests/conformance", "tests/mutation", "andr
 ROOTS = ("native/src/engine", "native/src/shell", "native/src")
 LEFT_OUT = re.compile(r"_test\.zig$|unicode_tables\.zig$|webassembly\.zig$|blocks\.zig$|_avx\w+\.zig$")
 ALIVE = ("survived", "not reached")
+NOT_THERE = "not in the program"
+NOT_COUNTED = ("does not compile", NOT_THERE)
 GONE = "gone"
 """Was alive, in code that is another now."""
 REASONS = HERE / "reasons.json"
@@ -88,7 +94,7 @@ class Mutant:
     alone: bool = False
     """Built by itself."""
     state: str = ""
-    """Empty before it was met; killed, survived, not reached, does not compile, gone."""
+    """Empty before it was met; killed, survived, not reached, does not compile, not in the program, gone."""
     by: str = ""
     """The test that killed it."""
     first: str = ""
@@ -118,7 +124,7 @@ def main() -> None:
 
 
 def sample(count: int, seed: int) -> list[Mutant]:
-    """Some more than are wanted: not all of them compile."""
+    """Some more than are wanted: not all of them compile, or are in the program."""
     sites = all_sites()
     random.Random(seed).shuffle(sites)
     taken: list[Mutant] = []
@@ -201,6 +207,12 @@ def build_together(mutants: list[Mutant]) -> None:
     output = ladder.build("safe")
     if output is not None:
         sys.exit(output)
+    library = ladder.library("safe").read_bytes()
+    marked = {int(number) for number in re.findall(rb"mutant (\d+);", library)}
+    for mutant in mutants:
+        if not mutant.alone and mutant.number not in marked:
+            mutant.state = NOT_THERE
+            save(mutant)
 
 
 def write_sources(mutants: list[Mutant]) -> None:
@@ -253,7 +265,7 @@ def blamed(mutants: list[Mutant], output: str) -> list[Mutant]:
 
 
 def meet_all(mutants: list[Mutant], run: Ladder) -> None:
-    together = [mutant for mutant in mutants if not mutant.alone]
+    together = [mutant for mutant in mutants if not mutant.alone and mutant.state != NOT_THERE]
     for rung in ladder.RUNGS:
         for mutant in together:
             if mutant.state != "killed":
@@ -317,7 +329,7 @@ def read_results() -> list[Mutant]:
 
 
 def write_report(seed: int) -> None:
-    counted = [mutant for mutant in read_results() if mutant.state != "does not compile"]
+    counted = [mutant for mutant in read_results() if mutant.state not in NOT_COUNTED]
     left = [mutant for mutant in counted if mutant.state in ALIVE]
     reasons = read_reasons()
     folders = sorted({mutant.site.folder() for mutant in counted})

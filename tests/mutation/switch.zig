@@ -1,8 +1,10 @@
 //! Chooses the mutant of a run, in a copy of the sources in which all of them lie side by side. Copied to the root of
 //! each module. ELIZA_MUTANT is the number of the mutant; the bytes of the file ELIZA_MUTANTS_REACHED say which of
-//! them a run comes by.
+//! them a run comes by. A mutant that the compiler makes code for leaves its mark in the file: the others are in no
+//! program.
 
 const std = @import("std");
+const builtin = @import("builtin");
 
 var reached: ?[*]u8 = null;
 var chosen: u32 = 0;
@@ -10,7 +12,13 @@ var nowhere: [1 << 16]u8 = undefined;
 
 pub inline fn on(comptime id: u32) bool {
     if (@inComptime()) return false;
+    if (builtin.zig_backend == .stage2_llvm) asm volatile (mark(id));
     return isChosen(id);
+}
+
+/// Text in a section that is not loaded.
+fn mark(comptime id: u32) []const u8 {
+    return std.fmt.comptimePrint(".pushsection .mutants\n.ascii \"mutant {d};\"\n.popsection", .{id});
 }
 
 noinline fn isChosen(id: u32) bool {
