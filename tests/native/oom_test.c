@@ -173,11 +173,11 @@ static const char SCHEMA[] =
     "{\"enum\":[true,\"x\",{\"k\":[null]}]},{\"type\":\"object\",\"properties\":{\"a\":{\"const\":1}},\"patternProperties\":"
     "{\"^b\":{\"not\":{\"type\":\"string\"}}},\"propertyNames\":{\"minLength\":1},\"required\":[\"a\"],"
     "\"unevaluatedProperties\":false}]},\"contains\":{\"type\":\"array\"},\"minContains\":0}}}";
-/* Items that must be different, keys of several kinds, and a pattern with states that are alike. */
+/* Items that must be different, arrays of two that are equal, keys of several kinds, and a pattern with states that are alike. */
 static const char ITEMS_SCHEMA[] =
-    "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"anyOf\":[{\"type\":[\"array\",\"integer\"]},{\"type\":\"object\","
-    "\"patternProperties\":{\"^a\":{\"type\":\"integer\"},\"b$\":{\"type\":\"number\"}},\"additionalProperties\":{\"type\":\"string\","
-    "\"pattern\":\"^([a-z]+ ){0,40}$\"}}]}}";
+    "{\"type\":\"array\",\"uniqueItems\":true,\"items\":{\"anyOf\":[{\"type\":[\"array\",\"integer\"]},{\"type\":\"array\","
+    "\"maxItems\":2,\"not\":{\"uniqueItems\":true}},{\"type\":\"object\",\"patternProperties\":{\"^a\":{\"type\":\"integer\"},"
+    "\"b$\":{\"type\":\"number\"}},\"additionalProperties\":{\"type\":\"string\",\"pattern\":\"^([a-z]+ ){0,40}$\"}}]}}";
 static const uint8_t CHOICES[] = "[a,b][a][ab]";
 static const uint64_t CHOICES_OFFSETS[] = {0, 5, 8, 12};
 static char file_path[1024];

@@ -132,6 +132,8 @@ class Generator:
         lambda s, _: {"prefixItems": [s.scalars()], "items": s.scalars(), "uniqueItems": True, "minItems": 2},
         lambda s, d: {"items": s.inner(d), "uniqueItems": True},
         lambda s, d: {"items": s.few(2), "uniqueItems": True, **s.bounds("minItems", "maxItems", 3)},
+        lambda s, d: {"items": s.inner(d), "not": {"uniqueItems": True}, **s.bounds("minItems", "maxItems", 3)},
+        lambda s, d: {"prefixItems": s.schemas(d, 2), "items": s.few(1), "type": "array", "not": {"uniqueItems": True}},
         lambda s, d: {"prefixItems": s.schemas(d, 2)},
         lambda s, d: {"prefixItems": s.schemas(d, 2), "items": s.inner(d)},
         lambda s, d: {"contains": s.schema(d)},
@@ -166,7 +168,11 @@ class Generator:
             case list() if value and rng.random() < 0.8:
                 i = rng.randrange(len(value))
                 return rng.choice(
-                    ([*value[:i], *value[i + 1 :]], [*value[:i], self.mutation(value[i]), *value[i + 1 :]])
+                    (
+                        [*value[:i], *value[i + 1 :]],
+                        [*value[:i], self.mutation(value[i]), *value[i + 1 :]],
+                        [*value, value[i]],
+                    )
                 )
             case _:
                 return self.value(1)

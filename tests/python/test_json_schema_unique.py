@@ -1,4 +1,4 @@
-"""uniqueItems of arrays and objects: each mask against all documents of a schema that has finitely many."""
+"""uniqueItems of arrays and objects, and its negation: each mask against all documents, where they are few."""
 
 from __future__ import annotations
 
@@ -54,7 +54,27 @@ CASES: list[tuple[Json, Json]] = [
                                       "minContains": 2, "maxContains": 2, "maxItems": 3}),
     ([[True], [False], 1, 2], {"items": {"anyOf": [{"enum": [1, 2]}, {**PAIR, "minItems": 1, "maxItems": 1}]},
                                "contains": {"items": {"const": True}, "type": "array"}, "maxItems": 3}),
+    # Only what two items can both be comes first, and what came comes last.
+    ([1, 2, 3, "x", [], [1]],
+     {"prefixItems": [{"enum": [1, "x", [], [1]]}, {"enum": [2, 3]}, {"enum": [1, 2, [1]]}], "items": False}),
+    ([{"a": 1}, {"b": 1}, {"a": 1, "b": 1}, {"a": 1, "b": 2}, {"b": 2}, {}, 1],
+     {"prefixItems": [{"anyOf": [{"const": 1},
+                                 {"type": "object", "properties": {"a": {"const": 1}, "b": {"enum": [1, 2]}},
+                                  "additionalProperties": False}]},
+                      {"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 1}}, "minProperties": 1,
+                       "additionalProperties": False}], "items": False}),
+    ([1, 2, 3, 4],
+     {"items": {"enum": [1, 2, 3, 4]}, "contains": {"enum": [1, 2]}, "minContains": 2, "maxContains": 2,
+      "maxItems": 3}),
+    ([1, 2, 3, 4], {"items": {"enum": [1, 2, 3, 4]}, "not": {"items": {"maximum": 2}}, "minItems": 1, "maxItems": 4}),
+    ([[True, True], [False, False], [True], []],
+     {"items": {"type": "array", "items": BOOLEAN, "maxItems": 2,
+                "anyOf": [{"maxItems": 1, "items": {"const": True}}, {"not": {"uniqueItems": True}}]}, "maxItems": 3}),
 ]  # fmt: skip
+
+UNIQUE = {"uniqueItems": True}
+EQUAL = {"oneOf": [UNIQUE, {}]}
+"""Two items are equal: as `not`, which the cases may have."""
 
 
 @pytest.fixture(scope="module")
@@ -63,11 +83,12 @@ def vocabulary() -> Vocabulary:
 
 
 @pytest.mark.parametrize("order", ["declared", "any"])
+@pytest.mark.parametrize("compared", [UNIQUE, EQUAL], ids=["different", "equal"])
 @pytest.mark.parametrize(("values", "asked"), CASES, ids=range(len(CASES)))
 def test_masks_lead_to_all_documents_and_no_other(
-    vocabulary: Vocabulary, values: Json, asked: Json, order: Literal["declared", "any"]
+    vocabulary: Vocabulary, values: Json, asked: Json, compared: Json, order: Literal["declared", "any"]
 ) -> None:
-    schema = {"type": "array", "uniqueItems": True, **asked}
+    schema = {"type": "array", **asked, **compared}
     constraint = Constraint.json_schema(vocabulary, schema, space="compact", order=order)
     texts = documents(schema, values, order)
     prefixes = {text[:end] for text in texts for end in range(len(text) + 1)}
@@ -98,8 +119,8 @@ def documents(schema: Json, values: list[Json], order: str) -> set[bytes]:
     validator = jsonschema.Draft202012Validator(schema)
     spellings = [[spell(one, "compact") for one in orders_of(value, order)] for value in values]
     found = set()
-    for n in range(schema.get("maxItems", 2) + 1):
-        for chosen in itertools.permutations(range(len(values)), n):
+    for n in range(schema.get("maxItems", len(schema.get("prefixItems", [1, 2]))) + 1):
+        for chosen in itertools.product(range(len(values)), repeat=n):
             if validator.is_valid([values[i] for i in chosen]):
                 for items in itertools.product(*(spellings[i] for i in chosen)):
                     found.add(f"[{','.join(items)}]".encode())

@@ -40,6 +40,7 @@ const values_module = @import("values.zig");
 const Values = values_module.Values;
 const ValueId = values_module.ValueId;
 const unique = @import("unique.zig");
+const repeats = @import("repeats.zig");
 
 pub const Error = goals_module.Error;
 
@@ -103,9 +104,8 @@ pub const Alternatives = struct {
     remembered: ArrayList(u32) = .empty,
     is_remembered: NumberMap = .{},
     is_trying: bool = false,
-    /// By progress and options, where the values of items are asked for: of `found_items`.
+    /// By progress, where the values of items are asked for: of `forks`.
     items: NumberMap = .{},
-    found_items: ArrayList(?Next) = .empty,
     /// By goal, for unique.zig: what its values are, of `value_lists`; and which of them are forbidden late.
     values_of: NumberMap = .{},
     value_lists: ArrayList([]const ValueId) = .empty,
@@ -171,7 +171,6 @@ pub const Alternatives = struct {
         a.remembered.deinit(a.gpa);
         a.is_remembered.deinit(a.gpa);
         a.items.deinit(a.gpa);
-        a.found_items.deinit(a.gpa);
         a.values_of.deinit(a.gpa);
         a.value_lists.deinit(a.gpa);
         a.listed_goals.deinit(a.gpa);
@@ -190,17 +189,45 @@ pub const Alternatives = struct {
         const key = @as(u64, goal) << 3 | @backingInt(class);
         if (a.of_goal.get(key)) |found| return a.lists.items[found];
         var found: ArrayList(Id) = .empty;
-        for (try a.goals.expand(goal, class)) |*one| {
-            const alternative = try a.arena.allocator().create(Alternative);
-            try a.all.ensureUnusedCapacity(a.gpa, 1); // or what is made now would be lost
-            alternative.* = try a.make(one) orelse continue;
-            a.all.appendAssumeCapacity(alternative);
-            const id: Id = @intCast(a.all.items.len - 1);
-            if (try a.isPossible(id)) try found.append(a.arena.allocator(), id);
-        }
+        for (try a.goals.expand(goal, class)) |*one| try a.addOf(one, &found);
         // Without what is known only later it is asked for again.
         if (!a.met_busy and a.of_goal.get(key) == null) try a.of_goal.putItem(a.gpa, key, []const Id, &a.lists, found.items);
         return found.items;
+    }
+
+    /// Adds the alternative if something satisfies it; one for each value, if it is one of some.
+    fn addOf(a: *Alternatives, from: *const Conjunction, found: *ArrayList(Id)) Error!void {
+        if (from.among.len == 0 or a.areListed(from)) return a.add(from, null, found);
+        var values: ArrayList(ValueId) = .empty;
+        defer values.deinit(a.gpa);
+        try a.sets.list(a.gpa, from.among[0], &values);
+        next: for (values.items) |value| {
+            for (from.among[1..]) |set| if (!a.sets.has(set, value)) continue :next;
+            if (a.classOf(value) == from.class) try a.add(from, value, found);
+        }
+    }
+
+    /// Whether values of which it is one have a single spelling.
+    fn areListed(a: *const Alternatives, from: *const Conjunction) bool {
+        return switch (from.class) {
+            .null, .boolean, .string => true,
+            .number => listedIn(a.schema, from) != null or !from.fractions and !a.schema.form.integer_fraction,
+            .array, .object => false,
+        };
+    }
+
+    fn classOf(a: *const Alternatives, value: ValueId) Class {
+        if (Values.isScalar(value)) return spelling.classOf(a.texts.list.items[value]);
+        return if (a.values.count(value, .array) != null) .array else .object;
+    }
+
+    fn add(a: *Alternatives, from: *const Conjunction, value: ?ValueId, found: *ArrayList(Id)) Error!void {
+        const alternative = try a.arena.allocator().create(Alternative);
+        try a.all.ensureUnusedCapacity(a.gpa, 1); // or what is made now would be lost
+        alternative.* = try a.make(from, value) orelse return;
+        a.all.appendAssumeCapacity(alternative);
+        const id: Id = @intCast(a.all.items.len - 1);
+        if (try a.isPossible(id)) try found.append(a.arena.allocator(), id);
     }
 
     /// Whether some value satisfies the goal. Goals that are too deep within each other for the stack are put off: the
@@ -298,6 +325,15 @@ pub const Alternatives = struct {
         return .{ .set = set, .n = n, .key = key };
     }
 
+    /// The same progress where nothing must be avoided.
+    pub fn free(a: *Alternatives, progress: u32) Allocator.Error!u32 {
+        if (a.avoidedOf(progress).set == Sets.none) return progress;
+        const words = try a.gpa.dupe(u32, a.progresses.get(progress));
+        defer a.gpa.free(words);
+        words[words.len - Avoided.n_words ..][0..Avoided.n_words].* = (Avoided{}).words();
+        return a.progresses.put(a.gpa, words);
+    }
+
     /// Whether the values of items or members are asked for.
     pub fn asksForValues(a: *const Alternatives, progress: u32) bool {
         return switch (a.alternativeOf(progress).*) {
@@ -338,26 +374,64 @@ pub const Alternatives = struct {
     // ---- Making them
 
     /// Not inline: it has a large frame, and does not look at goals within each other.
-    noinline fn make(a: *Alternatives, from: *const Conjunction) Error!?Alternative {
+    noinline fn make(a: *Alternatives, from: *const Conjunction, value: ?ValueId) Error!?Alternative {
         const arena = a.arena.allocator();
-        return switch (from.class) {
-            .null => a.listedOf(from, &.{"null"}),
-            .boolean => a.listedOf(from, &.{ "false", "true" }),
-            .number, .string => a.scalarOf(from),
-            .array => .{ .array = try .init(arena, a.schema, from) },
-            .object => .{ .object = try .init(arena, a.schema, from) },
-        };
+        switch (from.class) {
+            .null => return a.listedOf(from, &.{"null"}),
+            .boolean => return a.listedOf(from, &.{ "false", "true" }),
+            .number, .string => return a.scalarOf(from, value),
+            .array => {
+                const equal = if (value) |known| try a.equalItems(known) else null;
+                return .{ .array = try ArrayPlan.init(arena, a.schema, from, equal) orelse return null };
+            },
+            .object => {
+                var plan: ObjectPlan = try .init(arena, a.schema, from);
+                if (value) |known| try a.makeEqual(&plan, known);
+                return .{ .object = plan };
+            },
+        }
     }
 
-    fn scalarOf(a: *Alternatives, from: *const Conjunction) Error!?Alternative {
+    fn only(a: *Alternatives, value: ValueId) Allocator.Error!u32 {
+        return a.sets.with(Sets.none, value);
+    }
+
+    fn equalItems(a: *Alternatives, value: ValueId) Error![]const u32 {
+        const items = try a.arena.allocator().alloc(u32, a.values.count(value, .array).?);
+        for (items, 0..) |*item, i| item.* = try a.only(a.values.itemOf(value, @intCast(i)).?);
+        return items;
+    }
+
+    fn makeEqual(a: *Alternatives, plan: *ObjectPlan, value: ValueId) Error!void {
+        const members = try a.arena.allocator().alloc(ObjectPlan.Equal, a.values.count(value, .object).?);
+        for (members, 0..) |*member, i| {
+            const spelt = a.values.keyAt(value, @intCast(i));
+            const content = try a.contentOf(spelt);
+            const key = for (plan.named) |key| {
+                if (std.mem.eql(u8, a.schema.keys[key], content)) break key;
+            } else @as(u32, @intCast(a.schema.keys.len)) + spelt;
+            member.* = .{ .key = key, .set = try a.only(a.values.memberOf(value, spelt).?) };
+        }
+        plan.equal = members;
+        const n: u32 = @intCast(members.len);
+        plan.count = .{ .min = @max(plan.count.min, n), .max = @min(plan.count.max, n) };
+    }
+
+    fn scalarOf(a: *Alternatives, from: *const Conjunction, value: ?ValueId) Error!?Alternative {
+        if (listedIn(a.schema, from)) |range| return a.listedOf(from, a.schema.values[range.from..][0..range.len]);
+        if (from.among.len > 0 and value == null) return a.listedOf(from, try a.textsOf(from.among[0]));
+        return if (from.class == .number) a.numberOf(from, value) else a.stringOf(from);
+    }
+
+    fn listedIn(schema: *const Schema, from: *const Conjunction) ?schema_module.Range {
         for (from.literals) |literal| {
-            if (literal.setOf(a.schema) != null) continue;
-            if (!literal.negated and a.schema.nodes[literal.node] == .listed) {
-                const range = a.schema.nodes[literal.node].listed;
-                return a.listedOf(from, a.schema.values[range.from..][0..range.len]);
+            if (literal.setOf(schema) != null or literal.negated) continue;
+            switch (schema.nodes[literal.node]) {
+                .listed => |range| return range,
+                else => {},
             }
         }
-        return if (from.class == .number) a.numberOf(from) else a.stringOf(from);
+        return null;
     }
 
     /// Those of the values that everything holds for.
@@ -383,6 +457,7 @@ pub const Alternatives = struct {
             const n = spelling.nCharacters(try spelling.content(arena, value));
             if (n < from.count.min or n > from.count.max) return false;
         }
+        for (from.among) |set| if (!a.sets.has(set, try a.text(value))) return false;
         for (from.literals) |literal| {
             if (literal.setOf(a.schema)) |set| {
                 if (a.sets.has(set, try a.text(value))) return false;
@@ -410,7 +485,7 @@ pub const Alternatives = struct {
         };
     }
 
-    fn numberOf(a: *Alternatives, from: *const Conjunction) Error!?Alternative {
+    fn numberOf(a: *Alternatives, from: *const Conjunction, value: ?ValueId) Error!?Alternative {
         const arena = a.arena.allocator();
         var spec: number_spec.Spec = .{
             .integers = from.integers,
@@ -441,6 +516,11 @@ pub const Alternatives = struct {
             },
             else => unreachable, // of no number
         };
+        if (value) |only_one| {
+            const bound: number_spec.Bound = .{ .decimal = try decimalOf(arena, a.texts.list.items[only_one]), .strict = false };
+            spec.atLeast(bound);
+            spec.atMost(bound);
+        }
         spec.multiples = multiples.items;
         spec.not_multiples = not_multiples.items;
         spec.excluded = excluded.items;
@@ -451,14 +531,19 @@ pub const Alternatives = struct {
         return null;
     }
 
-    /// Those of a set of scalars or keys.
+    /// The scalars of a set, or the keys, ascending.
     fn textsOf(a: *Alternatives, set: u32) Error![]const []const u8 {
         const arena = a.arena.allocator();
         var numbers: ArrayList(u32) = .empty;
         try a.sets.list(arena, set, &numbers);
-        const found = try arena.alloc([]const u8, numbers.items.len);
-        for (found, numbers.items) |*to, number| to.* = a.texts.list.items[number];
-        return found;
+        var found: ArrayList([]const u8) = .empty;
+        for (numbers.items) |number| if (Values.isScalar(number)) try found.append(arena, a.texts.list.items[number]);
+        std.sort.heap([]const u8, found.items, {}, isTextBefore);
+        return found.items;
+    }
+
+    fn isTextBefore(_: void, x: []const u8, y: []const u8) bool {
+        return std.mem.lessThan(u8, x, y);
     }
 
     fn stringOf(a: *Alternatives, from: *const Conjunction) Error!?Alternative {
@@ -482,7 +567,7 @@ pub const Alternatives = struct {
         for (unmatched) |dfa| try mismatches.append(arena, &a.schema.dfas[dfa].dfa);
         try excluded.appendSlice(arena, not);
         var is_item = false;
-        var listed: ?schema_module.Range = null;
+        var listed: ?[]const []const u8 = if (from.among.len > 0) try a.textsOf(from.among[0]) else null;
         for (from.literals) |literal| if (literal.setOf(a.schema)) |set| {
             is_item = true;
             for (try a.textsOf(set)) |one| {
@@ -491,15 +576,15 @@ pub const Alternatives = struct {
         } else switch (a.schema.nodes[literal.node]) {
             .string_matches => |i| try (if (literal.negated) &mismatches else &matches).append(arena, &a.schema.dfas[i].dfa),
             .listed => |range| if (!literal.negated) {
-                listed = range;
+                listed = a.schema.values[range.from..][0..range.len];
             } else for (a.schema.values[range.from..][0..range.len]) |value| {
                 if (spelling.classOf(value) == .string) try excluded.append(arena, try spelling.content(arena, value));
             },
             else => unreachable,
         };
         const one = try arena.create(Strings);
-        one.* = try .init(a.automata.gpa, a.automata, if (listed) |range| .{
-            .listed = try a.listedStrings(from, range, matches.items, mismatches.items, not),
+        one.* = try .init(a.automata.gpa, a.automata, if (listed) |values| .{
+            .listed = try a.listedStrings(from, values, matches.items, mismatches.items, not),
         } else .{
             .length = from.count,
             .matches = matches.items,
@@ -518,14 +603,14 @@ pub const Alternatives = struct {
     fn listedStrings(
         a: *Alternatives,
         from: *const Conjunction,
-        range: schema_module.Range,
+        values: []const []const u8,
         matches: []const *const Dfa,
         mismatches: []const *const Dfa,
         not: []const []const u8,
     ) Error![]const []const u8 {
         const arena = a.arena.allocator();
         var kept: ArrayList([]const u8) = .empty;
-        next: for (a.schema.values[range.from..][0..range.len]) |value| {
+        next: for (values) |value| {
             if (spelling.classOf(value) != .string or !try a.holds(from, value)) continue;
             const content = try spelling.content(arena, value);
             for (matches) |dfa| if (!object_plan.matches(dfa, content)) continue :next;
@@ -550,32 +635,41 @@ pub const Alternatives = struct {
     /// What may come next: its goal, values that it must not be, and the progress behind it, which does not know its value.
     pub const Next = struct { progress: u32, goal: GoalId, avoid: u32 = Sets.none };
 
-    /// The next item, counted for `options`, so that the array can be completed; null if there is none.
-    pub fn nextItem(a: *Alternatives, plan: *const ArrayPlan, progress: u32, options: u32) Error!?Next {
-        if (!plan.asksForValues()) {
-            const next = try a.anyItem(plan, progress, options) orelse return null;
-            return if (try a.canFinish(next.progress)) next else null;
+    /// The ways in which the array can go on with an item, so that it can be completed.
+    pub fn addItems(a: *Alternatives, plan: *const ArrayPlan, progress: u32, gpa: Allocator, forks: *ArrayList(Next)) Error!void {
+        if (plan.asksForValues()) return forks.appendSlice(gpa, try a.otherItems(plan, progress));
+        for (0..plan.nOptions()) |options| {
+            const next = try a.anyItem(plan, progress, @intCast(options)) orelse continue;
+            if (try a.canFinish(next.progress)) try forks.append(gpa, next);
         }
-        const key = @as(u64, progress) << 32 | options;
-        if (a.items.get(key)) |found| return a.found_items.items[found];
+    }
+
+    /// The same where values are asked for, found once. Lent.
+    pub fn otherItems(a: *Alternatives, plan: *const ArrayPlan, progress: u32) Error![]const Next {
+        if (a.items.get(progress)) |found| return a.forks.items[found];
         const outer = a.met_busy;
         a.met_busy = false;
         errdefer a.met_busy = outer;
-        const found = try a.otherItem(plan, progress, options);
-        if ((found != null or !a.met_busy) and a.items.get(key) == null) try a.items.putItem(a.gpa, key, ?Next, &a.found_items, found);
-        a.met_busy = outer or (a.met_busy and found == null);
-        return found;
+        var found: ArrayList(Next) = .empty;
+        for (0..plan.nOptions()) |options| {
+            const next = try a.anyItem(plan, progress, @intCast(options)) orelse continue;
+            if (repeats.mustStill(a, progress)) {
+                try repeats.addItems(a, plan, progress, next, &found);
+            } else if (try a.canFinish(try a.free(next.progress))) try a.addLimited(next, &found);
+        }
+        if (!a.met_busy and a.items.get(progress) == null) try a.items.putItem(a.gpa, progress, []const Next, &a.forks, found.items);
+        a.met_busy = a.met_busy or outer;
+        return found.items;
     }
 
-    fn otherItem(a: *Alternatives, plan: *const ArrayPlan, progress: u32, options: u32) Error!?Next {
-        const next = try a.anyItem(plan, progress, options) orelse return null;
-        if (!try a.canFinish(try unique.free(a, next.progress))) return null;
-        const limited = try unique.limit(a, next.goal, next.progress) orelse return null;
-        return .{ .progress = next.progress, .goal = limited.goal, .avoid = limited.avoid };
+    /// What may come next, with what its value must not be; the list is of the arena.
+    pub fn addLimited(a: *Alternatives, next: Next, found: *ArrayList(Next)) Error!void {
+        const limited = try unique.limit(a, next.goal, next.progress) orelse return;
+        try found.append(a.arena.allocator(), .{ .progress = next.progress, .goal = limited.goal, .avoid = limited.avoid });
     }
 
     /// The next item, whatever comes behind it and whatever its value must not be.
-    fn anyItem(a: *Alternatives, plan: *const ArrayPlan, progress: u32, options: u32) Error!?Next {
+    pub fn anyItem(a: *Alternatives, plan: *const ArrayPlan, progress: u32, options: u32) Error!?Next {
         var scratch: Arena = .init(a.gpa);
         defer scratch.deinit();
         var literals: ArrayList(Literal) = .empty;
@@ -615,6 +709,7 @@ pub const Alternatives = struct {
 
     fn canFinishArray(a: *Alternatives, plan: *const ArrayPlan, progress: u32) Error!bool {
         if (plan.is_unique) return unique.canFinish(a, plan, progress);
+        if (repeats.mustStill(a, progress)) return repeats.canFinish(a, plan, progress);
         // Breadth first over what progress there is; long arrays of like items go on with a count alone.
         var seen: NumberMap = .{};
         defer seen.deinit(a.gpa);
@@ -625,7 +720,7 @@ pub const Alternatives = struct {
         while (i < todo.items.len) : (i += 1) {
             const at = todo.items[i];
             if (a.acceptsArray(plan, at)) return true;
-            if (try a.repeats(plan, at)) |can| return can;
+            if (try a.canRepeat(plan, at)) |can| return can;
             if (todo.items.len > search_max) return error.TooLarge;
             for (0..plan.nOptions()) |options| {
                 const next = try a.anyItem(plan, at, @intCast(options)) orelse continue;
@@ -636,7 +731,7 @@ pub const Alternatives = struct {
     }
 
     /// Where only the count is missing and all items have one goal: whether it is satisfiable.
-    fn repeats(a: *Alternatives, plan: *const ArrayPlan, progress: u32) Error!?bool {
+    fn canRepeat(a: *Alternatives, plan: *const ArrayPlan, progress: u32) Error!?bool {
         if (plan.nOptions() > 1 or a.progresses.get(progress)[1] < plan.n_prefix) return null;
         return try a.anyItem(plan, progress, 0) != null;
     }
@@ -651,7 +746,7 @@ pub const Alternatives = struct {
             const one = try a.knownKey(plan, key);
             if (one) |it| try known.append(arena, it) else if (plan.isRequired(key)) return false;
         }
-        plan.extras = try a.extraKeys(plan);
+        plan.extras = if (plan.equal) |members| try a.equalExtras(plan, members) orelse return false else try a.extraKeys(plan);
         plan.n_extra_keys = try a.countExtraKeys(plan, &known);
         try plan.setKnown(arena, known.items, a.schema.form.order);
         return true;
@@ -659,7 +754,8 @@ pub const Alternatives = struct {
 
     fn knownKey(a: *Alternatives, plan: *const ObjectPlan, key: u32) Error!?Known {
         if (plan.isForbidden(key)) return null;
-        const content = a.schema.keys[key];
+        const n_keys = a.schema.keys.len;
+        const content = if (key < n_keys) a.schema.keys[key] else try a.contentOf(@intCast(key - n_keys));
         for (plan.names) |node| {
             if (!try a.isNamed(a.schema.nodes[node].object_names, content, false)) return null;
         }
@@ -686,6 +782,28 @@ pub const Alternatives = struct {
         return known;
     }
 
+    /// The keys of the value that it is which the plan does not name; null if one of them cannot come.
+    fn equalExtras(a: *Alternatives, plan: *const ObjectPlan, members: []const ObjectPlan.Equal) Error!?[]const Extra {
+        const arena = a.arena.allocator();
+        var extras: ArrayList(Extra) = .empty;
+        for (members) |member| {
+            if (member.key < a.schema.keys.len) continue;
+            const known = try a.knownKey(plan, member.key) orelse return null;
+            const quoted = try std.mem.concat(arena, u8, &.{ "\"", known.spelt });
+            const names = try arena.create(Conjunction);
+            names.* = .{ .class = .string, .among = try arena.dupe(u32, &.{try a.only(try a.text(quoted))}) };
+            try extras.append(arena, .{
+                .key = member.key,
+                .matched = known.matched,
+                .goal = known.goal,
+                .names = names,
+                .possible = known.possible,
+                .certain = known.certain,
+            });
+        }
+        return extras.items;
+    }
+
     /// Whether a key satisfies a node, or its negation.
     fn isNamed(a: *Alternatives, node: schema_module.NodeId, content: []const u8, negated: bool) Error!bool {
         var literals = [_]Literal{.{ .node = @intCast(node), .negated = negated }};
@@ -697,15 +815,20 @@ pub const Alternatives = struct {
 
     /// The goal of a member's value, in one of the ways to be what is chosen; null if nothing satisfies it.
     fn memberGoal(a: *Alternatives, plan: *const ObjectPlan, key: ?u32, matched: u32, chosen: u32, way: usize) Error!?GoalId {
-        if (a.work_left == 0) return error.TooLarge;
-        a.work_left -= 1;
-        if (a.watch) |watch| try watch.steps(64);
+        try a.work();
         var scratch: Arena = .init(a.gpa);
         defer scratch.deinit();
         var literals: ArrayList(Literal) = .empty;
         try plan.addValue(scratch.allocator(), a.schema, key, matched, chosen, way, &literals);
         const goal = try a.goals.goal(literals.items);
         return if (try a.isSatisfiable(goal)) goal else null;
+    }
+
+    /// Before a goal is looked for.
+    pub fn work(a: *Alternatives) Error!void {
+        if (a.work_left == 0) return error.TooLarge;
+        a.work_left -= 1;
+        if (a.watch) |watch| try watch.steps(64);
     }
 
     /// Whether some value can be what is chosen.
@@ -808,7 +931,7 @@ pub const Alternatives = struct {
                     continue;
                 }
                 try known.append(arena, .{
-                    .key = null,
+                    .key = extra.key,
                     .matched = extra.matched,
                     .goal = extra.goal,
                     .spelt = (try spelling.quoted(arena, content))[1..],
@@ -1101,6 +1224,7 @@ pub const Alternatives = struct {
             .extra => |extra| {
                 const one = &plan.extras[extra.index];
                 if (plan.n_required_from[at.next] > 0) return;
+                key = one.key;
                 matched = one.matched;
                 possible = one.possible;
                 plain = one.goal;
@@ -1126,7 +1250,7 @@ pub const Alternatives = struct {
                 var then = after;
                 then.exceptions |= chosen;
                 const number = try a.putProgress(plan, then);
-                if (!try a.canFinish(try unique.free(a, number))) continue;
+                if (!try a.canFinish(try a.free(number))) continue;
                 var limited: unique.Limited = .{ .goal = goal };
                 if (plan.is_watched) limited = try unique.limit(a, goal, number) orelse continue;
                 try forks.append(gpa, .{ .progress = number, .goal = limited.goal, .avoid = limited.avoid });
@@ -1235,7 +1359,7 @@ pub const Alternatives = struct {
             var chosen = possible;
             while (true) : (chosen = (chosen -% 1) & possible) {
                 const left = missing & ~extra.certain & ~chosen;
-                if (left != missing and try a.hasMember(plan, null, extra.matched, chosen) and
+                if (left != missing and try a.hasMember(plan, extra.key, extra.matched, chosen) and
                     try a.extrasExcept(plan, left, plan.saturated(count + 1))) return true;
                 if (chosen == 0) break;
             }

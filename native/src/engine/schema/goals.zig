@@ -46,7 +46,12 @@ pub const Literal = packed struct(u32) {
         return .{ .node = @intCast(schema.nodes.len + set) };
     }
 
-    /// The number of such a set; null for what stands in the schema.
+    /// The value is in the set, whatever it is.
+    pub fn in(schema: *const Schema, set: u32) Literal {
+        return .{ .node = @intCast(schema.nodes.len + set), .negated = true };
+    }
+
+    /// The number of the set, of both; null for what stands in the schema.
     pub fn setOf(literal: Literal, schema: *const Schema) ?u32 {
         return if (literal.node < schema.nodes.len) null else literal.node - @as(u32, @intCast(schema.nodes.len));
     }
@@ -90,6 +95,8 @@ pub const Conjunction = struct {
     contains: []const Contains = &.{},
     /// Keys that must be there, with a value that does not satisfy a node.
     unlike: []const Unlike = &.{},
+    /// Sets of values: it is one of each.
+    among: []const u32 = &.{},
     /// Of an array or object: its value is remembered, since it may have to be another one than some others.
     is_watched: bool = false,
 
@@ -204,6 +211,7 @@ pub const Goals = struct {
             one.literals = try arena.dupe(Literal, one.literals);
             one.contains = try arena.dupe(Conjunction.Contains, one.contains);
             one.unlike = try arena.dupe(Conjunction.Unlike, one.unlike);
+            one.among = try arena.dupe(u32, one.among);
         }
         return kept;
     }
@@ -224,6 +232,7 @@ const Branch = struct {
     seen: ArrayList(Literal) = .empty,
     literals: ArrayList(Todo) = .empty,
     contains: ArrayList(Conjunction.Contains) = .empty,
+    among: ArrayList(u32) = .empty,
     integers: bool = true,
     fractions: bool = true,
     count: Bounds = .{},
@@ -236,6 +245,7 @@ const Branch = struct {
         copy.seen = try b.seen.clone(arena);
         copy.literals = try b.literals.clone(arena);
         copy.contains = try b.contains.clone(arena);
+        copy.among = try b.among.clone(arena);
         return copy;
     }
 
@@ -304,6 +314,7 @@ const Expansion = struct {
             .literals = literals,
             .contains = b.contains.items,
             .unlike = unlike.items,
+            .among = b.among.items,
             .is_watched = b.is_watched,
         });
     }
@@ -311,7 +322,7 @@ const Expansion = struct {
     fn isSame(before: *const Conjunction, b: *const Branch, literals: []const Literal) bool {
         return before.integers == b.integers and before.fractions == b.fractions and std.meta.eql(before.count, b.count) and
             before.contains.len == 0 and b.contains.items.len == 0 and before.class != .object and
-            std.mem.eql(u32, @ptrCast(before.literals), @ptrCast(literals));
+            std.mem.eql(u32, before.among, b.among.items) and std.mem.eql(u32, @ptrCast(before.literals), @ptrCast(literals));
     }
 
     /// What is kept, in the order of the schema; null if nothing satisfies it. Exceptions that others make certain
@@ -351,7 +362,11 @@ const Expansion = struct {
     fn take(e: *Expansion, b: *Branch, one: Todo) Error!bool {
         const literal = one.literal;
         const no = literal.negated;
-        if (literal.setOf(e.schema) != null) {
+        if (literal.setOf(e.schema)) |set| {
+            if (no) {
+                try b.among.append(e.arena, set);
+                return true;
+            }
             if (e.class != .array and e.class != .object) return e.keep(b, one);
             b.is_watched = true;
             return true;

@@ -520,11 +520,12 @@ pub const Machine = struct {
         return m.enter(pool, at, .array_next, entries.items, byte, out);
     }
 
-    /// What an item may count for, so that the array can be completed.
+    /// The ways in which the array can go on with an item.
     fn addItems(m: *Machine, slot: u32, progress: u32, entries: *ArrayList(Entry)) Error!void {
         const plan = &m.alternatives.alternativeOf(progress).array;
-        for (0..plan.nOptions()) |options| {
-            const next = try m.alternatives.nextItem(plan, progress, @intCast(options)) orelse continue;
+        m.forks.clearRetainingCapacity();
+        try m.alternatives.addItems(plan, progress, m.gpa, &m.forks);
+        for (m.forks.items) |next| {
             try entries.append(m.gpa, .{ .goal = next.goal, .avoid = next.avoid, .slot = slot, .progress = next.progress });
         }
     }

@@ -42,6 +42,8 @@ pub const Known = struct {
 
 /// Keys that the schema does not name, told apart by what applies to their values.
 pub const Extra = struct {
+    /// Null unless there is one such key alone, of which something is asked.
+    key: ?u32 = null,
     /// Of the patterns of the plan, as bits: those that match.
     matched: u32,
     /// Of the value, if it is no exception.
@@ -64,6 +66,9 @@ pub const ObjectPlan = struct {
     /// Values of required keys that do not satisfy a node.
     unlike: []const Conjunction.Unlike,
     forbidden: []const u32,
+    /// If it is one value: its keys, each with the set that has the value of the member alone. Keys that the plan does not
+    /// name have numbers beyond those of the schema.
+    equal: ?[]const Equal = null,
     /// Of `Schema.dfas`, different ones.
     patterns: []const u32,
     /// Every key that is named, also those that may not come: an extra one is none of them.
@@ -86,6 +91,8 @@ pub const ObjectPlan = struct {
     /// Some exceptions are left to extra keys, or to known ones whose values decide.
     exceptions_all: u32,
     is_watched: bool,
+
+    pub const Equal = struct { key: u32, set: u32 };
 
     pub fn init(arena: Allocator, schema: *const Schema, from: *const Conjunction) Error!ObjectPlan {
         var members: ArrayList(NodeId) = .empty;
@@ -223,11 +230,16 @@ pub const ObjectPlan = struct {
     };
 
     pub fn isRequired(plan: *const ObjectPlan, key: u32) bool {
-        return has(plan.required, key);
+        return has(plan.required, key) or plan.equalOf(key) != null;
     }
 
     pub fn isForbidden(plan: *const ObjectPlan, key: u32) bool {
-        return has(plan.forbidden, key);
+        return has(plan.forbidden, key) or plan.equal != null and plan.equalOf(key) == null;
+    }
+
+    fn equalOf(plan: *const ObjectPlan, key: u32) ?u32 {
+        for (plan.equal orelse return null) |one| if (one.key == key) return one.set;
+        return null;
     }
 
     /// Which of the patterns match.
@@ -261,6 +273,7 @@ pub const ObjectPlan = struct {
             try literals.append(arena, .no(own.items[left % own.items.len].node));
             left /= own.items.len;
         }
+        if (key) |known| if (plan.equalOf(known)) |set| try literals.append(arena, .in(schema, set));
         if (plan.is_watched) try literals.append(arena, .notIn(schema, Sets.none));
     }
 

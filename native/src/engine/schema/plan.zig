@@ -50,58 +50,84 @@ pub const ArrayPlan = struct {
     contains: []const Conjunction.Contains,
     /// All items are different.
     is_unique: bool,
+    /// Two items are equal: what came is remembered until one comes again.
+    must_repeat: bool,
+    /// If it is one value: of each item, the set that has it alone.
+    equal: ?[]const u32,
     is_watched: bool,
     /// From here on all items have the same goal.
     n_prefix: u32,
 
-    pub fn init(arena: Allocator, schema: *const Schema, from: *const Conjunction) Error!ArrayPlan {
+    /// Among the exceptions that came, as bits: an item came again.
+    pub const repeated = 1 << 31;
+
+    /// Null if nothing satisfies it.
+    pub fn init(arena: Allocator, schema: *const Schema, from: *const Conjunction, equal: ?[]const u32) Error!?ArrayPlan {
         var items: ArrayList(NodeId) = .empty;
         var exceptions: ArrayList(NodeId) = .empty;
         var n_prefix: u32 = 0;
         var is_unique = false;
+        var must_repeat = false;
+        var count = from.count;
         for (from.literals) |literal| switch (schema.nodes[literal.node]) {
             .array_items => |atom| {
                 n_prefix = @max(n_prefix, atom.prefix.len);
                 try (if (literal.negated) &exceptions else &items).append(arena, literal.node);
             },
-            .array_unique => if (literal.negated) return error.TooLarge else {
+            .array_unique => if (literal.negated) {
+                must_repeat = true;
+            } else {
                 is_unique = true;
             },
             else => unreachable, // no other literals are of arrays
         };
         if (exceptions.items.len + from.contains.len > options_max) return error.TooLarge;
+        if (equal) |values| {
+            const n: u32 = @intCast(values.len);
+            if (n < count.min or n > count.max) return null;
+            count = .{ .min = n, .max = n };
+            n_prefix = @max(n_prefix, n);
+        }
+        if (is_unique and must_repeat) return null;
         return .{
-            .count = from.count,
+            .count = count,
             .items = items.items,
             .exceptions = exceptions.items,
             .contains = from.contains,
             .is_unique = is_unique,
+            .must_repeat = must_repeat,
+            .equal = equal,
             .is_watched = from.is_watched,
             .n_prefix = n_prefix,
         };
     }
 
     /// Words of a thread's progress: the index, the count, the exceptions that came as bits, how often each of
-    /// `contains` held, if items are unique the set of the values that came, and if it is watched what it must not be.
+    /// `contains` held, if values are remembered the set of those that came, and if it is watched what it must not be.
     pub fn nWords(plan: *const ArrayPlan) usize {
-        return 3 + plan.contains.len + @intFromBool(plan.is_unique) + @as(usize, if (plan.is_watched) Avoided.n_words else 0);
+        return 3 + plan.contains.len + @intFromBool(plan.remembers()) + @as(usize, if (plan.is_watched) Avoided.n_words else 0);
+    }
+
+    /// Whether what came is compared with what comes.
+    pub fn remembers(plan: *const ArrayPlan) bool {
+        return plan.is_unique or plan.must_repeat;
     }
 
     /// Where the set of the values that came stands in a progress, before which is the number of the alternative.
     pub fn cameAt(plan: *const ArrayPlan) usize {
-        std.debug.assert(plan.is_unique);
+        std.debug.assert(plan.remembers());
         return 4 + plan.contains.len;
     }
 
-    /// Whether the values of items are remembered.
+    /// Whether the values of items are asked for.
     pub fn asksForValues(plan: *const ArrayPlan) bool {
-        return plan.is_unique or plan.is_watched;
+        return plan.remembers() or plan.is_watched;
     }
 
     /// Whether the array may end.
     pub fn accepts(plan: *const ArrayPlan, progress: []const u32) bool {
         if (progress[1] < plan.count.min) return false;
-        if (@popCount(progress[2]) != plan.exceptions.len) return false;
+        if (@popCount(progress[2]) != plan.exceptions.len + @intFromBool(plan.must_repeat)) return false;
         for (plan.contains, progress[3..][0..plan.contains.len]) |contains, n| if (n < contains.count.min) return false;
         return true;
     }
@@ -124,6 +150,7 @@ pub const ArrayPlan = struct {
                 try literals.append(arena, .of(contains.item));
             } else if (contains.count.max != unbounded) try literals.append(arena, .no(contains.item));
         }
+        if (plan.equal) |values| if (index < values.len) try literals.append(arena, .in(schema, values[index]));
         if (plan.asksForValues()) try literals.append(arena, .notIn(schema, Sets.none));
     }
 

@@ -24,6 +24,7 @@ const values_module = @import("values.zig");
 const Values = values_module.Values;
 const ValueId = values_module.ValueId;
 const spelling = @import("spelling.zig");
+const repeats = @import("repeats.zig");
 
 pub const Error = goals_module.Error;
 
@@ -63,7 +64,7 @@ fn excluding(a: anytype, goal: GoalId, set: u32) Error!GoalId {
     if (set == Sets.none) return goal;
     const literals = try a.gpa.dupe(Literal, @ptrCast(a.goals.goals.get(goal)));
     defer a.gpa.free(literals);
-    for (literals) |*literal| if (literal.setOf(a.schema) != null) {
+    for (literals) |*literal| if (literal.setOf(a.schema) != null and !literal.negated) {
         literal.* = .notIn(a.schema, set);
     };
     return a.goals.goal(literals);
@@ -137,7 +138,7 @@ fn candidates(a: anytype, arena: Allocator, behind: u32) Error![]const ValueId {
     var found: ArrayList(ValueId) = .empty;
     var known: NumberMap = .{};
     const avoided = a.avoidedOf(behind);
-    if (avoided.set != Sets.none and !try isEndless(a, try free(a, behind))) {
+    if (avoided.set != Sets.none and !try isEndless(a, try a.free(behind))) {
         var others: ArrayList(u32) = .empty;
         try a.sets.list(arena, avoided.set, &others);
         for (others.items) |other| if (partOf(a, behind, avoided, other)) |part| try add(arena, &known, &found, part);
@@ -200,6 +201,7 @@ pub fn behindValue(a: anytype, progress: u32, value: ValueId) Error!?u32 {
         if (a.sets.has(words[at], value)) return null;
         words[at] = try a.sets.with(words[at], value);
     }
+    if (repeats.mustStill(a, progress)) try repeats.take(a, words, value);
     if (avoided.set != Sets.none) {
         const Agrees = struct {
             a: @TypeOf(a),
@@ -246,15 +248,6 @@ pub fn keysAhead(a: anytype, arena: Allocator, avoided: Avoided) Error![]const u
     return found.items;
 }
 
-/// The same progress where nothing must be avoided.
-pub fn free(a: anytype, progress: u32) Allocator.Error!u32 {
-    if (a.avoidedOf(progress).set == Sets.none) return progress;
-    const words = try a.gpa.dupe(u32, a.progresses.get(progress));
-    defer a.gpa.free(words);
-    words[words.len - Avoided.n_words ..][0..Avoided.n_words].* = (Avoided{}).words();
-    return a.progresses.put(a.gpa, words);
-}
-
 /// Whether the array or object is, if it ends here, one that it must not be.
 pub fn isAvoided(a: anytype, progress: u32) Error!bool {
     const avoided = a.avoidedOf(progress);
@@ -271,16 +264,14 @@ pub fn isAvoided(a: anytype, progress: u32) Error!bool {
 
 /// Whether what must be avoided can be: behind the next item or member there is a completion at least without it.
 pub fn canBeOther(a: anytype, progress: u32) Error!bool {
-    const without = try free(a, progress);
+    const without = try a.free(progress);
     if (!try a.canFinish(without)) return false;
     if (try a.accepts(progress) or try isEndless(a, without)) return true;
     if (a.n_others == depth_max) return error.TooLarge;
     a.n_others += 1;
     defer a.n_others -= 1;
     return switch (a.alternativeOf(progress).*) {
-        .array => |*plan| for (0..plan.nOptions()) |options| {
-            if (try a.nextItem(plan, progress, @intCast(options)) != null) break true;
-        } else false,
+        .array => |*plan| (try a.otherItems(plan, progress)).len > 0,
         .object => |*plan| a.hasNext(plan, progress),
         else => unreachable,
     };
@@ -317,6 +308,12 @@ fn isEndlessGoal(a: anytype, goal: GoalId) Error!bool {
 }
 
 fn isEndlessArray(a: anytype, plan: *const ArrayPlan, progress: u32) Error!bool {
+    if (repeats.mustStill(a, progress)) {
+        for (try a.otherItems(plan, progress)) |next| {
+            if (try isEndlessGoal(a, next.goal) or try isEndless(a, next.progress)) return true;
+        }
+        return false;
+    }
     if (plan.nOptions() > 1) return false;
     var arena: Arena = .init(a.gpa);
     defer arena.deinit();
@@ -609,9 +606,10 @@ fn addComposites(a: anytype, id: u32, listing: *Listing) Error!std.meta.Tag(Poss
         if (try a.accepts(begun.progress)) try listing.put(try a.values.finish(a.gpa, kind, begun.part));
         if (listing.isFull()) return .many;
         switch (a.all.items[id].*) {
-            .array => |*plan| for (0..plan.nOptions()) |options| {
-                const next = try a.nextItem(plan, begun.progress, @intCast(options)) orelse continue;
-                if (try addParts(a, arena.allocator(), begun, null, next, &todo)) |others| return others;
+            .array => |*plan| {
+                var forks: ArrayList(@TypeOf(a.*).Next) = .empty;
+                try a.addItems(plan, begun.progress, arena.allocator(), &forks);
+                for (forks.items) |fork| if (try addParts(a, arena.allocator(), begun, null, fork, &todo)) |others| return others;
             },
             .object => |*plan| {
                 for (begun.known..plan.known.len) |i| {
