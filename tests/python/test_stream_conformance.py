@@ -192,6 +192,10 @@ def check(key: str, actual: Any, expected: Any) -> None:
 # ---- The files -------------------------------------------------------------------------------------------------------
 
 
+def test_there_are_enough_cases() -> None:
+    assert len(CASES) >= 64
+
+
 def test_what_the_schema_does_not_know_is_refused() -> None:
     validator = Draft202012Validator(conformance.schema())
     case: dict[str, Any] = {"name": "one", "stream": {}, "steps": [{"do": "next"}]}
