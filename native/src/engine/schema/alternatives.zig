@@ -293,7 +293,7 @@ pub const Alternatives = struct {
 
     /// The progress at the start of an array or an object that is none of some values.
     pub fn start(a: *Alternatives, id: Id, avoid: u32) Error!u32 {
-        var words: [@max(1 + ObjectPlan.n_words_max, 5 + plan_module.options_max + Avoided.n_words)]u32 = @splat(0);
+        var words: [@max(1 + ObjectPlan.n_words_max, 5 + goals_module.options_max + Avoided.n_words)]u32 = @splat(0);
         words[0] = id;
         const n = switch (a.all.items[id].*) {
             .array => |*plan| plan.nWords(),
@@ -883,7 +883,7 @@ pub const Alternatives = struct {
     }
 
     /// Of the patterns of a plan: whether a text matches both.
-    const Pairs = [plan_module.options_max][plan_module.options_max]Verdict;
+    const Pairs = [goals_module.options_max][goals_module.options_max]Verdict;
 
     /// Whether two of these patterns have no text in common: then the others need not be looked at.
     fn hasDisjoint(a: *Alternatives, plan: *const ObjectPlan, pairs: *Pairs, matched: u32) Error!bool {

@@ -11,7 +11,7 @@ const NodeId = schema_module.NodeId;
 const Range = schema_module.Range;
 const Types = schema_module.Types;
 const Bounds = schema_module.Bounds;
-const options_max = @import("plan.zig").options_max;
+const options_max = @import("goals.zig").options_max;
 const decimal = @import("decimal.zig");
 const dfa_start = @import("../language/dfa.zig").start;
 

@@ -19,6 +19,10 @@ pub const GoalId = u32;
 
 /// Expansions of one goal and one class; a schema that needs more is refused.
 pub const alternatives_max = 1024;
+/// Of these, with members in any order, that are followed as they stand.
+const cases_max = 32;
+/// What one item or member can count for, beyond its own goal, in one alternative; each doubles the ways to go on.
+pub const options_max = 8;
 /// Literals that one expansion looks at.
 const steps_max = 1 << 16;
 /// Forks within each other, which are on the stack.
@@ -193,15 +197,33 @@ pub const Goals = struct {
     pub fn expand(g: *Goals, id: GoalId, class: Class) Error![]const Conjunction {
         const key = @as(u64, id) << 3 | @backingInt(class);
         if (g.expansions.get(key)) |found| return g.found.items[found];
-        var scratch: Arena = .init(g.gpa);
-        defer scratch.deinit();
-        var expansion: Expansion = .{ .arena = scratch.allocator(), .schema = g.schema, .class = class };
-        var branch: Branch = .{};
-        try branch.push(expansion.arena, @ptrCast(g.goals.get(id)), &.{});
-        try expansion.run(&branch);
-        const found = try g.keep(expansion.done.items);
+        const found = try g.find(id, class);
         try g.expansions.putItem(g.gpa, key, []const Conjunction, &g.found, found);
         return found;
+    }
+
+    /// Where there are many as they stand, cases are told apart.
+    fn find(g: *Goals, id: GoalId, class: Class) Error![]const Conjunction {
+        // It fixes an order of some keys, which must not be for the sake of time alone.
+        const many: usize = if (g.schema.form.order == .any) cases_max else alternatives_max;
+        var scratch: Arena = .init(g.gpa);
+        defer scratch.deinit();
+        const arena = scratch.allocator();
+        if (try g.expandBy(id, class, .as_they_are, many, arena)) |found| return g.keep(found);
+        if (try g.expandBy(id, class, .told_apart, alternatives_max, arena)) |found| return g.keep(found);
+        return g.keep(try g.expandBy(id, class, .as_they_are, alternatives_max, arena) orelse return error.TooLarge);
+    }
+
+    /// Null if it is too much.
+    fn expandBy(g: *Goals, id: GoalId, class: Class, cases: Cases, most: usize, arena: Allocator) Allocator.Error!?[]const Conjunction {
+        var expansion: Expansion = .{ .arena = arena, .schema = g.schema, .class = class, .cases = cases, .most = most };
+        var branch: Branch = .{};
+        try branch.push(arena, @ptrCast(g.goals.get(id)), &.{});
+        expansion.run(&branch) catch |e| return switch (e) {
+            error.OutOfMemory => error.OutOfMemory,
+            error.TooLarge => null,
+        };
+        return expansion.done.items;
     }
 
     fn keep(g: *Goals, found: []const Conjunction) Allocator.Error![]const Conjunction {
@@ -276,10 +298,17 @@ const Branch = struct {
     }
 };
 
+/// Whether a choice is as many alternatives as it has parts, of which a value may satisfy several; or a part that tells of
+/// members is left where it does not hold: the members decide other choices, too.
+const Cases = enum { as_they_are, told_apart };
+
 const Expansion = struct {
     arena: Allocator,
     schema: *const Schema,
     class: Class,
+    cases: Cases,
+    /// Alternatives.
+    most: usize,
     done: ArrayList(Conjunction) = .empty,
     steps: u32 = 0,
     /// Forks within each other.
@@ -304,8 +333,9 @@ const Expansion = struct {
         }
         var unlike: ArrayList(Conjunction.Unlike) = .empty;
         const literals = try e.finish(b, &unlike) orelse return;
+        if (e.cases == .told_apart and e.nExceptions(literals) > options_max) return error.TooLarge;
         for (e.done.items) |*before| if (isSame(before, b, literals)) return;
-        if (e.done.items.len == alternatives_max) return error.TooLarge;
+        if (e.done.items.len == e.most) return error.TooLarge;
         try e.done.append(e.arena, .{
             .class = e.class,
             .integers = b.integers,
@@ -317,6 +347,15 @@ const Expansion = struct {
             .among = b.among.items,
             .is_watched = b.is_watched,
         });
+    }
+
+    fn nExceptions(e: *const Expansion, literals: []const Literal) usize {
+        var n: usize = 0;
+        for (literals) |literal| {
+            const is_scalar = literal.setOf(e.schema) != null;
+            if (!is_scalar and literal.negated and e.schema.nodes[literal.node] == .object_members) n += 1;
+        }
+        return n;
     }
 
     fn isSame(before: *const Conjunction, b: *const Branch, literals: []const Literal) bool {
@@ -452,11 +491,28 @@ const Expansion = struct {
         e.depth += 1;
         defer e.depth -= 1;
         const one = b.removeChoice(0);
-        for ((try e.optionsOf(b, one)).?) |option| {
+        const options = (try e.optionsOf(b, one)).?;
+        for (std.enums.values(Telling)) |telling| for (options) |option| {
+            if (e.tellingOf(option) != telling) continue;
+            const place = try e.placeOf(one.place, option.number);
             var copy = try b.clone(e.arena);
-            try copy.push(e.arena, option.literals, try e.placeOf(one.place, option.number));
+            try copy.push(e.arena, option.literals, place);
             try e.run(&copy);
-        }
+            // What is left is where it does not hold.
+            if (telling != .nothing) try b.push(e.arena, &.{opposite(option.literals[0])}, place);
+        };
+    }
+
+    /// What a part of a choice tells of other choices, if it holds and if it does not: most first.
+    const Telling = enum { members, presence, nothing };
+
+    fn tellingOf(e: *const Expansion, option: Option) Telling {
+        if (e.cases == .as_they_are or option.literals.len > 1) return .nothing;
+        return switch (e.schema.nodes[option.literals[0].node]) {
+            .object_members => .members,
+            .object_has => .presence,
+            else => .nothing,
+        };
     }
 
     /// Literals that hold together.

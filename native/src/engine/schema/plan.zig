@@ -13,10 +13,8 @@ const unbounded = schema_module.unbounded;
 const goals_module = @import("goals.zig");
 const Literal = goals_module.Literal;
 const Conjunction = goals_module.Conjunction;
+const options_max = goals_module.options_max;
 const Sets = @import("sets.zig").Sets;
-
-/// What one item or member can count for, beyond its own goal; each doubles the ways to go on.
-pub const options_max = 8;
 
 pub const Error = error{ OutOfMemory, TooLarge };
 
