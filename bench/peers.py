@@ -33,7 +33,7 @@ tokens or names them by number. Where Lark's own tests ran several parsers, its 
 
 REMARKS = """
 What stays different, and why: keys, and strings with a length or a pattern, have one spelling, so `\\u00e9` is no other
-way to write a letter there. `max_tokens` is enforced where a rule is one terminal. An anchor stands at the ends of a
+way to write a letter there. An anchor stands at the ends of a
 pattern; conditional groups, and terminals that code behind the lexer makes (INDENT), are not served. JSON Schema's
 integers have any number of digits, and `-0` is one; white space may differ from place to place in a document. A
 repetition of 50,000 needs more states than a lexer has. Two cases expect an empty text, or the end of a text, from

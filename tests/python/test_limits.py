@@ -376,7 +376,7 @@ GRAMMARS: dict[str, tuple[int, Try] | str] = {
         lambda v, n: Constraint.lark(v, "start: A\nA: " + " | ".join(f"/a{number}/" for number in range(n))),
     ),
     "rules, productions, symbols in an alternative": (65535, rules),
-    "different `max_tokens`": (7, limited_rules),
+    "different `max_tokens` of rules that are one terminal; other rules with one": (7, limited_rules),
     "nested parentheses": (128, lambda v, n: Constraint.lark(v, "start: " + "(" * n + '"a"' + ")" * n)),
     "depth of a terminal, the terminals in it included; its parts": (256, terminal_of_depth),
 }

@@ -12,6 +12,7 @@ from eliza_inference import Constraint, GrammarError, Matcher
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from oracles.parser import Production
 from oracles.recognizer import Terminal
+from oracles.rule_limits import RuleLimits, Symbol, Use
 from oracles.token_limits import Limited
 from recognizer_walk import Tokens, Walk
 
@@ -91,6 +92,89 @@ def test_grammars_by_chance(block: int, tmp_path: Path) -> None:
     assert n_compiled >= 0.2 * BLOCK
 
 
+class RandomRules:
+    """Rules of single characters and of each other, of which no one leads to itself at the left."""
+
+    def __init__(self, random: Random) -> None:
+        n_rules = random.randint(2, 4)
+        self.limits = {n: random.randint(1, 3) for n in range(n_rules) if random.random() < 0.6}
+        self.skips = random.random() < 0.3
+        self.rules: list[list[list[Symbol]]] = [
+            [[random.choice("abc")], *(self._alternative(random, n, n_rules) for _ in range(random.randint(1, 3)))]
+            for n in range(n_rules)
+        ]
+        names = ["start", *(f"r{n}" for n in range(1, n_rules))]
+        lines = []
+        for name, alternatives, n in zip(names, self.rules, range(n_rules), strict=True):
+            limit = f"[max_tokens={self.limits[n]}]" if n in self.limits else ""
+            # Parentheses, so that none is a terminal alone.
+            shown = [" ".join(self._shown(names, symbol) for symbol in symbols) for symbols in alternatives]
+            lines.append(f"{name}{limit}: {' | '.join(f'({one})' if one else '' for one in shown)}")
+        self.lark = "\n".join([*lines, '%ignore " "'] if self.skips else lines)
+
+    @staticmethod
+    def _alternative(random: Random, rule: int, n_rules: int) -> list[Symbol]:
+        symbols: list[Symbol] = []
+        has_character = False
+        for _ in range(random.randint(0, 3)):
+            first = 0 if has_character else rule + 1
+            if first < n_rules and random.random() < 0.6:
+                symbols.append(Use(random.randrange(first, n_rules), random.random() < 0.1))
+            else:
+                symbols.append(random.choice("abc"))
+                has_character = True
+        return symbols
+
+    @staticmethod
+    def _shown(names: list[str], symbol: Symbol) -> str:
+        if isinstance(symbol, Use):
+            return names[symbol.rule] + "*" * symbol.repeats
+        return f'"{symbol}"'
+
+
+@pytest.mark.parametrize("block", range(0, N_GRAMMARS // 2, BLOCK))
+def test_rules_by_chance(block: int, tmp_path: Path) -> None:
+    for seed in range(block, block + BLOCK):
+        random = Random(f"rules {seed}")
+        grammar = RandomRules(random)
+        tokens = Tokens([token.encode() for token in TOKENS])
+        constraint = Constraint.lark(tokens.vocabulary, grammar.lark)
+        assert "max_tokens" not in "".join(constraint.notes), grammar.lark
+        if seed % 20 == 0:
+            constraint.save(tmp_path / "saved")
+            constraint = Constraint.open(tokens.vocabulary, tmp_path / "saved")
+        recognizer = RuleLimits(grammar.rules, grammar.limits, skips=grammar.skips)
+        for _ in range(3):
+            try:
+                Walked(constraint, recognizer, tokens).at_random(random, 8)
+            except AssertionError as error:
+                raise AssertionError(f"seed {seed}: {error}\n{grammar.lark}") from error
+
+
+def test_so_many_rules_are_counted() -> None:
+    tokens = Tokens([b"a", b"b"])
+    for n in (128, 129):
+        rules = "\n".join(f'r{i}[max_tokens=1]: "a" "b" "{i}"' for i in range(n))
+        constraint = Constraint.lark(tokens.vocabulary, f"start: {' | '.join(f'r{i}' for i in range(n))}\n{rules}")
+        notes = [note for note in constraint.notes if "max_tokens" in note]
+        assert notes == ["130:6: max_tokens of r128 is not enforced: there are too many"][: n - 128]
+
+
+@pytest.mark.parametrize(
+    ("grammar", "why"),
+    [
+        ('start: r\nr[max_tokens=1]: "a" "b"\n%lexing longest', "lexemes are the longest"),
+        ('start: r\nr[max_tokens=1]: "a" "b"\n%conflicts shift', "conflicts are not followed"),
+        ('start: r\nr[max_tokens=1]: "a" [r] "+"\n%left "+"', "conflicts are not followed"),
+        ('start: r\nr[max_tokens=1]: "a" /b(?=c)/ "c"', "terminals are cut by what is around them"),
+        ('start: r\nr[max_tokens=1]: x "a" | "b"\nx: ["c"] r "d"', "it can begin with itself"),
+    ],
+)
+def test_where_rules_are_not_counted(grammar: str, why: str) -> None:
+    tokens = Tokens([b"a", b"b"])
+    assert f"2:3: max_tokens of r is not enforced: {why}" in Constraint.lark(tokens.vocabulary, grammar).notes
+
+
 def test_masks_are_kept_however_many_tokens_came() -> None:
     """Masks depend on whether a limit is reached, not on how many tokens are left."""
     tokens = Tokens([b"a", b"b", b"."])
@@ -101,6 +185,17 @@ def test_masks_are_kept_however_many_tokens_came() -> None:
         matcher.accept(n % 2)
     assert legal(matcher) == [2]
     assert matcher.info.mask_misses <= 5
+
+
+def test_masks_do_not_depend_on_when_a_rule_began() -> None:
+    tokens = Tokens([b"a", b"b", b"."])
+    constraint = Constraint.lark(tokens.vocabulary, 'start: text "."\ntext[max_tokens=400]: ("a" | "b" "a")+')
+    matcher = Matcher(constraint)
+    for n in range(400):
+        assert 0 in legal(matcher)
+        matcher.accept((0, 1, 0)[n % 3])
+    assert legal(matcher) == [2]
+    assert matcher.info.mask_misses <= 8
 
 
 def test_a_healed_token_counts() -> None:

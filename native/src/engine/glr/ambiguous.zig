@@ -172,7 +172,7 @@ pub const Ambiguous = struct {
         defer pool.nodes.shrinkRetainingCapacity(n_nodes);
         var run: Run = try .init(gpa, a.how(), pool, at);
         defer run.deinit();
-        return run.isLimited(first_set) or try run.step(first_set, NamedTokens.lead) != Run.empty;
+        return try run.isLimited(first_set) or try run.step(first_set, NamedTokens.lead) != Run.empty;
     }
 
     /// The bytes that may come next.

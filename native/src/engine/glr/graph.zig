@@ -2,7 +2,8 @@
 //! 1985). They lie in the pool of a text, whose cells are written once and only lead to older ones:
 //!
 //!   link           one of the nodes below a node: `depth` is that node, `state` the parser's state above it, the
-//!                  same in all links of a node, and `parent` the next link. A node is its first link.
+//!                  same in all links of a node, and `parent` the next link. A node is its first link. Where a rule has
+//!                  begun that may have so many tokens (limits.zig), `state` is also when these are over.
 //!   configuration  one way to read the text: `state` is the lexer's, `depth` the node before the pending lexeme,
 //!                  and `parent` the next configuration of the position.
 //!
@@ -14,6 +15,7 @@ const position = @import("../language/position.zig");
 const Position = position.Position;
 const Pool = position.Pool;
 const Count = @import("limits.zig").Count;
+const Time = @import("limits.zig").Time;
 
 /// The node with the parser's initial state, below all others.
 pub const root = position.bottom;
@@ -59,8 +61,24 @@ pub const Configuration = struct {
 };
 
 /// The parser's state of a node.
-pub inline fn stateOf(pool: *const Pool, node: u32) u32 {
+pub inline fn stateOf(pool: *const Pool, node: u32) u16 {
+    return @truncate(cellStateOf(pool, node));
+}
+
+/// What its cells have as `state`.
+pub inline fn cellStateOf(pool: *const Pool, node: u32) u32 {
     return if (node == root) 0 else pool.nodes.items[node].state;
+}
+
+/// Of a cell on which a rule has begun whose tokens are over at a time.
+const is_timed = 1 << 31;
+
+pub fn timed(state: u16, over: Time) u32 {
+    return is_timed | @as(u32, over) << 16 | state;
+}
+
+pub fn timeOf(cell_state: u32) ?Time {
+    return if (cell_state & is_timed != 0) @truncate(cell_state >> 16) else null;
 }
 
 /// Adds a link before others of the same node, or `last`. Returns the node that they are together.
@@ -75,27 +93,40 @@ fn add(pool: *Pool, gpa: Allocator, cell: position.Node) Allocator.Error!u32 {
     return @intCast(n);
 }
 
-/// In `Stack.top` of a position: `below` is its only node, and the position's state the lexer's.
+/// In `Stack.top` of a position, beside the time: `below` is its only node, and the position's state the lexer's.
 const single = 0;
 /// `below` is the first configuration.
 const several = 1;
 
+fn topOf(form: u32, time: Time) u32 {
+    return @as(u32, time) << 1 | form;
+}
+
+fn isSingle(at: Position) bool {
+    return at.stack.top & 1 == single;
+}
+
+/// How many tokens came, as far as that matters.
+pub fn timeAt(at: Position) Time {
+    return @truncate(at.stack.top >> 1);
+}
+
 /// The position of at least one configuration, ascending.
-pub fn positionOf(pool: *Pool, gpa: Allocator, configurations: []const Configuration) Allocator.Error!Position {
+pub fn positionOf(pool: *Pool, gpa: Allocator, configurations: []const Configuration, time: Time) Allocator.Error!Position {
     const first = configurations[0];
-    if (configurations.len == 1) return .{ .state = first.state, .stack = .{ .below = first.node, .top = single } };
+    if (configurations.len == 1) return .{ .state = first.state, .stack = .{ .below = first.node, .top = topOf(single, time) } };
     var next: u32 = last;
     var i = configurations.len;
     while (i > 0) {
         i -= 1;
         next = try add(pool, gpa, .{ .parent = next, .depth = configurations[i].node, .state = configurations[i].state });
     }
-    return .{ .state = 0, .stack = .{ .below = next, .top = several } };
+    return .{ .state = 0, .stack = .{ .below = next, .top = topOf(several, time) } };
 }
 
 /// The number of the place, if the position has one configuration and that is in a part.
 pub fn placeOf(at: Position) ?u32 {
-    return if (at.stack.top == single and isPlace(at.state)) at.state - first_place else null;
+    return if (isSingle(at) and isPlace(at.state)) at.state - first_place else null;
 }
 
 /// The configurations of a position, one by one.
@@ -105,7 +136,7 @@ pub const Configurations = struct {
     next_cell: u32,
 
     pub fn of(pool: *const Pool, at: Position) Configurations {
-        const is_single = at.stack.top == single;
+        const is_single = isSingle(at);
         return .{
             .pool = pool,
             .single = if (is_single) .{ .state = at.state, .node = at.stack.below } else null,

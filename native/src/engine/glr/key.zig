@@ -77,7 +77,7 @@ pub const GraphKey = struct {
             key.n_levels += 1;
             key.level_end = key.n_nodes;
         }
-        return graph.stateOf(key.pool, node) | n_links << 16;
+        return @as(u32, graph.stateOf(key.pool, node)) | n_links << 16;
     }
 
     /// Whether all nodes are written.
@@ -167,7 +167,7 @@ pub const ChainKey = struct {
         const cell = key.pool.nodes.items[key.node];
         key.node = cell.depth;
         key.is_graph = cell.parent != graph.last;
-        return if (key.is_graph) GraphKey.too_large else cell.state | 1 << 16;
+        return if (key.is_graph) GraphKey.too_large else @as(u16, @truncate(cell.state)) | @as(u32, 1 << 16);
     }
 };
 

@@ -5,6 +5,12 @@
 //!
 //! A configuration whose lexeme is counted has a *count* in its state (graph.zig): the tokens so far, and how many of the
 //! limits are over. Within a token both stay, so masks depend on which limits are spent and over alone.
+//!
+//! A rule that is more than one terminal is cut off: behind the token that is its last it counts as whole, whatever it lacks.
+//! Two terminals that no text has stand around it in the grammar. The first is shifted, without a byte, where a lexeme may be
+//! the rule's first, and its cell has the time at which the rule is over (graph.zig), by a clock that each token advances. The
+//! second is shifted as soon as it can be, and the rule reduced. So what is below a lexeme tells which rules it is in; masks,
+//! which end with a token, do not depend on times.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -12,6 +18,17 @@ const program_module = @import("../lr/program.zig");
 const Program = program_module.Program;
 
 pub const Count = u15;
+/// Of the clock of a text. It begins again after so many tokens; no rule has as many.
+pub const Time = u15;
+
+/// A rule that is more than one terminal.
+pub const Rule = extern struct {
+    /// The terminals around it.
+    begin: u16,
+    end: u16,
+    /// The most tokens.
+    tokens: u16,
+};
 
 /// Immutable.
 pub const Limits = struct {
@@ -21,6 +38,9 @@ pub const Limits = struct {
     limited: []const u64 = &.{},
     /// All limits, ascending.
     steps: []const u16 = &.{},
+    rules: []const Rule = &.{},
+    /// [parser's state]: the symbol of the rule that has just begun there; 0: none has. Empty without rules.
+    begun: []const u32 = &.{},
 
     /// The largest limit.
     pub const tokens_max = 4095;
@@ -35,19 +55,49 @@ pub const Limits = struct {
         gpa.free(l.of);
         gpa.free(l.limited);
         gpa.free(l.steps);
+        gpa.free(l.rules);
+        gpa.free(l.begun);
         l.* = undefined;
     }
 
+    /// Where tokens are not told apart.
+    pub fn dropTerminals(l: *Limits, gpa: Allocator) void {
+        gpa.free(l.of);
+        gpa.free(l.limited);
+        gpa.free(l.steps);
+        l.of = &.{};
+        l.limited = &.{};
+        l.steps = &.{};
+    }
+
     pub fn isEmpty(l: *const Limits) bool {
-        return l.of.len == 0;
+        return l.of.len == 0 and l.rules.len == 0;
     }
 
     /// Whether no operation reads beyond the arrays.
     pub fn isSound(l: *const Limits, program: *const Program) bool {
-        if (l.isEmpty()) return true;
+        if (!l.areRulesSound(program)) return false;
+        if (l.of.len == 0) return true;
         if (l.of.len != program.n_terminals or l.limited.len != program.width) return false;
         if (l.steps.len == 0 or l.steps.len > steps_max) return false;
         for (l.steps) |step| if (step > tokens_max) return false;
+        return true;
+    }
+
+    /// The program is sound.
+    fn areRulesSound(l: *const Limits, program: *const Program) bool {
+        if (l.rules.len == 0) return true;
+        if (l.begun.len != program.nParserStates()) return false;
+        for (l.rules) |rule| {
+            if (rule.tokens > tokens_max or rule.begin >= program.n_terminals or rule.end >= program.n_terminals) return false;
+            for (0..l.begun.len) |state| {
+                if (program.shifts(state, rule.begin)) {
+                    const symbol = l.begun[program.transition(state, rule.begin)];
+                    if (!program.hasTransition(state, symbol)) return false;
+                }
+                if (program.shifts(state, rule.end) and !program.hasReductions(program.transition(state, rule.end))) return false;
+            }
+        }
         return true;
     }
 

@@ -19,7 +19,8 @@ const Program = program_module.Program;
 const nothing_pending = @import("../lr/parser.zig").nothing_pending;
 const graph = @import("graph.zig");
 const NamedTokens = @import("named_tokens.zig").NamedTokens;
-const Limits = @import("limits.zig").Limits;
+const limits_module = @import("limits.zig");
+const Limits = limits_module.Limits;
 const parts_module = @import("parts.zig");
 const Parts = parts_module.Parts;
 const Place = parts_module.Place;
@@ -59,6 +60,8 @@ pub const Run = struct {
     parts: ?*Parts,
     limits: *const Limits,
     pool: *Pool = undefined,
+    /// The text's.
+    clock: limits_module.Time = 0,
     /// The run's own cells begin here, and their levels.
     first_cell: usize = 0,
     levels: ArrayList(i32) = .empty,
@@ -88,6 +91,10 @@ pub const Run = struct {
     of_pending: NumberMap = .{},
     /// [i * width]: the terminals that may begin although the pending lexeme can go on.
     inseparable: ArrayList(u64) = .empty,
+    /// From a stack to the index of its range of `around`.
+    of_around: NumberMap = .{},
+    ranges_around: ArrayList(Range) = .empty,
+    around: ArrayList(u32) = .empty,
     /// Of the configurations in parts, by their states from `first_place` on.
     places: ArrayList(Place) = .empty,
     by_place: NumberMap = .{},
@@ -112,6 +119,10 @@ pub const Run = struct {
     stamp: u32 = 0,
     arrivals: ArrayList(Arrival) = .empty,
     found: ArrayList(Configuration) = .empty,
+    nodes: ArrayList(u32) = .empty,
+    /// Where rules have begun that are over, and the same with the paths on which no other is.
+    spent: ArrayList(struct { node: u32, kept: u32 }) = .empty,
+    kept: NumberMap = .{},
 
     const Range = struct { from: u32, to: u32 };
     /// A node and the stacks that reductions of it lead to, by the parser's state.
@@ -169,6 +180,7 @@ pub const Run = struct {
         inline for (maps) |name| @field(r, name).clear();
         r.frames.nodes.clearRetainingCapacity();
         r.pool = pool;
+        r.clock = graph.timeAt(at);
         r.first_cell = pool.nodes.items.len;
         r.looked = 0;
         r.work = 0;
@@ -206,8 +218,9 @@ pub const Run = struct {
     const lists = .{
         "levels",   "stacks",        "viable",   "groups", "sets",    "configurations", "inseparable", "pairs", "pair_sets",
         "frontier", "next_frontier", "arrivals", "found",  "waiting", "marks",          "places",      "ended", "ended_stacks",
+        "around",   "ranges_around", "nodes",    "spent",
     };
-    const maps = .{ "of_nodes", "by_links", "by_content", "of_pending", "of_pairs", "by_place", "remembered" };
+    const maps = .{ "of_nodes", "by_links", "by_content", "of_pending", "of_pairs", "by_place", "remembered", "of_around", "kept" };
 
     /// The configurations of a set.
     pub fn of(r: *const Run, set: u32) []const Configuration {
@@ -409,24 +422,29 @@ pub const Run = struct {
     pub fn canEnd(r: *Run, set: u32) Error!bool {
         r.arrivals.clearRetainingCapacity();
         const range = r.sets.items[set];
-        const end_of_input = r.program.endOfInput();
         for (range.from..range.to) |i| {
             const one = r.configurations.items[i];
             if (graph.isPlace(one.state)) {
                 if (try r.isWhole(one)) try r.endPart(one);
             } else if (one.state != nothing_pending) {
                 try r.end(one, r.endsLazily(one), unlimited);
-            } else if (program_module.has(r.viableOf(one.stack), end_of_input)) return true;
+            } else if (try r.canEndOn(one.stack)) return true;
         }
         for (0..r.arrivals.items.len) |i| {
             const arrival = r.arrivals.items[i];
             if (arrival.state == skipped) {
-                if (program_module.has(r.viableOf(arrival.below), end_of_input)) return true;
+                if (try r.canEndOn(arrival.below)) return true;
                 continue;
             }
             const node = try r.nodeOf(arrival.state, &.{.{ .node = arrival.below, .level = arrival.level }});
-            if (program_module.has(r.viableOf(try r.stackOf(node)), end_of_input)) return true;
+            if (try r.canEndOn(try r.stackOf(node))) return true;
         }
+        return false;
+    }
+
+    fn canEndOn(r: *Run, stack: u32) Error!bool {
+        if (program_module.has(r.viableOf(stack), r.program.endOfInput())) return true;
+        for (try r.stacksAround(stack)) |one| if (program_module.has(r.viableOf(one), r.program.endOfInput())) return true;
         return false;
     }
 
@@ -439,7 +457,7 @@ pub const Run = struct {
             try all.append(r.gpa, .{ .state = state, .node = r.stacks.items[one.stack].node });
         }
         std.sort.heap(graph.Configuration, all.items, {}, graph.Configuration.isBefore);
-        return graph.positionOf(r.pool, r.gpa, all.items);
+        return graph.positionOf(r.pool, r.gpa, all.items, r.clock);
     }
 
     // ---- Parts
@@ -501,6 +519,16 @@ pub const Run = struct {
     /// Adds to `found` what begins on a stack with a byte, which leads the lexer to `state`.
     fn beginOn(r: *Run, stack: u32, state: u16, byte: u8, limit: u32) Error!void {
         if (state != dfa.dead and r.mayBegin(stack, state, limit)) try r.found.append(r.gpa, .{ .state = state, .stack = stack });
+        try r.beginPartsOn(stack, byte, limit);
+        for (try r.stacksAround(stack)) |one| {
+            // What is skipped begins before the rule does.
+            const is_viable = program_module.intersects(r.viableOf(one), r.program.reachSet(r.program.lexer.reaches[state]));
+            if (is_viable and r.mayBegin(one, state, limit)) try r.found.append(r.gpa, .{ .state = state, .stack = one });
+            try r.beginPartsOn(one, byte, limit);
+        }
+    }
+
+    fn beginPartsOn(r: *Run, stack: u32, byte: u8, limit: u32) Error!void {
         const parts = r.parts orelse return;
         if (!parts.firsts.isSet(byte)) return;
         for (parts.list, 0..) |*part, number| {
@@ -535,9 +563,14 @@ pub const Run = struct {
                 try r.land(nothing_pending, null);
             }
             for (r.found.items) |landed| for (parts.list, 0..) |*part, number| {
-                if (!r.begun.isSet(number) or !part.isAmong(r.viableOf(landed.stack)) or !try r.mayEndBefore(one, part)) continue;
-                const state = try r.stateOf(.{ .part = @intCast(number), .at = part.initial() });
-                try all.append(r.gpa, .{ .state = state, .stack = landed.stack });
+                if (!r.begun.isSet(number)) continue;
+                const around = try r.stacksAround(landed.stack);
+                for (0..1 + around.len) |n| {
+                    const stack = if (n == 0) landed.stack else around[n - 1];
+                    if (!part.isAmong(r.viableOf(stack)) or !try r.mayEndBefore(one, part)) continue;
+                    const state = try r.stateOf(.{ .part = @intCast(number), .at = part.initial() });
+                    try all.append(r.gpa, .{ .state = state, .stack = stack });
+                }
             };
         }
         r.found.clearRetainingCapacity();
@@ -626,24 +659,28 @@ pub const Run = struct {
 
     /// The set behind a token.
     pub fn endToken(r: *Run, set: u32) Error!u32 {
+        r.clock +%= 1;
         r.found.clearRetainingCapacity();
         const range = r.sets.items[set];
         for (range.from..range.to) |i| {
             const one = r.configurations.items[i];
-            const is_counted = r.mayBeLimited(one);
+            const is_counted = r.limits.of.len > 0 and r.mayBeLimited(one);
             const state = graph.lexerState(one.state);
             const count = if (graph.isCounted(one.state)) r.limits.next(graph.countOf(one.state)) else r.limits.first();
             const behind = if (graph.isPlace(one.state)) one.state else if (is_counted) graph.counted(state, count) else state;
             try r.found.append(r.gpa, .{ .state = behind, .stack = one.stack });
         }
+        if (r.limits.rules.len > 0) try r.cutRules();
         try r.join();
         return r.internFound();
     }
 
     /// Whether what may follow depends on where tokens end.
-    pub fn isLimited(r: *const Run, set: u32) bool {
-        if (r.limits.isEmpty()) return false;
-        for (r.of(set)) |one| if (r.mayBeLimited(one)) return true;
+    pub fn isLimited(r: *Run, set: u32) Error!bool {
+        for (r.of(set)) |one| {
+            if (r.limits.of.len > 0 and r.mayBeLimited(one)) return true;
+            if (r.limits.rules.len > 0 and try r.reachTimes(r.stacks.items[one.stack].node)) return true;
+        }
         return false;
     }
 
@@ -655,8 +692,173 @@ pub const Run = struct {
         return false;
     }
 
+    // ---- Rules of so many tokens
+
+    /// The stacks that lead from a stack into rules, and out of them, without a byte. Lent until the next call.
+    inline fn stacksAround(r: *Run, stack: u32) Error![]const u32 {
+        return if (r.limits.rules.len == 0) &.{} else r.findAround(stack);
+    }
+
+    noinline fn findAround(r: *Run, stack: u32) Error![]const u32 {
+        if (r.of_around.get(stack)) |known| {
+            const range = r.ranges_around.items[known];
+            return r.around.items[range.from..range.to];
+        }
+        const from = r.around.items.len;
+        try r.addAround(stack, from);
+        var i = from;
+        while (i < r.around.items.len) : (i += 1) try r.addAround(r.around.items[i], from);
+        try r.of_around.put(r.gpa, stack, @intCast(r.ranges_around.items.len));
+        try r.ranges_around.append(r.gpa, .{ .from = @intCast(from), .to = @intCast(r.around.items.len) });
+        return r.around.items[from..];
+    }
+
+    /// Adds to `around` those that one step leads to, but for those there from an index on.
+    fn addAround(r: *Run, stack: u32, from: usize) Error!void {
+        r.nodes.clearRetainingCapacity();
+        for (r.limits.rules) |rule| {
+            const groups = r.stacks.items[stack].groups;
+            try r.pool.watch.steps(1);
+            for (r.groups.items[groups.from..groups.to]) |group| {
+                if (r.program.shifts(group.state, rule.begin)) {
+                    const over = r.clock +% @as(limits_module.Time, @intCast(rule.tokens));
+                    const state = graph.timed(r.program.transition(group.state, rule.begin), over);
+                    try r.nodes.append(r.gpa, try r.nodeOf(state, &.{.{ .node = group.node, .level = group.level }}));
+                }
+                if (r.program.shifts(group.state, rule.end)) try r.addEnds(group, rule.end);
+            }
+        }
+        for (r.nodes.items) |node| {
+            const next = try r.stackOf(node);
+            if (std.mem.findScalar(u32, r.around.items[from..], next) == null) try r.around.append(r.gpa, next);
+            if (r.around.items.len - from > configurations_max) return error.TooLarge;
+        }
+    }
+
+    /// Adds to `nodes` where the end of a rule leads, which is reduced at once.
+    fn addEnds(r: *Run, group: Group, terminal: u16) Error!void {
+        const reduction = r.program.reductions[r.program.reduction_offsets[r.program.transition(group.state, terminal)]];
+        try r.descend(.{ .node = group.node, .level = group.level }, reduction.length - 1);
+        for (r.frontier.items) |below| {
+            r.looked = @max(r.looked, below.level);
+            const state = r.program.transition(graph.stateOf(r.pool, below.node), reduction.symbol);
+            try r.nodes.append(r.gpa, try r.nodeOf(state, &.{below}));
+        }
+    }
+
+    /// Ends in `found` the rules whose tokens are over, wherever they are.
+    fn cutRules(r: *Run) Error!void {
+        const all = try r.gpa.dupe(Configuration, r.found.items);
+        defer r.gpa.free(all);
+        r.found.clearRetainingCapacity();
+        for (all) |one| {
+            if (try r.reachTimes(r.stacks.items[one.stack].node)) try r.cut(one) else try r.found.append(r.gpa, one);
+        }
+    }
+
+    /// Behind `reachTimes`. Below what is pending there may be paths on which it cannot be.
+    fn cut(r: *Run, one: Configuration) Error!void {
+        const top = r.stacks.items[one.stack].node;
+        try r.countSorted(r.nodes.items.len);
+        std.sort.heap(u32, r.nodes.items, {}, std.sort.asc(u32)); // what is below a node is before it
+        r.spent.clearRetainingCapacity();
+        r.kept.clear();
+        try r.kept.put(r.gpa, graph.root, graph.root);
+        for (r.nodes.items) |node| {
+            const kept = try r.keptOf(node) orelse continue;
+            if (graph.timeOf(graph.cellStateOf(r.pool, node)) != r.clock) {
+                try r.kept.put(r.gpa, node, kept);
+            } else try r.spent.append(r.gpa, .{ .node = node, .kept = kept });
+        }
+        if (r.kept.get(top)) |kept| {
+            const stack = try r.stackOf(kept);
+            if (r.canBe(one.state, stack)) try r.found.append(r.gpa, .{ .state = one.state, .stack = stack });
+        }
+        for (r.spent.items) |spent| {
+            r.kept.clear();
+            try r.kept.put(r.gpa, spent.node, spent.kept);
+            for (r.nodes.items) |node| if (node > spent.node) {
+                if (try r.keptOf(node)) |kept| try r.kept.put(r.gpa, node, kept);
+            };
+            const within = try r.stackOf(r.kept.get(top).?);
+            if (!r.canBe(one.state, within)) continue;
+            const symbol = r.limits.begun[graph.stateOf(r.pool, spent.node)];
+            var link = spent.kept;
+            while (link != graph.last) : (link = r.pool.nodes.items[link].parent) {
+                const below = r.pool.nodes.items[link].depth;
+                const state = r.program.transition(graph.stateOf(r.pool, below), symbol);
+                const stack = try r.stackOf(try r.nodeOf(state, &.{.{ .node = below, .level = 0 }}));
+                try r.found.append(r.gpa, .{ .state = r.stateBehindRule(one.state, within), .stack = stack });
+            }
+        }
+    }
+
+    /// A node with those links alone that lead to what is in `kept`, and to that in its place; null if there are none.
+    fn keptOf(r: *Run, node: u32) Error!?u32 {
+        r.frontier.clearRetainingCapacity();
+        try r.pool.watch.steps(steps_of_pair);
+        var is_same = true;
+        var link = node;
+        while (link != graph.last) : (link = r.pool.nodes.items[link].parent) {
+            const below = r.pool.nodes.items[link].depth;
+            const kept = r.kept.get(below);
+            is_same = is_same and kept == below;
+            if (kept) |one| try r.frontier.append(r.gpa, .{ .node = one, .level = 0 });
+        }
+        if (is_same) return node;
+        if (r.frontier.items.len == 0) return null;
+        unique(&r.frontier);
+        return try r.nodeOf(graph.cellStateOf(r.pool, node), r.frontier.items);
+    }
+
+    fn canBe(r: *const Run, state: u32, stack: u32) bool {
+        if (state == nothing_pending) return true;
+        if (graph.isPlace(state)) return r.parts.?.list[r.places.items[state - first_place].part].isAmong(r.viableOf(stack));
+        return r.canReach(stack, graph.lexerState(state));
+    }
+
+    /// A lexeme that is the rule's is gone with it; what is being skipped goes on.
+    fn stateBehindRule(r: *const Run, state: u32, within: u32) u32 {
+        if (state == nothing_pending or graph.isPlace(state)) return nothing_pending;
+        const lexer_state = graph.lexerState(state);
+        const reach = r.program.reachSet(r.program.lexer.reaches[lexer_state]);
+        return if (program_module.intersects(r.viableOf(within), reach)) nothing_pending else lexer_state;
+    }
+
+    /// Whether a rule with a limit has begun on a path from the node. Leaves in `nodes` all that is below it, and itself.
+    fn reachTimes(r: *Run, node: u32) Error!bool {
+        r.nodes.clearRetainingCapacity();
+        r.kept.clear();
+        if (node == graph.root) return false;
+        try r.nodes.append(r.gpa, node);
+        var is_timed = false;
+        var i: usize = 0;
+        while (i < r.nodes.items.len) : (i += 1) {
+            const one = r.nodes.items[i];
+            is_timed = is_timed or graph.timeOf(graph.cellStateOf(r.pool, one)) != null;
+            var link = one;
+            while (link != graph.last) : (link = r.pool.nodes.items[link].parent) {
+                try r.pool.watch.steps(1);
+                const below = r.pool.nodes.items[link].depth;
+                if (below == graph.root or r.kept.get(below) != null) continue;
+                try r.kept.put(r.gpa, below, below);
+                try r.nodes.append(r.gpa, below);
+            }
+        }
+        return is_timed;
+    }
+
+    /// Nothing is skipped between where a rule with a limit begins and its first lexeme.
     fn skipsOf(r: *const Run, stack: u32) []const u64 {
-        return if (r.stacks.items[stack].node == graph.root) r.program.first_skip else r.program.skip;
+        const node = r.stacks.items[stack].node;
+        if (node == graph.root) return r.program.first_skip;
+        return if (r.limits.rules.len > 0 and r.isTimed(node)) nothing_skipped[0..r.program.width] else r.program.skip;
+    }
+
+    const nothing_skipped: [program_module.set_widths[program_module.set_widths.len - 1]]u64 = @splat(0);
+
+    fn isTimed(r: *const Run, node: u32) bool {
+        return graph.timeOf(graph.cellStateOf(r.pool, node)) != null;
     }
 
     /// Whether a lazy terminal that the parser can take matches: then the lexeme is that, and does not go on.
@@ -801,7 +1003,7 @@ pub const Run = struct {
     }
 
     fn topOf(r: *const Run, stack: u32) u32 {
-        return graph.stateOf(r.pool, r.stacks.items[stack].node);
+        return graph.cellStateOf(r.pool, r.stacks.items[stack].node);
     }
 
     fn joinsBefore(r: *Run, a: Configuration, b: Configuration) bool {
@@ -823,7 +1025,7 @@ pub const Run = struct {
         }
         try r.countSorted(r.frontier.items.len);
         unique(&r.frontier);
-        const node = try r.nodeOf(@intCast(r.topOf(all[0].stack)), r.frontier.items);
+        const node = try r.nodeOf(r.topOf(all[0].stack), r.frontier.items);
         return r.stackOf(node);
     }
 
@@ -856,7 +1058,7 @@ pub const Run = struct {
     // ---- Nodes
 
     /// A node with these links, ascending and different; the one that is there already, if the run knows it.
-    fn nodeOf(r: *Run, state: u16, links: []const Below) Error!u32 {
+    fn nodeOf(r: *Run, state: u32, links: []const Below) Error!u32 {
         var hash = mixed(0, state);
         for (links) |link| hash = mixed(hash, link.node);
         const known = r.by_links.get(hash);
@@ -876,7 +1078,7 @@ pub const Run = struct {
         return node;
     }
 
-    fn hasLinks(r: *const Run, node: u32, state: u16, links: []const Below) bool {
+    fn hasLinks(r: *const Run, node: u32, state: u32, links: []const Below) bool {
         var link = node;
         for (links) |one| {
             if (link == graph.last) return false;
@@ -892,7 +1094,7 @@ pub const Run = struct {
         const node = one.node;
         if (node == graph.root or node >= r.first_cell or r.remembered.get(node) != null) return;
         try r.remembered.put(r.gpa, node, @intCast(one.level));
-        var hash = mixed(0, graph.stateOf(r.pool, node));
+        var hash = mixed(0, graph.cellStateOf(r.pool, node));
         var link = node;
         while (link != graph.last) : (link = r.pool.nodes.items[link].parent) {
             hash = mixed(hash, r.pool.nodes.items[link].depth);
@@ -920,7 +1122,7 @@ pub const Run = struct {
     fn stackOf(r: *Run, node: u32) Error!u32 {
         if (r.of_nodes.get(node)) |known| return known;
         const program = r.program;
-        const top: u16 = @intCast(graph.stateOf(r.pool, node));
+        const top = graph.stateOf(r.pool, node);
         r.pairs.clearRetainingCapacity();
         r.pair_sets.clearRetainingCapacity();
         r.waiting.clearRetainingCapacity();
@@ -952,6 +1154,26 @@ pub const Run = struct {
     /// Follows all paths of `length` links down, and adds the pairs of what a reduction puts there. `by`: the pair that is
     /// reduced; null for a node.
     fn reduce(r: *Run, from: Below, reduction: usize, length: u16, by: ?usize) Error!void {
+        try r.descend(from, length);
+        try r.pool.watch.steps(@intCast(steps_of_pair * r.frontier.items.len));
+        for (r.frontier.items) |one| {
+            r.looked = @max(r.looked, one.level);
+            const state = r.program.transition(graph.stateOf(r.pool, one.node), r.program.reductions[reduction].symbol);
+            const pair = try r.pairOf(.{ .state = state, .below = one.node, .level = one.level - 1 });
+            var grown: u64 = 0;
+            for (r.pairSet(pair), r.lookaheads(reduction), 0..) |*to, lookahead, w| {
+                const more = if (by) |reduced| lookahead & r.pairSet(reduced)[w] else lookahead;
+                grown |= more & ~to.*;
+                to.* |= more;
+            }
+            if (grown == 0 or r.pairs.items[pair].is_waiting) continue;
+            r.pairs.items[pair].is_waiting = true;
+            try r.waiting.append(r.gpa, @intCast(pair));
+        }
+    }
+
+    /// Leaves in `frontier` what all paths of `length` links lead to.
+    inline fn descend(r: *Run, from: Below, length: u16) Error!void {
         try r.pool.watch.steps(2);
         r.frontier.clearRetainingCapacity();
         try r.frontier.append(r.gpa, from);
@@ -967,21 +1189,6 @@ pub const Run = struct {
                 }
             }
             std.mem.swap(ArrayList(Below), &r.frontier, &r.next_frontier);
-        }
-        try r.pool.watch.steps(@intCast(steps_of_pair * r.frontier.items.len));
-        for (r.frontier.items) |one| {
-            r.looked = @max(r.looked, one.level);
-            const state = r.program.transition(graph.stateOf(r.pool, one.node), r.program.reductions[reduction].symbol);
-            const pair = try r.pairOf(.{ .state = state, .below = one.node, .level = one.level - 1 });
-            var grown: u64 = 0;
-            for (r.pairSet(pair), r.lookaheads(reduction), 0..) |*to, lookahead, w| {
-                const more = if (by) |reduced| lookahead & r.pairSet(reduced)[w] else lookahead;
-                grown |= more & ~to.*;
-                to.* |= more;
-            }
-            if (grown == 0 or r.pairs.items[pair].is_waiting) continue;
-            r.pairs.items[pair].is_waiting = true;
-            try r.waiting.append(r.gpa, @intCast(pair));
         }
     }
 

@@ -118,6 +118,15 @@ pub const Program = struct {
         return p.transitions[p.displacements[state] +% symbol];
     }
 
+    pub fn hasTransition(p: *const Program, state: usize, symbol: u32) bool {
+        const at = p.displacements[state] +% symbol;
+        return at < p.owners.len and p.owners[at] == state;
+    }
+
+    pub fn shifts(p: *const Program, state: usize, terminal: u16) bool {
+        return has(p.shift_sets[state * p.width ..][0..p.width], terminal);
+    }
+
     /// Whether the state reduces before some terminal.
     pub inline fn hasReductions(p: *const Program, state: u16) bool {
         return p.reduction_offsets[state] != p.reduction_offsets[state + 1];

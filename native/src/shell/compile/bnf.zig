@@ -55,6 +55,8 @@ pub const Terminal = struct {
     /// It was skipped: what can come between two lexemes.
     separates: bool = false,
     precedence: ?Precedence = null,
+    /// No text has it: behind it comes what comes behind the empty text.
+    marks: bool = false,
     place: Place = .{},
 };
 
@@ -80,6 +82,10 @@ pub const Production = struct {
     place: Place = .{},
 };
 
+/// A rule of which a text may have so many tokens. Its only production has the terminals `begin` and `end` around it, which
+/// no text has.
+pub const CountedRule = struct { begin: u16, end: u16, tokens_max: u16 };
+
 /// The whole grammar. Productions need not be grouped by rule.
 pub const Bnf = struct {
     terminals: []const Terminal,
@@ -87,6 +93,7 @@ pub const Bnf = struct {
     productions: []const Production,
     /// The rule that derives whole texts.
     start: u16,
+    counted: []const CountedRule = &.{},
 };
 
 /// What becomes of conflicts that no precedence resolves.

@@ -22,6 +22,7 @@ const tables = @import("lr/tables.zig");
 const Context = @import("lr/context.zig").Context;
 const choose = @import("cfg/choose.zig").choose;
 const contexts = @import("cfg/contexts.zig");
+const counted_rules = @import("cfg/counted_rules.zig");
 const program_module = @import("engine").program;
 const Language = @import("engine").language.Language;
 const Recognizer = @import("engine").recognizer.Recognizer;
@@ -193,8 +194,8 @@ fn compileTags(
         var language = languageOf(gpa, arena, vocabulary, trie, source, notes, budget, diag) catch |e| return inTag(tag, e, diag);
         errdefer language.deinit(gpa, .owned);
         if (language == .ambiguous and !language.ambiguous.limits.isEmpty()) {
-            language.ambiguous.limits.deinit(gpa);
-            language.ambiguous.limits = .{};
+            // The rules are still those between which terminals stand that no text has.
+            language.ambiguous.limits.dropTerminals(gpa);
             try notes.append(arena, "max_tokens is not enforced: a part is read by its bytes");
         }
         parts_name_tokens = parts_name_tokens or language.namesTokens();
@@ -315,7 +316,8 @@ fn compileLark(
     try notes.appendSlice(arena, parsed.notes);
     const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
     var reading = parsed.reading;
-    const grammar = try contexts.resolve(&ctx, &parsed.grammar, &reading);
+    const resolved = try contexts.resolve(&ctx, &parsed.grammar, &reading);
+    const grammar = try counted_rules.mark(&ctx, &resolved, parsed.limits, reading, notes);
     var language = try choose(gpa, &ctx, &grammar, reading, notes);
     errdefer language.deinit(gpa, .owned);
     if (parsed.parts.len > 0) {

@@ -7,10 +7,12 @@ const ArrayList = @import("engine").array_list.ArrayList;
 const sort = @import("engine").sort.sort;
 const Diagnostic = @import("engine").diagnostic.Diagnostic;
 const program_module = @import("engine").program;
+const Program = program_module.Program;
 const Language = @import("engine").language.Language;
 const Lexing = @import("engine").ambiguous.Lexing;
 const NamedTokens = @import("engine").named_tokens.NamedTokens;
-const Limits = @import("engine").token_limits.Limits;
+const token_limits = @import("engine").token_limits;
+const Limits = token_limits.Limits;
 const bnf = @import("../bnf.zig");
 const Bnf = bnf.Bnf;
 const Conflicts = bnf.Conflicts;
@@ -49,7 +51,7 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
     for (lexer.match_patterns) |terminal| found[terminal] = true;
     const has_limits = for (grammar.terminals) |terminal| {
         if (terminal.tokens_max > 0) break true;
-    } else false;
+    } else grammar.counted.len > 0;
     const is_plain = reading.isPlain();
     // Where terminals were cut, conflicts may be of the cuts.
     if (reading.lexing != .any and (is_plain or reading.conflicts == .refuse and !reading.is_split)) {
@@ -110,14 +112,14 @@ fn finish(
     var program = try buildProgram(gpa, grammar, taken, parser);
     errdefer program.deinit(gpa);
     const how = reading orelse return .{ .grammar = try .init(gpa, program) };
-    var limits = try limitsOf(gpa, ctx, grammar, program.width);
+    var limits = try limitsOf(gpa, ctx, grammar, &program);
     errdefer limits.deinit(gpa);
     return .{ .ambiguous = .{ .program = program, .lexing = how.lexing, .named = try copyTokens(gpa, how.tokens), .limits = limits } };
 }
 
-fn limitsOf(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, width: usize) Error!Limits {
+fn limitsOf(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, program: *const Program) Error!Limits {
     var steps: ArrayList(u16) = .empty;
-    const limited = try ctx.filled(u64, width, 0);
+    const limited = try ctx.filled(u64, program.width, 0);
     const of = try ctx.alloc(u16, grammar.terminals.len);
     for (of, grammar.terminals, 0..) |*to, terminal, i| {
         to.* = terminal.tokens_max;
@@ -125,16 +127,36 @@ fn limitsOf(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, width: usi
         program_module.add(limited, i);
         if (std.mem.findScalar(u16, steps.items, to.*) == null) try ctx.append(&steps, to.*);
     }
-    if (steps.items.len == 0) return .{};
     if (steps.items.len > Limits.steps_max) {
         return ctx.diag.fail(.limit, "the grammar has more than {d} different max_tokens", .{Limits.steps_max});
     }
     sort(u16, steps.items, {}, std.sort.asc(u16));
-    const own_of = try gpa.dupe(u16, of);
-    errdefer gpa.free(own_of);
-    const own_limited = try gpa.dupe(u64, limited);
-    errdefer gpa.free(own_limited);
-    return .{ .of = own_of, .limited = own_limited, .steps = try gpa.dupe(u16, steps.items) };
+    var limits: Limits = .{};
+    errdefer limits.deinit(gpa);
+    if (steps.items.len > 0) {
+        limits.of = try gpa.dupe(u16, of);
+        limits.limited = try gpa.dupe(u64, limited);
+        limits.steps = try gpa.dupe(u16, steps.items);
+    }
+    if (grammar.counted.len > 0) try addRules(gpa, grammar, program, &limits);
+    return limits;
+}
+
+fn addRules(gpa: Allocator, grammar: *const Bnf, program: *const Program, limits: *Limits) Allocator.Error!void {
+    const rules = try gpa.alloc(token_limits.Rule, grammar.counted.len);
+    limits.rules = rules;
+    const begun = try gpa.alloc(u32, program.nParserStates());
+    limits.begun = begun;
+    @memset(begun, 0);
+    for (rules, grammar.counted) |*to, from| {
+        to.* = .{ .begin = from.begin, .end = from.end, .tokens = from.tokens_max };
+        const symbol = for (grammar.productions) |p| {
+            if (p.symbols.len > 0 and std.meta.eql(p.symbols[0], .{ .terminal = from.begin })) break program.n_terminals + 1 + p.rule;
+        } else continue;
+        for (0..begun.len) |state| if (program.shifts(state, from.begin)) {
+            begun[program.transition(state, from.begin)] = @intCast(symbol);
+        };
+    }
 }
 
 fn copyTokens(gpa: Allocator, tokens: *const NamedTokens) Allocator.Error!NamedTokens {

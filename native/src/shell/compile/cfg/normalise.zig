@@ -315,7 +315,13 @@ const Normal = struct {
                 .place = p.place,
             });
         }
-        return .{ .terminals = n.grammar.terminals, .rules = rules.items, .productions = productions.items, .start = start };
+        return .{
+            .terminals = n.grammar.terminals,
+            .rules = rules.items,
+            .productions = productions.items,
+            .start = start,
+            .counted = n.grammar.counted,
+        };
     }
 };
 

@@ -17,6 +17,7 @@ const source_text = @import("../source_text.zig");
 const SyntaxTree = @import("syntax_tree.zig").SyntaxTree;
 pub const Options = parser.Options;
 const Terminals = @import("terminals.zig").Terminals;
+const counted_rules = @import("../cfg/counted_rules.zig");
 
 const Error = Allocator.Error || diagnostic.Error;
 
@@ -25,6 +26,8 @@ const notes_max = 100;
 /// Lives in the arena that `parse` was given.
 pub const Parsed = struct {
     grammar: bnf.Bnf,
+    /// Of its rules, in tokens.
+    limits: []const counted_rules.Limit,
     /// What is legal but seldom meant, each "line:column: ..." without a newline.
     notes: []const []const u8,
     reading: bnf.Reading,
@@ -66,6 +69,7 @@ fn parseChecked(
     reading.skips_once = tree.skips_once;
     return .{
         .grammar = try assemble(arena, &terminals, &expansion),
+        .limits = try limitsOf(&expansion),
         .notes = try noteUnused(&notes, &terminals, &expansion),
         .reading = reading,
         .parts = tree.parts,
@@ -84,6 +88,19 @@ fn assemble(arena: Allocator, terminals: *Terminals, expansion: *const Expansion
         to.* = .{ .rule = @intCast(from.rule), .symbols = symbols, .precedence = from.precedence, .place = from.place };
     }
     return .{ .terminals = finished, .rules = expansion.rules.items, .productions = productions, .start = 0 };
+}
+
+fn limitsOf(expansion: *const Expansion) Error![]const counted_rules.Limit {
+    var limits: ArrayList(counted_rules.Limit) = .empty;
+    for (expansion.tree.rules, expansion.of_definitions) |rule, number| if (rule.tokens_max > 0 and number != Expansion.none) {
+        try limits.append(expansion.arena, .{
+            .rule = @intCast(number),
+            .name = rule.name,
+            .place = rule.limit_place,
+            .tokens_max = rule.tokens_max,
+        });
+    };
+    return limits.items;
 }
 
 fn noteUnused(notes: *Notes, terminals: *const Terminals, expansion: *const Expansion) Error![]const []const u8 {

@@ -95,6 +95,7 @@ pub fn parse(
     if (parser.reading.lexing == .longest) {
         for (parser.limited.items) |one| try parser.noteLimit(one.head, one.place, "lexemes are the longest");
         for (parser.terminals.items) |*one| one.tokens_max = 0;
+        for (parser.rules.items) |*one| one.tokens_max = 0;
     }
     const named = try arena.create(NamedTokens);
     named.* = try parser.patterns.finishTokens();
@@ -273,7 +274,12 @@ const Parser = struct {
         }
         const nothing: Alternative = .{ .expression = .{ .sequence = &.{} }, .place = head.place };
         const alternatives = if (attributes.is_empty) &.{nothing} else p.alternatives.items[base..];
-        p.rules.items[definition].alternatives = try p.arena.dupe(Alternative, alternatives);
+        const rule = &p.rules.items[definition];
+        rule.alternatives = try p.arena.dupe(Alternative, alternatives);
+        if (how != .extend or attributes.tokens_max > 0) {
+            rule.tokens_max = @intCast(attributes.tokens_max);
+            rule.limit_place = attributes.place;
+        }
         return p.endLine();
     }
 
@@ -334,16 +340,11 @@ const Parser = struct {
     /// Leaves the limit where it can be enforced, and else notes why not. At the rule's body.
     fn checkLimit(p: *Parser, head: Token, attributes: *Attributes) Error!void {
         attributes.is_lexeme = attributes.is_lexeme or try p.isOneTerminal();
-        const why = if (!attributes.is_lexeme)
-            "it is more than one terminal"
-        else if (attributes.tokens_max > Limits.tokens_max)
-            "so many are not counted"
-        else {
-            try p.limited.append(p.arena, .{ .head = head, .place = attributes.place });
-            return;
-        };
+        if (attributes.tokens_max <= Limits.tokens_max) {
+            return p.limited.append(p.arena, .{ .head = head, .place = attributes.place });
+        }
         attributes.tokens_max = 0;
-        try p.noteLimit(head, attributes.place, why);
+        try p.noteLimit(head, attributes.place, "so many are not counted");
     }
 
     fn noteLimit(p: *Parser, head: Token, place: Place, why: []const u8) Error!void {

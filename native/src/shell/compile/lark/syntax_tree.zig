@@ -71,6 +71,9 @@ pub const Rule = struct {
     name: []const u8,
     place: Place,
     alternatives: []const Alternative,
+    /// 0: any number.
+    tokens_max: u16 = 0,
+    limit_place: Place = .{},
 };
 
 /// One alternative of a rule; those within parentheses are expressions.

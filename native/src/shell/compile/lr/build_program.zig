@@ -40,7 +40,7 @@ pub fn buildProgram(gpa: Allocator, grammar: *const Bnf, lexer: Dfa, tables: *co
     p.lazy = try setOf(gpa, grammar, p.width, "lazy");
     p.reaches_skip = try findReachesSkip(&p, gpa);
     p.is_skip = try findIsSkip(&p, gpa);
-    p.follows = try findFollows(&p, gpa);
+    p.follows = try findFollows(&p, gpa, grammar);
     p.follows_reach = try findFollowsReach(&p, gpa);
     try findFirstClasses(&p, gpa);
     return p;
@@ -84,7 +84,7 @@ fn findIsSkip(p: *const Program, gpa: Allocator) Allocator.Error![]bool {
     return result;
 }
 
-fn findFollows(p: *const Program, gpa: Allocator) Allocator.Error![]u64 {
+fn findFollows(p: *const Program, gpa: Allocator, grammar: *const Bnf) Allocator.Error![]u64 {
     const w = p.width;
     const by_terminal = try gpa.alloc(u64, p.n_terminals * w);
     defer gpa.free(by_terminal);
@@ -99,6 +99,11 @@ fn findFollows(p: *const Program, gpa: Allocator) Allocator.Error![]u64 {
             for (p.reduction_offsets[next]..p.reduction_offsets[next + 1]) |r| unite(follows, sets.row(p.reduction_sets, r, w));
         }
     }
+    // What follows a mark follows what it follows, however many they are.
+    for (grammar.terminals, 0..) |mark, by| if (mark.marks) for (0..p.n_terminals) |terminal| {
+        const follows = sets.row(by_terminal, terminal, w);
+        if (has(follows, by)) unite(follows, sets.row(by_terminal, by, w));
+    };
     const follows = try gpa.alloc(u64, p.lexer.nLists() * w);
     @memset(follows, 0);
     @memset(follows[0..w], std.math.maxInt(u64));
