@@ -319,7 +319,7 @@ const Refinement = struct {
         }
         try m.budget.take((@as(u64, total) + members.len) * Partition.bytes_per_element + @as(u64, total) * 6, m.what, m.diag);
         r.tails = try filled(u16, arena, total, 0);
-        r.incoming = try arena.alloc(u32, total);
+        r.incoming = try filled(u32, arena, total, 0);
         for (1..by_class.len) |class| by_class[class] += by_class[class - 1];
 
         r.transitions = try .init(arena, total);
