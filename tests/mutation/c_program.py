@@ -28,7 +28,7 @@ def main() -> int:
 
     programs = Kept(folder, library, [])
     runs: dict[str, Callable[[], int]] = {
-        "conformance": programs.run_conformance,
+        "conformance": lambda: programs.run_conformance(MODEL),
         "recognizer_test": programs.run_recognizer_test,
         "abi_test": lambda: programs.run_abi_test(MODEL),
         "oom_test": programs.run_oom_test,
