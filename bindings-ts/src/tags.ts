@@ -19,7 +19,7 @@ export interface Tag {
   json_schema?: object | boolean | string | undefined;
   schema_options?: TagSchemaOptions | undefined;
   /** An object of the schema as parameters between tags like those of XML; by default it is JSON. */
-  style?: "json" | "qwen_xml" | "minimax_xml" | "deepseek_xml" | "glm_xml" | undefined;
+  style?: "json" | "qwen_xml" | "minimax_xml" | "deepseek_xml" | "deepseek_v4_1_xml" | "glm_xml" | undefined;
   regex?: string | undefined;
   lark?: string | undefined;
   gbnf?: string | undefined;

@@ -353,7 +353,7 @@ int eliza_inference_constraint_create_regex(const eliza_vocab *vocab, const char
 
 /*
  * Texts of a context-free grammar in Lark's notation, an ambiguous one too. native/GRAMMARS.md describes
- * the notation, which words are read where (by place, or the longest match with reserved words), and
+ * the notation, which words are read where (by place, the longest match with reserved words, or in any way), and
  * what is not served. An error message begins with "line:column: ".
  */
 int eliza_inference_constraint_create_lark(const eliza_vocab *vocab, const char *grammar, size_t grammar_len,
@@ -468,7 +468,8 @@ int eliza_inference_constraint_create_json_schema(const eliza_vocab *vocab, cons
 /*
  * Free text with parts in it: a begin text opens a part, which is a text of a language of its own, up to an end text;
  * then free text goes on. `descriptor` is JSON or MessagePack, such as {"tags": [{"begin": "<call>", "json_schema":
- * {"type": "object"}, "end": "</call>"}]}; XGrammar's structural tags are read too. The texts may be tokens.
+ * {"type": "object"}, "end": "</call>"}]}; of XGrammar's structural tags, triggered tags are read too. The texts may be
+ * tokens.
  * native/TAGS.md describes it, and which text is read how. What is wrong is ELIZA_ERR_GRAMMAR, with the place.
  */
 int eliza_inference_constraint_create_tags(const eliza_vocab *vocab, const uint8_t *descriptor, size_t descriptor_len,

@@ -27,13 +27,20 @@ MARKS = {
         f"</{DSML}parameter>",
         rf'\n?<{DSML}parameter name="([\w.-]+)" string="(true|false)">',
     ),
+    "deepseek_v4_1_xml": (
+        [f'<{DSML} parameter name="', '" string="', "true", '">'],
+        f"</{DSML} parameter>",
+        rf'\n?<{DSML} parameter name="([\w.-]+)" string="(true|false)">',
+    ),
 }
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 SPACE = " \n\r\t"
 
 
-def read(text: str, style: str, types: Mapping[str, Collection[str]]) -> list[tuple[str, Any]] | None:
-    """Names stand in the order of `types`, and other names behind them."""
+def read(
+    text: str, style: str, types: Mapping[str, Collection[str]], *, any_order: bool = False
+) -> list[tuple[str, Any]] | None:
+    """Names stand in the order of `types`, and other names behind them; or all in any order."""
     _, close, opening = MARKS[style]
     values: list[tuple[str, Any]] = []
     order = [name for name in types if name]
@@ -41,11 +48,12 @@ def read(text: str, style: str, types: Mapping[str, Collection[str]]) -> list[tu
     while begin := re.compile(opening).match(text, at):
         name = begin[1]
         place = order.index(name) if name in order else len(order)
-        if place < last or (place == last and name in order):
+        is_again = name in order and any(name == known for known, _ in values)
+        if is_again or (place < last and not any_order):
             return None
         last = place
         kinds = set(types.get(name, types.get("", ())))
-        if style == "deepseek_xml":
+        if style.startswith("deepseek"):
             kinds &= {"string"} if begin[2] == "true" else kinds - {"string"}
         found = _value(text, begin.end(), close, kinds, lines=style == "qwen_xml")
         if found is None:

@@ -69,8 +69,8 @@ def text_of(style: str, names: list[str], random: Random) -> str:
     return "".join(pieces)
 
 
-def is_legal(text: str, style: str, schema: Any, types: dict[str, tuple[str, ...]]) -> bool:
-    found = parameters.read(text, style, types)
+def is_legal(text: str, style: str, schema: Any, types: dict[str, tuple[str, ...]], *, any_order: bool) -> bool:
+    found = parameters.read(text, style, types, any_order=any_order)
     if found is None:
         return False
     is_valid = jsonschema.Draft202012Validator(schema).is_valid
@@ -127,15 +127,22 @@ def test_texts_are_legal_where_the_oracle_reads_what_is_valid(style: str, first:
         schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": rest}
         schema["$defs"] = DEFS
         names = [*chosen, *(["z", "z"] if random.random() < 0.3 else [])]
-        texts = [f"<f>{text_of(style, names, random)}</f>" for _ in range(25)]
+        any_order = seed % 2 == 1
+        texts = [f"<f>{text_of(style, random.sample(names, len(names)), random)}</f>" for _ in range(12 * any_order)]
+        texts += [f"<f>{text_of(style, names, random)}</f>" for _ in range(25 - len(texts))]
         vocabulary, pieces = vocabulary_of(texts, random)
-        tag = {"begin": "<f>", "end": "</f>", "json_schema": schema, "style": style}
-        constraint = Constraint.tags(vocabulary, {"tags": [tag], "at_least": 1})
+        options = {"order": "any" if any_order else "declared"}
+        tag = {"begin": "<f>", "end": "</f>", "json_schema": schema, "style": style, "schema_options": options}
+        # In a grammar the same texts are legal.
+        guided = schema | {"x-guidance": {"style": style, **options}}
+        grammar = f'%lexing any\nstart: "<f>" %json {json.dumps(guided)} "</f>"'
+        both = Constraint.tags(vocabulary, {"tags": [tag], "at_least": 1}), Constraint.lark(vocabulary, grammar)
         for text in texts:
-            matcher = Matcher(constraint)
-            expected = is_legal(text[3:-4], style, schema, types)
-            is_taken = goes(matcher, cut(text.encode(), pieces, random)) and matcher.can_stop
-            assert is_taken == expected, (style, schema, text)
+            expected = is_legal(text[3:-4], style, schema, types, any_order=any_order)
+            tokens = cut(text.encode(), pieces, random)
+            for matcher in map(Matcher, both):
+                is_taken = goes(matcher, tokens) and matcher.can_stop
+                assert is_taken == expected, (style, schema, text)
             n_legal += expected
             n_illegal += not expected
     assert n_legal > 30
@@ -174,3 +181,17 @@ def test_a_string_that_takes_too_many_states_may_be_any_with_lenient() -> None:
     assert goes(Matcher(constraint), list(b"<f><arg_key>a</arg_key><arg_value>x</arg_value></f>"))
     with pytest.raises(GrammarError, match="maxProperties"):
         Constraint.tags(vocabulary, {"tags": [tag | {"json_schema": schema | {"maxProperties": 1}}]})
+
+
+def test_how_many_parameters_come_in_any_order() -> None:
+    vocabulary = Vocabulary(257, [*(bytes([byte]) for byte in range(256)), b""], [0] * 256 + [2])
+    names = [f"p{number}" for number in range(12)]
+    schema = {"type": "object", "properties": {key: {"enum": [1]} for key in names}, "required": names}
+    tag = {"begin": "<f>", "end": "</f>", "json_schema": schema, "style": "glm_xml", "schema_options": {"order": "any"}}
+    constraint = Constraint.tags(vocabulary, {"tags": [tag]})
+    text = "".join(f"<arg_key>{name}</arg_key><arg_value>1</arg_value>" for name in reversed(names))
+    matcher = Matcher(constraint)
+    assert goes(matcher, list(f"<f>{text}".encode()))
+    assert goes(matcher, list(b"</f>"))
+    with pytest.raises(LimitError, match=r"tags\[0\]: 13 parameters in any order are more than 12"):
+        Constraint.tags(vocabulary, {"tags": [tag | {"json_schema": schema | {"required": [*names, "q"]}}]})

@@ -26,7 +26,8 @@ class Tag:
     ends `begin`. Without an `end` the part ends before the first byte or token that does not continue it.
     `schema_options` are those of `Constraint.json_schema`, by name. Instead of a language, `tags` may be one or more
     parts that follow each other with `separator` in between, each with its own `begin` and `end`. With a `style`, an
-    object of the `json_schema` is written as parameters: "qwen_xml", "minimax_xml", "deepseek_xml", "glm_xml".
+    object of the `json_schema` is written as parameters: "qwen_xml", "minimax_xml", "deepseek_xml",
+    "deepseek_v4_1_xml", "glm_xml".
     """
 
     begin: TagMarker

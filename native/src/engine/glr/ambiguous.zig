@@ -309,7 +309,6 @@ pub const Ambiguous = struct {
 
     pub fn isSound(a: *const Ambiguous, context: *const MaskContext) Allocator.Error!bool {
         if (!a.named.isSound(context.tokens.n) or !a.limits.isSound(&a.program)) return false;
-        if (a.lexing == .any and !a.limits.isEmpty()) return false; // Run.stepAnywhere knows no counts
         return !check.hasEmptyReductions(&a.program) and try check.isSound(context.gpa, &a.program);
     }
 

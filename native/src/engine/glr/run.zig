@@ -59,6 +59,8 @@ pub const Run = struct {
     lexing: Lexing,
     parts: ?*Parts,
     limits: *const Limits,
+    /// Lexemes may end anywhere, and nothing else is there: then what ends does not depend on the byte.
+    ends_anywhere: bool,
     pool: *Pool = undefined,
     /// The text's.
     clock: limits_module.Time = 0,
@@ -171,7 +173,15 @@ pub const Run = struct {
 
     /// Nowhere yet.
     pub fn idle(gpa: Allocator, how: How) Run {
-        return .{ .gpa = gpa, .program = how.program, .lexing = how.lexing, .parts = how.parts, .limits = how.limits };
+        return .{
+            .gpa = gpa,
+            .program = how.program,
+            .lexing = how.lexing,
+            .parts = how.parts,
+            .limits = how.limits,
+            .ends_anywhere = how.lexing == .any and how.parts == null and how.limits.isEmpty() and
+                !program_module.intersects(how.program.lazy, how.program.lazy),
+        };
     }
 
     /// At another position, with the memory that there is.
@@ -250,7 +260,7 @@ pub const Run = struct {
 
     /// The set after a byte; `empty` if no text goes on so.
     pub fn step(r: *Run, set: u32, byte: u8) Error!u32 {
-        if (r.endsAnywhere()) return r.stepAnywhere(set, byte);
+        if (r.ends_anywhere) return r.stepAnywhere(set, byte);
         const lexer = &r.program.lexer;
         r.found.clearRetainingCapacity();
         r.arrivals.clearRetainingCapacity();
@@ -287,11 +297,6 @@ pub const Run = struct {
         try r.land(restarted, byte);
         try r.join();
         return r.internFound();
-    }
-
-    /// Whether lexemes may end anywhere, and nothing else is there: then what ends does not depend on the byte.
-    pub inline fn endsAnywhere(r: *const Run) bool {
-        return r.lexing == .any and r.parts == null;
     }
 
     fn stepAnywhere(r: *Run, set: u32, byte: u8) Error!u32 {

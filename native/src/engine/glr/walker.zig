@@ -235,7 +235,7 @@ pub const Walker = struct {
 
     /// Finds the sets after all bytes at once, where that is less work.
     fn fillRow(w: *Walker, set: u32) run_module.Error!void {
-        if (!w.run.endsAnywhere()) return;
+        if (!w.run.ends_anywhere) return;
         try w.run.stepAll(set, w.firsts[0..w.n_classes], w.rows.items[set * w.n_classes ..][0..w.n_classes]);
         try w.grow();
     }
@@ -264,13 +264,13 @@ pub const Walker = struct {
         try w.fillRow(set);
         var loop: Loop = .{ .sets = undefined, .n = 1, .table = w.tables.items.len };
         loop.sets[0] = set;
-        if (w.run.endsAnywhere()) for (w.firsts[0..w.n_classes]) |byte| {
+        if (w.run.ends_anywhere) for (w.firsts[0..w.n_classes]) |byte| {
             if (byte >= 0x80 and w.setAfter(set, byte) != Run.empty) _ = try w.leadsBack(&loop, w.setAfter(set, byte), 3);
         };
         var n_back: usize = 0;
         for (loop.sets[0..loop.n], 0..) |from, state| for (w.firsts[0..w.n_classes], w.sizes[0..w.n_classes]) |byte, size| {
             // Other bytes are not asked for where each takes a step of its own.
-            const is_asked = w.run.endsAnywhere() or w.run.mayStay(set, byte);
+            const is_asked = w.run.ends_anywhere or w.run.mayStay(set, byte);
             const to = if (is_asked) loop.stateOf(w.setAfter(from, byte)) else spans_module.outside;
             if (state == 0 and to == 0) n_back += size;
             try w.tables.append(w.run.gpa, to);

@@ -20,7 +20,6 @@ const gbnf = @import("gbnf/gbnf.zig");
 const lark = @import("lark/lark.zig");
 const tables = @import("lr/tables.zig");
 const Context = @import("lr/context.zig").Context;
-const choose = @import("cfg/choose.zig").choose;
 const contexts = @import("cfg/contexts.zig");
 const counted_rules = @import("cfg/counted_rules.zig");
 const program_module = @import("engine").program;
@@ -29,8 +28,10 @@ const Recognizer = @import("engine").recognizer.Recognizer;
 const Limits = @import("engine").recognizer.Limits;
 const json_schema = @import("json_schema.zig");
 const grammar_parts = @import("parts.zig");
-const parameters = @import("parameters/parameters.zig");
-const Style = @import("parameters/style.zig").Style;
+const bnf = @import("bnf.zig");
+const documentNode = @import("document_grammar.zig").documentNode;
+const TokenClasses = @import("cfg/token_classes.zig").TokenClasses;
+const TokenSet = @import("token_set.zig").TokenSet;
 const tags = @import("tags/descriptor.zig");
 const free_text = @import("tags/automaton.zig");
 const TokenTree = @import("engine").token_tree.TokenTree;
@@ -55,8 +56,6 @@ pub const Source = union(enum) {
     /// A grammar in GBNF, or XGrammar's EBNF (native/GBNF.md).
     gbnf: struct { text: []const u8, options: gbnf.Options },
     json_schema: struct { text: []const u8, options: SchemaOptions },
-    /// An object of a JSON Schema as parameters between tags like those of XML.
-    parameters: struct { text: []const u8, style: Style, options: SchemaOptions },
     /// Free text with parts in it: a descriptor in JSON or MessagePack (native/TAGS.md).
     tags: []const u8,
     /// A part of that: a payload in JSON or MessagePack.
@@ -151,10 +150,10 @@ fn languageOf(
         } },
         .lark => |l| try compileLark(gpa, arena, vocabulary, trie, l.text, l.options, notes, budget, diag),
         .gbnf => |g| try compileGbnf(gpa, vocabulary, g.text, g.options, arena, notes, budget, diag),
-        .json_schema => |s| .{
-            .json_schema = try json_schema.compile(gpa, vocabulary, s.text, &s.options, arena, notes, budget, diag),
-        },
-        .parameters => |p| parameters.compile(gpa, arena, vocabulary, trie, p.text, p.style, &p.options, notes, budget, diag),
+        .json_schema => |s| if (s.options.style != null)
+            try compileParameters(gpa, arena, vocabulary, trie, s.text, s.options, notes, budget, diag)
+        else
+            .{ .json_schema = try json_schema.compile(gpa, vocabulary, s.text, &s.options, arena, notes, budget, diag) },
         .tags => |descriptor| .{ .tags = try compileTags(gpa, arena, vocabulary, trie, descriptor, notes, budget, diag) },
         .token_tree => |payload| .{ .token_tree = try compileTokenTree(gpa, vocabulary, payload, diag) },
     };
@@ -249,9 +248,9 @@ fn sourceOf(arena: Allocator, tag: *const tags.Tag) Error!?Source {
         .nothing => null,
         .row => unreachable,
         .json_schema => |text| json_schema: {
-            const options = tag.schema_options orelse SchemaOptions{};
-            const style = tag.style orelse break :json_schema .{ .json_schema = .{ .text = text, .options = options } };
-            break :json_schema .{ .parameters = .{ .text = text, .style = style, .options = options } };
+            var options = tag.schema_options orelse SchemaOptions{};
+            options.style = tag.style;
+            break :json_schema .{ .json_schema = .{ .text = text, .options = options } };
         },
         .regex => |pattern| .{ .regex = .{ .pattern = pattern, .ignore_case = false } },
         .token_tree => |payload| .{ .token_tree = payload },
@@ -318,12 +317,35 @@ fn compileLark(
     var reading = parsed.reading;
     const resolved = try contexts.resolve(&ctx, &parsed.grammar, &reading);
     const grammar = try counted_rules.mark(&ctx, &resolved, parsed.limits, reading, notes);
-    var language = try choose(gpa, &ctx, &grammar, reading, notes);
-    errdefer language.deinit(gpa, .owned);
-    if (parsed.parts.len > 0) {
-        try grammar_parts.add(gpa, arena, vocabulary, trie, &language.ambiguous, parsed.parts, notes, budget, diag);
-    }
-    return language;
+    return grammar_parts.compile(gpa, &ctx, vocabulary, trie, &grammar, reading, parsed.parts, parsed.tokens, notes);
+}
+
+/// An object as parameters: a grammar of this part alone.
+fn compileParameters(
+    gpa: Allocator,
+    arena: Allocator,
+    vocabulary: *const Vocabulary,
+    trie: *const ByteTrie,
+    text: []const u8,
+    options: SchemaOptions,
+    notes: *tables.Notes,
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!Language {
+    const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
+    const ids = try options.style.?.tokens(arena, &vocabulary.tokens);
+    const sets = try arena.alloc(TokenSet, ids.len);
+    for (sets, ids) |*set, id| set.* = try .one(arena, id);
+    const tokens: TokenClasses = try .init(&ctx, &vocabulary.tokens, sets);
+    const grammar: bnf.Bnf = .{
+        .terminals = &.{.{ .name = "parameters", .pattern = try documentNode(arena, 0) }},
+        .rules = &.{.{ .name = "start" }},
+        .productions = &.{.{ .rule = 0, .symbols = &.{.{ .terminal = 0 }} }},
+        .start = 0,
+    };
+    const reading: bnf.Reading = .{ .lexing = .any, .tokens = &tokens.named };
+    const parts = [_]bnf.Part{.{ .text = text, .options = options, .place = .{} }};
+    return grammar_parts.compile(gpa, &ctx, vocabulary, trie, &grammar, reading, &parts, &tokens, notes);
 }
 
 fn compileGbnf(

@@ -1,8 +1,8 @@
-//! Compiles the JSON Schemas in a grammar, whose documents are terminals of it (engine/glr/parts.zig).
+//! Compiles the JSON Schemas in a grammar, whose documents are terminals of it (engine/glr/parts.zig). What is written as
+//! parameters becomes rules.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const ArrayList = @import("engine").array_list.ArrayList;
 const Arena = @import("engine").arena.Arena;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
@@ -10,44 +10,119 @@ const Budget = @import("engine").budget.Budget;
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const ByteTrie = @import("engine").byte_trie.ByteTrie;
 const Ambiguous = @import("engine").ambiguous.Ambiguous;
+const ast = @import("regex/ast.zig");
+const Language = @import("engine").language.Language;
 const Parts = @import("engine").parts.Parts;
-const JsonSchema = @import("engine").json_schema.JsonSchema;
 const Source = @import("engine").schema.Source;
 const Options = @import("schema/compile.zig").Options;
-const Part = @import("bnf.zig").Part;
+const bnf = @import("bnf.zig");
+const Part = bnf.Part;
+const Context = @import("lr/context.zig").Context;
+const Notes = @import("lr/tables.zig").Notes;
+const TokenClasses = @import("cfg/token_classes.zig").TokenClasses;
+const choose = @import("cfg/choose.zig").choose;
+const documents = @import("document_grammar.zig");
+const DocumentGrammar = documents.DocumentGrammar;
+const parameters = @import("parameters/parameters.zig");
 const source_text = @import("source_text.zig");
 const json_schema = @import("json_schema.zig");
 
 const Error = Allocator.Error || diagnostic.Error;
 
-/// Adds to a grammar its schemas, in the order of their numbers. Notes and failures begin with the schema's place.
-pub fn add(
+/// Compiles a grammar some of whose terminals are parts, by their numbers. Notes and failures begin with the part's place.
+pub fn compile(
     gpa: Allocator,
-    arena: Allocator,
+    ctx: *const Context,
     vocabulary: *const Vocabulary,
     trie: *const ByteTrie,
-    to: *Ambiguous,
+    grammar: *const bnf.Bnf,
+    reading: bnf.Reading,
     parts: []const Part,
-    notes: *ArrayList([]const u8),
-    budget: *Budget,
-    diag: *Diagnostic,
-) Error!void {
-    const schemas = try arena.alloc(JsonSchema, parts.len);
-    var n: usize = 0;
-    errdefer for (schemas[0..n]) |*schema| schema.deinit(gpa, .owned);
-    for (schemas, parts) |*schema, part| {
-        const n_notes = notes.items.len;
-        schema.* = json_schema.compile(gpa, vocabulary, part.text, &part.options, arena, notes, budget, diag) catch |e|
-            return if (e == error.Failed) source_text.failAgain(part.place, diag) else e;
-        n += 1;
-        for (notes.items[n_notes..]) |*note| {
-            note.* = try std.fmt.allocPrint(arena, "{f}: {s}", .{ part.place, note.* });
-        }
+    tokens: *const TokenClasses,
+    notes: *Notes,
+) Error!Language {
+    if (parts.len == 0) return choose(gpa, ctx, grammar, reading, notes);
+    var made: DocumentGrammar = .{ .gpa = gpa, .ctx = ctx };
+    errdefer made.deinit();
+    try ctx.appendSlice(&made.rules, grammar.rules);
+    // [terminal]: what it becomes.
+    const become = try ctx.alloc(bnf.Symbol, grammar.terminals.len);
+    for (become, grammar.terminals) |*to, terminal| {
+        if (documents.numberOf(terminal.pattern)) |part| if (parts[part].options.style != null) continue;
+        to.* = .{ .terminal = @intCast(made.terminals.items.len) };
+        try ctx.append(&made.terminals, terminal);
     }
-    to.parts = Parts.create(gpa, trie, &to.program, schemas) catch |e| return json_schema.tooLarge(e, diag);
+    for (parts, 0..) |part, number| {
+        const n_notes = notes.items.len;
+        const terminal = terminalOf(grammar, number);
+        if (part.options.style != null) {
+            const at = terminal orelse continue; // no rule that is reached uses it
+            if (!isAnywhere(grammar, reading)) return ctx.diag.fail(
+                .grammar,
+                "{f}: a schema with a style needs %lexing any, and nothing that is skipped",
+                .{part.place},
+            );
+            const rule = parameters.write(&made, vocabulary, part.text, &part.options, tokens, notes);
+            become[at] = .{ .rule = rule catch |e| return inPart(part, e, ctx.diag) };
+        } else {
+            const node = addDocuments(&made, vocabulary, part, notes) catch |e| return inPart(part, e, ctx.diag);
+            if (terminal) |at| made.terminals.items[become[at].terminal].pattern = node;
+        }
+        if (part.place.line > 0) for (notes.items[n_notes..]) |*note| {
+            note.* = try std.fmt.allocPrint(ctx.arena, "{f}: {s}", .{ part.place, note.* });
+        };
+    }
+    for (grammar.productions) |production| {
+        const symbols = try ctx.alloc(bnf.Symbol, production.symbols.len);
+        for (symbols, production.symbols) |*to, from| to.* = if (from == .terminal) become[from.terminal] else from;
+        var own = production;
+        own.symbols = symbols;
+        try ctx.append(&made.productions, own);
+    }
+    var how = reading;
+    how.n_parts = made.schemas.items.len;
+    var whole = made.whole(grammar.start);
+    const counted = try ctx.alloc(bnf.CountedRule, grammar.counted.len);
+    for (counted, grammar.counted) |*to, from| {
+        to.* = .{ .begin = become[from.begin].terminal, .end = become[from.end].terminal, .tokens_max = from.tokens_max };
+    }
+    whole.counted = counted;
+    var language = try choose(gpa, ctx, &whole, how, notes);
+    errdefer language.deinit(gpa, .owned);
+    if (how.n_parts > 0) try give(trie, &language.ambiguous, &made);
+    return language;
 }
 
-/// Adds to a grammar from a file its schemas, as they were saved. `Damaged`: they cannot have been written like this.
+fn terminalOf(grammar: *const bnf.Bnf, part: usize) ?usize {
+    for (grammar.terminals, 0..) |terminal, i| if (documents.numberOf(terminal.pattern)) |number| if (number == part) return i;
+    return null;
+}
+
+/// Whether lexemes may end anywhere, with nothing skipped between them.
+fn isAnywhere(grammar: *const bnf.Bnf, reading: bnf.Reading) bool {
+    for (grammar.terminals) |terminal| if (terminal.skip) return false;
+    return reading.lexing == .any;
+}
+
+fn inPart(part: Part, e: Error, diag: *Diagnostic) Error {
+    return if (e == error.Failed and part.place.line > 0) source_text.failAgain(part.place, diag) else e;
+}
+
+fn addDocuments(to: *DocumentGrammar, vocabulary: *const Vocabulary, part: Part, notes: *Notes) Error!*const ast.Node {
+    const ctx = to.ctx;
+    var schema = try json_schema.compile(to.gpa, vocabulary, part.text, &part.options, ctx.arena, notes, ctx.budget, ctx.diag);
+    errdefer schema.deinit(to.gpa, .owned);
+    return to.document(schema);
+}
+
+/// Hands the schemas over.
+fn give(trie: *const ByteTrie, to: *Ambiguous, from: *DocumentGrammar) Error!void {
+    to.parts = Parts.create(from.gpa, trie, &to.program, from.schemas.items) catch |e| return json_schema.tooLarge(e, from.ctx.diag);
+    from.schemas = .empty;
+}
+
+/// Adds to a grammar from a file its schemas, as they were saved: those of parameters each with the whole source.
+/// `Damaged`: they cannot have been written like this.
 pub fn open(
     gpa: Allocator,
     vocabulary: *const Vocabulary,
@@ -59,13 +134,21 @@ pub fn open(
 ) (Error || error{Damaged})!void {
     var arena: Arena = .init(gpa);
     defer arena.deinit();
-    const parts = try arena.allocator().alloc(Part, sources.len);
-    for (parts, sources) |*part, *source| part.* = .{
-        .text = source.text,
-        .options = Options.of(source) orelse return error.Damaged,
-        .place = .{},
-    };
-    var notes: ArrayList([]const u8) = .empty;
+    var notes: Notes = .empty;
     var budget = given;
-    return add(gpa, arena.allocator(), vocabulary, trie, to, parts, &notes, &budget, diag);
+    const ctx: Context = .{ .arena = arena.allocator(), .budget = &budget, .diag = diag };
+    var made: DocumentGrammar = .{ .gpa = gpa, .ctx = &ctx };
+    errdefer made.deinit();
+    const tokens: TokenClasses = .{};
+    var n: usize = 0;
+    while (n < sources.len) {
+        const options = Options.of(&sources[n]) orelse return error.Damaged;
+        if (options.style == null) {
+            _ = try addDocuments(&made, vocabulary, .{ .text = sources[n].text, .options = options, .place = .{} }, &notes);
+        } else _ = try parameters.write(&made, vocabulary, sources[n].text, &options, &tokens, &notes);
+        if (made.schemas.items.len == n) return error.Damaged;
+        n = made.schemas.items.len;
+    }
+    if (n > sources.len) return error.Damaged;
+    return give(trie, to, &made);
 }

@@ -1,6 +1,7 @@
 //! Sets of tokens of the vocabulary that a grammar names.
 
 const std = @import("std");
+const Allocator = std.mem.Allocator;
 const Tokens = @import("engine").vocabulary.Tokens;
 
 /// Of tokens, both ends included.
@@ -10,6 +11,10 @@ pub const Range = struct { first: u32, last: u32 };
 pub const TokenSet = struct {
     ranges: []const Range,
     negated: bool = false,
+
+    pub fn one(arena: Allocator, token: u32) Allocator.Error!TokenSet {
+        return .{ .ranges = try arena.dupe(Range, &.{.{ .first = token, .last = token }}) };
+    }
 
     /// Null: a token that is in no list.
     pub fn has(set: TokenSet, token: ?u32) bool {

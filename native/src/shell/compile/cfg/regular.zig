@@ -94,7 +94,7 @@ pub const Regular = struct {
         switch (expression) {
             .pattern => |node| return .of(node),
             .rule => |rule| return r.of[rule],
-            .tokens => |set| return .of(try r.tokens.nodeOf(set)),
+            .tokens => |set| return .of(try r.tokens.nodeOf(r.ctx, set)),
             .sequence => |items| {
                 var whole: Part = .empty;
                 for (items) |item| {
@@ -207,7 +207,7 @@ pub const Regular = struct {
             .choice => |items| for (items) |item| {
                 try r.ctx.appendSlice(&terms, try r.linear(item, members, side) orelse return null);
             },
-            .tokens => |set| try r.ctx.append(&terms, .{ .part = .of(try r.tokens.nodeOf(set)), .member = null }),
+            .tokens => |set| try r.ctx.append(&terms, .{ .part = .of(try r.tokens.nodeOf(r.ctx, set)), .member = null }),
             .repeat => |repeat| if (repeat.min == 0 and repeat.max == 1) {
                 try r.ctx.append(&terms, .{ .part = .empty, .member = null });
                 try r.ctx.appendSlice(&terms, try r.linear(repeat.expression, members, side) orelse return null);

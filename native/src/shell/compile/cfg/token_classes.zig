@@ -15,52 +15,56 @@ const Error = context.Error;
 
 /// Lives in the context's arena.
 pub const TokenClasses = struct {
-    ctx: *const Context,
     named: NamedTokens = .{},
-    /// Those that the grammar has.
-    sets: []const TokenSet,
     /// By class, from 1: a token of it; null for those that are in no list.
-    examples: ArrayList(?u32) = .empty,
+    examples: []const ?u32 = &.{},
 
+    /// `sets` are those that the grammar has.
     pub fn init(ctx: *const Context, tokens: *const Tokens, sets: []const TokenSet) Error!TokenClasses {
-        var t: TokenClasses = .{ .ctx = ctx, .sets = sets };
-        if (sets.len == 0) return t;
-        const starts = try t.findStarts();
+        var s: Search = .{ .ctx = ctx, .sets = sets };
+        if (sets.len == 0) return .{};
+        const starts = try s.findStarts();
         var kinds: Texts = .{};
         const classes = try ctx.alloc(u8, starts.len);
         for (classes, starts) |*class, start| {
             const is_listed = for (sets) |set| {
                 if (set.lists(start)) break true;
             } else false;
-            class.* = if (is_listed) try t.classOf(&kinds, start) else NamedTokens.unlisted;
+            class.* = if (is_listed) try s.classOf(&kinds, start) else NamedTokens.unlisted;
         }
-        t.named = .{ .starts = starts, .classes = classes };
-        if (t.named.hasOthers(tokens)) t.named.others = try t.classOf(&kinds, null);
-        t.named.n_classes = @intCast(t.examples.items.len);
-        return t;
+        var named: NamedTokens = .{ .starts = starts, .classes = classes };
+        if (named.hasOthers(tokens)) named.others = try s.classOf(&kinds, null);
+        named.n_classes = @intCast(s.examples.items.len);
+        return .{ .named = named, .examples = s.examples.items };
     }
 
     /// A set as the lexer has it.
-    pub fn nodeOf(t: *const TokenClasses, set: TokenSet) Error!*const ast.Node {
+    pub fn nodeOf(t: *const TokenClasses, ctx: *const Context, set: TokenSet) Error!*const ast.Node {
         var nodes: ArrayList(*const ast.Node) = .empty;
-        for (t.examples.items, 1..) |example, class| {
+        for (t.examples, 1..) |example, class| {
             if (!set.has(example)) continue;
-            const bytes = try t.ctx.alloc(u8, 2);
+            const bytes = try ctx.alloc(u8, 2);
             bytes[0] = NamedTokens.lead;
             bytes[1] = @intCast(class);
-            try t.ctx.append(&nodes, try ast.create(t.ctx.arena, .{ .bytes = bytes }));
+            try ctx.append(&nodes, try ast.create(ctx.arena, .{ .bytes = bytes }));
         }
-        if (nodes.items.len == 0) return ast.create(t.ctx.arena, .{ .class = &.{} });
-        return ast.alternate(t.ctx.arena, nodes.items);
+        if (nodes.items.len == 0) return ast.create(ctx.arena, .{ .class = &.{} });
+        return ast.alternate(ctx.arena, nodes.items);
     }
+};
+
+const Search = struct {
+    ctx: *const Context,
+    sets: []const TokenSet,
+    examples: ArrayList(?u32) = .empty,
 
     /// Tokens between two of them are in the same sets.
-    fn findStarts(t: *const TokenClasses) Error![]const u32 {
+    fn findStarts(s: *const Search) Error![]const u32 {
         var starts: ArrayList(u32) = .empty;
-        try t.ctx.append(&starts, 0);
-        for (t.sets) |set| for (set.ranges) |range| {
-            try t.ctx.append(&starts, range.first);
-            if (range.last < std.math.maxInt(u32)) try t.ctx.append(&starts, range.last + 1);
+        try s.ctx.append(&starts, 0);
+        for (s.sets) |set| for (set.ranges) |range| {
+            try s.ctx.append(&starts, range.first);
+            if (range.last < std.math.maxInt(u32)) try s.ctx.append(&starts, range.last + 1);
         };
         sort(u32, starts.items, {}, std.sort.asc(u32));
         var n: usize = 0;
@@ -72,21 +76,21 @@ pub const TokenClasses = struct {
     }
 
     /// By which sets a token is in; no class if it is in none. Null: one that is in no list.
-    fn classOf(t: *TokenClasses, kinds: *Texts, token: ?u32) Error!u8 {
-        try t.ctx.check();
-        const key = try t.ctx.alloc(u8, t.sets.len);
+    fn classOf(s: *Search, kinds: *Texts, token: ?u32) Error!u8 {
+        try s.ctx.check();
+        const key = try s.ctx.alloc(u8, s.sets.len);
         var is_in_any = false;
-        for (key, t.sets) |*is_in, set| {
+        for (key, s.sets) |*is_in, set| {
             is_in.* = @intFromBool(set.has(token));
             is_in_any = is_in_any or is_in.* != 0;
         }
         if (!is_in_any) return NamedTokens.no_class;
-        const number = try kinds.put(t.ctx.arena, key);
-        if (number == t.examples.items.len) {
+        const number = try kinds.put(s.ctx.arena, key);
+        if (number == s.examples.items.len) {
             if (number == NamedTokens.classes_max) {
-                return t.ctx.diag.fail(.limit, "the grammar tells more than {d} kinds of tokens apart", .{NamedTokens.classes_max});
+                return s.ctx.diag.fail(.limit, "the grammar tells more than {d} kinds of tokens apart", .{NamedTokens.classes_max});
             }
-            try t.ctx.append(&t.examples, token);
+            try s.ctx.append(&s.examples, token);
         }
         return @intCast(number + 1);
     }

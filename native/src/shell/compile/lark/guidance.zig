@@ -8,6 +8,8 @@ const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
 const Budget = @import("engine").budget.Budget;
 const Space = @import("engine").json_space.Policy;
+const Order = @import("engine").json_form.Order;
+const Style = @import("../parameters/style.zig").Style;
 const json = @import("../schema/json.zig");
 const Options = @import("../schema/compile.zig").Options;
 const escape_letters = @import("../schema/compiler.zig").escape_letters;
@@ -40,21 +42,35 @@ pub fn read(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnost
             coerce_one_of,
             json_allow_general_unicode_escapes,
             json_allowed_escapes,
+            order,
+            style,
         };
         const known = std.meta.stringToEnum(Known, member.key) orelse {
             try unserved.append(arena, member.key);
             continue;
         };
         switch (known) {
+            .item_separator, .key_separator, .json_allowed_escapes, .order, .style => if (member.value != .string) {
+                return diag.fail(.grammar, "/{s}/{s}: expected a string", .{ key, member.key });
+            },
+            else => {},
+        }
+        switch (known) {
             .item_separator, .key_separator => {
-                if (member.value != .string) return diag.fail(.grammar, "/{s}/{s}: expected a string", .{ key, member.key });
                 separators[@intFromBool(known == .key_separator)] = member.value.string;
                 flexible = flexible orelse false;
                 continue;
             },
             .json_allowed_escapes => {
-                if (member.value != .string) return diag.fail(.grammar, "/{s}/{s}: expected a string", .{ key, member.key });
                 guidance.options.refused_escapes = try refusedBeside(member.value.string, diag);
+                continue;
+            },
+            .order => {
+                guidance.options.form.order = try oneOf(Order, member, diag);
+                continue;
+            },
+            .style => {
+                guidance.options.style = if (std.mem.eql(u8, member.value.string, "json")) null else try oneOf(Style, member, diag);
                 continue;
             },
             else => if (member.value != .boolean) return diag.fail(.grammar, "/{s}/{s}: expected true or false", .{ key, member.key }),
@@ -65,12 +81,19 @@ pub fn read(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnost
             // `oneOf` is exact, and free strings are spelt in any way.
             .coerce_one_of => {},
             .json_allow_general_unicode_escapes => if (!member.value.boolean) try unserved.append(arena, member.key),
-            .item_separator, .key_separator, .json_allowed_escapes => unreachable,
+            .item_separator, .key_separator, .json_allowed_escapes, .order, .style => unreachable,
         }
     }
     guidance.unserved = unserved.items;
     if (flexible) |is| guidance.options.form.space = if (is) .any else try spaceOf(separators, diag);
     return guidance;
+}
+
+/// The name of a value of an enumeration.
+fn oneOf(comptime T: type, member: json.Member, diag: *Diagnostic) diagnostic.Error!T {
+    const name = member.value.string;
+    return std.meta.stringToEnum(T, name) orelse
+        diag.fail(.grammar, "/{s}/{s}: {f} is not known", .{ key, member.key, quoted(name) });
 }
 
 /// The escapes that are not among some.

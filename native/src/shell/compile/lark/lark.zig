@@ -10,6 +10,7 @@ const Budget = @import("engine").budget.Budget;
 const BudgetedArena = @import("budgeted_arena.zig").BudgetedArena;
 const Expansion = @import("expand.zig").Expansion;
 const bnf = @import("../bnf.zig");
+const TokenClasses = @import("../cfg/token_classes.zig").TokenClasses;
 const message = @import("message");
 const Place = bnf.Place;
 const parser = @import("parser.zig");
@@ -33,6 +34,8 @@ pub const Parsed = struct {
     reading: bnf.Reading,
     /// The JSON documents that its terminals are, by number.
     parts: []const bnf.Part,
+    /// Of the tokens that it names.
+    tokens: *const TokenClasses,
 };
 
 /// The result lives in `arena` and keeps nothing of `text`. ELIZA_ERR_GRAMMAR: an error in the text; its message begins with
@@ -73,6 +76,7 @@ fn parseChecked(
         .notes = try noteUnused(&notes, &terminals, &expansion),
         .reading = reading,
         .parts = tree.parts,
+        .tokens = tree.tokens,
     };
 }
 

@@ -37,7 +37,7 @@ const Rule = syntax_tree.Rule;
 const Terminal = syntax_tree.Terminal;
 const Scanner = @import("scanner.zig").Scanner;
 const Token = @import("scanner.zig").Token;
-const NamedTokens = @import("engine").named_tokens.NamedTokens;
+const TokenClasses = @import("../cfg/token_classes.zig").TokenClasses;
 const Limits = @import("engine").token_limits.Limits;
 const Tokens = @import("engine").vocabulary.Tokens;
 const Tag = @import("scanner.zig").Tag;
@@ -97,9 +97,9 @@ pub fn parse(
         for (parser.terminals.items) |*one| one.tokens_max = 0;
         for (parser.rules.items) |*one| one.tokens_max = 0;
     }
-    const named = try arena.create(NamedTokens);
-    named.* = try parser.patterns.finishTokens();
-    parser.reading.tokens = named;
+    const tokens = try arena.create(TokenClasses);
+    tokens.* = try parser.patterns.finishTokens();
+    parser.reading.tokens = &tokens.named;
     parser.reading.n_parts = parser.patterns.parts.items.len;
     return .{
         .names = parser.names.items,
@@ -115,6 +115,7 @@ pub fn parse(
         .start = start,
         .reading = parser.reading,
         .parts = parser.patterns.parts.items,
+        .tokens = tokens,
     };
 }
 
@@ -601,7 +602,7 @@ const Parser = struct {
             return p.endLine();
         }
         if (std.mem.eql(u8, name, "lexing")) {
-            p.reading.lexing = try p.readWord(Lexing, &.{ .longest, .contextual });
+            p.reading.lexing = try p.readWord(Lexing, &.{ .longest, .contextual, .any });
             return p.endLine();
         }
         if (std.mem.eql(u8, name, "conflicts")) {
@@ -627,7 +628,7 @@ const Parser = struct {
             return word;
         };
         const names: []const u8 = switch (Word) {
-            Lexing => "longest or contextual",
+            Lexing => "longest, contextual or any",
             Conflicts => "follow, shift or refuse",
             else => "ascii or unicode",
         };

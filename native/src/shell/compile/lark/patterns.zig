@@ -22,8 +22,8 @@ const TokenClasses = @import("../cfg/token_classes.zig").TokenClasses;
 const Context = @import("../lr/context.zig").Context;
 const Parts = @import("engine").parts.Parts;
 const Part = @import("../bnf.zig").Part;
+const documentNode = @import("../document_grammar.zig").documentNode;
 const SchemaOptions = @import("../schema/compile.zig").Options;
-const NamedTokens = @import("engine").named_tokens.NamedTokens;
 const Tokens = @import("engine").vocabulary.Tokens;
 const message = @import("message");
 const quoted = diagnostic.quoted;
@@ -56,7 +56,7 @@ pub const Patterns = struct {
     n_costly: u32 = 0,
     /// The vocabulary's.
     tokens: *const Tokens,
-    /// Of the tokens that are named, and where in `list` each stands.
+    /// Of the tokens that are named, and where in `list` each stands; behind them those of styles.
     sets: ArrayList(TokenSet) = .empty,
     of_sets: ArrayList(u32) = .empty,
     /// By number.
@@ -131,7 +131,7 @@ pub const Patterns = struct {
         const set: TokenSet = if (token.text[1] == '[') try p.tokensOf(token) else one: {
             const id = token_set.find(p.tokens, token.text) orelse
                 return p.fail(token, 0, "no token of the vocabulary is {f}", .{quoted(token.text)});
-            break :one .{ .ranges = try p.arena.dupe(token_set.Range, &.{.{ .first = id, .last = id }}) };
+            break :one try .one(p.arena, id);
         };
         const index = try p.add(token, ast.empty, false);
         try p.sets.append(p.arena, set);
@@ -169,24 +169,27 @@ pub const Patterns = struct {
     }
 
     /// What the named tokens are to the lexer, once all are known.
-    pub fn finishTokens(p: *Patterns) Error!NamedTokens {
+    pub fn finishTokens(p: *Patterns) Error!TokenClasses {
         const ctx: Context = .{ .arena = p.arena, .budget = p.budget, .diag = p.diag };
+        for (p.parts.items) |part| if (part.options.style) |style| {
+            for (try style.tokens(p.arena, p.tokens)) |token| try p.sets.append(p.arena, try .one(p.arena, token));
+        };
         const classes: TokenClasses = try .init(&ctx, p.tokens, p.sets.items);
-        for (p.sets.items, p.of_sets.items) |set, index| {
-            const node = try classes.nodeOf(set);
+        for (p.sets.items[0..p.of_sets.items.len], p.of_sets.items) |set, index| {
+            const node = try classes.nodeOf(&ctx, set);
             p.list.items[index].node = node;
             p.list.items[index].properties = Properties.of(node).?;
         }
-        return classes.named;
+        return classes;
     }
 
     /// The index in `list` of a JSON document that is valid against a schema: two bytes that no text has (glr/parts.zig).
     pub fn document(p: *Patterns, token: Token, text: []const u8, options: SchemaOptions) Error!u32 {
         if (try p.find(try std.mem.concat(p.arena, u8, &.{ "%json ", text }))) |index| return index;
         if (p.parts.items.len == Parts.parts_max) return p.failLimit(token, "the grammar has more than {d} schemas", Parts.parts_max);
-        const bytes = try p.arena.dupe(u8, &.{ Parts.lead, @intCast(p.parts.items.len) });
+        const node = try documentNode(p.arena, p.parts.items.len);
         try p.parts.append(p.arena, .{ .text = text, .options = options, .place = token.place });
-        return p.add(token, try ast.create(p.arena, .{ .bytes = bytes }), false);
+        return p.add(token, node, false);
     }
 
     /// The index in `list` of what the JSON of a `%regex` says, which is written as `text`.

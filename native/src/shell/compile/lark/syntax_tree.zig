@@ -2,6 +2,7 @@
 //! arena that the parser was given, and its texts are slices of the grammar's.
 
 const bnf = @import("../bnf.zig");
+const TokenClasses = @import("../cfg/token_classes.zig").TokenClasses;
 const Place = bnf.Place;
 const Pattern = @import("patterns.zig").Pattern;
 
@@ -124,4 +125,6 @@ pub const SyntaxTree = struct {
     reading: bnf.Reading,
     /// The JSON documents that its terminals are, by number.
     parts: []const bnf.Part,
+    /// Of the tokens that are named.
+    tokens: *const TokenClasses,
 };

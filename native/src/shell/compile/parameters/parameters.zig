@@ -1,6 +1,6 @@
 //! A call's parameters between tags like those of XML: an object of a JSON Schema, of which each member stands between
-//! tags of its own, strings as they are and all else as JSON. It is a grammar: what is around a value, and the value if it
-//! is a string, are terminals, and all other values are documents in it (glr/parts.zig).
+//! tags of its own, strings as they are and all else as JSON. It is a part of a grammar: what is around a value, and the value
+//! if it is a string, are terminals, and all other values are documents (glr/parts.zig).
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -11,33 +11,23 @@ const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
 const Budget = @import("engine").budget.Budget;
 const message = @import("message");
-const program = @import("engine").program;
 const StringIndex = @import("engine").string_index.StringIndex;
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
-const ByteTrie = @import("engine").byte_trie.ByteTrie;
-const Language = @import("engine").language.Language;
-const Parts = @import("engine").parts.Parts;
-const JsonSchema = @import("engine").json_schema.JsonSchema;
 const engine = @import("engine").schema;
 const NodeId = engine.NodeId;
 const Types = engine.Types;
 const ast = @import("../regex/ast.zig");
-const bnf = @import("../bnf.zig");
 const regex = @import("../regex/parse.zig");
-const Context = @import("../lr/context.zig").Context;
 const TokenClasses = @import("../cfg/token_classes.zig").TokenClasses;
-const TokenSet = @import("../token_set.zig").TokenSet;
-const Range = @import("../token_set.zig").Range;
 const Markers = @import("../tags/markers.zig").Markers;
-const Symbol = @import("engine").tag_symbols.Symbol;
 const first_token = @import("engine").tag_symbols.first_token;
-const choose = @import("../cfg/choose.zig").choose;
+const DocumentGrammar = @import("../document_grammar.zig").DocumentGrammar;
 const json_schema = @import("../json_schema.zig");
 const Read = @import("../schema/compile.zig").Read;
 const Options = @import("../schema/compile.zig").Options;
 const always = @import("../schema/formula.zig").always;
-const Style = @import("style.zig").Style;
 const Texts = @import("style.zig").Texts;
+const symbolsOf = @import("style.zig").symbolsOf;
 const strings = @import("strings.zig");
 const Strings = strings.Strings;
 
@@ -55,53 +45,41 @@ const name_character: *const ast.Node = &.{ .class = &.{
 } };
 
 const a_line_end: *const ast.Node = &.{ .bytes = "\n" };
+/// How many parameters may come in any order: there is a rule for each set of them.
+const any_order_max = 12;
+
 /// It may be left out.
 const line_end: *const ast.Node = &.{ .repeat = .{ .node = a_line_end, .min = 0, .max = 1 } };
 
-/// The notes, and what is needed only here, go to `arena`. ELIZA_ERR_GRAMMAR: the schema is wrong, or asks for what a list of
-/// parameters cannot show.
-pub fn compile(
-    gpa: Allocator,
-    arena: Allocator,
+/// Adds the lists of parameters of a schema whose options have a style, and returns their rule. `tokens` has those of the
+/// style. ELIZA_ERR_GRAMMAR: the schema is wrong, or asks for what a list of parameters cannot show.
+pub fn write(
+    to: *DocumentGrammar,
     vocabulary: *const Vocabulary,
-    trie: *const ByteTrie,
     text: []const u8,
-    style: Style,
     options: *const Options,
+    tokens: *const TokenClasses,
     notes: *ArrayList([]const u8),
-    budget: *Budget,
-    diag: *Diagnostic,
-) Error!Language {
+) Error!u16 {
+    const ctx = to.ctx;
     var read: Read = undefined;
-    const index = try vocabulary.stringIndex(diag);
-    try read.init(gpa, arena, text, options, &index.automata, notes, budget, diag);
+    const index = try vocabulary.stringIndex(ctx.diag);
+    try read.init(to.gpa, ctx.arena, text, options, &index.automata, notes, ctx.budget, ctx.diag);
     defer read.deinit();
     var list: Parameters = .{ .read = &read };
     try list.collect(read.root);
     var writer: Writer = .{
-        .gpa = gpa,
-        .arena = arena,
+        .to = to,
+        .arena = ctx.arena,
         .index = index,
         .read = &read,
-        .texts = style.texts(),
-        .markers = .{ .arena = arena, .tokens = &vocabulary.tokens },
-        .tokens = undefined,
-        .budget = budget,
-        .diag = diag,
+        .texts = options.style.?.texts(),
+        .markers = .{ .arena = ctx.arena, .tokens = &vocabulary.tokens },
+        .tokens = tokens,
+        .budget = ctx.budget,
+        .diag = ctx.diag,
     };
-    const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
-    try writer.findTokens(&ctx);
-    const schemas = &writer.schemas;
-    errdefer for (schemas.items) |*schema| schema.deinit(gpa, .owned);
-    const grammar = try writer.write(&list);
-    const reading: bnf.Reading = .{ .lexing = .any, .tokens = &writer.tokens.named, .n_parts = schemas.items.len };
-    var language = try choose(gpa, &ctx, &grammar, reading, notes);
-    errdefer language.deinit(gpa, .owned);
-    if (schemas.items.len > 0) {
-        const grammar_of = &language.ambiguous;
-        grammar_of.parts = Parts.create(gpa, trie, &grammar_of.program, schemas.items) catch |e| return json_schema.tooLarge(e, diag);
-    }
-    return language;
+    return writer.write(&list);
 }
 
 /// What the schema's object consists of.
@@ -169,103 +147,118 @@ const Value = struct {
 };
 
 const Writer = struct {
-    gpa: Allocator,
+    to: *DocumentGrammar,
     arena: Allocator,
     index: *StringIndex,
     read: *Read,
     texts: *const Texts,
-    /// Of the control tokens that the texts have.
     markers: Markers,
-    tokens: TokenClasses,
+    tokens: *const TokenClasses,
     budget: *Budget,
     diag: *Diagnostic,
-    terminals: ArrayList(bnf.Terminal) = .empty,
-    productions: ArrayList(bnf.Production) = .empty,
-    schemas: ArrayList(JsonSchema) = .empty,
     /// By node.
     values: NumberMap = .{},
     of_values: ArrayList(Value) = .empty,
     close_other: ?u16 = null,
 
-    /// A rule for each parameter and those behind it, in the order of the schema; the last one is for other names.
-    fn write(w: *Writer, list: *const Parameters) Error!bnf.Bnf {
+    /// The rule of the whole lists.
+    fn write(w: *Writer, list: *const Parameters) Error!u16 {
         const members = try list.all();
-        const last: u16 = @intCast(members.len);
-        const rules = try w.arena.alloc(bnf.Rule, members.len + 1);
+        const ways = try w.arena.alloc(?u16, members.len);
         const names = try w.arena.alloc(*const ast.Node, members.len);
-        for (members, names, 0..) |member, *node, i| {
-            const rule: u16 = @intCast(i);
+        for (members, names, ways) |member, *node, *way| {
             const name = w.read.compiler.formula.keys.list.items[member.key];
-            rules[i] = .{ .name = name };
             for (name) |byte| if (byte <= ' ' or std.mem.findScalar(u8, not_in_names, byte) != null) {
                 return w.diag.fail(.grammar, "the parameter {f}: its name cannot stand between tags", .{quoted(name)});
             };
             node.* = try ast.create(w.arena, .{ .bytes = name });
-            try w.parameter(rule, rule + 1, name, node.*, member.value);
-            if (!list.isRequired(member.key)) try w.produce(rule, &.{.{ .rule = rule + 1 }});
+            way.* = try w.parameter(name, node.*, member.value);
         }
-        rules[last] = .{ .name = "other parameters" };
         const others = try w.sets().both(&.{try ast.repeat(w.arena, name_character, 1, null)}, names);
-        try w.parameter(last, last, "other parameters", others, list.rest());
-        try w.produce(last, &.{});
-        try w.produce(last, &.{.{ .terminal = try w.terminal("line end", &.{ .bytes = "\n" }) }});
-        return .{ .terminals = w.terminals.items, .rules = rules, .productions = w.productions.items, .start = 0 };
+        const other = try w.parameter("other parameters", others, list.rest());
+        const lists = switch (w.read.options.form.order) {
+            .declared => try w.inOrder(list, members, ways, other),
+            .any => try w.inAnyOrder(list, members, ways, other),
+        };
+        const start = try w.to.rule("parameters");
+        try w.to.produce(start, &.{.{ .rule = lists }});
+        const end = try w.to.terminal("line end", a_line_end);
+        try w.to.produce(start, &.{ .{ .rule = lists }, .{ .terminal = end } });
+        return start;
     }
 
-    /// All ways to write it, and what follows.
-    fn parameter(w: *Writer, rule: u16, next: u16, name: []const u8, name_node: *const ast.Node, value: NodeId) Error!void {
+    /// A rule for each parameter and those behind it, in the order of the schema; the last one is for other names.
+    fn inOrder(w: *Writer, list: *const Parameters, members: []const engine.Member, ways: []const ?u16, other: ?u16) Error!u16 {
+        const rules = try w.arena.alloc(u16, members.len + 1);
+        for (rules) |*rule| rule.* = try w.to.rule("parameters");
+        for (members, ways, rules[0..members.len], rules[1..]) |member, way, rule, next| {
+            if (way) |one| try w.to.produce(rule, &.{ .{ .rule = one }, .{ .rule = next } });
+            if (!list.isRequired(member.key)) try w.to.produce(rule, &.{.{ .rule = next }});
+        }
+        const last = rules[members.len];
+        if (other) |one| try w.to.produce(last, &.{ .{ .rule = one }, .{ .rule = last } });
+        try w.to.produce(last, &.{});
+        return rules[0];
+    }
+
+    /// A rule for each set of the parameters that there were, from the left, so that a parser's stack stays flat.
+    fn inAnyOrder(w: *Writer, list: *const Parameters, members: []const engine.Member, ways: []const ?u16, other: ?u16) Error!u16 {
+        if (members.len > any_order_max) {
+            return w.diag.fail(.limit, "{d} parameters in any order are more than {d}", .{ members.len, any_order_max });
+        }
+        const Set = std.bit_set.IntegerBitSet(any_order_max);
+        const n_sets = @as(usize, 1) << @intCast(members.len);
+        const first: u16 = @intCast(w.to.rules.items.len);
+        for (0..n_sets) |_| _ = try w.to.rule("parameters");
+        var required: Set = .empty;
+        for (members, 0..) |member, i| required.setValue(i, list.isRequired(member.key));
+        const whole = try w.to.rule("parameters");
+        try w.to.produce(first, &.{});
+        for (0..n_sets) |number| {
+            try w.to.ctx.check();
+            const set: Set = .{ .mask = @intCast(number) };
+            const rule: u16 = @intCast(first + number);
+            for (ways, 0..) |way, i| if (way) |one| if (set.isSet(i)) {
+                const before: u16 = @intCast(number & ~(@as(usize, 1) << @intCast(i)));
+                try w.to.produce(rule, &.{ .{ .rule = first + before }, .{ .rule = one } });
+            };
+            if (other) |one| try w.to.produce(rule, &.{ .{ .rule = rule }, .{ .rule = one } });
+            if (required.subsetOf(set)) try w.to.produce(whole, &.{.{ .rule = rule }});
+        }
+        return whole;
+    }
+
+    /// A rule for all ways to write it; null if it has no value.
+    fn parameter(w: *Writer, name: []const u8, name_node: *const ast.Node, value: NodeId) Error!?u16 {
         const found = try w.valueOf(value, name);
+        if (found.string == null and found.other == null) return null;
+        const rule = try w.to.rule(name);
         const before_other = w.texts.before_other orelse w.texts.before_string;
         var opened: ?u16 = null;
         if (found.string) |string| {
             opened = try w.open(name, name_node, w.texts.before_string);
-            try w.produce(rule, &.{ .{ .terminal = opened.? }, .{ .terminal = string }, .{ .rule = next } });
+            try w.to.produce(rule, &.{ .{ .terminal = opened.? }, .{ .terminal = string } });
         }
         if (found.other) |other| {
             if (opened == null or w.texts.before_other != null) opened = try w.open(name, name_node, before_other);
-            const close = w.close_other orelse try w.terminal(w.texts.close, try w.text(w.texts.close_other orelse w.texts.close));
+            const close = w.close_other orelse
+                try w.to.terminal(w.texts.close, try w.text(w.texts.close_other orelse w.texts.close));
             w.close_other = close;
-            try w.produce(rule, &.{ .{ .terminal = opened.? }, .{ .terminal = other }, .{ .terminal = close }, .{ .rule = next } });
+            try w.to.produce(rule, &.{ .{ .terminal = opened.? }, .{ .terminal = other }, .{ .terminal = close } });
         }
+        return rule;
     }
 
     fn open(w: *Writer, name: []const u8, name_node: *const ast.Node, before_value: []const u8) Error!u16 {
         const node = try ast.concat(w.arena, &.{ try w.text(w.texts.before_name), name_node, try w.text(before_value) });
-        return w.terminal(name, node);
-    }
-
-    fn terminal(w: *Writer, name: []const u8, node: *const ast.Node) Error!u16 {
-        if (w.terminals.items.len == program.terminals_max) {
-            return w.diag.fail(.limit, "the schema has too many parameters", .{});
-        }
-        try w.terminals.append(w.arena, .{ .name = name, .pattern = try ast.create(w.arena, node.*) });
-        return @intCast(w.terminals.items.len - 1);
-    }
-
-    fn produce(w: *Writer, rule: u16, symbols: []const bnf.Symbol) Error!void {
-        try w.productions.append(w.arena, .{ .rule = rule, .symbols = try w.arena.dupe(bnf.Symbol, symbols) });
-    }
-
-    fn findTokens(w: *Writer, ctx: *const Context) Error!void {
-        for (w.texts.all()) |one| _ = try w.symbolsOf(one);
-        const wanted = try w.arena.alloc(TokenSet, w.markers.ids.items.len);
-        for (wanted, w.markers.ids.items) |*set, id| set.* = .{ .ranges = try w.arena.dupe(Range, &.{.{ .first = id, .last = id }}) };
-        w.tokens = try .init(ctx, w.markers.tokens, wanted);
-    }
-
-    fn symbolsOf(w: *Writer, given: []const u8) Error![]const Symbol {
-        const marker = w.markers.ofText(given) catch |e| switch (e) {
-            error.OutOfMemory => return error.OutOfMemory,
-            error.TooMany => unreachable, // a style has few
-        };
-        return marker.symbols;
+        return w.to.terminal(name, node);
     }
 
     /// Line ends may be left out, and the text of a control token is that token.
     fn text(w: *Writer, given: []const u8) Error!*const ast.Node {
         var nodes: ArrayList(*const ast.Node) = .empty;
-        for (try w.symbolsOf(given)) |symbol| try nodes.append(w.arena, if (symbol >= first_token)
-            try w.tokens.nodeOf(w.tokens.sets[symbol - first_token])
+        for (try symbolsOf(&w.markers, given)) |symbol| try nodes.append(w.arena, if (symbol >= first_token)
+            try w.tokens.nodeOf(w.to.ctx, try .one(w.arena, w.markers.ids.items[symbol - first_token]))
         else if (symbol == '\n')
             line_end
         else
@@ -307,13 +300,13 @@ const Writer = struct {
         try unwanted.append(w.arena, try ast.concat(w.arena, &.{ ast.anything, letters, ast.anything }));
         if (!w.texts.says_which) try w.spellings(others, &unwanted);
         const values = try s.both(&.{try s.of(node)}, unwanted.items);
-        if (!w.texts.has_lines) return w.terminal(name, try ast.concat(w.arena, &.{ values, close }));
+        if (!w.texts.has_lines) return w.to.terminal(name, try ast.concat(w.arena, &.{ values, close }));
         const inline_values = try s.both(&.{values}, &.{
             try ast.concat(w.arena, &.{ a_line_end, ast.anything }),
             try ast.concat(w.arena, &.{ ast.anything, a_line_end }),
         });
         const framed = try ast.concat(w.arena, &.{ a_line_end, values, a_line_end });
-        return w.terminal(name, try ast.concat(w.arena, &.{ try ast.alternate(w.arena, &.{ framed, inline_values }), close }));
+        return w.to.terminal(name, try ast.concat(w.arena, &.{ try ast.alternate(w.arena, &.{ framed, inline_values }), close }));
     }
 
     /// Appends what would be read as a value of one of the types.
@@ -340,18 +333,14 @@ const Writer = struct {
     fn document(w: *Writer, node: NodeId, may_be_string: bool, types: Types) Error!?u16 {
         const f = &w.read.compiler.formula;
         const root = if (may_be_string) try f.all(&.{ node, try f.add(.{ .types = types }) }) else node;
-        var schema = try json_schema.of(w.gpa, try w.read.schema(w.gpa, root), w.index, w.diag);
-        errdefer schema.deinit(w.gpa, .owned);
+        var schema = try json_schema.of(w.to.gpa, try w.read.schema(w.to.gpa, root), w.index, w.diag);
+        errdefer schema.deinit(w.to.gpa, .owned);
         if (!try json_schema.isSatisfiable(&schema, w.budget, w.diag)) {
-            schema.deinit(w.gpa, .owned);
+            schema.deinit(w.to.gpa, .owned);
             return null;
         }
-        const number = w.schemas.items.len;
-        if (number == Parts.parts_max) return w.diag.fail(.limit, "more than {d} parameters are no strings", .{Parts.parts_max});
-        try w.schemas.ensureUnusedCapacity(w.arena, 1);
-        const bytes = try w.arena.dupe(u8, &.{ Parts.lead, @intCast(number) });
-        const made = try w.terminal("a document", &.{ .bytes = bytes });
-        w.schemas.appendAssumeCapacity(schema);
+        const made = try w.to.terminal("a document", ast.empty);
+        w.to.terminals.items[made].pattern = try w.to.document(schema);
         return made;
     }
 };

@@ -1,15 +1,27 @@
 //! How models write the parameters of a call between tags like those of XML, under XGrammar's names: native/TAGS.md.
 
 const std = @import("std");
+const Allocator = std.mem.Allocator;
+const Tokens = @import("engine").vocabulary.Tokens;
+const Symbol = @import("engine").tag_symbols.Symbol;
+const Markers = @import("../tags/markers.zig").Markers;
 
-pub const Style = enum {
+pub const Style = enum(u3) {
     qwen_xml,
     minimax_xml,
     deepseek_xml,
     glm_xml,
+    deepseek_v4_1_xml,
 
     pub fn texts(style: Style) *const Texts {
         return of.getPtrConst(style);
+    }
+
+    /// The control tokens that stand in its texts.
+    pub fn tokens(style: Style, arena: Allocator, vocabulary: *const Tokens) Allocator.Error![]const u32 {
+        var markers: Markers = .{ .arena = arena, .tokens = vocabulary };
+        for (style.texts().all()) |text| _ = try symbolsOf(&markers, text);
+        return markers.ids.items;
     }
 
     const of: std.EnumArray(Style, Texts) = .init(.{
@@ -31,6 +43,13 @@ pub const Style = enum {
             .before_string = "\" string=\"true\">",
             .before_other = "\" string=\"false\">",
             .close = "</\u{ff5c}DSML\u{ff5c}parameter>",
+            .says_which = true,
+        },
+        .deepseek_v4_1_xml = .{
+            .before_name = "\n<\u{ff5c}DSML\u{ff5c} parameter name=\"",
+            .before_string = "\" string=\"true\">",
+            .before_other = "\" string=\"false\">",
+            .close = "</\u{ff5c}DSML\u{ff5c} parameter>",
             .says_which = true,
         },
         .glm_xml = .{
@@ -58,3 +77,12 @@ pub const Texts = struct {
         return .{ texts.before_name, texts.before_string, texts.before_other orelse "", texts.close, texts.close_other orelse "" };
     }
 };
+
+/// A text of a style.
+pub fn symbolsOf(markers: *Markers, text: []const u8) Allocator.Error![]const Symbol {
+    const marker = markers.ofText(text) catch |e| switch (e) {
+        error.OutOfMemory => return error.OutOfMemory,
+        error.TooMany => unreachable, // a style has few
+    };
+    return marker.symbols;
+}

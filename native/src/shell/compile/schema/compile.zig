@@ -23,6 +23,7 @@ const Dfas = @import("dfas.zig").Dfas;
 const Automata = @import("engine").shared_dfa.Automata;
 const fold = @import("fold.zig").fold;
 const Compiler = @import("compiler.zig").Compiler;
+const Style = @import("../parameters/style.zig").Style;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
@@ -37,8 +38,19 @@ pub const Options = struct {
     documents: Documents = .{},
     /// By their numbers in `escape_letters`: strings and keys have no character that is spelt so.
     refused_escapes: u8 = 0,
+    /// An object, as parameters (compile/parameters). Null: it is JSON.
+    style: ?Style = null,
 
-    const Packed = packed struct(u32) { draft: u8, space: u8, refused_escapes: u8, lenient: bool, integer_fraction: bool, order: u6 };
+    const Packed = packed struct(u32) {
+        draft: u8,
+        space: u8,
+        refused_escapes: u8,
+        lenient: bool,
+        integer_fraction: bool,
+        order: u2,
+        /// From 1.
+        style: u4,
+    };
 
     fn pack(o: *const Options) u32 {
         return @bitCast(Packed{
@@ -48,6 +60,7 @@ pub const Options = struct {
             .integer_fraction = o.form.integer_fraction,
             .order = @intCast(@backingInt(o.form.order)),
             .refused_escapes = o.refused_escapes,
+            .style = if (o.style) |style| @backingInt(style) + 1 else 0,
         });
     }
 
@@ -64,6 +77,7 @@ pub const Options = struct {
             .lenient = from.lenient,
             .documents = Documents.of(source) orelse return null,
             .refused_escapes = from.refused_escapes,
+            .style = if (from.style == 0) null else std.enums.fromInt(Style, from.style - 1) orelse return null,
         };
     }
 };

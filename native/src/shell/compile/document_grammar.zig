@@ -1,0 +1,76 @@
+//! A grammar that is being made, in which JSON documents are terminals (engine/glr/parts.zig).
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const Parts = @import("engine").parts.Parts;
+const JsonSchema = @import("engine").json_schema.JsonSchema;
+const program = @import("engine").program;
+const ast = @import("regex/ast.zig");
+const bnf = @import("bnf.zig");
+const context = @import("lr/context.zig");
+const Context = context.Context;
+const Error = context.Error;
+
+pub const DocumentGrammar = struct {
+    gpa: Allocator,
+    ctx: *const Context,
+    terminals: ArrayList(bnf.Terminal) = .empty,
+    rules: ArrayList(bnf.Rule) = .empty,
+    productions: ArrayList(bnf.Production) = .empty,
+    /// By number. Owned, but for the list.
+    schemas: ArrayList(JsonSchema) = .empty,
+
+    pub fn deinit(g: *DocumentGrammar) void {
+        for (g.schemas.items) |*schema| schema.deinit(g.gpa, .owned);
+    }
+
+    pub fn whole(g: *const DocumentGrammar, start: u16) bnf.Bnf {
+        return .{ .terminals = g.terminals.items, .rules = g.rules.items, .productions = g.productions.items, .start = start };
+    }
+
+    pub fn terminal(g: *DocumentGrammar, name: []const u8, node: *const ast.Node) Error!u16 {
+        if (g.terminals.items.len == program.terminals_max) {
+            return g.ctx.diag.fail(.limit, "the grammar has more than {d} terminals", .{program.terminals_max});
+        }
+        try g.ctx.append(&g.terminals, .{ .name = name, .pattern = try ast.create(g.ctx.arena, node.*) });
+        return @intCast(g.terminals.items.len - 1);
+    }
+
+    pub fn rule(g: *DocumentGrammar, name: []const u8) Error!u16 {
+        if (g.rules.items.len == rules_max) return g.ctx.diag.fail(.limit, "the grammar has more than {d} rules", .{rules_max});
+        try g.ctx.append(&g.rules, .{ .name = name });
+        return @intCast(g.rules.items.len - 1);
+    }
+
+    pub fn produce(g: *DocumentGrammar, of: u16, symbols: []const bnf.Symbol) Error!void {
+        if (g.productions.items.len == rules_max) {
+            return g.ctx.diag.fail(.limit, "the grammar has more than {d} productions", .{rules_max});
+        }
+        const own = try g.ctx.alloc(bnf.Symbol, symbols.len);
+        @memcpy(own, symbols);
+        try g.ctx.append(&g.productions, .{ .rule = of, .symbols = own });
+    }
+
+    /// What the documents of a schema are to the lexer. Takes the schema over, unless it fails.
+    pub fn document(g: *DocumentGrammar, schema: JsonSchema) Error!*const ast.Node {
+        if (g.schemas.items.len == Parts.parts_max) {
+            return g.ctx.diag.fail(.limit, "the grammar has more than {d} schemas", .{Parts.parts_max});
+        }
+        const node = try documentNode(g.ctx.arena, g.schemas.items.len);
+        try g.ctx.append(&g.schemas, schema);
+        return node;
+    }
+
+    const rules_max = std.math.maxInt(u16);
+};
+
+/// The text of the terminal of a document, by its number.
+pub fn documentNode(arena: Allocator, number: usize) Allocator.Error!*const ast.Node {
+    return ast.create(arena, .{ .bytes = try arena.dupe(u8, &.{ Parts.lead, @intCast(number) }) });
+}
+
+/// Of the document that a terminal is; null if it is none.
+pub fn numberOf(node: *const ast.Node) ?u8 {
+    return if (node.* == .bytes and node.bytes.len == 2 and node.bytes[0] == Parts.lead) node.bytes[1] else null;
+}
