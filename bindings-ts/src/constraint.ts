@@ -42,6 +42,7 @@ import { type OpenOptions, openFlags } from "./opening.js";
 import { Adopted, Owned } from "./owned.js";
 import { type Payload, payloadBytes } from "./payload.js";
 import { Struct, type StructValues } from "./structs.js";
+import { type StructuralTag, asStructuralTag, placed, readAs } from "./structural-tags.js";
 import { type TagsDescriptor, descriptorBytes } from "./tags.js";
 import { type TokenizerSlot, watchingTokenizer } from "./tokenizer.js";
 import { ToolCalls, type ToolCallsOptions } from "./tool-calls.js";
@@ -262,16 +263,26 @@ export class Constraint extends Owned {
 
   /**
    * Allows free text in which each tag's `begin` opens a part, up to its `end`; then free text goes on. `descriptor`
-   * says the tags; it may be a text too, also XGrammar's structural tags, or MessagePack as bytes. What is wrong throws
+   * says the tags; it may be a text too, or MessagePack as bytes. An object or text may also be a structural tag of
+   * XGrammar's, of any format: one that is no free text with tags becomes a GRAMMAR. What is wrong throws
    * ELIZA_ERR_GRAMMAR with the place. native/TAGS.md describes all of it.
    */
   static tags(
     vocabulary: Vocabulary,
-    descriptor: TagsDescriptor | string | Uint8Array,
+    descriptor: TagsDescriptor | StructuralTag | string | Uint8Array,
     { budget, ...unknown }: { budget?: Budget | undefined } = {},
   ): Constraint {
     checkNoMore(unknown);
-    const bytes = descriptorBytes(descriptor);
+    const structural = asStructuralTag(descriptor);
+    const read = structural && readAs(checkInstance(vocabulary, Vocabulary, "vocabulary"), structural);
+    if (read && "text" in read) {
+      try {
+        return Constraint.lark(vocabulary, read.text, { imports: read.schemas, budget });
+      } catch (error) {
+        throw placed(error, read);
+      }
+    }
+    const bytes = descriptorBytes(read ? read.descriptor : (descriptor as TagsDescriptor | string | Uint8Array));
     return compile(vocabulary, budget, "the tags could not be compiled", (symbols, handle, config, out, error) =>
       symbols.eliza_inference_constraint_create_tags(handle, bytes, bytes.length, config, out, error),
     );

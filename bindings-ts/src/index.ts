@@ -53,6 +53,7 @@ export { Mode, type SamplingOptions } from "./sampling.js";
 export type { SpanConfig } from "./span-config.js";
 export type { SpanState } from "./span-state.js";
 export * from "./streaming-runner.js";
+export type { StructuralTag, StructuralTagFormat } from "./structural-tags.js";
 export type { Tag, TagMarker, TagSchemaOptions, TagsDescriptor } from "./tags.js";
 export type { TiktokenRanks } from "./tiktoken.js";
 export type { TokenListOptions } from "./token-list.js";

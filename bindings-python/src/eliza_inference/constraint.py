@@ -18,7 +18,7 @@ from eliza_inference._library import CData, call, ffi, lent_text, lib, new_struc
 from eliza_inference._opening import open_flags
 from eliza_inference._tokenizers import watching_tokenizer
 from eliza_inference.budget import Budget, call_within
-from eliza_inference.errors import InvalidArgumentError, PayloadError, error_from_status
+from eliza_inference.errors import GrammarError, InvalidArgumentError, LimitError, PayloadError, error_from_status
 from eliza_inference.json_schema import (
     JsonDocuments,
     JsonDraft,
@@ -41,6 +41,7 @@ from eliza_inference.openai import (
     response_schema,
     with_documents,
 )
+from eliza_inference.structural_tags import TagGrammar, as_structural_tag, read_as
 from eliza_inference.tags import Tag, TagMarker, descriptor_bytes
 from eliza_inference.token_tree import TokenTree
 from eliza_inference.tool_calls import ToolCalls, ToolTemplate
@@ -190,7 +191,8 @@ class Constraint(Shared, Described):
         imports: Grammars | None = None,
         budget: Budget | None = None,
     ) -> Constraint:
-        """Allows a text of a context-free grammar in Lark's notation, read by place or by the longest lexeme.
+        """Allows a text of a context-free grammar in Lark's notation, read by place, by the longest
+        lexeme, or in any way.
 
         `start` names the rule that a text is of. `imports` has the grammars that `%import` names, `"a.b"` for
         `%import a.b.rule`, and what `@name` names: grammars, and JSON Schemas as `json_schema` takes them; also
@@ -299,10 +301,20 @@ class Constraint(Shared, Described):
         control token of the vocabulary, that token is meant; `{"token": ...}` names any token. Free text has the
         control tokens that are named somewhere: in `special_tokens`, if nowhere else.
 
-        Instead of a list, `tags` may be a whole descriptor: a dict or JSON, also XGrammar's structural tags, or
-        MessagePack as bytes; the other arguments are in it then. What is wrong is a `GrammarError` with the place.
+        Instead of a list, `tags` may be a whole descriptor: a dict or JSON, or MessagePack as bytes; the other
+        arguments are in it then. A dict or JSON may also be a structural tag of XGrammar's, of any format: one that
+        is no free text with tags becomes a `GRAMMAR`. What is wrong is a `GrammarError` with the place.
         native/TAGS.md describes all of it.
         """
+        structural = as_structural_tag(tags)
+        if structural is not None:
+            read = read_as(vocabulary, structural)
+            if isinstance(read, TagGrammar):
+                try:
+                    return cls.lark(vocabulary, read.text, imports=read.schemas, budget=budget)
+                except (GrammarError, LimitError) as error:
+                    raise read.placed(error) from None
+            tags = read
         options: dict[str, Any] = {
             "triggers": list(several("triggers", triggers, "texts")),
             "excludes": list(several("excludes", excludes, "texts")),

@@ -34,7 +34,6 @@ from eliza_inference.errors import ElizaError
 from eliza_inference.json_schema import JsonSpace
 from eliza_inference.matcher import Matcher
 from eliza_inference.serving import served_vocabulary
-from eliza_inference.structural_tags import structural_tag_constraint
 from eliza_inference.token_flag import TokenFlag
 from eliza_inference.vocabulary import Vocabulary
 
@@ -206,7 +205,7 @@ class ElizaGrammarBackend(BaseGrammarBackend):
 
     def dispatch_structural_tag(self, key_string: str) -> BaseGrammarObject:
         """XGrammar's structural tags, in both of their notations."""
-        return self._compile("structural_tag", lambda: structural_tag_constraint(self._vocabulary, key_string))
+        return self._compile("structural_tag", lambda: Constraint.tags(self._vocabulary, key_string))
 
     def reserve_framing_tokens(self, token_ids: Sequence[int]) -> None:
         """Makes tokens no text in framed answers, whatever they spell."""
@@ -225,7 +224,7 @@ class ElizaGrammarBackend(BaseGrammarBackend):
         if not isinstance(grammar, ElizaGrammar) or grammar.content is None:
             return None
         tag = json.dumps(frame(grammar.content))
-        return self._compile("structural_tag", lambda: structural_tag_constraint(self._framing_vocabulary, tag))
+        return self._compile("structural_tag", lambda: Constraint.tags(self._framing_vocabulary, tag))
 
     @staticmethod
     def _with_content(compiled: BaseGrammarObject, content: Callable[[], dict[str, Any]]) -> BaseGrammarObject:

@@ -1,4 +1,7 @@
-"""XGrammar's structural tags, as servers send them, whatever their formats: written as a grammar in Lark's notation."""
+"""XGrammar's structural tags, whatever their formats: as descriptors of tags, or as grammars in Lark's notation.
+
+bindings-ts/src/structural-tags.ts does the same; tests/structural_tags holds both to it.
+"""
 
 from __future__ import annotations
 
@@ -7,35 +10,70 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from eliza_inference.constraint import Constraint
-from eliza_inference.errors import GrammarError
+from eliza_inference.errors import ElizaError, GrammarError
 from eliza_inference.vocabulary import Vocabulary
 
-__all__ = ["names_tokens", "structural_tag_constraint"]
+__all__ = ["TagGrammar", "as_structural_tag", "names_tokens", "read_as"]
 
 Format = Mapping[str, Any]
 
 FLAT = {"json_schema", "qwen_xml_parameter", "regex", "grammar", "const_string", "any_text"}
-"""The contents of tags that `Constraint.tags` reads."""
+"""The contents of tags that the library reads."""
+
+TEXT_KEYS = ("excludes", "max_tokens", "max_chars")
+SCHEMA_KEYS = ("json_schema", "style", "any_order", "max_whitespace_cnt", "excludes")
+
+MAX_TOKENS = 4095
+"""The most that a terminal may have of them."""
 
 
-def structural_tag_constraint(vocabulary: Vocabulary, text: str) -> Constraint:
-    """The constraint of a structural tag in JSON. What is wrong or not served is a `GrammarError` with the place."""
-    try:
-        tag = json.loads(text)
-    except ValueError:
-        return Constraint.tags(vocabulary, text)  # the library says what is wrong with it
-    if not isinstance(tag, dict) or not isinstance(tag.get("format"), dict):
-        return Constraint.tags(vocabulary, _with_schemas(tag) if isinstance(tag, dict) else text)
-    if _is_flat(tag["format"]):
-        return Constraint.tags(vocabulary, _with_schemas(tag))
+class TagGrammar(NamedTuple):
+    """A structural tag as a grammar in Lark's notation."""
+
+    text: str
+    schemas: dict[str, str]
+    """What `@name` stands for."""
+    places: list[str]
+    """What of the structural tag each line says."""
+
+    def placed(self, error: ElizaError) -> ElizaError:
+        """An error about the grammar as one about the structural tag."""
+        found = re.match(r"(\d+):\d+: ", error.message)
+        if found is None:
+            return error
+        place = self.places[int(found[1]) - 1]
+        return type(error)(f"{place}: {error.message[found.end() :]}", error.status)
+
+
+def as_structural_tag(tags: object) -> dict[str, Any] | None:
+    """A structural tag, in JSON or as a dict; None if it is something else, which the library reads."""
+    if isinstance(tags, str) and re.search('"(format|structures)"', tags):
+        try:
+            tags = json.loads(tags)
+        except ValueError:
+            return None  # the library says what is wrong with it
+    if not isinstance(tags, Mapping) or not isinstance(tags.get("format", tags.get("structures")), (Mapping, list)):
+        return None
+    return dict(tags)
+
+
+def read_as(vocabulary: Vocabulary, tag: dict[str, Any]) -> dict[str, Any] | TagGrammar:
+    """The descriptor that the library reads, or a grammar. What is wrong or not served is a `GrammarError` with the
+    place."""
+    form = tag.get("format")
+    if not isinstance(form, Mapping):
+        return tag | {"structures": [_with_schema(part) for part in tag["structures"]]}
+    if _is_flat(form):
+        return tag | {"format": {**form, "tags": [_descriptor_tag(part, i) for i, part in enumerate(form["tags"])]}}
     writer = _Writer(vocabulary)
     try:
-        start = writer.write(tag["format"], ())
+        start = writer.write(form, ())
+    except GrammarError:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise GrammarError(f"{'.'.join(writer.place)}: {error!r}") from error
-    grammar = "\n".join(["%lexing contextual", f"start: {start}", *writer.definitions])
-    return Constraint.lark(vocabulary, grammar, imports=writer.schemas)
+    lines = ["%lexing any", f"start: {start}", *writer.definitions]
+    return TagGrammar("\n".join(lines), writer.schemas, ["format", "format", *writer.places])
 
 
 def names_tokens(text: str) -> bool:
@@ -43,34 +81,59 @@ def names_tokens(text: str) -> bool:
     return re.search(r'"(token|exclude_token|any_tokens|token_triggered_tags|token_dispatch)"', text) is not None
 
 
+# ---- What the library reads
+
+
 def _is_flat(form: Format) -> bool:
     tags = form.get("tags")
     return (
         form.get("type") == "triggered_tags"
         and isinstance(tags, list)
-        and all(isinstance(tag, dict) and _is_flat_tag(tag) for tag in tags)
+        and all(isinstance(tag, Mapping) and _is_flat_tag(tag) for tag in tags)
     )
 
 
 def _is_flat_tag(tag: Format) -> bool:
-    content = tag.get("content")
-    return isinstance(content, dict) and content.get("type") in FLAT and isinstance(tag.get("end", ""), str)
+    content, end = tag.get("content"), tag.get("end")
+    if not isinstance(content, Mapping) or content.get("type") not in FLAT or (isinstance(end, list) and len(end) != 1):
+        return False
+    return content["type"] != "any_text" or all(content.get(key) in (None, []) for key in TEXT_KEYS)
 
 
-def _with_schemas(tag: dict[str, Any]) -> dict[str, Any]:
-    """Servers leave out schemas that allow everything, and write out options that say nothing."""
-    for part in tag.get("structures") or ():
-        if isinstance(part, dict) and part.get("schema") is None:
-            part["schema"] = {}
-    for part in (tag.get("format") or {}).get("tags") or ():
-        content = part["content"]
-        if content["type"] in ("json_schema", "qwen_xml_parameter"):
-            if content.get("json_schema") is None:
-                content["json_schema"] = {}
-            for option in ("any_order", "max_whitespace_cnt", "excludes"):
-                if content.get(option, False) in (None, False, []):
-                    content.pop(option, None)
-    return tag
+def _with_schema(part: Any) -> Any:
+    """Servers leave out schemas that allow everything."""
+    return {**part, "schema": {}} if isinstance(part, Mapping) and part.get("schema") is None else part
+
+
+def _descriptor_tag(tag: Format, number: int) -> Format:
+    """Without the options of contents, which are others in the library's words."""
+    content = tag["content"]
+    if content["type"] == "any_text":
+        return {**tag, "content": {key: content[key] for key in content if key not in TEXT_KEYS}}
+    if content["type"] not in ("json_schema", "qwen_xml_parameter"):
+        return tag
+    schema = content.get("json_schema")
+    said: dict[str, Any] = {"json_schema": {} if schema is None else schema}
+    said["style"] = "qwen_xml" if content["type"] == "qwen_xml_parameter" else content.get("style") or "json"
+    said["schema_options"] = _schema_options(content, f"format.tags[{number}].content")
+    rest = {key: content[key] for key in content if key not in (*SCHEMA_KEYS, "type")}
+    return {key: tag[key] for key in tag if key != "content"} | said | rest
+
+
+def _schema_options(form: Format, place: str) -> dict[str, str]:
+    options: dict[str, str] = {}
+    if form.get("any_order"):
+        options["order"] = "any"
+    space = form.get("max_whitespace_cnt")
+    if space == 0:
+        options["space"] = "compact"
+    for option, is_given in (("max_whitespace_cnt", space), ("excludes", form.get("excludes"))):
+        if is_given:
+            raise GrammarError(f"{place}: the option {option} of a JSON Schema is not served")
+    return options
+
+
+# ---- What is written as a grammar
 
 
 class _Piece(NamedTuple):
@@ -85,6 +148,8 @@ class _Writer:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.definitions: list[str] = []
+        self.places: list[str] = []
+        """Of the definitions."""
         self.schemas: dict[str, str] = {}
         self.place: list[str] = ["format"]
         self._control = vocabulary.control_tokens()
@@ -94,13 +159,16 @@ class _Writer:
         kind = form["type"]
         writers: dict[str, Callable[[Format, Sequence[str]], str]] = {
             "const_string": lambda f, _: self._marker(f["value"]),
-            "json_schema": lambda f, _: self._json_schema(f),
+            "json_schema": lambda f, _: self._json_schema(f, f.get("style") or "json"),
+            "qwen_xml_parameter": lambda f, _: self._json_schema(f, "qwen_xml"),
             "any_text": self._any_text,
-            "regex": lambda f, _: _regex(f["pattern"]),
+            "regex": lambda f, _: self._terminal(_regex(f["pattern"])),
             "grammar": lambda f, _: self._ebnf(f["grammar"]),
             "token": lambda f, _: self._tokens([f["token"]]),
             "exclude_token": lambda f, _: self._tokens(f.get("exclude_tokens", []), others=True),
-            "any_tokens": lambda f, _: self._tokens(f.get("exclude_tokens", []), others=True) + _up_to(f),
+            "any_tokens": lambda f, _: (
+                self._tokens(f.get("exclude_tokens", []), others=True) + _number(f.get("max_tokens"))
+            ),
             "sequence": self._sequence,
             "or": lambda f, ends: " | ".join(self._each(f["elements"], ends)),
             "optional": lambda f, ends: self._content(f, ends) + "?",
@@ -115,11 +183,11 @@ class _Writer:
             "token_dispatch": lambda f, _: self._token_dispatch(f),
         }
         if kind not in writers:
-            raise self._not_served(f"the format {kind}")
+            raise self._wrong(f"the format {kind} is not served")
         return f"({writers[kind](form, ends)})"
 
-    def _not_served(self, what: str) -> GrammarError:
-        return GrammarError(f"{'.'.join(self.place)}: {what} is not served")
+    def _wrong(self, what: str) -> GrammarError:
+        return GrammarError(f"{'.'.join(self.place)}: {what}")
 
     def _at(self, place: str, write: Callable[[Any, Any], str], form: Any, more: Any = ()) -> str:
         self.place.append(place)
@@ -151,7 +219,7 @@ class _Writer:
         ]
 
     def _marker(self, marker: Any) -> str:
-        return " ".join(_written(piece) for piece in self._pieces(marker)) or '""'
+        return _written_all(self._pieces(marker))
 
     def _token(self, token: Any) -> int:
         if isinstance(token, bool) or not isinstance(token, (int, str)):
@@ -159,7 +227,7 @@ class _Writer:
         if isinstance(token, int):
             return token
         if token not in self._control:
-            raise GrammarError(f"{'.'.join(self.place)}: {token!r} is no control token of the vocabulary")
+            raise self._wrong(f"{token!r} is no control token of the vocabulary")
         return self._control[token]
 
     def _tokens(self, tokens: Sequence[Any], *, others: bool = False) -> str:
@@ -168,30 +236,42 @@ class _Writer:
             return f"<[^{numbers}]>" if numbers else "<[*]>"
         return f"<[{numbers}]>"
 
-    def _terminal(self, definition: str) -> str:
-        name = f"T{len(self.definitions)}"
-        self.definitions.append(f"{name}: {definition}")
+    def _define(self, kind: str, definition: str) -> str:
+        name = f"{kind}{len(self.definitions)}"
+        self.definitions.append(f"{name}{definition}")
+        self.places.append(".".join(self.place))
         return name
 
-    def _json_schema(self, form: Format) -> str:
-        for option in ("style", "any_order", "max_whitespace_cnt", "excludes"):
-            if form.get(option) not in (None, False, "json", []):
-                raise self._not_served(f"the option {option} of a JSON Schema")
-        name = f"s{len(self.schemas)}"
+    def _terminal(self, definition: str) -> str:
+        return self._define("T", f": {definition}")
+
+    def _json_schema(self, form: Format, style: str) -> str:
+        options = _schema_options(form, ".".join(self.place))
+        if style != "json":
+            options["style"] = style
+        guidance = {"whitespace_flexible": False} if options.pop("space", None) else {}
         schema = form.get("json_schema")
-        self.schemas[name] = json.dumps({} if schema is None else schema)
-        return f"@{name}"
+        schema = {} if schema is None else schema
+        if options or guidance:
+            schema = {} if schema is True else schema
+            schema = {**schema, "x-guidance": {**schema.get("x-guidance", {}), **options, **guidance}}
+        name = f"s{len(self.schemas)}"
+        self.schemas[name] = json.dumps(schema)
+        return self._define("r", f": @{name}")
 
     def _any_text(self, form: Format, ends: Sequence[str]) -> str:
-        if form.get("max_tokens") is not None:
-            raise self._not_served("max_tokens of any_text")
+        most = form.get("max_tokens")
+        if most is not None and most > MAX_TOKENS:
+            raise self._wrong(f"max_tokens above {MAX_TOKENS} is not served")
         text = f"/.{_count(0, form.get('max_chars'))}/s"
-        return self._terminal(_without(text, [*form.get("excludes", []), *ends])) + "?"
+        terminal = self._terminal(_without(text, [*self._texts(form.get("excludes", [])), *ends]))
+        return f"{terminal}?" if most is None else self._define("r", f"[max_tokens={most}]: {terminal}") + "?"
 
     def _ebnf(self, text: str) -> str:
         number = len(self.definitions)
-        rules = _ebnf_rules(text, f"g{number}_", "|".join(self.place))
+        rules = _ebnf_rules(text, f"g{number}_", ".".join(self.place))
         self.definitions.extend(rules)
+        self.places.extend([".".join(self.place)] * len(rules))
         return f"g{number}_root"
 
     # ---- Parts
@@ -203,23 +283,32 @@ class _Writer:
 
     def _tag(self, tag: Format, behind: str = "") -> str:
         """A part. Of its begin text `behind` was read."""
-        begin = tag["begin"]
-        if isinstance(begin, str):
-            if not begin.startswith(behind):
-                raise ValueError(f"the text {begin!r} does not begin with {behind!r}")
-            begin = begin[len(behind) :]
+        begin = _written_all(self._behind(tag["begin"], behind))
         ends = tag.get("end", "")
         ends = ends if isinstance(ends, list) else [ends]
-        pieces = [self._pieces(end) for end in ends]
-        before = [each[0].text for each in pieces if each and each[0].text]
-        content = self._content(tag, before)
-        return f"{self._marker(begin)} {content} ({' | '.join(self._marker(end) for end in ends)})"
+        content = self._content(tag, self._texts(ends))
+        return f"{begin} {content} ({' | '.join(map(self._marker, ends))})"
+
+    def _behind(self, begin: Any, read: str) -> list[_Piece]:
+        """The pieces of a begin text behind those that were read."""
+        pieces, before = self._pieces(begin), self._pieces(read)
+        while before:
+            piece, first = before.pop(0), pieces.pop(0) if pieces else _Piece("")
+            if piece.token != first.token or not first.text.startswith(piece.text) or (before and piece != first):
+                raise self._wrong(f"the text {begin!r} does not begin with {read!r}")
+            if len(piece.text) < len(first.text):
+                pieces.insert(0, _Piece(first.text[len(piece.text) :]))
+        return pieces
+
+    def _texts(self, markers: Sequence[Any]) -> list[str]:
+        """Those without control tokens, which free text has not anyway."""
+        found = [self._pieces(marker) for marker in markers]
+        return [pieces[0].text for pieces in found if len(pieces) == 1 and pieces[0].token is None]
 
     def _tags(self, form: Format, behind: str = "") -> list[str]:
-        tags = form["tags"]
         return [
             "(" + self._at(f"tags[{i}]", self._tag, tag, behind) + ")"
-            for i, tag in enumerate(tags)
+            for i, tag in enumerate(form["tags"])
             if not behind or tag["begin"].startswith(behind)
         ]
 
@@ -228,32 +317,46 @@ class _Writer:
         for trigger in form["triggers"]:
             tags = self._tags(form, trigger)
             if not tags:
-                raise ValueError(f"no begin text begins with the trigger {trigger!r}")
+                raise self._wrong(f"no begin text begins with the trigger {trigger!r}")
             rules.append((trigger, f"({' | '.join(tags)})"))
         first = f"({' | '.join(self._tags(form))})" if form.get("at_least_one") else None
-        return self._free_text(rules, [*form.get("excludes", []), *ends], form.get("stop_after_first", False), first)
+        return self._free_text(rules, form.get("excludes", []), ends, form.get("stop_after_first", False), first)
 
     def _dispatch(self, form: Format, ends: Sequence[str]) -> str:
         rules = [
             (pattern, self._at(f"rules[{i}]", self.write, content))
             for i, (pattern, content) in enumerate(form["rules"])
         ]
-        return self._free_text(rules, [*form.get("excludes", []), *ends], not form.get("loop", True), None)
+        return self._free_text(rules, form.get("excludes", []), ends, not form.get("loop", True), None)
 
     def _free_text(
-        self, rules: Sequence[tuple[str, str]], excludes: Sequence[str], stops: bool, first: str | None
+        self,
+        rules: Sequence[tuple[str, str]],
+        excludes: Sequence[str],
+        ends: Sequence[str],
+        stops: bool,
+        first: str | None,
     ) -> str:
         """Text up to the first of some texts, which leads to a rule, and so on. It may stop in such a text, and after
         a rule if it stops there. `first` is what must come first of all."""
-        texts = [trigger for trigger, _ in rules]
-        if any(piece.token is not None for text in texts for piece in self._pieces(text)):
-            raise self._not_served("a control token in a trigger, beside token_triggered_tags and token_dispatch,")
-        ways = " | ".join(f"{self._terminal(_up_to_text(text, texts, excludes))} {rule}" for text, rule in rules)
-        free = self._terminal(_without("/.*/s", [*texts, *excludes])) + "?"
+        texts = self._texts([trigger for trigger, _ in rules])
+        never = [*self._texts(excludes), *ends]
+        ways = " | ".join(f"{self._up_to(trigger, texts, never)} {rule}" for trigger, rule in rules)
+        free = self._terminal(_without("/.*/s", [*texts, *never])) + "?"
         if stops:
-            return first or f"({ways}) | {free}"
+            return first or (f"({ways}) | {free}" if ways else free)
         loop = f"({ways})* {free}" if ways else free
         return f"{first} {loop}" if first else loop
+
+    def _up_to(self, trigger: str, texts: Sequence[str], never: Sequence[str]) -> str:
+        """Free text that ends with a trigger; before that it has none of `texts`, and nowhere what it has `never`."""
+        first, *rest = self._pieces(trigger)
+        if first.token is not None:
+            return f"{self._terminal(_without('/.*/s', [*texts, *never]))}? {_written_all([first, *rest])}"
+        if rest:
+            before = self._terminal(_without(f"(/.*/s {_string(first.text)})", [*texts, *never]))
+            return f"{before} {_written_all(rest)}"
+        return self._terminal(_up_to_text(first.text, texts, never))
 
     def _token_triggered_tags(self, form: Format) -> str:
         triggers = [self._token(token) for token in form["trigger_tokens"]]
@@ -277,8 +380,8 @@ class _Writer:
         return tags if form.get("at_least_one") else f"{tags}?"
 
 
-def _written(piece: _Piece) -> str:
-    return f"<[{piece.token}]>" if piece.token is not None else _string(piece.text)
+def _written_all(pieces: Sequence[_Piece]) -> str:
+    return " ".join(f"<[{at.token}]>" if at.token is not None else _string(at.text) for at in pieces) or '""'
 
 
 def _string(text: str) -> str:
@@ -287,6 +390,8 @@ def _string(text: str) -> str:
 
 def _regex(pattern: str) -> str:
     """As Lark writes it: a slash is escaped, and a line end is not written as it is."""
+    if "|" not in pattern:  # a pattern is a whole text anyway
+        pattern = re.sub(r"(?<!\\)((?:\\\\)*)\$\Z", r"\1", pattern.removeprefix("^"))
     escaped = re.sub(r"\\.|/", lambda found: r"\/" if found[0] == "/" else found[0], pattern).replace("\n", r"\n")
     return f"/{escaped}/" if escaped else '""'
 
@@ -309,8 +414,7 @@ def _count(least: int, most: int | None) -> str:
     return f"{{{least},{most}}}"
 
 
-def _up_to(form: Format) -> str:
-    most = form.get("max_tokens")
+def _number(most: int | None) -> str:
     return "*" if most is None else _count(0, most)
 
 
@@ -331,8 +435,7 @@ _EBNF = re.compile(
 
 
 def _ebnf_rules(text: str, prefix: str, place: str) -> list[str]:
-    """The rules of XGrammar's EBNF in Lark's notation, with other names. Strings become single characters, since
-    nothing there is cut into lexemes."""
+    """The rules of XGrammar's EBNF in Lark's notation, with other names."""
     names: dict[str, str] = {"root": f"{prefix}root"}
     rules: list[str] = []
     at = 0
@@ -346,17 +449,12 @@ def _ebnf_rules(text: str, prefix: str, place: str) -> list[str]:
         elif found["rule"]:
             rules[-1] += f" {names.setdefault(found['rule'], f'{prefix}{len(names)}')}"
         elif found["string"]:
-            rules[-1] += f" {_characters(found['string'])}"
+            rules[-1] += f" {found['string']}"
         elif found["set"]:
             rules[-1] += f" {_set(found['set'])}"
         elif found["count"] or found["other"]:
             rules[-1] += found[0]
     return rules
-
-
-def _characters(string: str) -> str:
-    characters = re.findall(r"\\(?:x[0-9a-fA-F]+|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)|.", string[1:-1])
-    return "(" + " ".join(f'"{character}"' for character in characters) + ")" if characters else '""'
 
 
 def _set(characters: str) -> str:

@@ -27,7 +27,7 @@ from eliza_inference.errors import ElizaError
 from eliza_inference.json_schema import JsonSpace
 from eliza_inference.matcher import Matcher, Step
 from eliza_inference.serving import served_vocabulary
-from eliza_inference.structural_tags import names_tokens, structural_tag_constraint
+from eliza_inference.structural_tags import names_tokens
 from eliza_inference.vocabulary import TokenFlag, Vocabulary
 
 __all__ = ["NAME", "ElizaBackend", "ElizaGrammar", "register"]
@@ -158,7 +158,7 @@ def _compile(
     if request_type == kind.CHOICE:
         return Constraint.choices(vocabulary, json.loads(spec))
     if request_type == kind.STRUCTURAL_TAG:
-        return structural_tag_constraint(vocabulary, spec)
+        return Constraint.tags(vocabulary, spec)
     from vllm.v1.structured_output.utils import grammar_is_likely_lark
 
     if grammar_is_likely_lark(spec):

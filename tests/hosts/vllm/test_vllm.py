@@ -229,7 +229,7 @@ def test_a_constraint_is_compiled_once(manager: Any) -> None:
         ({"regex": r"(a)\1"}, "back-references"),
         ({"grammar": "root ::= missing"}, "missing"),
         ({"structural_tag": '{"structures": [], "triggers": ["a"]}'}, "tags"),
-        ({"structural_tag": '{"type": "structural_tag", "format": {"type": "qwen_xml_parameter"}}'}, "not served"),
+        ({"structural_tag": '{"type": "structural_tag", "format": {"type": "xml"}}'}, "not served"),
     ],
 )
 def test_a_request_that_cannot_be_compiled_is_refused(manager: Any, parameters: dict[str, Any], message: str) -> None:
