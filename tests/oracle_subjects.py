@@ -55,11 +55,13 @@ class TokenTrieOracle:
         if re.search(rb"vocabulary:[0-9a-fA-F]{16}", payload):
             raise NotKnown("the fingerprint of a vocabulary")
         self.vocab_size = vocab_size(data["vocabulary"])
+        vocabulary = tokens_of(data["vocabulary"]) if "tokens" in data["vocabulary"] else []
         self.constraint = token_trie.Constraint(
             token_trie.decode(payload),
             vocab_size=self.vocab_size,
             model_id=data["vocabulary"].get("model_id", ""),
-            token_bytes=[piece for piece, _ in tokens_of(data["vocabulary"])] if "tokens" in data["vocabulary"] else (),
+            token_bytes=[b"" if flags else piece for piece, flags in vocabulary],
+            language_of=lambda key, value: part_of(data, key, value),
         )
         self.matcher = token_trie.Matcher(self.constraint, data.get("span_timeout") or token_trie.SPAN_TIMEOUT_TOKENS)
 
@@ -72,12 +74,19 @@ class TokenTrieOracle:
         return self.constraint.info() | {"kind": "token_trie", "notes": []}
 
     def look(self) -> dict[str, Any]:
-        return self.matcher.look() | {"forced_bytes": b""}
+        look = self.matcher.look()
+        if not any(isinstance(descriptor, token_trie.Part) for descriptor in self.constraint.descriptors):
+            return look | {"forced_bytes": b""}
+        return {key: value for key, value in look.items() if key != "forced"}  # runs end where a text begins
 
     # The verbs
 
     def accept(self, token: int, result: Sequence[str] = ()) -> None:
         assert self.matcher.accept(token) == set(result)
+
+    def text(self, text: str) -> None:
+        for byte in text.encode():
+            self.accept(byte, ["in_span"])
 
     def rollback(self, n: int) -> None:
         self.matcher.rollback(n)
@@ -123,6 +132,15 @@ class TokenTrieOracle:
 
     def kept(self, n_logits: int) -> list[int] | str:
         return self.matcher.kept(n_logits)
+
+
+def part_of(data: dict[str, Any], key: str, value: Any) -> Any:
+    """The oracle of a descriptor's language."""
+    if data.keys() & {"error", "info"}:
+        raise NotKnown("what is wrong with a language, or noted")
+    if isinstance(value, token_trie.Pairs):
+        raise NotKnown("a schema")
+    return recognizer_of({{"lark": "grammar"}.get(key, key): value})
 
 
 # ---- Recognizers -----------------------------------------------------------------------------------------------------

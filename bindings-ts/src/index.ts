@@ -14,6 +14,7 @@ export type {
   JsonSpace,
   StandardJsonSchema,
 } from "./json-schema.js";
+export type { Languages, TagSchemaOptions } from "./languages.js";
 export type { Grammars, LarkOptions } from "./lark.js";
 export { type Library, type SymbolName, hasSymbols } from "./library.js";
 export { type LlamaInfo, findLlama, llamaInfo, loadLlama } from "./llama.js";
@@ -54,7 +55,7 @@ export type { SpanConfig } from "./span-config.js";
 export type { SpanState } from "./span-state.js";
 export * from "./streaming-runner.js";
 export type { StructuralTag, StructuralTagFormat } from "./structural-tags.js";
-export type { Tag, TagMarker, TagSchemaOptions, TagsDescriptor } from "./tags.js";
+export type { Tag, TagMarker, TagsDescriptor } from "./tags.js";
 export type { TiktokenRanks } from "./tiktoken.js";
 export type { TokenListOptions } from "./token-list.js";
 export { type Span, type SpanOptions, type StepOptions, StopReason, type StreamStats } from "./token-stream.js";

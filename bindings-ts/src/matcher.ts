@@ -274,8 +274,8 @@ export class Matcher extends Owned {
   }
 
   /**
-   * The name that is complete here or, outside a span, the name that the last span ended with; null if there is none,
-   * and always in a recognizer.
+   * The name that is complete here or, outside a span, the name or the text of a `TokenTreePart` that the last span
+   * ended with; null if there is none, and always in a recognizer.
    */
   get leaf(): string | null {
     const name = new OutSlot();

@@ -8,7 +8,13 @@ import { type LlmStreamConfig, prefill } from "./llm-stream.js";
 import { loadLibrary } from "./load.js";
 import { Adopted, Owned } from "./owned.js";
 import { TokenStream } from "./token-stream.js";
-import { type TokenTreePayload, buildTokenTreeDescriptor, buildTokenTrie, hasPrefixLeaf } from "./token-tree.js";
+import {
+  type TokenTreeDescriptor,
+  type TokenTreePayload,
+  buildTokenTreeDescriptor,
+  buildTokenTrie,
+  hasPrefixLeaf,
+} from "./token-tree.js";
 import { TokenFlag, Vocabulary } from "./vocabulary.js";
 
 /** Options of `new Model`. */
@@ -159,7 +165,7 @@ export class Model extends Owned {
   tokenTree(
     names: ReadonlyArray<string>,
     { path = "action", prefix = " ", trigger, ...unknown }: TokenTreeOptions = {},
-  ): TokenTreePayload {
+  ): TokenTreePayload<TokenTreeDescriptor> {
     checkNoMore(unknown);
     const list = checkSeveral(names, "names", "names");
     list.forEach((name, i) => {

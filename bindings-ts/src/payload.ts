@@ -3,7 +3,7 @@ import { encode } from "@msgpack/msgpack";
 import { unexpected } from "./arguments.js";
 import { encodeUtf8 } from "./memory.js";
 import { Owned } from "./owned.js";
-import type { TokenTreePayload } from "./token-tree.js";
+import type { TokenTreeDescriptor, TokenTreePart, TokenTreePayload } from "./token-tree.js";
 
 /** A payload as an object, as JSON text, or as bytes in either format. */
 export type Payload = TokenTreePayload | string | Uint8Array;
@@ -12,7 +12,22 @@ export type Payload = TokenTreePayload | string | Uint8Array;
 export function encodePayload(payload: TokenTreePayload, format?: "json"): string;
 export function encodePayload(payload: TokenTreePayload, format: "msgpack"): Uint8Array;
 export function encodePayload(payload: TokenTreePayload, format: "json" | "msgpack" = "json"): string | Uint8Array {
-  return format === "json" ? JSON.stringify(payload) : encode(payload, { ignoreUndefined: true });
+  if (format === "json") return JSON.stringify(payload);
+  return encode({ ...payload, descriptors: payload.descriptors.map(withSchemaTexts) }, { ignoreUndefined: true });
+}
+
+/** MessagePack has schemas as texts alone. */
+function withSchemaTexts(descriptor: TokenTreeDescriptor | TokenTreePart): object {
+  if (!("json_schema" in descriptor) || descriptor.json_schema === undefined) return descriptor;
+  const { json_schema, schema_options, ...others } = descriptor;
+  const given = Object.entries(schema_options?.documents ?? {});
+  const documents = Object.fromEntries(given.map(([uri, schema]) => [uri, schemaText(schema)]));
+  const options = schema_options && { ...schema_options, documents };
+  return { ...others, json_schema: schemaText(json_schema), schema_options: options };
+}
+
+function schemaText(schema: object | boolean | string): string {
+  return typeof schema === "string" ? schema : JSON.stringify(schema);
 }
 
 /** The bytes that the library reads. */

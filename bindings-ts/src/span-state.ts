@@ -16,11 +16,11 @@ export interface SpanState {
   nAllowed: number;
   /** Tokens accepted in the open span. */
   spanTokens: number;
-  /** Index of the descriptor of `leaf`; -1 if there is none. */
+  /** Index of the descriptor of `leaf`, or of the text that the last span ended with; -1 if there is none. */
   leafDescriptor: number;
   /**
    * Index, in the payload, of the leaf that is complete here or, outside a span, that the last span ended with; -1 if
-   * there is none.
+   * there is none, or a text.
    */
   leaf: number;
   /** Spans opened since creation or reset. */

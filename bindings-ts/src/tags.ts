@@ -1,6 +1,6 @@
 /** Parts in free text, for `Constraint.tags`. */
 
-import type { JsonDraft, JsonOrder, JsonSpace } from "./json-schema.js";
+import type { Languages } from "./languages.js";
 import { encodeUnicode } from "./memory.js";
 import type { TokenTreePayload } from "./token-tree.js";
 
@@ -8,39 +8,19 @@ import type { TokenTreePayload } from "./token-tree.js";
 export type TagMarker = string | { token: number | string };
 
 /**
- * A part of a text: where free text has `begin`, a text of one language follows, and then `end`. The language is given
- * by one of the others; `ebnf` is XGrammar's. Without an `end` the part ends before the first byte or token that does
- * not continue it.
+ * A part of a text: where free text has `begin`, a text of one language follows, and then `end`. Without an `end` the
+ * part ends before the first byte or token that does not continue it.
  */
-export interface Tag {
+export interface Tag extends Languages {
   begin: TagMarker;
   end?: TagMarker | undefined;
-  /** A JSON Schema, or its text. */
-  json_schema?: object | boolean | string | undefined;
-  schema_options?: TagSchemaOptions | undefined;
   /** An object of the schema as parameters between tags like those of XML; by default it is JSON. */
   style?: "json" | "qwen_xml" | "minimax_xml" | "deepseek_xml" | "deepseek_v4_1_xml" | "glm_xml" | undefined;
-  regex?: string | undefined;
-  lark?: string | undefined;
-  gbnf?: string | undefined;
-  ebnf?: string | undefined;
-  choices?: readonly string[] | undefined;
   /** Of one descriptor, without a trigger: its tokens follow the token that ends `begin`. */
   token_tree?: TokenTreePayload | undefined;
   /** Instead of a language: one or more parts that follow each other, with `separator` in between. */
   tags?: readonly Tag[] | undefined;
   separator?: TagMarker | undefined;
-}
-
-/** The options of `Constraint.jsonSchema`. */
-export interface TagSchemaOptions {
-  space?: JsonSpace | undefined;
-  order?: JsonOrder | undefined;
-  draft?: JsonDraft | undefined;
-  integer_fraction?: boolean | undefined;
-  lenient?: boolean | undefined;
-  /** By URI. */
-  documents?: Readonly<Record<string, object | boolean | string>> | undefined;
 }
 
 /** What the library reads; native/TAGS.md describes it. */

@@ -320,7 +320,8 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
   }
 
   /**
-   * The name that is complete here or, outside a span, the name that the last span ended with; null if there is none.
+   * The name that is complete here or, outside a span, the name or the text of a `TokenTreePart` that the last span
+   * ended with; null if there is none.
    */
   get leaf(): string | null {
     const name = new OutSlot();

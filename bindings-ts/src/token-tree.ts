@@ -1,5 +1,7 @@
 /** Token trees: the payload that constrains a stream, and the trie that it describes. */
 
+import type { Languages } from "./languages.js";
+
 /** A name, and its spelling in tokens. */
 export interface TokenSequence {
   /** What comes out when the span ends with these tokens. */
@@ -23,12 +25,25 @@ export interface TokenTreeDescriptor {
   end?: number[] | undefined;
 }
 
+/**
+ * Any text of a language, in place of names. Only vocabularies with bytes take such a payload.
+ */
+export interface TokenTreePart extends Languages {
+  path: string;
+  trigger?: number[][] | undefined;
+  /**
+   * Tokens that end the span where the text is complete but could go on. Without them any token may follow there, and
+   * one that does not continue the text ends the span before it.
+   */
+  end?: number[] | undefined;
+}
+
 /** What `new Constraint` and `Stream.setTokenTrie` take, as an object. */
-export interface TokenTreePayload {
+export interface TokenTreePayload<Descriptor = TokenTreeDescriptor | TokenTreePart> {
   /** The model that the token ids belong to; "" if unknown. */
   modelId: string;
   /** At least one. */
-  descriptors: TokenTreeDescriptor[];
+  descriptors: Descriptor[];
   /**
    * "text", the default: a vocabulary in which the tokens of a name do not spell it refuses the payload, since it is
    * for another one. "labels": names are not what their tokens spell.

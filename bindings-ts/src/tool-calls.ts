@@ -3,9 +3,10 @@ import templates from "../../native/templates/tool_calls.json" with { type: "jso
 import { checkNoMore } from "./arguments.js";
 import { invalidArgument } from "./errors.js";
 import { type JsonSchemaOptions, schemaText } from "./json-schema.js";
+import type { TagSchemaOptions } from "./languages.js";
 import { type Tool, type ToolChoice, chosenFunctions, functionsOf } from "./openai.js";
 import { Parameters, type ParametersForm, endOfJson } from "./parameters.js";
-import type { Tag, TagSchemaOptions, TagsDescriptor } from "./tags.js";
+import type { Tag, TagsDescriptor } from "./tags.js";
 
 /** How a family of models writes calls; native/templates/README.md describes it. */
 export interface ToolTemplate {

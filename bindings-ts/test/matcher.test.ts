@@ -84,6 +84,36 @@ describe("Constraint", () => {
     }
   });
 
+  test("a descriptor may have a language, whose text is told", () => {
+    const tokenBytes = ["go", "{", '"n"', ":", "1", "}", "x"].map((text) => Buffer.from(text));
+    using vocabulary = new Vocabulary(tokenBytes.length, { tokenBytes });
+    const schema = {
+      type: "object",
+      properties: { n: { $ref: "urn:n" } },
+      required: ["n"],
+      additionalProperties: false,
+    };
+    const mixed: TokenTreePayload = {
+      modelId: "",
+      descriptors: [
+        { path: "action", leaves: [{ name: "go", tokens: [0] }] },
+        { path: "n", json_schema: schema, schema_options: { documents: { "urn:n": { type: "integer" } } } },
+        { path: "x", regex: "x+", end: [0] },
+      ],
+    };
+    for (const form of [mixed, encodePayload(mixed), encodePayload(mixed, "msgpack")]) {
+      using constraint = new Constraint(vocabulary, form);
+      expect(constraint.paths).toEqual(["action", "n", "x"]);
+      using matcher = new Matcher(constraint);
+      for (const token of [0, 1, 2, 3, 4, 5]) matcher.accept(token);
+      expect(matcher.leaf).toBe('{"n":1}');
+      matcher.accept(6);
+      expect([matcher.leaf, [...(matcher.allowed() ?? [])]]).toEqual([null, [0, 6]]);
+      matcher.accept(0);
+      expect([matcher.leaf, matcher.state.leafDescriptor, matcher.state.leaf]).toEqual(["x", 2, -1]);
+    }
+  });
+
   test("the message of a bad payload gives the place", () => {
     using vocabulary = new Vocabulary(100);
     const bad = { modelId: "", descriptors: [{ path: "action", leaves: [{ name: "A", tokens: [1, 100] }] }] };

@@ -255,7 +255,7 @@ typedef struct eliza_constraint eliza_constraint;
  *
  *   { "modelId": string,
  *     "descriptors": [ { "path": string,
- *                        "leaves": [ { "name": string, "tokens": [id, ...] }, ... ],
+ *                        "leaves": [ { "name": string, "tokens": [id, ...] }, ... ],  or a language, see below
  *                        "trigger": [[id, ...], ...],      optional
  *                        "end": [id, ...] }, ... ],        optional
  *     "names": "text" | "labels" }                          optional
@@ -282,6 +282,15 @@ typedef struct eliza_constraint eliza_constraint;
  * span. At a leaf that is a prefix of another, with `end`: the children and the end tokens are
  * legal, and an end token ends the span; without `end`: everything is allowed for one token, which
  * either continues another leaf or is not part of the span, and ends it.
+ *
+ * Languages. In place of `leaves` a descriptor may have one of `json_schema` (with `schema_options`), `regex`, `lark`,
+ * `gbnf`, `ebnf` and `choices`, as a tag has (native/TAGS.md): its span is any text of that, in any tokenisation. The
+ * vocabulary needs bytes (ELIZA_ERR_INVALID_ARG). A text that nothing can continue ends the span. Where it is complete
+ * and can go on, it is as at a leaf that is a prefix of another; an end token that could also continue the text ends the
+ * span. A text that was complete when its span ended is told as a leaf's name is, before the first token of the next
+ * span. Of such a descriptor an unknown key is an error. One in a language is ELIZA_ERR_GRAMMAR or ELIZA_ERR_LIMIT, and its
+ * message begins with the place, such as `descriptors[1].regex: `. The trie is found in the cache, and the languages
+ * are compiled again; a stream finds its last ones. All of them together have the default budget of one constraint.
  */
 int eliza_inference_constraint_create_token_trie(const eliza_vocab *vocab, const char *payload, size_t payload_len,
                                                  eliza_constraint **out_constraint, char **out_error);
@@ -516,7 +525,8 @@ typedef struct eliza_recognizer_info_t {
     uint64_t table_bytes;    /* memory of the tables and masks, at most mask_bytes_max */
 } eliza_recognizer_info_t;
 
-/* For a token trie all but the kind is 0: eliza_inference_constraint_info gives its sizes. */
+/* For a token trie all but the kind is 0: eliza_inference_constraint_info gives its sizes. With languages: the sums of
+ * theirs. */
 int eliza_inference_constraint_recognizer_info(const eliza_constraint *constraint, eliza_recognizer_info_t *out_info);
 
 /* Drops the caller's reference; matchers keep their own. */
@@ -636,13 +646,13 @@ typedef struct eliza_span_state_t {
     uint32_t struct_size;
     int32_t active;          /* 1 in a span */
     int32_t descriptor;      /* index of the active descriptor, -1 outside a span */
-    int32_t can_stop;        /* 1 outside a span and where a leaf is complete */
+    int32_t can_stop;        /* 1 outside a span and where a leaf or a text is complete */
     int32_t constrained;     /* 1 if the next token is restricted */
     uint32_t n_allowed;      /* legal next tokens if constrained, else 0 */
     uint32_t span_tokens;    /* tokens accepted in the open span */
-    int32_t leaf_descriptor; /* descriptor of `leaf`, or -1 */
+    int32_t leaf_descriptor; /* descriptor of `leaf`, or of the text that the last span ended with; or -1 */
     int32_t leaf;            /* index in the payload of the leaf that is complete here, or, before the first
-                                token of a span, that the last span ended with; -1: none */
+                                token of a span, that the last span ended with; -1: none, or a text */
     uint32_t reserved;
     uint64_t spans_started;  /* counters since creation or reset */
     uint64_t spans_ended;    /* by timeouts, deactivations and restarts too */
@@ -652,8 +662,9 @@ typedef struct eliza_span_state_t {
 
 int eliza_inference_matcher_state(eliza_matcher *matcher, eliza_span_state_t *out_state);
 
-/* Lends the name of `leaf` of the state (not terminated); length 0 and NULL if there is none.
- * [lent by matcher] */
+/* Lends the name of `leaf` of the state, or the text that the last span ended with: the bytes of its tokens, without
+ * an end token (not terminated); length 0 and NULL if there is none. Good until the next call that changes the
+ * matcher. [lent by matcher] */
 int eliza_inference_matcher_leaf(const eliza_matcher *matcher, const char **out_name, size_t *out_len);
 
 #define ELIZA_ALLOWED_ALL 0
@@ -683,21 +694,22 @@ int eliza_inference_matcher_fill_bitmap(eliza_matcher *matcher, int32_t *words, 
 int eliza_inference_matcher_fill_bitmaps(eliza_matcher *const *matchers, size_t n, int32_t *words, size_t n_words,
                                          uint32_t n_threads);
 
-/* 1 if the text may stop here (outside a span, at a complete leaf, where a recognizer's text is
- * complete), else 0. */
+/* 1 if the text may stop here (outside a span, at a complete leaf, where a recognizer's text or that of a
+ * language is complete), else 0. */
 int eliza_inference_matcher_can_stop(eliza_matcher *matcher);
 
-/* The forced tokens. In a token trie: a run in which each step has one legal token and cannot stop. In
- * a recognizer: the forced bytes as the vocabulary's tokenizer tokenizes them, up to the first token
- * that a longer one could still replace; and an end token that is the only legal token. Writes up to
+/* The forced tokens. In a token trie: a run in which each step has one legal token and cannot stop, up to where the
+ * span of a language begins or ends. In a recognizer, and in such a span: the forced bytes as the vocabulary's
+ * tokenizer tokenizes them, up to the first token that a longer one could still replace; and an end token that is the
+ * only legal token. Writes up to
  * `cap` ids; *out_n receives the length of the whole run, even if it is more than `cap`. `out_tokens`
  * may be NULL with cap 0. */
 int eliza_inference_matcher_forced(eliza_matcher *matcher, int32_t *out_tokens, size_t cap, size_t *out_n);
 
 #define ELIZA_FORCED_BYTES_MAX 65536 /* a longer run is cut there, and before if long searches are needed to find it */
 
-/* The forced bytes of a recognizer: at each, no other byte can follow and the text cannot stop. Written
- * as above; none in a token trie. */
+/* The forced bytes of a recognizer, or in the span of a language: at each, no other byte can follow and the text cannot
+ * stop. Written as above; none elsewhere in a token trie. */
 int eliza_inference_matcher_forced_bytes(eliza_matcher *matcher, uint8_t *out_bytes, size_t cap, size_t *out_n);
 
 typedef struct eliza_matcher_info_t {
@@ -1023,7 +1035,7 @@ int eliza_inference_llm_stream_activate(EliLlmStream *stream, const char *path, 
 /* The span of the stream. Without a constraint: all 0, and -1 where an index is meant. */
 int eliza_inference_llm_stream_state(EliLlmStream *stream, eliza_span_state_t *out_state);
 
-/* Lends the name of the complete leaf, as eliza_inference_matcher_leaf, until set or clear.
+/* Lends the name of the complete leaf or the text, as eliza_inference_matcher_leaf, until the next call on the stream.
  * [borrowed from stream] */
 int eliza_inference_llm_stream_leaf(EliLlmStream *stream, const char **out_name, size_t *out_len);
 
@@ -1037,7 +1049,8 @@ struct llama_sampler;
  * samplers. mode 0: the best legal token is selected, whatever follows. mode 1: only the legal
  * candidates stay, and the chain goes on with them. On the array of the whole vocabulary in id order
  * this costs O(legal). A legal logit that is NaN becomes -inf. Freed with the chain. NULL on a parse
- * error or an empty leaf set. [freed by llama_sampler_free]
+ * error or an empty leaf set, or for a payload with languages, which need bytes: make a constraint of that.
+ * [freed by llama_sampler_free]
  */
 struct llama_sampler *llama_sampler_init_token_trie(const struct llama_vocab *vocab, const char *trie_descriptor_json,
                                                     int mode);

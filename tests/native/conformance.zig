@@ -335,7 +335,7 @@ fn compile(in: Input) !*Constraint {
 }
 
 fn compileTokenTrie(in: Input) !*Constraint {
-    return Constraint.createTokenTrie(gpa, in.vocabulary, try octets(in.arena, in.run.payload), in.diag);
+    return eliza.payload.createConstraint(gpa, in.vocabulary, try octets(in.arena, in.run.payload), in.diag);
 }
 
 fn compileChoices(in: Input) !*Constraint {

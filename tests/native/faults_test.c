@@ -163,6 +163,9 @@ static const char PROMPT[] = "User: remind me to water the plants\nAction:";
 static const char TRIE[] = "{\"modelId\":\"\",\"names\":\"labels\",\"descriptors\":[{\"path\":\"a\",\"leaves\":["
                            "{\"name\":\"X\",\"tokens\":[10,11,12]},{\"name\":\"Y\",\"tokens\":[20,21]}]}]}";
 
+static const char PARTS[] = "{\"modelId\":\"\",\"descriptors\":[{\"path\":\"a\",\"regex\":\" [a-z]\"},"
+                            "{\"path\":\"b\",\"gbnf\":\"root ::= \\\"x\\\" root | \\\"y\\\"\"}]}";
+
 /* 1 if a call worked; if not, it has said why, unless memory was too short for that. */
 static int works(int status) {
     const char *text = error;
@@ -250,6 +253,8 @@ static void use_stream(EliInferenceContext *ctx, EliLlmStream *stream, bool is_s
     add_steps(stream, 4, out);
     TWICE(eliza_inference_set_token_trie(stream, TRIE, sizeof TRIE - 1, ELIZA_MODE_GREEDY));
     add_steps(stream, 2, out);
+    TWICE(eliza_inference_set_token_trie(stream, PARTS, sizeof PARTS - 1, ELIZA_MODE_GREEDY));
+    add_steps(stream, 3, out);
     CHECK_EQUAL(eliza_inference_clear_token_trie(stream), ELIZA_OK);
 
     TWICE(eliza_inference_llm_stream_reset_keep(stream, (int32_t)n));

@@ -341,6 +341,45 @@ static int session_tags(void) {
     return n_failed_calls == 0;
 }
 
+/* A payload of leaves and of languages, through all of its spans and back. */
+static int session_parts(void) {
+    static const char text[] = "{\"modelId\":\"\",\"descriptors\":[{\"path\":\"a\",\"leaves\":[{\"name\":\"b\",\"tokens\":[98]}]},"
+                               "{\"path\":\"r\",\"regex\":\"a+\",\"end\":[59]},"
+                               "{\"path\":\"g\",\"gbnf\":\"root ::= root root | \\\"a\\\"\"},"
+                               "{\"path\":\"s\",\"json_schema\":true}]}";
+    const int in = ELIZA_STEP_IN_SPAN, ended = ELIZA_STEP_SPAN_ENDED, started = ELIZA_STEP_SPAN_STARTED;
+    eliza_vocab *vocab = NULL;
+    eliza_constraint *constraint = NULL;
+    eliza_matcher *matcher = NULL, *copy = NULL;
+    const char *leaf = NULL;
+    size_t length = sizeof text - 1;
+    n_failed_calls = 0;
+    MAKES(vocab, create_vocab(&vocab));
+    MAKES(constraint, eliza_inference_constraint_create_token_trie(vocab, text, length, &constraint, &error));
+    MAKES(matcher, eliza_inference_matcher_create(constraint, 0, &matcher, &error));
+    accept(matcher, 'b', in | ended | started);
+    accept(matcher, 'a', in);
+    accept(matcher, 'a', in);
+    accept(matcher, ';', in | ended | started);
+    CHECK_EQUAL(eliza_inference_matcher_leaf(matcher, &leaf, &length), ELIZA_OK);
+    CHECK(length == 2 && memcmp(leaf, "aa", 2) == 0);
+    accept(matcher, 'a', in);
+    accept(matcher, 'a', in);
+    MAKES(copy, eliza_inference_matcher_clone(matcher, &copy));
+    accept(copy, '-', ended | started);
+    accept(copy, '[', in);
+    accept(copy, ']', in | ended);
+    CHECK_EQUAL(eliza_inference_matcher_rollback(matcher, 4), ELIZA_OK);
+    accept(matcher, 'a', in);
+    eliza_inference_matcher_free(copy);
+    eliza_inference_matcher_free(matcher);
+    eliza_inference_constraint_free(constraint);
+    eliza_inference_vocab_free(vocab);
+    eliza_inference_trie_cache_set_limit(0);
+    eliza_inference_trie_cache_set_limit(ELIZA_TRIE_CACHE_BYTES);
+    return n_failed_calls == 0;
+}
+
 static int session_schema(void) {
     static int32_t expected[2][N_WORDS];
     static const char schema[] = "{\"$ref\":\"other\"}";
@@ -546,6 +585,7 @@ int main(int argc, char **argv) {
     run("GBNF", session_gbnf);
     run("grammar with a schema", session_lark);
     run("tags", session_tags);
+    run("parts of a payload", session_parts);
     run("JSON Schema", session_schema);
     run("JSON Schema of different items", session_items);
     remove(file_path);

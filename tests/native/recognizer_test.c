@@ -371,6 +371,60 @@ static int create_schema(const eliza_vocab *vocab, const eliza_json_schema_optio
     return eliza_inference_constraint_create_json_schema(vocab, LIST_SCHEMA, sizeof LIST_SCHEMA - 1, options, NULL, out, &error);
 }
 
+static const char PARTS[] = "{\"modelId\":\"\",\"descriptors\":[{\"path\":\"a\",\"leaves\":[{\"name\":\"b\",\"tokens\":[98]}]},"
+                            "{\"path\":\"text\",\"regex\":\"[a-z]+\",\"end\":[59]}]}";
+
+/* A payload with a language: cut and changed, it is refused with a message; as it is, its text is told. */
+static void test_parts(const char *folder, const eliza_vocab *vocab, const eliza_vocab *bare) {
+    char path[1024];
+    const size_t path_len = (size_t)snprintf(path, sizeof path, "%s/parts", folder);
+    eliza_constraint *constraint = NULL;
+    GIVES(ELIZA_ERR_INVALID_ARG,
+          eliza_inference_constraint_create_token_trie(bare, PARTS, sizeof PARTS - 1, &constraint, &error));
+    for (size_t i = 0; i < sizeof PARTS - 1; i++) {
+        GIVES(ELIZA_ERR_PAYLOAD, eliza_inference_constraint_create_token_trie(vocab, PARTS, i, &constraint, &error));
+        CHECK(constraint == NULL);
+        char changed[sizeof PARTS];
+        memcpy(changed, PARTS, sizeof PARTS);
+        changed[i] ^= 1;
+        int status = eliza_inference_constraint_create_token_trie(vocab, changed, sizeof PARTS - 1, &constraint, &error);
+        CHECK(status == ELIZA_OK ? constraint && !error : !constraint && is_utf8(error));
+        eliza_inference_free_string(error);
+        error = NULL;
+        eliza_inference_constraint_free(constraint);
+    }
+    GIVES(ELIZA_OK, eliza_inference_constraint_create_token_trie(vocab, PARTS, sizeof PARTS - 1, &constraint, &error));
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_constraint_save(constraint, path, path_len, &error));
+    eliza_constraint_info_t info = {.struct_size = sizeof info};
+    CHECK_EQUAL(eliza_inference_constraint_info(constraint, &info), ELIZA_OK);
+    CHECK(info.n_descriptors == 2 && info.n_leaves == 1);
+    eliza_recognizer_info_t sizes = {.struct_size = sizeof sizes};
+    CHECK_EQUAL(eliza_inference_constraint_recognizer_info(constraint, &sizes), ELIZA_OK);
+    CHECK(sizes.kind == ELIZA_CONSTRAINT_TOKEN_TRIE && sizes.n_states > 0);
+
+    const int32_t end = 59;
+    eliza_span_config_t config = {.struct_size = sizeof config, .end = &end, .n_end = 1};
+    eliza_matcher *matcher = NULL;
+    GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create_span(constraint, &config, &matcher, &error));
+    matcher = make_matcher(constraint);
+    eliza_inference_constraint_free(constraint);
+    const int32_t tokens[] = {'b', AB, 'z', ';'};
+    const int last[] = {ELIZA_STEP_IN_SPAN | ELIZA_STEP_SPAN_ENDED | ELIZA_STEP_SPAN_STARTED, ELIZA_STEP_IN_SPAN,
+                        ELIZA_STEP_IN_SPAN, ELIZA_STEP_IN_SPAN | ELIZA_STEP_SPAN_ENDED};
+    for (int i = 0; i < 4; i++) CHECK_EQUAL(eliza_inference_matcher_accept(matcher, tokens[i]), last[i]);
+    eliza_span_state_t state = {.struct_size = sizeof state};
+    CHECK_EQUAL(eliza_inference_matcher_state(matcher, &state), ELIZA_OK);
+    CHECK(state.leaf_descriptor == 1 && state.leaf == -1 && state.spans_ended == 2);
+    const char *text = NULL;
+    size_t length = 0;
+    CHECK_EQUAL(eliza_inference_matcher_leaf(matcher, &text, &length), ELIZA_OK);
+    CHECK(length == 3 && memcmp(text, "abz", 3) == 0);
+    CHECK_EQUAL(eliza_inference_matcher_rollback(matcher, 1), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_matcher_leaf(matcher, &text, &length), ELIZA_OK);
+    CHECK(text == NULL && length == 0);
+    eliza_inference_matcher_free(matcher);
+}
+
 static void test_schema_arguments(const eliza_vocab *vocab, const eliza_vocab *bare) {
     GIVES(ELIZA_ERR_INVALID_ARG, create_schema(vocab, NULL, NULL));
     REFUSES(ELIZA_ERR_INVALID_ARG, create_schema(NULL, NULL, &made));
@@ -1404,6 +1458,7 @@ int main(int argc, char **argv) {
     test_text_arguments(vocab, bare);
     test_gbnf_arguments(vocab, bare);
     test_tags_arguments(vocab, bare);
+    test_parts(folder, vocab, bare);
     test_schema_arguments(vocab, bare);
     test_schema_documents(folder, vocab);
     test_deep_nesting(vocab);

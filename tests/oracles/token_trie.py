@@ -17,7 +17,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -194,18 +194,26 @@ def token_ids(value: Any, vocab_size: int, *, at_most: int) -> tuple[int, ...]:
     return tuple(ids)
 
 
+LANGUAGES = ("json_schema", "regex", "lark", "gbnf", "ebnf", "choices")
+
+
 class Descriptor:
     """One set of names: `follow[prefix]` holds the tokens after a prefix, `leaves[sequence]` the index of its name."""
 
     def __init__(self, tree: Any, vocab_size: int) -> None:
-        self.path = text(field(tree, "path"))
         self.names: list[str] = []
         self.leaves: dict[tuple[int, ...], int] = {}
         self.follow: dict[tuple[int, ...], set[int]] = {}
         self.n_tokens = 0
         for index, leaf in enumerate(items(field(tree, "leaves"), at_most=LEAVES_MAX)):
             self.add_leaf(index, leaf, vocab_size)
+        self.read_around(tree, vocab_size)
+        for sequence in self.leaves:
+            if self.follow[sequence] & self.end:
+                raise malformed("an end token continues a leaf")
 
+    def read_around(self, tree: Any, vocab_size: int) -> None:
+        self.path = text(field(tree, "path"))
         trigger = field(tree, "trigger", optional=True)
         self.triggers = {
             token_ids(sequence, vocab_size, at_most=TRIGGER_TOKENS_MAX)
@@ -213,9 +221,6 @@ class Descriptor:
         }
         end = field(tree, "end", optional=True)
         self.end = set(token_ids(end, vocab_size, at_most=END_TOKENS_MAX)) if end is not None else set()
-        for sequence in self.leaves:
-            if self.follow[sequence] & self.end:
-                raise malformed("an end token continues a leaf")
 
     def add_leaf(self, index: int, tree: Any, vocab_size: int) -> None:
         name = text(field(tree, "name"))
@@ -228,6 +233,20 @@ class Descriptor:
         other = self.leaves.get(sequence)
         if other is None or name.encode() < self.names[other].encode():
             self.leaves[sequence] = index
+
+    def continues(self, prefix: tuple[int, ...], token: int) -> bool:
+        return token in self.follow[prefix]
+
+    def is_last(self, prefix: tuple[int, ...]) -> bool:
+        return not self.follow[prefix]
+
+    def complete(self, prefix: tuple[int, ...]) -> int | None:
+        """The leaf that a span of these tokens would end with."""
+        return self.leaves.get(prefix)
+
+    def told(self, prefix: tuple[int, ...]) -> int | None:
+        """The leaf that is told before the span ends."""
+        return self.complete(prefix)
 
     def is_prefix_leaf(self, prefix: tuple[int, ...]) -> bool:
         return prefix in self.leaves and bool(self.follow[prefix])
@@ -243,15 +262,71 @@ class Descriptor:
         return self.follow[prefix] | self.end if self.end else None
 
 
+class Part(Descriptor):
+    """Texts of a language, which is an oracle such as recognizer.py; each question reads the whole text again."""
+
+    def __init__(self, tree: Any, vocab_size: int, language: Any, token_bytes: Sequence[bytes]) -> None:
+        if any(name == "leaves" for name, _ in tree):
+            raise malformed("leaves and a language")
+        self.read_around(tree, vocab_size)
+        self.names, self.leaves, self.follow, self.n_tokens = [], {}, {(): set()}, 0
+        self.language, self.token_bytes = language, token_bytes
+
+    def text(self, span: tuple[int, ...]) -> bytes:
+        return b"".join(self.token_bytes[token] for token in span)
+
+    def state(self, span: tuple[int, ...]) -> Any:
+        return self.language.take(self.language.begin(), self.text(span))
+
+    def following(self, span: tuple[int, ...]) -> set[int]:
+        return set(self.language.allowed(self.state(span), self.token_bytes))
+
+    def can_stop(self, span: tuple[int, ...]) -> bool:
+        return bool(self.language.can_stop(self.state(span)))
+
+    def continues(self, span: tuple[int, ...], token: int) -> bool:
+        return token in self.following(span) and not (token in self.end and self.can_stop(span))
+
+    def is_last(self, span: tuple[int, ...]) -> bool:
+        return self.can_stop(span) and not self.following(span)
+
+    def complete(self, span: tuple[int, ...]) -> Any:
+        return self.text(span).decode() if self.can_stop(span) else None
+
+    def told(self, span: tuple[int, ...]) -> None:
+        return None
+
+    def legal(self, span: tuple[int, ...]) -> set[int] | None:
+        if not self.can_stop(span):
+            return self.following(span)
+        return self.following(span) | self.end if self.end else None
+
+
 class Constraint:
-    def __init__(self, tree: Any, *, vocab_size: int, model_id: str = "", token_bytes: Sequence[bytes] = ()) -> None:
+    """`language_of` makes an oracle of a language's key and value."""
+
+    def __init__(
+        self,
+        tree: Any,
+        *,
+        vocab_size: int,
+        model_id: str = "",
+        token_bytes: Sequence[bytes] = (),
+        language_of: Callable[[str, Any], Any] | None = None,
+    ) -> None:
         payload_model = text(field(tree, "modelId"))
         names = field(tree, "names", optional=True)
         if names is not None and text(names) not in ("text", "labels"):
             raise malformed("names")
         descriptors = items(field(tree, "descriptors"), at_most=DESCRIPTORS_MAX)
         self.vocab_size = vocab_size
-        self.descriptors = [Descriptor(descriptor, vocab_size) for descriptor in descriptors]
+        self.descriptors: list[Descriptor] = []
+        for descriptor in descriptors:
+            given = [] if not isinstance(descriptor, Pairs) else [pair for pair in descriptor if pair[0] in LANGUAGES]
+            if given and language_of:
+                self.descriptors.append(Part(descriptor, vocab_size, language_of(*given[0]), token_bytes))
+            else:
+                self.descriptors.append(Descriptor(descriptor, vocab_size))
         self.check_whole()
         if model_id and payload_model and model_id != payload_model:
             raise Refusal("ELIZA_ERR_MODEL_MISMATCH", payload_model)
@@ -279,7 +354,7 @@ class Constraint:
 
     @property
     def longest_leaf(self) -> int:
-        return max(len(sequence) for descriptor in self.descriptors for sequence in descriptor.leaves)
+        return max((len(sequence) for descriptor in self.descriptors for sequence in descriptor.leaves), default=0)
 
     def info(self) -> dict[str, int]:
         descriptors = self.descriptors
@@ -299,7 +374,7 @@ class State:
     descriptor: int | None = None  # None outside a span
     span: tuple[int, ...] = ()  # tokens of the open span
     free: tuple[int, ...] = ()  # tokens since the last span
-    ended_with: tuple[int, int] | None = None  # descriptor and leaf of the last span
+    ended_with: tuple[int, int | str] | None = None  # descriptor and leaf of the last span, or its text
     to_come: tuple[int, ...] = ()  # descriptors that open one after the other
     spans_started: int = 0
     spans_ended: int = 0
@@ -355,7 +430,7 @@ class Matcher:
         self.state = replace(self.state, to_come=self.state.to_come[1:])
         return {"span_started"}
 
-    def close(self, leaf: tuple[int, int] | None) -> None:
+    def close(self, leaf: tuple[int, int | str] | None) -> None:
         if self.state.descriptor is None:
             return
         self.state = replace(
@@ -407,18 +482,17 @@ class Matcher:
         return {"span_started"}
 
     def accept_inside(self, descriptor: Descriptor, token: int) -> set[str]:
-        if token not in descriptor.follow[self.state.span]:
-            leaf = self.leaf()
-            self.close(leaf)
+        if not descriptor.continues(self.state.span, token):
+            self.close(self.closing())
             if token in descriptor.end:
                 return {"in_span", "span_ended"} | self.go_on()
             return {"span_ended"} | self.accept_outside(token) | self.go_on()
         self.state = replace(self.state, span=(*self.state.span, token))
-        if not descriptor.follow[self.state.span]:
-            self.close(self.leaf())
+        if descriptor.is_last(self.state.span):
+            self.close(self.closing())
             return {"in_span", "span_ended"} | self.go_on()
         if len(self.state.span) >= self.timeout:
-            self.close(self.leaf())
+            self.close(self.closing())
             self.state = replace(self.state, timeouts=self.state.timeouts + 1)
             return {"in_span", "span_ended", "timed_out"} | self.go_on()
         return {"in_span"}
@@ -437,11 +511,17 @@ class Matcher:
             return None
         return self.constraint.descriptors[self.state.descriptor].legal(self.state.span)
 
-    def leaf(self) -> tuple[int, int] | None:
+    def leaf(self) -> tuple[int, int | str] | None:
         """Descriptor and index of the leaf that is complete here, or that the last span ended with."""
         if self.state.descriptor is None or not self.state.span:
             return self.state.ended_with
-        index = self.constraint.descriptors[self.state.descriptor].leaves.get(self.state.span)
+        index = self.constraint.descriptors[self.state.descriptor].told(self.state.span)
+        return None if index is None else (self.state.descriptor, index)
+
+    def closing(self) -> tuple[int, int | str] | None:
+        """What the open span would end with."""
+        assert self.state.descriptor is not None
+        index = self.constraint.descriptors[self.state.descriptor].complete(self.state.span)
         return None if index is None else (self.state.descriptor, index)
 
     def forced(self) -> list[int]:
@@ -461,7 +541,7 @@ class Matcher:
     def can_stop(self) -> bool:
         return (
             self.state.descriptor is None
-            or self.constraint.descriptors[self.state.descriptor].leaves.get(self.state.span) is not None
+            or self.constraint.descriptors[self.state.descriptor].complete(self.state.span) is not None
         )
 
     def look(self) -> dict[str, Any]:
@@ -474,13 +554,16 @@ class Matcher:
             "constrained": legal is not None,
             "allowed": "all" if legal is None else sorted(legal),
             "forced": self.forced(),
-            "leaf": None if leaf is None else self.constraint.descriptors[leaf[0]].names[leaf[1]],
+            "leaf": None if leaf is None else self.name_of(*leaf),
             "span_tokens": len(self.state.span),
             "spans_started": self.state.spans_started,
             "spans_ended": self.state.spans_ended,
             "timeouts": self.state.timeouts,
             "illegal": 0,
         }
+
+    def name_of(self, descriptor: int, leaf: int | str) -> str:
+        return leaf if isinstance(leaf, str) else self.constraint.descriptors[descriptor].names[leaf]
 
     # Choosing
 

@@ -22,7 +22,10 @@ from eliza_inference import (
     Model,
     ModelMismatchError,
     PayloadError,
+    TokenSequence,
     TokenTree,
+    TokenTreeDescriptor,
+    TokenTreePart,
     UnknownPathError,
     Vocabulary,
     activate_sampler,
@@ -318,6 +321,30 @@ def test_a_sampler_in_a_foreign_chain(chain: Chain, model: Model) -> None:
     assert not sampler_state(sampler).active
     clear_sampler_trie(sampler)
     assert len(chain.apply(sampler, chain.whole_vocabulary())) == len(model.vocabulary)
+
+
+def test_a_sampler_of_a_tree_with_a_part(chain: Chain, model: Model) -> None:
+    (letter,) = model.tokenize("a", add_special=False)[-1:]
+    leaf = TokenTreeDescriptor("action", (TokenSequence("a", (letter,)),))
+    tree = TokenTree((leaf, TokenTreePart("text", regex="[0-9]x")))
+    with pytest.raises(InvalidArgumentError, match=r"^descriptors\[1\]: a sampler of a payload knows no bytes"):
+        token_trie_sampler(chain.vocab, tree)
+    sampler = constraint_sampler(chain.vocab, Constraint(model.vocabulary, tree), Mode.SAMPLED)
+    chain.samplers.append(chain.pointer(sampler))
+    assert chain.apply(sampler, chain.whole_vocabulary()) == [letter]
+    chain.accept(sampler, letter)
+    legal = {model.vocabulary.token_bytes(token) for token in chain.apply(sampler, chain.whole_vocabulary())}
+    assert {b"1", b"9"} <= legal
+    assert all(piece[:1].isdigit() for piece in legal)
+    copy = chain.c.llama_sampler_clone(chain.pointer(sampler))
+    chain.samplers.append(copy)
+    for each in (sampler, int(chain.ffi.cast("uintptr_t", copy))):
+        chain.accept(each, letter)
+        assert (sampler_state(each).active, sampler_state(each).illegal) == (False, 1)
+        activate_sampler(each, "text")
+        chain.accept(each, *model.tokenize("7x", add_special=False)[-2:])
+        state = sampler_state(each)
+        assert (state.active, state.leaf_descriptor, state.leaf) == (False, 1, -1)
 
 
 def test_a_sampler_of_a_json_schema(chain: Chain, model: Model) -> None:

@@ -105,7 +105,7 @@ def _struct_type(name: str) -> tuple[CData, int]:
 
 def lent_text(pointer: CData, length: int) -> str | None:
     """Copies text that the library lends; None for a NULL pointer."""
-    return str(ffi.buffer(pointer, length)[:].decode("utf-8")) if pointer else None
+    return str(ffi.buffer(pointer, length)[:].decode("utf-8", "replace")) if pointer else None
 
 
 def kept_alive_by(owner: object, pointer: CData) -> CData:

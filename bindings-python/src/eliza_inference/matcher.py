@@ -74,10 +74,10 @@ class SpanState(NamedTuple):
     span_tokens: int
     """Tokens accepted in the open span."""
     leaf_descriptor: int
-    """Descriptor of `leaf`, or -1."""
+    """Descriptor of `leaf`, or of the text that the last span ended with; or -1."""
     leaf: int
     """Index, in the tree, of the leaf that is complete here, or, outside a span, of the one that the last
-    span ended with; -1 if there is none."""
+    span ended with; -1 if there is none, or a text."""
     spans_started: int
     spans_ended: int
     """Including timeouts, deactivations and restarts of an open span."""
@@ -367,8 +367,8 @@ class Matcher(Closing):
 
     @property
     def leaf(self) -> str | None:
-        """The name that is complete here, or, outside a span, the one that the last span ended with; None
-        if there is none, and in a recognizer."""
+        """The name that is complete here, or, outside a span, the name or the text of a `TokenTreePart` that the last
+        span ended with; None if there is none, and in a recognizer."""
         name, length = ffi.new("const char **"), ffi.new("size_t *")
         self._check(lib.eliza_inference_matcher_leaf(self._handle, name, length))
         return lent_text(name[0], length[0])

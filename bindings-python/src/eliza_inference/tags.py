@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from eliza_inference._arguments import instance, kind_of, several, utf8
-from eliza_inference.json_schema import JsonSchema, schema_text
+from eliza_inference.json_schema import JsonSchema
+from eliza_inference.languages import language_value
 from eliza_inference.token_tree import TokenTree
 
 __all__ = ["Tag", "TagMarker"]
@@ -71,19 +72,13 @@ def _tag(where: str, tag: Tag) -> dict[str, Any]:
         value = getattr(tag, field.name)
         if value is None:
             continue
-        if field.name == "json_schema":
-            value = schema_text(f"{where}.json_schema", value)[0]
-        elif field.name == "choices":
-            value = list(several(f"{where}.choices", value, "strings"))
-        elif field.name == "tags":
+        if field.name == "tags":
             inner = several(f"{where}.tags", value, "tags")
             value = [_tag(f"{where}.tags[{at}]", one) for at, one in enumerate(inner)]
-        elif isinstance(value, Mapping):
-            value = dict(value)
-        elif field.name == "token_tree":
+        elif field.name == "token_tree" and not isinstance(value, Mapping):
             instance(f"{where}.token_tree", value, TokenTree)
-        elif not isinstance(value, str):
-            raise TypeError(f"{where}.{field.name}: expected a str, got {kind_of(value)}")
+        else:
+            value = language_value(where, field.name, value)
         said[field.name] = value
     return said
 

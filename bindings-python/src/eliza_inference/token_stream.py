@@ -350,8 +350,8 @@ class TokenStream(Closing):
 
     @property
     def leaf(self) -> str | None:
-        """The name that is complete here, or, outside a span, the one that the last span ended with; None
-        if there is none, and in a recognizer."""
+        """The name that is complete here, or, outside a span, the name or the text of a `TokenTreePart` that the last
+        span ended with; None if there is none, and in a recognizer."""
         name, length = ffi.new("const char **"), ffi.new("size_t *")
         self._check(lib.eliza_inference_llm_stream_leaf(self._handle, name, length))
         return lent_text(name[0], length[0])

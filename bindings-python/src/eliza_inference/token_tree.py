@@ -2,7 +2,8 @@
 
 A `TokenTree` is what the library calls a payload: one or more descriptors, each with a path (the place
 in the output that it is for, such as `action` or `parameters.unit`) and leaves (the names, with their
-tokens). It is plain data, which `Constraint` and streams compile.
+tokens), or a language, of which any text may come out there. It is plain data, which `Constraint` and streams
+compile.
 
 Ids depend on the tokenizer and on the text around a name: " REPLY" after "Action:" has other tokens than
 "REPLY" at the start of a line. Tokenise names as they will stand in the output.
@@ -13,18 +14,21 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
 from eliza_inference._arguments import instance, several
 from eliza_inference.errors import InvalidArgumentError, ModelMismatchError, PayloadError
+from eliza_inference.json_schema import JsonSchema
+from eliza_inference.languages import language_value
 
 __all__ = [
     "TRIE_ROOT_TOKEN_ID",
     "TokenSequence",
     "TokenTree",
     "TokenTreeDescriptor",
+    "TokenTreePart",
     "TokenTrieNode",
     "Tokenizer",
     "build_token_tree_descriptor",
@@ -65,6 +69,38 @@ class TokenTreeDescriptor:
     end: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class TokenTreePart:
+    """Any text of a language at one place of the output.
+
+    The language is given by one of the others, as in a `Tag`; `schema_options` are those of `Constraint.json_schema`,
+    by name. `trigger` is that of a `TokenTreeDescriptor`. `end` lists the tokens that close a text which is complete
+    but could go on; without them any token may follow such a text, and one that does not continue it ends the span
+    before it. A text that nothing can continue ends the span by itself. Only vocabularies with bytes take such a tree.
+    """
+
+    path: str
+    json_schema: JsonSchema | None = None
+    regex: str | None = None
+    lark: str | None = None
+    gbnf: str | None = None
+    ebnf: str | None = None
+    choices: Sequence[str] | None = None
+    schema_options: Mapping[str, Any] | None = None
+    trigger: tuple[tuple[int, ...], ...] = ()
+    end: tuple[int, ...] = ()
+
+    @property
+    def leaves(self) -> tuple[TokenSequence, ...]:
+        """None: there are no names."""
+        return ()
+
+    @property
+    def language(self) -> str:
+        """The name of the one that is given; "" if none is."""
+        return next((key for key in _LANGUAGE_KEYS if getattr(self, key) is not None), "")
+
+
 @dataclass(slots=True)
 class TokenTrieNode:
     """A node of the trie that `build_token_trie` makes."""
@@ -81,7 +117,7 @@ class TokenTree:
     which the tokens of a name do not spell it, since it is for another one; `labels` says that names are not what
     their tokens spell."""
 
-    descriptors: tuple[TokenTreeDescriptor, ...]
+    descriptors: tuple[TokenTreeDescriptor | TokenTreePart, ...]
     model_id: str = ""
     labels: bool = False
     _json: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
@@ -118,8 +154,11 @@ class TokenTree:
             raise PayloadError(f"{path}: no name has any tokens")
         return cls((descriptor,), model_id, labels)
 
-    def __add__(self, other: TokenTree) -> TokenTree:
-        """A tree with the descriptors of both. `ModelMismatchError` if they are for different models."""
+    def __add__(self, other: TokenTree | TokenTreePart) -> TokenTree:
+        """A tree with the descriptors of both, or with the part too. `ModelMismatchError` if they are for different
+        models."""
+        if isinstance(other, TokenTreePart):
+            return replace(self, descriptors=(*self.descriptors, other))
         if self.model_id != other.model_id:
             raise ModelMismatchError(f"trees for the models {self.model_id!r} and {other.model_id!r}")
         return TokenTree(self.descriptors + other.descriptors, self.model_id, self.labels or other.labels)
@@ -155,25 +194,14 @@ class TokenTree:
         return bytes(_msgpack().packb(self._to_object()))
 
     def _to_object(self) -> dict[str, Any]:
-        descriptors = [_descriptor_to_object(each) for each in self.descriptors]
+        descriptors = [_descriptor_to_object(at, each) for at, each in enumerate(self.descriptors)]
         names = {"names": "labels"} if self.labels else {}
         return {"modelId": self.model_id, "descriptors": descriptors, **names}
 
     @classmethod
     def _from_object(cls, decoded: object) -> TokenTree:
         payload = _Place(decoded, "payload")
-        descriptors = tuple(
-            TokenTreeDescriptor(
-                path=each.key("path").text(),
-                leaves=tuple(
-                    TokenSequence(leaf.key("name").text(), leaf.key("tokens").ids())
-                    for leaf in each.key("leaves").items()
-                ),
-                trigger=tuple(trigger.ids() for trigger in each.key("trigger", []).items()),
-                end=each.key("end", []).ids(),
-            )
-            for each in payload.key("descriptors").items()
-        )
+        descriptors = tuple(_descriptor_at(each) for each in payload.key("descriptors").items())
         names = payload.key("names", "text").text()
         if names not in ("text", "labels"):
             raise PayloadError(f'names: expected "text" or "labels", got {names!r}')
@@ -241,11 +269,30 @@ def _nodes(node: TokenTrieNode) -> Iterator[TokenTrieNode]:
         waiting.extend(current.children.values())
 
 
-def _descriptor_to_object(descriptor: TokenTreeDescriptor) -> dict[str, Any]:
-    result: dict[str, Any] = {
-        "path": descriptor.path,
-        "leaves": [{"name": leaf.name, "tokens": list(leaf.tokens)} for leaf in descriptor.leaves],
-    }
+_LANGUAGE_KEYS = ("json_schema", "regex", "lark", "gbnf", "ebnf", "choices", "schema_options")
+
+
+def _descriptor_at(place: _Place) -> TokenTreeDescriptor | TokenTreePart:
+    path = place.key("path").text()
+    trigger = tuple(trigger.ids() for trigger in place.key("trigger", []).items())
+    end = place.key("end", []).ids()
+    language = place.given(_LANGUAGE_KEYS)
+    if language and not place.given(("leaves",)):
+        return TokenTreePart(path, **language, trigger=trigger, end=end)
+    leaves = tuple(
+        TokenSequence(leaf.key("name").text(), leaf.key("tokens").ids()) for leaf in place.key("leaves").items()
+    )
+    return TokenTreeDescriptor(path, leaves, trigger, end)
+
+
+def _descriptor_to_object(at: int, descriptor: TokenTreeDescriptor | TokenTreePart) -> dict[str, Any]:
+    result: dict[str, Any] = {"path": descriptor.path}
+    if isinstance(descriptor, TokenTreePart):
+        for key in _LANGUAGE_KEYS:
+            if (value := getattr(descriptor, key)) is not None:
+                result[key] = language_value(f"descriptors[{at}]", key, value)
+    else:
+        result["leaves"] = [{"name": leaf.name, "tokens": list(leaf.tokens)} for leaf in descriptor.leaves]
     if descriptor.trigger:
         result["trigger"] = [list(tokens) for tokens in descriptor.trigger]
     if descriptor.end:
@@ -265,6 +312,11 @@ class _Place:
         if value is None:
             raise PayloadError(f"{self.where}: the key {name} is missing")
         return _Place(value, name if self.where == "payload" else f"{self.where}.{name}")
+
+    def given(self, names: Iterable[str]) -> dict[str, Any]:
+        """What stands under those of the keys that there are."""
+        found = self._expect(dict, "an object")
+        return {name: found[name] for name in names if name in found}
 
     def items(self) -> Iterator[_Place]:
         for index, value in enumerate(self._expect(list, "an array")):

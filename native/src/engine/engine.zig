@@ -73,6 +73,7 @@ pub const token_tree = @import("recognizer/token_tree.zig");
 pub const language = @import("recognizer/language.zig");
 pub const recognizer = @import("recognizer/recognizer.zig");
 pub const recognizer_state = @import("recognizer/state.zig");
+pub const parted_trie = @import("recognizer/parted_trie.zig");
 
 // constraints
 pub const info = @import("contract/info.zig");

@@ -10,6 +10,7 @@ pub const vocabulary = @import("engine").vocabulary;
 pub const constraint = @import("engine").constraint;
 pub const canonical_choices = @import("compile/canonical_choices.zig");
 pub const compile = @import("compile/compile.zig");
+pub const payload = @import("compile/payload.zig");
 pub const files = @import("files/files.zig");
 pub const matcher = @import("engine").matcher;
 pub const batch = @import("engine").batch;

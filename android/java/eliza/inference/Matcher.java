@@ -118,7 +118,7 @@ public final class Matcher implements AutoCloseable {
         return Native.matcherForcedBytes(handle());
     }
 
-    /** The name that the text has reached in a token trie, or null. */
+    /** The name that the text has reached in a token trie, or the text that its last span ended with; or null. */
     public synchronized String leaf() {
         return Native.text(Native.matcherLeaf(handle()));
     }

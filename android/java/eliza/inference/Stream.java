@@ -61,7 +61,7 @@ public final class Stream implements AutoCloseable {
         Native.activate(handle(), Native.utf8(path));
     }
 
-    /** The name that the output has reached, or null. */
+    /** The name that the output has reached, or the text that its last span ended with; or null. */
     public synchronized String leaf() {
         return Native.text(Native.leaf(handle()));
     }

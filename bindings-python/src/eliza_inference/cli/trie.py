@@ -13,7 +13,13 @@ from eliza_inference.cli.payload import read_payload
 from eliza_inference.cli.plural import counted
 from eliza_inference.constraint import Constraint, ConstraintInfo
 from eliza_inference.model import Model
-from eliza_inference.token_tree import TokenTree, TokenTreeDescriptor, TokenTrieNode, build_token_trie
+from eliza_inference.token_tree import (
+    TokenTree,
+    TokenTreeDescriptor,
+    TokenTreePart,
+    TokenTrieNode,
+    build_token_trie,
+)
 from eliza_inference.vocabulary import Vocabulary
 
 TokenText = Callable[[int], str]
@@ -37,10 +43,7 @@ def show(console: Console, payload: Path, model_path: Path | None) -> None:
 def draw_descriptor(descriptor: TokenTreeDescriptor, token_text: TokenText) -> Tree:
     """The trie of a descriptor: a line for every choice, with the tokens that it forces."""
     end = " or ".join(token_text(token) for token in descriptor.end)
-    title = Text.assemble((descriptor.path, "bold"), (f"  {counted(len(descriptor.leaves), 'name')}", "dim"))
-    for trigger in descriptor.trigger:
-        title.append(f"  after {_run(trigger, token_text)}", "yellow")
-    drawing = Tree(title)
+    drawing = Tree(_title(descriptor, counted(len(descriptor.leaves), "name"), token_text))
     waiting = [(drawing, build_token_trie(descriptor.leaves))]
     while waiting:
         branch, node = waiting.pop()
@@ -58,7 +61,19 @@ def draw_descriptor(descriptor: TokenTreeDescriptor, token_text: TokenText) -> T
 
 
 def _draw(tree: TokenTree, token_text: TokenText) -> list[Tree]:
-    return [draw_descriptor(descriptor, token_text) for descriptor in tree.descriptors]
+    return [
+        Tree(_title(descriptor, f"a text: {descriptor.language}", token_text))
+        if isinstance(descriptor, TokenTreePart)
+        else draw_descriptor(descriptor, token_text)
+        for descriptor in tree.descriptors
+    ]
+
+
+def _title(descriptor: TokenTreeDescriptor | TokenTreePart, what: str, token_text: TokenText) -> Text:
+    title = Text.assemble((descriptor.path, "bold"), (f"  {what}", "dim"))
+    for trigger in descriptor.trigger:
+        title.append(f"  after {_run(trigger, token_text)}", "yellow")
+    return title
 
 
 def _forced_run(node: TokenTrieNode) -> tuple[list[int], TokenTrieNode]:

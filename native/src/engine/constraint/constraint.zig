@@ -67,9 +67,13 @@ pub const Constraint = struct {
         c.gpa.destroy(owned);
     }
 
-    /// For what only a token trie has; null if this is none. Lent by the constraint.
+    /// For what only a payload has; null if this is none. Lent by the constraint.
     pub fn tokenTrie(c: *const Constraint) ?*TokenTrie {
-        return if (c.compiled == .token_trie) c.compiled.token_trie else null;
+        return switch (c.compiled) {
+            .token_trie => |trie| trie,
+            .parted_trie => |parted| parted.trie,
+            .recognizer => null,
+        };
     }
 
     /// For what only a recognizer has; null if this is none. Lent by the constraint.

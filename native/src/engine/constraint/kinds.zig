@@ -17,6 +17,8 @@ const TokenTrie = @import("../trie/trie.zig").TokenTrie;
 const TrieState = @import("../trie/state.zig").TrieState;
 const Recognizer = @import("../recognizer/recognizer.zig").Recognizer;
 const RecognizerState = @import("../recognizer/state.zig").RecognizerState;
+const PartedTrie = @import("../recognizer/parted_trie.zig").PartedTrie;
+const PartedState = @import("../recognizer/parted_state.zig").PartedState;
 const History = @import("history.zig").History;
 
 /// A compiled constraint without its vocabulary. Reference-counted, shared by any number of threads; immutable
@@ -24,6 +26,8 @@ const History = @import("history.zig").History;
 pub const Compiled = union(enum) {
     token_trie: *TokenTrie,
     recognizer: *Recognizer,
+    /// A payload in which not all descriptors have leaves.
+    parted_trie: *PartedTrie,
 
     /// Gives one reference back.
     pub fn release(compiled: Compiled) void {
@@ -97,6 +101,7 @@ pub const Compiled = union(enum) {
 pub const State = union(enum) {
     token_trie: WithHistory(TrieState),
     recognizer: WithHistory(RecognizerState),
+    parted_trie: WithHistory(PartedState),
 
     /// At the start. Retains `compiled`. `config` passed `Compiled.checkSpan`, and is copied.
     pub fn init(gpa: Allocator, compiled: Compiled, config: span.Config) State {
@@ -138,31 +143,27 @@ pub const State = union(enum) {
 
     /// Takes one token, which `rollback` can take back. A refused token changes nothing. `timeout` 0: none.
     pub inline fn accept(state: *State, gpa: Allocator, token: i32, timeout: u32) span.Error!span.Step {
-        switch (state.*) {
-            inline else => |*one| {
-                try one.history.reserve(gpa);
-                const before = one.at.checkpoint();
-                errdefer one.at.restore(before);
-                const step = try one.at.accept(token, timeout, .refuse);
-                if (step.refused) return step;
-                one.history.push(before);
-                one.at.compact(one.history.checkpoints.items);
-                return step;
-            },
-        }
+        return switch (state.*) {
+            inline .token_trie, .recognizer => |*one| one.accept(gpa, token, timeout),
+            .parted_trie => |*one| acceptParted(one, gpa, token, timeout),
+        };
+    }
+
+    // Inlined, it would cost the other kinds registers.
+    noinline fn acceptParted(one: *WithHistory(PartedState), gpa: Allocator, token: i32, timeout: u32) span.Error!span.Step {
+        return one.accept(gpa, token, timeout);
     }
 
     /// Takes one token for good. An illegal token ends the span.
     pub fn commit(state: *State, token: i32, timeout: u32) span.Error!span.Step {
-        switch (state.*) {
-            inline else => |*one| {
-                const before = one.at.checkpoint();
-                errdefer one.at.restore(before);
-                const step = try one.at.accept(token, timeout, .end_span);
-                one.at.compact(&.{});
-                return step;
-            },
-        }
+        return switch (state.*) {
+            inline .token_trie, .recognizer => |*one| one.commit(token, timeout),
+            .parted_trie => |*one| commitParted(one, token, timeout),
+        };
+    }
+
+    noinline fn commitParted(one: *WithHistory(PartedState), token: i32, timeout: u32) span.Error!span.Step {
+        return one.commit(token, timeout);
     }
 
     /// Takes back the last `n_tokens` that were accepted. Fails, and changes nothing, if the history is
@@ -188,9 +189,16 @@ pub const State = union(enum) {
     }
 
     /// The legal next tokens, lent until the state changes; null if all are legal.
-    pub fn allowed(state: *State) span.Error!?Legal {
+    pub inline fn allowed(state: *State) span.Error!?Legal {
+        return if (state.* == .token_trie) state.token_trie.at.allowed() else state.allowedInText();
+    }
+
+    // What a token trie allows is a slice of it, sooner found than a call is made.
+    noinline fn allowedInText(state: *State) span.Error!?Legal {
         return switch (state.*) {
-            inline else => |*one| one.at.allowed(),
+            .token_trie => unreachable,
+            .recognizer => |*one| @call(.always_inline, RecognizerState.allowed, .{&one.at}),
+            .parted_trie => |*one| one.at.allowed(),
         };
     }
 
@@ -245,8 +253,8 @@ pub const State = union(enum) {
         };
     }
 
-    /// The name of the leaf that is complete here, or that the last span ended with; null if there is none.
-    /// Lent by the constraint.
+    /// The name of the leaf that is complete here, or that the last span ended with, or the text that it ended with; null
+    /// if there is none. Lent until the state changes.
     pub fn leafName(state: *const State) ?[]const u8 {
         return switch (state.*) {
             inline else => |*one| one.at.leafName(),
@@ -265,6 +273,7 @@ pub const State = union(enum) {
         switch (state.*) {
             .token_trie => {},
             .recognizer => |*one| one.at.pool.watch.interrupt = interrupt,
+            .parted_trie => |*one| one.at.text.pool.watch.interrupt = interrupt,
         }
     }
 
@@ -273,6 +282,7 @@ pub const State = union(enum) {
         return switch (state.*) {
             .token_trie => .not,
             .recognizer => |*one| one.at.pool.watch.stopped,
+            .parted_trie => |*one| one.at.text.pool.watch.stopped,
         };
     }
 
@@ -301,5 +311,27 @@ pub const State = union(enum) {
 /// A kind's state, and what it can be rolled back to. Its `Checkpoint` is a plain value: `checkpoint` and `restore`
 /// cost a copy. `compact` drops what neither the state nor the history needs.
 fn WithHistory(comptime At: type) type {
-    return struct { at: At, history: History(At.Checkpoint) = .{} };
+    return struct {
+        at: At,
+        history: History(At.Checkpoint) = .{},
+
+        inline fn accept(one: *@This(), gpa: Allocator, token: i32, timeout: u32) span.Error!span.Step {
+            try one.history.reserve(gpa);
+            const before = one.at.checkpoint();
+            errdefer one.at.restore(before);
+            const step = try one.at.accept(token, timeout, .refuse);
+            if (step.refused) return step;
+            one.history.push(before);
+            one.at.compact(one.history.checkpoints.items);
+            return step;
+        }
+
+        inline fn commit(one: *@This(), token: i32, timeout: u32) span.Error!span.Step {
+            const before = one.at.checkpoint();
+            errdefer one.at.restore(before);
+            const step = try one.at.accept(token, timeout, .end_span);
+            one.at.compact(&.{});
+            return step;
+        }
+    };
 }

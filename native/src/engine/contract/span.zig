@@ -1,5 +1,6 @@
 //! Spans: the stretches of a text in which a constraint is active. What all kinds say about them.
 
+const std = @import("std");
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const log = @import("../platform/log.zig");
@@ -59,8 +60,14 @@ pub const Step = packed struct(c_int) {
 /// What `accept` does with an illegal token.
 pub const Illegal = enum { refuse, end_span };
 
-/// A named token sequence of a payload, by its descriptor and its place there.
-pub const Leaf = struct { descriptor: u32, index: u32 };
+/// A named token sequence of a payload, by its descriptor and its place there; or a text of the descriptor's language.
+pub const Leaf = struct {
+    descriptor: u32,
+    index: u32,
+
+    /// In place of an index.
+    pub const text = std.math.maxInt(u32);
+};
 
 /// Where a text stands: eliza_span_state_t of the header.
 pub const Report = struct {

@@ -99,7 +99,7 @@ const Decoder = struct {
         try d.out.sequences.ensureTotalCapacity(d.gpa, d.out.source.len / 32);
         try d.out.tokens.ensureTotalCapacity(d.gpa, d.out.source.len / 8);
 
-        var fields: Fields(enum { modelId, descriptors, names }) = undefined;
+        var fields: Fields(enum { modelId, descriptors, names }, .names) = undefined;
         try fields.open(d);
         while (try fields.next(d)) |key| switch (key) {
             .modelId => try d.name(&d.out.model_id),
@@ -135,16 +135,27 @@ const Decoder = struct {
 
     fn descriptor(d: *Decoder) Error!payload.Descriptor {
         const nothing: Range = .{ .start = 0, .len = 0 };
-        var one: payload.Descriptor = .{ .path = .{}, .leaves = nothing, .triggers = nothing, .end = nothing };
-        var fields: Fields(enum { path, leaves, trigger, end }) = undefined;
+        const no_leaves: Range = .{ .start = @intCast(d.out.names.items.len), .len = 0 };
+        var one: payload.Descriptor = .{ .path = .{}, .leaves = no_leaves, .triggers = nothing, .end = nothing, .part = nothing };
+        const first = d.reader.in.at;
+        var language: ?[]const u8 = null;
+        var fields: Fields(enum { path, leaves, trigger, end, json_schema, regex, lark, gbnf, ebnf, choices }, .end) = undefined;
         try fields.open(d);
         while (try fields.next(d)) |key| switch (key) {
             .path => try d.name(&one.path),
             .leaves => one.leaves = try d.leaves(),
             .trigger => one.triggers = try d.triggers(),
             .end => one.end = try d.endTokens(),
+            .json_schema, .regex, .lark, .gbnf, .ebnf, .choices => {
+                language = @tagName(key);
+                try d.reader.skip(&d.scratch, d.gpa);
+            },
         };
-        try fields.require(d, &.{ .path, .leaves });
+        try fields.require(d, &.{.path});
+        if (language) |name_of_it| {
+            if (one.leaves.len > 0) return d.fail("both \"leaves\" and \"{s}\"", .{name_of_it});
+            one.part = .{ .start = @intCast(first), .len = @intCast(d.reader.in.at - first) };
+        } else try fields.require(d, &.{.leaves});
         return one;
     }
 
@@ -165,7 +176,7 @@ const Decoder = struct {
     fn leaf(d: *Decoder, index: u32) Error!void {
         var leaf_name: Text = undefined;
         var sequence: Range = undefined;
-        var fields: Fields(enum { name, tokens }) = undefined;
+        var fields: Fields(enum { name, tokens }, .tokens) = undefined;
         try fields.open(d);
         while (try fields.next(d)) |key| switch (key) {
             .name => try d.name(&leaf_name),
@@ -276,16 +287,14 @@ const Decoder = struct {
         return d.fail("expected {s}, found {s}", .{ expected.phrase(), found.phrase() });
     }
 
-    /// Reads the keys of an object as an enum.
-    fn Fields(comptime Key: type) type {
+    /// Reads the keys of an object as an enum. Those up to `last` are expected in their order.
+    fn Fields(comptime Key: type, comptime last: Key) type {
         return struct {
             map: input.Container,
             seen: std.enums.EnumSet(Key) = .empty,
             on_path: bool = false,
             /// Tried first: most writers keep the format's order.
             expected: ?Key = @fromBackingInt(0),
-
-            const last = std.enums.values(Key)[std.enums.values(Key).len - 1];
 
             fn open(fields: *@This(), d: *Decoder) Error!void {
                 fields.* = .{ .map = undefined };
@@ -298,7 +307,9 @@ const Decoder = struct {
                 if (fields.on_path) d.path.pop();
                 fields.on_path = false;
                 if (fields.expected) |expected| switch (expected) {
-                    inline else => |key| if (d.reader.plainKey(&fields.map, @tagName(key))) return try fields.take(d, key),
+                    inline else => |key| if (comptime @backingInt(key) <= @backingInt(last)) {
+                        if (d.reader.plainKey(&fields.map, @tagName(key))) return try fields.take(d, key);
+                    },
                 };
                 const i = try d.nextOf(&fields.map, std.meta.fieldNames(Key)) orelse return null;
                 return try fields.take(d, @fromBackingInt(@intCast(i)));
@@ -307,7 +318,7 @@ const Decoder = struct {
             fn take(fields: *@This(), d: *Decoder, key: Key) Error!Key {
                 if (fields.seen.contains(key)) return d.repeated(@tagName(key));
                 fields.seen.insert(key);
-                fields.expected = if (key == last) null else @fromBackingInt(@backingInt(key) + 1);
+                fields.expected = if (@backingInt(key) >= @backingInt(last)) null else @fromBackingInt(@backingInt(key) + 1);
                 d.path.push(.{ .key = @tagName(key) });
                 fields.on_path = true;
                 return key;

@@ -16,8 +16,8 @@ pub const Range = packed struct(u64) {
     }
 };
 
-/// One constraint of the payload: its leaves, the token sequences that open its span, and the tokens that end
-/// it.
+/// One constraint of the payload: its leaves or the language of its text, the token sequences that open its span, and
+/// the tokens that end it.
 pub const Descriptor = struct {
     path: Text,
     /// In `names` and in `sequences`.
@@ -26,6 +26,8 @@ pub const Descriptor = struct {
     triggers: Range,
     /// In `tokens`. Sorted, without duplicates; empty if the descriptor has no `end`.
     end: Range,
+    /// Where one with a language stands in `source`, for whoever compiles that. Empty: it has leaves.
+    part: Range,
 };
 
 /// Where a token stands in the payload, for messages.

@@ -101,6 +101,20 @@ pub const RecognizerState = struct {
         return s;
     }
 
+    /// Goes on with a text of another recognizer for the same vocabulary, from its start. Texts before it can be
+    /// gone back to as long as their recognizers have one that goes on.
+    pub fn turnTo(s: *RecognizerState, recognizer: *Recognizer, ends: *const Ends) void {
+        if (recognizer != s.recognizer) {
+            _ = recognizer.retain();
+            recognizer.beginAnother();
+            s.recognizer.end();
+            s.recognizer.release();
+            s.recognizer = recognizer;
+        }
+        s.ends = ends.*;
+        s.restore(s.start());
+    }
+
     /// At the start of a text.
     fn start(s: *const RecognizerState) SpanState {
         return .{ .position = s.recognizer.initial(), .left = s.prefill_len };
@@ -295,7 +309,11 @@ pub const RecognizerState = struct {
     }
 
     noinline fn compactPool(s: *RecognizerState, history: []Checkpoint) void {
-        const stacks: Stacks = .{ .recognizer = s.recognizer, .current = &s.span.position, .history = history, .len = history.len + 1 };
+        s.compactStacks(Stacks{ .recognizer = s.recognizer, .current = &s.span.position, .history = history, .len = history.len + 1 });
+    }
+
+    /// Drops the nodes that none of these stacks leads to.
+    pub fn compactStacks(s: *RecognizerState, stacks: anytype) void {
         s.pool.compact(s.gpa, stacks) catch return;
         s.compact_at = @max(compact_min, 2 * s.pool.nodes.items.len);
     }
@@ -338,7 +356,7 @@ pub const RecognizerState = struct {
     }
 
     /// Whether the text is complete and no token continues it.
-    fn cannotContinue(s: *RecognizerState) contract.Error!bool {
+    pub fn cannotContinue(s: *RecognizerState) contract.Error!bool {
         if (!try s.canStop()) return false;
         const mask = try s.currentMask();
         const ends = s.recognizer.trie.end_tokens;

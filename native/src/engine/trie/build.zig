@@ -41,6 +41,8 @@ fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnostic) 
     errdefer gpa.destroy(result);
     const descriptors = try gpa.alloc(TokenTrie.Descriptor, from.descriptors.items.len);
     errdefer gpa.free(descriptors);
+    const parts = try partsOf(gpa, from);
+    errdefer gpa.free(parts);
     var triggers = try TriggerAutomaton.init(gpa, from);
     errdefer triggers.deinit(gpa);
     const copy = try gpa.dupe(u8, source);
@@ -62,6 +64,7 @@ fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnostic) 
         .first_child = first_child,
         .marks = marks,
         .descriptors = descriptors,
+        .parts = parts,
         .triggers = triggers,
         .unescaped = unescaped,
         .names = names,
@@ -74,6 +77,15 @@ fn build(gpa: Allocator, source: []const u8, from: *Payload, diag: *Diagnostic) 
         .longest = from.longest,
     };
     return result;
+}
+
+fn partsOf(gpa: Allocator, from: *const Payload) Allocator.Error![]const TokenTrie.Part {
+    var parts: ArrayList(TokenTrie.Part) = .empty;
+    errdefer parts.deinit(gpa);
+    for (from.descriptors.items, 0..) |one, i| {
+        if (one.part.len > 0) try parts.append(gpa, .{ .descriptor = @intCast(i), .source = one.part });
+    }
+    return parts.toOwnedSlice(gpa);
 }
 
 /// The token sequences, copied in sorted order so that laying out the levels reads memory forwards.
@@ -131,7 +143,7 @@ const Sorted = struct {
         defer gpa.free(keyed);
         var work: ArrayList(Work) = .empty;
         defer work.deinit(gpa);
-        const packing: Packing = .of(from.largest.token);
+        const packing: Packing = .of(@max(0, from.largest.token));
 
         for (from.descriptors.items) |one| try work.append(gpa, .{ .run = one.leaves, .depth = 0 });
         while (work.pop()) |item| {

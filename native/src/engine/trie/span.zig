@@ -69,9 +69,33 @@ pub const Span = struct {
             span.deactivate();
             span.illegal +%= 1;
         }
+        return span.goOnBefore(trie, token);
+    }
+
+    /// After the span was closed before a token: reads that as outside, and opens the next in order.
+    pub inline fn goOnBefore(span: *Span, trie: *const TokenTrie, token: i32) Step {
         var step = span.acceptOutside(trie, token);
         step.span_ended = true;
         return span.goOn(trie, step);
+    }
+
+    /// After a token that ended a span: opens the next in order.
+    pub inline fn goOn(span: *Span, trie: *const TokenTrie, step: Step) Step {
+        if (span.next >= trie.descriptors.len) return step;
+        span.open(trie, span.next);
+        span.next += 1;
+        var both = step;
+        both.span_started = true;
+        return both;
+    }
+
+    /// Ends the open span.
+    pub inline fn close(span: *Span, with: ?Leaf) void {
+        span.ended_with = with;
+        span.position = null;
+        span.tokens = 0;
+        span.trigger = TriggerAutomaton.start;
+        span.ended +%= 1;
     }
 
     /// Whether a span is open.
@@ -90,6 +114,17 @@ pub const Span = struct {
         return trie.forced(span.position orelse return null);
     }
 
+    /// The forced tokens, through the spans that open in order: writes as many as fit and returns how many there are.
+    pub fn forcedRun(span: *const Span, trie: *const TokenTrie, out: []i32, timeout: u32) usize {
+        var ahead = span.*;
+        var n: usize = 0;
+        while (ahead.forced(trie)) |token| : (n += 1) {
+            if (n < out.len) out[n] = token;
+            _ = ahead.accept(trie, token, timeout, .refuse);
+        }
+        return n;
+    }
+
     /// Whether a leaf is complete here, or no span is open.
     pub fn canStop(span: *const Span) bool {
         const position = span.position orelse return true;
@@ -102,6 +137,22 @@ pub const Span = struct {
         if (span.tokens == 0) return span.ended_with;
         const index = position.mark.leaf;
         return if (index == Mark.no_leaf) null else .{ .descriptor = span.descriptor, .index = index };
+    }
+
+    /// Where the text stands, of which `n_allowed` tokens are legal next; null: all.
+    pub fn report(span: *const Span, n_allowed: ?usize, can_stop: bool) contract.Report {
+        return .{
+            .descriptor = if (span.isActive()) span.descriptor else null,
+            .can_stop = can_stop,
+            .is_constrained = n_allowed != null,
+            .n_allowed = @intCast(n_allowed orelse 0),
+            .tokens = span.tokens,
+            .leaf = span.leaf(),
+            .started = span.started,
+            .ended = span.ended,
+            .timeouts = span.timeouts,
+            .illegal = span.illegal,
+        };
     }
 
     fn advance(span: *Span, trie: *const TokenTrie, next: Node, timeout: u32) Step {
@@ -127,28 +178,10 @@ pub const Span = struct {
         return .{ .span_started = true };
     }
 
-    /// After a token that ended a span: opens the next in order.
-    fn goOn(span: *Span, trie: *const TokenTrie, step: Step) Step {
-        if (span.next >= trie.descriptors.len) return step;
-        span.open(trie, span.next);
-        span.next += 1;
-        var both = step;
-        both.span_started = true;
-        return both;
-    }
-
     fn open(span: *Span, trie: *const TokenTrie, descriptor: u32) void {
         span.position = trie.at(descriptor); // the roots are the first nodes
         span.descriptor = descriptor;
         span.tokens = 0;
         span.started +%= 1;
-    }
-
-    fn close(span: *Span, with: ?Leaf) void {
-        span.ended_with = with;
-        span.position = null;
-        span.tokens = 0;
-        span.trigger = TriggerAutomaton.start;
-        span.ended +%= 1;
     }
 };

@@ -4,8 +4,6 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
-const quoted = diagnostic.quoted;
-const message = @import("message");
 const contract = @import("../contract/span.zig");
 const Usage = @import("../contract/info.zig").Usage;
 const Legal = @import("../sampling/sampling.zig").Legal;
@@ -51,7 +49,7 @@ pub const TrieState = struct {
     }
 
     pub fn activate(s: *TrieState, path: []const u8, diag: *Diagnostic) diagnostic.Error!void {
-        s.span.activate(s.trie, s.trie.findPath(path) orelse return unknownPath(s.trie, path, diag));
+        s.span.activate(s.trie, try s.trie.findPath(path, diag));
     }
 
     pub fn deactivate(s: *TrieState) void {
@@ -75,13 +73,7 @@ pub const TrieState = struct {
     }
 
     pub fn forced(s: *TrieState, out: []i32, timeout: u32) Allocator.Error!usize {
-        var ahead = s.span;
-        var n: usize = 0;
-        while (ahead.forced(s.trie)) |token| : (n += 1) {
-            if (n < out.len) out[n] = token;
-            _ = ahead.accept(s.trie, token, timeout, .refuse);
-        }
-        return n;
+        return s.span.forcedRun(s.trie, out, timeout);
     }
 
     pub fn forcedBytes(_: *TrieState, _: []u8) Allocator.Error!usize {
@@ -93,20 +85,7 @@ pub const TrieState = struct {
     }
 
     pub fn report(s: *TrieState) Allocator.Error!contract.Report {
-        const span = &s.span;
-        const legal = span.allowed(s.trie);
-        return .{
-            .descriptor = if (span.isActive()) span.descriptor else null,
-            .can_stop = span.canStop(),
-            .is_constrained = legal != null,
-            .n_allowed = if (legal) |ids| @intCast(ids.len) else 0,
-            .tokens = span.tokens,
-            .leaf = span.leaf(),
-            .started = span.started,
-            .ended = span.ended,
-            .timeouts = span.timeouts,
-            .illegal = span.illegal,
-        };
+        return s.span.report(if (s.span.allowed(s.trie)) |ids| ids.len else null, s.span.canStop());
     }
 
     pub fn leafName(s: *const TrieState) ?[]const u8 {
@@ -126,13 +105,3 @@ pub const TrieState = struct {
         if (s.span.position) |position| s.trie.prefetch(position);
     }
 };
-
-/// The message lists the known paths.
-fn unknownPath(trie: *const TokenTrie, path: []const u8, diag: *Diagnostic) diagnostic.Error {
-    var known: [512]u8 = undefined;
-    var writer: std.Io.Writer = .fixed(&known);
-    for (trie.descriptors, 0..) |descriptor, i| {
-        message.write(&writer, "{s}{f}", .{ if (i == 0) "" else ", ", quoted(trie.textOf(descriptor.path)) }) catch break;
-    }
-    return diag.fail(.unknown_path, "no descriptor has the path {f}; known: {s}", .{ quoted(path), writer.buffered() });
-}

@@ -11,6 +11,8 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
+const quoted = diagnostic.quoted;
+const message = @import("message");
 const Budget = @import("../base/budget.zig").Budget;
 const Info = @import("../contract/info.zig").Info;
 const span = @import("../contract/span.zig");
@@ -57,6 +59,8 @@ pub const TokenTrie = struct {
     first_child: []const u32,
     marks: []const Mark,
     descriptors: []const Descriptor,
+    /// The descriptors with a language, ascending. Their tries are a root; what follows there is not the trie's to say.
+    parts: []const Part,
     triggers: TriggerAutomaton,
     /// The names of all leaves of the payload.
     names: []const Text,
@@ -83,6 +87,12 @@ pub const TokenTrie = struct {
         leaves: Range,
     };
 
+    pub const Part = struct {
+        descriptor: u32,
+        /// Where the descriptor stands in `source`.
+        source: Range,
+    };
+
     /// Another reference. Safe from any thread.
     pub fn retain(trie: *TokenTrie) *TokenTrie {
         _ = trie.references.fetchAdd(1, .monotonic);
@@ -97,6 +107,7 @@ pub const TokenTrie = struct {
         gpa.free(trie.first_child);
         gpa.free(trie.marks);
         gpa.free(trie.descriptors);
+        gpa.free(trie.parts);
         trie.triggers.deinit(gpa);
         gpa.free(trie.unescaped);
         gpa.free(trie.names);
@@ -199,12 +210,17 @@ pub const TokenTrie = struct {
         return text.of(trie.source, trie.unescaped);
     }
 
-    /// The descriptor with this path; null if there is none. Compares one after another.
-    pub fn findPath(trie: *const TokenTrie, path: []const u8) ?u32 {
+    /// The descriptor with this path. Compares one after another. Fails if there is none, with those that there are.
+    pub fn findPath(trie: *const TokenTrie, path: []const u8, diag: *Diagnostic) diagnostic.Error!u32 {
         for (trie.descriptors, 0..) |descriptor, i| {
             if (std.mem.eql(u8, trie.textOf(descriptor.path), path)) return @intCast(i);
         }
-        return null;
+        var known: [512]u8 = undefined;
+        var writer: std.Io.Writer = .fixed(&known);
+        for (trie.descriptors, 0..) |descriptor, i| {
+            message.write(&writer, "{s}{f}", .{ if (i == 0) "" else ", ", quoted(trie.textOf(descriptor.path)) }) catch break;
+        }
+        return diag.fail(.unknown_path, "no descriptor has the path {f}; known: {s}", .{ quoted(path), writer.buffered() });
     }
 
     /// The name of a leaf. Lent by the trie.
@@ -221,7 +237,7 @@ pub const TokenTrie = struct {
     pub fn retainedBytes(trie: *const TokenTrie) u64 {
         return @sizeOf(TokenTrie) + trie.tokens.len * @sizeOf(i32) + trie.first_child.len * @sizeOf(u32) +
             trie.marks.len * @sizeOf(Mark) + trie.descriptors.len * @sizeOf(Descriptor) + trie.triggers.retainedBytes() +
-            trie.unescaped.len + trie.names.len * @sizeOf(Text) + trie.source.len;
+            trie.parts.len * @sizeOf(Part) + trie.unescaped.len + trie.names.len * @sizeOf(Text) + trie.source.len;
     }
 };
 

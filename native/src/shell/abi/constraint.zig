@@ -6,6 +6,7 @@ const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const Constraint = @import("engine").constraint.Constraint;
 const TokenTrie = @import("engine").trie.TokenTrie;
 const cache = @import("engine").trie_cache;
+const payloads = @import("../compile/payload.zig");
 
 const invalid_arg = boundary.Status.invalid_arg.code();
 
@@ -48,7 +49,7 @@ export fn eliza_inference_constraint_create_token_trie(
     const v = vocab orelse return boundary.reject(out_error, "vocab is NULL");
     const bytes = boundary.slice(u8, payload, payload_len) orelse return boundary.reject(out_error, "payload is NULL");
     var diag: boundary.Diagnostic = .init();
-    out.* = Constraint.createTokenTrie(gpa, v, bytes, &diag) catch return boundary.fail(out_error, &diag);
+    out.* = payloads.createConstraint(gpa, v, bytes, &diag) catch return boundary.fail(out_error, &diag);
     return 0;
 }
 

@@ -105,25 +105,33 @@ pub fn compile(
     settings: Settings,
     diag: *Diagnostic,
 ) diagnostic.Error!*Recognizer {
-    return tryCompile(gpa, vocabulary, source, settings, diag) catch |e| switch (e) {
+    var budget = settings.budget;
+    return compileWithin(gpa, vocabulary, source, settings.limits(), &budget, diag) catch |e| switch (e) {
         error.OutOfMemory => diag.outOfMemory(),
         error.Failed => error.Failed,
     };
 }
 
-fn tryCompile(gpa: Allocator, vocabulary: *const Vocabulary, source: Source, settings: Settings, diag: *Diagnostic) Error!*Recognizer {
+/// The same as one of several, which share a budget.
+pub fn compileWithin(
+    gpa: Allocator,
+    vocabulary: *const Vocabulary,
+    source: Source,
+    limits: Limits,
+    budget: *Budget,
+    diag: *Diagnostic,
+) Error!*Recognizer {
     const trie = try vocabulary.byteTrie(diag);
-    var budget = settings.budget;
     var arena_state: Arena = .init(gpa);
     defer arena_state.deinit();
     const arena = arena_state.allocator();
     var notes: tables.Notes = .empty;
-    var language = try languageOf(gpa, arena, vocabulary, trie, source, &notes, &budget, diag);
+    var language = try languageOf(gpa, arena, vocabulary, trie, source, &notes, budget, diag);
     const text = joined(arena, trie, &notes) catch |e| {
         language.deinit(gpa, .owned);
         return e;
     };
-    return Recognizer.create(gpa, vocabulary, trie, language, .owned, text, settings.limits());
+    return Recognizer.create(gpa, vocabulary, trie, language, .owned, text, limits);
 }
 
 fn languageOf(
@@ -190,7 +198,8 @@ fn compileTags(
         const end = try endOf(gpa, &ends, tag, diag);
         const n_notes = notes.items.len;
         const source = try sourceOf(arena, tag) orelse return diag.fail(.grammar, "{s}: no part is given", .{tag.place});
-        var language = languageOf(gpa, arena, vocabulary, trie, source, notes, budget, diag) catch |e| return inTag(tag, e, diag);
+        var language = languageOf(gpa, arena, vocabulary, trie, source, notes, budget, diag) catch |e|
+            return failAt(tag.place, e, diag);
         errdefer language.deinit(gpa, .owned);
         if (language == .ambiguous and !language.ambiguous.limits.isEmpty()) {
             // The rules are still those between which terminals stand that no text has.
@@ -224,6 +233,7 @@ fn compileTokenTree(gpa: Allocator, vocabulary: *const Vocabulary, payload: []co
     const constraint = try Constraint.createTokenTrie(gpa, vocabulary, payload, diag);
     defer constraint.release();
     const trie = constraint.tokenTrie().?;
+    if (trie.parts.len > 0) return diag.fail(.payload, "descriptors[0]: has no leaves; a language is a key of the tag", .{});
     const n = trie.descriptors.len;
     if (n > 1) return diag.fail(.payload, "descriptors: expected one, found {d}", .{n});
     if (!trie.isInOrder()) return diag.fail(.payload, "descriptors[0].trigger: the tag's begin text opens the part", .{});
@@ -243,7 +253,7 @@ fn endOf(gpa: Allocator, ends: *ArrayList(EndText), tag: *const tags.Tag, diag: 
 }
 
 /// What a part is compiled from; null if nothing is given.
-fn sourceOf(arena: Allocator, tag: *const tags.Tag) Error!?Source {
+pub fn sourceOf(arena: Allocator, tag: *const tags.Tag) Error!?Source {
     return switch (tag.content) {
         .nothing => null,
         .row => unreachable,
@@ -268,13 +278,13 @@ fn sourceOf(arena: Allocator, tag: *const tags.Tag) Error!?Source {
 }
 
 /// The failure of a part, with its place.
-fn inTag(tag: *const tags.Tag, e: Error, diag: *Diagnostic) Error {
+pub fn failAt(place: []const u8, e: Error, diag: *Diagnostic) Error {
     if (e != error.Failed) return e;
     var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
     const text = buffer[0..diag.message().len];
     @memcpy(text, diag.message());
     const is_wrong = diag.status == .invalid_arg or diag.status == .payload;
-    return diag.fail(if (is_wrong) .grammar else diag.status, "{s}: {s}", .{ tag.place, text });
+    return diag.fail(if (is_wrong) .grammar else diag.status, "{s}: {s}", .{ place, text });
 }
 
 fn compileRegex(

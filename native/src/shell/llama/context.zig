@@ -2,7 +2,9 @@
 
 const std = @import("std");
 const ArrayList = @import("engine").array_list.ArrayList;
-const GrammarCache = @import("grammar_cache.zig").GrammarCache;
+const RecognizerCache = @import("../compile/recognizer_cache.zig").RecognizerCache;
+const compile = @import("../compile/compile.zig");
+const payload = @import("../compile/payload.zig");
 const Model = @import("model.zig").Model;
 const embedder_module = @import("embedder.zig");
 const Embedder = embedder_module.Embedder;
@@ -13,6 +15,8 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const vocabulary = @import("engine").vocabulary;
 const Vocabulary = vocabulary.Vocabulary;
+const TokenTrie = @import("engine").trie.TokenTrie;
+const PartedTrie = @import("engine").parted_trie.PartedTrie;
 const file = @import("engine").file;
 const Mutex = @import("engine").mutex.Mutex;
 const Recognizer = @import("engine").recognizer.Recognizer;
@@ -36,7 +40,10 @@ pub const Context = struct {
     fingerprint: ?u64 = null,
     /// For grammars of streams: special tokens are text, as llama.cpp's grammars take them. Made for the first one.
     text_vocabulary: ?*Vocabulary = null,
-    grammars: GrammarCache = .{},
+    grammars: RecognizerCache = .{},
+    /// For payloads with parts. Made for the first one.
+    named_vocabulary: ?*Vocabulary = null,
+    parts: RecognizerCache = .{},
 
     /// Loads a GGUF file, or the first one, by name, under `text/` of a folder. Finds libllama if none is bound
     /// yet. The caller owns one reference.
@@ -61,6 +68,8 @@ pub const Context = struct {
         if (context.references.fetchSub(1, .acq_rel) != 1) return;
         context.grammars.deinit();
         if (context.text_vocabulary) |v| v.release();
+        context.parts.deinit();
+        if (context.named_vocabulary) |v| v.release();
         if (context.drafter) |drafter| drafter.release();
         if (context.embedder) |embedder| embedder.deinit();
         context.model.release();
@@ -111,7 +120,17 @@ pub const Context = struct {
 
     /// A GBNF grammar with a rule `root`, as llama.cpp takes it. The caller owns one reference. Safe from any thread.
     pub fn grammarOf(context: *Context, gbnf: []const u8, d: *Diagnostic) diagnostic.Error!*Recognizer {
-        return context.grammars.get(try context.textVocabulary(d), gbnf, d);
+        if (context.grammars.get(gbnf)) |found| return found;
+        const kept = try context.keptVocabulary(&context.text_vocabulary, .text, d);
+        const made = try compile.compile(gpa, kept, .{ .gbnf = .{ .text = gbnf, .options = .{} } }, .{}, d);
+        errdefer made.release();
+        context.grammars.put(gbnf, made) catch return d.outOfMemory();
+        return made;
+    }
+
+    /// A payload whose trie has parts, with these. The caller owns one reference. Safe from any thread.
+    pub fn addParts(context: *Context, trie: *TokenTrie, d: *Diagnostic) diagnostic.Error!*PartedTrie {
+        return payload.addParts(gpa, try context.keptVocabulary(&context.named_vocabulary, .named, d), trie, &context.parts, d);
     }
 
     /// What the model's tokens spell, for payloads. Lends the context.
@@ -119,17 +138,20 @@ pub const Context = struct {
         return .{ .pointer = context, .append = appendForSpelling, .fingerprint = fingerprintOf, .identity = context.model.identity };
     }
 
-    fn textVocabulary(context: *Context, d: *Diagnostic) diagnostic.Error!*const Vocabulary {
+    /// What special tokens are.
+    const Special = enum { named, text };
+
+    fn keptVocabulary(context: *Context, kept: *?*Vocabulary, special: Special, d: *Diagnostic) diagnostic.Error!*const Vocabulary {
         context.mutex.lock();
         defer context.mutex.unlock();
-        if (context.text_vocabulary == null) context.text_vocabulary = context.copyVocabulary(.text, d) catch |e| switch (e) {
+        if (kept.* == null) kept.* = context.copyVocabulary(special, d) catch |e| switch (e) {
             error.OutOfMemory => return d.outOfMemory(),
             error.Failed => return error.Failed,
         };
-        return context.text_vocabulary.?;
+        return kept.*.?;
     }
 
-    fn copyVocabulary(context: *const Context, special: enum { named, text }, d: *Diagnostic) error{ OutOfMemory, Failed }!*Vocabulary {
+    fn copyVocabulary(context: *const Context, special: Special, d: *Diagnostic) error{ OutOfMemory, Failed }!*Vocabulary {
         const model = context.model;
         const offsets = try gpa.alloc(u64, model.n_tokens + 1);
         defer gpa.free(offsets);

@@ -72,6 +72,12 @@ pub const GuideSampler = struct {
     fn guideOfPayload(s: *GuideSampler, payload: []const u8, d: *Diagnostic) Error!Guide {
         const trie = try compilePayload(gpa, payload, .{ .n_tokens = s.n_tokens, .spelling = null }, d);
         defer trie.release();
+        if (trie.parts.len > 0) return d.fail(
+            .invalid_arg,
+            "descriptors[{d}]: a sampler of a payload knows no bytes, which a language needs: make a constraint of the payload, " ++
+                "and a sampler of that",
+            .{trie.parts[0].descriptor},
+        );
         return s.guideOf(.{ .token_trie = trie }, .{}, d);
     }
 

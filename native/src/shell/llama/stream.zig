@@ -322,7 +322,10 @@ pub const Stream = struct {
             .spelling = s.context.spelling(),
         }, &s.diag);
         defer trie.release();
-        try s.constrainBy(.{ .token_trie = trie }, mode, .{});
+        if (trie.parts.len == 0) return s.constrainBy(.{ .token_trie = trie }, mode, .{});
+        const parted = try s.context.addParts(trie, &s.diag);
+        defer parted.release();
+        return s.constrainBy(.{ .parted_trie = parted }, mode, .{});
     }
 
     /// Constrains the stream by a compiled constraint, which it retains. If it fails, nothing has changed.

@@ -1,5 +1,5 @@
 //! What a descriptor of tags says, in JSON or MessagePack: its own keys, and those of XGrammar's structural tags as far
-//! as they mean the same (native/TAGS.md).
+//! as they mean the same (native/TAGS.md). A descriptor of a payload gives a language by the same keys.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -92,27 +92,31 @@ pub fn parse(
     if (bytes.len > descriptor_bytes_max) {
         return diag.fail(.limit, "{d} bytes of descriptor are more than {d}", .{ bytes.len, descriptor_bytes_max });
     }
-    const is_map = bytes.len > 0 and switch (bytes[0]) {
-        0x80...0x8f, 0xde, 0xdf => true,
-        else => false,
-    };
-    var p: Parser = .{
-        .reader = .init(if (is_map) .msgpack else .json, bytes, depth_max),
-        .arena = arena,
-        .diag = diag,
-        .out = .{ .markers = .{ .arena = arena, .tokens = tokens } },
-    };
-    p.document() catch |e| switch (e) {
-        error.OutOfMemory => return error.OutOfMemory,
-        error.Failed => return error.Failed,
-        error.TooDeep => return p.fail(.limit, "nested deeper than {d} levels", .{depth_max}),
-        error.Malformed => return diag.fail(
-            .grammar,
-            "byte {d} of the descriptor: {s}",
-            .{ p.reader.in.problem.at, p.reader.in.problem.what },
-        ),
-    };
+    var p: Parser = .init(arena, tokens, bytes, diag);
+    p.document() catch |e| return p.failure(e);
     return p.out;
+}
+
+/// A descriptor of a payload that has a language, and its end tokens.
+pub const Part = struct { tag: Tag, end: []const i32 };
+
+/// Reads what the engine has decoded, which checked all that has nothing to do with the language. `place` is the
+/// descriptor's. Fails with ELIZA_ERR_PAYLOAD or ELIZA_ERR_LIMIT.
+pub fn parsePart(
+    arena: Allocator,
+    tokens: *const Tokens,
+    bytes: []const u8,
+    place: []const u8,
+    diag: *Diagnostic,
+) (Allocator.Error || diagnostic.Error)!Part {
+    var p: Parser = .init(arena, tokens, bytes, diag);
+    p.tag.place = place;
+    p.part() catch |e| {
+        const failed = p.failure(e);
+        if (failed == error.Failed and diag.status == .grammar) diag.status = .payload;
+        return failed;
+    };
+    return .{ .tag = p.tag, .end = p.end.items };
 }
 
 const Parser = struct {
@@ -126,7 +130,40 @@ const Parser = struct {
     rows: ArrayList(Row) = .empty,
     n_tags: usize = 0,
     token: ?u32 = null,
+    /// Of a descriptor of a payload.
+    end: ArrayList(i32) = .empty,
     key: []const u8 = "",
+
+    fn init(arena: Allocator, tokens: *const Tokens, bytes: []const u8, diag: *Diagnostic) Parser {
+        const is_map = bytes.len > 0 and switch (bytes[0]) {
+            0x80...0x8f, 0xde, 0xdf => true,
+            else => false,
+        };
+        return .{
+            .reader = .init(if (is_map) .msgpack else .json, bytes, depth_max),
+            .arena = arena,
+            .diag = diag,
+            .out = .{ .markers = .{ .arena = arena, .tokens = tokens } },
+        };
+    }
+
+    fn failure(p: *Parser, e: Error) (Allocator.Error || diagnostic.Error) {
+        return switch (e) {
+            error.OutOfMemory => error.OutOfMemory,
+            error.Failed => error.Failed,
+            error.TooDeep => p.fail(.limit, "nested deeper than {d} levels", .{depth_max}),
+            error.Malformed => p.diag.fail(
+                .grammar,
+                "byte {d} of the descriptor: {s}",
+                .{ p.reader.in.problem.at, p.reader.in.problem.what },
+            ),
+        };
+    }
+
+    fn part(p: *Parser) Error!void {
+        try p.object(of_part);
+        return p.checkOptions();
+    }
 
     fn document(p: *Parser) Error!void {
         try p.object(top);
@@ -151,17 +188,27 @@ const Parser = struct {
         .{ "at_least_one", readLeastOne },
     };
 
-    const of_tag: []const Member = &.{
-        .{ "begin", readBegin },
-        .{ "end", readEnd },
+    const of_language: []const Member = &.{
         .{ "json_schema", readSchema },
+        .{ "schema_options", readSchemaOptions },
         .{ "regex", readRegex },
         .{ "lark", readLark },
         .{ "gbnf", readGbnf },
         .{ "ebnf", readEbnf },
         .{ "choices", readChoices },
+    };
+
+    /// Of a descriptor of a payload.
+    const of_part: []const Member = of_language ++ .{
+        .{ "path", readNothing },
+        .{ "trigger", readNothing },
+        .{ "end", readEndTokens },
+    };
+
+    const of_tag: []const Member = of_language ++ .{
+        .{ "begin", readBegin },
+        .{ "end", readEnd },
         .{ "token_tree", readTokenTree },
-        .{ "schema_options", readSchemaOptions },
         .{ "style", readStyle },
         .{ "tags", readRow },
         .{ "separator", readSeparator },
@@ -234,14 +281,17 @@ const Parser = struct {
         p.tag = .{ .place = try p.arena.dupe(u8, message.print(&place, "{s}{s}tags[{d}]", .{ within, dot, i })) };
         p.separator = .{};
         try p.object(of_tag);
-        if (p.tag.content != .json_schema and (p.tag.schema_options != null or p.tag.style != null)) {
-            p.key = if (p.tag.style == null) "schema_options" else "style";
-            return p.fail(.grammar, "only a json_schema has some", .{});
-        }
+        try p.checkOptions();
         if (p.tag.style) |style| for (style.texts().all()) |one| {
             _ = p.out.markers.ofText(one) catch |e| return p.markerError(e);
         };
         return p.tag;
+    }
+
+    fn checkOptions(p: *Parser) Error!void {
+        if (p.tag.content == .json_schema or p.tag.schema_options == null and p.tag.style == null) return;
+        p.key = if (p.tag.style == null) "schema_options" else "style";
+        return p.fail(.grammar, "only a json_schema has some", .{});
     }
 
     /// Tags within a tag.
@@ -332,6 +382,18 @@ const Parser = struct {
         const ends = try p.listed();
         if (ends.len != 1) return p.fail(.grammar, "a list of {d} end texts is not served", .{ends.len});
         p.tag.end = ends[0];
+    }
+
+    fn readEndTokens(p: *Parser) Error!void {
+        var array: Container = undefined;
+        try p.expect(.array);
+        try p.reader.open(&array, .array);
+        while (try p.reader.more(&array)) try p.end.append(p.arena, @intCast((try p.reader.integer()).value));
+    }
+
+    /// What the engine has read.
+    fn readNothing(p: *Parser) Error!void {
+        _ = try p.value();
     }
 
     fn readSchema(p: *Parser) Error!void {
