@@ -1,5 +1,6 @@
 """Saved files that others have changed, or that several write at a time."""
 
+import itertools
 import struct
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from eliza_inference import Constraint, FileInvalidError, Matcher, Vocabulary
 
-from changed_files import HEADER, constraints, sealed, small_vocabulary
+from changed_files import COUNTED, HEADER, constraints, sealed, small_vocabulary
 
 SCRIPT = Path(__file__).with_name("changed_files.py")
 
@@ -113,11 +114,15 @@ def test_words_are_counted_by_a_file_as_it_was_written(tmp_path: Path) -> None:
     read_words(content, tmp_path / "counted")
 
 
-def test_lexemes_that_may_end_anywhere_are_not_counted(tmp_path: Path) -> None:
+def test_lexemes_that_may_end_anywhere_are_counted_as_in_a_grammar_of_such(tmp_path: Path) -> None:
     content = bytearray(counting_file(tmp_path))
     content[section(content, LEXING)] = struct.pack("<I", ANYWHERE)
-    with pytest.raises(FileInvalidError, match="does not fit together"):
-        read_words(bytes(content), tmp_path / "changed")
+    read_words(bytes(content), tmp_path / "changed")
+    changed = Constraint.open(small_vocabulary(), tmp_path / "changed")
+    expected = Constraint.lark(small_vocabulary(), "%lexing any\n" + COUNTED)
+    for text in map(bytes, itertools.product(b"ab.", repeat=6)):
+        counts = [Matcher(each).validate_tokens(list(text)) for each in (changed, expected)]
+        assert counts[0] == counts[1], text
 
 
 @pytest.mark.parametrize("symbol", range(2, 8))
