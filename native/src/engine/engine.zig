@@ -11,6 +11,7 @@ pub const identity = @import("base/identity.zig");
 pub const number_map = @import("base/number_map.zig");
 pub const shared_cache = @import("base/shared_cache.zig");
 pub const sort = @import("base/sort.zig");
+pub const text_sort = @import("base/text_sort.zig");
 pub const status = @import("base/status.zig");
 pub const texts = @import("base/texts.zig");
 pub const watch = @import("base/watch.zig");

@@ -4,7 +4,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
-const sort = @import("../base/sort.zig").sort;
+const text_sort = @import("../base/text_sort.zig");
 const schema_module = @import("schema.zig");
 const Schema = schema_module.Schema;
 const Bounds = schema_module.Bounds;
@@ -140,8 +140,10 @@ pub const ObjectPlan = struct {
         plan.known = known;
         plan.n_ordered = n_ordered;
         const by_text = try arena.alloc(u32, known.len);
-        for (by_text, 0..) |*i, place| i.* = @intCast(place);
-        sort(u32, by_text, known, isBefore);
+        const texts = try arena.alloc(text_sort.Text, known.len);
+        for (texts, known, 0..) |*text, one, place| text.* = .of(one.spelt, place);
+        try text_sort.sort(arena, texts);
+        for (by_text, texts) |*i, text| i.* = text.place;
         plan.by_text = by_text;
 
         const n_required_from = try arena.alloc(u32, n_ordered + 1);
@@ -165,10 +167,6 @@ pub const ObjectPlan = struct {
             plan.n_required_in_set += 1;
         };
         plan.required_set = set;
-    }
-
-    fn isBefore(known: []const Known, x: u32, y: u32) bool {
-        return std.mem.lessThan(u8, known[x].spelt, known[y].spelt);
     }
 
     /// Of a set of the known keys that come in any order.
@@ -376,9 +374,17 @@ fn membersOf(schema: *const Schema, node: NodeId) ?Atom {
     };
 }
 
+/// Keys that are met here first have numbers in a row, so that one is looked for from where it would be then.
 fn named(schema: *const Schema, atom: Atom, key: ?u32) ?NodeId {
     const wanted = key orelse return null;
-    for (schema.members[atom.named.from..][0..atom.named.len]) |member| if (member.key == wanted) return member.value;
+    const all = schema.members[atom.named.from..][0..atom.named.len];
+    if (all.len == 0) return null;
+    const from = @min(wanted -| all[0].key, all.len - 1);
+    return valueOf(all[from..], wanted) orelse valueOf(all[0..from], wanted);
+}
+
+fn valueOf(members: []const schema_module.Member, wanted: u32) ?NodeId {
+    for (members) |member| if (member.key == wanted) return member.value;
     return null;
 }
 

@@ -3,7 +3,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
-const sort = @import("engine").sort.sort;
+const text_sort = @import("engine").text_sort;
 const Texts = @import("engine").texts.Texts;
 const engine = @import("engine").schema;
 const Schema = engine.Schema;
@@ -75,18 +75,16 @@ pub const Formula = struct {
         return f.add(.{ .number_limit = @intCast(f.limits.items.len - 1) });
     }
 
-    /// Canonical texts in any order, which is changed; the same may come twice.
-    pub fn listed(f: *Formula, texts: [][]const u8) Allocator.Error!NodeId {
-        sort([]const u8, texts, {}, isBefore);
+    /// Canonical texts in any order; the same may come twice.
+    pub fn listed(f: *Formula, texts: []const []const u8) Allocator.Error!NodeId {
+        const sorted = try f.arena.alloc(text_sort.Text, texts.len);
+        for (sorted, texts, 0..) |*one, text, place| one.* = .of(text, place);
+        try text_sort.sort(f.arena, sorted);
         const from: u32 = @intCast(f.values.items.len);
-        for (texts, 0..) |text, i| {
-            if (i == 0 or !std.mem.eql(u8, texts[i - 1], text)) try f.values.append(f.arena, text);
+        for (sorted, 0..) |one, i| {
+            if (i == 0 or !std.mem.eql(u8, sorted[i - 1].text, one.text)) try f.values.append(f.arena, one.text);
         }
         return f.add(.{ .listed = .{ .from = from, .len = @as(u32, @intCast(f.values.items.len)) - from } });
-    }
-
-    fn isBefore(_: void, x: []const u8, y: []const u8) bool {
-        return std.mem.lessThan(u8, x, y);
     }
 
     fn append(comptime T: type, arena: Allocator, to: *ArrayList(T), items: []const T) Allocator.Error!Range {
