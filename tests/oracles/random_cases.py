@@ -145,6 +145,26 @@ def _text(terminals: list[Terminal], rules: list[str], productions: list[Product
     return "\n".join(lines) + "\n"
 
 
+def operators(random: Random) -> tuple[str, list[str]]:
+    """A grammar of operators in one ambiguous rule, whose operands are the rule `atom` that it lacks, with a declared
+    precedence of each. And the operators."""
+    infix = random.sample(["<", "+", "*", "^"], random.randint(2, 3))
+    prefix = random.choice([[], ["-"], infix[:1]])
+    postfix = random.choice([[], [], ["!"]])
+    ranked = [f'"{one}"' for one in infix + postfix] + ["SIGN"] * len(prefix)
+    random.shuffle(ranked)
+    levels: list[list[str]] = []
+    for one in ranked:
+        if not levels or random.random() < 0.7:
+            levels.append([])
+        levels[-1].append(one)
+    alternatives = [f'start "{one}" start' for one in infix] + [f'start "{one}"' for one in postfix]
+    alternatives += [f'"{one}" start %prec SIGN' for one in prefix]
+    alternatives += random.choice([["atom"], ["atom", '"(" start ")"']])
+    declared = [f"%{random.choice(['left', 'right', 'nonassoc', 'nonassoc'])} {' '.join(level)}" for level in levels]
+    return "\n".join([f"start: {' | '.join(alternatives)}", *declared]), sorted({*infix, *prefix, *postfix})
+
+
 def tokens(random: Random, n: int, samples: list[str] | None = None) -> list[bytes]:
     """Pieces of what the terminals are, also with broken characters; a few tokens twice."""
     pieces = [sample.encode() for sample in samples or SAMPLES]

@@ -31,6 +31,8 @@ from oracles.recognizer import Recognizer, of_regex
 
 N_GRAMMARS = 600  # of which about half are LR(1)
 N_REGEXES = 300
+N_PRECEDENCES = 30
+PRECEDENCE_TOKENS = 6
 BLOCK = 50  # cases of one test
 
 MANY_TOKENS_WALKS = 3
@@ -174,6 +176,34 @@ def test_declared_precedence_leaves_the_same_texts() -> None:
     recognizer = recognizer_of(rules + terminals)
     for _ in range(10):
         Walk(declared, recognizer, tokens).at_random(random, 10)
+
+
+@pytest.mark.parametrize("seed", range(N_PRECEDENCES))
+def test_declared_precedence_holds_in_a_grammar_with_conflicts(seed: int) -> None:
+    """Operators by chance: what is read in two ways, and lexemes that end anywhere, leave the texts of LR(1)."""
+    text, operators = random_cases.operators(Random(f"precedence {seed}"))
+    pieces = [b"x", b"(", b")", *(one.encode() for one in operators)]
+    joined = [a + b for a in pieces for b in pieces]
+    tokens = [*pieces, *joined, b"</s>"]
+    vocabulary = Vocabulary(len(tokens), tokens, [0] * (len(tokens) - 1) + [2])
+    plain = Constraint.lark(vocabulary, f'{text}\natom: "x"')
+    assert not [note for note in plain.notes if "byte" not in note]
+    others = [
+        Constraint.lark(vocabulary, f'{text}\natom: first | second\nfirst: "x"\nsecond: "x"'),
+        Constraint.lark(vocabulary, f'%lexing any\n{text}\natom: "x"'),
+    ]
+    paths: list[list[int]] = [[]]
+    for path in paths:
+        matchers = [Matcher(constraint) for constraint in (plain, *others)]
+        for matcher in matchers:
+            assert all(matcher.accept(token) == Step.IN_SPAN for token in path), (text, path)
+        masks = [listed(matcher) for matcher in matchers]
+        assert masks[1:] == masks[:1] * len(others), (text, b"".join(tokens[token] for token in path))
+        for matcher in matchers[1:]:
+            taken = [token for token in range(len(tokens)) if matcher.clone().accept(token) == Step.IN_SPAN]
+            assert taken == [token for token in masks[0] if token != len(tokens) - 1], (text, path)
+        if len(path) < PRECEDENCE_TOKENS:
+            paths += [[*path, token] for token in masks[0] if token < len(pieces)]
 
 
 # ---- By chance -------------------------------------------------------------------------------------------------------

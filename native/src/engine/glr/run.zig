@@ -1,9 +1,9 @@
 //! One computation with a generalised LR parser ("Efficient parsing for natural language", M. Tomita, 1985) and a lexer
 //! that may end a lexeme wherever it matches: the sets of configurations that bytes lead to, each found once.
 //!
-//! No rule of the grammar is empty but the start, and none derives itself alone, so that reductions end. Any
-//! reduction is a step of some derivation, whatever comes next, and lookaheads only keep reductions from being
-//! tried in vain: so stacks may be joined without asking for which lookahead each was reduced.
+//! No rule of the grammar is empty but the start, and none derives itself alone, so that reductions end. As long as
+//! the parser has all its actions, what a reduction leads to shifts nothing but lookaheads of it. Where precedence has
+//! removed some, it may shift more: so stacks are joined by what they may still shift.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -76,6 +76,8 @@ pub const Run = struct {
     /// [stack * width]: the terminals that can be shifted on it.
     viable: ArrayList(u64) = .empty,
     groups: ArrayList(Group) = .empty,
+    /// [i * width]: the terminals that a group shifts, if its state shifts others too.
+    some_shifts: ArrayList(u64) = .empty,
     /// From a node to its stack.
     of_nodes: NumberMap = .{},
     /// From the hash of a node's state and links to the node.
@@ -127,9 +129,10 @@ pub const Run = struct {
     kept: NumberMap = .{},
 
     const Range = struct { from: u32, to: u32 };
-    /// A node and the stacks that reductions of it lead to, by the parser's state.
+    /// A node and the stacks that reductions of it lead to, by the parser's state and what may be shifted on them.
     const Stack = struct { node: u32, groups: Range };
-    const Group = struct { state: u16, node: u32, level: i32 };
+    /// `shifts`: an index of `some_shifts`, or `all_shifts`.
+    const Group = struct { state: u16, node: u32, level: i32, shifts: u32 = all_shifts };
     /// As graph.zig's, with a stack in place of its node. In a part its state is an index of `places`.
     pub const Configuration = struct { state: u32, stack: u32 };
     const Mark = struct { stamp: u32, index: u32 };
@@ -139,6 +142,8 @@ pub const Run = struct {
         below: u32,
         level: i32,
         is_waiting: bool = true,
+        /// As a group's.
+        shifts: u32 = all_shifts,
 
         fn key(pair: Pair) u64 {
             return @as(u64, pair.state) << 32 | pair.below;
@@ -155,6 +160,8 @@ pub const Run = struct {
     const listed_max = 16;
     /// States of the lexer are below it.
     const first_place = graph.first_place;
+    /// In place of an index of `some_shifts`: all that the state shifts.
+    const all_shifts = std.math.maxInt(u32);
     /// In place of an index of `inseparable`: any terminal may begin.
     const unlimited = std.math.maxInt(u32);
     /// In place of a parser's state that a terminal leads to: `below` is the stack, which stays.
@@ -163,8 +170,8 @@ pub const Run = struct {
     /// What is read, and how.
     pub const How = struct { program: *const Program, lexing: Lexing, parts: ?*Parts, limits: *const Limits };
 
-    /// At a position: its configurations are set 1.
-    pub fn init(gpa: Allocator, how: How, pool: *Pool, at: Position) Error!Run {
+    /// At a position: its configurations are set 1. It has many callers, and is long.
+    pub noinline fn init(gpa: Allocator, how: How, pool: *Pool, at: Position) Error!Run {
         var r: Run = .idle(gpa, how);
         errdefer r.deinit();
         try r.begin(pool, at);
@@ -226,9 +233,9 @@ pub const Run = struct {
     }
 
     const lists = .{
-        "levels",   "stacks",        "viable",   "groups", "sets",    "configurations", "inseparable", "pairs", "pair_sets",
-        "frontier", "next_frontier", "arrivals", "found",  "waiting", "marks",          "places",      "ended", "ended_stacks",
-        "around",   "ranges_around", "nodes",    "spent",
+        "levels",   "stacks",        "viable",   "groups", "sets",        "configurations", "inseparable", "pairs", "pair_sets",
+        "frontier", "next_frontier", "arrivals", "found",  "waiting",     "marks",          "places",      "ended", "ended_stacks",
+        "around",   "ranges_around", "nodes",    "spent",  "some_shifts",
     };
     const maps = .{ "of_nodes", "by_links", "by_content", "of_pending", "of_pairs", "by_place", "remembered", "of_around", "kept" };
 
@@ -725,12 +732,12 @@ pub const Run = struct {
             const groups = r.stacks.items[stack].groups;
             try r.pool.watch.steps(1);
             for (r.groups.items[groups.from..groups.to]) |group| {
-                if (r.program.shifts(group.state, rule.begin)) {
+                if (program_module.has(r.shiftsOfGroup(group), rule.begin)) {
                     const over = r.clock +% @as(limits_module.Time, @intCast(rule.tokens));
                     const state = graph.timed(r.program.transition(group.state, rule.begin), over);
                     try r.nodes.append(r.gpa, try r.nodeOf(state, &.{.{ .node = group.node, .level = group.level }}));
                 }
-                if (r.program.shifts(group.state, rule.end)) try r.addEnds(group, rule.end);
+                if (program_module.has(r.shiftsOfGroup(group), rule.end)) try r.addEnds(group, rule.end);
             }
         }
         for (r.nodes.items) |node| {
@@ -880,6 +887,14 @@ pub const Run = struct {
         return r.program.shift_sets[state * r.program.width ..][0..r.program.width];
     }
 
+    inline fn shiftsOfGroup(r: *const Run, group: Group) []const u64 {
+        return if (group.shifts == all_shifts) r.shiftsOf(group.state) else r.someShifts(group.shifts);
+    }
+
+    fn someShifts(r: *const Run, i: usize) []u64 {
+        return r.some_shifts.items[i * r.program.width ..][0..r.program.width];
+    }
+
     fn viableOf(r: *const Run, stack: u32) []const u64 {
         return r.viable.items[stack * r.program.width ..][0..r.program.width];
     }
@@ -905,7 +920,7 @@ pub const Run = struct {
         const groups = r.stacks.items[stack].groups;
         for (groups.from..groups.to) |g| {
             const group = r.groups.items[g];
-            if (!program_module.has(r.shiftsOf(group.state), terminal)) continue;
+            if (!program_module.has(r.shiftsOfGroup(group), terminal)) continue;
             try r.arrivals.append(r.gpa, .{
                 .state = r.program.transition(group.state, terminal),
                 .below = group.node,
@@ -1245,7 +1260,7 @@ pub const Run = struct {
         return n;
     }
 
-    /// Groups the pairs by their states.
+    /// Groups the pairs by their states, and by what is shifted on them.
     fn addStack(r: *Run, node: u32, top: u16, level: i32) Error!u32 {
         const width = r.program.width;
         const stack: u32 = @intCast(r.stacks.items.len);
@@ -1255,16 +1270,20 @@ pub const Run = struct {
             try r.groups.append(r.gpa, .{ .state = top, .node = node, .level = level });
         }
         const viable = r.viable.items[stack * width ..][0..width];
+        const first_shifts = r.some_shifts.items.len / width;
         var shifting: usize = 0;
         for (r.pairs.items, 0..) |pair, i| {
             const shifts = r.shiftsOf(pair.state);
             var any: u64 = 0;
+            var lost: u64 = 0;
             for (viable, shifts, r.pairSet(i)) |*to, shift, set| {
                 any |= shift & set;
+                lost |= shift & ~set;
                 to.* |= shift & set;
             }
             if (any == 0) continue;
             r.pairs.items[shifting] = pair;
+            if (lost != 0) r.pairs.items[shifting].shifts = try r.addSomeShifts(shifts, r.pairSet(i), first_shifts);
             shifting += 1;
         }
         try r.countSorted(r.pairs.items.len);
@@ -1272,23 +1291,39 @@ pub const Run = struct {
         var i: usize = 0;
         while (i < shifting) {
             const state = r.pairs.items[i].state;
+            const shifts = r.pairs.items[i].shifts;
             r.frontier.clearRetainingCapacity();
-            while (i < shifting and r.pairs.items[i].state == state) : (i += 1) {
+            while (i < shifting and r.pairs.items[i].state == state and r.pairs.items[i].shifts == shifts) : (i += 1) {
                 const pair = r.pairs.items[i];
                 try r.frontier.append(r.gpa, .{ .node = pair.below, .level = r.levelBelow(pair.below, pair.level) });
             }
             try r.countSorted(r.frontier.items.len);
             unique(&r.frontier);
             const joined = try r.nodeOf(state, r.frontier.items);
-            try r.groups.append(r.gpa, .{ .state = state, .node = joined, .level = r.levelOfFound(joined) });
+            try r.groups.append(r.gpa, .{ .state = state, .node = joined, .level = r.levelOfFound(joined), .shifts = shifts });
         }
         try r.stacks.append(r.gpa, .{ .node = node, .groups = .{ .from = from, .to = @intCast(r.groups.items.len) } });
         try r.of_nodes.put(r.gpa, node, stack);
         return stack;
     }
 
+    /// The index of what is in both sets; those from `first` on are searched.
+    noinline fn addSomeShifts(r: *Run, shifts: []const u64, lookaheads_left: []const u64, first: usize) Error!u32 {
+        const width = r.program.width;
+        const end_of_known = r.some_shifts.items.len / width;
+        for (shifts, lookaheads_left) |shift, left| try r.some_shifts.append(r.gpa, shift & left);
+        for (first..end_of_known) |known| {
+            try r.pool.watch.steps(1);
+            if (!std.mem.eql(u64, r.someShifts(known), r.someShifts(end_of_known))) continue;
+            r.some_shifts.shrinkRetainingCapacity(end_of_known * width);
+            return @intCast(known);
+        }
+        return @intCast(end_of_known);
+    }
+
     fn pairBefore(_: void, a: Pair, b: Pair) bool {
-        return if (a.state != b.state) a.state < b.state else a.below < b.below;
+        if (a.state != b.state) return a.state < b.state;
+        return if (a.shifts != b.shifts) a.shifts < b.shifts else a.below < b.below;
     }
 };
 
