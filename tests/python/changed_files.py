@@ -90,6 +90,7 @@ EMPTY = 'start: a b c\na: \nb: | "x" b\nc: a | "(" start ")" a\n'
 AMBIGUOUS = 'start: e\ne: e "+" e | e e | "a" | "(" e ")"\n'
 PARTS = 'start: "a" doc "b" | "ab"\ndoc: %json {"type": "array", "items": {"type": "integer"}}\n'
 COUNTED = 'start: word "." start?\nword[max_tokens=2]: /[a-z]+/\n'
+CUT_OFF = 'start: words "." start?\nwords[max_tokens=3]: (/[a-z]+/ "-")+\n'
 TAGS = '{"tags": [{"begin": "<a>", "regex": "[a-z]+", "end": "</a>"}]}'
 SCHEMA = '{"type": "object", "properties": {"a": {"type": "string", "maxLength": 3}, "b": {"enum": [1, true]}}}'
 
@@ -104,6 +105,7 @@ def constraints(vocabulary: Vocabulary) -> dict[str, Constraint]:
         "named tokens": Constraint.gbnf(vocabulary, 'root ::= <[130]> | !<[131]> root | "a" root'),
         "parts": Constraint.lark(vocabulary, PARTS),
         "counted": Constraint.lark(vocabulary, COUNTED),
+        "cut off": Constraint.lark(vocabulary, CUT_OFF),
         "schema": Constraint.json_schema(vocabulary, SCHEMA),
         "tags": Constraint.tags(vocabulary, TAGS),
     }

@@ -26,7 +26,7 @@ def test_whatever_a_file_says_nothing_crashes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["choices", "regex", "grammar", "ambiguous", "named tokens", "counted", "schema", "tags"]
+    "name", ["choices", "regex", "grammar", "ambiguous", "named tokens", "counted", "cut off", "schema", "tags"]
 )
 @pytest.mark.parametrize("how", [{}, {"trusted": True}, {"copy": True}, {"trusted": True, "copy": True}])
 def test_a_sound_file_opens_in_each_way(tmp_path: Path, name: str, how: dict[str, Any]) -> None:

@@ -308,8 +308,9 @@ pub const Ambiguous = struct {
     }
 
     pub fn isSound(a: *const Ambiguous, context: *const MaskContext) Allocator.Error!bool {
-        if (!a.named.isSound(context.tokens.n) or !a.limits.isSound(&a.program)) return false;
-        return !check.hasEmptyReductions(&a.program) and try check.isSound(context.gpa, &a.program);
+        if (!a.named.isSound(context.tokens.n) or check.hasEmptyReductions(&a.program)) return false;
+        // What follows reads the program.
+        return try check.isSound(context.gpa, &a.program) and a.limits.isSound(&a.program);
     }
 
     pub fn limitKept(a: *Ambiguous, bytes_max: usize) void {
