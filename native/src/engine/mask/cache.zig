@@ -83,10 +83,10 @@ pub const MaskCache = struct {
     /// are needed. Lent as long as the cache lives.
     pub inline fn get(c: *const MaskCache, key: anytype) ?*const Mask {
         const slots = c.slots.load(.acquire) orelse return null;
-        var value: Value = .root;
+        var value = slots.probe(Slots.keyOf(.root, key.next())) orelse return null;
         while (true) {
-            value = slots.get(value, key.next()) orelse return null;
             if (value.mask()) |mask| return mask;
+            value = slots.get(value, key.next()) orelse return null;
         }
     }
 
@@ -236,6 +236,10 @@ const Slots = struct {
     inline fn getKey(slots: *const Slots, wanted: u64) ?Value {
         const first = &slots.all[slots.home(wanted)];
         if (first.key.load(.acquire) == wanted) return .{ .bits = first.value.load(.monotonic) };
+        return slots.probe(wanted);
+    }
+
+    inline fn probe(slots: *const Slots, wanted: u64) ?Value {
         var i = slots.start(wanted);
         while (true) : (i = (i + 1) & (slots.all.len - 1)) {
             const key = slots.all[i].key.load(.acquire);
@@ -250,7 +254,7 @@ const Slots = struct {
 
     fn putKey(slots: *Slots, key: u64, value: u64) void {
         std.debug.assert(slots.hasRoom(1));
-        var i = slots.home(key);
+        var i = if (isOfRoot(key)) slots.start(key) else slots.home(key);
         if (slots.all[i].key.load(.monotonic) != 0) i = slots.start(key);
         while (slots.all[i].key.load(.monotonic) != 0) i = (i + 1) & (slots.all.len - 1);
         slots.all[i].value.store(value, .monotonic);
@@ -262,6 +266,11 @@ const Slots = struct {
     inline fn keyOf(node: Value, state: u32) u64 {
         std.debug.assert(node.mask() == null and state <= std.math.maxInt(u31));
         return node.bits << 31 | state;
+    }
+
+    /// The root has too many for one of them to lie at a home.
+    inline fn isOfRoot(key: u64) bool {
+        return key >> 31 == Value.root.bits;
     }
 
     /// The node's bits, which are odd: what does not lie at its home is found between those that do.
