@@ -3,7 +3,17 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Constraint, Model, StopReason, type Stream, type StreamOptions, type TokenTreePayload } from "../src";
+import {
+  Constraint,
+  Model,
+  type NativeVerifierEvent,
+  StopReason,
+  type Stream,
+  type StreamOptions,
+  type TokenTreePayload,
+  type Vocabulary,
+  loadElizaInferenceFfi,
+} from "../src";
 import { type Failure, type Octets, camelCase, expectFailure, octets } from "./conformance-steps";
 import { libraryWithLlama, modelPath } from "./support";
 
@@ -18,6 +28,14 @@ interface ConstraintData {
   tree?: { path: string; leaves: string[]; trigger?: string[]; end?: string[] }[];
   regex?: string;
   grammar?: string;
+  mask_ms_max?: number;
+}
+
+/** What the verifier is told of a draft. */
+interface Draft {
+  accepted: string[];
+  rejected?: number[];
+  corrected: string[];
 }
 
 interface Inside {
@@ -35,7 +53,11 @@ interface Step {
   max_tokens?: number;
   max_text_bytes?: number;
   inside?: Inside;
+  drafts?: Draft[];
   constraint?: ConstraintData;
+  mode?: number;
+  calls?: Step[];
+  step?: Step;
   path?: string;
   result?: string;
   end?: string[];
@@ -54,12 +76,20 @@ const files = readdirSync(folder);
 const scratch = mkdtempSync(join(tmpdir(), "conformance-"));
 const before = process.cwd();
 let model: Model;
+/** For vocabularies with a tokenizer of a case. */
+let other: Model;
+let told: NativeVerifierEvent[] = [];
+let watch: { close(): void };
 
 beforeAll(() => {
   process.chdir(scratch); // for slots and copies
-  model = new Model(modelPath, { library: libraryWithLlama() });
+  const library = libraryWithLlama();
+  [model, other] = [new Model(modelPath, { library }), new Model(modelPath, { library })];
+  watch = loadElizaInferenceFfi(library.path).setVerifierCallback(BigInt(model.handle), (event) => told.push(event));
 });
 afterAll(() => {
+  watch.close();
+  other.close();
   model.close();
   process.chdir(before);
   rmSync(scratch, { recursive: true });
@@ -119,10 +149,16 @@ function tokensOf(text: string): number[] {
   return model.tokenize(text, { parseSpecial: true });
 }
 
-function constraintOf({ tree, regex, grammar }: ConstraintData): TokenTreePayload | Constraint {
-  if (regex !== undefined) return Constraint.regex(model.vocabulary, regex);
-  if (grammar !== undefined) return Constraint.lark(model.vocabulary, grammar);
-  const descriptors = tree!.map(({ path, leaves, trigger, end }) => ({
+function recognizerOf(vocabulary: Vocabulary, { regex, grammar, mask_ms_max }: ConstraintData): Constraint {
+  const budget = mask_ms_max === undefined ? {} : { maskMsMax: mask_ms_max };
+  return regex === undefined
+    ? Constraint.lark(vocabulary, grammar!, { budget })
+    : Constraint.regex(vocabulary, regex, { budget });
+}
+
+function constraintOf(data: ConstraintData): TokenTreePayload | Constraint {
+  if (!data.tree) return recognizerOf(model.vocabulary, data);
+  const descriptors = data.tree.map(({ path, leaves, trigger, end }) => ({
     path,
     leaves: leaves.map((name) => ({ name, tokens: tokensOf(name) })),
     ...(trigger && { trigger: trigger.map(tokensOf) }),
@@ -141,8 +177,9 @@ const verbs: Record<string, (stream: Stream, step: Step) => void> = {
     if (expected.tokens) expect(pieces).toEqual(expected.tokens.map((piece) => Buffer.from(octets(piece as Octets))));
     expect({ text, done }).toEqual({ text: (expected.text as string) ?? text, done: expected.done ?? done });
   },
-  generate: (stream, { max_tokens: maxTokens, text, inside }) => {
+  generate: (stream, { max_tokens: maxTokens, text, inside, drafts }) => {
     let received = 0;
+    told = [];
     const generated = stream.generate(
       () => {
         received++;
@@ -154,13 +191,15 @@ const verbs: Record<string, (stream: Stream, step: Step) => void> = {
     );
     if (text !== undefined) expect(generated).toBe(text as string);
     if (inside) expect(received).toBeGreaterThanOrEqual(inside.token);
+    if (drafts) expect(told.map(draftOf)).toEqual(drafts);
   },
+  reenter,
   choose: (stream, { constraint, path, result }) =>
     expect(stream.choose(constraintOf(constraint!), { path })).toBe(result!),
-  constrain: (stream, { constraint, end, span_timeout: spanTimeout, prefill }) => {
+  constrain: (stream, { constraint, mode, end, span_timeout: spanTimeout, prefill }) => {
     const made = constraintOf(constraint!);
-    if (!(made instanceof Constraint)) return stream.setTokenTrie(made);
-    stream.setConstraint(made, undefined, { end: end?.flatMap(tokensOf), spanTimeout, prefill });
+    if (!(made instanceof Constraint)) return stream.setTokenTrie(made, mode);
+    stream.setConstraint(made, mode, { end: end?.flatMap(tokensOf), spanTimeout, prefill });
   },
   clear: (stream) => stream.clearConstraint(),
   cancel: (stream) => stream.cancel(),
@@ -169,11 +208,34 @@ const verbs: Record<string, (stream: Stream, step: Step) => void> = {
   activate: (stream, { path }) => stream.activate(path!),
   save: (stream, { path }) => stream.save(path!),
   restore: (stream, { path }) => stream.restore(path!),
+  set_seed: (stream, { n }) => stream.setSeed(n!),
   set_sampling: (stream, { temperature }) => stream.setSampling({ temperature }),
   set_stop_at_span_end: (stream, { on }) => stream.setStopAtSpanEnd(on!),
   set_span_timeout: (stream, { n }) => stream.setSpanTimeout(n!),
   set_time_budget_ms: (stream, { n }) => stream.setTimeBudgetMs(n!),
 };
+
+function draftOf({ acceptedTokenIds, rejectedFrom, rejectedTo, correctedTokenIds }: NativeVerifierEvent): Draft {
+  const spelt = (tokens: number[]): string[] =>
+    tokens.map((token) => Buffer.from(model.vocabulary.tokenBytes(token)).toString());
+  return {
+    accepted: spelt(acceptedTokenIds),
+    corrected: spelt(correctedTokenIds),
+    ...(rejectedFrom >= 0 && { rejected: [rejectedFrom, rejectedTo] }),
+  };
+}
+
+function reenter(stream: Stream, { constraint, calls = [], step }: Step): void {
+  let nAsked = 0;
+  other.vocabulary.setTokenizer((text) => {
+    for (const call of calls) runStep(stream, call);
+    nAsked++;
+    return tokensOf(new TextDecoder().decode(text));
+  });
+  stream.setConstraint(recognizerOf(other.vocabulary, constraint!));
+  runStep(stream, step!);
+  expect(nAsked).toBeGreaterThan(0);
+}
 
 function prefill(stream: Stream, { text, tokens, healed }: Step): void {
   if (tokens) stream.prefill(tokens as number[]);

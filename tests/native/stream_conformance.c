@@ -26,6 +26,16 @@ static void expect_octets(const char *what, const char *actual, size_t length, c
     free(found.bytes);
 }
 
+static void expect_tokens(const char *what, const int *tokens, size_t n, const json *pieces) {
+    expect_number(what, (long long)n, (long long)pieces->length);
+    for (size_t i = 0; i < n && i < pieces->length; i++) {
+        const uint8_t *bytes = NULL;
+        size_t length = 0;
+        eliza_inference_vocab_token(vocabulary, tokens[i], &bytes, &length, NULL);
+        expect_octets(what, (const char *)bytes, length, &pieces->items[i]);
+    }
+}
+
 static eliza_llm_stream_stats_t stats_of_stream(void) {
     eliza_llm_stream_stats_t stats = {.struct_size = sizeof stats};
     expect_number("stats", eliza_inference_llm_stream_stats(stream, &stats), ELIZA_OK);
@@ -101,7 +111,7 @@ static void append_descriptor(buffer *out, const json *data) {
     append_string(out, "}");
 }
 
-static int constrain_by_tree(const json *descriptors) {
+static int constrain_by_tree(const json *descriptors, int mode) {
     buffer payload = {0};
     append_string(&payload, "{\"modelId\":\"\",\"descriptors\":[");
     for (size_t i = 0; i < descriptors->length; i++) {
@@ -109,19 +119,26 @@ static int constrain_by_tree(const json *descriptors) {
         append_descriptor(&payload, &descriptors->items[i]);
     }
     append_string(&payload, "]}");
-    int status = eliza_inference_set_token_trie(stream, payload.bytes, payload.length, ELIZA_MODE_GREEDY);
+    int status = eliza_inference_set_token_trie(stream, payload.bytes, payload.length, mode);
     free(payload.bytes);
     return status;
 }
 
+static eliza_constraint *recognizer_of(const eliza_vocab *vocab, const json *data) {
+    const json *regex = json_get(data, "regex"), *grammar = json_get(data, "grammar");
+    eliza_compile_config_t config = {.struct_size = sizeof config, .mask_ms_max = (uint64_t)json_integer(data, "mask_ms_max", 0)};
+    eliza_constraint *made = NULL;
+    int status = regex ? eliza_inference_constraint_create_regex(vocab, regex->text, regex->length, 0, &config, &made, NULL)
+                       : eliza_inference_constraint_create_lark(vocab, grammar->text, grammar->length, &config, &made, NULL);
+    expect_number("create", status, ELIZA_OK);
+    return made;
+}
+
 static int run_constrain(const json *step) {
     const json *data = json_get(step, "constraint"), *tree = json_get(data, "tree");
-    if (tree) return constrain_by_tree(tree);
-    const json *regex = json_get(data, "regex"), *grammar = json_get(data, "grammar");
-    eliza_constraint *made = NULL;
-    int status = regex ? eliza_inference_constraint_create_regex(vocabulary, regex->text, regex->length, 0, NULL, &made, NULL)
-                       : eliza_inference_constraint_create_lark(vocabulary, grammar->text, grammar->length, NULL, &made, NULL);
-    expect_number("create", status, ELIZA_OK);
+    const int mode = (int)json_integer(step, "mode", ELIZA_MODE_GREEDY);
+    if (tree) return constrain_by_tree(tree, mode);
+    eliza_constraint *made = recognizer_of(vocabulary, data);
     const json *end = json_get(step, "end"), *prefill = json_get(step, "prefill");
     ids_of end_ids = ids_of_texts(end);
     eliza_span_config_t config = {.struct_size = sizeof config,
@@ -130,7 +147,7 @@ static int run_constrain(const json *step) {
                                   .n_end = end_ids.n,
                                   .prefill = prefill ? (const uint8_t *)prefill->text : NULL,
                                   .prefill_len = prefill ? prefill->length : 0};
-    status = eliza_inference_set_constraint(stream, made, ELIZA_MODE_GREEDY, &config);
+    int status = eliza_inference_set_constraint(stream, made, mode, &config);
     eliza_inference_constraint_free(made);
     free(end_ids.ids);
     return status;
@@ -178,13 +195,7 @@ static int run_next(const json *step) {
                                                  (size_t)json_integer(step, "max_text_bytes", 1024), NULL, NULL, NULL);
     if (status < 0) return status;
     const json *pieces = json_get(step, "tokens"), *expected = json_get(step, "text"), *done = json_get(step, "done");
-    if (pieces) expect_number("tokens", (long long)n, (long long)pieces->length);
-    for (size_t i = 0; pieces && i < n && i < pieces->length; i++) {
-        const uint8_t *bytes = NULL;
-        size_t length = 0;
-        eliza_inference_vocab_token(vocabulary, tokens[i], &bytes, &length, NULL);
-        expect_octets("token", (const char *)bytes, length, &pieces->items[i]);
-    }
+    if (pieces) expect_tokens("tokens", tokens, n, pieces);
     if (expected) expect_text("text", text, expected->text);
     if (done) expect_number("done", status, done->integer);
     return ELIZA_OK;
@@ -206,14 +217,32 @@ static int on_token(int32_t token, const char *text, void *user_data) {
     return json_get(state->inside, "stop") != NULL;
 }
 
+/* What the running step says of drafts, NULL if nothing; and of how many the verifier was told. */
+static const json *drafts;
+static size_t n_drafts;
+
+static void on_draft(const EliVerifierEvent *event, void *user_data) {
+    (void)user_data;
+    if (!drafts || n_drafts++ >= drafts->length) return;
+    const json *expected = &drafts->items[n_drafts - 1], *rejected = json_get(expected, "rejected");
+    expect_tokens("accepted", event->accepted_token_ids, event->n_accepted, json_get(expected, "accepted"));
+    expect_number("rejected from", event->rejected_from, rejected ? rejected->items[0].integer : -1);
+    expect_number("rejected to", event->rejected_to, rejected ? rejected->items[1].integer : -1);
+    expect_tokens("corrected", event->corrected_token_ids, event->n_corrected, json_get(expected, "corrected"));
+}
+
 static int run_generate(const json *step) {
     callback_state state = {.inside = json_get(step, "inside")};
+    drafts = json_get(step, "drafts");
+    n_drafts = 0;
     int32_t max_tokens = (int32_t)json_integer(step, "max_tokens", 0);
     append(&state.text, "", 0);
     int status = eliza_inference_llm_stream_generate(stream, max_tokens, on_token, &state, NULL);
     const json *text = json_get(step, "text");
     if (status >= 0 && text) expect_octets("text", state.text.bytes, state.text.length, text);
     if (state.inside) expect_number("called so often", state.n >= json_integer(state.inside, "token", 0), 1);
+    if (drafts) expect_number("drafts", (long long)n_drafts, (long long)drafts->length);
+    drafts = NULL;
     free(state.text.bytes);
     return status;
 }
@@ -235,6 +264,37 @@ static int run_choose(const json *step) {
     eliza_inference_llm_stream_set_stop_at_span_end(stream, 0);
     eliza_inference_clear_constraint(stream);
     free(state.text.bytes);
+    return status;
+}
+
+typedef struct {
+    const json *calls;
+    size_t n_asked;
+} busy_tokenizer;
+
+static int32_t spell(const uint8_t *text, size_t length, int32_t *out, size_t cap, void *user_data) {
+    busy_tokenizer *tokenizer = user_data;
+    for (size_t i = 0; i < tokenizer->calls->length; i++) run_step(&tokenizer->calls->items[i]);
+    tokenizer->n_asked++;
+    ids_of tokens = {NULL, 0};
+    append_text(&tokens, (const char *)text, length, 0);
+    for (size_t i = 0; i < tokens.n && i < cap; i++) out[i] = tokens.ids[i];
+    free(tokens.ids);
+    return (int32_t)tokens.n;
+}
+
+static int run_reenter(const json *step) {
+    busy_tokenizer tokenizer = {json_get(step, "calls"), 0};
+    eliza_vocab *asking = NULL;
+    expect_number("vocabulary", eliza_inference_vocab_from_context(context, &asking, NULL), ELIZA_OK);
+    expect_number("tokenizer", eliza_inference_vocab_set_tokenizer(asking, spell, &tokenizer), ELIZA_OK);
+    eliza_constraint *made = recognizer_of(asking, json_get(step, "constraint"));
+    int status = eliza_inference_set_constraint(stream, made, ELIZA_MODE_GREEDY, NULL);
+    if (status == ELIZA_OK) run_step(json_get(step, "step"));
+    expect_number("the tokenizer was asked", tokenizer.n_asked > 0, 1);
+    eliza_inference_vocab_set_tokenizer(asking, NULL, NULL);
+    eliza_inference_constraint_free(made);
+    eliza_inference_vocab_free(asking);
     return status;
 }
 
@@ -273,6 +333,10 @@ static int run_restore(const json *step) {
     return eliza_inference_llm_stream_restore_slot(stream, json_get(step, "path")->text, NULL);
 }
 
+static int run_set_seed(const json *step) {
+    return eliza_inference_llm_stream_set_seed(stream, (uint64_t)json_integer(step, "n", 0));
+}
+
 static int run_set_sampling(const json *step) {
     eliza_sampling_t sampling = {sizeof sampling, ELIZA_MODE_GREEDY, (float)json_get(step, "temperature")->number, 1};
     return eliza_inference_llm_stream_set_sampling(stream, &sampling);
@@ -298,6 +362,7 @@ static const struct {
     {"next", run_next},
     {"generate", run_generate},
     {"choose", run_choose},
+    {"reenter", run_reenter},
     {"constrain", run_constrain},
     {"clear", run_clear},
     {"cancel", run_cancel},
@@ -306,6 +371,7 @@ static const struct {
     {"activate", run_activate},
     {"save", run_save},
     {"restore", run_restore},
+    {"set_seed", run_set_seed},
     {"set_sampling", run_set_sampling},
     {"set_stop_at_span_end", run_set_stop_at_span_end},
     {"set_span_timeout", run_set_span_timeout},
@@ -450,6 +516,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", message);
         return 1;
     }
+    eliza_inference_set_verifier_callback(context, on_draft, NULL, NULL);
     size_t n_cases = 0;
     for (size_t i = 0; i < stream_files.length; i++) {
         const json *file = &stream_files.items[i], *cases = json_get(file, "cases");
