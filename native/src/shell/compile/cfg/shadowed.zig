@@ -2,6 +2,7 @@
 //! texts. Where words are reserved that is meant; where patterns overlap it seldom is, and is noted.
 
 const std = @import("std");
+const allocPrint = std.fmt.allocPrint;
 const ArrayList = @import("engine").array_list.ArrayList;
 const quoted = @import("engine").diagnostic.quoted;
 const dfa = @import("../regex/dfa.zig");
@@ -56,8 +57,12 @@ pub fn note(ctx: *const Context, grammar: *const Bnf, parser: *const Tables, lex
             n_noted += 1;
             if (n_noted > notes_max) return;
             const place = grammar.terminals[loser].place;
-            const names = .{ place, grammar.terminals[loser].name, quoted(text), grammar.terminals[winner].name };
-            try ctx.append(notes, try std.fmt.allocPrint(ctx.arena, "{f}: {s} is never {f}: that is {s}, wherever it stands", names));
+            const lost = grammar.terminals[loser].name;
+            const won = grammar.terminals[winner].name;
+            try ctx.append(notes, if (std.unicode.utf8ValidateSlice(text))
+                try allocPrint(ctx.arena, "{f}: {s} is never {f}: that is {s}, wherever it stands", .{ place, lost, quoted(text), won })
+            else // such as a token that the grammar names
+                try allocPrint(ctx.arena, "{f}: some of {s} is {s}, wherever it stands", .{ place, lost, won }));
         }
     }
 }
