@@ -89,8 +89,7 @@ fn isNullable(node: *const ast.Node) bool {
             if (isNullable(one)) break true;
         } else false,
         .repeat => |r| r.min == 0 or isNullable(r.node),
-        // Silent bytes may lead from the start to a match without a text.
-        .automaton => |a| a.silent.len > 0 or a.table.matches[dfa.start] != 0,
+        .automaton => |a| a.table.matches[dfa.start] != 0, // without silent bytes: nothing is searched for in these grammars
         .look => unreachable,
     };
 }
