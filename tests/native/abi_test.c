@@ -949,15 +949,20 @@ static void on_draft(const EliVerifierEvent *event, void *user_data) {
     drafts->n++;
     drafts->accepted += event->n_accepted;
     CHECK((event->rejected_from < 0) == (event->rejected_to < 0));
+    size_t end; /* of what was accepted, in the output */
     if (event->rejected_from < 0) {
+        eliza_llm_stream_stats_t stats = {.struct_size = sizeof stats};
+        CHECK_EQUAL(eliza_inference_llm_stream_stats(drafts->stream, &stats), ELIZA_OK);
         CHECK(event->n_accepted > 0 && event->n_corrected == 0);
+        end = (size_t)stats.emitted_tokens;
     } else {
         CHECK(event->rejected_from < event->rejected_to && event->n_corrected <= 1);
         drafts->rejected += (size_t)(event->rejected_to - event->rejected_from);
-        const int32_t *before = drafts->out + event->rejected_from - event->n_accepted;
-        for (size_t i = 0; i < event->n_accepted; i++) CHECK_EQUAL(event->accepted_token_ids[i], before[i]);
         if (event->n_corrected) CHECK_EQUAL(event->corrected_token_ids[0], drafts->out[event->rejected_from]);
+        end = (size_t)event->rejected_from;
     }
+    const int32_t *before = drafts->out + end - event->n_accepted;
+    for (size_t i = 0; i < event->n_accepted; i++) CHECK_EQUAL(event->accepted_token_ids[i], before[i]);
     CHECK_EQUAL(eliza_inference_llm_stream_reset(drafts->stream), ELIZA_ERR_BUSY);
 }
 

@@ -22,6 +22,7 @@ from eliza_inference import (
     Model,
     ModelMismatchError,
     PayloadError,
+    Status,
     TokenSequence,
     TokenTree,
     TokenTreeDescriptor,
@@ -37,6 +38,7 @@ from eliza_inference import (
     set_sampler_trie,
     token_trie_sampler,
 )
+from eliza_inference._library import ffi, lib
 
 from conftest import MODEL_FILE, PROMPT, TESTS
 
@@ -405,6 +407,22 @@ def test_a_sampler_refuses_another_vocabulary(chain: Chain) -> None:
     other = Vocabulary(256, [bytes([byte]) for byte in range(256)])
     with pytest.raises(ModelMismatchError):
         constraint_sampler(chain.vocab, Constraint.regex(other, "a"))
+
+
+def test_what_succeeds_returns_ok(chain: Chain, model: Model) -> None:
+    """As the header says it: C compares with ELIZA_OK, the package asks for what is negative."""
+    sampler = ffi.cast("struct llama_sampler *", chain.sampler(TREE))
+    payload = TREE.to_json().encode()
+    constraint = Constraint.regex(model.vocabulary, "a")
+    state = ffi.new("eliza_span_state_t *", {"struct_size": ffi.sizeof("eliza_span_state_t")})
+    statuses = [
+        lib.eliza_inference_sampler_set_token_trie(sampler, payload, len(payload), Mode.GREEDY, ffi.NULL),
+        lib.eliza_inference_sampler_set_constraint(sampler, constraint._handle, Mode.GREEDY, ffi.NULL, ffi.NULL),
+        lib.eliza_inference_sampler_activate(sampler, b"", 0, ffi.NULL),
+        lib.eliza_inference_sampler_state(sampler, state),
+        lib.eliza_inference_sampler_clear_token_trie(sampler),
+    ]
+    assert statuses == [Status.OK] * len(statuses)
 
 
 def test_what_receives_a_message_cannot_use_the_sampler_that_logs(chain: Chain) -> None:

@@ -53,6 +53,7 @@ test {
     _ = @import("compile/lr/row_displacement.zig");
     _ = @import("compile/lr/graph.zig");
     _ = @import("compile/lr/maximal_munch.zig");
+    _ = @import("compile/lr/tables.zig");
     _ = @import("compile/lr/tables_test.zig");
     _ = @import("compile/schema/compile_test.zig");
     _ = @import("compile/schema/evident_test.zig");

@@ -331,3 +331,26 @@ test "a program is sound, and is not if a transition that a reduction needs is a
     changed.reductions = &.{ brackets.reductions[0], brackets.reductions[1], .{ .symbol = brackets.reductions[2].symbol, .length = 4 } };
     try std.testing.expect(!try isSound(gpa, &changed));
 }
+
+test "a table is not sound if one of its tokens is in no vocabulary, or in two places" {
+    const gpa = std.testing.allocator;
+    const brackets = @import("brackets_test.zig");
+    const f: *brackets.Fixture = try .create(brackets.vocabulary);
+    defer f.destroy();
+    var table = try signature.buildRestart(gpa, f.source(), 0);
+    defer table.deinit(gpa);
+    var tables: Tables = try .init(f.source());
+    defer tables.deinit();
+    try std.testing.expect(tables.isRestart(&table, 0));
+    const ids = try gpa.dupe(i32, table.ids);
+    defer gpa.free(ids);
+    var changed = table;
+    changed.ids = ids;
+    for (ids, 0..) |*id, i| {
+        for ([_]i32{ -1, @intCast(f.source().context.trie.n_tokens), ids[(i + 1) % ids.len] }) |other| {
+            id.* = other;
+            try std.testing.expect(!tables.isRestart(&changed, 0));
+        }
+        id.* = table.ids[i];
+    }
+}

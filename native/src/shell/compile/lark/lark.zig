@@ -494,6 +494,9 @@ test "limits hold in time that is linear in the text" {
     for (0..5000) |i| try chain.writer.print("A{d}: A{d} \"x\"\n", .{ i, i + 1 });
     try chain.writer.writeAll("A5000: \"a\"\n");
     try expectError(.limit, chain.written(), "258:1: the terminal A256 is deeper than 256");
+    const lazy = try std.mem.concat(gpa, u8, &.{ "start: a\na[lazy]: A0", chain.written()["start: A0".len..] });
+    defer gpa.free(lazy);
+    try expectError(.limit, lazy, "258:1: the terminal A255 is deeper than 256");
 
     var many: std.Io.Writer.Allocating = .init(gpa);
     defer many.deinit();

@@ -175,3 +175,16 @@ fn layOut(
         .has_conflicts = has_conflicts,
     };
 }
+
+test "so many terminals, rules and alternatives, and one more" {
+    inline for (.{ "terminals", "rules", "productions" }) |name| for ([_]usize{ numbers_max, numbers_max + 1 }) |n| {
+        var grammar: Bnf = .{ .terminals = &.{}, .rules = &.{}, .productions = &.{}, .start = 0 };
+        const gpa = std.testing.allocator;
+        const list = try gpa.alloc(std.meta.Elem(@FieldType(Bnf, name)), n);
+        defer gpa.free(list);
+        if (comptime std.mem.eql(u8, name, "productions")) @memset(list, .{ .rule = 0, .symbols = &.{} });
+        @field(grammar, name) = list;
+        var diag: Diagnostic = .init();
+        if (n == numbers_max) try checkLimits(&grammar, &diag) else try std.testing.expectError(error.Failed, checkLimits(&grammar, &diag));
+    };
+}
