@@ -318,8 +318,8 @@ const Refinement = struct {
             count.* = total; // where the transitions into the state end; filled backwards
         }
         try m.budget.take((@as(u64, total) + members.len) * Partition.bytes_per_element + @as(u64, total) * 6, m.what, m.diag);
-        r.tails = try filled(u16, arena, total, 0);
-        r.incoming = try filled(u32, arena, total, 0);
+        r.tails = try arena.alloc(u16, total);
+        r.incoming = try arena.alloc(u32, total);
         for (1..by_class.len) |class| by_class[class] += by_class[class - 1];
 
         r.transitions = try .init(arena, total);
