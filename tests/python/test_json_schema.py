@@ -413,6 +413,18 @@ def test_alternatives_deep_within_each_other_are_a_limit(vocabulary: Vocabulary)
         Constraint.json_schema(vocabulary, {"$ref": "#/$defs/0", "$defs": schemas | {"20000": {"type": "null"}}})
 
 
+def test_a_tagged_union_may_have_a_thousand_branches(vocabulary: Vocabulary) -> None:
+    def branch(number: int) -> Json:
+        of = {"kind": {"const": f"k{number}"}, f"of{number}": {"type": "integer"}}
+        return {"properties": of, "required": list(of), "additionalProperties": False}
+
+    schema: Json = {"type": "object", "oneOf": [branch(number) for number in range(1000)]}
+    constraint = Constraint.json_schema(vocabulary, schema, space="compact")
+    assert accepts(constraint, '{"kind":"k999","of999":1}')
+    assert not accepts(constraint, '{"kind":"k999","of998":1}')
+    assert not accepts(constraint, '{"kind":"k1000"}')
+
+
 def test_what_is_saved_needs_no_documents_to_be_opened(vocabulary: Vocabulary, tmp_path: Path) -> None:
     documents: Json = {
         "http://h/a": {"$ref": "b#/$defs/x"},

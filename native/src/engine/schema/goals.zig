@@ -855,13 +855,7 @@ const Facts = struct {
     }
 
     fn typeOf(text: []const u8) u8 {
-        const types: schema_module.Types = switch (text[0]) {
-            'n' => .{ .null = true },
-            't', 'f' => .{ .boolean = true },
-            '"' => .{ .string = true },
-            else => if (std.mem.findScalar(u8, text, '.') == null) .{ .integer = true } else .{ .fraction = true },
-        };
-        return @bitCast(types);
+        return @bitCast(schema_module.Types.of(text));
     }
 
     fn areDisjoint(f: *const Facts, x: *const Kind, y: *const Kind) bool {

@@ -33,6 +33,16 @@ pub const Types = packed struct(u8) {
 
     pub const all: Types = @bitCast(@as(u8, 0x7f));
     pub const number: Types = .{ .integer = true, .fraction = true };
+
+    /// Of a scalar, by its canonical text.
+    pub fn of(text: []const u8) Types {
+        return switch (text[0]) {
+            'n' => .{ .null = true },
+            't', 'f' => .{ .boolean = true },
+            '"' => .{ .string = true },
+            else => if (std.mem.findScalar(u8, text, '.') == null) .{ .integer = true } else .{ .fraction = true },
+        };
+    }
 };
 
 /// In place of an upper bound.

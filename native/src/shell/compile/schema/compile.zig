@@ -21,6 +21,7 @@ const Documents = @import("documents.zig").Documents;
 const Formula = @import("formula.zig").Formula;
 const Dfas = @import("dfas.zig").Dfas;
 const Automata = @import("engine").shared_dfa.Automata;
+const apart = @import("apart.zig");
 const fold = @import("fold.zig").fold;
 const Compiler = @import("compiler.zig").Compiler;
 const Style = @import("../parameters/style.zig").Style;
@@ -150,6 +151,7 @@ pub const Read = struct {
             .root => |folded| folded,
             .cycle => |nodes| return c.failCycle(nodes),
         };
+        try apart.replace(&c.formula);
     }
 
     pub fn deinit(r: *Read) void {

@@ -221,13 +221,34 @@ test "formulas are folded" {
             .schema = "{\"anyOf\":[{\"type\":\"null\"},{\"const\":1}],\"oneOf\":[{\"const\":1},false]}",
             .formula = "all(any(null {1}) {1})",
         },
-        .{ .schema = "{\"oneOf\":[{\"const\":1},{\"const\":2}]}", .formula = "one({1} {2})" },
+        .{ .schema = "{\"oneOf\":[{\"const\":1},{\"minimum\":2}]}", .formula = "one({1} >=2)" },
         .{ .schema = "{\"not\":{\"not\":{\"type\":\"null\"}}}", .formula = "null" },
         .{ .schema = "{\"if\":{\"type\":\"null\"},\"then\":false}", .formula = "if(null) then(false) else(true)" },
         .{ .schema = "{\"if\":true,\"then\":{\"const\":1},\"else\":false}", .formula = "{1}" },
         .{ .schema = "{\"then\":false}", .formula = "true" },
         .{ .schema = "{\"type\":[\"null\",\"boolean\",\"number\",\"string\",\"array\",\"object\"]}", .formula = "true" },
         .{ .schema = "{\"items\":{\"anyOf\":[{\"type\":\"null\"}]}}", .formula = "[..null]" },
+    }) |case| try expectFormula(case);
+}
+
+test "branches that exclude each other are any of them" {
+    for ([_]Case{
+        .{ .schema = "{\"oneOf\":[{\"const\":1},{\"const\":2},{\"type\":\"string\"}]}", .formula = "any({1} {2} string)" },
+        .{ .schema = "{\"oneOf\":[{\"const\":1},{\"enum\":[2,1]}]}", .formula = "one({1} {1,2})" },
+        .{ .schema = "{\"oneOf\":[{\"const\":1},{\"type\":\"integer\"}]}", .formula = "one({1} integer)" },
+    }) |case| try expectFormula(case);
+    const t1 = "{\"required\":[\"t\"],\"properties\":{\"t\":{\"const\":1}}}";
+    const t23 = "{\"required\":[\"t\"],\"properties\":{\"t\":{\"enum\":[2,3]}}}";
+    const perhaps_2 = "{\"properties\":{\"t\":{\"const\":2}}}";
+    const is_1 = "all(has t {t:{1} ..true})";
+    const is_23 = "all(has t {t:{2,3} ..true})";
+    const objects = "{\"type\":\"object\",\"oneOf\":[";
+    for ([_]Case{
+        .{ .schema = objects ++ t1 ++ "," ++ t23 ++ "]}", .formula = "all(object any(" ++ is_1 ++ " " ++ is_23 ++ "))" },
+        .{ .schema = objects ++ t1 ++ "," ++ t1 ++ "]}", .formula = "all(object one(" ++ is_1 ++ " " ++ is_1 ++ "))" },
+        .{ .schema = objects ++ t1 ++ "," ++ perhaps_2 ++ "]}", .formula = "all(object one(" ++ is_1 ++ " {t:{2} ..true}))" },
+        // They say nothing of what is no object.
+        .{ .schema = "{\"oneOf\":[" ++ t1 ++ "," ++ t23 ++ "]}", .formula = "one(" ++ is_1 ++ " " ++ is_23 ++ ")" },
     }) |case| try expectFormula(case);
 }
 

@@ -1,0 +1,204 @@
+//! Finds where the branches of a `oneOf` exclude each other, so that it is what `anyOf` would be: by types, by the
+//! values that they list, or by a tag, which is a member that each requires, with values that no other has.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const Texts = @import("engine").texts.Texts;
+const engine = @import("engine").schema;
+const NodeId = engine.NodeId;
+const Range = engine.Range;
+const Types = engine.Types;
+const Formula = @import("formula.zig").Formula;
+
+/// Nodes and members that are looked at in one schema. What is not seen to be apart by then is told apart later.
+const looks_max = 1 << 20;
+const depth_max = 16;
+/// Members that may be the tag.
+const tags_max = 4;
+
+/// Of a formula that is folded, whose nodes stay where they are.
+pub fn replace(f: *Formula) Allocator.Error!void {
+    var search: Search = .{ .f = f };
+    for (0..f.nodes.items.len) |i| switch (f.nodes.items[i]) {
+        .one => |range| if (try search.areApart(range, .all)) {
+            f.nodes.items[i] = .{ .any = range };
+        },
+        .all => |range| {
+            const types = search.typesWhereAll(range);
+            for (range.from..range.from + range.len) |place| switch (f.nodes.items[f.children.items[place]]) {
+                .one => |of| if (try search.areApart(of, types)) {
+                    f.children.items[place] = try f.add(.{ .any = of });
+                },
+                else => {},
+            };
+        },
+        else => {},
+    };
+}
+
+const Search = struct {
+    f: *const Formula,
+    looks: u32 = 0,
+    /// Of all branches, one behind the other: what holds together in each.
+    parts: ArrayList(NodeId) = .empty,
+    branches: ArrayList(Branch) = .empty,
+
+    const Branch = struct { parts: Range, types: Types, listed: ?Range };
+
+    /// Whether no two branches hold for a value of some types.
+    fn areApart(s: *Search, range: Range, of: Types) Allocator.Error!bool {
+        s.parts.clearRetainingCapacity();
+        s.branches.clearRetainingCapacity();
+        for (s.f.children.items[range.from..][0..range.len]) |child| {
+            if (!try s.addBranch(child)) return false;
+        }
+        var once: u8 = 0; // types by bit: of one branch at least, of two, and of one that lists nothing
+        var twice: u8 = 0;
+        var open: u8 = 0;
+        var values: Texts = .{};
+        var are_different = true;
+        for (s.branches.items) |*branch| {
+            const types = bits(both(branch.types, of));
+            twice |= once & types;
+            once |= types;
+            if (branch.listed) |listed| {
+                are_different = try s.putAll(&values, listed) and are_different;
+            } else open |= types;
+        }
+        const object = bits(.{ .object = true });
+        const together = if (are_different) twice & open else twice;
+        return together == 0 or together == object and try s.isTagged();
+    }
+
+    /// Of values for which all of some nodes hold, as far as these say it themselves.
+    fn typesWhereAll(s: *const Search, range: Range) Types {
+        var types: Types = .all;
+        for (s.f.children.items[range.from..][0..range.len]) |child| switch (s.f.nodes.items[child]) {
+            .types => |one| types = both(types, one),
+            else => {},
+        };
+        return types;
+    }
+
+    /// False if that is more than is looked at.
+    fn addBranch(s: *Search, node: NodeId) Allocator.Error!bool {
+        var branch: Branch = .{ .parts = .{ .from = @intCast(s.parts.items.len) }, .types = .all, .listed = null };
+        if (!try s.addParts(node, 0)) return false;
+        branch.parts.len = @as(u32, @intCast(s.parts.items.len)) - branch.parts.from;
+        for (s.partsOf(&branch)) |part| switch (s.f.nodes.items[part]) {
+            .types => |types| branch.types = both(branch.types, types),
+            .listed => |listed| {
+                branch.types = both(branch.types, s.typesOf(listed));
+                branch.listed = listed;
+            },
+            else => {},
+        };
+        try s.branches.append(s.f.arena, branch);
+        return true;
+    }
+
+    fn addParts(s: *Search, node: NodeId, depth: u32) Allocator.Error!bool {
+        if (depth == depth_max or !s.look(1)) return false;
+        switch (s.f.nodes.items[node]) {
+            .all => |range| for (s.f.children.items[range.from..][0..range.len]) |child| {
+                if (!try s.addParts(child, depth + 1)) return false;
+            },
+            else => try s.parts.append(s.f.arena, node),
+        }
+        return true;
+    }
+
+    fn look(s: *Search, n: usize) bool {
+        s.looks +|= @intCast(n);
+        return s.looks <= looks_max;
+    }
+
+    fn partsOf(s: *const Search, branch: *const Branch) []const NodeId {
+        return s.parts.items[branch.parts.from..][0..branch.parts.len];
+    }
+
+    fn typesOf(s: *const Search, listed: Range) Types {
+        var types: u8 = 0;
+        for (s.f.values.items[listed.from..][0..listed.len]) |text| types |= bits(.of(text));
+        return @bitCast(types);
+    }
+
+    fn both(x: Types, y: Types) Types {
+        return @bitCast(bits(x) & bits(y));
+    }
+
+    fn bits(types: Types) u8 {
+        return @bitCast(types);
+    }
+
+    /// Whether none was there before.
+    fn putAll(s: *const Search, values: *Texts, listed: Range) Allocator.Error!bool {
+        const before = values.count();
+        for (s.f.values.items[listed.from..][0..listed.len]) |text| _ = try values.put(s.f.arena, text);
+        return values.count() - before == listed.len;
+    }
+
+    // ---- Objects
+
+    fn isTagged(s: *Search) Allocator.Error!bool {
+        const first = for (s.branches.items) |*branch| {
+            if (branch.types.object) break branch;
+        } else return false;
+        var n: usize = 0;
+        for (s.partsOf(first)) |part| switch (s.f.nodes.items[part]) {
+            .object_has => |key| {
+                if (s.tagValues(first, key) == null) continue;
+                if (try s.areTaggedBy(key)) return true;
+                n += 1;
+                if (n == tags_max) return false;
+            },
+            else => {},
+        };
+        return false;
+    }
+
+    fn areTaggedBy(s: *Search, key: u32) Allocator.Error!bool {
+        var values: Texts = .{};
+        for (s.branches.items) |*branch| {
+            if (!branch.types.object) continue;
+            const listed = s.tagValues(branch, key) orelse return false;
+            if (!s.requires(branch, key) or !try s.putAll(&values, listed)) return false;
+        }
+        return true;
+    }
+
+    fn requires(s: *Search, branch: *const Branch, key: u32) bool {
+        for (s.partsOf(branch)) |part| switch (s.f.nodes.items[part]) {
+            .object_has => |required| if (required == key) return s.look(branch.parts.len),
+            else => {},
+        };
+        return false;
+    }
+
+    /// What a branch says that the value of a key is one of.
+    fn tagValues(s: *Search, branch: *const Branch, key: u32) ?Range {
+        for (s.partsOf(branch)) |part| switch (s.f.nodes.items[part]) {
+            .object_members => |members| {
+                if (!s.look(members.named.len)) return null;
+                for (s.f.members.items[members.named.from..][0..members.named.len]) |member| {
+                    if (member.key == key) if (s.listedOf(member.value)) |listed| return listed;
+                }
+            },
+            else => {},
+        };
+        return null;
+    }
+
+    fn listedOf(s: *const Search, node: NodeId) ?Range {
+        switch (s.f.nodes.items[node]) {
+            .listed => |listed| return listed,
+            .all => |range| for (s.f.children.items[range.from..][0..range.len]) |child| switch (s.f.nodes.items[child]) {
+                .listed => |listed| return listed,
+                else => {},
+            },
+            else => {},
+        }
+        return null;
+    }
+};
