@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from examples import EXAMPLES, expected_output
 from web.browsers import posted_by
-from web.conftest import BINDING, DENO, ROOT, TOOLS, environment
-
-EXAMPLES = ROOT / "examples"
+from web.conftest import BINDING, DENO, TOOLS, environment
 
 PROGRAM = """
 import { Constraint, ElizaInferenceError, Matcher, Model, Vocabulary } from "eliza-inference";
@@ -99,10 +98,26 @@ def test_the_example_of_a_page_shows_what_may_follow(app: Path, tmp_path: Path) 
     assert posted_by("chromium", folder, "index.html", tmp_path / "profile") == "012"
 
 
-def test_hosts_take_the_processors(app: Path) -> None:
-    """By their types, which do not resolve under nodenext."""
+@pytest.fixture(scope="module")
+def with_hosts(app: Path) -> Path:
+    """The program beside transformers.js and WebLLM."""
     for name in ("@huggingface", "@mlc-ai"):
         (app / "node_modules" / name).symlink_to(TOOLS / name)
+    return app
+
+
+@pytest.mark.parametrize("name", ["transformers_js", "web_llm"])
+def test_the_example_of_a_host_prints_what_it_says(name: str, with_hosts: Path) -> None:
+    script = EXAMPLES / name / "processor.mjs"
+    shutil.copy(script, with_hosts / f"{name}.mjs")
+    result = run([f"{name}.mjs"], with_hosts)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == expected_output(script.read_text("utf-8"))
+
+
+def test_hosts_take_the_processors(with_hosts: Path) -> None:
+    """By their types, which do not resolve under nodenext."""
+    app = with_hosts
     (app / "hosts.ts").write_text(HOSTS, encoding="utf-8")
     options = ["--module", "preserve", "--target", "es2022", "--lib", "es2024,esnext.disposable,dom", "--strict"]
     result = tsc([*options, "--ignoreConfig", "--skipLibCheck", "--noEmit", "--types", "", "hosts.ts"], app)

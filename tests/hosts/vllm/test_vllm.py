@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 from concurrent.futures import wait
@@ -19,6 +20,7 @@ from vllm.sampling_params import SamplingParams, StructuredOutputsParams
 from vllm.v1.request import Request
 from vllm.v1.structured_output import StructuredOutputManager
 
+from examples import EXAMPLES, ROOT, expected_output
 from tiny_tokenizer import tiny_tokenizer
 from walks import EBNF, REGEX, SCHEMA, STRUCTURAL_TAG, Chooser, constraints, direct_mask
 
@@ -244,3 +246,11 @@ def test_the_options_of_the_server(config: SimpleNamespace, manager: Any, tokeni
     assert says(request, tokenizer, '{"a":1}')
     assert not says(request, tokenizer, '{"a": 1}')
     assert not says(request, tokenizer, '{"b":1}')
+
+
+def test_the_example_prints_what_it_says(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    script = EXAMPLES / "vllm" / "backend.py"
+    monkeypatch.chdir(ROOT)
+    capsys.readouterr()
+    runpy.run_path(str(script))
+    assert capsys.readouterr().out == expected_output(script.read_text("utf-8"))
