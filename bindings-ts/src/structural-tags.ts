@@ -71,6 +71,9 @@ const TEXT_KEYS: readonly Key[] = ["excludes", "max_tokens", "max_chars"];
 const SCHEMA_KEYS = ["json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"];
 /** The most tokens that a terminal may have. */
 const MAX_TOKENS = 4095;
+const MAX_WHITESPACE = 255;
+/** With tags within values, which are JSON here. */
+const NESTED_STYLES = new Set(["cohere_xml", "minimax_m3_xml"]);
 
 /** A structural tag, in JSON or as an object; null if it is something else, which the library reads. */
 export function asStructuralTag(given: unknown): Form | null {
@@ -132,7 +135,8 @@ function isFlat(form: Form): boolean {
 function isFlatTag(tag: Form): boolean {
   const { content, end } = tag;
   if (!isObject(content) || !FLAT.has(content.type as string) || (Array.isArray(end) && end.length !== 1)) return false;
-  return content.type !== "any_text" || !TEXT_KEYS.some((key) => isGiven(content[key]));
+  if (content.type === "any_text") return !TEXT_KEYS.some((key) => isGiven(content[key]));
+  return !(isGiven(content.excludes) || content.max_whitespace_cnt || NESTED_STYLES.has(content.style as string));
 }
 
 /** Whether an option says something. */
@@ -146,7 +150,7 @@ function withSchema(part: unknown): unknown {
 }
 
 /** Without the options of contents, which are others in the library's words. */
-function descriptorTag(tag: Form, number: number): object {
+function descriptorTag(tag: Form): object {
   const { content, ...others } = tag as { content: Form };
   const type = content.type;
   if (type === "any_text") return { ...tag, content: without(content, TEXT_KEYS) };
@@ -155,24 +159,16 @@ function descriptorTag(tag: Form, number: number): object {
     ...others,
     json_schema: content.json_schema ?? {},
     style: type === "qwen_xml_parameter" ? "qwen_xml" : content.style || "json",
-    schema_options: schemaOptions(content, `format.tags[${number}].content`),
+    schema_options: {
+      ...(content.any_order ? { order: "any" } : {}),
+      ...(content.max_whitespace_cnt === 0 ? { space: "compact" } : {}),
+    },
     ...without(content, [...SCHEMA_KEYS, "type"]),
   };
 }
 
 function without(form: Form, keys: readonly string[]): Form {
   return Object.fromEntries(Object.entries(form).filter(([key]) => !keys.includes(key)));
-}
-
-function schemaOptions(form: Form, place: string): { order?: string; space?: string } {
-  const space = form.max_whitespace_cnt;
-  for (const [option, value] of [
-    ["max_whitespace_cnt", space === 0 ? null : space],
-    ["excludes", form.excludes],
-  ] as const) {
-    if (isGiven(value)) throw wrong(place, `the option ${option} of a JSON Schema is not served`);
-  }
-  return { ...(form.any_order ? { order: "any" } : {}), ...(space === 0 ? { space: "compact" } : {}) };
 }
 
 // ---- What is written as a grammar
@@ -353,11 +349,18 @@ class Writer {
   }
 
   #jsonSchema(form: Form, style: string): string {
-    const { order, space } = schemaOptions(form, this.#place.join("."));
+    if (NESTED_STYLES.has(style)) {
+      throw this.#wrong(`the style ${style} is not served: in values objects and arrays are tags, too`);
+    }
+    const space = this.#number(form, "max_whitespace_cnt");
+    if (space !== null && (space < 0 || space > MAX_WHITESPACE)) {
+      throw this.#wrong(`max_whitespace_cnt is from 0 to ${MAX_WHITESPACE}, not ${space}`);
+    }
     const guidance = {
-      ...(order ? { order } : {}),
+      ...(form.any_order ? { order: "any" } : {}),
       ...(style === "json" ? {} : { style }),
-      ...(space ? { whitespace_flexible: false } : {}),
+      ...(space === null ? {} : { whitespace_max: space }),
+      ...(isGiven(form.excludes) ? { excludes: form.excludes } : {}),
     };
     let schema = form.json_schema ?? {};
     if (Object.keys(guidance).length > 0 && schema !== false) {

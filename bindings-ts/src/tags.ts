@@ -15,7 +15,15 @@ export interface Tag extends Languages {
   begin: TagMarker;
   end?: TagMarker | undefined;
   /** An object of the schema as parameters between tags like those of XML; by default it is JSON. */
-  style?: "json" | "qwen_xml" | "minimax_xml" | "deepseek_xml" | "deepseek_v4_1_xml" | "glm_xml" | undefined;
+  style?:
+    | "json"
+    | "qwen_xml"
+    | "minimax_xml"
+    | "deepseek_xml"
+    | "deepseek_v4_1_xml"
+    | "glm_xml"
+    | "kimi_k3_xml"
+    | undefined;
   /** Of one descriptor, without a trigger: its tokens follow the token that ends `begin`. */
   token_tree?: TokenTreePayload | undefined;
   /** Instead of a language: one or more parts that follow each other, with `separator` in between. */

@@ -32,6 +32,11 @@ MARKS = {
         f"</{DSML} parameter>",
         rf'\n?<{DSML} parameter name="([\w.-]+)" string="(true|false)">',
     ),
+    "kimi_k3_xml": (
+        ['<|open|>argument key="', '" type="', "string", '"<|sep|>'],
+        "<|close|>argument<|sep|>",
+        r'\n?<\|open\|>argument key="([\w.-]+)" type="(\w+)"<\|sep\|>',
+    ),
 }
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 SPACE = " \n\r\t"
@@ -55,6 +60,8 @@ def read(
         kinds = set(types.get(name, types.get("", ())))
         if style.startswith("deepseek"):
             kinds &= {"string"} if begin[2] == "true" else kinds - {"string"}
+        elif style == "kimi_k3_xml":
+            kinds &= {begin[2]}
         found = _value(text, begin.end(), close, kinds, lines=style == "qwen_xml")
         if found is None:
             return None

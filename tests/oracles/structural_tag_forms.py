@@ -63,6 +63,7 @@ class Forms:
         schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
         before, is_string, is_other, close = STYLES[style]
         for name, value in properties.items():
+            is_other = is_other.replace("TYPE", "number")
             self.texts += [before + name, is_other if "enum" in value else is_string, close, "\n"]
             self.texts += [before + name + (is_other + "12" if "enum" in value else is_string + "ab") + close]
         return {"json_schema": schema, "style": style, "any_order": self.random.random() < 0.5}

@@ -17,7 +17,7 @@ from functools import lru_cache, partial
 from itertools import permutations
 from typing import Any
 
-from oracles.parameters import DSML
+from oracles.parameters import DSML, kind_of
 
 Form = Mapping[str, Any]
 Ends = tuple[frozenset[int], bool]
@@ -30,6 +30,12 @@ STYLES = {
     "glm_xml": ("<arg_key>", "</arg_key>\n<arg_value>", "</arg_key>\n<arg_value>", "</arg_value>"),
     "deepseek_xml": (f'<{DSML}parameter name="', '" string="true">', '" string="false">', f"</{DSML}parameter>"),
     "deepseek_v4_1_xml": (f'<{DSML} parameter name="', '" string="true">', '" string="false">', f"</{DSML} parameter>"),
+    "kimi_k3_xml": (
+        '<|open|>argument key="',
+        '" type="string"<|sep|>',
+        '" type="TYPE"<|sep|>',
+        "<|close|>argument<|sep|>",
+    ),
 }
 """Before a name, behind it if the value is a string, if not, and what closes the value."""
 
@@ -302,9 +308,12 @@ class _Text:
             return here
 
         if "enum" in value:
-            here = self.follow(opened(is_other), line)
-            here = self.follow(here, lambda end: self.listed([json.dumps(one) for one in value["enum"]], end))
-            return self.follow(self.follow(here, line), lambda end: self.letters(close, end))
+            ways = []
+            for one in value["enum"]:
+                here = self.follow(opened(is_other.replace("TYPE", kind_of(one))), line)
+                here = self.follow(here, partial(self.letters, json.dumps(one)))
+                ways.append(self.follow(self.follow(here, line), partial(self.letters, close)))
+            return self.any_of(ways)
         return self.follow(opened(is_string), lambda end: self.string(style, close, end))
 
     def string(self, style: str, close: str, at: int) -> Ends:

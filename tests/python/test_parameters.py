@@ -49,9 +49,17 @@ N_SCHEMAS = 60
 def pieces_of(style: str, name: str, value: str, is_string: bool, line: str = "\n") -> list[str]:
     """What is written for a parameter; `line` stands wherever a line end may."""
     (before, *behind), close, _ = parameters.MARKS[style]
-    behind = [{"\n": line, "true": json.dumps(is_string)}.get(piece, piece) for piece in behind]
+    said = {"\n": line, "true": json.dumps(is_string), "string": "string" if is_string else kind_of(value)}
+    behind = [said.get(piece, piece) for piece in behind]
     around = line if style == "qwen_xml" else ""
     return [line, before, name, *behind, around, value, around, close]
+
+
+def kind_of(document: str) -> str:
+    try:
+        return parameters.kind_of(json.loads(document))
+    except ValueError:
+        return "null"
 
 
 def text_of(style: str, names: list[str], random: Random) -> str:

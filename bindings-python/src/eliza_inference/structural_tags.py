@@ -25,6 +25,9 @@ SCHEMA_KEYS = ("json_schema", "style", "any_order", "max_whitespace_cnt", "exclu
 
 MAX_TOKENS = 4095
 """The most that a terminal may have of them."""
+MAX_WHITESPACE = 255
+NESTED_STYLES = ("cohere_xml", "minimax_m3_xml")
+"""With tags within values, which are JSON here."""
 
 
 class TagGrammar(NamedTuple):
@@ -64,7 +67,7 @@ def read_as(vocabulary: Vocabulary, tag: dict[str, Any]) -> dict[str, Any] | Tag
     if not isinstance(form, Mapping):
         return tag | {"structures": [_with_schema(part) for part in tag["structures"]]}
     if _is_flat(form):
-        return tag | {"format": {**form, "tags": [_descriptor_tag(part, i) for i, part in enumerate(form["tags"])]}}
+        return tag | {"format": {**form, "tags": [_descriptor_tag(part) for part in form["tags"]]}}
     writer = _Writer(vocabulary)
     try:
         start = writer.write(form, ())
@@ -97,7 +100,9 @@ def _is_flat_tag(tag: Format) -> bool:
     content, end = tag.get("content"), tag.get("end")
     if not isinstance(content, Mapping) or content.get("type") not in FLAT or (isinstance(end, list) and len(end) != 1):
         return False
-    return content["type"] != "any_text" or all(content.get(key) in (None, []) for key in TEXT_KEYS)
+    if content["type"] == "any_text":
+        return all(content.get(key) in (None, []) for key in TEXT_KEYS)
+    return not (content.get("excludes") or content.get("max_whitespace_cnt") or content.get("style") in NESTED_STYLES)
 
 
 def _with_schema(part: Any) -> Any:
@@ -105,7 +110,7 @@ def _with_schema(part: Any) -> Any:
     return {**part, "schema": {}} if isinstance(part, Mapping) and part.get("schema") is None else part
 
 
-def _descriptor_tag(tag: Format, number: int) -> Format:
+def _descriptor_tag(tag: Format) -> Format:
     """Without the options of contents, which are others in the library's words."""
     content = tag["content"]
     if content["type"] == "any_text":
@@ -115,22 +120,10 @@ def _descriptor_tag(tag: Format, number: int) -> Format:
     schema = content.get("json_schema")
     said: dict[str, Any] = {"json_schema": {} if schema is None else schema}
     said["style"] = "qwen_xml" if content["type"] == "qwen_xml_parameter" else content.get("style") or "json"
-    said["schema_options"] = _schema_options(content, f"format.tags[{number}].content")
+    options = {"order": "any"} if content.get("any_order") else {}
+    said["schema_options"] = options | ({"space": "compact"} if content.get("max_whitespace_cnt") == 0 else {})
     rest = {key: content[key] for key in content if key not in (*SCHEMA_KEYS, "type")}
     return {key: tag[key] for key in tag if key != "content"} | said | rest
-
-
-def _schema_options(form: Format, place: str) -> dict[str, str]:
-    options: dict[str, str] = {}
-    if form.get("any_order"):
-        options["order"] = "any"
-    space = form.get("max_whitespace_cnt")
-    if space == 0:
-        options["space"] = "compact"
-    for option, is_given in (("max_whitespace_cnt", space), ("excludes", form.get("excludes"))):
-        if is_given:
-            raise GrammarError(f"{place}: the option {option} of a JSON Schema is not served")
-    return options
 
 
 # ---- What is written as a grammar
@@ -246,15 +239,20 @@ class _Writer:
         return self._define("T", f": {definition}")
 
     def _json_schema(self, form: Format, style: str) -> str:
-        options = _schema_options(form, ".".join(self.place))
-        if style != "json":
-            options["style"] = style
-        guidance = {"whitespace_flexible": False} if options.pop("space", None) else {}
+        if style in NESTED_STYLES:
+            raise self._wrong(f"the style {style} is not served: in values objects and arrays are tags, too")
+        space = form.get("max_whitespace_cnt")
+        if space is not None and not 0 <= space <= MAX_WHITESPACE:
+            raise self._wrong(f"max_whitespace_cnt is from 0 to {MAX_WHITESPACE}, not {space}")
+        options: dict[str, Any] = {"order": "any"} if form.get("any_order") else {}
+        options |= {} if style == "json" else {"style": style}
+        options |= {} if space is None else {"whitespace_max": space}
+        options |= {"excludes": form["excludes"]} if form.get("excludes") else {}
         schema = form.get("json_schema")
         schema = {} if schema is None else schema
-        if options or guidance:
+        if options and schema is not False:
             schema = {} if schema is True else schema
-            schema = {**schema, "x-guidance": {**schema.get("x-guidance", {}), **options, **guidance}}
+            schema = {**schema, "x-guidance": {**schema.get("x-guidance", {}), **options}}
         name = f"s{len(self.schemas)}"
         self.schemas[name] = json.dumps(schema)
         return self._define("r", f": @{name}")

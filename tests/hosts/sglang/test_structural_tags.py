@@ -50,6 +50,7 @@ def thinking(**limits: int) -> dict[str, Any]:
 
 
 JSON = {"type": "json_schema", "json_schema": {"enum": [12, "q", True]}}
+LIST = {"type": "array", "items": {"enum": [12, True]}}
 EBNF = 'root ::= item ("," item)*  # a list\nitem ::= [a-z]+ "abc" | "[" root "]"\n'
 A, B = tag("<a>", const("q"), "</a>"), tag("<b>", regex("[0-9]+"), "</b>")
 LONGER = tag("<ax>", const("r"), "</a>")
@@ -69,6 +70,11 @@ FORMATS: dict[str, dict[str, Any]] = {
         {"type": "repeat", "min": 2, "max": -1, "content": const("f")},
     ),
     "a document": sequence(const("x"), JSON, const("y")),
+    "few white space": sequence(
+        const("x"),
+        {"type": "json_schema", "json_schema": LIST, "max_whitespace_cnt": 2},
+        const("y"),
+    ),
     "a grammar": sequence(const("g"), {"type": "grammar", "grammar": EBNF}, const(";")),
     "any text": tag("<a>", {"type": "any_text"}, "</a>"),
     "some text": tag("<a>", {"type": "any_text", "excludes": ["x"], "max_chars": 9}, ["</a>", "<b>"]),
@@ -188,6 +194,11 @@ PARAMETERS = {
     [
         ("qwen_xml", "<parameter=a>\nred\n</parameter>\n<parameter=n>\n12\n</parameter>\n"),
         ("minimax_xml", '<parameter name="a">re d</parameter>\n<parameter name="n">12</parameter>\n'),
+        (
+            "kimi_k3_xml",
+            '<|open|>argument key="a" type="string"<|sep|>red<|close|>argument<|sep|>'
+            '<|open|>argument key="n" type="number"<|sep|>12<|close|>argument<|sep|>',
+        ),
         ("glm_xml", "<arg_key>a</arg_key><arg_value>red</arg_value><arg_key>n</arg_key><arg_value>-3</arg_value>"),
     ],
 )
@@ -203,6 +214,26 @@ def test_parameters_in_xml(peer: Any, style: str, text: str, is_within: bool) ->
         matcher, other = Matcher(ours, end=[END]), xgrammar.GrammarMatcher(theirs)
         assert matcher.accept_tokens(tokens) == is_legal
         assert all(other.accept_token(one) for one in tokens) == is_legal
+
+
+@pytest.mark.parametrize(
+    ("schema", "texts", "others"),
+    [
+        ({"type": "string"}, ['"<a"', '"\\\\tb"', '"\\n"'], ['"<a>"', '"x<a>y"', '"\\ta"', '"data"']),
+        ({"enum": ["red", "data"]}, ['"red"'], ['"data"']),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, ['{"tb": 1}'], ['{"ta": 1}', '{"<a>": 1}']),
+        ({"type": "array"}, ['[{"a>": ["<a"]}]'], ['[{"a>": ["<a>"]}]', '[{"ta": 1}]']),
+    ],
+)
+def test_excluded_texts(peer: Any, schema: dict[str, Any], texts: list[str], others: list[str]) -> None:
+    form = sequence({"type": "json_schema", "json_schema": schema, "excludes": ["<a>", "ta"]})
+    ours = Constraint.tags(VOCABULARY, structural_tag(form))
+    theirs = peer.compile_structural_tag(structural_tag(form))
+    for whole in [*texts, *others]:
+        tokens = TOKENIZER.encode(whole)
+        matcher, other = Matcher(ours, end=[END]), xgrammar.GrammarMatcher(theirs)
+        assert matcher.accept_tokens(tokens) == (whole in texts), whole
+        assert all(other.accept_token(one) for one in tokens) == (whole in texts), whole
 
 
 @pytest.fixture

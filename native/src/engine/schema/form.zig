@@ -4,6 +4,8 @@ const Policy = @import("space.zig").Policy;
 
 pub const Form = struct {
     space: Policy = .loose,
+    /// If given, there may be so much of any kind at each place within a document instead.
+    space_max: ?u8 = null,
     order: Order = .declared,
     /// An integer may be spelt 1.0.
     integer_fraction: bool = false,

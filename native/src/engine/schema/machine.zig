@@ -212,7 +212,7 @@ pub const Machine = struct {
             .key => return m.stepKey(at, byte, out),
             else => {},
         }
-        if (space.next(m.policy, mode.place(), came, byte)) |after| {
+        if (space.next(m.policy, m.schema.form.space_max, mode.place(), came, byte)) |after| {
             if (mode == .document and m.policy != .any or mode == .end and m.policy != .any) return null;
             try out.appendSlice(m.gpa, at.words);
             out.items[0] = @backingInt(mode) | @as(u32, after) << 8 | (at.words[0] & remembered);

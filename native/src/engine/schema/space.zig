@@ -22,12 +22,13 @@ const one = 1;
 const newline = 2;
 const indent_max = 32;
 
-/// The state after a byte; null if it is no white space, or too much.
-pub fn next(policy: Policy, place: Place, state: State, byte: u8) ?State {
+/// The state after a byte; null if it is no white space, or too much. `most`: as `Form.space_max`.
+pub fn next(policy: Policy, most: ?u8, place: Place, state: State, byte: u8) ?State {
     switch (byte) {
         ' ', '\n', '\r', '\t' => {},
         else => return null,
     }
+    if (most) |n| return if (state < n) state + 1 else null;
     switch (policy) {
         .compact => return null,
         .spaced => return if (place == .comma_or_colon and state == 0 and byte == ' ') one else null,

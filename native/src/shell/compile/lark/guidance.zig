@@ -12,7 +12,7 @@ const Order = @import("engine").json_form.Order;
 const Style = @import("../parameters/style.zig").Style;
 const json = @import("../schema/json.zig");
 const Options = @import("../schema/compile.zig").Options;
-const escape_letters = @import("../schema/compiler.zig").escape_letters;
+const escape_letters = @import("../schema/spelt.zig").escape_letters;
 
 const key = "x-guidance";
 
@@ -44,6 +44,8 @@ pub fn read(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnost
             json_allowed_escapes,
             order,
             style,
+            excludes,
+            whitespace_max,
         };
         const known = std.meta.stringToEnum(Known, member.key) orelse {
             try unserved.append(arena, member.key);
@@ -73,6 +75,14 @@ pub fn read(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnost
                 guidance.options.style = if (std.mem.eql(u8, member.value.string, "json")) null else try oneOf(Style, member, diag);
                 continue;
             },
+            .excludes => {
+                guidance.options.excludes = try areTexts(member.value, diag);
+                continue;
+            },
+            .whitespace_max => {
+                guidance.options.form.space_max = try shortCount(member, diag);
+                continue;
+            },
             else => if (member.value != .boolean) return diag.fail(.grammar, "/{s}/{s}: expected true or false", .{ key, member.key }),
         }
         switch (known) {
@@ -81,10 +91,11 @@ pub fn read(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnost
             // `oneOf` is exact, and free strings are spelt in any way.
             .coerce_one_of => {},
             .json_allow_general_unicode_escapes => if (!member.value.boolean) try unserved.append(arena, member.key),
-            .item_separator, .key_separator, .json_allowed_escapes, .order, .style => unreachable,
+            .item_separator, .key_separator, .json_allowed_escapes, .order, .style, .excludes, .whitespace_max => unreachable,
         }
     }
     guidance.unserved = unserved.items;
+    if (guidance.options.form.space_max != null) return guidance;
     if (flexible) |is| guidance.options.form.space = if (is) .any else try spaceOf(separators, diag);
     return guidance;
 }
@@ -94,6 +105,21 @@ fn oneOf(comptime T: type, member: json.Member, diag: *Diagnostic) diagnostic.Er
     const name = member.value.string;
     return std.meta.stringToEnum(T, name) orelse
         diag.fail(.grammar, "/{s}/{s}: {f} is not known", .{ key, member.key, quoted(name) });
+}
+
+/// Of `excludes`: whether there is any. The compiler reads them again.
+fn areTexts(value: json.Value, diag: *Diagnostic) diagnostic.Error!bool {
+    const texts: []const json.Value = if (value == .array) value.array else &.{value};
+    for (texts) |text| if (value != .array or text != .string or text.string.len == 0 or !std.unicode.utf8ValidateSlice(text.string)) {
+        return diag.fail(.grammar, "/{s}/excludes: expected an array of texts that are not empty", .{key});
+    };
+    return texts.len > 0;
+}
+
+fn shortCount(member: json.Member, diag: *Diagnostic) diagnostic.Error!u8 {
+    const digits = if (member.value == .number) member.value.number else "";
+    return std.fmt.parseInt(u8, digits, 10) catch
+        diag.fail(.grammar, "/{s}/{s}: expected a whole number up to 255", .{ key, member.key });
 }
 
 /// The escapes that are not among some.

@@ -139,11 +139,23 @@ const Parameters = struct {
     }
 };
 
-/// Terminals of what a value may be; null where it cannot be that.
+/// Terminals of what a value may be.
 const Value = struct {
-    /// With what closes it.
+    /// With what closes it; null if it cannot be one.
     string: ?u16 = null,
-    other: ?u16 = null,
+    /// One, or where the style names types one for each.
+    others: []const Other = &.{},
+};
+
+const Other = struct { type_name: []const u8, document: u16 };
+
+/// As styles name those of documents.
+const named_types: []const struct { []const u8, Types } = &.{
+    .{ "null", .{ .null = true } },
+    .{ "boolean", .{ .boolean = true } },
+    .{ "number", .number },
+    .{ "array", .{ .array = true } },
+    .{ "object", .{ .object = true } },
 };
 
 const Writer = struct {
@@ -172,9 +184,10 @@ const Writer = struct {
                 return w.diag.fail(.grammar, "the parameter {f}: its name cannot stand between tags", .{quoted(name)});
             };
             node.* = try ast.create(w.arena, .{ .bytes = name });
-            way.* = try w.parameter(name, node.*, member.value);
+            way.* = if (w.isExcluded(name)) null else try w.parameter(name, node.*, member.value);
         }
-        const others = try w.sets().both(&.{try ast.repeat(w.arena, name_character, 1, null)}, names);
+        const all_names = [_]*const ast.Node{ try ast.repeat(w.arena, name_character, 1, null), try w.sets().of(w.read.as_it_is) };
+        const others = try w.sets().both(&all_names, names);
         const other = try w.parameter("other parameters", others, list.rest());
         const lists = switch (w.read.options.form.order) {
             .declared => try w.inOrder(list, members, ways, other),
@@ -185,6 +198,11 @@ const Writer = struct {
         const end = try w.to.terminal("line end", a_line_end);
         try w.to.produce(start, &.{ .{ .rule = lists }, .{ .terminal = end } });
         return start;
+    }
+
+    fn isExcluded(w: *const Writer, name: []const u8) bool {
+        for (w.read.excluded) |one| if (std.mem.find(u8, name, one) != null) return true;
+        return false;
     }
 
     /// A rule for each parameter and those behind it, in the order of the schema; the last one is for other names.
@@ -231,22 +249,26 @@ const Writer = struct {
     /// A rule for all ways to write it; null if it has no value.
     fn parameter(w: *Writer, name: []const u8, name_node: *const ast.Node, value: NodeId) Error!?u16 {
         const found = try w.valueOf(value, name);
-        if (found.string == null and found.other == null) return null;
+        if (found.string == null and found.others.len == 0) return null;
         const rule = try w.to.rule(name);
-        const before_other = w.texts.before_other orelse w.texts.before_string;
         var opened: ?u16 = null;
         if (found.string) |string| {
             opened = try w.open(name, name_node, w.texts.before_string);
             try w.to.produce(rule, &.{ .{ .terminal = opened.? }, .{ .terminal = string } });
         }
-        if (found.other) |other| {
-            if (opened == null or w.texts.before_other != null) opened = try w.open(name, name_node, before_other);
+        for (found.others) |other| {
+            if (opened == null or w.texts.before_other != null) opened = try w.open(name, name_node, try w.beforeOther(other.type_name));
             const close = w.close_other orelse
                 try w.to.terminal(w.texts.close, try w.text(w.texts.close_other orelse w.texts.close));
             w.close_other = close;
-            try w.to.produce(rule, &.{ .{ .terminal = opened.? }, .{ .terminal = other }, .{ .terminal = close } });
+            try w.to.produce(rule, &.{ .{ .terminal = opened.? }, .{ .terminal = other.document }, .{ .terminal = close } });
         }
         return rule;
+    }
+
+    fn beforeOther(w: *const Writer, type_name: []const u8) Error![]const u8 {
+        const given = w.texts.before_other orelse return w.texts.before_string;
+        return if (w.texts.names_types) std.mem.replaceOwned(u8, w.arena, given, Texts.type_place, type_name) else given;
     }
 
     fn open(w: *Writer, name: []const u8, name_node: *const ast.Node, before_value: []const u8) Error!u16 {
@@ -276,7 +298,7 @@ const Writer = struct {
         others.string = false;
         var value: Value = .{};
         if (types.string) value.string = w.rawString(node, others, name) catch |e| try w.unchecked(others, name, e);
-        if (others != @as(Types, .{})) value.other = try w.document(node, types.string, others);
+        value.others = try w.documents(node, types);
         try w.values.putItem(w.arena, node, Value, &w.of_values, value);
         return value;
     }
@@ -299,7 +321,7 @@ const Writer = struct {
         var unwanted: ArrayList(*const ast.Node) = .empty;
         try unwanted.append(w.arena, try ast.concat(w.arena, &.{ ast.anything, letters, ast.anything }));
         if (!w.texts.says_which) try w.spellings(others, &unwanted);
-        const values = try s.both(&.{try s.of(node)}, unwanted.items);
+        const values = try s.both(&.{ try s.of(node), try s.of(w.read.as_it_is) }, unwanted.items);
         if (!w.texts.has_lines) return w.to.terminal(name, try ast.concat(w.arena, &.{ values, close }));
         const inline_values = try s.both(&.{values}, &.{
             try ast.concat(w.arena, &.{ a_line_end, ast.anything }),
@@ -329,18 +351,37 @@ const Writer = struct {
         return .{ .arena = w.arena, .formula = &r.compiler.formula, .dfas = &r.dfas, .budget = w.budget, .diag = w.diag };
     }
 
-    /// A document that is no string; null if there is none.
-    fn document(w: *Writer, node: NodeId, may_be_string: bool, types: Types) Error!?u16 {
-        const f = &w.read.compiler.formula;
-        const root = if (may_be_string) try f.all(&.{ node, try f.add(.{ .types = types }) }) else node;
-        var schema = try json_schema.of(w.to.gpa, try w.read.schema(w.to.gpa, root), w.index, w.diag);
-        errdefer schema.deinit(w.to.gpa, .owned);
-        if (!try json_schema.isSatisfiable(&schema, w.budget, w.diag)) {
-            schema.deinit(w.to.gpa, .owned);
-            return null;
+    /// Those that are no strings.
+    fn documents(w: *Writer, node: NodeId, types: Types) Error![]const Other {
+        var list: ArrayList(Other) = .empty;
+        if (w.texts.names_types) {
+            for (named_types) |one| try w.addDocument(&list, one[0], node, types, intersection(types, one[1]));
+        } else {
+            var others = types;
+            others.string = false;
+            try w.addDocument(&list, "", node, types, others);
         }
+        return list.items;
+    }
+
+    fn intersection(x: Types, y: Types) Types {
+        return @bitCast(@as(u8, @bitCast(x)) & @as(u8, @bitCast(y)));
+    }
+
+    /// The documents of a node, which has all of `types`, that are of one of those in `wanted`, if there is any.
+    fn addDocument(w: *Writer, list: *ArrayList(Other), name: []const u8, node: NodeId, types: Types, wanted: Types) Error!void {
+        if (wanted == @as(Types, .{})) return;
+        try list.ensureUnusedCapacity(w.arena, 1);
+        const f = &w.read.compiler.formula;
+        var asked: ArrayList(NodeId) = .empty;
+        try asked.append(w.arena, node);
+        if (wanted != types) try asked.append(w.arena, try f.add(.{ .types = wanted }));
+        if (w.read.in_documents != always) try asked.append(w.arena, w.read.in_documents);
+        var schema = try json_schema.of(w.to.gpa, try w.read.schema(w.to.gpa, try f.all(asked.items)), w.index, w.diag);
+        errdefer schema.deinit(w.to.gpa, .owned);
+        if (!try json_schema.isSatisfiable(&schema, w.budget, w.diag)) return schema.deinit(w.to.gpa, .owned);
         const made = try w.to.terminal("a document", ast.empty);
         w.to.terminals.items[made].pattern = try w.to.document(schema);
-        return made;
+        list.appendAssumeCapacity(.{ .type_name = name, .document = made });
     }
 };

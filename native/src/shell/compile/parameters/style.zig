@@ -12,6 +12,7 @@ pub const Style = enum(u3) {
     deepseek_xml,
     glm_xml,
     deepseek_v4_1_xml,
+    kimi_k3_xml,
 
     pub fn texts(style: Style) *const Texts {
         return of.getPtrConst(style);
@@ -57,6 +58,14 @@ pub const Style = enum(u3) {
             .before_string = "</arg_key>\n<arg_value>",
             .close = "</arg_value>",
         },
+        .kimi_k3_xml = .{
+            .before_name = "\n<|open|>argument key=\"",
+            .before_string = "\" type=\"string\"<|sep|>",
+            .before_other = "\" type=\"" ++ Texts.type_place ++ "\"<|sep|>",
+            .close = "<|close|>argument<|sep|>",
+            .says_which = true,
+            .names_types = true,
+        },
     });
 };
 
@@ -72,6 +81,10 @@ pub const Texts = struct {
     has_lines: bool = false,
     /// The texts tell strings from other values. Where they do not, no string is spelt as another value may be.
     says_which: bool = false,
+    /// They tell all types: there is a `type_place` before other values.
+    names_types: bool = false,
+
+    pub const type_place = "TYPE";
 
     pub fn all(texts: *const Texts) [5][]const u8 {
         return .{ texts.before_name, texts.before_string, texts.before_other orelse "", texts.close, texts.close_other orelse "" };

@@ -24,6 +24,8 @@ const Automata = @import("engine").shared_dfa.Automata;
 const apart = @import("apart.zig");
 const fold = @import("fold.zig").fold;
 const Compiler = @import("compiler.zig").Compiler;
+const spelt = @import("spelt.zig");
+const always = @import("formula.zig").always;
 const Style = @import("../parameters/style.zig").Style;
 
 pub const Error = Allocator.Error || diagnostic.Error;
@@ -39,13 +41,18 @@ pub const Options = struct {
     documents: Documents = .{},
     /// By their numbers in `escape_letters`: strings and keys have no character that is spelt so.
     refused_escapes: u8 = 0,
+    /// Nor any of the texts that the schema lists as `excludes` of its `x-guidance`.
+    excludes: bool = false,
     /// An object, as parameters (compile/parameters). Null: it is JSON.
     style: ?Style = null,
 
     const Packed = packed struct(u32) {
-        draft: u8,
-        space: u8,
+        draft: u3,
+        space: u3,
+        has_space_max: bool,
+        space_max: u8,
         refused_escapes: u8,
+        excludes: bool,
         lenient: bool,
         integer_fraction: bool,
         order: u2,
@@ -57,6 +64,9 @@ pub const Options = struct {
         return @bitCast(Packed{
             .draft = @backingInt(o.draft),
             .space = @intCast(@backingInt(o.form.space)),
+            .has_space_max = o.form.space_max != null,
+            .space_max = o.form.space_max orelse 0,
+            .excludes = o.excludes,
             .lenient = o.lenient,
             .integer_fraction = o.form.integer_fraction,
             .order = @intCast(@backingInt(o.form.order)),
@@ -72,12 +82,14 @@ pub const Options = struct {
             .draft = std.enums.fromInt(Draft, from.draft) orelse return null,
             .form = .{
                 .space = std.enums.fromInt(Space, from.space) orelse return null,
+                .space_max = if (from.has_space_max) from.space_max else null,
                 .order = std.enums.fromInt(Order, from.order) orelse return null,
                 .integer_fraction = from.integer_fraction,
             },
             .lenient = from.lenient,
             .documents = Documents.of(source) orelse return null,
             .refused_escapes = from.refused_escapes,
+            .excludes = from.excludes,
             .style = if (from.style == 0) null else std.enums.fromInt(Style, from.style - 1) orelse return null,
         };
     }
@@ -108,6 +120,10 @@ pub const Read = struct {
     dfas: Dfas,
     compiler: Compiler,
     root: engine.NodeId,
+    excluded: []const []const u8,
+    /// What the options ask of all strings in a document, and of one that stands as it is.
+    in_documents: engine.NodeId,
+    as_it_is: engine.NodeId,
 
     /// In place, since the parts know each other. Arguments are as for `compile`, and must outlive it.
     pub fn init(
@@ -146,12 +162,37 @@ pub const Read = struct {
         };
         const c = &r.compiler;
         const root = try c.run(text);
-        const unfolded = if (options.refused_escapes == 0) root else try c.withoutEscapes(root, options.refused_escapes);
-        r.root = switch (try fold(&c.formula, unfolded)) {
+        try r.restrict();
+        const whole = if (options.style == null and r.in_documents != always) try c.formula.all(&.{ root, r.in_documents }) else root;
+        r.root = switch (try fold(&c.formula, whole)) {
             .root => |folded| folded,
             .cycle => |nodes| return c.failCycle(nodes),
         };
         try apart.replace(&c.formula);
+    }
+
+    fn restrict(r: *Read) Error!void {
+        const c = &r.compiler;
+        r.excluded = if (r.options.excludes) try r.excludedTexts() else &.{};
+        const refused = r.options.refused_escapes;
+        r.in_documents = if (r.excluded.len == 0 and refused == 0)
+            always
+        else
+            try c.everywhere(try spelt.inDocuments(c.arena, r.excluded, refused));
+        r.as_it_is = if (r.excluded.len == 0)
+            always
+        else
+            try c.formula.add(.{ .string_matches = try c.dfas.ofPattern(try spelt.asTheyAre(c.arena, r.excluded)) });
+    }
+
+    /// lark/guidance.zig has looked at them; a file may have others.
+    fn excludedTexts(r: *const Read) Allocator.Error![]const []const u8 {
+        const root = r.references.documents.items[0].root;
+        const guidance = (if (root.* == .object) root.object.get("x-guidance") else null) orelse return &.{};
+        const given = (if (guidance.* == .object) guidance.object.get("excludes") else null) orelse return &.{};
+        var texts: ArrayList([]const u8) = .empty;
+        if (given.* == .array) for (given.array) |value| if (value == .string) try texts.append(r.compiler.arena, value.string);
+        return texts.items;
     }
 
     pub fn deinit(r: *Read) void {

@@ -16,7 +16,6 @@ const Types = engine.Types;
 const unbounded = engine.unbounded;
 const decimal_module = @import("engine").decimal;
 const spelling = @import("engine").schema_spelling;
-const escapes = @import("engine").schema_escapes;
 const decimals = @import("decimals.zig");
 const json = @import("json.zig");
 const Value = json.Value;
@@ -38,9 +37,6 @@ const Subject = subject_module.Subject;
 const Place = subject_module.Place;
 
 pub const Error = Allocator.Error || diagnostic.Error;
-
-/// Behind the backslash, of all that canonical texts have.
-pub const escape_letters = "\"\\bfnrtu";
 
 /// Schemas that are read between two looks at the budget.
 const budget_interval = 64;
@@ -83,28 +79,18 @@ pub const Compiler = struct {
         return root;
     }
 
-    /// The node of the values of `root` in which no string and no key has a character that is spelt by an escape of these
-    /// (`escape_letters`).
-    pub fn withoutEscapes(c: *Compiler, root: NodeId, refused: u8) Error!NodeId {
-        var pattern: ArrayList(u8) = .empty;
-        try pattern.appendSlice(c.arena, "^[^");
-        for (escapes.canonical) |one| {
-            const letter = std.mem.findScalar(u8, escape_letters, one.escape[0]).?;
-            if (refused >> @intCast(letter) & 1 == 0) continue;
-            var buffer: [8]u8 = undefined;
-            try pattern.appendSlice(c.arena, message.print(&buffer, "\\x{x:0>2}", .{one.character}));
-        }
-        try pattern.appendSlice(c.arena, "]*$");
-        const text = try c.formula.add(.{ .string_matches = try c.dfas.ofPattern(pattern.items) });
+    /// The node of values in which this pattern matches all strings and keys.
+    pub fn everywhere(c: *Compiler, pattern: []const u8) Error!NodeId {
+        const text = try c.formula.add(.{ .string_matches = try c.dfas.ofPattern(pattern) });
         const value = try c.formula.add(.always);
-        const everywhere = try c.formula.list(&.{
+        const parts = try c.formula.list(&.{
             text,
             try c.formula.add(.{ .object_names = text }),
             try c.formula.add(.{ .object_members = .{ .named = .{}, .matching = .{}, .rest = value } }),
             try c.formula.add(.{ .array_items = .{ .prefix = .{}, .rest = value } }),
         });
-        c.formula.nodes.items[value] = .{ .all = everywhere };
-        return c.formula.all(&.{ root, value });
+        c.formula.nodes.items[value] = .{ .all = parts };
+        return value;
     }
 
     fn checkBudget(c: *Compiler) Error!void {
