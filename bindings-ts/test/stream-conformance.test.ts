@@ -25,7 +25,7 @@ interface Case {
 }
 
 interface ConstraintData {
-  tree?: { path: string; leaves: string[]; trigger?: string[]; end?: string[] }[];
+  tree?: { path: string; leaves?: string[]; regex?: string; trigger?: string[]; end?: string[] }[];
   regex?: string;
   grammar?: string;
   mask_ms_max?: number;
@@ -158,9 +158,9 @@ function recognizerOf(vocabulary: Vocabulary, { regex, grammar, mask_ms_max }: C
 
 function constraintOf(data: ConstraintData): TokenTreePayload | Constraint {
   if (!data.tree) return recognizerOf(model.vocabulary, data);
-  const descriptors = data.tree.map(({ path, leaves, trigger, end }) => ({
+  const descriptors = data.tree.map(({ path, leaves = [], regex: pattern, trigger, end }) => ({
     path,
-    leaves: leaves.map((name) => ({ name, tokens: tokensOf(name) })),
+    ...(pattern ? { regex: pattern } : { leaves: leaves.map((name) => ({ name, tokens: tokensOf(name) })) }),
     ...(trigger && { trigger: trigger.map(tokensOf) }),
     ...(end && { end: end.flatMap(tokensOf) }),
   }));

@@ -85,20 +85,22 @@ static void append_ids(buffer *out, const json *texts, size_t n_texts) {
     free(tokens.ids);
 }
 
-/* No name or path in a case has a character that JSON escapes. */
+/* No name, path or pattern in a case has a character that JSON escapes. */
 static void append_descriptor(buffer *out, const json *data) {
-    const json *leaves = json_get(data, "leaves"), *triggers = json_get(data, "trigger"), *end = json_get(data, "end");
+    const json *leaves = json_get(data, "leaves"), *regex = json_get(data, "regex");
+    const json *triggers = json_get(data, "trigger"), *end = json_get(data, "end");
     append_string(out, "{\"path\":\"");
     append_string(out, json_get(data, "path")->text);
-    append_string(out, "\",\"leaves\":[");
-    for (size_t i = 0; i < leaves->length; i++) {
+    append_string(out, regex ? "\",\"regex\":\"" : "\",\"leaves\":[");
+    if (regex) append_string(out, regex->text);
+    for (size_t i = 0; leaves && i < leaves->length; i++) {
         append_string(out, i ? ",{\"name\":\"" : "{\"name\":\"");
         append_string(out, leaves->items[i].text);
         append_string(out, "\",\"tokens\":");
         append_ids(out, &leaves->items[i], 1);
         append_string(out, "}");
     }
-    append_string(out, "]");
+    append_string(out, regex ? "\"" : "]");
     for (size_t i = 0; triggers && i < triggers->length; i++) {
         append_string(out, i ? "," : ",\"trigger\":[");
         append_ids(out, &triggers->items[i], 1);

@@ -46,6 +46,12 @@ def payload(leaves: list[list[int]] | None = None, **fields: Any) -> dict[str, A
     return {"modelId": "", "names": "labels", "descriptors": [{"path": "p", "leaves": named} | fields]}
 
 
+def parts(n: int = 1, **fields: Any) -> dict[str, Any]:
+    """A payload of so many descriptors with a language."""
+    fields = fields if fields.keys() & {"json_schema", "lark", "regex"} else fields | {"regex": "a"}
+    return {"modelId": "", "descriptors": [{"path": f"p{number}"} | fields for number in range(n)]}
+
+
 def trie(vocabulary: Vocabulary, content: dict[str, Any] | str) -> None:
     text = content if isinstance(content, str) else json.dumps(content, separators=(",", ":"))
     out, error = ffi.new("eliza_constraint **"), ffi.new("char **")
@@ -137,10 +143,13 @@ def of_states(vocabulary: Vocabulary, n: int) -> object:
     return constraint
 
 
-def of_terminals(vocabulary: Vocabulary, n: int) -> object:
+def grammar_of(n: int) -> str:
     names = [f"T{number}" for number in range(n)]
-    rules = [f"start: {' | '.join(names)}", *(f'{name}: "{name};"' for name in names)]
-    return Constraint.lark(vocabulary, "\n".join(rules))
+    return "\n".join([f"start: {' | '.join(names)}", *(f'{name}: "{name};"' for name in names)])
+
+
+def of_terminals(vocabulary: Vocabulary, n: int) -> object:
+    return Constraint.lark(vocabulary, grammar_of(n))
 
 
 def of_forced(vocabulary: Vocabulary, n: int) -> object:
@@ -208,6 +217,20 @@ CONSTANTS: dict[str, Try | str] = {
 }
 
 
+PARTS: dict[str, Try] = {
+    "PAYLOAD_BYTES_MAX": lambda v, n: trie(v, json.dumps(parts()).ljust(n)),
+    "PAYLOAD_DEPTH_MAX": lambda v, n: trie(v, parts(json_schema=json.loads(nested(n - 3)))),  # two objects, one array
+    "DESCRIPTORS_MAX": lambda v, n: trie(v, parts(n)),
+    "TRIGGERS_MAX": lambda v, n: trie(v, parts(trigger=[[number] for number in range(n)])),
+    "TRIGGER_TOKENS_MAX": lambda v, n: trie(v, parts(trigger=[[1] * n])),
+    "END_TOKENS_MAX": lambda v, n: trie(v, parts(end=list(range(10, 10 + n)))),
+    "NAME_BYTES_MAX": lambda v, n: trie(v, parts(path="p" * n)),
+    "REGEX_BYTES_MAX": lambda v, n: trie(v, parts(regex="a(?#" + "x" * (n - 5) + ")")),
+    "TERMINALS_MAX": lambda v, n: trie(v, parts(lark=grammar_of(n))),
+}
+"""Of a payload whose descriptors have a language in place of leaves."""
+
+
 def constants_of_the_header() -> dict[str, int]:
     manifest = json.loads((NATIVE / "abi" / "manifest.json").read_text("utf-8"))
     named = {constant["name"].removeprefix("ELIZA_"): constant for constant in manifest["constants"]}
@@ -234,6 +257,13 @@ def test_a_limit_of_the_header(name: str, vocabulary: Vocabulary) -> None:
     test(vocabulary, HEADER[name])
     with pytest.raises((LimitError, InvalidArgumentError)):
         test(vocabulary, HEADER[name] + 1)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_limit_of_a_payload_with_languages(name: str, vocabulary: Vocabulary) -> None:
+    PARTS[name](vocabulary, HEADER[name])
+    with pytest.raises(LimitError):
+        PARTS[name](vocabulary, HEADER[name] + 1)
 
 
 def test_the_cache_of_payloads_has_so_many_entries(vocabulary: Vocabulary) -> None:

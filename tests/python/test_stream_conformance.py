@@ -21,6 +21,7 @@ from eliza_inference import (
     TokenSequence,
     TokenTree,
     TokenTreeDescriptor,
+    TokenTreePart,
     Vocabulary,
 )
 from eliza_inference._library import call, ffi, lib
@@ -128,11 +129,14 @@ class Walk:
             return Constraint.regex(vocabulary, data["regex"], budget=budget)
         return Constraint.lark(vocabulary, data["grammar"], budget=budget)
 
-    def descriptor(self, data: dict[str, Any]) -> TokenTreeDescriptor:
+    def descriptor(self, data: dict[str, Any]) -> TokenTreeDescriptor | TokenTreePart:
+        triggers = tuple(map(tuple, self.tokens_of(data.get("trigger", []))))
+        end = tuple(self.ids(data.get("end", [])))
+        if "regex" in data:
+            return TokenTreePart(data["path"], regex=data["regex"], trigger=triggers, end=end)
         names = data["leaves"]
         leaves = [TokenSequence(name, tuple(ids)) for name, ids in zip(names, self.tokens_of(names), strict=True)]
-        triggers = tuple(map(tuple, self.tokens_of(data.get("trigger", []))))
-        return TokenTreeDescriptor(data["path"], tuple(leaves), triggers, tuple(self.ids(data.get("end", []))))
+        return TokenTreeDescriptor(data["path"], tuple(leaves), triggers, end)
 
     def ids(self, texts: list[str]) -> list[int]:
         return [token for tokens in self.tokens_of(texts) for token in tokens]
