@@ -100,7 +100,7 @@ fn terminalOf(grammar: *const bnf.Bnf, part: usize) ?usize {
 
 /// Whether lexemes may end anywhere, with nothing skipped between them.
 fn isAnywhere(grammar: *const bnf.Bnf, reading: bnf.Reading) bool {
-    for (grammar.terminals) |terminal| if (terminal.skip) return false;
+    for (grammar.terminals) |terminal| if (terminal.skip or terminal.separates) return false;
     return reading.lexing == .any;
 }
 

@@ -33,8 +33,9 @@ pub fn resolve(ctx: *const Context, grammar: *const Bnf, reading: *bnf.Reading) 
     };
     var cutter: Cutter = .{ .ctx = ctx, .grammar = grammar, .looks = &looks, .skips_once = reading.skips_once };
     try cutter.findMoves();
-    if (cutter.isClosed()) return cutter.inPlace();
-    if (reading.lexing != .contextual or !reading.isPlain()) return cutter.failOpen(reading);
+    if (cutter.isClosed()) {
+        if (!reading.skips_once) return cutter.inPlace();
+    } else if (reading.lexing != .contextual or !reading.isPlain()) return cutter.failOpen(reading);
     reading.is_split = true;
     return cutter.cut();
 }
@@ -142,7 +143,7 @@ const Cutter = struct {
 
     /// Whether the terminals can stay as they are.
     fn isClosed(c: *const Cutter) bool {
-        if (c.contexts.items.len > 1 or c.skips_once) return false;
+        if (c.contexts.items.len > 1) return false;
         for (c.moves.items) |moves| for (moves) |move| if (move.by == null) return false;
         return true;
     }
@@ -165,7 +166,7 @@ const Cutter = struct {
     fn failOpen(c: *const Cutter, reading: *const bnf.Reading) Error {
         const place = for (c.grammar.terminals) |terminal| {
             if (terminal.looks) break terminal.place;
-        } else return c.ctx.diag.fail(.grammar, "ignore_once is served where lexemes are read by place, without tokens and schemas", .{});
+        } else unreachable; // nothing else opens one
         const why = if (reading.lexing != .contextual) "by the longest lexeme" else "in a grammar with tokens or schemas";
         return c.ctx.diag.fail(
             .grammar,
@@ -249,6 +250,7 @@ const Cutter = struct {
         try c.findReach();
         for (c.terminals.items) |*terminal| if (terminal.skip) {
             terminal.skip = false;
+            terminal.soft = false; // as those that are skipped
             terminal.separates = true;
         };
         const root = try c.ruleOf(.{ .what = .start, .from = 0, .to = 0 });
@@ -265,17 +267,20 @@ const Cutter = struct {
         return .{ .terminals = try c.usedTerminals(), .rules = c.rules.items, .productions = c.productions.items, .start = root.rule };
     }
 
-    /// Numbers those that the rules use anew.
+    /// Numbers those that the rules use anew, in their order.
     fn usedTerminals(c: *Cutter) Error![]const bnf.Terminal {
-        const numbers = try c.ctx.filled(?u16, c.terminals.items.len, null);
+        const is_used = try c.ctx.filled(bool, c.terminals.items.len, false);
+        for (c.productions.items) |p| for (p.symbols) |symbol| if (symbol == .terminal) {
+            is_used[symbol.terminal] = true;
+        };
+        const numbers = try c.ctx.alloc(u16, is_used.len);
         var used: ArrayList(bnf.Terminal) = .empty;
+        for (numbers, is_used, c.terminals.items) |*number, is, terminal| if (is) {
+            number.* = @intCast(used.items.len);
+            try c.ctx.append(&used, terminal);
+        };
         for (c.productions.items) |p| for (@constCast(p.symbols)) |*symbol| if (symbol.* == .terminal) {
-            const old = symbol.terminal;
-            if (numbers[old] == null) {
-                numbers[old] = @intCast(used.items.len);
-                try c.ctx.append(&used, c.terminals.items[old]);
-            }
-            symbol.* = .{ .terminal = numbers[old].? };
+            symbol.* = .{ .terminal = numbers[symbol.terminal] };
         };
         return used.items;
     }
