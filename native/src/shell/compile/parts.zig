@@ -72,6 +72,18 @@ pub fn compile(
             note.* = try std.fmt.allocPrint(ctx.arena, "{f}: {s}", .{ part.place, note.* });
         };
     }
+    var how = reading;
+    how.n_parts = made.schemas.items.len;
+    const whole = try wholeOf(&made, grammar, become);
+    var language = try choose(gpa, ctx, &whole, how, notes);
+    errdefer language.deinit(gpa, .owned);
+    if (how.n_parts > 0) try give(trie, &language.ambiguous, &made);
+    return language;
+}
+
+/// The grammar, whose terminals have become other symbols.
+fn wholeOf(made: *DocumentGrammar, grammar: *const bnf.Bnf, become: []const bnf.Symbol) Error!bnf.Bnf {
+    const ctx = made.ctx;
     for (grammar.productions) |production| {
         const symbols = try ctx.alloc(bnf.Symbol, production.symbols.len);
         for (symbols, production.symbols) |*to, from| to.* = if (from == .terminal) become[from.terminal] else from;
@@ -79,18 +91,13 @@ pub fn compile(
         own.symbols = symbols;
         try ctx.append(&made.productions, own);
     }
-    var how = reading;
-    how.n_parts = made.schemas.items.len;
-    var whole = made.whole(grammar.start);
     const counted = try ctx.alloc(bnf.CountedRule, grammar.counted.len);
     for (counted, grammar.counted) |*to, from| {
         to.* = .{ .begin = become[from.begin].terminal, .end = become[from.end].terminal, .tokens_max = from.tokens_max };
     }
+    var whole = made.whole(grammar.start);
     whole.counted = counted;
-    var language = try choose(gpa, ctx, &whole, how, notes);
-    errdefer language.deinit(gpa, .owned);
-    if (how.n_parts > 0) try give(trie, &language.ambiguous, &made);
-    return language;
+    return whole;
 }
 
 fn terminalOf(grammar: *const bnf.Bnf, part: usize) ?usize {

@@ -23,10 +23,10 @@ pub const Guidance = struct {
 };
 
 /// Of a schema, which need not be one. ELIZA_ERR_GRAMMAR: it is no JSON, or an option has no such value.
-pub fn read(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnostic) (Allocator.Error || diagnostic.Error)!Guidance {
-    if (std.mem.find(u8, text, key) == null) return .{};
+pub fn read(arena: Allocator, schema_text: []const u8, budget: *Budget, diag: *Diagnostic) (Allocator.Error || diagnostic.Error)!Guidance {
+    if (std.mem.find(u8, schema_text, key) == null) return .{};
     var n_objects: u32 = 0;
-    const schema = try json.read(arena, arena, text, &n_objects, budget, diag);
+    const schema = try json.read(arena, arena, schema_text, &n_objects, budget, diag);
     const found = if (schema == .object) schema.object.get(key) else null;
     const members = if (found != null and found.?.* == .object) found.?.object.members() else return .{};
     var guidance: Guidance = .{};
@@ -51,47 +51,22 @@ pub fn read(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnost
             try unserved.append(arena, member.key);
             continue;
         };
+        const options = &guidance.options;
         switch (known) {
-            .item_separator, .key_separator, .json_allowed_escapes, .order, .style => if (member.value != .string) {
-                return diag.fail(.grammar, "/{s}/{s}: expected a string", .{ key, member.key });
-            },
-            else => {},
-        }
-        switch (known) {
+            .whitespace_flexible => flexible = try flag(member, diag),
             .item_separator, .key_separator => {
-                separators[@intFromBool(known == .key_separator)] = member.value.string;
+                separators[@intFromBool(known == .key_separator)] = try text(member, diag);
                 flexible = flexible orelse false;
-                continue;
             },
-            .json_allowed_escapes => {
-                guidance.options.refused_escapes = try refusedBeside(member.value.string, diag);
-                continue;
-            },
-            .order => {
-                guidance.options.form.order = try oneOf(Order, member, diag);
-                continue;
-            },
-            .style => {
-                guidance.options.style = if (std.mem.eql(u8, member.value.string, "json")) null else try oneOf(Style, member, diag);
-                continue;
-            },
-            .excludes => {
-                guidance.options.excludes = try areTexts(member.value, diag);
-                continue;
-            },
-            .whitespace_max => {
-                guidance.options.form.space_max = try shortCount(member, diag);
-                continue;
-            },
-            else => if (member.value != .boolean) return diag.fail(.grammar, "/{s}/{s}: expected true or false", .{ key, member.key }),
-        }
-        switch (known) {
-            .whitespace_flexible => flexible = member.value.boolean,
-            .lenient => guidance.options.lenient = member.value.boolean,
+            .whitespace_max => options.form.space_max = try shortCount(member, diag),
+            .lenient => options.lenient = try flag(member, diag),
             // `oneOf` is exact, and free strings are spelt in any way.
-            .coerce_one_of => {},
-            .json_allow_general_unicode_escapes => if (!member.value.boolean) try unserved.append(arena, member.key),
-            .item_separator, .key_separator, .json_allowed_escapes, .order, .style, .excludes, .whitespace_max => unreachable,
+            .coerce_one_of => _ = try flag(member, diag),
+            .json_allow_general_unicode_escapes => if (!try flag(member, diag)) try unserved.append(arena, member.key),
+            .json_allowed_escapes => options.refused_escapes = try refusedBeside(try text(member, diag), diag),
+            .excludes => options.excludes = try areTexts(member.value, diag),
+            .order => options.form.order = try oneOf(Order, member, diag),
+            .style => options.style = if (std.mem.eql(u8, try text(member, diag), "json")) null else try oneOf(Style, member, diag),
         }
     }
     guidance.unserved = unserved.items;
@@ -100,9 +75,19 @@ pub fn read(arena: Allocator, text: []const u8, budget: *Budget, diag: *Diagnost
     return guidance;
 }
 
+fn flag(member: json.Member, diag: *Diagnostic) diagnostic.Error!bool {
+    if (member.value == .boolean) return member.value.boolean;
+    return diag.fail(.grammar, "/{s}/{s}: expected true or false", .{ key, member.key });
+}
+
+fn text(member: json.Member, diag: *Diagnostic) diagnostic.Error![]const u8 {
+    if (member.value == .string) return member.value.string;
+    return diag.fail(.grammar, "/{s}/{s}: expected a string", .{ key, member.key });
+}
+
 /// The name of a value of an enumeration.
 fn oneOf(comptime T: type, member: json.Member, diag: *Diagnostic) diagnostic.Error!T {
-    const name = member.value.string;
+    const name = try text(member, diag);
     return std.meta.stringToEnum(T, name) orelse
         diag.fail(.grammar, "/{s}/{s}: {f} is not known", .{ key, member.key, quoted(name) });
 }
@@ -110,7 +95,7 @@ fn oneOf(comptime T: type, member: json.Member, diag: *Diagnostic) diagnostic.Er
 /// Of `excludes`: whether there is any. The compiler reads them again.
 fn areTexts(value: json.Value, diag: *Diagnostic) diagnostic.Error!bool {
     const texts: []const json.Value = if (value == .array) value.array else &.{value};
-    for (texts) |text| if (value != .array or text != .string or text.string.len == 0 or !std.unicode.utf8ValidateSlice(text.string)) {
+    for (texts) |one| if (value != .array or one != .string or one.string.len == 0 or !std.unicode.utf8ValidateSlice(one.string)) {
         return diag.fail(.grammar, "/{s}/excludes: expected an array of texts that are not empty", .{key});
     };
     return texts.len > 0;
