@@ -317,9 +317,12 @@ def maskbench_command(data: Path | None, limit: int | None, libraries: tuple[str
         task = progress.add_task("schemas", total=len(listed) * runs)
         results = maskbench.collect(listed, libraries or maskbench.LIBRARIES, runs, lambda: progress.advance(task))
     if write:
+        from bench.maskbench import large
         from bench.maskbench import report as maskbench_report  # draws charts
 
-        console.print(f"written: {maskbench_report.write(results, path.name, runs, (before, machine.load()))}")
+        console.print(
+            f"written: {maskbench_report.write(results, large.measure(), path.name, runs, (before, machine.load()))}"
+        )
     for table in (maskbench_tables.verdicts, maskbench_tables.memory, maskbench_tables.refusals):
         console.print(table(results).rich())
     for table in (maskbench_tables.masks, maskbench_tables.compiling):

@@ -22,13 +22,14 @@ def compiling(path: Path, results: Results) -> None:
     _sorted(path, results, lambda each: [each.answer["compile_ns"]], "schemas", "From a schema's text to a constraint")
 
 
-def resident(path: Path, results: Results) -> None:
+def memory(path: Path, results: Results) -> None:
     """Memory of the process over the run."""
     figure, axes = pyplot.subplots(figsize=(7.5, 3.2))
     for library, outcomes in results.outcomes.items():
-        sizes = [each.answer["rss"] / 2**20 for each in outcomes if "rss" in each.answer]
-        axes.plot(np.arange(len(sizes)), sizes, color=COLORS[library], label=library)
-    axes.set(xlabel="schemas so far", ylabel="MB", title="Resident size", ylim=(0, None))
+        for what, style in (("resident", "-"), ("allocated", ":")):
+            sizes = [each.answer[what] / 2**20 for each in outcomes if what in each.answer]
+            axes.plot(np.arange(len(sizes)), sizes, style, color=COLORS[library], label=f"{library}, {what}")
+    axes.set(xlabel="schemas so far", ylabel="MB", title="Memory", ylim=(0, None))
     axes.legend(frameon=False)
     save(figure, path)
 

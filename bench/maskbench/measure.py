@@ -89,7 +89,8 @@ class Outcome:
 class Results:
     outcomes: dict[str, list[Outcome]] = field(default_factory=dict)
     """By library, in the order of the problems."""
-    resident_at_start: dict[str, int] = field(default_factory=dict)
+    at_start: dict[str, dict[str, int]] = field(default_factory=dict)
+    """What each library's process told before the first problem: bytes that were `resident` and `allocated`."""
     pair_ns: dict[str, int] = field(default_factory=dict)
     """What a pair of the clock's readings cost in each library's process; no figure has it in it."""
 
@@ -98,7 +99,7 @@ class Results:
         chosen = {name: self.outcomes[name] for name in libraries if name in self.outcomes}
         return Results(
             chosen,
-            {name: self.resident_at_start[name] for name in chosen},
+            {name: self.at_start[name] for name in chosen},
             {name: self.pair_ns[name] for name in chosen},
         )
 
@@ -109,14 +110,14 @@ class Results:
             library: [each for each in outcomes if each.problem.name in names]
             for library, outcomes in self.outcomes.items()
         }
-        return Results(chosen, self.resident_at_start, self.pair_ns)
+        return Results(chosen, self.at_start, self.pair_ns)
 
     def taken_by_all(self) -> "Results":
         """What was done with the problems for which all libraries have a constraint."""
         everyone = list(zip(*self.shared().outcomes.values(), strict=True))
         kept = [outcomes for outcomes in everyone if all(each.refusal is None for each in outcomes)]
         chosen = {library: [outcomes[i] for outcomes in kept] for i, library in enumerate(self.outcomes)}
-        return Results(chosen, self.resident_at_start, self.pair_ns)
+        return Results(chosen, self.at_start, self.pair_ns)
 
 
 def collect(problems: list[Problem], libraries: Iterable[str], runs: int, advance: Callable[[], None]) -> Results:
@@ -134,11 +135,11 @@ def collect(problems: list[Problem], libraries: Iterable[str], runs: int, advanc
 def _run(problems: Iterable[Problem], libraries: Iterable[str], advance: Callable[[], None]) -> Results:
     """One problem after the other; who goes first changes each time."""
     vocabulary = _vocabulary()
-    workers = {name: _Worker(name) for name in libraries}
+    workers = {name: Worker(name) for name in libraries}
     results = Results(
         {name: [] for name in workers},
-        {name: each.resident for name, each in workers.items()},
-        {name: each.pair_ns for name, each in workers.items()},
+        {name: each.told for name, each in workers.items()},
+        {name: each.told["pair_ns"] for name, each in workers.items()},
     )
     try:
         for number, problem in enumerate(problems):
@@ -165,7 +166,7 @@ def _vocabulary() -> TokenTable:
     return vocabularies.load("llama3")
 
 
-class _Worker:
+class Worker:
     """A process that is started again where it does not answer."""
 
     def __init__(self, library: str) -> None:
@@ -204,9 +205,7 @@ class _Worker:
             text=True,
             encoding="utf-8",
         )
-        told = self._read(600)
-        self.resident: int = told["rss"]
-        self.pair_ns: int = told["pair_ns"]
+        self.told: dict[str, int] = self._read(600)
 
     def _read(self, seconds: float) -> dict[str, Any]:
         assert self._process.stdout

@@ -4,7 +4,8 @@ from datetime import date
 from pathlib import Path
 
 from bench import machine
-from bench.maskbench import charts, tables
+from bench.maskbench import charts, large, tables
+from bench.maskbench.large import Compiled
 from bench.maskbench.measure import SECONDS, SMALL_GROUPS, Results
 from bench.paths import REPORTS, use_llama
 from bench.recognizers import subjects
@@ -23,26 +24,45 @@ ABOUT_SMALL = """
 Compiling takes XGrammar too long for the other groups. It runs with one thread, without its cache and not in its strict
 mode. This is the same run.
 """
+ABOUT_MEMORY = """
+What the library says it keeps for a constraint and its matcher after the text; then, of the whole process over all
+schemas, what malloc has given out and what is resident, which has in it what malloc keeps of what was freed.
+"""
 ABOUT_ORDER = """
 Members may come as the schema declares them, as the other libraries have it, or in any order (`order="any"`), as the
 instances of the data do.
 """
 
 
-def write(results: Results, data: str, runs: int, loads: tuple[str, str], folder: Path = REPORTS) -> Path:
+def write(
+    results: Results,
+    compiled: list[Compiled],
+    data: str,
+    runs: int,
+    loads: tuple[str, str],
+    folder: Path = REPORTS,
+) -> Path:
     """Writes the report and its charts; returns the report."""
     folder.mkdir(exist_ok=True)
     stem = f"{date.today().isoformat()}-maskbench"
     whole = results.of([each for each in results.outcomes if each not in SMALL_GROUPS])
     charts.masks(folder / f"{stem}-masks.svg", whole)
     charts.compiling(folder / f"{stem}-compiling.svg", whole)
-    charts.resident(folder / f"{stem}-resident.svg", whole)
+    charts.memory(folder / f"{stem}-memory.svg", whole)
     path = folder / f"{stem}.md"
-    path.write_text(_render(results, whole, data, runs, loads, stem), encoding="utf-8")
+    path.write_text(_render(results, whole, compiled, data, runs, loads, stem), encoding="utf-8")
     return path
 
 
-def _render(results: Results, whole: Results, data: str, runs: int, loads: tuple[str, str], stem: str) -> str:
+def _render(
+    results: Results,
+    whole: Results,
+    compiled: list[Compiled],
+    data: str,
+    runs: int,
+    loads: tuple[str, str],
+    stem: str,
+) -> str:
     use_llama()
     rows = [*map(list, machine.description().items()), ["load", f"{loads[0]} before, {loads[1]} after"]]
     rows += [[each.subject, each.version] for each in subjects.versions()]
@@ -55,7 +75,7 @@ def _render(results: Results, whole: Results, data: str, runs: int, loads: tuple
         f"{' '.join(ABOUT.split())} {_readings(results)} {_repeats(runs)} A library has {SECONDS} s for a schema.",
         " ".join(ABOUT_ORDER.split()),
         "## Must reach",
-        tables.bars(whole).markdown(),
+        tables.bars(whole, compiled).markdown(),
         "## Verdicts",
         tables.verdicts(whole).markdown(),
         "## Masks",
@@ -64,9 +84,13 @@ def _render(results: Results, whole: Results, data: str, runs: int, loads: tuple
         "## Compiling",
         tables.compiling(whole).markdown(),
         f"![compiling]({stem}-compiling.svg)",
+        "## Schemas of 1 MB",
+        f"Compiling alone, the least of up to {large.REPEATS} in one process.",
+        large.table(compiled).markdown(),
         "## Memory",
+        " ".join(ABOUT_MEMORY.split()),
         tables.memory(whole).markdown(),
-        f"![resident size]({stem}-resident.svg)",
+        f"![memory]({stem}-memory.svg)",
         *_small(results),
         "## Why schemas are refused",
         tables.refusals(whole).markdown(),

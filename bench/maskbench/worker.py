@@ -4,6 +4,7 @@ A line of JSON for each problem, `[schema, [tokens, ...]]`, and a line of JSON f
 the memory in use and what a pair of the clock's readings costs, which is taken off every figure.
 """
 
+import ctypes
 import gc
 import json
 import re
@@ -27,10 +28,10 @@ def main() -> None:
     gc.freeze()
     gc.disable()
     pair_ns = _pair_of_readings()
-    _tell({"rss": _resident(), "pair_ns": pair_ns})
+    _tell({**_memory(), "pair_ns": pair_ns})
     for line in sys.stdin:
         schema, texts = json.loads(line)
-        _tell({**_run(engine, schema, texts, pair_ns), "rss": _resident()})
+        _tell({**_run(engine, schema, texts, pair_ns), **_memory()})
 
 
 def _pair_of_readings() -> int:
@@ -76,11 +77,25 @@ def _feed(matcher: Matcher, tokens: list[int], pair_ns: int) -> tuple[bool, list
     return matcher.can_stop(), spent
 
 
-def _resident() -> int:
-    """Bytes of this process that are in memory."""
+class _Mallinfo2(ctypes.Structure):
+    """As glibc has it."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+    )
+
+
+_mallinfo2 = ctypes.CDLL(None).mallinfo2
+_mallinfo2.restype = _Mallinfo2
+
+
+def _memory() -> dict[str, int]:
+    """Bytes of this process that are in memory, and those that are allocated: what is freed, malloc may keep."""
     found = re.search(r"^VmRSS:\s+(\d+)", Path("/proc/self/status").read_text(), re.MULTILINE)
     assert found
-    return int(found[1]) * 1024
+    heap = _mallinfo2()
+    return {"resident": int(found[1]) * 1024, "allocated": heap.uordblks + heap.hblkhd}
 
 
 def _tell(answer: dict[str, Any]) -> None:
