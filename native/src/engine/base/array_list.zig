@@ -168,7 +168,7 @@ pub fn ArrayList(comptime T: type) type {
             return @ptrCast(list.allocatedSlice());
         }
 
-        fn grow(list: *Self, gpa: Allocator, n_more: usize) Allocator.Error!void {
+        noinline fn grow(list: *Self, gpa: Allocator, n_more: usize) Allocator.Error!void {
             const least = comptime @max(1, 64 / @sizeOf(T));
             list.use(try enlarged(gpa, list.memory(), @sizeOf(T), alignment, list.items.len, n_more, least));
         }

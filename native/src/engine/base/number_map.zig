@@ -49,7 +49,8 @@ pub const NumberMap = struct {
         map.n = 0;
     }
 
-    fn grow(map: *NumberMap, gpa: Allocator) Allocator.Error!void {
+    noinline fn grow(map: *NumberMap, gpa: Allocator) Allocator.Error!void {
+        @branchHint(.cold);
         const before = map.slots;
         map.slots = try gpa.alloc(Slot, @max(16, 2 * before.len));
         @memset(map.slots, .{ .key = free, .value = 0 });
