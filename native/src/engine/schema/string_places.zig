@@ -353,7 +353,7 @@ const Finder = struct {
 
     fn behindCharacter(f: *Finder, state: State, product: u32) Error!?State {
         if (!f.is_uncounted) return f.strings.behindCharacter(state, product);
-        return if (product == Graph.dead) null else .{ .product = product, .count = state.count + 1 };
+        return if (product == Graph.dead) null else .{ .product = product, .count = state.count };
     }
 
     // ---- Walks

@@ -574,7 +574,7 @@ pub fn Tags(comptime Language: type) type {
             /// A walk cannot fail. Once a step has, every byte that needs one is refused, and the mask does not count.
             failure: ?Error = null,
 
-            const elsewhere = std.math.maxInt(u32);
+            const elsewhere = in_part;
 
             fn init(context: *const MaskContext, run: Run, place: *const Place, scratch: *Scratch) Error!Walker {
                 const t = run.tags;
@@ -587,7 +587,7 @@ pub fn Tags(comptime Language: type) type {
                     .plain = if (place.n_parts < t.count.least) 0 else t.free.first_behind_trigger,
                 };
                 w.places[0] = place.*;
-                w.states[0] = if (place.mode == in_part or place.mode == finished) elsewhere else place.mode;
+                w.states[0] = if (place.mode == finished) elsewhere else place.mode;
                 return w;
             }
 

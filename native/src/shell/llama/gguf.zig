@@ -90,7 +90,6 @@ const Head = struct {
         const infos = h.at;
         for (0..n) |_| _ = try h.tensor();
         const data = std.math.cast(usize, std.mem.alignForward(u64, h.at, alignment)) orelse return error.Short;
-        if (n > 0 and data > h.bytes.len) return error.Short;
         const n_data = h.bytes.len -| data;
         h.at = infos;
         for (0..n) |_| {

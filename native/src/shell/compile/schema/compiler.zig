@@ -214,7 +214,7 @@ pub const Compiler = struct {
         if (parts.len == 0) return; // always
         const nodes = &c.formula.nodes;
         // A single assertion that nobody else knows takes the schema's own place.
-        if (parts.len == 1 and parts[0] > to and parts[0] == nodes.items.len - 1 and !c.isWaiting(parts[0])) {
+        if (parts.len == 1 and parts[0] == nodes.items.len - 1 and !c.isWaiting(parts[0])) {
             nodes.items[to] = nodes.pop().?;
         } else nodes.items[to] = .{ .all = try c.formula.list(parts) };
     }

@@ -194,7 +194,7 @@ const Parser = struct {
             '\\' => {
                 if (p.take("\\b")) return .{ .fixed = try p.mark(marks.boundary) };
                 if (p.take("\\B")) return .{ .fixed = try p.mark(marks.no_boundary) };
-                return switch (try p.escape(false)) {
+                return switch (try p.escape()) {
                     .character => |value| if (isSurrogate(value)) .{ .class = &.{} } else .{ .character = value },
                     .ranges => |ranges| .{ .class = ranges },
                 };
@@ -286,7 +286,7 @@ const Parser = struct {
         ranges: []const Range,
     };
 
-    fn escape(p: *Parser, in_class: bool) Error!Escape {
+    fn escape(p: *Parser) Error!Escape {
         const at = p.at;
         p.at += 1;
         if (p.peek() == null) return p.fail(at, "a '\\' at the end of the pattern");
@@ -304,7 +304,7 @@ const Parser = struct {
             't' => .{ .character = '\t' },
             'f' => .{ .character = 0x0c },
             'v' => .{ .character = 0x0b },
-            'b' => if (in_class) .{ .character = 0x08 } else unreachable,
+            'b' => .{ .character = 0x08 }, // in a class: elsewhere it is a boundary
             'c' => p.control(at),
             'x' => .{ .character = try p.hexadecimal(at, 2) },
             'u' => .{ .character = try p.codePoint(at) },
@@ -442,7 +442,7 @@ const Parser = struct {
     }
 
     fn classAtom(p: *Parser) Error!Escape {
-        return if (p.peek() == '\\') p.escape(true) else .{ .character = p.decode() };
+        return if (p.peek() == '\\') p.escape() else .{ .character = p.decode() };
     }
 
     fn addItem(p: *Parser, set: *CharacterSet, item: Escape) Error!void {
