@@ -83,3 +83,12 @@ pub const NamedTokens = struct {
         }
     }
 };
+
+test "runs are sound that ascend, up to the last token" {
+    const isSound = NamedTokens.isSound;
+    try std.testing.expect(isSound(&.{ .starts = &.{ 0, 2, 5 }, .classes = &.{ 1, 0, 2 } }, 5));
+    try std.testing.expect(!isSound(&.{ .starts = &.{ 0, 2, 6 }, .classes = &.{ 1, 0, 2 } }, 5));
+    try std.testing.expect(!isSound(&.{ .starts = &.{ 0, 0, 5 }, .classes = &.{ 1, 0, 2 } }, 5));
+    try std.testing.expect(!isSound(&.{ .starts = &.{ 0, 5, 5 }, .classes = &.{ 1, 0, 2 } }, 5));
+    try std.testing.expect(!isSound(&.{ .starts = &.{ 0, 2 }, .classes = &.{1} }, 5));
+}

@@ -327,6 +327,15 @@ test "a program is sound, and is not if a transition that a reduction needs is a
         n_needed += @intFromBool(owner != Program.none and !try isSound(gpa, &changed));
     }
     try std.testing.expect(n_needed > brackets.nParserStates());
+    for (brackets.transitions, brackets.owners, 0..) |target, owner, i| {
+        var changed = brackets;
+        const transitions = try gpa.dupe(u16, brackets.transitions);
+        defer gpa.free(transitions);
+        changed.transitions = transitions;
+        transitions[i] = @intCast(brackets.nParserStates());
+        try std.testing.expectEqual(owner == Program.none, try isSound(gpa, &changed));
+        transitions[i] = target;
+    }
     var changed = brackets;
     changed.reductions = &.{ brackets.reductions[0], brackets.reductions[1], .{ .symbol = brackets.reductions[2].symbol, .length = 4 } };
     try std.testing.expect(!try isSound(gpa, &changed));
@@ -353,4 +362,9 @@ test "a table is not sound if one of its tokens is in no vocabulary, or in two p
         }
         id.* = table.ids[i];
     }
+    var groups = [_]signature.Group{table.groups[0]};
+    groups[0].is_bitmap = true;
+    groups[0].start = 0;
+    changed.groups = &groups; // and no bitmap is there
+    try std.testing.expect(!tables.hasSoundGroups(&changed));
 }

@@ -146,4 +146,14 @@ test "a trie is sound as it was built, and not if a number in it leads elsewhere
             try std.testing.expect(!try isSound(gpa, &tokens, &changed));
         }
     };
+    // Where no token is in the trie, it is a root all the same.
+    const end: Tokens = .{ .n = 1, .bytes = texts[4], .offsets = &.{ 0, texts[4].len }, .flags = flags[4..5] };
+    var root = try ByteTrie.build(gpa, &end, &diag);
+    defer root.deinit(gpa);
+    try std.testing.expect(try isSound(gpa, &end, &root));
+    var other = root.nodes[0];
+    other.subtree += 1;
+    var changed = root;
+    changed.nodes = &.{other};
+    try std.testing.expect(!try isSound(gpa, &end, &changed));
 }

@@ -230,6 +230,37 @@ test "texts leave no more places in the parts of tags than there is memory for" 
     try std.testing.expectError(error.TooLarge, s.accept('a', 0, .refuse));
 }
 
+test "what texts of a schema have left is dropped when it is much and no text goes on" {
+    const vocabulary = try manyTokens();
+    defer vocabulary.release();
+    var diag: Diagnostic = .{};
+    const source: compile.Source = .{ .json_schema = .{
+        .text = "{\"type\":\"array\",\"items\":{\"type\":\"integer\"},\"uniqueItems\":true}",
+        .options = .{},
+    } };
+    const r = try compile.compile(gpa, vocabulary, source, .{ .mask_bytes_max = 1 }, &diag);
+    defer r.release();
+    const much = 1 << 19;
+    {
+        var s: RecognizerState = .init(gpa, r, .{});
+        defer s.deinit();
+        try std.testing.expect((try s.accept('[', 0, .refuse)).in_span);
+        var buffer: [16]u8 = undefined;
+        var n: u32 = 0;
+        while (r.language.grown() <= much) : (n += 1) {
+            for (try std.fmt.bufPrint(&buffer, "{d},", .{n})) |byte| try std.testing.expect((try s.accept(byte, 0, .refuse)).in_span);
+        }
+        var another: RecognizerState = .init(gpa, r, .{});
+        defer another.deinit();
+        try std.testing.expect((try another.accept('[', 0, .refuse)).in_span);
+        try std.testing.expect(r.language.grown() > much);
+    }
+    var s: RecognizerState = .init(gpa, r, .{});
+    defer s.deinit();
+    try std.testing.expect((try s.accept('[', 0, .refuse)).in_span);
+    try std.testing.expect(r.language.grown() < much / 2);
+}
+
 test "what may follow in a part of tags is found once for all texts, also beside an ambiguous part" {
     const vocabulary = try manyTokens();
     defer vocabulary.release();
