@@ -13,7 +13,7 @@ seconds. It is killed when one fails, crashes, or takes ten times its time.
 
 Mutants that do not compile do not count, nor do those of which the compiler makes no code in the library: what only
 tests call, what is for another system or processor, what runs while compiling. Of those that are built one by one it is
-not known.
+seen from the library, which is the same byte for byte.
 
 Everything is in build/mutation: results.jsonl has a line for each mutant and round, report.md the table. Those that
 reasons.json names are alive, whether that file is there or not. The Python tests need what `tests/run.py test python`
@@ -270,11 +270,12 @@ def meet_all(mutants: list[Mutant], run: Ladder) -> None:
         for mutant in together:
             if mutant.state != "killed":
                 meet(mutant, run, rung)
+    without = ladder.library("debug").read_bytes()
     for mutant in mutants:
         if mutant.alone:
             beside = [m for m in together if m.site.file == mutant.site.file]
             beside = beside or [m for m in together if m.site.folder() == mutant.site.folder()]
-            meet_alone(mutant, [m.number for m in beside], run)
+            meet_alone(mutant, [m.number for m in beside], run, without)
 
 
 def meet(mutant: Mutant, run: Ladder, rung: str) -> None:
@@ -289,12 +290,15 @@ def meet(mutant: Mutant, run: Ladder, rung: str) -> None:
         save(mutant)
 
 
-def meet_alone(mutant: Mutant, neighbours: list[int], run: Ladder) -> None:
+def meet_alone(mutant: Mutant, neighbours: list[int], run: Ladder, without: bytes) -> None:
+    """`without`: the library without it."""
     site = mutant.site
     data = (ROOT / site.file).read_bytes()
     (TREE / site.file).write_bytes(data[: site.start] + site.text.encode() + data[site.end :])
     if ladder.build("debug") is not None:
         mutant.state = "does not compile"
+    elif ladder.library("debug").read_bytes() == without:
+        mutant.state = NOT_THERE
     else:
         mutant.by = run.climb_all(neighbours)
         mutant.state = "killed" if mutant.by else "survived"
