@@ -47,14 +47,14 @@ pub const Strings = struct {
         return .{ .gpa = gpa, .spec = spec, .graph = &shared.graph, .shared = shared };
     }
 
-    /// Whether each beginning of an excluded content can still become one that is longer than all of these.
+    /// Whether each excluded content that is in the graph can go on to one that is longer than all of these. Then what begins one
+    /// of them becomes one that is not excluded, too.
     fn outlasts(graph: *const Graph, excluded: []const []const u8) bool {
         var most: usize = 0; // characters, or more
         for (excluded) |content| most = @max(most, content.len);
         for (excluded) |content| {
             var state: u32 = Graph.start;
-            for (content, 0..) |byte, i| {
-                if (graph.longest[state] <= most - i) return false;
+            for (content) |byte| {
                 state = graph.next(state, byte);
                 if (state == Graph.dead) break;
             } else if (graph.longest[state] <= most - content.len) return false;
