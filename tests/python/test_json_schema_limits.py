@@ -106,6 +106,22 @@ def test_what_no_document_reaches_can_be_begun(vocabulary: Vocabulary, schema: J
     assert not matcher.can_stop
 
 
+def test_where_a_late_item_can_be_of_endlessly_many_values_no_other_array_is_looked_for(vocabulary: Vocabulary) -> None:
+    """An item that is looked at is within the one before: so many would be past the limit."""
+    n = 300
+    items = [*[{"const": 1}] * n, {"type": "string"}]
+    item = {"type": "array", "prefixItems": items, "minItems": n + 1, "maxItems": n + 1}
+    schema = {"type": "array", "items": item, "uniqueItems": True}
+    beginning = "[" + "1," * n + '"'
+    with Matcher(Constraint.json_schema(vocabulary, schema, space="compact")) as matcher:
+        for byte in f'[{beginning}a"],{beginning}a'.encode():
+            assert Step.REFUSED not in matcher.accept(byte)
+        allowed = matcher.allowed()
+        assert allowed is not None
+        assert ord('"') not in allowed
+        assert ord("a") in allowed
+
+
 @pytest.mark.parametrize("keyword", ["if", "not", "then"])
 def test_a_schema_that_refers_to_itself_at_once_is_an_error(vocabulary: Vocabulary, keyword: str) -> None:
     schema = {keyword: {"$ref": "#"}, **({"if": {"type": "null"}} if keyword == "then" else {})}

@@ -217,6 +217,43 @@ test "tables are asked about while they are built, and one that was given up is 
     try std.testing.expect(at > 4 * n_tables);
 }
 
+/// Whoever is asked for the second time finds what may come at the start of a text.
+const Reader = struct {
+    r: *Recognizer,
+    n: u32 = 0,
+    n_tables: u32 = 0,
+
+    fn ask(user_data: ?*anyopaque) callconv(.c) c_int {
+        const reader: *Reader = @ptrCast(@alignCast(user_data.?));
+        defer reader.n += 1;
+        if (reader.n == 1) reader.read() catch return 1;
+        return 0;
+    }
+
+    fn read(reader: *Reader) !void {
+        var s: RecognizerState = .init(gpa, reader.r, .{});
+        defer s.deinit();
+        _ = try s.allowed();
+        reader.n_tables = reader.r.language.grammar.tables.count();
+    }
+};
+
+test "of a table that a text needs while it is built for all of them, one is kept" {
+    const vocabulary = try manyTokens();
+    defer vocabulary.release();
+    var diag: Diagnostic = .{};
+    const source: compile.Source = .{ .lark = .{ .text = "start: A | B\nA: /[a-z]+/\nB: /[a-z0-9]+!/" } };
+    const r = try compile.compile(gpa, vocabulary, source, .{}, &diag);
+    defer r.release();
+    var reader: Reader = .{ .r = r };
+    const budget: engine.budget.Budget = .{ .cancel = Reader.ask, .user_data = &reader };
+    try r.prepare(&budget, &diag);
+    try std.testing.expectEqual(1, reader.n_tables);
+    const n_tables = r.language.grammar.tables.count();
+    try r.prepare(&.{}, &diag);
+    try std.testing.expectEqual(n_tables, r.language.grammar.tables.count());
+}
+
 test "texts leave no more places in the parts of tags than there is memory for" {
     const vocabulary = try manyTokens();
     defer vocabulary.release();

@@ -13,6 +13,7 @@ const parse = @import("parse.zig");
 const dfa = @import("dfa.zig");
 const Pattern = @import("pattern.zig").Pattern;
 const intersect = @import("intersection.zig").intersect;
+const TransitionTable = @import("minimise.zig").TransitionTable;
 
 /// Bit i of the result: the node can end at i if it begins at one of the positions of `from`.
 fn ends(node: *const Node, text: []const u8, from: u64) u64 {
@@ -397,6 +398,29 @@ test "the budget is asked by the states that are made, however few nodes they ar
         try testing.expectEqualStrings("the pattern needs more than 262141 states before equal ones are merged", diag.message());
         try testing.expect(n_asked >= 255);
     }
+}
+
+test "the budget is asked the more often the longer states are told apart" {
+    const n = 40_000;
+    var asked: [2]u32 = @splat(0);
+    for (&asked, [_]bool{ false, true }) |*n_asked, differ| {
+        var arena: Arena = .init(testing.allocator);
+        defer arena.deinit();
+        // A ring, of which all states match, or the last alone, so that they are as different as can be.
+        const rows = try arena.allocator().alloc(u16, n + 1);
+        for (rows, 0..) |*to, state| to.* = @intCast(if (state == 0) 0 else state % n + 1);
+        const matches = try arena.allocator().alloc(u16, n + 1);
+        @memset(matches, @intFromBool(!differ));
+        matches[0] = 0;
+        matches[n] = 1;
+        var classes: [256]u8 = @splat(0);
+        var table: TransitionTable = .{ .classes = &classes, .n_classes = 1, .rows = rows, .matches = matches };
+        var budget: Budget = .{ .cancel = goOn, .user_data = n_asked };
+        var diag: Diagnostic = .{};
+        try testing.expectEqual(!differ, try table.mergeStates(arena.allocator(), &budget, "the ring", &diag));
+        try testing.expectEqual(@as(usize, if (differ) n + 1 else 2), table.matches.len);
+    }
+    try testing.expect(asked[1] > asked[0]);
 }
 
 test "a combination is as large as the budget lets it become, and smaller as a part" {
