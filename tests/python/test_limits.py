@@ -313,6 +313,12 @@ def alternatives(vocabulary: Vocabulary, n: int) -> object:
     return schema(vocabulary, json.dumps({"anyOf": of}))
 
 
+def assertions(vocabulary: Vocabulary, n: int) -> object:
+    """Two of them are the type and that all hold."""
+    of = [{"minLength": 1 + number % 3} for number in range(n - 2)]
+    return schema(vocabulary, json.dumps({"type": "string", "allOf": of}))
+
+
 def states(vocabulary: Vocabulary, n: int) -> None:
     """Of one automaton, and of two at once: beside those of the letters, the dead one and the last."""
     exact = {"pattern": f"^a{{{n - 2}}}$"}
@@ -388,6 +394,7 @@ SCHEMAS: dict[str, tuple[int, Try] | str] = {
     "arrays and objects within each other, in a schema": (1000, lambda v, n: schema(v, nested(n))),
     "digits of a number": (1 << 14, lambda v, n: schema(v, '{"maximum":' + "9" * n + "}")),
     "alternatives of one value": (1024, alternatives),
+    "assertions looked at to tell the alternatives of one value": (1 << 16, assertions),
     "kinds of exceptions and counts of one array or object, and patterns of one object, in one alternative": (
         8,
         patterns,
