@@ -29,19 +29,23 @@ class Compiled:
 
 def measure(libraries: Iterable[str] = LIBRARIES) -> list[Compiled]:
     """Each library compiles each schema in a process of its own, up to `REPEATS` times."""
-    found = []
+    found: list[Compiled] = []
     for library in libraries:
         worker = Worker(library)
-        for name, schema in _schemas().items():
-            text = json.dumps(schema)
-            answers: list[dict[str, Any]] = []
-            while len(answers) < REPEATS and sum(each["compile_ns"] for each in answers) < SECONDS * 1e9:
-                answers.append({"compile_ns": 0, **worker.ask(json.dumps([text, []]))})
-            refusal = next((each["refusal"] for each in answers if "refusal" in each), "")
-            ms = None if refusal else min(each["compile_ns"] for each in answers) / 1e6
-            found.append(Compiled(name, len(text), library, ms, refusal))
-        worker.close()
+        try:
+            found += [_compile(worker, library, name, json.dumps(schema)) for name, schema in _schemas().items()]
+        finally:
+            worker.close()
     return found
+
+
+def _compile(worker: Worker, library: str, name: str, text: str) -> Compiled:
+    answers: list[dict[str, Any]] = []
+    while len(answers) < REPEATS and sum(each["compile_ns"] for each in answers) < SECONDS * 1e9:
+        answers.append({"compile_ns": 0, **worker.ask(json.dumps([text, []]))})
+    refusal = next((each["refusal"] for each in answers if "refusal" in each), "")
+    ms = None if refusal else min(each["compile_ns"] for each in answers) / 1e6
+    return Compiled(name, len(text), library, ms, refusal)
 
 
 def table(found: list[Compiled]) -> Table:

@@ -193,6 +193,19 @@ def test_an_error_in_a_grammar_gives_line_and_column(words: Vocabulary) -> None:
     assert "+" in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ("%conflicts refuse\n%lexing any", "%conflicts refuse is not obeyed beside %lexing any"),
+        ('%conflicts refuse\n%ignore " "\n%grammar_options {"ignore_once": true}', "ignore_once, which cut terminals"),
+        ("| %json {}\n%conflicts shift", "%conflicts shift is not obeyed beside tokens or schemas"),
+    ],
+)
+def test_a_note_says_where_conflicts_are_followed_all_the_same(words: Vocabulary, more: str, why: str) -> None:
+    notes = Constraint.lark(words, f'start: start "+" start | "1"\n{more}').notes
+    assert any(why in note and "all ways are followed" in note for note in notes)
+
+
 def test_notes_tell_what_is_seldom_meant(words: Vocabulary) -> None:
     assert Constraint.lark(words, 'start: "a"').notes == ()
     notes = Constraint.lark(words, 'start: A "a"\nA: /a+/\nunused: "b"\n%lexing longest\n').notes

@@ -54,7 +54,8 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
     } else grammar.counted.len > 0;
     const is_plain = reading.isPlain();
     // Where terminals were cut, conflicts may be of the cuts.
-    if (reading.lexing != .any and (is_plain or reading.conflicts == .refuse and !reading.is_split)) {
+    const is_obeyed = reading.lexing != .any and (is_plain or reading.conflicts == .refuse and !reading.is_split);
+    if (is_obeyed) {
         const n_notes = notes.items.len;
         if (try deterministic(ctx, grammar, found, reading.conflicts, notes)) |parser| {
             if (is_plain and !has_limits and try isLongest(ctx, grammar, &parser, lexer, reading.lexing)) {
@@ -69,6 +70,7 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
     }
     const normal = try normalise(ctx, grammar);
     const parser = try tables.build(ctx.arena, &normal, found, .keep, notes, ctx.budget, ctx.diag);
+    if (!is_obeyed and reading.conflicts != .follow) try noteFollowed(ctx, reading, notes);
     if (reading.lexing == .longest) try shadowed.note(ctx, &normal, &parser, lexer, notes);
     const is_longest = is_plain and !has_limits and !parser.has_conflicts and
         try isLongest(ctx, &normal, &parser, lexer, reading.lexing);
@@ -96,6 +98,17 @@ fn isLongest(ctx: *const Context, grammar: *const Bnf, parser: *const Tables, le
         .contextual => separable.isLongest(ctx, grammar, parser, lexer),
         .any => separable.isSeparable(ctx, parser, lexer),
     };
+}
+
+fn noteFollowed(ctx: *const Context, reading: Reading, notes: *tables.Notes) Error!void {
+    const beside = if (reading.lexing == .any)
+        "%lexing any"
+    else if (reading.is_split)
+        "look-around or ignore_once, which cut terminals"
+    else
+        "tokens or schemas";
+    const note = "%conflicts {t} is not obeyed beside {s}: all ways are followed";
+    try ctx.append(notes, try std.fmt.allocPrint(ctx.arena, note, .{ reading.conflicts, @as([]const u8, beside) }));
 }
 
 /// Takes the lexer over. `reading` null: the longest lexeme and one way to parse.

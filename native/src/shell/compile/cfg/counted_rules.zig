@@ -29,7 +29,7 @@ pub fn mark(ctx: *const Context, grammar: *const Bnf, limits: []const Limit, rea
     const leads_to_itself = if (reading.is_split) &.{} else try findLeftRecursive(ctx, grammar);
     for (limits) |limit| {
         const why = if (reading.is_split)
-            "terminals are cut by what is around them"
+            "terminals are cut, by what is around them or for ignore_once"
         else if (reading.conflicts != .follow or hasPrecedence(grammar))
             "conflicts are not followed"
         else if (leads_to_itself[limit.rule])

@@ -11,8 +11,8 @@ const Range = engine.Range;
 const Types = engine.Types;
 const Formula = @import("formula.zig").Formula;
 
-/// Nodes and members that are looked at in one schema. What is not seen to be apart by then is told apart later.
-const looks_max = 1 << 20;
+/// Nodes, members and values that are looked at in one schema. What is not seen to be apart by then is told apart later.
+const looks_max = 1 << 18;
 const depth_max = 16;
 /// Members that may be the tag.
 const tags_max = 4;
@@ -56,19 +56,24 @@ const Search = struct {
         var once: u8 = 0; // types by bit: of one branch at least, of two, and of one that lists nothing
         var twice: u8 = 0;
         var open: u8 = 0;
-        var values: Texts = .{};
-        var are_different = true;
         for (s.branches.items) |*branch| {
             const types = bits(both(branch.types, of));
             twice |= once & types;
             once |= types;
-            if (branch.listed) |listed| {
-                are_different = try s.putAll(&values, listed) and are_different;
-            } else open |= types;
+            if (branch.listed == null) open |= types;
         }
         const object = bits(.{ .object = true });
-        const together = if (are_different) twice & open else twice;
-        return together == 0 or together == object and try s.isTagged();
+        if (twice & open & ~object != 0) return false;
+        if (twice & ~open != 0 and !try s.areValuesDifferent()) return false;
+        return twice & object == 0 or try s.isTagged();
+    }
+
+    fn areValuesDifferent(s: *Search) Allocator.Error!bool {
+        var values: Texts = .{};
+        for (s.branches.items) |*branch| if (branch.listed) |listed| {
+            if (!try s.putAll(&values, listed)) return false;
+        };
+        return true;
     }
 
     /// Of values for which all of some nodes hold, as far as these say it themselves.
@@ -89,6 +94,7 @@ const Search = struct {
         for (s.partsOf(&branch)) |part| switch (s.f.nodes.items[part]) {
             .types => |types| branch.types = both(branch.types, types),
             .listed => |listed| {
+                if (!s.look(listed.len)) return false;
                 branch.types = both(branch.types, s.typesOf(listed));
                 branch.listed = listed;
             },
@@ -133,7 +139,8 @@ const Search = struct {
     }
 
     /// Whether none was there before.
-    fn putAll(s: *const Search, values: *Texts, listed: Range) Allocator.Error!bool {
+    fn putAll(s: *Search, values: *Texts, listed: Range) Allocator.Error!bool {
+        if (!s.look(listed.len)) return false;
         const before = values.count();
         for (s.f.values.items[listed.from..][0..listed.len]) |text| _ = try values.put(s.f.arena, text);
         return values.count() - before == listed.len;
@@ -169,8 +176,9 @@ const Search = struct {
     }
 
     fn requires(s: *Search, branch: *const Branch, key: u32) bool {
+        if (!s.look(branch.parts.len)) return false;
         for (s.partsOf(branch)) |part| switch (s.f.nodes.items[part]) {
-            .object_has => |required| if (required == key) return s.look(branch.parts.len),
+            .object_has => |required| if (required == key) return true,
             else => {},
         };
         return false;
@@ -178,6 +186,7 @@ const Search = struct {
 
     /// What a branch says that the value of a key is one of.
     fn tagValues(s: *Search, branch: *const Branch, key: u32) ?Range {
+        if (!s.look(branch.parts.len)) return null;
         for (s.partsOf(branch)) |part| switch (s.f.nodes.items[part]) {
             .object_members => |members| {
                 if (!s.look(members.named.len)) return null;

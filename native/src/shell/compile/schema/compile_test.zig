@@ -252,6 +252,31 @@ test "branches that exclude each other are any of them" {
     }) |case| try expectFormula(case);
 }
 
+test "so many values are looked at, wherever they are listed" {
+    const gpa = std.testing.allocator;
+    var arena_state: Arena = .init(gpa);
+    defer arena_state.deinit();
+    const arena = arena_state.allocator();
+    var text: std.Io.Writer.Allocating = .init(arena);
+    try text.writer.writeAll("{\"$defs\":{\"e\":{\"enum\":[0");
+    for (1..60_000) |number| try text.writer.print(",{d}", .{number});
+    try text.writer.writeAll("]}},\"prefixItems\":[true");
+    for (0..10) |_| try text.writer.writeAll(",{\"oneOf\":[{\"$ref\":\"#/$defs/e\"},{\"type\":\"null\"}]}");
+    try text.writer.writeAll("]}");
+    var notes: ArrayList([]const u8) = .empty;
+    var budget: Budget = .{};
+    var diag: Diagnostic = .{};
+    const schema = try compile(gpa, arena, text.written(), &.{}, null, &notes, &budget, &diag);
+    defer schema.deinit(gpa);
+    var n = [2]u32{ 0, 0 };
+    for (schema.nodes) |node| switch (node) {
+        .any => n[0] += 1,
+        .one => n[1] += 1,
+        else => {},
+    };
+    try std.testing.expectEqual([2]u32{ 4, 6 }, n);
+}
+
 test "references" {
     for ([_]Case{
         .{ .schema = "{\"properties\":{\"a\":{\"$ref\":\"#\"}},\"required\":[\"a\"]}", .formula = "all({a:^0 ..true} has a)" },
