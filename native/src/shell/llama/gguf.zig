@@ -90,6 +90,7 @@ const Head = struct {
         const infos = h.at;
         for (0..n) |_| _ = try h.tensor();
         const data = std.math.cast(usize, std.mem.alignForward(u64, h.at, alignment)) orelse return error.Short;
+        if (n > 0 and data > h.bytes.len) return error.Short;
         const n_data = h.bytes.len -| data;
         h.at = infos;
         for (0..n) |_| {
@@ -193,14 +194,23 @@ test "a file is sound, and not if it is cut anywhere or a count is larger" {
     try w.writeInt(u32, 2, .little);
     try w.writeInt(u64, 64, .little);
     try w.writeInt(u64, 2, .little);
+    const tensor_type = w.end;
     try w.writeInt(u32, 2, .little); // Q4_0: 4 blocks of 18 bytes
     try w.writeInt(u64, 64, .little);
-    const end = std.mem.alignForward(usize, w.end, 64) + 64 + 4 * 18;
+    const head_end = w.end;
+    const data = std.mem.alignForward(usize, head_end, 64);
+    const end = data + 64 + 4 * 18;
     @memset(bytes[w.end..end], 0);
     var n_files: u16 = 0;
     try std.testing.expectEqual(null, damage(bytes[0..end], &n_files));
     try std.testing.expectEqual(7, n_files);
     for (4..end) |n| try std.testing.expect(damage(bytes[0..n], &n_files) != null);
+    bytes[tensor_type] = 4; // of a size that is not known, at the start of the data
+    bytes[head_end - 8] = 0;
+    for (4..data) |n| try std.testing.expect(damage(bytes[0..n], &n_files) != null);
+    try std.testing.expectEqual(null, damage(bytes[0..data], &n_files));
+    bytes[tensor_type] = 2;
+    bytes[head_end - 8] = 64;
     const alignment = std.mem.find(u8, &bytes, "general.alignment").? + "general.alignment".len + 4;
     bytes[alignment] = 0; // 64
     try std.testing.expectEqualStrings("general.alignment is no power of two", damage(bytes[0..end], &n_files).?);
