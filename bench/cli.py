@@ -320,9 +320,8 @@ def maskbench_command(data: Path | None, limit: int | None, libraries: tuple[str
         from bench.maskbench import large
         from bench.maskbench import report as maskbench_report  # draws charts
 
-        console.print(
-            f"written: {maskbench_report.write(results, large.measure(), path.name, runs, (before, machine.load()))}"
-        )
+        loads = (before, machine.load())
+        console.print(f"written: {maskbench_report.write(results, large.measure(), path.name, runs, loads)}")
     for table in (maskbench_tables.verdicts, maskbench_tables.memory, maskbench_tables.refusals):
         console.print(table(results).rich())
     for table in (maskbench_tables.masks, maskbench_tables.compiling):
