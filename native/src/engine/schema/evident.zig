@@ -131,22 +131,16 @@ pub const Evident = struct {
         return is;
     }
 
-    /// Whether all of a few schemas are satisfiable, one of which must hold; null if the node is no such choice.
+    /// Whether all of a few schemas are satisfiable, of which a value may be any; null if the node is no such choice.
     fn isChoice(e: *Evident, node: NodeId, depth: u32) ?bool {
-        const range, const is_one = switch (e.schema.nodes[node]) {
-            .any => |range| .{ range, false },
-            .one => |range| .{ range, true },
+        const range = switch (e.schema.nodes[node]) {
+            .any => |range| range,
             else => return null,
         };
         if (range.len > choices_max) return false;
-        var before: u8 = 0;
         for (e.childrenOf(range)) |child| {
             var facts: Facts = .{};
             if (!e.gather(child, &facts, depth) or !e.isPossible(&facts, depth)) return false;
-            const types: u8 = @bitCast(facts.types);
-            // Exactly one holds where they are of different types.
-            if (is_one and before & types != 0) return false;
-            before |= types;
         }
         return true;
     }
@@ -176,7 +170,7 @@ pub const Evident = struct {
             .all => |range| for (e.childrenOf(range)) |child| {
                 if (!e.gather(child, f, depth + 1)) return false;
             },
-            .types => |types| f.types = @bitCast(@as(u8, @bitCast(f.types)) & @as(u8, @bitCast(types))),
+            .types => |types| f.types = f.types.intersectWith(types),
             .listed => |range| return setOnce(Range, &f.listed, range),
             .string_length => |bounds| return setOnce(Bounds, &f.string_length, bounds),
             .string_matches => |dfa| return e.isQuick(dfa) and setOnce(u32, &f.string_matches, dfa),

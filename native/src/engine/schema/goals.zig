@@ -849,9 +849,7 @@ const Facts = struct {
     }
 
     fn typesOf(f: *const Facts, range: schema_module.Range) u8 {
-        var types: schema_module.Types = .{};
-        for (f.schema.values[range.from..][0..range.len]) |text| types = @bitCast(@as(u8, @bitCast(types)) | typeOf(text));
-        return @bitCast(types);
+        return @bitCast(schema_module.Types.ofAny(f.schema.values[range.from..][0..range.len]));
     }
 
     fn typeOf(text: []const u8) u8 {

@@ -43,6 +43,20 @@ pub const Types = packed struct(u8) {
             else => if (std.mem.findScalar(u8, text, '.') == null) .{ .integer = true } else .{ .fraction = true },
         };
     }
+
+    pub fn ofAny(texts: []const []const u8) Types {
+        var types: Types = .{};
+        for (texts) |text| types = types.unionWith(.of(text));
+        return types;
+    }
+
+    pub fn unionWith(x: Types, y: Types) Types {
+        return @bitCast(@as(u8, @bitCast(x)) | @as(u8, @bitCast(y)));
+    }
+
+    pub fn intersectWith(x: Types, y: Types) Types {
+        return @bitCast(@as(u8, @bitCast(x)) & @as(u8, @bitCast(y)));
+    }
 };
 
 /// In place of an upper bound.

@@ -355,17 +355,13 @@ const Writer = struct {
     fn documents(w: *Writer, node: NodeId, types: Types) Error![]const Other {
         var list: ArrayList(Other) = .empty;
         if (w.texts.names_types) {
-            for (named_types) |one| try w.addDocument(&list, one[0], node, types, intersection(types, one[1]));
+            for (named_types) |one| try w.addDocument(&list, one[0], node, types, types.intersectWith(one[1]));
         } else {
             var others = types;
             others.string = false;
             try w.addDocument(&list, "", node, types, others);
         }
         return list.items;
-    }
-
-    fn intersection(x: Types, y: Types) Types {
-        return @bitCast(@as(u8, @bitCast(x)) & @as(u8, @bitCast(y)));
     }
 
     /// The documents of a node, which has all of `types`, that are of one of those in `wanted`, if there is any.

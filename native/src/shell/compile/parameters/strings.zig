@@ -31,25 +31,21 @@ pub fn typesOf(f: *const Formula, node: NodeId) Types {
         .types => |types| return types,
         .listed => |range| {
             var types: Types = .{};
-            for (f.values.items[range.from..][0..range.len]) |text| types = unionOf(types, typeOf(text));
+            for (f.values.items[range.from..][0..range.len]) |text| types = types.unionWith(typeOf(text));
             return types;
         },
         .all => |range| {
-            var types: u8 = @bitCast(Types.all);
-            for (childrenOf(f, range)) |child| types &= @bitCast(typesOf(f, child));
-            return @bitCast(types);
+            var types: Types = .all;
+            for (childrenOf(f, range)) |child| types = types.intersectWith(typesOf(f, child));
+            return types;
         },
         .any, .one => |range| {
             var types: Types = .{};
-            for (childrenOf(f, range)) |child| types = unionOf(types, typesOf(f, child));
+            for (childrenOf(f, range)) |child| types = types.unionWith(typesOf(f, child));
             return types;
         },
         else => return .all,
     }
-}
-
-fn unionOf(x: Types, y: Types) Types {
-    return @bitCast(@as(u8, @bitCast(x)) | @as(u8, @bitCast(y)));
 }
 
 /// Of a canonical text of a scalar.

@@ -53,19 +53,20 @@ const Search = struct {
         for (s.f.children.items[range.from..][0..range.len]) |child| {
             if (!try s.addBranch(child)) return false;
         }
-        var once: u8 = 0; // types by bit: of one branch at least, of two, and of one that lists nothing
-        var twice: u8 = 0;
-        var open: u8 = 0;
+        var once: Types = .{}; // those of one branch at least, of two, and of one that lists nothing
+        var twice: Types = .{};
+        var open: Types = .{};
         for (s.branches.items) |*branch| {
-            const types = bits(both(branch.types, of));
-            twice |= once & types;
-            once |= types;
-            if (branch.listed == null) open |= types;
+            const types = branch.types.intersectWith(of);
+            twice = twice.unionWith(once.intersectWith(types));
+            once = once.unionWith(types);
+            if (branch.listed == null) open = open.unionWith(types);
         }
-        const object = bits(.{ .object = true });
-        if (twice & open & ~object != 0) return false;
-        if (twice & ~open != 0 and !try s.areValuesDifferent()) return false;
-        return twice & object == 0 or try s.isTagged();
+        const objects = twice.object;
+        twice.object = false; // none is listed
+        if (twice.intersectWith(open) != @as(Types, .{})) return false;
+        if (twice != @as(Types, .{}) and !try s.areValuesDifferent()) return false;
+        return !objects or try s.isTagged();
     }
 
     fn areValuesDifferent(s: *Search) Allocator.Error!bool {
@@ -80,7 +81,7 @@ const Search = struct {
     fn typesWhereAll(s: *const Search, range: Range) Types {
         var types: Types = .all;
         for (s.f.children.items[range.from..][0..range.len]) |child| switch (s.f.nodes.items[child]) {
-            .types => |one| types = both(types, one),
+            .types => |one| types = types.intersectWith(one),
             else => {},
         };
         return types;
@@ -92,10 +93,10 @@ const Search = struct {
         if (!try s.addParts(node, 0)) return false;
         branch.parts.len = @as(u32, @intCast(s.parts.items.len)) - branch.parts.from;
         for (s.partsOf(&branch)) |part| switch (s.f.nodes.items[part]) {
-            .types => |types| branch.types = both(branch.types, types),
+            .types => |types| branch.types = branch.types.intersectWith(types),
             .listed => |listed| {
                 if (!s.look(listed.len)) return false;
-                branch.types = both(branch.types, s.typesOf(listed));
+                branch.types = branch.types.intersectWith(.ofAny(s.valuesOf(listed)));
                 branch.listed = listed;
             },
             else => {},
@@ -124,25 +125,15 @@ const Search = struct {
         return s.parts.items[branch.parts.from..][0..branch.parts.len];
     }
 
-    fn typesOf(s: *const Search, listed: Range) Types {
-        var types: u8 = 0;
-        for (s.f.values.items[listed.from..][0..listed.len]) |text| types |= bits(.of(text));
-        return @bitCast(types);
-    }
-
-    fn both(x: Types, y: Types) Types {
-        return @bitCast(bits(x) & bits(y));
-    }
-
-    fn bits(types: Types) u8 {
-        return @bitCast(types);
+    fn valuesOf(s: *const Search, listed: Range) []const []const u8 {
+        return s.f.values.items[listed.from..][0..listed.len];
     }
 
     /// Whether none was there before.
     fn putAll(s: *Search, values: *Texts, listed: Range) Allocator.Error!bool {
         if (!s.look(listed.len)) return false;
         const before = values.count();
-        for (s.f.values.items[listed.from..][0..listed.len]) |text| _ = try values.put(s.f.arena, text);
+        for (s.valuesOf(listed)) |text| _ = try values.put(s.f.arena, text);
         return values.count() - before == listed.len;
     }
 

@@ -253,7 +253,7 @@ pub const Compiler = struct {
             .string => |name| types = try c.typeOf(s, name),
             .array => |names| for (names) |name| {
                 if (name != .string) return c.fail(s, .type, "must be a string, or an array of strings");
-                types = @bitCast(@as(u8, @bitCast(types)) | @as(u8, @bitCast(try c.typeOf(s, name.string))));
+                types = types.unionWith(try c.typeOf(s, name.string));
             },
             else => return c.fail(s, .type, "must be a string, or an array of strings"),
         }
