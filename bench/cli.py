@@ -28,6 +28,7 @@ from bench import (
 from bench.grammars.cases import CASES as GRAMMARS
 from bench.grammars.plan import PLAN as GRAMMAR_PLAN
 from bench.maskbench import measure as maskbench
+from bench.maskbench import second_use
 from bench.maskbench import tables as maskbench_tables
 from bench.prompts import PREFIX, read_names
 from bench.recognizers import tables as recognizer_tables
@@ -316,16 +317,19 @@ def maskbench_command(data: Path | None, limit: int | None, libraries: tuple[str
     with _progress_bar() as progress:
         task = progress.add_task("schemas", total=len(listed) * runs)
         results = maskbench.collect(listed, libraries or maskbench.LIBRARIES, runs, lambda: progress.advance(task))
+    second = second_use.measure(results.outcomes.get("ours", []))
     if write:
         from bench.maskbench import large
         from bench.maskbench import report as maskbench_report  # draws charts
 
         loads = (before, machine.load())
-        console.print(f"written: {maskbench_report.write(results, large.measure(), path.name, runs, loads)}")
+        console.print(f"written: {maskbench_report.write(results, second, large.measure(), path.name, runs, loads)}")
     for table in (maskbench_tables.verdicts, maskbench_tables.memory, maskbench_tables.refusals):
         console.print(table(results).rich())
     for table in (maskbench_tables.masks, maskbench_tables.compiling):
         console.print(table(results.shared()).rich())
+    if second is not None:
+        console.print(maskbench_tables.second_use(second).rich())
     if "ours" in results.outcomes:
         console.print(maskbench_tables.not_passing(results, "ours").rich())
 

@@ -7,6 +7,7 @@ from bench import machine
 from bench.maskbench import charts, large, tables
 from bench.maskbench.large import Compiled
 from bench.maskbench.measure import SECONDS, SMALL_GROUPS, Results
+from bench.maskbench.second_use import PASSES, SecondUse
 from bench.paths import REPORTS, use_llama
 from bench.recognizers import subjects
 from bench.tables import Table
@@ -24,6 +25,11 @@ ABOUT_SMALL = """
 Compiling takes XGrammar too long for the other groups. It runs with one thread, without its cache and not in its strict
 mode. This is the same run.
 """
+ABOUT_SECOND_USE = """
+Masks alone, without the calls of Python: a schema is compiled anew, the valid instances that are taken are walked once,
+and then once more, by a matcher of its own. A mask is lent, or written into the caller's bitmap, of 16,032 bytes: to
+write these takes most of the time then.
+"""
 ABOUT_MEMORY = """
 What the library says it keeps for a constraint and its matcher after the text; then, of the whole process over all
 schemas, what malloc has given out and what is resident, which has in it what malloc keeps of what was freed.
@@ -36,6 +42,7 @@ instances of the data do.
 
 def write(
     results: Results,
+    second: SecondUse | None,
     compiled: list[Compiled],
     data: str,
     runs: int,
@@ -50,13 +57,14 @@ def write(
     charts.compiling(folder / f"{stem}-compiling.svg", whole)
     charts.memory(folder / f"{stem}-memory.svg", whole)
     path = folder / f"{stem}.md"
-    path.write_text(_render(results, whole, compiled, data, runs, loads, stem), encoding="utf-8")
+    path.write_text(_render(results, whole, second, compiled, data, runs, loads, stem), encoding="utf-8")
     return path
 
 
 def _render(
     results: Results,
     whole: Results,
+    second: SecondUse | None,
     compiled: list[Compiled],
     data: str,
     runs: int,
@@ -75,12 +83,13 @@ def _render(
         f"{' '.join(ABOUT.split())} {_readings(results)} {_repeats(runs)} A library has {SECONDS} s for a schema.",
         " ".join(ABOUT_ORDER.split()),
         "## Must reach",
-        tables.bars(whole, compiled).markdown(),
+        tables.bars(whole, second, compiled).markdown(),
         "## Verdicts",
         tables.verdicts(whole).markdown(),
         "## Masks",
         tables.masks(whole).markdown(),
         f"![masks]({stem}-masks.svg)",
+        *_second_use(second),
         "## Compiling",
         tables.compiling(whole).markdown(),
         f"![compiling]({stem}-compiling.svg)",
@@ -111,6 +120,17 @@ def _repeats(runs: int) -> str:
     if runs == 1:
         return "This is one run."
     return f"All this is done {runs} times, in new processes; each time is the least of its {runs}."
+
+
+def _second_use(found: SecondUse | None) -> list[str]:
+    if found is None:
+        return []
+    cost = f"The clock's own {found.clock_us * 1e3:.0f} ns are in each figure."
+    return [
+        "## The second use, from C",
+        f"{' '.join(ABOUT_SECOND_USE.split())} Each time is the least of {PASSES}. {cost}",
+        tables.second_use(found).markdown(),
+    ]
 
 
 def _small(results: Results) -> list[str]:

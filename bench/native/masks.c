@@ -8,7 +8,7 @@
  */
 #include <sys/stat.h>
 
-#include "languages.h"
+#include "passes.h"
 
 #define VOCABULARY_REPEATS 7
 #define COMPILE_REPEATS 15
@@ -17,8 +17,6 @@
 #define SAVE_REPEATS 5
 #define MATCHER_TOKENS 50
 #define PATH_MAX_BYTES 4096
-
-enum call { ALLOWED, FILL };
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -46,45 +44,6 @@ static eliza_constraint *open_constraint(const eliza_vocab *vocab, const char *p
     char *error;
     check(eliza_inference_constraint_open(vocab, path, strlen(path), &config, &constraint, &error), error, path);
     return constraint;
-}
-
-/* Walks all documents once. Times are lowered to what this pass took; `accepts` may be NULL. */
-static void pass(eliza_matcher *matcher, const documents *from, enum call call, int32_t *words, size_t n_words,
-                 double *masks, double *accepts)
-{
-    const int32_t *token = from->tokens;
-    size_t position = 0;
-    for (size_t d = 0; d < from->n_documents; d++) {
-        check(eliza_inference_matcher_reset(matcher), NULL, "reset");
-        for (int32_t i = 0; i < from->lengths[d]; i++, token++, position++) {
-            const int32_t *ids;
-            size_t n;
-            int64_t started = now_ns();
-            int status = call == ALLOWED ? eliza_inference_matcher_allowed(matcher, &ids, &n)
-                                         : eliza_inference_matcher_fill_bitmap(matcher, words, n_words);
-            int64_t filled = now_ns();
-            int result = eliza_inference_matcher_accept(matcher, *token);
-            int64_t accepted = now_ns();
-            check(status, NULL, "mask");
-            if (result < 0 || result & ELIZA_STEP_REFUSED) {
-                fprintf(stderr, "document %zu: token %d is refused\n", d, (int)i);
-                exit(1);
-            }
-            double mask_ns = (double)(filled - started), accept_ns = (double)(accepted - filled);
-            if (masks[position] > mask_ns)
-                masks[position] = mask_ns;
-            if (accepts != NULL && accepts[position] > accept_ns)
-                accepts[position] = accept_ns;
-        }
-    }
-}
-
-static double *no_times(size_t count)
-{
-    double *times = allocate((count + 1) * sizeof *times);
-    for (size_t i = 0; i < count; i++)
-        times[i] = 1e18;
-    return times;
 }
 
 static eliza_vocab *measure_vocabulary(file_contents file, const char *folder)
@@ -278,16 +237,6 @@ static void measure_walk(const eliza_vocab *vocab, int passes)
         eliza_inference_constraint_free(constraint);
     }
     print_number("walk_ns", least);
-}
-
-static double clock_ns(void)
-{
-    int64_t least = INT64_MAX;
-    for (int i = 0; i < 1000; i++) {
-        int64_t started = now_ns(), took = now_ns() - started;
-        least = took < least ? took : least;
-    }
-    return (double)least;
 }
 
 int main(int argc, char **argv)

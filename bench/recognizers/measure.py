@@ -191,10 +191,9 @@ class InputFiles:
 def write_inputs(case: Case, vocabulary: TokenTable, folder: Path) -> InputFiles:
     kind, text = _definition(case)
     files = InputFiles(folder / "vocabulary", kind, folder / "definition", folder / "documents")
-    files.vocabulary.write_bytes(_vocabulary_bytes(vocabulary))
+    files.vocabulary.write_bytes(vocabulary_bytes(vocabulary))
     files.definition.write_text(text, encoding="utf-8")
-    encoded = [vocabulary.encode(document) for document in case.documents]
-    files.documents.write_bytes(b"".join(array("i", [len(tokens), *tokens]).tobytes() for tokens in encoded))
+    files.documents.write_bytes(documents_bytes(vocabulary, case.documents))
     return files
 
 
@@ -212,7 +211,7 @@ def _definition(case: Case) -> tuple[str, str]:
     return "lark", notations.read_grammar(case.grammar)
 
 
-def _vocabulary_bytes(vocabulary: TokenTable) -> bytes:
+def vocabulary_bytes(vocabulary: TokenTable) -> bytes:
     pieces = vocabulary.all_pieces
     flags = bytearray(vocabulary.n_tokens)
     for token in vocabulary.special.values():
@@ -220,6 +219,11 @@ def _vocabulary_bytes(vocabulary: TokenTable) -> bytes:
     flags[vocabulary.end] = TokenFlag.SPECIAL | TokenFlag.END_OF_GENERATION
     offsets = array("Q", accumulate(map(len, pieces), initial=0)).tobytes()
     return array("I", [vocabulary.n_tokens]).tobytes() + offsets + bytes(flags) + b"".join(pieces)
+
+
+def documents_bytes(vocabulary: TokenTable, documents: list[str]) -> bytes:
+    encoded = [vocabulary.encode(document) for document in documents]
+    return b"".join(array("i", [len(tokens), *tokens]).tobytes() for tokens in encoded)
 
 
 def quantiles(samples: list[float]) -> tuple[float, float, float, float]:
