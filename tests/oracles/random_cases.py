@@ -46,6 +46,9 @@ REGEXES = [
     "(ab|a)b",
 ]
 SKIPPED = ["[ ]+", "#[^\\n]*\\n", "/\\*([^*]|\\*+[^*/])*\\*+/"]
+LETTERS = ["a", "b", "ab", "a+", "[ab]+", "#a", "b\\n?", "(ab|a)b", "a#?"]
+REMARKS = [" +", "#[^\\n]*", "\\n", "#[ab]*", "\\n[ab]?", " a?"]
+"""What is skipped beside `LETTERS`."""
 
 SAMPLES = [
     "a", "b", "c", "ab", "aab", "abb", "if", "in", "int", "iffy", "()", "[]", ",", ";", "+", "++", "=", "==", "1",
@@ -79,6 +82,23 @@ def grammar_by_place(random: Random) -> RandomGrammarByPlace:
     return RandomGrammarByPlace(text, ByPlace(terminals, productions, "start"))
 
 
+def two_skipped(random: Random) -> tuple[str, list[Terminal], list[Production]]:
+    """A grammar without recursion in which two kinds of lexemes are skipped, that can go on with what follows them."""
+    terminals = [Terminal(f"T{n}", regex) for n, regex in enumerate(random.sample(LETTERS, random.randint(1, 4)))]
+    skipped = [Terminal(f"S{n}", regex, skip=True) for n, regex in enumerate(random.sample(REMARKS, 2))]
+    rules = ["start", "second", "third"][: random.randint(1, 3)]
+    productions = []
+    for at, rule in enumerate(rules):
+        later = rules[at + 1 :]
+        for _ in range(random.randint(1, 2)):
+            symbols: list[Symbol] = [
+                random.choice(later) if later and random.random() < 0.4 else random.randrange(len(terminals))
+                for _ in range(random.randint(1, 3))
+            ]
+            productions.append(Production(rule, tuple(symbols)))
+    return _kept([*terminals, *skipped], rules, list(dict.fromkeys(productions)))
+
+
 def _grammar(random: Random) -> tuple[str, list[Terminal], list[Production]]:
     terminals = _terminals(random)
     usable = [number for number, terminal in enumerate(terminals) if not terminal.skip]
@@ -91,7 +111,13 @@ def _grammar(random: Random) -> tuple[str, list[Terminal], list[Production]]:
                 random.choice(rules) if random.random() < 0.4 else random.choice(usable) for _ in range(length)
             ]
             productions.append(Production(rule, tuple(symbols)))
-    productions = list(dict.fromkeys(productions))
+    return _kept(terminals, rules, list(dict.fromkeys(productions)))
+
+
+def _kept(
+    terminals: list[Terminal], rules: list[str], productions: list[Production]
+) -> tuple[str, list[Terminal], list[Production]]:
+    """The text of a grammar, and what of it counts."""
     text = _text(terminals, rules, productions)
     # What the start does not lead to is no part of the grammar.
     used = _used(productions)

@@ -28,12 +28,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from oracles import lr1, random_cases, samples
 from oracles.lark_text import recognizer_of
 from oracles.recognizer import Recognizer, of_regex
+from oracles.skipped_once import LEXINGS, Lexing, SkippedOnce
 
 N_GRAMMARS = 600  # of which about half are LR(1)
 N_REGEXES = 300
 N_PRECEDENCES = 30
 PRECEDENCE_TOKENS = 6
 BLOCK = 50  # cases of one test
+SKIP_ONCE = '%grammar_options {"ignore_once": true}'
+SKIPPED_ONCE_TOKENS = ["a", "b", "#", "\n", " ", "ab", "#a", " a", "\n#", "b\n", "a #b", "##", " \n", "é"]
 
 MANY_TOKENS_WALKS = 3
 MANY_TOKENS_POSITIONS = 6
@@ -250,6 +253,27 @@ def test_grammars_by_place(block: int) -> None:
             Walk(constraint, grammar.recognizer, tokens).at_random(random, 7)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}\n{grammar.text}") from error
+
+
+@pytest.mark.parametrize("lexing", LEXINGS)
+def test_two_kinds_are_skipped_once(lexing: Lexing) -> None:
+    """Where one kind alone would separate lexemes from each other, it does not behind the other one."""
+    tokens = Tokens([token.encode() for token in SKIPPED_ONCE_TOKENS])
+    for seed in range(BLOCK):
+        random = Random(f"skipped once {seed}")
+        text, terminals, productions = random_cases.two_skipped(random)
+        recognizer = SkippedOnce(terminals, productions, "start", lexing)
+        try:
+            constraint = Constraint.lark(tokens.vocabulary, f"{SKIP_ONCE}\n%lexing {lexing}\n{text}")
+        except GrammarError as error:
+            assert "can never end" in str(error), f"seed {seed}: {error}\n{text}"
+            continue
+        assert lexing == "longest" or not recognizer.has_dead_end(b"ab# \n"), f"seed {seed}\n{text}"
+        try:
+            for _ in range(3):
+                Walk(constraint, recognizer, tokens).at_random(random, 8)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}\n{text}") from error
 
 
 @pytest.mark.parametrize("block", range(0, N_REGEXES, BLOCK))

@@ -579,7 +579,7 @@ pub const Run = struct {
                 const around = try r.stacksAround(landed.stack);
                 for (0..1 + around.len) |n| {
                     const stack = if (n == 0) landed.stack else around[n - 1];
-                    if (!part.isAmong(r.viableOf(stack)) or !try r.mayEndBefore(one, part)) continue;
+                    if (!part.isAmong(r.viableOf(stack)) or !try r.mayEndBefore(one, landed.stack, part)) continue;
                     const state = try r.stateOf(.{ .part = @intCast(number), .at = part.initial() });
                     try all.append(r.gpa, .{ .state = state, .stack = stack });
                 }
@@ -606,12 +606,12 @@ pub const Run = struct {
         return if (n == part.firsts.count()) .all else .some;
     }
 
-    /// Whether the lexeme, if it can end, can end before the part.
-    fn mayEndBefore(r: *Run, one: Configuration, part: *const parts_module.Part) Error!bool {
+    /// Whether the lexeme, which leads to the stack if it ends, can end before the part.
+    fn mayEndBefore(r: *Run, one: Configuration, stack: u32, part: *const parts_module.Part) Error!bool {
         if (r.lexing == .any or r.goesOnInto(one, part) == .none) return true;
         if (r.lexing == .longest) return false;
         const limit = try r.inseparableFrom(one) orelse return false;
-        return part.isAmong(r.inseparable.items[limit * r.program.width ..]);
+        return !r.isSeparated(stack, limit) and part.isAmong(r.inseparable.items[limit * r.program.width ..]);
     }
 
     /// Adds to the set the parts that the lexeme goes on with whatever they begin with.
@@ -931,7 +931,8 @@ pub const Run = struct {
     }
 
     /// The terminals that may begin although the pending lexeme can go on, since nothing could separate them from it: it
-    /// goes on with each byte that they can begin with. Null if there are none, or something skipped can come in between.
+    /// goes on with each byte that they can begin with. Null if there are none, or something skipped can come in between,
+    /// whatever the lexeme is; otherwise `isSeparated` tells.
     fn inseparableFrom(r: *Run, one: Configuration) Error!?u32 {
         const state = graph.lexerState(one.state);
         const key = @as(u64, one.stack) << 32 | one.state;
@@ -952,9 +953,25 @@ pub const Run = struct {
         r.addInseparableParts(one, set);
         var is_separated = false;
         for (set, r.program.separators) |word, separator| is_separated = is_separated or ~word & separator != 0;
-        const found: u32 = if (is_separated) unlimited else number;
-        try r.of_pending.put(r.gpa, key, found);
+        is_separated = is_separated and !r.mayBeSeparator(state);
+        try r.of_pending.put(r.gpa, key, if (is_separated) unlimited else number);
         return if (is_separated) null else number;
+    }
+
+    /// Whether the lexeme may be a separator that the parser sees. Then it knows whether another one can come behind it.
+    fn mayBeSeparator(r: *const Run, state: u16) bool {
+        for (r.program.lexer.matchList(state)) |terminal| {
+            if (program_module.has(r.program.separators, terminal) and !program_module.has(r.program.skip, terminal)) return true;
+        }
+        return false;
+    }
+
+    /// Whether a separator that is not in the set of `limit` can come on a stack.
+    fn isSeparated(r: *const Run, stack: u32, limit: u32) bool {
+        if (limit == unlimited) return false;
+        const set = r.inseparable.items[limit * r.program.width ..][0..r.program.width];
+        for (r.program.separators, r.viableOf(stack), set) |a, b, c| if (a & b & ~c != 0) return true;
+        return false;
     }
 
     fn mayBegin(r: *const Run, stack: u32, state: u16, limit: u32) bool {
@@ -990,6 +1007,7 @@ pub const Run = struct {
     }
 
     fn landOn(r: *Run, stack: u32, state: u16, byte: ?u8, limit: u32) Error!void {
+        if (r.isSeparated(stack, limit)) return;
         if (byte) |first| return r.beginOn(stack, state, first, limit);
         try r.found.append(r.gpa, .{ .state = nothing_pending, .stack = stack });
     }
