@@ -72,8 +72,6 @@ const SCHEMA_KEYS = ["json_schema", "style", "any_order", "max_whitespace_cnt", 
 /** The most tokens that a terminal may have. */
 const MAX_TOKENS = 4095;
 const MAX_WHITESPACE = 255;
-/** With tags within values, which are JSON here. */
-const NESTED_STYLES = new Set(["cohere_xml", "minimax_m3_xml"]);
 
 /** A structural tag, in JSON or as an object; null if it is something else, which the library reads. */
 export function asStructuralTag(given: unknown): Form | null {
@@ -136,7 +134,7 @@ function isFlatTag(tag: Form): boolean {
   const { content, end } = tag;
   if (!isObject(content) || !FLAT.has(content.type as string) || (Array.isArray(end) && end.length !== 1)) return false;
   if (content.type === "any_text") return !TEXT_KEYS.some((key) => isGiven(content[key]));
-  return !(isGiven(content.excludes) || content.max_whitespace_cnt || NESTED_STYLES.has(content.style as string));
+  return !(isGiven(content.excludes) || content.max_whitespace_cnt);
 }
 
 /** Whether an option says something. */
@@ -349,9 +347,6 @@ class Writer {
   }
 
   #jsonSchema(form: Form, style: string): string {
-    if (NESTED_STYLES.has(style)) {
-      throw this.#wrong(`the style ${style} is not served: in values objects and arrays are tags, too`);
-    }
     const space = this.#number(form, "max_whitespace_cnt");
     if (space !== null && (space < 0 || space > MAX_WHITESPACE)) {
       throw this.#wrong(`max_whitespace_cnt is from 0 to ${MAX_WHITESPACE}, not ${space}`);

@@ -23,6 +23,8 @@ export interface Tag extends Languages {
     | "deepseek_v4_1_xml"
     | "glm_xml"
     | "kimi_k3_xml"
+    | "cohere_xml"
+    | "minimax_m3_xml"
     | undefined;
   /** Of one descriptor, without a trigger: its tokens follow the token that ends `begin`. */
   token_tree?: TokenTreePayload | undefined;

@@ -83,7 +83,7 @@ def _value(text: str, at: int, close: str, kinds: set[str], *, lines: bool) -> t
         if edges[0] != edges[1] or string == "\n":
             return None
         string = string[1:-1] if edges[0] else string
-    return None if _is_other(string, kinds) else (string, end + len(close))
+    return None if is_other(string, kinds) else (string, end + len(close))
 
 
 def _document(text: str, at: int, close: str, kinds: set[str], *, lines: bool) -> tuple[Any, int] | None:
@@ -105,7 +105,7 @@ def kind_of(value: Any) -> str:
     return names.get(type(value), "object")
 
 
-def _is_other(string: str, kinds: set[str]) -> bool:
+def is_other(string: str, kinds: set[str]) -> bool:
     """Whether a string is spelt as a value of another kind."""
     bare = string.strip(SPACE)
     return (

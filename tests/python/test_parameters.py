@@ -11,7 +11,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-from eliza_inference import Constraint, GrammarError, LimitError, Matcher, Step, Vocabulary
+from eliza_inference import Constraint, GrammarError, LimitError, Matcher, Vocabulary
+
+from parameter_texts import cut, goes, vocabulary_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from oracles import parameters
@@ -84,41 +86,6 @@ def is_legal(text: str, style: str, schema: Any, types: dict[str, tuple[str, ...
     is_valid = jsonschema.Draft202012Validator(schema).is_valid
     # A name that comes twice has a valid value each time.
     return is_valid(dict(found)) and all(is_valid({**dict(found), name: one}) for name, one in found)
-
-
-def goes(matcher: Matcher, tokens: list[int]) -> bool:
-    """Each token is in the mask if and only if it is taken."""
-    for token in tokens:
-        allowed = matcher.allowed()
-        assert allowed is not None
-        is_taken = Step.IN_SPAN in matcher.accept(token)
-        assert (token in allowed) == is_taken
-        if not is_taken:
-            return False
-    return True
-
-
-def vocabulary_of(texts: list[str], random: Random) -> tuple[Vocabulary, list[bytes]]:
-    """All bytes, pieces of the texts by chance, and an end token."""
-    pieces = [bytes([byte]) for byte in range(256)]
-    for text in texts:
-        data = text.encode()
-        for _ in range(6):
-            at = random.randrange(len(data))
-            pieces.append(data[at : at + random.randint(2, 12)])
-    pieces = list(dict.fromkeys(pieces))
-    return Vocabulary(len(pieces) + 1, [*pieces, b"</s>"], [0] * len(pieces) + [2]), pieces
-
-
-def cut(data: bytes, pieces: list[bytes], random: Random) -> list[int]:
-    number = {piece: n for n, piece in enumerate(pieces)}
-    tokens = []
-    while data:
-        fits = [n for n in range(1, min(len(data), 12) + 1) if data[:n] in number]
-        taken = random.choice(fits)
-        tokens.append(number[data[:taken]])
-        data = data[taken:]
-    return tokens
 
 
 @pytest.mark.parametrize("style", parameters.MARKS)

@@ -26,8 +26,6 @@ SCHEMA_KEYS = ("json_schema", "style", "any_order", "max_whitespace_cnt", "exclu
 MAX_TOKENS = 4095
 """The most that a terminal may have of them."""
 MAX_WHITESPACE = 255
-NESTED_STYLES = ("cohere_xml", "minimax_m3_xml")
-"""With tags within values, which are JSON here."""
 
 
 class TagGrammar(NamedTuple):
@@ -102,7 +100,7 @@ def _is_flat_tag(tag: Format) -> bool:
         return False
     if content["type"] == "any_text":
         return all(content.get(key) in (None, []) for key in TEXT_KEYS)
-    return not (content.get("excludes") or content.get("max_whitespace_cnt") or content.get("style") in NESTED_STYLES)
+    return not (content.get("excludes") or content.get("max_whitespace_cnt"))
 
 
 def _with_schema(part: Any) -> Any:
@@ -239,8 +237,6 @@ class _Writer:
         return self._define("T", f": {definition}")
 
     def _json_schema(self, form: Format, style: str) -> str:
-        if style in NESTED_STYLES:
-            raise self._wrong(f"the style {style} is not served: in values objects and arrays are tags, too")
         space = form.get("max_whitespace_cnt")
         if space is not None and not 0 <= space <= MAX_WHITESPACE:
             raise self._wrong(f"max_whitespace_cnt is from 0 to {MAX_WHITESPACE}, not {space}")

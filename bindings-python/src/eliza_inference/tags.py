@@ -28,7 +28,7 @@ class Tag:
     `schema_options` are those of `Constraint.json_schema`, by name. Instead of a language, `tags` may be one or more
     parts that follow each other with `separator` in between, each with its own `begin` and `end`. With a `style`, an
     object of the `json_schema` is written as parameters: "qwen_xml", "minimax_xml", "deepseek_xml",
-    "deepseek_v4_1_xml", "glm_xml", "kimi_k3_xml".
+    "deepseek_v4_1_xml", "glm_xml", "kimi_k3_xml", "cohere_xml", "minimax_m3_xml".
     """
 
     begin: TagMarker

@@ -180,9 +180,15 @@ def test_what_is_not_served_says_where(form: dict[str, Any], message: str) -> No
     assert message in str(raised.value)
 
 
+NESTED = {
+    "type": "object",
+    "properties": {"l": {"type": "array", "items": {"type": "integer"}, "minItems": 1}},
+    "required": ["l"],
+    "additionalProperties": False,
+}
 PARAMETERS = {
     "type": "object",
-    "properties": {"a": {"type": "string"}, "n": {"type": "integer"}},
+    "properties": {"a": {"type": "string"}, "n": {"type": "integer"}, "o": NESTED},
     "required": ["a"],
     "additionalProperties": False,
 }
@@ -200,6 +206,18 @@ PARAMETERS = {
             '<|open|>argument key="n" type="number"<|sep|>12<|close|>argument<|sep|>',
         ),
         ("glm_xml", "<arg_key>a</arg_key><arg_value>red</arg_value><arg_key>n</arg_key><arg_value>-3</arg_value>"),
+        (
+            "cohere_xml",
+            '<cofl:value name="a" type="raw">red</cofl:value>\n<cofl:value name="n" type="json">12</cofl:value>\n'
+            '<cofl:value name="o" type="dict">\n  <cofl:value name="l" type="list">'
+            '<cofl:value type="json">1</cofl:value><cofl:value type="json">2</cofl:value></cofl:value>\n</cofl:value>',
+        ),
+        (
+            "minimax_m3_xml",
+            "]<]minimax[>[<a>red]<]minimax[>[</a>]<]minimax[>[<n>12]<]minimax[>[</n>]<]minimax[>[<o>]<]minimax[>[<l>"
+            "]<]minimax[>[<item>1]<]minimax[>[</item>]<]minimax[>[<item>2]<]minimax[>[</item>"
+            "]<]minimax[>[</l>]<]minimax[>[</o>",
+        ),
     ],
 )
 def test_parameters_in_xml(peer: Any, style: str, text: str, is_within: bool) -> None:

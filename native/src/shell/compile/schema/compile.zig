@@ -71,7 +71,7 @@ pub const Options = struct {
             .integer_fraction = o.form.integer_fraction,
             .order = @intCast(@backingInt(o.form.order)),
             .refused_escapes = o.refused_escapes,
-            .style = if (o.style) |style| @backingInt(style) + 1 else 0,
+            .style = if (o.style) |style| @as(u4, @backingInt(style)) + 1 else 0,
         });
     }
 

@@ -1,0 +1,255 @@
+//! Values between tags as rules of a grammar: what is around a value, and the value if it is a string, are terminals;
+//! all others are documents (glr/parts.zig), or where the style has it so, rules of more elements.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const NumberMap = @import("engine").number_map.NumberMap;
+const diagnostic = @import("engine").diagnostic;
+const Diagnostic = diagnostic.Diagnostic;
+const quoted = diagnostic.quoted;
+const message = @import("message");
+const StringIndex = @import("engine").string_index.StringIndex;
+const engine = @import("engine").schema;
+const NodeId = engine.NodeId;
+const Types = engine.Types;
+const ast = @import("../regex/ast.zig");
+const regex = @import("../regex/parse.zig");
+const bnf = @import("../bnf.zig");
+const TokenClasses = @import("../cfg/token_classes.zig").TokenClasses;
+const Markers = @import("../tags/markers.zig").Markers;
+const first_token = @import("engine").tag_symbols.first_token;
+const DocumentGrammar = @import("../document_grammar.zig").DocumentGrammar;
+const json_schema = @import("../json_schema.zig");
+const Read = @import("../schema/compile.zig").Read;
+const always = @import("../schema/formula.zig").always;
+const Texts = @import("style.zig").Texts;
+const symbolsOf = @import("style.zig").symbolsOf;
+const strings = @import("strings.zig");
+const Strings = strings.Strings;
+
+const Error = Allocator.Error || diagnostic.Error;
+
+const a_line_end: *const ast.Node = &.{ .bytes = "\n" };
+/// It may be left out.
+const line_end: *const ast.Node = &.{ .repeat = .{ .node = a_line_end, .min = 0, .max = 1 } };
+/// The same where elements are within each other, which may be indented.
+const indented_line_end: *const ast.Node = &.{ .repeat = .{ .node = &.{ .concat = &.{ a_line_end, indentation } }, .min = 0, .max = 1 } };
+const indentation: *const ast.Node = &.{ .repeat = .{ .node = &.{ .bytes = " " }, .min = 0, .max = indentation_max } };
+const indentation_max = 32;
+
+/// What stands around a value.
+pub const Tag = struct {
+    /// For messages.
+    name: []const u8,
+    before: *const ast.Node,
+    /// In what closes it, where the style says so. `id` is the same for the same name.
+    in_close: *const ast.Node,
+    id: u32,
+
+    /// Of items; others have the number of a key.
+    pub const of_items = std.math.maxInt(u32);
+    /// Of names that are not listed.
+    pub const of_others = of_items - 1;
+};
+
+/// A value whose rule is not written yet.
+pub const Nested = struct { rule: u16, node: NodeId, is_array: bool, name: []const u8 };
+
+/// A value that is no string, of one of the style's types.
+const Other = struct { type: usize, symbol: bnf.Symbol };
+
+pub const Elements = struct {
+    to: *DocumentGrammar,
+    arena: Allocator,
+    index: *StringIndex,
+    read: *Read,
+    texts: *const Texts,
+    markers: Markers,
+    tokens: *const TokenClasses,
+    pending: ArrayList(Nested) = .empty,
+    /// By node.
+    others: NumberMap = .{},
+    of_others: ArrayList([]const Other) = .empty,
+    /// Terminals: of strings by node and the types of other values; of what is before a value by name and type; of what
+    /// closes values by name.
+    strings: NumberMap = .{},
+    opened: NumberMap = .{},
+    closed: NumberMap = .{},
+
+    /// A rule for all ways to write it; null if it has no value. `among` has the types that a reader takes into account.
+    pub fn element(e: *Elements, tag: *const Tag, node: NodeId, among: Types) Error!?u16 {
+        const types = strings.typesOf(&e.read.compiler.formula, node);
+        const string = if (types.string) try e.stringOf(tag, node, among) else null;
+        const others = try e.othersOf(tag, node, types);
+        if (string == null and others.len == 0) return null;
+        const rule = try e.to.rule(tag.name);
+        if (string) |one| try e.to.produce(rule, &.{ .{ .terminal = try e.open(tag, null) }, .{ .terminal = one } });
+        for (others) |other| {
+            const opened: bnf.Symbol = .{ .terminal = try e.open(tag, other.type) };
+            try e.to.produce(rule, &.{ opened, other.symbol, .{ .terminal = try e.close(tag) } });
+        }
+        return rule;
+    }
+
+    /// Line ends may be left out, and the text of a control token is that token.
+    pub fn text(e: *Elements, given: []const u8) Error!*const ast.Node {
+        var nodes: ArrayList(*const ast.Node) = .empty;
+        for (try symbolsOf(&e.markers, given)) |symbol| try nodes.append(e.arena, if (symbol >= first_token)
+            try e.tokens.nodeOf(e.to.ctx, try .one(e.arena, e.markers.ids.items[symbol - first_token]))
+        else if (symbol == '\n')
+            e.lineEnd()
+        else
+            try ast.create(e.arena, .{ .bytes = try e.arena.dupe(u8, &.{@intCast(symbol)}) }));
+        return ast.concat(e.arena, nodes.items);
+    }
+
+    pub fn sets(e: *Elements) Strings {
+        const r = e.read;
+        return .{
+            .arena = e.arena,
+            .formula = &r.compiler.formula,
+            .dfas = &r.dfas,
+            .budget = e.to.ctx.budget,
+            .diag = e.to.ctx.diag,
+        };
+    }
+
+    fn lineEnd(e: *const Elements) *const ast.Node {
+        return if (e.texts.items == null) line_end else indented_line_end;
+    }
+
+    // ---- Tags
+
+    /// `type` is null for strings.
+    fn open(e: *Elements, tag: *const Tag, @"type": ?usize) Error!u16 {
+        const other = if (@"type" != null) e.texts.before_other else null;
+        const key = @as(u64, tag.id) << 8 | if (other == null) 0 else @"type".? + 1;
+        if (tag.id != Tag.of_others) if (e.opened.get(key)) |known| return @intCast(known);
+        const behind = if (other) |given|
+            try std.mem.replaceOwned(u8, e.arena, given, Texts.type_place, e.texts.types[@"type".?].name)
+        else
+            e.texts.before_string;
+        const made = try e.to.terminal(tag.name, try ast.concat(e.arena, &.{ tag.before, try e.text(behind) }));
+        if (tag.id != Tag.of_others) try e.opened.put(e.arena, key, made);
+        return made;
+    }
+
+    /// Of values that are no strings.
+    fn close(e: *Elements, tag: *const Tag) Error!u16 {
+        const id = if (e.texts.closesByName()) tag.id else 0;
+        if (e.closed.get(id)) |known| return @intCast(known);
+        const made = try e.to.terminal(e.texts.close, try e.closing(tag, e.texts.close_other orelse e.texts.close));
+        try e.closed.put(e.arena, id, made);
+        return made;
+    }
+
+    fn closing(e: *Elements, tag: *const Tag, given: []const u8) Error!*const ast.Node {
+        const parts = std.mem.cut(u8, given, Texts.name_place) orelse return e.text(given);
+        return ast.concat(e.arena, &.{ try e.text(parts[0]), tag.in_close, try e.text(parts[1]) });
+    }
+
+    // ---- Strings
+
+    /// The terminal of a string and what closes it.
+    fn stringOf(e: *Elements, tag: *const Tag, node: NodeId, among: Types) Error!u16 {
+        var others = among;
+        others.string = false;
+        const key = @as(u64, @as(u8, @bitCast(others))) << 32 | node;
+        if (!e.texts.closesByName()) if (e.strings.get(key)) |known| return @intCast(known);
+        const made = e.rawString(tag, node, others) catch |failure| try e.unchecked(tag, others, failure);
+        if (!e.texts.closesByName()) try e.strings.put(e.arena, key, made);
+        return made;
+    }
+
+    /// With `lenient`, a string whose automaton is too large may be any.
+    fn unchecked(e: *Elements, tag: *const Tag, others: Types, failure: Error) Error!u16 {
+        const diag = e.to.ctx.diag;
+        if (failure != error.Failed or diag.status != .limit) return failure;
+        var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
+        const reason = message.print(&buffer, "the parameter {f}: {s}", .{ quoted(tag.name), diag.message() });
+        if (!e.read.compiler.is_lenient) return diag.fail(.limit, "{s}", .{reason});
+        try e.read.references.note("{s}: it is not enforced", .{reason});
+        return e.rawString(tag, always, others);
+    }
+
+    /// It has not what closes it.
+    fn rawString(e: *Elements, tag: *const Tag, node: NodeId, others: Types) Error!u16 {
+        const s = e.sets();
+        const letters = try ast.create(e.arena, .{ .bytes = e.texts.not_in_strings orelse e.texts.close });
+        const end = try e.closing(tag, e.texts.close);
+        var unwanted: ArrayList(*const ast.Node) = .empty;
+        try unwanted.append(e.arena, try ast.concat(e.arena, &.{ ast.anything, letters, ast.anything }));
+        if (!e.texts.says_which) try e.spellings(others, &unwanted);
+        const values = try s.both(&.{ try s.of(node), try s.of(e.read.as_it_is) }, unwanted.items);
+        if (!e.texts.has_lines) return e.to.terminal(tag.name, try ast.concat(e.arena, &.{ values, end }));
+        const inline_values = try s.both(&.{values}, &.{
+            try ast.concat(e.arena, &.{ a_line_end, ast.anything }),
+            try ast.concat(e.arena, &.{ ast.anything, a_line_end }),
+        });
+        const framed = try ast.concat(e.arena, &.{ a_line_end, values, a_line_end });
+        return e.to.terminal(tag.name, try ast.concat(e.arena, &.{ try ast.alternate(e.arena, &.{ framed, inline_values }), end }));
+    }
+
+    /// Appends what would be read as a value of one of the types.
+    fn spellings(e: *Elements, types: Types, list: *ArrayList(*const ast.Node)) Error!void {
+        const nests = e.texts.items != null;
+        const all: []const struct { bool, []const u8 } = &.{
+            .{ types.null, "null" },
+            .{ types.boolean, "true|false" },
+            .{ types.integer or types.fraction, "-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][-+]?[0-9]+)?" },
+            .{ types.array and !nests, "\\[(?s:.*)" },
+            .{ types.object and !nests, "\\{(?s:.*)" },
+        };
+        for (all) |one| if (one[0]) {
+            const pattern = try std.mem.concat(e.arena, u8, &.{ "[ \\n\\r\\t]*(", one[1], ")[ \\n\\r\\t]*" });
+            try list.append(e.arena, try regex.parse(e.arena, pattern, .{}, null, e.to.ctx.budget, e.to.ctx.diag));
+        };
+        // One of no elements.
+        if (nests and (types.array or types.object)) try list.append(e.arena, indented_line_end);
+    }
+
+    // ---- Other values
+
+    fn othersOf(e: *Elements, tag: *const Tag, node: NodeId, types: Types) Error![]const Other {
+        if (e.others.get(node)) |known| return e.of_others.items[known];
+        var list: ArrayList(Other) = .empty;
+        for (e.texts.types, 0..) |one, number| {
+            const wanted = types.intersectWith(one.of);
+            if (wanted == @as(Types, .{})) continue;
+            const symbol: ?bnf.Symbol = if (e.texts.items != null and (wanted.object or wanted.array))
+                .{ .rule = try e.nestedRule(tag, node, wanted.array) }
+            else
+                try e.document(node, types, wanted);
+            if (symbol) |is| try list.append(e.arena, .{ .type = number, .symbol = is });
+        }
+        try e.others.putItem(e.arena, node, []const Other, &e.of_others, list.items);
+        return list.items;
+    }
+
+    fn nestedRule(e: *Elements, tag: *const Tag, node: NodeId, is_array: bool) Error!u16 {
+        const rule = try e.to.rule(tag.name);
+        try e.pending.append(e.arena, .{ .rule = rule, .node = node, .is_array = is_array, .name = tag.name });
+        return rule;
+    }
+
+    /// The documents of a node, which has all of `types`, that are of one of those in `wanted`, if there is any.
+    fn document(e: *Elements, node: NodeId, types: Types, wanted: Types) Error!?bnf.Symbol {
+        const f = &e.read.compiler.formula;
+        const gpa = e.to.gpa;
+        const ctx = e.to.ctx;
+        var asked: ArrayList(NodeId) = .empty;
+        try asked.append(e.arena, node);
+        if (wanted != types) try asked.append(e.arena, try f.add(.{ .types = wanted }));
+        if (e.read.in_documents != always) try asked.append(e.arena, e.read.in_documents);
+        var schema = try json_schema.of(gpa, try e.read.schema(gpa, try f.all(asked.items)), e.index, ctx.diag);
+        errdefer schema.deinit(gpa, .owned);
+        if (!try json_schema.isSatisfiable(&schema, ctx.budget, ctx.diag)) {
+            schema.deinit(gpa, .owned);
+            return null;
+        }
+        const made = try e.to.terminal("a document", ast.empty);
+        e.to.terminals.items[made].pattern = try e.to.document(schema);
+        return .{ .terminal = made };
+    }
+};

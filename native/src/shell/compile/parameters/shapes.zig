@@ -1,0 +1,156 @@
+//! What a schema says of the members of objects and the items of arrays, as far as tags of their own can show it:
+//! alternatives, of which a value is any.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const ArrayList = @import("engine").array_list.ArrayList;
+const diagnostic = @import("engine").diagnostic;
+const engine = @import("engine").schema;
+const NodeId = engine.NodeId;
+const Types = engine.Types;
+const Compiler = @import("../schema/compiler.zig").Compiler;
+const always = @import("../schema/formula.zig").always;
+const typesOf = @import("strings.zig").typesOf;
+
+const Error = Allocator.Error || diagnostic.Error;
+
+/// Of one value.
+pub const alternatives_max = 64;
+
+pub const Object = struct {
+    /// In the order of the schema; behind them others that are required.
+    members: []const engine.Member,
+    /// Keys.
+    required: []const u32,
+    /// Of other names.
+    rest: NodeId,
+
+    pub fn isRequired(object: *const Object, key: u32) bool {
+        return std.mem.findScalar(u32, object.required, key) != null;
+    }
+
+    /// What a member has to be.
+    pub fn value(object: *const Object, key: u32) NodeId {
+        for (object.members) |member| if (member.key == key) return member.value;
+        return object.rest;
+    }
+};
+
+pub const Array = struct {
+    /// Of the first items.
+    prefix: []const NodeId = &.{},
+    rest: NodeId = always,
+    length: engine.Bounds = .{},
+};
+
+/// Reads the nodes of a compiler's formula, which is folded.
+pub const Shapes = struct {
+    compiler: *Compiler,
+    /// Of the value in the schema, for messages.
+    place: []const u8,
+
+    const unserved = "conditions and oneOf of such values";
+
+    /// None if the value cannot be an object. ELIZA_ERR_GRAMMAR: they are not of members alone, each by its name.
+    pub fn objects(s: *const Shapes, node: NodeId) Error![]const Object {
+        const found = try s.alternatives(node, .{ .object = true });
+        const list = try s.compiler.arena.alloc(Object, found.len);
+        for (list, found) |*to, nodes| to.* = try s.object(nodes);
+        return list;
+    }
+
+    /// None if the value cannot be an array. ELIZA_ERR_GRAMMAR: they are not of items alone, each by its place.
+    pub fn arrays(s: *const Shapes, node: NodeId) Error![]const Array {
+        const found = try s.alternatives(node, .{ .array = true });
+        const list = try s.compiler.arena.alloc(Array, found.len);
+        for (list, found) |*to, nodes| to.* = try s.array(nodes);
+        return list;
+    }
+
+    fn object(s: *const Shapes, nodes: []const NodeId) Error!Object {
+        const c = s.compiler;
+        var members: ArrayList(engine.Member) = .empty;
+        var required: ArrayList(u32) = .empty;
+        var rest: ?NodeId = null;
+        for (nodes) |node| switch (c.formula.nodes.items[node]) {
+            .object_has => |key| try required.append(c.arena, key),
+            .object_members => |m| if (rest == null and m.matching.len == 0) {
+                try members.appendSlice(c.arena, c.formula.members.items[m.named.from..][0..m.named.len]);
+                rest = m.rest;
+            } else try s.refuse("patternProperties, and properties in several schemas,"),
+            .object_count, .object_names => try s.refuse("minProperties, maxProperties and propertyNames"),
+            .one, .not, .conditional => try s.refuse(unserved),
+            else => {}, // says nothing of objects
+        };
+        next: for (required.items) |key| {
+            for (members.items) |member| if (member.key == key) continue :next;
+            try members.append(c.arena, .{ .key = key, .value = rest orelse always });
+        }
+        return .{ .members = members.items, .required = required.items, .rest = rest orelse always };
+    }
+
+    fn array(s: *const Shapes, nodes: []const NodeId) Error!Array {
+        const f = &s.compiler.formula;
+        var found: Array = .{};
+        var has_items = false;
+        for (nodes) |node| switch (f.nodes.items[node]) {
+            .array_length => |b| {
+                found.length = .{ .min = @max(found.length.min, b.min), .max = @min(found.length.max, b.max) };
+            },
+            .array_items => |items| if (!has_items) {
+                has_items = true;
+                found.prefix = f.children.items[items.prefix.from..][0..items.prefix.len];
+                found.rest = items.rest;
+            } else try s.refuse("items in several schemas"),
+            .array_contains, .array_unique => try s.refuse("contains and uniqueItems"),
+            .one, .not, .conditional => try s.refuse(unserved),
+            else => {}, // says nothing of arrays
+        };
+        return found;
+    }
+
+    /// With `lenient` a note.
+    fn refuse(s: *const Shapes, keywords: []const u8) Error!void {
+        const c = s.compiler;
+        if (!c.is_lenient) return c.diag.fail(.grammar, "at {s}: {s} are not served for parameters", .{ s.place, keywords });
+        try c.references.note("at {s}: {s} are not served for parameters: they are not enforced", .{ s.place, keywords });
+    }
+
+    /// The nodes that hold together in each. Recurses as deep as schemas about one value are within each other.
+    fn alternatives(s: *const Shapes, node: NodeId, of: Types) Error![]const []const NodeId {
+        const c = s.compiler;
+        switch (c.formula.nodes.items[node]) {
+            .any => |range| {
+                var list: ArrayList([]const NodeId) = .empty;
+                for (0..range.len) |i| {
+                    for (try s.alternatives(c.formula.children.items[range.from + i], of)) |one| try s.add(&list, one, &.{});
+                }
+                return list.items;
+            },
+            .all => |range| {
+                var list: []const []const NodeId = &.{&.{}};
+                for (0..range.len) |i| {
+                    var joined: ArrayList([]const NodeId) = .empty;
+                    for (try s.alternatives(c.formula.children.items[range.from + i], of)) |one| {
+                        for (list) |before| try s.add(&joined, before, one);
+                    }
+                    list = joined.items;
+                }
+                return list;
+            },
+            else => {
+                if (typesOf(&c.formula, node).intersectWith(of) == @as(Types, .{})) return &.{};
+                const one = try c.arena.dupe(NodeId, &.{node});
+                return c.arena.dupe([]const NodeId, &.{one});
+            },
+        }
+    }
+
+    fn add(s: *const Shapes, list: *ArrayList([]const NodeId), first: []const NodeId, second: []const NodeId) Error!void {
+        const c = s.compiler;
+        if (list.items.len == alternatives_max) {
+            return c.diag.fail(.limit, "at {s}: more than {d} alternatives", .{ s.place, alternatives_max });
+        }
+        try list.append(c.arena, try std.mem.concat(c.arena, NodeId, &.{ first, second }));
+    }
+};
