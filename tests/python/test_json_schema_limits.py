@@ -88,6 +88,34 @@ def test_large_schemas_have_an_answer(vocabulary: Vocabulary, order: Any) -> Non
     assert not accepts(constraint, '"v200000"')
 
 
+# 40 schemas, of which each refers to the next one twice: 2**40 ways lead to the last.
+SHARED: Json = {
+    f"d{number}": {"allOf": [{"$ref": f"#/$defs/d{number + 1}"}, {"required": [f"k{number}"]}] * 2}
+    for number in range(40)
+} | {"d40": {"type": ["object", "integer"]}}
+OF_SHARED = {"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": SHARED}
+
+
+def test_schemas_that_many_ways_lead_to_are_looked_at_once(vocabulary: Vocabulary) -> None:
+    constraint = Constraint.json_schema(vocabulary, OF_SHARED, order="any")
+    members = ",".join(f'"k{number}":0' for number in range(40))
+    assert accepts(constraint, f'{{"x":{{{members}}}}}')
+    assert not accepts(constraint, '{"x":{"k0":0}}')
+    assert accepts(constraint, '{"x":3}')
+
+
+@pytest.mark.parametrize("style", ["glm_xml", "cohere_xml"])
+def test_schemas_of_parameters_that_many_ways_lead_to_are_looked_at_once(vocabulary: Vocabulary, style: str) -> None:
+    tag = {"begin": "<f>", "end": "</f>", "style": style, "json_schema": OF_SHARED}
+    constraint = Constraint.tags(vocabulary, {"tags": [tag]})
+    value = "<arg_key>x</arg_key><arg_value>3</arg_value>"
+    value = value if style == "glm_xml" else '<cofl:value name="x" type="json">3</cofl:value>'
+    matcher = Matcher(constraint)
+    for byte in f"<f>{value}</f>".encode():
+        assert Step.IN_SPAN in matcher.accept(byte)
+    assert matcher.can_stop
+
+
 @pytest.mark.parametrize(
     "schema",
     [

@@ -1,6 +1,6 @@
 //! What can be seen of a schema without expanding it: nodes that some value satisfies, and below which nothing is asked
-//! that could be too much to follow, or take a mask long. Most schemas are such as a whole. They are looked at once, node by node; what is
-//! not evident here may still be satisfiable, and alternatives.zig finds out.
+//! that could be too much to follow, or take a mask long. Most schemas are such as a whole. They are looked at once, node
+//! by node; what is not evident here may still be satisfiable, and alternatives.zig finds out.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -17,6 +17,8 @@ const dfa_start = @import("../language/dfa.zig").start;
 
 /// Schemas that are looked at, each for the one before.
 const depth_max = 48;
+/// Nodes that hold together; one that many lead to counts each time.
+const together_max = 512;
 /// Items that an array must have.
 const items_max = 8;
 /// Keys that an object must have.
@@ -160,11 +162,13 @@ pub const Evident = struct {
         has_names: bool = false,
         required: [required_max]u32 = undefined,
         n_required: u32 = 0,
+        n_together: u32 = 0,
     };
 
     /// False if that is more than can be seen at once.
     fn gather(e: *const Evident, id: NodeId, f: *Facts, depth: u32) bool {
-        if (depth >= depth_max) return false;
+        if (depth >= depth_max or f.n_together == together_max) return false;
+        f.n_together += 1;
         switch (e.schema.nodes[id]) {
             .always => {},
             .all => |range| for (e.childrenOf(range)) |child| {

@@ -64,6 +64,7 @@ pub const Elements = struct {
     arena: Allocator,
     index: *StringIndex,
     read: *Read,
+    types: *strings.NodeTypes,
     texts: *const Texts,
     markers: Markers,
     tokens: *const TokenClasses,
@@ -79,7 +80,7 @@ pub const Elements = struct {
 
     /// A rule for all ways to write it; null if it has no value. `among` has the types that a reader takes into account.
     pub fn element(e: *Elements, tag: *const Tag, node: NodeId, among: Types) Error!?u16 {
-        const types = strings.typesOf(&e.read.compiler.formula, node);
+        const types = try e.types.of(node);
         const string = if (types.string) try e.stringOf(tag, node, among) else null;
         const others = try e.othersOf(tag, node, types);
         if (string == null and others.len == 0) return null;

@@ -23,7 +23,7 @@ const Tag = @import("elements.zig").Tag;
 const Shapes = @import("shapes.zig").Shapes;
 const Object = @import("shapes.zig").Object;
 const Array = @import("shapes.zig").Array;
-const typesOf = @import("strings.zig").typesOf;
+const NodeTypes = @import("strings.zig").NodeTypes;
 
 const Error = Allocator.Error || diagnostic.Error;
 
@@ -56,15 +56,19 @@ pub fn write(
     const index = try vocabulary.stringIndex(ctx.diag);
     try read.init(to.gpa, ctx.arena, text, options, &index.automata, notes, ctx.budget, ctx.diag);
     defer read.deinit();
+    var types: NodeTypes = .{ .formula = &read.compiler.formula };
     var writer: Writer = .{
         .to = to,
         .arena = ctx.arena,
         .read = &read,
+        .types = &types,
+        .shapes = .{ .compiler = &read.compiler, .types = &types },
         .elements = .{
             .to = to,
             .arena = ctx.arena,
             .index = index,
             .read = &read,
+            .types = &types,
             .texts = options.style.?.texts(),
             .markers = .{ .arena = ctx.arena, .tokens = &vocabulary.tokens },
             .tokens = tokens,
@@ -77,12 +81,13 @@ const Writer = struct {
     to: *DocumentGrammar,
     arena: Allocator,
     read: *Read,
+    types: *NodeTypes,
+    shapes: Shapes,
     elements: Elements,
 
     /// The rule of the whole lists.
     fn write(w: *Writer, root: NodeId) Error!u16 {
-        const shapes: Shapes = .{ .compiler = &w.read.compiler, .place = "#" };
-        const objects = try shapes.objects(root);
+        const objects = try w.shapes.objects(root);
         if (objects.len == 0) return w.to.ctx.diag.fail(.grammar, "at #: parameters must be an object", .{});
         const lists = try w.to.rule("parameters");
         try w.addObjects(lists, objects);
@@ -98,12 +103,11 @@ const Writer = struct {
     }
 
     fn addNested(w: *Writer, nested: *const Nested) Error!void {
-        const place = try std.fmt.allocPrint(w.arena, "the parameter {f}", .{quoted(nested.name)});
-        const shapes: Shapes = .{ .compiler = &w.read.compiler, .place = place };
+        w.shapes.place = try std.fmt.allocPrint(w.arena, "the parameter {f}", .{quoted(nested.name)});
         if (nested.is_array) {
-            try w.addArrays(nested, try shapes.arrays(nested.node));
+            try w.addArrays(nested, try w.shapes.arrays(nested.node));
         } else {
-            try w.addObjects(nested.rule, try shapes.objects(nested.node));
+            try w.addObjects(nested.rule, try w.shapes.objects(nested.node));
         }
     }
 
@@ -125,7 +129,7 @@ const Writer = struct {
             };
             node.* = try ast.create(w.arena, .{ .bytes = name });
             var types: Types = .{};
-            for (among) |*one| types = types.unionWith(typesOf(&w.read.compiler.formula, one.value(member.key)));
+            for (among) |*one| types = types.unionWith(try w.types.of(one.value(member.key)));
             way.* = if (w.isExcluded(name)) null else try e.element(&try w.tag(name, node.*, member.key), member.value, types);
         }
         const other = try w.otherMembers(names, object.rest);
@@ -137,7 +141,7 @@ const Writer = struct {
 
     fn otherMembers(w: *Writer, names: []const *const ast.Node, rest: NodeId) Error!?u16 {
         const e = &w.elements;
-        const types = typesOf(&w.read.compiler.formula, rest);
+        const types = try w.types.of(rest);
         if (types == @as(Types, .{})) return null;
         if (e.texts.closesByName()) {
             const unwritten = "names that the schema does not list are not written: tags that close would have to repeat them";
@@ -212,17 +216,16 @@ const Writer = struct {
             .id = Tag.of_items,
         };
         var types: Types = .{};
-        for (arrays) |*array| types = types.unionWith(w.typesOfItems(array));
+        for (arrays) |*array| types = types.unionWith(try w.typesOfItems(array));
         for (arrays) |*array| {
             const among = if (arrays.len == 1) null else types;
             try w.to.produce(nested.rule, &.{.{ .rule = try w.itemsOf(array, &tag_of_items, among) }});
         }
     }
 
-    fn typesOfItems(w: *const Writer, array: *const Array) Types {
-        const f = &w.read.compiler.formula;
-        var types = typesOf(f, array.rest);
-        for (array.prefix) |node| types = types.unionWith(typesOf(f, node));
+    fn typesOfItems(w: *Writer, array: *const Array) Error!Types {
+        var types = try w.types.of(array.rest);
+        for (array.prefix) |node| types = types.unionWith(try w.types.of(node));
         return types;
     }
 
@@ -250,6 +253,6 @@ const Writer = struct {
     }
 
     fn item(w: *Writer, of: *const Tag, node: NodeId, among: ?Types) Error!?u16 {
-        return w.elements.element(of, node, among orelse typesOf(&w.read.compiler.formula, node));
+        return w.elements.element(of, node, among orelse try w.types.of(node));
     }
 };

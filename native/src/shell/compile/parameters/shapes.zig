@@ -4,13 +4,14 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
+const NumberMap = @import("engine").number_map.NumberMap;
 const diagnostic = @import("engine").diagnostic;
 const engine = @import("engine").schema;
 const NodeId = engine.NodeId;
 const Types = engine.Types;
 const Compiler = @import("../schema/compiler.zig").Compiler;
 const always = @import("../schema/formula.zig").always;
-const typesOf = @import("strings.zig").typesOf;
+const NodeTypes = @import("strings.zig").NodeTypes;
 
 const Error = Allocator.Error || diagnostic.Error;
 
@@ -46,13 +47,20 @@ pub const Array = struct {
 /// Reads the nodes of a compiler's formula, which is folded.
 pub const Shapes = struct {
     compiler: *Compiler,
+    types: *NodeTypes,
     /// Of the value in the schema, for messages.
-    place: []const u8,
+    place: []const u8 = "#",
+    /// By node, and 1 for arrays.
+    known: NumberMap = .{},
+    of_known: ArrayList([]const Together) = .empty,
+
+    /// Nodes that hold together.
+    const Together = []const NodeId;
 
     const unserved = "conditions and oneOf of such values";
 
     /// None if the value cannot be an object. ELIZA_ERR_GRAMMAR: they are not of members alone, each by its name.
-    pub fn objects(s: *const Shapes, node: NodeId) Error![]const Object {
+    pub fn objects(s: *Shapes, node: NodeId) Error![]const Object {
         const found = try s.alternatives(node, .{ .object = true });
         const list = try s.compiler.arena.alloc(Object, found.len);
         for (list, found) |*to, nodes| to.* = try s.object(nodes);
@@ -60,7 +68,7 @@ pub const Shapes = struct {
     }
 
     /// None if the value cannot be an array. ELIZA_ERR_GRAMMAR: they are not of items alone, each by its place.
-    pub fn arrays(s: *const Shapes, node: NodeId) Error![]const Array {
+    pub fn arrays(s: *Shapes, node: NodeId) Error![]const Array {
         const found = try s.alternatives(node, .{ .array = true });
         const list = try s.compiler.arena.alloc(Array, found.len);
         for (list, found) |*to, nodes| to.* = try s.array(nodes);
@@ -116,41 +124,52 @@ pub const Shapes = struct {
         try c.references.note("at {s}: {s} are not served for parameters: they are not enforced", .{ s.place, keywords });
     }
 
-    /// The nodes that hold together in each. Recurses as deep as schemas about one value are within each other.
-    fn alternatives(s: *const Shapes, node: NodeId, of: Types) Error![]const []const NodeId {
-        const c = s.compiler;
-        switch (c.formula.nodes.items[node]) {
-            .any => |range| {
-                var list: ArrayList([]const NodeId) = .empty;
-                for (0..range.len) |i| {
-                    for (try s.alternatives(c.formula.children.items[range.from + i], of)) |one| try s.add(&list, one, &.{});
-                }
-                return list.items;
-            },
-            .all => |range| {
-                var list: []const []const NodeId = &.{&.{}};
-                for (0..range.len) |i| {
-                    var joined: ArrayList([]const NodeId) = .empty;
-                    for (try s.alternatives(c.formula.children.items[range.from + i], of)) |one| {
-                        for (list) |before| try s.add(&joined, before, one);
-                    }
-                    list = joined.items;
-                }
-                return list;
-            },
-            else => {
-                if (typesOf(&c.formula, node).intersectWith(of) == @as(Types, .{})) return &.{};
-                const one = try c.arena.dupe(NodeId, &.{node});
-                return c.arena.dupe([]const NodeId, &.{one});
-            },
-        }
+    /// Recurses as deep as schemas about one value are within each other. What is found is not empty where the types of the
+    /// node have that of `of`.
+    fn alternatives(s: *Shapes, node: NodeId, of: Types) Error![]const Together {
+        if ((try s.types.of(node)).intersectWith(of) == @as(Types, .{})) return &.{};
+        const key = @as(u64, node) << 1 | @intFromBool(of.array);
+        if (s.known.get(key)) |known| return s.of_known.items[known];
+        const arena = s.compiler.arena;
+        const found: []const Together = switch (s.compiler.formula.nodes.items[node]) {
+            .any => |range| try s.unionOf(range, of),
+            .all => |range| try s.product(range, of),
+            else => try arena.dupe(Together, &.{try arena.dupe(NodeId, &.{node})}),
+        };
+        try s.known.putItem(arena, key, []const Together, &s.of_known, found);
+        return found;
     }
 
-    fn add(s: *const Shapes, list: *ArrayList([]const NodeId), first: []const NodeId, second: []const NodeId) Error!void {
+    fn unionOf(s: *Shapes, range: engine.Range, of: Types) Error![]const Together {
+        var list: ArrayList(Together) = .empty;
+        for (range.from..range.from + range.len) |place| {
+            for (try s.alternatives(s.compiler.formula.children.items[place], of)) |one| try s.add(&list, one, &.{});
+        }
+        return list.items;
+    }
+
+    fn product(s: *Shapes, range: engine.Range, of: Types) Error![]const Together {
+        var list: []const Together = &.{&.{}};
+        for (range.from..range.from + range.len) |place| {
+            var joined: ArrayList(Together) = .empty;
+            for (try s.alternatives(s.compiler.formula.children.items[place], of)) |one| {
+                for (list) |before| try s.add(&joined, before, one);
+            }
+            list = joined.items;
+        }
+        return list;
+    }
+
+    fn add(s: *const Shapes, list: *ArrayList(Together), first: Together, second: Together) Error!void {
         const c = s.compiler;
         if (list.items.len == alternatives_max) {
             return c.diag.fail(.limit, "at {s}: more than {d} alternatives", .{ s.place, alternatives_max });
         }
-        try list.append(c.arena, try std.mem.concat(c.arena, NodeId, &.{ first, second }));
+        var nodes: ArrayList(NodeId) = try .initCapacity(c.arena, first.len + second.len);
+        nodes.appendSliceAssumeCapacity(first);
+        for (second) |node| {
+            if (std.mem.findScalar(NodeId, first, node) == null) nodes.appendAssumeCapacity(node);
+        }
+        try list.append(c.arena, nodes.items);
     }
 };

@@ -3,6 +3,7 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
+const NumberMap = @import("engine").number_map.NumberMap;
 const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Budget = @import("engine").budget.Budget;
@@ -25,28 +26,41 @@ pub const nothing: *const ast.Node = &.{ .class = &.{} };
 
 /// The types that values may have, by what `type`, `enum`, `const` and combinations of them say. Readers of texts go by the
 /// same rule, and ask nothing else.
-pub fn typesOf(f: *const Formula, node: NodeId) Types {
-    switch (f.nodes.items[node]) {
-        .never => return .{},
-        .types => |types| return types,
-        .listed => |range| {
-            var types: Types = .{};
-            for (f.values.items[range.from..][0..range.len]) |text| types = types.unionWith(typeOf(text));
-            return types;
-        },
-        .all => |range| {
-            var types: Types = .all;
-            for (childrenOf(f, range)) |child| types = types.intersectWith(typesOf(f, child));
-            return types;
-        },
-        .any, .one => |range| {
-            var types: Types = .{};
-            for (childrenOf(f, range)) |child| types = types.unionWith(typesOf(f, child));
-            return types;
-        },
-        else => return .all,
+pub const NodeTypes = struct {
+    formula: *const Formula,
+    /// By node.
+    known: NumberMap = .{},
+
+    pub fn of(t: *NodeTypes, node: NodeId) Allocator.Error!Types {
+        if (t.known.get(node)) |known| return @bitCast(@as(u8, @intCast(known)));
+        const types = try t.find(node);
+        try t.known.put(t.formula.arena, node, @as(u8, @bitCast(types)));
+        return types;
     }
-}
+
+    fn find(t: *NodeTypes, node: NodeId) Allocator.Error!Types {
+        switch (t.formula.nodes.items[node]) {
+            .never => return .{},
+            .types => |types| return types,
+            .listed => |range| {
+                var types: Types = .{};
+                for (t.formula.values.items[range.from..][0..range.len]) |text| types = types.unionWith(typeOf(text));
+                return types;
+            },
+            .all => |range| {
+                var types: Types = .all;
+                for (childrenOf(t.formula, range)) |child| types = types.intersectWith(try t.of(child));
+                return types;
+            },
+            .any, .one => |range| {
+                var types: Types = .{};
+                for (childrenOf(t.formula, range)) |child| types = types.unionWith(try t.of(child));
+                return types;
+            },
+            else => return .all,
+        }
+    }
+};
 
 /// Of a canonical text of a scalar.
 fn typeOf(text: []const u8) Types {
