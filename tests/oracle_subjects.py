@@ -15,6 +15,7 @@ from lark.exceptions import LarkError
 
 from conformance_cases import Run, logits_of, octets, shipped_grammars, tokens_of, tokens_of_bytes, vocab_size
 from oracles import gbnf, lark_text, recognizer, tags, token_trie
+from oracles.by_place import ByPlace
 from oracles.prefilled import Prefilled
 
 FORCED_BYTES_MAX = 65536
@@ -326,7 +327,7 @@ def of_grammar(constraint: dict[str, Any]) -> recognizer.Recognizer:
     if "imports" in constraint or "start" in constraint or "%declare" in grammar:
         raise NotKnown("imports, a start by name, and what is declared")
     try:
-        return lark_text.recognizer_of(grammar)
+        return lark_text.recognizer_of(grammar, recognizer.Recognizer if "%lexing" in grammar else ByPlace)
     except LarkError as error:
         raise NotKnown("what Lark refuses") from error
 

@@ -3,7 +3,8 @@
 A terminal is tried only where the parser can take it. All terminals that match a lexeme are followed. Before a byte a
 lexeme ends where nothing that the parser could take there goes on with the byte; and where something does, only a
 terminal may begin that nothing could separate from the lexeme: it goes on with every byte that the terminal can begin
-with, and with every byte that something skipped can begin with.
+with, and with every byte that something skipped can begin with. What is skipped counts only if something can come
+behind the lexeme, or be separated from what is skipped, by the same rule.
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ class ByPlace(Recognizer):
         soft = [Terminal(t.name, t.regex, True, True, t.skip, t.ignore_case, t.dot_all) for t in terminals]
         super().__init__(soft, productions, start)
         self._after: dict[tuple[States, int], States] = {}
+        self._skipped = {number for number, terminal in enumerate(terminals) if terminal.skip}
+        self._parted = {number: self._parted_from(number) for number in self._skipped}
+        for _ in self._skipped:
+            for parted in self._parted.values():
+                parted.update(*(self._parted[number] for number in parted & self._skipped))
 
     def begin(self) -> States:  # type: ignore[override]
         return frozenset([super().begin()])
@@ -50,14 +56,23 @@ class ByPlace(Recognizer):
         found = [after] if after is not None and goes_on else []
         if state.lexeme is None:
             return found
-        inseparable = self._inseparable(state) if goes_on else None
+        separable = self._separable(state) if goes_on else set()
         for column in self._ends(state):
             begun = self._lex(State(column, None, b""), byte)
             if begun is None or not self._is_viable(begun):
                 continue
-            if not goes_on or (inseparable and self._can_become(begun) & column.expected & inseparable):
+            inseparable = self._can_become(begun) & column.expected - separable
+            if not goes_on or (inseparable and not self._is_separated(column, separable)):
                 found.append(begun)
         return found
+
+    def _is_separated(self, column: Column, separable: set[int]) -> bool:
+        """Whether something skipped may come, and then, or at once, something else."""
+        separators = separable & self._skipped
+        if not separators:
+            return False
+        behind = separable.union(*(self._parted[number] for number in separators))
+        return column.accepts or bool(column.expected & behind)
 
     def _ends(self, state: State) -> list[Column]:
         """The parser after the pending lexeme, in every way."""
@@ -69,16 +84,36 @@ class ByPlace(Recognizer):
         columns = [state.column if self.terminals[n].skip else state.column.after(n) for n in numbers]
         return [column for column in columns if column is not None]
 
-    def _inseparable(self, state: State) -> set[int]:
+    def _separable(self, state: State) -> set[int]:
+        """What begins with a byte that the lexeme does not go on with."""
         separable: set[int] = set()
         for byte in range(256):
             begun = self._lex(State(state.column, None, b""), byte)
             after = self._lex(state, byte)
             if begun is not None and (after is None or not self._is_viable(after)):
                 separable |= self._can_become(begun)
-        if any(self.terminals[n].skip for n in separable):
-            return set()
-        return set(range(len(self.terminals))) - separable
+        return separable
+
+    def _parted_from(self, number: int) -> set[int]:
+        """What begins with a byte that some text of a terminal, read by itself, does not go on with."""
+        waiting = [self.lexer.start]
+        known = set(waiting)
+        parted: set[int] = set()
+        first = self.parser.first
+        while waiting:
+            lexeme = waiting.pop()
+            for _, after in self.lexer.successors(lexeme):
+                if after not in known and number in self._can_become(State(first, after, b"")):
+                    known.add(after)
+                    waiting.append(after)
+            if number not in {self.number_of[pattern] for pattern in self.lexer.matches(lexeme)}:
+                continue
+            for byte in range(256):
+                begun = self._lex(State(first, None, b""), byte)
+                goes_on = self._lex(State(first, lexeme, b""), byte)
+                if begun is not None and (goes_on is None or number not in self._can_become(goes_on)):
+                    parted |= self._can_become(begun)
+        return parted
 
     def _can_become(self, state: State) -> set[int]:
         """The terminals that the pending lexeme matches, or will if it goes on."""

@@ -14,7 +14,7 @@ ADDED = re.compile(r"^%(soft|left|right|nonassoc|lexing|conflicts|case)\b(.*)$",
 PRECEDENCE = re.compile(r"%prec\s+\w+")
 
 
-def recognizer_of(text: str) -> Recognizer:
+def recognizer_of(text: str, kind: type[Recognizer] = Recognizer) -> Recognizer:
     """Declared precedence is passed over: it must not change which texts the grammar has. So is `%case`: the texts that
     an oracle judges have no character whose case is another one's in ASCII."""
     soft = {
@@ -49,7 +49,7 @@ def recognizer_of(text: str) -> Recognizer:
         )
         for rule in lark.rules
     ]
-    return Recognizer(terminals, productions, "start")
+    return kind(terminals, productions, "start")
 
 
 def _place(name: str, text: str) -> int:

@@ -46,7 +46,7 @@ REGEXES = [
     "(ab|a)b",
 ]
 SKIPPED = ["[ ]+", "#[^\\n]*\\n", "/\\*([^*]|\\*+[^*/])*\\*+/"]
-LETTERS = ["a", "b", "ab", "a+", "[ab]+", "#a", "b\\n?", "(ab|a)b", "a#?"]
+LETTERS = ["a", "b", "ab", "a+", "[ab]+", "#a", "b\\n?", "(ab|a)b", "a#?", "\\n+", "[ab]+\\n"]
 REMARKS = [" +", "#[^\\n]*", "\\n", "#[ab]*", "\\n[ab]?", " a?"]
 """What is skipped beside `LETTERS`."""
 

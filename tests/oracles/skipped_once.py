@@ -6,7 +6,6 @@ says; by place, see `by_place`, but that ways with one last terminal and one pen
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
@@ -15,7 +14,6 @@ from oracles.parser import Column, Production
 from oracles.recognizer import Recognizer, State, Terminal
 
 Lexing = Literal["contextual", "longest", "any"]
-STATES = 200
 LEXINGS: tuple[Lexing, ...] = ("contextual", "longest", "any")
 
 
@@ -59,25 +57,6 @@ class SkippedOnce(Recognizer):
 
     def can_stop(self, ways: Ways) -> bool:  # type: ignore[override]
         return any(end.state.column.accepts for one in ways for end in self._ends(one))
-
-    def has_dead_end(self, alphabet: bytes) -> bool:
-        """Whether some text of these bytes can go on and never be whole, as far as `STATES` states tell."""
-        before: dict[Ways, set[Ways]] = {self.begin(): set()}
-        waiting = deque(before)
-        while waiting and len(before) < STATES:
-            ways = waiting.popleft()
-            for after in filter(None, (self.take(ways, bytes([byte])) for byte in alphabet)):
-                if after not in before:
-                    waiting.append(after)
-                before.setdefault(after, set()).add(ways)
-        waiting += (ways for ways in before if self.can_stop(ways))  # what is left may come to an end
-        alive: set[Ways] = set()
-        while waiting:
-            ways = waiting.popleft()
-            if ways not in alive:
-                alive.add(ways)
-                waiting += before[ways]
-        return len(alive) < len(before)
 
     def _step(self, one: Way, ways: Ways, byte: int) -> Iterator[Way]:
         after = self._begin(one, byte)

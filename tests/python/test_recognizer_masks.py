@@ -26,6 +26,8 @@ from recognizer_walk import Tokens, Walk
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from oracles import lr1, random_cases, samples
+from oracles.by_place import ByPlace
+from oracles.dead_ends import has_dead_end
 from oracles.lark_text import recognizer_of
 from oracles.recognizer import Recognizer, of_regex
 from oracles.skipped_once import LEXINGS, Lexing, SkippedOnce
@@ -255,6 +257,29 @@ def test_grammars_by_place(block: int) -> None:
             raise AssertionError(f"seed {seed}: {error}\n{grammar.text}") from error
 
 
+@pytest.mark.parametrize("first", range(0, 4 * BLOCK, BLOCK))
+def test_what_is_skipped_and_goes_on_with_what_follows_is_no_dead_end(first: int) -> None:
+    tokens = Tokens([token.encode() for token in SKIPPED_ONCE_TOKENS])
+    n_compared = 0
+    for seed in range(first, first + BLOCK):
+        random = Random(f"skipped by place {seed}")
+        text, terminals, productions = random_cases.two_skipped(random)
+        recognizer = ByPlace(terminals, productions, "start")
+        try:
+            constraint = Constraint.lark(tokens.vocabulary, text)
+        except GrammarError as error:
+            assert "can never end" in str(error), f"seed {seed}: {error}\n{text}"
+            continue
+        assert not has_dead_end(recognizer, b"ab# \n"), f"seed {seed}\n{text}"
+        n_compared += 1
+        try:
+            for _ in range(3):
+                Walk(constraint, recognizer, tokens).at_random(random, 8)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}\n{text}") from error
+    assert n_compared > BLOCK // 2
+
+
 @pytest.mark.parametrize("lexing", LEXINGS)
 def test_two_kinds_are_skipped_once(lexing: Lexing) -> None:
     """Where one kind alone would separate lexemes from each other, it does not behind the other one."""
@@ -268,7 +293,7 @@ def test_two_kinds_are_skipped_once(lexing: Lexing) -> None:
         except GrammarError as error:
             assert "can never end" in str(error), f"seed {seed}: {error}\n{text}"
             continue
-        assert lexing == "longest" or not recognizer.has_dead_end(b"ab# \n"), f"seed {seed}\n{text}"
+        assert lexing == "longest" or not has_dead_end(recognizer, b"ab# \n"), f"seed {seed}\n{text}"
         try:
             for _ in range(3):
                 Walk(constraint, recognizer, tokens).at_random(random, 8)

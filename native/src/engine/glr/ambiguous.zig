@@ -14,7 +14,8 @@ const Arrays = @import("../language/arrays.zig").Arrays;
 const MaskContext = @import("../mask/context.zig").MaskContext;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 const check = @import("../lr/check.zig");
-const Program = @import("../lr/program.zig").Program;
+const program_module = @import("../lr/program.zig");
+const Program = program_module.Program;
 const nothing_pending = @import("../lr/parser.zig").nothing_pending;
 const run_module = @import("run.zig");
 const Run = run_module.Run;
@@ -309,6 +310,7 @@ pub const Ambiguous = struct {
 
     pub fn isSound(a: *const Ambiguous, context: *const MaskContext) Allocator.Error!bool {
         if (!a.named.isSound(context.tokens.n) or check.hasEmptyReductions(&a.program)) return false;
+        if (a.lexing == .contextual and a.program.parted.len == 0 and program_module.count(a.program.separators) > 0) return false;
         // What follows reads the program.
         return try check.isSound(context.gpa, &a.program) and a.limits.isSound(&a.program);
     }

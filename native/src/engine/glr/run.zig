@@ -867,7 +867,7 @@ pub const Run = struct {
         return if (r.limits.rules.len > 0 and r.isTimed(node)) nothing_skipped[0..r.program.width] else r.program.skip;
     }
 
-    const nothing_skipped: [program_module.set_widths[program_module.set_widths.len - 1]]u64 = @splat(0);
+    const nothing_skipped: [program_module.width_max]u64 = @splat(0);
 
     fn isTimed(r: *const Run, node: u32) bool {
         return graph.timeOf(graph.cellStateOf(r.pool, node)) != null;
@@ -951,9 +951,7 @@ pub const Run = struct {
             for (set, lexer.reachSet(restarted)) |*word, separable| word.* &= ~separable;
         }
         r.addInseparableParts(one, set);
-        var is_separated = false;
-        for (set, r.program.separators) |word, separator| is_separated = is_separated or ~word & separator != 0;
-        is_separated = is_separated and !r.mayBeSeparator(state);
+        const is_separated = !r.mayBeSeparator(state) and r.isSeparatedFromAll(set, r.program.followsSet(lexer.matches[state]));
         try r.of_pending.put(r.gpa, key, if (is_separated) unlimited else number);
         return if (is_separated) null else number;
     }
@@ -966,11 +964,56 @@ pub const Run = struct {
         return false;
     }
 
-    /// Whether a separator that is not in the set of `limit` can come on a stack.
+    /// Whether a separator that is not in a set can come, and behind it or at once each terminal of another.
+    fn isSeparatedFromAll(r: *const Run, set: []const u64, following: []const u64) bool {
+        const p = r.program;
+        var n: usize = 0;
+        for (set, following, p.separators, 0..) |in_set, word, separator, i| {
+            n += @popCount(separator & ~in_set);
+            var left = word & in_set & ~separator & p.terminalsOf(i);
+            while (left != 0) : (left &= left - 1) {
+                if (!r.isParted(set, p.separators, 64 * i + @ctz(left))) return false;
+            }
+        }
+        return n > 0;
+    }
+
+    /// Whether a separator that is not in the set of `limit` can come on a stack, and behind it or at once a terminal, or the
+    /// end.
     fn isSeparated(r: *const Run, stack: u32, limit: u32) bool {
         if (limit == unlimited) return false;
-        const set = r.inseparable.items[limit * r.program.width ..][0..r.program.width];
-        for (r.program.separators, r.viableOf(stack), set) |a, b, c| if (a & b & ~c != 0) return true;
+        const p = r.program;
+        const set = r.inseparable.items[limit * p.width ..][0..p.width];
+        var buffer: [program_module.width_max]u64 = undefined;
+        const there = buffer[0..p.width];
+        var is_leaving = false;
+        var n: usize = 0;
+        for (there, r.viableOf(stack), r.skipsOf(stack), set, p.separators, 0..) |*to, viable, skips, in_set, separator, i| {
+            to.* = viable | skips;
+            n += @popCount(to.* & separator & ~in_set);
+            is_leaving = is_leaving or to.* & ~separator & ~(in_set & p.terminalsOf(i)) != 0;
+        }
+        if (n == 0) return false;
+        if (is_leaving) return true;
+        for (there, p.separators, 0..) |word, separator, i| {
+            var left = word & ~separator;
+            while (left != 0) : (left &= left - 1) if (r.isParted(set, there, 64 * i + @ctz(left))) return true;
+        }
+        return false;
+    }
+
+    /// Whether a terminal can come behind a separator that is among others, and not in a set.
+    fn isParted(r: *const Run, set: []const u64, among: []const u64, terminal: usize) bool {
+        const p = r.program;
+        var row: usize = 0;
+        for (p.separators, set, among) |word, in_set, there| {
+            var left = word;
+            while (left != 0) : (left &= left - 1) {
+                const bit = left & -%left;
+                if (bit & there & ~in_set != 0 and program_module.has(p.parted[row * p.width ..][0..p.width], terminal)) return true;
+                row += 1;
+            }
+        }
         return false;
     }
 

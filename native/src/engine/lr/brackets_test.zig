@@ -137,6 +137,7 @@ pub const program: Program = .{
     .skip = &skip,
     .first_skip = &skip,
     .separators = &skip,
+    .parted = &.{},
     .lazy = &@as([skip.len]u64, @splat(0)),
     .reaches_skip = &.{ false, true, false, false, false, true },
     .is_skip = &.{ false, false, false, false, true },

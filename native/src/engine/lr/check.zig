@@ -45,6 +45,7 @@ fn hasSoundArrays(p: *const Program) bool {
         p.reduction_sets.len == p.reductions.len * width and
         p.transitions.len == p.owners.len and
         p.skip.len == width and p.first_skip.len == width and p.lazy.len == width and p.separators.len == width and
+        (p.parted.len == 0 or p.parted.len == width * program_module.count(p.separators)) and
         p.reaches_skip.len == n_reach and p.is_skip.len == n_lists and
         p.follows.len == n_lists * width and p.follows_reach.len == n_lists * n_reach and
         p.n_shards > 0 and p.n_shards <= shards_max and p.enders.len == p.lexer.matches.len * p.n_shards;

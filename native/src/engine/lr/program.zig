@@ -10,6 +10,7 @@ const Dfa = dfa.Dfa;
 
 /// Words of a set of terminals: the parser is compiled for each of these widths.
 pub const set_widths = [_]usize{ 2, 16 };
+pub const width_max = set_widths[set_widths.len - 1];
 
 /// Words of a set of `n` terminals and the end of input. `n` is at most `terminals_max`.
 pub fn setWidth(n: usize) u32 {
@@ -18,7 +19,7 @@ pub fn setWidth(n: usize) u32 {
 }
 
 comptime {
-    std.debug.assert(terminals_max + 1 <= 64 * set_widths[set_widths.len - 1]);
+    std.debug.assert(terminals_max + 1 <= 64 * width_max);
 }
 
 /// ELIZA_TERMINALS_MAX of the header.
@@ -52,6 +53,9 @@ pub const Program = struct {
     skip: []const u64,
     /// These, and terminals that can come between any two others although the parser sees them (only for glr).
     separators: []const u64,
+    /// [separator * width], by terminal: the terminals that it can stand before (shell/compile/lr/separators.zig). Empty,
+    /// unless lexemes are read by place.
+    parted: []const u64,
     /// Those that are skipped and may also come before the first lexeme (only for glr: elsewhere all may).
     first_skip: []const u64,
     /// Terminals whose lexeme ends where it matches first, and then is no other's (only for glr).
@@ -105,7 +109,7 @@ pub const Program = struct {
         "shift_sets",  "reduction_offsets", "reductions",    "reduction_sets", "displacements",
         "transitions", "skip",              "reaches_skip",  "is_skip",        "follows",
         "lazy",        "first_skip",        "follows_reach", "enders",         "owners",
-        "separators",
+        "separators",  "parted",
     };
 
     /// Number of parser states.
@@ -142,6 +146,12 @@ pub const Program = struct {
         return p.lexer.reach_sets[reach * p.width ..][0..p.width];
     }
 
+    /// Of a word of a set: the bits that are terminals.
+    pub fn terminalsOf(p: *const Program, word: usize) u64 {
+        const n = p.n_terminals -| 64 * word;
+        return if (n >= 64) std.math.maxInt(u64) else (@as(u64, 1) << @intCast(n)) - 1;
+    }
+
     /// What can follow a lexeme that ends with the match list `after`.
     pub fn followsSet(p: *const Program, after: u16) []const u64 {
         return p.follows[after * p.width ..][0..p.width];
@@ -169,6 +179,12 @@ pub inline fn has(set: []const u64, i: usize) bool {
 /// Adds a terminal to a set.
 pub fn add(set: []u64, i: usize) void {
     set[i / 64] |= @as(u64, 1) << @truncate(i);
+}
+
+pub fn count(set: []const u64) usize {
+    var n: usize = 0;
+    for (set) |word| n += @popCount(word);
+    return n;
 }
 
 /// Adds a set of the same width.

@@ -28,6 +28,7 @@ const Tables = tables.Tables;
 const maximal_munch = @import("../lr/maximal_munch.zig");
 const buildProgram = @import("../lr/build_program.zig").buildProgram;
 const normalise = @import("normalise.zig").normalise;
+const findParted = @import("../lr/separators.zig").findParted;
 const separable = @import("separable.zig");
 const shadowed = @import("shadowed.zig");
 
@@ -53,17 +54,18 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
         if (terminal.tokens_max > 0) break true;
     } else grammar.counted.len > 0;
     const is_plain = reading.isPlain();
+    const parted = if (reading.lexing == .contextual) try findParted(ctx, grammar, lexer) else &.{};
     // Where terminals were cut, conflicts may be of the cuts.
     const is_obeyed = reading.lexing != .any and (is_plain or reading.conflicts == .refuse and !reading.is_split);
     if (is_obeyed) {
         const n_notes = notes.items.len;
         if (try deterministic(ctx, grammar, found, reading.conflicts, notes)) |parser| {
-            if (is_plain and !has_limits and try isLongest(ctx, grammar, &parser, lexer, reading.lexing)) {
+            if (is_plain and !has_limits and try isLongest(ctx, grammar, &parser, lexer, reading.lexing, parted)) {
                 if (reading.lexing == .longest) {
                     try maximal_munch.noteInseparable(ctx.arena, grammar, &parser, lexer, notes, ctx.budget, ctx.diag);
                     try shadowed.note(ctx, grammar, &parser, lexer, notes);
                 }
-                return finish(gpa, ctx, grammar, lexer, &parser, null);
+                return finish(gpa, ctx, grammar, lexer, &parser, parted, null);
             }
             notes.shrinkRetainingCapacity(n_notes); // the same ones come again
         }
@@ -73,8 +75,8 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
     if (!is_obeyed and reading.conflicts != .follow) try noteFollowed(ctx, reading, notes);
     if (reading.lexing == .longest) try shadowed.note(ctx, &normal, &parser, lexer, notes);
     const is_longest = is_plain and !has_limits and !parser.has_conflicts and
-        try isLongest(ctx, &normal, &parser, lexer, reading.lexing);
-    return finish(gpa, ctx, &normal, lexer, &parser, if (is_longest) null else reading);
+        try isLongest(ctx, &normal, &parser, lexer, reading.lexing, parted);
+    return finish(gpa, ctx, &normal, lexer, &parser, parted, if (is_longest) null else reading);
 }
 
 /// Null if the grammar is not LR(1), and then a note says why.
@@ -91,11 +93,18 @@ fn deterministic(ctx: *const Context, grammar: *const Bnf, found: []const bool, 
     };
 }
 
-fn isLongest(ctx: *const Context, grammar: *const Bnf, parser: *const Tables, lexer: *const Dfa, lexing: Lexing) Error!bool {
+fn isLongest(
+    ctx: *const Context,
+    grammar: *const Bnf,
+    parser: *const Tables,
+    lexer: *const Dfa,
+    lexing: Lexing,
+    parted: []const u64,
+) Error!bool {
     for (grammar.terminals) |terminal| if (terminal.skip and !terminal.leads) return false;
     return switch (lexing) {
         .longest => true,
-        .contextual => separable.isLongest(ctx, grammar, parser, lexer),
+        .contextual => separable.isLongest(ctx, grammar, parser, lexer, parted),
         .any => separable.isSeparable(ctx, parser, lexer),
     };
 }
@@ -118,11 +127,12 @@ fn finish(
     grammar: *const Bnf,
     lexer: *Dfa,
     parser: *const Tables,
+    parted: []const u64,
     reading: ?Reading,
 ) Error!Language {
     const taken = lexer.*;
     lexer.transitions = &.{};
-    var program = try buildProgram(gpa, grammar, taken, parser);
+    var program = try buildProgram(gpa, grammar, taken, parser, parted);
     errdefer program.deinit(gpa);
     const how = reading orelse return .{ .grammar = try .init(gpa, program) };
     var limits = try limitsOf(gpa, ctx, grammar, &program);

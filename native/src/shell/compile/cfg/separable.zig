@@ -37,8 +37,9 @@ pub fn isSeparable(ctx: *const Context, tables: *const Tables, lexer: *const Dfa
 /// parser can take it, and a lexeme may end early before what nothing can separate from it (glr/run.zig). A sufficient
 /// condition. First, as above, where skipped terminals are accepted by every state. Second, where a lexeme may end and
 /// also go on with a byte, nothing that follows begins with the byte, or every state that accepts the lexeme also
-/// accepts something that goes on so. Third, whatever follows a lexeme can be separated from it.
-pub fn isLongest(ctx: *const Context, grammar: *const Bnf, tables: *const Tables, lexer: *const Dfa) Error!bool {
+/// accepts something that goes on so. Third, whatever follows a lexeme can be separated from it. `parted` is of
+/// lr/separators.zig.
+pub fn isLongest(ctx: *const Context, grammar: *const Bnf, tables: *const Tables, lexer: *const Dfa, parted: []const u64) Error!bool {
     const accepted = try findAccepted(ctx, tables);
     const skip = try ctx.filled(u64, tables.words, 0);
     for (grammar.terminals, 0..) |terminal, number| if (terminal.skip) sets.add(skip, number);
@@ -55,16 +56,14 @@ pub fn isLongest(ctx: *const Context, grammar: *const Bnf, tables: *const Tables
             if (lexer.column(class)[state] != dfa.dead) sets.add(&goes_on, class);
         }
         for (lexer.matchList(@intCast(state))) |terminal| {
-            var is_separated = false;
             var nexts: Classes = @splat(0);
             const after = sets.row(followers, terminal, tables.words);
             var all = sets.iterate(after);
             while (all.next()) |next| if (next < tables.n_terminals) {
                 _ = sets.unite(&nexts, &firsts[next]);
-                if (sets.has(skip, next)) is_separated = is_separated or !isWithin(firsts[next], goes_on);
             };
             var following = sets.iterate(after);
-            if (!is_separated) while (following.next()) |next| {
+            if (!isSeparated(firsts, goes_on, after, skip, parted)) while (following.next()) |next| {
                 if (next >= tables.n_terminals or !isWithin(firsts[next], goes_on)) continue;
                 if (next != terminal or !sets.has(skip, next) or !beginsAsItGoesOn(lexer, state)) return false;
             };
@@ -76,6 +75,26 @@ pub fn isLongest(ctx: *const Context, grammar: *const Bnf, tables: *const Tables
         }
     }
     return true;
+}
+
+/// Whether something skipped can come behind a lexeme, and then, if not at once, whatever can follow.
+fn isSeparated(firsts: []const Classes, goes_on: Classes, after: []const u64, skip: []const u64, parted: []const u64) bool {
+    const words = if (parted.len == 0) 0 else parted.len / sets.count(skip);
+    var any_separates = false;
+    var all = sets.iterate(after);
+    next: while (all.next()) |next| {
+        if (next >= firsts.len) break;
+        if (sets.has(skip, next) or !isWithin(firsts[next], goes_on)) continue;
+        var separators = sets.iterate(skip);
+        var row: usize = 0;
+        while (separators.next()) |one| : (row += 1) {
+            if (!isWithin(firsts[one], goes_on) and sets.has(sets.row(parted, row, words), next)) continue :next;
+        }
+        return false;
+    }
+    var separators = sets.iterate(skip);
+    while (separators.next()) |one| any_separates = any_separates or !isWithin(firsts[one], goes_on);
+    return any_separates;
 }
 
 /// Whether a lazy terminal matches where the lexeme could go on, or be another.

@@ -17,7 +17,7 @@ const Bnf = @import("../bnf.zig").Bnf;
 
 /// Owns `lexer` from the call on: on failure it is freed. Copies what it needs of `tables`, so that their arena can go. The
 /// result is freed with `Program.deinit` and `gpa`.
-pub fn buildProgram(gpa: Allocator, grammar: *const Bnf, lexer: Dfa, tables: *const Tables) Allocator.Error!Program {
+pub fn buildProgram(gpa: Allocator, grammar: *const Bnf, lexer: Dfa, tables: *const Tables, parted: []const u64) Allocator.Error!Program {
     var p: Program = undefined;
     p.lexer = lexer;
     inline for (Program.owned) |field| @field(p, field) = &.{};
@@ -35,6 +35,7 @@ pub fn buildProgram(gpa: Allocator, grammar: *const Bnf, lexer: Dfa, tables: *co
     p.skip = try setOf(gpa, grammar, p.width, "skip");
     p.separators = try setOf(gpa, grammar, p.width, "separates");
     for (@constCast(p.separators), p.skip) |*to, skipped| to.* |= skipped;
+    p.parted = try gpa.dupe(u64, parted);
     p.first_skip = try setOf(gpa, grammar, p.width, "leads");
     for (@constCast(p.first_skip), p.skip) |*to, skipped| to.* &= skipped;
     p.lazy = try setOf(gpa, grammar, p.width, "lazy");

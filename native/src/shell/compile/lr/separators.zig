@@ -1,0 +1,63 @@
+//! Before which terminals something skipped can end. Where what is skipped goes on with all that a terminal begins with, it does
+//! not separate it from what came before.
+
+const dfa = @import("../regex/dfa.zig");
+const Dfa = dfa.Dfa;
+const Bnf = @import("../bnf.zig").Bnf;
+const sets = @import("sets.zig");
+const context = @import("context.zig");
+const Context = context.Context;
+const Error = context.Error;
+
+/// [separator * lexer.words], by terminal: the terminals that are not skipped, of which one begins with a byte that some text of
+/// the separator, read by itself, does not go on with; and those of skipped ones of which that is so. All, if the parser sees the
+/// separator. In the context's arena.
+pub fn findParted(ctx: *const Context, grammar: *const Bnf, lexer: *const Dfa) Error![]u64 {
+    const rows = try ctx.alloc(u16, grammar.terminals.len);
+    const skip = try ctx.filled(u64, lexer.words, 0);
+    var n: u16 = 0;
+    for (rows, grammar.terminals, 0..) |*row, terminal, number| {
+        row.* = n;
+        if (terminal.skip) sets.add(skip, number);
+        n += @intFromBool(terminal.skip or terminal.separates);
+    }
+    const parted = try ctx.filled(u64, @as(usize, n) * lexer.words, 0);
+    for (1..lexer.nStates()) |state| {
+        if (state % 64 == 0) try ctx.check();
+        for (lexer.matchList(@intCast(state))) |terminal| {
+            if (grammar.terminals[terminal].skip) addParted(lexer, state, terminal, sets.row(parted, rows[terminal], lexer.words));
+        }
+    }
+    try addThrough(ctx, grammar, parted, rows, lexer.words);
+    for (rows, grammar.terminals) |row, terminal| {
+        const set = if (terminal.skip or terminal.separates) sets.row(parted, row, lexer.words) else continue;
+        for (0..grammar.terminals.len) |other| {
+            if (grammar.terminals[other].skip) sets.remove(set, other) else if (!terminal.skip) sets.add(set, other);
+        }
+    }
+    return parted;
+}
+
+/// Those that begin with a byte that the terminal does not go on with in a state.
+fn addParted(lexer: *const Dfa, state: usize, terminal: u16, to: []u64) void {
+    for (0..lexer.nClasses()) |class| {
+        const column = lexer.column(class);
+        const begun = column[dfa.start];
+        const next = column[state];
+        if (begun == dfa.dead or next != dfa.dead and sets.has(lexer.reachSet(next), terminal)) continue;
+        _ = sets.unite(to, lexer.reachSet(begun));
+    }
+}
+
+/// What comes behind one skipped lexeme may come behind others before it.
+fn addThrough(ctx: *const Context, grammar: *const Bnf, parted: []u64, rows: []const u16, words: usize) Error!void {
+    var is_new = true;
+    while (is_new) {
+        is_new = false;
+        try ctx.check();
+        for (grammar.terminals, rows) |one, row| if (one.skip) for (grammar.terminals, rows, 0..) |other, of, number| {
+            if (!other.skip or !sets.has(sets.row(parted, row, words), number)) continue;
+            is_new = sets.unite(sets.row(parted, row, words), sets.row(parted, of, words)) or is_new;
+        };
+    }
+}
