@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -102,6 +103,56 @@ def test_schemas_that_many_ways_lead_to_are_looked_at_once(vocabulary: Vocabular
     assert accepts(constraint, f'{{"x":{{{members}}}}}')
     assert not accepts(constraint, '{"x":{"k0":0}}')
     assert accepts(constraint, '{"x":3}')
+
+
+def next_of(number: int) -> Json:
+    return {"$ref": f"#/$defs/d{number + 1}"}
+
+
+# A schema that leads to the next one in two ways or more.
+LEADING: dict[str, Callable[[int], Json]] = {
+    "all": lambda n: {"allOf": [next_of(n), {"required": [f"k{n}"]}, next_of(n)]},
+    "any": lambda n: {"anyOf": [next_of(n), {"required": [f"k{n}"]}, next_of(n)]},
+    "any of all": lambda n: {"anyOf": [{"allOf": [next_of(n), {bound: n}]} for bound in ("minLength", "minItems")]},
+    "one": lambda n: {"oneOf": [next_of(n), {"allOf": [next_of(n), {"minLength": n}]}]},
+    "not": lambda n: {"not": {"allOf": [next_of(n), {"not": next_of(n)}, {"minLength": n}]}},
+    "not not": lambda n: {"allOf": [{"not": {"not": next_of(n)}}, next_of(n), {"minLength": 1}]},
+    "then and else": lambda n: {"if": {"minLength": n}, "then": next_of(n), "else": next_of(n)},
+    "if and else": lambda n: {"if": next_of(n), "then": {"required": [f"k{n}"]}, "else": next_of(n)},
+    "members": lambda n: {"type": "object", "properties": {"a": next_of(n), "b": next_of(n)}, "required": ["a", "b"]},
+    "the same member": lambda n: {"allOf": [{"properties": {"a": next_of(n)}, "required": ["a"]}] * 2},
+    "a member of either": lambda n: {
+        "anyOf": [{"properties": {name: next_of(n)}, "required": [name]} for name in "ab"]
+    },
+    "a member of one": lambda n: {"oneOf": [{"properties": {name: next_of(n)}, "required": [name]} for name in "ab"]},
+    "items": lambda n: {"type": "array", "items": next_of(n), "prefixItems": [next_of(n)] * 2, "minItems": 3},
+    "contained items": lambda n: {"type": "array", "contains": next_of(n), "items": next_of(n)},
+    "names": lambda n: {"additionalProperties": next_of(n), "patternProperties": {"^a": next_of(n), "b$": next_of(n)}},
+    "unevaluated": lambda n: {
+        "anyOf": [next_of(n), {"properties": {"p": next_of(n)}}],
+        "unevaluatedProperties": next_of(n),
+    },
+    "dependent": lambda n: {"dependentSchemas": {"a": next_of(n), "b": next_of(n)}},
+}
+LEAVES = [{"type": "object"}, {"type": "string", "maxLength": 50}, {"type": "integer"}, {}, {"enum": [1, "a", None]}]
+
+
+@pytest.mark.parametrize("way", LEADING)
+def test_many_ways_to_a_schema_have_an_answer_or_an_error(vocabulary: Vocabulary, way: str) -> None:
+    for leaf in LEAVES:
+        named = {f"d{number}": LEADING[way](number) for number in range(40)} | {"d40": leaf}
+        schema = {**OF_SHARED, "$defs": named, "additionalProperties": False}
+        tag = {"begin": "<f>", "end": "</f>", "json_schema": schema}
+        for definition in ({**tag, "style": "glm_xml"}, {**tag, "style": "cohere_xml"}, None):
+            try:
+                if definition is not None:
+                    Constraint.tags(vocabulary, {"tags": [definition]})
+                    continue
+                matcher = Matcher(Constraint.json_schema(vocabulary, schema))
+                for byte in b'{"x":{"a":':
+                    assert Step.REFUSED in matcher.accept(byte) or matcher.allowed() is not None
+            except (GrammarError, LimitError) as error:
+                assert str(error)
 
 
 @pytest.mark.parametrize("style", ["glm_xml", "cohere_xml"])

@@ -56,8 +56,8 @@ pub const Tag = struct {
 /// A value whose rule is not written yet.
 pub const Nested = struct { rule: u16, node: NodeId, is_array: bool, name: []const u8 };
 
-/// A value that is no string, of one of the style's types.
-const Other = struct { type: usize, symbol: bnf.Symbol };
+/// A value that is no string; `number` is that of its type in the style.
+const Other = struct { number: usize, symbol: bnf.Symbol };
 
 pub const Elements = struct {
     to: *DocumentGrammar,
@@ -65,6 +65,7 @@ pub const Elements = struct {
     index: *StringIndex,
     read: *Read,
     types: *strings.NodeTypes,
+    sets: Strings,
     texts: *const Texts,
     markers: Markers,
     tokens: *const TokenClasses,
@@ -87,7 +88,7 @@ pub const Elements = struct {
         const rule = try e.to.rule(tag.name);
         if (string) |one| try e.to.produce(rule, &.{ .{ .terminal = try e.open(tag, null) }, .{ .terminal = one } });
         for (others) |other| {
-            const opened: bnf.Symbol = .{ .terminal = try e.open(tag, other.type) };
+            const opened: bnf.Symbol = .{ .terminal = try e.open(tag, other.number) };
             try e.to.produce(rule, &.{ opened, other.symbol, .{ .terminal = try e.close(tag) } });
         }
         return rule;
@@ -105,30 +106,19 @@ pub const Elements = struct {
         return ast.concat(e.arena, nodes.items);
     }
 
-    pub fn sets(e: *Elements) Strings {
-        const r = e.read;
-        return .{
-            .arena = e.arena,
-            .formula = &r.compiler.formula,
-            .dfas = &r.dfas,
-            .budget = e.to.ctx.budget,
-            .diag = e.to.ctx.diag,
-        };
-    }
-
     fn lineEnd(e: *const Elements) *const ast.Node {
         return if (e.texts.items == null) line_end else indented_line_end;
     }
 
     // ---- Tags
 
-    /// `type` is null for strings.
-    fn open(e: *Elements, tag: *const Tag, @"type": ?usize) Error!u16 {
-        const other = if (@"type" != null) e.texts.before_other else null;
-        const key = @as(u64, tag.id) << 8 | if (other == null) 0 else @"type".? + 1;
+    /// `number` is null for strings.
+    fn open(e: *Elements, tag: *const Tag, number: ?usize) Error!u16 {
+        const other = if (number != null) e.texts.before_other else null;
+        const key = @as(u64, tag.id) << 8 | if (other == null) 0 else number.? + 1;
         if (tag.id != Tag.of_others) if (e.opened.get(key)) |known| return @intCast(known);
         const behind = if (other) |given|
-            try std.mem.replaceOwned(u8, e.arena, given, Texts.type_place, e.texts.types[@"type".?].name)
+            try std.mem.replaceOwned(u8, e.arena, given, Texts.type_place, e.texts.types[number.?].name)
         else
             e.texts.before_string;
         const made = try e.to.terminal(tag.name, try ast.concat(e.arena, &.{ tag.before, try e.text(behind) }));
@@ -176,7 +166,7 @@ pub const Elements = struct {
 
     /// It has not what closes it.
     fn rawString(e: *Elements, tag: *const Tag, node: NodeId, others: Types) Error!u16 {
-        const s = e.sets();
+        const s = &e.sets;
         const letters = try ast.create(e.arena, .{ .bytes = e.texts.not_in_strings orelse e.texts.close });
         const end = try e.closing(tag, e.texts.close);
         var unwanted: ArrayList(*const ast.Node) = .empty;
@@ -222,7 +212,7 @@ pub const Elements = struct {
                 .{ .rule = try e.nestedRule(tag, node, wanted.array) }
             else
                 try e.document(node, types, wanted);
-            if (symbol) |is| try list.append(e.arena, .{ .type = number, .symbol = is });
+            if (symbol) |is| try list.append(e.arena, .{ .number = number, .symbol = is });
         }
         try e.others.putItem(e.arena, node, []const Other, &e.of_others, list.items);
         return list.items;

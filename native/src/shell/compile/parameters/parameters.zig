@@ -69,6 +69,13 @@ pub fn write(
             .index = index,
             .read = &read,
             .types = &types,
+            .sets = .{
+                .arena = ctx.arena,
+                .formula = &read.compiler.formula,
+                .dfas = &read.dfas,
+                .budget = ctx.budget,
+                .diag = ctx.diag,
+            },
             .texts = options.style.?.texts(),
             .markers = .{ .arena = ctx.arena, .tokens = &vocabulary.tokens },
             .tokens = tokens,
@@ -148,8 +155,8 @@ const Writer = struct {
             try w.read.references.note(unwritten, .{});
             return null;
         }
-        const all_names = [_]*const ast.Node{ try ast.repeat(w.arena, name_character, 1, null), try e.sets().of(w.read.as_it_is) };
-        const others = try e.sets().both(&all_names, names);
+        const all_names = [_]*const ast.Node{ try ast.repeat(w.arena, name_character, 1, null), try e.sets.of(w.read.as_it_is) };
+        const others = try e.sets.both(&all_names, names);
         return e.element(&try w.tag("other parameters", others, Tag.of_others), rest, types);
     }
 

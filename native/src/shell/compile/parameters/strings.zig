@@ -83,10 +83,21 @@ pub const Strings = struct {
     budget: *Budget,
     diag: *Diagnostic,
 
+    /// By node.
+    known: NumberMap = .{},
+    of_known: ArrayList(*const ast.Node) = .empty,
+
     const what = "a string of the schema";
 
     /// Those that satisfy the node. Recurses as deep as schemas about one value are within each other.
-    pub fn of(s: *const Strings, node: NodeId) Error!*const ast.Node {
+    pub fn of(s: *Strings, node: NodeId) Error!*const ast.Node {
+        if (s.known.get(node)) |known| return s.of_known.items[known];
+        const found = try s.find(node);
+        try s.known.putItem(s.arena, node, *const ast.Node, &s.of_known, found);
+        return found;
+    }
+
+    fn find(s: *Strings, node: NodeId) Error!*const ast.Node {
         switch (s.formula.nodes.items[node]) {
             .never => return nothing,
             .types => |types| return if (types.string) ast.anything else nothing,
@@ -96,12 +107,12 @@ pub const Strings = struct {
             },
             .string_matches => |dfa| return s.automaton(&s.dfas.list.items[dfa].dfa),
             .all => |range| return s.both(try s.each(range), &.{}),
-            .any => |range| return ast.alternate(s.arena, try s.each(range)),
+            .any => |range| return s.either(try s.each(range)),
             .one => |range| return s.exactlyOne(try s.each(range)),
             .not => |child| return s.both(&.{}, &.{try s.of(child)}),
             .conditional => |c| {
                 const when = try s.of(c.when);
-                return ast.alternate(s.arena, &.{
+                return s.either(&.{
                     try s.both(&.{ when, try s.of(c.then) }, &.{}),
                     try s.both(&.{try s.of(c.otherwise)}, &.{when}),
                 });
@@ -110,7 +121,7 @@ pub const Strings = struct {
         }
     }
 
-    fn each(s: *const Strings, range: engine.Range) Error![]*const ast.Node {
+    fn each(s: *Strings, range: engine.Range) Error![]*const ast.Node {
         const nodes = try s.arena.alloc(*const ast.Node, range.len);
         for (nodes, childrenOf(s.formula, range)) |*to, child| to.* = try s.of(child);
         return nodes;
@@ -127,6 +138,20 @@ pub const Strings = struct {
         return intersect(s.arena, patterns.items, n_wanted, s.budget, what, s.diag);
     }
 
+    /// One automaton, since a set may be a part of others many times over.
+    fn either(s: *const Strings, nodes: []const *const ast.Node) Error!*const ast.Node {
+        var different: ArrayList(*const ast.Node) = .empty;
+        for (nodes) |node| {
+            if (node == ast.anything) return node;
+            if (node != nothing and std.mem.findScalar(*const ast.Node, different.items, node) == null) try different.append(s.arena, node);
+        }
+        return switch (different.items.len) {
+            0 => nothing,
+            1 => different.items[0],
+            else => s.both(&.{try ast.alternate(s.arena, different.items)}, &.{}),
+        };
+    }
+
     fn exactlyOne(s: *const Strings, nodes: []const *const ast.Node) Error!*const ast.Node {
         const ways = try s.arena.alloc(*const ast.Node, nodes.len);
         const others = try s.arena.alloc(*const ast.Node, nodes.len - 1);
@@ -135,7 +160,7 @@ pub const Strings = struct {
             @memcpy(others[i..], nodes[i + 1 ..]);
             way.* = try s.both(&.{node}, others);
         }
-        return ast.alternate(s.arena, ways);
+        return s.either(ways);
     }
 
     fn listed(s: *const Strings, range: engine.Range) Error!*const ast.Node {
