@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
+from oracles.lexer import Pattern
 from oracles.parser import Column, Production
 from oracles.recognizer import Recognizer, State, Terminal
 
@@ -30,6 +31,9 @@ class ByPlace(Recognizer):
         for _ in self._skipped:
             for parted in self._parted.values():
                 parted.update(*(self._parted[number] for number in parted & self._skipped))
+
+    def _pattern(self, terminal: Terminal) -> Pattern:
+        return Pattern(terminal.regex, True, terminal.ignore_case, terminal.dot_all)
 
     def begin(self) -> States:  # type: ignore[override]
         return frozenset([super().begin()])
@@ -95,7 +99,7 @@ class ByPlace(Recognizer):
         return separable
 
     def _parted_from(self, number: int) -> set[int]:
-        """What begins with a byte that some text of a terminal, read by itself, does not go on with."""
+        """What begins with a byte that some text of a terminal does not go on with as anything skipped."""
         waiting = [self.lexer.start]
         known = set(waiting)
         parted: set[int] = set()
@@ -111,7 +115,7 @@ class ByPlace(Recognizer):
             for byte in range(256):
                 begun = self._lex(State(first, None, b""), byte)
                 goes_on = self._lex(State(first, lexeme, b""), byte)
-                if begun is not None and (goes_on is None or number not in self._can_become(goes_on)):
+                if begun is not None and (goes_on is None or not self._skipped & self._can_become(goes_on)):
                     parted |= self._can_become(begun)
         return parted
 

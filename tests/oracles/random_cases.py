@@ -47,7 +47,7 @@ REGEXES = [
 ]
 SKIPPED = ["[ ]+", "#[^\\n]*\\n", "/\\*([^*]|\\*+[^*/])*\\*+/"]
 LETTERS = ["a", "b", "ab", "a+", "[ab]+", "#a", "b\\n?", "(ab|a)b", "a#?", "\\n+", "[ab]+\\n"]
-REMARKS = [" +", "#[^\\n]*", "\\n", "#[ab]*", "\\n[ab]?", " a?"]
+REMARKS = [" +", "#[^\\n]*", "\\n", "#[ab]*", "\\n[ab]?", " a?", "\\n#[^\\n]*", " [ab]*"]
 """What is skipped beside `LETTERS`."""
 
 SAMPLES = [

@@ -51,13 +51,17 @@ class Recognizer:
         self.terminals = terminals
         order = sorted(range(len(terminals)), key=lambda n: (-terminals[n].priority, not terminals[n].literal, n))
         self.number_of = order  # by pattern of the lexer
-        self.lexer = Lexer([_pattern(terminals[n]) for n in order])
+        self.lexer = Lexer([self._pattern(terminals[n]) for n in order])
         found = frozenset(order[pattern] for pattern in self.lexer.reachable(self.lexer.start))
         self.parser = Parser(productions, start, found)
         self._take: dict[tuple[State, int], State | None] = {}
 
     def begin(self) -> State:
         return State(self.parser.first, None, b"")
+
+    def _pattern(self, terminal: Terminal) -> Pattern:
+        # What is skipped is so everywhere.
+        return Pattern(terminal.regex, terminal.soft and not terminal.skip, terminal.ignore_case, terminal.dot_all)
 
     def allowed(self, state: State, tokens: Sequence[bytes]) -> list[int]:
         return [n for n, token in enumerate(tokens) if token and self.take(state, token)]
@@ -126,11 +130,6 @@ class Recognizer:
                 if self.terminals[number].skip or number in expected:
                     return True
         return False
-
-
-def _pattern(terminal: Terminal) -> Pattern:
-    # What is skipped is so everywhere.
-    return Pattern(terminal.regex, terminal.soft and not terminal.skip, terminal.ignore_case, terminal.dot_all)
 
 
 def of_regex(regex: str, *, ignore_case: bool = False, dot_all: bool = False) -> Recognizer:

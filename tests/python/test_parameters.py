@@ -88,6 +88,20 @@ def is_legal(text: str, style: str, schema: Any, types: dict[str, tuple[str, ...
     return is_valid(dict(found)) and all(is_valid({**dict(found), name: one}) for name, one in found)
 
 
+def other_of(random: Random, chosen: dict[str, Any], types: dict[str, tuple[str, ...]]) -> Any:
+    """An alternative that lists some of the names, with other values; adds what a reader has to take into account."""
+    others = {name: random.choice(VALUES) for name in chosen if random.random() < 0.6}
+    rest, rest_types = random.choice([(False, ()), random.choice(VALUES)])
+    for name in types:
+        types[name] += others[name][1] if name in others else rest_types
+    return {
+        "type": "object",
+        "properties": {name: value for name, (value, _) in others.items()},
+        "required": list(others)[:1],
+        "additionalProperties": rest,
+    }
+
+
 @pytest.mark.parametrize("style", parameters.MARKS)
 @pytest.mark.parametrize("first", range(0, N_SCHEMAS, 20))
 def test_texts_are_legal_where_the_oracle_reads_what_is_valid(style: str, first: int) -> None:
@@ -99,10 +113,12 @@ def test_texts_are_legal_where_the_oracle_reads_what_is_valid(style: str, first:
         rest, types[""] = random.choice([(False, ()), (False, ()), random.choice(VALUES)])
         required = [name for name in chosen if random.random() < 0.4]
         properties = {name: value for name, (value, _) in chosen.items()}
-        schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": rest}
-        schema["$defs"] = DEFS
+        schema: Any = {"type": "object", "properties": properties, "required": required, "additionalProperties": rest}
         names = [*chosen, *(["z", "z"] if random.random() < 0.3 else [])]
         any_order = seed % 2 == 1
+        if seed % 4 == 3:
+            schema = {"anyOf": [schema, other_of(random, chosen, types)]}
+        schema["$defs"] = DEFS
         texts = [f"<f>{text_of(style, random.sample(names, len(names)), random)}</f>" for _ in range(12 * any_order)]
         texts += [f"<f>{text_of(style, names, random)}</f>" for _ in range(25 - len(texts))]
         vocabulary, pieces = vocabulary_of(texts, random)

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from eliza_inference import Constraint, GrammarError, Matcher
+from eliza_inference import Constraint, GrammarError, LimitError, Matcher
 
 from parameter_texts import cut, goes, vocabulary_of
 
@@ -165,8 +165,8 @@ def test_texts_are_legal_where_the_oracle_reads_what_is_valid(style: str, first:
         try:
             both = Constraint.tags(vocabulary, {"tags": [tag], "at_least": 1}), Constraint.lark(vocabulary, grammar)
         except GrammarError as error:
-            assert "can never end" in str(error)
-            assert not any(legal)
+            is_undecided = style == "minimax_m3_xml" and "in one place" in str(error)
+            assert is_undecided or ("can never end" in str(error) and not any(legal))
             continue
         for text, expected in zip(texts, legal, strict=True):
             tokens = cut(text.encode(), pieces, random)
@@ -175,5 +175,20 @@ def test_texts_are_legal_where_the_oracle_reads_what_is_valid(style: str, first:
                 assert is_taken == expected, (seed, style, schema, text)
             n_legal += expected
             n_illegal += not expected
-    assert n_legal > 100
-    assert n_illegal > 100
+    assert n_legal > 50
+    assert n_illegal > 50
+
+
+@pytest.mark.parametrize("style", ["glm_xml", *STYLES])
+@pytest.mark.parametrize("leaf", [{"type": "string"}, {"type": "object"}])
+def test_schemas_of_one_value_are_within_each_other_up_to_a_limit(style: str, leaf: Any) -> None:
+    vocabulary, _ = vocabulary_of(["<f>"], Random(0))
+    for n, is_served in ((250, True), (60_000, False)):
+        named = {f"d{at}": {"anyOf": [{"$ref": f"#/$defs/d{at + 1}"}, {"type": "null"}]} for at in range(n)}
+        schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": {**named, f"d{n}": leaf}}
+        tags = {"tags": [{"begin": "<f>", "end": "</f>", "json_schema": schema, "style": style}]}
+        if is_served:
+            Constraint.tags(vocabulary, tags)
+            continue
+        with pytest.raises(LimitError, match="more than 256 schemas of one value"):
+            Constraint.tags(vocabulary, tags)

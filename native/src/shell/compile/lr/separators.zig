@@ -9,9 +9,9 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
-/// [separator * lexer.words], by terminal: the terminals that are not skipped, of which one begins with a byte that some text of
-/// the separator, read by itself, does not go on with; and those of skipped ones of which that is so. All, if the parser sees the
-/// separator. In the context's arena.
+/// [separator * lexer.words], by terminal: the terminals that are not skipped, and begin with a byte that some text of the separator
+/// does not go on with as anything skipped; and those that can come behind other separators of which that is so. All, if the parser
+/// sees the separator. In the context's arena.
 pub fn findParted(ctx: *const Context, grammar: *const Bnf, lexer: *const Dfa) Error![]u64 {
     const rows = try ctx.alloc(u16, grammar.terminals.len);
     const skip = try ctx.filled(u64, lexer.words, 0);
@@ -25,7 +25,7 @@ pub fn findParted(ctx: *const Context, grammar: *const Bnf, lexer: *const Dfa) E
     for (1..lexer.nStates()) |state| {
         if (state % 64 == 0) try ctx.check();
         for (lexer.matchList(@intCast(state))) |terminal| {
-            if (grammar.terminals[terminal].skip) addParted(lexer, state, terminal, sets.row(parted, rows[terminal], lexer.words));
+            if (grammar.terminals[terminal].skip) addParted(lexer, state, skip, sets.row(parted, rows[terminal], lexer.words));
         }
     }
     try addThrough(ctx, grammar, parted, rows, lexer.words);
@@ -38,13 +38,13 @@ pub fn findParted(ctx: *const Context, grammar: *const Bnf, lexer: *const Dfa) E
     return parted;
 }
 
-/// Those that begin with a byte that the terminal does not go on with in a state.
-fn addParted(lexer: *const Dfa, state: usize, terminal: u16, to: []u64) void {
+/// Those that begin with a byte that nothing skipped goes on with in a state.
+fn addParted(lexer: *const Dfa, state: usize, skip: []const u64, to: []u64) void {
     for (0..lexer.nClasses()) |class| {
         const column = lexer.column(class);
         const begun = column[dfa.start];
         const next = column[state];
-        if (begun == dfa.dead or next != dfa.dead and sets.has(lexer.reachSet(next), terminal)) continue;
+        if (begun == dfa.dead or next != dfa.dead and sets.intersects(lexer.reachSet(next), skip)) continue;
         _ = sets.unite(to, lexer.reachSet(begun));
     }
 }

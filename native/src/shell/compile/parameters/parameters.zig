@@ -56,7 +56,7 @@ pub fn write(
     const index = try vocabulary.stringIndex(ctx.diag);
     try read.init(to.gpa, ctx.arena, text, options, &index.automata, notes, ctx.budget, ctx.diag);
     defer read.deinit();
-    var types: NodeTypes = .{ .formula = &read.compiler.formula };
+    var types: NodeTypes = .{ .formula = &read.compiler.formula, .diag = ctx.diag };
     var writer: Writer = .{
         .to = to,
         .arena = ctx.arena,
@@ -111,53 +111,104 @@ const Writer = struct {
 
     fn addNested(w: *Writer, nested: *const Nested) Error!void {
         w.shapes.place = try std.fmt.allocPrint(w.arena, "the parameter {f}", .{quoted(nested.name)});
-        if (nested.is_array) {
-            try w.addArrays(nested, try w.shapes.arrays(nested.node));
-        } else {
-            try w.addObjects(nested.rule, try w.shapes.objects(nested.node));
+        if (nested.is_array) return w.addArrays(nested, try w.shapes.arrays(nested.node));
+        const objects = try w.shapes.objects(nested.node);
+        const is_either = !w.elements.texts.says_which and (try w.types.of(nested.node)).array;
+        if (is_either and !try w.areApart(objects)) return;
+        try w.addObjects(nested.rule, objects);
+    }
+
+    /// Whether a reader that knows no types tells the objects from arrays. If they have no listed members at all, they are not
+    /// written.
+    fn areApart(w: *Writer, objects: []const Object) Error!bool {
+        const items_name = w.elements.texts.items.?.name;
+        for (objects) |*object| {
+            if (object.members.len == 0) return false;
+            for (object.members) |member| {
+                if (std.mem.eql(u8, w.read.compiler.formula.keys.list.items[member.key], items_name)) break;
+            } else if (object.required.len > 0) continue;
+            try w.shapes.refuse("an array and an object that may be empty or have a member with an item's name");
         }
+        return true;
     }
 
     // ---- Objects
 
     fn addObjects(w: *Writer, rule: u16, objects: []const Object) Error!void {
+        if (w.mayBeMistaken() and objects.len > 1) for (objects) |*object| for (object.members) |one| {
+            for (objects) |*other| if (other.listed(one.key)) |value| if (value != one.value) try w.refuseNested(try w.types.of(one.value));
+        };
         for (objects) |*object| try w.to.produce(rule, &.{.{ .rule = try w.membersOf(object, objects) }});
+    }
+
+    /// Whether elements are within each other, and their texts do not tell their types.
+    fn mayBeMistaken(w: *const Writer) bool {
+        return w.elements.texts.items != null and !w.elements.texts.says_which;
+    }
+
+    /// Of alternatives: what is within would have to be told apart, too.
+    fn refuseNested(w: *Writer, types: Types) Error!void {
+        if (types.object or types.array) try w.shapes.refuse("alternatives with different objects or arrays in one place");
     }
 
     /// `among` others, of which a reader does not know which it is.
     fn membersOf(w: *Writer, object: *const Object, among: []const Object) Error!u16 {
-        const e = &w.elements;
         const ways = try w.arena.alloc(?u16, object.members.len);
-        const names = try w.arena.alloc(*const ast.Node, object.members.len);
-        for (object.members, names, ways) |member, *node, *way| {
-            const name = w.read.compiler.formula.keys.list.items[member.key];
-            for (name) |byte| if (byte <= ' ' or std.mem.findScalar(u8, e.texts.not_in_names, byte) != null) {
-                return w.to.ctx.diag.fail(.grammar, "the parameter {f}: its name cannot stand between tags", .{quoted(name)});
-            };
-            node.* = try ast.create(w.arena, .{ .bytes = name });
-            var types: Types = .{};
-            for (among) |*one| types = types.unionWith(try w.types.of(one.value(member.key)));
-            way.* = if (w.isExcluded(name)) null else try e.element(&try w.tag(name, node.*, member.key), member.value, types);
-        }
-        const other = try w.otherMembers(names, object.rest);
+        var names: ArrayList(*const ast.Node) = .empty;
+        for (object.members, ways) |member, *way| way.* = try w.namedMember(&names, member.key, member.value, among);
+        const other = try w.ruleOf("other parameters", try w.otherMembers(object, &names, among));
         return switch (w.read.options.form.order) {
             .declared => w.inOrder(object, ways, other),
             .any => w.inAnyOrder(object, ways, other),
         };
     }
 
-    fn otherMembers(w: *Writer, names: []const *const ast.Node, rest: NodeId) Error!?u16 {
+    /// Adds its name.
+    fn namedMember(w: *Writer, names: *ArrayList(*const ast.Node), key: u32, value: NodeId, among: []const Object) Error!?u16 {
+        const name = w.read.compiler.formula.keys.list.items[key];
+        for (name) |byte| if (byte <= ' ' or std.mem.findScalar(u8, w.elements.texts.not_in_names, byte) != null) {
+            return w.to.ctx.diag.fail(.grammar, "the parameter {f}: its name cannot stand between tags", .{quoted(name)});
+        };
+        const node = try ast.create(w.arena, .{ .bytes = name });
+        try names.append(w.arena, node);
+        if (w.isExcluded(name)) return null;
+        var types: Types = .{};
+        for (among) |*one| types = types.unionWith(try w.types.of(one.listed(key) orelse one.rest));
+        return w.elements.element(&try w.tag(name, node, key), value, types);
+    }
+
+    /// Those that the object does not list: each that another lists, since it has types of its own, and all others.
+    fn otherMembers(w: *Writer, object: *const Object, names: *ArrayList(*const ast.Node), among: []const Object) Error![]const u16 {
         const e = &w.elements;
-        const types = try w.types.of(rest);
-        if (types == @as(Types, .{})) return null;
+        if ((try w.types.of(object.rest)) == @as(Types, .{})) return &.{};
         if (e.texts.closesByName()) {
             const unwritten = "names that the schema does not list are not written: tags that close would have to repeat them";
             try w.read.references.note(unwritten, .{});
-            return null;
+            return &.{};
+        }
+        var ways: ArrayList(u16) = .empty;
+        var seen: ArrayList(u32) = .empty;
+        var types: Types = .{};
+        for (among) |*one| {
+            types = types.unionWith(try w.types.of(one.rest));
+            for (one.members) |listed| {
+                if (object.listed(listed.key) != null or std.mem.findScalar(u32, seen.items, listed.key) != null) continue;
+                try seen.append(w.arena, listed.key);
+                if (try w.namedMember(names, listed.key, object.rest, among)) |way| try ways.append(w.arena, way);
+            }
         }
         const all_names = [_]*const ast.Node{ try ast.repeat(w.arena, name_character, 1, null), try e.sets.of(w.read.as_it_is) };
-        const others = try e.sets.both(&all_names, names);
-        return e.element(&try w.tag("other parameters", others, Tag.of_others), rest, types);
+        const others = try e.sets.both(&all_names, names.items);
+        if (try e.element(&try w.tag("other parameters", others, Tag.of_others), object.rest, types)) |way| try ways.append(w.arena, way);
+        return ways.items;
+    }
+
+    /// One rule for several.
+    fn ruleOf(w: *Writer, name: []const u8, ways: []const u16) Error!?u16 {
+        if (ways.len < 2) return if (ways.len == 0) null else ways[0];
+        const made = try w.to.rule(name);
+        for (ways) |way| try w.to.produce(made, &.{.{ .rule = way }});
+        return made;
     }
 
     fn tag(w: *Writer, name: []const u8, node: *const ast.Node, id: u32) Error!Tag {
@@ -224,6 +275,7 @@ const Writer = struct {
         };
         var types: Types = .{};
         for (arrays) |*array| types = types.unionWith(try w.typesOfItems(array));
+        if (w.mayBeMistaken() and arrays.len > 1) try w.refuseNested(types);
         for (arrays) |*array| {
             const among = if (arrays.len == 1) null else types;
             try w.to.produce(nested.rule, &.{.{ .rule = try w.itemsOf(array, &tag_of_items, among) }});

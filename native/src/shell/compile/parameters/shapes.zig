@@ -12,6 +12,7 @@ const Types = engine.Types;
 const Compiler = @import("../schema/compiler.zig").Compiler;
 const always = @import("../schema/formula.zig").always;
 const NodeTypes = @import("strings.zig").NodeTypes;
+const Depth = @import("strings.zig").Depth;
 
 const Error = Allocator.Error || diagnostic.Error;
 
@@ -30,10 +31,10 @@ pub const Object = struct {
         return std.mem.findScalar(u32, object.required, key) != null;
     }
 
-    /// What a member has to be.
-    pub fn value(object: *const Object, key: u32) NodeId {
+    /// What a member has to be, if it is listed.
+    pub fn listed(object: *const Object, key: u32) ?NodeId {
         for (object.members) |member| if (member.key == key) return member.value;
-        return object.rest;
+        return null;
     }
 };
 
@@ -53,6 +54,7 @@ pub const Shapes = struct {
     /// By node, and 1 for arrays.
     known: NumberMap = .{},
     of_known: ArrayList([]const Together) = .empty,
+    depth: Depth = .{},
 
     /// Nodes that hold together.
     const Together = []const NodeId;
@@ -118,18 +120,19 @@ pub const Shapes = struct {
     }
 
     /// With `lenient` a note.
-    fn refuse(s: *const Shapes, keywords: []const u8) Error!void {
+    pub fn refuse(s: *const Shapes, keywords: []const u8) Error!void {
         const c = s.compiler;
         if (!c.is_lenient) return c.diag.fail(.grammar, "at {s}: {s} are not served for parameters", .{ s.place, keywords });
         try c.references.note("at {s}: {s} are not served for parameters: they are not enforced", .{ s.place, keywords });
     }
 
-    /// Recurses as deep as schemas about one value are within each other. What is found is not empty where the types of the
-    /// node have that of `of`.
+    /// Not empty where the types of the node have that of `of`.
     fn alternatives(s: *Shapes, node: NodeId, of: Types) Error![]const Together {
         if ((try s.types.of(node)).intersectWith(of) == @as(Types, .{})) return &.{};
         const key = @as(u64, node) << 1 | @intFromBool(of.array);
         if (s.known.get(key)) |known| return s.of_known.items[known];
+        try s.depth.enter(s.compiler.diag);
+        defer s.depth.leave();
         const arena = s.compiler.arena;
         const found: []const Together = switch (s.compiler.formula.nodes.items[node]) {
             .any => |range| try s.unionOf(range, of),
@@ -162,13 +165,14 @@ pub const Shapes = struct {
 
     fn add(s: *const Shapes, list: *ArrayList(Together), first: Together, second: Together) Error!void {
         const c = s.compiler;
-        if (list.items.len == alternatives_max) {
-            return c.diag.fail(.limit, "at {s}: more than {d} alternatives", .{ s.place, alternatives_max });
-        }
         var nodes: ArrayList(NodeId) = try .initCapacity(c.arena, first.len + second.len);
         nodes.appendSliceAssumeCapacity(first);
         for (second) |node| {
             if (std.mem.findScalar(NodeId, first, node) == null) nodes.appendAssumeCapacity(node);
+        }
+        for (list.items) |known| if (std.mem.eql(NodeId, known, nodes.items)) return;
+        if (list.items.len == alternatives_max) {
+            return c.diag.fail(.limit, "at {s}: more than {d} alternatives", .{ s.place, alternatives_max });
         }
         try list.append(c.arena, nodes.items);
     }

@@ -24,21 +24,42 @@ const Error = Allocator.Error || diagnostic.Error;
 
 pub const nothing: *const ast.Node = &.{ .class = &.{} };
 
+/// How deep schemas about one value are within each other, counted from those that were not looked at before.
+pub const Depth = struct {
+    now: u32 = 0,
+
+    const max = 256;
+
+    /// ELIZA_ERR_LIMIT: too deep.
+    pub fn enter(d: *Depth, diag: *Diagnostic) diagnostic.Error!void {
+        if (d.now == max) return diag.fail(.limit, "more than {d} schemas of one value are within each other", .{max});
+        d.now += 1;
+    }
+
+    pub fn leave(d: *Depth) void {
+        d.now -= 1;
+    }
+};
+
 /// The types that values may have, by what `type`, `enum`, `const` and combinations of them say. Readers of texts go by the
 /// same rule, and ask nothing else.
 pub const NodeTypes = struct {
     formula: *const Formula,
+    diag: *Diagnostic,
     /// By node.
     known: NumberMap = .{},
+    depth: Depth = .{},
 
-    pub fn of(t: *NodeTypes, node: NodeId) Allocator.Error!Types {
+    pub fn of(t: *NodeTypes, node: NodeId) Error!Types {
         if (t.known.get(node)) |known| return @bitCast(@as(u8, @intCast(known)));
+        try t.depth.enter(t.diag);
+        defer t.depth.leave();
         const types = try t.find(node);
         try t.known.put(t.formula.arena, node, @as(u8, @bitCast(types)));
         return types;
     }
 
-    fn find(t: *NodeTypes, node: NodeId) Allocator.Error!Types {
+    fn find(t: *NodeTypes, node: NodeId) Error!Types {
         switch (t.formula.nodes.items[node]) {
             .never => return .{},
             .types => |types| return types,
@@ -86,12 +107,15 @@ pub const Strings = struct {
     /// By node.
     known: NumberMap = .{},
     of_known: ArrayList(*const ast.Node) = .empty,
+    depth: Depth = .{},
 
     const what = "a string of the schema";
 
-    /// Those that satisfy the node. Recurses as deep as schemas about one value are within each other.
+    /// Those that satisfy the node.
     pub fn of(s: *Strings, node: NodeId) Error!*const ast.Node {
         if (s.known.get(node)) |known| return s.of_known.items[known];
+        try s.depth.enter(s.diag);
+        defer s.depth.leave();
         const found = try s.find(node);
         try s.known.putItem(s.arena, node, *const ast.Node, &s.of_known, found);
         return found;
