@@ -8,6 +8,7 @@ const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
 const Arena = @import("../base/arena.zig").Arena;
 const schema_module = @import("schema.zig");
+const Types = schema_module.Types;
 const Schema = schema_module.Schema;
 const Bounds = schema_module.Bounds;
 const NodeId = schema_module.NodeId;
@@ -814,7 +815,7 @@ const Facts = struct {
 
     /// What a value is at most: of some types and, of scalars, one of some values.
     const Kind = struct {
-        types: u8 = @bitCast(schema_module.Types.all),
+        types: Types = .all,
         listed: ?schema_module.Range = null,
         /// Every such value satisfies the node.
         is_exact: bool = true,
@@ -823,24 +824,24 @@ const Facts = struct {
     fn kindOf(f: *const Facts, id: NodeId, depth: u32) Kind {
         switch (f.schema.nodes[id]) {
             .always => return .{},
-            .types => |types| return .{ .types = @bitCast(types) },
-            .listed => |range| return .{ .types = f.typesOf(range), .listed = range },
+            .types => |types| return .{ .types = types },
+            .listed => |range| return .{ .types = .ofAny(f.schema.values[range.from..][0..range.len]), .listed = range },
             .all => |range| {
                 var kind: Kind = .{};
                 for (f.schema.children[range.from..][0..range.len]) |child| {
                     if (depth == kind_depth_max) return .{ .is_exact = false };
                     const one = f.kindOf(child, depth + 1);
-                    kind.types &= one.types;
+                    kind.types = kind.types.intersectWith(one.types);
                     kind.is_exact = kind.is_exact and one.is_exact and (kind.listed == null or one.listed == null);
                     kind.listed = kind.listed orelse one.listed;
                 }
                 return kind;
             },
             .any, .one => |range| {
-                var kind: Kind = .{ .types = 0, .is_exact = false };
+                var kind: Kind = .{ .types = .{}, .is_exact = false };
                 for (f.schema.children[range.from..][0..range.len]) |child| {
                     if (depth == kind_depth_max) return .{ .is_exact = false };
-                    kind.types |= f.kindOf(child, depth + 1).types;
+                    kind.types = kind.types.unionWith(f.kindOf(child, depth + 1).types);
                 }
                 return kind;
             },
@@ -848,30 +849,22 @@ const Facts = struct {
         }
     }
 
-    fn typesOf(f: *const Facts, range: schema_module.Range) u8 {
-        return @bitCast(schema_module.Types.ofAny(f.schema.values[range.from..][0..range.len]));
-    }
-
-    fn typeOf(text: []const u8) u8 {
-        return @bitCast(schema_module.Types.of(text));
-    }
-
     fn areDisjoint(f: *const Facts, x: *const Kind, y: *const Kind) bool {
-        const types = x.types & y.types;
-        if (types == 0) return true;
+        const types = x.types.intersectWith(y.types);
+        if (types.isEmpty()) return true;
         const range = x.listed orelse y.listed orelse return false;
         const other = if (x.listed != null) y.listed else null;
         for (f.schema.values[range.from..][0..range.len]) |text| {
-            if (typeOf(text) & types != 0 and (other == null or f.isListed(other.?, text))) return false;
+            if (!types.intersectWith(.of(text)).isEmpty() and (other == null or f.isListed(other.?, text))) return false;
         }
         return true;
     }
 
     fn isWithin(f: *const Facts, x: *const Kind, y: *const Kind) bool {
-        const range = x.listed orelse return y.listed == null and x.types & ~y.types == 0;
+        const range = x.listed orelse return y.listed == null and x.types.intersectWith(y.types) == x.types;
         for (f.schema.values[range.from..][0..range.len]) |text| {
-            if (typeOf(text) & x.types == 0) continue;
-            if (typeOf(text) & y.types == 0 or y.listed != null and !f.isListed(y.listed.?, text)) return false;
+            if (x.types.intersectWith(.of(text)).isEmpty()) continue;
+            if (y.types.intersectWith(.of(text)).isEmpty() or y.listed != null and !f.isListed(y.listed.?, text)) return false;
         }
         return true;
     }

@@ -50,6 +50,10 @@ pub const Types = packed struct(u8) {
         return types;
     }
 
+    pub fn isEmpty(types: Types) bool {
+        return types == @as(Types, .{});
+    }
+
     pub fn unionWith(x: Types, y: Types) Types {
         return @bitCast(@as(u8, @bitCast(x)) | @as(u8, @bitCast(y)));
     }

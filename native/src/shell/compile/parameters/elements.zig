@@ -207,7 +207,7 @@ pub const Elements = struct {
         var list: ArrayList(Other) = .empty;
         for (e.texts.types, 0..) |one, number| {
             const wanted = types.intersectWith(one.of);
-            if (wanted == @as(Types, .{})) continue;
+            if (wanted.isEmpty()) continue;
             const symbol: ?bnf.Symbol = if (e.texts.items != null and (wanted.object or wanted.array))
                 .{ .rule = try e.nestedRule(tag, node, wanted.array) }
             else

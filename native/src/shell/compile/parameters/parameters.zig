@@ -113,8 +113,7 @@ const Writer = struct {
         w.shapes.place = try std.fmt.allocPrint(w.arena, "the parameter {f}", .{quoted(nested.name)});
         if (nested.is_array) return w.addArrays(nested, try w.shapes.arrays(nested.node));
         const objects = try w.shapes.objects(nested.node);
-        const is_either = !w.elements.texts.says_which and (try w.types.of(nested.node)).array;
-        if (is_either and !try w.areApart(objects)) return;
+        if (w.mayBeMistaken() and (try w.types.of(nested.node)).array and !try w.areApart(objects)) return;
         try w.addObjects(nested.rule, objects);
     }
 
@@ -135,10 +134,15 @@ const Writer = struct {
     // ---- Objects
 
     fn addObjects(w: *Writer, rule: u16, objects: []const Object) Error!void {
-        if (w.mayBeMistaken() and objects.len > 1) for (objects) |*object| for (object.members) |one| {
-            for (objects) |*other| if (other.listed(one.key)) |value| if (value != one.value) try w.refuseNested(try w.types.of(one.value));
-        };
+        if (w.mayBeMistaken()) for (objects) |*object| try w.checkMembers(object, objects);
         for (objects) |*object| try w.to.produce(rule, &.{.{ .rule = try w.membersOf(object, objects) }});
+    }
+
+    fn checkMembers(w: *Writer, object: *const Object, among: []const Object) Error!void {
+        for (object.members) |member| for (among) |*other| {
+            const value = other.listed(member.key) orelse continue;
+            if (value != member.value) try w.refuseNested(try w.types.of(member.value));
+        };
     }
 
     /// Whether elements are within each other, and their texts do not tell their types.
@@ -180,7 +184,7 @@ const Writer = struct {
     /// Those that the object does not list: each that another lists, since it has types of its own, and all others.
     fn otherMembers(w: *Writer, object: *const Object, names: *ArrayList(*const ast.Node), among: []const Object) Error![]const u16 {
         const e = &w.elements;
-        if ((try w.types.of(object.rest)) == @as(Types, .{})) return &.{};
+        if ((try w.types.of(object.rest)).isEmpty()) return &.{};
         if (e.texts.closesByName()) {
             const unwritten = "names that the schema does not list are not written: tags that close would have to repeat them";
             try w.read.references.note(unwritten, .{});

@@ -128,7 +128,7 @@ pub const Shapes = struct {
 
     /// Not empty where the types of the node have that of `of`.
     fn alternatives(s: *Shapes, node: NodeId, of: Types) Error![]const Together {
-        if ((try s.types.of(node)).intersectWith(of) == @as(Types, .{})) return &.{};
+        if ((try s.types.of(node)).intersectWith(of).isEmpty()) return &.{};
         const key = @as(u64, node) << 1 | @intFromBool(of.array);
         if (s.known.get(key)) |known| return s.of_known.items[known];
         try s.depth.enter(s.compiler.diag);

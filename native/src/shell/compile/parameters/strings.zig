@@ -64,9 +64,8 @@ pub const NodeTypes = struct {
             .never => return .{},
             .types => |types| return types,
             .listed => |range| {
-                var types: Types = .{};
-                for (t.formula.values.items[range.from..][0..range.len]) |text| types = types.unionWith(typeOf(text));
-                return types;
+                const types: Types = .ofAny(t.formula.values.items[range.from..][0..range.len]);
+                return if (types.integer or types.fraction) types.unionWith(.number) else types;
             },
             .all => |range| {
                 var types: Types = .all;
@@ -82,16 +81,6 @@ pub const NodeTypes = struct {
         }
     }
 };
-
-/// Of a canonical text of a scalar.
-fn typeOf(text: []const u8) Types {
-    return switch (text[0]) {
-        '"' => .{ .string = true },
-        'n' => .{ .null = true },
-        't', 'f' => .{ .boolean = true },
-        else => .number,
-    };
-}
 
 fn childrenOf(f: *const Formula, range: engine.Range) []const NodeId {
     return f.children.items[range.from..][0..range.len];

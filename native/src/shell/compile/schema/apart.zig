@@ -64,8 +64,8 @@ const Search = struct {
         }
         const objects = twice.object;
         twice.object = false; // none is listed
-        if (twice.intersectWith(open) != @as(Types, .{})) return false;
-        if (twice != @as(Types, .{}) and !try s.areValuesDifferent()) return false;
+        if (!twice.intersectWith(open).isEmpty()) return false;
+        if (!twice.isEmpty() and !try s.areValuesDifferent()) return false;
         return !objects or try s.isTagged();
     }
 
