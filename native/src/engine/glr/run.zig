@@ -867,7 +867,7 @@ pub const Run = struct {
         return if (r.limits.rules.len > 0 and r.isTimed(node)) nothing_skipped[0..r.program.width] else r.program.skip;
     }
 
-    const nothing_skipped: [program_module.width_max]u64 = @splat(0);
+    const nothing_skipped: Terminals = @splat(0);
 
     fn isTimed(r: *const Run, node: u32) bool {
         return graph.timeOf(graph.cellStateOf(r.pool, node)) != null;
@@ -967,15 +967,12 @@ pub const Run = struct {
     /// Whether a separator that is not in a set can come, and behind it or at once each terminal of another.
     fn isSeparatedFromAll(r: *const Run, set: []const u64, following: []const u64) bool {
         const p = r.program;
-        var n: usize = 0;
-        for (set, following, p.separators, 0..) |in_set, word, separator, i| {
-            n += @popCount(separator & ~in_set);
-            var left = word & in_set & ~separator & p.terminalsOf(i);
-            while (left != 0) : (left &= left - 1) {
-                if (!r.isParted(set, p.separators, 64 * i + @ctz(left))) return false;
-            }
+        var buffer: Terminals = undefined;
+        const behind = r.behindSeparators(set, p.separators, &buffer) orelse return false;
+        for (set, following, p.separators, behind, 0..) |in_set, word, separator, parted, i| {
+            if (word & in_set & p.terminalsOf(i) & ~separator & ~parted != 0) return false;
         }
-        return n > 0;
+        return true;
     }
 
     /// Whether a separator that is not in the set of `limit` can come on a stack, and behind it or at once a terminal, or the
@@ -984,37 +981,36 @@ pub const Run = struct {
         if (limit == unlimited) return false;
         const p = r.program;
         const set = r.inseparable.items[limit * p.width ..][0..p.width];
-        var buffer: [program_module.width_max]u64 = undefined;
-        const there = buffer[0..p.width];
-        var is_leaving = false;
-        var n: usize = 0;
-        for (there, r.viableOf(stack), r.skipsOf(stack), set, p.separators, 0..) |*to, viable, skips, in_set, separator, i| {
-            to.* = viable | skips;
-            n += @popCount(to.* & separator & ~in_set);
-            is_leaving = is_leaving or to.* & ~separator & ~(in_set & p.terminalsOf(i)) != 0;
-        }
-        if (n == 0) return false;
-        if (is_leaving) return true;
-        for (there, p.separators, 0..) |word, separator, i| {
-            var left = word & ~separator;
-            while (left != 0) : (left &= left - 1) if (r.isParted(set, there, 64 * i + @ctz(left))) return true;
+        var there: Terminals = undefined;
+        for (there[0..p.width], r.viableOf(stack), r.skipsOf(stack)) |*to, viable, skips| to.* = viable | skips;
+        var buffer: Terminals = undefined;
+        const behind = r.behindSeparators(set, there[0..p.width], &buffer) orelse return false;
+        for (there[0..p.width], set, p.separators, behind, 0..) |word, in_set, separator, parted, i| {
+            if (word & ~separator & (parted | ~(in_set & p.terminalsOf(i))) != 0) return true;
         }
         return false;
     }
 
-    /// Whether a terminal can come behind a separator that is among others, and not in a set.
-    fn isParted(r: *const Run, set: []const u64, among: []const u64, terminal: usize) bool {
+    const Terminals = [program_module.width_max]u64;
+
+    /// The terminals that can come behind separators that are among others, and not in a set. Null if there are none of these.
+    fn behindSeparators(r: *const Run, set: []const u64, among: []const u64, buffer: *Terminals) ?[]const u64 {
         const p = r.program;
+        const behind = buffer[0..p.width];
+        @memset(behind, 0);
         var row: usize = 0;
+        var is_any = false;
         for (p.separators, set, among) |word, in_set, there| {
             var left = word;
             while (left != 0) : (left &= left - 1) {
-                const bit = left & -%left;
-                if (bit & there & ~in_set != 0 and program_module.has(p.parted[row * p.width ..][0..p.width], terminal)) return true;
+                if (left & -%left & there & ~in_set != 0) {
+                    is_any = true;
+                    program_module.unite(behind, p.parted[row * p.width ..][0..p.width]);
+                }
                 row += 1;
             }
         }
-        return false;
+        return if (is_any) behind else null;
     }
 
     fn mayBegin(r: *const Run, stack: u32, state: u16, limit: u32) bool {

@@ -65,7 +65,7 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
                     try maximal_munch.noteInseparable(ctx.arena, grammar, &parser, lexer, notes, ctx.budget, ctx.diag);
                     try shadowed.note(ctx, grammar, &parser, lexer, notes);
                 }
-                return finish(gpa, ctx, grammar, lexer, &parser, parted, null);
+                return finish(gpa, ctx, grammar, lexer, &parser, &.{}, null);
             }
             notes.shrinkRetainingCapacity(n_notes); // the same ones come again
         }
@@ -76,7 +76,10 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
     if (reading.lexing == .longest) try shadowed.note(ctx, &normal, &parser, lexer, notes);
     const is_longest = is_plain and !has_limits and !parser.has_conflicts and
         try isLongest(ctx, &normal, &parser, lexer, reading.lexing, parted);
-    return finish(gpa, ctx, &normal, lexer, &parser, parted, if (is_longest) null else reading);
+    return if (is_longest)
+        finish(gpa, ctx, &normal, lexer, &parser, &.{}, null)
+    else
+        finish(gpa, ctx, &normal, lexer, &parser, parted, reading);
 }
 
 /// Null if the grammar is not LR(1), and then a note says why.
@@ -120,7 +123,7 @@ fn noteFollowed(ctx: *const Context, reading: Reading, notes: *tables.Notes) Err
     try ctx.append(notes, try std.fmt.allocPrint(ctx.arena, note, .{ reading.conflicts, @as([]const u8, beside) }));
 }
 
-/// Takes the lexer over. `reading` null: the longest lexeme and one way to parse.
+/// Takes the lexer over. `reading` null: the longest lexeme and one way to parse. `parted`: as the program has it.
 fn finish(
     gpa: Allocator,
     ctx: *const Context,

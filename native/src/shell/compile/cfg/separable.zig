@@ -7,6 +7,7 @@ const Dfa = dfa.Dfa;
 const Bnf = @import("../bnf.zig").Bnf;
 const Tables = @import("../lr/tables.zig").Tables;
 const sets = @import("../lr/sets.zig");
+const width_max = @import("engine").program.width_max;
 const maximal_munch = @import("../lr/maximal_munch.zig");
 const Classes = maximal_munch.Classes;
 const findFirsts = maximal_munch.findFirsts;
@@ -63,7 +64,7 @@ pub fn isLongest(ctx: *const Context, grammar: *const Bnf, tables: *const Tables
                 _ = sets.unite(&nexts, &firsts[next]);
             };
             var following = sets.iterate(after);
-            if (!isSeparated(firsts, goes_on, after, skip, parted)) while (following.next()) |next| {
+            if (!isSeparated(firsts, goes_on, after, skip, parted, lexer.words)) while (following.next()) |next| {
                 if (next >= tables.n_terminals or !isWithin(firsts[next], goes_on)) continue;
                 if (next != terminal or !sets.has(skip, next) or !beginsAsItGoesOn(lexer, state)) return false;
             };
@@ -78,23 +79,22 @@ pub fn isLongest(ctx: *const Context, grammar: *const Bnf, tables: *const Tables
 }
 
 /// Whether something skipped can come behind a lexeme, and then, if not at once, whatever can follow.
-fn isSeparated(firsts: []const Classes, goes_on: Classes, after: []const u64, skip: []const u64, parted: []const u64) bool {
-    const words = if (parted.len == 0) 0 else parted.len / sets.count(skip);
-    var any_separates = false;
-    var all = sets.iterate(after);
-    next: while (all.next()) |next| {
-        if (next >= firsts.len) break;
-        if (sets.has(skip, next) or !isWithin(firsts[next], goes_on)) continue;
-        var separators = sets.iterate(skip);
-        var row: usize = 0;
-        while (separators.next()) |one| : (row += 1) {
-            if (!isWithin(firsts[one], goes_on) and sets.has(sets.row(parted, row, words), next)) continue :next;
-        }
-        return false;
-    }
+fn isSeparated(firsts: []const Classes, goes_on: Classes, after: []const u64, skip: []const u64, parted: []const u64, words: usize) bool {
+    var buffer: [width_max]u64 = @splat(0);
+    const behind = buffer[0..words];
+    var is_any = false;
     var separators = sets.iterate(skip);
-    while (separators.next()) |one| any_separates = any_separates or !isWithin(firsts[one], goes_on);
-    return any_separates;
+    var row: usize = 0;
+    while (separators.next()) |one| : (row += 1) if (!isWithin(firsts[one], goes_on)) {
+        is_any = true;
+        _ = sets.unite(behind, sets.row(parted, row, words));
+    };
+    var all = sets.iterate(after);
+    while (all.next()) |next| {
+        if (next >= firsts.len) break;
+        if (!sets.has(skip, next) and isWithin(firsts[next], goes_on) and !sets.has(behind, next)) return false;
+    }
+    return is_any;
 }
 
 /// Whether a lazy terminal matches where the lexeme could go on, or be another.

@@ -1,6 +1,7 @@
 //! Before which terminals something skipped can end. Where what is skipped goes on with all that a terminal begins with, it does
 //! not separate it from what came before.
 
+const std = @import("std");
 const dfa = @import("../regex/dfa.zig");
 const Dfa = dfa.Dfa;
 const Bnf = @import("../bnf.zig").Bnf;
@@ -9,10 +10,10 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
-/// [separator * lexer.words], by terminal: the terminals that are not skipped, and begin with a byte that some text of the separator
-/// does not go on with as anything skipped; and those that can come behind other separators of which that is so. All, if the parser
-/// sees the separator. In the context's arena.
-pub fn findParted(ctx: *const Context, grammar: *const Bnf, lexer: *const Dfa) Error![]u64 {
+/// [separator * lexer.words], by terminal: the terminals that begin with a byte that some text of the separator does not go on
+/// with as anything skipped; and those that can come behind skipped ones of which that is so. All, if the parser sees the
+/// separator. In the context's arena.
+pub fn findParted(ctx: *const Context, grammar: *const Bnf, lexer: *const Dfa) Error![]const u64 {
     const rows = try ctx.alloc(u16, grammar.terminals.len);
     const skip = try ctx.filled(u64, lexer.words, 0);
     var n: u16 = 0;
@@ -21,6 +22,7 @@ pub fn findParted(ctx: *const Context, grammar: *const Bnf, lexer: *const Dfa) E
         if (terminal.skip) sets.add(skip, number);
         n += @intFromBool(terminal.skip or terminal.separates);
     }
+    if (n == 0) return &.{};
     const parted = try ctx.filled(u64, @as(usize, n) * lexer.words, 0);
     for (1..lexer.nStates()) |state| {
         if (state % 64 == 0) try ctx.check();
@@ -30,10 +32,7 @@ pub fn findParted(ctx: *const Context, grammar: *const Bnf, lexer: *const Dfa) E
     }
     try addThrough(ctx, grammar, parted, rows, lexer.words);
     for (rows, grammar.terminals) |row, terminal| {
-        const set = if (terminal.skip or terminal.separates) sets.row(parted, row, lexer.words) else continue;
-        for (0..grammar.terminals.len) |other| {
-            if (grammar.terminals[other].skip) sets.remove(set, other) else if (!terminal.skip) sets.add(set, other);
-        }
+        if (terminal.separates and !terminal.skip) @memset(sets.row(parted, row, lexer.words), std.math.maxInt(u64));
     }
     return parted;
 }

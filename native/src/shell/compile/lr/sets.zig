@@ -47,13 +47,6 @@ pub noinline fn intersects(a: []const u64, b: []const u64) bool {
     return common != 0;
 }
 
-/// How many members it has.
-pub fn count(set: []const u64) usize {
-    var n: usize = 0;
-    for (set) |word| n += @popCount(word);
-    return n;
-}
-
 /// Set `index` of an array of sets, as a slice of that array.
 pub fn row(sets: anytype, index: usize, words: usize) @TypeOf(sets) {
     return sets[index * words ..][0..words];
