@@ -9,23 +9,23 @@ behind the lexeme, or be separated from what is skipped, by the same rule.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from oracles.all_ways import AllWays
 from oracles.lexer import Pattern
 from oracles.parser import Column, Production
-from oracles.recognizer import Recognizer, State, Terminal
+from oracles.recognizer import State, Terminal
 
 States = frozenset[State]
 
 
-class ByPlace(Recognizer):
-    """As `Recognizer`, but that its states are sets of those."""
+class ByPlace(AllWays):
+    """A way is a state of `Recognizer`."""
 
     def __init__(self, terminals: Sequence[Terminal], productions: list[Production], start: str) -> None:
         soft = [Terminal(t.name, t.regex, True, True, t.skip, t.ignore_case, t.dot_all) for t in terminals]
         super().__init__(soft, productions, start)
-        self._after: dict[tuple[States, int], States] = {}
         self._skipped = {number for number, terminal in enumerate(terminals) if terminal.skip}
         self._parted = {number: self._parted_from(number) for number in self._skipped}
         for _ in self._skipped:
@@ -38,21 +38,11 @@ class ByPlace(Recognizer):
     def begin(self) -> States:  # type: ignore[override]
         return frozenset([super().begin()])
 
-    def allowed(self, state: States, tokens: Sequence[bytes]) -> list[int]:  # type: ignore[override]
-        return [n for n, token in enumerate(tokens) if token and self.take(state, token)]
-
-    def take(self, state: States | None, text: bytes) -> States | None:  # type: ignore[override]
-        for byte in text:
-            if not state:
-                return None
-            key = (state, byte)
-            if key not in self._after:
-                self._after[key] = frozenset(chain.from_iterable(self._step(one, byte) for one in state))
-            state = self._after[key]
-        return state or None
-
     def can_stop(self, state: States) -> bool:  # type: ignore[override]
         return any(column.accepts for one in state for column in self._ends(one))
+
+    def _steps(self, ways: States, byte: int) -> Iterator[State]:
+        return chain.from_iterable(self._step(one, byte) for one in ways)
 
     def _step(self, state: State, byte: int) -> list[State]:
         after = self._lex(state, byte)
@@ -118,9 +108,3 @@ class ByPlace(Recognizer):
                 if begun is not None and (goes_on is None or not self._skipped & self._can_become(goes_on)):
                     parted |= self._can_become(begun)
         return parted
-
-    def _can_become(self, state: State) -> set[int]:
-        """The terminals that the pending lexeme matches, or will if it goes on."""
-        assert state.lexeme is not None
-        lexemes = self._targets(state.lexeme, state.partial) if state.partial else [state.lexeme]
-        return {self.number_of[pattern] for lexeme in lexemes for pattern in self.lexer.reachable(lexeme)}

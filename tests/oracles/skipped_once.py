@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
 
+from oracles.all_ways import AllWays
 from oracles.parser import Column, Production
-from oracles.recognizer import Recognizer, State, Terminal
+from oracles.recognizer import State, Terminal
 
 Lexing = Literal["contextual", "longest", "any"]
 LEXINGS: tuple[Lexing, ...] = ("contextual", "longest", "any")
@@ -26,9 +27,7 @@ class Way(NamedTuple):
 Ways = frozenset[Way]
 
 
-class SkippedOnce(Recognizer):
-    """As `Recognizer`, but that its states are sets of ways."""
-
+class SkippedOnce(AllWays):
     def __init__(
         self, terminals: Sequence[Terminal], productions: list[Production], start: str, lexing: Lexing
     ) -> None:
@@ -36,27 +35,16 @@ class SkippedOnce(Recognizer):
         super().__init__(terminals if lexing == "longest" else soft, productions, start)
         self.lexing = lexing
         self.skipped = frozenset(n for n, terminal in enumerate(terminals) if terminal.skip)
-        self._after: dict[tuple[Ways, int], Ways] = {}
         self._inseparable_of: dict[tuple[Way, Ways], frozenset[int]] = {}
 
     def begin(self) -> Ways:  # type: ignore[override]
         return frozenset([Way(super().begin(), None)])
 
-    def allowed(self, ways: Ways, tokens: Sequence[bytes]) -> list[int]:  # type: ignore[override]
-        return [n for n, token in enumerate(tokens) if token and self.take(ways, token)]
-
-    def take(self, ways: Ways | None, text: bytes) -> Ways | None:  # type: ignore[override]
-        for byte in text:
-            if not ways:
-                return None
-            key = (ways, byte)
-            if key not in self._after:
-                self._after[key] = frozenset(chain.from_iterable(self._step(one, ways, byte) for one in ways))
-            ways = self._after[key]
-        return ways or None
-
     def can_stop(self, ways: Ways) -> bool:  # type: ignore[override]
         return any(end.state.column.accepts for one in ways for end in self._ends(one))
+
+    def _steps(self, ways: Ways, byte: int) -> Iterator[Way]:
+        return chain.from_iterable(self._step(one, ways, byte) for one in ways)
 
     def _step(self, one: Way, ways: Ways, byte: int) -> Iterator[Way]:
         after = self._begin(one, byte)
@@ -116,7 +104,7 @@ class SkippedOnce(Recognizer):
             for byte in range(256):
                 begun = self._lex(State(one.state.column, None, b""), byte)
                 if begun is not None and not self._goes_on(one, ways, byte):
-                    separable |= self._becomes(begun)
+                    separable |= self._can_become(begun)
             self._inseparable_of[key] = frozenset(range(len(self.terminals))) - separable
         return self._inseparable_of[key]
 
@@ -126,9 +114,4 @@ class SkippedOnce(Recognizer):
     def _possible(self, one: Way) -> set[int]:
         """What the lexeme can become that may stand there."""
         skipped = self.skipped if self._may_skip(one) else frozenset()
-        return self._becomes(one.state) & (one.state.column.expected | skipped)
-
-    def _becomes(self, state: State) -> set[int]:
-        assert state.lexeme is not None
-        lexemes = self._targets(state.lexeme, state.partial) if state.partial else [state.lexeme]
-        return {self.number_of[pattern] for lexeme in lexemes for pattern in self.lexer.reachable(lexeme)}
+        return self._can_become(one.state) & (one.state.column.expected | skipped)
