@@ -3,7 +3,7 @@
 //!     python -m ziglang build -Doptimize=fast     zig-out/lib/libelizainference.so and the header
 //!     python -m ziglang build test                unit tests, header check, conformance cases
 //!     python -m ziglang build jni                 the library and its bridge to Java
-//!     python -m ziglang build wasm                the WebAssembly module for JavaScript, in zig-out/wasm
+//!     python -m ziglang build wasm                the WebAssembly modules for JavaScript, in zig-out/wasm
 //!     python -m ziglang build threads             tests/native/threads_test.c with ThreadSanitizer, in zig-out/bin
 //!     python -m ziglang build release             all that is shipped, into zig-out/release
 const std = @import("std");
@@ -32,9 +32,11 @@ pub fn build(b: *std.Build) void {
     b.getInstallStep().dependOn(&b.addInstallHeaderFile(b.path("native/include/eliza_inference.h"), "eliza_inference.h").step);
     library.install(b, b.getInstallStep(), shared);
     java.addStep(b, shared, chosen);
-    const webassembly = library.addWebAssembly(b, config);
-    const install = b.addInstallFile(webassembly, "wasm/elizainference.wasm");
-    b.step("wasm", "Build the WebAssembly module for JavaScript").dependOn(&install.step);
+    const wasm = b.step("wasm", "Build the WebAssembly modules for JavaScript");
+    for (std.enums.values(library.Languages)) |languages| {
+        const path = b.fmt("wasm/{s}", .{languages.moduleName()});
+        wasm.dependOn(&b.addInstallFile(library.addWebAssembly(b, config, languages), path).step);
+    }
     const fuzzed = b.addInstallArtifact(library.addFuzzed(b, target, config), .{ .dest_dir = .{ .override = .{ .custom = "fuzz" } } });
     b.step("fuzz", "Build the library for tests/fuzz, into zig-out/fuzz").dependOn(&fuzzed.step);
     addTests(b, target, optimize, config);
@@ -79,6 +81,7 @@ fn addTests(
         .imports = &.{.{ .name = "message", .module = message }},
     });
     library.addForProcessors(b, engine);
+    library.addLanguages(b, engine, .all);
     const module = b.createModule(.{
         .root_source_file = b.path("native/src/shell/shell.zig"),
         .target = target,

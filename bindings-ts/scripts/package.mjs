@@ -24,6 +24,11 @@ const source = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
 const { license } = source;
 const legal = ["LICENSE", "THIRD_PARTY.md"].map((name) => join(project, name));
 
+const MODULE = "elizainference.wasm";
+// Entries for browsers whose module has fewer languages.
+const smaller = ["schemas", "regexes"];
+const smallerModule = (some) => MODULE.replace(".", `-${some}.`);
+
 mkdirSync(output, { recursive: true });
 const androidProcessors = { "arm64-v8a": "arm64", "armeabi-v7a": "arm", x86_64: "x64" };
 const platforms = manifest.files.filter((file) => file.target && platformOf(file));
@@ -65,7 +70,9 @@ function packageBinding() {
   const { dependencies, devDependencies, scripts, imports, ...published } = source;
   const conditions = { bun: "./dist/bun.js", node: "./dist/node.js", deno: "./dist/node.js", default: "./dist/web.js" };
   const entry = { types: "./dist/index.d.ts", ...conditions };
-  const exports = { ".": entry, "./elizainference.wasm": "./dist/elizainference.wasm" };
+  const exports = { ".": entry };
+  for (const some of smaller) exports[`./${some}`] = { ...entry, default: `./dist/web-${some}.js` };
+  for (const name of [MODULE, ...smaller.map(smallerModule)]) exports[`./${name}`] = `./dist/${name}`;
   const made = { module: entry.default, types: entry.types, exports, optionalDependencies };
   pack({ ...published, ...made, version: manifest.version }, (folder) => {
     const dist = join(folder, "dist");
@@ -77,7 +84,13 @@ function packageBinding() {
       const bundle = ["build", "src/index.ts", "--target", target, "--minify-syntax", "--minify-whitespace"];
       run("node", ["scripts/bun.mjs", ...bundle, "--outfile", join(dist, `${name}.js`)]);
     }
-    cpSync(join(release, "wasm", "elizainference.wasm"), join(dist, "elizainference.wasm"));
+    cpSync(join(release, "wasm"), dist, { recursive: true });
+    for (const some of smaller) {
+      // The same but for which module it fetches, in words that bundlers find.
+      const [before, after, ...more] = readFileSync(join(dist, "web.js"), "utf8").split(`"./${MODULE}"`);
+      if (after === undefined || more.length > 0) throw new Error(`web.js does not name ${MODULE} once`);
+      writeFileSync(join(dist, `web-${some}.js`), `${before}"./${smallerModule(some)}"${after}`);
+    }
     run("node", [
       join("node_modules", "typescript", "bin", "tsc"),
       ...["--project", "scripts/declarations.tsconfig.json", "--outDir", dist],

@@ -18,12 +18,29 @@ pub const Config = struct {
     }
 };
 
+/// The languages of recognizers that a library has: all; all but grammars; choices, regular expressions and token trees. Tags
+/// have parts in those that there are.
+pub const Languages = enum {
+    all,
+    schemas,
+    regexes,
+
+    /// The WebAssembly module that has these.
+    pub fn moduleName(languages: Languages) []const u8 {
+        return switch (languages) {
+            .all => "elizainference.wasm",
+            inline else => |some| "elizainference-" ++ @tagName(some) ++ ".wasm",
+        };
+    }
+};
+
 /// How to compile a library.
 pub const Options = struct {
     target: std.Build.ResolvedTarget,
     optimize: std.lang.OptimizeMode,
     strip: bool,
     config: Config,
+    languages: Languages = .all,
     /// Describes the system's C library if Zig does not bring it.
     libc_file: ?std.Build.LazyPath = null,
     /// Of the file, without what the system puts around it.
@@ -93,13 +110,13 @@ pub fn addFuzzed(b: *std.Build, target: std.Build.ResolvedTarget, config: Config
 
 /// The library without models as a WebAssembly module, for hosts in JavaScript: they give it a clock and its callbacks
 /// (`native/src/shell/abi/webassembly.zig`). Every host that has SIMD, which came last, has the other features too.
-pub fn addWebAssembly(b: *std.Build, config: Config) std.Build.LazyPath {
+pub fn addWebAssembly(b: *std.Build, config: Config, languages: Languages) std.Build.LazyPath {
     const target = b.resolveTargetQuery(.{
         .cpu_arch = .wasm32,
         .os_tag = .freestanding,
         .cpu_features_add = std.Target.wasm.featureSet(&.{ .bulk_memory, .nontrapping_fptoint, .sign_ext, .simd128 }),
     });
-    const options: Options = .{ .target = target, .optimize = .small, .strip = true, .config = config };
+    const options: Options = .{ .target = target, .optimize = .small, .strip = true, .config = config, .languages = languages };
     const module = b.createModule(.{
         .root_source_file = b.path("native/src/library.zig"),
         .target = target,
@@ -115,7 +132,7 @@ pub fn addWebAssembly(b: *std.Build, config: Config) std.Build.LazyPath {
     const link_module = b.addSystemCommand(&.{ b.graph.zig_exe, "wasm-ld", "--compress-relocations", "-O2", "--strip-all" });
     link_module.addArgs(&.{ "--gc-sections", "--no-entry", "--export-dynamic", "--stack-first" });
     link_module.addArgs(&.{ "-z", b.fmt("stack-size={d}", .{webassembly_stack_bytes}), "-o" });
-    const linked = link_module.addOutputFileArg("elizainference.wasm");
+    const linked = link_module.addOutputFileArg(languages.moduleName());
     link_module.addFileArg(object.getEmittedBin());
     return linked;
 }
@@ -135,6 +152,7 @@ fn addParts(b: *std.Build, compiled: *std.Build.Step.Compile, options: Options) 
     }
     engine.addImport("message", message);
     addForProcessors(b, engine);
+    addLanguages(b, engine, options.languages);
     shell.addImport("engine", engine);
     shell.addImport("message", message);
     shell.addOptions("config", options.config.module);
@@ -147,6 +165,13 @@ pub fn addGrammars(b: *std.Build, shell: *std.Build.Module) void {
     for ([_][]const u8{ "lark.lark", "python.lark" }) |name| {
         shell.addAnonymousImport(name, .{ .root_source_file = b.path(b.pathJoin(&.{ "native/grammars", name })) });
     }
+}
+
+/// Tells `engine` which languages to have.
+pub fn addLanguages(b: *std.Build, engine: *std.Build.Module, languages: Languages) void {
+    const built = b.addOptions();
+    built.addOption(Languages, "languages", languages);
+    engine.addOptions("built", built);
 }
 
 /// Gives `engine` what is compiled for the target, and again for processors that are told at run time: loops over bitmaps, and

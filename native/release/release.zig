@@ -7,7 +7,7 @@
 //!     release/include/                            the header
 //!     release/lib/<platform>/                     desktop, by the platform's name in npm; pkgconfig/ for Unix
 //!     release/lib/darwin-universal/               for Macs with either processor
-//!     release/wasm/                               the WebAssembly module for JavaScript
+//!     release/wasm/                               the WebAssembly modules for JavaScript: with all languages, and smaller
 //!     release/lib/cmake/elizainference/           for find_package
 //!     release/apple/                              an XCFramework for iOS and macOS, as a Swift package
 //!     release/android/jniLibs/<abi>/              the library and the bridge to Java
@@ -35,7 +35,9 @@ pub fn addStep(b: *std.Build, config: library.Config) void {
     files.add("sbom.cdx.json", null, b.addWriteFiles().add("sbom.cdx.json", sbom.text(b, version)));
     files.add("include/eliza_inference.h", null, b.path("native/include/eliza_inference.h"));
     addDesktop(b, &files, config, with_dsym);
-    files.add("wasm/elizainference.wasm", null, library.addWebAssembly(b, config));
+    for (std.enums.values(library.Languages)) |languages| {
+        files.add(b.fmt("wasm/{s}", .{languages.moduleName()}), null, library.addWebAssembly(b, config, languages));
+    }
     addCmake(b, &files, version);
     addAndroid(b, &files, config, with_java);
     files.finish();

@@ -14,6 +14,7 @@ MODULES = [
     ("native/src/library.zig", {"shell"}),
     ("native/src/message.zig", set[str]()),
     ("native/src/engine/base/.*", {"message", "blocks", "blocks_avx2", "exclude_avx512"}),
+    ("native/src/engine/recognizer/language.zig", {"built"}),
     ("native/src/engine/.*", {"message", "blocks"}),
     ("native/src/shell/abi/header_test.zig", {"engine", "message", "header"}),
     ("native/src/shell/abi/.*", {"engine", "message", "config"}),

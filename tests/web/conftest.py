@@ -14,13 +14,15 @@ ROOT = Path(__file__).resolve().parents[2]
 BINDING = ROOT / "bindings-ts"
 BUN = ["node", str(BINDING / "scripts" / "bun.mjs")]
 MODULE = "elizainference.wasm"
+# With fewer and fewer languages.
+MODULES = [MODULE, "elizainference-schemas.wasm", "elizainference-regexes.wasm"]
 TOOLS = Path(__file__).parent / "node_modules"
 DENO = ["node", str(TOOLS / "deno" / "bin.cjs"), "run", "--quiet"]
 
 
 @pytest.fixture(scope="session")
 def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built as it is shipped."""
+    """Built as it is shipped, beside the smaller ones."""
     prefix = tmp_path_factory.mktemp("wasm")
     subprocess.run([sys.executable, "-m", "ziglang", "build", "wasm", "--prefix", prefix], cwd=ROOT, check=True)
     return prefix / "wasm" / MODULE
@@ -34,7 +36,8 @@ def bundles(module: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         out = str(folder / f"{target}.js")
         command = [*BUN, "build", "test/everywhere.ts", "--target", target, "--outfile", out]
         subprocess.run(command, cwd=BINDING, check=True, capture_output=True)
-    shutil.copy(module, folder / MODULE)
+    for name in MODULES:
+        shutil.copy(module.parent / name, folder)
     return folder
 
 
@@ -42,8 +45,7 @@ def bundles(module: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def archive(module: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The npm package, without those of the platforms."""
     release = tmp_path_factory.mktemp("release")
-    (release / "wasm").mkdir()
-    (release / "wasm" / module.name).write_bytes(module.read_bytes())
+    shutil.copytree(module.parent, release / "wasm")
     (release / "manifest.json").write_text('{"version": "0.0.0", "files": []}', encoding="utf-8")
     folder = tmp_path_factory.mktemp("package")
     subprocess.run(["node", "scripts/package.mjs", release, folder], cwd=BINDING, check=True)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from web.browsers import posted_by
-from web.conftest import DENO, MODULE, ROOT, environment
+from web.conftest import DENO, MODULE, MODULES, ROOT, environment
 
 CASES = ROOT / "tests" / "conformance"
 
@@ -27,7 +27,7 @@ try {
   const { runAll } = await import("./browser.js");
   await post(runAll(await (await fetch("cases.json")).json()));
 } catch (error) {
-  await post({ passed: 0, failed: [String(error?.stack ?? error)] });
+  await post({ passed: 0, absent: 0, failed: [String(error?.stack ?? error)] });
 }
 </script>
 """
@@ -46,10 +46,24 @@ def folder(bundles: Path) -> Path:
 
 @pytest.mark.parametrize("command", [["node"], [*DENO, "--allow-read", "--allow-env"]], ids=["node", "deno"])
 def test_on_a_server(command: list[str], folder: Path) -> None:
-    variables = {**environment(), "ELIZA_INFERENCE_LIBRARY": str(folder / MODULE)}
-    result = subprocess.run([*command, "run.mjs"], cwd=folder, env=variables, capture_output=True, text=True)
+    check(outcome_of([*command, "run.mjs"], folder, MODULE))
+
+
+def test_a_smaller_module_says_which_languages_it_has_not(folder: Path) -> None:
+    of_each = [outcome_of(["node", "run.mjs"], folder, name) for name in MODULES]
+    assert [outcome["failed"] for outcome in of_each] == [[], [], []]
+    everything, schemas, regexes = (outcome["passed"] for outcome in of_each)
+    assert everything > schemas > regexes > 300
+    for outcome in of_each:
+        assert outcome["passed"] + outcome["absent"] == everything
+
+
+def outcome_of(command: list[str], folder: Path, module: str) -> dict[str, Any]:
+    variables = {**environment(), "ELIZA_INFERENCE_LIBRARY": str(folder / module)}
+    result = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
-    check(json.loads(result.stdout))
+    outcome: dict[str, Any] = json.loads(result.stdout)
+    return outcome
 
 
 @pytest.mark.parametrize("browser", ["chromium", "firefox"])
@@ -59,4 +73,5 @@ def test_in_a_browser(browser: str, folder: Path, tmp_path: Path) -> None:
 
 def check(outcome: dict[str, Any]) -> None:
     assert outcome["failed"] == []
+    assert outcome["absent"] == 0
     assert outcome["passed"] > 1000

@@ -12,7 +12,7 @@ import pytest
 
 from examples import EXAMPLES, expected_output
 from web.browsers import posted_by
-from web.conftest import BINDING, DENO, TOOLS, environment
+from web.conftest import BINDING, DENO, MODULES, TOOLS, environment
 
 PROGRAM = """
 import { Constraint, ElizaInferenceError, Matcher, Model, Vocabulary } from "eliza-inference";
@@ -131,8 +131,8 @@ def test_publint_finds_nothing(archive: Path) -> None:
 
 def test_the_types_are_those_of_the_code(archive: Path) -> None:
     attw = str(TOOLS / "@arethetypeswrong" / "cli" / "dist" / "index.js")
-    # A WebAssembly module has no types.
-    options = ["--profile", "esm-only", "--exclude-entrypoints", "elizainference.wasm"]
+    # WebAssembly modules have no types.
+    options = ["--profile", "esm-only", "--exclude-entrypoints", *MODULES]
     result = run([attw, str(archive), *options], BINDING)
     assert result.returncode == 0, result.stdout + result.stderr
 

@@ -6,6 +6,7 @@
 //! Threads share a language; a pool and a scratch belong to one thread.
 
 const std = @import("std");
+const built = @import("built");
 const Allocator = std.mem.Allocator;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
@@ -25,19 +26,24 @@ const Choices = @import("../language/choices.zig").Choices;
 const Regex = @import("../language/regex.zig").Regex;
 const Grammar = @import("../lr/grammar.zig").Grammar;
 const Ambiguous = @import("../glr/ambiguous.zig").Ambiguous;
+const GraphLimits = @import("../glr/limits.zig").Limits;
 const MaskContext = @import("../mask/context.zig").MaskContext;
 const JsonSchema = @import("../schema/json_schema.zig").JsonSchema;
 const Scratch = @import("../mask/scratch.zig").Scratch;
 const Tags = @import("../tags/tags.zig").Tags;
 const TokenTree = @import("token_tree.zig").TokenTree;
 
+/// Which of them this build has. What it lacks takes no room in it.
+pub const has_grammars = built.languages == .all;
+pub const has_schemas = built.languages != .regexes;
+
 /// A compiled language. Immutable but for the tables that `computeMask` adds.
 pub const Language = union(enum) {
     choices: Choices,
     regex: Regex,
-    grammar: Grammar,
-    ambiguous: Ambiguous,
-    json_schema: JsonSchema,
+    grammar: if (has_grammars) Grammar else noreturn,
+    ambiguous: if (has_grammars) Ambiguous else noreturn,
+    json_schema: if (has_schemas) JsonSchema else noreturn,
     tags: Tags(Language),
     token_tree: TokenTree,
 
@@ -173,6 +179,14 @@ pub const Language = union(enum) {
     pub fn computeMask(language: *Language, context: *const MaskContext, pool: *Pool, at: Position, scratch: *Scratch) span.Error!u32 {
         return switch (language.*) {
             inline else => |*one| one.computeMask(context, pool, at, scratch),
+        };
+    }
+
+    /// Of a graph of stacks.
+    pub fn graphLimits(language: *const Language) *const GraphLimits {
+        return switch (language.*) {
+            .ambiguous => |*ambiguous| &ambiguous.limits,
+            else => unreachable,
         };
     }
 

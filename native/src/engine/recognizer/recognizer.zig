@@ -193,7 +193,7 @@ pub const Recognizer = struct {
     }
 
     noinline fn cachedMaskOfGraph(r: *const Recognizer, pool: *const Pool, at: Position) ?*const Mask {
-        const limits = &r.language.ambiguous.limits;
+        const limits = r.language.graphLimits();
         var chain: graph_key.ChainKey = .of(pool, at, limits);
         if (!chain.is_graph) if (r.masks.get(&chain)) |mask| return mask;
         return if (chain.is_graph) r.cachedMaskOfBranches(pool, at, limits) else null;
@@ -229,7 +229,7 @@ pub const Recognizer = struct {
         switch (r.stack_form) {
             .none => return 1,
             .one => return key_module.write(pool, at, looked_at, key[0..cache_module.key_max]),
-            .graph => return graph_key.write(pool, at, &r.language.ambiguous.limits, looked_at, key),
+            .graph => return graph_key.write(pool, at, r.language.graphLimits(), looked_at, key),
             .mixed => {},
         }
         const inner = r.language.inner(at);

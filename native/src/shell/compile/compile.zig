@@ -23,7 +23,8 @@ const Context = @import("lr/context.zig").Context;
 const contexts = @import("cfg/contexts.zig");
 const counted_rules = @import("cfg/counted_rules.zig");
 const program_module = @import("engine").program;
-const Language = @import("engine").language.Language;
+const language_module = @import("engine").language;
+const Language = language_module.Language;
 const Recognizer = @import("engine").recognizer.Recognizer;
 const Limits = @import("engine").recognizer.Limits;
 const json_schema = @import("json_schema.zig");
@@ -41,6 +42,9 @@ const Symbol = @import("engine").tag_symbols.Symbol;
 pub const SchemaOptions = @import("schema/compile.zig").Options;
 const RecognizerState = @import("engine").recognizer_state.RecognizerState;
 const Selector = @import("engine").selection.Selector;
+
+const has_grammars = language_module.has_grammars;
+const has_schemas = language_module.has_schemas;
 
 /// ELIZA_REGEX_BYTES_MAX of the header.
 pub const regex_bytes_max = 1 << 20;
@@ -156,15 +160,30 @@ fn languageOf(
                 diag,
             ),
         } },
-        .lark => |l| try compileLark(gpa, arena, vocabulary, trie, l.text, l.options, notes, budget, diag),
-        .gbnf => |g| try compileGbnf(gpa, vocabulary, g.text, g.options, arena, notes, budget, diag),
-        .json_schema => |s| if (s.options.style != null)
-            try compileParameters(gpa, arena, vocabulary, trie, s.text, s.options, notes, budget, diag)
+        .lark => |l| if (has_grammars)
+            try compileLark(gpa, arena, vocabulary, trie, l.text, l.options, notes, budget, diag)
         else
-            .{ .json_schema = try json_schema.compile(gpa, vocabulary, s.text, &s.options, arena, notes, budget, diag) },
+            notBuilt("grammars", diag),
+        .gbnf => |g| if (has_grammars)
+            try compileGbnf(gpa, vocabulary, g.text, g.options, arena, notes, budget, diag)
+        else
+            notBuilt("grammars", diag),
+        .json_schema => |s| if (s.options.style != null)
+            if (has_grammars)
+                try compileParameters(gpa, arena, vocabulary, trie, s.text, s.options, notes, budget, diag)
+            else
+                notBuilt("grammars, which parameters in a style need", diag)
+        else if (has_schemas)
+            .{ .json_schema = try json_schema.compile(gpa, vocabulary, s.text, &s.options, arena, notes, budget, diag) }
+        else
+            notBuilt("JSON Schemas", diag),
         .tags => |descriptor| .{ .tags = try compileTags(gpa, arena, vocabulary, trie, descriptor, notes, budget, diag) },
         .token_tree => |payload| .{ .token_tree = try compileTokenTree(gpa, vocabulary, payload, diag) },
     };
+}
+
+fn notBuilt(what: []const u8, diag: *Diagnostic) diagnostic.Error {
+    return diag.fail(.not_implemented, "this build of the library has no {s}", .{what});
 }
 
 const Parts = @FieldType(Language, "tags");
