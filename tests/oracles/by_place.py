@@ -4,16 +4,18 @@ A terminal is tried only where the parser can take it. All terminals that match 
 lexeme ends where nothing that the parser could take there goes on with the byte; and where something does, only a
 terminal may begin that nothing could separate from the lexeme: it goes on with every byte that the terminal can begin
 with, and with every byte that something skipped can begin with. What is skipped counts only if something can come
-behind the lexeme, or be separated from what is skipped, by the same rule.
+behind the lexeme, or be separated from what is skipped, by the same rule. A document begins as a terminal does, beside
+the lexemes that may stand there, and ends wherever it is whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from oracles.all_ways import AllWays
-from oracles.lexer import Pattern
+from oracles.lexer import Pattern, Positions
 from oracles.parser import Column, Production
 from oracles.recognizer import State, Terminal
 
@@ -24,8 +26,14 @@ class ByPlace(AllWays):
     """A way is a state of `Recognizer`."""
 
     def __init__(self, terminals: Sequence[Terminal], productions: list[Production], start: str) -> None:
-        soft = [Terminal(t.name, t.regex, True, True, t.skip, t.ignore_case, t.dot_all) for t in terminals]
+        soft = [replace(t, literal=True, soft=True, priority=0) for t in terminals]
         super().__init__(soft, productions, start)
+        self._documents = {number for number, terminal in enumerate(terminals) if terminal.document}
+        self._starts = self._find_starts()
+        first = self.parser.first
+        begun = {byte: set().union(*map(self._can_become, self._begun_by(first, byte))) for byte in range(256)}
+        self._begins = {byte: numbers for byte, numbers in begun.items() if numbers}
+        """By byte: the terminals that begin with it."""
         self._skipped = {number for number, terminal in enumerate(terminals) if terminal.skip}
         self._parted = {number: self._parted_from(number) for number in self._skipped}
         for _ in self._skipped:
@@ -45,20 +53,31 @@ class ByPlace(AllWays):
         return chain.from_iterable(self._step(one, byte) for one in ways)
 
     def _step(self, state: State, byte: int) -> list[State]:
-        after = self._lex(state, byte)
-        goes_on = after is not None and self._is_viable(after)
-        found = [after] if after is not None and goes_on else []
         if state.lexeme is None:
-            return found
+            return [begun for begun in self._begun_by(state.column, byte) if self._is_viable(begun)]
+        after = self._lex(state, byte)
+        found = [after] if after is not None and self._is_viable(after) else []
+        goes_on = bool(found) and not self._can_become(state) <= self._documents
         separable = self._separable(state) if goes_on else set()
         for column in self._ends(state):
-            begun = self._lex(State(column, None, b""), byte)
-            if begun is None or not self._is_viable(begun):
-                continue
-            inseparable = self._can_become(begun) & column.expected - separable
-            if not goes_on or (inseparable and not self._is_separated(column, separable)):
-                found.append(begun)
+            for begun in filter(self._is_viable, self._begun_by(column, byte)):
+                inseparable = self._can_become(begun) & column.expected - separable
+                if not goes_on or (inseparable and not self._is_separated(column, separable)):
+                    found.append(begun)
         return found
+
+    def _begun_by(self, column: Column, byte: int) -> list[State]:
+        """A lexeme and the documents that begin with a byte."""
+        return [begun for start in self._starts if (begun := self._lex(State(column, start, b""), byte))]
+
+    def _find_starts(self) -> list[Positions]:
+        """Of the lexer for lexemes, and for each document alone."""
+        starts: dict[int | None, set[int]] = {}
+        for position in self.lexer.start:
+            for pattern in self.lexer.reachable(frozenset([position])):
+                number = self.number_of[pattern]
+                starts.setdefault(number if number in self._documents else None, set()).add(position)
+        return [frozenset(positions) for positions in starts.values()]
 
     def _is_separated(self, column: Column, separable: set[int]) -> bool:
         """Whether something skipped may come, and then, or at once, something else."""
@@ -81,11 +100,10 @@ class ByPlace(AllWays):
     def _separable(self, state: State) -> set[int]:
         """What begins with a byte that the lexeme does not go on with."""
         separable: set[int] = set()
-        for byte in range(256):
-            begun = self._lex(State(state.column, None, b""), byte)
+        for byte, begun in self._begins.items():
             after = self._lex(state, byte)
-            if begun is not None and (after is None or not self._is_viable(after)):
-                separable |= self._can_become(begun)
+            if after is None or not self._is_viable(after):
+                separable |= begun
         return separable
 
     def _parted_from(self, number: int) -> set[int]:
@@ -102,9 +120,8 @@ class ByPlace(AllWays):
                     waiting.append(after)
             if number not in {self.number_of[pattern] for pattern in self.lexer.matches(lexeme)}:
                 continue
-            for byte in range(256):
-                begun = self._lex(State(first, None, b""), byte)
+            for byte, begun in self._begins.items():
                 goes_on = self._lex(State(first, lexeme, b""), byte)
-                if begun is not None and (goes_on is None or not self._skipped & self._can_become(goes_on)):
-                    parted |= self._can_become(begun)
+                if goes_on is None or not self._skipped & self._can_become(goes_on):
+                    parted |= begun
         return parted

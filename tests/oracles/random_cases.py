@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from oracles.by_place import ByPlace
@@ -49,6 +49,8 @@ SKIPPED = ["[ ]+", "#[^\\n]*\\n", "/\\*([^*]|\\*+[^*/])*\\*+/"]
 LETTERS = ["a", "b", "ab", "a+", "[ab]+", "#a", "b\\n?", "(ab|a)b", "a#?", "\\n+", "[ab]+\\n"]
 REMARKS = [" +", "#[^\\n]*", "\\n", "#[ab]*", "\\n[ab]?", " a?", "\\n#[^\\n]*", " [ab]*"]
 """What is skipped beside `LETTERS`."""
+DIGITS = str.maketrans("ab", "12")
+DOCUMENTS = [[1], [2], [12], [1, 2], [1, 12], [21, 112], [2, 221]]
 
 SAMPLES = [
     "a", "b", "c", "ab", "aab", "abb", "if", "in", "int", "iffy", "()", "[]", ",", ";", "+", "++", "=", "==", "1",
@@ -82,10 +84,18 @@ def grammar_by_place(random: Random) -> RandomGrammarByPlace:
     return RandomGrammarByPlace(text, ByPlace(terminals, productions, "start"))
 
 
-def two_skipped(random: Random) -> tuple[str, list[Terminal], list[Production]]:
-    """A grammar without recursion in which two kinds of lexemes are skipped, that can go on with what follows them."""
+def two_skipped(random: Random, *, documents: bool = False) -> tuple[str, list[Terminal], list[Production]]:
+    """A grammar without recursion in which two kinds of lexemes are skipped, that can go on with what follows them.
+    With documents it has digits in place of letters."""
     terminals = [Terminal(f"T{n}", regex) for n, regex in enumerate(random.sample(LETTERS, random.randint(1, 4)))]
     skipped = [Terminal(f"S{n}", regex, skip=True) for n, regex in enumerate(random.sample(REMARKS, 2))]
+    if documents:
+        terminals, skipped = (
+            [replace(one, regex=one.regex.translate(DIGITS)) for one in all_of] for all_of in (terminals, skipped)
+        )
+        for values in random.sample(DOCUMENTS, random.randint(1, 2)):
+            name = f'%json {{"enum": {values}}}'
+            terminals.append(Terminal(name, "|".join(map(str, values)), literal=True, document=True))
     rules = ["start", "second", "third"][: random.randint(1, 3)]
     productions = []
     for at, rule in enumerate(rules):

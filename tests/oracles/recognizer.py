@@ -35,6 +35,8 @@ class Terminal:
     ignore_case: bool = False
     dot_all: bool = False
     priority: int = 0
+    document: bool = False
+    """It is no lexeme. `by_place` alone knows what that means."""
 
 
 class State(NamedTuple):

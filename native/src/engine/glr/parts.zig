@@ -252,7 +252,8 @@ pub const Parts = struct {
         return program.lexer.next(program.lexer.next(dfa.start, lead), number);
     }
 
-    fn firstsOf(gpa: Allocator, schema: *const JsonSchema) span.Error!Bytes {
+    /// The bytes that a document can begin with.
+    pub fn firstsOf(gpa: Allocator, schema: *const JsonSchema) span.Error!Bytes {
         var pool: Pool = .{};
         defer pool.nodes.deinit(gpa);
         var firsts: Bytes = .empty;

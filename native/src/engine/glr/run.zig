@@ -611,7 +611,7 @@ pub const Run = struct {
         if (r.lexing == .any or r.goesOnInto(one, part) == .none) return true;
         if (r.lexing == .longest) return false;
         const limit = try r.inseparableFrom(one) orelse return false;
-        return !r.isSeparated(stack, limit) and part.isAmong(r.inseparable.items[limit * r.program.width ..]);
+        return !try r.isSeparated(stack, limit) and part.isAmong(r.inseparable.items[limit * r.program.width ..]);
     }
 
     /// Adds to the set the parts that the lexeme goes on with whatever they begin with.
@@ -977,12 +977,14 @@ pub const Run = struct {
 
     /// Whether a separator that is not in the set of `limit` can come on a stack, and behind it or at once a terminal, or the
     /// end.
-    fn isSeparated(r: *const Run, stack: u32, limit: u32) bool {
+    fn isSeparated(r: *Run, stack: u32, limit: u32) Error!bool {
         if (limit == unlimited) return false;
         const p = r.program;
         const set = r.inseparable.items[limit * p.width ..][0..p.width];
         var there: Terminals = undefined;
         for (there[0..p.width], r.viableOf(stack), r.skipsOf(stack)) |*to, viable, skips| to.* = viable | skips;
+        for (try r.stacksAround(stack)) |one| program_module.unite(there[0..p.width], r.viableOf(one));
+        for (r.limits.rules) |rule| for ([_]u16{ rule.begin, rule.end }) |mark| program_module.remove(&there, mark);
         var buffer: Terminals = undefined;
         const behind = r.behindSeparators(set, there[0..p.width], &buffer) orelse return false;
         for (there[0..p.width], set, p.separators, behind, 0..) |word, in_set, separator, parted, i| {
@@ -1046,7 +1048,7 @@ pub const Run = struct {
     }
 
     fn landOn(r: *Run, stack: u32, state: u16, byte: ?u8, limit: u32) Error!void {
-        if (r.isSeparated(stack, limit)) return;
+        if (try r.isSeparated(stack, limit)) return;
         if (byte) |first| return r.beginOn(stack, state, first, limit);
         try r.found.append(r.gpa, .{ .state = nothing_pending, .stack = stack });
     }

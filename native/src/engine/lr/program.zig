@@ -181,6 +181,10 @@ pub fn add(set: []u64, i: usize) void {
     set[i / 64] |= @as(u64, 1) << @truncate(i);
 }
 
+pub fn remove(set: []u64, i: usize) void {
+    set[i / 64] &= ~(@as(u64, 1) << @truncate(i));
+}
+
 pub fn count(set: []const u64) usize {
     var n: usize = 0;
     for (set) |word| n += @popCount(word);

@@ -4,6 +4,7 @@
 const Writer = @import("std").Io.Writer;
 const message = @import("message");
 const ast = @import("regex/ast.zig");
+const Bytes = @import("engine").parts.Bytes;
 const Lexing = @import("engine").ambiguous.Lexing;
 const SchemaOptions = @import("schema/compile.zig").Options;
 const NamedTokens = @import("engine").named_tokens.NamedTokens;
@@ -57,6 +58,8 @@ pub const Terminal = struct {
     precedence: ?Precedence = null,
     /// No text has it: behind it comes what comes behind the empty text.
     marks: bool = false,
+    /// It is a JSON document: the bytes that one can begin with.
+    firsts: ?Bytes = null,
     place: Place = .{},
 };
 

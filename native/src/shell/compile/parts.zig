@@ -74,6 +74,9 @@ pub fn compile(
     }
     var how = reading;
     how.n_parts = made.schemas.items.len;
+    for (made.terminals.items) |*terminal| if (documents.numberOf(terminal.pattern)) |number| {
+        terminal.firsts = Parts.firstsOf(gpa, &made.schemas.items[number]) catch |e| return json_schema.tooLarge(e, ctx.diag);
+    };
     const whole = try wholeOf(&made, grammar, become);
     var language = try choose(gpa, ctx, &whole, how, notes);
     errdefer language.deinit(gpa, .owned);

@@ -26,7 +26,7 @@ pub const How = packed struct(u32) {
 };
 
 /// Changes whenever anything that is written changes: a file of another version is refused.
-const version = 14;
+const version = 15;
 const magic = "ELIZA\x00IM".*;
 
 const Header = extern struct {

@@ -4,6 +4,7 @@
 const std = @import("std");
 const dfa = @import("../regex/dfa.zig");
 const Dfa = dfa.Dfa;
+const Parts = @import("engine").parts.Parts;
 const Bnf = @import("../bnf.zig").Bnf;
 const sets = @import("sets.zig");
 const context = @import("context.zig");
@@ -27,7 +28,8 @@ pub fn findParted(ctx: *const Context, grammar: *const Bnf, lexer: *const Dfa) E
     for (1..lexer.nStates()) |state| {
         if (state % 64 == 0) try ctx.check();
         for (lexer.matchList(@intCast(state))) |terminal| {
-            if (grammar.terminals[terminal].skip) addParted(lexer, state, skip, sets.row(parted, rows[terminal], lexer.words));
+            if (!sets.has(skip, terminal)) continue;
+            addParted(grammar, lexer, @intCast(state), skip, sets.row(parted, rows[terminal], lexer.words));
         }
     }
     try addThrough(ctx, grammar, parted, rows, lexer.words);
@@ -38,14 +40,24 @@ pub fn findParted(ctx: *const Context, grammar: *const Bnf, lexer: *const Dfa) E
 }
 
 /// Those that begin with a byte that nothing skipped goes on with in a state.
-fn addParted(lexer: *const Dfa, state: usize, skip: []const u64, to: []u64) void {
+fn addParted(grammar: *const Bnf, lexer: *const Dfa, state: u16, skip: []const u64, to: []u64) void {
+    const lead = lexer.columns[Parts.lead] / lexer.matches.len; // documents are below
     for (0..lexer.nClasses()) |class| {
         const column = lexer.column(class);
         const begun = column[dfa.start];
-        const next = column[state];
-        if (begun == dfa.dead or next != dfa.dead and sets.intersects(lexer.reachSet(next), skip)) continue;
+        if (begun == dfa.dead or class == lead or goesOn(lexer, column[state], skip)) continue;
         _ = sets.unite(to, lexer.reachSet(begun));
     }
+    for (grammar.terminals, 0..) |terminal, number| {
+        var firsts = (terminal.firsts orelse continue).iterator(.{});
+        while (firsts.next()) |byte| {
+            if (!goesOn(lexer, lexer.next(state, @intCast(byte)), skip)) sets.add(to, number);
+        }
+    }
+}
+
+fn goesOn(lexer: *const Dfa, next: u16, skip: []const u64) bool {
+    return next != dfa.dead and sets.intersects(lexer.reachSet(next), skip);
 }
 
 /// What comes behind one skipped lexeme may come behind others before it.
