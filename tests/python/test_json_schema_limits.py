@@ -155,6 +155,17 @@ def test_many_ways_to_a_schema_have_an_answer_or_an_error(vocabulary: Vocabulary
                 assert str(error)
 
 
+def test_alternatives_that_many_ways_lead_to_are_an_error(vocabulary: Vocabulary) -> None:
+    """40 ways from each of seven to the next: looking for what holds already in all of them asks the budget."""
+    many = {
+        f"d{number}": {"anyOf": [{"allOf": [next_of(number), {"minLength": 100 * number + n}]} for n in range(40)]}
+        for number in range(7)
+    }
+    schema = {"$ref": "#/$defs/d0", "$defs": many | {"d7": {"minLength": 2}}}
+    with pytest.raises(LimitError, match=r"alternatives|ms_max"):
+        Constraint.json_schema(vocabulary, schema, budget=Budget(ms_max=1000))
+
+
 @pytest.mark.parametrize("style", ["glm_xml", "cohere_xml"])
 def test_schemas_of_parameters_that_many_ways_lead_to_are_looked_at_once(vocabulary: Vocabulary, style: str) -> None:
     tag = {"begin": "<f>", "end": "</f>", "style": style, "json_schema": OF_SHARED}

@@ -53,7 +53,7 @@ pub const Watch = struct {
 
     /// Counts steps of about 20 ns. `TooLarge`: the operation ends here; `stopped` says why.
     pub inline fn steps(w: *Watch, n: u32) error{TooLarge}!void {
-        if (w.left > n) w.left -= n else return w.look();
+        if (w.left > n) w.left -= n else return w.look(n);
     }
 
     /// Steps of the operation so far.
@@ -61,16 +61,17 @@ pub const Watch = struct {
         return @as(u64, w.looks) * interval + (interval - w.left);
     }
 
-    noinline fn look(w: *Watch) error{TooLarge}!void {
+    noinline fn look(w: *Watch, n: u32) error{TooLarge}!void {
+        const is_first = w.looks == 0;
         w.left = interval;
-        w.looks += 1;
+        w.looks += 1 + n / interval;
         if (w.looks > looks_max) return w.stop(.too_long);
         if (w.interrupt) |interrupt| {
             if (interrupt.isCancelled() or interrupt.isOver()) return w.stop(.interrupted);
         }
         if (w.ms_max == 0) return;
         const now = clock.nowNs();
-        if (w.looks == 1) w.deadline_ns = now +| @as(u64, w.ms_max) * std.time.ns_per_ms;
+        if (is_first) w.deadline_ns = now +| @as(u64, w.ms_max) * std.time.ns_per_ms;
         if (now >= w.deadline_ns) return w.stop(.out_of_time);
     }
 
@@ -85,6 +86,9 @@ test "a watch stops for its own time, for its interrupt, and after very many ste
     var w: Watch = .{};
     w.begin();
     for (0..10 * Watch.interval) |_| try w.steps(1);
+    w.begin();
+    try std.testing.expectError(error.TooLarge, w.steps(Watch.looks_max * Watch.interval)); // as many at once
+    w.begin();
     w.looks = Watch.looks_max;
     try std.testing.expectError(error.TooLarge, w.steps(2 * Watch.interval));
     try std.testing.expectEqual(.too_long, w.stopped);

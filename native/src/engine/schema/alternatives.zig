@@ -189,7 +189,7 @@ pub const Alternatives = struct {
         const key = @as(u64, goal) << 3 | @backingInt(class);
         if (a.of_goal.get(key)) |found| return a.lists.items[found];
         var found: ArrayList(Id) = .empty;
-        for (try a.goals.expand(goal, class)) |*one| try a.addOf(one, &found);
+        for (try a.goals.expand(goal, class, a.watch)) |*one| try a.addOf(one, &found);
         // Without what is known only later it is asked for again.
         if (!a.met_busy and a.of_goal.get(key) == null) try a.of_goal.putItem(a.gpa, key, []const Id, &a.lists, found.items);
         return found.items;
@@ -809,7 +809,7 @@ pub const Alternatives = struct {
         var literals = [_]Literal{.{ .node = @intCast(node), .negated = negated }};
         const goal = try a.goals.goal(&literals);
         const spelt = try spelling.quoted(a.arena.allocator(), content);
-        for (try a.goals.expand(goal, .string)) |*one| if (try a.holds(one, spelt)) return true;
+        for (try a.goals.expand(goal, .string, a.watch)) |*one| if (try a.holds(one, spelt)) return true;
         return false;
     }
 
@@ -864,7 +864,7 @@ pub const Alternatives = struct {
             for (0..@as(u32, 1) << @intCast(plan.patterns.len)) |matched| {
                 if (try a.hasDisjoint(plan, &pairs, @intCast(matched))) continue;
                 const value = try a.memberGoal(plan, null, @intCast(matched), 0, 0) orelse continue;
-                for (try a.goals.expand(goal, .string)) |*one| {
+                for (try a.goals.expand(goal, .string, a.watch)) |*one| {
                     const extra: Extra = .{
                         .matched = @intCast(matched),
                         .goal = value,

@@ -15,6 +15,7 @@ const NodeId = schema_module.NodeId;
 const unbounded = schema_module.unbounded;
 const Interner = @import("../base/interner.zig").Interner;
 const NumberMap = @import("../base/number_map.zig").NumberMap;
+const Watch = @import("../base/watch.zig").Watch;
 
 pub const GoalId = u32;
 
@@ -28,6 +29,8 @@ pub const options_max = 8;
 const steps_max = 1 << 16;
 /// Forks within each other, which are on the stack.
 const depth_max = 256;
+/// What is looked at to tell whether one literal holds: beyond it that is not known.
+const looks_max = 1 << 18;
 /// Formulas within each other that are asked for their classes.
 const classes_depth_max = 4;
 
@@ -195,29 +198,37 @@ pub const Goals = struct {
     }
 
     /// Lent for the life of the goals.
-    pub fn expand(g: *Goals, id: GoalId, class: Class) Error![]const Conjunction {
+    pub fn expand(g: *Goals, id: GoalId, class: Class, watch: ?*Watch) Error![]const Conjunction {
         const key = @as(u64, id) << 3 | @backingInt(class);
         if (g.expansions.get(key)) |found| return g.found.items[found];
-        const found = try g.find(id, class);
+        const found = try g.find(id, class, watch);
         try g.expansions.putItem(g.gpa, key, []const Conjunction, &g.found, found);
         return found;
     }
 
     /// Where there are many as they stand, cases are told apart.
-    fn find(g: *Goals, id: GoalId, class: Class) Error![]const Conjunction {
+    fn find(g: *Goals, id: GoalId, class: Class, watch: ?*Watch) Error![]const Conjunction {
         // It fixes an order of some keys, which must not be for the sake of time alone.
         const many: usize = if (g.schema.form.order == .any) cases_max else alternatives_max;
         var scratch: Arena = .init(g.gpa);
         defer scratch.deinit();
         const arena = scratch.allocator();
-        if (try g.expandBy(id, class, .as_they_are, many, arena)) |found| return g.keep(found);
-        if (try g.expandBy(id, class, .told_apart, alternatives_max, arena)) |found| return g.keep(found);
-        return g.keep(try g.expandBy(id, class, .as_they_are, alternatives_max, arena) orelse return error.TooLarge);
+        if (try g.expandBy(id, class, .as_they_are, many, watch, arena)) |found| return g.keep(found);
+        if (try g.expandBy(id, class, .told_apart, alternatives_max, watch, arena)) |found| return g.keep(found);
+        return g.keep(try g.expandBy(id, class, .as_they_are, alternatives_max, watch, arena) orelse return error.TooLarge);
     }
 
     /// Null if it is too much.
-    fn expandBy(g: *Goals, id: GoalId, class: Class, cases: Cases, most: usize, arena: Allocator) Allocator.Error!?[]const Conjunction {
-        var expansion: Expansion = .{ .arena = arena, .schema = g.schema, .class = class, .cases = cases, .most = most };
+    fn expandBy(
+        g: *Goals,
+        id: GoalId,
+        class: Class,
+        cases: Cases,
+        most: usize,
+        watch: ?*Watch,
+        arena: Allocator,
+    ) Allocator.Error!?[]const Conjunction {
+        var expansion: Expansion = .{ .arena = arena, .schema = g.schema, .class = class, .cases = cases, .most = most, .watch = watch };
         var branch: Branch = .{};
         try branch.push(arena, @ptrCast(g.goals.get(id)), &.{});
         expansion.run(&branch) catch |e| return switch (e) {
@@ -314,12 +325,14 @@ const Expansion = struct {
     steps: u32 = 0,
     /// Forks within each other.
     depth: u32 = 0,
+    watch: ?*Watch,
 
     fn run(e: *Expansion, b: *Branch) Error!void {
         while (true) {
             while (b.todo.pop()) |one| {
                 e.steps += 1;
                 if (e.steps > steps_max) return error.TooLarge;
+                try e.look(b.seen.items.len / 16);
                 if (has(b.seen.items, one.literal)) continue;
                 if (has(b.seen.items, opposite(one.literal))) return; // a contradiction
                 try b.seen.append(e.arena, one.literal);
@@ -335,6 +348,7 @@ const Expansion = struct {
         var unlike: ArrayList(Conjunction.Unlike) = .empty;
         const literals = try e.finish(b, &unlike) orelse return;
         if (e.cases == .told_apart and e.nExceptions(literals) > options_max) return error.TooLarge;
+        try e.look(e.done.items.len / 4);
         for (e.done.items) |*before| if (isSame(before, b, literals)) return;
         if (e.done.items.len == e.most) return error.TooLarge;
         try e.done.append(e.arena, .{
@@ -348,6 +362,11 @@ const Expansion = struct {
             .among = b.among.items,
             .is_watched = b.is_watched,
         });
+    }
+
+    /// So much is looked at.
+    fn look(e: *const Expansion, n: usize) Error!void {
+        if (e.watch) |watch| try watch.steps(1 + std.math.lossyCast(u32, n));
     }
 
     fn nExceptions(e: *const Expansion, literals: []const Literal) usize {
@@ -368,7 +387,7 @@ const Expansion = struct {
     /// What is kept, in the order of the schema; null if nothing satisfies it. Exceptions that others make certain
     /// are left out, and those that a single key can be go to `unlike`.
     fn finish(e: *Expansion, b: *Branch, unlike: *ArrayList(Conjunction.Unlike)) Error!?[]const Literal {
-        const facts: Facts = .{ .schema = e.schema, .class = e.class, .b = b };
+        var facts: Facts = .{ .schema = e.schema, .class = e.class, .b = b };
         if (e.class == .object) std.sort.insertion(Todo, b.literals.items, {}, isBefore);
         var literals: ArrayList(Literal) = .empty;
         for (b.literals.items) |*one| {
@@ -376,8 +395,10 @@ const Expansion = struct {
             if (literal.negated and e.class == .object) switch (e.schema.nodes[literal.node]) {
                 .object_members => {
                     one.literal = nothing; // it must not follow from itself
+                    facts.looks = 0;
                     const is = facts.members(literal.node);
                     const only = facts.onlyException(literal.node);
+                    try e.look(facts.looks);
                     if (is == .yes) return null;
                     if (is == .no) continue;
                     one.literal = literal;
@@ -521,13 +542,13 @@ const Expansion = struct {
 
     /// Those of a choice that can hold; null if one of them holds anyway.
     fn optionsOf(e: *Expansion, b: *const Branch, choice: Todo) Error!?[]const Option {
-        const facts: Facts = .{ .schema = e.schema, .class = e.class, .b = b };
+        var facts: Facts = .{ .schema = e.schema, .class = e.class, .b = b };
         const no = choice.literal.negated;
         var found: ArrayList(Option) = .empty;
         switch (e.schema.nodes[choice.literal.node]) {
             .all, .any => |range| for (e.childrenOf(range), 0..) |node, i| {
                 const literals = try e.literalsOf(&.{node}, no);
-                switch (facts.status(literals[0], 0)) {
+                switch (try e.ask(&facts, literals[0])) {
                     .yes => return null,
                     .no => {},
                     .unknown => try found.append(e.arena, .{ .number = i, .literals = literals }),
@@ -539,7 +560,7 @@ const Expansion = struct {
                     .{ .no(c.when), .{ .node = @intCast(c.otherwise), .negated = no } },
                 };
                 for (&literals, 0..) |*both_of, i| {
-                    const first, const second = .{ facts.status(both_of[0], 0), facts.status(both_of[1], 0) };
+                    const first, const second = .{ try e.ask(&facts, both_of[0]), try e.ask(&facts, both_of[1]) };
                     if (first == .no or second == .no) continue;
                     if (first == .yes and second == .yes) return null;
                     try found.append(e.arena, .{ .number = i, .literals = try e.arena.dupe(Literal, both_of) });
@@ -551,12 +572,20 @@ const Expansion = struct {
         return found.items;
     }
 
+    fn ask(e: *const Expansion, facts: *Facts, literal: Literal) Error!Status {
+        facts.looks = 0;
+        const is = facts.status(literal, 0);
+        try e.look(facts.looks);
+        return is;
+    }
+
     /// Exactly one of the nodes holds; or none, or more.
-    fn addCounted(e: *Expansion, facts: *const Facts, nodes: []const NodeId, no: bool, found: *ArrayList(Option)) Error!void {
+    fn addCounted(e: *Expansion, facts: *Facts, nodes: []const NodeId, no: bool, found: *ArrayList(Option)) Error!void {
         var can: ArrayList(NodeId) = .empty;
-        for (nodes) |node| if (facts.status(.of(node), 0) != .no) try can.append(e.arena, node);
+        for (nodes) |node| if (try e.ask(facts, .of(node)) != .no) try can.append(e.arena, node);
         if (!no) {
             for (can.items, 0..) |node, i| {
+                try e.look(can.items.len / 8);
                 const literals = try e.literalsOf(can.items, true);
                 literals[i] = literals[0];
                 literals[0] = .of(node);
@@ -567,6 +596,7 @@ const Expansion = struct {
         try found.append(e.arena, .{ .number = 0, .literals = try e.literalsOf(can.items, true) });
         // Two or more: the first two that hold.
         for (0..can.items.len) |first| for (first + 1..can.items.len) |second| {
+            try e.look(second / 8);
             const literals = try e.literalsOf(can.items[0 .. second + 1], true);
             literals[first].negated = false;
             literals[second].negated = false;
@@ -657,11 +687,20 @@ const Facts = struct {
     schema: *const Schema,
     class: Class,
     b: *const Branch,
+    /// At what one question looked so far.
+    looks: usize = 0,
 
     const status_depth_max = 6;
     const kind_depth_max = 4;
 
-    fn status(f: *const Facts, literal: Literal, depth: u32) Status {
+    /// Whether that was enough.
+    fn isOver(f: *Facts, n: usize) bool {
+        f.looks += n;
+        return f.looks > looks_max;
+    }
+
+    fn status(f: *Facts, literal: Literal, depth: u32) Status {
+        if (f.isOver(1 + f.b.seen.items.len / 16)) return .unknown;
         if (has(f.b.seen.items, literal)) return .yes;
         if (has(f.b.seen.items, opposite(literal))) return .no;
         if (depth == status_depth_max) return .unknown;
@@ -669,7 +708,7 @@ const Facts = struct {
         return if (literal.negated) is.not() else is;
     }
 
-    fn node(f: *const Facts, id: NodeId, depth: u32) Status {
+    fn node(f: *Facts, id: NodeId, depth: u32) Status {
         switch (f.schema.nodes[id]) {
             .always => return .yes,
             .never => return .no,
@@ -692,7 +731,7 @@ const Facts = struct {
     }
 
     /// Whether all hold; or none does, if their negations are meant.
-    fn allOf(f: *const Facts, range: schema_module.Range, negated: bool, depth: u32) Status {
+    fn allOf(f: *Facts, range: schema_module.Range, negated: bool, depth: u32) Status {
         var all: Status = .yes;
         for (f.schema.children[range.from..][0..range.len]) |child| {
             switch (f.status(.{ .node = @intCast(child), .negated = negated }, depth)) {
@@ -723,7 +762,8 @@ const Facts = struct {
     }
 
     /// Whether a key is there.
-    fn presence(f: *const Facts, key: u32) Status {
+    fn presence(f: *Facts, key: u32) Status {
+        if (f.isOver(1 + f.b.literals.items.len / 4)) return .unknown;
         for (f.b.literals.items) |one| switch (f.schema.nodes[one.literal.node]) {
             .object_has => |known| if (known == key) return .of(!one.literal.negated),
             .object_members => if (one.literal.negated) {
@@ -738,14 +778,15 @@ const Facts = struct {
     }
 
     /// What a members assertion says of the value of a key; null if patterns may say something too.
-    fn valueOf(f: *const Facts, id: NodeId, key: u32) ?NodeId {
+    fn valueOf(f: *Facts, id: NodeId, key: u32) ?NodeId {
         const atom = f.schema.nodes[id].object_members;
+        f.looks += atom.named.len / 8;
         for (f.schema.members[atom.named.from..][0..atom.named.len]) |member| if (member.key == key) return member.value;
         return if (atom.matching.len == 0) atom.rest else null;
     }
 
     /// Whether a members assertion holds.
-    fn members(f: *const Facts, id: NodeId) Status {
+    fn members(f: *Facts, id: NodeId) Status {
         const atom = f.schema.nodes[id].object_members;
         var all: Status = if (atom.matching.len == 0 and f.schema.nodes[atom.rest] == .always) .yes else .unknown;
         for (f.schema.members[atom.named.from..][0..atom.named.len]) |member| {
@@ -777,7 +818,7 @@ const Facts = struct {
     }
 
     /// The same where all others of its keys are not there, or have values that satisfy it.
-    fn onlyException(f: *const Facts, id: NodeId) ?Conjunction.Unlike {
+    fn onlyException(f: *Facts, id: NodeId) ?Conjunction.Unlike {
         const atom = f.schema.nodes[id].object_members;
         if (atom.matching.len > 0 or f.schema.nodes[atom.rest] != .always) return null;
         var only: ?Conjunction.Unlike = null;
@@ -791,8 +832,9 @@ const Facts = struct {
     }
 
     /// Whether the value of a key, if it is there, satisfies a node.
-    fn value(f: *const Facts, key: u32, wanted: NodeId) Status {
+    fn value(f: *Facts, key: u32, wanted: NodeId) Status {
         if (f.schema.nodes[wanted] == .always) return .yes;
+        if (f.isOver(1 + f.b.literals.items.len / 4)) return .unknown;
         const w = f.kindOf(wanted, 0);
         for (f.b.literals.items) |one| switch (f.schema.nodes[one.literal.node]) {
             .object_members => if (one.literal.negated) {
@@ -821,7 +863,8 @@ const Facts = struct {
         is_exact: bool = true,
     };
 
-    fn kindOf(f: *const Facts, id: NodeId, depth: u32) Kind {
+    fn kindOf(f: *Facts, id: NodeId, depth: u32) Kind {
+        if (f.isOver(1)) return .{ .is_exact = false };
         switch (f.schema.nodes[id]) {
             .always => return .{},
             .types => |types| return .{ .types = types },
@@ -849,19 +892,21 @@ const Facts = struct {
         }
     }
 
-    fn areDisjoint(f: *const Facts, x: *const Kind, y: *const Kind) bool {
+    fn areDisjoint(f: *Facts, x: *const Kind, y: *const Kind) bool {
         const types = x.types.intersectWith(y.types);
         if (types.isEmpty()) return true;
         const range = x.listed orelse y.listed orelse return false;
         const other = if (x.listed != null) y.listed else null;
+        if (f.isOver(range.len)) return false;
         for (f.schema.values[range.from..][0..range.len]) |text| {
             if (!types.intersectWith(.of(text)).isEmpty() and (other == null or f.isListed(other.?, text))) return false;
         }
         return true;
     }
 
-    fn isWithin(f: *const Facts, x: *const Kind, y: *const Kind) bool {
+    fn isWithin(f: *Facts, x: *const Kind, y: *const Kind) bool {
         const range = x.listed orelse return y.listed == null and x.types.intersectWith(y.types) == x.types;
+        if (f.isOver(range.len)) return false;
         for (f.schema.values[range.from..][0..range.len]) |text| {
             if (x.types.intersectWith(.of(text)).isEmpty()) continue;
             if (y.types.intersectWith(.of(text)).isEmpty() or y.listed != null and !f.isListed(y.listed.?, text)) return false;

@@ -70,7 +70,20 @@ const cases = [_]Case{
         .text = "[",
         .least = 2,
     },
+    // What holds already is looked at for each part of a choice.
+    .{ .source = .{ .json_schema = .{ .text = "{\"items\":" ++ keys_and_choice ++ "}", .options = .{} } }, .text = "[", .least = 70 },
 };
+
+const keys_and_choice = "{\"required\":[" ++ names(0, 100) ++ "],\"anyOf\":[{\"required\":[" ++ names(1000, 100) ++
+    "]},{\"required\":[" ++ names(2000, 100) ++ "]}]}";
+
+/// So many keys, with numbers from the first one on.
+fn names(comptime first: usize, comptime n: usize) []const u8 {
+    @setEvalBranchQuota(1 << 20);
+    comptime var text: []const u8 = "";
+    inline for (first..first + n) |i| text = text ++ (if (i > first) "," else "") ++ std.fmt.comptimePrint("\"k{d}\"", .{i});
+    return text;
+}
 
 /// So many schemas, each of which has two alternatives.
 fn choices(comptime n: usize) []const u8 {
