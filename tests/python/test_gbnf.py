@@ -56,6 +56,19 @@ def test_repetitions_of_a_repetition() -> None:
         Constraint.gbnf(vocabulary, 'root ::= "a"' + "{2}" * 6)
 
 
+@pytest.mark.parametrize("last", ['""', '"" | ""', '("a"{0})?', '""*'])
+def test_empty_rules_that_many_ways_lead_to(last: str) -> None:
+    """40, of which each leads to the next one twice: 2**40 ways."""
+    vocabulary = Vocabulary(3, [b"a", b"b", b"</s>"], [0, 0, TokenFlag.END_OF_GENERATION])
+    for form in ("r{0} | r{0}", "r{0} r{0}", "(r{0} | r{0}) r{0}", "r{0}? | r{0}*"):
+        rules = "".join(f"r{number} ::= {form.format(number + 1)}\n" for number in range(40))
+        matcher = Matcher(Constraint.gbnf(vocabulary, f'root ::= r0 x\nx ::= "a" x "b" | "b"\n{rules}r40 ::= {last}\n'))
+        for token in (0, 0, 1, 1, 1):
+            assert not matcher.can_stop
+            assert Step.REFUSED not in matcher.accept(token)
+        assert matcher.can_stop
+
+
 N_NAMING = 200
 LITERAL_OR_ELSE = re.compile(r'"(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\]|#[^\n]*')
 """A literal, a class, or a comment."""

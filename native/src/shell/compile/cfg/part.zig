@@ -9,7 +9,8 @@ const dfa = @import("../regex/dfa.zig");
 /// A plain value; the node lives in the arena of whoever made it.
 pub const Part = struct {
     node: *const ast.Node,
-    /// About the number of the NFA's states; saturates.
+    /// About the number of the NFA's states, but at least 1 if it is not empty, so that it bounds how large the node is, written out;
+    /// saturates.
     weight: u32,
     is_nullable: bool,
 
@@ -17,7 +18,8 @@ pub const Part = struct {
 
     /// Recursion is as deep as the node.
     pub fn of(node: *const ast.Node) Part {
-        return .{ .node = node, .weight = weightOf(node), .is_nullable = isNullable(node) };
+        const is_empty = node.* == .empty;
+        return .{ .node = node, .weight = if (is_empty) 0 else @max(1, weightOf(node)), .is_nullable = isNullable(node) };
     }
 
     pub fn isEmpty(part: Part) bool {
@@ -35,6 +37,7 @@ pub const Part = struct {
     }
 
     pub fn alternate(arena: Allocator, a: Part, b: Part) Allocator.Error!Part {
+        if (a.isEmpty() and b.isEmpty()) return a;
         return .{
             .node = try ast.alternate(arena, &.{ a.node, b.node }),
             .weight = a.weight +| b.weight,
@@ -94,23 +97,29 @@ fn isNullable(node: *const ast.Node) bool {
     };
 }
 
-fn appendNode(arena: Allocator, node: *const ast.Node, key: *ArrayList(u8)) Allocator.Error!void {
-    try key.append(arena, @backingInt(std.meta.activeTag(node.*)));
-    switch (node.*) {
-        .empty => {},
-        .bytes => |bytes| try appendSized(arena, bytes, key),
-        .class => |ranges| try appendSized(arena, std.mem.sliceAsBytes(ranges), key),
-        .concat, .alternate => |nodes| {
-            try key.appendSlice(arena, std.mem.asBytes(&nodes.len));
-            for (nodes) |one| try appendNode(arena, one, key);
-        },
-        .repeat => |r| {
-            const max: u64 = r.max orelse std.math.maxInt(u64);
-            try key.appendSlice(arena, std.mem.asBytes(&r.min));
-            try key.appendSlice(arena, std.mem.asBytes(&max));
-            try appendNode(arena, r.node, key);
-        },
-        .automaton, .substring, .look => try key.appendSlice(arena, std.mem.asBytes(&node)),
+/// On a stack of its own, since the grammar decides how deep an expression is.
+fn appendNode(arena: Allocator, whole: *const ast.Node, key: *ArrayList(u8)) Allocator.Error!void {
+    var waiting: ArrayList(*const ast.Node) = .empty;
+    defer waiting.deinit(arena);
+    try waiting.append(arena, whole);
+    while (waiting.pop()) |node| {
+        try key.append(arena, @backingInt(std.meta.activeTag(node.*)));
+        switch (node.*) {
+            .empty => {},
+            .bytes => |bytes| try appendSized(arena, bytes, key),
+            .class => |ranges| try appendSized(arena, std.mem.sliceAsBytes(ranges), key),
+            .concat, .alternate => |nodes| {
+                try key.appendSlice(arena, std.mem.asBytes(&nodes.len));
+                for (0..nodes.len) |i| try waiting.append(arena, nodes[nodes.len - 1 - i]);
+            },
+            .repeat => |r| {
+                const max: u64 = r.max orelse std.math.maxInt(u64);
+                try key.appendSlice(arena, std.mem.asBytes(&r.min));
+                try key.appendSlice(arena, std.mem.asBytes(&max));
+                try waiting.append(arena, r.node);
+            },
+            .automaton, .substring, .look => try key.appendSlice(arena, std.mem.asBytes(&node)),
+        }
     }
 }
 

@@ -77,15 +77,15 @@ pub const Regular = struct {
             "{f}: the rule {s} has attributes, so it must be regular, not lead to itself, and not be large",
             .{ rule.place, rule.name },
         );
-        var node = whole.node;
+        var one = whole;
         if (rule.attributes.characters_max) |most| {
             const some = try ast.repeat(ctx.arena, ast.any_character, 0, most);
-            const both = [_]Pattern{ .{ .node = node, .soft = true }, .{ .node = some, .soft = true } };
-            node = try intersection.intersect(ctx.arena, &both, 2, ctx.budget, rule.name, ctx.diag);
+            const both = [_]Pattern{ .{ .node = one.node, .soft = true }, .{ .node = some, .soft = true } };
+            one = .of(try intersection.intersect(ctx.arena, &both, 2, ctx.budget, rule.name, ctx.diag));
         }
-        if (!rule.attributes.lazy) return .of(node);
-        if (Part.of(node).is_nullable) return .empty;
-        return .of(try intersection.shortest(ctx.arena, node, ctx.budget, rule.name, ctx.diag));
+        if (!rule.attributes.lazy) return one;
+        if (one.is_nullable) return .empty;
+        return .of(try intersection.shortest(ctx.arena, one.node, ctx.budget, rule.name, ctx.diag));
     }
 
     /// The expression as a regular one; null if it is none, or too heavy.
