@@ -7,6 +7,7 @@ const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const Constraint = @import("engine").constraint.Constraint;
 const canonical_choices = @import("../compile/canonical_choices.zig");
 const compiler = @import("../compile/compile.zig");
+const Source = compiler.Source;
 const budget_module = @import("engine").budget;
 const Budget = budget_module.Budget;
 const choices_module = @import("engine").choices;
@@ -109,30 +110,18 @@ export fn eliza_inference_constraint_create_regex(
     out_error: OutError,
 ) c_int {
     var diag: boundary.Diagnostic = .init();
-    return finish(createRegex(vocab, pattern, pattern_len, flags, config, out_constraint, &diag), out_constraint, out_error, &diag);
+    return create(vocab, regexSource(pattern, pattern_len, flags, &diag), config, out_constraint, out_error, &diag);
 }
 
-fn createRegex(
-    vocab: ?*const Vocabulary,
-    pattern: ?[*]const u8,
-    pattern_len: usize,
-    flags: u32,
-    config: ?*const CompileConfig,
-    out: Out,
-    diag: *boundary.Diagnostic,
-) boundary.Error!*Constraint {
-    const v = (try check(vocab, out, diag)).retain(); // a callback may free the caller's reference
-    defer v.release();
+fn regexSource(pattern: ?[*]const u8, pattern_len: usize, flags: u32, diag: *boundary.Diagnostic) boundary.Error!Source {
     const text = boundary.slice(u8, pattern, pattern_len) orelse return diag.fail(.invalid_arg, "pattern is NULL", .{});
     const known: u32 = regex_ignore_case | regex_search;
     if (flags & ~known != 0) return diag.fail(.invalid_arg, "flags has unknown bits", .{});
-    const settings = try CompileConfig.settings(config, diag);
-    const source: compiler.Source = .{ .regex = .{
+    return .{ .regex = .{
         .pattern = text,
         .ignore_case = flags & regex_ignore_case != 0,
         .search = flags & regex_search != 0,
     } };
-    return compiler.createConstraint(gpa, v, source, settings, diag);
 }
 
 export fn eliza_inference_constraint_create_lark(
@@ -143,9 +132,7 @@ export fn eliza_inference_constraint_create_lark(
     out_constraint: Out,
     out_error: OutError,
 ) c_int {
-    var diag: boundary.Diagnostic = .init();
-    const made = createLark(vocab, grammar, grammar_len, null, config, out_constraint, &diag);
-    return finish(made, out_constraint, out_error, &diag);
+    return eliza_inference_constraint_create_lark_with(vocab, grammar, grammar_len, null, config, out_constraint, out_error);
 }
 
 /// eliza_lark_options_t.
@@ -170,34 +157,27 @@ export fn eliza_inference_constraint_create_lark_with(
     out_error: OutError,
 ) c_int {
     var diag: boundary.Diagnostic = .init();
-    const made = createLark(vocab, grammar, grammar_len, options, config, out_constraint, &diag);
-    return finish(made, out_constraint, out_error, &diag);
+    return create(vocab, larkSource(grammar, grammar_len, options, &diag), config, out_constraint, out_error, &diag);
 }
 
-fn createLark(
-    vocab: ?*const Vocabulary,
+fn larkSource(
     grammar: ?[*]const u8,
     grammar_len: usize,
     options: ?*const LarkOptions,
-    config: ?*const CompileConfig,
-    out: Out,
     diag: *boundary.Diagnostic,
-) boundary.Error!*Constraint {
-    const v = (try check(vocab, out, diag)).retain(); // a callback may free the caller's reference
-    defer v.release();
+) boundary.Error!Source {
     const text = boundary.slice(u8, grammar, grammar_len) orelse return diag.fail(.invalid_arg, "grammar is NULL", .{});
-    const settings = try CompileConfig.settings(config, diag);
     const o: LarkOptions = if (options) |given|
         try boundary.read(LarkOptions, "options", given, diag)
     else
         std.mem.zeroes(LarkOptions);
     if (o.flags != 0) return diag.fail(.invalid_arg, "options.flags has unknown bits", .{});
-    var source: @FieldType(compiler.Source, "lark") = .{
+    var source: @FieldType(Source, "lark") = .{
         .text = text,
         .options = .{ .grammars = .{ .callback = o.grammar, .user_data = o.user_data } },
     };
     if (o.start) |start| source.options.start = start[0..o.start_len];
-    return compiler.createConstraint(gpa, v, .{ .lark = source }, settings, diag);
+    return .{ .lark = source };
 }
 
 const gbnf_ebnf = 1;
@@ -214,31 +194,25 @@ export fn eliza_inference_constraint_create_gbnf(
     out_error: OutError,
 ) c_int {
     var diag: boundary.Diagnostic = .init();
-    const made = createGbnf(vocab, grammar, grammar_len, root, root_len, flags, config, out_constraint, &diag);
-    return finish(made, out_constraint, out_error, &diag);
+    const source = gbnfSource(grammar, grammar_len, root, root_len, flags, &diag);
+    return create(vocab, source, config, out_constraint, out_error, &diag);
 }
 
-fn createGbnf(
-    vocab: ?*const Vocabulary,
+fn gbnfSource(
     grammar: ?[*]const u8,
     grammar_len: usize,
     root: ?[*]const u8,
     root_len: usize,
     flags: u32,
-    config: ?*const CompileConfig,
-    out: Out,
     diag: *boundary.Diagnostic,
-) boundary.Error!*Constraint {
-    const v = (try check(vocab, out, diag)).retain(); // a callback may free the caller's reference
-    defer v.release();
+) boundary.Error!Source {
     const text = boundary.slice(u8, grammar, grammar_len) orelse return diag.fail(.invalid_arg, "grammar is NULL", .{});
     const root_given = boundary.slice(u8, root, root_len) orelse return diag.fail(.invalid_arg, "root is NULL", .{});
     if (flags & ~@as(u32, gbnf_ebnf) != 0) return diag.fail(.invalid_arg, "flags has unknown bits", .{});
-    const settings = try CompileConfig.settings(config, diag);
-    var options: @FieldType(@FieldType(compiler.Source, "gbnf"), "options") = .{};
+    var options: @FieldType(@FieldType(Source, "gbnf"), "options") = .{};
     if (flags & gbnf_ebnf != 0) options.dialect = .ebnf;
     if (root != null) options.root = root_given;
-    return compiler.createConstraint(gpa, v, .{ .gbnf = .{ .text = text, .options = options } }, settings, diag);
+    return .{ .gbnf = .{ .text = text, .options = options } };
 }
 
 /// eliza_json_schema_options_t.
@@ -267,23 +241,16 @@ export fn eliza_inference_constraint_create_json_schema(
     out_error: OutError,
 ) c_int {
     var diag: boundary.Diagnostic = .init();
-    const made = createJsonSchema(vocab, schema, schema_len, options, config, out_constraint, &diag);
-    return finish(made, out_constraint, out_error, &diag);
+    return create(vocab, jsonSchemaSource(schema, schema_len, options, &diag), config, out_constraint, out_error, &diag);
 }
 
-fn createJsonSchema(
-    vocab: ?*const Vocabulary,
+fn jsonSchemaSource(
     schema: ?[*]const u8,
     schema_len: usize,
     options: ?*const JsonSchemaOptions,
-    config: ?*const CompileConfig,
-    out: Out,
     diag: *boundary.Diagnostic,
-) boundary.Error!*Constraint {
-    const v = (try check(vocab, out, diag)).retain(); // a callback may free the caller's reference
-    defer v.release();
+) boundary.Error!Source {
     const text = boundary.slice(u8, schema, schema_len) orelse return diag.fail(.invalid_arg, "schema is NULL", .{});
-    const settings = try CompileConfig.settings(config, diag);
     const o: JsonSchemaOptions = if (options) |given|
         try boundary.read(JsonSchemaOptions, "options", given, diag)
     else
@@ -296,7 +263,7 @@ fn createJsonSchema(
         return diag.fail(.invalid_arg, "options.order: {d} is no ELIZA_JSON_ORDER_*", .{o.order});
     const draft = draftOf(o.draft) orelse
         return diag.fail(.invalid_arg, "options.draft: {d} is no ELIZA_JSON_DRAFT_*", .{o.draft});
-    return compiler.createConstraint(gpa, v, .{ .json_schema = .{
+    return .{ .json_schema = .{
         .text = text,
         .options = .{
             .lenient = o.flags & json_lenient != 0,
@@ -304,7 +271,7 @@ fn createJsonSchema(
             .draft = draft,
             .documents = .{ .callback = o.document, .user_data = o.user_data },
         },
-    } }, settings, diag);
+    } };
 }
 
 export fn eliza_inference_constraint_create_tags(
@@ -316,28 +283,42 @@ export fn eliza_inference_constraint_create_tags(
     out_error: OutError,
 ) c_int {
     var diag: boundary.Diagnostic = .init();
-    const made = createTags(vocab, descriptor, descriptor_len, config, out_constraint, &diag);
-    return finish(made, out_constraint, out_error, &diag);
+    return create(vocab, tagsSource(descriptor, descriptor_len, &diag), config, out_constraint, out_error, &diag);
 }
 
-fn createTags(
-    vocab: ?*const Vocabulary,
-    descriptor: ?[*]const u8,
-    descriptor_len: usize,
-    config: ?*const CompileConfig,
-    out: Out,
-    diag: *boundary.Diagnostic,
-) boundary.Error!*Constraint {
-    const v = (try check(vocab, out, diag)).retain(); // a callback may free the caller's reference
-    defer v.release();
+fn tagsSource(descriptor: ?[*]const u8, descriptor_len: usize, diag: *boundary.Diagnostic) boundary.Error!Source {
     const text = boundary.slice(u8, descriptor, descriptor_len) orelse return diag.fail(.invalid_arg, "descriptor is NULL", .{});
-    return compiler.createConstraint(gpa, v, .{ .tags = text }, try CompileConfig.settings(config, diag), diag);
+    return .{ .tags = text };
 }
 
 /// 0 is the newest.
 fn draftOf(number: i32) ?Draft {
     const drafts = [_]Draft{ .draft2020_12, .draft2019_09, .draft7, .draft6, .draft4 };
     return if (number >= 0 and number < drafts.len) drafts[@intCast(number)] else null;
+}
+
+fn create(
+    vocab: ?*const Vocabulary,
+    source: boundary.Error!Source,
+    config: ?*const CompileConfig,
+    out: Out,
+    out_error: OutError,
+    diag: *boundary.Diagnostic,
+) c_int {
+    return finish(createFrom(vocab, source, config, out, diag), out, out_error, diag);
+}
+
+fn createFrom(
+    vocab: ?*const Vocabulary,
+    source: boundary.Error!Source,
+    config: ?*const CompileConfig,
+    out: Out,
+    diag: *boundary.Diagnostic,
+) boundary.Error!*Constraint {
+    const v = (try check(vocab, out, diag)).retain(); // a callback may free the caller's reference
+    defer v.release();
+    const given = try source;
+    return compiler.createConstraint(gpa, v, given, try CompileConfig.settings(config, diag), diag);
 }
 
 pub fn check(vocab: ?*const Vocabulary, out: Out, diag: *boundary.Diagnostic) boundary.Error!*const Vocabulary {
