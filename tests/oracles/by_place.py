@@ -30,12 +30,8 @@ class ByPlace(AllWays):
         super().__init__(soft, productions, start)
         self._documents = {number for number, terminal in enumerate(terminals) if terminal.document}
         self._starts = self._find_starts()
-        first = self.parser.first
-        begun = {byte: set().union(*map(self._can_become, self._begun_by(first, byte))) for byte in range(256)}
-        self._begins = {byte: numbers for byte, numbers in begun.items() if numbers}
-        """By byte: the terminals that begin with it."""
         self._skipped = {number for number, terminal in enumerate(terminals) if terminal.skip}
-        self._parted = {number: self._parted_from(number) for number in self._skipped}
+        self._parted = {number: self._parted_from(number, self._skipped) for number in self._skipped}
         for _ in self._skipped:
             for parted in self._parted.values():
                 parted.update(*(self._parted[number] for number in parted & self._skipped))
@@ -105,23 +101,3 @@ class ByPlace(AllWays):
             if after is None or not self._is_viable(after):
                 separable |= begun
         return separable
-
-    def _parted_from(self, number: int) -> set[int]:
-        """What begins with a byte that some text of a terminal does not go on with as anything skipped."""
-        waiting = [self.lexer.start]
-        known = set(waiting)
-        parted: set[int] = set()
-        first = self.parser.first
-        while waiting:
-            lexeme = waiting.pop()
-            for _, after in self.lexer.successors(lexeme):
-                if after not in known and number in self._can_become(State(first, after, b"")):
-                    known.add(after)
-                    waiting.append(after)
-            if number not in {self.number_of[pattern] for pattern in self.lexer.matches(lexeme)}:
-                continue
-            for byte, begun in self._begins.items():
-                goes_on = self._lex(State(first, lexeme, b""), byte)
-                if goes_on is None or not self._skipped & self._can_become(goes_on):
-                    parted |= begun
-        return parted

@@ -288,6 +288,33 @@ def test_two_kinds_are_skipped_once(lexing: Lexing) -> None:
         is_as_the_oracle_has_it(random, text, recognizer, may_be_dead=lexing == "longest")
 
 
+@pytest.mark.parametrize("lexing", ["contextual", "any"])
+def test_of_two_kinds_one_is_skipped_once(lexing: Lexing) -> None:
+    """That of a grammar within the other one."""
+    for seed in range(BLOCK):
+        random = Random(f"one is skipped once {seed}")
+        text, terminals, productions = random_cases.two_skipped(random)
+        once, often = (number for number, terminal in enumerate(terminals) if terminal.skip)
+        if lexing == "contextual" and terminals[once].regex[:2] == terminals[often].regex[:2]:
+            continue  # some text is both: such ways are judged together
+        ignored = f"{terminals[once].name}: /{terminals[once].regex}/\n%ignore {terminals[once].name}\n"
+        assert ignored in text
+        outer = text.replace(ignored, "").replace("start:", f"%lexing {lexing}\nstart: nested body\nbody:", 1)
+        text = f'{outer}\nnested: %lark {{\n{SKIP_ONCE}\nstart: ""\n{ignored}}}\n'
+        recognizer = SkippedOnce(terminals, productions, "start", lexing, frozenset([often]))
+        is_as_the_oracle_has_it(random, text, recognizer)
+
+
+def test_look_around_that_is_always_true_says_nothing() -> None:
+    """What is skipped is a part of the rules then, but separates as ever."""
+    for seed in range(BLOCK):
+        random = Random(f"always true {seed}")
+        text, terminals, productions = random_cases.two_skipped(random)
+        text = re.sub(r"^(T0): /(.*)/$", lambda found: f"{found[1]}: /({found[2]})(?!c)/", text, flags=re.MULTILINE)
+        skipped = frozenset(number for number, terminal in enumerate(terminals) if terminal.skip)
+        is_as_the_oracle_has_it(random, text, SkippedOnce(terminals, productions, "start", "contextual", skipped))
+
+
 def is_as_the_oracle_has_it(
     random: Random, text: str, recognizer: AllWays, *, may_be_dead: bool = False, letters: str = "ab"
 ) -> bool:

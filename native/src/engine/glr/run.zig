@@ -951,17 +951,26 @@ pub const Run = struct {
             for (set, lexer.reachSet(restarted)) |*word, separable| word.* &= ~separable;
         }
         r.addInseparableParts(one, set);
-        const is_separated = !r.mayBeSeparator(state) and r.isSeparatedFromAll(set, r.program.followsSet(lexer.matches[state]));
+        const following = r.program.followsSet(lexer.matches[state]);
+        const is_separated = !r.canBegin(set, following) or if (r.seesSeparators())
+            try r.isSeparatedWherever(one, number)
+        else
+            r.isSeparatedFromAll(set, following);
         try r.of_pending.put(r.gpa, key, if (is_separated) unlimited else number);
         return if (is_separated) null else number;
     }
 
-    /// Whether the lexeme may be a separator that the parser sees. Then it knows whether another one can come behind it.
-    fn mayBeSeparator(r: *const Run, state: u16) bool {
-        for (r.program.lexer.matchList(state)) |terminal| {
-            if (program_module.has(r.program.separators, terminal) and !program_module.has(r.program.skip, terminal)) return true;
+    /// Whether of those in a set a terminal is among others. Separators do not count.
+    fn canBegin(r: *const Run, set: []const u64, among: []const u64) bool {
+        for (set, among, r.program.separators, 0..) |in_set, there, separator, i| {
+            if (in_set & there & ~separator & r.program.terminalsOf(i) != 0) return true;
         }
         return false;
+    }
+
+    /// Whether separators are terminals to the parser. Then nothing is skipped.
+    fn seesSeparators(r: *const Run) bool {
+        return !program_module.intersects(r.program.skip, r.program.separators) and program_module.count(r.program.separators) > 0;
     }
 
     /// Whether a separator that is not in a set can come, and behind it or at once each terminal of another.
@@ -979,6 +988,7 @@ pub const Run = struct {
     /// end.
     fn isSeparated(r: *Run, stack: u32, limit: u32) Error!bool {
         if (limit == unlimited) return false;
+        if (r.seesSeparators()) return r.isSeparatedBySeen(stack, limit);
         const p = r.program;
         const set = r.inseparable.items[limit * p.width ..][0..p.width];
         var there: Terminals = undefined;
@@ -991,6 +1001,42 @@ pub const Run = struct {
             if (word & ~separator & (parted | ~(in_set & p.terminalsOf(i))) != 0) return true;
         }
         return false;
+    }
+
+    /// Whether the parser can take such a separator, and behind that a terminal, or the end.
+    fn isSeparatedBySeen(r: *Run, stack: u32, limit: u32) Error!bool {
+        const p = r.program;
+        var row: usize = 0;
+        for (0..p.n_terminals) |terminal| if (program_module.has(p.separators, terminal)) {
+            const parted = p.parted[row * p.width ..][0..p.width];
+            row += 1;
+            if (program_module.has(r.inseparable.items[limit * p.width ..], terminal)) continue;
+            const groups = r.stacks.items[stack].groups;
+            for (groups.from..groups.to) |group| {
+                const viable = r.viableOf(try r.stackBehind(group, @intCast(terminal)) orelse continue);
+                if (program_module.has(viable, p.endOfInput())) return true;
+                for (viable, parted, p.separators) |word, there, separator| if (word & there & ~separator != 0) return true;
+            }
+        };
+        return false;
+    }
+
+    /// Whether that is so wherever a lexeme leads.
+    fn isSeparatedWherever(r: *Run, one: Configuration, limit: u32) Error!bool {
+        for (r.program.lexer.matchList(graph.lexerState(one.state))) |terminal| {
+            const groups = r.stacks.items[one.stack].groups;
+            for (groups.from..groups.to) |group| {
+                if (!try r.isSeparatedBySeen(try r.stackBehind(group, terminal) orelse continue, limit)) return false;
+            }
+        }
+        return true;
+    }
+
+    /// The stack that a terminal leads to from a group; null if it shifts none such.
+    fn stackBehind(r: *Run, number: usize, terminal: u16) Error!?u32 {
+        const group = r.groups.items[number];
+        if (!program_module.has(r.shiftsOfGroup(group), terminal)) return null;
+        return try r.stackOf(try r.nodeOf(r.program.transition(group.state, terminal), &.{.{ .node = group.node, .level = group.level }}));
     }
 
     const Terminals = [program_module.width_max]u64;
@@ -1019,7 +1065,9 @@ pub const Run = struct {
         if (limit == unlimited) return r.canReach(stack, state);
         const width = r.program.width;
         const set = r.inseparable.items[limit * width ..][0..width];
-        for (set, r.viableOf(stack), r.program.lexer.reachSet(state)) |a, b, c| if (a & b & c != 0) return true;
+        for (set, r.viableOf(stack), r.program.separators, r.program.lexer.reachSet(state)) |a, b, separator, c| {
+            if (a & b & ~separator & c != 0) return true;
+        }
         return false;
     }
 

@@ -43,6 +43,8 @@ pub const Terminal = struct {
     skip: bool = false,
     /// If it is skipped: also before the first lexeme.
     leads: bool = true,
+    /// If it is skipped: of those of which this is so, one at most between two other lexemes.
+    once: bool = false,
     /// No text matches, whatever other terminals there are.
     matches_nothing: bool = false,
     /// Where it matches first its lexeme ends, and is no other.
@@ -120,8 +122,6 @@ pub const Reading = struct {
     tokens: *const NamedTokens = &.{},
     /// How many JSON documents its terminals are.
     n_parts: usize = 0,
-    /// Only one skipped lexeme may stand between two others.
-    skips_once: bool = false,
     /// Terminals were cut by what is around them.
     is_split: bool = false,
 

@@ -24,17 +24,17 @@ const contexts_max = 64;
 /// reaches beyond its terminal, and `reading` does not serve that.
 pub fn resolve(ctx: *const Context, grammar: *const Bnf, reading: *bnf.Reading) Error!Bnf {
     for (grammar.terminals) |terminal| {
-        if (terminal.looks or terminal.skip and reading.skips_once) break;
+        if (terminal.looks or terminal.skip and terminal.once) break;
     } else return grammar.*;
     var looks: Looks = try .init(ctx, "");
     for (grammar.terminals) |terminal| if (terminal.looks) {
         looks.what = try whatOf(ctx, terminal);
         try looks.add(terminal.pattern);
     };
-    var cutter: Cutter = .{ .ctx = ctx, .grammar = grammar, .looks = &looks, .skips_once = reading.skips_once };
+    var cutter: Cutter = .{ .ctx = ctx, .grammar = grammar, .looks = &looks };
     try cutter.findMoves();
     if (cutter.isClosed()) {
-        if (!reading.skips_once) return cutter.inPlace();
+        if (!cutter.skipsOnce()) return cutter.inPlace();
     } else if (reading.lexing != .contextual or !reading.isPlain()) return cutter.failOpen(reading);
     reading.is_split = true;
     return cutter.cut();
@@ -52,15 +52,15 @@ const Cutter = struct {
     ctx: *const Context,
     grammar: *const Bnf,
     looks: *Looks,
-    skips_once: bool,
     contexts: ArrayList(Place) = .empty,
     terminals: ArrayList(bnf.Terminal) = .empty,
     /// [new terminal]: the one that it is cut from.
     origins: ArrayList(u16) = .empty,
     /// [context * terminals + terminal].
     moves: ArrayList([]const Move) = .empty,
-    /// [context]: those that what is skipped leads to, itself among them.
+    /// [context]: those that what is skipped leads to, itself among them; and of this what may be skipped more than once.
     skipped: []u64 = &.{},
+    repeated: []u64 = &.{},
     /// [context * rules + rule]: the contexts behind the rule's texts; and whether it is asked for there.
     reach: []u64 = &.{},
     asked: []bool = &.{},
@@ -70,16 +70,17 @@ const Cutter = struct {
     of_keys: NumberMap = .{},
     waiting: ArrayList(Key) = .empty,
 
-    /// The start, a rule, a terminal with what is skipped behind it, or what is skipped; from a context to another.
+    /// The start, a rule, a terminal with what is skipped behind it, what is skipped, or what of it may be so more than once; from
+    /// a context to another.
     const Key = struct {
-        what: union(enum) { start, skip, rule: u16, terminal: u16 },
+        what: union(enum) { start, skip, repeat, rule: u16, terminal: u16 },
         from: u6,
         to: u6,
 
         fn number(key: Key) u64 {
             const tag: u64 = @backingInt(std.meta.activeTag(key.what));
             const index: u64 = switch (key.what) {
-                .start, .skip => 0,
+                .start, .skip, .repeat => 0,
                 .rule, .terminal => |index| index,
             };
             return tag << 40 | index << 16 | @as(u64, key.from) << 8 | key.to;
@@ -181,32 +182,47 @@ const Cutter = struct {
         return c.moves.items[from * c.grammar.terminals.len + terminal];
     }
 
-    fn findReach(c: *Cutter) Error!void {
+    fn findSkipped(c: *Cutter) Error!void {
         const n = c.contexts.items.len;
-        const n_rules = c.grammar.rules.len;
-        c.skipped = try c.ctx.alloc(u64, n);
-        for (c.skipped, 0..) |*to, from| to.* = bit(from);
-        c.reach = try c.ctx.filled(u64, n * n_rules, 0);
-        c.asked = try c.ctx.filled(bool, n * n_rules, false);
+        c.repeated = try c.ctx.alloc(u64, n);
+        for (c.repeated, 0..) |*to, from| to.* = bit(from);
         var is_new = true;
         while (is_new) {
             is_new = false;
-            for (c.skipped, 0..) |*to, from| {
-                var all = to.*;
-                for (0..n) |by| if (to.* & bit(by) != 0 and (by == from or !c.skips_once)) {
-                    all |= c.skipped[by];
-                    for (c.grammar.terminals, 0..) |terminal, t| if (terminal.skip) for (c.movesFrom(by, t)) |move| {
-                        if (move.by != null) all |= bit(move.to);
-                    };
-                };
+            for (c.repeated) |*to| {
+                const all = to.* | c.afterSkipped(to.*, false);
                 is_new = is_new or all != to.*;
                 to.* = all;
             }
         }
+        c.skipped = try c.ctx.alloc(u64, n);
+        for (c.skipped, c.repeated) |*to, repeated| {
+            to.* = repeated;
+            const behind = c.afterSkipped(repeated, true);
+            for (c.repeated, 0..) |more, by| to.* |= if (behind & bit(by) != 0) more else 0;
+        }
+    }
+
+    /// The contexts after one lexeme that is skipped, once or any number of times.
+    fn afterSkipped(c: *const Cutter, from: u64, once: bool) u64 {
+        var to: u64 = 0;
+        for (c.grammar.terminals, 0..) |terminal, t| if (terminal.skip and terminal.once == once) {
+            for (0..c.contexts.items.len) |at| if (from & bit(at) != 0) for (c.movesFrom(at, t)) |move| {
+                to |= if (move.by != null) bit(move.to) else 0;
+            };
+        };
+        return to;
+    }
+
+    fn findReach(c: *Cutter) Error!void {
+        const n = c.contexts.items.len;
+        const n_rules = c.grammar.rules.len;
+        c.reach = try c.ctx.filled(u64, n * n_rules, 0);
+        c.asked = try c.ctx.filled(bool, n * n_rules, false);
         for (0..n) |from| if (c.firsts() & bit(from) != 0) {
             c.asked[from * n_rules + c.grammar.start] = true;
         };
-        is_new = true;
+        var is_new = true;
         while (is_new) {
             is_new = false;
             try c.ctx.check();
@@ -247,6 +263,7 @@ const Cutter = struct {
     // ---- The grammar
 
     fn cut(c: *Cutter) Error!Bnf {
+        try c.findSkipped();
         try c.findReach();
         for (c.terminals.items) |*terminal| if (terminal.skip) {
             terminal.skip = false;
@@ -260,6 +277,7 @@ const Cutter = struct {
             switch (key.what) {
                 .start => try c.cutStart(rule),
                 .skip => try c.cutSkip(rule, key.from, key.to),
+                .repeat => try c.cutRepeat(rule, key.from, key.to),
                 .terminal => |terminal| try c.cutTerminal(rule, terminal, key.from, key.to),
                 .rule => |of| for (c.grammar.productions) |p| if (p.rule == of) try c.cutProduction(rule, p, key.from, key.to),
             }
@@ -291,7 +309,7 @@ const Cutter = struct {
         if (number > std.math.maxInt(u16)) return c.ctx.diag.fail(.limit, "the grammar's look-around makes too many rules", .{});
         try c.of_keys.put(c.ctx.arena, key.number(), @intCast(number));
         try c.ctx.append(&c.rules, switch (key.what) {
-            .start, .skip => c.grammar.rules[c.grammar.start],
+            .start, .skip, .repeat => c.grammar.rules[c.grammar.start],
             .rule => |rule| c.grammar.rules[rule],
             .terminal => |terminal| .{ .name = c.grammar.terminals[terminal].name, .place = c.grammar.terminals[terminal].place },
         });
@@ -317,30 +335,48 @@ const Cutter = struct {
         for (0..c.contexts.items.len) |from| if (c.firsts() & bit(from) != 0) for (0..c.contexts.items.len) |to| {
             if (c.reach[from * n_rules + c.grammar.start] & bit(to) == 0 or !c.looks.mayEnd(c.contexts.items[to].needs)) continue;
             const body = try c.ruleOf(.{ .what = .{ .rule = c.grammar.start }, .from = @intCast(from), .to = @intCast(to) });
-            if (c.firsts() == bit(0) and !c.skips()) {
+            if (c.firsts() == bit(0) and !c.leads()) {
                 try c.addHelper(rule, &.{body});
                 continue;
             }
-            try c.addHelper(rule, &.{ try c.ruleOf(.{ .what = .skip, .from = 0, .to = @intCast(from) }), body });
+            try c.addHelper(rule, &.{ try c.skipOf(0, @intCast(from)), body });
         };
     }
 
     /// Whether something is skipped before the first lexeme.
-    fn skips(c: *const Cutter) bool {
+    fn leads(c: *const Cutter) bool {
         for (c.grammar.terminals) |terminal| if (terminal.skip and terminal.leads) return true;
         return false;
     }
 
+    fn skipsOnce(c: *const Cutter) bool {
+        for (c.grammar.terminals) |terminal| if (terminal.skip and terminal.once) return true;
+        return false;
+    }
+
+    fn skipOf(c: *Cutter, from: u6, to: u6) Error!Symbol {
+        return c.ruleOf(.{ .what = if (c.skipsOnce()) .skip else .repeat, .from = from, .to = to });
+    }
+
+    /// One lexeme that is skipped once, or none, among those that may be skipped more often.
     fn cutSkip(c: *Cutter, rule: u16, from: u6, to: u6) Error!void {
+        if (c.repeated[from] & bit(to) != 0) try c.addHelper(rule, &.{try c.ruleOf(.{ .what = .repeat, .from = from, .to = to })});
+        for (0..c.contexts.items.len) |by| if (c.repeated[from] & bit(by) != 0) for (c.grammar.terminals, 0..) |terminal, t| {
+            if (!terminal.skip or !terminal.once) continue;
+            for (c.movesFrom(by, t)) |move| if (move.by) |number| if (c.repeated[move.to] & bit(to) != 0) {
+                const before = try c.ruleOf(.{ .what = .repeat, .from = from, .to = @intCast(by) });
+                const behind = try c.ruleOf(.{ .what = .repeat, .from = move.to, .to = to });
+                try c.addHelper(rule, &.{ before, .{ .terminal = number }, behind });
+            };
+        };
+    }
+
+    fn cutRepeat(c: *Cutter, rule: u16, from: u6, to: u6) Error!void {
         if (from == to) try c.addHelper(rule, &.{});
-        for (0..c.contexts.items.len) |by| if (c.skipped[from] & bit(by) != 0) for (c.grammar.terminals, 0..) |terminal, t| {
-            if (!terminal.skip) continue;
+        for (0..c.contexts.items.len) |by| if (c.repeated[from] & bit(by) != 0) for (c.grammar.terminals, 0..) |terminal, t| {
+            if (!terminal.skip or terminal.once) continue;
             for (c.movesFrom(by, t)) |move| if (move.to == to) if (move.by) |number| {
-                if (c.skips_once) {
-                    if (by == from) try c.addHelper(rule, &.{.{ .terminal = number }});
-                    continue;
-                }
-                const before = try c.ruleOf(.{ .what = .skip, .from = from, .to = @intCast(by) });
+                const before = try c.ruleOf(.{ .what = .repeat, .from = from, .to = @intCast(by) });
                 try c.addHelper(rule, &.{ before, .{ .terminal = number } });
             };
         };
@@ -357,8 +393,7 @@ const Cutter = struct {
             };
             if (c.skipped[move.to] & bit(to) == 0) continue;
             if (has_skip) {
-                const behind = try c.ruleOf(.{ .what = .skip, .from = move.to, .to = to });
-                try c.addHelper(rule, &.{ .{ .terminal = number }, behind });
+                try c.addHelper(rule, &.{ .{ .terminal = number }, try c.skipOf(move.to, to) });
             } else try c.addHelper(rule, &.{.{ .terminal = number }});
         }
     }

@@ -68,13 +68,11 @@ fn parseChecked(
     };
     @memset(expansion.of_definitions, Expansion.none);
     try expansion.run(tree.names[tree.start].definition.?);
-    var reading = tree.reading;
-    reading.skips_once = tree.skips_once;
     return .{
         .grammar = try assemble(arena, &terminals, &expansion),
         .limits = try limitsOf(&expansion),
         .notes = try noteUnused(&notes, &terminals, &expansion),
-        .reading = reading,
+        .reading = tree.reading,
         .parts = tree.parts,
         .tokens = tree.tokens,
     };

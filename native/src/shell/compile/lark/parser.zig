@@ -111,7 +111,7 @@ pub fn parse(
         .soft = parser.soft.items,
         .precedences = parser.precedences.items,
         .skips_first = parser.skips_first,
-        .skips_once = parser.skips_once,
+        .skips_once = parser.skips_once.items,
         .start = start,
         .reading = parser.reading,
         .parts = parser.patterns.parts.items,
@@ -209,7 +209,8 @@ const Parser = struct {
     /// Rules with a limit of tokens.
     limited: ArrayList(struct { head: Token, place: Place }) = .empty,
     skips_first: bool = true,
-    skips_once: bool = false,
+    /// [grammar].
+    skips_once: ArrayList(bool) = .empty,
     /// Lists under construction, the innermost last.
     stack: ArrayList(Expression) = .empty,
     alternatives: ArrayList(Alternative) = .empty,
@@ -671,11 +672,16 @@ const Parser = struct {
             .nested => try p.note(first.place, "{s} is skipped in the whole text, not only by the grammar in braces", .{p.textFrom(first)}),
         }
         switch (expression) {
-            .reference => |reference| try p.ignored.append(p.arena, .{ .reference = reference, .place = first.place }),
+            .reference => |reference| try p.ignored.append(p.arena, .{
+                .reference = reference,
+                .place = first.place,
+                .grammar = p.grammar,
+            }),
             else => try p.ignored_expressions.append(p.arena, .{
                 .name = p.textFrom(first),
                 .place = first.place,
                 .expression = expression,
+                .grammar = p.grammar,
             }),
         }
         return p.endLine();
@@ -716,11 +722,7 @@ const Parser = struct {
                 .allow_invalid_utf8 => if (is_set) {
                     try p.note(place, "{s} has no effect", .{member.key});
                 },
-                .ignore_once => if (p.grammar == 0) {
-                    p.skips_once = is_set;
-                } else if (is_set) {
-                    try p.note(place, "{s} has no effect in a grammar within another", .{member.key});
-                },
+                .ignore_once => p.skips_once.items[p.grammar] = is_set,
             }
         }
         return p.endLine();
@@ -837,6 +839,7 @@ const Parser = struct {
 
     fn addGrammar(p: *Parser, grammar: Grammar) Error!void {
         try p.grammars.append(p.arena, grammar);
+        try p.skips_once.append(p.arena, false);
     }
 
     fn enter(p: *Parser, grammar: u32, place: Place) Error!Outer {

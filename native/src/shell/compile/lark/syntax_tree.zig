@@ -85,8 +85,8 @@ pub const Alternative = struct {
     precedence: ?Mention = null,
 };
 
-/// A symbol that a directive names.
-pub const Mention = struct { reference: Reference, place: Place };
+/// A symbol that a directive names, and the grammar whose directive that is.
+pub const Mention = struct { reference: Reference, place: Place, grammar: u32 = 0 };
 
 /// The definition of a terminal.
 pub const Terminal = struct {
@@ -98,6 +98,8 @@ pub const Terminal = struct {
     lazy: bool = false,
     /// 0: any number.
     tokens_max: u16 = 0,
+    /// If it has no name: the grammar that skips it.
+    grammar: u32 = 0,
 };
 
 /// One symbol of a %left, %right or %nonassoc.
@@ -117,8 +119,8 @@ pub const SyntaxTree = struct {
     precedences: []const Precedence,
     /// Whether what is skipped may come before the first lexeme.
     skips_first: bool,
-    /// Only one lexeme that is skipped may stand between two others.
-    skips_once: bool,
+    /// [grammar]: of the lexemes that it skips, only one may stand between two others.
+    skips_once: []const bool,
     /// Of `names`: the rule that derives whole texts.
     start: u32,
     /// What %lexing and %conflicts say.

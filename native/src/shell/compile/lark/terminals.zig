@@ -34,6 +34,8 @@ const Entry = struct {
     state: enum { unread, being_read, read } = .unread,
     soft: bool = false,
     skip: bool = false,
+    /// Whether all grammars that skip it skip it once.
+    once: bool = true,
     lazy: bool = false,
     tokens_max: u16 = 0,
     precedence: ?bnf.Precedence = null,
@@ -133,6 +135,7 @@ pub const Terminals = struct {
                 .soft = entry.soft,
                 .skip = entry.skip,
                 .leads = t.tree.skips_first,
+                .once = entry.once,
                 .lazy = entry.lazy,
                 .tokens_max = entry.tokens_max,
                 .literal = entry.tree.is_literal,
@@ -279,8 +282,8 @@ pub const Terminals = struct {
     // ---- Directives
 
     fn applyDirectives(t: *Terminals) Error!void {
-        for (t.tree.terminals.len..t.entries.items.len) |id| t.entries.items[id].skip = true;
-        for (t.tree.ignored) |mention| (try t.mentioned(mention)).skip = true;
+        for (t.tree.ignored_expressions, t.entries.items[t.tree.terminals.len..]) |one, *entry| t.ignore(entry, one.grammar);
+        for (t.tree.ignored) |mention| t.ignore(try t.mentioned(mention), mention.grammar);
         for (t.tree.soft) |mention| (try t.mentioned(mention)).soft = true;
         for (t.tree.precedences) |one| {
             const precedence = if (try t.idOf(one.mention.reference)) |id|
@@ -290,6 +293,11 @@ pub const Terminals = struct {
             if (precedence.* != null) return t.fail(one.mention.place, "{s} has a precedence already", .{t.textOf(one.mention)});
             precedence.* = one.precedence;
         }
+    }
+
+    fn ignore(t: *const Terminals, entry: *Entry, grammar: u32) void {
+        entry.skip = true;
+        entry.once = entry.once and t.tree.skips_once[grammar];
     }
 
     /// A name that is no terminal and only carries a precedence to %prec.
