@@ -53,7 +53,7 @@ pub const Watch = struct {
 
     /// Counts steps of about 20 ns. `TooLarge`: the operation ends here; `stopped` says why.
     pub inline fn steps(w: *Watch, n: u32) error{TooLarge}!void {
-        if (w.left > n) w.left -= n else return w.look(n);
+        if (w.left > n) w.left -= n else return w.lookAgain(n);
     }
 
     /// Steps of the operation so far.
@@ -61,17 +61,21 @@ pub const Watch = struct {
         return @as(u64, w.looks) * interval + (interval - w.left);
     }
 
-    noinline fn look(w: *Watch, n: u32) error{TooLarge}!void {
-        const is_first = w.looks == 0;
+    /// As often as if the steps were counted one by one.
+    noinline fn lookAgain(w: *Watch, n: u32) error{TooLarge}!void {
+        for (0..1 + n / interval) |_| try w.look();
+    }
+
+    fn look(w: *Watch) error{TooLarge}!void {
         w.left = interval;
-        w.looks += 1 + n / interval;
+        w.looks += 1;
         if (w.looks > looks_max) return w.stop(.too_long);
         if (w.interrupt) |interrupt| {
             if (interrupt.isCancelled() or interrupt.isOver()) return w.stop(.interrupted);
         }
         if (w.ms_max == 0) return;
         const now = clock.nowNs();
-        if (is_first) w.deadline_ns = now +| @as(u64, w.ms_max) * std.time.ns_per_ms;
+        if (w.looks == 1) w.deadline_ns = now +| @as(u64, w.ms_max) * std.time.ns_per_ms;
         if (now >= w.deadline_ns) return w.stop(.out_of_time);
     }
 

@@ -118,7 +118,8 @@ pub const Parts = struct {
         errdefer gpa.free(list);
         parts.* = .{ .gpa = gpa, .list = list, .scratches = .{ .gpa = gpa, .trie = trie } };
         for (list, schemas, 0..) |*part, schema, number| {
-            const firsts = try firstsOf(gpa, &schema);
+            var watch: Watch = .{};
+            const firsts = try firstsOf(gpa, &schema, &watch);
             parts.firsts.setUnion(firsts);
             part.* = .{
                 .schema = schema,
@@ -253,9 +254,10 @@ pub const Parts = struct {
     }
 
     /// The bytes that a document can begin with.
-    pub fn firstsOf(gpa: Allocator, schema: *const JsonSchema) span.Error!Bytes {
-        var pool: Pool = .{};
+    pub fn firstsOf(gpa: Allocator, schema: *const JsonSchema, watch: *Watch) span.Error!Bytes {
+        var pool: Pool = .{ .watch = watch.* };
         defer pool.nodes.deinit(gpa);
+        defer watch.* = pool.watch;
         var firsts: Bytes = .empty;
         for (0..256) |byte| {
             if (try schema.advance(gpa, &pool, .{ .state = schema.initial() }, &.{@intCast(byte)}) != null) firsts.set(byte);

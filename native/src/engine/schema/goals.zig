@@ -30,7 +30,7 @@ const steps_max = 1 << 16;
 /// Forks within each other, which are on the stack.
 const depth_max = 256;
 /// What is looked at to tell whether one literal holds: beyond it that is not known.
-const looks_max = 1 << 18;
+const looks_max = 1 << 16;
 /// Formulas within each other that are asked for their classes.
 const classes_depth_max = 4;
 

@@ -230,6 +230,30 @@ test "tables are asked about while they are built, and one that was given up is 
     try std.testing.expect(at > 4 * n_tables);
 }
 
+test "compiling asks as often as the work is long" {
+    const vocabulary = try manyTokens();
+    defer vocabulary.release();
+    var chain: std.ArrayList(u8) = .empty;
+    defer chain.deinit(gpa);
+    try chain.appendSlice(gpa, "{\"$ref\":\"#/$defs/0\",\"$defs\":{");
+    for (0..200) |i| {
+        try chain.print(gpa, "\"{d}\":{{\"$ref\":\"#/$defs/{d}\",\"unevaluatedProperties\":{{\"minLength\":{d}}}}},", .{ i, i + 1, i });
+    }
+    try chain.appendSlice(gpa, "\"200\":{\"properties\":{\"a\":{}}}}}");
+    const sources = [_]struct { compile.Source, u32 }{
+        .{ .{ .json_schema = .{ .text = chain.items, .options = .{} } }, 1000 },
+        .{ .{ .lark = .{ .text = "start: /(?=.*a[bc]{9})[a-z]*1/" } }, 1000 },
+        .{ .{ .lark = .{ .text = "start: %json " ++ keys_and_choice } }, 45 },
+    };
+    for (sources) |one| {
+        const source, const least = one;
+        var asked: Asked = .{};
+        var diag: Diagnostic = .{};
+        (try compile.compile(gpa, vocabulary, source, .{ .budget = .{ .cancel = Asked.ask, .user_data = &asked } }, &diag)).release();
+        try std.testing.expect(asked.n >= least);
+    }
+}
+
 /// Whoever is asked for the second time finds what may come at the start of a text.
 const Reader = struct {
     r: *Recognizer,

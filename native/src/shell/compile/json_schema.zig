@@ -10,6 +10,7 @@ const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const JsonSchema = @import("engine").json_schema.JsonSchema;
 const Schema = @import("engine").schema.Schema;
 const Watch = @import("engine").watch.Watch;
+const parts = @import("engine").parts;
 const StringIndex = @import("engine").string_index.StringIndex;
 const compiler = @import("schema/compile.zig");
 
@@ -45,9 +46,19 @@ pub fn of(gpa: Allocator, schema: *Schema, index: *StringIndex, diag: *Diagnosti
 pub fn isSatisfiable(language: *JsonSchema, budget: *Budget, diag: *Diagnostic) Error!bool {
     const interrupt = budget.interrupt();
     var watch: Watch = .{ .interrupt = &interrupt };
-    return language.isSatisfiable(&watch, std.math.lossyCast(usize, budget.bytes_max -| budget.bytes)) catch |e| {
-        return if (watch.stopped == .interrupted) budget.stopped("the schema", diag) else tooLarge(e, diag);
-    };
+    const bytes_max = std.math.lossyCast(usize, budget.bytes_max -| budget.bytes);
+    return language.isSatisfiable(&watch, bytes_max) catch |e| stopped(e, &watch, budget, diag);
+}
+
+/// The bytes that a document can begin with.
+pub fn firstsOf(gpa: Allocator, language: *const JsonSchema, budget: *const Budget, diag: *Diagnostic) Error!parts.Bytes {
+    const interrupt = budget.interrupt();
+    var watch: Watch = .{ .interrupt = &interrupt };
+    return parts.Parts.firstsOf(gpa, language, &watch) catch |e| stopped(e, &watch, budget, diag);
+}
+
+fn stopped(e: error{ OutOfMemory, TooLarge }, watch: *const Watch, budget: *const Budget, diag: *Diagnostic) Error {
+    return if (watch.stopped == .interrupted) budget.stopped("the schema", diag) else tooLarge(e, diag);
 }
 
 /// ELIZA_ERR_LIMIT.

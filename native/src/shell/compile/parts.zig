@@ -75,7 +75,7 @@ pub fn compile(
     var how = reading;
     how.n_parts = made.schemas.items.len;
     for (made.terminals.items) |*terminal| if (documents.numberOf(terminal.pattern)) |number| {
-        terminal.firsts = Parts.firstsOf(gpa, &made.schemas.items[number]) catch |e| return json_schema.tooLarge(e, ctx.diag);
+        terminal.firsts = try json_schema.firstsOf(gpa, &made.schemas.items[number], ctx.budget, ctx.diag);
     };
     const whole = try wholeOf(&made, grammar, become);
     var language = try choose(gpa, ctx, &whole, how, notes);

@@ -410,8 +410,8 @@ pub const Looks = struct {
             try m.addState();
             var state: usize = dfa.start;
             while (state < m.states.items.len) : (state += 1) {
-                try ctx.check();
                 for (0..m.n_classes) |class| {
+                    try ctx.check();
                     const byte = m.bytes[class];
                     m.begin();
                     m.here.clearRetainingCapacity();

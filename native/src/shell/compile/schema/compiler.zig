@@ -93,7 +93,7 @@ pub const Compiler = struct {
         return value;
     }
 
-    fn checkBudget(c: *Compiler) Error!void {
+    pub fn checkBudget(c: *Compiler) Error!void {
         try c.budget.check("the schema", c.diag);
         const per_schema = @sizeOf(Waiting) + 2 * @sizeOf(engine.Node);
         if (c.queue.items.len * per_schema > c.budget.bytes_max) return c.diag.fail(

@@ -113,6 +113,7 @@ fn Lowering(comptime Compiler: type) type {
             if (part.schema.* != .object) return; // true and false evaluate nothing
             l.n_schemas += 1;
             if (l.n_schemas == schemas_max) return error.TooLarge;
+            if (l.n_schemas % 16 == 0) try l.c.checkBudget();
             const object = part.schema.object;
             var s: Subject = undefined;
             l.c.setSubject(&s, object, try l.c.placeOf(part.place, object));
