@@ -3,7 +3,7 @@ native/TAGS.md.
 
     is_legal(text, style, schema)      whether a reader that goes by the types alone gets a value that the schema allows
 
-Schemas are of `$ref` to `$defs`, `anyOf`, `type`, `properties`, `required`, `additionalProperties`, `items`,
+Schemas are of `$ref` to `$defs`, `anyOf`, `type`, `enum`, `properties`, `required`, `additionalProperties`, `items`,
 `prefixItems`, and what says nothing of types.
 """
 
@@ -52,8 +52,21 @@ def alternatives(root: Schema, schema: Schema) -> Iterator[Schema]:
     if "anyOf" in schema:
         for one in schema["anyOf"]:
             yield from alternatives(root, one)
+    elif any(isinstance(value, (dict, list)) for value in schema.get("enum", [])):
+        yield from map(exactly, schema["enum"])
     else:
         yield schema
+
+
+def exactly(value: Any) -> Schema:
+    if isinstance(value, dict):
+        members = {name: exactly(one) for name, one in value.items()}
+        return {"type": "object", "properties": members, "required": [*members], "additionalProperties": False}
+    if isinstance(value, list):
+        n = len(value)
+        items = {"prefixItems": [exactly(one) for one in value], "items": False} if n else {}
+        return {"type": "array", "minItems": n, "maxItems": n, **items}
+    return {"enum": [value]}
 
 
 def kinds_of(schema: Schema) -> set[str]:

@@ -29,6 +29,8 @@ LEAVES: list[Any] = [
     {"type": "integer", "minimum": 1, "maximum": 12},
     {"type": "boolean"},
     {"type": ["string", "integer", "null"]},
+    {"enum": [{"a": 1, "ab": "x"}, "ab", 7]},
+    {"enum": [{"a": 1}, {"b": None, "c": "x"}, ["a", 1], []]},
     {"type": "null"},
     {"$ref": "#/$defs/tree"},
     {"$ref": "#/$defs/short"},
@@ -82,7 +84,7 @@ def random_value(random: Random, root: Any, schema: Any, depth: int = 4) -> Any:
     if random.random() < 0.03:
         return random.choice([*STRINGS, *SCALARS, [], Pairs()])
     if "enum" in schema:
-        return random.choice(schema["enum"])
+        return in_pairs(random.choice(schema["enum"]))
     kinds = sorted(kinds_of(schema))
     kind = random.choice(kinds if depth else [one for one in kinds if one not in ("object", "array")] or kinds)
     if kind == "object":
@@ -90,6 +92,12 @@ def random_value(random: Random, root: Any, schema: Any, depth: int = 4) -> Any:
     if kind == "array":
         return random_items(random, root, schema, depth)
     return random.choice(STRINGS if kind == "string" else [one for one in SCALARS if kind_of(one) == kind])
+
+
+def in_pairs(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Pairs((name, in_pairs(one)) for name, one in value.items())
+    return [in_pairs(one) for one in value] if isinstance(value, list) else value
 
 
 def random_members(random: Random, root: Any, schema: Any, depth: int) -> Pairs:

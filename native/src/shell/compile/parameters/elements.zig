@@ -142,19 +142,20 @@ pub const Elements = struct {
 
     // ---- Strings
 
-    /// The terminal of a string and what closes it.
-    fn stringOf(e: *Elements, tag: *const Tag, node: NodeId, among: Types) Error!u16 {
+    /// The terminal of a string and what closes it; null if none can be written.
+    fn stringOf(e: *Elements, tag: *const Tag, node: NodeId, among: Types) Error!?u16 {
         var others = among;
         others.string = false;
         const key = @as(u64, @as(u8, @bitCast(others))) << 32 | node;
         if (!e.texts.closesByName()) if (e.strings.get(key)) |known| return @intCast(known);
-        const made = e.rawString(tag, node, others) catch |failure| try e.unchecked(tag, others, failure);
+        const found = e.rawString(tag, node, others) catch |failure| try e.unchecked(tag, others, failure);
+        const made = found orelse return null;
         if (!e.texts.closesByName()) try e.strings.put(e.arena, key, made);
         return made;
     }
 
     /// With `lenient`, a string whose automaton is too large may be any.
-    fn unchecked(e: *Elements, tag: *const Tag, others: Types, failure: Error) Error!u16 {
+    fn unchecked(e: *Elements, tag: *const Tag, others: Types, failure: Error) Error!?u16 {
         const diag = e.to.ctx.diag;
         if (failure != error.Failed or diag.status != .limit) return failure;
         var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
@@ -165,7 +166,7 @@ pub const Elements = struct {
     }
 
     /// It has not what closes it.
-    fn rawString(e: *Elements, tag: *const Tag, node: NodeId, others: Types) Error!u16 {
+    fn rawString(e: *Elements, tag: *const Tag, node: NodeId, others: Types) Error!?u16 {
         const s = &e.sets;
         const letters = try ast.create(e.arena, .{ .bytes = e.texts.not_in_strings orelse e.texts.close });
         const end = try e.closing(tag, e.texts.close);
@@ -173,13 +174,19 @@ pub const Elements = struct {
         try unwanted.append(e.arena, try ast.concat(e.arena, &.{ ast.anything, letters, ast.anything }));
         if (!e.texts.says_which) try e.spellings(others, &unwanted);
         const values = try s.both(&.{ try s.of(node), try s.of(e.read.as_it_is) }, unwanted.items);
-        if (!e.texts.has_lines) return e.to.terminal(tag.name, try ast.concat(e.arena, &.{ values, end }));
+        if (strings.isNothing(values)) {
+            if (strings.isNothing(try s.both(&.{try s.of(node)}, &.{}))) return null;
+            const why = "it would have what closes it, or be read as another value";
+            try e.read.references.note("the parameter {f}: no string of the schema is written: {s}", .{ quoted(tag.name), why });
+            return null;
+        }
+        if (!e.texts.has_lines) return try e.to.terminal(tag.name, try ast.concat(e.arena, &.{ values, end }));
         const inline_values = try s.both(&.{values}, &.{
             try ast.concat(e.arena, &.{ a_line_end, ast.anything }),
             try ast.concat(e.arena, &.{ ast.anything, a_line_end }),
         });
         const framed = try ast.concat(e.arena, &.{ a_line_end, values, a_line_end });
-        return e.to.terminal(tag.name, try ast.concat(e.arena, &.{ try ast.alternate(e.arena, &.{ framed, inline_values }), end }));
+        return try e.to.terminal(tag.name, try ast.concat(e.arena, &.{ try ast.alternate(e.arena, &.{ framed, inline_values }), end }));
     }
 
     /// Appends what would be read as a value of one of the types.

@@ -24,6 +24,13 @@ const Error = Allocator.Error || diagnostic.Error;
 
 pub const nothing: *const ast.Node = &.{ .class = &.{} };
 
+/// Whether no text is in a set that `Strings.both` has made.
+pub fn isNothing(set: *const ast.Node) bool {
+    if (set.* != .automaton) return false;
+    for (set.automaton.table.matches) |match| if (match != 0) return false;
+    return true;
+}
+
 /// How deep schemas about one value are within each other, counted from those that were not looked at before.
 pub const Depth = struct {
     now: u32 = 0,
