@@ -178,6 +178,16 @@ def test_schemas_of_parameters_that_many_ways_lead_to_are_looked_at_once(vocabul
     assert matcher.can_stop
 
 
+def test_what_each_parameter_has_of_the_whole_schema_counts_as_memory(vocabulary: Vocabulary) -> None:
+    definitions = {f"d{number}": {"maxLength": number, "description": "x" * 100} for number in range(1000)}
+    properties = {f"k{number}": {"enum": [number]} for number in range(100)}
+    schema = {"type": "object", "properties": properties, "$defs": definitions, "additionalProperties": False}
+    tag = {"begin": "<f>", "end": "</f>", "style": "qwen_xml", "json_schema": schema}
+    with pytest.raises(LimitError, match="the list of parameters needs more than 8000000 bytes"):
+        Constraint.tags(vocabulary, {"tags": [tag]}, budget=Budget(bytes_max=8_000_000))
+    Constraint.tags(vocabulary, {"tags": [tag]})
+
+
 @pytest.mark.parametrize(
     "schema",
     [

@@ -240,8 +240,11 @@ pub const Elements = struct {
         try asked.append(e.arena, node);
         if (wanted != types) try asked.append(e.arena, try f.add(.{ .types = wanted }));
         if (e.read.in_documents != always) try asked.append(e.arena, e.read.in_documents);
-        var schema = try json_schema.of(gpa, try e.read.schema(gpa, try f.all(asked.items)), e.index, ctx.diag);
+        const read = try e.read.schema(gpa, try f.all(asked.items));
+        const n_bytes = read.arena.bytes(); // each value has all of the source
+        var schema = try json_schema.of(gpa, read, e.index, ctx.diag);
         errdefer schema.deinit(gpa, .owned);
+        try ctx.budget.take(n_bytes, "the list of parameters", ctx.diag);
         if (!try json_schema.isSatisfiable(&schema, ctx.budget, ctx.diag)) {
             schema.deinit(gpa, .owned);
             return null;
