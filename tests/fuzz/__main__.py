@@ -36,7 +36,7 @@ TARGETS = sorted(path.stem for path in (HERE / "targets").glob("*.c"))
 
 # What every target is linked with. Some of it stands in for what the library calls: fuzz.c counts memory, clock.c has a
 # clock of its own.
-SHARED = ("fuzz", "clock", "walk", "samples", "llama")
+SHARED = ("fuzz", "clock", "walk", "samples", "llama", "written", "write_schema", "write_grammar")
 WRAPPED = ("malloc", "free", "realloc", "posix_memalign", "clock_gettime")
 
 INPUT_BYTES_MAX = 4096
@@ -56,6 +56,7 @@ EXECUTIONS = {
     "payload": 600_000,
     "regex": 45_000,
     "schema": 200_000,
+    "shapes": 4_000,
     "stream": 28_000,
 }
 # The same mutations again: neither what is compared in memory nor where memory lies has a say in them.

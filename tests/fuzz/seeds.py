@@ -3,7 +3,7 @@
 import json
 import random
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +83,10 @@ def seeds(target: str) -> Iterator[bytes]:
         yield from (bytes([4, LOOSE]) + octets for octets in map(_octets, [*SCHEMAS, *_of_cases("json_schema")]))
     elif target == "gguf":
         yield from _heads()
+    elif target == "shapes":
+        yield from _random_bytes(random.Random(target), (30, 100, 300, 1000))
     else:
-        yield from _random_bytes(random.Random(target))
+        yield from _random_bytes(random.Random(target), (4, 16, 64, 200))
 
 
 def _flagged(flags: int, texts: Iterable[Any]) -> Iterator[bytes]:
@@ -128,7 +130,7 @@ def _heads() -> Iterator[bytes]:
             yield head + bytes(-(4 + len(head)) % 64 + 2048)
 
 
-def _random_bytes(chance: random.Random) -> Iterator[bytes]:
-    """For targets whose input is a list of calls: each begins with another choice of what is called."""
+def _random_bytes(chance: random.Random, lengths: Sequence[int]) -> Iterator[bytes]:
+    """For targets whose input is a list of calls or decisions: each begins with another choice of the first."""
     for first in range(256):
-        yield bytes([first]) + chance.randbytes(chance.choice((4, 16, 64, 200)))
+        yield bytes([first]) + chance.randbytes(chance.choice(lengths))

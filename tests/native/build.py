@@ -201,7 +201,8 @@ class Programs:
         # Streams run on the libllama that the program has itself.
         environment = {name: value for name, value in os.environ.items() if name != "ELIZA_INFERENCE_LLAMA"}
         for folder in sorted((FUZZ / "regressions").iterdir()):
-            sources = [FUZZ / f"{name}.c" for name in ("replay", "fuzz", "walk", "samples", "llama")]
+            shared = ("replay", "fuzz", "walk", "samples", "llama", "written", "write_schema", "write_grammar")
+            sources = [FUZZ / f"{name}.c" for name in shared]
             wrapped = [f"-Wl,--wrap={name}" for name in ("malloc", "free", "realloc", "posix_memalign")]
             # Under memcheck a millisecond of the processor is fifty.
             options = [
