@@ -60,8 +60,6 @@ pub fn write(
     var writer: Writer = .{
         .to = to,
         .arena = ctx.arena,
-        .read = &read,
-        .types = &types,
         .shapes = .{ .compiler = &read.compiler, .types = &types },
         .elements = .{
             .to = to,
@@ -87,8 +85,6 @@ pub fn write(
 const Writer = struct {
     to: *DocumentGrammar,
     arena: Allocator,
-    read: *Read,
-    types: *NodeTypes,
     shapes: Shapes,
     elements: Elements,
 
@@ -113,7 +109,7 @@ const Writer = struct {
         w.shapes.place = try std.fmt.allocPrint(w.arena, "the parameter {f}", .{quoted(nested.name)});
         if (nested.is_array) return w.addArrays(nested, try w.shapes.arrays(nested.node));
         const objects = try w.shapes.objects(nested.node);
-        if (w.mayBeMistaken() and (try w.types.of(nested.node)).array and !try w.areApart(objects)) return;
+        if (w.mayBeMistaken() and (try w.shapes.types.of(nested.node)).array and !try w.areApart(objects)) return;
         try w.addObjects(nested.rule, objects);
     }
 
@@ -124,7 +120,7 @@ const Writer = struct {
         for (objects) |*object| {
             if (object.members.len == 0) return false;
             for (object.members) |member| {
-                if (std.mem.eql(u8, w.read.compiler.formula.keys.list.items[member.key], items_name)) break;
+                if (std.mem.eql(u8, w.shapes.compiler.formula.keys.list.items[member.key], items_name)) break;
             } else if (object.required.len > 0) continue;
             try w.shapes.refuse("an array and an object that may be empty or have a member with an item's name");
         }
@@ -141,7 +137,7 @@ const Writer = struct {
     fn checkMembers(w: *Writer, object: *const Object, among: []const Object) Error!void {
         for (object.members) |member| for (among) |*other| {
             const value = other.listed(member.key) orelse continue;
-            if (value != member.value) try w.refuseNested(try w.types.of(member.value));
+            if (value != member.value) try w.refuseNested(try w.shapes.types.of(member.value));
         };
     }
 
@@ -161,7 +157,7 @@ const Writer = struct {
         var names: ArrayList(*const ast.Node) = .empty;
         for (object.members, ways) |member, *way| way.* = try w.namedMember(&names, member.key, member.value, among);
         const other = try w.ruleOf("other parameters", try w.otherMembers(object, &names, among));
-        return switch (w.read.options.form.order) {
+        return switch (w.elements.read.options.form.order) {
             .declared => w.inOrder(object, ways, other),
             .any => w.inAnyOrder(object, ways, other),
         };
@@ -169,7 +165,7 @@ const Writer = struct {
 
     /// Adds its name.
     fn namedMember(w: *Writer, names: *ArrayList(*const ast.Node), key: u32, value: NodeId, among: []const Object) Error!?u16 {
-        const name = w.read.compiler.formula.keys.list.items[key];
+        const name = w.shapes.compiler.formula.keys.list.items[key];
         for (name) |byte| if (byte <= ' ' or std.mem.findScalar(u8, w.elements.texts.not_in_names, byte) != null) {
             return w.to.ctx.diag.fail(.grammar, "the parameter {f}: its name cannot stand between tags", .{quoted(name)});
         };
@@ -177,31 +173,31 @@ const Writer = struct {
         try names.append(w.arena, node);
         if (w.isExcluded(name)) return null;
         var types: Types = .{};
-        for (among) |*one| types = types.unionWith(try w.types.of(one.listed(key) orelse one.rest));
+        for (among) |*one| types = types.unionWith(try w.shapes.types.of(one.listed(key) orelse one.rest));
         return w.elements.element(&try w.tag(name, node, key), value, types);
     }
 
     /// Those that the object does not list: each that another lists, since it has types of its own, and all others.
     fn otherMembers(w: *Writer, object: *const Object, names: *ArrayList(*const ast.Node), among: []const Object) Error![]const u16 {
         const e = &w.elements;
-        if ((try w.types.of(object.rest)).isEmpty()) return &.{};
+        if ((try w.shapes.types.of(object.rest)).isEmpty()) return &.{};
         if (e.texts.closesByName()) {
             const unwritten = "names that the schema does not list are not written: tags that close would have to repeat them";
-            try w.read.references.note(unwritten, .{});
+            try w.elements.read.references.note(unwritten, .{});
             return &.{};
         }
         var ways: ArrayList(u16) = .empty;
         var seen: ArrayList(u32) = .empty;
         var types: Types = .{};
         for (among) |*one| {
-            types = types.unionWith(try w.types.of(one.rest));
+            types = types.unionWith(try w.shapes.types.of(one.rest));
             for (one.members) |listed| {
                 if (object.listed(listed.key) != null or std.mem.findScalar(u32, seen.items, listed.key) != null) continue;
                 try seen.append(w.arena, listed.key);
                 if (try w.namedMember(names, listed.key, object.rest, among)) |way| try ways.append(w.arena, way);
             }
         }
-        const all_names = [_]*const ast.Node{ try ast.repeat(w.arena, name_character, 1, null), try e.sets.of(w.read.as_it_is) };
+        const all_names = [_]*const ast.Node{ try ast.repeat(w.arena, name_character, 1, null), try e.sets.of(w.elements.read.as_it_is) };
         const others = try e.sets.both(&all_names, names.items);
         if (try e.element(&try w.tag("other parameters", others, Tag.of_others), object.rest, types)) |way| try ways.append(w.arena, way);
         return ways.items;
@@ -222,7 +218,7 @@ const Writer = struct {
     }
 
     fn isExcluded(w: *const Writer, name: []const u8) bool {
-        for (w.read.excluded) |one| if (std.mem.find(u8, name, one) != null) return true;
+        for (w.elements.read.excluded) |one| if (std.mem.find(u8, name, one) != null) return true;
         return false;
     }
 
@@ -287,8 +283,8 @@ const Writer = struct {
     }
 
     fn typesOfItems(w: *Writer, array: *const Array) Error!Types {
-        var types = try w.types.of(array.rest);
-        for (array.prefix) |node| types = types.unionWith(try w.types.of(node));
+        var types = try w.shapes.types.of(array.rest);
+        for (array.prefix) |node| types = types.unionWith(try w.shapes.types.of(node));
         return types;
     }
 
@@ -316,6 +312,6 @@ const Writer = struct {
     }
 
     fn item(w: *Writer, of: *const Tag, node: NodeId, among: ?Types) Error!?u16 {
-        return w.elements.element(of, node, among orelse try w.types.of(node));
+        return w.elements.element(of, node, among orelse try w.shapes.types.of(node));
     }
 };
