@@ -178,6 +178,18 @@ def test_schemas_of_parameters_that_many_ways_lead_to_are_looked_at_once(vocabul
     assert matcher.can_stop
 
 
+def test_keys_of_each_case_of_unevaluated_members_count_as_memory(vocabulary: Vocabulary) -> None:
+    definitions = {
+        "many": {"properties": {f"p{number}": {} for number in range(1000)}},
+        "cases": {"anyOf": [{"properties": {f"q{number}": {}}} for number in range(6)]},
+    }
+    both = [{"$ref": "#/$defs/many"}, {"$ref": "#/$defs/cases"}]
+    closed = {f"k{number}": {"allOf": both, "unevaluatedProperties": {"maxLength": number}} for number in range(100)}
+    schema = {"properties": closed, "$defs": definitions}
+    with pytest.raises(LimitError, match="the schema needs more than 20000000 bytes"):
+        Constraint.json_schema(vocabulary, schema, budget=Budget(bytes_max=20_000_000))
+
+
 def test_what_each_parameter_has_of_the_whole_schema_counts_as_memory(vocabulary: Vocabulary) -> None:
     definitions = {f"d{number}": {"maxLength": number, "description": "x" * 100} for number in range(1000)}
     properties = {f"k{number}": {"enum": [number]} for number in range(100)}

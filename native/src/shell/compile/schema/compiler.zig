@@ -96,7 +96,7 @@ pub const Compiler = struct {
     pub fn checkBudget(c: *Compiler) Error!void {
         try c.budget.check("the schema", c.diag);
         const per_schema = @sizeOf(Waiting) + 2 * @sizeOf(engine.Node);
-        if (c.queue.items.len * per_schema > c.budget.bytes_max) return c.diag.fail(
+        if (c.queue.items.len * per_schema + c.formula.bytesOfLists() > c.budget.bytes_max) return c.diag.fail(
             .limit,
             "the schema needs more than {d} bytes",
             .{c.budget.bytes_max},

@@ -61,6 +61,12 @@ pub const Formula = struct {
         return append(engine.Matching, f.arena, &f.matching, matching);
     }
 
+    /// Of which some nodes have the same again.
+    pub fn bytesOfLists(f: *const Formula) usize {
+        const of_members = f.members.capacity * @sizeOf(engine.Member) + f.matching.capacity * @sizeOf(engine.Matching);
+        return f.children.capacity * @sizeOf(NodeId) + of_members;
+    }
+
     pub fn key(f: *Formula, content: []const u8) Allocator.Error!u32 {
         return f.keys.put(f.arena, content);
     }

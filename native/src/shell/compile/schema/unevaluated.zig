@@ -95,6 +95,7 @@ fn Lowering(comptime Compiler: type) type {
 
         /// The keyword with what is evaluated in the case.
         fn rest(l: *L) Error!NodeId {
+            try l.c.checkBudget(); // each case has all keys again
             const f = &l.c.formula;
             if (l.keyword == .unevaluatedProperties) return f.add(.{ .object_members = .{
                 .named = try f.memberList(l.evaluated.members.items),
