@@ -178,6 +178,19 @@ def test_schemas_of_parameters_that_many_ways_lead_to_are_looked_at_once(vocabul
     assert matcher.can_stop
 
 
+def test_scopes_of_dynamic_references_that_are_very_many_are_an_error(vocabulary: Vocabulary) -> None:
+    """12 resources, which lead to each other in any order: one scope for each."""
+    names = range(12)
+    leads = {f"p{number}": {"$ref": f"x:{number}"} for number in names}
+    asks = {f"q{number}": {"$dynamicRef": f"x:{number}#n{number}"} for number in names}
+    resources = {
+        f"d{number}": {"$id": f"x:{number}", "$dynamicAnchor": f"n{number}", "properties": leads | asks}
+        for number in names
+    }
+    with pytest.raises(LimitError, match="the schema needs more than 16000000 bytes"):
+        Constraint.json_schema(vocabulary, {"$ref": "x:0", "$defs": resources}, budget=Budget(bytes_max=16_000_000))
+
+
 def test_keys_of_each_case_of_unevaluated_members_count_as_memory(vocabulary: Vocabulary) -> None:
     definitions = {
         "many": {"properties": {f"p{number}": {} for number in range(1000)}},

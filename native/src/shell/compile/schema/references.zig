@@ -75,6 +75,8 @@ pub const References = struct {
     uris: Texts = .{},
     found: ArrayList(Found) = .empty,
     scopes: ArrayList([]const Dynamic) = .empty,
+    /// What they are made of, as bytes.
+    known_scopes: Texts = .{},
     /// By serial number of an object with many members: of `keys`, those of its members in their order.
     indexes: NumberMap = .{},
     keys: ArrayList(Texts) = .empty,
@@ -83,7 +85,7 @@ pub const References = struct {
 
     /// The document that is compiled.
     pub fn open(r: *References, text: []const u8) Error!Target {
-        try r.scopes.append(r.arena, &.{});
+        _ = try r.addScope(&.{});
         const root = try r.arena.create(Value);
         root.* = try json.read(r.gpa, r.arena, text, &r.n_objects, r.budget, r.diag);
         return r.addDocument("", text, root, r.default_draft);
@@ -234,18 +236,19 @@ pub const References = struct {
             if (wider.items.len == 0) try wider.appendSlice(r.arena, r.scopes.items[scope]);
             try wider.append(r.arena, dynamic);
         }
-        if (wider.items.len == 0) return scope;
-        for (r.scopes.items, 0..) |known, i| if (isSame(known, wider.items)) return @intCast(i);
-        try r.scopes.append(r.arena, wider.items);
-        return @intCast(r.scopes.items.len - 1);
+        return if (wider.items.len == 0) scope else r.addScope(wider.items);
     }
 
-    fn isSame(x: []const Dynamic, y: []const Dynamic) bool {
-        if (x.len != y.len) return false;
-        for (x, y) |one, other| {
-            if (one.target.schema != other.target.schema or !std.mem.eql(u8, one.name, other.name)) return false;
+    fn addScope(r: *References, scope: []const Dynamic) Error!Scope {
+        var key: ArrayList(u8) = .empty;
+        for (scope) |dynamic| {
+            try key.appendSlice(r.arena, std.mem.asBytes(&dynamic.target.schema));
+            try key.appendSlice(r.arena, std.mem.asBytes(&dynamic.name.len));
+            try key.appendSlice(r.arena, dynamic.name);
         }
-        return true;
+        const number = try r.known_scopes.put(r.arena, key.items);
+        if (number == r.scopes.items.len) try r.scopes.append(r.arena, scope);
+        return number;
     }
 
     fn find(r: *References, from: ResourceId, text: []const u8, object: Object, keyword: []const u8) Error!Found {
