@@ -19,7 +19,7 @@ static void check_list(eliza_matcher *matcher, const int32_t *words, int form, i
         return;
     }
     CHECK(n_ids == (size_t)n);
-    CHECK((ids == NULL) == (form == ELIZA_ALLOWED_BITMAP || n == 0));
+    CHECK(n == 0 || (ids == NULL) == (form == ELIZA_ALLOWED_BITMAP));
     for (size_t i = 0; ids != NULL && i < n_ids; i++) {
         CHECK(ids[i] >= 0 && ids[i] < N_TOKENS && has(words, ids[i]));
         CHECK(i == 0 || ids[i - 1] < ids[i]);
