@@ -227,13 +227,14 @@ pub const Goals = struct {
         most: usize,
         watch: ?*Watch,
         arena: Allocator,
-    ) Allocator.Error!?[]const Conjunction {
+    ) Error!?[]const Conjunction {
         var expansion: Expansion = .{ .arena = arena, .schema = g.schema, .class = class, .cases = cases, .most = most, .watch = watch };
         var branch: Branch = .{};
         try branch.push(arena, @ptrCast(g.goals.get(id)), &.{});
         expansion.run(&branch) catch |e| return switch (e) {
             error.OutOfMemory => error.OutOfMemory,
-            error.TooLarge => null,
+            // Only what is too much may be told apart in another way: not what is out of time.
+            error.TooLarge => if (watch == null or watch.?.stopped == .not) null else error.TooLarge,
         };
         return expansion.done.items;
     }

@@ -13,15 +13,16 @@ const compile = @import("compile.zig");
 
 const gpa = std.testing.allocator;
 
-/// Whoever is asked for the n-th time, counted from 0, cancels from then on.
+/// Whoever is asked for the n-th time, counted from 0, cancels from then on, or only then.
 const Asked = struct {
     n: u32 = 0,
     stop_at: u32 = std.math.maxInt(u32),
+    once: bool = false,
 
     fn ask(user_data: ?*anyopaque) callconv(.c) c_int {
         const asked: *Asked = @ptrCast(@alignCast(user_data.?));
         defer asked.n += 1;
-        return @intFromBool(asked.n >= asked.stop_at);
+        return @intFromBool(asked.n == asked.stop_at or asked.n > asked.stop_at and !asked.once);
     }
 };
 
@@ -252,6 +253,24 @@ test "compiling asks as often as the work is long" {
         (try compile.compile(gpa, vocabulary, source, .{ .budget = .{ .cancel = Asked.ask, .user_data = &asked } }, &diag)).release();
         try std.testing.expect(asked.n >= least);
     }
+}
+
+test "a compile that is cancelled once does not go on in another way" {
+    const vocabulary = try manyTokens();
+    defer vocabulary.release();
+    const source: compile.Source = .{ .lark = .{ .text = "start: %json " ++ keys_and_choice } };
+    var asked: Asked = .{ .stop_at = 0, .once = true };
+    while (true) : (asked = .{ .stop_at = asked.stop_at + 1, .once = true }) {
+        var diag: Diagnostic = .{};
+        const settings: compile.Settings = .{ .budget = .{ .cancel = Asked.ask, .user_data = &asked } };
+        const made = compile.compile(gpa, vocabulary, source, settings, &diag) catch {
+            try std.testing.expectEqual(.cancelled, diag.status);
+            continue;
+        };
+        made.release();
+        break; // it was asked less often
+    }
+    try std.testing.expect(asked.n <= asked.stop_at and asked.stop_at >= 45);
 }
 
 /// Whoever is asked for the second time finds what may come at the start of a text.

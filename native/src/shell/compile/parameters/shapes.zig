@@ -11,6 +11,7 @@ const NodeId = engine.NodeId;
 const Types = engine.Types;
 const Compiler = @import("../schema/compiler.zig").Compiler;
 const always = @import("../schema/formula.zig").always;
+const never = @import("../schema/formula.zig").never;
 const NodeTypes = @import("strings.zig").NodeTypes;
 const Depth = @import("strings.zig").Depth;
 
@@ -59,6 +60,7 @@ pub const Shapes = struct {
     /// Nodes that hold together.
     const Together = []const NodeId;
 
+    const of_names = "minProperties, maxProperties and propertyNames";
     const unserved = "conditions and oneOf of such values";
 
     /// None if the value cannot be an object. ELIZA_ERR_GRAMMAR: they are not of members alone, each by its name.
@@ -82,13 +84,15 @@ pub const Shapes = struct {
         var members: ArrayList(engine.Member) = .empty;
         var required: ArrayList(u32) = .empty;
         var rest: ?NodeId = null;
+        var count: engine.Bounds = .{};
         for (nodes) |node| switch (c.formula.nodes.items[node]) {
-            .object_has => |key| try required.append(c.arena, key),
+            .object_has => |key| if (std.mem.findScalar(u32, required.items, key) == null) try required.append(c.arena, key),
             .object_members => |m| if (rest == null and m.matching.len == 0) {
                 try members.appendSlice(c.arena, c.formula.members.items[m.named.from..][0..m.named.len]);
                 rest = m.rest;
             } else try s.refuse("patternProperties, and properties in several schemas,"),
-            .object_count, .object_names => try s.refuse("minProperties, maxProperties and propertyNames"),
+            .object_count => |b| count = .{ .min = @max(count.min, b.min), .max = @min(count.max, b.max) },
+            .object_names => try s.refuse(of_names),
             .one, .not, .conditional => try s.refuse(unserved),
             else => {}, // says nothing of objects
         };
@@ -96,7 +100,17 @@ pub const Shapes = struct {
             for (members.items) |member| if (member.key == key) continue :next;
             try members.append(c.arena, .{ .key = key, .value = rest orelse always });
         }
-        return .{ .members = members.items, .required = required.items, .rest = rest orelse always };
+        const found: Object = .{ .members = members.items, .required = required.items, .rest = rest orelse always };
+        if (count.max == required.items.len and count.min <= count.max) return s.closed(&found);
+        if (count.max != engine.unbounded or count.min > required.items.len) try s.refuse(of_names);
+        return found;
+    }
+
+    /// The same without what is not required, as a constant has it.
+    fn closed(s: *const Shapes, open: *const Object) Error!Object {
+        var members: ArrayList(engine.Member) = .empty;
+        for (open.members) |member| if (open.isRequired(member.key)) try members.append(s.compiler.arena, member);
+        return .{ .members = members.items, .required = open.required, .rest = never };
     }
 
     fn array(s: *const Shapes, nodes: []const NodeId) Error!Array {

@@ -315,16 +315,17 @@ pub const Compiler = struct {
 
     fn constantObject(c: *Compiler, s: *const Subject, keyword: Keyword, object: Object) Error!NodeId {
         const members = try c.arena.alloc(engine.Member, object.len);
-        const nodes = try c.arena.alloc(NodeId, 2 + object.len);
-        for (members, nodes[2..], object.members()) |*to, *has, *member| {
+        const nodes = try c.arena.alloc(NodeId, 3 + object.len);
+        for (members, nodes[3..], object.members()) |*to, *has, *member| {
             to.* = .{ .key = try c.formula.key(member.key), .value = try c.constant(s, keyword, &member.value) };
             has.* = try c.formula.add(.{ .object_has = to.key });
         }
         nodes[0] = try c.formula.add(.{ .types = .{ .object = true } });
-        nodes[1] = try c.formula.add(.{ .object_members = .{
+        nodes[1] = try c.formula.add(.{ .object_count = .{ .min = object.len, .max = object.len } });
+        nodes[2] = try c.formula.add(.{ .object_members = .{
             .named = try c.formula.memberList(members),
             .matching = .{},
-            .rest = never,
+            .rest = always,
         } });
         return c.formula.all(nodes);
     }
