@@ -46,9 +46,21 @@ static eliza_constraint *open_constraint(const eliza_vocab *vocab, const char *p
     return constraint;
 }
 
+static double open_vocabulary(const char *path, uint32_t flags)
+{
+    eliza_vocab *opened;
+    char *error;
+    int64_t started = now_ns();
+    check(eliza_inference_vocab_open_with(path, strlen(path), flags, &opened, &error), error, path);
+    check(eliza_inference_vocab_prepare(opened, &error), error, path);
+    int64_t taken = now_ns() - started;
+    eliza_inference_vocab_free(opened);
+    return (double)taken;
+}
+
 static eliza_vocab *measure_vocabulary(file_contents file, const char *folder)
 {
-    double built[VOCABULARY_REPEATS], mapped[VOCABULARY_REPEATS];
+    double built[VOCABULARY_REPEATS], mapped[VOCABULARY_REPEATS], trusted[VOCABULARY_REPEATS];
     char path[PATH_MAX_BYTES];
     snprintf(path, sizeof path, "%s/vocabulary.bin", folder);
     eliza_vocab *vocab = NULL;
@@ -64,17 +76,14 @@ static eliza_vocab *measure_vocabulary(file_contents file, const char *folder)
     check(eliza_inference_vocab_info(vocab, &info), NULL, "info");
     eliza_inference_vocab_free(vocab);
     for (int i = 0; i < VOCABULARY_REPEATS; i++) {
-        eliza_vocab *opened;
-        int64_t started = now_ns();
-        check(eliza_inference_vocab_open(path, strlen(path), &opened, &error), error, path);
-        check(eliza_inference_vocab_prepare(opened, &error), error, path);
-        mapped[i] = (double)(now_ns() - started);
-        eliza_inference_vocab_free(opened);
+        mapped[i] = open_vocabulary(path, 0);
+        trusted[i] = open_vocabulary(path, ELIZA_OPEN_TRUSTED);
     }
     print_number("vocabulary_bytes", (double)info.retained_bytes);
     print_number("vocabulary_nodes", info.n_nodes);
     print_median("vocabulary_built_ns", built, VOCABULARY_REPEATS);
     print_median("vocabulary_mapped_ns", mapped, VOCABULARY_REPEATS);
+    print_median("vocabulary_trusted_ns", trusted, VOCABULARY_REPEATS);
     return build_vocabulary(file);
 }
 

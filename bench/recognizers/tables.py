@@ -27,7 +27,7 @@ def vocabularies(results: Results) -> Table:
     rows = []
     for name in PLAN:
         native = [each.figures for each in results.native if each.vocabulary == name]
-        for what in ("built", "mapped") if native else ():
+        for what in ("built", "mapped", "trusted") if native else ():
             least = min(each[f"vocabulary_{what}_ns"] for each in native) / 1e6
             rows.append([name, f"ours, {what}, from C", rounded(least), rounded(native[0]["vocabulary_bytes"] / 1e6)])
         for subject in SECONDS:

@@ -23,6 +23,10 @@ pub const Arena = struct {
         fn bytes(block: *Block) [*]u8 {
             return @ptrCast(block);
         }
+
+        fn memory(block: *Block) []u8 {
+            return block.bytes()[0..block.n_bytes];
+        }
     };
 
     pub fn init(gpa: Allocator) Arena {
@@ -39,6 +43,14 @@ pub const Arena = struct {
 
     pub fn deinit(arena: *const Arena) void {
         freeFrom(arena.gpa, arena.last);
+    }
+
+    /// Drops all that was allocated, and keeps the first block.
+    pub fn clear(arena: *Arena) void {
+        var block = arena.last orelse return;
+        while (block.before) |before| : (block = before) arena.gpa.rawFree(block.memory(), .of(Block), @returnAddress());
+        block.used = @sizeOf(Block);
+        arena.last = block;
     }
 
     /// The arena stays where it is as long as this is used.
@@ -102,7 +114,7 @@ noinline fn freeFrom(gpa: Allocator, last: ?*Arena.Block) void {
     var next = last;
     while (next) |block| {
         next = block.before;
-        gpa.rawFree(block.bytes()[0..block.n_bytes], .of(Arena.Block), @returnAddress());
+        gpa.rawFree(block.memory(), .of(Arena.Block), @returnAddress());
     }
 }
 
@@ -133,6 +145,22 @@ test "the last block grows in place and is given back" {
     gpa.free(second);
     try std.testing.expectEqual(second.ptr, (try gpa.alloc(u32, 1)).ptr);
     try std.testing.expect(!gpa.resize(second[0..1], 1 << 20));
+}
+
+test "cleared it keeps its first block" {
+    var arena: Arena = .init(std.testing.allocator);
+    defer arena.deinit();
+    arena.clear();
+    const gpa = arena.allocator();
+    const first = try gpa.alloc(u64, 3);
+    const n_bytes = arena.bytes();
+    for (0..3) |_| {
+        for (0..5) |_| _ = try gpa.alloc(u64, 1000);
+        try std.testing.expect(arena.bytes() > n_bytes);
+        arena.clear();
+        try std.testing.expectEqual(n_bytes, arena.bytes());
+        try std.testing.expectEqual(first.ptr, (try gpa.alloc(u64, 3)).ptr);
+    }
 }
 
 test "out of memory it can still be used" {

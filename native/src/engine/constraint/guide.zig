@@ -19,8 +19,8 @@ pub const Guide = struct {
     timeout: u32,
 
     /// At the start of a text. Retains `compiled`. `config` passed `Compiled.checkSpan`.
-    pub fn init(gpa: Allocator, compiled: Compiled, config: span.Config) Guide {
-        return .{ .gpa = gpa, .compiled = compiled, .state = .init(gpa, compiled, config), .timeout = config.timeout };
+    pub fn init(gpa: Allocator, compiled: Compiled, config: span.Config) Allocator.Error!Guide {
+        return .{ .gpa = gpa, .compiled = compiled, .state = try .init(gpa, compiled, config), .timeout = config.timeout };
     }
 
     /// Releases what was compiled.

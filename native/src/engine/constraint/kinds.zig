@@ -104,9 +104,9 @@ pub const State = union(enum) {
     parted_trie: WithHistory(PartedState),
 
     /// At the start. Retains `compiled`. `config` passed `Compiled.checkSpan`, and is copied.
-    pub fn init(gpa: Allocator, compiled: Compiled, config: span.Config) State {
+    pub fn init(gpa: Allocator, compiled: Compiled, config: span.Config) Allocator.Error!State {
         return switch (compiled) {
-            inline else => |one, tag| @unionInit(State, @tagName(tag), .{ .at = .init(gpa, one, config) }),
+            inline else => |one, tag| @unionInit(State, @tagName(tag), .{ .at = try .init(gpa, one, config) }),
         };
     }
 

@@ -29,10 +29,12 @@ pub const Matcher = struct {
     pub fn create(gpa: Allocator, c: *const Constraint, config: span.Config, diag: *Diagnostic) diagnostic.Error!*Matcher {
         try c.compiled.checkSpan(config, span.timeout_default, diag);
         const m = gpa.create(Matcher) catch return diag.outOfMemory();
+        errdefer gpa.destroy(m);
+        const state = State.init(gpa, c.compiled, config) catch return diag.outOfMemory();
         m.* = .{
             .gpa = gpa,
             .constraint = c.retain(),
-            .state = .init(gpa, c.compiled, config),
+            .state = state,
             .timeout = c.compiled.effectiveTimeout(config.timeout, span.timeout_default),
             .diag = .init(),
         };

@@ -52,13 +52,14 @@ pub const PartedState = struct {
     const spelt_min = 4096;
 
     /// Retains the payload. Spans end with its tokens.
-    pub fn init(gpa: Allocator, parted: *PartedTrie, _: contract.Config) PartedState {
+    pub fn init(gpa: Allocator, parted: *PartedTrie, _: contract.Config) Allocator.Error!PartedState {
+        const text: RecognizerState = try .init(gpa, parted.parts[0].recognizer, .{ .end = &.{} });
         for (parted.parts) |part| part.recognizer.begin();
         var s: PartedState = .{
             .gpa = gpa,
             .parted = parted.retain(),
             .span = .init(parted.trie),
-            .text = .init(gpa, parted.parts[0].recognizer, .{ .end = &.{} }),
+            .text = text,
         };
         s.enter();
         return s;
@@ -268,7 +269,7 @@ const Stacks = struct {
     history: []PartedState.Checkpoint,
     len: usize,
 
-    pub fn at(stacks: Stacks, i: usize) *Stack {
+    pub fn at(stacks: Stacks, i: usize) *align(4) Stack {
         return &stacks.textOf(i).position.stack;
     }
 

@@ -31,9 +31,16 @@ pub const SpanState = struct {
     /// Tokens accepted in the open span.
     tokens: u32 = 0,
     started: u32 = 1,
-    ended: u32 = 0,
     timeouts: u32 = 0,
     illegal: u32 = 0,
+
+    fn ended(span: *const SpanState) u32 {
+        return span.started -% @intFromBool(span.is_open);
+    }
+
+    comptime {
+        std.debug.assert(@sizeOf(SpanState) == 32); // a history has one for each token
+    }
 };
 
 /// Longer runs of forced bytes are cut, and those whose searches take more steps beside `forced_byte_steps` for each byte.
@@ -63,8 +70,8 @@ pub const RecognizerState = struct {
     gpa: Allocator,
     recognizer: *Recognizer,
     ends: Ends,
-    prefill: [contract.prefill_bytes_max]u8,
-    prefill_len: u16,
+    /// Owned.
+    prefill: []const u8,
     span: SpanState,
     pool: Pool = .{},
     /// The pool is compacted once it has so many nodes.
@@ -84,18 +91,17 @@ pub const RecognizerState = struct {
     pub const Checkpoint = SpanState;
 
     /// Retains the recognizer.
-    pub fn init(gpa: Allocator, recognizer: *Recognizer, config: contract.Config) RecognizerState {
+    pub fn init(gpa: Allocator, recognizer: *Recognizer, config: contract.Config) Allocator.Error!RecognizerState {
         std.debug.assert(gpa.vtable == recognizer.gpa.vtable); // both add to the pool
+        const prefix = try gpa.dupe(u8, config.prefill);
         var s: RecognizerState = .{
             .gpa = gpa,
             .recognizer = recognizer.retain(),
             .ends = .of(config.end),
-            .prefill = @splat(0),
-            .prefill_len = @intCast(config.prefill.len),
+            .prefill = prefix,
             .span = undefined,
             .pool = .{ .watch = .{ .ms_max = recognizer.mask_ms_max } },
         };
-        @memcpy(s.prefill[0..config.prefill.len], config.prefill);
         recognizer.begin();
         s.span = s.start();
         return s;
@@ -117,15 +123,16 @@ pub const RecognizerState = struct {
 
     /// At the start of a text.
     fn start(s: *const RecognizerState) SpanState {
-        return .{ .position = s.recognizer.initial(), .left = s.prefill_len };
+        return .{ .position = s.recognizer.initial(), .left = @intCast(s.prefill.len) };
     }
 
     /// What is left of the prefill.
     fn prefillLeft(s: *const RecognizerState) []const u8 {
-        return s.prefill[s.prefill_len - s.span.left .. s.prefill_len];
+        return s.prefill[s.prefill.len - s.span.left ..];
     }
 
     pub fn deinit(s: *RecognizerState) void {
+        s.gpa.free(s.prefill);
         s.pool.nodes.deinit(s.gpa);
         s.forced_run.deinit(s.gpa);
         if (s.own) |own| own.destroy(s.recognizer.gpa);
@@ -134,14 +141,15 @@ pub const RecognizerState = struct {
     }
 
     pub fn clone(s: *const RecognizerState) Allocator.Error!RecognizerState {
+        const prefix = try s.gpa.dupe(u8, s.prefill);
+        errdefer s.gpa.free(prefix);
         const nodes = try s.pool.nodes.clone(s.gpa);
         s.recognizer.beginAnother();
         return .{
             .gpa = s.gpa,
             .recognizer = s.recognizer.retain(),
             .ends = s.ends,
-            .prefill = s.prefill,
-            .prefill_len = s.prefill_len,
+            .prefill = prefix,
             .span = s.span,
             .pool = .{ .nodes = nodes, .watch = .{ .ms_max = s.pool.watch.ms_max } },
         };
@@ -287,7 +295,7 @@ pub const RecognizerState = struct {
             .n_allowed = if (legal_tokens) |tokens| @intCast(tokens.len()) else 0,
             .tokens = span.tokens,
             .started = span.started,
-            .ended = span.ended,
+            .ended = span.ended(),
             .timeouts = span.timeouts,
             .illegal = span.illegal,
         };
@@ -322,7 +330,7 @@ pub const RecognizerState = struct {
         const own = if (s.own) |mask| @sizeOf(OwnMask) + 4 * mask.ids.len + 4 * mask.words.len else 0;
         const stacks = s.pool.nodes.capacity * @sizeOf(position_module.Node);
         return .{
-            .retained = stacks + 4 * s.forced_run.capacity + own,
+            .retained = stacks + s.prefill.len + 4 * s.forced_run.capacity + own,
             .stacks = stacks,
             .mask_hits = s.mask_hits,
             .mask_misses = s.mask_misses,
@@ -334,7 +342,6 @@ pub const RecognizerState = struct {
     fn close(s: *RecognizerState) void {
         s.span.is_open = false;
         s.span.tokens = 0;
-        s.span.ended +%= 1;
         s.mask = null;
         s.forgetForced();
     }
@@ -550,7 +557,7 @@ const Stacks = struct {
     history: []SpanState,
     len: usize,
 
-    pub fn at(stacks: Stacks, i: usize) *Stack {
+    pub fn at(stacks: Stacks, i: usize) *align(4) Stack {
         return &stacks.position(i).stack;
     }
 

@@ -116,6 +116,8 @@ pub const Goals = struct {
     gpa: Allocator,
     schema: *const Schema,
     arena: Arena,
+    /// Of one expansion.
+    scratch: Arena,
     goals: Interner = .{},
     /// By goal and class: of `found`.
     expansions: NumberMap = .{},
@@ -124,7 +126,7 @@ pub const Goals = struct {
     classes: ArrayList(?Classes) = .empty,
 
     pub fn init(gpa: Allocator, schema: *const Schema) Goals {
-        return .{ .gpa = gpa, .schema = schema, .arena = .init(gpa) };
+        return .{ .gpa = gpa, .schema = schema, .arena = .init(gpa), .scratch = .init(gpa) };
     }
 
     pub fn deinit(g: *Goals) void {
@@ -132,6 +134,7 @@ pub const Goals = struct {
         g.found.deinit(g.gpa);
         g.classes.deinit(g.gpa);
         g.goals.deinit(g.gpa);
+        g.scratch.deinit();
         g.arena.deinit();
     }
 
@@ -210,9 +213,8 @@ pub const Goals = struct {
     fn find(g: *Goals, id: GoalId, class: Class, watch: ?*Watch) Error![]const Conjunction {
         // It fixes an order of some keys, which must not be for the sake of time alone.
         const many: usize = if (g.schema.form.order == .any) cases_max else alternatives_max;
-        var scratch: Arena = .init(g.gpa);
-        defer scratch.deinit();
-        const arena = scratch.allocator();
+        defer g.scratch.clear();
+        const arena = g.scratch.allocator();
         if (try g.expandBy(id, class, .as_they_are, many, watch, arena)) |found| return g.keep(found);
         if (try g.expandBy(id, class, .told_apart, alternatives_max, watch, arena)) |found| return g.keep(found);
         return g.keep(try g.expandBy(id, class, .as_they_are, alternatives_max, watch, arena) orelse return error.TooLarge);

@@ -95,7 +95,7 @@ pub const GuideSampler = struct {
     fn guideOf(s: *GuideSampler, compiled: Compiled, config: span.Config, d: *Diagnostic) Error!Guide {
         try compiled.checkSpan(config, span.timeout_default, d);
         s.substitute.ensureTotalCapacity(gpa, compiled.listMax()) catch return d.outOfMemory();
-        return .init(gpa, compiled, config);
+        return Guide.init(gpa, compiled, config) catch return d.outOfMemory();
     }
 
     /// Removes the constraint.
