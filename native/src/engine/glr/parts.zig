@@ -33,6 +33,9 @@ const places_max = 1 << 24;
 pub const Bytes = std.StaticBitSet(256);
 pub const Numbers = std.StaticBitSet(Parts.parts_max);
 
+/// A schema, and the bytes that its documents can begin with.
+pub const Documents = struct { schema: JsonSchema, firsts: Bytes };
+
 /// One schema.
 pub const Part = struct {
     schema: JsonSchema,
@@ -111,21 +114,18 @@ pub const Parts = struct {
     pub const parts_max = 256;
 
     /// Takes the schemas over, unless it fails. They are in the order of their numbers.
-    pub fn create(gpa: Allocator, trie: *const ByteTrie, program: *const Program, schemas: []const JsonSchema) span.Error!*Parts {
+    pub fn create(gpa: Allocator, trie: *const ByteTrie, program: *const Program, all: []const Documents) Allocator.Error!*Parts {
         const parts = try gpa.create(Parts);
         errdefer gpa.destroy(parts);
-        const list = try gpa.alloc(Part, schemas.len);
-        errdefer gpa.free(list);
+        const list = try gpa.alloc(Part, all.len);
         parts.* = .{ .gpa = gpa, .list = list, .scratches = .{ .gpa = gpa, .trie = trie } };
-        for (list, schemas, 0..) |*part, schema, number| {
-            var watch: Watch = .{};
-            const firsts = try firstsOf(gpa, &schema, &watch);
-            parts.firsts.setUnion(firsts);
+        for (list, all, 0..) |*part, one, number| {
+            parts.firsts.setUnion(one.firsts);
             part.* = .{
-                .schema = schema,
+                .schema = one.schema,
                 .terminal = terminalOf(program, @intCast(number)),
-                .firsts = firsts,
-                .lasts = lastsOf(firsts),
+                .firsts = one.firsts,
+                .lasts = lastsOf(one.firsts),
             };
         }
         for (list, 0..) |*part, number| part.nexts = parts.nextsOf(program, @intCast(number));

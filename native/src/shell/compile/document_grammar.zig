@@ -4,12 +4,14 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
 const Parts = @import("engine").parts.Parts;
+const Documents = @import("engine").parts.Documents;
 const JsonSchema = @import("engine").json_schema.JsonSchema;
 const program = @import("engine").program;
 const ast = @import("regex/ast.zig");
 const bnf = @import("bnf.zig");
 const context = @import("lr/context.zig");
 const Context = context.Context;
+const json_schema = @import("json_schema.zig");
 const Error = context.Error;
 
 pub const DocumentGrammar = struct {
@@ -19,10 +21,10 @@ pub const DocumentGrammar = struct {
     rules: ArrayList(bnf.Rule) = .empty,
     productions: ArrayList(bnf.Production) = .empty,
     /// By number. Owned, but for the list.
-    schemas: ArrayList(JsonSchema) = .empty,
+    documents: ArrayList(Documents) = .empty,
 
     pub fn deinit(g: *DocumentGrammar) void {
-        for (g.schemas.items) |*schema| schema.deinit(g.gpa, .owned);
+        for (g.documents.items) |*one| one.schema.deinit(g.gpa, .owned);
     }
 
     pub fn whole(g: *const DocumentGrammar, start: u16) bnf.Bnf {
@@ -54,11 +56,12 @@ pub const DocumentGrammar = struct {
 
     /// What the documents of a schema are to the lexer. Takes the schema over, unless it fails.
     pub fn document(g: *DocumentGrammar, schema: JsonSchema) Error!*const ast.Node {
-        if (g.schemas.items.len == Parts.parts_max) {
+        if (g.documents.items.len == Parts.parts_max) {
             return g.ctx.diag.fail(.limit, "the grammar has more than {d} schemas", .{Parts.parts_max});
         }
-        const node = try documentNode(g.ctx.arena, g.schemas.items.len);
-        try g.ctx.append(&g.schemas, schema);
+        const node = try documentNode(g.ctx.arena, g.documents.items.len);
+        const firsts = try json_schema.firstsOf(g.gpa, &schema, g.ctx.budget, g.ctx.diag);
+        try g.ctx.append(&g.documents, .{ .schema = schema, .firsts = firsts });
         return node;
     }
 

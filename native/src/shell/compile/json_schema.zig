@@ -62,7 +62,7 @@ fn stopped(e: error{ OutOfMemory, TooLarge }, watch: *const Watch, budget: *cons
 }
 
 /// ELIZA_ERR_LIMIT.
-pub fn tooLarge(e: error{ OutOfMemory, TooLarge }, diag: *Diagnostic) Error {
+fn tooLarge(e: error{ OutOfMemory, TooLarge }, diag: *Diagnostic) Error {
     return switch (e) {
         error.OutOfMemory => error.OutOfMemory,
         error.TooLarge => diag.fail(.limit, "the schema has more alternatives than are followed at once", .{}),

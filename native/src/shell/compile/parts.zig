@@ -73,9 +73,9 @@ pub fn compile(
         };
     }
     var how = reading;
-    how.n_parts = made.schemas.items.len;
+    how.n_parts = made.documents.items.len;
     for (made.terminals.items) |*terminal| if (documents.numberOf(terminal.pattern)) |number| {
-        terminal.firsts = try json_schema.firstsOf(gpa, &made.schemas.items[number], ctx.budget, ctx.diag);
+        terminal.firsts = made.documents.items[number].firsts;
     };
     const whole = try wholeOf(&made, grammar, become);
     var language = try choose(gpa, ctx, &whole, how, notes);
@@ -126,9 +126,9 @@ fn addDocuments(to: *DocumentGrammar, vocabulary: *const Vocabulary, part: Part,
 }
 
 /// Hands the schemas over.
-fn give(trie: *const ByteTrie, to: *Ambiguous, from: *DocumentGrammar) Error!void {
-    to.parts = Parts.create(from.gpa, trie, &to.program, from.schemas.items) catch |e| return json_schema.tooLarge(e, from.ctx.diag);
-    from.schemas = .empty;
+fn give(trie: *const ByteTrie, to: *Ambiguous, from: *DocumentGrammar) Allocator.Error!void {
+    to.parts = try Parts.create(from.gpa, trie, &to.program, from.documents.items);
+    from.documents = .empty;
 }
 
 /// Adds to a grammar from a file its schemas, as they were saved: those of parameters each with the whole source.
@@ -156,8 +156,8 @@ pub fn open(
         if (options.style == null) {
             _ = try addDocuments(&made, vocabulary, .{ .text = sources[n].text, .options = options, .place = .{} }, &notes);
         } else _ = try parameters.write(&made, vocabulary, sources[n].text, &options, &tokens, &notes);
-        if (made.schemas.items.len == n) return error.Damaged;
-        n = made.schemas.items.len;
+        if (made.documents.items.len == n) return error.Damaged;
+        n = made.documents.items.len;
     }
     if (n > sources.len) return error.Damaged;
     return give(trie, to, &made);
