@@ -24,8 +24,8 @@ pub const StackForm = enum {
 pub const Position = struct {
     /// The language says what its numbers mean.
     state: u32,
-    /// Unused by languages without stacks. Aligned so that nothing is left out between the two.
-    stack: Stack align(4) = .initial,
+    /// Unused by languages without stacks.
+    stack: Stack = .initial,
 };
 
 /// A stack of states. One word, so that it is written and read as a whole: a read of what was written in two parts

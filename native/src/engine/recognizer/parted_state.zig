@@ -46,7 +46,7 @@ pub const PartedState = struct {
     };
 
     /// While no part is open.
-    const idle: recognizer_state.SpanState = .{ .position = .{ .state = 0 }, .is_open = false };
+    const idle: recognizer_state.SpanState = .{ .state = 0, .stack = .initial, .is_open = false };
 
     /// Before so many bytes, none are dropped.
     const spelt_min = 4096;
@@ -269,14 +269,14 @@ const Stacks = struct {
     history: []PartedState.Checkpoint,
     len: usize,
 
-    pub fn at(stacks: Stacks, i: usize) *align(4) Stack {
-        return &stacks.textOf(i).position.stack;
+    pub fn at(stacks: Stacks, i: usize) *Stack {
+        return &stacks.textOf(i).stack;
     }
 
     pub fn isGraph(stacks: Stacks, i: usize) bool {
         const span = if (i == 0) &stacks.state.span else &stacks.history[i - 1].span;
         const part = stacks.state.parted.partOf(span.descriptor) orelse return false;
-        return stacks.textOf(i).is_open and part.recognizer.language.inner(stacks.textOf(i).position).form == .graph;
+        return stacks.textOf(i).is_open and part.recognizer.language.inner(stacks.textOf(i).position()).form == .graph;
     }
 
     fn textOf(stacks: Stacks, i: usize) *recognizer_state.SpanState {

@@ -24,7 +24,9 @@ const Legal = @import("../sampling/sampling.zig").Legal;
 
 /// A plain value: a copy of it is a checkpoint.
 pub const SpanState = struct {
-    position: Position,
+    /// The position's.
+    state: u32,
+    stack: Stack,
     is_open: bool = true,
     /// Bytes of the prefill that are still to be spelled; the position is the initial one until then.
     left: u16 = 0,
@@ -33,6 +35,15 @@ pub const SpanState = struct {
     started: u32 = 1,
     timeouts: u32 = 0,
     illegal: u32 = 0,
+
+    pub fn position(span: *const SpanState) Position {
+        return .{ .state = span.state, .stack = span.stack };
+    }
+
+    fn moveTo(span: *SpanState, at: Position) void {
+        span.state = at.state;
+        span.stack = at.stack;
+    }
 
     fn ended(span: *const SpanState) u32 {
         return span.started -% @intFromBool(span.is_open);
@@ -123,7 +134,8 @@ pub const RecognizerState = struct {
 
     /// At the start of a text.
     fn start(s: *const RecognizerState) SpanState {
-        return .{ .position = s.recognizer.initial(), .left = @intCast(s.prefill.len) };
+        const at = s.recognizer.initial();
+        return .{ .state = at.state, .stack = at.stack, .left = @intCast(s.prefill.len) };
     }
 
     /// What is left of the prefill.
@@ -169,7 +181,7 @@ pub const RecognizerState = struct {
             );
         }
         if (s.span.is_open) s.close();
-        s.span.position = s.recognizer.initial();
+        s.span.moveTo(s.recognizer.initial());
         s.span.left = 0;
         s.span.is_open = true;
         s.span.started +%= 1;
@@ -185,7 +197,7 @@ pub const RecognizerState = struct {
     }
 
     pub fn restore(s: *RecognizerState, span: Checkpoint) void {
-        const below = span.position.stack.below;
+        const below = span.stack.below;
         std.debug.assert(below == position_module.bottom or below < s.pool.nodes.items.len);
         s.span = span;
         s.mask = null;
@@ -210,7 +222,7 @@ pub const RecognizerState = struct {
             return .{ .span_ended = true };
         };
         s.takeForced(token);
-        s.span.position = next;
+        s.span.moveTo(next);
         if (s.span.left > 0) s.takeOfPrefill(@intCast(token));
         s.span.tokens += 1;
         s.mask = null;
@@ -242,7 +254,7 @@ pub const RecognizerState = struct {
 
     pub fn isReady(s: *const RecognizerState) bool {
         if (!s.span.is_open or s.mask != null) return true;
-        return s.span.left == 0 and s.recognizer.cachedMask(&s.pool, s.span.position) != null;
+        return s.span.left == 0 and s.recognizer.cachedMask(&s.pool, s.span.position()) != null;
     }
 
     pub fn canStop(s: *RecognizerState) contract.Error!bool {
@@ -250,7 +262,7 @@ pub const RecognizerState = struct {
         if (s.span.left > 0) return false;
         if (s.mask) |mask| return mask.can_stop;
         s.pool.watch.begin();
-        return s.recognizer.canStop(&s.pool, s.span.position);
+        return s.recognizer.canStop(&s.pool, s.span.position());
     }
 
     pub fn forcedToken(s: *RecognizerState) contract.Error!?i32 {
@@ -317,7 +329,7 @@ pub const RecognizerState = struct {
     }
 
     noinline fn compactPool(s: *RecognizerState, history: []Checkpoint) void {
-        s.compactStacks(Stacks{ .recognizer = s.recognizer, .current = &s.span.position, .history = history, .len = history.len + 1 });
+        s.compactStacks(Stacks{ .recognizer = s.recognizer, .current = &s.span, .history = history, .len = history.len + 1 });
     }
 
     /// Drops the nodes that none of these stacks leads to.
@@ -387,7 +399,7 @@ pub const RecognizerState = struct {
         const next = if (s.span.left > 0)
             try s.afterPrefill(@intCast(token))
         else
-            try s.recognizer.advanceToken(&s.pool, s.span.position, @intCast(token));
+            try s.recognizer.advanceToken(&s.pool, s.span.position(), @intCast(token));
         if (next == null) s.pool.nodes.shrinkRetainingCapacity(n_nodes);
         return next;
     }
@@ -403,7 +415,7 @@ pub const RecognizerState = struct {
         const text = if (tokens.isText(token)) tokens.bytesOf(token) else return null;
         const n = @min(text.len, left.len);
         if (!std.mem.eql(u8, text[0..n], left[0..n])) return null;
-        const next = try s.recognizer.advance(&s.pool, s.span.position, text[n..]) orelse return null;
+        const next = try s.recognizer.advance(&s.pool, s.span.position(), text[n..]) orelse return null;
         return try s.recognizer.endToken(&s.pool, next);
     }
 
@@ -416,7 +428,7 @@ pub const RecognizerState = struct {
     fn knownMask(s: *RecognizerState) ?*const Mask {
         if (s.mask) |mask| return mask;
         if (s.span.left > 0) return null;
-        s.mask = s.recognizer.cachedMask(&s.pool, s.span.position) orelse return null;
+        s.mask = s.recognizer.cachedMask(&s.pool, s.span.position()) orelse return null;
         s.mask_hits += 1;
         return s.mask;
     }
@@ -426,9 +438,9 @@ pub const RecognizerState = struct {
         const scratch = try s.recognizer.scratches.take();
         defer s.recognizer.scratches.giveBack(scratch);
         const mask = if (s.span.left > 0)
-            try prefill.computeMask(s.recognizer, &s.pool, s.span.position, s.prefillLeft(), scratch)
+            try prefill.computeMask(s.recognizer, &s.pool, s.span.position(), s.prefillLeft(), scratch)
         else
-            try s.recognizer.computeMask(&s.pool, s.span.position, scratch);
+            try s.recognizer.computeMask(&s.pool, s.span.position(), scratch);
         s.mask = if (mask == &scratch.mask) own: {
             const own = try s.ownMask();
             own.take(scratch);
@@ -464,7 +476,7 @@ pub const RecognizerState = struct {
         if (!s.span.is_open) return false;
         const n_nodes = s.pool.nodes.items.len;
         defer s.pool.nodes.shrinkRetainingCapacity(n_nodes);
-        var position = s.span.position;
+        var position = s.span.position();
         try out.appendSlice(s.gpa, s.prefillLeft());
         const before = s.pool.watch.taken();
         while (out.items.len < forced_bytes_max) {
@@ -553,19 +565,19 @@ fn legal(mask: *const Mask) Legal {
 /// For `Pool.compact`.
 const Stacks = struct {
     recognizer: *const Recognizer,
-    current: *Position,
+    current: *SpanState,
     history: []SpanState,
     len: usize,
 
-    pub fn at(stacks: Stacks, i: usize) *align(4) Stack {
-        return &stacks.position(i).stack;
+    pub fn at(stacks: Stacks, i: usize) *Stack {
+        return &stacks.spanAt(i).stack;
     }
 
     pub fn isGraph(stacks: Stacks, i: usize) bool {
-        return stacks.recognizer.language.inner(stacks.position(i).*).form == .graph;
+        return stacks.recognizer.language.inner(stacks.spanAt(i).position()).form == .graph;
     }
 
-    fn position(stacks: Stacks, i: usize) *Position {
-        return if (i == 0) stacks.current else &stacks.history[i - 1].position;
+    fn spanAt(stacks: Stacks, i: usize) *SpanState {
+        return if (i == 0) stacks.current else &stacks.history[i - 1];
     }
 };

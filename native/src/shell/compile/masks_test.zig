@@ -275,7 +275,7 @@ test "a mask that more states decide about than a key has is found each time" {
         _ = try state.accept(1, 0, .refuse);
         const legal = (try state.allowed()).?;
         try std.testing.expectEqualSlices(i32, &.{2}, legal.list);
-        const kept = r.cachedMask(&state.pool, state.span.position);
+        const kept = r.cachedMask(&state.pool, state.span.position());
         try std.testing.expectEqual(n == n_kept, kept != null);
     }
 }
