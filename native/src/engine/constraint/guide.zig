@@ -18,9 +18,9 @@ pub const Guide = struct {
     /// The requested timeout of spans, in tokens. 0: none was requested.
     timeout: u32,
 
-    /// At the start of a text. Retains `compiled`. `config` passed `Compiled.checkSpan`.
-    pub fn init(gpa: Allocator, compiled: Compiled, config: span.Config) Allocator.Error!Guide {
-        return .{ .gpa = gpa, .compiled = compiled, .state = try .init(gpa, compiled, config), .timeout = config.timeout };
+    /// At the start of a text. Retains `compiled`, and takes `config` as `State.init` does.
+    pub fn init(gpa: Allocator, compiled: Compiled, config: span.Config) Guide {
+        return .{ .gpa = gpa, .compiled = compiled, .state = .init(gpa, compiled, config), .timeout = config.timeout };
     }
 
     /// Releases what was compiled.

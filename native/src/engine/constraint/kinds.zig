@@ -103,10 +103,11 @@ pub const State = union(enum) {
     recognizer: WithHistory(RecognizerState),
     parted_trie: WithHistory(PartedState),
 
-    /// At the start. Retains `compiled`. `config` passed `Compiled.checkSpan`, and is copied.
-    pub fn init(gpa: Allocator, compiled: Compiled, config: span.Config) Allocator.Error!State {
+    /// At the start. Retains `compiled`. `config` passed `Compiled.checkSpan`, and is copied, but for its prefill, which is
+    /// taken over and `gpa`'s.
+    pub fn init(gpa: Allocator, compiled: Compiled, config: span.Config) State {
         return switch (compiled) {
-            inline else => |one, tag| @unionInit(State, @tagName(tag), .{ .at = try .init(gpa, one, config) }),
+            inline else => |one, tag| @unionInit(State, @tagName(tag), .{ .at = .init(gpa, one, config) }),
         };
     }
 

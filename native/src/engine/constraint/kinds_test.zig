@@ -36,7 +36,7 @@ fn tokenAt(n_open: usize, n: usize) i32 {
 test "rollback goes back to what was legal, over stacks that were compacted" {
     const r = try brackets.createBrackets(gpa, mask_bytes_max);
     defer r.release();
-    var state: State = try .init(gpa, .{ .recognizer = r }, .{});
+    var state: State = .init(gpa, .{ .recognizer = r }, .{});
     defer state.deinit(gpa);
     const n_open = 3000;
     const n_all = 2 * n_open + 1;
@@ -65,7 +65,7 @@ test "rollback goes back to what was legal, over stacks that were compacted" {
 test "each checkpoint keeps its stack where no other has a part of it" {
     const r = try brackets.createBrackets(gpa, mask_bytes_max);
     defer r.release();
-    var state: State = try .init(gpa, .{ .recognizer = r }, .{});
+    var state: State = .init(gpa, .{ .recognizer = r }, .{});
     defer state.deinit(gpa);
     const n_open = 30;
     const n_all = 2 * n_open + 1;
@@ -92,7 +92,7 @@ test "each checkpoint keeps its stack where no other has a part of it" {
 test "stacks that nothing leads to any more are dropped" {
     const r = try brackets.createBrackets(gpa, mask_bytes_max);
     defer r.release();
-    var state: State = try .init(gpa, .{ .recognizer = r }, .{});
+    var state: State = .init(gpa, .{ .recognizer = r }, .{});
     defer state.deinit(gpa);
     for (0..20) |_| {
         for (0..2 * 500 + 1) |n| _ = try state.commit(tokenAt(500, n), 0);
@@ -109,7 +109,7 @@ test "without memory nothing is accepted, and nothing is changed" {
     const allocator = failing.allocator();
     const r = try brackets.createBrackets(allocator, mask_bytes_max);
     defer r.release();
-    var state: State = try .init(allocator, .{ .recognizer = r }, .{});
+    var state: State = .init(allocator, .{ .recognizer = r }, .{});
     defer state.deinit(allocator);
     const n_open = 40;
     var n_failed: usize = 0;

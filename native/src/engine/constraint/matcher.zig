@@ -30,11 +30,11 @@ pub const Matcher = struct {
         try c.compiled.checkSpan(config, span.timeout_default, diag);
         const m = gpa.create(Matcher) catch return diag.outOfMemory();
         errdefer gpa.destroy(m);
-        const state = State.init(gpa, c.compiled, config) catch return diag.outOfMemory();
+        const own = config.owned(gpa) catch return diag.outOfMemory();
         m.* = .{
             .gpa = gpa,
             .constraint = c.retain(),
-            .state = state,
+            .state = .init(gpa, c.compiled, own),
             .timeout = c.compiled.effectiveTimeout(config.timeout, span.timeout_default),
             .diag = .init(),
         };

@@ -1,6 +1,7 @@
 //! Spans: the stretches of a text in which a constraint is active. What all kinds say about them.
 
 const std = @import("std");
+const Allocator = std.mem.Allocator;
 const diagnostic = @import("../base/diagnostic.zig");
 const Diagnostic = diagnostic.Diagnostic;
 const log = @import("../platform/log.zig");
@@ -29,6 +30,13 @@ pub const Config = struct {
     end: ?[]const i32 = null,
     /// What the first tokens must spell before the constraint's text begins: the end of a prompt, taken back.
     prefill: []const u8 = "",
+
+    /// The same with a prefill of its own.
+    pub fn owned(config: Config, gpa: Allocator) Allocator.Error!Config {
+        var copy = config;
+        copy.prefill = try gpa.dupe(u8, config.prefill);
+        return copy;
+    }
 
     /// Fails if `end` has too many tokens, or one that is not in a vocabulary of `n_tokens`.
     pub fn checkEnd(config: Config, n_tokens: u32, diag: *Diagnostic) diagnostic.Error!void {

@@ -52,14 +52,13 @@ pub const PartedState = struct {
     const spelt_min = 4096;
 
     /// Retains the payload. Spans end with its tokens.
-    pub fn init(gpa: Allocator, parted: *PartedTrie, _: contract.Config) Allocator.Error!PartedState {
-        const text: RecognizerState = try .init(gpa, parted.parts[0].recognizer, .{ .end = &.{} });
+    pub fn init(gpa: Allocator, parted: *PartedTrie, _: contract.Config) PartedState {
         for (parted.parts) |part| part.recognizer.begin();
         var s: PartedState = .{
             .gpa = gpa,
             .parted = parted.retain(),
             .span = .init(parted.trie),
-            .text = text,
+            .text = .init(gpa, parted.parts[0].recognizer, .{ .end = &.{} }),
         };
         s.enter();
         return s;

@@ -60,7 +60,7 @@ test "the key is the state and the stack down to what was looked at, and nothing
 test "a span ends with an end token where the text is complete, and nowhere else" {
     const r = try createBrackets(gpa, mask_bytes_max);
     defer r.release();
-    var s: RecognizerState = try .init(gpa, r, .{});
+    var s: RecognizerState = .init(gpa, r, .{});
     defer s.deinit();
     const at_start = s.checkpoint();
     try std.testing.expect((try s.accept(end_token, 0, .refuse)).refused);
@@ -80,7 +80,7 @@ test "a span ends with an end token where the text is complete, and nowhere else
 test "other tokens may end the span, or none: then what does not go on does" {
     const r = try createBrackets(gpa, mask_bytes_max);
     defer r.release();
-    var s: RecognizerState = try .init(gpa, r, .{ .end = &.{two_open} });
+    var s: RecognizerState = .init(gpa, r, .{ .end = &.{two_open} });
     defer s.deinit();
     // Where the text is not complete, it is a token as others are.
     _ = try s.accept(two_open, 0, .refuse);
@@ -89,7 +89,7 @@ test "other tokens may end the span, or none: then what does not go on does" {
     try std.testing.expectEqualSlices(i32, &.{ x, space, two_open, 7 }, (try s.allowed()).?.list);
     try std.testing.expect((try s.accept(two_open, 0, .refuse)).span_ended);
 
-    var none: RecognizerState = try .init(gpa, r, .{ .end = &.{} });
+    var none: RecognizerState = .init(gpa, r, .{ .end = &.{} });
     defer none.deinit();
     _ = try none.accept(x, 0, .refuse);
     try std.testing.expectEqual(null, try none.allowed());
@@ -100,7 +100,7 @@ test "other tokens may end the span, or none: then what does not go on does" {
 test "a span that is too long times out; an illegal token may end one" {
     const r = try createBrackets(gpa, mask_bytes_max);
     defer r.release();
-    var s: RecognizerState = try .init(gpa, r, .{});
+    var s: RecognizerState = .init(gpa, r, .{});
     defer s.deinit();
     try std.testing.expect(!(try s.accept(open, 2, .refuse)).timed_out);
     try std.testing.expect((try s.accept(open, 2, .refuse)).timed_out);
@@ -114,9 +114,9 @@ test "a span that is too long times out; an illegal token may end one" {
 test "a mask that is not cached is the state's own" {
     const r = try createBrackets(gpa, 0);
     defer r.release();
-    var a: RecognizerState = try .init(gpa, r, .{});
+    var a: RecognizerState = .init(gpa, r, .{});
     defer a.deinit();
-    var b: RecognizerState = try .init(gpa, r, .{});
+    var b: RecognizerState = .init(gpa, r, .{});
     defer b.deinit();
     _ = try b.accept(x, 0, .refuse);
     const of_a = (try a.allowed()).?;
@@ -134,9 +134,9 @@ test "a mask that is not cached is the state's own" {
 test "what two states look for is found once" {
     const r = try createBrackets(gpa, mask_bytes_max);
     defer r.release();
-    var a: RecognizerState = try .init(gpa, r, .{});
+    var a: RecognizerState = .init(gpa, r, .{});
     defer a.deinit();
-    var b: RecognizerState = try .init(gpa, r, .{});
+    var b: RecognizerState = .init(gpa, r, .{});
     defer b.deinit();
     _ = try a.allowed();
     try std.testing.expect(b.isReady());
@@ -151,7 +151,7 @@ test "bytes that must follow, and their tokens" {
     const choices: Choices = try .build(gpa, "((x)((x xx", &.{ 0, 4, 10 }, &budget, &diag);
     const r = try create(gpa, .{ .choices = choices }, mask_bytes_max);
     defer r.release();
-    var s: RecognizerState = try .init(gpa, r, .{});
+    var s: RecognizerState = .init(gpa, r, .{});
     defer s.deinit();
     var bytes: [16]u8 = undefined;
     try std.testing.expectEqual(3, try s.forcedBytes(&bytes));

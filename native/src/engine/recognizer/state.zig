@@ -101,15 +101,14 @@ pub const RecognizerState = struct {
 
     pub const Checkpoint = SpanState;
 
-    /// Retains the recognizer.
-    pub fn init(gpa: Allocator, recognizer: *Recognizer, config: contract.Config) Allocator.Error!RecognizerState {
+    /// Retains the recognizer, and takes the prefill over, which is `gpa`'s.
+    pub fn init(gpa: Allocator, recognizer: *Recognizer, config: contract.Config) RecognizerState {
         std.debug.assert(gpa.vtable == recognizer.gpa.vtable); // both add to the pool
-        const prefix = try gpa.dupe(u8, config.prefill);
         var s: RecognizerState = .{
             .gpa = gpa,
             .recognizer = recognizer.retain(),
             .ends = .of(config.end),
-            .prefill = prefix,
+            .prefill = config.prefill,
             .span = undefined,
             .pool = .{ .watch = .{ .ms_max = recognizer.mask_ms_max } },
         };

@@ -18,7 +18,7 @@ pub const TrieState = struct {
     pub const Checkpoint = Span;
 
     /// Retains the trie. Spans end with the payload's tokens: the last argument is null.
-    pub fn init(_: Allocator, trie: *TokenTrie, _: contract.Config) Allocator.Error!TrieState {
+    pub fn init(_: Allocator, trie: *TokenTrie, _: contract.Config) TrieState {
         return .{ .trie = trie.retain(), .span = .init(trie) };
     }
 

@@ -143,7 +143,7 @@ const Result = struct {
             return e;
         };
         defer r.release();
-        var s: RecognizerState = try .init(gpa, r, .{});
+        var s: RecognizerState = .init(gpa, r, .{});
         defer s.deinit();
         for (case.text) |byte| try std.testing.expect((try s.accept(byte, 0, .refuse)).in_span);
         const interrupt: Interrupt = .{ .ask = Asked.ask, .user_data = asked };
@@ -287,7 +287,7 @@ const Reader = struct {
     }
 
     fn read(reader: *Reader) !void {
-        var s: RecognizerState = try .init(gpa, reader.r, .{});
+        var s: RecognizerState = .init(gpa, reader.r, .{});
         defer s.deinit();
         _ = try s.allowed();
         reader.n_tables = reader.r.language.grammar.tables.count();
@@ -317,7 +317,7 @@ test "texts leave no more places in the parts of tags than there is memory for" 
     const source: compile.Source = .{ .tags = "{\"tags\":[{\"begin\":\"(\",\"end\":\")\",\"regex\":\"abcd\"}]}" };
     const r = try compile.compile(gpa, vocabulary, source, .{ .text_bytes_max = 1 }, &diag);
     defer r.release();
-    var s: RecognizerState = try .init(gpa, r, .{});
+    var s: RecognizerState = .init(gpa, r, .{});
     defer s.deinit();
     try std.testing.expect((try s.accept('(', 0, .refuse)).in_span);
     try std.testing.expectError(error.TooLarge, s.accept('a', 0, .refuse));
@@ -335,7 +335,7 @@ test "what texts of a schema have left is dropped when it is much and no text go
     defer r.release();
     const much = 1 << 19;
     {
-        var s: RecognizerState = try .init(gpa, r, .{});
+        var s: RecognizerState = .init(gpa, r, .{});
         defer s.deinit();
         try std.testing.expect((try s.accept('[', 0, .refuse)).in_span);
         var buffer: [16]u8 = undefined;
@@ -343,12 +343,12 @@ test "what texts of a schema have left is dropped when it is much and no text go
         while (r.language.grown() <= much) : (n += 1) {
             for (try std.fmt.bufPrint(&buffer, "{d},", .{n})) |byte| try std.testing.expect((try s.accept(byte, 0, .refuse)).in_span);
         }
-        var another: RecognizerState = try .init(gpa, r, .{});
+        var another: RecognizerState = .init(gpa, r, .{});
         defer another.deinit();
         try std.testing.expect((try another.accept('[', 0, .refuse)).in_span);
         try std.testing.expect(r.language.grown() > much);
     }
-    var s: RecognizerState = try .init(gpa, r, .{});
+    var s: RecognizerState = .init(gpa, r, .{});
     defer s.deinit();
     try std.testing.expect((try s.accept('[', 0, .refuse)).in_span);
     try std.testing.expect(r.language.grown() < much / 2);
@@ -364,7 +364,7 @@ test "what may follow in a part of tags is found once for all texts, also beside
     const r = try compile.compile(gpa, vocabulary, source, .{}, &diag);
     defer r.release();
     for ([_][]const u8{ "<([x", "{xx" }) |text| for ([_]bool{ false, true }) |is_known| {
-        var s: RecognizerState = try .init(gpa, r, .{});
+        var s: RecognizerState = .init(gpa, r, .{});
         defer s.deinit();
         for (text) |byte| try std.testing.expect((try s.accept(byte, 0, .refuse)).in_span);
         try std.testing.expectEqual(is_known, s.isReady());

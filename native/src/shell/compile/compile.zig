@@ -417,7 +417,7 @@ test "where many rules may have ended at any depth, the memory for a mask does n
     for (0..n_rules) |i| try text.print(gpa, "\nx{d}: \"a\" x{d} |", .{ i, i });
     const compiled = try compile(gpa, vocabulary, .{ .lark = .{ .text = text.items } }, .{}, &diag);
     defer compiled.release();
-    var state: RecognizerState = try .init(gpa, compiled, .{});
+    var state: RecognizerState = .init(gpa, compiled, .{});
     defer state.deinit();
     for (0..1000) |_| _ = try state.accept(0, 0, .refuse);
     _ = try state.allowed();

@@ -269,7 +269,7 @@ test "a mask that more states decide about than a key has is found each time" {
     defer r.release();
     const n_kept = key_max - 2; // the lexer's state and the bottom are in the key, too
     for ([_]usize{ n_kept, n_kept + 1 }) |n| {
-        var state: RecognizerState = try .init(gpa, r, .{});
+        var state: RecognizerState = .init(gpa, r, .{});
         defer state.deinit();
         for (0..n) |_| _ = try state.accept(0, 0, .refuse);
         _ = try state.accept(1, 0, .refuse);

@@ -34,7 +34,7 @@ pub const Grammar = struct {
             else => return e,
         };
         defer recognizer.release();
-        return .{ .state = .{ .own = RecognizerState.init(gpa, recognizer, .{}) catch return d.outOfMemory() } };
+        return .{ .state = .{ .own = .init(gpa, recognizer, .{}) } };
     }
 
     fn isLlamaAskedFor() bool {

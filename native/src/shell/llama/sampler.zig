@@ -60,16 +60,14 @@ pub const GuideSampler = struct {
 
     /// Replaces the constraint. If it fails, the old one stays.
     pub fn set(s: *GuideSampler, source: Source, mode: Mode, d: *Diagnostic) Error!void {
-        const guide = switch (source) {
-            .payload => |payload| try s.guideOfPayload(payload, d),
-            .constraint => |c| try s.guideOfConstraint(c.of, c.config, d),
-        };
-        s.clear();
-        s.guide = guide;
+        switch (source) {
+            .payload => |payload| try s.setPayload(payload, d),
+            .constraint => |c| try s.setConstraint(c.of, c.config, d),
+        }
         s.mode = mode;
     }
 
-    fn guideOfPayload(s: *GuideSampler, payload: []const u8, d: *Diagnostic) Error!Guide {
+    fn setPayload(s: *GuideSampler, payload: []const u8, d: *Diagnostic) Error!void {
         const trie = try compilePayload(gpa, payload, .{ .n_tokens = s.n_tokens, .spelling = null }, d);
         defer trie.release();
         if (trie.parts.len > 0) return d.fail(
@@ -78,10 +76,10 @@ pub const GuideSampler = struct {
                 "and a sampler of that",
             .{trie.parts[0].descriptor},
         );
-        return s.guideOf(.{ .token_trie = trie }, .{}, d);
+        return s.constrainBy(.{ .token_trie = trie }, .{}, d);
     }
 
-    fn guideOfConstraint(s: *GuideSampler, c: *const Constraint, config: span.Config, d: *Diagnostic) Error!Guide {
+    fn setConstraint(s: *GuideSampler, c: *const Constraint, config: span.Config, d: *Diagnostic) Error!void {
         if (c.vocabulary.tokens.n != s.n_tokens) {
             return d.fail(
                 .model_mismatch,
@@ -89,13 +87,16 @@ pub const GuideSampler = struct {
                 .{ c.vocabulary.tokens.n, s.n_tokens },
             );
         }
-        return s.guideOf(c.compiled, config, d);
+        return s.constrainBy(c.compiled, config, d);
     }
 
-    fn guideOf(s: *GuideSampler, compiled: Compiled, config: span.Config, d: *Diagnostic) Error!Guide {
+    /// The text before ends first: a recognizer drops what texts have left only where none goes on.
+    fn constrainBy(s: *GuideSampler, compiled: Compiled, config: span.Config, d: *Diagnostic) Error!void {
         try compiled.checkSpan(config, span.timeout_default, d);
         s.substitute.ensureTotalCapacity(gpa, compiled.listMax()) catch return d.outOfMemory();
-        return Guide.init(gpa, compiled, config) catch return d.outOfMemory();
+        const own = config.owned(gpa) catch return d.outOfMemory();
+        s.clear();
+        s.guide = .init(gpa, compiled, own);
     }
 
     /// Removes the constraint.

@@ -341,9 +341,9 @@ pub const Stream = struct {
             return s.diag.fail(.payload, "a leaf goes on after token {d}, which ends the generation", .{token});
         }
         s.sampler.reserve(gpa, compiled.listMax()) catch return s.diag.outOfMemory();
-        const guide = Guide.init(gpa, compiled, config) catch return s.diag.outOfMemory();
+        const own = config.owned(gpa) catch return s.diag.outOfMemory();
         s.clearConstraint();
-        s.guide = guide;
+        s.guide = .init(gpa, compiled, own);
         s.guide.?.state.setInterrupt(&s.sequence.interrupt.of);
         s.mode = mode;
         s.resumeIfStopped();

@@ -215,7 +215,7 @@ test "random grammars allow what Earley's recogniser allows" {
 }
 
 fn walkBoth(gpa: Allocator, oracle: *Earley, recognizer: *Recognizer, texts: []const []const u8, random: std.Random) !void {
-    var state: RecognizerState = try .init(gpa, recognizer, .{});
+    var state: RecognizerState = .init(gpa, recognizer, .{});
     defer state.deinit();
     oracle.columns.shrinkRetainingCapacity(1);
     for (0..6) |_| {
@@ -265,7 +265,7 @@ test "a text that has too many readings is an error, and leaves everything as it
     const grammar = "start: s\ns: t t t | t t | \"a\"\nt: s | \"aa\"";
     const recognizer = try compiler.compile(gpa, vocabulary, .{ .lark = .{ .text = grammar } }, .{}, &diag);
     defer recognizer.release();
-    var state: RecognizerState = try .init(gpa, recognizer, .{ .end = &.{2} });
+    var state: RecognizerState = .init(gpa, recognizer, .{ .end = &.{2} });
     defer state.deinit();
     try std.testing.expectError(error.TooLarge, state.accept(1, 0, .refuse));
     const n_cells = state.pool.nodes.items.len;
@@ -289,7 +289,7 @@ test "alternatives that are others joined make no text ambiguous" {
     }) |grammar| {
         const recognizer = try compiler.compile(gpa, vocabulary, .{ .lark = .{ .text = grammar } }, .{}, &diag);
         defer recognizer.release();
-        var state: RecognizerState = try .init(gpa, recognizer, .{ .end = &.{2} });
+        var state: RecognizerState = .init(gpa, recognizer, .{ .end = &.{2} });
         defer state.deinit();
         try std.testing.expect(!(try state.accept(1, 0, .refuse)).refused);
         try std.testing.expect(try state.canStop());

@@ -244,11 +244,11 @@ pub const Elements = struct {
         const n_bytes = read.arena.bytes(); // each value has all of the source
         var schema = try json_schema.of(gpa, read, e.index, ctx.diag);
         errdefer schema.deinit(gpa, .owned);
+        try ctx.budget.take(n_bytes, "the list of parameters", ctx.diag);
         if (!try json_schema.isSatisfiable(&schema, ctx.budget, ctx.diag)) {
             schema.deinit(gpa, .owned);
             return null;
         }
-        try ctx.budget.take(n_bytes, "the list of parameters", ctx.diag);
         const made = try e.to.terminal("a document", ast.empty);
         e.to.terminals.items[made].pattern = try e.to.document(schema);
         return .{ .terminal = made };

@@ -87,8 +87,6 @@ const Writer = struct {
     arena: Allocator,
     shapes: Shapes,
     elements: Elements,
-    /// A key that is required, and cannot be written.
-    missing: ?u32 = null,
 
     /// The rule of the whole lists.
     fn write(w: *Writer, root: NodeId) Error!u16 {
@@ -96,11 +94,6 @@ const Writer = struct {
         if (objects.len == 0) return w.to.ctx.diag.fail(.grammar, "at #: parameters must be an object", .{});
         const lists = try w.to.rule("parameters");
         try w.addObjects(lists, objects);
-        if (w.missing) |key| if (objects.len == 1) return w.to.ctx.diag.fail(
-            .grammar,
-            "the parameter {f} is required, and cannot be written",
-            .{quoted(w.shapes.compiler.formula.keys.list.items[key])},
-        );
         while (w.elements.pending.pop()) |nested| {
             try w.to.ctx.check();
             try w.addNested(&nested);
@@ -162,10 +155,7 @@ const Writer = struct {
     fn membersOf(w: *Writer, object: *const Object, among: []const Object) Error!u16 {
         const ways = try w.arena.alloc(?u16, object.members.len);
         var names: ArrayList(*const ast.Node) = .empty;
-        for (object.members, ways) |member, *way| {
-            way.* = try w.namedMember(&names, member.key, member.value, among);
-            if (way.* == null and object.isRequired(member.key)) w.missing = member.key;
-        }
+        for (object.members, ways) |member, *way| way.* = try w.namedMember(&names, member.key, member.value, among);
         const other = try w.ruleOf("other parameters", try w.otherMembers(object, &names, among));
         return switch (w.elements.read.options.form.order) {
             .declared => w.inOrder(object, ways, other),
