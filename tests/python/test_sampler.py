@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,16 +13,19 @@ from typing import Any
 import pytest
 from cffi import FFI
 from eliza_inference import (
+    Budget,
     BusyError,
     Constraint,
     InvalidArgumentError,
     LimitError,
     LlamaInfo,
+    Matcher,
     Mode,
     Model,
     ModelMismatchError,
     PayloadError,
     Status,
+    Stream,
     TokenSequence,
     TokenTree,
     TokenTreeDescriptor,
@@ -401,6 +404,31 @@ def test_decision_09_the_timeout_of_a_constraint_is_its_own(chain: Chain, model:
         chain.accept(each, *tokens)
         state = sampler_state(each)
         assert (state.active, state.leaf, state.timeouts) == (False, 0, 0)
+
+
+@pytest.mark.parametrize("of", ["sampler", "stream"])
+def test_what_texts_left_is_dropped_where_the_same_is_set_again(
+    chain: Chain, model: Model, open_stream: Callable[..., Stream], of: str
+) -> None:
+    schema = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}
+    constraint = Constraint.json_schema(model.vocabulary, schema, space="compact", budget=Budget(mask_bytes_max=1))
+    if of == "sampler":
+        sampler = constraint_sampler(chain.vocab, constraint, Mode.SAMPLED)
+        chain.samplers.append(chain.pointer(sampler))
+        set_again: Callable[[], None] = lambda: set_sampler_constraint(sampler, constraint)  # noqa: E731
+    else:
+        stream = open_stream()
+        stream.set_constraint(constraint)
+        set_again = lambda: stream.set_constraint(constraint)  # noqa: E731
+    matcher = Matcher(constraint)
+    n = 0
+    while constraint.recognizer_info.automaton_bytes < 700_000:
+        for token in model.tokenize(f"{n}," if n else "[0,", add_special=False):
+            matcher.accept(token)
+        n += 1
+    del matcher
+    set_again()
+    assert constraint.recognizer_info.automaton_bytes < 100_000
 
 
 def test_a_sampler_refuses_another_vocabulary(chain: Chain) -> None:

@@ -342,7 +342,7 @@ pub const Stream = struct {
         }
         s.sampler.reserve(gpa, compiled.listMax()) catch return s.diag.outOfMemory();
         const own = config.owned(gpa) catch return s.diag.outOfMemory();
-        s.clearConstraint();
+        s.clearConstraint(); // first: a recognizer drops what texts have left only where none goes on
         s.guide = .init(gpa, compiled, own);
         s.guide.?.state.setInterrupt(&s.sequence.interrupt.of);
         s.mode = mode;
