@@ -91,7 +91,7 @@ impl Constraint {
         })
     }
 
-    /// Texts of a grammar in Lark's notation, from its rule `start`: see native/GRAMMARS.md.
+    /// Texts of a grammar in Lark's notation, from its rule `start`: see docs/reference/grammars.md.
     pub fn lark(vocabulary: &Vocabulary, grammar: &str, budget: &Budget) -> Result<Constraint, Error> {
         let (source, len) = parts(grammar);
         compile(budget, |config, out, error| unsafe {
@@ -99,7 +99,7 @@ impl Constraint {
         })
     }
 
-    /// Texts of a grammar in GBNF, llama.cpp's notation, from its rule `root`: see native/GBNF.md.
+    /// Texts of a grammar in GBNF, llama.cpp's notation, from its rule `root`: see docs/reference/gbnf.md.
     pub fn gbnf(vocabulary: &Vocabulary, grammar: &str, budget: &Budget) -> Result<Constraint, Error> {
         let (source, len) = parts(grammar);
         let root = ptr::null();
@@ -108,7 +108,7 @@ impl Constraint {
         })
     }
 
-    /// Documents that are valid against a JSON Schema: see native/SCHEMAS.md.
+    /// Documents that are valid against a JSON Schema: see docs/reference/json-schema.md.
     pub fn json_schema(
         vocabulary: &Vocabulary,
         schema: &str,
@@ -136,7 +136,7 @@ impl Constraint {
         })
     }
 
-    /// Free text with parts in it, such as tool calls: see native/TAGS.md. `descriptor` is JSON or MessagePack.
+    /// Free text with parts in it, such as tool calls: see docs/reference/tags.md. `descriptor` is JSON or MessagePack.
     pub fn tags(vocabulary: &Vocabulary, descriptor: &[u8], budget: &Budget) -> Result<Constraint, Error> {
         let (source, len) = (descriptor.as_ptr(), descriptor.len());
         compile(budget, |config, out, error| unsafe {

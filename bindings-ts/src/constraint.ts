@@ -212,7 +212,7 @@ export class Constraint extends Owned {
   /**
    * Allows any text of a context-free grammar in GBNF, llama.cpp's notation: any grammar, ambiguous and left-recursive
    * ones too. An error in the grammar throws ELIZA_ERR_GRAMMAR with line and column. The constraint is of the kind
-   * GRAMMAR, or REGEX if the grammar is regular. native/GBNF.md describes the notation.
+   * GRAMMAR, or REGEX if the grammar is regular. docs/reference/gbnf.md describes the notation.
    */
   static gbnf(
     vocabulary: Vocabulary,
@@ -242,7 +242,7 @@ export class Constraint extends Owned {
    * Allows a JSON document that is valid against a JSON Schema: a plain object, a boolean, a text, or a Zod schema,
    * whose input it describes (`z.strictObject` leaves no other keys). `parse` reads the document. A schema that is
    * wrong, that nothing satisfies, or that cannot be enforced exactly throws ELIZA_ERR_GRAMMAR; the message begins with
-   * the JSON Pointer of the place, where there is one. native/SCHEMAS.md says what is done for each keyword.
+   * the JSON Pointer of the place, where there is one. docs/reference/json-schema.md says what each keyword does.
    */
   static jsonSchema(vocabulary: Vocabulary, schema: JsonSchema, options: JsonSchemaOptions = {}): Constraint {
     const { space, order, integerFraction, draft, documents, lenient, budget, ...unknown } = options;
@@ -265,7 +265,7 @@ export class Constraint extends Owned {
    * Allows free text in which each tag's `begin` opens a part, up to its `end`; then free text goes on. `descriptor`
    * says the tags; it may be a text too, or MessagePack as bytes. An object or text may also be a structural tag of
    * XGrammar's, of any format: one that is no free text with tags becomes a GRAMMAR. What is wrong throws
-   * ELIZA_ERR_GRAMMAR with the place. native/TAGS.md describes all of it.
+   * ELIZA_ERR_GRAMMAR with the place. docs/reference/tags.md describes all of it.
    */
   static tags(
     vocabulary: Vocabulary,

@@ -1,4 +1,4 @@
-/** Languages of parts, by the keys of native/TAGS.md. */
+/** Languages of parts, by the keys of docs/reference/tags.md. */
 
 import type { JsonDraft, JsonOrder, JsonSpace } from "./json-schema.js";
 

@@ -1,4 +1,4 @@
-/** Reads the arguments of calls that are parameters between tags like those of XML (native/TAGS.md). */
+/** Reads the arguments of calls that are parameters between tags like those of XML (docs/reference/tags.md). */
 
 /** How a template writes parameters. */
 export interface ParametersForm {
@@ -115,8 +115,8 @@ function typeOf(value: unknown): string {
 }
 
 /**
- * The types that values may have, by the rule of native/TAGS.md: what `type`, `enum`, `const`, `$ref` and combinations
- * of schemas say.
+ * The types that values may have, by the rule of docs/reference/tags.md: what `type`, `enum`, `const`, `$ref` and
+ * combinations of schemas say.
  */
 class ParameterTypes {
   readonly #root: unknown;

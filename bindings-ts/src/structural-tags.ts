@@ -15,7 +15,7 @@ export interface StructuralTag {
   triggers?: readonly string[] | undefined;
 }
 
-/** One of XGrammar's formats, which native/TAGS.md lists. */
+/** One of XGrammar's formats, which docs/reference/tags.md lists. */
 export interface StructuralTagFormat {
   readonly type: string;
   readonly [key: string]: unknown;

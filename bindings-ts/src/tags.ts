@@ -33,7 +33,7 @@ export interface Tag extends Languages {
   separator?: TagMarker | undefined;
 }
 
-/** What the library reads; native/TAGS.md describes it. */
+/** What the library reads; docs/reference/tags.md describes it. */
 export interface TagsDescriptor {
   tags: readonly Tag[];
   /** What begin texts begin with. Once free text has one, one of its begin texts must follow. */

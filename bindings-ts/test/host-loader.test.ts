@@ -285,8 +285,8 @@ describe("the host's payloads, whose descriptors have no triggers", () => {
   });
 });
 
-describe("the patch of hosts/elizaos.md", () => {
-  const page = readFileSync(join(import.meta.dirname, "../hosts/elizaos.md"), "utf8");
+describe("the patch of docs/integrations/elizaos.md", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/integrations/elizaos.md"), "utf8");
   const [declarations, binding, runner] = [
     ...page.slice(page.indexOf("## The patch")).matchAll(/^```\n(.*?)^```/gms),
   ].map(([, code]) => code!);

@@ -1,4 +1,7 @@
-/** The examples of README.md and hosts/elizaos.md, run as written. A comment `prints: X` is what a line must print. */
+/**
+ * The examples of README.md and docs/integrations/elizaos.md, run as written. A comment `prints: X` is what a line must
+ * print.
+ */
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +9,7 @@ import { join } from "node:path";
 import { libllama } from "./support";
 
 const root = join(import.meta.dirname, "../..");
-const pages = ["bindings-ts/README.md", "bindings-ts/hosts/elizaos.md"];
+const pages = ["bindings-ts/README.md", "docs/integrations/elizaos.md"];
 const texts = await Promise.all(pages.map((page) => Bun.file(join(root, page)).text()));
 const examples = [...texts.join("\n").matchAll(/^```ts\n(.*?)^```/gms)].map((match) => match[1]!);
 const folder = mkdtempSync(join(tmpdir(), "eliza-inference-"));

@@ -284,7 +284,7 @@ typedef struct eliza_constraint eliza_constraint;
  * either continues another leaf or is not part of the span, and ends it.
  *
  * Languages. In place of `leaves` a descriptor may have one of `json_schema` (with `schema_options`), `regex`, `lark`,
- * `gbnf`, `ebnf` and `choices`, as a tag has (native/TAGS.md): its span is any text of that, in any tokenisation. The
+ * `gbnf`, `ebnf` and `choices`, as a tag has (docs/reference/tags.md): its span is any text of that, in any tokenisation. The
  * vocabulary needs bytes (ELIZA_ERR_INVALID_ARG). A text that nothing can continue ends the span. Where it is complete
  * and can go on, it is as at a leaf that is a prefix of another; an end token that could also continue the text ends the
  * span. A text that was complete when its span ended is told as a leaf's name is, before the first token of the next
@@ -361,7 +361,7 @@ int eliza_inference_constraint_create_regex(const eliza_vocab *vocab, const char
                                             eliza_constraint **out_constraint, char **out_error);
 
 /*
- * Texts of a context-free grammar in Lark's notation, an ambiguous one too. native/GRAMMARS.md describes
+ * Texts of a context-free grammar in Lark's notation, an ambiguous one too. docs/reference/grammars.md describes
  * the notation, which words are read where (by place, the longest match with reserved words, or in any way), and
  * what is not served. An error message begins with "line:column: ".
  */
@@ -397,7 +397,7 @@ int eliza_inference_constraint_create_lark_with(const eliza_vocab *vocab, const 
 
 /*
  * Texts of a context-free grammar in GBNF, the notation of llama.cpp 0.5.0: any grammar, ambiguous or left-recursive
- * ones too. Its characters are the terminals: there is no lexer. native/GBNF.md describes the notation and how it
+ * ones too. Its characters are the terminals: there is no lexer. docs/reference/gbnf.md describes the notation and how it
  * differs from llama.cpp's. `root` names the rule that a text is of; NULL: "root". An error message begins with
  * "line:column: ". The constraint's kind is that of what the grammar became: ELIZA_CONSTRAINT_GRAMMAR, or
  * ELIZA_CONSTRAINT_REGEX if it is regular and names no tokens.
@@ -458,7 +458,7 @@ typedef struct eliza_json_schema_options_t {
 
 /*
  * A JSON document that is valid against a JSON Schema (UTF-8; draft 2020-12, or the one that `$schema` names).
- * A token is legal if and only if some completion of the text is valid. native/SCHEMAS.md says for each keyword what
+ * A token is legal if and only if some completion of the text is valid. docs/reference/json-schema.md says for each keyword what
  * is done. No key comes twice. `options` NULL: all defaults. A schema that is wrong, or that nothing satisfies: ELIZA_ERR_GRAMMAR with
  * the JSON Pointer of the place.
  */
@@ -479,7 +479,7 @@ int eliza_inference_constraint_create_json_schema(const eliza_vocab *vocab, cons
  * then free text goes on. `descriptor` is JSON or MessagePack, such as {"tags": [{"begin": "<call>", "json_schema":
  * {"type": "object"}, "end": "</call>"}]}; of XGrammar's structural tags, triggered tags are read too. The texts may be
  * tokens.
- * native/TAGS.md describes it, and which text is read how. What is wrong is ELIZA_ERR_GRAMMAR, with the place.
+ * docs/reference/tags.md describes it, and which text is read how. What is wrong is ELIZA_ERR_GRAMMAR, with the place.
  */
 int eliza_inference_constraint_create_tags(const eliza_vocab *vocab, const uint8_t *descriptor, size_t descriptor_len,
                                            const eliza_compile_config_t *config, eliza_constraint **out_constraint,
@@ -857,7 +857,7 @@ typedef struct eliza_llm_stream_config_t {
     int32_t draft_min;            /* shorter drafts are not tried; 0 or less: no drafts */
     int32_t draft_max;            /* tokens of a draft, at most ELIZA_DRAFT_TOKENS_MAX; 0 or less: no drafts */
     const char *mtp_drafter_path; /* GGUF file of a drafting model; NULL, "" or the model's own: prompt lookup */
-    const char *gbnf_grammar;     /* GBNF with a rule `root` (native/GBNF.md); NULL or "": none. llama.cpp's own sampler
+    const char *gbnf_grammar;     /* GBNF with a rule `root` (docs/reference/gbnf.md); NULL or "": none. llama.cpp's own sampler
                                    * follows it if the environment variable ELIZA_INFERENCE_GRAMMAR is llama */
     int32_t disable_thinking;     /* 1: <think> is never sampled */
     int32_t n_gpu_layers;         /* layers on the GPU; 0: none, all on the CPU; -1: as the model was loaded */

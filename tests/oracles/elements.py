@@ -1,5 +1,5 @@
 """Parameters as elements within each other (`cohere_xml`, `minimax_m3_xml`), read from the front, by the rules of
-native/TAGS.md.
+docs/reference/tags.md.
 
     is_legal(text, style, schema)      whether a reader that goes by the types alone gets a value that the schema allows
 

@@ -1,4 +1,4 @@
-"""Parameters between tags like those of XML, read from the front, by the rules of native/TAGS.md.
+"""Parameters between tags like those of XML, read from the front, by the rules of docs/reference/tags.md.
 
     read(text, style, {"a": {"string"}, ...})     [("a", "..."), ...], or None if it is no list of parameters
 

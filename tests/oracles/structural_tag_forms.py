@@ -21,7 +21,7 @@ class Forms:
         self.texts: list[str] = [*WORDS]
 
     def whole(self) -> dict[str, Any]:
-        """One that is not read by the rules of tags (native/TAGS.md)."""
+        """One that is not read by the rules of tags (docs/reference/tags.md)."""
         form = self.one(self.random.choice([0, 1, 1, 2, 2, 3]))
         return {"type": "sequence", "elements": [form]} if form["type"] == "triggered_tags" else form
 

@@ -1,9 +1,9 @@
 """GBNF against llama.cpp itself: at every position of legal walks by chance the masks of `llama_sampler_init_grammar`
 and of this library are equal, on the vocabulary of the model that ships. Seeds are fixed.
 
-llama.cpp differs in three ways, which are left out here and in native/GBNF.md: it allows bytes that no UTF-8 has where
-any character may stand; a negated class that names a character beyond ASCII refuses tokens that end within another one
-with the same first byte; and it follows rules that can never end.
+llama.cpp differs in three ways, which are left out here and in docs/reference/gbnf.md: it allows bytes that no UTF-8
+has where any character may stand; a negated class that names a character beyond ASCII refuses tokens that end within
+another one with the same first byte; and it follows rules that can never end.
 """
 
 from __future__ import annotations

@@ -536,7 +536,7 @@ def renamed_ids(contents: Json) -> Json:
     return contents | {key: renamed(contents[key]) for key in ("$id", "id") if key in contents}
 
 
-SCHEMAS_MD = (Path(__file__).resolve().parents[2] / "native" / "SCHEMAS.md").read_text("utf-8")
+SCHEMAS_MD = (Path(__file__).resolve().parents[2] / "docs/reference/json-schema.md").read_text("utf-8")
 EXAMPLES = re.findall(r"^```json\n(.*?)^```\n\n```text\n(.*?)^```", SCHEMAS_MD, re.MULTILINE | re.DOTALL)
 
 

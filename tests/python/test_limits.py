@@ -1,4 +1,4 @@
-"""Each limit of the header, SCHEMAS.md, GRAMMARS.md and GBNF.md: what is at it is served, and one more is an error."""
+"""Each limit of the header and of docs/reference: what is at it is served, and one more is an error."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ HEADER = constants_of_the_header()
 
 def test_every_limit_has_a_test() -> None:
     assert set(CONSTANTS) == set(HEADER)
-    for name, rows in (("SCHEMAS.md", SCHEMAS), ("GRAMMARS.md", GRAMMARS), ("GBNF.md", GBNF)):
+    for name, rows in (("json-schema.md", SCHEMAS), ("grammars.md", GRAMMARS), ("gbnf.md", GBNF)):
         assert sorted(rows) == sorted(rows_of(name))
     for where in [*CONSTANTS.values(), *SCHEMAS.values(), *GRAMMARS.values(), *GBNF.values()]:
         if isinstance(where, str):
@@ -293,7 +293,7 @@ def test_a_draft_has_so_many_tokens(model: Model) -> None:
 
 def rows_of(name: str) -> list[str]:
     """The first cells of the table of limits."""
-    text = (NATIVE / name).read_text("utf-8")
+    text = (NATIVE.parent / "docs" / "reference" / name).read_text("utf-8")
     section = re.split(r"^## .*[Ll]imits$", text, flags=re.MULTILINE)[1]
     table = section.split("\n|---")[1].split("\n\n")[0]
     return [line.split("|")[1].strip() for line in table.split("\n")[1:]]

@@ -1,5 +1,5 @@
-"""The sample and the quick starts of the README, run as written, and the grammars of native/GRAMMARS.md. A comment
-`prints: X` is what a line must print."""
+"""The sample and the quick starts of the README, run as written, and the grammars of docs/reference/grammars.md. A
+comment `prints: X` is what a line must print."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from examples import EXAMPLES, ROOT, expected_output, run
 
 README = (ROOT / "README.md").read_text("utf-8")
-GRAMMARS = (ROOT / "native" / "GRAMMARS.md").read_text("utf-8")
+GRAMMARS = (ROOT / "docs" / "reference" / "grammars.md").read_text("utf-8")
 
 
 def block(language: str) -> str:

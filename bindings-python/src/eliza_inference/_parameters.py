@@ -1,4 +1,4 @@
-"""Reads the arguments of calls that are parameters between tags like those of XML (native/TAGS.md)."""
+"""Reads the arguments of calls that are parameters between tags like those of XML (docs/reference/tags.md)."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _type_of(value: Any) -> str:
 
 
 class _Types:
-    """The types that values may have, by the rule of native/TAGS.md: what `type`, `enum`, `const`, `$ref` and
+    """The types that values may have, by the rule of docs/reference/tags.md: what `type`, `enum`, `const`, `$ref` and
     combinations of schemas say."""
 
     def __init__(self, schema: Any, documents: Mapping[str, str], draft: str) -> None:

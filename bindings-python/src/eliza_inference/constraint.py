@@ -225,7 +225,7 @@ class Constraint(Shared, Described):
         left-recursive. `root` names the rule that a text is of. `ebnf` reads XGrammar's EBNF instead.
 
         Raises `GrammarError` with line and column. The constraint is a `GRAMMAR`, or a `REGEX` if the grammar is
-        regular. native/GBNF.md describes the notation.
+        regular. docs/reference/gbnf.md describes the notation.
         """
         encoded, name = utf8("grammar", grammar), utf8("root", root)
         flags = _GBNF_EBNF if ebnf else 0
@@ -261,7 +261,7 @@ class Constraint(Shared, Described):
         called with a URI and returns a schema or None; what it raises comes through. The drafts' own
         meta-schemas are there. A schema that is wrong, or that nothing satisfies, is a `GrammarError` with the
         place; so is what cannot be enforced exactly, but with `lenient` that is ignored, and noted in `notes`.
-        native/SCHEMAS.md says what is done for each keyword.
+        docs/reference/json-schema.md says what is done for each keyword.
         """
         text, read = schema_text("schema", schema)
         encoded = utf8("schema", text)
@@ -304,7 +304,7 @@ class Constraint(Shared, Described):
         Instead of a list, `tags` may be a whole descriptor: a dict or JSON, or MessagePack as bytes; the other
         arguments are in it then. A dict or JSON may also be a structural tag of XGrammar's, of any format: one that
         is no free text with tags becomes a `GRAMMAR`. What is wrong is a `GrammarError` with the place.
-        native/TAGS.md describes all of it.
+        docs/reference/tags.md describes all of it.
         """
         structural = as_structural_tag(tags)
         if structural is not None:

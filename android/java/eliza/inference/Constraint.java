@@ -59,7 +59,7 @@ public final class Constraint implements AutoCloseable {
         return compile(vocabulary, REGEX, Native.utf8(Objects.requireNonNull(pattern)), null, options);
     }
 
-    /** Allows a text of a grammar in Lark's notation; native/GRAMMARS.md describes it. */
+    /** Allows a text of a grammar in Lark's notation; docs/reference/grammars.md describes it. */
     public static Constraint lark(Vocabulary vocabulary, String grammar) {
         return lark(vocabulary, grammar, new LarkOptions());
     }
@@ -70,7 +70,7 @@ public final class Constraint implements AutoCloseable {
         return compile(vocabulary, LARK, text, Native.utf8(options.start), options);
     }
 
-    /** Allows a text of a grammar in GBNF, llama.cpp's notation, with a rule "root"; native/GBNF.md describes it. */
+    /** Allows a text of a grammar in GBNF, llama.cpp's notation, with a rule "root"; docs/reference/gbnf.md describes it. */
     public static Constraint gbnf(Vocabulary vocabulary, String grammar) {
         return gbnf(vocabulary, grammar, null, new CompileOptions());
     }
@@ -90,12 +90,15 @@ public final class Constraint implements AutoCloseable {
         return jsonSchema(vocabulary, schema, new JsonSchemaOptions());
     }
 
-    /** As above; native/SCHEMAS.md says for each keyword what is done. Messages begin with the JSON Pointer of the place. */
+    /** As above; docs/reference/json-schema.md says for each keyword what is done. Messages begin with the JSON Pointer of the place. */
     public static Constraint jsonSchema(Vocabulary vocabulary, String schema, JsonSchemaOptions options) {
         return compile(vocabulary, JSON_SCHEMA, Native.utf8(Objects.requireNonNull(schema)), null, options);
     }
 
-    /** Allows free text with parts in it, such as tool calls; native/TAGS.md describes the descriptor: JSON in UTF-8, or MessagePack. */
+    /**
+     * Allows free text with parts in it, such as tool calls; docs/reference/tags.md describes the descriptor: JSON in UTF-8,
+     * or MessagePack.
+     */
     public static Constraint tags(Vocabulary vocabulary, byte[] descriptor) {
         return tags(vocabulary, descriptor, new CompileOptions());
     }

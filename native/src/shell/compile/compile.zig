@@ -55,12 +55,12 @@ pub const Source = union(enum) {
     choices: struct { text: []const u8, offsets: []const u64 },
     /// `search`: anywhere in the text, but where the pattern has anchors.
     regex: struct { pattern: []const u8, ignore_case: bool = false, search: bool = false },
-    /// A grammar in Lark's notation (native/GRAMMARS.md).
+    /// A grammar in Lark's notation (docs/reference/grammars.md).
     lark: struct { text: []const u8, options: lark.Options = .{} },
-    /// A grammar in GBNF, or XGrammar's EBNF (native/GBNF.md).
+    /// A grammar in GBNF, or XGrammar's EBNF (docs/reference/gbnf.md).
     gbnf: struct { text: []const u8, options: gbnf.Options },
     json_schema: struct { text: []const u8, options: SchemaOptions },
-    /// Free text with parts in it: a descriptor in JSON or MessagePack (native/TAGS.md).
+    /// Free text with parts in it: a descriptor in JSON or MessagePack (docs/reference/tags.md).
     tags: []const u8,
     /// A part of that: a payload in JSON or MessagePack.
     token_tree: []const u8,

@@ -1,5 +1,5 @@
 //! The front end for grammars in llama.cpp's notation GBNF, and in XGrammar's EBNF, which grew out of it:
-//! from a text to rules (native/GBNF.md).
+//! from a text to rules (docs/reference/gbnf.md).
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;

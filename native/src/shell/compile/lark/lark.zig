@@ -1,4 +1,4 @@
-//! The front end for grammars in Lark's notation (native/GRAMMARS.md): from a text to terminals and productions.
+//! The front end for grammars in Lark's notation (docs/reference/grammars.md): from a text to terminals and productions.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;

@@ -1,4 +1,4 @@
-//! How models write the parameters of a call between tags like those of XML, under XGrammar's names: native/TAGS.md.
+//! How models write the parameters of a call between tags like those of XML, under XGrammar's names: docs/reference/tags.md.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;

@@ -1,5 +1,5 @@
 //! What a descriptor of tags says, in JSON or MessagePack: its own keys, and those of XGrammar's structural tags as far
-//! as they mean the same (native/TAGS.md). A descriptor of a payload gives a language by the same keys.
+//! as they mean the same (docs/reference/tags.md). A descriptor of a payload gives a language by the same keys.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
