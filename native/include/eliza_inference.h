@@ -161,7 +161,7 @@ typedef struct eliza_vocab eliza_vocab;
 typedef struct eliza_vocab_config_t {
     uint32_t struct_size;
     int32_t n_tokens;        /* vocabulary size: token ids are 0 .. n_tokens-1; at least 1 */
-    const char *model_id;    /* compared with a payload's modelId; length 0: unknown */
+    const char *model_id;    /* UTF-8, compared with a payload's modelId; length 0: unknown */
     size_t model_id_len;     /* bytes */
     const uint8_t *bytes;    /* bytes of all tokens, one after another; NULL: unknown */
     const uint64_t *offsets; /* n_tokens+1 ascending offsets into `bytes`; NULL with `bytes` NULL */
@@ -799,7 +799,7 @@ EliInferenceContext *eliza_inference_create(const char *bundle_dir, char **out_e
 /* Closes the context. Its open streams keep the model until they are closed. */
 void eliza_inference_destroy(EliInferenceContext *ctx);
 
-/* Names the model; payloads with another modelId are then refused. Length 0: unknown. */
+/* Names the model, in UTF-8; payloads with another modelId are then refused. Length 0: unknown. */
 int eliza_inference_set_model_id(EliInferenceContext *ctx, const char *model_id, size_t model_id_len);
 
 /* A vocabulary (section 4) with the model's token bytes, flags and id. */

@@ -122,6 +122,8 @@ static void test_vocab_config(void) {
     REFUSES_CONFIG(config.n_tokens = -1);
     REFUSES_CONFIG(config.n_tokens = INT32_MIN);
     REFUSES_CONFIG(config.model_id_len = 1);
+    REFUSES_CONFIG((config.model_id = "a\xff", config.model_id_len = 2));
+    REFUSES_CONFIG((config.model_id = "a", config.model_id_len = 2));
     REFUSES_CONFIG(config.bytes = bytes);
     REFUSES_CONFIG(config.offsets = offsets);
     REFUSES_CONFIG(config.bytes = bytes, config.offsets = descending);
@@ -870,6 +872,7 @@ static void test_tokens(EliInferenceContext *ctx) {
     eliza_inference_vocab_free(vocab);
     CHECK_EQUAL(eliza_inference_set_model_id(ctx, NULL, 3), ELIZA_ERR_INVALID_ARG);
     CHECK_EQUAL(eliza_inference_set_model_id(ctx, NULL, 0), ELIZA_OK);
+    CHECK_EQUAL(eliza_inference_set_model_id(ctx, "\xff", 1), ELIZA_ERR_INVALID_ARG);
 }
 
 static eliza_llm_stream_config_t small_config(void) {

@@ -50,6 +50,33 @@ def test_a_vocabulary_whose_trie_is_another_ones_is_refused_unless_it_is_trusted
     assert Vocabulary.open(file, trusted=True).token_bytes(3) == b"d"
 
 
+def with_section(content: bytes, old: bytes, new: bytes) -> bytes:
+    """The file with the bytes of one array replaced by as many others."""
+    assert content.count(old) == 1 and len(old) == len(new)
+    return sealed(content.replace(old, new))
+
+
+@pytest.mark.parametrize("changed", [b"\xff", b"\0", b"\xc3", b"\xed"])
+@pytest.mark.parametrize("how", [{}, {"trusted": True}, {"copy": True}])
+def test_a_text_of_a_file_that_cannot_be_read_is_refused_when_it_is_opened(
+    tmp_path: Path, changed: bytes, how: dict[str, Any]
+) -> None:
+    file = tmp_path / "saved"
+    vocabulary = Vocabulary(2, [b"a", b"b"], model_id="the model")
+    constraint = Constraint.lark(vocabulary, 'start: "a"\nunused: "b"\n')
+    warnings = "\n".join(constraint.notes).encode()
+    constraint.save(file)
+    content = file.read_bytes()
+    for at in (0, warnings.index(b"unused"), len(warnings) - 1):
+        file.write_bytes(with_section(content, warnings, warnings[:at] + changed + warnings[at + 1 :]))
+        with pytest.raises(FileInvalidError, match=f"the warnings: byte {at} is zero or not UTF-8"):
+            Constraint.open(vocabulary, file, **how)
+    vocabulary.save(file)
+    file.write_bytes(with_section(file.read_bytes(), b"the model", b"the " + changed + b"odel"))
+    with pytest.raises(FileInvalidError, match="the model's id: byte 4 is zero or not UTF-8"):
+        Vocabulary.open(file, **how)
+
+
 def test_a_copy_outlives_its_file(tmp_path: Path) -> None:
     file = tmp_path / "vocabulary"
     small_vocabulary().save(file)

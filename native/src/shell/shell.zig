@@ -43,6 +43,7 @@ test {
     _ = @import("compile/masks_test.zig");
     _ = @import("compile/budgets_test.zig");
     _ = @import("compile/source_text.zig");
+    _ = @import("compile/utf8_text.zig");
     _ = @import("compile/gbnf/gbnf.zig");
     _ = @import("compile/lark/lark.zig");
     _ = @import("compile/lark/guidance.zig");

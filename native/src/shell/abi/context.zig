@@ -11,6 +11,7 @@ const native_log = @import("../llama/native_log.zig");
 const Vocabulary = @import("engine").vocabulary.Vocabulary;
 const limits = @import("engine").limits;
 const Table = @import("handles.zig").Table;
+const firstUnreadable = @import("../compile/utf8_text.zig").firstUnreadable;
 
 const invalid_arg = boundary.Status.invalid_arg.code();
 
@@ -55,6 +56,7 @@ export fn eliza_inference_set_model_id(ctx: ?*Handle, model_id: ?[*]const u8, mo
     const context = find(ctx, &diag) catch return diag.status.code();
     const text = boundary.slice(u8, model_id, model_id_len) orelse return invalid_arg;
     if (text.len > limits.name_bytes_max) return boundary.Status.limit.code();
+    if (firstUnreadable(text) != null) return invalid_arg;
     context.setModelId(text) catch return boundary.Status.oom.code();
     return 0;
 }

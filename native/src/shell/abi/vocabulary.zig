@@ -7,6 +7,7 @@ const limits = @import("engine").limits;
 const tokenizing = @import("engine").tokenize;
 const prefill_bytes_max = @import("engine").span.prefill_bytes_max;
 const Vocabulary = vocabulary.Vocabulary;
+const firstUnreadable = @import("../compile/utf8_text.zig").firstUnreadable;
 
 /// eliza_vocab_config_t.
 pub const Config = extern struct {
@@ -47,6 +48,9 @@ fn create(config: *const Config, diag: *boundary.Diagnostic) boundary.Error!*Voc
     }
     const model_id = boundary.slice(u8, c.model_id, c.model_id_len) orelse
         return diag.fail(.invalid_arg, "config.model_id is NULL", .{});
+    if (firstUnreadable(model_id)) |at| {
+        return diag.fail(.invalid_arg, "config.model_id: byte {d} is zero or not UTF-8", .{at});
+    }
     const offsets: []const u64 = if (c.offsets) |offsets| offsets[0 .. n + 1] else &.{};
     if (offsets.len > 0) for (offsets[0..n], offsets[1..], 0..) |start, end, i| {
         if (start > end) return diag.fail(.invalid_arg, "config.offsets[{d}]: {d} is below the one before it", .{ i + 1, end });

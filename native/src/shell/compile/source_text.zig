@@ -5,6 +5,7 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const Place = @import("bnf.zig").Place;
 const Import = @import("bnf.zig").Import;
+const firstInvalid = @import("utf8_text.zig").firstInvalid;
 
 /// ELIZA_GRAMMAR_BYTES_MAX of the header.
 pub const bytes_max = 16 << 20;
@@ -16,14 +17,7 @@ pub fn check(text: []const u8, within: ?*const Import, diag: *Diagnostic) diagno
     if (text.len > bytes_max) return diag.fail(.limit, "{f}: the grammar is longer than {d} bytes", .{ start, bytes_max });
     if (std.mem.startsWith(u8, text, "\u{feff}")) return failAt(start, "", "a byte order mark", diag);
     if (std.mem.findScalar(u8, text, 0)) |at| return failAt(start, text[0..at], "a zero byte", diag);
-    if (std.unicode.utf8ValidateSlice(text)) return;
-    var at: usize = 0;
-    while (true) {
-        const length = std.unicode.utf8ByteSequenceLength(text[at]) catch break;
-        if (at + length > text.len or !std.unicode.utf8ValidateSlice(text[at..][0..length])) break;
-        at += length;
-    }
-    return failAt(start, text[0..at], "invalid UTF-8", diag);
+    if (firstInvalid(text)) |at| return failAt(start, text[0..at], "invalid UTF-8", diag);
 }
 
 /// The place behind `text`, which begins at `start`.

@@ -6,6 +6,7 @@ const Allocator = std.mem.Allocator;
 const Arena = @import("engine").arena.Arena;
 const diagnostic = @import("engine").diagnostic;
 const identity = @import("engine").identity;
+const limits = @import("engine").limits;
 const Diagnostic = diagnostic.Diagnostic;
 const vocabulary_module = @import("engine").vocabulary;
 const Vocabulary = vocabulary_module.Vocabulary;
@@ -45,6 +46,8 @@ pub fn openVocabulary(gpa: Allocator, path: []const u8, how: How, diag: *Diagnos
     var reader = try saved_file.Reader.open(gpa, path, .vocabulary, how, diag);
     errdefer reader.mapping.close();
     const content = reader.get(VocabularyContent) catch return saved_file.unsound(path, diag);
+    if (content.model_id.len > limits.name_bytes_max) return saved_file.unsound(path, diag);
+    try saved_file.checkText(content.model_id, "the model's id", path, diag);
     const trie = gpa.create(ByteTrie) catch return diag.outOfMemory();
     errdefer gpa.destroy(trie);
     trie.* = content.trie;
@@ -94,7 +97,7 @@ pub fn openRecognizer(
     if (reader.fingerprint != vocabulary.fingerprint()) {
         return diag.fail(.file_invalid, "{f} is for another vocabulary", .{diagnostic.quoted(path)});
     }
-    return readRecognizer(gpa, vocabulary, trie, &reader, how, settings, diag) catch |e| switch (e) {
+    return readRecognizer(gpa, vocabulary, trie, path, &reader, how, settings, diag) catch |e| switch (e) {
         error.OutOfMemory => diag.outOfMemory(),
         error.Damaged => saved_file.unsound(path, diag),
         error.Failed => error.Failed,
@@ -105,6 +108,7 @@ fn readRecognizer(
     gpa: Allocator,
     vocabulary: *const Vocabulary,
     trie: *const ByteTrie,
+    path: []const u8,
     reader: *saved_file.Reader,
     how: How,
     settings: compiler.Settings,
@@ -112,6 +116,7 @@ fn readRecognizer(
 ) (diagnostic.Error || error{ OutOfMemory, Damaged })!*Recognizer {
     const which = std.enums.fromInt(std.meta.Tag(Language), try reader.get(u32)) orelse return error.Damaged;
     const notes = try reader.get([]const u8);
+    try saved_file.checkText(notes, "the warnings", path, diag);
     if (which == .json_schema or which == .tags) {
         const recognizer = try compileSaved(gpa, vocabulary, which, reader, settings, diag);
         reader.mapping.close();

@@ -12,6 +12,7 @@ const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
 const file = @import("engine").file;
 const Mapping = @import("engine").mapping.Mapping;
+const firstUnreadable = @import("../compile/utf8_text.zig").firstUnreadable;
 
 /// What a file holds.
 pub const Kind = enum(u32) { vocabulary = 1, constraint = 2 };
@@ -216,6 +217,12 @@ fn checkPath(path: []const u8, diag: *Diagnostic) diagnostic.Error!void {
 /// Fails with ELIZA_ERR_FILE_INVALID, for a file whose checksum is right.
 pub fn unsound(path: []const u8, diag: *Diagnostic) diagnostic.Error {
     return diag.fail(.file_invalid, "{f} is damaged: what it says does not fit together", .{quoted(path)});
+}
+
+/// Fails with ELIZA_ERR_FILE_INVALID unless every binding can read a text of the file, and C all of it.
+pub fn checkText(text: []const u8, what: []const u8, path: []const u8, diag: *Diagnostic) diagnostic.Error!void {
+    const at = firstUnreadable(text) orelse return;
+    return diag.fail(.file_invalid, "{f} is damaged: {s}: byte {d} is zero or not UTF-8", .{ quoted(path), what, at });
 }
 
 /// Fails with ELIZA_ERR_FILE_INVALID.

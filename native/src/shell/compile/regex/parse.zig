@@ -17,6 +17,7 @@ const look_around = @import("look_around.zig");
 const Pattern = @import("pattern.zig").Pattern;
 const Range = ast.Range;
 const unicode = @import("unicode.zig");
+const firstInvalid = @import("../utf8_text.zig").firstInvalid;
 const CharacterSet = @import("character_set.zig").CharacterSet;
 
 const Error = Allocator.Error || diagnostic.Error;
@@ -62,7 +63,7 @@ pub fn parse(
         .budget = budget,
         .diag = diag,
     };
-    if (!std.unicode.utf8ValidateSlice(pattern)) return parser.failUtf8();
+    if (firstInvalid(pattern)) |at| return parser.fail(at, "the pattern is not valid UTF-8");
     try parser.frames.append(arena, .{ .open = 0, .flags = flags, .first_item = 0, .first_branch = 0, .may_start = true });
     while (try parser.more()) try parser.step();
     if (parser.frames.items.len > 1) return parser.fail(parser.frame().open, "this group is not closed");
@@ -781,16 +782,6 @@ const Parser = struct {
         }
         var copy = p.diag.*;
         return p.diag.fail(copy.status, "at byte {d}: {s}", .{ offset, copy.message() });
-    }
-
-    fn failUtf8(p: *Parser) Error {
-        var valid: usize = 0;
-        while (valid < p.text.len) {
-            const length = std.unicode.utf8ByteSequenceLength(p.text[valid]) catch break;
-            if (valid + length > p.text.len or !std.unicode.utf8ValidateSlice(p.text[valid..][0..length])) break;
-            valid += length;
-        }
-        return p.fail(valid, "the pattern is not valid UTF-8");
     }
 };
 

@@ -10,6 +10,7 @@ const diagnostic = @import("engine").diagnostic;
 const Diagnostic = diagnostic.Diagnostic;
 const quoted = diagnostic.quoted;
 const Budget = @import("engine").budget.Budget;
+const firstInvalid = @import("../utf8_text.zig").firstInvalid;
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
@@ -69,17 +70,6 @@ pub fn read(gpa: Allocator, arena: Allocator, text: []const u8, n_objects: *u32,
 pub fn isUnescaped(text: []const u8, string: []const u8) bool {
     const at = @intFromPtr(string.ptr);
     return at > @intFromPtr(text.ptr) and at < @intFromPtr(text.ptr) + text.len;
-}
-
-fn firstInvalid(text: []const u8) ?usize {
-    if (std.unicode.utf8ValidateSlice(text)) return null;
-    var at: usize = 0;
-    while (at < text.len) {
-        const len = std.unicode.utf8ByteSequenceLength(text[at]) catch return at;
-        if (at + len > text.len or !std.unicode.utf8ValidateSlice(text[at..][0..len])) return at;
-        at += len;
-    }
-    unreachable;
 }
 
 /// Objects with more members than this are searched for double keys by hash.
