@@ -72,7 +72,7 @@ class TokenTrieOracle:
         assert error.status == expected["status"]
 
     def info(self) -> dict[str, Any]:
-        return self.constraint.info() | {"kind": "token_trie", "notes": []}
+        return self.constraint.info() | {"kind": "token_trie", "warnings": []}
 
     def look(self) -> dict[str, Any]:
         look = self.matcher.look()
@@ -138,7 +138,7 @@ class TokenTrieOracle:
 def part_of(data: dict[str, Any], key: str, value: Any) -> Any:
     """The oracle of a descriptor's language."""
     if data.keys() & {"error", "info"}:
-        raise NotKnown("what is wrong with a language, or noted")
+        raise NotKnown("what is wrong with a language, or a warning")
     if isinstance(value, token_trie.Pairs):
         raise NotKnown("a schema")
     return recognizer_of({{"lark": "grammar"}.get(key, key): value})
@@ -155,7 +155,7 @@ class RecognizerOracle:
     def __init__(self, run: Run) -> None:
         data = run.data
         if not data.keys() & {"expect", "steps"} or longest_text(data) > STEPS_MAX:
-            raise NotKnown("what fails, is only about notes, or takes long")
+            raise NotKnown("what fails, is only about warnings, or takes long")
         if "mask_ms_max" in data.get("budget", {}):
             raise NotKnown("how long a search takes")
         vocabulary = tokens_of(data["vocabulary"])

@@ -99,7 +99,7 @@ class Library:
 
     def info(self) -> dict[str, Any]:
         kind = self.constraint.kind
-        info = {"kind": ConstraintKind(kind).name.lower(), "notes": list(self.constraint.notes)}
+        info = {"kind": ConstraintKind(kind).name.lower(), "warnings": list(self.constraint.warnings)}
         sizes = INFO_KEYS if kind == ConstraintKind.TOKEN_TRIE else []
         return info | {key: getattr(self.constraint.info, key) for key in sizes}
 

@@ -51,7 +51,7 @@ const native_methods = [_]jni.NativeMethod{
     .{ .name = "matcherForced", .signature = "(J)[I", .function = &matcherForced },
     .{ .name = "matcherForcedBytes", .signature = "(J)[B", .function = &matcherForcedBytes },
     .{ .name = "matcherLeaf", .signature = "(J)[B", .function = &matcherLeaf },
-    .{ .name = "constraintNotes", .signature = "(J)[B", .function = &constraintNotes },
+    .{ .name = "constraintWarnings", .signature = "(J)[B", .function = &constraintWarnings },
     .{ .name = "constraintFree", .signature = "(J)V", .function = &constraintFree },
     .{ .name = "setConstraint", .signature = "(JJI)V", .function = &setConstraint },
     .{ .name = "clearConstraint", .signature = "(J)V", .function = &clearConstraint },
@@ -425,8 +425,8 @@ fn constraintSave(env: *Env, _: jni.Class, constraint: i64, path: jni.Array) cal
     saveAs(env, path, eliza.eliza_inference_constraint_save, fromLong(eliza.eliza_constraint, constraint));
 }
 
-fn constraintNotes(env: *Env, _: jni.Class, constraint: i64) callconv(.c) jni.Array {
-    return env.newBytes(std.mem.span(eliza.eliza_inference_constraint_notes(fromLong(eliza.eliza_constraint, constraint))));
+fn constraintWarnings(env: *Env, _: jni.Class, constraint: i64) callconv(.c) jni.Array {
+    return env.newBytes(std.mem.span(eliza.eliza_inference_constraint_warnings(fromLong(eliza.eliza_constraint, constraint))));
 }
 
 fn constraintFree(_: *Env, _: jni.Class, constraint: i64) callconv(.c) void {

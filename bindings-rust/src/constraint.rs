@@ -60,7 +60,7 @@ pub enum JsonOrder {
 pub struct JsonOptions {
     pub space: JsonSpace,
     pub order: JsonOrder,
-    /// What cannot be enforced exactly is a note, in place of an error.
+    /// What cannot be enforced exactly is a warning, in place of an error.
     pub lenient: bool,
 }
 
@@ -175,8 +175,8 @@ impl Constraint {
     }
 
     /// What is legal but seldom meant, a line each.
-    pub fn notes(&self) -> &str {
-        unsafe { text(sys::eliza_inference_constraint_notes(self.handle)) }
+    pub fn warnings(&self) -> &str {
+        unsafe { text(sys::eliza_inference_constraint_warnings(self.handle)) }
     }
 }
 

@@ -7,7 +7,7 @@ pub const ELIZA_LOG_ERROR: i32 = 0;
 pub const ELIZA_LOG_WARN: i32 = 1;
 pub const ELIZA_LOG_INFO: i32 = 2;
 pub const ELIZA_OK: i32 = 0;
-pub const ELIZA_ERR_NOT_IMPLEMENTED: i32 = -1;
+pub const ELIZA_ERR_UNSUPPORTED: i32 = -1;
 pub const ELIZA_ERR_INVALID_ARG: i32 = -2;
 pub const ELIZA_ERR_BUNDLE_INVALID: i32 = -3;
 pub const ELIZA_ERR_FFI_FAULT: i32 = -4;
@@ -502,7 +502,7 @@ extern "C" {
     pub fn eliza_inference_constraint_create_lark(vocab: *const eliza_vocab, grammar: *const c_char, grammar_len: usize, config: *const eliza_compile_config_t, out_constraint: *mut *mut eliza_constraint, out_error: *mut *mut c_char) -> c_int;
     pub fn eliza_inference_constraint_create_lark_with(vocab: *const eliza_vocab, grammar: *const c_char, grammar_len: usize, options: *const eliza_lark_options_t, config: *const eliza_compile_config_t, out_constraint: *mut *mut eliza_constraint, out_error: *mut *mut c_char) -> c_int;
     pub fn eliza_inference_constraint_create_gbnf(vocab: *const eliza_vocab, grammar: *const c_char, grammar_len: usize, root: *const c_char, root_len: usize, flags: u32, config: *const eliza_compile_config_t, out_constraint: *mut *mut eliza_constraint, out_error: *mut *mut c_char) -> c_int;
-    pub fn eliza_inference_constraint_notes(constraint: *const eliza_constraint) -> *const c_char;
+    pub fn eliza_inference_constraint_warnings(constraint: *const eliza_constraint) -> *const c_char;
     pub fn eliza_inference_constraint_prepare(constraint: *const eliza_constraint, config: *const eliza_compile_config_t, out_error: *mut *mut c_char) -> c_int;
     pub fn eliza_inference_constraint_create_json_schema(vocab: *const eliza_vocab, schema: *const c_char, schema_len: usize, options: *const eliza_json_schema_options_t, config: *const eliza_compile_config_t, out_constraint: *mut *mut eliza_constraint, out_error: *mut *mut c_char) -> c_int;
     pub fn eliza_inference_constraint_create_tags(vocab: *const eliza_vocab, descriptor: *const u8, descriptor_len: usize, config: *const eliza_compile_config_t, out_constraint: *mut *mut eliza_constraint, out_error: *mut *mut c_char) -> c_int;

@@ -5,7 +5,7 @@ export const ELIZA_LOG_ERROR = 0;
 export const ELIZA_LOG_WARN = 1;
 export const ELIZA_LOG_INFO = 2;
 export const ELIZA_OK = 0;
-export const ELIZA_ERR_NOT_IMPLEMENTED = -1;
+export const ELIZA_ERR_UNSUPPORTED = -1;
 export const ELIZA_ERR_INVALID_ARG = -2;
 export const ELIZA_ERR_BUNDLE_INVALID = -3;
 export const ELIZA_ERR_FFI_FAULT = -4;
@@ -366,7 +366,7 @@ export const declarations = {
   eliza_inference_constraint_create_lark: { args: ["handle", "in", "usize", "in", "out", "out"], returns: "i32" },
   eliza_inference_constraint_create_lark_with: { args: ["handle", "in", "usize", "in", "in", "out", "out"], returns: "i32" },
   eliza_inference_constraint_create_gbnf: { args: ["handle", "in", "usize", "in", "usize", "u32", "in", "out", "out"], returns: "i32" },
-  eliza_inference_constraint_notes: { args: ["handle"], returns: "cstring" },
+  eliza_inference_constraint_warnings: { args: ["handle"], returns: "cstring" },
   eliza_inference_constraint_prepare: { args: ["handle", "in", "out"], returns: "i32" },
   eliza_inference_constraint_create_json_schema: { args: ["handle", "in", "usize", "in", "in", "out", "out"], returns: "i32" },
   eliza_inference_constraint_create_tags: { args: ["handle", "in", "usize", "in", "out", "out"], returns: "i32" },

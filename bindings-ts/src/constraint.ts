@@ -193,7 +193,7 @@ export class Constraint extends Owned {
   /**
    * Allows any text of the language of a grammar in Lark's notation. The
    * package ships some, in `grammars`. An error in the grammar throws ELIZA_ERR_GRAMMAR with line and column; the
-   * message for a conflict shows the two items and a shortest example. `notes` lists what is legal but seldom meant.
+   * message for a conflict shows the two items and a shortest example. `warnings` lists what is legal but seldom meant.
    */
   static lark(
     vocabulary: Vocabulary,
@@ -398,8 +398,8 @@ export class Constraint extends Owned {
    * What the compiler found legal but seldom meant, one item each: terminals that the lexing rule can never tell apart,
    * rules that produce nothing or are never used, bytes without a token.
    */
-  get notes(): string[] {
-    const text = this.library.symbols.eliza_inference_constraint_notes(this.handle) ?? "";
+  get warnings(): string[] {
+    const text = this.library.symbols.eliza_inference_constraint_warnings(this.handle) ?? "";
     return text.split("\n").filter((line) => line !== "");
   }
 

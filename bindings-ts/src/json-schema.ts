@@ -66,7 +66,7 @@ export interface JsonSchemaOptions {
    * drafts' own meta-schemas are there.
    */
   documents?: JsonDocuments | undefined;
-  /** Ignores what cannot be enforced exactly, and says so in `notes`, instead of throwing. */
+  /** Ignores what cannot be enforced exactly, and says so in `warnings`, instead of throwing. */
   lenient?: boolean | undefined;
   /** What compiling may cost. */
   budget?: Budget | undefined;

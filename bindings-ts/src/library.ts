@@ -75,7 +75,7 @@ export interface Loan {
 export interface Library {
   /** The file or URL that it was loaded from. */
   readonly path: string;
-  /** All functions of the header. One that this build lacks throws ELIZA_ERR_NOT_IMPLEMENTED when called. */
+  /** All functions of the header. One that this build lacks throws ELIZA_ERR_UNSUPPORTED when called. */
   readonly symbols: Symbols;
   /** The functions that this build lacks: because it is older than this package, or because it is WebAssembly. */
   readonly missing: ReadonlySet<SymbolName>;

@@ -1,5 +1,5 @@
 /** The native library, through a foreign function interface. */
-import { ELIZA_ERR_ABI_MISMATCH, ELIZA_ERR_NOT_IMPLEMENTED, declarations } from "./abi.generated.js";
+import { ELIZA_ERR_ABI_MISMATCH, ELIZA_ERR_UNSUPPORTED, declarations } from "./abi.generated.js";
 import { callbacks } from "./callbacks.js";
 import { ElizaInferenceError } from "./errors.js";
 import type { Foreign, Signature } from "./foreign.js";
@@ -16,7 +16,7 @@ export function nativeLibraries(foreign: Foreign): (path: string) => Library {
       if (symbols[name]) continue;
       missing.add(name);
       symbols[name] = () => {
-        throw new ElizaInferenceError(ELIZA_ERR_NOT_IMPLEMENTED, `${path} is an older build: it lacks ${name}`);
+        throw new ElizaInferenceError(ELIZA_ERR_UNSUPPORTED, `${path} is an older build: it lacks ${name}`);
       };
     }
     return { path, symbols: symbols as unknown as Symbols, missing, memory };

@@ -2,8 +2,8 @@
 import {
   ELIZA_ERR_ABI_MISMATCH,
   ELIZA_ERR_FFI_FAULT,
-  ELIZA_ERR_NOT_IMPLEMENTED,
   ELIZA_ERR_OOM,
+  ELIZA_ERR_UNSUPPORTED,
   declarations,
 } from "./abi.generated.js";
 import { callbacks } from "./callbacks.js";
@@ -43,7 +43,7 @@ export function instantiate(path: string, module: WebAssembly.Module): Library {
       missing.add(name as SymbolName);
       symbols[name] = () => {
         throw new ElizaInferenceError(
-          ELIZA_ERR_NOT_IMPLEMENTED,
+          ELIZA_ERR_UNSUPPORTED,
           `${name} is not in the WebAssembly module, which has no models and no files: use the native library`,
         );
       };

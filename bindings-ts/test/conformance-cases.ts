@@ -143,7 +143,7 @@ function checkInfo(constraint: Constraint, expected: Record<string, unknown>): v
 
 function infoOf(constraint: Constraint, key: string): unknown {
   if (key === "kind") return kindName(constraint);
-  if (key === "notes") return constraint.notes;
+  if (key === "warnings") return constraint.warnings;
   return (constraint.info as unknown as Record<string, number>)[camelCase(key)];
 }
 

@@ -104,7 +104,7 @@ test("an older build is used for what it has", async () => {
   using matcher = new Matcher(new Constraint(vocabulary, payload));
   expect(matcher.allowed()).toEqual(Int32Array.of(1));
   expect(failure(() => matcher.sample(new Float32Array(100)))).toEqual({
-    statusName: "ELIZA_ERR_NOT_IMPLEMENTED",
+    statusName: "ELIZA_ERR_UNSUPPORTED",
     message: `${library.path} is an older build: it lacks eliza_inference_matcher_sample`,
   });
 });
@@ -129,7 +129,7 @@ test("a build from before the recognizers serves token trees", async () => {
     () => matcher.fillBitmap(),
     () => new Matcher(constraint, { end: [1] }),
   ]) {
-    expect(failure(call).statusName).toBe("ELIZA_ERR_NOT_IMPLEMENTED");
+    expect(failure(call).statusName).toBe("ELIZA_ERR_UNSUPPORTED");
   }
 });
 

@@ -60,8 +60,8 @@ export const CHECKS: Record<string, () => void> = {
 
   "models and files are not there": () => {
     using vocabulary = bytes(257);
-    expectEqual(statusOf(thrownBy(() => new Model("none.gguf"))), "ELIZA_ERR_NOT_IMPLEMENTED");
-    expectEqual(statusOf(thrownBy(() => vocabulary.save("none"))), "ELIZA_ERR_NOT_IMPLEMENTED");
+    expectEqual(statusOf(thrownBy(() => new Model("none.gguf"))), "ELIZA_ERR_UNSUPPORTED");
+    expectEqual(statusOf(thrownBy(() => vocabulary.save("none"))), "ELIZA_ERR_UNSUPPORTED");
   },
 };
 

@@ -220,14 +220,14 @@ describe("Constraint", () => {
     expect(failure(() => Constraint.jsonSchema(vocabulary, false)).statusName).toBe("ELIZA_ERR_GRAMMAR");
   });
 
-  test("what a JSON Schema cannot enforce is an error, and lenient a note", () => {
+  test("what a JSON Schema cannot enforce is an error, and lenient a warning", () => {
     const schema = { properties: { a: { pattern: "(a)\\1" } } };
     const error = failure(() => Constraint.jsonSchema(vocabulary, schema));
     expect(error.statusName).toBe("ELIZA_ERR_GRAMMAR");
     expect(error.message).toStartWith("at #/properties/a/pattern: ");
-    const { notes } = Constraint.jsonSchema(vocabulary, schema, { lenient: true });
-    expect(notes.length).toBe(1);
-    expect(notes[0]).toStartWith("at #/properties/a/pattern: ");
+    const { warnings } = Constraint.jsonSchema(vocabulary, schema, { lenient: true });
+    expect(warnings.length).toBe(1);
+    expect(warnings[0]).toStartWith("at #/properties/a/pattern: ");
   });
 
   test("white space stands where a JSON Schema's space says", () => {
@@ -335,11 +335,11 @@ describe("Constraint", () => {
     expect(failure(() => Constraint.choices(vocabulary, [])).statusName).toBe("ELIZA_ERR_INVALID_ARG");
   });
 
-  test("notes are lines", () => {
-    expect(Constraint.regex(vocabulary, "a").notes).toEqual([]);
-    const { notes } = Constraint.lark(vocabulary, 'start: "a"\nunused: "b"\n');
-    expect(notes.length).toBe(1);
-    expect(notes[0]).toContain("unused");
+  test("warnings are lines", () => {
+    expect(Constraint.regex(vocabulary, "a").warnings).toEqual([]);
+    const { warnings } = Constraint.lark(vocabulary, 'start: "a"\nunused: "b"\n');
+    expect(warnings.length).toBe(1);
+    expect(warnings[0]).toContain("unused");
   });
 
   test("info is of token trees, recognizerInfo of recognizers", () => {

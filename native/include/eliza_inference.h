@@ -105,7 +105,7 @@ void eliza_inference_set_log_callback(eliza_log_callback callback, void *user_da
 /* ---- 2. Errors ----------------------------------------------------------------------------- */
 
 #define ELIZA_OK 0
-#define ELIZA_ERR_NOT_IMPLEMENTED (-1) /* a setting that this build does not serve */
+#define ELIZA_ERR_UNSUPPORTED (-1)     /* this build does not support it: the message names it */
 #define ELIZA_ERR_INVALID_ARG (-2)     /* NULL, out of range, wrong struct_size */
 #define ELIZA_ERR_BUNDLE_INVALID (-3)  /* the model file is missing or damaged */
 #define ELIZA_ERR_FFI_FAULT (-4)       /* libllama failed: the message says in which call */
@@ -407,10 +407,10 @@ int eliza_inference_constraint_create_gbnf(const eliza_vocab *vocab, const char 
                                            const eliza_compile_config_t *config, eliza_constraint **out_constraint,
                                            char **out_error);
 
-/* What compiling found that is legal but seldom meant, one line each: terminals that the lexing rule
- * can never separate, rules that produce nothing, rules that are never used, a vocabulary without a
- * token for each byte. "" if there is nothing. [lent by constraint] */
-const char *eliza_inference_constraint_notes(const eliza_constraint *constraint);
+/* Likely mistakes that compiling found, one line each: terminals that the lexing rule can never separate,
+ * rules that produce nothing, rules that are never used, a vocabulary without a token for each byte.
+ * "" if there are none. [lent by constraint] */
+const char *eliza_inference_constraint_warnings(const eliza_constraint *constraint);
 
 /* Builds now every table that would be built at first use, up to mask_bytes_max. `config` limits this
  * call (states_max and mask_bytes_max are not read); beyond ms_max or cancelled, what was built stays. */
@@ -427,7 +427,7 @@ int eliza_inference_constraint_prepare(const eliza_constraint *constraint, const
 #define ELIZA_JSON_ORDER_DECLARED 0 /* the keys of `properties` in order, then other required ones, then the rest */
 #define ELIZA_JSON_ORDER_ANY 1
 
-#define ELIZA_JSON_LENIENT 1u          /* what cannot be enforced exactly is a note, and ignored, in place of an error */
+#define ELIZA_JSON_LENIENT 1u          /* what cannot be enforced exactly is a warning, and ignored, in place of an error */
 #define ELIZA_JSON_INTEGER_FRACTION 2u /* an integer may be spelt 1.0; not in draft 4 */
 
 /* The draft of a schema that has no `$schema`. */
@@ -829,7 +829,7 @@ int eliza_inference_embed(EliInferenceContext *ctx, const char *text, size_t tex
 /* Advice about memory. The region "text" is the model: `acquire` reads its file into memory, `evict` gives the pages back,
  * which come again when they are used (Linux and Android; elsewhere the system decides), and what is kept for the next
  * embedding. "mtp" (also "dflash") is the drafting model: `evict` gives it back once no stream uses it. Any other region
- * is ELIZA_ERR_NOT_IMPLEMENTED. */
+ * is ELIZA_ERR_UNSUPPORTED. */
 int eliza_inference_mmap_acquire(EliInferenceContext *ctx, const char *region_name, char **out_error);
 int eliza_inference_mmap_evict(EliInferenceContext *ctx, const char *region_name, char **out_error);
 
@@ -1081,7 +1081,7 @@ int eliza_inference_sampler_state(const struct llama_sampler *sampler, eliza_spa
 /*
  * The host's loaders refuse a library that lacks one of these functions, which are of its ABI 15 with those of
  * sections 8 and 9. This library constrains text and has nothing of the kind: each `_supported` is 0, what opens
- * returns NULL, and what else fails returns ELIZA_ERR_NOT_IMPLEMENTED, with a message that names what is missing;
+ * returns NULL, and what else fails returns ELIZA_ERR_UNSUPPORTED, with a message that names what is missing;
  * nothing is written but the message. (On 32-bit ARM the two functions that take a float give no message.)
  */
 

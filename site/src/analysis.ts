@@ -19,7 +19,7 @@ export interface Failure {
 
 export interface Analysis {
   failure: Failure | null;
-  notes: string[];
+  warnings: string[];
   tokens: Token[];
   /** Number of legal next tokens; null: all. */
   nLegal: number | null;
@@ -44,7 +44,7 @@ export function analyse(loaded: Loaded, state: State): Analysis {
     if (!(error instanceof ElizaInferenceError)) throw error;
     const failure = { message: error.message, ...placeOf(error.message, state) };
     const tokens = loaded.tokenize(state.text).map((id) => tokenOf(loaded, id, "behind"));
-    return { failure, notes: [], tokens, nLegal: null, legal: [], forced: [], canStop: false, sizes: [] };
+    return { failure, warnings: [], tokens, nLegal: null, legal: [], forced: [], canStop: false, sizes: [] };
   }
 }
 
@@ -100,7 +100,7 @@ function walk(loaded: Loaded, state: State, constraint: Constraint, compileMs: n
   const ids = matcher.allowed();
   return {
     failure: null,
-    notes: constraint.notes,
+    warnings: constraint.warnings,
     tokens,
     nLegal: ids === null ? null : ids.length,
     legal: shortest(loaded, ids ?? new Int32Array(0)).map((id) => tokenOf(loaded, id, "taken")),

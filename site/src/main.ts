@@ -63,7 +63,7 @@ async function update(): Promise<void> {
 
 function render(analysis: Analysis, state: State): void {
   $("failure").replaceChildren(...failureOf(analysis, state.source));
-  $("notes").replaceChildren(...analysis.notes.map((note) => element("p", {}, note)));
+  $("warnings").replaceChildren(...analysis.warnings.map((warning) => element("p", {}, warning)));
   $("tokens").replaceChildren(...chips(analysis.tokens));
   $("verdict").textContent = verdict(analysis);
   const append = (token: Token): void => {

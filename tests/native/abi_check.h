@@ -41,7 +41,7 @@ static void check_message(int status, const char *file, int line, const char *ca
         check_that(error && strlen(error) > 5 && is_utf8(error), file, line, call);
     else
         check_that(error == NULL, file, line, call);
-    if (status == ELIZA_ERR_NOT_IMPLEMENTED) /* what is missing, and where */
+    if (status == ELIZA_ERR_UNSUPPORTED) /* what is missing, and where */
         check_that(error && strstr(error, "this library") > error, file, line, call);
     eliza_inference_free_string(error);
     error = garbage;

@@ -87,7 +87,7 @@ def check_exports(library: Path) -> int:
 
 ALLOCATE_NOTHING = re.compile(
     r"eliza_inference_(abi_version|status_name|set_log_callback|vocab_(token|info|set_tokenizer)|llama_info"
-    r"|constraint_(notes|recognizer_info|info|path)|trie_cache_stats"
+    r"|constraint_(warnings|recognizer_info|info|path)|trie_cache_stats"
     r"|matcher_(reset|deactivate|set_\w+|leaf|info)"
     r"|llm_stream_(last_error|leaf|set_\w+)|set_verifier_callback|clear_constraint|sampler_clear_token_trie"
     r"|\w+_supported)"

@@ -804,19 +804,19 @@ static void expect_info(const eliza_constraint *constraint, const json *expected
         n_known += value != NULL;
         if (value) expect_number(numbers[i].key, numbers[i].value, value->integer);
     }
-    const json *kind = json_get(expected, "kind"), *notes = json_get(expected, "notes");
+    const json *kind = json_get(expected, "kind"), *warnings = json_get(expected, "warnings");
     if (kind) expect_number("kind", recognizer.kind, number_of_kind(kind));
-    if (notes) {
+    if (warnings) {
         buffer lines = {0};
-        for (size_t i = 0; i < notes->length; i++) {
+        for (size_t i = 0; i < warnings->length; i++) {
             if (i > 0) append(&lines, "\n", 1);
-            append(&lines, notes->items[i].text, notes->items[i].length);
+            append(&lines, warnings->items[i].text, warnings->items[i].length);
         }
         append(&lines, "", 1);
-        expect_text("notes", eliza_inference_constraint_notes(constraint), lines.bytes);
+        expect_text("warnings", eliza_inference_constraint_warnings(constraint), lines.bytes);
         free(lines.bytes);
     }
-    n_known += (kind != NULL) + (notes != NULL);
+    n_known += (kind != NULL) + (warnings != NULL);
     if (expected) expect_number("known keys of info", (long long)n_known, (long long)expected->length);
 }
 

@@ -480,10 +480,10 @@ fn expectInfo(r: *Report, arena: std.mem.Allocator, constraint: *const Constrain
         const key, const value = .{ one.key_ptr.*, one.value_ptr.* };
         if (std.mem.eql(u8, key, "kind")) {
             r.expectText("kind", value.string, @tagName(constraint.compiled.describe().kind));
-        } else if (std.mem.eql(u8, key, "notes")) {
-            const notes = try arena.alloc([]const u8, value.array.items.len);
-            for (notes, value.array.items) |*to, note| to.* = note.string;
-            r.expectText("notes", try std.mem.join(arena, "\n", notes), constraint.compiled.notes());
+        } else if (std.mem.eql(u8, key, "warnings")) {
+            const warnings = try arena.alloc([]const u8, value.array.items.len);
+            for (warnings, value.array.items) |*to, warning| to.* = warning.string;
+            r.expectText("warnings", try std.mem.join(arena, "\n", warnings), constraint.compiled.warnings());
         } else try expectSize(r, key, value.integer, constraint.tokenTrie().?);
     }
 }

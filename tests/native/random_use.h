@@ -515,7 +515,7 @@ static void ask_constraint(User *user, const eliza_constraint *constraint, Kind 
     eliza_recognizer_info_t info = {.struct_size = sizeof info};
     HOLDS(user, eliza_inference_constraint_recognizer_info(constraint, &info) == ELIZA_OK);
     HOLDS(user, (info.kind == ELIZA_CONSTRAINT_TOKEN_TRIE) == (kind == TRIE || kind == CANONICAL));
-    HOLDS(user, eliza_inference_constraint_notes(constraint) != NULL);
+    HOLDS(user, eliza_inference_constraint_warnings(constraint) != NULL);
 }
 
 /* It may be cancelled; what was built stays. */

@@ -198,7 +198,7 @@ static void test_vocab_trie(void) {
     GIVES(ELIZA_OK, eliza_inference_vocab_create(&config, &vocab, &error));
     GIVES(ELIZA_OK, eliza_inference_vocab_prepare(vocab, &error));
     eliza_constraint *constraint = make_regex(vocab, "a+");
-    CHECK(strstr(eliza_inference_constraint_notes(constraint), "256") != NULL);
+    CHECK(strstr(eliza_inference_constraint_warnings(constraint), "256") != NULL);
     eliza_matcher *matcher = NOT_A_HANDLE;
     GIVES(ELIZA_ERR_INVALID_ARG, eliza_inference_matcher_create(constraint, 0, &matcher, &error));
     CHECK(matcher == NULL);
@@ -624,7 +624,7 @@ static void test_prepare(const eliza_vocab *vocab) {
 static void test_kinds(const eliza_vocab *vocab) {
     eliza_constraint *all[] = {make_trie(vocab), make_choices(vocab), make_regex(vocab, "[a-z]*"), make_grammar(vocab),
                                make_schema(vocab)};
-    CHECK(strcmp(eliza_inference_constraint_notes(NULL), "") == 0);
+    CHECK(strcmp(eliza_inference_constraint_warnings(NULL), "") == 0);
     for (int32_t kind = ELIZA_CONSTRAINT_TOKEN_TRIE; kind <= ELIZA_CONSTRAINT_JSON_SCHEMA; kind++) {
         eliza_constraint *constraint = all[kind];
         eliza_recognizer_info_t info = {.struct_size = sizeof info};
@@ -639,7 +639,7 @@ static void test_kinds(const eliza_vocab *vocab) {
         CHECK_EQUAL(info.n_states == 0, is_trie);
         CHECK_EQUAL(info.automaton_bytes == 0, is_trie);
         CHECK_EQUAL(info.n_parser_states > 0 && info.n_terminals > 0 && info.n_productions > 0, kind == ELIZA_CONSTRAINT_GRAMMAR);
-        CHECK(strcmp(eliza_inference_constraint_notes(constraint), "") == 0);
+        CHECK(strcmp(eliza_inference_constraint_warnings(constraint), "") == 0);
         CHECK_EQUAL(eliza_inference_constraint_info(constraint, &trie_info), is_trie ? ELIZA_OK : ELIZA_ERR_INVALID_ARG);
         CHECK_EQUAL(eliza_inference_constraint_path(constraint, 0, &path, &length), is_trie ? ELIZA_OK : ELIZA_ERR_INVALID_ARG);
         eliza_inference_constraint_free(constraint);
@@ -1394,7 +1394,7 @@ static void test_files(const char *folder, const eliza_vocab *vocab) {
         GIVES(ELIZA_OK, eliza_inference_constraint_open(vocab, path, n, NULL, &mapped, &error));
         remove(path);
         use_matcher(mapped, texts[i]);
-        CHECK(strcmp(eliza_inference_constraint_notes(mapped), eliza_inference_constraint_notes(all[i])) == 0);
+        CHECK(strcmp(eliza_inference_constraint_warnings(mapped), eliza_inference_constraint_warnings(all[i])) == 0);
         eliza_inference_constraint_free(mapped);
         eliza_inference_constraint_free(all[i]);
     }

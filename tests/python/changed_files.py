@@ -113,7 +113,7 @@ def constraints(vocabulary: Vocabulary) -> dict[str, Constraint]:
 
 def use(constraint: Constraint, chance: random.Random) -> None:
     """Calls whatever reads what is in a file."""
-    _ = constraint.notes
+    _ = constraint.warnings
     matcher = Matcher(constraint)
     logits = array("f", [chance.random() for _ in range(N_TOKENS)])
     for turn in range(12):

@@ -64,7 +64,7 @@ def test_a_text_of_a_file_that_cannot_be_read_is_refused_when_it_is_opened(
     file = tmp_path / "saved"
     vocabulary = Vocabulary(2, [b"a", b"b"], model_id="the model")
     constraint = Constraint.lark(vocabulary, 'start: "a"\nunused: "b"\n')
-    warnings = "\n".join(constraint.notes).encode()
+    warnings = "\n".join(constraint.warnings).encode()
     constraint.save(file)
     content = file.read_bytes()
     for at in (0, warnings.index(b"unused"), len(warnings) - 1):

@@ -156,24 +156,24 @@ def test_two_rules_are_a_usage_error(tmp_path: Path) -> None:
     assert "exclude each other" in result.stderr
 
 
-def test_grammar_check_tells_sizes_and_notes(llama: LlamaInfo, tmp_path: Path) -> None:
+def test_grammar_check_tells_sizes_and_warnings(llama: LlamaInfo, tmp_path: Path) -> None:
     file = tmp_path / "twice.lark"
     file.write_text('start: A "a"\nA: /a+/\n%lexing longest\n')
     for arguments in ([file], [file, "--model", MODEL_FILE]):
         result = run("grammar", "check", *arguments)
         assert result.exit_code == 0, result.output
-        sizes, *notes = result.stdout.splitlines()
+        sizes, *warnings = result.stdout.splitlines()
         assert sizes.startswith(f"{file}: 2 terminals, ")
-        assert any(note.startswith("note: ") and "A" in note for note in notes)
+        assert any(warning.startswith("warning: ") and "A" in warning for warning in warnings)
 
 
-def test_generate_tells_the_notes_of_its_grammar(llama: LlamaInfo, tmp_path: Path) -> None:
+def test_generate_tells_the_warnings_of_its_grammar(llama: LlamaInfo, tmp_path: Path) -> None:
     file = tmp_path / "twice.lark"
     file.write_text('start: " " A ["a"]\nA: /a+/\n%lexing longest\n')
     arguments = ("generate", "--model", MODEL_FILE, "--prompt", "a", "--lark", file, "--max-tokens", "2")
     result = run(*arguments)
     assert result.exit_code == 0, result.output
-    assert re.match(r"note: 2:1: A can take in the \"a\"", result.stderr), result.stderr
+    assert re.match(r"warning: 2:1: A can take in the \"a\"", result.stderr), result.stderr
 
 
 def test_generate_names_the_option_that_is_wrong(llama: LlamaInfo) -> None:
@@ -217,9 +217,9 @@ def test_schema_check_tells_size_and_notes_or_what_is_wrong_and_where(tmp_path: 
     file.write_text('{"type": "string", "format": "colour"}')
     result = run("schema", "check", file)
     assert result.exit_code == 0, result.output
-    size, note = result.stdout.splitlines()
+    size, warning = result.stdout.splitlines()
     assert re.fullmatch(rf"{re.escape(str(file))}: 38 bytes, compiled in [0-9.]+ ms to [0-9]+ bytes", size)
-    assert note.startswith("note: ") and "colour" in note
+    assert warning.startswith("warning: ") and "colour" in warning
     file.write_text('{"pattern": "(a)\\\\1"}')
     result = run("schema", "check", file)
     assert result.exit_code == 1
@@ -229,7 +229,7 @@ def test_schema_check_tells_size_and_notes_or_what_is_wrong_and_where(tmp_path: 
     assert run("schema", "check", file).stderr == f'Error: {file}: at #/type: no type is called "int"\n'
     file.write_text('{"pattern": "(a)\\\\1"}')
     result = run("schema", "check", file, "--lenient")
-    assert result.exit_code == 0 and "note: at #/pattern: " in result.stdout
+    assert result.exit_code == 0 and "warning: at #/pattern: " in result.stdout
     file.write_bytes(b'{"const": "\xff"}')
     assert f"Error: {file}: not UTF-8" in run("schema", "check", file).stderr
 

@@ -343,7 +343,7 @@ ADAPTED: list[Json] = [list[Cat], Cat | Dog | None, dict[str, Home], tuple[Dog, 
 @pytest.mark.parametrize("schema", [Home, *map(pydantic.TypeAdapter, ADAPTED)], ids=str)
 def test_pydantic_reads_what_its_schemas_allow(vocabulary: Vocabulary, schema: Json) -> None:
     constraint = Constraint.json_schema(vocabulary, schema, space="compact")
-    assert constraint.notes == ()
+    assert constraint.warnings == ()
     rng = random.Random(11)
     for _ in range(6):
         constraint.parse(walk(constraint, rng))  # or it raises
@@ -435,7 +435,7 @@ def test_what_is_saved_needs_no_documents_to_be_opened(vocabulary: Vocabulary, t
     Constraint.json_schema(vocabulary, schema, space="spaced", documents=documents).save(tmp_path / "saved")
     opened = Constraint.open(vocabulary, tmp_path / "saved")
     assert opened.kind == ConstraintKind.JSON_SCHEMA
-    assert opened.notes == ('the format "colour" is not known: it is not enforced',)
+    assert opened.warnings == ('the format "colour" is not known: it is not enforced',)
     assert Matcher(opened).forced_bytes() == b"[1]"
     assert opened.parse("[1]") == [1]
 

@@ -33,7 +33,7 @@ short = settings(max_examples=500, deadline=None, suppress_health_check=list(Hea
 sequences = st.lists(st.integers(0, 3), min_size=1, max_size=4)
 names = st.text(max_size=3)
 leaves = st.fixed_dictionaries({"name": names, "tokens": sequences})
-notes = st.recursive(st.none() | st.booleans() | st.floats(-10, 10) | names, st.lists, max_leaves=4)
+warnings = st.recursive(st.none() | st.booleans() | st.floats(-10, 10) | names, st.lists, max_leaves=4)
 
 PATHS = ["action", "parameters.unit", "contexts[]"]
 
@@ -47,7 +47,7 @@ def descriptors(draw: st.DrawFn, path: str) -> dict[str, Any]:
     if draw(st.integers(0, 2)) == 0:
         tree["trigger"] = draw(st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=3), min_size=1, max_size=2))
     if draw(st.integers(0, 9)) == 0:
-        tree["note"] = draw(notes)
+        tree["warning"] = draw(warnings)
     return tree
 
 

@@ -168,7 +168,7 @@ def test_a_string_that_takes_too_many_states_may_be_any_with_lenient() -> None:
     with pytest.raises(LimitError, match='the parameter "a"'):
         Constraint.tags(vocabulary, {"tags": [tag]})
     constraint = Constraint.tags(vocabulary, {"tags": [tag | {"schema_options": {"lenient": True}}]})
-    assert 'the parameter "a"' in "".join(constraint.notes)
+    assert 'the parameter "a"' in "".join(constraint.warnings)
     assert goes(Matcher(constraint), list(b"<f><arg_key>a</arg_key><arg_value>x</arg_value></f>"))
     with pytest.raises(GrammarError, match="maxProperties"):
         Constraint.tags(vocabulary, {"tags": [tag | {"json_schema": schema | {"maxProperties": 1}}]})

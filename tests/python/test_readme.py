@@ -62,9 +62,9 @@ def test_c_quick_start(tmp_path: Path, native_library: Path) -> None:
 
 @pytest.mark.parametrize("grammar", re.findall(r"^```lark\n(.*?)^```", GRAMMARS, re.MULTILINE | re.DOTALL))
 def test_grammars_of_the_notation(grammar: str) -> None:
-    """None is refused, and there is nothing to note."""
+    """None is refused, and there are no warnings."""
     vocabulary = Vocabulary(257, [bytes([byte]) for byte in range(256)] + [b"</s>"], [0] * 256 + [2])
-    assert not Constraint.lark(vocabulary, grammar).notes
+    assert not Constraint.lark(vocabulary, grammar).warnings
 
 
 @pytest.fixture

@@ -201,18 +201,18 @@ def test_an_error_in_a_grammar_gives_line_and_column(words: Vocabulary) -> None:
         ("| %json {}\n%conflicts shift", "%conflicts shift is not obeyed beside tokens or schemas"),
     ],
 )
-def test_a_note_says_where_conflicts_are_followed_all_the_same(words: Vocabulary, more: str, why: str) -> None:
-    notes = Constraint.lark(words, f'start: start "+" start | "1"\n{more}').notes
-    assert any(why in note and "all ways are followed" in note for note in notes)
+def test_a_warning_says_where_conflicts_are_followed_all_the_same(words: Vocabulary, more: str, why: str) -> None:
+    warnings = Constraint.lark(words, f'start: start "+" start | "1"\n{more}').warnings
+    assert any(why in warning and "all ways are followed" in warning for warning in warnings)
 
 
-def test_notes_tell_what_is_seldom_meant(words: Vocabulary) -> None:
-    assert Constraint.lark(words, 'start: "a"').notes == ()
-    notes = Constraint.lark(words, 'start: A "a"\nA: /a+/\nunused: "b"\n%lexing longest\n').notes
-    assert any("unused" in note for note in notes)
-    assert any("A" in note and "a" in note for note in notes if "unused" not in note)
+def test_warnings_tell_what_is_seldom_meant(words: Vocabulary) -> None:
+    assert Constraint.lark(words, 'start: "a"').warnings == ()
+    warnings = Constraint.lark(words, 'start: A "a"\nA: /a+/\nunused: "b"\n%lexing longest\n').warnings
+    assert any("unused" in warning for warning in warnings)
+    assert any("A" in warning and "a" in warning for warning in warnings if "unused" not in warning)
     without_b = Vocabulary(2, [b"a", b"c"])
-    assert Constraint.lark(without_b, 'start: "a"').notes != ()
+    assert Constraint.lark(without_b, 'start: "a"').warnings != ()
 
 
 # ---- All recognizers -------------------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ def test_sizes(words: Vocabulary, json_constraint: Constraint) -> None:
     tree = Constraint(words, TokenTree.from_names(["A"], {"A": [1]}, labels=True))
     assert tree.kind == ConstraintKind.TOKEN_TRIE
     assert tree.recognizer_info.n_states == 0
-    assert tree.notes == ()
+    assert tree.warnings == ()
     assert json_constraint.paths == ("",)
     with pytest.raises(InvalidArgumentError, match="recognizer_info"):
         json_constraint.info  # noqa: B018
@@ -336,7 +336,7 @@ def test_a_saved_constraint_is_the_same(words: Vocabulary, tmp_path: Path, kind:
     constraint.save(file)
     opened = Constraint.open(text_vocabulary(), file, budget=Budget(mask_bytes_max=1 << 20))
     assert opened.kind == kind
-    assert opened.notes == constraint.notes
+    assert opened.warnings == constraint.warnings
     assert opened.recognizer_info.n_states == constraint.recognizer_info.n_states
     assert opened.recognizer_info.n_tables == constraint.recognizer_info.n_tables
     assert masks_along(opened, text) == masks_along(constraint, text)

@@ -57,9 +57,9 @@ def shipped(request: pytest.FixtureRequest) -> tuple[str, Constraint, Recognizer
     return name, Constraint.lark(tokens.vocabulary, text), recognizer_of(text), tokens
 
 
-def test_shipped_grammars_have_nothing_to_note(shipped: tuple[str, Constraint, Recognizer, Tokens]) -> None:
-    notes = [note for note in shipped[1].notes if "byte" not in note]
-    assert notes == []
+def test_shipped_grammars_have_no_warnings(shipped: tuple[str, Constraint, Recognizer, Tokens]) -> None:
+    warnings = [warning for warning in shipped[1].warnings if "byte" not in warning]
+    assert warnings == []
 
 
 def test_shipped_grammars_along_their_texts(shipped: tuple[str, Constraint, Recognizer, Tokens]) -> None:
@@ -193,7 +193,7 @@ def test_declared_precedence_holds_in_a_grammar_with_conflicts(seed: int) -> Non
     tokens = [*pieces, *joined, b"</s>"]
     vocabulary = Vocabulary(len(tokens), tokens, [0] * (len(tokens) - 1) + [2])
     plain = Constraint.lark(vocabulary, f'{text}\natom: "x"')
-    assert not [note for note in plain.notes if "byte" not in note]
+    assert not [warning for warning in plain.warnings if "byte" not in warning]
     others = [
         Constraint.lark(vocabulary, f'{text}\natom: first | second\nfirst: "x"\nsecond: "x"'),
         Constraint.lark(vocabulary, f'%lexing any\n{text}\natom: "x"'),

@@ -53,13 +53,13 @@ def test_random_walks_reach_acceptance(name: str) -> None:
         assert matcher.accept(end) == Step.IN_SPAN | Step.SPAN_ENDED
 
 
-# Notes of terminals that stand in each other's way, which only a dead end may follow from.
+# Warnings of terminals that stand in each other's way, which only a dead end may follow from.
 UNSOUND = re.compile("can take in")
 
 STATES_SEARCHED = 4000
 
 
-def test_random_grammars_have_no_dead_ends_unless_noted() -> None:
+def test_random_grammars_have_no_dead_ends_unless_warned() -> None:
     """Where the shortest spellings run into each other, other ways out are searched."""
     octets = sorted({byte for sample in random_cases.SAMPLES for byte in sample.encode()})
     vocabulary = Vocabulary(257, [bytes([byte]) for byte in range(256)] + [b"</s>"], [0] * 256 + [2])
@@ -71,7 +71,7 @@ def test_random_grammars_have_no_dead_ends_unless_noted() -> None:
             constraint = Constraint.lark(vocabulary, grammar.text)
         except GrammarError:
             continue
-        if any(UNSOUND.search(note) for note in constraint.notes):
+        if any(UNSOUND.search(warning) for warning in constraint.warnings):
             continue
         completion = Completion(grammar.recognizer)
         for _ in range(4):

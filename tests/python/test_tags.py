@@ -314,9 +314,9 @@ def test_any_descriptor_may_be_in_messagepack() -> None:
     assert matcher.state.n_allowed == 1
 
 
-def test_notes_say_of_which_part_they_are() -> None:
+def test_warnings_say_of_which_part_they_are() -> None:
     tokens = Tokens([bytes([byte]) for byte in range(256)])
     unused = 'start: "a"\nother: "b"'
     constraint = Constraint.tags(tokens.vocabulary, [Tag("<", regex="a"), Tag("[", lark=unused)])
-    assert constraint.notes
-    assert all(note.startswith("tags[1]: ") for note in constraint.notes)
+    assert constraint.warnings
+    assert all(warning.startswith("tags[1]: ") for warning in constraint.warnings)

@@ -139,7 +139,7 @@ def test_rules_by_chance(block: int, tmp_path: Path) -> None:
         grammar = RandomRules(random)
         tokens = Tokens([token.encode() for token in TOKENS])
         constraint = Constraint.lark(tokens.vocabulary, grammar.lark)
-        assert "max_tokens" not in "".join(constraint.notes), grammar.lark
+        assert "max_tokens" not in "".join(constraint.warnings), grammar.lark
         if seed % 20 == 0:
             constraint.save(tmp_path / "saved")
             constraint = Constraint.open(tokens.vocabulary, tmp_path / "saved")
@@ -156,8 +156,8 @@ def test_so_many_rules_are_counted() -> None:
     for n in (128, 129):
         rules = "\n".join(f'r{i}[max_tokens=1]: "a" "b" "{i}"' for i in range(n))
         constraint = Constraint.lark(tokens.vocabulary, f"start: {' | '.join(f'r{i}' for i in range(n))}\n{rules}")
-        notes = [note for note in constraint.notes if "max_tokens" in note]
-        assert notes == ["130:6: max_tokens of r128 is not enforced: there are too many"][: n - 128]
+        warnings = [warning for warning in constraint.warnings if "max_tokens" in warning]
+        assert warnings == ["130:6: max_tokens of r128 is not enforced: there are too many"][: n - 128]
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_so_many_rules_are_counted() -> None:
 )
 def test_where_rules_are_not_counted(grammar: str, why: str) -> None:
     tokens = Tokens([b"a", b"b"])
-    assert f"2:3: max_tokens of r is not enforced: {why}" in Constraint.lark(tokens.vocabulary, grammar).notes
+    assert f"2:3: max_tokens of r is not enforced: {why}" in Constraint.lark(tokens.vocabulary, grammar).warnings
 
 
 def test_masks_are_kept_however_many_tokens_came() -> None:

@@ -77,7 +77,7 @@ def test_it_runs_where_it_is_installed(command: list[str], app: Path) -> None:
     result = subprocess.run([*command, "program.js"], cwd=app, env=environment(), capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
-    assert found == {"legal": [ord("e")], "status": "ELIZA_ERR_NOT_IMPLEMENTED", "isNative": False}
+    assert found == {"legal": [ord("e")], "status": "ELIZA_ERR_UNSUPPORTED", "isNative": False}
 
 
 @pytest.mark.parametrize("command", [["node"], [*DENO, "--allow-read", "--allow-env"]], ids=["node", "deno"])

@@ -41,13 +41,13 @@ from eliza_inference.errors import (
     LlamaError,
     ModelFileError,
     ModelMismatchError,
-    NotServedError,
     OutOfMemoryError,
     PayloadError,
     SlotFileError,
     StateError,
     Status,
     UnknownPathError,
+    UnsupportedError,
 )
 from eliza_inference.json_schema import JsonDocuments, JsonDraft, JsonOrder, JsonSchema, JsonSpace
 from eliza_inference.lark import Grammars
@@ -118,7 +118,6 @@ __all__ = [
     "Model",
     "ModelFileError",
     "ModelMismatchError",
-    "NotServedError",
     "OutOfMemoryError",
     "Payload",
     "PayloadError",
@@ -148,6 +147,7 @@ __all__ = [
     "ToolTemplate",
     "TrieCacheStats",
     "UnknownPathError",
+    "UnsupportedError",
     "Vocabulary",
     "VocabularyInfo",
     "activate_sampler",

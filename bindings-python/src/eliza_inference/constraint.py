@@ -199,7 +199,7 @@ class Constraint(Shared, Described):
         schemas that references in schemas lead to, by URI. Or it is a function that is called with such a name
         and returns one of these or None; what it raises comes through. `eliza_inference.grammars` has some that
         ship. Raises `GrammarError` with line and column; for a conflict, with the two items and a shortest
-        example. What is legal but seldom meant is in `notes`.
+        example. What is legal but seldom meant is in `warnings`.
         """
         encoded = utf8("grammar", grammar)
         options = LarkOptions(start, imports)
@@ -260,7 +260,7 @@ class Constraint(Shared, Described):
         `$schema`. `documents` has what `$ref` to other documents leads to, by URI, or is a function that is
         called with a URI and returns a schema or None; what it raises comes through. The drafts' own
         meta-schemas are there. A schema that is wrong, or that nothing satisfies, is a `GrammarError` with the
-        place; so is what cannot be enforced exactly, but with `lenient` that is ignored, and noted in `notes`.
+        place; so is what cannot be enforced exactly, but with `lenient` that is ignored, with a warning in `warnings`.
         docs/reference/json-schema.md says what is done for each keyword.
         """
         text, read = schema_text("schema", schema)
@@ -472,11 +472,11 @@ class Constraint(Shared, Described):
         call_within(budget, lib.eliza_inference_constraint_prepare, (self._handle,))
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """What compiling found that is legal but seldom meant: terminals that the lexer can never tell apart,
         rules that produce nothing or are never used, bytes without a token."""
-        notes = ffi.string(lib.eliza_inference_constraint_notes(self._handle)).decode()
-        return tuple(notes.splitlines())
+        warnings = ffi.string(lib.eliza_inference_constraint_warnings(self._handle)).decode()
+        return tuple(warnings.splitlines())
 
     @property
     def recognizer_info(self) -> RecognizerInfo:

@@ -25,13 +25,13 @@ __all__ = [
     "LlamaError",
     "ModelFileError",
     "ModelMismatchError",
-    "NotServedError",
     "OutOfMemoryError",
     "PayloadError",
     "SlotFileError",
     "StateError",
     "Status",
     "UnknownPathError",
+    "UnsupportedError",
 ]
 
 
@@ -39,7 +39,7 @@ class Status(IntEnum):
     """The status codes of the C library."""
 
     OK = constant("ELIZA_OK")
-    NOT_IMPLEMENTED = constant("ELIZA_ERR_NOT_IMPLEMENTED")
+    UNSUPPORTED = constant("ELIZA_ERR_UNSUPPORTED")
     INVALID_ARG = constant("ELIZA_ERR_INVALID_ARG")
     BUNDLE_INVALID = constant("ELIZA_ERR_BUNDLE_INVALID")
     FFI_FAULT = constant("ELIZA_ERR_FFI_FAULT")
@@ -73,10 +73,10 @@ class ElizaError(Exception):
         self.status = self.default_status if status is None else status
 
 
-class NotServedError(ElizaError, NotImplementedError):
+class UnsupportedError(ElizaError, NotImplementedError):
     """This build of the library does not support a setting; the message names it."""
 
-    default_status = Status.NOT_IMPLEMENTED
+    default_status = Status.UNSUPPORTED
 
 
 class InvalidArgumentError(ElizaError, ValueError):
@@ -195,7 +195,7 @@ class FileInvalidError(ElizaError, ValueError):
 _BY_STATUS: dict[int, type[ElizaError]] = {
     error.default_status: error
     for error in (
-        NotServedError,
+        UnsupportedError,
         InvalidArgumentError,
         ModelFileError,
         LlamaError,

@@ -193,7 +193,7 @@ static void open_constraint(uint32_t flags, uint64_t seed) {
     int status = eliza_inference_constraint_open_with(vocabulary(), memory_file_path, strlen(memory_file_path), flags, &budget,
                                                               &opened, &error);
     check_error(status, error);
-    if (opened != NULL) CHECK(eliza_inference_constraint_notes(opened) != NULL);
+    if (opened != NULL) CHECK(eliza_inference_constraint_warnings(opened) != NULL);
     use(opened, vocabulary(), seed);
 }
 

@@ -324,8 +324,8 @@ public final class BridgeTest {
             options.integerFraction = true;
             String schema = "{\"const\":false,\"pattern\":\"(a)\\\\1\",\"format\":\"colour\"}";
             try (Constraint constraint = Constraint.jsonSchema(model.vocabulary(), schema, options)) {
-                equal(2, constraint.notes().split("\n").length);
-                check(constraint.notes().contains("at #/pattern: "), constraint.notes());
+                equal(2, constraint.warnings().split("\n").length);
+                check(constraint.warnings().contains("at #/pattern: "), constraint.warnings());
             }
             String newer = "{\"pattern\":\"(a)\\\\1\"}";
             expect("ELIZA_ERR_GRAMMAR", "at #/pattern: ", () -> Constraint.jsonSchema(model.vocabulary(), newer));
@@ -355,7 +355,7 @@ public final class BridgeTest {
             Constraint closed = Constraint.jsonSchema(model.vocabulary(), SCHEMA, compact());
             closed.close();
             closed.close();
-            expect("ELIZA_ERR_CLOSED", "closed", closed::notes);
+            expect("ELIZA_ERR_CLOSED", "closed", closed::warnings);
         }
     }
 

@@ -124,8 +124,8 @@ public final class Constraint implements AutoCloseable {
     }
 
     /** What compiling found that is not enforced, or seldom meant; a line each. */
-    public synchronized String notes() {
-        return Native.text(Native.constraintNotes(handle()));
+    public synchronized String warnings() {
+        return Native.text(Native.constraintWarnings(handle()));
     }
 
     /** Closes the constraint. Closing it again does nothing. */

@@ -44,7 +44,7 @@ public final class JsonSchemaOptions extends CompileOptions {
     /** Of a schema without $schema. */
     public Draft draft = Draft.DRAFT_2020_12;
 
-    /** Notes what cannot be enforced exactly, and ignores it, instead of throwing. */
+    /** Ignores what cannot be enforced exactly, with a warning, instead of throwing. */
     public boolean lenient;
 
     /** Lets an integer be spelt 1.0. */

@@ -83,7 +83,7 @@ final class Native {
 
     static native void constraintSave(long constraint, byte[] path);
 
-    static native byte[] constraintNotes(long constraint);
+    static native byte[] constraintWarnings(long constraint);
 
     static native void constraintFree(long constraint);
 

@@ -181,7 +181,7 @@ def schema_options(command: Command) -> Command:
             help="Another document that the schema refers to; may be repeated.",
         ),
         click.option("--integer-fraction", is_flag=True, help="Let an integer be spelt 1.0."),
-        click.option("--lenient", is_flag=True, help="Note what cannot be enforced exactly, and ignore it."),
+        click.option("--lenient", is_flag=True, help="Ignore what cannot be enforced exactly, with a warning."),
     ):
         with_settings = option(with_settings)
     return with_settings

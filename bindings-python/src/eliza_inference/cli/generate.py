@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from eliza_inference.cli.grammar import compile_grammar, print_notes, read_grammar
+from eliza_inference.cli.grammar import compile_grammar, print_warnings, read_grammar
 from eliza_inference.cli.payload import read_payload
 from eliza_inference.cli.plural import counted
 from eliza_inference.cli.schema import compile_schema, read_schema
@@ -97,7 +97,7 @@ def run(
         mode = Mode.SAMPLED if temperature > 0 else Mode.GREEDY
         allowed = rule(model.vocabulary) if rule else None
         if isinstance(allowed, Constraint):
-            print_notes(console, allowed)
+            print_warnings(console, allowed)
         with stream.span(allowed, path=path, mode=mode) if allowed else nullcontext() as span:
             for step in stream:
                 sys.stdout.write(step.text)

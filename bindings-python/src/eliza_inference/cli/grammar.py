@@ -34,7 +34,7 @@ def compile_grammar(vocabulary: Vocabulary, file: Path, text: str) -> Constraint
 
 
 def check(console: Console, file: Path, model_path: Path | None) -> None:
-    """Prints sizes and notes."""
+    """Prints sizes and warnings."""
     text = read_grammar(file)
     vocabulary = vocabulary_of(model_path)
     vocabulary.prepare()
@@ -48,10 +48,10 @@ def check(console: Console, file: Path, model_path: Path | None) -> None:
         f"{counted(info.automaton_bytes, 'byte')}, compiled in {milliseconds:.1f} ms"
     )
     console.print(Text(sizes), soft_wrap=True)
-    print_notes(console, constraint)
+    print_warnings(console, constraint)
 
 
-def print_notes(console: Console, constraint: Constraint) -> None:
+def print_warnings(console: Console, constraint: Constraint) -> None:
     """Prints what compiling found that is seldom meant."""
-    for note in constraint.notes:
-        console.print(Text(f"note: {note}", "yellow"), soft_wrap=True)
+    for warning in constraint.warnings:
+        console.print(Text(f"warning: {warning}", "yellow"), soft_wrap=True)

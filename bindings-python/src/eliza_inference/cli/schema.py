@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from eliza_inference.cli.grammar import print_notes
+from eliza_inference.cli.grammar import print_warnings
 from eliza_inference.cli.plural import counted
 from eliza_inference.cli.vocabularies import END, byte_vocabulary
 from eliza_inference.constraint import Constraint
@@ -20,7 +20,7 @@ from eliza_inference.vocabulary import Vocabulary
 
 
 def check(console: Console, file: Path, settings: JsonSchemaSettings) -> None:
-    """Prints sizes and notes. An error tells all that `lenient` would leave out."""
+    """Prints sizes and warnings. An error tells all that `lenient` would leave out."""
     vocabulary, text = byte_vocabulary(), read_schema(file)
     started = time.perf_counter()
     try:
@@ -33,7 +33,7 @@ def check(console: Console, file: Path, settings: JsonSchemaSettings) -> None:
         f"{counted(constraint.recognizer_info.automaton_bytes, 'byte')}"
     )
     console.print(Text(sizes), soft_wrap=True)
-    print_notes(console, constraint)
+    print_warnings(console, constraint)
 
 
 def _with_all_reasons(
@@ -43,7 +43,7 @@ def _with_all_reasons(
         constraint = compile_schema(vocabulary, file, text, {**settings, "lenient": True})
     except GrammarError:
         return error
-    return GrammarError("\n".join([error.message, "with --lenient it compiles:", *constraint.notes]))
+    return GrammarError("\n".join([error.message, "with --lenient it compiles:", *constraint.warnings]))
 
 
 def allowed(console: Console, constraint: Constraint, after: str, what: str = "valid document") -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from eliza_inference.cli.grammar import print_notes
+from eliza_inference.cli.grammar import print_warnings
 from eliza_inference.cli.plural import counted
 from eliza_inference.cli.vocabularies import vocabulary_of
 from eliza_inference.constraint import Constraint
@@ -17,7 +17,7 @@ from eliza_inference.vocabulary import Vocabulary
 
 
 def check(console: Console, file: Path, model_path: Path | None) -> None:
-    """Prints sizes and notes."""
+    """Prints sizes and warnings."""
     descriptor = file.read_bytes()
     vocabulary = vocabulary_of(model_path)
     vocabulary.prepare()
@@ -30,7 +30,7 @@ def check(console: Console, file: Path, model_path: Path | None) -> None:
         f"compiled in {milliseconds:.1f} ms"
     )
     console.print(Text(sizes), soft_wrap=True)
-    print_notes(console, constraint)
+    print_warnings(console, constraint)
 
 
 def compile_tags(vocabulary: Vocabulary, file: Path, descriptor: bytes) -> Constraint:

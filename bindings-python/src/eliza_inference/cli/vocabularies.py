@@ -12,7 +12,7 @@ END = 256
 
 
 def vocabulary_of(model_path: Path | None) -> Vocabulary:
-    """The model's; without one, that of bytes: notes and sizes of automata do not depend on the vocabulary."""
+    """The model's; without one, that of bytes: warnings and sizes of automata do not depend on the vocabulary."""
     if model_path is None:
         return byte_vocabulary()
     with Model(model_path) as model:

@@ -3,7 +3,7 @@
 /// How a call of the C interface ended: ELIZA_OK and ELIZA_ERR_* of the header.
 pub const Status = enum(c_int) {
     ok = 0,
-    not_implemented = -1,
+    unsupported = -1,
     invalid_arg = -2,
     bundle_invalid = -3,
     ffi_fault = -4,

@@ -37,9 +37,9 @@ pub const Compiled = union(enum) {
     }
 
     /// What compiling found, one line each; "" if nothing. Lent.
-    pub fn notes(compiled: Compiled) [:0]const u8 {
+    pub fn warnings(compiled: Compiled) [:0]const u8 {
         return switch (compiled) {
-            inline else => |one| one.notes(),
+            inline else => |one| one.warnings(),
         };
     }
 

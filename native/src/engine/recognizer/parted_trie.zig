@@ -19,7 +19,7 @@ pub const PartedTrie = struct {
     trie: *TokenTrie,
     /// Those of `trie.parts`, for one vocabulary.
     parts: []const Part,
-    note_lines: [:0]const u8,
+    warning_lines: [:0]const u8,
 
     pub const Part = struct {
         recognizer: *Recognizer,
@@ -28,10 +28,10 @@ pub const PartedTrie = struct {
     };
 
     /// Takes over the references and the arrays, unless it fails. The caller owns one reference.
-    pub fn create(gpa: Allocator, trie: *TokenTrie, parts: []const Part, note_lines: [:0]const u8) Allocator.Error!*PartedTrie {
+    pub fn create(gpa: Allocator, trie: *TokenTrie, parts: []const Part, warning_lines: [:0]const u8) Allocator.Error!*PartedTrie {
         std.debug.assert(parts.len == trie.parts.len and parts.len > 0);
         const p = try gpa.create(PartedTrie);
-        p.* = .{ .gpa = gpa, .trie = trie, .parts = parts, .note_lines = note_lines };
+        p.* = .{ .gpa = gpa, .trie = trie, .parts = parts, .warning_lines = warning_lines };
         return p;
     }
 
@@ -46,7 +46,7 @@ pub const PartedTrie = struct {
         if (p.references.fetchSub(1, .acq_rel) != 1) return;
         for (p.parts) |part| part.recognizer.release();
         p.gpa.free(p.parts);
-        p.gpa.free(p.note_lines);
+        p.gpa.free(p.warning_lines);
         p.trie.release();
         p.gpa.destroy(p);
     }
@@ -68,8 +68,8 @@ pub const PartedTrie = struct {
     pub const reads_bytes = true;
     pub const effectiveTimeout = TokenTrie.effectiveTimeout;
 
-    pub fn notes(p: *const PartedTrie) [:0]const u8 {
-        return p.note_lines;
+    pub fn warnings(p: *const PartedTrie) [:0]const u8 {
+        return p.warning_lines;
     }
 
     /// The sizes of all parts together.

@@ -57,14 +57,14 @@ pub const Recognizer = struct {
     /// The file of mapped arrays. Null if there are none.
     mapping: ?Mapping = null,
     /// What compiling found, one line each.
-    note_lines: [:0]const u8,
+    warning_lines: [:0]const u8,
     account: cache_module.Account,
     masks: MaskCache,
     scratches: ScratchPool,
     /// For each operation on a text. 0: no limit.
     mask_ms_max: u32,
 
-    /// Takes over the language, even if it fails, and copies `note_lines`. If the arrays are mapped, the caller
+    /// Takes over the language, even if it fails, and copies `warning_lines`. If the arrays are mapped, the caller
     /// sets `mapping`. The caller owns one reference.
     pub fn create(
         gpa: Allocator,
@@ -72,7 +72,7 @@ pub const Recognizer = struct {
         trie: *const ByteTrie,
         language: Language,
         arrays: Arrays,
-        note_lines: []const u8,
+        warning_lines: []const u8,
         limits: Limits,
     ) Allocator.Error!*Recognizer {
         errdefer {
@@ -82,7 +82,7 @@ pub const Recognizer = struct {
         std.debug.assert(trie.n_tokens == vocabulary.tokens.n);
         const r = try gpa.create(Recognizer);
         errdefer gpa.destroy(r);
-        const text = try gpa.dupeSentinel(u8, note_lines, 0);
+        const text = try gpa.dupeSentinel(u8, warning_lines, 0);
         r.* = .{
             .gpa = gpa,
             .vocabulary = vocabulary.retain(),
@@ -90,7 +90,7 @@ pub const Recognizer = struct {
             .language = language,
             .arrays = arrays,
             .stack_form = language.stackForm(),
-            .note_lines = text,
+            .warning_lines = text,
             .account = .{ .bytes_max = limits.mask_bytes_max },
             .masks = .{ .gpa = gpa, .account = &r.account },
             .scratches = .{ .gpa = gpa, .trie = trie },
@@ -113,7 +113,7 @@ pub const Recognizer = struct {
         r.masks.deinit();
         r.language.deinit(r.gpa, r.arrays);
         if (r.mapping) |mapping| mapping.close();
-        r.gpa.free(r.note_lines);
+        r.gpa.free(r.warning_lines);
         r.vocabulary.release();
         r.gpa.destroy(r);
     }
@@ -247,8 +247,8 @@ pub const Recognizer = struct {
     pub const is_saved = true;
     pub const reads_bytes = true;
 
-    pub fn notes(r: *const Recognizer) [:0]const u8 {
-        return r.note_lines;
+    pub fn warnings(r: *const Recognizer) [:0]const u8 {
+        return r.warning_lines;
     }
 
     pub fn describe(r: *Recognizer) Info {

@@ -121,7 +121,7 @@ pub const TokenTrie = struct {
     /// A trie is made of token ids alone.
     pub const reads_bytes = false;
 
-    pub fn notes(_: *const TokenTrie) [:0]const u8 {
+    pub fn warnings(_: *const TokenTrie) [:0]const u8 {
         return "";
     }
 

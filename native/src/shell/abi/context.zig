@@ -201,7 +201,7 @@ fn advise(
 fn regionOf(name: []const u8, diag: *boundary.Diagnostic) boundary.Error!Context.Region {
     if (std.mem.eql(u8, name, "text")) return .text;
     if (std.mem.eql(u8, name, "mtp") or std.mem.eql(u8, name, "dflash")) return .drafter;
-    return diag.fail(.not_implemented, "region_name: this library has \"text\" and \"mtp\", not {f}", .{quoted(name)});
+    return diag.fail(.unsupported, "region_name: this library has \"text\" and \"mtp\", not {f}", .{quoted(name)});
 }
 
 export fn eliza_inference_tokenize_supported() c_int {

@@ -335,9 +335,9 @@ pub fn finish(made: boundary.Error!*Constraint, out: Out, out_error: OutError, d
     return 0;
 }
 
-export fn eliza_inference_constraint_notes(constraint: ?*const Constraint) [*:0]const u8 {
+export fn eliza_inference_constraint_warnings(constraint: ?*const Constraint) [*:0]const u8 {
     const c = constraint orelse return "";
-    return c.compiled.notes();
+    return c.compiled.warnings();
 }
 
 export fn eliza_inference_constraint_prepare(constraint: ?*const Constraint, config: ?*const CompileConfig, out_error: OutError) c_int {

@@ -8,13 +8,13 @@ const Message = boundary.Message;
 const Context = context_abi.Handle;
 const Stream = @import("stream.zig").Handle;
 
-const not_implemented = boundary.Status.not_implemented.code();
+const unsupported = boundary.Status.unsupported.code();
 
 /// Fails; `what` is the subject of the message.
 fn refuse(out_error: ?*Message, what: []const u8) c_int {
     boundary.begin(out_error);
     var diag: boundary.Diagnostic = .init();
-    diag.fail(.not_implemented, "{s}: not in this library, which constrains text", .{what}) catch {};
+    diag.fail(.unsupported, "{s}: not in this library, which constrains text", .{what}) catch {};
     return boundary.fail(out_error, &diag);
 }
 
@@ -109,11 +109,11 @@ export fn eliza_inference_kokoro_synthesize(
 }
 
 export fn eliza_inference_kokoro_sample_rate(_: ?*Context) c_int {
-    return not_implemented;
+    return unsupported;
 }
 
 export fn eliza_inference_kokoro_g2p_kind(_: ?*Context) c_int {
-    return not_implemented;
+    return unsupported;
 }
 
 export fn eliza_inference_kokoro_synthesize_ipa(

@@ -103,7 +103,7 @@ pub const Bnf = struct {
 
 /// What becomes of conflicts that no precedence resolves.
 pub const Conflicts = enum {
-    /// All ways are followed, and a note names the first conflict.
+    /// All ways are followed, and a warning names the first conflict.
     follow,
     /// The parser reads on. Two ways to end an alternative are an error.
     shift,

@@ -129,9 +129,9 @@ pub fn compileWithin(
     var arena_state: Arena = .init(gpa);
     defer arena_state.deinit();
     const arena = arena_state.allocator();
-    var notes: tables.Notes = .empty;
-    var language = try languageOf(gpa, arena, vocabulary, trie, source, &notes, budget, diag);
-    const text = joined(arena, trie, &notes) catch |e| {
+    var warnings: tables.Warnings = .empty;
+    var language = try languageOf(gpa, arena, vocabulary, trie, source, &warnings, budget, diag);
+    const text = joined(arena, trie, &warnings) catch |e| {
         language.deinit(gpa, .owned);
         return e;
     };
@@ -144,7 +144,7 @@ fn languageOf(
     vocabulary: *const Vocabulary,
     trie: *const ByteTrie,
     source: Source,
-    notes: *tables.Notes,
+    warnings: *tables.Warnings,
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!Language {
@@ -161,29 +161,29 @@ fn languageOf(
             ),
         } },
         .lark => |l| if (has_grammars)
-            try compileLark(gpa, arena, vocabulary, trie, l.text, l.options, notes, budget, diag)
+            try compileLark(gpa, arena, vocabulary, trie, l.text, l.options, warnings, budget, diag)
         else
             notBuilt("grammars", diag),
         .gbnf => |g| if (has_grammars)
-            try compileGbnf(gpa, vocabulary, g.text, g.options, arena, notes, budget, diag)
+            try compileGbnf(gpa, vocabulary, g.text, g.options, arena, warnings, budget, diag)
         else
             notBuilt("grammars", diag),
         .json_schema => |s| if (s.options.style != null)
             if (has_grammars)
-                try compileParameters(gpa, arena, vocabulary, trie, s.text, s.options, notes, budget, diag)
+                try compileParameters(gpa, arena, vocabulary, trie, s.text, s.options, warnings, budget, diag)
             else
                 notBuilt("grammars, which parameters in a style need", diag)
         else if (has_schemas)
-            .{ .json_schema = try json_schema.compile(gpa, vocabulary, s.text, &s.options, arena, notes, budget, diag) }
+            .{ .json_schema = try json_schema.compile(gpa, vocabulary, s.text, &s.options, arena, warnings, budget, diag) }
         else
             notBuilt("JSON Schemas", diag),
-        .tags => |descriptor| .{ .tags = try compileTags(gpa, arena, vocabulary, trie, descriptor, notes, budget, diag) },
+        .tags => |descriptor| .{ .tags = try compileTags(gpa, arena, vocabulary, trie, descriptor, warnings, budget, diag) },
         .token_tree => |payload| .{ .token_tree = try compileTokenTree(gpa, vocabulary, payload, diag) },
     };
 }
 
 fn notBuilt(what: []const u8, diag: *Diagnostic) diagnostic.Error {
-    return diag.fail(.not_implemented, "this build of the library has no {s}", .{what});
+    return diag.fail(.unsupported, "this build of the library has no {s}", .{what});
 }
 
 const Parts = @FieldType(Language, "tags");
@@ -194,7 +194,7 @@ fn compileTags(
     vocabulary: *const Vocabulary,
     trie: *const ByteTrie,
     text: []const u8,
-    notes: *tables.Notes,
+    warnings: *tables.Warnings,
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!Parts {
@@ -215,18 +215,18 @@ fn compileTags(
     var parts_name_tokens = false;
     for (descriptor.tags, automaton.behind) |*tag, behind| {
         const end = try endOf(gpa, &ends, tag, diag);
-        const n_notes = notes.items.len;
+        const n_warnings = warnings.items.len;
         const source = try sourceOf(arena, tag) orelse return diag.fail(.grammar, "{s}: no part is given", .{tag.place});
-        var language = languageOf(gpa, arena, vocabulary, trie, source, notes, budget, diag) catch |e|
+        var language = languageOf(gpa, arena, vocabulary, trie, source, warnings, budget, diag) catch |e|
             return failAt(tag.place, e, diag);
         errdefer language.deinit(gpa, .owned);
         if (language == .ambiguous and !language.ambiguous.limits.isEmpty()) {
             // The rules are still those between which terminals stand that no text has.
             language.ambiguous.limits.dropTerminals(gpa);
-            try notes.append(arena, "max_tokens is not enforced: a part is read by its bytes");
+            try warnings.append(arena, "max_tokens is not enforced: a part is read by its bytes");
         }
         parts_name_tokens = parts_name_tokens or language.namesTokens();
-        for (notes.items[n_notes..]) |*note| note.* = try std.fmt.allocPrint(arena, "{s}: {s}", .{ tag.place, note.* });
+        for (warnings.items[n_warnings..]) |*warning| warning.* = try std.fmt.allocPrint(arena, "{s}: {s}", .{ tag.place, warning.* });
         try parts.append(gpa, .init(gpa, trie, language, end, behind));
     }
     const source = try gpa.dupe(u8, text);
@@ -334,19 +334,19 @@ fn compileLark(
     trie: *const ByteTrie,
     text: []const u8,
     given: lark.Options,
-    notes: *tables.Notes,
+    warnings: *tables.Warnings,
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!Language {
     var options = given;
     options.tokens = &vocabulary.tokens;
     const parsed = try lark.parse(arena, text, options, budget, diag);
-    try notes.appendSlice(arena, parsed.notes);
+    try warnings.appendSlice(arena, parsed.warnings);
     const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
     var reading = parsed.reading;
     const resolved = try contexts.resolve(&ctx, &parsed.grammar, &reading);
-    const grammar = try counted_rules.mark(&ctx, &resolved, parsed.limits, reading, notes);
-    return grammar_parts.compile(gpa, &ctx, vocabulary, trie, &grammar, reading, parsed.parts, parsed.tokens, notes);
+    const grammar = try counted_rules.mark(&ctx, &resolved, parsed.limits, reading, warnings);
+    return grammar_parts.compile(gpa, &ctx, vocabulary, trie, &grammar, reading, parsed.parts, parsed.tokens, warnings);
 }
 
 /// An object as parameters: a grammar of this part alone.
@@ -357,7 +357,7 @@ fn compileParameters(
     trie: *const ByteTrie,
     text: []const u8,
     options: SchemaOptions,
-    notes: *tables.Notes,
+    warnings: *tables.Warnings,
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!Language {
@@ -374,7 +374,7 @@ fn compileParameters(
     };
     const reading: bnf.Reading = .{ .lexing = .any, .tokens = &tokens.named };
     const parts = [_]bnf.Part{.{ .text = text, .options = options, .place = .{} }};
-    return grammar_parts.compile(gpa, &ctx, vocabulary, trie, &grammar, reading, &parts, &tokens, notes);
+    return grammar_parts.compile(gpa, &ctx, vocabulary, trie, &grammar, reading, &parts, &tokens, warnings);
 }
 
 fn compileGbnf(
@@ -383,18 +383,18 @@ fn compileGbnf(
     text: []const u8,
     options: gbnf.Options,
     arena: Allocator,
-    notes: *tables.Notes,
+    warnings: *tables.Warnings,
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!Language {
     const parsed = try gbnf.parse(arena, vocabulary, text, options, budget, diag);
-    try notes.appendSlice(arena, parsed.notes);
-    return cfg.compile(gpa, arena, &vocabulary.tokens, &parsed.grammar, notes, budget, diag);
+    try warnings.appendSlice(arena, parsed.warnings);
+    return cfg.compile(gpa, arena, &vocabulary.tokens, &parsed.grammar, warnings, budget, diag);
 }
 
-fn joined(arena: Allocator, trie: *const ByteTrie, notes: *tables.Notes) Allocator.Error![]const u8 {
-    if (trie.missing_bytes > 0) try notes.append(arena, try missingBytes(arena, trie));
-    return std.mem.join(arena, "\n", notes.items);
+fn joined(arena: Allocator, trie: *const ByteTrie, warnings: *tables.Warnings) Allocator.Error![]const u8 {
+    if (trie.missing_bytes > 0) try warnings.append(arena, try missingBytes(arena, trie));
+    return std.mem.join(arena, "\n", warnings.items);
 }
 
 fn missingBytes(arena: Allocator, trie: *const ByteTrie) Allocator.Error![]const u8 {

@@ -16,19 +16,19 @@ const compiler = @import("schema/compile.zig");
 
 const Error = Allocator.Error || diagnostic.Error;
 
-/// The notes, and what is needed only here, go to `arena`. ELIZA_ERR_GRAMMAR: the schema is wrong, or nothing satisfies it.
+/// The warnings, and what is needed only here, go to `arena`. ELIZA_ERR_GRAMMAR: the schema is wrong, or nothing satisfies it.
 pub fn compile(
     gpa: Allocator,
     vocabulary: *const Vocabulary,
     text: []const u8,
     options: *const compiler.Options,
     arena: Allocator,
-    notes: *ArrayList([]const u8),
+    warnings: *ArrayList([]const u8),
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!JsonSchema {
     const index = try vocabulary.stringIndex(diag);
-    var language = try of(gpa, try compiler.compile(gpa, arena, text, options, &index.automata, notes, budget, diag), index, diag);
+    var language = try of(gpa, try compiler.compile(gpa, arena, text, options, &index.automata, warnings, budget, diag), index, diag);
     errdefer language.deinit(gpa, .owned);
     if (try isSatisfiable(&language, budget, diag)) return language;
     return diag.fail(.grammar, "no document is valid against the schema", .{});

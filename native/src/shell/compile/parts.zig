@@ -18,7 +18,7 @@ const Options = @import("schema/compile.zig").Options;
 const bnf = @import("bnf.zig");
 const Part = bnf.Part;
 const Context = @import("lr/context.zig").Context;
-const Notes = @import("lr/tables.zig").Notes;
+const Warnings = @import("lr/tables.zig").Warnings;
 const TokenClasses = @import("cfg/token_classes.zig").TokenClasses;
 const choose = @import("cfg/choose.zig").choose;
 const documents = @import("document_grammar.zig");
@@ -29,7 +29,7 @@ const json_schema = @import("json_schema.zig");
 
 const Error = Allocator.Error || diagnostic.Error;
 
-/// Compiles a grammar some of whose terminals are parts, by their numbers. Notes and failures begin with the part's place.
+/// Compiles a grammar some of whose terminals are parts, by their numbers. Warnings and failures begin with the part's place.
 pub fn compile(
     gpa: Allocator,
     ctx: *const Context,
@@ -39,9 +39,9 @@ pub fn compile(
     reading: bnf.Reading,
     parts: []const Part,
     tokens: *const TokenClasses,
-    notes: *Notes,
+    warnings: *Warnings,
 ) Error!Language {
-    if (parts.len == 0) return choose(gpa, ctx, grammar, reading, notes);
+    if (parts.len == 0) return choose(gpa, ctx, grammar, reading, warnings);
     var made: DocumentGrammar = .{ .gpa = gpa, .ctx = ctx };
     errdefer made.deinit();
     try ctx.appendSlice(&made.rules, grammar.rules);
@@ -53,7 +53,7 @@ pub fn compile(
         try ctx.append(&made.terminals, terminal);
     }
     for (parts, 0..) |part, number| {
-        const n_notes = notes.items.len;
+        const n_warnings = warnings.items.len;
         const terminal = terminalOf(grammar, number);
         if (part.options.style != null) {
             const at = terminal orelse continue; // no rule that is reached uses it
@@ -62,14 +62,14 @@ pub fn compile(
                 "{f}: a schema with a style needs %lexing any, and nothing that is skipped",
                 .{part.place},
             );
-            const rule = parameters.write(&made, vocabulary, part.text, &part.options, tokens, notes);
+            const rule = parameters.write(&made, vocabulary, part.text, &part.options, tokens, warnings);
             become[at] = .{ .rule = rule catch |e| return inPart(part, e, ctx.diag) };
         } else {
-            const node = addDocuments(&made, vocabulary, part, notes) catch |e| return inPart(part, e, ctx.diag);
+            const node = addDocuments(&made, vocabulary, part, warnings) catch |e| return inPart(part, e, ctx.diag);
             if (terminal) |at| made.terminals.items[become[at].terminal].pattern = node;
         }
-        if (part.place.line > 0) for (notes.items[n_notes..]) |*note| {
-            note.* = try std.fmt.allocPrint(ctx.arena, "{f}: {s}", .{ part.place, note.* });
+        if (part.place.line > 0) for (warnings.items[n_warnings..]) |*warning| {
+            warning.* = try std.fmt.allocPrint(ctx.arena, "{f}: {s}", .{ part.place, warning.* });
         };
     }
     var how = reading;
@@ -78,7 +78,7 @@ pub fn compile(
         terminal.firsts = made.documents.items[number].firsts;
     };
     const whole = try wholeOf(&made, grammar, become);
-    var language = try choose(gpa, ctx, &whole, how, notes);
+    var language = try choose(gpa, ctx, &whole, how, warnings);
     errdefer language.deinit(gpa, .owned);
     if (how.n_parts > 0) try give(trie, &language.ambiguous, &made);
     return language;
@@ -118,9 +118,9 @@ fn inPart(part: Part, e: Error, diag: *Diagnostic) Error {
     return if (e == error.Failed and part.place.line > 0) source_text.failAgain(part.place, diag) else e;
 }
 
-fn addDocuments(to: *DocumentGrammar, vocabulary: *const Vocabulary, part: Part, notes: *Notes) Error!*const ast.Node {
+fn addDocuments(to: *DocumentGrammar, vocabulary: *const Vocabulary, part: Part, warnings: *Warnings) Error!*const ast.Node {
     const ctx = to.ctx;
-    var schema = try json_schema.compile(to.gpa, vocabulary, part.text, &part.options, ctx.arena, notes, ctx.budget, ctx.diag);
+    var schema = try json_schema.compile(to.gpa, vocabulary, part.text, &part.options, ctx.arena, warnings, ctx.budget, ctx.diag);
     errdefer schema.deinit(to.gpa, .owned);
     return to.document(schema);
 }
@@ -144,7 +144,7 @@ pub fn open(
 ) (Error || error{Damaged})!void {
     var arena: Arena = .init(gpa);
     defer arena.deinit();
-    var notes: Notes = .empty;
+    var warnings: Warnings = .empty;
     var budget = given;
     const ctx: Context = .{ .arena = arena.allocator(), .budget = &budget, .diag = diag };
     var made: DocumentGrammar = .{ .gpa = gpa, .ctx = &ctx };
@@ -154,8 +154,8 @@ pub fn open(
     while (n < sources.len) {
         const options = Options.of(&sources[n]) orelse return error.Damaged;
         if (options.style == null) {
-            _ = try addDocuments(&made, vocabulary, .{ .text = sources[n].text, .options = options, .place = .{} }, &notes);
-        } else _ = try parameters.write(&made, vocabulary, sources[n].text, &options, &tokens, &notes);
+            _ = try addDocuments(&made, vocabulary, .{ .text = sources[n].text, .options = options, .place = .{} }, &warnings);
+        } else _ = try parameters.write(&made, vocabulary, sources[n].text, &options, &tokens, &warnings);
         if (made.documents.items.len == n) return error.Damaged;
         n = made.documents.items.len;
     }

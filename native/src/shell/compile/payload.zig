@@ -62,7 +62,7 @@ const Compiler = struct {
     cache: ?*RecognizerCache,
     diag: *Diagnostic,
     settings: compile.Settings = .{},
-    notes: ArrayList(u8) = .empty,
+    warnings: ArrayList(u8) = .empty,
 
     fn compileAll(c: *Compiler) Error!*PartedTrie {
         if (c.vocabulary.tokens.offsets.len == 0) return c.diag.fail(
@@ -79,9 +79,9 @@ const Compiler = struct {
         }
         try parts.ensureTotalCapacityPrecise(c.gpa, c.trie.parts.len);
         for (c.trie.parts) |part| parts.appendAssumeCapacity(try c.compilePart(part));
-        const note_lines = try c.gpa.dupeSentinel(u8, c.notes.items, 0);
-        errdefer c.gpa.free(note_lines);
-        const made = try PartedTrie.create(c.gpa, c.trie, parts.items, note_lines);
+        const warning_lines = try c.gpa.dupeSentinel(u8, c.warnings.items, 0);
+        errdefer c.gpa.free(warning_lines);
+        const made = try PartedTrie.create(c.gpa, c.trie, parts.items, warning_lines);
         _ = c.trie.retain();
         return made;
     }
@@ -94,10 +94,10 @@ const Compiler = struct {
         const language = try std.mem.concat(c.arena, u8, &.{ place, ".", @tagName(read.tag.content) });
         const recognizer = try c.recognizerOf(source, &read.tag, language);
         errdefer recognizer.release();
-        var lines = std.mem.splitScalar(u8, recognizer.notes(), '\n');
+        var lines = std.mem.splitScalar(u8, recognizer.warnings(), '\n');
         while (lines.next()) |line| if (line.len > 0) {
-            const gap: []const u8 = if (c.notes.items.len > 0) "\n" else "";
-            try c.notes.appendSlice(c.arena, try std.mem.concat(c.arena, u8, &.{ gap, language, ": ", line }));
+            const gap: []const u8 = if (c.warnings.items.len > 0) "\n" else "";
+            try c.warnings.appendSlice(c.arena, try std.mem.concat(c.arena, u8, &.{ gap, language, ": ", line }));
         };
         return .{ .recognizer = recognizer, .ends = .of(read.end) };
     }

@@ -76,7 +76,7 @@ pub fn saveRecognizer(gpa: Allocator, recognizer: *const Recognizer, path: []con
 
 fn putRecognizer(writer: *saved_file.Writer, recognizer: *const Recognizer) Allocator.Error!void {
     try writer.put(&@as(u32, @backingInt(std.meta.activeTag(recognizer.language))));
-    try writer.put(&@as([]const u8, recognizer.note_lines));
+    try writer.put(&@as([]const u8, recognizer.warning_lines));
     try recognizer.language.save(writer);
 }
 
@@ -115,15 +115,15 @@ fn readRecognizer(
     diag: *Diagnostic,
 ) (diagnostic.Error || error{ OutOfMemory, Damaged })!*Recognizer {
     const which = std.enums.fromInt(std.meta.Tag(Language), try reader.get(u32)) orelse return error.Damaged;
-    const notes = try reader.get([]const u8);
-    try saved_file.checkText(notes, "the warnings", path, diag);
+    const warnings = try reader.get([]const u8);
+    try saved_file.checkText(warnings, "the warnings", path, diag);
     if (which == .json_schema or which == .tags) {
         const recognizer = try compileSaved(gpa, vocabulary, which, reader, settings, diag);
         reader.mapping.close();
         return recognizer;
     }
     const language = try openLanguage(gpa, vocabulary, trie, which, reader, how, settings, diag);
-    const recognizer = try Recognizer.create(gpa, vocabulary, trie, language, .mapped, notes, settings.limits());
+    const recognizer = try Recognizer.create(gpa, vocabulary, trie, language, .mapped, warnings, settings.limits());
     recognizer.mapping = reader.mapping;
     return recognizer;
 }

@@ -218,7 +218,7 @@ pub const Context = struct {
         d: *Diagnostic,
     ) diagnostic.Error!void {
         if (context.model.hasEncoder()) {
-            return d.fail(.not_implemented, "{s}: models with an encoder and a decoder are not served", .{context.model.path});
+            return d.fail(.unsupported, "{s}: models with an encoder and a decoder are not served", .{context.model.path});
         }
         dimension.* = embedder_module.dimensionOf(context.model);
         if (out.len < dimension.*) {

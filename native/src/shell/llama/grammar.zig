@@ -30,7 +30,7 @@ pub const Grammar = struct {
     pub fn init(context: *Context, gbnf: [:0]const u8, d: *Diagnostic) diagnostic.Error!Grammar {
         if (isLlamaAskedFor()) return .{ .state = .{ .llama = try .init(context.model, gbnf, d) } };
         const recognizer = context.grammarOf(gbnf, d) catch |e| switch (d.status) {
-            .limit, .not_implemented, .grammar => return instead(context, gbnf, d),
+            .limit, .unsupported, .grammar => return instead(context, gbnf, d),
             else => return e,
         };
         defer recognizer.release();

@@ -138,7 +138,7 @@ pub const Stream = struct {
         };
         const banned = if (config.disable_thinking) try thinkToken(context, d) else null;
         if (context.model.hasEncoder()) {
-            return d.fail(.not_implemented, "{s}: models with an encoder are not served", .{context.model.path});
+            return d.fail(.unsupported, "{s}: models with an encoder are not served", .{context.model.path});
         }
         const model = try context.modelWithGpuLayers(config.n_gpu_layers, d);
         const s = gpa.create(Stream) catch {

@@ -34,20 +34,27 @@ const shadowed = @import("shadowed.zig");
 
 /// The language owns what it has from `gpa`; all else lives in the context's arena. ELIZA_ERR_GRAMMAR: no text is in the
 /// language, or a conflict that `reading` refuses.
-pub fn choose(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, reading: Reading, notes: *tables.Notes) Error!Language {
+pub fn choose(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, reading: Reading, warnings: *tables.Warnings) Error!Language {
     if (grammar.terminals.len > program_module.terminals_max) {
         return ctx.diag.fail(.limit, "the grammar has more than {d} terminals", .{program_module.terminals_max});
     }
     const patterns = try patternsOf(ctx, grammar, reading.lexing);
     var lexer = try dfa.build(gpa, patterns, program_module.setWidth(patterns.len), ctx.budget, "the lexer", ctx.diag);
-    return withLexer(gpa, ctx, grammar, &lexer, reading, notes) catch |e| {
+    return withLexer(gpa, ctx, grammar, &lexer, reading, warnings) catch |e| {
         // Whoever took it over has left nothing in its place.
         if (lexer.transitions.len > 0) lexer.deinit(gpa);
         return e;
     };
 }
 
-fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *Dfa, reading: Reading, notes: *tables.Notes) Error!Language {
+fn withLexer(
+    gpa: Allocator,
+    ctx: *const Context,
+    grammar: *const Bnf,
+    lexer: *Dfa,
+    reading: Reading,
+    warnings: *tables.Warnings,
+) Error!Language {
     const found = try ctx.filled(bool, grammar.terminals.len, false);
     for (lexer.match_patterns) |terminal| found[terminal] = true;
     const has_limits = for (grammar.terminals) |terminal| {
@@ -58,22 +65,22 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
     // Where terminals were cut, conflicts may be of the cuts.
     const is_obeyed = reading.lexing != .any and (is_plain or reading.conflicts == .refuse and !reading.is_split);
     if (is_obeyed) {
-        const n_notes = notes.items.len;
-        if (try deterministic(ctx, grammar, found, reading.conflicts, notes)) |parser| {
+        const n_warnings = warnings.items.len;
+        if (try deterministic(ctx, grammar, found, reading.conflicts, warnings)) |parser| {
             if (is_plain and !has_limits and try isLongest(ctx, grammar, &parser, lexer, reading.lexing, parted)) {
                 if (reading.lexing == .longest) {
-                    try maximal_munch.noteInseparable(ctx.arena, grammar, &parser, lexer, notes, ctx.budget, ctx.diag);
-                    try shadowed.note(ctx, grammar, &parser, lexer, notes);
+                    try maximal_munch.warnOfInseparable(ctx.arena, grammar, &parser, lexer, warnings, ctx.budget, ctx.diag);
+                    try shadowed.warn(ctx, grammar, &parser, lexer, warnings);
                 }
                 return finish(gpa, ctx, grammar, lexer, &parser, &.{}, null);
             }
-            notes.shrinkRetainingCapacity(n_notes); // the same ones come again
+            warnings.shrinkRetainingCapacity(n_warnings); // the same ones come again
         }
     }
     const normal = try normalise(ctx, grammar);
-    const parser = try tables.build(ctx.arena, &normal, found, .keep, notes, ctx.budget, ctx.diag);
-    if (!is_obeyed and reading.conflicts != .follow) try noteFollowed(ctx, reading, notes);
-    if (reading.lexing == .longest) try shadowed.note(ctx, &normal, &parser, lexer, notes);
+    const parser = try tables.build(ctx.arena, &normal, found, .keep, warnings, ctx.budget, ctx.diag);
+    if (!is_obeyed and reading.conflicts != .follow) try warnOfFollowed(ctx, reading, warnings);
+    if (reading.lexing == .longest) try shadowed.warn(ctx, &normal, &parser, lexer, warnings);
     const is_longest = is_plain and !has_limits and !parser.has_conflicts and
         try isLongest(ctx, &normal, &parser, lexer, reading.lexing, parted);
     return if (is_longest)
@@ -82,16 +89,22 @@ fn withLexer(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, lexer: *D
         finish(gpa, ctx, &normal, lexer, &parser, parted, reading);
 }
 
-/// Null if the grammar is not LR(1), and then a note says why.
-fn deterministic(ctx: *const Context, grammar: *const Bnf, found: []const bool, conflicts: Conflicts, notes: *tables.Notes) Error!?Tables {
-    const n_notes = notes.items.len;
+/// Null if the grammar is not LR(1), and then a warning says why.
+fn deterministic(
+    ctx: *const Context,
+    grammar: *const Bnf,
+    found: []const bool,
+    conflicts: Conflicts,
+    warnings: *tables.Warnings,
+) Error!?Tables {
+    const n_warnings = warnings.items.len;
     const how: tables.Conflicts = if (conflicts == .shift) .shift else .refuse;
     var diag: Diagnostic = .{};
-    return tables.build(ctx.arena, grammar, found, how, notes, ctx.budget, if (conflicts == .follow) &diag else ctx.diag) catch |e| {
+    return tables.build(ctx.arena, grammar, found, how, warnings, ctx.budget, if (conflicts == .follow) &diag else ctx.diag) catch |e| {
         if (e == error.OutOfMemory or conflicts != .follow) return e;
         if (diag.status != .grammar) return ctx.diag.fail(diag.status, "{s}", .{diag.message()});
-        notes.shrinkRetainingCapacity(n_notes);
-        try ctx.append(notes, try ctx.arena.dupe(u8, diag.message()));
+        warnings.shrinkRetainingCapacity(n_warnings);
+        try ctx.append(warnings, try ctx.arena.dupe(u8, diag.message()));
         return null;
     };
 }
@@ -112,15 +125,15 @@ fn isLongest(
     };
 }
 
-fn noteFollowed(ctx: *const Context, reading: Reading, notes: *tables.Notes) Error!void {
+fn warnOfFollowed(ctx: *const Context, reading: Reading, warnings: *tables.Warnings) Error!void {
     const beside = if (reading.lexing == .any)
         "%lexing any"
     else if (reading.is_split)
         "look-around or ignore_once, which cut terminals"
     else
         "tokens or schemas";
-    const note = "%conflicts {t} is not obeyed beside {s}: all ways are followed";
-    try ctx.append(notes, try std.fmt.allocPrint(ctx.arena, note, .{ reading.conflicts, @as([]const u8, beside) }));
+    const warning = "%conflicts {t} is not obeyed beside {s}: all ways are followed";
+    try ctx.append(warnings, try std.fmt.allocPrint(ctx.arena, warning, .{ reading.conflicts, @as([]const u8, beside) }));
 }
 
 /// Takes the lexer over. `reading` null: the longest lexeme and one way to parse. `parted`: as the program has it.

@@ -12,7 +12,7 @@ const dfa = @import("../regex/dfa.zig");
 const context = @import("../lr/context.zig");
 const Context = context.Context;
 const Error = context.Error;
-const Notes = @import("../lr/tables.zig").Notes;
+const Warnings = @import("../lr/tables.zig").Warnings;
 const Grammar = @import("grammar.zig").Grammar;
 const Expression = @import("grammar.zig").Expression;
 const TokenSet = @import("../token_set.zig").TokenSet;
@@ -31,7 +31,7 @@ pub fn compile(
     arena: Allocator,
     vocabulary: *const Tokens,
     grammar: *const Grammar,
-    notes: *Notes,
+    warnings: *Warnings,
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!Language {
@@ -39,12 +39,12 @@ pub fn compile(
     var sets: ArrayList(TokenSet) = .empty;
     for (grammar.rules) |rule| try collect(&ctx, rule.expression, &sets);
     const tokens: TokenClasses = try .init(&ctx, vocabulary, sets.items);
-    const n_notes = notes.items.len;
-    return attempt(gpa, &ctx, grammar, &tokens, weight_max_first, notes) catch |e| {
+    const n_warnings = warnings.items.len;
+    return attempt(gpa, &ctx, grammar, &tokens, weight_max_first, warnings) catch |e| {
         if (e == error.OutOfMemory or diag.status != .limit) return e;
         try budget.check("the grammar", diag);
-        notes.shrinkRetainingCapacity(n_notes);
-        return attempt(gpa, &ctx, grammar, &tokens, 0, notes);
+        warnings.shrinkRetainingCapacity(n_warnings);
+        return attempt(gpa, &ctx, grammar, &tokens, 0, warnings);
     };
 }
 
@@ -63,12 +63,12 @@ fn attempt(
     grammar: *const Grammar,
     tokens: *const TokenClasses,
     weight_max: u32,
-    notes: *Notes,
+    warnings: *Warnings,
 ) Error!Language {
     const regular: Regular = try .init(ctx, grammar, tokens, weight_max);
     const whole = regular.of[grammar.start];
     if (whole == null or !tokens.named.isEmpty()) {
-        return choose(gpa, ctx, &try lower(ctx, &regular), .{ .lexing = .any, .tokens = &tokens.named }, notes);
+        return choose(gpa, ctx, &try lower(ctx, &regular), .{ .lexing = .any, .tokens = &tokens.named }, warnings);
     }
     var automaton = try dfa.build(gpa, &.{.{ .node = whole.?.node }}, 1, ctx.budget, "the grammar's automaton", ctx.diag);
     if (automaton.nReach() > 1) return .{ .regex = .{ .dfa = automaton } };

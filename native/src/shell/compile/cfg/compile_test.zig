@@ -181,8 +181,8 @@ test "random grammars allow what Earley's recogniser allows" {
         const grammar = try grammarOf(arena, productions, n_rules);
         var budget: Budget = .{};
         var diag: Diagnostic = .{};
-        var notes: ArrayList([]const u8) = .empty;
-        const language = compile(gpa, arena, &vocabulary.tokens, &grammar, &notes, &budget, &diag) catch |e| {
+        var warnings: ArrayList([]const u8) = .empty;
+        const language = compile(gpa, arena, &vocabulary.tokens, &grammar, &warnings, &budget, &diag) catch |e| {
             if (!is_empty) std.debug.print("{s}\n", .{diag.message()});
             try std.testing.expectEqual(error.Failed, e);
             try std.testing.expect(is_empty);

@@ -9,7 +9,7 @@ const Bnf = bnf.Bnf;
 const Symbol = bnf.Symbol;
 const graph = @import("../lr/graph.zig");
 const markBottomUp = @import("../lr/augmented_grammar.zig").markBottomUp;
-const Notes = @import("../lr/tables.zig").Notes;
+const Warnings = @import("../lr/tables.zig").Warnings;
 const context = @import("../lr/context.zig");
 const Context = context.Context;
 const Error = context.Error;
@@ -19,8 +19,8 @@ pub const Limit = struct { rule: u16, name: []const u8, place: bnf.Place, tokens
 /// Marks need two bytes, of which the last is their number.
 const limits_max = 128;
 
-/// The grammar with the rules marked, and a note for each that cannot be. Lives in the context's arena.
-pub fn mark(ctx: *const Context, grammar: *const Bnf, limits: []const Limit, reading: bnf.Reading, notes: *Notes) Error!Bnf {
+/// The grammar with the rules marked, and a warning for each that cannot be. Lives in the context's arena.
+pub fn mark(ctx: *const Context, grammar: *const Bnf, limits: []const Limit, reading: bnf.Reading, warnings: *Warnings) Error!Bnf {
     if (limits.len == 0) return grammar.*;
     var m: Marking = .{ .ctx = ctx };
     try ctx.appendSlice(&m.terminals, grammar.terminals);
@@ -40,8 +40,8 @@ pub fn mark(ctx: *const Context, grammar: *const Bnf, limits: []const Limit, rea
             try m.add(limit);
             continue;
         };
-        const note = "{f}: max_tokens of {s} is not enforced: {s}";
-        try ctx.append(notes, try std.fmt.allocPrint(ctx.arena, note, .{ limit.place, limit.name, @as([]const u8, why) }));
+        const warning = "{f}: max_tokens of {s} is not enforced: {s}";
+        try ctx.append(warnings, try std.fmt.allocPrint(ctx.arena, warning, .{ limit.place, limit.name, @as([]const u8, why) }));
     }
     var marked = grammar.*;
     marked.terminals = m.terminals.items;

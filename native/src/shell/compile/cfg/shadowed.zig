@@ -1,5 +1,5 @@
 //! By the longest lexeme, a text that several terminals match is the first one's, wherever the parser is: so a terminal loses
-//! texts. Where words are reserved that is meant; where patterns overlap it seldom is, and is noted.
+//! texts. Where words are reserved that is meant; where patterns overlap it seldom is, and is a warning.
 
 const std = @import("std");
 const allocPrint = std.fmt.allocPrint;
@@ -14,20 +14,20 @@ const Pattern = @import("../regex/pattern.zig").Pattern;
 const Bnf = @import("../bnf.zig").Bnf;
 const tables_module = @import("../lr/tables.zig");
 const Tables = tables_module.Tables;
-const Notes = tables_module.Notes;
+const Warnings = tables_module.Warnings;
 const sets = @import("../lr/sets.zig");
 const findAccepted = @import("separable.zig").findAccepted;
 const context = @import("../lr/context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
-const notes_max = 20;
+const warnings_max = 20;
 /// A text of more bytes says little.
 const text_bytes_max = 64;
 
-/// Adds a note for each two patterns of which one loses a text to the other where the parser takes that one alone, with a
+/// Adds a warning for each two patterns of which one loses a text to the other where the parser takes that one alone, with a
 /// shortest such text. `lexer` is that of all terminals.
-pub fn note(ctx: *const Context, grammar: *const Bnf, parser: *const Tables, lexer: *const Dfa, notes: *Notes) Error!void {
+pub fn warn(ctx: *const Context, grammar: *const Bnf, parser: *const Tables, lexer: *const Dfa, warnings: *Warnings) Error!void {
     var numbers: ArrayList(u16) = .empty;
     for (grammar.terminals, 0..) |terminal, number| {
         if (!terminal.literal and !terminal.soft and !terminal.matches_nothing) try ctx.append(&numbers, @intCast(number));
@@ -40,8 +40,8 @@ pub fn note(ctx: *const Context, grammar: *const Bnf, parser: *const Tables, lex
     if (!overlap(together)) return;
 
     const accepted = try findAccepted(ctx, parser);
-    const is_noted = try ctx.filled(bool, patterns.len * patterns.len, false);
-    var n_noted: usize = 0;
+    const is_warned = try ctx.filled(bool, patterns.len * patterns.len, false);
+    var n_warned: usize = 0;
     var walk: Walk = try .init(ctx, together);
     while (try walk.next()) |state| {
         const list = together.lists.get(together.matches.items[state]);
@@ -51,15 +51,15 @@ pub fn note(ctx: *const Context, grammar: *const Bnf, parser: *const Tables, lex
             const pair = list[0] * patterns.len + one;
             const winner = numbers.items[list[0]];
             const loser = numbers.items[one];
-            if (is_noted[pair] or winnerOf(lexer, text) != winner) continue;
+            if (is_warned[pair] or winnerOf(lexer, text) != winner) continue;
             if (!isTakenAlone(grammar, parser, accepted, loser, winner)) continue;
-            is_noted[pair] = true;
-            n_noted += 1;
-            if (n_noted > notes_max) return;
+            is_warned[pair] = true;
+            n_warned += 1;
+            if (n_warned > warnings_max) return;
             const place = grammar.terminals[loser].place;
             const lost = grammar.terminals[loser].name;
             const won = grammar.terminals[winner].name;
-            try ctx.append(notes, if (std.unicode.utf8ValidateSlice(text))
+            try ctx.append(warnings, if (std.unicode.utf8ValidateSlice(text))
                 try allocPrint(ctx.arena, "{f}: {s} is never {f}: that is {s}, wherever it stands", .{ place, lost, quoted(text), won })
             else // such as a token that the grammar names
                 try allocPrint(ctx.arena, "{f}: some of {s} is {s}, wherever it stands", .{ place, lost, won }));

@@ -29,7 +29,7 @@ pub const Options = struct {
 pub const Parsed = struct {
     grammar: grammar.Grammar,
     /// What is legal but seldom meant, each "line:column: ..." without a newline.
-    notes: []const []const u8,
+    warnings: []const []const u8,
 };
 
 /// The result lives in `arena` and keeps nothing of `text`. The vocabulary is the one whose tokens the grammar may
@@ -74,7 +74,7 @@ fn parseChecked(
         const place = from.place orelse return cursor.fail(from.mention, "the rule {s} is not defined", .{from.name});
         to.* = .{ .name = from.name, .place = place, .expression = from.expression, .attributes = from.attributes };
     }
-    return .{ .grammar = .{ .rules = rules, .start = start }, .notes = parser.notes.items };
+    return .{ .grammar = .{ .rules = rules, .start = start }, .warnings = parser.warnings.items };
 }
 
 // ---- Tests
@@ -252,12 +252,12 @@ test "EBNF: calls" {
     );
 }
 
-test "notes" {
+test "warnings" {
     var f: Fixture = try .init();
     defer f.deinit();
     const parsed = try f.read(.gbnf, "root ::= a\na ::= \"b\"\na ::= \"c\"");
-    try testing.expectEqual(1, parsed.notes.len);
-    try testing.expectEqualStrings("2:1: a is defined again at 3:1, and only its last definition counts", parsed.notes[0]);
+    try testing.expectEqual(1, parsed.warnings.len);
+    try testing.expectEqualStrings("2:1: a is defined again at 3:1, and only its last definition counts", parsed.warnings[0]);
 }
 
 test "errors say where and what" {

@@ -71,7 +71,7 @@ pub const Parser = struct {
     /// [name]: its rule.
     rule_of: ArrayList(u32) = .empty,
     /// Each "line:column: ..." without a newline.
-    notes: ArrayList([]const u8) = .empty,
+    warnings: ArrayList([]const u8) = .empty,
 
     frames: ArrayList(Frame) = .empty,
     items: ArrayList(Expression) = .empty,
@@ -179,7 +179,7 @@ pub const Parser = struct {
                 return p.cursor.fail(place, "{s} is defined at {f} already", .{ rule, earlier });
             }
             const again = "{s} is defined again at {f}, and only its last definition counts";
-            try p.note(earlier, again, .{ rule, place });
+            try p.warn(earlier, again, .{ rule, place });
         }
         known.place = place;
         return index;
@@ -371,7 +371,7 @@ pub const Parser = struct {
         const closed = p.innermostFrame().*;
         const expression = try p.close();
         if (closed.kind == .look_ahead) {
-            return p.note(closed.place, "a look-ahead says what follows its rule and takes no text: it has no effect", .{});
+            return p.warn(closed.place, "a look-ahead says what follows its rule and takes no text: it has no effect", .{});
         }
         if (depth % depth_of_rules != 0) return p.add(expression);
         const rule: u32 = @intCast(p.rules.items.len);
@@ -443,11 +443,11 @@ pub const Parser = struct {
         p.cursor.skipSpace(p.dialect == .ebnf or p.frames.items.len > 1);
     }
 
-    // ---- Notes
+    // ---- Warnings
 
-    fn note(p: *Parser, place: Place, comptime format: []const u8, args: anytype) Error!void {
+    fn warn(p: *Parser, place: Place, comptime format: []const u8, args: anytype) Error!void {
         var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
         const text = message.print(&buffer, "{f}: " ++ format, .{place} ++ args);
-        try p.notes.append(p.arena, try p.arena.dupe(u8, text));
+        try p.warnings.append(p.arena, try p.arena.dupe(u8, text));
     }
 };

@@ -22,7 +22,7 @@ const counted_rules = @import("../cfg/counted_rules.zig");
 
 const Error = Allocator.Error || diagnostic.Error;
 
-const notes_max = 100;
+const warnings_max = 100;
 
 /// Lives in the arena that `parse` was given.
 pub const Parsed = struct {
@@ -30,7 +30,7 @@ pub const Parsed = struct {
     /// Of its rules, in tokens.
     limits: []const counted_rules.Limit,
     /// What is legal but seldom meant, each "line:column: ..." without a newline.
-    notes: []const []const u8,
+    warnings: []const []const u8,
     reading: bnf.Reading,
     /// The JSON documents that its terminals are, by number.
     parts: []const bnf.Part,
@@ -54,8 +54,8 @@ fn parseChecked(
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!Parsed {
-    var notes: Notes = .{ .arena = arena };
-    const tree = try parser.parse(arena, try arena.dupe(u8, text), options, &notes.list, budget, diag);
+    var warnings: Warnings = .{ .arena = arena };
+    const tree = try parser.parse(arena, try arena.dupe(u8, text), options, &warnings.list, budget, diag);
     var terminals: Terminals = try .init(arena, uncounted, &tree, budget, diag);
 
     var expansion: Expansion = .{
@@ -71,7 +71,7 @@ fn parseChecked(
     return .{
         .grammar = try assemble(arena, &terminals, &expansion),
         .limits = try limitsOf(&expansion),
-        .notes = try noteUnused(&notes, &terminals, &expansion),
+        .warnings = try warnOfUnused(&warnings, &terminals, &expansion),
         .reading = tree.reading,
         .parts = tree.parts,
         .tokens = tree.tokens,
@@ -105,35 +105,35 @@ fn limitsOf(expansion: *const Expansion) Error![]const counted_rules.Limit {
     return limits.items;
 }
 
-fn noteUnused(notes: *Notes, terminals: *const Terminals, expansion: *const Expansion) Error![]const []const u8 {
+fn warnOfUnused(warnings: *Warnings, terminals: *const Terminals, expansion: *const Expansion) Error![]const []const u8 {
     for (expansion.tree.rules, expansion.of_definitions) |rule, used_as| {
-        if (used_as == Expansion.none) try notes.add(rule.place, "rule", rule.name);
+        if (used_as == Expansion.none) try warnings.add(rule.place, "rule", rule.name);
     }
     for (terminals.entries.items) |entry| {
-        if (!entry.is_used and !entry.is_part and !entry.skip) try notes.add(entry.place, "terminal", entry.name);
+        if (!entry.is_used and !entry.is_part and !entry.skip) try warnings.add(entry.place, "terminal", entry.name);
     }
-    return notes.finish();
+    return warnings.finish();
 }
 
-const Notes = struct {
+const Warnings = struct {
     arena: Allocator,
     list: ArrayList([]const u8) = .empty,
     n_more: usize = 0,
 
-    fn add(n: *Notes, place: Place, kind: []const u8, name: []const u8) Error!void {
-        if (n.list.items.len >= notes_max) {
+    fn add(n: *Warnings, place: Place, kind: []const u8, name: []const u8) Error!void {
+        if (n.list.items.len >= warnings_max) {
             n.n_more += 1;
             return;
         }
         return n.write("{f}: the {s} {s} is never used", .{ place, kind, name });
     }
 
-    fn write(n: *Notes, comptime format: []const u8, args: anytype) Error!void {
+    fn write(n: *Warnings, comptime format: []const u8, args: anytype) Error!void {
         var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
         try n.list.append(n.arena, try n.arena.dupe(u8, message.print(&buffer, format, args)));
     }
 
-    fn finish(n: *Notes) Error![]const []const u8 {
+    fn finish(n: *Warnings) Error![]const []const u8 {
         if (n.n_more > 0) try n.write("and {d} more rules and terminals that are never used", .{n.n_more});
         return n.list.items;
     }
@@ -353,7 +353,7 @@ test "precedence: by the last terminal, or by %prec" {
     );
 }
 
-test "what is not used is left out and noted" {
+test "what is not used is left out with a warning" {
     var f: Fixture = .{};
     defer f.arena.deinit();
     const parsed = try f.parseText(
@@ -370,8 +370,8 @@ test "what is not used is left out and noted" {
         "3:1: the terminal C is never used",
         "5:7: the terminal \"e\" is never used",
     };
-    try testing.expectEqual(expected.len, parsed.notes.len);
-    for (expected, parsed.notes) |line, note| try testing.expectEqualStrings(line, note);
+    try testing.expectEqual(expected.len, parsed.warnings.len);
+    for (expected, parsed.warnings) |line, warning| try testing.expectEqualStrings(line, warning);
 }
 
 test "errors say where and what" {

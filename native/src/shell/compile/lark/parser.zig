@@ -66,13 +66,13 @@ pub const Options = struct {
 };
 
 /// `text` is valid UTF-8 without zero bytes, and must live as long as the result, which lives in `arena`.
-/// Notes of what is legal but seldom meant go to `notes`. ELIZA_ERR_GRAMMAR: a syntax error, a name that is not defined, or a
+/// Warnings of what is legal but seldom meant go to `warnings`. ELIZA_ERR_GRAMMAR: a syntax error, a name that is not defined, or a
 /// definition that is there already; ELIZA_ERR_LIMIT: nested too deep, too many patterns, or over budget.
 pub fn parse(
     arena: Allocator,
     text: []const u8,
     options: Options,
-    notes: *ArrayList([]const u8),
+    warnings: *ArrayList([]const u8),
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!SyntaxTree {
@@ -81,9 +81,9 @@ pub fn parse(
         .budget = budget,
         .diag = diag,
         .callers = options.grammars,
-        .notes = notes,
+        .warnings = warnings,
         .scanner = .{ .text = text, .diag = diag },
-        .patterns = .{ .arena = arena, .budget = budget, .diag = diag, .notes = notes, .tokens = options.tokens },
+        .patterns = .{ .arena = arena, .budget = budget, .diag = diag, .warnings = warnings, .tokens = options.tokens },
         .token = undefined,
     };
     try parser.addGrammar(.outermost);
@@ -93,7 +93,7 @@ pub fn parse(
     const start = try parser.startOf(options.start);
     try parser.resolveNames();
     if (parser.reading.lexing == .longest) {
-        for (parser.limited.items) |one| try parser.noteLimit(one.head, one.place, "lexemes are the longest");
+        for (parser.limited.items) |one| try parser.warnOfLimit(one.head, one.place, "lexemes are the longest");
         for (parser.terminals.items) |*one| one.tokens_max = 0;
         for (parser.rules.items) |*one| one.tokens_max = 0;
     }
@@ -172,7 +172,7 @@ const Parser = struct {
     budget: *Budget,
     diag: *Diagnostic,
     callers: Documents,
-    notes: *ArrayList([]const u8),
+    warnings: *ArrayList([]const u8),
     scanner: Scanner,
     patterns: Patterns,
     /// The current token, which is not consumed yet.
@@ -327,7 +327,7 @@ const Parser = struct {
                 },
                 .temperature => {
                     try p.skipValue();
-                    try p.note(name.place, "temperature of {s} has no effect: whoever samples sets it", .{head.text});
+                    try p.warn(name.place, "temperature of {s} has no effect: whoever samples sets it", .{head.text});
                 },
                 .capture, .stop_capture, .save_stop_text => if (has_value) try p.skipValue(),
             }
@@ -339,18 +339,18 @@ const Parser = struct {
         } else p.unexpected("\",\" or \"]\"");
     }
 
-    /// Leaves the limit where it can be enforced, and else notes why not. At the rule's body.
+    /// Keeps the limit where it can be enforced; elsewhere warns why not. At the rule's body.
     fn checkLimit(p: *Parser, head: Token, attributes: *Attributes) Error!void {
         attributes.is_lexeme = attributes.is_lexeme or try p.isOneTerminal();
         if (attributes.tokens_max <= Limits.tokens_max) {
             return p.limited.append(p.arena, .{ .head = head, .place = attributes.place });
         }
         attributes.tokens_max = 0;
-        try p.noteLimit(head, attributes.place, "so many are not counted");
+        try p.warnOfLimit(head, attributes.place, "so many are not counted");
     }
 
-    fn noteLimit(p: *Parser, head: Token, place: Place, why: []const u8) Error!void {
-        try p.note(place, "max_tokens of {s} is not enforced: {s}", .{ head.text, why });
+    fn warnOfLimit(p: *Parser, head: Token, place: Place, why: []const u8) Error!void {
+        try p.warn(place, "max_tokens of {s} is not enforced: {s}", .{ head.text, why });
     }
 
     /// Whether a string, a regex or the name of a terminal is all that comes in the line.
@@ -669,7 +669,7 @@ const Parser = struct {
         switch (p.grammars.items[p.grammar]) {
             .outermost => {},
             .imported => return p.endLine(), // as in Lark
-            .nested => try p.note(first.place, "{s} is skipped in the whole text, not only by the grammar in braces", .{p.textFrom(first)}),
+            .nested => try p.warn(first.place, "{s} is skipped in the whole text, not only by the grammar in braces", .{p.textFrom(first)}),
         }
         switch (expression) {
             .reference => |reference| try p.ignored.append(p.arena, .{
@@ -694,7 +694,7 @@ const Parser = struct {
             const head = p.token;
             const definition = try p.define(head, try p.nameOf(head), true, .new);
             p.terminals.items[definition].expression = .{ .reference = .{ .pattern = try p.patterns.nothing(head) } };
-            try p.note(head.place, "the terminal {s} is declared, and no text is one: what needs it is left out", .{head.text});
+            try p.warn(head.place, "the terminal {s} is declared, and no text is one: what needs it is left out", .{head.text});
             try p.advance();
         }
         return p.endLine();
@@ -720,7 +720,7 @@ const Parser = struct {
                     p.skips_first = is_set;
                 },
                 .allow_invalid_utf8 => if (is_set) {
-                    try p.note(place, "{s} has no effect", .{member.key});
+                    try p.warn(place, "{s} has no effect", .{member.key});
                 },
                 .ignore_once => p.skips_once.items[p.grammar] = is_set,
             }
@@ -916,7 +916,7 @@ const Parser = struct {
         const found = guidance.read(p.arena, text, p.budget, p.diag) catch |e| {
             return if (e == error.OutOfMemory) e else source_text.failAgain(token.place, p.diag);
         };
-        for (found.unserved) |name| try p.note(token.place, "x-guidance: {s} has no effect", .{name});
+        for (found.unserved) |name| try p.warn(token.place, "x-guidance: {s} has no effect", .{name});
         var options = found.options;
         options.documents = p.callers;
         return .{ .reference = .{ .pattern = try p.patterns.document(token, text, options) } };
@@ -1251,10 +1251,10 @@ const Parser = struct {
         }
     }
 
-    fn note(p: *Parser, place: Place, comptime format: []const u8, args: anytype) Error!void {
+    fn warn(p: *Parser, place: Place, comptime format: []const u8, args: anytype) Error!void {
         var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
         const text = message.print(&buffer, "{f}: " ++ format, .{place} ++ args);
-        try p.notes.append(p.arena, try p.arena.dupe(u8, text));
+        try p.warnings.append(p.arena, try p.arena.dupe(u8, text));
     }
 
     fn advance(p: *Parser) Error!void {

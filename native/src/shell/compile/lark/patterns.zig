@@ -49,7 +49,7 @@ pub const Patterns = struct {
     arena: Allocator,
     budget: *Budget,
     diag: *Diagnostic,
-    notes: *ArrayList([]const u8),
+    warnings: *ArrayList([]const u8),
     list: ArrayList(Pattern) = .empty,
     /// How each of them is written.
     keys: Texts = .{},
@@ -283,8 +283,8 @@ pub const Patterns = struct {
                 }
                 var buffer: [128]u8 = undefined;
                 const format = "{f}: the string has no such escape, so the backslash stands for itself";
-                const note = message.print(&buffer, format, .{placeWithin(token, at)});
-                try p.notes.append(p.arena, try p.arena.dupe(u8, note));
+                const warning = message.print(&buffer, format, .{placeWithin(token, at)});
+                try p.warnings.append(p.arena, try p.arena.dupe(u8, warning));
                 out[length] = '\\';
                 length += 1;
                 rest = rest[1..];

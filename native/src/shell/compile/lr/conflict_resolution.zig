@@ -86,12 +86,12 @@ pub const Resolution = struct {
         @memset(seen, 0);
         for (range.start..range.end) |reduction| {
             const lookaheads = sets.row(a.lookaheads.items, reduction, g.words);
-            if (sets.intersects(seen, lookaheads)) s.noteReduceReduce(g, a, state, range.start, @intCast(reduction), seen);
+            if (sets.intersects(seen, lookaheads)) s.warnOfReduceReduce(g, a, state, range.start, @intCast(reduction), seen);
             _ = sets.unite(seen, lookaheads);
         }
     }
 
-    fn noteReduceReduce(
+    fn warnOfReduceReduce(
         s: *Resolution,
         g: *const AugmentedGrammar,
         a: *const Automaton,

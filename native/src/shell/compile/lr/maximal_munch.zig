@@ -14,7 +14,7 @@ const Dfa = dfa.Dfa;
 const Bnf = @import("../bnf.zig").Bnf;
 const tables_module = @import("tables.zig");
 const Tables = tables_module.Tables;
-const Notes = tables_module.Notes;
+const Warnings = tables_module.Warnings;
 const graph = @import("graph.zig");
 const Graph = graph.Graph;
 const sets = @import("sets.zig");
@@ -23,26 +23,26 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
-/// Adds a note for each pair `a`, `b` where the parser allows `b` right after `a`, but some text of `a` can never be ended by `b`,
-/// not even after going on. There is no note if something skipped can come in between; a skipped terminal has a note of its own,
-/// for the first `b` that can never end it. A grammar without such notes has no dead ends, unless soft terminals match all texts
-/// of those that end a rule. Notes live in `arena`: at most `notes_max`, and then a line with the number of the others.
-pub fn noteInseparable(
+/// Adds a warning for each pair `a`, `b` where the parser allows `b` right after `a`, but some text of `a` can never be ended by `b`,
+/// not even after going on. There is no warning if something skipped can come in between; a skipped terminal has a warning of its own,
+/// for the first `b` that can never end it. A grammar without such warnings has no dead ends, unless soft terminals match all texts
+/// of those that end a rule. Warnings live in `arena`: at most `warnings_max`, and then a line with the number of the others.
+pub fn warnOfInseparable(
     arena: Allocator,
     grammar: *const Bnf,
     tables: *const Tables,
     lexer: *const Dfa,
-    notes: *Notes,
+    warnings: *Warnings,
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!void {
     const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
-    var s: Search = try .init(&ctx, grammar, tables, lexer, notes);
-    try s.notePairs();
-    if (s.n_noted > notes_max) try s.add("and {d} more like these", .{s.n_noted - notes_max});
+    var s: Search = try .init(&ctx, grammar, tables, lexer, warnings);
+    try s.warnOfPairs();
+    if (s.n_warned > warnings_max) try s.add("and {d} more like these", .{s.n_warned - warnings_max});
 }
 
-const notes_max = 100;
+const warnings_max = 100;
 
 /// A bit set of the lexer's byte classes.
 pub const Classes = [256 / 64]u64;
@@ -53,8 +53,8 @@ const Search = struct {
     grammar: *const Bnf,
     tables: *const Tables,
     lexer: *const Dfa,
-    notes: *Notes,
-    n_noted: u32 = 0,
+    warnings: *Warnings,
+    n_warned: u32 = 0,
     /// [terminal]: the classes that it can begin with.
     firsts: []Classes,
     /// [lexer state]: the classes that a pending lexeme can go on with.
@@ -67,34 +67,34 @@ const Search = struct {
     followers: []u64,
     /// The terminals that some state of the parser shifts.
     shifted: []u64,
-    /// [terminal]: whether it is skipped and has its note.
-    is_noted: []bool,
+    /// [terminal]: whether it is skipped and has its warning.
+    is_warned: []bool,
     /// Scratch of `canEndLater`, by lexer state.
     good: []bool,
     open: []u32,
     /// Result of `findEnders`, by terminal.
     used: []bool,
 
-    fn init(ctx: *const Context, grammar: *const Bnf, tables: *const Tables, lexer: *const Dfa, notes: *Notes) Error!Search {
+    fn init(ctx: *const Context, grammar: *const Bnf, tables: *const Tables, lexer: *const Dfa, warnings: *Warnings) Error!Search {
         return .{
             .ctx = ctx,
             .grammar = grammar,
             .tables = tables,
             .lexer = lexer,
-            .notes = notes,
+            .warnings = warnings,
             .firsts = try findFirsts(ctx, lexer, tables.n_terminals),
             .takes = try findTaken(ctx, lexer),
             .states = try findStates(ctx, lexer, tables.n_terminals),
             .followers = try findFollowers(ctx, tables),
             .shifted = try findShifted(ctx, tables),
-            .is_noted = try ctx.filled(bool, tables.n_terminals, false),
+            .is_warned = try ctx.filled(bool, tables.n_terminals, false),
             .good = try ctx.alloc(bool, lexer.nStates()),
             .open = try ctx.alloc(u32, lexer.nStates()),
             .used = try ctx.alloc(bool, tables.n_terminals),
         };
     }
 
-    fn notePairs(s: *Search) Error!void {
+    fn warnOfPairs(s: *Search) Error!void {
         const n = s.tables.n_terminals;
         for (0..n) |after| {
             try s.ctx.check();
@@ -106,9 +106,9 @@ const Search = struct {
                 if (!try s.canEndLater(before, enders)) try s.addPair(before, after);
             }
             if (!sets.has(s.shifted, after)) continue;
-            for (s.grammar.terminals, s.used, s.is_noted, 0..) |terminal, used, *is_noted, number| {
-                if (!terminal.skip or used or is_noted.* or s.states.of(number).len == 0) continue;
-                is_noted.* = true;
+            for (s.grammar.terminals, s.used, s.is_warned, 0..) |terminal, used, *is_warned, number| {
+                if (!terminal.skip or used or is_warned.* or s.states.of(number).len == 0) continue;
+                is_warned.* = true;
                 try s.addPair(number, after);
             }
         }
@@ -196,8 +196,8 @@ const Search = struct {
     }
 
     fn addOne(s: *Search, comptime format: []const u8, args: anytype) Error!void {
-        s.n_noted += 1;
-        if (s.n_noted <= notes_max) try s.add(format, args);
+        s.n_warned += 1;
+        if (s.n_warned <= warnings_max) try s.add(format, args);
     }
 
     fn add(s: *Search, comptime format: []const u8, args: anytype) Error!void {
@@ -205,7 +205,7 @@ const Search = struct {
         const text = message.print(&buffer, format, args);
         const line = try s.ctx.alloc(u8, text.len);
         @memcpy(line, text);
-        try s.ctx.append(s.notes, line);
+        try s.ctx.append(s.warnings, line);
     }
 };
 
@@ -265,21 +265,21 @@ fn findFollowers(ctx: *const Context, t: *const Tables) Error![]u64 {
 
 const lark = @import("../lark/lark.zig");
 
-/// The notes of a grammar in the notation, joined.
-fn notesOf(arena: Allocator, text: []const u8) ![]const u8 {
+/// The warnings of a grammar in the notation, joined.
+fn warningsOf(arena: Allocator, text: []const u8) ![]const u8 {
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
     errdefer std.debug.print("{s}\n", .{diag.message()});
     const parsed = try lark.parse(arena, text, .{}, &budget, &diag);
-    var notes: Notes = .empty;
+    var warnings: Warnings = .empty;
     const all = try arena.alloc(bool, parsed.grammar.terminals.len);
     @memset(all, true);
-    const tables = try tables_module.build(arena, &parsed.grammar, all, .refuse, &notes, &budget, &diag);
+    const tables = try tables_module.build(arena, &parsed.grammar, all, .refuse, &warnings, &budget, &diag);
     const patterns = try arena.alloc(Pattern, parsed.grammar.terminals.len);
     for (patterns, parsed.grammar.terminals) |*to, from| to.* = .{ .node = from.pattern, .soft = from.soft };
     var lexer = try dfa.build(arena, patterns, 2, &budget, "the lexer", &diag);
-    try noteInseparable(arena, &parsed.grammar, &tables, &lexer, &notes, &budget, &diag);
-    return std.mem.join(arena, "\n", notes.items);
+    try warnOfInseparable(arena, &parsed.grammar, &tables, &lexer, &warnings, &budget, &diag);
+    return std.mem.join(arena, "\n", warnings.items);
 }
 
 test "neighbours that are never told apart" {
@@ -287,30 +287,30 @@ test "neighbours that are never told apart" {
     defer arena_state.deinit();
     const arena = arena_state.allocator();
     const swallowed = "2:1: A can take in the \"a\" that comes after it, and nothing else can end it there";
-    try std.testing.expectEqualStrings(swallowed, try notesOf(arena, "start: A \"a\"\nA: /a+/"));
+    try std.testing.expectEqualStrings(swallowed, try warningsOf(arena, "start: A \"a\"\nA: /a+/"));
     // Only some texts of A: `c` can be ended by `a`, but `aa` cannot.
-    try std.testing.expectEqualStrings(swallowed, try notesOf(arena, "start: A \"a\"\nA: /a+|c/"));
+    try std.testing.expectEqualStrings(swallowed, try warningsOf(arena, "start: A \"a\"\nA: /a+|c/"));
     // A can go on until `a` ends it.
-    try std.testing.expectEqualStrings("", try notesOf(arena, "start: A \"a\"\nA: /a+b?/"));
-    try std.testing.expectEqualStrings("", try notesOf(arena, "start: A \"a\"\nA: /a{1,3}/"));
+    try std.testing.expectEqualStrings("", try warningsOf(arena, "start: A \"a\"\nA: /a+b?/"));
+    try std.testing.expectEqualStrings("", try warningsOf(arena, "start: A \"a\"\nA: /a{1,3}/"));
     // Something skipped ends it, and is ended itself.
-    try std.testing.expectEqualStrings("", try notesOf(arena, "start: A \"a\"\nA: /a+/\n%ignore \" \""));
-    const both = swallowed ++ "\n3:1: REMARK can take in the \"a\" that comes after it, and nothing else can end it there";
-    try std.testing.expectEqualStrings(both, try notesOf(arena, "start: A \"a\"\nA: /a+/\nREMARK: /#.*/\n%ignore REMARK"));
-    try std.testing.expectEqualStrings("", try notesOf(arena, "start: A \"a\"\nA: /a+/\nREMARK: /#.*/\n%ignore REMARK\n%ignore \"\\n\""));
+    try std.testing.expectEqualStrings("", try warningsOf(arena, "start: A \"a\"\nA: /a+/\n%ignore \" \""));
+    const both = swallowed ++ "\n3:1: WORD can take in the \"a\" that comes after it, and nothing else can end it there";
+    try std.testing.expectEqualStrings(both, try warningsOf(arena, "start: A \"a\"\nA: /a+/\nWORD: /#.*/\n%ignore WORD"));
+    try std.testing.expectEqualStrings("", try warningsOf(arena, "start: A \"a\"\nA: /a+/\nWORD: /#.*/\n%ignore WORD\n%ignore \"\\n\""));
 }
 
-test "of many notes some are written, and how many the others are" {
+test "of many warnings some are written, and how many the others are" {
     var arena_state: Arena = .init(std.testing.allocator);
     defer arena_state.deinit();
     const arena = arena_state.allocator();
-    for ([_]usize{ notes_max, notes_max + 2 }) |n| {
+    for ([_]usize{ warnings_max, warnings_max + 2 }) |n| {
         // Each number is taken in by the digits before it.
         var text: std.Io.Writer.Allocating = .init(arena);
         try text.writer.writeAll("D: /[0-9]+/\nstart: D \"100\"");
         for (101..100 + n) |number| try text.writer.print(" | D \"{d}\"", .{number});
-        const notes = try notesOf(arena, text.written());
-        try std.testing.expectEqual(@min(n, notes_max + 1), 1 + std.mem.countScalar(u8, notes, '\n'));
-        try std.testing.expectEqual(n > notes_max, std.mem.endsWith(u8, notes, "\nand 2 more like these"));
+        const warnings = try warningsOf(arena, text.written());
+        try std.testing.expectEqual(@min(n, warnings_max + 1), 1 + std.mem.countScalar(u8, warnings, '\n'));
+        try std.testing.expectEqual(n > warnings_max, std.mem.endsWith(u8, warnings, "\nand 2 more like these"));
     }
 }

@@ -26,7 +26,7 @@ const Context = context.Context;
 const Error = context.Error;
 
 /// Remarks on a grammar that compiles, a line each: "line:column: " if it has a place, and a text.
-pub const Notes = ArrayList([]const u8);
+pub const Warnings = ArrayList([]const u8);
 
 /// Rules, productions and terminals keep their numbers from the grammar; those that were left out are in no action. Symbols are
 /// the terminals, end of input, which is `n_terminals`, then the rules. State 0 is the start. Immutable.
@@ -75,8 +75,8 @@ pub const Conflicts = enum {
     keep,
 };
 
-/// The result and the notes live in `arena`, as all scratch memory does. `found` [terminal]: whether the lexer ever finds it.
-/// Terminals that are never found, rules that can never end and rules that are not used are left out, each with a note.
+/// The result and the warnings live in `arena`, as all scratch memory does. `found` [terminal]: whether the lexer ever finds it.
+/// Terminals that are never found, rules that can never end and rules that are not used are left out, each with a warning.
 /// ELIZA_ERR_GRAMMAR: the start rule can never end, or what `conflicts` refuses. ELIZA_ERR_LIMIT: more than 16-bit numbers can
 /// count, or than the budget allows.
 pub fn build(
@@ -84,13 +84,13 @@ pub fn build(
     grammar: *const Bnf,
     found: []const bool,
     conflicts: Conflicts,
-    notes: *Notes,
+    warnings: *Warnings,
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!Tables {
     const ctx: Context = .{ .arena = arena, .budget = budget, .diag = diag };
     try checkLimits(grammar, diag);
-    const kept = try useless_rules.findUseful(&ctx, grammar, found, notes);
+    const kept = try useless_rules.findUseful(&ctx, grammar, found, warnings);
     const g: AugmentedGrammar = try .init(&ctx, grammar, kept);
     if (conflicts != .keep) try recursion.check(&ctx, &g);
 

@@ -94,7 +94,7 @@ const Reader = struct {
 const Built = struct {
     arena: std.heap.ArenaAllocator,
     grammar: Bnf = undefined,
-    notes: tables_module.Notes = .empty,
+    warnings: tables_module.Warnings = .empty,
     budget: Budget = .{},
     diag: Diagnostic = .{},
     /// The only terminal that the lexer never finds.
@@ -119,7 +119,7 @@ const Built = struct {
         const arena = b.arena.allocator();
         const found = try arena.alloc(bool, b.grammar.terminals.len);
         for (found, b.grammar.terminals) |*is_found, terminal| is_found.* = !b.isUnfound(terminal);
-        return tables_module.build(arena, &b.grammar, found, .refuse, &b.notes, &b.budget, &b.diag);
+        return tables_module.build(arena, &b.grammar, found, .refuse, &b.warnings, &b.budget, &b.diag);
     }
 
     fn isUnfound(b: *const Built, terminal: bnf.Terminal) bool {
@@ -271,14 +271,14 @@ test "rules that can never end, and rules that are not used" {
     var b: Built = .init();
     defer b.deinit();
     try b.from("S: a | U b\nU: U u\nV: v");
-    try std.testing.expectEqual(2, b.notes.items.len);
-    try std.testing.expectEqualStrings("2:1: rule U can never end and is left out", b.notes.items[0]);
-    try std.testing.expectEqualStrings("3:1: rule V is not used and is left out", b.notes.items[1]);
+    try std.testing.expectEqual(2, b.warnings.items.len);
+    try std.testing.expectEqualStrings("2:1: rule U can never end and is left out", b.warnings.items[0]);
+    try std.testing.expectEqualStrings("3:1: rule V is not used and is left out", b.warnings.items[1]);
     try std.testing.expect(try b.takes("a"));
     try expectRefused("S: a S", "1:1: rule S can never end");
 }
 
-test "rules that a definition became have one note together, and none if one of them is used" {
+test "rules that a definition became have one warning together, and none if one of them is used" {
     var b: Built = .init();
     defer b.deinit();
     b.grammar = try Reader.read(b.arena.allocator(), "S: a | T b\nT: t\nU: u\nV: v\nW: w");
@@ -287,8 +287,8 @@ test "rules that a definition became have one note together, and none if one of 
     rules[4].place = rules[3].place;
     b.grammar.rules = rules;
     b.tables = try b.build();
-    try std.testing.expectEqual(1, b.notes.items.len);
-    try std.testing.expectEqualStrings("4:1: rule V is not used and is left out", b.notes.items[0]);
+    try std.testing.expectEqual(1, b.warnings.items.len);
+    try std.testing.expectEqualStrings("4:1: rule V is not used and is left out", b.warnings.items[0]);
 }
 
 test "terminals that are never found" {
@@ -305,8 +305,8 @@ test "terminals that are never found" {
         "2:1: rule A can never end and is left out",
         "3:1: rule B is not used and is left out",
     };
-    try std.testing.expectEqual(expected.len, b.notes.items.len);
-    for (expected, b.notes.items) |line, note| try std.testing.expectEqualStrings(line, note);
+    try std.testing.expectEqual(expected.len, b.warnings.items.len);
+    for (expected, b.warnings.items) |line, warning| try std.testing.expectEqualStrings(line, warning);
 
     // `n` is to blame in A, and A alone would not be in S.
     try std.testing.expectError(error.Failed, b.from("S: A b\nA: n a | A n"));

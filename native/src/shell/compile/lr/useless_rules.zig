@@ -16,16 +16,16 @@ const context = @import("context.zig");
 const Context = context.Context;
 const Error = context.Error;
 
-/// Returns [production]: whether it can be part of a sentence. Adds a note for each terminal and each rule that cannot.
+/// Returns [production]: whether it can be part of a sentence. Adds a warning for each terminal and each rule that cannot.
 /// `found` [terminal]: whether the lexer ever finds it. ELIZA_ERR_GRAMMAR: the start rule derives no text.
-pub fn findUseful(ctx: *const Context, grammar: *const Bnf, found: []const bool, notes: *Notes) Error![]bool {
+pub fn findUseful(ctx: *const Context, grammar: *const Bnf, found: []const bool, warnings: *Warnings) Error![]bool {
     const productive = try findProductive(ctx, grammar, found);
     if (!productive[grammar.start]) return failEmpty(ctx, grammar, found, productive);
     for (grammar.terminals, found) |terminal, is_found| {
         if (is_found or terminal.skip) continue;
-        try note(
+        try warn(
             ctx,
-            notes,
+            warnings,
             "{f}{f} {s}, so alternatives with it are left out",
             .{ fmt.place(terminal.place), fmt.name(terminal.name), whyNever(terminal) },
         );
@@ -39,12 +39,12 @@ pub fn findUseful(ctx: *const Context, grammar: *const Bnf, found: []const bool,
     }
     const used = try findUsed(ctx, grammar, kept);
     for (grammar.productions, kept) |production, *keep| keep.* = keep.* and used[production.rule];
-    try noteUseless(ctx, grammar, productive, used, notes);
+    try warnOfUseless(ctx, grammar, productive, used, warnings);
     return kept;
 }
 
-/// A definition of the text may have become many rules: it gets one note, and none if one of them is used.
-fn noteUseless(ctx: *const Context, grammar: *const Bnf, productive: []const bool, used: []const bool, notes: *Notes) Error!void {
+/// A definition of the text may have become many rules: it gets one warning, and none if one of them is used.
+fn warnOfUseless(ctx: *const Context, grammar: *const Bnf, productive: []const bool, used: []const bool, warnings: *Warnings) Error!void {
     var told: Texts = .{};
     for (grammar.rules, productive, used) |*rule, ends, is_used| {
         if (ends and is_used) _ = try isNew(ctx, &told, &rule.place);
@@ -52,7 +52,7 @@ fn noteUseless(ctx: *const Context, grammar: *const Bnf, productive: []const boo
     for (grammar.rules, productive, used) |*rule, ends, is_used| {
         if (ends and is_used or !try isNew(ctx, &told, &rule.place)) continue;
         const why = if (ends) "is not used" else "can never end";
-        try note(ctx, notes, "{f}rule {f} {s} and is left out", .{ fmt.place(rule.place), fmt.name(rule.name), why });
+        try warn(ctx, warnings, "{f}rule {f} {s} and is left out", .{ fmt.place(rule.place), fmt.name(rule.name), why });
     }
 }
 
@@ -63,19 +63,19 @@ fn isNew(ctx: *const Context, told: *Texts, place: *const bnf.Place) Error!bool 
     return try told.put(ctx.arena, std.mem.asBytes(place)) == n;
 }
 
-const Notes = ArrayList([]const u8);
-const note_bytes_max = 256;
+const Warnings = ArrayList([]const u8);
+const warning_bytes_max = 256;
 
 fn whyNever(terminal: bnf.Terminal) []const u8 {
     return if (terminal.matches_nothing) "matches no text" else "is never found: terminals before it match all its texts";
 }
 
-fn note(ctx: *const Context, notes: *Notes, comptime format: []const u8, args: anytype) Error!void {
-    var buffer: [note_bytes_max]u8 = undefined;
+fn warn(ctx: *const Context, warnings: *Warnings, comptime format: []const u8, args: anytype) Error!void {
+    var buffer: [warning_bytes_max]u8 = undefined;
     const text = message.print(&buffer, format, args);
     const line = try ctx.alloc(u8, text.len);
     @memcpy(line, text);
-    try ctx.append(notes, line);
+    try ctx.append(warnings, line);
 }
 
 /// The rules that derive a text of terminals that are found.

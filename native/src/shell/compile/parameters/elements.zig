@@ -161,7 +161,7 @@ pub const Elements = struct {
         var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
         const reason = message.print(&buffer, "the parameter {f}: {s}", .{ quoted(tag.name), diag.message() });
         if (!e.read.compiler.is_lenient) return diag.fail(.limit, "{s}", .{reason});
-        try e.read.references.note("{s}: it is not enforced", .{reason});
+        try e.read.references.warn("{s}: it is not enforced", .{reason});
         return e.rawString(tag, always, others);
     }
 
@@ -177,7 +177,7 @@ pub const Elements = struct {
         if (strings.isNothing(values)) {
             if (strings.isNothing(try s.both(&.{try s.of(node)}, &.{}))) return null;
             const why = "it would have what closes it, or be read as another value";
-            try e.read.references.note("the parameter {f}: no string of the schema is written: {s}", .{ quoted(tag.name), why });
+            try e.read.references.warn("the parameter {f}: no string of the schema is written: {s}", .{ quoted(tag.name), why });
             return null;
         }
         if (!e.texts.has_lines) return try e.to.terminal(tag.name, try ast.concat(e.arena, &.{ values, end }));

@@ -49,12 +49,12 @@ pub fn write(
     text: []const u8,
     options: *const Options,
     tokens: *const TokenClasses,
-    notes: *ArrayList([]const u8),
+    warnings: *ArrayList([]const u8),
 ) Error!u16 {
     const ctx = to.ctx;
     var read: Read = undefined;
     const index = try vocabulary.stringIndex(ctx.diag);
-    try read.init(to.gpa, ctx.arena, text, options, &index.automata, notes, ctx.budget, ctx.diag);
+    try read.init(to.gpa, ctx.arena, text, options, &index.automata, warnings, ctx.budget, ctx.diag);
     defer read.deinit();
     var types: NodeTypes = .{ .formula = &read.compiler.formula, .diag = ctx.diag };
     var writer: Writer = .{
@@ -183,7 +183,7 @@ const Writer = struct {
         if ((try w.shapes.types.of(object.rest)).isEmpty()) return &.{};
         if (e.texts.closesByName()) {
             const unwritten = "names that the schema does not list are not written: tags that close would have to repeat them";
-            try w.elements.read.references.note(unwritten, .{});
+            try w.elements.read.references.warn(unwritten, .{});
             return &.{};
         }
         var ways: ArrayList(u16) = .empty;

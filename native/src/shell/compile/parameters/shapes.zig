@@ -133,11 +133,11 @@ pub const Shapes = struct {
         return found;
     }
 
-    /// With `lenient` a note.
+    /// With `lenient` a warning.
     pub fn refuse(s: *const Shapes, keywords: []const u8) Error!void {
         const c = s.compiler;
         if (!c.is_lenient) return c.diag.fail(.grammar, "at {s}: {s} are not served for parameters", .{ s.place, keywords });
-        try c.references.note("at {s}: {s} are not served for parameters: they are not enforced", .{ s.place, keywords });
+        try c.references.warn("at {s}: {s} are not served for parameters: they are not enforced", .{ s.place, keywords });
     }
 
     /// Not empty where the types of the node have that of `of`.

@@ -33,7 +33,7 @@ pub const Error = Allocator.Error || diagnostic.Error;
 pub const Options = struct {
     /// Of schemas that do not say theirs.
     draft: Draft = .draft2020_12,
-    /// What cannot be served is left out with a note.
+    /// What cannot be served is left out with a warning.
     lenient: bool = false,
     /// Of the documents.
     form: Form = .{},
@@ -95,19 +95,19 @@ pub const Options = struct {
     }
 };
 
-/// The notes, and what is needed only here, go to `arena`. `automata` are those that schemas share, if any.
+/// The warnings, and what is needed only here, go to `arena`. `automata` are those that schemas share, if any.
 pub fn compile(
     gpa: Allocator,
     arena: Allocator,
     text: []const u8,
     options: *const Options,
     automata: ?*Automata,
-    notes: *ArrayList([]const u8),
+    warnings: *ArrayList([]const u8),
     budget: *Budget,
     diag: *Diagnostic,
 ) Error!*Schema {
     var read: Read = undefined;
-    try read.init(gpa, arena, text, options, automata, notes, budget, diag);
+    try read.init(gpa, arena, text, options, automata, warnings, budget, diag);
     defer read.deinit();
     return read.schema(gpa, read.root);
 }
@@ -133,7 +133,7 @@ pub const Read = struct {
         text: []const u8,
         options: *const Options,
         automata: ?*Automata,
-        notes: *ArrayList([]const u8),
+        warnings: *ArrayList([]const u8),
         budget: *Budget,
         diag: *Diagnostic,
     ) Error!void {
@@ -146,7 +146,7 @@ pub const Read = struct {
             .caller = options.documents,
             .budget = budget,
             .diag = diag,
-            .notes = notes,
+            .warnings = warnings,
         };
         r.dfas = .{ .gpa = gpa, .arena = arena, .automata = automata, .budget = budget, .diag = diag };
         errdefer r.dfas.deinit();

@@ -13,7 +13,7 @@ const NodeId = engine.NodeId;
 const compile = @import("compile.zig").compile;
 const Options = @import("compile.zig").Options;
 
-const Case = struct { schema: []const u8, formula: []const u8, options: Options = .{}, notes: []const u8 = "" };
+const Case = struct { schema: []const u8, formula: []const u8, options: Options = .{}, warnings: []const u8 = "" };
 
 fn expectFormula(case: Case) !void {
     const gpa = std.testing.allocator;
@@ -21,17 +21,17 @@ fn expectFormula(case: Case) !void {
     defer arena_state.deinit();
     const arena = arena_state.allocator();
     var out: std.Io.Writer.Allocating = .init(arena);
-    var notes: ArrayList([]const u8) = .empty;
+    var warnings: ArrayList([]const u8) = .empty;
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
-    if (compile(gpa, arena, case.schema, &case.options, null, &notes, &budget, &diag)) |schema| {
+    if (compile(gpa, arena, case.schema, &case.options, null, &warnings, &budget, &diag)) |schema| {
         defer schema.deinit(gpa);
         var printer: Printer = .{ .schema = schema, .arena = arena, .out = &out.writer };
         try printer.print(schema.root);
     } else |_| try out.writer.writeAll(diag.message());
     errdefer std.debug.print("of {s}\n", .{case.schema});
     try std.testing.expectEqualStrings(case.formula, out.written());
-    try std.testing.expectEqualStrings(case.notes, try std.mem.join(arena, "\n", notes.items));
+    try std.testing.expectEqualStrings(case.warnings, try std.mem.join(arena, "\n", warnings.items));
 }
 
 /// A node that is within itself is printed as the number of its first place, counted from the root.
@@ -263,10 +263,10 @@ test "so many values are looked at, wherever they are listed" {
     try text.writer.writeAll("]}},\"prefixItems\":[true");
     for (0..10) |_| try text.writer.writeAll(",{\"oneOf\":[{\"$ref\":\"#/$defs/e\"},{\"type\":\"null\"}]}");
     try text.writer.writeAll("]}");
-    var notes: ArrayList([]const u8) = .empty;
+    var warnings: ArrayList([]const u8) = .empty;
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
-    const schema = try compile(gpa, arena, text.written(), &.{}, null, &notes, &budget, &diag);
+    const schema = try compile(gpa, arena, text.written(), &.{}, null, &warnings, &budget, &diag);
     defer schema.deinit(gpa);
     var n = [2]u32{ 0, 0 };
     for (schema.nodes) |node| switch (node) {
@@ -317,7 +317,7 @@ test "references" {
         .{
             .schema = "{\"$schema\":\"http://example.com/mine\"}",
             .formula = "true",
-            .notes = "\"http://example.com/mine\" is no draft that is known: the schema is read as one of draft2020_12",
+            .warnings = "\"http://example.com/mine\" is no draft that is known: the schema is read as one of draft2020_12",
         },
     }) |case| try expectFormula(case);
 }
@@ -429,7 +429,7 @@ test "other documents come from the caller" {
     }) |case| try expectFormula(case);
 }
 
-test "what cannot be served is an error, or with `lenient` a note" {
+test "what cannot be served is an error, or with `lenient` a warning" {
     const nine = "{\"properties\":{\"a\":true}}" ++ ",{\"properties\":{\"a\":true}}";
     const schema = "{\"unevaluatedProperties\":false,\"allOf\":[" ++
         ("{\"anyOf\":[" ++ nine ++ "," ++ nine ++ "," ++ nine ++ "," ++ nine ++ "," ++ nine ++ "]}") ++ "]}";
@@ -444,7 +444,7 @@ test "what cannot be served is an error, or with `lenient` a note" {
         .schema = "{\"pattern\":\"(a)\\\\1\"}",
         .formula = "true",
         .options = .{ .lenient = true },
-        .notes = "at #/pattern: at byte 3: back-references are not regular: not served: it is not enforced",
+        .warnings = "at #/pattern: at byte 3: back-references are not regular: not served: it is not enforced",
     });
 }
 
@@ -484,10 +484,10 @@ test "each allocation may fail" {
 fn compileOnce(gpa: Allocator, text: []const u8) !void {
     var arena_state: Arena = .init(gpa);
     defer arena_state.deinit();
-    var notes: ArrayList([]const u8) = .empty;
+    var warnings: ArrayList([]const u8) = .empty;
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
     const options: Options = .{ .lenient = true, .documents = .{ .callback = findOther } };
-    const schema = try compile(gpa, arena_state.allocator(), text, &options, null, &notes, &budget, &diag);
+    const schema = try compile(gpa, arena_state.allocator(), text, &options, null, &warnings, &budget, &diag);
     schema.deinit(gpa);
 }

@@ -376,10 +376,10 @@ pub const Compiler = struct {
         if (formats.find(format.string)) |known| {
             try c.assertNode(.{ .string_matches = try c.dfas.ofFormat(known) });
             if (formats.lengthMax(known)) |max| try c.assertNode(.{ .string_length = .{ .max = max } });
-        } else try c.references.note("the format {f} is not known: it is not enforced", .{quoted(format.string)});
+        } else try c.references.warn("the format {f} is not known: it is not enforced", .{quoted(format.string)});
     }
 
-    /// Null if it cannot be served and that is only noted.
+    /// Null if it cannot be served and that is only a warning.
     pub fn patternOf(c: *Compiler, s: *const Subject, keyword: Keyword, pattern: []const u8) Error!?u32 {
         return c.dfas.ofPattern(pattern) catch |e| {
             if (e == error.OutOfMemory or c.diag.status != .grammar) return e;
@@ -614,11 +614,11 @@ pub const Compiler = struct {
         return c.fail(s, keyword, message.print(&buffer, format, args));
     }
 
-    /// What cannot be served: an error, or with `lenient` a note.
+    /// What cannot be served: an error, or with `lenient` a warning.
     pub fn refuse(c: *Compiler, s: *const Subject, keyword: Keyword, reason: []const u8) Error!void {
         if (!c.is_lenient) return c.fail(s, keyword, reason);
         var buffer: [700]u8 = undefined;
         const place = c.references.place(&buffer, s.object, @tagName(keyword));
-        try c.references.note("at {s}: {s}: it is not enforced", .{ place, reason });
+        try c.references.warn("at {s}: {s}: it is not enforced", .{ place, reason });
     }
 };

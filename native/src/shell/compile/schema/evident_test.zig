@@ -12,10 +12,10 @@ fn isEvident(schema_text: []const u8) !bool {
     const gpa = std.testing.allocator;
     var arena: Arena = .init(gpa);
     defer arena.deinit();
-    var notes: ArrayList([]const u8) = .empty;
+    var warnings: ArrayList([]const u8) = .empty;
     var budget: Budget = .{};
     var diag: Diagnostic = .{};
-    const schema = try compile(gpa, arena.allocator(), schema_text, &.{}, null, &notes, &budget, &diag);
+    const schema = try compile(gpa, arena.allocator(), schema_text, &.{}, null, &warnings, &budget, &diag);
     defer schema.deinit(gpa);
     var evident: Evident = .{ .schema = schema };
     defer evident.deinit(gpa);

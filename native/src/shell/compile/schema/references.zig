@@ -61,7 +61,7 @@ pub const References = struct {
     caller: Documents,
     budget: *Budget,
     diag: *Diagnostic,
-    notes: *ArrayList([]const u8),
+    warnings: *ArrayList([]const u8),
     n_objects: u32 = 0,
     documents: ArrayList(Document) = .empty,
     /// Of the caller: of each in turn its URI and its text.
@@ -132,7 +132,7 @@ pub const References = struct {
         const dialect: Dialect = if (Draft.of(value.string)) |named|
             .{ .draft = named, .vocabularies = .all }
         else
-            try r.dialectOf(value.string, draft, object) orelse return r.note(
+            try r.dialectOf(value.string, draft, object) orelse return r.warn(
                 "{f} is no draft that is known: the schema is read as one of {s}",
                 .{ quoted(value.string), @tagName(draft) },
             );
@@ -168,11 +168,11 @@ pub const References = struct {
         return dialect;
     }
 
-    pub fn note(r: *References, comptime format: []const u8, args: anytype) Error!void {
+    pub fn warn(r: *References, comptime format: []const u8, args: anytype) Error!void {
         var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
         const text = message.print(&buffer, format, args);
-        for (r.notes.items) |old| if (std.mem.eql(u8, old, text)) return;
-        try r.notes.append(r.arena, try r.arena.dupe(u8, text));
+        for (r.warnings.items) |old| if (std.mem.eql(u8, old, text)) return;
+        try r.warnings.append(r.arena, try r.arena.dupe(u8, text));
     }
 
     /// `$id`, if it makes a resource of the object.
