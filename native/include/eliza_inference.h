@@ -346,7 +346,7 @@ int eliza_inference_constraint_create_choices(const eliza_vocab *vocab, const ui
  *   x* x+ x? x{n} x{n,} x{n,m}, also with a trailing ? (the same language)
  *   (?=x) (?!x) (?<=x) (?<!x) \b \B                  look-around; within it ^ and $ are the text's edges
  *   (?i) (?s) (?x) (?is-x:y)                        ignore case, dot is all, verbose
- *   ^ $ \A \z             at the edges of the pattern only (`^a$|^b$` too): they change nothing but with ELIZA_REGEX_SEARCH
+ *   ^ $ \A \z \Z          at the edges of the pattern only (`^a$|^b$` too): they change nothing but with ELIZA_REGEX_SEARCH
  *   (?#comment)
  *
  * For what two patterns both match, or one does not match, use a grammar of two lines: `start: T` and

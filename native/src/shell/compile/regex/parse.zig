@@ -19,6 +19,7 @@ const Range = ast.Range;
 const unicode = @import("unicode.zig");
 const firstInvalid = @import("../utf8_text.zig").firstInvalid;
 const CharacterSet = @import("character_set.zig").CharacterSet;
+const dialects = @import("dialects.zig");
 
 const Error = Allocator.Error || diagnostic.Error;
 
@@ -552,11 +553,16 @@ const Parser = struct {
         var max = min;
         if (p.take(',')) {
             max = try p.count(open);
-            if (min == null and max != null and p.peek() == '}') return p.fail(open, "a repeat needs a lower bound, as in {0,5}");
+            if (min == null and p.peek() == '}') return p.failBounds(open, max);
         }
         if (min != null and p.take('}')) return .{ .min = min.?, .max = max };
         p.at = open;
         return null;
+    }
+
+    fn failBounds(p: *Parser, open: usize, max: ?u32) Error {
+        const most = max orelse return p.fail(open, "a repeat needs bounds: write * for any number");
+        return p.failWith(.grammar, open, "a repeat needs a lower bound: write {s}{d}{s}", .{ "{0,", most, "}" });
     }
 
     fn count(p: *Parser, open: usize) Error!?u32 {
@@ -631,11 +637,13 @@ const Parser = struct {
             } },
             'p', 'P' => p.propertyEscape(at, value == 'P'),
             'A' => .start,
-            'z' => .end,
+            'z', 'Z' => .end,
             'b', 'B' => .{ .boundary = value == 'B' },
             '1'...'9', 'k', 'g' => p.fail(at, "back-references are not regular: not served"),
-            'Z' => p.fail(at, "'\\Z' is not served: write \\z"),
-            'c', 'h', 'i', 'j', 'l', 'm', 'o', 'q', 'y', 'C', 'E'...'O', 'Q', 'R', 'T', 'V', 'X', 'Y' => p.fail(at, "unknown escape"),
+            'c', 'h', 'i', 'j', 'l', 'm', 'o', 'q', 'y', 'C', 'E'...'O', 'Q', 'R', 'T', 'V', 'X', 'Y' => {
+                const instead = dialects.escape(value) orelse return p.fail(at, "unknown escape");
+                return p.failWith(.grammar, at, "unknown escape: write {s}", .{instead});
+            },
             else => .{ .character = value },
         };
     }
@@ -707,20 +715,14 @@ const Parser = struct {
         while (p.peek() != ']' or p.at == first) {
             try p.countStep();
             if (p.peek() == null) return p.fail(open, "this class is not closed");
-            if (p.posixClass()) return p.fail(p.at, "POSIX classes are not served: write \\d, \\w, \\s or \\p{...}");
+            if (dialects.posixClass(p.text[p.at..])) |instead| return p.failWith(.grammar, p.at, dialects.posix, .{instead});
             try p.classItem();
         }
+        const inside = p.text[first..p.at];
         p.at += 1;
+        if (dialects.isNested(inside, p.text[p.at..])) return p.fail(open, dialects.nested);
+        if (dialects.posixClass(p.text[open..])) |instead| return p.failWith(.grammar, open, dialects.posix, .{instead});
         return p.finishClass(negated);
-    }
-
-    fn posixClass(p: *const Parser) bool {
-        const rest = p.text[p.at..];
-        if (!std.mem.startsWith(u8, rest, "[:")) return false;
-        const end = for (rest[2..], 2..) |byte, i| {
-            if (!std.ascii.isAlphabetic(byte) and byte != '^') break i;
-        } else return false;
-        return end > 2 and std.mem.startsWith(u8, rest[end..], ":]");
     }
 
     /// A character, a range, or an escape that stands for a set.
@@ -834,7 +836,11 @@ test "errors name the offset and what is wrong" {
         .{ .pattern = "a**", .message = "at byte 2: a repeat of a repeat: put the first into a group" },
         .{ .pattern = "a+++", .message = "at byte 2: possessive repeats are not served" },
         .{ .pattern = "a{3,2}", .message = "at byte 1: the bounds of this repeat are the wrong way round" },
-        .{ .pattern = "a{,2}", .message = "at byte 1: a repeat needs a lower bound, as in {0,5}" },
+        .{ .pattern = "a{,2}", .message = "at byte 1: a repeat needs a lower bound: write {0,2}" },
+        .{ .pattern = "a{,}", .message = "at byte 1: a repeat needs bounds: write * for any number" },
+        .{ .pattern = "\\h", .message = "at byte 0: unknown escape: write [ \\t]" },
+        .{ .pattern = "x[a-z&&[^b]]", .message = "at byte 1: " ++ dialects.nested },
+        .{ .pattern = "x[:alpha:]", .message = "at byte 1: this is a POSIX class: write [A-Za-z]" },
         .{ .pattern = "{3}", .message = "at byte 0: nothing to repeat" },
         .{ .pattern = "a(?=b)", .message = "at byte 1: " ++ no_look_around },
         .{ .pattern = "a(?!b)", .message = "at byte 1: " ++ no_look_around },
@@ -847,7 +853,7 @@ test "errors name the offset and what is wrong" {
         .{ .pattern = "\u{e9}[z-a]", .message = "at byte 3: the ends of this range are the wrong way round" },
         .{ .pattern = "[\\d-x]", .message = "at byte 1: a range needs a character at each end" },
         .{ .pattern = "[]", .message = "at byte 0: this class is not closed" },
-        .{ .pattern = "[[:alpha:]]", .message = "at byte 1: POSIX classes are not served: write \\d, \\w, \\s or \\p{...}" },
+        .{ .pattern = "[[:alpha:]]", .message = "at byte 1: this is a POSIX class: write [A-Za-z]" },
         .{ .pattern = "\\p{Foo}", .message = "at byte 0: no general category and no script is called \"Foo\"" },
         .{ .pattern = "x\\x4", .message = "at byte 1: this escape needs 2 hexadecimal digits, or one to six in braces" },
         .{ .pattern = "\\u{d800}", .message = "at byte 0: a surrogate is no character" },

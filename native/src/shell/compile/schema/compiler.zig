@@ -31,6 +31,7 @@ const never = formula_module.never;
 const unevaluated = @import("unevaluated.zig");
 const Dfas = @import("dfas.zig").Dfas;
 const formats = @import("formats.zig");
+const Doubts = @import("doubtful_patterns.zig").Doubts;
 
 const subject_module = @import("subject.zig");
 const Subject = subject_module.Subject;
@@ -381,13 +382,18 @@ pub const Compiler = struct {
 
     /// Null if it cannot be served and that is only a warning.
     pub fn patternOf(c: *Compiler, s: *const Subject, keyword: Keyword, pattern: []const u8) Error!?u32 {
-        return c.dfas.ofPattern(pattern) catch |e| {
+        const of = s.get(keyword).?;
+        const object, const key = if (of.* == .object) .{ of.object, pattern } else .{ s.object, @tagName(keyword) };
+        const dfa = c.dfas.ofPattern(pattern) catch |e| {
             if (e == error.OutOfMemory or c.diag.status != .grammar) return e;
             var buffer: [300]u8 = undefined;
             const reason = message.print(&buffer, "{s}", .{c.diag.message()});
-            try c.refuse(s, keyword, reason);
+            try c.refuse(object, key, reason);
             return null;
         };
+        var doubts: Doubts = .{ .text = pattern };
+        while (doubts.next()) |doubt| try c.warn(object, key, "at byte {d}: {s}", .{ doubt.at, doubt.reason });
+        return dfa;
     }
 
     fn addBounds(c: *Compiler, s: *const Subject, min: Keyword, max: Keyword, comptime kind: []const u8) Error!void {
@@ -599,7 +605,7 @@ pub const Compiler = struct {
             if (s.get(keyword) == null) continue;
             if (try unevaluated.lower(c, s, keyword)) |one| {
                 try c.assert(one);
-            } else try c.refuse(s, keyword, "what the schemas beside it evaluate has too many cases");
+            } else try c.refuse(s.object, @tagName(keyword), "what the schemas beside it evaluate has too many cases");
         }
     }
 
@@ -614,11 +620,15 @@ pub const Compiler = struct {
         return c.fail(s, keyword, message.print(&buffer, format, args));
     }
 
-    /// What cannot be served: an error, or with `lenient` a warning.
-    pub fn refuse(c: *Compiler, s: *const Subject, keyword: Keyword, reason: []const u8) Error!void {
-        if (!c.is_lenient) return c.fail(s, keyword, reason);
+    fn warn(c: *Compiler, object: Object, key: []const u8, comptime format: []const u8, args: anytype) Error!void {
         var buffer: [700]u8 = undefined;
-        const place = c.references.place(&buffer, s.object, @tagName(keyword));
-        try c.references.warn("at {s}: {s}: it is not enforced", .{ place, reason });
+        const place = c.references.place(&buffer, object, key);
+        try c.references.warn("at {s}: " ++ format, .{place} ++ args);
+    }
+
+    /// What cannot be served: an error, or with `lenient` a warning.
+    fn refuse(c: *Compiler, object: Object, key: []const u8, reason: []const u8) Error!void {
+        if (!c.is_lenient) return c.references.fail(object, key, reason);
+        try c.warn(object, key, "{s}: it is not enforced", .{reason});
     }
 };

@@ -1,5 +1,6 @@
 //! From the text of a regular expression of ECMA-262, with the flag `u`, to its tree. Where the flag forbids what
-//! people write nevertheless (`\-` outside a class, `[\w-.]`, a lone brace), it is read as without the flag.
+//! people write nevertheless (`\-` outside a class, `[\w-.]`, a lone brace), it is read as without the flag, unless those
+//! who write it mean what another dialect has.
 //!
 //! Assertions take no text. Each stands in the tree as a *mark*, a byte that no UTF-8 has, and what it asserts is
 //! settled by patterns.zig.
@@ -18,6 +19,7 @@ const Node = ast.Node;
 const Range = ast.Range;
 const unicode = @import("../regex/unicode.zig");
 const CharacterSet = @import("../regex/character_set.zig").CharacterSet;
+const dialects = @import("../regex/dialects.zig");
 
 pub const Error = Allocator.Error || diagnostic.Error;
 
@@ -97,6 +99,8 @@ const Parser = struct {
     budget: *Budget,
     diag: *Diagnostic,
     looks: ArrayList(Look) = .empty,
+    /// Offset of the first `[]` or `[^]`.
+    empty_class: ?usize = null,
     steps: usize = 0,
 
     fn peek(p: *const Parser) ?u8 {
@@ -191,6 +195,11 @@ const Parser = struct {
                 p.at += 1;
                 return .{ .character = '{' };
             },
+            ']' => {
+                if (p.empty_class) |open| return p.fail(open, "a class ends at its first ']': write '\\]' for the character");
+                p.at += 1;
+                return .{ .character = ']' };
+            },
             '\\' => {
                 if (p.take("\\b")) return .{ .fixed = try p.mark(marks.boundary) };
                 if (p.take("\\B")) return .{ .fixed = try p.mark(marks.no_boundary) };
@@ -215,7 +224,7 @@ const Parser = struct {
         const ahead = !behind and (p.take("?=") or p.take("?!"));
         const negated = p.text[p.at - 1] == '!';
         if (!behind and !ahead and !p.take("?:")) {
-            if (p.take("?<")) try p.groupName(open) else if (p.peek() == '?') return p.fail(open, "unknown kind of group");
+            if (p.take("?<")) try p.groupName(open) else if (p.peek() == '?') return p.failGroup(open);
         }
         const node = try p.disjunction(depth + 1);
         if (!p.take(")")) return p.fail(open, "this group is not closed");
@@ -227,6 +236,21 @@ const Parser = struct {
         try p.looks.append(p.arena, .{ .mark = byte, .node = node, .behind = behind, .negated = negated });
         const marked = try p.mark(byte);
         return if (behind) .{ .fixed = marked } else .{ .node = marked };
+    }
+
+    const no_flags = "ECMAScript patterns have no flags, such as (?i): write [Aa] for both cases, [^] for any character";
+
+    /// At the `?` of a group that ECMA-262 lacks.
+    fn failGroup(p: *Parser, open: usize) diagnostic.Error {
+        const rest = p.text[p.at + 1 ..];
+        if (std.mem.startsWith(u8, rest, "P<")) return p.fail(open, "ECMAScript has no (?P<name>...): write (?<name>...)");
+        if (std.mem.startsWith(u8, rest, "P=")) return p.fail(open, "back-references are not regular: not served");
+        return p.fail(open, switch (if (rest.len > 0) rest[0] else 0) {
+            'a', 'i', 'm', 's', 'u', 'x', '-', '^' => no_flags,
+            '#' => "ECMAScript patterns have no comments: leave it out",
+            '>' => "ECMAScript has no atomic groups: write (?:...) if the texts are the same",
+            else => "unknown kind of group",
+        });
     }
 
     fn groupName(p: *Parser, open: usize) Error!void {
@@ -254,6 +278,7 @@ const Parser = struct {
             else => return null,
         };
         if (p.text[at] != '{') p.at += 1;
+        if (p.peek() == '+') return p.fail(p.at, "ECMAScript has no possessive repeats: leave out the '+' if the texts are the same");
         _ = p.take("?"); // lazy: the same language
         if (bounds.max) |max| if (bounds.min > max) return p.fail(at, "the bounds of this repeat are the wrong way round");
         return bounds;
@@ -266,6 +291,10 @@ const Parser = struct {
         const min = try p.count(open);
         const max = if (p.take(",")) try p.count(open) else min;
         if (min != null and p.take("}")) return .{ .min = min.?, .max = max };
+        if (p.peek() == '}' and p.text[p.at - 1] != '{') {
+            if (max) |most| return p.failWith(.grammar, open, "a repeat needs a lower bound: write {s}{d}{s}", .{ "{0,", most, "}" });
+            return p.fail(open, "a repeat needs bounds: write * for any number");
+        }
         p.at = open;
         return null;
     }
@@ -313,8 +342,10 @@ const Parser = struct {
             else
                 .{ .character = 0 },
             '1'...'9', 'k' => p.fail(at, "back-references are not regular: not served"),
-            'a', 'e', 'g'...'j', 'l', 'm', 'o', 'q', 'y', 'z' => p.fail(at, "unknown escape"),
-            'A'...'C', 'E'...'O', 'Q', 'R', 'T'...'V', 'X'...'Z' => p.fail(at, "unknown escape"),
+            'a', 'e', 'g'...'j', 'l', 'm', 'o', 'q', 'y', 'z', 'A'...'C', 'E'...'O', 'Q', 'R', 'T'...'V', 'X'...'Z' => {
+                const instead = dialects.escape(value) orelse return p.fail(at, "unknown escape");
+                return p.failWith(.grammar, at, "ECMAScript has no \\{s}: write {s}", .{ p.text[at + 1 .. p.at], instead });
+            },
             else => .{ .character = value },
         };
     }
@@ -408,8 +439,10 @@ const Parser = struct {
         const negated = p.take("^");
         var set: CharacterSet = .{};
         var normalised_len: usize = 0;
+        const first = p.at;
         while (!p.take("]")) {
             if (p.peek() == null) return p.fail(open, "this class is not closed");
+            if (dialects.posixClass(p.text[p.at..])) |instead| return p.failPosix(p.at, instead);
             try p.classItem(&set);
             // What a class names many times is kept once, so that its memory is bounded.
             if (set.ranges.items.len > 2 * normalised_len + 4096) {
@@ -418,10 +451,18 @@ const Parser = struct {
                 normalised_len = set.ranges.items.len;
             }
         }
+        const inside = p.text[first .. p.at - 1];
+        if (inside.len == 0) p.empty_class = p.empty_class orelse open;
+        if (dialects.isNested(inside, p.text[p.at..])) return p.fail(open, dialects.nested);
+        if (!negated) if (dialects.posixClass(p.text[open..])) |instead| return p.failPosix(open, instead);
         set.normalise();
         if (negated) try set.negate(p.arena);
         try p.budget.take(set.ranges.items.len * @sizeOf(Range), "the pattern", p.diag);
         return set.ranges.items;
+    }
+
+    fn failPosix(p: *Parser, at: usize, instead: []const u8) diagnostic.Error {
+        return p.failWith(.grammar, at, dialects.posix, .{instead});
     }
 
     /// A character, a range of them, or an escape that stands for many, beside which `-` is itself.

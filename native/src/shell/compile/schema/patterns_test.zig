@@ -12,6 +12,7 @@ const ast = @import("../regex/ast.zig");
 const ecmascript = @import("ecmascript.zig");
 const marks = ecmascript.marks;
 const patterns = @import("patterns.zig");
+const nested = @import("../regex/dialects.zig").nested;
 
 const Naive = struct {
     looks: []const ecmascript.Look,
@@ -209,13 +210,32 @@ test "what is no pattern, or not regular, is an error that says where" {
         .{ "a{3,2}", "at byte 1: the bounds of this repeat are the wrong way round" },
         .{ "(a)\\1", "at byte 3: back-references are not regular: not served" },
         .{ "(?<x>a)\\k<x>", "at byte 7: back-references are not regular: not served" },
-        .{ "(?i)a", "at byte 0: unknown kind of group" },
+        .{ "(?i)a", "at byte 0: ECMAScript patterns have no flags, such as (?i): write [Aa] for both cases, [^] for any character" },
+        .{ "(?i:a)", "at byte 0: ECMAScript patterns have no flags, such as (?i): write [Aa] for both cases, [^] for any character" },
+        .{ "a(?P<x>b)", "at byte 1: ECMAScript has no (?P<name>...): write (?<name>...)" },
+        .{ "(?<x>b)(?P=x)", "at byte 7: back-references are not regular: not served" },
+        .{ "(?#a)b", "at byte 0: ECMAScript patterns have no comments: leave it out" },
+        .{ "(?>a)", "at byte 0: ECMAScript has no atomic groups: write (?:...) if the texts are the same" },
+        .{ "(?|a)", "at byte 0: unknown kind of group" },
+        .{ "a++", "at byte 2: ECMAScript has no possessive repeats: leave out the '+' if the texts are the same" },
+        .{ "a{,3}", "at byte 1: a repeat needs a lower bound: write {0,3}" },
+        .{ "a{,}", "at byte 1: a repeat needs bounds: write * for any number" },
+        .{ "[[:alpha:]]", "at byte 1: this is a POSIX class: write [A-Za-z]" },
+        .{ "x[_[:space:]]", "at byte 3: this is a POSIX class: write [\\s]" },
+        .{ "[:digit:]", "at byte 0: this is a POSIX class: write [0-9]" },
+        .{ "[a-z&&[^b]]", "at byte 0: " ++ nested },
+        .{ "[[a-z]]", "at byte 0: " ++ nested },
+        .{ "a[^]b]", "at byte 1: a class ends at its first ']': write '\\]' for the character" },
+        .{ "[]b]", "at byte 0: a class ends at its first ']': write '\\]' for the character" },
+        .{ "\\A", "at byte 0: ECMAScript has no \\A: write ^" },
+        .{ "\\h", "at byte 0: ECMAScript has no \\h: write [ \\t]" },
+        .{ "\\K", "at byte 0: unknown escape" },
         .{ "(?<1>a)", "at byte 0: a group's name is letters, digits, '_' and '$', and closed by '>'" },
         .{ "(?<a\x7f>a)", "at byte 0: a group's name is letters, digits, '_' and '$', and closed by '>'" },
         .{ "\u{e9}[z-a]", "at byte 3: the ends of this range are the wrong way round" },
         .{ "[a", "at byte 0: this class is not closed" },
-        .{ "\\a", "at byte 0: unknown escape" },
-        .{ "\\Z", "at byte 0: unknown escape" },
+        .{ "\\a", "at byte 0: ECMAScript has no \\a: write \\x07" },
+        .{ "\\Z", "at byte 0: ECMAScript has no \\Z: write $" },
         .{ "\\", "at byte 0: a '\\' at the end of the pattern" },
         .{ "\\01", "at byte 0: octal escapes are not served: write \\xHH" },
         .{ "\\xg0", "at byte 0: this escape needs 2 hexadecimal digits" },
