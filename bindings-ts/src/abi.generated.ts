@@ -342,6 +342,7 @@ export const EliVerifierEvent = {
   },
 } as const;
 
+/** @internal */
 export const declarations = {
   eliza_inference_abi_version: { args: [], returns: "cstring" },
   eliza_inference_version: { args: [], returns: "cstring" },

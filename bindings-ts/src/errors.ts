@@ -3,6 +3,7 @@ import * as abi from "./abi.generated.js";
 
 /** A call failed. `message` is the library's own text: what is wrong, and where. */
 export class ElizaInferenceError extends Error {
+  /** "ElizaInferenceError". */
   override readonly name = "ElizaInferenceError";
   /** One of `abi.ELIZA_ERR_*`, negative. */
   readonly status: number;

@@ -73,7 +73,7 @@ def typescript_module(manifest: Manifest) -> str:
             lines.append(f'    {field["name"]}: {{ 4: {offset["32"]}, 8: {offset["64"]}, type: "{type_}" }},')
         lines += ["  },", "} as const;"]
     opaque = opaque_types(manifest)
-    lines += ["", "export const declarations = {"]
+    lines += ["", "/** @internal */", "export const declarations = {"]
     for function in manifest["functions"]:
         types = ", ".join(f'"{typescript_argument(parameter, opaque)}"' for parameter in function["parameters"])
         returns = {"pointer": OPAQUE}.get(function["returns"]["ffi"], function["returns"]["ffi"])

@@ -104,7 +104,7 @@ void eliza_inference_set_log_callback(eliza_log_callback callback, void *user_da
 
 /* ---- 2. Errors ----------------------------------------------------------------------------- */
 
-#define ELIZA_OK 0
+#define ELIZA_OK 0 /* the call succeeded */
 #define ELIZA_ERR_UNSUPPORTED (-1)     /* this build does not support it: the message names it */
 #define ELIZA_ERR_INVALID_ARG (-2)     /* NULL, out of range, wrong struct_size */
 #define ELIZA_ERR_BUNDLE_INVALID (-3)  /* the model file is missing or damaged */
@@ -152,12 +152,14 @@ void eliza_inference_set_log_callback(eliza_log_callback callback, void *user_da
 
 /* ---- 4. Vocabulary ------------------------------------------------------------------------- */
 
+/* The tokens of a model: their bytes, flags and byte trie. Reference-counted, shared by threads. */
 typedef struct eliza_vocab eliza_vocab;
 
 #define ELIZA_TOKEN_SPECIAL 1u           /* a control token: its text is not output */
 #define ELIZA_TOKEN_END_OF_GENERATION 2u /* ends the generation */
 #define ELIZA_TOKEN_UNUSED 4u            /* never produced */
 
+/* What a vocabulary is made from. */
 typedef struct eliza_vocab_config_t {
     uint32_t struct_size;
     int32_t n_tokens;        /* vocabulary size: token ids are 0 .. n_tokens-1; at least 1 */
@@ -191,7 +193,7 @@ int eliza_inference_vocab_token(const eliza_vocab *vocab, int32_t token, const u
  */
 int eliza_inference_vocab_prepare(const eliza_vocab *vocab, char **out_error);
 
-#define ELIZA_PREFILL_BYTES_MAX 256
+#define ELIZA_PREFILL_BYTES_MAX 256 /* bytes that token healing takes back */
 
 /*
  * Token healing: a prompt that ends inside a word ends with tokens that the model would not write if it knew what
@@ -202,6 +204,7 @@ int eliza_inference_vocab_prepare(const eliza_vocab *vocab, char **out_error);
 int eliza_inference_vocab_heal(const eliza_vocab *vocab, const int32_t *tokens, size_t n_tokens, size_t *out_n_kept,
                                char **out_error);
 
+/* The sizes of a vocabulary. */
 typedef struct eliza_vocab_info_t {
     uint32_t struct_size;
     uint32_t n_tokens;
@@ -214,6 +217,7 @@ typedef struct eliza_vocab_info_t {
     uint64_t retained_bytes; /* memory in use, including mapped files */
 } eliza_vocab_info_t;
 
+/* Fills `out_info`. */
 int eliza_inference_vocab_info(const eliza_vocab *vocab, eliza_vocab_info_t *out_info);
 
 /* Writes the vocabulary with its byte trie to a file that `open` maps. `path` is UTF-8. */
@@ -379,6 +383,7 @@ int eliza_inference_constraint_create_lark(const eliza_vocab *vocab, const char 
 typedef int (*eliza_grammar_callback)(const char *name, size_t name_len, const char **out_text, size_t *out_len,
                                       void *user_data);
 
+/* Options for grammars in Lark's notation. */
 typedef struct eliza_lark_options_t {
     uint32_t struct_size;
     uint32_t flags;    /* 0 */
@@ -446,6 +451,7 @@ int eliza_inference_constraint_prepare(const eliza_constraint *constraint, const
 typedef int (*eliza_json_document_callback)(const char *uri, size_t uri_len, const char **out_text, size_t *out_len,
                                             void *user_data);
 
+/* Options for JSON Schemas. */
 typedef struct eliza_json_schema_options_t {
     uint32_t struct_size;
     uint32_t flags;                        /* ELIZA_JSON_LENIENT, ELIZA_JSON_INTEGER_FRACTION */
@@ -505,6 +511,7 @@ int eliza_inference_constraint_open_with(const eliza_vocab *vocab, const char *p
                                          const eliza_compile_config_t *config, eliza_constraint **out_constraint,
                                          char **out_error);
 
+/* The kinds of constraints. */
 #define ELIZA_CONSTRAINT_TOKEN_TRIE 0
 #define ELIZA_CONSTRAINT_CHOICES 1
 #define ELIZA_CONSTRAINT_REGEX 2
@@ -512,6 +519,7 @@ int eliza_inference_constraint_open_with(const eliza_vocab *vocab, const char *p
 #define ELIZA_CONSTRAINT_JSON_SCHEMA 4
 #define ELIZA_CONSTRAINT_TAGS 5
 
+/* The kind and the sizes of a constraint. */
 typedef struct eliza_recognizer_info_t {
     uint32_t struct_size;
     int32_t kind;            /* ELIZA_CONSTRAINT_* */
@@ -532,6 +540,7 @@ int eliza_inference_constraint_recognizer_info(const eliza_constraint *constrain
 /* Drops the caller's reference; matchers keep their own. */
 void eliza_inference_constraint_free(eliza_constraint *constraint);
 
+/* The sizes of a token trie. */
 typedef struct eliza_constraint_info_t {
     uint32_t struct_size;
     uint32_t n_descriptors;
@@ -549,6 +558,7 @@ int eliza_inference_constraint_info(const eliza_constraint *constraint, eliza_co
 int eliza_inference_constraint_path(const eliza_constraint *constraint, uint32_t descriptor, const char **out_path,
                                     size_t *out_len);
 
+/* The state of the cache of compiled payloads. */
 typedef struct eliza_trie_cache_stats_t {
     uint32_t struct_size;
     uint32_t entries;
@@ -604,6 +614,7 @@ int eliza_inference_matcher_create_span(const eliza_constraint *constraint, cons
 /* Copies the position, the rollback history and the generator. */
 int eliza_inference_matcher_clone(const eliza_matcher *matcher, eliza_matcher **out_matcher);
 
+/* Frees the matcher. */
 void eliza_inference_matcher_free(eliza_matcher *matcher);
 
 /* Text of the last failed call on this matcher; "" if there was none. [borrowed from matcher] */
@@ -642,6 +653,7 @@ int eliza_inference_matcher_set_span_timeout(eliza_matcher *matcher, uint32_t n_
 /* Sets the state of the generator that eliza_inference_matcher_sample draws from (default 0). */
 int eliza_inference_matcher_set_seed(eliza_matcher *matcher, uint64_t seed);
 
+/* Where a text stands in its constraint. */
 typedef struct eliza_span_state_t {
     uint32_t struct_size;
     int32_t active;          /* 1 in a span */
@@ -660,6 +672,7 @@ typedef struct eliza_span_state_t {
     uint64_t illegal;        /* spans that an illegal token ended (adapters only: matchers refuse) */
 } eliza_span_state_t;
 
+/* Fills `out_state`. */
 int eliza_inference_matcher_state(eliza_matcher *matcher, eliza_span_state_t *out_state);
 
 /* Lends the name of `leaf` of the state, or the text that the last span ended with: the bytes of its tokens, without
@@ -667,9 +680,10 @@ int eliza_inference_matcher_state(eliza_matcher *matcher, eliza_span_state_t *ou
  * matcher. [lent by matcher] */
 int eliza_inference_matcher_leaf(const eliza_matcher *matcher, const char **out_name, size_t *out_len);
 
-#define ELIZA_ALLOWED_ALL 0
-#define ELIZA_ALLOWED_LIST 1
-#define ELIZA_ALLOWED_BITMAP 2
+/* The forms of a set of legal tokens. */
+#define ELIZA_ALLOWED_ALL 0 /* every token: nothing is constrained here */
+#define ELIZA_ALLOWED_LIST 1 /* ascending ids */
+#define ELIZA_ALLOWED_BITMAP 2 /* a bit for each token */
 
 /* The legal next tokens in their natural form. Returns ELIZA_ALLOWED_ALL (*out_ids NULL),
  * ELIZA_ALLOWED_LIST with *out_n ascending ids, or ELIZA_ALLOWED_BITMAP with *out_n the number of
@@ -712,6 +726,7 @@ int eliza_inference_matcher_forced(eliza_matcher *matcher, int32_t *out_tokens, 
  * stop. Written as above; none elsewhere in a token trie. */
 int eliza_inference_matcher_forced_bytes(eliza_matcher *matcher, uint8_t *out_bytes, size_t cap, size_t *out_n);
 
+/* The memory of a matcher, and how its masks were found. */
 typedef struct eliza_matcher_info_t {
     uint32_t struct_size;
     uint32_t reserved;
@@ -722,6 +737,7 @@ typedef struct eliza_matcher_info_t {
     uint64_t mask_misses;    /* masks that were computed */
 } eliza_matcher_info_t;
 
+/* Fills `out_info`. */
 int eliza_inference_matcher_info(const eliza_matcher *matcher, eliza_matcher_info_t *out_info);
 
 /* Sets the logits of illegal tokens to -inf; changes nothing if everything is allowed. `n_logits` is the
@@ -747,6 +763,7 @@ int eliza_inference_matcher_mask_rows(eliza_matcher *const *matchers, size_t n, 
 #define ELIZA_MODE_GREEDY 0  /* the highest legal logit, of equal ones the smallest id */
 #define ELIZA_MODE_SAMPLED 1 /* temperature, then top-p, over the legal tokens; then a draw */
 
+/* How a token is chosen among the legal ones. */
 typedef struct eliza_sampling_t {
     uint32_t struct_size;
     int32_t mode;      /* ELIZA_MODE_* */
@@ -777,6 +794,7 @@ int eliza_inference_matcher_sample(eliza_matcher *matcher, const float *logits, 
  * process has loaded, since the host's pointers belong to it. */
 int eliza_inference_llama_load(const char *path, size_t path_len, char **out_error);
 
+/* The libllama in use. */
 typedef struct eliza_llama_info_t {
     uint32_t struct_size;
     uint32_t reserved;
@@ -790,6 +808,7 @@ int eliza_inference_llama_info(eliza_llama_info_t *out_info);
 
 /* ---- 8. Context ---------------------------------------------------------------------------- */
 
+/* A model that is open in this process. */
 typedef struct EliInferenceContext EliInferenceContext;
 
 /* Opens a model: a GGUF file, or a folder with one under `text/` (the first by name). The host's
@@ -843,6 +862,7 @@ int eliza_inference_llm_kv_quant_supported(void); /* 1 if streams are supported:
 
 /* ---- 9. Stream ----------------------------------------------------------------------------- */
 
+/* One generation with a model: prompt, KV cache, settings, constraint. */
 typedef struct EliLlmStream EliLlmStream;
 
 /* The host's struct: no struct_size. 88 bytes with 64-bit pointers, 64 with 32-bit ones; in ABI 13 80 and 60. */
@@ -866,7 +886,7 @@ typedef struct eliza_llm_stream_config_t {
     int32_t context_size;         /* tokens; 0 or less: what the model was trained with; not in ABI 13 */
 } eliza_llm_stream_config_t;
 
-#define ELIZA_DRAFT_TOKENS_MAX 64
+#define ELIZA_DRAFT_TOKENS_MAX 64 /* tokens of one draft */
 
 /* Opens a stream on the context. The config and its strings are read during the call only.
  *
@@ -949,6 +969,7 @@ int eliza_inference_llm_stream_set_stop_at_span_end(EliLlmStream *stream, int on
 int eliza_inference_llm_stream_set_skip_ahead(EliLlmStream *stream, int on);              /* default 1; 0: forced tokens one by one */
 int eliza_inference_llm_stream_set_threads(EliLlmStream *stream, int32_t n_threads);      /* 1 .. 512 */
 
+/* Why a stream stopped. */
 #define ELIZA_STOP_NONE 0 /* not ended */
 #define ELIZA_STOP_END_OF_GENERATION 1
 #define ELIZA_STOP_MAX_TOKENS 2
@@ -962,6 +983,7 @@ int eliza_inference_llm_stream_set_threads(EliLlmStream *stream, int32_t n_threa
  * let a stopped stream go on, except after the end of generation, which needs `prefill`. */
 int eliza_inference_llm_stream_stop_reason(EliLlmStream *stream);
 
+/* Counters of a stream. */
 typedef struct eliza_llm_stream_stats_t {
     uint32_t struct_size;
     int32_t grammar_off;        /* 1: the grammar was switched off (a trie's token it refuses, a restore) */
@@ -1007,6 +1029,7 @@ int eliza_inference_llm_stream_stats(EliLlmStream *stream, eliza_llm_stream_stat
 
 /* ---- 10. Constraining a stream ------------------------------------------------------------- */
 
+/* The name that the host has for a stream. */
 typedef EliLlmStream *FfiLlmHandle;
 
 /* Constrains the stream by a TokenTreePayload (section 5), in which nothing may follow a token that
@@ -1041,6 +1064,7 @@ int eliza_inference_llm_stream_leaf(EliLlmStream *stream, const char **out_name,
 
 /* ---- 11. Sampler for a foreign chain ------------------------------------------------------- */
 
+/* Types of llama.cpp. */
 struct llama_vocab;
 struct llama_sampler;
 
@@ -1134,6 +1158,7 @@ int eliza_inference_vad_process(EliVad *vad, const float *pcm, size_t n_samples,
 int eliza_inference_vad_reset(EliVad *vad, char **out_error);
 void eliza_inference_vad_close(EliVad *vad);
 
+/* Wake words: unsupported. */
 typedef struct EliWakeWord EliWakeWord;
 int eliza_inference_wakeword_supported(void);
 EliWakeWord *eliza_inference_wakeword_open(EliInferenceContext *ctx, int sample_rate_hz, const char *head_name,
@@ -1143,6 +1168,7 @@ int eliza_inference_wakeword_score(EliWakeWord *wake, const float *pcm, size_t n
 int eliza_inference_wakeword_reset(EliWakeWord *wake, char **out_error);
 void eliza_inference_wakeword_close(EliWakeWord *wake);
 
+/* Speaker recognition: unsupported. */
 typedef struct EliSpeaker EliSpeaker;
 int eliza_inference_speaker_supported(void);
 EliSpeaker *eliza_inference_speaker_open(EliInferenceContext *ctx, const char *gguf_path, char **out_error);
@@ -1151,6 +1177,7 @@ int eliza_inference_speaker_embed(EliSpeaker *speaker, const float *pcm, size_t 
 void eliza_inference_speaker_free(float *embedding);
 void eliza_inference_speaker_close(EliSpeaker *speaker);
 
+/* Diarization: unsupported. */
 typedef struct EliDiariz EliDiariz;
 int eliza_inference_diariz_supported(void);
 EliDiariz *eliza_inference_diariz_open(EliInferenceContext *ctx, const char *gguf_path, char **out_error);

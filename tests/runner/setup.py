@@ -13,7 +13,20 @@ from runner.step import PYTHON, ROOT, TESTS, VENV, Step
 DEMO = ("python", "libllama", "package")
 ALL = (
     *DEMO,
-    *("typescript", "suites", "transformers", "hosts", "web", "site", "valgrind", "fuzz", "kotlin", "rust", "release"),
+    *(
+        "typescript",
+        "suites",
+        "transformers",
+        "hosts",
+        "web",
+        "site",
+        "docs",
+        "valgrind",
+        "fuzz",
+        "kotlin",
+        "rust",
+        "release",
+    ),
 )
 
 BINDING = ROOT / "bindings-python"
@@ -81,6 +94,7 @@ def setup_steps(needs: Collection[str], native_too: bool = False) -> list[Step]:
         "kotlin": _npm_packages("Kotlin", TESTS / "kotlin"),
         "web": _npm_packages("Web packages", TESTS / "web"),
         "site": _npm_packages("Packages of the page", ROOT / "site"),
+        "docs": _target("MkDocs", ROOT / "site" / "docs" / "requirements.txt", ROOT / "build" / "mkdocs"),
         # Torch alone is ten times as large as all that is installed anyway.
         "transformers": _target(
             "transformers, torch, Outlines",

@@ -28,6 +28,7 @@ SIDE_BY_SIDE = (
     "gate",
     "test typescript",
     "test rust",
+    "test docs",
 )
 
 
@@ -95,6 +96,16 @@ def _tasks() -> list[Task]:
             library="fast",
         ),
     ]
+    found.append(
+        _pytest(
+            "test docs",
+            "the documentation: its programs, its links, the API reference, the site",
+            TESTS / "docs",
+            "Documentation tests",
+            needs=("python", "libllama", "package", "typescript", "site", "docs"),
+            library="fast",
+        )
+    )
     if has_rust_tests():
         found.append(
             _pytest(

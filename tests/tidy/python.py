@@ -14,6 +14,7 @@ FOLDERS = (
     "bindings-python/src",
     "bindings-python",
     "native/abi",
+    "site/docs",
     "tests",
     "tests/coverage",
     "tests/hosts",
@@ -45,12 +46,13 @@ RULES = [
     ("tests/(run.py|runner/.*|llama/.*)", ["tests/runner/.*", "tests/llama/.*"]),  # before anything is installed
     ("tests/tidy/.*", ["tests/tidy/.*", "tests/runner/.*"]),
     ("tests/models/.*", ["tests/models/.*", "tests/llama/.*"]),
+    ("site/.*", ["site/.*"]),
     ("examples/.*", [f"{PACKAGE}/.*"]),
-    ("tests/.*", ["tests/.*", "native/.*", f"{PACKAGE}/.*"]),
+    ("tests/.*", ["tests/.*", "native/.*", "site/.*", f"{PACKAGE}/.*"]),
     ("bench/.*", ["bench/.*", "tests/(llama|models)/.*", "tests/web/browsers.py", f"{PACKAGE}/.*"]),
 ]
 # What is run, not imported: scripts beside these have a line of their own that says so.
-ENTRY = re.compile(r"examples/.*|.*/(__init__|__main__|conftest|test_\w+|hatch_build|unicode_tables)\.py")
+ENTRY = re.compile(r"examples/.*|.*/(__init__|__main__|conftest|test_\w+|hatch_build|hooks|unicode_tables)\.py")
 SCRIPT = re.compile(r'^if __name__ == "__main__":$', re.MULTILINE)
 
 

@@ -41,7 +41,7 @@ def test_typescript_imports_run_one_way_and_reach_every_file(tree: Tree) -> None
 def test_a_runner_picks_up_every_test(tree: Tree) -> None:
     commands = [command for task in TASKS.values() for step in task.steps for command in step.commands]
     folders = [command[3] for command in commands if command[1:3] == ["-m", "pytest"]]
-    assert len(folders) == 9
+    assert len(folders) == 10
     expect_none(tests_run.problems(tree, [re.sub(f"^{re.escape(str(ROOT))}/", "", folder) for folder in folders]))
 
 

@@ -38,8 +38,13 @@ JsonDocuments = Mapping[str, JsonSchema] | Callable[[str], JsonSchema | None]
 """Other documents by URI, or what gives them; None: there is none."""
 
 JsonSpace = Literal["loose", "compact", "spaced", "any"]
+"""Where white space may stand between the tokens of a document."""
+
 JsonOrder = Literal["declared", "any"]
+"""The order of an object's members: as the schema lists them, or any."""
+
 JsonDraft = Literal["2020-12", "2019-09", "7", "6", "4"]
+"""The draft of a schema without `$schema`."""
 
 
 class JsonSchemaSettings(TypedDict, total=False):
