@@ -406,9 +406,9 @@ SCHEMAS: dict[str, tuple[int, Try] | str] = {
 
 GRAMMARS: dict[str, tuple[int, Try] | str] = {
     "bytes of a grammar": (limits.GRAMMAR_BYTES_MAX, lambda v, n: Constraint.lark(v, 'start: "a"'.ljust(n))),
-    "terminals that rules use or `%ignore` skips": (limits.TERMINALS_MAX, of_terminals),
-    "different JSON Schemas in a grammar; kinds of tokens that it tells apart": (256, schemas_in_grammar),
-    "different regexes, and strings with `i`": (
+    "terminals that rules use or `%ignore` names": (limits.TERMINALS_MAX, of_terminals),
+    "different JSON Schemas in a grammar; kinds of tokens that it distinguishes": (256, schemas_in_grammar),
+    "different regular expressions, and strings with `i`": (
         8192,
         lambda v, n: Constraint.lark(v, "start: A\nA: " + " | ".join(f"/a{number}/" for number in range(n))),
     ),
