@@ -176,13 +176,36 @@ def test_a_string_that_takes_too_many_states_may_be_any_with_lenient() -> None:
 
 def test_how_many_parameters_come_in_any_order() -> None:
     vocabulary = Vocabulary(257, [*(bytes([byte]) for byte in range(256)), b""], [0] * 256 + [2])
-    names = [f"p{number}" for number in range(12)]
-    schema = {"type": "object", "properties": {key: {"enum": [1]} for key in names}, "required": names}
+    names = [f"p{number}" for number in range(128)]
+    schema = {"type": "object", "properties": {key: {"enum": [1]} for key in names}, "required": names[:-1]}
     tag = {"begin": "<f>", "end": "</f>", "json_schema": schema, "style": "glm_xml", "schema_options": {"order": "any"}}
     constraint = Constraint.tags(vocabulary, {"tags": [tag]})
-    text = "".join(f"<arg_key>{name}</arg_key><arg_value>1</arg_value>" for name in reversed(names))
+    shuffled = Random(3).sample(names, len(names))
+    written = [f"<arg_key>{name}</arg_key><arg_value>1</arg_value>" for name in shuffled]
     matcher = Matcher(constraint)
-    assert goes(matcher, list(f"<f>{text}".encode()))
+    assert goes(matcher, list(f"<f>{''.join(written)}".encode()))
+    for name in names:
+        assert not goes(matcher.clone(), list(f"<arg_key>{name}<".encode())), "each at most once"
     assert goes(matcher, list(b"</f>"))
-    with pytest.raises(LimitError, match=r"tags\[0\]: 13 parameters in any order are more than 12"):
+    assert goes(Matcher(constraint), list(f"<f>{''.join(one for one in written if '>p127<' not in one)}</f>".encode()))
+    assert not goes(Matcher(constraint), list(f"<f>{''.join(one for one in written if '>p64<' not in one)}</".encode()))
+    with pytest.raises(LimitError, match=r"tags\[0\]: 129 parameters in any order are more than 128"):
         Constraint.tags(vocabulary, {"tags": [tag | {"json_schema": schema | {"required": [*names, "q"]}}]})
+
+
+def test_lists_in_any_order_survive_a_file(tmp_path: Path) -> None:
+    vocabulary = Vocabulary(257, [*(bytes([byte]) for byte in range(256)), b""], [0] * 256 + [2])
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"type": "integer"}, "c": {"type": "string"}},
+        "required": ["b"],
+        "x-guidance": {"style": "qwen_xml", "order": "any"},
+    }
+    Constraint.lark(vocabulary, f'%lexing any\nstart: "<f>" %json {json.dumps(schema)} "</f>"').save(tmp_path / "saved")
+    constraint = Constraint.open(vocabulary, tmp_path / "saved")
+    a, b, c = (f"<parameter={name}>\n1\n</parameter>\n" for name in "abc")
+    for text in [b, a + b, c + b + a, b + a + c]:
+        matcher = Matcher(constraint)
+        assert goes(matcher, list(f"<f>{text}</f>".encode())) and matcher.can_stop
+    for text in ["", a, a + c, b + b, a + b + a, c + b + c]:
+        assert not goes(Matcher(constraint), list(f"<f>{text}</f>".encode()))

@@ -22,6 +22,7 @@ const Run = run_module.Run;
 pub const Lexing = run_module.Lexing;
 const Flags = @import("../vocabulary/tokens.zig").Flags;
 const NamedTokens = @import("named_tokens.zig").NamedTokens;
+const AnyOrder = @import("any_order.zig").AnyOrder;
 const Limits = @import("limits.zig").Limits;
 const Parts = @import("parts.zig").Parts;
 const graph = @import("graph.zig");
@@ -38,6 +39,7 @@ pub const Ambiguous = struct {
     lexing: Lexing,
     named: NamedTokens = .{},
     limits: Limits = .{},
+    any_order: AnyOrder = .{},
     /// Owned. Null: there are none.
     parts: ?*Parts = null,
 
@@ -50,6 +52,7 @@ pub const Ambiguous = struct {
             a.program.deinit(gpa);
             a.named.deinit(gpa);
             a.limits.deinit(gpa);
+            a.any_order.deinit(gpa);
         }
         a.* = undefined;
     }
@@ -77,7 +80,7 @@ pub const Ambiguous = struct {
     }
 
     fn how(a: *const Ambiguous) Run.How {
-        return .{ .program = &a.program, .lexing = a.lexing, .parts = a.parts, .limits = &a.limits };
+        return .{ .program = &a.program, .lexing = a.lexing, .parts = a.parts, .limits = &a.limits, .any_order = &a.any_order };
     }
 
     pub fn initial(_: *const Ambiguous) u32 {
@@ -288,6 +291,7 @@ pub const Ambiguous = struct {
         try writer.put(&a.program);
         try writer.put(&a.named);
         try writer.put(&a.limits);
+        try writer.put(&a.any_order);
         try writer.put(&@as(u32, @backingInt(a.lexing)));
         const parts = a.parts orelse return writer.put(&@as(u32, 0));
         try writer.put(&@as(u32, @intCast(parts.list.len)));
@@ -304,15 +308,16 @@ pub const Ambiguous = struct {
         const program = try reader.get(Program);
         const named = try reader.get(NamedTokens);
         const limits = try reader.get(Limits);
+        const any_order = try reader.get(AnyOrder);
         const lexing = std.enums.fromInt(Lexing, try reader.get(u32)) orelse return error.Damaged;
-        return .{ .program = program, .lexing = lexing, .named = named, .limits = limits };
+        return .{ .program = program, .lexing = lexing, .named = named, .limits = limits, .any_order = any_order };
     }
 
     pub fn isSound(a: *const Ambiguous, context: *const MaskContext) Allocator.Error!bool {
         if (!a.named.isSound(context.tokens.n) or check.hasEmptyReductions(&a.program)) return false;
         if (a.lexing == .contextual and a.program.parted.len == 0 and program_module.count(a.program.separators) > 0) return false;
         // What follows reads the program.
-        return try check.isSound(context.gpa, &a.program) and a.limits.isSound(&a.program);
+        return try check.isSound(context.gpa, &a.program) and a.limits.isSound(&a.program) and a.any_order.isSound(&a.program);
     }
 
     pub fn limitKept(a: *Ambiguous, bytes_max: usize) void {

@@ -21,6 +21,8 @@ const graph = @import("graph.zig");
 const NamedTokens = @import("named_tokens.zig").NamedTokens;
 const limits_module = @import("limits.zig");
 const Limits = limits_module.Limits;
+const AnyOrder = @import("any_order.zig").AnyOrder;
+const Seen = @import("any_order.zig").Seen;
 const parts_module = @import("parts.zig");
 const Parts = parts_module.Parts;
 const Place = parts_module.Place;
@@ -59,6 +61,7 @@ pub const Run = struct {
     lexing: Lexing,
     parts: ?*Parts,
     limits: *const Limits,
+    any_order: *const AnyOrder,
     /// Lexemes may end anywhere, and nothing else is there: then what ends does not depend on the byte.
     ends_anywhere: bool,
     pool: *Pool = undefined,
@@ -168,7 +171,7 @@ pub const Run = struct {
     const skipped = std.math.maxInt(u16);
 
     /// What is read, and how.
-    pub const How = struct { program: *const Program, lexing: Lexing, parts: ?*Parts, limits: *const Limits };
+    pub const How = struct { program: *const Program, lexing: Lexing, parts: ?*Parts, limits: *const Limits, any_order: *const AnyOrder };
 
     /// At a position: its configurations are set 1. It has many callers, and is long.
     pub noinline fn init(gpa: Allocator, how: How, pool: *Pool, at: Position) Error!Run {
@@ -186,6 +189,7 @@ pub const Run = struct {
             .lexing = how.lexing,
             .parts = how.parts,
             .limits = how.limits,
+            .any_order = how.any_order,
             .ends_anywhere = how.lexing == .any and how.parts == null and how.limits.isEmpty() and
                 !program_module.intersects(how.program.lazy, how.program.lazy),
         };
@@ -1125,8 +1129,9 @@ pub const Run = struct {
         r.found.shrinkRetainingCapacity(kept);
     }
 
-    fn joinable(r: *const Run, a: Configuration, b: Configuration) bool {
-        return a.state == b.state and r.topOf(a.stack) == r.topOf(b.stack);
+    fn joinable(r: *Run, a: Configuration, b: Configuration) bool {
+        if (a.state != b.state or r.topOf(a.stack) != r.topOf(b.stack)) return false;
+        return r.any_order.isEmpty() or r.seenOn(a.stack).eql(r.seenOn(b.stack));
     }
 
     fn topOf(r: *const Run, stack: u32) u32 {
@@ -1136,6 +1141,11 @@ pub const Run = struct {
     fn joinsBefore(r: *Run, a: Configuration, b: Configuration) bool {
         if (a.state != b.state) return a.state < b.state;
         if (r.topOf(a.stack) != r.topOf(b.stack)) return r.topOf(a.stack) < r.topOf(b.stack);
+        if (!r.any_order.isEmpty()) switch (std.math.order(r.seenOn(a.stack).mask, r.seenOn(b.stack).mask)) {
+            .lt => return true,
+            .gt => return false,
+            .eq => {},
+        };
         return a.stack < b.stack;
     }
 
@@ -1256,6 +1266,7 @@ pub const Run = struct {
         r.of_pairs.clear();
         const at = r.levelOfFound(node);
         for (program.reduction_offsets[top]..program.reduction_offsets[top + 1]) |reduction| {
+            if (!r.hasNeeded(top, r.belowOf(.{ .node = node, .level = at }), reduction)) continue;
             try r.reduce(.{ .node = node, .level = at }, reduction, program.reductions[reduction].length, null);
         }
         while (r.waiting.pop()) |i| {
@@ -1264,6 +1275,7 @@ pub const Run = struct {
             const below: Below = .{ .node = pair.below, .level = r.levelBelow(pair.below, pair.level) };
             for (program.reduction_offsets[pair.state]..program.reduction_offsets[pair.state + 1]) |reduction| {
                 if (!program_module.intersects(r.pairSet(i), r.lookaheads(reduction))) continue;
+                if (!r.hasNeeded(pair.state, below, reduction)) continue;
                 try r.reduce(below, reduction, program.reductions[reduction].length - 1, i);
             }
         }
@@ -1372,15 +1384,18 @@ pub const Run = struct {
         const width = r.program.width;
         const stack: u32 = @intCast(r.stacks.items.len);
         const from: u32 = @intCast(r.groups.items.len);
-        try r.viable.appendSlice(r.gpa, r.shiftsOf(top));
-        if (program_module.intersects(r.viableOf(stack), r.viableOf(stack))) {
-            try r.groups.append(r.gpa, .{ .state = top, .node = node, .level = level });
-        }
-        const viable = r.viable.items[stack * width ..][0..width];
         const first_shifts = r.some_shifts.items.len / width;
+        try r.viable.appendSlice(r.gpa, r.shiftsOf(top));
+        const viable = r.viable.items[stack * width ..][0..width];
+        const is_narrowed = r.removeSeen(top, r.belowOf(.{ .node = node, .level = level }), viable);
+        if (program_module.intersects(viable, viable)) {
+            const shifts = if (is_narrowed) try r.addSomeShifts(viable, viable, first_shifts) else all_shifts;
+            try r.groups.append(r.gpa, .{ .state = top, .node = node, .level = level, .shifts = shifts });
+        }
         var shifting: usize = 0;
         for (r.pairs.items, 0..) |pair, i| {
             const shifts = r.shiftsOf(pair.state);
+            _ = r.removeSeen(pair.state, .{ .node = pair.below, .level = r.levelBelow(pair.below, pair.level) }, r.pairSet(i));
             var any: u64 = 0;
             var lost: u64 = 0;
             for (viable, shifts, r.pairSet(i)) |*to, shift, set| {
@@ -1426,6 +1441,54 @@ pub const Run = struct {
             return @intCast(known);
         }
         return @intCast(end_of_known);
+    }
+
+    // ---- Lists in any order
+
+    /// The members of the list on top of a stack.
+    fn seenOn(r: *Run, stack: u32) Seen {
+        const node = r.stacks.items[stack].node;
+        return r.seenIn(graph.stateOf(r.pool, node), r.belowOf(.{ .node = node, .level = r.levelOfFound(node) }), null);
+    }
+
+    /// Those with a state on a node on top. Adds what they begin with to a set. A node is one list's only if all of its links
+    /// have the same members below, so one of these is followed.
+    fn seenIn(r: *Run, state: u16, below: Below, firsts: ?[]u64) Seen {
+        var seen: Seen = .empty;
+        var top = state;
+        var at = below;
+        while (r.any_order.memberOf(top)) |member| {
+            const number = r.any_order.numbers[member];
+            if (number < AnyOrder.members_max) {
+                seen.set(number);
+                if (firsts) |to| program_module.unite(to, r.any_order.firstsOf(member, r.program.width));
+            }
+            r.looked = @max(r.looked, at.level);
+            top = graph.stateOf(r.pool, at.node);
+            at = r.belowOf(at);
+        }
+        return seen;
+    }
+
+    fn belowOf(r: *const Run, at: Below) Below {
+        if (at.node == graph.root) return at;
+        const below = r.pool.nodes.items[at.node].depth;
+        return .{ .node = below, .level = r.levelBelow(below, at.level) };
+    }
+
+    /// Removes from what is shifted on a state what members begin with that were there. Returns whether there were any.
+    fn removeSeen(r: *Run, state: u16, below: Below, shifts: []u64) bool {
+        if (r.any_order.memberOf(state) == null) return false;
+        var firsts: Terminals = @splat(0);
+        _ = r.seenIn(state, below, firsts[0..r.program.width]);
+        for (shifts, firsts[0..r.program.width]) |*to, first| to.* &= ~first;
+        return true;
+    }
+
+    /// Whether a list, with a state on a node on top, has had what a reduction needs.
+    fn hasNeeded(r: *Run, state: u16, below: Below, reduction: usize) bool {
+        const needs = r.program.reductions[reduction].needs;
+        return needs == 0 or r.any_order.has(needs, r.seenIn(state, below, null));
     }
 
     fn pairBefore(_: void, a: Pair, b: Pair) bool {

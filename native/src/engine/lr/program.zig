@@ -25,8 +25,8 @@ comptime {
 /// ELIZA_TERMINALS_MAX of the header.
 pub const terminals_max = 1023;
 
-/// Replaces `length` symbols by the symbol of a rule.
-pub const Reduction = extern struct { symbol: u32, length: u16, _: u16 = 0 };
+/// Replaces `length` symbols by the symbol of a rule. `needs`: what a list must have had before (glr/any_order.zig).
+pub const Reduction = extern struct { symbol: u32, length: u16, needs: u16 = 0 };
 
 /// A grammar's tables, in arrays that files can map.
 pub const Program = struct {

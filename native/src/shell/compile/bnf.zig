@@ -5,6 +5,7 @@ const Writer = @import("std").Io.Writer;
 const message = @import("message");
 const ast = @import("regex/ast.zig");
 const Bytes = @import("engine").parts.Bytes;
+const Seen = @import("engine").any_order.Seen;
 const Lexing = @import("engine").ambiguous.Lexing;
 const SchemaOptions = @import("schema/compile.zig").Options;
 const NamedTokens = @import("engine").named_tokens.NamedTokens;
@@ -76,6 +77,8 @@ pub const Rule = struct {
     /// As messages show it. A helper rule is named after the text that it comes from.
     name: []const u8,
     place: Place = .{},
+    /// If it is a member of a list in any order (engine/glr/any_order.zig): its number there, or `AnyOrder.repeated`.
+    member: ?u8 = null,
 };
 
 /// One alternative of a rule. Without symbols it derives the empty text.
@@ -85,6 +88,8 @@ pub const Production = struct {
     /// Declared with %prec, or that of its last terminal.
     precedence: ?Precedence = null,
     place: Place = .{},
+    /// The number of what a list must have had, in `Bnf.needed`, and one; 0: nothing.
+    needs: u16 = 0,
 };
 
 /// A rule of which a text may have so many tokens. Its only production has the terminals `begin` and `end` around it, which
@@ -99,6 +104,8 @@ pub const Bnf = struct {
     /// The rule that derives whole texts.
     start: u16,
     counted: []const CountedRule = &.{},
+    /// Sets of members of lists in any order.
+    needed: []const Seen = &.{},
 };
 
 /// What becomes of conflicts that no precedence resolves.

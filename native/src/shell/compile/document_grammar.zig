@@ -4,6 +4,7 @@ const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
 const Parts = @import("engine").parts.Parts;
+const Seen = @import("engine").any_order.Seen;
 const Documents = @import("engine").parts.Documents;
 const JsonSchema = @import("engine").json_schema.JsonSchema;
 const program = @import("engine").program;
@@ -20,6 +21,7 @@ pub const DocumentGrammar = struct {
     terminals: ArrayList(bnf.Terminal) = .empty,
     rules: ArrayList(bnf.Rule) = .empty,
     productions: ArrayList(bnf.Production) = .empty,
+    needed: ArrayList(Seen) = .empty,
     /// By number. Owned, but for the list.
     documents: ArrayList(Documents) = .empty,
 
@@ -28,7 +30,13 @@ pub const DocumentGrammar = struct {
     }
 
     pub fn whole(g: *const DocumentGrammar, start: u16) bnf.Bnf {
-        return .{ .terminals = g.terminals.items, .rules = g.rules.items, .productions = g.productions.items, .start = start };
+        return .{
+            .terminals = g.terminals.items,
+            .rules = g.rules.items,
+            .productions = g.productions.items,
+            .start = start,
+            .needed = g.needed.items,
+        };
     }
 
     pub fn terminal(g: *DocumentGrammar, name: []const u8, node: *const ast.Node) Error!u16 {
@@ -52,6 +60,15 @@ pub const DocumentGrammar = struct {
         const own = try g.ctx.alloc(bnf.Symbol, symbols.len);
         @memcpy(own, symbols);
         try g.ctx.append(&g.productions, .{ .rule = of, .symbols = own });
+    }
+
+    /// Ends a list in any order (engine/glr/any_order.zig) with a member, if it has had those that it needs.
+    pub fn produceLast(g: *DocumentGrammar, list: u16, member: u16, needed: Seen) Error!void {
+        try g.produce(list, &.{.{ .rule = member }});
+        if (needed.count() == 0) return;
+        const n = g.needed.items.len;
+        if (n == 0 or !g.needed.items[n - 1].eql(needed)) try g.ctx.append(&g.needed, needed);
+        g.productions.items[g.productions.items.len - 1].needs = @intCast(g.needed.items.len);
     }
 
     /// What the documents of a schema are to the lexer. Takes the schema over, unless it fails.

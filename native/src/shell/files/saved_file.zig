@@ -27,7 +27,7 @@ pub const How = packed struct(u32) {
 };
 
 /// Changes whenever anything that is written changes: a file of another version is refused.
-const version = 15;
+const version = 16;
 const magic = "ELIZA\x00IM".*;
 
 const Header = extern struct {

@@ -11,6 +11,7 @@ const Program = program_module.Program;
 const Language = @import("engine").language.Language;
 const Lexing = @import("engine").ambiguous.Lexing;
 const NamedTokens = @import("engine").named_tokens.NamedTokens;
+const AnyOrder = @import("engine").any_order.AnyOrder;
 const token_limits = @import("engine").token_limits;
 const Limits = token_limits.Limits;
 const bnf = @import("../bnf.zig");
@@ -59,7 +60,7 @@ fn withLexer(
     for (lexer.match_patterns) |terminal| found[terminal] = true;
     const has_limits = for (grammar.terminals) |terminal| {
         if (terminal.tokens_max > 0) break true;
-    } else grammar.counted.len > 0;
+    } else grammar.counted.len > 0 or hasLists(grammar);
     const is_plain = reading.isPlain();
     const parted = if (reading.lexing == .contextual) try findParted(ctx, grammar, lexer) else &.{};
     // Where terminals were cut, conflicts may be of the cuts.
@@ -125,6 +126,12 @@ fn isLongest(
     };
 }
 
+fn hasLists(grammar: *const Bnf) bool {
+    return for (grammar.rules) |rule| {
+        if (rule.member != null) break true;
+    } else false;
+}
+
 fn warnOfFollowed(ctx: *const Context, reading: Reading, warnings: *tables.Warnings) Error!void {
     const beside = if (reading.lexing == .any)
         "%lexing any"
@@ -153,7 +160,10 @@ fn finish(
     const how = reading orelse return .{ .grammar = try .init(gpa, program) };
     var limits = try limitsOf(gpa, ctx, grammar, &program);
     errdefer limits.deinit(gpa);
-    return .{ .ambiguous = .{ .program = program, .lexing = how.lexing, .named = try copyTokens(gpa, how.tokens), .limits = limits } };
+    var any_order = if (hasLists(grammar)) try anyOrderOf(gpa, ctx, grammar, &program) else AnyOrder{};
+    errdefer any_order.deinit(gpa);
+    const named = try copyTokens(gpa, how.tokens);
+    return .{ .ambiguous = .{ .program = program, .lexing = how.lexing, .named = named, .limits = limits, .any_order = any_order } };
 }
 
 fn limitsOf(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, program: *const Program) Error!Limits {
@@ -196,6 +206,36 @@ fn addRules(gpa: Allocator, grammar: *const Bnf, program: *const Program, limits
             begun[program.transition(state, from.begin)] = @intCast(symbol);
         };
     }
+}
+
+fn anyOrderOf(gpa: Allocator, ctx: *const Context, grammar: *const Bnf, program: *const Program) Error!AnyOrder {
+    const width = program.width;
+    const members = try ctx.filled(u16, program.nParserStates(), 0);
+    // [rule]: its member, and one.
+    const of_rules = try ctx.filled(u16, grammar.rules.len, 0);
+    var numbers: ArrayList(u8) = .empty;
+    for (grammar.rules, of_rules, 0..) |rule, *of, i| if (rule.member) |number| {
+        try ctx.append(&numbers, number);
+        of.* = @intCast(numbers.items.len);
+        for (0..members.len) |state| {
+            const symbol: u32 = @intCast(program.n_terminals + 1 + i);
+            if (program.hasTransition(state, symbol)) members[program.transition(state, symbol)] = of.*;
+        }
+        try ctx.check();
+    };
+    const firsts = try ctx.filled(u64, numbers.items.len * width, 0);
+    for (grammar.productions) |p| if (of_rules[p.rule] > 0 and p.symbols[0] == .terminal) {
+        program_module.add(firsts[(of_rules[p.rule] - 1) * width ..][0..width], p.symbols[0].terminal);
+    };
+    var needed: ArrayList(u8) = .empty;
+    for (grammar.needed) |set| try ctx.appendSlice(&needed, &AnyOrder.bytesOf(set));
+    var made: AnyOrder = .{};
+    errdefer made.deinit(gpa);
+    made.members = try gpa.dupe(u16, members);
+    made.numbers = try gpa.dupe(u8, numbers.items);
+    made.firsts = try gpa.dupe(u64, firsts);
+    made.needed = try gpa.dupe(u8, needed.items);
+    return made;
 }
 
 fn copyTokens(gpa: Allocator, tokens: *const NamedTokens) Allocator.Error!NamedTokens {

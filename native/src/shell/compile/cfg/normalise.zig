@@ -313,6 +313,7 @@ const Normal = struct {
                 .symbols = symbols,
                 .precedence = p.precedence,
                 .place = p.place,
+                .needs = p.needs,
             });
         }
         return .{
@@ -321,6 +322,7 @@ const Normal = struct {
             .productions = productions.items,
             .start = start,
             .counted = n.grammar.counted,
+            .needed = n.grammar.needed,
         };
     }
 };

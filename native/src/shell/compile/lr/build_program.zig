@@ -31,7 +31,7 @@ pub fn buildProgram(gpa: Allocator, grammar: *const Bnf, lexer: Dfa, tables: *co
     p.transitions = try gpa.dupe(u16, tables.transitions);
     p.owners = try gpa.dupe(u16, tables.owners);
     p.reduction_offsets = try gpa.dupe(u32, tables.reduction_offsets);
-    p.reductions = try reductionsOf(gpa, tables);
+    p.reductions = try reductionsOf(gpa, grammar, tables);
     p.skip = try setOf(gpa, grammar, p.width, "skip");
     p.separators = try setOf(gpa, grammar, p.width, "separates");
     for (@constCast(p.separators), p.skip) |*to, skipped| to.* |= skipped;
@@ -55,10 +55,14 @@ fn widen(gpa: Allocator, narrow: []const u64, from: usize, to: usize) Allocator.
     return wide;
 }
 
-fn reductionsOf(gpa: Allocator, tables: *const Tables) Allocator.Error![]Reduction {
+fn reductionsOf(gpa: Allocator, grammar: *const Bnf, tables: *const Tables) Allocator.Error![]Reduction {
     const reductions = try gpa.alloc(Reduction, tables.reduction_productions.len);
     for (reductions, tables.reduction_productions) |*reduction, production| {
-        reduction.* = .{ .symbol = tables.production_symbols[production], .length = tables.production_lengths[production] };
+        reduction.* = .{
+            .symbol = tables.production_symbols[production],
+            .length = tables.production_lengths[production],
+            .needs = grammar.productions[production].needs,
+        };
     }
     return reductions;
 }

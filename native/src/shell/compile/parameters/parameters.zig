@@ -14,6 +14,8 @@ const Types = engine.Types;
 const unbounded = engine.unbounded;
 const ast = @import("../regex/ast.zig");
 const TokenClasses = @import("../cfg/token_classes.zig").TokenClasses;
+const AnyOrder = @import("engine").any_order.AnyOrder;
+const Seen = @import("engine").any_order.Seen;
 const DocumentGrammar = @import("../document_grammar.zig").DocumentGrammar;
 const Read = @import("../schema/compile.zig").Read;
 const Options = @import("../schema/compile.zig").Options;
@@ -36,8 +38,6 @@ const name_character: *const ast.Node = &.{ .class = &.{
     .{ .first = 'a', .last = 'z' },
 } };
 
-/// How many parameters may come in any order: there is a rule for each set of them.
-const any_order_max = 12;
 /// Of arrays whose items are elements: there is a rule for each that is counted.
 const counted_items_max = 1024;
 
@@ -236,31 +236,26 @@ const Writer = struct {
         return rules[0];
     }
 
-    /// A rule for each set of the parameters that there were, from the left, so that a parser's stack stays flat.
+    /// A list with an alternative for each parameter.
     fn inAnyOrder(w: *Writer, object: *const Object, ways: []const ?u16, other: ?u16) Error!u16 {
-        if (ways.len > any_order_max) {
-            return w.to.ctx.diag.fail(.limit, "{d} parameters in any order are more than {d}", .{ ways.len, any_order_max });
+        if (ways.len > AnyOrder.members_max) {
+            return w.to.ctx.diag.fail(.limit, "{d} parameters in any order are more than {d}", .{ ways.len, AnyOrder.members_max });
         }
-        const Set = std.bit_set.IntegerBitSet(any_order_max);
-        const n_sets = @as(usize, 1) << @intCast(ways.len);
-        const first: u16 = @intCast(w.to.rules.items.len);
-        for (0..n_sets) |_| _ = try w.to.rule("parameters");
-        var required: Set = .empty;
+        var required: Seen = .empty;
         for (object.members, 0..) |member, i| required.setValue(i, object.isRequired(member.key));
         const whole = try w.to.rule("parameters");
-        try w.to.produce(first, &.{});
-        for (0..n_sets) |number| {
-            try w.to.ctx.check();
-            const set: Set = .{ .mask = @intCast(number) };
-            const rule: u16 = @intCast(first + number);
-            for (ways, 0..) |way, i| if (way) |one| if (set.isSet(i)) {
-                const before: u16 = @intCast(number & ~(@as(usize, 1) << @intCast(i)));
-                try w.to.produce(rule, &.{ .{ .rule = first + before }, .{ .rule = one } });
-            };
-            if (other) |one| try w.to.produce(rule, &.{ .{ .rule = rule }, .{ .rule = one } });
-            if (required.subsetOf(set)) try w.to.produce(whole, &.{.{ .rule = rule }});
-        }
+        const list = try w.to.rule("parameters");
+        if (required.count() == 0) try w.to.produce(whole, &.{});
+        if (object.members.len > 0 or other != null) try w.to.produce(whole, &.{.{ .rule = list }});
+        for (ways, 0..) |way, i| if (way) |one| try w.addMember(list, one, @intCast(i), required);
+        if (other) |one| try w.addMember(list, one, AnyOrder.repeated, required);
         return whole;
+    }
+
+    fn addMember(w: *Writer, list: u16, member: u16, number: u8, required: Seen) Error!void {
+        w.to.rules.items[member].member = number;
+        try w.to.produce(list, &.{ .{ .rule = member }, .{ .rule = list } });
+        try w.to.produceLast(list, member, required);
     }
 
     // ---- Arrays
