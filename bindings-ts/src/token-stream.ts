@@ -98,7 +98,7 @@ export interface StreamStats {
 export interface SpanOptions extends SpanConfig {
   /** Opens the span of the descriptor with this path. Without triggers, spans open by themselves, in order. */
   path?: string | undefined;
-  /** One of Mode; Mode.GREEDY by default. */
+  /** One of Mode; Mode.SAMPLED by default, which is greedy at a temperature of 0 or less. */
   mode?: number | undefined;
 }
 
@@ -268,9 +268,10 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
 
   /**
    * Constrains the stream by a token tree, in place of any constraint so far. Mode.SAMPLED draws from the legal tokens
-   * with the temperature, top-p and seed of the stream. If it throws, nothing has changed.
+   * with the temperature (0 or less: greedy), top-p and seed of the stream; Mode.GREEDY takes the likeliest of them
+   * whatever the temperature. If it throws, nothing has changed.
    */
-  setTokenTrie(payload: Payload, mode: number = Mode.GREEDY): void {
+  setTokenTrie(payload: Payload, mode: number = Mode.SAMPLED): void {
     llm.setTokenTrie(this.library, this.handle, payloadBytes(payload), mode);
     this.#constraint = null;
   }
@@ -286,7 +287,7 @@ export abstract class TokenStream extends Owned implements Iterable<LlmStreamSte
    * not that of the model: it needs as many tokens and, for a recognizer, the same bytes. If it throws, nothing has
    * changed.
    */
-  setConstraint(constraint: Constraint, mode: number = Mode.GREEDY, config: SpanConfig = {}): void {
+  setConstraint(constraint: Constraint, mode: number = Mode.SAMPLED, config: SpanConfig = {}): void {
     const { handle } = checkInstance(constraint, Constraint, "constraint");
     llm.setConstraint(this.library, this.handle, handle, mode, config);
     this.#constraint = constraint;

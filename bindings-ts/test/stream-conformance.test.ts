@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   Constraint,
+  Mode,
   Model,
   type NativeVerifierEvent,
   StopReason,
@@ -196,7 +197,7 @@ const verbs: Record<string, (stream: Stream, step: Step) => void> = {
   reenter,
   choose: (stream, { constraint, path, result }) =>
     expect(stream.choose(constraintOf(constraint!), { path })).toBe(result!),
-  constrain: (stream, { constraint, mode, end, span_timeout: spanTimeout, prefill }) => {
+  constrain: (stream, { constraint, mode = Mode.GREEDY, end, span_timeout: spanTimeout, prefill }) => {
     const made = constraintOf(constraint!);
     if (!(made instanceof Constraint)) return stream.setTokenTrie(made, mode);
     stream.setConstraint(made, mode, { end: end?.flatMap(tokensOf), spanTimeout, prefill });

@@ -294,6 +294,20 @@ describe("a token tree on a stream", () => {
     }
   });
 
+  test("without a mode the temperature of the stream decides", () => {
+    const draws = (temperature: number): Set<string> => {
+      const found = new Set<string>();
+      for (let seed = 0; seed < 20; seed++) {
+        using stream = withPrompt({ temperature, seed });
+        found.add(stream.choose(model.tokenTree(actions)));
+      }
+      return found;
+    };
+    expect(draws(50).size).toBeGreaterThan(5);
+    expect(draws(0).size).toBe(1);
+    expect(draws(-1).size).toBe(1);
+  });
+
   test("a span is opened by path, tells the leaf also afterwards, and leaves the stream free", () => {
     using stream = withPrompt();
     const [first, second] = [model.tokenTree(["REPLY"]), model.tokenTree(["NONE", "IGNORE"], { path: "kind" })];

@@ -183,6 +183,27 @@ def test_decision_05_sampled_draws_among_the_names_by_the_seed(open_stream: Open
     assert len(set(draws)) > 5
 
 
+def test_decision_05_without_a_mode_the_temperature_of_the_stream_decides(
+    open_stream: OpenStream, model: Model, action_tree: TokenTree
+) -> None:
+    stream = open_stream(temperature=50.0)
+    pattern = Constraint.regex(model.vocabulary, " [A-Z]{6}")
+
+    def draws(constraint: TokenTree | Constraint, temperature: float) -> set[str]:
+        found = set()
+        for seed in range(20):
+            stream.reset()
+            stream.set_seed(seed)
+            stream.set_sampling(temperature=temperature)
+            stream.prefill(PROMPT.format("remind me to water the plants"))
+            found.add(stream.choose(constraint))
+        return found
+
+    for constraint in (action_tree, pattern):
+        assert len(draws(constraint, 50.0)) > 5
+        assert len(draws(constraint, 0.0)) == len(draws(constraint, -1.0)) == 1
+
+
 def test_decision_05_penalties_do_not_choose_inside_a_span(open_stream: OpenStream, action_tree: TokenTree) -> None:
     stream = prefilled(open_stream, repeat_penalty=1000.0)
     stream.prefill("SEND_REMINDER\nAction:")

@@ -228,7 +228,7 @@ class TokenStream(Closing):
 
     # Constraint
 
-    def choose(self, constraint: Payload | Constraint, *, path: str | None = None, mode: Mode = Mode.GREEDY) -> str:
+    def choose(self, constraint: Payload | Constraint, *, path: str | None = None, mode: Mode = Mode.SAMPLED) -> str:
         """Generates one name of a token tree, or one text that a recognizer accepts, and returns it: `span`
         and `generate` in one. `path` and `mode` are as for these. If a text ends the generation, call
         `prefill` to go on.
@@ -254,7 +254,7 @@ class TokenStream(Closing):
         constraint: Payload | Constraint,
         *,
         path: str | None = None,
-        mode: Mode = Mode.GREEDY,
+        mode: Mode = Mode.SAMPLED,
         end: Iterable[int] | None = None,
         span_timeout: int | None = None,
         prefill: str | bytes = b"",
@@ -287,12 +287,13 @@ class TokenStream(Closing):
             raise PayloadError(f"expected a token tree in JSON, got {tree[:40]!r} (model.token_tree([...]) makes one)")
         return Span(self, path, lambda: self.set_token_trie(tree, mode), self.clear_token_trie)
 
-    def set_token_trie(self, tree: Payload, mode: Mode = Mode.GREEDY) -> None:
+    def set_token_trie(self, tree: Payload, mode: Mode = Mode.SAMPLED) -> None:
         """Constrains the stream by a token tree, in place of what constrains it now. If it fails, nothing
         changes.
 
-        `Mode.SAMPLED` applies the stream's temperature, top-p and seed to the legal tokens alone. Raises
-        what `Constraint` raises for a tree.
+        `Mode.SAMPLED` applies the stream's temperature (0 or less: greedy), top-p and seed to the legal tokens
+        alone; `Mode.GREEDY` takes the likeliest of them whatever the temperature. Raises what `Constraint` raises
+        for a tree.
         """
         payload = payload_bytes(tree)
         data = ffi.from_buffer("char[]", payload)
@@ -307,7 +308,7 @@ class TokenStream(Closing):
     def set_constraint(
         self,
         constraint: Constraint,
-        mode: Mode = Mode.GREEDY,
+        mode: Mode = Mode.SAMPLED,
         *,
         end: Iterable[int] | None = None,
         span_timeout: int | None = None,

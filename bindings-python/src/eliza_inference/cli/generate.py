@@ -16,7 +16,6 @@ from eliza_inference.cli.schema import compile_schema, read_schema
 from eliza_inference.cli.tags import compile_tags
 from eliza_inference.constraint import Constraint
 from eliza_inference.errors import GrammarError
-from eliza_inference.matcher import Mode
 from eliza_inference.model import Model, Stream
 from eliza_inference.token_stream import Span
 from eliza_inference.token_tree import TokenTree
@@ -94,11 +93,10 @@ def run(
     ):
         with console.status("reading the prompt"):
             stream.prefill(prompt)
-        mode = Mode.SAMPLED if temperature > 0 else Mode.GREEDY
         allowed = rule(model.vocabulary) if rule else None
         if isinstance(allowed, Constraint):
             print_warnings(console, allowed)
-        with stream.span(allowed, path=path, mode=mode) if allowed else nullcontext() as span:
+        with stream.span(allowed, path=path) if allowed else nullcontext() as span:
             for step in stream:
                 sys.stdout.write(step.text)
                 sys.stdout.flush()
