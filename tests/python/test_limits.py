@@ -422,12 +422,12 @@ GBNF: dict[str, tuple[int, Try] | str] = {
     "bytes of a grammar": (limits.GRAMMAR_BYTES_MAX, lambda v, n: Constraint.gbnf(v, 'root ::= "a"'.ljust(n))),
     "nested parentheses": (1000, lambda v, n: Constraint.gbnf(v, "root ::= " + "(" * n + '"a"' + ")" * n)),
     "a count": (2**32 - 2, count),
-    "repetitions with counts of one item, one behind the other": (
+    "counted repetitions of one item in a row, as in `x{2}{3}`": (
         4,
         lambda v, n: Constraint.gbnf(v, 'root ::= "a"' + "{2}" * n),
     ),
-    "readings of an ambiguous text": "native/src/shell/compile/budgets_test.zig: root root",
-    "terminals, once regular parts are put together": HERE + '"terminals that rules use or',
+    "parses of an ambiguous text": "native/src/shell/compile/budgets_test.zig: root root",
+    "terminals, after regular parts are combined": HERE + '"terminals that rules use or',
 }
 
 
