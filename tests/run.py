@@ -38,8 +38,10 @@ def main() -> None:
         run_one(TASKS[command], arguments)
     elif command in ("-h", "--help"):
         print(usage())
-    elif command not in COMMANDS or arguments:
-        sys.exit(usage())
+    elif command not in COMMANDS:
+        sys.exit(f"{command!r} is no command or step\n\n{usage()}" if command else usage())
+    elif arguments:
+        sys.exit(f"{command} takes no arguments, got {' '.join(arguments)}")
     else:
         COMMANDS[command]()
 
@@ -51,7 +53,8 @@ def task_name(words: list[str]) -> tuple[str, list[str]]:
 
 
 def usage() -> str:
-    steps = "\n".join(f"    {task.name:<18}{task.about}" for task in TASKS.values())
+    width = max(map(len, TASKS)) + 2
+    steps = "\n".join(f"    {task.name:<{width}}{task.about}" for task in TASKS.values())
     return f"{__doc__}\nSteps:\n\n{steps}"
 
 

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import NoReturn
 
@@ -17,6 +17,7 @@ from runner.step import ROOT, Counts, Step, tool
 LOGS = ROOT / "build" / "logs"
 STEP_SECONDS_MAX = 1200
 LOG_TAIL_LINES = 60
+PROGRESS_SECONDS = 30
 
 
 def is_done(step: Step) -> bool:
@@ -38,19 +39,19 @@ def show(steps: list[Step], arguments: list[str]) -> NoReturn:
 
 
 class Runner:
-    """Runs steps, prints a line for each, and stops the process at the first that fails."""
+    """Runs steps, prints a line for each and what is running every PROGRESS_SECONDS, and stops the process at the first
+    that fails."""
 
     def __init__(self) -> None:
         self.total = Counts()
         self.started = time.monotonic()
         self.failure: tuple[Path, str] | None = None
         self.lock = threading.Lock()
+        self.running: dict[str, float] = {}
         LOGS.mkdir(parents=True, exist_ok=True)
 
     def run(self, step: Step) -> None:
-        print(f"{step.name:<32}", end="", flush=True)
-        print(self._run(step), flush=True)
-        self._stop_if_failed()
+        self.run_side_by_side([[step]])
 
     def run_side_by_side(self, rows: Sequence[Sequence[Step]]) -> None:
         """Each row's steps one after the other, and as many rows at a time as there are processors. Once a step has
@@ -63,17 +64,29 @@ class Runner:
                     print(f"{step.name:<32}{said}", flush=True)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(run_row, rows))
+            waiting = {pool.submit(run_row, row) for row in rows}
+            while waiting:
+                done, waiting = wait(waiting, PROGRESS_SECONDS)
+                for row in done:
+                    row.result()
+                if not done:
+                    self._print_progress()
         self._stop_if_failed()
+
+    def _print_progress(self) -> None:
+        now = time.monotonic()
+        running = [f"{name} ({now - started:.0f} s)" for name, started in list(self.running.items())]
+        print(f"... {', '.join(running)}", flush=True)
 
     def _run(self, step: Step) -> str:
         """What there is to say of it."""
         if is_done(step):
             return "unchanged"
         log = LOGS / (re.sub(r"\W+", "-", step.name.lower()) + ".log")
-        started = time.monotonic()
+        started = self.running[step.name] = time.monotonic()
         problem = run_commands(step, log)
         seconds = time.monotonic() - started
+        del self.running[step.name]
         with self.lock:
             counts = self._count(step, log, problem)
             if problem is None and counts is not None and (counts.failed or not counts.passed):
