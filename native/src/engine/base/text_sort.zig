@@ -3,6 +3,7 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
+const Watch = @import("watch.zig").Watch;
 
 pub const Text = struct {
     /// The first bytes, as a number: zeros stand for what a short text has not.
@@ -24,7 +25,15 @@ pub const Text = struct {
 };
 
 /// Equal texts stay in their order. Merges runs, from the bottom up, to memory beside them and back.
-pub noinline fn sort(gpa: Allocator, texts: []Text) Allocator.Error!void {
+pub fn sort(gpa: Allocator, texts: []Text) Allocator.Error!void {
+    return sortWatched(gpa, texts, null) catch |e| switch (e) {
+        error.OutOfMemory => error.OutOfMemory,
+        error.TooLarge => unreachable, // there is no watch
+    };
+}
+
+/// The same, unless the watch stops it.
+pub noinline fn sortWatched(gpa: Allocator, texts: []Text, watch: ?*Watch) error{ OutOfMemory, TooLarge }!void {
     const beside = try gpa.alloc(Text, texts.len);
     defer gpa.free(beside);
     var from = texts;
@@ -35,17 +44,21 @@ pub noinline fn sort(gpa: Allocator, texts: []Text) Allocator.Error!void {
         while (at < texts.len) : (at += 2 * run) {
             const middle = @min(at + run, texts.len);
             const end = @min(at + 2 * run, texts.len);
-            merge(from[at..middle], from[middle..end], to[at..end]);
+            try merge(from[at..middle], from[middle..end], to[at..end], watch);
         }
         std.mem.swap([]Text, &from, &to);
     }
     if (from.ptr != texts.ptr) @memcpy(texts, from);
 }
 
-fn merge(left: []const Text, right: []const Text, to: []Text) void {
+/// Texts that are merged between two looks at the watch.
+const few = 256;
+
+fn merge(left: []const Text, right: []const Text, to: []Text, watch: ?*Watch) error{TooLarge}!void {
     var l: usize = 0;
     var r: usize = 0;
-    for (to) |*one| {
+    for (to, 0..) |*one, i| {
+        if (i % few == 0) if (watch) |w| try w.steps(@intCast(@min(few, to.len - i)));
         const is_right = l == left.len or r < right.len and Text.isBefore(right[r], left[l]);
         one.* = if (is_right) right[r] else left[l];
         r += @intFromBool(is_right);

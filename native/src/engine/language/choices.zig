@@ -181,6 +181,13 @@ const Builder = struct {
     offsets: []const u64,
     budget: *Budget,
     diag: *Diagnostic,
+    /// Strings and stretches of their bytes that are read up to the next check of the budget.
+    left: usize = check_interval,
+
+    /// Some hundred microseconds, however the strings are spread in memory.
+    const check_interval = 1 << 12;
+    /// Bytes that are compared or copied while one string is looked up.
+    const stretch = 64;
 
     const Error = Allocator.Error || diagnostic.Error;
 
@@ -211,14 +218,27 @@ const Builder = struct {
         }
     };
 
+    /// Counts `n` strings of which `bytes` are read.
+    inline fn work(b: *Builder, n: usize, bytes: usize) diagnostic.Error!void {
+        const done = n + bytes / stretch;
+        if (b.left > done) b.left -= done else return b.look();
+    }
+
+    noinline fn look(b: *Builder) diagnostic.Error!void {
+        b.left = check_interval;
+        return b.budget.check(Choices.what, b.diag);
+    }
+
     fn gather(b: *Builder, order: []const u32) Error!List {
         try b.budget.take(b.text.len + 4 * order.len, Choices.what, b.diag);
         const text = try b.gpa.alloc(u8, b.text.len);
         errdefer b.gpa.free(text);
         var list: List = .{ .text = text, .ends = try b.gpa.alloc(u32, order.len), .n = 0 };
         var end: usize = 0;
+        errdefer b.gpa.free(list.ends);
         for (order) |i| {
             const string = b.stringOf(i);
+            try b.work(1, string.len);
             if (list.n > 0 and std.mem.eql(u8, list.at(list.n - 1), string)) continue;
             @memcpy(text[end..][0..string.len], string);
             end += string.len;
@@ -244,21 +264,18 @@ const Builder = struct {
         var left: ArrayList(Bucket) = .empty;
         defer left.deinit(b.gpa);
         try left.append(b.gpa, .{ .from = 0, .to = @intCast(n), .depth = 0 });
-        var work: usize = 0;
         while (left.pop()) |bucket| {
             const strings = order[bucket.from..bucket.to];
-            work += strings.len;
-            if (work > check_every) {
-                work = 0;
-                try b.budget.check(Choices.what, b.diag);
-            }
             if (strings.len <= insertion_max) {
-                b.insertionSort(strings, bucket.depth);
+                try b.insertionSort(strings, bucket.depth);
                 continue;
             }
             // By digit: how many, then where they begin, then where they end.
             var places: [257]u32 = @splat(0);
-            for (strings) |i| places[b.digit(i, bucket.depth)] += 1;
+            for (strings) |i| {
+                try b.work(1, 0);
+                places[b.digit(i, bucket.depth)] += 1;
+            }
             var before: u32 = 0;
             for (&places) |*place| {
                 const n_here = place.*;
@@ -266,6 +283,7 @@ const Builder = struct {
                 before += n_here;
             }
             for (strings) |i| {
+                try b.work(1, 0);
                 const place = &places[b.digit(i, bucket.depth)];
                 other[place.*] = i;
                 place.* += 1;
@@ -281,28 +299,34 @@ const Builder = struct {
     }
 
     const insertion_max = 24;
-    const check_every = 1 << 16;
 
     fn digit(b: *const Builder, i: u32, depth: usize) usize {
         const string = b.stringOf(i);
         return if (depth < string.len) @as(usize, string[depth]) + 1 else 0;
     }
 
-    fn insertionSort(b: *const Builder, strings: []u32, depth: usize) void {
+    fn insertionSort(b: *Builder, strings: []u32, depth: usize) Error!void {
         for (1..strings.len) |i| {
             const string = strings[i];
             var j = i;
-            while (j > 0 and std.mem.lessThan(u8, b.stringOf(string)[depth..], b.stringOf(strings[j - 1])[depth..])) : (j -= 1) {
-                strings[j] = strings[j - 1];
-            }
+            while (j > 0 and try b.isBefore(string, strings[j - 1], depth)) : (j -= 1) strings[j] = strings[j - 1];
             strings[j] = string;
         }
+    }
+
+    fn isBefore(b: *Builder, i: u32, j: u32, depth: usize) Error!bool {
+        const one = b.stringOf(i)[depth..];
+        const other = b.stringOf(j)[depth..];
+        const shared = sharedStart(one, other);
+        try b.work(1, shared);
+        if (shared == one.len or shared == other.len) return one.len < other.len;
+        return one[shared] < other[shared];
     }
 
     // ---- Levels
 
     fn layOut(b: *Builder, list: List) Error!Choices {
-        const n_nodes = countNodes(list);
+        const n_nodes = try b.countNodes(list);
         if (n_nodes > std.math.maxInt(u31)) {
             return b.diag.fail(.limit, "{s} needs more than {d} nodes", .{ Choices.what, std.math.maxInt(u31) });
         }
@@ -318,10 +342,11 @@ const Builder = struct {
         return .{ .first_child = first_child, .bytes = bytes, .ends = ends };
     }
 
-    fn countNodes(list: List) usize {
+    fn countNodes(b: *Builder, list: List) Error!usize {
         var n: usize = 1;
         for (0..list.n) |i| {
             const shared = if (i == 0) 0 else sharedStart(list.at(i), list.at(i - 1));
+            try b.work(1, shared);
             n += list.at(i).len - shared;
         }
         return n;
@@ -343,7 +368,6 @@ const Builder = struct {
         var made: u32 = 1;
         var depth: usize = 0;
         while (runs.items.len > 0) : (depth += 1) {
-            try b.budget.check(Choices.what, b.diag);
             below.clearRetainingCapacity();
             for (runs.items) |run| {
                 first_child[node] = made;
@@ -356,7 +380,8 @@ const Builder = struct {
                     const byte = list.at(at)[depth];
                     const from = at;
                     at += 1;
-                    while (at < run.to and list.at(at)[depth] == byte) at += 1;
+                    while (at < run.to and list.at(at)[depth] == byte) : (at += 1) try b.work(1, 0);
+                    try b.work(1, 0);
                     bytes[made] = byte;
                     made += 1;
                     try below.append(b.gpa, .{ .from = from, .to = at });

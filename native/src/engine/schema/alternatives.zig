@@ -439,6 +439,7 @@ pub const Alternatives = struct {
         const arena = a.arena.allocator();
         var kept: ArrayList([]const u8) = .empty;
         for (values) |value| {
+            if (a.watch) |watch| try watch.steps(listed_steps);
             if (spelling.classOf(value) != from.class or !try a.holds(from, value)) continue;
             try kept.append(arena, value);
             const is_integer = from.class == .number and std.mem.findAny(u8, value, ".e") == null;
@@ -592,12 +593,15 @@ pub const Alternatives = struct {
             .excluded = excluded.items,
             .as_key = not.len > 0 or is_item,
             .as_item = is_item,
-        });
+        }, a.watch);
         errdefer one.deinit();
         if (!try one.isEmpty()) return one;
         one.deinit();
         return null;
     }
+
+    /// Of the watch, for each value.
+    const listed_steps = 8;
 
     /// The content of those values that everything holds for.
     fn listedStrings(
@@ -611,6 +615,7 @@ pub const Alternatives = struct {
         const arena = a.arena.allocator();
         var kept: ArrayList([]const u8) = .empty;
         next: for (values) |value| {
+            if (a.watch) |watch| try watch.steps(listed_steps);
             if (spelling.classOf(value) != .string or !try a.holds(from, value)) continue;
             const content = try spelling.content(arena, value);
             for (matches) |dfa| if (!object_plan.matches(dfa, content)) continue :next;

@@ -7,6 +7,7 @@ const Shared = @import("../base/shared_cache.zig").Shared;
 const Automata = @import("../vocabulary/string_index.zig").StringIndex.Automata;
 const Dfa = @import("../language/dfa.zig").Dfa;
 const SharedDfa = @import("shared_dfa.zig").SharedDfa;
+const Watch = @import("../base/watch.zig").Watch;
 const string_graph = @import("string_graph.zig");
 const Graph = string_graph.Graph;
 const Spec = @import("string_spec.zig").Spec;
@@ -21,8 +22,8 @@ pub const SharedGraph = struct {
     graph: Graph,
 
     /// The caller owns a reference. Lengths are not in the graph. Where it is to be shared, the automata of `spec` are
-    /// `SharedDfa`s, which tell their numbers.
-    pub fn get(gpa: Allocator, automata: ?*Automata, spec: *const Spec) Error!*SharedGraph {
+    /// `SharedDfa`s, which tell their numbers. `TooLarge` if the watch stops the work, too.
+    pub fn get(gpa: Allocator, automata: ?*Automata, spec: *const Spec, watch: ?*Watch) Error!*SharedGraph {
         var key: ArrayList(u8) = .empty;
         defer key.deinit(gpa);
         const is_shared = automata != null and try writeKey(gpa, spec, &key);
@@ -31,11 +32,12 @@ pub const SharedGraph = struct {
         errdefer gpa.destroy(made);
         made.shared = try .init(gpa, if (is_shared) key.items else "", destroy);
         errdefer gpa.free(made.shared.key);
-        made.graph = if (spec.listed) |listed| try .initListed(gpa, listed) else try .init(
+        made.graph = if (spec.listed) |listed| try .initListed(gpa, listed, watch) else try .init(
             gpa,
             spec.matches,
             spec.mismatches,
             spec.excluded,
+            watch,
         );
         if (is_shared) automata.?.put(&made.shared);
         return made;

@@ -4,7 +4,8 @@
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 const ArrayList = @import("../base/array_list.zig").ArrayList;
-const sort = @import("../base/sort.zig").sort;
+const text_sort = @import("../base/text_sort.zig");
+const Watch = @import("../base/watch.zig").Watch;
 const Arena = @import("../base/arena.zig").Arena;
 const dfa_module = @import("../language/dfa.zig");
 const Dfa = dfa_module.Dfa;
@@ -52,14 +53,22 @@ pub const Graph = struct {
     pub const none = std.math.maxInt(u32);
     pub const endless = std.math.maxInt(u32);
 
-    pub fn init(gpa: Allocator, matches: []const *const Dfa, mismatches: []const *const Dfa, excluded: []const []const u8) Error!Graph {
+    /// Every loop is counted by the watch, if there is one: `TooLarge` where it stops the work.
+    pub fn init(
+        gpa: Allocator,
+        matches: []const *const Dfa,
+        mismatches: []const *const Dfa,
+        excluded: []const []const u8,
+        watch: ?*Watch,
+    ) Error!Graph {
         var arena: Arena = .init(gpa);
         defer arena.deinit();
         var product: Product = .{
             .arena = arena.allocator(),
+            .watch = watch,
             .matches = matches,
             .mismatches = mismatches,
-            .texts = try sorted(arena.allocator(), excluded),
+            .texts = try sorted(arena.allocator(), excluded, watch),
             .are_excluded = true,
         };
         try product.build();
@@ -67,14 +76,15 @@ pub const Graph = struct {
     }
 
     /// Of these strings alone.
-    pub fn initListed(gpa: Allocator, texts: []const []const u8) Error!Graph {
+    pub fn initListed(gpa: Allocator, texts: []const []const u8, watch: ?*Watch) Error!Graph {
         var arena: Arena = .init(gpa);
         defer arena.deinit();
         var product: Product = .{
             .arena = arena.allocator(),
+            .watch = watch,
             .matches = &.{},
             .mismatches = &.{},
-            .texts = try sorted(arena.allocator(), texts),
+            .texts = try sorted(arena.allocator(), texts, watch),
             .are_excluded = false,
         };
         try product.build();
@@ -188,9 +198,12 @@ pub const Graph = struct {
     }
 };
 
-fn sorted(arena: Allocator, texts: []const []const u8) Allocator.Error![]const []const u8 {
+fn sorted(arena: Allocator, texts: []const []const u8, watch: ?*Watch) Error![]const []const u8 {
     const copy = try arena.dupe([]const u8, texts);
-    sort([]const u8, copy, {}, isBefore);
+    const keyed = try arena.alloc(text_sort.Text, texts.len);
+    for (keyed, texts, 0..) |*one, text, i| one.* = .of(text, i);
+    try text_sort.sortWatched(arena, keyed, watch);
+    for (copy, keyed) |*one, key| one.* = key.text;
     return copy;
 }
 
@@ -218,12 +231,9 @@ fn takesAll(dfa: *const Dfa, state: u16) bool {
     return true;
 }
 
-fn isBefore(_: void, a: []const u8, b: []const u8) bool {
-    return std.mem.lessThan(u8, a, b);
-}
-
 const Product = struct {
     arena: Allocator,
+    watch: ?*Watch,
     matches: []const *const Dfa,
     mismatches: []const *const Dfa,
     /// Ascending: all strings but these, or no others.
@@ -261,11 +271,17 @@ const Product = struct {
             if (state == states_max) return error.TooLarge;
             @memcpy(from, p.states.get(state));
             try p.table.ensureUnusedCapacity(p.arena, p.members.items.len);
+            try p.work(2 * p.members.items.len * (2 + n / 4));
             for (p.members.items) |byte| {
-                const to = if (p.step(from, byte, after)) try p.number(after) else Graph.dead;
+                const to = if (try p.step(from, byte, after)) try p.number(after) else Graph.dead;
                 p.table.appendAssumeCapacity(to);
             }
         }
+    }
+
+    /// Counts steps of the watch.
+    fn work(p: *const Product, n: usize) Error!void {
+        if (p.watch) |watch| try watch.steps(std.math.lossyCast(u32, n));
     }
 
     fn number(p: *Product, words: []const u32) Error!u32 {
@@ -320,6 +336,7 @@ const Product = struct {
         for (0..dfa.nStates()) |state| {
             const is_start = [_]u32{ if (state == dfa_module.dead) utf8_dead else utf8_start, @intCast(state), 0, 0, 0 };
             _ = try p.states.put(p.arena, &is_start);
+            try p.work(p.members.items.len);
             for (p.members.items) |byte| try p.table.append(p.arena, dfa.next(@intCast(state), byte));
         }
     }
@@ -352,7 +369,7 @@ const Product = struct {
         }
     }
 
-    fn step(p: *const Product, from: []const u32, byte: u8, to: []u32) bool {
+    fn step(p: *const Product, from: []const u32, byte: u8, to: []u32) Error!bool {
         to[0] = utf8Next(from[0], byte);
         if (to[0] == utf8_dead) return false;
         for (p.matches, from[1..][0..p.matches.len], to[1..][0..p.matches.len]) |dfa, before, *after| {
@@ -368,6 +385,7 @@ const Product = struct {
         while (begin < high and (p.texts[begin].len <= depth or p.texts[begin][depth] < byte)) begin += 1;
         var end = begin;
         while (end < high and p.texts[end][depth] == byte) end += 1;
+        try p.work((end - low) / 2);
         to[to.len - 3 ..][0..3].* = if (begin < end) .{ begin, end, depth + 1 } else .{ 0, 0, 0 };
         return p.are_excluded or begin < end;
     }
@@ -407,13 +425,13 @@ const Product = struct {
         g.longest = try gpa.alloc(u32, n);
         g.fatal = try gpa.alloc(Alphabet, n);
         g.fatal_near = try gpa.alloc(Alphabet, n);
-        const sources: Sources = try .init(p.arena, &g);
-        try sources.findShortest(p.arena, &g);
+        const sources: Sources = try .init(p, &g);
+        try sources.findShortest(p, &g);
         // What cannot end is dead.
         for (g.table) |*to| if (g.shortest[to.*] == Graph.none) {
             to.* = Graph.dead;
         };
-        try sources.findLongest(p.arena, &g);
+        try sources.findLongest(p, &g);
         for (g.shortest, g.longest) |shortest, longest| if (shortest != Graph.none) {
             g.depth = @max(g.depth, shortest);
             g.is_endless = g.is_endless and longest == Graph.endless;
@@ -427,7 +445,7 @@ const Product = struct {
     const fatal_within: Alphabet = 1 << 62;
 
     /// Backwards from the states that some character leads nowhere, one number of characters after the other.
-    fn findFatal(p: *Product, g: *Graph, sources: *const Sources) Allocator.Error!void {
+    fn findFatal(p: *Product, g: *Graph, sources: *const Sources) Error!void {
         var alphabets: [256]Alphabet = @splat(0); // by class: of its bytes that begin a character without an escape
         for (p.classes, 0..) |class, byte| switch (byte) {
             0x00...0x1f, '"', '\\', 0x80...0xbf => {},
@@ -442,6 +460,7 @@ const Product = struct {
         };
         for (g.fatal, 0..) |*fatal, state| {
             const row = g.table[state * g.n_classes ..][0..g.n_classes];
+            try p.work(row.len / 8);
             const ends_here = ends[p.states.get(@intCast(state))[0]][0..g.n_classes];
             fatal.* = 0;
             for (row, ends_here) |to, end| fatal.* |= if (to == Graph.dead) end else 0;
@@ -452,6 +471,7 @@ const Product = struct {
             if (n == Graph.near) @memcpy(g.fatal_near, g.fatal);
             following.clearRetainingCapacity();
             while (layer.pop()) |state| for (sources.of(state)) |edge| {
+                try p.work(1);
                 const is_lead = edge.length > 0;
                 if (is_lead and alphabets[edge.class] == 0) continue; // behind an escape
                 var more = g.fatal[state];
@@ -493,8 +513,10 @@ const Sources = struct {
     /// `length`: characters that begin.
     const Edge = struct { from: u32, class: u16, length: u16 };
 
-    fn init(arena: Allocator, g: *const Graph) Allocator.Error!Sources {
+    fn init(p: *const Product, g: *const Graph) Error!Sources {
+        const arena = p.arena;
         const n = g.ends.len;
+        try p.work(g.table.len / 16);
         const firsts = try arena.alloc(u32, n + 1);
         @memset(firsts, 0);
         for (g.table) |to| firsts[to] += @intFromBool(to != Graph.dead);
@@ -507,6 +529,7 @@ const Sources = struct {
         var lengths: [256]u16 = undefined;
         for (lengths[0..g.n_classes], 0..) |*length, class| length.* = @intFromBool(g.leads.isSet(class));
         for (0..n) |state| {
+            try p.work(g.n_classes / 8);
             for (g.table[state * g.n_classes ..][0..g.n_classes], 0..) |to, class| {
                 if (to == Graph.dead) continue;
                 firsts[to] -= 1;
@@ -521,7 +544,8 @@ const Sources = struct {
     }
 
     /// Backwards from the ends, one number of characters after the other.
-    fn findShortest(s: *const Sources, arena: Allocator, g: *Graph) Allocator.Error!void {
+    fn findShortest(s: *const Sources, p: *const Product, g: *Graph) Error!void {
+        const arena = p.arena;
         var layer: ArrayList(u32) = .empty;
         var following: ArrayList(u32) = .empty;
         for (g.shortest, g.ends, 0..) |*shortest, end, state| {
@@ -534,6 +558,7 @@ const Sources = struct {
             var i: usize = 0;
             while (i < layer.items.len) : (i += 1) {
                 if (g.shortest[layer.items[i]] != n) continue; // reached over fewer characters since
+                try p.work(s.of(layer.items[i]).len / 4);
                 for (s.of(layer.items[i])) |edge| {
                     const length = n + edge.length;
                     if (g.shortest[edge.from] <= length) continue;
@@ -546,11 +571,13 @@ const Sources = struct {
     }
 
     /// A state is known once all that it leads to is; what never is lies on the way to a cycle.
-    fn findLongest(s: *const Sources, arena: Allocator, g: *Graph) Allocator.Error!void {
+    fn findLongest(s: *const Sources, p: *const Product, g: *Graph) Error!void {
+        const arena = p.arena;
         const n_unknown = try arena.alloc(u32, g.ends.len);
         var known: ArrayList(u32) = .empty;
         for (n_unknown, 0..) |*n, state| {
             n.* = 0;
+            try p.work(g.n_classes / 8);
             for (g.table[state * g.n_classes ..][0..g.n_classes]) |to| n.* += @intFromBool(to != Graph.dead);
             g.longest[state] = if (n.* == 0) 0 else Graph.endless;
             if (n.* == 0) try known.append(arena, @intCast(state));
@@ -561,6 +588,7 @@ const Sources = struct {
             for (s.of(known.items[i])) |edge| {
                 n_unknown[edge.from] -= 1;
                 if (n_unknown[edge.from] > 0) continue;
+                try p.work(g.n_classes / 8);
                 var longest: u32 = 0;
                 for (g.table[edge.from * g.n_classes ..][0..g.n_classes], 0..) |to, class| {
                     if (to != Graph.dead) longest = @max(longest, g.longest[to] + @intFromBool(g.leads.isSet(class)));

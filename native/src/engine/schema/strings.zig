@@ -7,6 +7,7 @@ const ArrayList = @import("../base/array_list.zig").ArrayList;
 const schema_module = @import("schema.zig");
 const unbounded = schema_module.unbounded;
 const Graph = @import("string_graph.zig").Graph;
+const Watch = @import("../base/watch.zig").Watch;
 const NumberMap = @import("../base/number_map.zig").NumberMap;
 const shared_graph = @import("shared_graph.zig");
 const SharedGraph = shared_graph.SharedGraph;
@@ -33,17 +34,17 @@ pub const Strings = struct {
     pub const State = packed struct(u64) { product: u32, count: u32 };
 
     /// `automata`: those of the vocabulary, or null to make one alone.
-    pub fn init(gpa: Allocator, automata: ?*Automata, spec: Spec) Error!Strings {
+    pub fn init(gpa: Allocator, automata: ?*Automata, spec: Spec, watch: ?*Watch) Error!Strings {
         if (spec.as_key and spec.excluded.len > 0 and spec.length.max == unbounded) {
             var open = spec;
             open.excluded = &.{};
-            const shared: *SharedGraph = try .get(gpa, automata, &open);
+            const shared: *SharedGraph = try .get(gpa, automata, &open, watch);
             if (shared.graph.is_endless or !spec.as_item and outlasts(&shared.graph, spec.excluded)) {
                 return .{ .gpa = gpa, .spec = spec, .graph = &shared.graph, .shared = shared, .is_late = true };
             }
             shared.release(gpa);
         }
-        const shared: *SharedGraph = try .get(gpa, automata, &spec);
+        const shared: *SharedGraph = try .get(gpa, automata, &spec, watch);
         return .{ .gpa = gpa, .spec = spec, .graph = &shared.graph, .shared = shared };
     }
 

@@ -241,7 +241,24 @@ test "compiling asks as often as the work is long" {
         try chain.print(gpa, "\"{d}\":{{\"$ref\":\"#/$defs/{d}\",\"unevaluatedProperties\":{{\"minLength\":{d}}}}},", .{ i, i + 1, i });
     }
     try chain.appendSlice(gpa, "\"200\":{\"properties\":{\"a\":{}}}}}");
+    var arena_state: std.heap.ArenaAllocator = .init(gpa);
+    defer arena_state.deinit();
+    const arena = arena_state.allocator();
+    const strings = try numbered(arena, 1 << 14);
     const sources = [_]struct { compile.Source, u32 }{
+        .{ .{ .choices = .{ .text = strings.text, .offsets = strings.offsets } }, 20 },
+        // Few strings, which have much in common.
+        .{ .{ .choices = .{ .text = try long(arena, "", "a", 1 << 18, ""), .offsets = &.{ 0, 1 << 16, (1 << 17) + 1, 1 << 18 } } }, 40 },
+        .{ .{ .tags = try long(arena, "{\"tags\":[{\"begin\":\"", "a", 1 << 13, "\",\"end\":\"b\",\"regex\":\"c\"}]}") }, 5000 },
+        .{ schemaSource(try long(arena, "{", " ", 1 << 18, "}")), 30 },
+        .{ schemaSource(try long(arena, "{\"title\":1", "1", 1 << 18, "}")), 30 },
+        .{ schemaSource(try long(arena, "{\"title\":[0", ",0", 1 << 15, "]}")), 60 },
+        .{ schemaSource(try long(arena, "{\"title\":\"", "\\u00e9", 1 << 15, "\"}")), 30 },
+        .{ schemaSource(try long(arena, "{\"const\":[0", ",0", 1 << 13, "]}")), 100 },
+        .{ schemaSource(try long(arena, "{\"minimum\":0,\"enum\":[0", ",0", 1 << 13, "]}")), 60 },
+        // The product of several automata.
+        .{ schemaSource("{\"type\":\"string\",\"not\":{\"anyOf\":[{\"format\":\"email\"},{\"format\":\"ipv6\"}," ++
+            "{\"format\":\"date-time\"},{\"format\":\"uri\"}]}}"), 300 },
         .{ .{ .json_schema = .{ .text = chain.items, .options = .{} } }, 1000 },
         .{ .{ .lark = .{ .text = "start: /(?=.*a[bc]{9})[a-z]*1/" } }, 1000 },
         .{ .{ .lark = .{ .text = "start: %json " ++ keys_and_choice } }, 45 },
@@ -390,6 +407,28 @@ test "most of the memory that is allocated while compiling counts" {
         try std.testing.expectError(error.Failed, compile.compile(gpa, vocabulary, source, .{ .budget = .{ .bytes_max = wanted } }, &diag));
         try std.testing.expectEqual(.limit, diag.status);
     }
+}
+
+fn schemaSource(text: []const u8) compile.Source {
+    return .{ .json_schema = .{ .text = text, .options = .{} } };
+}
+
+/// With `n` times the same in it.
+fn long(arena: std.mem.Allocator, before: []const u8, part: []const u8, n: usize, after: []const u8) ![]const u8 {
+    const text = try arena.alloc(u8, before.len + n * part.len + after.len);
+    @memcpy(text[0..before.len], before);
+    for (0..n) |i| @memcpy(text[before.len + i * part.len ..][0..part.len], part);
+    @memcpy(text[text.len - after.len ..], after);
+    return text;
+}
+
+/// So many strings, out of order.
+fn numbered(arena: std.mem.Allocator, n: u32) !struct { text: []const u8, offsets: []const u64 } {
+    const text = try arena.alloc(u8, 8 * n);
+    const offsets = try arena.alloc(u64, n + 1);
+    for (offsets, 0..) |*offset, i| offset.* = 8 * i;
+    for (0..n) |i| _ = try std.fmt.bufPrint(text[8 * i ..][0..8], "{x:0>8}", .{@as(u32, @intCast(i)) *% 0x9e37_79b1});
+    return .{ .text = text, .offsets = offsets };
 }
 
 /// A token for each byte, and all words of one to three letters: the walk through them asks more than once.

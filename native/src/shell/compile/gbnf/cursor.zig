@@ -52,8 +52,8 @@ pub const Cursor = struct {
             '\r', '\n' => if (lines) {
                 _ = c.character();
             } else return,
-            '#' => while (c.peek() != 0 and c.peek() != '\n' and c.peek() != '\r') {
-                _ = c.character();
+            '#' => while (c.peek() != 0 and c.peek() != '\n' and c.peek() != '\r') : (c.at += 1) {
+                c.line_start += @intFromBool(c.peek() & 0xc0 == 0x80);
             },
             else => return,
         };

@@ -289,12 +289,13 @@ pub const Compiler = struct {
                 else => texts.appendAssumeCapacity(try c.scalarText(s, .@"enum", item)),
             }
         }
-        if (texts.items.len > 0) try nodes.append(c.arena, try c.formula.listed(texts.items));
+        if (texts.items.len > 0) try nodes.append(c.arena, try c.formula.listed(texts.items, c.budget, c.diag));
         try c.assert(if (nodes.items.len == 0) never else try c.formula.any(nodes.items));
     }
 
     /// Recurses as deep as JSON may be.
     fn constant(c: *Compiler, s: *const Subject, keyword: Keyword, value: *const Value) Error!NodeId {
+        if (c.formula.nodes.items.len % 64 == 0) try c.budget.check("the schema", c.diag);
         switch (value.*) {
             .array => |items| {
                 const prefix = try c.arena.alloc(NodeId, items.len);
@@ -309,7 +310,7 @@ pub const Compiler = struct {
             .object => |object| return c.constantObject(s, keyword, object),
             else => {
                 var texts = [1][]const u8{try c.scalarText(s, keyword, value)};
-                return c.formula.listed(&texts);
+                return c.formula.listed(&texts, c.budget, c.diag);
             },
         }
     }

@@ -5,12 +5,18 @@ const Allocator = std.mem.Allocator;
 const ArrayList = @import("engine").array_list.ArrayList;
 const text_sort = @import("engine").text_sort;
 const Texts = @import("engine").texts.Texts;
+const Watch = @import("engine").watch.Watch;
+const Budget = @import("engine").budget.Budget;
+const diagnostic = @import("engine").diagnostic;
+const Diagnostic = diagnostic.Diagnostic;
 const engine = @import("engine").schema;
 const Schema = engine.Schema;
 const Node = engine.Node;
 const NodeId = engine.NodeId;
 const Range = engine.Range;
 const Decimal = @import("engine").decimal.Decimal;
+
+const Error = Allocator.Error || diagnostic.Error;
 
 /// Two nodes that are there from the start.
 pub const always: NodeId = 0;
@@ -82,12 +88,22 @@ pub const Formula = struct {
     }
 
     /// Canonical texts in any order; the same may come twice.
-    pub fn listed(f: *Formula, texts: []const []const u8) Allocator.Error!NodeId {
+    pub fn listed(f: *Formula, texts: []const []const u8, budget: *const Budget, diag: *Diagnostic) Error!NodeId {
+        const interrupt = budget.interrupt();
+        var watch: Watch = .{ .interrupt = &interrupt };
+        return f.listedWithin(texts, &watch) catch |e| switch (e) {
+            error.OutOfMemory => error.OutOfMemory,
+            error.TooLarge => budget.stopped("the schema", diag),
+        };
+    }
+
+    fn listedWithin(f: *Formula, texts: []const []const u8, watch: *Watch) error{ OutOfMemory, TooLarge }!NodeId {
         const sorted = try f.arena.alloc(text_sort.Text, texts.len);
         for (sorted, texts, 0..) |*one, text, place| one.* = .of(text, place);
-        try text_sort.sort(f.arena, sorted);
+        try text_sort.sortWatched(f.arena, sorted, watch);
         const from: u32 = @intCast(f.values.items.len);
         for (sorted, 0..) |one, i| {
+            try watch.steps(1);
             if (i == 0 or !std.mem.eql(u8, sorted[i - 1].text, one.text)) try f.values.append(f.arena, one.text);
         }
         return f.add(.{ .listed = .{ .from = from, .len = @as(u32, @intCast(f.values.items.len)) - from } });

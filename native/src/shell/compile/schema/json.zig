@@ -74,8 +74,10 @@ pub fn isUnescaped(text: []const u8, string: []const u8) bool {
 
 /// Objects with more members than this are searched for double keys by hash.
 const few = 12;
-/// Values between two looks at the budget.
-const budget_interval = 256;
+/// Bytes, or values, between two looks at the budget.
+const budget_interval = 1 << 13;
+/// A value that is kept counts as so many bytes.
+const value_bytes = 8;
 
 const Reader = struct {
     gpa: Allocator,
@@ -85,7 +87,8 @@ const Reader = struct {
     n_objects: *u32,
     budget: *Budget,
     diag: *Diagnostic,
-    n_values: u32 = 0,
+    /// Bytes up to the next look at the budget.
+    left: usize = budget_interval,
     depth: usize = 0,
     open: [nesting_max]Open = undefined,
     /// The members and items so far of what is open, the outermost first; the last of each may lack its
@@ -105,16 +108,24 @@ const Reader = struct {
         }
     }
 
+    inline fn work(r: *Reader, n_bytes: usize) Error!void {
+        if (r.left > n_bytes) r.left -= n_bytes else return r.look();
+    }
+
+    noinline fn look(r: *Reader) Error!void {
+        r.left = budget_interval;
+        return r.budget.check("the schema", r.diag);
+    }
+
     fn end(r: *Reader) Error!Value {
-        if (r.peek() != null) return r.fail(r.at, "nothing may follow the value");
+        if (try r.peek() != null) return r.fail(r.at, "nothing may follow the value");
         return r.unfinished.items[0].value;
     }
 
     /// Reads a value, or opens one and stands before its first child: null.
     fn beginValue(r: *Reader) Error!?void {
-        r.n_values += 1;
-        if (r.n_values % budget_interval == 0) try r.budget.check("the schema", r.diag);
-        const byte = r.peek() orelse return r.fail(r.at, "the text ends within a value");
+        try r.work(value_bytes);
+        const byte = try r.peek() orelse return r.fail(r.at, "the text ends within a value");
         const value: Value = switch (byte) {
             '{', '[' => return r.beginContainer(byte == '{'),
             '"' => .{ .string = try r.string() },
@@ -138,7 +149,7 @@ const Reader = struct {
         r.open[r.depth] = .{ .is_object = is_object, .first = @intCast(r.unfinished.items.len), .at = @intCast(r.at) };
         r.depth += 1;
         r.at += 1;
-        if (r.peek() == closing(is_object)) return try r.close();
+        if (try r.peek() == closing(is_object)) return try r.close();
         try r.beginChild(is_object);
         return null;
     }
@@ -150,7 +161,7 @@ const Reader = struct {
     /// Behind a child: whether what is open ends here. Else it stands before the next one.
     fn isClosed(r: *Reader) Error!bool {
         const is_object = r.open[r.depth - 1].is_object;
-        const byte = r.peek();
+        const byte = try r.peek();
         if (byte == closing(is_object)) {
             try r.close();
             return true;
@@ -164,9 +175,9 @@ const Reader = struct {
     fn beginChild(r: *Reader, is_object: bool) Error!void {
         var key: []const u8 = "";
         if (is_object) {
-            if (r.peek() != '"') return r.fail(r.at, "expected a key");
+            if (try r.peek() != '"') return r.fail(r.at, "expected a key");
             key = try r.string();
-            if (r.peek() != ':') return r.fail(r.at, "expected ':'");
+            if (try r.peek() != ':') return r.fail(r.at, "expected ':'");
             r.at += 1;
         }
         try r.unfinished.append(r.gpa, .{ .key = key, .value = .null });
@@ -184,7 +195,10 @@ const Reader = struct {
             break :value .{ .object = .{ .first = members.ptr, .len = @intCast(members.len), .serial = r.n_objects.* } };
         } else value: {
             const items = try r.arena.alloc(Value, children.len);
-            for (items, children) |*item, child| item.* = child.value;
+            for (items, children) |*item, child| {
+                try r.work(value_bytes);
+                item.* = child.value;
+            }
             break :value .{ .array = items };
         };
         r.depth -= 1;
@@ -202,6 +216,7 @@ const Reader = struct {
         var seen: Texts = .{};
         defer seen.deinit(r.gpa);
         for (children, 0..) |child, i| {
+            try r.work(value_bytes * few);
             if (try seen.put(r.gpa, child.key) < i) return r.failDouble(child.key);
         }
     }
@@ -247,6 +262,7 @@ const Reader = struct {
         var at = first;
         while (true) {
             const special = try r.plainEnd(at);
+            try r.work(value_bytes);
             try out.appendSlice(r.arena, r.text[at..special]);
             at = special + 1;
             if (r.text[special] == '"') break;
@@ -319,7 +335,7 @@ const Reader = struct {
 
     fn digits(r: *Reader, first: usize) Error!void {
         const from = r.at;
-        while (r.at < r.text.len and std.ascii.isDigit(r.text[r.at])) r.at += 1;
+        while (r.at < r.text.len and std.ascii.isDigit(r.text[r.at])) : (r.at += 1) try r.work(1);
         if (r.at == from) return r.fail(first, "this number is not complete");
     }
 
@@ -330,9 +346,9 @@ const Reader = struct {
     }
 
     /// The next byte that is no white space.
-    fn peek(r: *Reader) ?u8 {
+    fn peek(r: *Reader) Error!?u8 {
         while (r.at < r.text.len) : (r.at += 1) switch (r.text[r.at]) {
-            ' ', '\n', '\r', '\t' => {},
+            ' ', '\n', '\r', '\t' => try r.work(1),
             else => |byte| return byte,
         };
         return null;

@@ -58,6 +58,10 @@ const Builder = struct {
     goings_on: []u32 = &.{},
     /// [trigger]: where its begin texts go on, or the part.
     behind: []Outcome = &.{},
+    /// Symbols and edges that are looked at up to the next check of the budget.
+    left: usize = check_interval,
+
+    const check_interval = 1 << 13;
 
     /// A byte that is missing among the children leads on as `fail` says.
     const Node = struct {
@@ -235,13 +239,23 @@ const Builder = struct {
     }
 
     fn addSymbol(b: *Builder, node: u32, symbol: Symbol) Error!u32 {
-        if (b.child(node, symbol)) |known| return known;
+        if (try b.child(node, symbol)) |known| return known;
         const made = try b.addNode();
         try b.nodes.items[node].children.append(b.arena, .{ .symbol = symbol, .node = made });
         return made;
     }
 
-    fn child(b: *const Builder, node: u32, symbol: Symbol) ?u32 {
+    fn work(b: *Builder, n: usize) Error!void {
+        if (b.left > n) {
+            b.left -= n;
+            return;
+        }
+        b.left = check_interval;
+        return b.budget.check(what, b.diag);
+    }
+
+    fn child(b: *Builder, node: u32, symbol: Symbol) Error!?u32 {
+        try b.work(1 + b.nodes.items[node].children.items.len);
         for (b.nodes.items[node].children.items) |edge| if (edge.symbol == symbol) return edge.node;
         return null;
     }
@@ -252,10 +266,9 @@ const Builder = struct {
         try queue.append(b.arena, root);
         var at: usize = 0;
         while (at < queue.items.len) : (at += 1) {
-            try b.budget.check(what, b.diag);
             const node = queue.items[at];
             for (b.nodes.items[node].children.items) |edge| {
-                const fail = if (node == root) root else b.goTo(b.nodes.items[node].fail, edge.symbol);
+                const fail = if (node == root) root else try b.goTo(b.nodes.items[node].fail, edge.symbol);
                 b.nodes.items[edge.node].fail = fail;
                 const outcome = &b.nodes.items[edge.node].outcome;
                 if (outcome.* == .state or b.nodes.items[fail].outcome == .excluded) outcome.* = b.nodes.items[fail].outcome;
@@ -264,10 +277,10 @@ const Builder = struct {
         }
     }
 
-    fn goTo(b: *const Builder, from: u32, symbol: Symbol) u32 {
+    fn goTo(b: *Builder, from: u32, symbol: Symbol) Error!u32 {
         var node = from;
         while (true) {
-            if (b.child(node, symbol)) |next| return next;
+            if (try b.child(node, symbol)) |next| return next;
             if (node == root) return root;
             node = b.nodes.items[node].fail;
         }
@@ -300,9 +313,8 @@ const Builder = struct {
         const next = try gpa.alloc(u16, n_states * f.n_classes);
         errdefer gpa.free(next);
         for (of_class[0..f.n_classes], 0..) |symbol, class| {
-            try b.budget.check(what, b.diag);
-            for (0..n_before) |state| next[state * f.n_classes + class] = b.beforeAfter(state, symbol);
-            for (0..b.nodes.items.len) |node| next[(n_before + node) * f.n_classes + class] = b.afterNode(@intCast(node), symbol, &f);
+            for (0..n_before) |state| next[state * f.n_classes + class] = try b.beforeAfter(state, symbol);
+            for (b.nodes.items, 0..) |_, node| next[(n_before + node) * f.n_classes + class] = try b.afterNode(@intCast(node), symbol, &f);
         }
         f.next = next;
         f.may_begin = try b.findWhereMayBegin(gpa, &f);
@@ -331,18 +343,19 @@ const Builder = struct {
     }
 
     /// The longest beginning of `after` that ends here.
-    fn beforeAfter(b: *const Builder, state: usize, symbol: Symbol) u16 {
+    fn beforeAfter(b: *Builder, state: usize, symbol: Symbol) Error!u16 {
         const text = b.d.after.symbols;
         var n = state + 1;
         while (n > 0) : (n -= 1) {
+            try b.work(1);
             if (text[n - 1] == symbol and std.mem.eql(Symbol, text[0 .. n - 1], text[state + 1 - n .. state])) return @intCast(n);
         }
         return 0;
     }
 
-    fn afterNode(b: *const Builder, node: u32, symbol: Symbol, f: *const FreeText) u16 {
+    fn afterNode(b: *Builder, node: u32, symbol: Symbol, f: *const FreeText) Error!u16 {
         const n_before = f.outside - root;
-        const next = if (node < b.n_text_nodes) b.goTo(node, symbol) else b.child(node, symbol) orelse return FreeText.dead;
+        const next = if (node < b.n_text_nodes) try b.goTo(node, symbol) else try b.child(node, symbol) orelse return FreeText.dead;
         const part: u32 = switch (b.nodes.items[next].outcome) {
             .state => return @intCast(n_before + next),
             .excluded => return FreeText.dead,
