@@ -12,9 +12,8 @@ const Status = @import("engine").status.Status;
 const Budget = @import("engine").budget.Budget;
 const ast = @import("ast.zig");
 const Node = ast.Node;
-const intersect = @import("intersection.zig").intersect;
+const anchors = @import("anchors.zig");
 const look_around = @import("look_around.zig");
-const Pattern = @import("pattern.zig").Pattern;
 const Range = ast.Range;
 const unicode = @import("unicode.zig");
 const firstInvalid = @import("../utf8_text.zig").firstInvalid;
@@ -74,22 +73,9 @@ pub fn parse(
         if (anchor) |at| return parser.fail(at, "an anchor beside look-around is not served in a search");
         return ast.concat(arena, &.{ ast.anything, node, ast.anything });
     }
-    return if (flags.search) anywhere(arena, node, budget, diag) else node;
-}
-
-/// Stand for the anchors where a pattern is searched for. No text has these bytes.
-const start_mark = 0xfe;
-const end_mark = 0xff;
-
-/// The texts of which some part is one of the node's, at an edge where it has the mark of that edge.
-fn anywhere(arena: Allocator, node: *const Node, budget: *Budget, diag: *Diagnostic) Error!*const Node {
-    const starts = try ast.repeat(arena, &.{ .bytes = &.{start_mark} }, 0, null);
-    const ends = try ast.repeat(arena, &.{ .bytes = &.{end_mark} }, 0, null);
-    const found = try ast.concat(arena, &.{ ast.anything, node, ast.anything });
-    const marked = try ast.concat(arena, &.{ starts, ast.anything, ends });
-    const both = [_]Pattern{ .{ .node = found, .soft = true }, .{ .node = marked, .soft = true } };
-    const matched = try intersect(arena, &both, 2, budget, "the regular expression", diag);
-    return ast.create(arena, .{ .automaton = .{ .table = matched.automaton.table, .silent = &.{ start_mark, end_mark } } });
+    if (!flags.search) return node;
+    // Anchors stand at edges alone, so that none is left.
+    return anchors.open(arena, try anchors.open(arena, node, .first, ast.anything), .last, ast.anything);
 }
 
 /// The tree of exactly `text`, which is valid UTF-8, or of all texts that differ from it only by case. Lives in `arena`.
@@ -380,7 +366,7 @@ const Parser = struct {
         open.anchor = open.anchor orelse at;
         if (p.flags.search) {
             try p.flush();
-            const mark: *const Node = if (first) &.{ .bytes = &.{start_mark} } else &.{ .bytes = &.{end_mark} };
+            const mark: *const Node = if (first) &.{ .bytes = &.{anchors.start_mark} } else &.{ .bytes = &.{anchors.end_mark} };
             try p.items.append(p.arena, mark);
         }
         if (!first) {

@@ -19,6 +19,7 @@ const Node = ast.Node;
 const Range = ast.Range;
 const unicode = @import("../regex/unicode.zig");
 const CharacterSet = @import("../regex/character_set.zig").CharacterSet;
+const anchors = @import("../regex/anchors.zig");
 const dialects = @import("../regex/dialects.zig");
 
 pub const Error = Allocator.Error || diagnostic.Error;
@@ -27,8 +28,8 @@ pub const Error = Allocator.Error || diagnostic.Error;
 pub const nesting_max = 100;
 
 pub const marks = struct {
-    pub const start = 0xf8;
-    pub const end = 0xf9;
+    pub const start = anchors.start_mark;
+    pub const end = anchors.end_mark;
     pub const boundary = 0xfa;
     pub const no_boundary = 0xfb;
     pub const looks = [_]u8{ 0xfc, 0xfd, 0xfe, 0xff, 0xc0, 0xc1, 0xf5, 0xf6, 0xf7 };

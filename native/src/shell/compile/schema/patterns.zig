@@ -20,6 +20,7 @@ const Pattern = @import("../regex/pattern.zig").Pattern;
 const TransitionTable = @import("../regex/minimise.zig").TransitionTable;
 const dfa = @import("../regex/dfa.zig");
 const intersect = @import("../regex/intersection.zig").intersect;
+const anchors = @import("../regex/anchors.zig");
 const ecmascript = @import("ecmascript.zig");
 const marks = ecmascript.marks;
 
@@ -42,37 +43,6 @@ pub fn accepts(automaton: *const Dfa, text: []const u8) bool {
     for (text) |byte| state = automaton.next(state, byte);
     return automaton.matches[state] != 0;
 }
-
-/// Settles the anchors at an edge of a tree.
-const Edges = struct {
-    arena: Allocator,
-
-    const Side = enum { first, last };
-
-    /// The tree with what may stand `outside` of it, at that side, where no anchor forbids it.
-    fn open(e: *const Edges, node: *const Node, side: Side, outside: *const Node) Error!*const Node {
-        if (isAnchor(node, side)) return ast.empty;
-        if (!Marks.of(node).isEmpty()) switch (node.*) {
-            .alternate => |children| {
-                const opened = try e.arena.alloc(*const Node, children.len);
-                for (opened, children) |*to, child| to.* = try e.open(child, side, outside);
-                return ast.alternate(e.arena, opened);
-            },
-            .concat => |children| {
-                const opened = try e.arena.dupe(*const Node, children);
-                const edge = if (side == .first) &opened[0] else &opened[opened.len - 1];
-                edge.* = try e.open(edge.*, side, outside);
-                return ast.create(e.arena, .{ .concat = opened });
-            },
-            else => {},
-        };
-        return ast.concat(e.arena, if (side == .first) &.{ outside, node } else &.{ node, outside });
-    }
-
-    fn isAnchor(node: *const Node, side: Side) bool {
-        return isMark(node, if (side == .first) marks.start else marks.end);
-    }
-};
 
 /// A table that goes from its start to `to` over the bytes of the set.
 fn overBytes(comptime set: std.StaticBitSet(256), comptime to: u16) TransitionTable {
@@ -173,17 +143,16 @@ const Settler = struct {
 
     /// The strings in which the tree is found, by the cheapest way that can say it.
     fn settled(s: *Settler, node: *const Node) Error!Pattern {
-        const edges: Edges = .{ .arena = s.arena };
-        const from_any = try edges.open(node, .first, anything);
+        const from_any = try anchors.open(s.arena, node, .first, anything);
         if (Marks.of(from_any).isEmpty()) return .{ .node = from_any, .open = true };
-        const open = try edges.open(from_any, .last, anything);
+        const open = try anchors.open(s.arena, from_any, .last, anything);
         if (Marks.of(open).isEmpty()) return .{ .node = open };
         return .{ .node = try s.byStart(node) orelse try s.byMarks(node) };
     }
 
     /// An intersection, if the pattern is `^`, look-aheads and a tree with anchors at most at its edges.
     fn byStart(s: *Settler, node: *const Node) Error!?*const Node {
-        if (node.* != .concat or !Edges.isAnchor(node.concat[0], .first)) return null;
+        if (node.* != .concat or !anchors.isAnchor(node.concat[0], .first)) return null;
         var wanted: ArrayList(*const Node) = .empty;
         var unwanted: ArrayList(*const Node) = .empty;
         var rest = node.concat[1..];
@@ -200,8 +169,7 @@ const Settler = struct {
 
     /// The texts that begin with one of the node.
     fn fromStart(s: *Settler, node: *const Node) Error!?*const Node {
-        const edges: Edges = .{ .arena = s.arena };
-        const open = try edges.open(try edges.open(node, .first, ast.empty), .last, anything);
+        const open = try anchors.open(s.arena, try anchors.open(s.arena, node, .first, ast.empty), .last, anything);
         return if (Marks.of(open).isEmpty()) open else null;
     }
 
