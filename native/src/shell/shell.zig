@@ -62,6 +62,7 @@ test {
     _ = @import("compile/cfg/regular.zig");
     _ = @import("compile/token_set.zig");
     _ = @import("compile/schema/decimals.zig");
+    _ = @import("compile/schema/doubtful_keywords.zig");
     _ = @import("compile/schema/doubtful_patterns.zig");
     _ = @import("compile/schema/json.zig");
     _ = @import("compile/schema/keywords.zig");

@@ -165,7 +165,7 @@ test "assertions about scalars" {
         .{ .schema = "{\"type\":\"string\"}", .formula = "string" },
         .{ .schema = "{\"type\":[\"number\",\"null\"]}", .formula = "null|integer|fraction" },
         .{ .schema = "{\"type\":\"integer\",\"nullable\":true}", .formula = "null|integer" },
-        .{ .schema = "{\"nullable\":true}", .formula = "true" },
+        .{ .schema = "{\"nullable\":true}", .formula = "true", .warnings = "at #/nullable: it has no effect without \"type\"" },
         .{ .schema = "{\"enum\":[\"b\",1.50,\"a\",null,true,\"b\",1e2,-0.0]}", .formula = "{\"a\",\"b\",0,1.5,100,null,true}" },
         .{ .schema = "{\"enum\":[]}", .formula = "false" },
         .{ .schema = "{\"const\":\"\\u0041\\u000a\\/\\u00e9\\u0001\"}", .formula = "{\"A\\n/\u{e9}\\u0001\"}" },
@@ -182,19 +182,30 @@ test "assertions about scalars" {
             .formula = "all(>1 <=2)",
             .options = .{ .draft = .draft4 },
         },
-        .{ .schema = "{\"const\":1,\"if\":false,\"else\":false,\"contains\":false}", .formula = "true", .options = .{ .draft = .draft4 } },
+        .{
+            .schema = "{\"const\":1,\"if\":false,\"else\":false,\"contains\":false}",
+            .formula = "true",
+            .options = .{ .draft = .draft4 },
+            .warnings = "at #/const: " ++ outside ++ "\nat #/if: " ++ outside ++ "\nat #/else: " ++ outside ++ "\nat #/contains: " ++ outside,
+        },
     }) |case| try expectFormula(case);
 }
+
+const outside = "draft 4 has no such keyword: it has no effect";
 
 test "arrays and objects" {
     for ([_]Case{
         .{ .schema = "{\"items\":{\"type\":\"null\"},\"minItems\":1}", .formula = "all(items1- [..null])" },
         .{ .schema = "{\"prefixItems\":[true,{\"type\":\"null\"}],\"items\":false}", .formula = "[true null ..false]" },
         .{ .schema = "{\"items\":[{\"type\":\"null\"}],\"additionalItems\":false}", .formula = "[null ..false]" },
-        .{ .schema = "{\"items\":{\"type\":\"null\"},\"additionalItems\":false}", .formula = "[..null]" },
+        .{
+            .schema = "{\"items\":{\"type\":\"null\"},\"additionalItems\":false}",
+            .formula = "[..null]",
+            .warnings = "at #/additionalItems: it has no effect without an array as \"items\"",
+        },
         .{ .schema = "{\"contains\":{\"const\":1}}", .formula = "contains1-({1})" },
         .{ .schema = "{\"contains\":{\"const\":1},\"minContains\":0,\"maxContains\":4}", .formula = "contains0-4({1})" },
-        .{ .schema = "{\"maxContains\":4}", .formula = "true" },
+        .{ .schema = "{\"maxContains\":4}", .formula = "true", .warnings = "at #/maxContains: it has no effect without \"contains\"" },
         .{
             .schema = "{\"properties\":{\"b\":{\"type\":\"null\"},\"a\":true},\"required\":[\"c\"],\"additionalProperties\":false}",
             .formula = "all({b:null a:true ..false} has c)",
@@ -225,7 +236,7 @@ test "formulas are folded" {
         .{ .schema = "{\"not\":{\"not\":{\"type\":\"null\"}}}", .formula = "null" },
         .{ .schema = "{\"if\":{\"type\":\"null\"},\"then\":false}", .formula = "if(null) then(false) else(true)" },
         .{ .schema = "{\"if\":true,\"then\":{\"const\":1},\"else\":false}", .formula = "{1}" },
-        .{ .schema = "{\"then\":false}", .formula = "true" },
+        .{ .schema = "{\"then\":false}", .formula = "true", .warnings = "at #/then: it has no effect without \"if\"" },
         .{ .schema = "{\"type\":[\"null\",\"boolean\",\"number\",\"string\",\"array\",\"object\"]}", .formula = "true" },
         .{ .schema = "{\"items\":{\"anyOf\":[{\"type\":\"null\"}]}}", .formula = "[..null]" },
     }) |case| try expectFormula(case);
@@ -282,7 +293,7 @@ test "references" {
         .{ .schema = "{\"properties\":{\"a\":{\"$ref\":\"#\"}},\"required\":[\"a\"]}", .formula = "all({a:^0 ..true} has a)" },
         .{ .schema = "{\"$ref\":\"#/$defs/a~1b%25~0\",\"$defs\":{\"a/b%~\":{\"const\":1}},\"type\":\"null\"}", .formula = "all(null {1})" },
         .{ .schema = "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"$ref\":\"#/definitions/a\"," ++
-            "\"definitions\":{\"a\":{\"const\":1}},\"type\":\"null\"}", .formula = "{1}" },
+            "\"definitions\":{\"a\":{\"const\":1}},\"type\":\"null\"}", .formula = "{1}", .warnings = "at #/$ref: in draft 7 what stands beside it has no effect: put it into an allOf (type)" },
         .{ .schema = "{\"$ref\":\"#a\",\"$defs\":{\"x\":{\"$anchor\":\"a\",\"const\":1}}}", .formula = "{1}" },
         .{ .schema = "{\"$id\":\"http://h/d/root\",\"items\":{\"$ref\":\"item.json\"},\"$defs\":{\"x\":{\"$id\":\"item.json\"," ++
             "\"$ref\":\"#/$defs/y\",\"$defs\":{\"y\":{\"const\":1}}}}}", .formula = "[..{1}]" },
@@ -420,6 +431,7 @@ test "other documents come from the caller" {
             .schema = "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"$ref\":\"http://h/old#/definitions/a\"}",
             .formula = "true",
             .options = options,
+            .warnings = "at http://h/old#/definitions/a/dependentRequired: draft 7 has no such keyword: it has no effect",
         },
         .{
             .schema = "{\"$schema\":\"x\"}",

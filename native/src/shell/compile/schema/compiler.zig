@@ -31,6 +31,7 @@ const never = formula_module.never;
 const unevaluated = @import("unevaluated.zig");
 const Dfas = @import("dfas.zig").Dfas;
 const formats = @import("formats.zig");
+const doubtful_keywords = @import("doubtful_keywords.zig");
 const Doubts = @import("doubtful_patterns.zig").Doubts;
 
 const subject_module = @import("subject.zig");
@@ -173,10 +174,11 @@ pub const Compiler = struct {
         c.setSubject(&s, waiting.object, waiting.place);
         c.parts.clearRetainingCapacity();
         if (s.get(.@"$ref") != null and !c.draftOf(&s).hasSiblings()) {
+            try doubtful_keywords.reviewSiblings(c, &s);
             try c.addReference(&s, .@"$ref");
             return c.finish(waiting.node);
         }
-        try c.addTypes(&s);
+        try doubtful_keywords.review(c, &s, try c.addTypes(&s));
         try c.addValues(&s);
         try c.addStrings(&s);
         try c.addNumbers(&s);
@@ -191,11 +193,15 @@ pub const Compiler = struct {
         s.object = object;
         s.place = place;
         @memset(&s.found.values, null);
+        s.present = .empty;
         const resource = &c.references.resources.items[place.resource];
         for (object.members()) |*member| {
             const keyword = Keyword.of(member.key) orelse continue;
-            if (resource.has(keyword)) s.found.set(keyword, &member.value);
+            if (!resource.has(keyword)) continue;
+            s.found.set(keyword, &member.value);
+            s.present.insert(keyword);
         }
+        s.n_unread = object.len - @as(u32, @intCast(s.present.count()));
     }
 
     pub fn draftOf(c: *const Compiler, s: *const Subject) Draft {
@@ -247,8 +253,9 @@ pub const Compiler = struct {
 
     // ---- Types and values
 
-    fn addTypes(c: *Compiler, s: *const Subject) Error!void {
-        const value = s.get(.type) orelse return;
+    /// Returns them, if the schema says which.
+    fn addTypes(c: *Compiler, s: *const Subject) Error!?Types {
+        const value = s.get(.type) orelse return null;
         var types: Types = .{};
         switch (value.*) {
             .string => |name| types = try c.typeOf(s, name),
@@ -260,6 +267,7 @@ pub const Compiler = struct {
         }
         if (try c.boolean(s, .nullable)) types.null = true;
         try c.assertNode(.{ .types = types });
+        return types;
     }
 
     fn typeOf(c: *Compiler, s: *const Subject, name: []const u8) Error!Types {
@@ -621,9 +629,10 @@ pub const Compiler = struct {
         return c.fail(s, keyword, message.print(&buffer, format, args));
     }
 
-    fn warn(c: *Compiler, object: Object, key: []const u8, comptime format: []const u8, args: anytype) Error!void {
+    pub fn warn(c: *Compiler, object: Object, key: []const u8, comptime format: []const u8, args: anytype) Error!void {
         var buffer: [700]u8 = undefined;
         const place = c.references.place(&buffer, object, key);
+        try c.budget.check("the schema", c.diag); // places are looked for
         try c.references.warn("at {s}: " ++ format, .{place} ++ args);
     }
 

@@ -28,6 +28,17 @@ pub const Draft = enum {
         return null;
     }
 
+    /// For messages.
+    pub fn title(draft: Draft) []const u8 {
+        return switch (draft) {
+            .draft4 => "draft 4",
+            .draft6 => "draft 6",
+            .draft7 => "draft 7",
+            .draft2019_09 => "draft 2019-09",
+            .draft2020_12 => "draft 2020-12",
+        };
+    }
+
     /// Whether what stands beside a `$ref` counts.
     pub fn hasSiblings(draft: Draft) bool {
         return @backingInt(draft) >= @backingInt(Draft.draft2019_09);

@@ -53,6 +53,8 @@ const Document = struct { uri: []const u8, text: []const u8, root: *const Value,
 
 /// Documents of the caller.
 pub const documents_max = 1024;
+/// Warnings; the place of each is looked for.
+pub const warnings_max = 100;
 
 pub const References = struct {
     gpa: Allocator,
@@ -172,7 +174,9 @@ pub const References = struct {
         var buffer: [Diagnostic.message_bytes_max]u8 = undefined;
         const text = message.print(&buffer, format, args);
         for (r.warnings.items) |old| if (std.mem.eql(u8, old, text)) return;
-        try r.warnings.append(r.arena, try r.arena.dupe(u8, text));
+        if (r.warnings.items.len > warnings_max) return;
+        const is_last = r.warnings.items.len == warnings_max;
+        try r.warnings.append(r.arena, if (is_last) "there are more warnings" else try r.arena.dupe(u8, text));
     }
 
     /// `$id`, if it makes a resource of the object.

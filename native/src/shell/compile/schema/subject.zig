@@ -19,6 +19,9 @@ pub const Subject = struct {
     place: Place,
     /// By keyword; those of the draft.
     found: std.EnumArray(Keyword, ?*const Value),
+    present: std.EnumSet(Keyword),
+    /// Members that are none.
+    n_unread: u32,
 
     pub fn get(s: *const Subject, keyword: Keyword) ?*const Value {
         return s.found.getPtrConst(keyword).*; // `get` would copy all of them
